@@ -1,0 +1,82 @@
+# From kernel files to a program. Also installed: a project that finds bankwise writes case studies of its own with it.
+
+# bankwise_kernels(<target> NAME <name> PREFIX <prefix> [LIBRARY_NEEDS <targets>] [DIRECTORY <dir>])
+#
+# Adds to <target> every .cl and .cuh of the directory (the current one by default) as the gpu::KernelSet
+# <name>_kernels: OpenCL sources as bytes, CUDA kernels compiled. A library.cu is compiled too, where CUDA and the
+# targets of LIBRARY_NEEDS are there, and becomes the set's library.
+function(bankwise_kernels target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAME;PREFIX;DIRECTORY" "LIBRARY_NEEDS")
+  if(NOT arg_DIRECTORY)
+    set(arg_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+  endif()
+  file(GLOB kernels CONFIGURE_DEPENDS ${arg_DIRECTORY}/*.cl ${arg_DIRECTORY}/*.cuh)
+
+  set(library OFF)
+  if(BANKWISE_HAVE_CUDA AND EXISTS ${arg_DIRECTORY}/library.cu)
+    set(library ON)
+    foreach(need IN LISTS arg_LIBRARY_NEEDS)
+      if(NOT TARGET ${need})
+        set(library OFF)
+      endif()
+    endforeach()
+  endif()
+
+  set(out ${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}_kernels)
+  set(generated ${out}/${arg_NAME}_kernels.cpp)
+  if(BANKWISE_HAVE_CUDA)
+    foreach(kernel IN LISTS kernels)
+      if(kernel MATCHES "\\.cuh$")
+        cmake_path(GET kernel STEM stem)
+        list(APPEND generated ${out}/${stem}.cu ${out}/${stem}_repeated.cu)
+      endif()
+    endforeach()
+    set_source_files_properties(${generated} PROPERTIES COMPILE_OPTIONS "$<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>")
+  endif()
+  add_custom_command(
+    OUTPUT ${generated}
+    COMMAND bankwise::embed_kernels ${arg_NAME} "${arg_PREFIX}" ${out} $<BOOL:${BANKWISE_HAVE_CUDA}> $<BOOL:${library}>
+            ${kernels}
+    DEPENDS bankwise::embed_kernels ${kernels}
+    COMMENT "Embedding the kernels of ${arg_NAME}" VERBATIM)
+  target_sources(${target} PRIVATE ${generated})
+  if(library)
+    target_sources(${target} PRIVATE ${arg_DIRECTORY}/library.cu)
+    target_link_libraries(${target} PRIVATE CUDA::cudart_static ${arg_LIBRARY_NEEDS})
+  endif()
+endfunction()
+
+# bankwise_case_study(<name> PREFIX <prefix> [LIBRARY_NEEDS <targets>] [DIRECTORY <dir>] [INSTALL])
+#
+# The program <name> from the folder <name>: <name>.hpp and .cpp define bankwise::<name>::case_study(), the kernels lie
+# beside them. Also the library <name>_case, the same without main, for tests.
+function(bankwise_case_study name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "INSTALL" "PREFIX;DIRECTORY" "LIBRARY_NEEDS")
+  if(NOT arg_DIRECTORY)
+    set(arg_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/${name})
+  endif()
+  set(case ${name}_case)
+  add_library(${case} STATIC ${arg_DIRECTORY}/${name}.cpp)
+  target_include_directories(${case} PUBLIC ${arg_DIRECTORY})
+  target_link_libraries(${case} PUBLIC bankwise::runner)
+  if(TARGET bankwise_warnings)
+    target_link_libraries(${case} PRIVATE bankwise_warnings)
+  endif()
+  bankwise_kernels(${case} NAME ${name} PREFIX ${arg_PREFIX} DIRECTORY ${arg_DIRECTORY}
+                   LIBRARY_NEEDS ${arg_LIBRARY_NEEDS})
+
+  set(main ${CMAKE_CURRENT_BINARY_DIR}/${name}_kernels/main.cpp)
+  file(CONFIGURE OUTPUT ${main} CONTENT [[
+#include "@name@.hpp"
+
+int main(int argc, char** argv) { return bankwise::run(bankwise::@name@::case_study(), argc, argv); }
+]] @ONLY)
+  add_executable(${name} ${main})
+  target_link_libraries(${name} PRIVATE ${case})
+
+  if(arg_INSTALL)
+    install(TARGETS ${name})
+    install(DIRECTORY ${arg_DIRECTORY}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/bankwise/${name}
+            FILES_MATCHING PATTERN "*.cl" PATTERN "*.cuh" PATTERN "README.md")
+  endif()
+endfunction()

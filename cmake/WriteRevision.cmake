@@ -1,0 +1,17 @@
+# cmake -D SOURCE=<dir> -D VERSION=<x.y.z> -D OUTPUT=<file> -P WriteRevision.cmake
+#
+# Writes the definition of bankwise::revision(); touches the file only if it changes.
+execute_process(COMMAND git describe --always --dirty=+ --exclude=* WORKING_DIRECTORY ${SOURCE} OUTPUT_VARIABLE commit
+                OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
+if(failed)
+  set(revision ${VERSION})
+else()
+  set(revision ${VERSION}-${commit})
+endif()
+file(CONFIGURE OUTPUT ${OUTPUT} CONTENT [[
+#include "bankwise/runner/revision.hpp"
+
+namespace bankwise {
+std::string_view revision() { return "@revision@"; }
+}  // namespace bankwise
+]] @ONLY)

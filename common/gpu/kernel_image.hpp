@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace bankwise::gpu {
+
+/// One kernel in the forms that its two APIs need. The build makes these from the .cuh and .cl files of a case study
+/// (cmake/BankwiseCaseStudy.cmake); the strings live as long as the program.
+///
+/// The `repeated` forms run the shared-memory phase `block_scope_repeats` times (see repeat_phase.hpp). They are
+/// empty for a kernel that has no such phase.
+struct KernelImage {
+  std::string_view name;           ///< of the function: "reduce_packed"
+  std::string_view opencl_file;    ///< "reduction/packed.cl"; empty: no OpenCL twin
+  std::string_view opencl_source;  ///< OpenCL C 1.2
+  const void* cuda = nullptr;      ///< the host's handle of the __global__ function; null: built without CUDA
+  const void* cuda_repeated = nullptr;
+  bool has_phase = false;
+};
+
+/// A vendor's routine that does the whole job of a case study on a CUDA device. `stream` is a cudaStream_t; the
+/// functions enqueue and do not wait. Errors: gpu::Error, or gpu::Unsupported for an extent the routine lacks.
+struct Library {
+  std::string (*name)();  ///< with its version: "CUB 3.0.1"
+  std::uint64_t (*workspace_bytes)(std::uint64_t height, std::uint64_t width);
+  void (*enqueue)(void* stream, const void* in, void* out, void* workspace, std::uint64_t workspace_bytes,
+                  std::uint64_t height, std::uint64_t width);
+};
+
+/// Everything of a case study that runs on a device.
+struct KernelSet {
+  std::span<const KernelImage> images;
+  const Library* library = nullptr;  ///< null: built without it
+};
+
+}  // namespace bankwise::gpu

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "bankwise/gpu/backend.hpp"
+#include "bankwise/gpu/opencl_api.hpp"
+
+namespace bankwise::gpu {
+namespace {
+
+class OpenClBuffer : public Buffer {
+ public:
+  OpenClBuffer(const cl::Context& context, std::uint64_t bytes)
+      : Buffer(bytes), memory_(opencl([&] { return cl::Buffer(context, CL_MEM_READ_WRITE, bytes); })) {}
+  const cl::Buffer& memory() const { return memory_; }
+
+ private:
+  cl::Buffer memory_;
+};
+
+const cl::Buffer& memory(const Buffer& buffer) {
+  return static_cast<const OpenClBuffer&>(buffer).memory();
+}
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw BuildError(fmt::format("cannot read {}", path.string()));
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class OpenClSession : public Session {
+ public:
+  OpenClSession(const DeviceInfo& info, const cl::Device& device, SessionOptions options)
+      : info_(info), options_(std::move(options)), device_(device) {
+    opencl([&] {
+      context_ = cl::Context(device_);
+      queue_ = cl::CommandQueue(context_, device_, CL_QUEUE_PROFILING_ENABLE);
+    });
+  }
+  ~OpenClSession() override {
+    const cl_int code = clFinish(queue_());
+    if (code != CL_SUCCESS) log_failure("clFinish", opencl_error_name(code));
+  }
+
+  const DeviceInfo& info() const override { return info_; }
+
+  std::unique_ptr<Buffer> allocate(std::uint64_t bytes) override {
+    return std::make_unique<OpenClBuffer>(context_, bytes);
+  }
+
+  void write(Buffer& to, std::uint64_t offset, std::span<const std::byte> data) override {
+    opencl([&] { queue_.enqueueWriteBuffer(memory(to), CL_TRUE, offset, data.size(), data.data()); });
+  }
+
+  void read(const Buffer& from, std::uint64_t offset, std::span<std::byte> data) override {
+    opencl([&] { queue_.enqueueReadBuffer(memory(from), CL_TRUE, offset, data.size(), data.data()); });
+  }
+
+  void fill(Buffer& to, std::uint64_t offset, std::uint64_t bytes, std::uint8_t value) override {
+    const cl_uint pattern = value * 0x01010101U;  // a byte at a time is slow on some drivers
+    opencl([&] { queue_.enqueueFillBuffer(memory(to), pattern, offset, bytes, nullptr, next_event()); });
+  }
+
+  void copy(const Buffer& from, Buffer& to, std::uint64_t bytes) override {
+    opencl([&] { queue_.enqueueCopyBuffer(memory(from), memory(to), 0, 0, bytes, nullptr, next_event()); });
+  }
+
+  void prepare(const KernelImage& image, Form form, GroupShape group) override {
+    if (group.size() > info_.max_group) {
+      throw Unsupported(
+          fmt::format("groups of {} work-items; this device has at most {}", group.size(), info_.max_group));
+    }
+    cl::Kernel& kernel = kernels_[{std::string(image.name), form}];
+    if (kernel() == nullptr) kernel = build(image, form);
+    opencl([&] {
+      const auto largest = kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(device_);
+      if (group.size() > largest) {
+        throw Unsupported(
+            fmt::format("{} runs in groups of at most {} work-items here, not {}", image.name, largest, group.size()));
+      }
+      const auto local = kernel.getWorkGroupInfo<CL_KERNEL_LOCAL_MEM_SIZE>(device_);
+      if (local > info_.local_memory) {
+        throw Unsupported(fmt::format("{} needs {} bytes of local memory; this device has {}", image.name, local,
+                                      info_.local_memory));
+      }
+    });
+  }
+
+  void launch(const KernelImage& image, Form form, std::uint64_t groups, GroupShape group,
+              std::span<const KernelArgument> arguments) override {
+    cl::Kernel& kernel = kernels_.at({std::string(image.name), form});
+    opencl([&] {
+      for (cl_uint i = 0; i < arguments.size(); ++i) {
+        if (const auto* buffer = std::get_if<Buffer*>(&arguments[i])) {
+          kernel.setArg(i, memory(**buffer));
+        } else {
+          kernel.setArg(i, cl_ulong{std::get<std::uint64_t>(arguments[i])});
+        }
+      }
+      queue_.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(groups * group.x, group.y),
+                                  cl::NDRange(group.x, group.y), nullptr, next_event());
+    });
+  }
+
+  void launch(const Library&, const Buffer&, Buffer&, Buffer&, std::uint64_t, std::uint64_t) override {
+    throw Unsupported("the library is one of CUDA's");
+  }
+
+  double time(const std::function<void()>& before, const std::function<void()>& enqueue) override {
+    before();
+    events_.clear();
+    recording_ = true;
+    enqueue();
+    recording_ = false;
+    wait();
+    return opencl([&] {
+      cl_ulong first = ~cl_ulong{0}, last = 0;
+      for (const cl::Event& event : events_) {
+        first = std::min(first, event.getProfilingInfo<CL_PROFILING_COMMAND_START>());
+        last = std::max(last, event.getProfilingInfo<CL_PROFILING_COMMAND_END>());
+      }
+      return events_.empty() ? 0.0 : double(last - first) * 1e-9;
+    });
+  }
+
+  void wait() override {
+    opencl([&] { queue_.finish(); });
+  }
+
+ private:
+  cl::Event* next_event() { return recording_ ? &events_.emplace_back() : nullptr; }
+
+  cl::Kernel build(const KernelImage& image, Form form) const {
+    if (image.opencl_file.empty()) throw Unsupported(fmt::format("{} has no OpenCL twin", image.name));
+    const auto file = std::filesystem::path(image.opencl_file);
+    std::string source = options_.kernel_directory.empty() ? std::string(image.opencl_source)
+                                                           : text_of(options_.kernel_directory / file.filename());
+    if (form == Form::repeated) source = repeat_phase(source, Api::opencl);
+    source = fmt::format("#line 1 \"{}\"\n{}", file.string(), source);  // the compiler's log then names the file
+    return opencl([&] {
+      cl::Program program(context_, source);
+      try {
+        program.build("-cl-std=CL1.2");
+      } catch (const cl::Error&) {
+        throw BuildError(
+            fmt::format("{} does not compile: {}", file.string(), program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_)));
+      }
+      return cl::Kernel(program, std::string(image.name).c_str());
+    });
+  }
+
+  DeviceInfo info_;
+  SessionOptions options_;
+  cl::Device device_;
+  cl::Context context_;
+  cl::CommandQueue queue_;
+  std::map<std::pair<std::string, Form>, cl::Kernel> kernels_;
+  std::vector<cl::Event> events_;
+  bool recording_ = false;
+};
+
+/// All devices of all platforms, in the loader's order. A platform without devices counts as none.
+std::vector<cl::Device> all_devices() {
+  std::vector<cl::Platform> platforms;
+  try {
+    cl::Platform::get(&platforms);
+  } catch (const cl::Error& error) {
+    if (error.err() != -1001) throw;  // CL_PLATFORM_NOT_FOUND_KHR: the loader found nothing
+  }
+  std::vector<cl::Device> all;
+  for (const auto& platform : platforms) {
+    std::vector<cl::Device> devices;
+    try {
+      platform.getDevices(CL_DEVICE_TYPE_ALL, &devices);
+    } catch (const cl::Error& error) {
+      if (error.err() != CL_DEVICE_NOT_FOUND) throw;
+    }
+    all.insert(all.end(), devices.begin(), devices.end());
+  }
+  return all;
+}
+
+/// The width of a warp, which OpenCL 1.2 itself does not tell; these are the vendors' extensions.
+std::optional<unsigned> warp_width(const cl::Device& device) {
+  constexpr std::pair<const char*, cl_device_info> queries[]{
+      {"cl_nv_device_attribute_query", 0x4003},   // CL_DEVICE_WARP_SIZE_NV
+      {"cl_amd_device_attribute_query", 0x4043},  // CL_DEVICE_WAVEFRONT_WIDTH_AMD
+  };
+  const std::string extensions = device.getInfo<CL_DEVICE_EXTENSIONS>();
+  for (const auto& [extension, query] : queries) {
+    cl_uint width = 0;
+    if (extensions.find(extension) != std::string::npos &&
+        clGetDeviceInfo(device(), query, sizeof width, &width, nullptr) == CL_SUCCESS) {
+      return width;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Drivers end some strings with a zero or pad them with blanks.
+std::string trimmed(std::string text) {
+  const auto end = text.find_last_not_of(std::string("\0 \n", 3));
+  text.resize(end == std::string::npos ? 0 : end + 1);
+  return text;
+}
+
+DeviceInfo describe(const cl::Device& device) {
+  DeviceInfo info;
+  info.api = Api::opencl;
+  info.name = trimmed(device.getInfo<CL_DEVICE_NAME>());
+  info.platform = trimmed(cl::Platform(device.getInfo<CL_DEVICE_PLATFORM>()).getInfo<CL_PLATFORM_NAME>());
+  info.driver = trimmed(device.getInfo<CL_DRIVER_VERSION>());
+  info.is_gpu = (device.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_GPU) != 0;
+  info.warp_width = warp_width(device);
+  info.compute_units = std::max(1U, device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>());
+  info.max_group = unsigned(device.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>());
+  info.local_memory = device.getInfo<CL_DEVICE_LOCAL_MEM_SIZE>();
+  info.global_memory = device.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>();
+  info.max_allocation = device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>();
+  info.cache = device.getInfo<CL_DEVICE_GLOBAL_MEM_CACHE_SIZE>();
+  info.timer_resolution_s = double(device.getInfo<CL_DEVICE_PROFILING_TIMER_RESOLUTION>()) * 1e-9;
+  return info;
+}
+
+}  // namespace
+
+std::string append_opencl_devices(std::vector<DeviceInfo>& list) {
+  return opencl([&]() -> std::string {
+    const auto all = all_devices();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      list.push_back(describe(all[i]));
+      list.back().api_index = int(i);
+    }
+    return all.empty() ? "no OpenCL platform: install a driver (pocl-opencl-icd runs on any CPU), or check clinfo -l"
+                       : "";
+  });
+}
+
+std::unique_ptr<Session> open_opencl(const DeviceInfo& device, const SessionOptions& options) {
+  return opencl([&] {
+    return std::make_unique<OpenClSession>(device, all_devices().at(std::size_t(device.api_index)), options);
+  });
+}
+
+}  // namespace bankwise::gpu

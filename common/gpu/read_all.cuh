@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT-0
+//
+// Touches every 32 bytes of a buffer, which pushes older content out of the caches, and writes nothing.
+//
+// Contract
+//   launch  any number of blocks of exactly BLOCK threads
+//   in      n words, none of them 1
+//   out     one word; never written, but the compiler does not know
+//   n       any, including 0
+
+constexpr unsigned BLOCK = 256;  // threads per block
+constexpr unsigned SECTOR = 8;   // words; the smallest unit that GPUs fetch
+
+__global__ void __launch_bounds__(BLOCK)
+    read_all(const unsigned* __restrict__ in, unsigned* __restrict__ out, size_t n) {
+  const size_t first = size_t(blockIdx.x) * BLOCK + threadIdx.x;
+  unsigned seen = 0;
+  for (size_t i = first * SECTOR; i < n; i += size_t(gridDim.x) * BLOCK * SECTOR) seen |= in[i];
+  if (seen == 1) out[0] = seen;
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "bankwise/gpu/session.hpp"
+
+namespace bankwise {
+
+using Words = std::vector<std::uint32_t>;
+
+/// The size of a problem, in elements. A vector of n elements is one row.
+struct Extent {
+  std::uint64_t height = 1, width = 0;
+  std::uint64_t count() const { return height * width; }
+  bool operator==(const Extent&) const = default;
+};
+
+/// The runner accepts no larger extent, so that no size in bytes overflows 64 bits.
+inline constexpr std::uint64_t max_elements = std::uint64_t{1} << 40;
+
+/// One line of a case study's table of contents.
+struct Variant {
+  std::string_view name;  ///< stem of its files, suffix of its kernel, value of --variant
+  gpu::GroupShape group;  ///< the block that its kernel is written for; unused by a library
+  std::string_view idea;  ///< what sets it apart, in a few words
+  bool library = false;   ///< a vendor's routine (KernelSet::library) instead of a kernel of ours; CUDA only
+};
+
+/// Memory that a launch uses: 0 the input, 1 the output, from 2 on the plan's scratch buffers.
+struct Slot {
+  std::size_t index;
+};
+inline constexpr Slot input_slot{0}, output_slot{1};
+constexpr Slot scratch_slot(std::size_t i) {
+  return {2 + i};
+}
+
+/// One kernel launch: one-dimensional in groups, arguments in the kernel's order.
+struct Launch {
+  std::string kernel;  ///< name of the function
+  std::uint64_t groups;
+  gpu::GroupShape group;
+  std::vector<std::variant<Slot, std::uint64_t>> arguments;
+};
+
+/// What to launch, in order, for a whole job. Both APIs execute the same plan. The first launch is the one whose
+/// shared-memory phase the block scope repeats.
+struct Plan {
+  std::vector<std::uint64_t> scratch_bytes;
+  std::vector<Launch> launches;
+};
+
+/// A problem with its variants: data and plain functions, true of every variant, free of CUDA and OpenCL.
+/// Inputs and outputs are 32-bit words; a result is right if every bit is.
+struct CaseStudy {
+  std::string_view name;           ///< "reduction"
+  std::string_view summary;        ///< one line for --help
+  std::string_view kernel_prefix;  ///< "reduce_"
+  std::string_view element;        ///< what an extent counts: "uint4 records"
+  bool is_matrix = false;          ///< extent given by --width and --height instead of --n
+  std::span<const Variant> variants;
+  const gpu::KernelSet* kernels = nullptr;
+
+  std::uint64_t (*input_words)(Extent) = nullptr;
+  std::uint64_t (*output_words)(Extent) = nullptr;
+  /// Traffic with memory that no implementation can avoid: every input read once, every output written once.
+  std::uint64_t (*compulsory_bytes)(Extent) = nullptr;
+  /// The largest handsome extent whose compulsory traffic is at most `bytes`.
+  Extent (*extent_for)(std::uint64_t bytes) = nullptr;
+  /// Word i of the input, a hash of i: reproducible, and incompressible by the memory system.
+  std::uint32_t (*input_word)(std::uint64_t i) = nullptr;
+  /// The right output, by the plainest code there is.
+  Words (*reference)(Extent, const Words& input) = nullptr;
+  Plan (*plan)(const Variant&, Extent) = nullptr;
+};
+
+/// A 32-bit hash of i; the usual choice for CaseStudy::input_word.
+std::uint32_t hashed_word(std::uint64_t i);
+
+/// ceil(count / tile), at least `least`.
+std::uint64_t tiles(std::uint64_t count, std::uint64_t tile, std::uint64_t least = 0);
+
+/// The image called `name`; null if there is none.
+const gpu::KernelImage* find_image(const CaseStudy& study, std::string_view name);
+
+/// The main program of a sample: reads the command line, runs, reports. Returns the exit code (exit_code.hpp).
+int run(const CaseStudy& study, int argc, const char* const* argv);
+
+}  // namespace bankwise

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <stdexcept>
+
+namespace bankwise {
+
+/// The same in every program of bankwise.
+enum ExitCode : int {
+  exit_ok = 0,
+  exit_wrong = 1,    ///< a result is wrong
+  exit_usage = 2,    ///< the command line, or a file it names, cannot be used
+  exit_device = 3,   ///< a device, a driver or a kernel's build failed, or the device is too small
+  exit_nothing = 77  ///< nothing to run here: no such device, or no variant that it can run
+};
+
+/// Something is wrong with the command line; what() is one sentence that says what to do. Ends the program with 2.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace bankwise

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "bankwise/runner/report.hpp"
+#include "bankwise/runner/revision.hpp"
+
+namespace bankwise {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class Value>
+Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+/// Four significant digits more than any timer has, instead of seventeen.
+double rounded(double seconds) {
+  return std::round(seconds * 1e12) / 1e12;
+}
+
+Json json_of(const gpu::DeviceInfo& device) {
+  return {{"api", to_string(device.api)},
+          {"index", device.index},
+          {"name", device.name},
+          {"platform", device.platform},
+          {"driver", device.driver},
+          {"warp_width", or_null(device.warp_width)},
+          {"compute_units", device.compute_units},
+          {"cache_bytes", device.cache},
+          {"memory_bytes", device.global_memory},
+          {"timer_resolution_s", device.timer_resolution_s}};
+}
+
+Json json_of(const CaseStudy& study, const Result& result) {
+  Json row{{"api", to_string(result.device->api)}, {"device", result.device->index},   {"variant", result.variant},
+           {"scope", to_string(result.scope)},     {"cache", to_string(result.cache)}, {"n", result.extent.count()}};
+  if (study.is_matrix) row.update({{"height", result.extent.height}, {"width", result.extent.width}});
+  Json samples = Json::array();
+  for (const double sample : result.samples) samples.push_back(rounded(sample));
+  row.update({{"bytes", result.bytes},
+              {"status", to_string(result.status)},
+              {"reason", result.reason},
+              {"launches", result.launches},
+              {"repeats", result.repeats},
+              {"time_median_s", or_null(result.time_median)},
+              {"time_min_s", or_null(result.time_min)},
+              {"noise", or_null(result.noise)},
+              {"stop", result.stop},
+              {"samples_s", samples},
+              {"bytes_per_s", or_null(result.bytes_per_second)},
+              {"of_copy", or_null(result.of_copy)},
+              {"speedup_over_naive", or_null(result.speedup_over_naive)},
+              {"counters", nullptr}});
+  return row;
+}
+
+}  // namespace
+
+std::string json_report(const Report& report) {
+  Json devices = Json::array(), results = Json::array();
+  for (const auto& device : report.devices) devices.push_back(json_of(device));
+  for (const auto& result : report.results) results.push_back(json_of(*report.study, result));
+  const Json json{{"schema_version", 1},    {"case", report.study->name}, {"command", report.command},
+                  {"revision", revision()}, {"devices", devices},         {"results", results}};
+  // One row a line: a person can read it, and git can show what changed.
+  std::string text = "{\n";
+  for (auto entry = json.begin(); entry != json.end(); ++entry) {
+    text += fmt::format("{}: ", Json(entry.key()).dump());
+    const bool rows = entry.key() == "devices" || entry.key() == "results";
+    if (!rows || entry->empty()) {
+      text += entry->dump();
+    } else {
+      text += "[";
+      for (std::size_t i = 0; i < entry->size(); ++i) text += (i == 0 ? "\n  " : ",\n  ") + (*entry)[i].dump();
+      text += "\n]";
+    }
+    text += std::next(entry) == json.end() ? "\n" : ",\n";
+  }
+  return text + "}\n";
+}
+
+std::string csv_report(const Report& report) {
+  const auto number = [](const std::optional<double>& value) {
+    return value ? fmt::format("{}", *value) : std::string();
+  };
+  const auto quoted = [](const std::string& text) {
+    std::string copy = "\"";
+    for (const char c : text) copy += c == '"' ? "\"\"" : c == '\n' ? " " : std::string(1, c);
+    return copy + '"';
+  };
+  std::string text =
+      "case,api,device,device_name,variant,scope,cache,height,width,bytes,status,reason,launches,repeats,"
+      "time_median_s,time_min_s,noise,samples,stop,bytes_per_s,of_copy,speedup_over_naive\n";
+  for (const auto& r : report.results) {
+    text +=
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", report.study->name,
+                    to_string(r.device->api), r.device->index, quoted(r.device->name), r.variant, to_string(r.scope),
+                    to_string(r.cache), r.extent.height, r.extent.width, r.bytes, to_string(r.status), quoted(r.reason),
+                    r.launches, r.repeats, number(r.time_median), number(r.time_min), number(r.noise), r.samples.size(),
+                    r.stop, number(r.bytes_per_second), number(r.of_copy), number(r.speedup_over_naive));
+  }
+  return text;
+}
+
+}  // namespace bankwise

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+#include "bankwise/runner/options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "bankwise/runner/exit_code.hpp"
+#include "bankwise/runner/quantity.hpp"
+#include "bankwise/runner/revision.hpp"
+
+namespace bankwise {
+namespace {
+
+constexpr const char* footer =
+    "Counts may end in K, M, G (powers of 1000) or Ki, Mi, Gi (of 1024), or be written 2^20.\n"
+    "Exit codes: 0 ok, 1 wrong result, 2 usage, 3 device or build error, 77 nothing to run here.";
+
+/// The values of an option that has few, by the names that the reports use.
+template <class Value>
+std::map<std::string, Value> named(std::initializer_list<Value> values) {
+  std::map<std::string, Value> names;
+  for (const Value value : values) names.emplace(std::string(to_string(value)), value);
+  return names;
+}
+
+/// What CLI11 reads and the runner still has to understand.
+struct RawOptions {
+  std::string api = "all", scope = "memory", cache, n, width, height;
+  double max_noise_percent = 1;
+};
+
+void declare(CLI::App& app, const CaseStudy& study, Options& options, RawOptions& raw) {
+  app.footer(footer);
+  app.set_version_flag("--version", std::string(revision()));
+  app.add_flag("--list", options.list, "List the variants");
+  app.add_flag("--devices", options.list_devices, "List the devices");
+  app.add_option("--api", raw.api, "Which API")->check(CLI::IsMember({"cuda", "opencl", "all"}))->capture_default_str();
+  app.add_option("--device", options.device, "Index in --devices, or part of a name (default: the best of each API)");
+  app.add_option("--variant", options.variants, "Variants, separated by commas (default: all)")->delimiter(',');
+  if (study.is_matrix) {
+    app.add_option("--width", raw.width, "Columns of the input (default: by device and scope)");
+    app.add_option("--height", raw.height, "Rows of the input (default: as many as columns)");
+  } else {
+    app.add_option("--n", raw.n, fmt::format("How many {} (default: by device and scope)", study.element));
+  }
+  app.add_option("--scope", raw.scope, "Where the time goes: the phase in shared memory, the L2 cache, memory")
+      ->check(CLI::IsMember({"block", "l2", "memory"}))
+      ->capture_default_str();
+  app.add_option("--cache", raw.cache, "Caches before each sample (default: cold in the memory scope, else hot)")
+      ->check(CLI::IsMember({"cold", "hot"}));
+  app.add_option("--min-time", options.limits.min_time, "Seconds to measure each variant at least")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+  app.add_option("--max-noise", raw.max_noise_percent, "Percent of noise at which a variant counts as quiet")
+      ->check(CLI::Range(0.0, 100.0))
+      ->capture_default_str();
+  app.add_option("--timeout", options.limits.timeout, "Seconds to measure each variant at most")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+  app.add_option("--json", options.json, "Write the results to this file; - is stdout, and then nothing else is");
+  app.add_option("--csv", options.csv, "Likewise, one line a variant");
+  app.add_option("--compare", options.compare, "Compare with the JSON file of an earlier run");
+  app.add_option("--kernel-dir", options.kernel_directory, "Read the .cl files from here instead of the program");
+  app.add_flag("--profile", options.profile, "Launch each variant once, nothing else: for profilers");
+}
+
+Extent read_extent(const CaseStudy& study, const RawOptions& raw) {
+  if (!study.is_matrix) return {1, parse_count("--n", raw.n, max_elements)};
+  const std::uint64_t width = parse_count("--width", raw.width.empty() ? raw.height : raw.width, max_elements);
+  const std::uint64_t height = parse_count("--height", raw.height.empty() ? raw.width : raw.height, max_elements);
+  if (width == 0 || height == 0) {
+    throw UsageError(fmt::format(
+        "a matrix of {} x {} has nothing to transpose; --height and --width must be at least 1", height, width));
+  }
+  if (height > max_elements / width) {
+    throw UsageError(fmt::format("--height {} times --width {} is too large; at most {} words are possible", raw.height,
+                                 raw.width, format_count(max_elements)));
+  }
+  return {height, width};
+}
+
+void check_variants(const CaseStudy& study, const std::vector<std::string>& wanted) {
+  for (const auto& name : wanted) {
+    const auto has_name = [&](const Variant& variant) { return variant.name == name; };
+    if (std::any_of(study.variants.begin(), study.variants.end(), has_name)) continue;
+    const auto nearest = std::min_element(study.variants.begin(), study.variants.end(), [&](auto& a, auto& b) {
+      return edit_distance(a.name, name) < edit_distance(b.name, name);
+    });
+    throw UsageError(
+        fmt::format("{} has no variant '{}'; did you mean '{}'? --list shows all", study.name, name, nearest->name));
+  }
+}
+
+/// Every OpenCL kernel of the case study must be there, so that no run ends half-way for want of a file.
+void check_kernel_directory(const CaseStudy& study, const std::string& directory) {
+  namespace fs = std::filesystem;
+  if (!fs::is_directory(directory)) throw UsageError(fmt::format("--kernel-dir {}: no such directory", directory));
+  for (const auto& image : study.kernels->images) {
+    if (image.opencl_file.empty()) continue;
+    const auto file = directory / fs::path(image.opencl_file).filename();
+    if (!fs::is_regular_file(file)) throw UsageError(fmt::format("--kernel-dir: there is no {}", file.string()));
+  }
+}
+
+}  // namespace
+
+std::optional<Options> parse_options(const CaseStudy& study, int argc, const char* const* argv) {
+  Options options;
+  RawOptions raw;
+  CLI::App app(std::string(study.summary), std::string(study.name));
+  declare(app, study, options, raw);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() != 0) throw UsageError(fmt::format("{}; see {} --help", error.what(), study.name));
+    app.exit(error);
+    return std::nullopt;
+  }
+
+  if (raw.api != "all") options.api = named({gpu::Api::cuda, gpu::Api::opencl}).at(raw.api);
+  options.scope = named({Scope::block, Scope::l2, Scope::memory}).at(raw.scope);
+  options.cache = options.scope == Scope::memory ? Cache::cold : Cache::hot;
+  if (raw.cache == "cold" && options.scope != Scope::memory) {
+    throw UsageError(fmt::format("--scope {} measures with hot caches; leave out --cache cold", raw.scope));
+  }
+  if (!raw.cache.empty()) options.cache = named({Cache::cold, Cache::hot}).at(raw.cache);
+  options.limits.max_noise = raw.max_noise_percent / 100;
+  if (!raw.n.empty() || !raw.width.empty() || !raw.height.empty()) options.extent = read_extent(study, raw);
+  if (options.json == "-" && options.csv == "-") throw UsageError("--json - and --csv - cannot both have stdout");
+  if (!options.json.empty() && options.json != "-" && options.json == options.csv) {
+    throw UsageError("--json and --csv cannot both write " + options.json);
+  }
+  check_variants(study, options.variants);
+  if (!options.kernel_directory.empty()) check_kernel_directory(study, options.kernel_directory);
+  return options;
+}
+
+}  // namespace bankwise

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "bankwise/runner/result.hpp"
+
+namespace bankwise {
+
+/// The whole report as JSON (docs/measuring.md describes it): SI base units, the unit in the key, every sample.
+std::string json_report(const Report& report);
+
+/// One line a row and a head line; the same keys as the JSON, without the samples.
+std::string csv_report(const Report& report);
+
+/// The tables that a person reads, one a device.
+std::string text_report(const Report& report);
+
+/// A run to compare with: the text of a file that json_report() made.
+class Baseline {
+ public:
+  /// Errors: UsageError if the file cannot be read or is not such a report of this case study.
+  Baseline(const CaseStudy& study, const std::string& path);
+
+  /// A table of the rows that both runs have (same API, device name, variant, scope, cache and extent): old and new
+  /// median and their ratio. Calls a row faster or slower only if the difference is beyond the noise of both.
+  std::string compare(const Report& report) const;
+
+ private:
+  std::string path_, text_;
+};
+
+}  // namespace bankwise

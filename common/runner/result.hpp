@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+//
+// What a run found out, before anybody prints it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bankwise/gpu/device.hpp"
+#include "bankwise/runner/case_study.hpp"
+
+namespace bankwise {
+
+/// Where the time goes that is measured: the shared-memory phase repeated inside the blocks; a problem that fits the
+/// last cache; a problem in memory.
+enum class Scope { block, l2, memory };
+enum class Cache { cold, hot };
+enum class Status { ok, wrong, skipped, unsupported, error };
+
+constexpr std::string_view to_string(Scope scope) {
+  constexpr std::string_view names[]{"block", "l2", "memory"};
+  return names[int(scope)];
+}
+constexpr std::string_view to_string(Cache cache) {
+  return cache == Cache::cold ? "cold" : "hot";
+}
+constexpr std::string_view to_string(Status status) {
+  constexpr std::string_view names[]{"ok", "wrong", "skipped", "unsupported", "error"};
+  return names[int(status)];
+}
+
+/// The name of the row that copies memory on the device: the measure of the others.
+inline constexpr std::string_view copy_row = "copy";
+
+/// One variant on one device. Times in seconds; in the block scope those of one turn of the phase.
+struct Result {
+  const gpu::DeviceInfo* device = nullptr;
+  std::string variant;
+  Scope scope = Scope::memory;
+  Cache cache = Cache::cold;
+  Extent extent;
+  std::uint64_t bytes = 0;  ///< compulsory traffic
+  Status status = Status::skipped;
+  std::string reason;  ///< one line, for every status but ok
+  std::size_t launches = 0;
+  unsigned repeats = 1;  ///< of the shared-memory phase; more than 1 in the block scope
+  std::vector<double> samples;
+  std::string stop;  ///< why measuring ended
+  std::optional<double> time_median, time_min, noise;
+  std::optional<double> bytes_per_second;  ///< empty in the block scope, where time is not spent on traffic
+  std::optional<double> of_copy, speedup_over_naive;
+};
+
+/// Everything about one run.
+struct Report {
+  const CaseStudy* study = nullptr;
+  std::vector<std::string> command;
+  std::vector<gpu::DeviceInfo> devices;
+  std::vector<Result> results;
+};
+
+/// A row faster than this fraction of copy measures something else than memory, most likely a cache.
+inline constexpr double suspicious_of_copy = 1.05;
+
+}  // namespace bankwise

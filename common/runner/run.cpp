@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <iostream>
+#include <new>
+
+#include "bankwise/runner/exit_code.hpp"
+#include "bankwise/runner/measure.hpp"
+#include "bankwise/runner/options.hpp"
+#include "bankwise/runner/output_file.hpp"
+#include "bankwise/runner/quantity.hpp"
+#include "bankwise/runner/report.hpp"
+#include "bankwise/runner/table.hpp"
+#include "bankwise/runner/workbench.hpp"
+
+namespace bankwise {
+namespace {
+
+/// A bar on stderr, if a person is looking.
+class ProgressBar {
+ public:
+  void show(std::string_view device, double done, std::string_view what) {
+    if (!visible_) return;
+    constexpr int width = 30;
+    const std::string bar(std::size_t(width * done), '#');
+    fmt::print(stderr, "\r\033[K{} [{:<{}}] {}", device, bar, width, what);
+    std::fflush(stderr);
+  }
+  void clear() const {
+    if (visible_) fmt::print(stderr, "\r\033[K");
+  }
+
+ private:
+  bool visible_ = isatty(STDERR_FILENO) != 0;
+};
+
+std::string variant_list(const CaseStudy& study) {
+  std::vector<std::vector<std::string>> rows{{"variant", "APIs", "block", "idea"}};
+  for (const Variant& variant : study.variants) {
+    const gpu::KernelImage* image = find_image(study, fmt::format("{}{}", study.kernel_prefix, variant.name));
+    std::string apis = variant.library && study.kernels->library != nullptr ? "cuda" : "";
+    if (image != nullptr && image->cuda != nullptr) apis = "cuda";
+    if (image != nullptr && !image->opencl_file.empty()) apis += apis.empty() ? "opencl" : ", opencl";
+    rows.push_back({std::string(variant.name), apis.empty() ? "not built" : apis,
+                    variant.library ? "-" : fmt::format("{} x {}", variant.group.x, variant.group.y),
+                    std::string(variant.idea)});
+  }
+  return format_table(rows, 3, true);
+}
+
+std::string device_list(const gpu::Devices& devices) {
+  std::vector<std::vector<std::string>> rows{{"index", "API", "name", "platform, driver", "units", "memory", "cache"}};
+  for (const auto& device : devices.list) {
+    rows.push_back({std::to_string(device.index), std::string(to_string(device.api)), device.name,
+                    fmt::format("{}, {}", device.platform, device.driver), std::to_string(device.compute_units),
+                    format_bytes(double(device.global_memory)), format_bytes(double(device.cache))});
+  }
+  std::string text = format_table(rows, 4);
+  for (const auto& sentence : devices.missing) text += sentence + '\n';
+  return text;
+}
+
+bool contains(std::string_view text, std::string_view part) {
+  const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
+  return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
+}
+
+/// The devices to run on: those named, or the best of each API, where a GPU is better than what is not.
+/// Error: UsageError if --device fits none. Empty if the machine has none of the wanted API.
+std::vector<gpu::DeviceInfo> choose(const gpu::Devices& devices, const Options& options) {
+  std::vector<gpu::DeviceInfo> of_api, chosen;
+  std::copy_if(devices.list.begin(), devices.list.end(), std::back_inserter(of_api),
+               [&](const auto& device) { return !options.api || device.api == *options.api; });
+  if (of_api.empty()) return {};
+  if (!options.device.empty()) {
+    const bool is_index =
+        std::all_of(options.device.begin(), options.device.end(), [](unsigned char c) { return std::isdigit(c); });
+    std::copy_if(of_api.begin(), of_api.end(), std::back_inserter(chosen), [&](const auto& device) {
+      return is_index ? std::to_string(device.index) == options.device : contains(device.name, options.device);
+    });
+    if (chosen.empty()) {
+      throw UsageError(fmt::format("there is no device '{}'{}; --devices shows all", options.device,
+                                   options.api ? fmt::format(" for {}", to_string(*options.api)) : ""));
+    }
+    return chosen;
+  }
+  for (const auto& device : of_api) {
+    const auto same_api =
+        std::find_if(chosen.begin(), chosen.end(), [&](auto& other) { return other.api == device.api; });
+    if (same_api == chosen.end()) {
+      chosen.push_back(device);
+    } else if (device.is_gpu && !same_api->is_gpu) {
+      *same_api = device;
+    }
+  }
+  return chosen;
+}
+
+/// A size that suits: one wave of blocks, half of the last cache, or well beyond any cache. Multi-gigabyte caches and
+/// unknown ones are brought back to what GPUs have.
+Extent default_extent(const CaseStudy& study, Scope scope, const gpu::DeviceInfo& device) {
+  constexpr std::uint64_t KiB = 1 << 10, MiB = 1 << 20;
+  if (scope == Scope::block) return study.extent_for(device.compute_units * 32 * KiB);
+  if (scope == Scope::l2) return study.extent_for(std::clamp(device.cache / 2, MiB, 32 * MiB));
+  return study.extent_for(device.is_gpu ? 1024 * MiB : 64 * MiB);
+}
+
+int exit_code(const Report& report, bool profile) {
+  const auto any = [&](Status status) {
+    return std::any_of(report.results.begin(), report.results.end(), [&](auto& r) { return r.status == status; });
+  };
+  if (any(Status::wrong)) return exit_wrong;
+  if (any(Status::error)) return exit_device;
+  const auto ran = [&](const Result& result) {
+    return result.variant != copy_row && (result.status == Status::ok || (profile && result.status == Status::skipped));
+  };
+  return std::any_of(report.results.begin(), report.results.end(), ran) ? exit_ok : exit_nothing;
+}
+
+int run_with(const CaseStudy& study, const Options& options, std::vector<std::string> command) {
+  if (options.list) {
+    fmt::print("{}", variant_list(study));
+    return exit_ok;
+  }
+  const gpu::Devices found = gpu::devices();
+  if (options.list_devices) {
+    fmt::print("{}", device_list(found));
+    return found.list.empty() ? exit_nothing : exit_ok;
+  }
+  Report report{&study, std::move(command), choose(found, options), {}};
+  if (report.devices.empty()) {
+    for (const auto& sentence : found.missing) fmt::print(stderr, "{}: {}\n", study.name, sentence);
+    return exit_nothing;
+  }
+  std::vector<Extent> extents;
+  for (const auto& device : report.devices) {
+    extents.push_back(options.extent.value_or(default_extent(study, options.scope, device)));
+    if (const auto sentence = shortage(study, extents.back(), device); !sentence.empty()) {
+      fmt::print(stderr, "{}: {}\n", study.name, sentence);
+      return exit_device;
+    }
+  }
+  std::optional<Baseline> baseline;
+  if (!options.compare.empty()) baseline.emplace(study, options.compare);
+  OutputFile json("--json", options.json), csv("--csv", options.csv);
+
+  ProgressBar bar;
+  for (std::size_t i = 0; i < report.devices.size(); ++i) {
+    const gpu::DeviceInfo& device = report.devices[i];
+    const auto session = gpu::open(device, {options.kernel_directory});
+    auto results = measure(study, options, extents[i], *session,
+                           [&](double done, std::string_view what) { bar.show(device.name, done, what); });
+    for (auto& result : results) result.device = &device;  // the session's own copy goes with the session
+    std::move(results.begin(), results.end(), std::back_inserter(report.results));
+    bar.clear();
+  }
+  if (options.json != "-" && options.csv != "-") {
+    fmt::print("{}", text_report(report));
+    if (baseline) fmt::print("{}", baseline->compare(report));
+  }
+  json.write(json ? json_report(report) : "");
+  csv.write(csv ? csv_report(report) : "");
+  return exit_code(report, options.profile);
+}
+
+}  // namespace
+
+int run(const CaseStudy& study, int argc, const char* const* argv) {
+  const auto fail = [&](int code, std::string_view sentence) {
+    std::fflush(stdout);
+    fmt::print(stderr, "{}: {}\n", study.name, sentence);
+    return code;
+  };
+  try {
+    const auto options = parse_options(study, argc, argv);
+    return options ? run_with(study, *options, {argv, argv + argc}) : int(exit_ok);
+  } catch (const UsageError& error) {
+    return fail(exit_usage, error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(exit_device, "the host has too little memory for this size; choose a smaller one");
+  } catch (const std::exception& error) {
+    return fail(exit_device, error.what());
+  }
+}
+
+}  // namespace bankwise

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace bankwise {
+
+double median(std::span<const double> samples);
+
+/// 1.4826 * median absolute deviation / median: for normal noise the standard deviation over the mean, but one stray
+/// sample does not move it. 0 for no samples.
+double noise(std::span<const double> samples);
+
+/// When to stop measuring a variant. Times in seconds, noise as a fraction.
+struct StopLimits {
+  std::size_t min_samples = 10;
+  std::size_t max_samples = 4096;
+  double min_time = 0.2;  ///< spent on this variant, cache flushes included
+  double max_noise = 0.01;
+  double timeout = 2;  ///< likewise
+};
+
+/// Decides after each sample. Time is handed in, so the rule itself has no clock.
+class StopRule {
+ public:
+  explicit StopRule(const StopLimits& limits) : limits_(limits) {}
+
+  /// `elapsed` is the time spent on this variant so far. True if it was the last sample.
+  bool add(double sample, double elapsed);
+
+  std::span<const double> samples() const { return samples_; }
+  /// Why it stopped: "quiet", "stable" (noisy, but more samples would not change that), "timeout", "enough";
+  /// empty while it goes on.
+  std::string_view reason() const { return reason_; }
+
+ private:
+  StopLimits limits_;
+  std::vector<double> samples_;
+  std::vector<double> noises_;  // the estimate after each sample, of the last `window`
+  std::string_view reason_;
+};
+
+}  // namespace bankwise

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace bankwise {
+
+/// A plain-text table. The first row is the head; the first `left` columns are set left, the others right; the last
+/// column may be long and is set left if `last_left`. Every line begins with two blanks and ends without any.
+std::string format_table(const std::vector<std::vector<std::string>>& rows, std::size_t left, bool last_left = false);
+
+}  // namespace bankwise

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bankwise/runner/quantity.hpp"
+#include "bankwise/runner/report.hpp"
+#include "bankwise/runner/table.hpp"
+
+namespace bankwise {
+namespace {
+
+std::string optional_text(const std::optional<double>& value, const auto& format) {
+  return value ? format(*value) : std::string("-");
+}
+
+std::string percent(double fraction) {
+  return fmt::format("{:.1f} %", 100 * fraction);
+}
+
+/// The first line of a reason; a compiler's log has many.
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+std::string verified(const Result& result) {
+  if (result.status == Status::ok) return result.variant == copy_row ? "-" : "yes";
+  return result.status == Status::wrong ? "WRONG" : std::string(to_string(result.status));
+}
+
+std::vector<std::string> row_of(const Result& result) {
+  const auto times = [](double ratio) { return fmt::format("{:.2f} x", ratio); };
+  const auto gigabytes = [](double rate) { return fmt::format("{:.1f}", rate * 1e-9); };
+  return {result.variant,
+          verified(result),
+          optional_text(result.time_median, format_time),
+          optional_text(result.noise, percent),
+          optional_text(result.bytes_per_second, gigabytes),
+          optional_text(result.of_copy, percent),
+          optional_text(result.speedup_over_naive, times),
+          std::to_string(result.samples.size()),
+          result.status == Status::ok ? result.stop : first_line(result.reason)};
+}
+
+std::string heading(const CaseStudy& study, const Result& any) {
+  const std::string size = study.is_matrix
+                               ? fmt::format("{} x {} {}", any.extent.height, any.extent.width, study.element)
+                               : fmt::format("{} {}", format_count(any.extent.count()), study.element);
+  return fmt::format("{}: {} ({}), {}:{} {}\nscope {}, {}\n", study.name, size, format_bytes(double(any.bytes)),
+                     to_string(any.device->api), any.device->index, any.device->name, to_string(any.scope),
+                     any.scope == Scope::block ? fmt::format("time of one of {} turns of the phase in shared memory",
+                                                             gpu::block_scope_repeats)
+                                               : fmt::format("cache {}", to_string(any.cache)));
+}
+
+/// Whole reasons of more than one line, and what to beware of.
+std::string remarks(const Result& result) {
+  std::string text;
+  if (first_line(result.reason) != result.reason) text += fmt::format("\n{}: {}\n", result.variant, result.reason);
+  if (result.of_copy.value_or(0) > suspicious_of_copy) {
+    text += fmt::format("warning: {} is above {:.0f} % of copy; does it measure a cache?\n", result.variant,
+                        100 * suspicious_of_copy);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string text_report(const Report& report) {
+  std::string text;
+  for (const auto& device : report.devices) {
+    std::vector<std::vector<std::string>> rows{
+        {"variant", "verified", "median", "noise", "GB/s", "of copy", "over naive", "samples", "stop"}};
+    std::string notes;
+    const Result* any = nullptr;
+    for (const auto& result : report.results) {
+      if (result.device->index != device.index) continue;
+      any = &result;
+      rows.push_back(row_of(result));
+      notes += remarks(result);
+    }
+    if (any == nullptr) continue;
+    text += heading(*report.study, *any) + format_table(rows, 2, true) + notes + '\n';
+  }
+  return text;
+}
+
+}  // namespace bankwise

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+#include "bankwise/runner/workbench.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bankwise/gpu/error.hpp"
+#include "bankwise/runner/quantity.hpp"
+
+namespace bankwise {
+namespace {
+
+constexpr std::uint8_t guard_byte = 0xA5;
+constexpr std::uint8_t poison_byte = 0xCD;
+constexpr std::uint32_t guard_word = 0xA5A5A5A5;
+constexpr std::size_t chunk_words = std::size_t{1} << 24;  // read back 64 MiB at a time
+
+std::uint64_t bytes_of(std::uint64_t words) {
+  return words * sizeof(std::uint32_t);
+}
+
+/// Bytes that are copied, once read and once written, for the compulsory traffic.
+std::uint64_t copied_bytes(const CaseStudy& study, Extent extent) {
+  return std::min(study.compulsory_bytes(extent) / 2, bytes_of(study.input_words(extent))) / 4 * 4;
+}
+
+}  // namespace
+
+std::string shortage(const CaseStudy& study, Extent extent, const gpu::DeviceInfo& device) {
+  // Scratch memory is left out: what a plan needs is small beside its input, and its allocation has its own error.
+  const std::uint64_t input = bytes_of(study.input_words(extent)), output = bytes_of(study.output_words(extent));
+  const std::uint64_t largest = std::max(input, output) + guard_bytes;
+  const std::uint64_t total = input + output + copied_bytes(study, extent) + 3 * guard_bytes;
+  const std::string advice = study.is_matrix ? "choose a smaller --width and --height" : "choose a smaller --n";
+  if (largest > device.max_allocation) {
+    return fmt::format("{} allocates at most {} at once and this needs {}; {}", device.name,
+                       format_bytes(double(device.max_allocation)), format_bytes(double(largest)), advice);
+  }
+  if (total > device.global_memory) {
+    return fmt::format("{} has {} and this needs {}; {}", device.name, format_bytes(double(device.global_memory)),
+                       format_bytes(double(total)), advice);
+  }
+  return {};
+}
+
+Workbench::Workbench(const CaseStudy& study, Extent extent, gpu::Session& session)
+    : study_(study), extent_(extent), session_(session), input_words_(study.input_words(extent)) {
+  for (std::size_t i = 0; i < input_words_.size(); ++i) input_words_[i] = study.input_word(i);
+  expected_ = study.reference(extent, input_words_);
+  input_ = guarded(bytes_of(input_words_.size()));
+  output_ = guarded(bytes_of(expected_.size()));
+  copy_ = session.allocate(std::max<std::uint64_t>(1, copied_bytes(study, extent)));
+  if (!input_words_.empty()) session.write(*input_, 0, std::as_bytes(std::span(input_words_)));
+}
+
+std::unique_ptr<gpu::Buffer> Workbench::guarded(std::uint64_t bytes) {
+  auto buffer = session_.allocate(bytes + guard_bytes);
+  session_.fill(*buffer, bytes, guard_bytes, guard_byte);
+  return buffer;
+}
+
+PreparedVariant Workbench::prepare(const Variant& variant, Scope scope) {
+  PreparedVariant prepared;
+  prepared.variant = &variant;
+  if (variant.library) {
+    const gpu::Library* library = study_.kernels->library;
+    if (session_.info().api != gpu::Api::cuda) throw gpu::Unsupported("the library is one of CUDA's");
+    if (library == nullptr) throw gpu::Unsupported("this build is without the library");
+    if (scope == Scope::block) throw gpu::Unsupported("a library's phase in shared memory cannot be repeated");
+    prepared.plan.scratch_bytes = {library->workspace_bytes(extent_.height, extent_.width)};
+  } else {
+    prepared.plan = study_.plan(variant, extent_);
+    if (scope == Scope::block) prepared.first_form = gpu::Form::repeated;
+    for (std::size_t i = 0; i < prepared.plan.launches.size(); ++i) {
+      const Launch& launch = prepared.plan.launches[i];
+      const gpu::KernelImage* image = find_image(study_, launch.kernel);
+      if (image == nullptr) throw gpu::Unsupported(fmt::format("there is no kernel {}", launch.kernel));
+      const gpu::Form form = i == 0 ? prepared.first_form : gpu::Form::once;
+      if (form == gpu::Form::repeated && !image->has_phase) {
+        throw gpu::Unsupported("it has no phase in shared memory to repeat");
+      }
+      session_.prepare(*image, form, launch.group);
+    }
+  }
+  for (const auto bytes : prepared.plan.scratch_bytes) prepared.scratch.push_back(guarded(tiles(bytes, 4) * 4));
+  return prepared;
+}
+
+gpu::Buffer& Workbench::buffer(const PreparedVariant& prepared, Slot slot) {
+  if (slot.index == input_slot.index) return *input_;
+  if (slot.index == output_slot.index) return *output_;
+  return *prepared.scratch.at(slot.index - scratch_slot(0).index);
+}
+
+std::size_t Workbench::launches(const PreparedVariant& prepared) const {
+  return prepared.variant->library ? 1 : prepared.plan.launches.size();
+}
+
+void Workbench::enqueue(const PreparedVariant& prepared, std::size_t first, std::size_t last) {
+  if (prepared.variant->library) {
+    if (first > 0) return;
+    session_.launch(*study_.kernels->library, *input_, *output_, *prepared.scratch.front(), extent_.height,
+                    extent_.width);
+    return;
+  }
+  last = std::min(last, prepared.plan.launches.size());
+  for (std::size_t i = first; i < last; ++i) {
+    const Launch& launch = prepared.plan.launches[i];
+    std::vector<gpu::KernelArgument> arguments;
+    for (const auto& argument : launch.arguments) {
+      if (const auto* slot = std::get_if<Slot>(&argument)) {
+        arguments.emplace_back(&buffer(prepared, *slot));
+      } else {
+        arguments.emplace_back(std::get<std::uint64_t>(argument));
+      }
+    }
+    session_.launch(*find_image(study_, launch.kernel), i == 0 ? prepared.first_form : gpu::Form::once, launch.groups,
+                    launch.group, arguments);
+  }
+}
+
+void Workbench::enqueue_copy() {
+  session_.copy(*input_, *copy_, copied_bytes(study_, extent_));
+}
+
+/// Compares a buffer word by word, and its guard behind them.
+std::string Workbench::compare(const gpu::Buffer& buffer, const Words& expected, std::string_view name) {
+  Words got;
+  for (std::size_t first = 0; first < expected.size(); first += got.size()) {
+    got.resize(std::min(chunk_words, expected.size() - first));
+    session_.read(buffer, bytes_of(first), std::as_writable_bytes(std::span(got)));
+    const auto [wrong, right] = std::mismatch(got.begin(), got.end(), expected.begin() + std::ptrdiff_t(first));
+    if (wrong != got.end()) {
+      return fmt::format("{} word {} is 0x{:08x}, not 0x{:08x}", name, first + std::size_t(wrong - got.begin()), *wrong,
+                         *right);
+    }
+  }
+  got.assign(guard_bytes / sizeof guard_word, 0);
+  session_.read(buffer, buffer.bytes() - guard_bytes, std::as_writable_bytes(std::span(got)));
+  const auto touched = std::find_if(got.begin(), got.end(), [](std::uint32_t word) { return word != guard_word; });
+  if (touched == got.end()) return {};
+  return fmt::format("word {} behind the {} was overwritten", touched - got.begin(), name);
+}
+
+std::string Workbench::verify(const PreparedVariant& prepared) {
+  session_.fill(*output_, 0, output_->bytes() - guard_bytes, poison_byte);
+  for (const auto& scratch : prepared.scratch) session_.fill(*scratch, 0, scratch->bytes() - guard_bytes, poison_byte);
+  enqueue(prepared);
+  session_.wait();
+  if (auto wrong = compare(*output_, expected_, "output"); !wrong.empty()) return wrong;
+  if (auto wrong = compare(*input_, input_words_, "input"); !wrong.empty()) return wrong;
+  for (const auto& scratch : prepared.scratch) {
+    if (auto wrong = compare(*scratch, {}, "scratch memory"); !wrong.empty()) return wrong;
+  }
+  return {};
+}
+
+}  // namespace bankwise

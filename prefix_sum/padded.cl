@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT-0
+//
+// The tree of naive.cl with one word of padding after every 32: word i lies at i + i / 32.
+//
+//   lanes  As in naive.cl.
+//   banks  A stride of 2^(k+1) words skips a padding word each time it passes 32, which moves the next lanes on to fresh
+//          banks: no conflict on 32 banks in tiles of up to 1024 words. (32 is the number of banks; the 16 of older
+//          texts leaves 2-way conflicts.)
+//
+// Contract
+//   launch  max(1, ceil(n / TILE)) groups of exactly BLOCK work-items, one-dimensional
+//   in      n words; not read when n is 0
+//   out     n words: out[i] = sum of in[first of its tile .. i), modulo 2^32; may be the same memory as `in`
+//   totals  one word per group: the sum of its tile, zero if n is 0
+//   n       any, including 0
+// For a whole scan: scan `totals` the same way until one tile holds them all, then add each tile's offset (add_offsets.cl).
+
+#ifndef BLOCK
+#define BLOCK 256u  // work-items per group; a power of two, at most 512 for no conflict
+#endif
+#define TILE (2 * BLOCK)  // words per group
+#define BANKS 32u         // one word of padding after so many
+#define PAD(i) ((i) + (i) / BANKS)
+
+__kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))
+void scan_padded(__global const uint* in, __global uint* out, __global uint* totals, ulong n) {
+  __local uint tree[PAD(TILE)];
+
+  const uint lane = get_local_id(0);
+  const size_t i = (size_t)get_group_id(0) * TILE + 2 * lane;
+  const uint even = i < n ? in[i] : 0;
+  const uint odd = i + 1 < n ? in[i + 1] : 0;
+  uint before_even = 0, before_odd = 0, total = 0;
+
+  // --- shared-memory phase ---
+  tree[PAD(2 * lane)] = even;
+  tree[PAD(2 * lane + 1)] = odd;
+
+  // Up: every right child gathers its left sibling.
+  uint step = 1;
+  for (uint busy = BLOCK; busy > 0; busy /= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);  // outside the branch: every lane must arrive
+    if (lane < busy) {
+      const uint left = step * (2 * lane + 1) - 1;
+      const uint right = left + step;
+      tree[PAD(right)] += tree[PAD(left)];
+    }
+    step *= 2;
+  }
+
+  // The root now holds the total. Before it stands nothing.
+  if (lane == 0) {
+    total = tree[PAD(TILE - 1)];
+    tree[PAD(TILE - 1)] = 0;
+  }
+
+  // Down: a left child takes what stands before its parent, a right child that plus its left sibling.
+  for (uint busy = 1; busy <= BLOCK; busy *= 2) {
+    step /= 2;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lane < busy) {
+      const uint left = step * (2 * lane + 1) - 1;
+      const uint right = left + step;
+      const uint sibling = tree[PAD(left)];
+      const uint before = tree[PAD(right)];
+      tree[PAD(left)] = before;
+      tree[PAD(right)] = before + sibling;
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  before_even = tree[PAD(2 * lane)];
+  before_odd = tree[PAD(2 * lane + 1)];
+  // --- end of phase ---
+
+  if (i < n) out[i] = before_even;
+  if (i + 1 < n) out[i + 1] = before_odd;
+  if (lane == 0) totals[get_group_id(0)] = total;
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "prefix_sum.hpp"
+
+#include <numeric>
+
+#include "variants.hpp"
+
+namespace bankwise::gpu {
+extern const KernelSet prefix_sum_kernels;
+}
+
+namespace bankwise::prefix_sum {
+namespace {
+
+constexpr std::uint64_t word_bytes = sizeof(std::uint32_t);
+
+Words reference(Extent, const Words& input) {
+  Words output(input.size());
+  std::exclusive_scan(input.begin(), input.end(), output.begin(), std::uint32_t{0});
+  return output;
+}
+
+/// Scan the tiles, scan the tiles' totals the same way until one tile holds them all, then add them back in, the
+/// smallest level first. Scratch buffer k holds the totals of level k, scanned in place.
+Plan plan(const Variant& variant, Extent extent) {
+  const std::uint64_t tile = 2 * variant.group.size();
+  Plan plan;
+  std::vector<std::uint64_t> counts{extent.count()};
+  for (;;) {
+    const std::size_t level = plan.launches.size();
+    const std::uint64_t groups = tiles(counts.back(), tile, 1);
+    const Slot in = level == 0 ? input_slot : scratch_slot(level - 1);
+    const Slot out = level == 0 ? output_slot : in;
+    plan.scratch_bytes.push_back(groups * word_bytes);
+    plan.launches.push_back(
+        {"scan_" + std::string(variant.name), groups, variant.group, {in, out, scratch_slot(level), counts.back()}});
+    if (groups == 1) break;
+    counts.push_back(groups);
+  }
+  for (std::size_t level = counts.size() - 1; level-- > 0;) {
+    plan.launches.push_back({"scan_add_offsets",
+                             tiles(counts[level], tile),
+                             variant.group,
+                             {level == 0 ? output_slot : scratch_slot(level - 1), scratch_slot(level), counts[level]}});
+  }
+  return plan;
+}
+
+}  // namespace
+
+const CaseStudy& case_study() {
+  static const CaseStudy study{
+      .name = "prefix_sum",
+      .summary = "Exclusive prefix sum of words: Blelloch's scan in shared memory, with and without bank conflicts",
+      .kernel_prefix = "scan_",
+      .element = "words",
+      .variants = variants,
+      .kernels = &gpu::prefix_sum_kernels,
+      .input_words = [](Extent extent) { return extent.count(); },
+      .output_words = [](Extent extent) { return extent.count(); },
+      .compulsory_bytes = [](Extent extent) { return 2 * extent.count() * word_bytes; },
+      .extent_for =
+          [](std::uint64_t bytes) {
+            return Extent{1, bytes / (2 * word_bytes)};
+          },
+      .input_word = hashed_word,
+      .reference = reference,
+      .plan = plan,
+  };
+  return study;
+}
+
+}  // namespace bankwise::prefix_sum

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT-0
+//
+// The tree of scalar.cuh on records of five words: one word of padding a record, and the stride becomes odd.
+//
+//   lanes  As in naive.cuh.
+//   banks  Component c of lane t is word 5t + c. 5 is odd, so 32 lanes meet in 32 banks: no conflict.
+//          The price: alignment 4 splits every 16-byte access into four. Where the hardware serves 16 bytes a lane
+//          without conflict (NVIDIA since Volta) naive.cuh needs a quarter of these instructions and fewer passes.
+//   The record must be packed, or uint4's alignment of 16 makes it eight words long, stride 8. And aligned(4), or
+//   packed means alignment 1, and a compiler may go byte by byte. Component by component, because nvcc 13.0 turns
+//   `uint4 a = part[lane].data` into one 16-byte load, as if the member were aligned to 16, and the kernel faults.
+//
+// Contract
+//   launch  max(1, ceil(n / BLOCK)) blocks of exactly BLOCK threads, one-dimensional
+//   in      n records, 16-byte aligned; not read when n is 0
+//   out     one record per block: the sum of in[block * BLOCK .. block * BLOCK + BLOCK), as far as n reaches
+//   n       any, including 0, which gives one zero record
+// For the sum of everything reduce `out` again, into other memory, until one record is left.
+
+constexpr unsigned BLOCK = 256;  // threads per block, records per tile; a power of two
+
+__global__ void __launch_bounds__(BLOCK)
+    reduce_packed(const uint4* __restrict__ in, uint4* __restrict__ out, size_t n) {
+  struct __attribute__((packed, aligned(4))) Record {
+    uint4 data;
+    unsigned pad;
+  };
+  static_assert(sizeof(Record) == 20 && alignof(Record) == 4, "five words");
+  __shared__ Record part[BLOCK];
+
+  const unsigned lane = threadIdx.x;
+  const size_t i = size_t(blockIdx.x) * BLOCK + lane;
+  const uint4 mine = i < n ? in[i] : make_uint4(0, 0, 0, 0);
+
+  // --- shared-memory phase ---
+  part[lane].data.x = mine.x;
+  part[lane].data.y = mine.y;
+  part[lane].data.z = mine.z;
+  part[lane].data.w = mine.w;
+  __syncthreads();
+  for (unsigned stride = BLOCK / 2; stride > 0; stride /= 2) {
+    if (lane < stride) {
+      part[lane].data.x += part[lane + stride].data.x;
+      part[lane].data.y += part[lane + stride].data.y;
+      part[lane].data.z += part[lane + stride].data.z;
+      part[lane].data.w += part[lane + stride].data.w;
+    }
+    __syncthreads();  // outside the branch: every lane must arrive
+  }
+  // --- end of phase ---
+
+  if (lane == 0) {
+    out[blockIdx.x] = make_uint4(part[0].data.x, part[0].data.y, part[0].data.z, part[0].data.w);
+  }
+}

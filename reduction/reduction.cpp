@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include "reduction.hpp"
+
+#include <utility>
+
+#include "variants.hpp"
+
+namespace bankwise::gpu {
+extern const KernelSet reduction_kernels;
+}
+
+namespace bankwise::reduction {
+namespace {
+
+constexpr std::uint64_t record_words = 4;
+constexpr std::uint64_t record_bytes = record_words * sizeof(std::uint32_t);
+
+Words reference(Extent extent, const Words& input) {
+  Words sum(record_words, 0);
+  for (std::uint64_t i = 0; i < extent.count() * record_words; ++i) sum[i % record_words] += input[i];
+  return sum;
+}
+
+/// Every launch leaves one record a tile; launch until one record is left. The scratch buffers take turns.
+Plan plan(const Variant& variant, Extent extent) {
+  Plan plan;
+  Slot in = input_slot;
+  for (std::uint64_t left = extent.count();;) {
+    const std::uint64_t groups = tiles(left, variant.group.size(), 1);
+    const bool last = groups == 1;
+    const std::size_t level = plan.launches.size();
+    if (!last && level < 2) plan.scratch_bytes.push_back(groups * record_bytes);
+    const Slot out = last ? output_slot : scratch_slot(level % 2);
+    plan.launches.push_back({"reduce_" + std::string(variant.name), groups, variant.group, {in, out, left}});
+    if (last) return plan;
+    in = out;
+    left = groups;
+  }
+}
+
+}  // namespace
+
+const CaseStudy& case_study() {
+  static const CaseStudy study{
+      .name = "reduction",
+      .summary = "Sum of uint4 records: a tree in shared memory, with and without bank conflicts",
+      .kernel_prefix = "reduce_",
+      .element = "uint4 records",
+      .variants = variants,
+      .kernels = &gpu::reduction_kernels,
+      .input_words = [](Extent extent) { return extent.count() * record_words; },
+      .output_words = [](Extent) { return record_words; },
+      .compulsory_bytes = [](Extent extent) { return (extent.count() + 1) * record_bytes; },
+      .extent_for =
+          [](std::uint64_t bytes) {
+            return Extent{1, bytes / record_bytes};
+          },
+      .input_word = hashed_word,
+      .reference = reference,
+      .plan = plan,
+  };
+  return study;
+}
+
+}  // namespace bankwise::reduction

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "bankwise/runner/case_study.hpp"
+
+namespace bankwise::reduction {
+
+/// The sum of n uint4 records, component by component, modulo 2^32. Of no records it is zero.
+const CaseStudy& case_study();
+
+}  // namespace bankwise::reduction

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT-0
+//
+// The tree of naive.cl taken one component at a time: what a 16-byte record costs where words are served one by one.
+//
+//   lanes  As in naive.cl.
+//   banks  The record keeps an alignment of 4, so no compiler may merge its four words into one access. Component c
+//          of lane t is word 4t + c: stride 4, so 32 lanes meet in 8 banks, four in each. 4-way conflicts throughout.
+//
+// Contract
+//   launch  max(1, ceil(n / BLOCK)) groups of exactly BLOCK work-items, one-dimensional
+//   in      n records, 16-byte aligned; not read when n is 0
+//   out     one record per group: the sum of in[group * BLOCK .. group * BLOCK + BLOCK), as far as n reaches
+//   n       any, including 0, which gives one zero record
+// For the sum of everything reduce `out` again, into other memory, until one record is left.
+
+#ifndef BLOCK
+#define BLOCK 256u  // work-items per group, records per tile; a power of two
+#endif
+
+typedef struct {
+  uint x, y, z, w;
+} Record;  // 16 bytes, alignment 4
+
+__kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))
+void reduce_scalar(__global const uint4* restrict in, __global uint4* restrict out, ulong n) {
+  __local Record part[BLOCK];
+
+  const uint lane = get_local_id(0);
+  const size_t i = (size_t)get_group_id(0) * BLOCK + lane;
+  const uint4 mine = i < n ? in[i] : (uint4)(0);
+
+  // --- shared-memory phase ---
+  part[lane].x = mine.x;
+  part[lane].y = mine.y;
+  part[lane].z = mine.z;
+  part[lane].w = mine.w;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint stride = BLOCK / 2; stride > 0; stride /= 2) {
+    if (lane < stride) {
+      part[lane].x += part[lane + stride].x;
+      part[lane].y += part[lane + stride].y;
+      part[lane].z += part[lane + stride].z;
+      part[lane].w += part[lane + stride].w;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);  // outside the branch: every lane must arrive
+  }
+  // --- end of phase ---
+
+  if (lane == 0) out[get_group_id(0)] = (uint4)(part[0].x, part[0].y, part[0].z, part[0].w);
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "transpose.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "variants.hpp"
+
+namespace bankwise::gpu {
+extern const KernelSet transpose_kernels;
+}
+
+namespace bankwise::transpose {
+namespace {
+
+constexpr std::uint64_t word_bytes = sizeof(std::uint32_t);
+
+/// Kernels move bits, but cuBLAS multiplies floats by 1. An exponent between 64 and 127 makes every word a normal
+/// number, which that leaves as it is, and takes two bits of 32.
+std::uint32_t input_word(std::uint64_t i) {
+  return (hashed_word(i) & 0xBFFFFFFFU) | 0x20000000U;
+}
+
+/// In strips of columns, or every word of a large matrix costs a cache line.
+Words reference(Extent extent, const Words& input) {
+  constexpr std::uint64_t strip = 16;
+  Words output(input.size());
+  for (std::uint64_t left = 0; left < extent.width; left += strip) {
+    const std::uint64_t right = std::min(extent.width, left + strip);
+    for (std::uint64_t row = 0; row < extent.height; ++row) {
+      for (std::uint64_t column = left; column < right; ++column) {
+        output[column * extent.height + row] = input[row * extent.width + column];
+      }
+    }
+  }
+  return output;
+}
+
+Plan plan(const Variant& variant, Extent extent) {
+  const std::uint64_t side = variant.group.x;
+  const std::uint64_t groups = tiles(extent.height, side) * tiles(extent.width, side);
+  return {{},
+          {{"transpose_" + std::string(variant.name),
+            groups,
+            variant.group,
+            {input_slot, output_slot, extent.height, extent.width}}}};
+}
+
+/// A square with sides of whole tiles.
+Extent extent_for(std::uint64_t bytes) {
+  const auto side = std::uint64_t(std::sqrt(double(bytes) / (2 * word_bytes)));
+  const std::uint64_t whole = std::max<std::uint64_t>(32, side / 32 * 32);
+  return {whole, whole};
+}
+
+}  // namespace
+
+const CaseStudy& case_study() {
+  static const CaseStudy study{
+      .name = "transpose",
+      .summary = "Transpose of a matrix of words: tiles in shared memory, with and without bank conflicts",
+      .kernel_prefix = "transpose_",
+      .element = "words",
+      .is_matrix = true,
+      .variants = variants,
+      .kernels = &gpu::transpose_kernels,
+      .input_words = [](Extent extent) { return extent.count(); },
+      .output_words = [](Extent extent) { return extent.count(); },
+      .compulsory_bytes = [](Extent extent) { return 2 * extent.count() * word_bytes; },
+      .extent_for = extent_for,
+      .input_word = input_word,
+      .reference = reference,
+      .plan = plan,
+  };
+  return study;
+}
+
+}  // namespace bankwise::transpose

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "bankwise/runner/case_study.hpp"
+
+namespace bankwise::transpose {
+
+/// The transpose of a height x width matrix of 32-bit words, both stored row after row.
+const CaseStudy& case_study();
+
+}  // namespace bankwise::transpose

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+//
+// The table of contents: one line a variant, in the order of the story.
+#pragma once
+
+#include "bankwise/runner/case_study.hpp"
+
+namespace bankwise::transpose {
+
+// Words along each side of a tile are group.x of its block, a whole row of threads.
+inline constexpr gpu::GroupShape block16{16, 16}, block32{32, 8};
+
+inline constexpr Variant variants[]{
+    {"global", block16, "no tile: rows in, scattered words out"},
+    {"naive", block16, "a 16 x 16 tile: its columns are 8-way conflicts on 32 banks"},
+    {"padded", block16, "rows of 17 words: clean on 16 banks, 2-way on 32"},
+    {"tile32", block32, "a 32 x 32 tile: its columns are 32-way conflicts"},
+    {"tile32_padded", block32, "rows of 33 words: no conflict"},
+    {"swizzled", block32, "columns XOR rows: no conflict, no padding"},
+    {"library", {}, "cuBLAS geam", true},
+};
+
+}  // namespace bankwise::transpose
