@@ -47,7 +47,7 @@ std::string name() {
     check(cublasGetProperty(property, &value), "cublasGetProperty");
     return value;
   };
-  return fmt::format("cuBLAS {}.{}.{}", part(MAJOR_VERSION), part(MINOR_VERSION), part(PATCH_LEVEL));
+  return versioned("cuBLAS", part(MAJOR_VERSION), part(MINOR_VERSION), part(PATCH_LEVEL));
 }
 
 std::uint64_t workspace_bytes(std::uint64_t height, std::uint64_t width) {

@@ -39,6 +39,7 @@ Words reference(Extent extent, const Words& input) {
 Plan plan(const Variant& variant, Extent extent) {
   const std::uint64_t side = variant.group.x;
   const std::uint64_t groups = tiles(extent.height, side) * tiles(extent.width, side);
+  if (groups == 0) return {};
   return {{},
           {{"transpose_" + std::string(variant.name),
             groups,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
+//
+// Also read by nvcc, which cannot digest fmt's compile-time checks: hence no fmt here.
 #pragma once
 
 #include <cuda_runtime_api.h>
-
-#include <fmt/format.h>
 
 #include <source_location>
 #include <string_view>
@@ -12,17 +12,12 @@
 
 namespace bankwise::gpu {
 
-inline void check_cuda(cudaError_t code, std::string_view call,
-                       const std::source_location& where = std::source_location::current()) {
-  if (code == cudaSuccess) return;
-  (void)cudaGetLastError();  // so that the error does not surface in the next, innocent call
-  throw Error(call, fmt::format("{} ({})", cudaGetErrorName(code), cudaGetErrorString(code)), where);
-}
+/// Throws gpu::Error unless `code` is success.
+void check_cuda(cudaError_t code, std::string_view call,
+                const std::source_location& where = std::source_location::current());
 
 /// For destructors.
-inline void log_cuda(cudaError_t code, std::string_view call) noexcept {
-  if (code != cudaSuccess) log_failure(call, cudaGetErrorName(code));
-}
+void log_cuda(cudaError_t code, std::string_view call) noexcept;
 
 }  // namespace bankwise::gpu
 

@@ -12,6 +12,11 @@
 
 namespace bankwise::gpu {
 
+/// "CUB 3.0.1"
+inline std::string versioned(std::string name, int major, int minor, int patch) {
+  return name + ' ' + std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(patch);
+}
+
 /// A routine in the manner of CUB, called twice: without a workspace it only says how many bytes it needs.
 using CubRoutine = void (*)(void* workspace, std::size_t& bytes, const void* in, void* out, std::uint64_t n,
                             cudaStream_t stream);
@@ -20,7 +25,7 @@ using CubRoutine = void (*)(void* workspace, std::size_t& bytes, const void* in,
 template <CubRoutine routine>
 constexpr Library cub_library() {
   return {
-      .name = [] { return fmt::format("CUB {}.{}.{}", CUB_MAJOR_VERSION, CUB_MINOR_VERSION, CUB_SUBMINOR_VERSION); },
+      .name = [] { return versioned("CUB", CUB_MAJOR_VERSION, CUB_MINOR_VERSION, CUB_SUBMINOR_VERSION); },
       .workspace_bytes =
           [](std::uint64_t height, std::uint64_t width) {
             std::size_t bytes = 0;

@@ -1,9 +1,23 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <exception>
 
 #include "bankwise/gpu/backend.hpp"
 
 namespace bankwise::gpu {
+
+namespace {
+
+/// NVIDIA's OpenCL reports another cache than the L2. CUDA, which shows the same GPU under the same name, knows better.
+void adopt_cache(DeviceInfo& device, const std::vector<DeviceInfo>& all) {
+  if (device.api == Api::cuda) return;
+  const auto twin = std::find_if(all.begin(), all.end(), [&](const DeviceInfo& other) {
+    return other.api == Api::cuda && other.name == device.name;
+  });
+  if (twin != all.end()) device.cache = twin->cache;
+}
+
+}  // namespace
 
 Devices devices() {
   Devices found;
@@ -16,6 +30,7 @@ Devices devices() {
     }
     if (!missing.empty()) found.missing.push_back(missing);
   }
+  for (auto& device : found.list) adopt_cache(device, found.list);
   int index = 0;
   for (auto& device : found.list) device.index = index++;
   return found;

@@ -120,12 +120,12 @@ class OpenClSession : public Session {
     recording_ = false;
     wait();
     return opencl([&] {
-      cl_ulong first = ~cl_ulong{0}, last = 0;
+      cl_ulong busy = 0;
       for (const cl::Event& event : events_) {
-        first = std::min(first, event.getProfilingInfo<CL_PROFILING_COMMAND_START>());
-        last = std::max(last, event.getProfilingInfo<CL_PROFILING_COMMAND_END>());
+        busy +=
+            event.getProfilingInfo<CL_PROFILING_COMMAND_END>() - event.getProfilingInfo<CL_PROFILING_COMMAND_START>();
       }
-      return events_.empty() ? 0.0 : double(last - first) * 1e-9;
+      return double(busy) * 1e-9;
     });
   }
 

@@ -64,8 +64,9 @@ class Session {
   virtual void launch(const Library& library, const Buffer& in, Buffer& out, Buffer& workspace, std::uint64_t height,
                       std::uint64_t width) = 0;
 
-  /// Runs `enqueue`, waits, and returns the device's own seconds from the start of the first command that it enqueued
-  /// to the end of the last. `before` is enqueued ahead and not timed.
+  /// Runs `enqueue`, waits, and returns the device's own seconds for the commands that it enqueued: between two events
+  /// around them (CUDA), or the sum of their profiled durations (OpenCL, whose drivers leave gaps between commands while
+  /// they profile). `before` is enqueued ahead and not timed.
   virtual double time(const std::function<void()>& before, const std::function<void()>& enqueue) = 0;
   virtual void wait() = 0;
 

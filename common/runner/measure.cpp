@@ -85,7 +85,7 @@ class Measurement {
     copy.result.launches = 1;
     if (options_.scope == Scope::block) {
       copy.result.reason = "the block scope moves no memory";
-    } else if (copy.result.bytes < 8) {
+    } else if (bench_.copied_bytes() == 0) {
       copy.result.reason = "there is nothing to copy";
     } else {
       copy.running = true;

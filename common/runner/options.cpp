@@ -29,7 +29,8 @@ std::map<std::string, Value> named(std::initializer_list<Value> values) {
 
 /// What CLI11 reads and the runner still has to understand.
 struct RawOptions {
-  std::string api = "all", scope = "memory", cache, n, width, height;
+  std::string api = "all", scope = "memory", cache;
+  std::optional<std::string> n, width, height;
   double max_noise_percent = 1;
 };
 
@@ -68,17 +69,18 @@ void declare(CLI::App& app, const CaseStudy& study, Options& options, RawOptions
   app.add_flag("--profile", options.profile, "Launch each variant once, nothing else: for profilers");
 }
 
-Extent read_extent(const CaseStudy& study, const RawOptions& raw) {
-  if (!study.is_matrix) return {1, parse_count("--n", raw.n, max_elements)};
-  const std::uint64_t width = parse_count("--width", raw.width.empty() ? raw.height : raw.width, max_elements);
-  const std::uint64_t height = parse_count("--height", raw.height.empty() ? raw.width : raw.height, max_elements);
+Extent read_extent(const RawOptions& raw) {
+  if (raw.n) return {1, parse_count("--n", *raw.n, max_elements)};
+  // One side alone means a square.
+  const std::uint64_t width = parse_count("--width", raw.width ? *raw.width : *raw.height, max_elements);
+  const std::uint64_t height = parse_count("--height", raw.height ? *raw.height : *raw.width, max_elements);
   if (width == 0 || height == 0) {
     throw UsageError(fmt::format(
         "a matrix of {} x {} has nothing to transpose; --height and --width must be at least 1", height, width));
   }
   if (height > max_elements / width) {
-    throw UsageError(fmt::format("--height {} times --width {} is too large; at most {} words are possible", raw.height,
-                                 raw.width, format_count(max_elements)));
+    throw UsageError(fmt::format("--height {} times --width {} is too large; at most {} words are possible", height,
+                                 width, format_count(max_elements)));
   }
   return {height, width};
 }
@@ -90,8 +92,7 @@ void check_variants(const CaseStudy& study, const std::vector<std::string>& want
     const auto nearest = std::min_element(study.variants.begin(), study.variants.end(), [&](auto& a, auto& b) {
       return edit_distance(a.name, name) < edit_distance(b.name, name);
     });
-    throw UsageError(
-        fmt::format("{} has no variant '{}'; did you mean '{}'? --list shows all", study.name, name, nearest->name));
+    throw UsageError(fmt::format("there is no variant '{}'; did you mean '{}'? --list shows all", name, nearest->name));
   }
 }
 
@@ -129,7 +130,7 @@ std::optional<Options> parse_options(const CaseStudy& study, int argc, const cha
   }
   if (!raw.cache.empty()) options.cache = named({Cache::cold, Cache::hot}).at(raw.cache);
   options.limits.max_noise = raw.max_noise_percent / 100;
-  if (!raw.n.empty() || !raw.width.empty() || !raw.height.empty()) options.extent = read_extent(study, raw);
+  if (raw.n || raw.width || raw.height) options.extent = read_extent(raw);
   if (options.json == "-" && options.csv == "-") throw UsageError("--json - and --csv - cannot both have stdout");
   if (!options.json.empty() && options.json != "-" && options.json == options.csv) {
     throw UsageError("--json and --csv cannot both write " + options.json);

@@ -83,7 +83,8 @@ std::string with_unit(double value, const auto& units) {
   const auto unit =
       std::find_if(std::begin(units), std::end(units) - 1, [&](const Unit& u) { return value >= u.size; });
   const double scaled = value / unit->size;
-  const int digits = scaled >= 99.95 || scaled == 0 ? 0 : scaled >= 9.995 ? 1 : 2;
+  const bool whole = scaled >= 99.95 || scaled == std::floor(scaled);
+  const int digits = whole ? 0 : scaled >= 9.995 ? 1 : 2;
   return fmt::format("{:.{}f} {}", scaled, digits, unit->name);
 }
 

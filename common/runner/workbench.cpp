@@ -21,7 +21,7 @@ std::uint64_t bytes_of(std::uint64_t words) {
 }
 
 /// Bytes that are copied, once read and once written, for the compulsory traffic.
-std::uint64_t copied_bytes(const CaseStudy& study, Extent extent) {
+std::uint64_t bytes_to_copy(const CaseStudy& study, Extent extent) {
   return std::min(study.compulsory_bytes(extent) / 2, bytes_of(study.input_words(extent))) / 4 * 4;
 }
 
@@ -31,7 +31,7 @@ std::string shortage(const CaseStudy& study, Extent extent, const gpu::DeviceInf
   // Scratch memory is left out: what a plan needs is small beside its input, and its allocation has its own error.
   const std::uint64_t input = bytes_of(study.input_words(extent)), output = bytes_of(study.output_words(extent));
   const std::uint64_t largest = std::max(input, output) + guard_bytes;
-  const std::uint64_t total = input + output + copied_bytes(study, extent) + 3 * guard_bytes;
+  const std::uint64_t total = input + output + bytes_to_copy(study, extent) + 3 * guard_bytes;
   const std::string advice = study.is_matrix ? "choose a smaller --width and --height" : "choose a smaller --n";
   if (largest > device.max_allocation) {
     return fmt::format("{} allocates at most {} at once and this needs {}; {}", device.name,
@@ -50,7 +50,7 @@ Workbench::Workbench(const CaseStudy& study, Extent extent, gpu::Session& sessio
   expected_ = study.reference(extent, input_words_);
   input_ = guarded(bytes_of(input_words_.size()));
   output_ = guarded(bytes_of(expected_.size()));
-  copy_ = session.allocate(std::max<std::uint64_t>(1, copied_bytes(study, extent)));
+  copy_ = session.allocate(std::max<std::uint64_t>(1, bytes_to_copy(study, extent)));
   if (!input_words_.empty()) session.write(*input_, 0, std::as_bytes(std::span(input_words_)));
 }
 
@@ -120,8 +120,12 @@ void Workbench::enqueue(const PreparedVariant& prepared, std::size_t first, std:
   }
 }
 
+std::uint64_t Workbench::copied_bytes() const {
+  return bytes_to_copy(study_, extent_);
+}
+
 void Workbench::enqueue_copy() {
-  session_.copy(*input_, *copy_, copied_bytes(study_, extent_));
+  session_.copy(*input_, *copy_, copied_bytes());
 }
 
 /// Compares a buffer word by word, and its guard behind them.

@@ -41,6 +41,8 @@ class Workbench {
   std::string verify(const PreparedVariant& prepared);
 
   /// The copy that the others are measured by: its traffic, read and written, is the compulsory traffic.
+  /// copied_bytes() may be 0, and then there is nothing to enqueue.
+  std::uint64_t copied_bytes() const;
   void enqueue_copy();
 
   std::size_t launches(const PreparedVariant& prepared) const;

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+//
+// The only file that knows Catch2's version: 3 where it is packaged, else 2.13.
+#pragma once
+
+#if __has_include(<catch2/catch_all.hpp>)
+#include <catch2/catch_all.hpp>
+#else
+#include <catch2/catch.hpp>
+#endif

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+//
+// The programs as a person runs them: exit codes, one clear sentence for bad input, no file half-written.
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "case_studies.hpp"
+#include "catch_any.hpp"
+#include "devices_under_test.hpp"
+#include "scratch_directory.hpp"
+
+using namespace bankwise;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Outcome {
+  int code;
+  std::string out, err;
+};
+
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::size_t files_in(const fs::path& directory) {
+  return std::size_t(std::distance(fs::directory_iterator(directory), {}));
+}
+
+/// Runs a sample in the shell. Quick flags are added for those that measure.
+Outcome run(const std::string& sample, const std::string& arguments) {
+  const ScratchDirectory scratch;
+  const auto out = scratch.path() / "out", err = scratch.path() / "err";
+  const std::string command = std::string(SAMPLES_DIRECTORY) + "/" + sample + " --min-time 0 --timeout 0.1 " + arguments +
+                              " >" + out.string() + " 2>" + err.string();
+  const int status = std::system(command.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(out), text_of(err)};
+}
+
+/// Bad input: this exit code, nothing on stdout, and one line on stderr that holds `words`.
+void check_refused(const std::string& sample, const std::string& arguments, int code, const std::string& words) {
+  INFO(sample << " " << arguments);
+  const Outcome outcome = run(sample, arguments);
+  INFO(outcome.err);
+  CHECK(outcome.code == code);
+  CHECK(outcome.out.empty());
+  CHECK(outcome.err.find(words) != std::string::npos);
+  CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+}
+
+fs::path kernels_of(const std::string& sample) { return fs::path(SOURCE_DIRECTORY) / sample; }
+
+}  // namespace
+
+TEST_CASE("bad values are refused with one sentence", "[command_line]") {
+  check_refused("reduction", "--no-such-flag", 2, "--no-such-flag");
+  check_refused("reduction", "surplus", 2, "surplus");
+  check_refused("reduction", "--n 12Q", 2, "--n 12Q is not a count");
+  check_refused("reduction", "--n ''", 2, "is not a count");
+  check_refused("reduction", "--n -3", 2, "is not a count");
+  check_refused("reduction", "--n 99999999999999999999", 2, "is too large");
+  check_refused("reduction", "--width 5", 2, "--width");
+  check_refused("transpose", "--width 0 --height 5", 2, "nothing to transpose");
+  check_refused("transpose", "--width 1Ti --height 1Ti", 2, "is too large");
+  check_refused("transpose", "--n 5", 2, "--n");
+  check_refused("reduction", "--device 9999", 2, "there is no device '9999'");
+  check_refused("reduction", "--device no-such-name", 2, "there is no device 'no-such-name'");
+  check_refused("reduction", "--api metal", 2, "metal");
+  check_refused("reduction", "--variant pakced", 2, "did you mean 'packed'?");
+  check_refused("transpose", "--variant naive,tile33", 2, "did you mean 'tile32'?");
+  check_refused("prefix_sum", "--scope l2 --cache cold", 2, "--cache cold");
+  check_refused("prefix_sum", "--scope disk", 2, "disk");
+  check_refused("prefix_sum", "--timeout soon", 2, "soon");
+  check_refused("prefix_sum", "--json - --csv -", 2, "stdout");
+  check_refused("prefix_sum", "--compare /no/such/file", 2, "cannot read /no/such/file");
+  check_refused("prefix_sum", "--compare /dev/null", 2, "is not a JSON report");
+}
+
+TEST_CASE("a file that cannot be written stops the program before it measures", "[command_line]") {
+  const ScratchDirectory scratch;
+  check_refused("reduction", "--json /no/such/directory/x", 2, "No such file or directory");
+  check_refused("reduction", "--csv " + scratch.path().string(), 2, "it is a directory");
+  check_refused("reduction", "--json " + (scratch.path() / "a").string() + " --csv /no/such/directory/x", 2, "--csv");
+  CHECK(files_in(scratch.path()) == 0);
+}
+
+TEST_CASE("more memory than the device has is refused before anything is allocated", "[command_line]") {
+  const ScratchDirectory scratch;
+  const std::string json = " --json " + (scratch.path() / "a").string();
+  check_refused("reduction", "--n 60Gi" + json, 3, "choose a smaller --n");
+  check_refused("prefix_sum", "--n 1Ti" + json, 3, "choose a smaller --n");
+  check_refused("transpose", "--width 1Mi --height 1Mi" + json, 3, "choose a smaller --width");
+  CHECK(files_in(scratch.path()) == 0);
+}
+
+TEST_CASE("an API without a device is nothing to run", "[command_line]") {
+  const auto found = gpu::devices();
+  for (const gpu::Api api : {gpu::Api::cuda, gpu::Api::opencl}) {
+    const auto has_api = [&](const auto& device) { return device.api == api; };
+    if (std::any_of(found.list.begin(), found.list.end(), has_api)) continue;
+    const Outcome outcome = run("transpose", "--json - --api " + std::string(to_string(api)));
+    CHECK(outcome.code == 77);
+    CHECK(outcome.out.empty());
+    CHECK(outcome.err.find("install") != std::string::npos);
+  }
+  // No device at all: neither driver can be found.
+  const Outcome none = run("transpose", "--json - ; exit $?");
+  CHECK(none.code == 0);
+  const ScratchDirectory empty;
+  setenv("OCL_ICD_VENDORS", empty.path().c_str(), 1);
+  setenv("CUDA_VISIBLE_DEVICES", "", 1);
+  const Outcome outcome = run("transpose", "");
+  const Outcome listed = run("transpose", "--devices");
+  unsetenv("OCL_ICD_VENDORS");
+  unsetenv("CUDA_VISIBLE_DEVICES");
+  CHECK(outcome.code == 77);
+  CHECK(outcome.err.find("no OpenCL platform: install") != std::string::npos);
+  CHECK(listed.code == 77);
+}
+
+TEST_CASE("kernels come from a directory if asked, all or none", "[command_line]") {
+  const ScratchDirectory scratch;
+  const std::string flag = "--api opencl --n 1000 --kernel-dir " + scratch.path().string();
+  check_refused("reduction", "--kernel-dir /no/such/directory", 2, "no such directory");
+  check_refused("reduction", flag, 2, "there is no");
+  for (const auto& entry : fs::directory_iterator(kernels_of("reduction"))) {
+    if (entry.path().extension() == ".cl") fs::copy(entry, scratch.path());
+  }
+  CHECK(run("reduction", flag).code == 0);
+
+  std::ofstream(scratch.path() / "packed.cl") << "this is not OpenCL\n";
+  const Outcome outcome = run("reduction", flag + " --json -");
+  CHECK(outcome.code == 3);
+  const auto rows = nlohmann::json::parse(outcome.out).at("results");
+  for (const auto& row : rows) {
+    INFO(row);
+    CHECK(row.at("status") == (row.at("variant") == "packed" ? "error" : "ok"));
+    if (row.at("variant") == "packed") CHECK(std::string(row.at("reason")).find("packed.cl:1:") != std::string::npos);
+  }
+}
+
+TEST_CASE("a wrong kernel is exit code 1 and a row that says what is wrong", "[command_line]") {
+  const ScratchDirectory scratch;
+  fs::copy(kernels_of("reduction"), scratch.path());
+  std::string source = text_of(scratch.path() / "scalar.cl");
+  const std::string line = "part[lane].z += part[lane + stride].z;";
+  source.replace(source.find(line), line.size(), "");
+  std::ofstream(scratch.path() / "scalar.cl") << source;
+  const Outcome outcome = run("reduction", "--api opencl --n 1000 --json - --kernel-dir " + scratch.path().string());
+  CHECK(outcome.code == 1);
+  const auto json = nlohmann::json::parse(outcome.out);
+  for (const auto& row : json.at("results")) {
+    CHECK(row.at("status") == (row.at("variant") == "scalar" ? "wrong" : "ok"));
+    if (row.at("variant") == "scalar") CHECK(std::string(row.at("reason")).find("output word 2 is") == 0);
+  }
+}
+
+TEST_CASE("--json - writes every variant and nothing else", "[command_line]") {
+  for (const CaseStudy* study : all_case_studies) {
+    const std::string size = study->is_matrix ? "--width 100 --height 300" : "--n 10000";
+    const Outcome outcome = run(std::string(study->name), size + " --api opencl --json -");
+    REQUIRE(outcome.code == 0);
+    CHECK(outcome.err.empty());
+    const auto json = nlohmann::json::parse(outcome.out);
+    CHECK(json.at("schema_version") == 1);
+    std::vector<std::string> names;
+    for (const auto& row : json.at("results")) {
+      INFO(row);
+      CHECK(row.at("status") == "ok");
+      CHECK(row.at("time_median_s") > 0);
+      CHECK(row.at("samples_s").size() > 0);
+      names.push_back(row.at("variant"));
+    }
+    std::vector<std::string> expected{"copy"};
+    for (const Variant& variant : study->variants) {
+      if (!variant.library) expected.emplace_back(variant.name);
+    }
+    CHECK(names == expected);
+  }
+}
+
+TEST_CASE("files, lists, comparison and profile", "[command_line]") {
+  const ScratchDirectory scratch;
+  const std::string json = (scratch.path() / "a.json").string(), csv = (scratch.path() / "a.csv").string();
+  const Outcome first = run("prefix_sum", "--n 3000 --json " + json + " --csv " + csv);
+  CHECK(first.code == 0);
+  CHECK(first.out.find("padded") != std::string::npos);
+  CHECK(nlohmann::json::parse(text_of(json)).at("case") == "prefix_sum");
+  CHECK(text_of(csv).find("prefix_sum,") != std::string::npos);
+  const Outcome second = run("prefix_sum", "--n 3000 --compare " + json);
+  CHECK(second.code == 0);
+  CHECK(second.out.find("0 only before, 0 only now") != std::string::npos);
+  CHECK(run("prefix_sum", "--list").out.find("naive") != std::string::npos);
+  CHECK(run("prefix_sum", "--devices").code == 0);
+  CHECK(run("prefix_sum", "--help").out.find("Exit codes") != std::string::npos);
+  CHECK(run("prefix_sum", "--version").code == 0);
+  CHECK(run("prefix_sum", "--n 3000 --profile").code == 0);
+  CHECK(run("prefix_sum", "--n 0").code == 0);
+  for (const std::string scope : {"block", "l2"}) CHECK(run("transpose", "--scope " + scope).code == 0);
+}
+
+TEST_CASE("a library asked for on OpenCL is a row with a reason", "[command_line]") {
+  const Outcome outcome = run("reduction", "--api opencl --n 1000 --variant library --json -");
+  CHECK(outcome.code == 77);
+  const auto rows = nlohmann::json::parse(outcome.out).at("results");
+  CHECK(rows.at(1).at("status") == "unsupported");
+  CHECK(rows.at(1).at("reason") == "the library is one of CUDA's");
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+//
+// OpenCL alone: a bare build of each file, build logs, and kernels from a directory.
+#include <filesystem>
+#include <fstream>
+
+#include "bankwise/gpu/opencl_api.hpp"
+#include "bankwise/gpu/session.hpp"
+#include "case_studies.hpp"
+#include "catch_any.hpp"
+#include "devices_under_test.hpp"
+#include "scratch_directory.hpp"
+
+using namespace bankwise;
+
+TEST_CASE("every .cl file builds alone, without options", "[sources]") {
+  std::vector<cl::Platform> platforms;
+  cl::Platform::get(&platforms);
+  for (const auto& platform : platforms) {
+    std::vector<cl::Device> devices;
+    platform.getDevices(CL_DEVICE_TYPE_ALL, &devices);
+    for (const auto& device : devices) {
+      const cl::Context context(device);
+      for (const CaseStudy* study : all_case_studies) {
+        for (const auto& image : study->kernels->images) {
+          INFO(image.opencl_file);
+          cl::Program program(context, std::string(image.opencl_source));
+          CHECK_NOTHROW(program.build());
+          CHECK_NOTHROW(cl::Kernel(program, std::string(image.name).c_str()));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a build log names the kernel's file and line", "[sources]") {
+  const CaseStudy& study = reduction::case_study();
+  const gpu::KernelImage& image = *find_image(study, "reduce_naive");
+  const ScratchDirectory scratch;
+  std::ofstream(scratch.path() / "naive.cl") << "__kernel void reduce_naive() {\n  no such thing;\n}\n";
+  for (const auto& device : devices_under_test()) {
+    const auto session = gpu::open(device, {scratch.path().string()});
+    std::string what;
+    try {
+      session->prepare(image, gpu::Form::once, {256, 1});
+    } catch (const gpu::BuildError& error) {
+      what = error.what();
+    }
+    INFO(what);
+    CHECK(what.find("reduction/naive.cl does not compile") == 0);
+    CHECK(what.find("naive.cl:2:") != std::string::npos);
+  }
+}

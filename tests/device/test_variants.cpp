@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+//
+// Every variant on every device, at the sizes where index arithmetic breaks.
+#include <memory>
+
+#include "bankwise/gpu/error.hpp"
+#include "bankwise/runner/workbench.hpp"
+#include "case_studies.hpp"
+#include "catch_any.hpp"
+#include "devices_under_test.hpp"
+
+using namespace bankwise;
+
+namespace {
+
+constexpr std::uint64_t warp = 32, block = 256, tile = 2 * block;
+
+std::vector<Extent> edges(const CaseStudy& study) {
+  if (study.is_matrix) {
+    return {{0, 5},   {5, 0},   {1, 1},   {1, 257},     {257, 1},    {15, 17},     {16, 16},
+            {17, 15}, {31, 33}, {32, 32}, {33, 31},     {64, 48},    {997, 1009},  {1023, 1025},
+            {1025, 1023}, {1, 100003}, {100003, 1}, {2, 70000}, {70000, 2}};
+  }
+  std::vector<Extent> extents{{1, 0}, {1, 1}, {1, 2}, {1, 1000003}};
+  for (const std::uint64_t around : {warp, block, tile, block * block, tile * tile}) {
+    for (const std::uint64_t n : {around - 1, around, around + 1}) extents.push_back({1, n});
+  }
+  return extents;
+}
+
+/// Runs every variant that the device can run; each once, or with its phase repeated.
+void verify_all(const CaseStudy& study, gpu::Session& session, Extent extent, Scope scope) {
+  Workbench bench(study, extent, session);
+  for (const Variant& variant : study.variants) {
+    if (variant.library && session.info().api != gpu::Api::cuda) continue;
+    INFO(to_string(session.info().api) << " " << session.info().name << ": " << study.name << " " << variant.name << " "
+                                       << extent.height << " x " << extent.width << ", scope " << to_string(scope));
+    try {
+      CHECK(bench.verify(bench.prepare(variant, scope)) == "");
+    } catch (const gpu::Unsupported& why) {
+      INFO(why.what());
+      const bool expected = variant.library || (scope == Scope::block && variant.name == "global");
+      CHECK(expected);
+    }
+  }
+}
+
+void verify_edges(const CaseStudy& study) {
+  for (const auto& device : devices_under_test()) {
+    const auto session = gpu::open(device);
+    for (const Extent extent : edges(study)) verify_all(study, *session, extent, Scope::memory);
+    for (const Extent extent : edges(study)) {
+      if (extent.count() < 3000) verify_all(study, *session, extent, Scope::block);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("reduction, all variants", "[reduction]") { verify_edges(reduction::case_study()); }
+TEST_CASE("prefix_sum, all variants", "[prefix_sum]") { verify_edges(prefix_sum::case_study()); }
+TEST_CASE("transpose, all variants", "[transpose]") { verify_edges(transpose::case_study()); }
+
+TEST_CASE("blocks are as large as the kernels say", "[interface]") {
+  for (const auto& device : devices_under_test()) {
+    const auto session = gpu::open(device);
+    for (const CaseStudy* study : all_case_studies) {
+      const gpu::KernelImage& image = study->kernels->images.front();
+      CHECK_THROWS_AS(session->prepare(image, gpu::Form::once, {1 << 12, 1 << 12}), gpu::Unsupported);
+    }
+  }
+}
+
+TEST_CASE("two sessions on one device do not disturb each other", "[interface]") {
+  for (const auto& device : devices_under_test()) {
+    const auto one = gpu::open(device), two = gpu::open(device);
+    Workbench sum(reduction::case_study(), {1, 70001}, *one);
+    Workbench flip(transpose::case_study(), {301, 203}, *two);
+    const auto sum_ready = sum.prepare(reduction::case_study().variants.front(), Scope::memory);
+    const auto flip_ready = flip.prepare(transpose::case_study().variants.front(), Scope::memory);
+    for (int turn = 0; turn < 3; ++turn) {
+      sum.enqueue(sum_ready);
+      flip.enqueue(flip_ready);
+      CHECK(sum.verify(sum_ready) == "");
+      CHECK(flip.verify(flip_ready) == "");
+    }
+  }
+}
+
+TEST_CASE("an error names the call, the API's word for it, the file and the line", "[interface]") {
+  for (const auto& device : devices_under_test()) {
+    const auto session = gpu::open(device);
+    std::string what;
+    try {
+      const auto huge = session->allocate(std::uint64_t{1} << 60);
+    } catch (const gpu::Error& error) {
+      what = error.what();
+    }
+    INFO(what);
+    if (device.api == gpu::Api::cuda) {
+      CHECK(what.find("cudaMalloc(&memory, bytes): cudaErrorMemoryAllocation") == 0);
+      CHECK(what.find("cuda_session.cpp:") != std::string::npos);
+    } else {
+      CHECK(what.find("clCreateBuffer: CL_") == 0);
+      CHECK(what.find("opencl_session.cpp:") != std::string::npos);
+    }
+  }
+}
+
+// More than 2^32 bytes, and in the transpose an extent of no whole tiles. Run where a buffer can be that large.
+TEST_CASE("more than four gigabytes", "[.large]") {
+  for (const auto& device : devices_under_test()) {
+    const auto session = gpu::open(device);
+    verify_all(reduction::case_study(), *session, {1, (std::uint64_t{1} << 28) + 3}, Scope::memory);
+    verify_all(prefix_sum::case_study(), *session, {1, (std::uint64_t{1} << 30) + 5}, Scope::memory);
+    verify_all(transpose::case_study(), *session, {32771, 32779}, Scope::memory);
+  }
+}

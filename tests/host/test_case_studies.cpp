@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+//
+// The problems without a device: plans, references, sizes.
+#include <set>
+
+#include "bankwise/runner/case_study.hpp"
+#include "case_studies.hpp"
+#include "catch_any.hpp"
+
+using namespace bankwise;
+
+namespace {
+
+const CaseStudy& reduce = reduction::case_study();
+const CaseStudy& scan = prefix_sum::case_study();
+const CaseStudy& flip = transpose::case_study();
+
+Words hashed(std::uint64_t count) {
+  Words words(count);
+  for (std::uint64_t i = 0; i < count; ++i) words[i] = hashed_word(i);
+  return words;
+}
+
+}  // namespace
+
+TEST_CASE("tiles rounds up") {
+  CHECK(tiles(0, 256) == 0);
+  CHECK(tiles(0, 256, 1) == 1);
+  CHECK(tiles(1, 256) == 1);
+  CHECK(tiles(256, 256) == 1);
+  CHECK(tiles(257, 256) == 2);
+  CHECK(tiles(~std::uint64_t{0}, 256) == std::uint64_t{1} << 56);
+}
+
+TEST_CASE("the hash repeats nothing and uses every bit") {
+  std::set<std::uint32_t> seen;
+  std::uint32_t all = 0, common = ~0U;
+  for (std::uint64_t i = 0; i < 10000; ++i) {
+    seen.insert(hashed_word(i));
+    all |= hashed_word(i);
+    common &= hashed_word(i);
+  }
+  CHECK(seen.size() > 9980);
+  CHECK(all == ~0U);
+  CHECK(common == 0);
+}
+
+TEST_CASE("reference of the reduction, against 64-bit sums") {
+  for (const std::uint64_t n : {0, 1, 2, 255, 1000}) {
+    const Words input = hashed(4 * n);
+    std::uint64_t sum[4] = {};
+    for (std::uint64_t i = 0; i < input.size(); ++i) sum[i % 4] += input[i];
+    const Words got = reduce.reference({1, n}, input);
+    REQUIRE(got.size() == 4);
+    for (int c = 0; c < 4; ++c) CHECK(got[std::size_t(c)] == std::uint32_t(sum[c]));
+  }
+}
+
+TEST_CASE("reference of the prefix sum, against sums from the start") {
+  for (const std::uint64_t n : {0, 1, 2, 300}) {
+    const Words input = hashed(n);
+    const Words got = scan.reference({1, n}, input);
+    REQUIRE(got.size() == n);
+    for (std::uint64_t i = 0; i < n; ++i) {
+      std::uint64_t before = 0;
+      for (std::uint64_t k = 0; k < i; ++k) before += input[k];
+      REQUIRE(got[i] == std::uint32_t(before));
+    }
+  }
+}
+
+TEST_CASE("reference of the transpose, element by element") {
+  for (const Extent extent : {Extent{1, 1}, {1, 50}, {50, 1}, {17, 33}, {40, 16}}) {
+    const Words input = hashed(extent.count());
+    const Words got = flip.reference(extent, input);
+    REQUIRE(got.size() == input.size());
+    for (std::uint64_t y = 0; y < extent.height; ++y) {
+      for (std::uint64_t x = 0; x < extent.width; ++x) REQUIRE(got[x * extent.height + y] == input[y * extent.width + x]);
+    }
+  }
+}
+
+TEST_CASE("a reduction launches until one record is left") {
+  const Variant& naive = reduce.variants.front();
+  for (const auto& [n, launches] : {std::pair<std::uint64_t, std::size_t>{0, 1}, {1, 1}, {256, 1}, {257, 2}, {65536, 2},
+                                    {65537, 3}, {std::uint64_t{1} << 32, 4}}) {
+    INFO(n);
+    const Plan plan = reduce.plan(naive, {1, n});
+    REQUIRE(plan.launches.size() == launches);
+    CHECK(plan.launches.back().groups == 1);
+    CHECK(plan.scratch_bytes.size() == std::min<std::size_t>(2, launches - 1));
+    for (std::size_t i = 0; i < launches; ++i) {
+      const Launch& launch = plan.launches[i];
+      const auto in = std::get<Slot>(launch.arguments[0]).index, out = std::get<Slot>(launch.arguments[1]).index;
+      CHECK(in != out);
+      CHECK((i == 0) == (in == input_slot.index));
+      CHECK((i + 1 == launches) == (out == output_slot.index));
+      if (out >= 2) CHECK(launch.groups * 16 <= plan.scratch_bytes[out - 2]);
+      if (i > 0) CHECK(std::get<std::uint64_t>(launch.arguments[2]) == plan.launches[i - 1].groups);
+    }
+  }
+}
+
+TEST_CASE("a scan goes up the levels and down again") {
+  const Variant& naive = scan.variants.front();
+  for (const auto& [n, levels] : {std::pair<std::uint64_t, std::size_t>{0, 1}, {512, 1}, {513, 2}, {512 * 512, 2},
+                                  {512 * 512 + 1, 3}}) {
+    INFO(n);
+    const Plan plan = scan.plan(naive, {1, n});
+    REQUIRE(plan.launches.size() == 2 * levels - 1);
+    CHECK(plan.scratch_bytes.size() == levels);
+    for (std::size_t i = 0; i < plan.launches.size(); ++i) {
+      CHECK(plan.launches[i].kernel == (i < levels ? "scan_naive" : "scan_add_offsets"));
+    }
+    CHECK(std::get<Slot>(plan.launches.back().arguments[levels == 1 ? 1 : 0]).index == output_slot.index);
+  }
+}
+
+TEST_CASE("a transpose has a group for each tile, whole or not") {
+  const Variant& naive = *std::find_if(flip.variants.begin(), flip.variants.end(), [](auto& v) { return v.name == "naive"; });
+  CHECK(flip.plan(naive, {0, 5}).launches.empty());
+  CHECK(flip.plan(naive, {5, 0}).launches.empty());
+  CHECK(flip.plan(naive, {1, 1}).launches.front().groups == 1);
+  CHECK(flip.plan(naive, {16, 17}).launches.front().groups == 2);
+  CHECK(flip.plan(naive, {33, 17}).launches.front().groups == 6);
+}
+
+TEST_CASE("the transpose's input is unchanged by floating point") {
+  for (std::uint64_t i = 0; i < 10000; ++i) {
+    const std::uint32_t exponent = flip.input_word(i) >> 23 & 0xFF;
+    REQUIRE(exponent >= 64);
+    REQUIRE(exponent < 128);
+  }
+}
+
+TEST_CASE("extents fill the bytes that are asked for, and no more") {
+  for (const CaseStudy* study : {&reduce, &scan, &flip}) {
+    for (const std::uint64_t bytes : {65536, 1 << 20, 1 << 26}) {
+      const Extent extent = study->extent_for(bytes);
+      CHECK(study->compulsory_bytes(extent) <= bytes + 16);
+      CHECK(study->compulsory_bytes(extent) >= bytes / 2);
+    }
+  }
+}
+
+TEST_CASE("every variant has its kernel, and every kernel its twin") {
+  for (const CaseStudy* study : {&reduce, &scan, &flip}) {
+    for (const Variant& variant : study->variants) {
+      if (variant.library) continue;
+      const gpu::KernelImage* image = find_image(*study, std::string(study->kernel_prefix) + std::string(variant.name));
+      REQUIRE(image != nullptr);
+      CHECK(image->opencl_source.find("__kernel") != std::string_view::npos);
+    }
+    for (const auto& image : study->kernels->images) {
+      CHECK_FALSE(image.opencl_file.empty());
+#if BANKWISE_HAVE_CUDA
+      CHECK(image.cuda != nullptr);
+      CHECK((image.cuda_repeated != nullptr) == image.has_phase);
+#endif
+    }
+  }
+}

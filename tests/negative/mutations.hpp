@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+//
+// Breakages that are put into the real kernels, so that a test can show which layer catches each.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+struct Mutation {
+  std::string_view name;  ///< also of the broken kernel, where it is compiled beside the sound one
+  std::string_view file, kernel;
+  std::vector<std::pair<std::string_view, std::string_view>> changes;  ///< text that occurs once, and its replacement
+};
+
+inline const Mutation mutations[]{
+    // Caught by the emulated layer; results may be right.
+    {"barrier_removed", "reduction/naive.cuh", "reduce_naive",
+     {{"    __syncthreads();  // outside the branch: every lane must arrive\n", ""}}},
+    {"index_unpadded", "prefix_sum/padded.cuh", "scan_padded",
+     {{"tree[pad(TILE)]", "tree[TILE + TILE / BANKS]"}, {"return i + i / BANKS;", "return i;"}}},
+    // Caught by the device layer.
+    {"last_element_dropped", "reduction/naive.cl", "reduce_naive", {{"i < n ? in[i]", "i + 1 < n ? in[i]"}}},
+    {"one_past_the_end", "prefix_sum/naive.cl", "scan_naive", {{"if (i + 1 < n) out[i + 1]", "if (i < n) out[i + 1]"}}},
+    {"writes_nothing", "reduction/packed.cl", "reduce_packed",
+     {{"if (lane == 0) out[get_group_id(0)] = part[0].data;", ""}}},
+    {"writes_nan", "transpose/naive.cl", "transpose_naive", {{"out[(left + y) * height + top + x] = word;",
+                                                              "out[(left + y) * height + top + x] = 0x7FC00000;"}}},
+    {"changes_its_input", "prefix_sum/padded.cl", "scan_padded",
+     {{"(__global const uint* in", "(__global uint* in"}, {"  if (i < n) out[i]", "  if (i < n) in[i] += 1;\n  if (i < n) out[i]"}}},
+};
+
+inline const Mutation& mutation(std::string_view name) {
+  for (const auto& mutation : mutations) {
+    if (mutation.name == name) return mutation;
+  }
+  throw std::invalid_argument("no such mutation: " + std::string(name));
+}
+
+/// The broken source. Error: std::runtime_error if the kernel no longer holds what is to be changed, exactly once.
+inline std::string mutate(std::string source, const Mutation& mutation) {
+  for (const auto& [from, to] : mutation.changes) {
+    const auto at = source.find(from);
+    if (at == std::string::npos || source.find(from, at + 1) != std::string::npos) {
+      throw std::runtime_error(std::string(mutation.file) + " does not hold this exactly once: " + std::string(from));
+    }
+    source.replace(at, from.size(), to);
+  }
+  return source;
+}

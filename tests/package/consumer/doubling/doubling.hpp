@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <bankwise/runner/case_study.hpp>
+
+namespace bankwise::doubling {
+
+/// Every word times two, modulo 2^32.
+const CaseStudy& case_study();
+
+}  // namespace bankwise::doubling
