@@ -15,7 +15,7 @@ namespace bankwise::gpu {
 std::string append_cuda_devices(std::vector<DeviceInfo>& list);
 std::string append_opencl_devices(std::vector<DeviceInfo>& list);
 
-std::unique_ptr<Session> open_cuda(const DeviceInfo& device, const SessionOptions& options);
-std::unique_ptr<Session> open_opencl(const DeviceInfo& device, const SessionOptions& options);
+std::unique_ptr<Session> open_cuda(const DeviceInfo& device);
+std::unique_ptr<Session> open_opencl(const DeviceInfo& device);
 
 }  // namespace bankwise::gpu

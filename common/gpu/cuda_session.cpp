@@ -207,7 +207,7 @@ std::string append_cuda_devices(std::vector<DeviceInfo>& list) {
   return count == 0 ? "no CUDA device: the driver shows none; check nvidia-smi and CUDA_VISIBLE_DEVICES" : "";
 }
 
-std::unique_ptr<Session> open_cuda(const DeviceInfo& device, const SessionOptions&) {
+std::unique_ptr<Session> open_cuda(const DeviceInfo& device) {
   return std::make_unique<CudaSession>(device);
 }
 

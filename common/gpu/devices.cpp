@@ -36,8 +36,8 @@ Devices devices() {
   return found;
 }
 
-std::unique_ptr<Session> open(const DeviceInfo& device, const SessionOptions& options) {
-  return device.api == Api::cuda ? open_cuda(device, options) : open_opencl(device, options);
+std::unique_ptr<Session> open(const DeviceInfo& device) {
+  return device.api == Api::cuda ? open_cuda(device) : open_opencl(device);
 }
 
 }  // namespace bankwise::gpu

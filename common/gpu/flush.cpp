@@ -24,9 +24,9 @@ void Session::flush_caches() {
   constexpr GroupShape group{256, 1};
   const KernelImage& image = common_gpu_kernels.images.front();
   if (!flush_) {
+    prepare(image, Form::once, group);
     flush_ = allocate(flush_bytes(info()));
     fill(*flush_, 0, flush_->bytes(), 0);
-    prepare(image, Form::once, group);
   }
   const std::array<KernelArgument, 3> arguments{flush_.get(), flush_.get(), flush_->bytes() / 4};
   launch(image, Form::once, info().compute_units * std::uint64_t{8}, group, arguments);

@@ -10,7 +10,7 @@ std::string append_cuda_devices(std::vector<DeviceInfo>&) {
   return "no CUDA: this build is without it; install the CUDA Toolkit (12 or newer) and configure again";
 }
 
-std::unique_ptr<Session> open_cuda(const DeviceInfo&, const SessionOptions&) {
+std::unique_ptr<Session> open_cuda(const DeviceInfo&) {
   throw Unsupported("this build is without CUDA");
 }
 

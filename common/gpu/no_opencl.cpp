@@ -10,7 +10,7 @@ std::string append_opencl_devices(std::vector<DeviceInfo>&) {
   return "no OpenCL: this build is without it; install ocl-icd-opencl-dev and opencl-clhpp-headers and configure again";
 }
 
-std::unique_ptr<Session> open_opencl(const DeviceInfo&, const SessionOptions&) {
+std::unique_ptr<Session> open_opencl(const DeviceInfo&) {
   throw Unsupported("this build is without OpenCL");
 }
 

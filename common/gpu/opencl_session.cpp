@@ -2,9 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <utility>
 
@@ -28,16 +25,9 @@ const cl::Buffer& memory(const Buffer& buffer) {
   return static_cast<const OpenClBuffer&>(buffer).memory();
 }
 
-std::string text_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw BuildError(fmt::format("cannot read {}", path.string()));
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 class OpenClSession : public Session {
  public:
-  OpenClSession(const DeviceInfo& info, const cl::Device& device, SessionOptions options)
-      : info_(info), options_(std::move(options)), device_(device) {
+  OpenClSession(const DeviceInfo& info, const cl::Device& device) : info_(info), device_(device) {
     opencl([&] {
       context_ = cl::Context(device_);
       queue_ = cl::CommandQueue(context_, device_, CL_QUEUE_PROFILING_ENABLE);
@@ -76,8 +66,9 @@ class OpenClSession : public Session {
       throw Unsupported(
           fmt::format("groups of {} work-items; this device has at most {}", group.size(), info_.max_group));
     }
-    cl::Kernel& kernel = kernels_[{std::string(image.name), form}];
-    if (kernel() == nullptr) kernel = build(image, form);
+    const std::pair key{std::string(image.name), form};
+    if (!kernels_.contains(key)) kernels_.emplace(key, build(image, form));
+    const cl::Kernel& kernel = kernels_.at(key);
     opencl([&] {
       const auto largest = kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(device_);
       if (group.size() > largest) {
@@ -138,25 +129,22 @@ class OpenClSession : public Session {
 
   cl::Kernel build(const KernelImage& image, Form form) const {
     if (image.opencl_file.empty()) throw Unsupported(fmt::format("{} has no OpenCL twin", image.name));
-    const auto file = std::filesystem::path(image.opencl_file);
-    std::string source = options_.kernel_directory.empty() ? std::string(image.opencl_source)
-                                                           : text_of(options_.kernel_directory / file.filename());
+    std::string source(image.opencl_source);
     if (form == Form::repeated) source = repeat_phase(source, Api::opencl);
-    source = fmt::format("#line 1 \"{}\"\n{}", file.string(), source);  // the compiler's log then names the file
+    source = fmt::format("#line 1 \"{}\"\n{}", image.opencl_file, source);  // the compiler's log then names the file
     return opencl([&] {
       cl::Program program(context_, source);
       try {
         program.build("-cl-std=CL1.2");
       } catch (const cl::Error&) {
-        throw BuildError(
-            fmt::format("{} does not compile: {}", file.string(), program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_)));
+        throw BuildError(fmt::format("{} does not compile: {}", image.opencl_file,
+                                     program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_)));
       }
       return cl::Kernel(program, std::string(image.name).c_str());
     });
   }
 
   DeviceInfo info_;
-  SessionOptions options_;
   cl::Device device_;
   cl::Context context_;
   cl::CommandQueue queue_;
@@ -242,10 +230,9 @@ std::string append_opencl_devices(std::vector<DeviceInfo>& list) {
   });
 }
 
-std::unique_ptr<Session> open_opencl(const DeviceInfo& device, const SessionOptions& options) {
-  return opencl([&] {
-    return std::make_unique<OpenClSession>(device, all_devices().at(std::size_t(device.api_index)), options);
-  });
+std::unique_ptr<Session> open_opencl(const DeviceInfo& device) {
+  return opencl(
+      [&] { return std::make_unique<OpenClSession>(device, all_devices().at(std::size_t(device.api_index))); });
 }
 
 }  // namespace bankwise::gpu

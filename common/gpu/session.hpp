@@ -65,8 +65,8 @@ class Session {
                       std::uint64_t width) = 0;
 
   /// Runs `enqueue`, waits, and returns the device's own seconds for the commands that it enqueued: between two events
-  /// around them (CUDA), or the sum of their profiled durations (OpenCL, whose drivers leave gaps between commands while
-  /// they profile). `before` is enqueued ahead and not timed.
+  /// around them (CUDA), or the sum of their profiled durations (OpenCL, whose drivers leave gaps between commands
+  /// while they profile). `before` is enqueued ahead and not timed.
   virtual double time(const std::function<void()>& before, const std::function<void()>& enqueue) = 0;
   virtual void wait() = 0;
 
@@ -78,12 +78,7 @@ class Session {
   std::unique_ptr<Buffer> flush_;
 };
 
-/// Where OpenCL sources come from: the program itself, or, if not empty, this directory, by their file names.
-struct SessionOptions {
-  std::string kernel_directory;
-};
-
 /// Opens a device of devices().list.
-std::unique_ptr<Session> open(const DeviceInfo& device, const SessionOptions& options = {});
+std::unique_ptr<Session> open(const DeviceInfo& device);
 
 }  // namespace bankwise::gpu

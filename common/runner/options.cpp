@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
 #include <map>
 
 #include "bankwise/runner/exit_code.hpp"
@@ -65,7 +64,8 @@ void declare(CLI::App& app, const CaseStudy& study, Options& options, RawOptions
   app.add_option("--json", options.json, "Write the results to this file; - is stdout, and then nothing else is");
   app.add_option("--csv", options.csv, "Likewise, one line a variant");
   app.add_option("--compare", options.compare, "Compare with the JSON file of an earlier run");
-  app.add_option("--kernel-dir", options.kernel_directory, "Read the .cl files from here instead of the program");
+  app.add_option("--kernel-dir", options.kernel_directory,
+                 "Read the .cl files from here instead of the program; OpenCL alone");
   app.add_flag("--profile", options.profile, "Launch each variant once, nothing else: for profilers");
 }
 
@@ -93,17 +93,6 @@ void check_variants(const CaseStudy& study, const std::vector<std::string>& want
       return edit_distance(a.name, name) < edit_distance(b.name, name);
     });
     throw UsageError(fmt::format("there is no variant '{}'; did you mean '{}'? --list shows all", name, nearest->name));
-  }
-}
-
-/// Every OpenCL kernel of the case study must be there, so that no run ends half-way for want of a file.
-void check_kernel_directory(const CaseStudy& study, const std::string& directory) {
-  namespace fs = std::filesystem;
-  if (!fs::is_directory(directory)) throw UsageError(fmt::format("--kernel-dir {}: no such directory", directory));
-  for (const auto& image : study.kernels->images) {
-    if (image.opencl_file.empty()) continue;
-    const auto file = directory / fs::path(image.opencl_file).filename();
-    if (!fs::is_regular_file(file)) throw UsageError(fmt::format("--kernel-dir: there is no {}", file.string()));
   }
 }
 
@@ -136,7 +125,13 @@ std::optional<Options> parse_options(const CaseStudy& study, int argc, const cha
     throw UsageError("--json and --csv cannot both write " + options.json);
   }
   check_variants(study, options.variants);
-  if (!options.kernel_directory.empty()) check_kernel_directory(study, options.kernel_directory);
+  if (!options.kernel_directory.empty()) {
+    if (options.api == gpu::Api::cuda) {
+      throw UsageError(
+          "--kernel-dir holds OpenCL sources; CUDA kernels are compiled into the program: leave out --api cuda");
+    }
+    options.api = gpu::Api::opencl;
+  }
   return options;
 }
 

@@ -9,6 +9,7 @@
 #include <new>
 
 #include "bankwise/runner/exit_code.hpp"
+#include "bankwise/runner/kernel_directory.hpp"
 #include "bankwise/runner/measure.hpp"
 #include "bankwise/runner/options.hpp"
 #include "bankwise/runner/output_file.hpp"
@@ -151,7 +152,7 @@ int run_with(const CaseStudy& study, const Options& options, std::vector<std::st
   ProgressBar bar;
   for (std::size_t i = 0; i < report.devices.size(); ++i) {
     const gpu::DeviceInfo& device = report.devices[i];
-    const auto session = gpu::open(device, {options.kernel_directory});
+    const auto session = gpu::open(device);
     auto results = measure(study, options, extents[i], *session,
                            [&](double done, std::string_view what) { bar.show(device.name, done, what); });
     for (auto& result : results) result.device = &device;  // the session's own copy goes with the session
@@ -177,7 +178,10 @@ int run(const CaseStudy& study, int argc, const char* const* argv) {
   };
   try {
     const auto options = parse_options(study, argc, argv);
-    return options ? run_with(study, *options, {argv, argv + argc}) : int(exit_ok);
+    if (!options) return exit_ok;
+    const std::vector<std::string> command(argv, argv + argc);
+    if (options->kernel_directory.empty()) return run_with(study, *options, command);
+    return run_with(KernelDirectory(study, options->kernel_directory).study(), *options, command);
   } catch (const UsageError& error) {
     return fail(exit_usage, error.what());
   } catch (const std::bad_alloc&) {

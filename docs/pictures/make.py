@@ -11,13 +11,11 @@ import sys
 from html import escape
 from pathlib import Path
 
-BANKS = 32
-WARP = 32
+BANKS, WARP = 32, 32
 
 PAPER, WHITE, RULE, INK, MUTED, STALE = "#fdfdfb", "#fff", "#c3cad2", "#1f2933", "#5f6b78", "#a3acb6"
 BUSY, BUSY_TOO, IDLE, FRESH, ALARM = "#2f6fb3", "#74a7d8", "#e4e7eb", "#d5e6f6", "#a3211b"
 BOLD, MIDDLE, END = 'font-weight="bold"', 'text-anchor="middle"', 'text-anchor="end"'
-SANS = "font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\""
 MONO = "font-family=\"Menlo, Consolas, 'DejaVu Sans Mono', monospace\""
 
 Lanes = list[list[int]]  # for each lane the words that it touches
@@ -48,7 +46,7 @@ class Picture:
             '<marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto">',
             f'<path d="M0 0L8 4L0 8z" fill="{MUTED}"/></marker>',
             f'<rect {size} rx="8" fill="{PAPER}"/>',  # dark ink would be lost on a dark page
-            f"<g {SANS}>",
+            "<g font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\">",
         ]
         self.text(20, 24, title, BOLD, size=15)
 
@@ -113,8 +111,8 @@ class Picture:
 
     def verdict(self, x: float, y: float, lanes: Lanes, about: str = "") -> None:
         ways = degree(lanes)
-        text = "no conflict" if ways == 1 else f"{ways}-way conflict"
-        self.text(x, y, about + text, fill=INK if ways == 1 else ALARM)
+        text = about + ("no conflict" if ways == 1 else f"{ways}-way conflict")
+        self.text(x, y, text, fill=INK if ways == 1 else ALARM)
 
 
 def reduction_tree() -> Picture:
@@ -206,18 +204,13 @@ def prefix_sum_banks() -> Picture:
         words = [step * (2 * lane + 1) - 1 + offset for lane in range(min(WARP, block // step))]
         return [[i + i // BANKS if pad else i] for i in words]
 
-    p.text(20, 84, "Conflict when the first warp reads tree[left], left = step * (2 * lane + 1) - 1: ways", BOLD)
+    p.text(20, 84, "Ways of conflict: the first warp reads tree[left], left = step * (2 * lane + 1) - 1", BOLD)
     p.label(115, "naive", "word i")
     p.label(153, "padded", "word i + i / 32")
     p.text(20, 186, "tree[right] meets the same. The down-sweep takes the levels from right to left.", fill=MUTED)
     p.text(20, 226, "Busy lanes, and the warps that hold them", BOLD)
-    for y, name in (
-        (56, "step"),
-        (252, "lanes"),
-        (284, "8 warps, busy part"),
-        (316, "warps at work"),
-        (340, "busy share"),
-    ):
+    rows = {56: "step", 252: "lanes", 284: "8 warps, busy part", 316: "warps at work", 340: "busy lanes in these"}
+    for y, name in rows.items():
         p.text(20, y, name)
     for level in range(9):
         step, left, middle = 2**level, 190 + level * 72, 226 + level * 72
@@ -228,35 +221,37 @@ def prefix_sum_banks() -> Picture:
             p.cell(left, y, (72, 34), ways, *heat(ways), 14)
         busy, warps = block // step, math.ceil(block / step / WARP)
         for warp in range(block // WARP):
-            filled = 26 * min(WARP, max(0, busy - warp * WARP)) / WARP
-            p.rect(left + 5.6 + warp * 7.75, 271, 6.5, 26, IDLE)
-            p.rect(left + 5.6 + warp * 7.75, 297 - filled, 6.5, filled, BUSY)
+            x, filled = left + 5.6 + 7.75 * warp, 26 * min(WARP, max(0, busy - warp * WARP)) / WARP
+            p.rect(x, 271, 6.5, 26, IDLE)
+            p.rect(x, 297 - filled, 6.5, filled, BUSY)
         for y, value in (252, busy), (316, warps), (340, f"{100 * busy / (warps * WARP):g} %"):
             p.text(middle, y, value, MIDDLE, size=13)
     p.legend(20, 374, (BUSY, "busy"), (IDLE, "idle"), (heat(1)[0], "no conflict"), (heat(16)[0], "16-way"))
     return p
 
 
+def places(side: int, load: bool) -> list[tuple[int, int]]:
+    """Row and column in the tile for each lane of the first warp: (y, x) when it stores, (x, y) when it loads."""
+    threads = [divmod(lane, side) for lane in range(WARP)]
+    return [(x, y) if load else (y, x) for y, x in threads]
+
+
 def transpose_tile() -> Picture:
     p = Picture(880, 510, "naive, 16 x 16 words: where the 32 lanes of the first warp sit in the tile")
-    side, size, top = 16, 22, 92
-    for left, name, by_rows in ((46, "Written by rows", True), (508, "Read by columns", False)):
-        end, bottom = left + side * size, top + side * size
+    side, size, span, top = 16, 22, 16 * 22, 92
+    for left, name, load in ((46, "Written by rows", False), (508, "Read by columns", True)):
         p.text(left, 54, name, BOLD, size=13)
-        p.text(end, 54, "tile[y][x]" if by_rows else "tile[x][y]", END, MONO)
-        p.rect(left, top, side * size, side * size, IDLE)
+        p.text(left + span, 54, "tile[x][y]" if load else "tile[y][x]", END, MONO)
+        p.rect(left, top, span, span, IDLE)
         for i in range(side):  # lines rather than 256 cells: a smaller file
-            p.line(left, top + i * size, end, top + i * size, WHITE)
-            p.line(left + i * size, top, left + i * size, bottom, WHITE)
+            p.line(left, top + i * size, left + span, top + i * size, WHITE)
+            p.line(left + i * size, top, left + i * size, top + span, WHITE)
             p.text(left + (i + 0.5) * size, top - 10, i, MIDDLE, size=10, fill=MUTED)
             p.text(left - 8, top + (i + 0.5) * size, i, END, size=10, fill=MUTED)
-        words = []
-        for lane in range(WARP):
-            y, x = divmod(lane, side)
-            row, column = (y, x) if by_rows else (x, y)
-            words.append([side * row + column])
-            fill, ink = (BUSY_TOO, INK) if y else (BUSY, WHITE)
+        for lane, (row, column) in enumerate(places(side, load)):
+            fill, ink = (BUSY, WHITE) if lane < side else (BUSY_TOO, INK)
             p.cell(left + column * size, top + row * size, (size, size), lane, fill, ink, 11)
+        words = [[side * row + column] for row, column in places(side, load)]
         p.verdict(left, 462, words, f"{WARP} words in {sum(map(bool, words_per_bank(words)))} banks: ")
     p.text(448, top - 10, "banks", MIDDLE, size=10, fill=MUTED)
     for row in range(side):
@@ -274,12 +269,10 @@ def transpose_banks() -> Picture:
     for i, (name, (side, stride)) in enumerate(tiles.items()):
         swizzled, y_name = name == "swizzled", "y" if side < WARP else "r"
         p.label(89 + 62 * i, name, f"{side} x {stride}")
-        for y, kind, load in ((78 + 62 * i, "store", False), (100 + 62 * i, "load", True)):
-            row_name, column_name = ("x", y_name) if load else (y_name, "x")
-            p.text(128, y, kind)
-            p.text(166, y, f"tile[{row_name}][{column_name}{f' ^ {row_name}' if swizzled else ''}]", MONO)
-            places = [divmod(lane, side)[:: -1 if load else 1] for lane in range(WARP)]  # (x, y) or else (y, x)
-            words = [[stride * row + (column ^ row if swizzled else column)] for row, column in places]
+        for y, kind, load in ((78 + 62 * i, "store", False), (100 + 62 * i, "load\u00a0", True)):
+            row, column = ("x", y_name) if load else (y_name, "x")
+            p.text(124, y, f"{kind} tile[{row}][{column}{f' ^ {row}' if swizzled else ''}]", MONO)
+            words = [[stride * r + (c ^ r if swizzled else c)] for r, c in places(side, load)]
             p.bank_strip(left, y, size, words)
     p.text(20, 386, "The first warp: rows of threads y = 0 and 1 in the tiles of 16, r = 0 in those of 32.", fill=MUTED)
     p.bank_legend(412)
@@ -295,7 +288,7 @@ def main() -> None:
     for draw in pictures:
         path, svg = Path(__file__).with_name(f"{draw.__name__}.svg"), str(draw())
         if not check:
-            path.write_text(svg, encoding="utf-8", newline="\n")
+            path.write_bytes(svg.encode())
         elif not path.is_file() or path.read_text(encoding="utf-8") != svg:
             stale.append(path.name)
     if stale:

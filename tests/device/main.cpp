@@ -26,7 +26,9 @@ void choose(const std::string& api, std::uint64_t memory) {
 
 }  // namespace
 
-std::span<const bankwise::gpu::DeviceInfo> devices_under_test() { return chosen; }
+std::span<const bankwise::gpu::DeviceInfo> devices_under_test() {
+  return chosen;
+}
 
 int main(int argc, char** argv) {
   const char* api = std::getenv("BANKWISE_TEST_API");

@@ -40,8 +40,8 @@ std::size_t files_in(const fs::path& directory) {
 Outcome run(const std::string& sample, const std::string& arguments) {
   const ScratchDirectory scratch;
   const auto out = scratch.path() / "out", err = scratch.path() / "err";
-  const std::string command = std::string(SAMPLES_DIRECTORY) + "/" + sample + " --min-time 0 --timeout 0.1 " + arguments +
-                              " >" + out.string() + " 2>" + err.string();
+  const std::string command = std::string(SAMPLES_DIRECTORY) + "/" + sample + " --min-time 0 --timeout 0.1 " +
+                              arguments + " >" + out.string() + " 2>" + err.string();
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(out), text_of(err)};
 }
@@ -57,7 +57,9 @@ void check_refused(const std::string& sample, const std::string& arguments, int 
   CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
 }
 
-fs::path kernels_of(const std::string& sample) { return fs::path(SOURCE_DIRECTORY) / sample; }
+fs::path kernels_of(const std::string& sample) {
+  return fs::path(SOURCE_DIRECTORY) / sample;
+}
 
 }  // namespace
 
@@ -132,6 +134,7 @@ TEST_CASE("kernels come from a directory if asked, all or none", "[command_line]
   const std::string flag = "--api opencl --n 1000 --kernel-dir " + scratch.path().string();
   check_refused("reduction", "--kernel-dir /no/such/directory", 2, "no such directory");
   check_refused("reduction", flag, 2, "there is no");
+  check_refused("reduction", "--api cuda --kernel-dir /", 2, "leave out --api cuda");
   for (const auto& entry : fs::directory_iterator(kernels_of("reduction"))) {
     if (entry.path().extension() == ".cl") fs::copy(entry, scratch.path());
   }

@@ -96,6 +96,7 @@ TEST_CASE("the output of an earlier run does not pass for a result", "[negative]
     const auto session = gpu::open(device);
     Workbench bench(broken.study(), {1, 200}, *session);
     CHECK(bench.verify(bench.prepare(broken.variant("naive"), Scope::memory)) == "");
-    CHECK(bench.verify(bench.prepare(broken.variant("packed"), Scope::memory)).find("output word 0 is 0xcdcdcdcd") == 0);
+    CHECK(bench.verify(bench.prepare(broken.variant("packed"), Scope::memory)).find("output word 0 is 0xcdcdcdcd") ==
+          0);
   }
 }

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // OpenCL alone: a bare build of each file, build logs, and kernels from a directory.
-#include <filesystem>
-#include <fstream>
-
 #include "bankwise/gpu/opencl_api.hpp"
 #include "bankwise/gpu/session.hpp"
 #include "case_studies.hpp"
 #include "catch_any.hpp"
 #include "devices_under_test.hpp"
-#include "scratch_directory.hpp"
 
 using namespace bankwise;
 
@@ -35,11 +31,10 @@ TEST_CASE("every .cl file builds alone, without options", "[sources]") {
 
 TEST_CASE("a build log names the kernel's file and line", "[sources]") {
   const CaseStudy& study = reduction::case_study();
-  const gpu::KernelImage& image = *find_image(study, "reduce_naive");
-  const ScratchDirectory scratch;
-  std::ofstream(scratch.path() / "naive.cl") << "__kernel void reduce_naive() {\n  no such thing;\n}\n";
+  gpu::KernelImage image = *find_image(study, "reduce_naive");
+  image.opencl_source = "__kernel void reduce_naive() {\n  no such thing;\n}\n";
   for (const auto& device : devices_under_test()) {
-    const auto session = gpu::open(device, {scratch.path().string()});
+    const auto session = gpu::open(device);
     std::string what;
     try {
       session->prepare(image, gpu::Form::once, {256, 1});

@@ -18,6 +18,8 @@ extern thread_local LaneIndex threadIdx, blockIdx;
 struct alignas(16) uint4 {
   unsigned x, y, z, w;
 };
-inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
+inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) {
+  return {x, y, z, w};
+}
 
 void __syncthreads();

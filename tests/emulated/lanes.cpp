@@ -105,7 +105,8 @@ Cost cost_of(const Together& lanes) {
         words[touched % banks].insert(touched);
       }
     }
-    const auto fullest = std::max_element(words.begin(), words.end(), [](auto& a, auto& b) { return a.size() < b.size(); });
+    const auto fullest =
+        std::max_element(words.begin(), words.end(), [](auto& a, auto& b) { return a.size() < b.size(); });
     cost.passes += fullest->size();
     cost.ideal += fullest->empty() ? 0 : 1;
   }
@@ -174,11 +175,19 @@ void __syncthreads() {
 }
 
 // What -fsanitize=thread calls.
-#define HOOKS(size)                                                                            \
-  void __tsan_read##size(void* address) { lanes::note(address, size, false); }                 \
-  void __tsan_write##size(void* address) { lanes::note(address, size, true); }                 \
-  void __tsan_unaligned_read##size(void* address) { lanes::note(address, size, false); }       \
-  void __tsan_unaligned_write##size(void* address) { lanes::note(address, size, true); }
+#define HOOKS(size)                                  \
+  void __tsan_read##size(void* address) {            \
+    lanes::note(address, size, false);               \
+  }                                                  \
+  void __tsan_write##size(void* address) {           \
+    lanes::note(address, size, true);                \
+  }                                                  \
+  void __tsan_unaligned_read##size(void* address) {  \
+    lanes::note(address, size, false);               \
+  }                                                  \
+  void __tsan_unaligned_write##size(void* address) { \
+    lanes::note(address, size, true);                \
+  }
 extern "C" {
 HOOKS(1)
 HOOKS(2)

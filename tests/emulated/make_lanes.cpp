@@ -16,7 +16,8 @@ int main(int argc, char** argv) try {
   std::string source;
   if (argc > 4) {
     std::ifstream file(argv[2]);
-    source = "#define " + kernel + " " + name + "\n" + mutate({std::istreambuf_iterator<char>(file), {}}, mutation(name));
+    source =
+        "#define " + kernel + " " + name + "\n" + mutate({std::istreambuf_iterator<char>(file), {}}, mutation(name));
   } else {
     source = "#include \"" + std::string(argv[2]) + "\"\n";
   }

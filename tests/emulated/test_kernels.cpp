@@ -26,29 +26,23 @@ std::vector<Extent> extents_of(const CaseStudy& study) {
 
 /// Passes of a whole block, and what they would be without a conflict, on 32 banks.
 ///
-/// reduce_naive: 16-byte accesses, four passes for a whole warp. 8 warps store the tile: 32. Strides 128, 64, 32: 4 + 2 + 1
-/// whole warps, three accesses each: 84. Strides 16 and 8 fill two quarters and one, 4 to 1 one: 3 * (2 + 1 + 1 + 1 + 1)
-/// = 18. One lane reads the result: 1. Together 135.
-/// reduce_scalar, _packed: four accesses for each of those. 12 warps with work in the tree, 3 * 12 + 8 + 1 accesses,
-/// times 4: 180. At stride 4, four lanes to a bank as long as there are four: 32 lanes 4, down to 4 lanes in a warp.
-/// scan: the tree's 20 warps with work, times three accesses up and four down, 140; the tile stored and read, 2 * 16; the
-/// root read and cleared, 2: together 174. Without padding the up sweep has degrees 2 4 8 16 16 8 4 2 1 over 8 4 2 1 1 1
-/// 1 1 1 warps, 95 passes an access, so 7 * 95; the tile 2-way, 2 * 32; and the root's 2: 731.
-/// transpose: 8 warps store, then load: 1 and 8 passes, 2 and 2, with four rows a thread 4 * (1 and 32), 4 * (1 and 1).
+/// reduce_naive: 16-byte accesses, four passes for a whole warp. 8 warps store the tile: 32. Strides 128, 64, 32: 4 + 2
+/// + 1 whole warps, three accesses each: 84. Strides 16 and 8 fill two quarters and one, 4 to 1 one: 3 * (2 + 1 + 1 + 1
+/// + 1) = 18. One lane reads the result: 1. Together 135. reduce_scalar, _packed: four accesses for each of those. 12
+/// warps with work in the tree, 3 * 12 + 8 + 1 accesses, times 4: 180. At stride 4, four lanes to a bank as long as
+/// there are four: 32 lanes 4, down to 4 lanes in a warp. scan: the tree's 20 warps with work, times three accesses up
+/// and four down, 140; the tile stored and read, 2 * 16; the root read and cleared, 2: together 174. Without padding
+/// the up sweep has degrees 2 4 8 16 16 8 4 2 1 over 8 4 2 1 1 1 1 1 1 warps, 95 passes an access, so 7 * 95; the tile
+/// 2-way, 2 * 32; and the root's 2: 731. transpose: 8 warps store, then load: 1 and 8 passes, 2 and 2, with four rows a
+/// thread 4 * (1 and 32), 4 * (1 and 1).
 struct Pinned {
   const char* kernel;
   lanes::Cost cost;
 };
 constexpr Pinned pinned[]{
-    {"reduce_naive", {135, 135}},
-    {"reduce_scalar", {540, 180}},
-    {"reduce_packed", {180, 180}},
-    {"scan_naive", {731, 174}},
-    {"scan_padded", {174, 174}},
-    {"transpose_naive", {72, 16}},
-    {"transpose_padded", {32, 16}},
-    {"transpose_tile32", {1056, 64}},
-    {"transpose_tile32_padded", {64, 64}},
+    {"reduce_naive", {135, 135}},     {"reduce_scalar", {540, 180}},    {"reduce_packed", {180, 180}},
+    {"scan_naive", {731, 174}},       {"scan_padded", {174, 174}},      {"transpose_naive", {72, 16}},
+    {"transpose_padded", {32, 16}},   {"transpose_tile32", {1056, 64}}, {"transpose_tile32_padded", {64, 64}},
     {"transpose_swizzled", {64, 64}},
 };
 
@@ -76,7 +70,8 @@ TEST_CASE("passes of a block are the pinned ones") {
       const gpu::KernelImage* image = find_image(*study, name);
       if (image == nullptr || !image->has_phase) continue;
       INFO(name);
-      const auto expected = std::find_if(std::begin(pinned), std::end(pinned), [&](auto& p) { return p.kernel == name; });
+      const auto expected =
+          std::find_if(std::begin(pinned), std::end(pinned), [&](auto& p) { return p.kernel == name; });
       REQUIRE(expected != std::end(pinned));
       const Extent full = study->is_matrix ? Extent{32, 32} : Extent{1, 512};
       const auto cost = lanes::cost(lanes::run_plan(*study, variant, full, input_of(*study, full)).second);

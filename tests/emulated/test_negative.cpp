@@ -23,8 +23,9 @@ Words hashed(std::uint64_t count) {
 
 TEST_CASE("a barrier removed is a race") {
   const CaseStudy& study = reduction::case_study();
-  const auto trace = lanes::run_plan(study, variant_of(study, "naive"), {1, 256}, hashed(1024),
-                                     {{"reduce_naive", "barrier_removed"}}).second;
+  const auto trace =
+      lanes::run_plan(study, variant_of(study, "naive"), {1, 256}, hashed(1024), {{"reduce_naive", "barrier_removed"}})
+          .second;
   CHECK(lanes::find_race(trace) != "");
 }
 

@@ -75,15 +75,21 @@ TEST_CASE("reference of the transpose, element by element") {
     const Words got = flip.reference(extent, input);
     REQUIRE(got.size() == input.size());
     for (std::uint64_t y = 0; y < extent.height; ++y) {
-      for (std::uint64_t x = 0; x < extent.width; ++x) REQUIRE(got[x * extent.height + y] == input[y * extent.width + x]);
+      for (std::uint64_t x = 0; x < extent.width; ++x)
+        REQUIRE(got[x * extent.height + y] == input[y * extent.width + x]);
     }
   }
 }
 
 TEST_CASE("a reduction launches until one record is left") {
   const Variant& naive = reduce.variants.front();
-  for (const auto& [n, launches] : {std::pair<std::uint64_t, std::size_t>{0, 1}, {1, 1}, {256, 1}, {257, 2}, {65536, 2},
-                                    {65537, 3}, {std::uint64_t{1} << 32, 4}}) {
+  for (const auto& [n, launches] : {std::pair<std::uint64_t, std::size_t>{0, 1},
+                                    {1, 1},
+                                    {256, 1},
+                                    {257, 2},
+                                    {65536, 2},
+                                    {65537, 3},
+                                    {std::uint64_t{1} << 32, 4}}) {
     INFO(n);
     const Plan plan = reduce.plan(naive, {1, n});
     REQUIRE(plan.launches.size() == launches);
@@ -103,8 +109,8 @@ TEST_CASE("a reduction launches until one record is left") {
 
 TEST_CASE("a scan goes up the levels and down again") {
   const Variant& naive = scan.variants.front();
-  for (const auto& [n, levels] : {std::pair<std::uint64_t, std::size_t>{0, 1}, {512, 1}, {513, 2}, {512 * 512, 2},
-                                  {512 * 512 + 1, 3}}) {
+  for (const auto& [n, levels] :
+       {std::pair<std::uint64_t, std::size_t>{0, 1}, {512, 1}, {513, 2}, {512 * 512, 2}, {512 * 512 + 1, 3}}) {
     INFO(n);
     const Plan plan = scan.plan(naive, {1, n});
     REQUIRE(plan.launches.size() == 2 * levels - 1);
@@ -117,7 +123,8 @@ TEST_CASE("a scan goes up the levels and down again") {
 }
 
 TEST_CASE("a transpose has a group for each tile, whole or not") {
-  const Variant& naive = *std::find_if(flip.variants.begin(), flip.variants.end(), [](auto& v) { return v.name == "naive"; });
+  const Variant& naive =
+      *std::find_if(flip.variants.begin(), flip.variants.end(), [](auto& v) { return v.name == "naive"; });
   CHECK(flip.plan(naive, {0, 5}).launches.empty());
   CHECK(flip.plan(naive, {5, 0}).launches.empty());
   CHECK(flip.plan(naive, {1, 1}).launches.front().groups == 1);

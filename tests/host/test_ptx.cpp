@@ -61,7 +61,8 @@ TEST_CASE("shared accesses in PTX are as wide and as many as pinned") {
     CHECK(counts == expected->second);
 #else  // another compiler may unroll differently, but not choose another width
     Counts widths = counts, expected_widths = expected->second;
-    for (auto* map : {&widths, &expected_widths}) std::for_each(map->begin(), map->end(), [](auto& one) { one.second = 1; });
+    for (auto* map : {&widths, &expected_widths})
+      std::for_each(map->begin(), map->end(), [](auto& one) { one.second = 1; });
     CHECK(widths == expected_widths);
 #endif
     ++seen;

@@ -19,11 +19,13 @@ TEST_CASE("counts are read as people type them") {
 }
 
 TEST_CASE("what is not a count, or too large a one, is refused") {
-  for (const char* text : {"", " ", "12Q", "Ki", "-5", "+5", "1.5M", "1e6", "16MiB", "16mI", "2^", "2^x", "^2", "2^3^4", "0x10"}) {
+  for (const char* text :
+       {"", " ", "12Q", "Ki", "-5", "+5", "1.5M", "1e6", "16MiB", "16mI", "2^", "2^x", "^2", "2^3^4", "0x10"}) {
     INFO(text);
     CHECK_THROWS_AS(parse_count("--n", text, 1000), UsageError);
   }
-  for (const char* text : {"1001", "1Ki", "2^64", "3^99999999999999999999", "99999999999999999999", "18446744073709551615Ti"}) {
+  for (const char* text :
+       {"1001", "1Ki", "2^64", "3^99999999999999999999", "99999999999999999999", "18446744073709551615Ti"}) {
     INFO(text);
     CHECK_THROWS_AS(parse_count("--n", text, 1000), UsageError);
   }

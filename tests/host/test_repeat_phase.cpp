@@ -25,4 +25,6 @@ TEST_CASE("a source must mark one whole phase") {
   }
 }
 
-TEST_CASE("the number of turns is odd, so that a transposed tile ends transposed") { CHECK(block_scope_repeats % 2 == 1); }
+TEST_CASE("the number of turns is odd, so that a transposed tile ends transposed") {
+  CHECK(block_scope_repeats % 2 == 1);
+}

@@ -126,8 +126,8 @@ TEST_CASE("what is no report of this case study is refused") {
   const std::string good = json_report(make_report());
   std::string other_device = good;
   other_device.replace(other_device.rfind("\"device\":3"), 10, "\"device\":4");
-  for (const std::string& text : {std::string(), std::string("{"), std::string("[]"), std::string("{\"schema_version\":1}"),
-                                  good.substr(0, good.size() / 2)}) {
+  for (const std::string& text : {std::string(), std::string("{"), std::string("[]"),
+                                  std::string("{\"schema_version\":1}"), good.substr(0, good.size() / 2)}) {
     std::ofstream(path) << text;
     CHECK_THROWS_AS(Baseline(reduction::case_study(), path), UsageError);
   }

@@ -16,19 +16,30 @@ struct Mutation {
 
 inline const Mutation mutations[]{
     // Caught by the emulated layer; results may be right.
-    {"barrier_removed", "reduction/naive.cuh", "reduce_naive",
+    {"barrier_removed",
+     "reduction/naive.cuh",
+     "reduce_naive",
      {{"    __syncthreads();  // outside the branch: every lane must arrive\n", ""}}},
-    {"index_unpadded", "prefix_sum/padded.cuh", "scan_padded",
+    {"index_unpadded",
+     "prefix_sum/padded.cuh",
+     "scan_padded",
      {{"tree[pad(TILE)]", "tree[TILE + TILE / BANKS]"}, {"return i + i / BANKS;", "return i;"}}},
     // Caught by the device layer.
     {"last_element_dropped", "reduction/naive.cl", "reduce_naive", {{"i < n ? in[i]", "i + 1 < n ? in[i]"}}},
     {"one_past_the_end", "prefix_sum/naive.cl", "scan_naive", {{"if (i + 1 < n) out[i + 1]", "if (i < n) out[i + 1]"}}},
-    {"writes_nothing", "reduction/packed.cl", "reduce_packed",
+    {"writes_nothing",
+     "reduction/packed.cl",
+     "reduce_packed",
      {{"if (lane == 0) out[get_group_id(0)] = part[0].data;", ""}}},
-    {"writes_nan", "transpose/naive.cl", "transpose_naive", {{"out[(left + y) * height + top + x] = word;",
-                                                              "out[(left + y) * height + top + x] = 0x7FC00000;"}}},
-    {"changes_its_input", "prefix_sum/padded.cl", "scan_padded",
-     {{"(__global const uint* in", "(__global uint* in"}, {"  if (i < n) out[i]", "  if (i < n) in[i] += 1;\n  if (i < n) out[i]"}}},
+    {"writes_nan",
+     "transpose/naive.cl",
+     "transpose_naive",
+     {{"out[(left + y) * height + top + x] = word;", "out[(left + y) * height + top + x] = 0x7FC00000;"}}},
+    {"changes_its_input",
+     "prefix_sum/padded.cl",
+     "scan_padded",
+     {{"(__global const uint* in", "(__global uint* in"},
+      {"  if (i < n) out[i]", "  if (i < n) in[i] += 1;\n  if (i < n) out[i]"}}},
 };
 
 inline const Mutation& mutation(std::string_view name) {

@@ -17,7 +17,8 @@ Words reference(Extent, const Words& input) {
 }
 
 Plan plan(const Variant& variant, Extent extent) {
-  return {{}, {{"double_naive", tiles(extent.count(), 128, 1), variant.group, {input_slot, output_slot, extent.count()}}}};
+  return {{},
+          {{"double_naive", tiles(extent.count(), 128, 1), variant.group, {input_slot, output_slot, extent.count()}}}};
 }
 
 }  // namespace
@@ -33,7 +34,10 @@ const CaseStudy& case_study() {
       .input_words = [](Extent extent) { return extent.count(); },
       .output_words = [](Extent extent) { return extent.count(); },
       .compulsory_bytes = [](Extent extent) { return 8 * extent.count(); },
-      .extent_for = [](std::uint64_t bytes) { return Extent{1, bytes / 8}; },
+      .extent_for =
+          [](std::uint64_t bytes) {
+            return Extent{1, bytes / 8};
+          },
       .input_word = hashed_word,
       .reference = reference,
       .plan = plan,
