@@ -36,8 +36,13 @@ Json json_of(const gpu::DeviceInfo& device) {
 }
 
 Json json_of(const CaseStudy& study, const Result& result) {
-  Json row{{"api", to_string(result.device->api)}, {"device", result.device->index},   {"variant", result.variant},
-           {"scope", to_string(result.scope)},     {"cache", to_string(result.cache)}, {"n", result.extent.count()}};
+  Json row{{"api", to_string(result.device->api)},
+           {"device", result.device->index},
+           {"variant", result.variant},
+           {"library", result.library.empty() ? Json(nullptr) : Json(result.library)},
+           {"scope", to_string(result.scope)},
+           {"cache", to_string(result.cache)},
+           {"n", result.extent.count()}};
   if (study.is_matrix) row.update({{"height", result.extent.height}, {"width", result.extent.width}});
   Json samples = Json::array();
   for (const double sample : result.samples) samples.push_back(rounded(sample));

@@ -98,6 +98,7 @@ class Measurement {
     guarded(result, [&] {
       contestant.prepared = bench_.prepare(variant, options_.scope);
       result.launches = bench_.launches(contestant.prepared);
+      if (variant.library) result.library = study_.kernels->library->name();
       const bool repeated = contestant.prepared.first_form == gpu::Form::repeated;
       result.repeats = repeated ? gpu::block_scope_repeats : 1;
       // In the block scope only the first launch repeats its phase, so only that one is timed.

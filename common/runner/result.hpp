@@ -39,6 +39,7 @@ inline constexpr std::string_view copy_row = "copy";
 struct Result {
   const gpu::DeviceInfo* device = nullptr;
   std::string variant;
+  std::string library;  ///< name and version, for the row of a vendor's library
   Scope scope = Scope::memory;
   Cache cache = Cache::cold;
   Extent extent;

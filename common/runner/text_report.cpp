@@ -31,7 +31,7 @@ std::string verified(const Result& result) {
 std::vector<std::string> row_of(const Result& result) {
   const auto times = [](double ratio) { return fmt::format("{:.2f} x", ratio); };
   const auto gigabytes = [](double rate) { return fmt::format("{:.1f}", rate * 1e-9); };
-  return {result.variant,
+  return {result.library.empty() ? result.variant : result.library,
           verified(result),
           optional_text(result.time_median, format_time),
           optional_text(result.noise, percent),

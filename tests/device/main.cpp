@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Ends with 77, which CTest counts as skipped, where there is no device to test, or none with the memory that the
-// environment variable BANKWISE_TEST_MEMORY (bytes) asks for.
+// Ends with 77, which CTest counts as skipped, where there is no device to test, or no GPU with a buffer as
+// large as the environment variable BANKWISE_TEST_MEMORY (bytes) asks for.
 #define CATCH_CONFIG_RUNNER
 #include <cstdlib>
 #include <iostream>
@@ -19,7 +19,8 @@ void choose(const std::string& api, std::uint64_t memory) {
   const auto found = bankwise::gpu::devices();
   for (const auto& device : found.list) {
     if (!api.empty() && to_string(device.api) != api) continue;
-    if (device.max_allocation >= memory) chosen.push_back(device);
+    if (memory > 0 && !(device.is_gpu && device.max_allocation >= memory)) continue;
+    chosen.push_back(device);
   }
   for (const auto& sentence : found.missing) std::cerr << sentence << '\n';
 }
