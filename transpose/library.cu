@@ -59,6 +59,7 @@ std::uint64_t workspace_bytes(std::uint64_t height, std::uint64_t width) {
 // cuBLAS stores by columns: our height x width input is its width x height matrix A, our output its C = A^T.
 void transpose(void* stream, const void* in, void* out, void*, std::uint64_t, std::uint64_t height,
                std::uint64_t width) {
+  if (height == 0 || width == 0) return;  // geam calls that an error
   const float one = 1, zero = 0;
   const int rows = int(height), columns = int(width);
   check(cublasSetStream(handle(), static_cast<cudaStream_t>(stream)), "cublasSetStream");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <regex>
 #include <utility>
 
 #include "bankwise/gpu/backend.hpp"
@@ -25,6 +26,19 @@ const cl::Buffer& memory(const Buffer& buffer) {
   return static_cast<const OpenClBuffer&>(buffer).memory();
 }
 
+/// NVIDIA's compiler ignores the #line in front of the source: it calls the file <kernel> and counts one line too many.
+std::string with_file_name(const std::string& log, std::string_view file) {
+  const std::regex position("<kernel>:(\\d+)");
+  std::string text;
+  auto rest = log.begin();
+  for (std::sregex_iterator match(log.begin(), log.end(), position), end; match != end; ++match) {
+    text.append(rest, (*match)[0].first);
+    text += fmt::format("{}:{}", file, std::stoul((*match)[1]) - 1);
+    rest = (*match)[0].second;
+  }
+  return text.append(rest, log.end());
+}
+
 class OpenClSession : public Session {
  public:
   OpenClSession(const DeviceInfo& info, const cl::Device& device) : info_(info), device_(device) {
@@ -41,6 +55,11 @@ class OpenClSession : public Session {
   const DeviceInfo& info() const override { return info_; }
 
   std::unique_ptr<Buffer> allocate(std::uint64_t bytes) override {
+    // Drivers that allocate at the first use would accept any size here and fail later.
+    if (bytes > info_.max_allocation) {
+      throw Unsupported(
+          fmt::format("a buffer of {} bytes; this device allocates at most {}", bytes, info_.max_allocation));
+    }
     return std::make_unique<OpenClBuffer>(context_, bytes);
   }
 
@@ -137,8 +156,9 @@ class OpenClSession : public Session {
       try {
         program.build("-cl-std=CL1.2");
       } catch (const cl::Error&) {
-        throw BuildError(fmt::format("{} does not compile: {}", image.opencl_file,
-                                     program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_)));
+        const std::string log = program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_);
+        throw BuildError(
+            fmt::format("{} does not compile: {}", image.opencl_file, with_file_name(log, image.opencl_file)));
       }
       return cl::Kernel(program, std::string(image.name).c_str());
     });

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+//
+// The shared-memory accesses of every kernel as its PTX shows them. A compiler that merges or splits them changes the
+// banks, so their width and number are pinned.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <regex>
+#include <string>
+
+/// "ld.shared.v4.u32" and how often it occurs.
+using AccessCounts = std::map<std::string, int>;
+
+/// By folder and stem: what nvcc 13.0 makes for compute_90, loops unrolled.
+inline const std::map<std::string, AccessCounts> pinned_accesses{
+    {"reduction/naive", {{"ld.shared.v4.u32", 17}, {"st.shared.v4.u32", 9}}},
+    {"reduction/scalar", {{"ld.shared.u32", 68}, {"st.shared.u32", 36}}},
+    {"reduction/packed", {{"ld.shared.u32", 68}, {"st.shared.u32", 36}}},
+    {"prefix_sum/naive", {{"ld.shared.u32", 39}, {"st.shared.u32", 30}}},
+    {"prefix_sum/padded", {{"ld.shared.u32", 39}, {"st.shared.u32", 30}}},
+    {"prefix_sum/add_offsets", {}},
+    {"transpose/global", {}},
+    {"transpose/naive", {{"ld.shared.u32", 1}, {"st.shared.u32", 1}}},
+    {"transpose/padded", {{"ld.shared.u32", 1}, {"st.shared.u32", 1}}},
+    {"transpose/tile32", {{"ld.shared.u32", 4}, {"st.shared.u32", 4}}},
+    {"transpose/tile32_padded", {{"ld.shared.u32", 4}, {"st.shared.u32", 4}}},
+    {"transpose/swizzled", {{"ld.shared.u32", 4}, {"st.shared.u32", 4}}},
+};
+
+/// Counts the accesses in a text of PTX, all of them written as .u32: compilers name the same width .b32 or .s32 too.
+inline AccessCounts shared_accesses(const std::string& ptx) {
+  const std::regex access(R"(\b(ld|st)\.shared(\.v[24])?\.[bus](\d+))");
+  AccessCounts counts;
+  for (std::sregex_iterator match(ptx.begin(), ptx.end(), access), end; match != end; ++match) {
+    ++counts[(*match)[1].str() + ".shared" + (*match)[2].str() + ".u" + (*match)[3].str()];
+  }
+  return counts;
+}
+
+/// The same accesses, each once: another compiler may unroll differently, but must not choose another width.
+inline AccessCounts widths(AccessCounts counts) {
+  std::for_each(counts.begin(), counts.end(), [](auto& access) { access.second = 1; });
+  return counts;
+}
