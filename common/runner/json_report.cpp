@@ -17,7 +17,7 @@ Json or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-/// Four significant digits more than any timer has, instead of seventeen.
+/// To a picosecond, which is finer than any timer.
 double rounded(double seconds) {
   return std::round(seconds * 1e12) / 1e12;
 }
@@ -32,7 +32,7 @@ Json json_of(const gpu::DeviceInfo& device) {
           {"compute_units", device.compute_units},
           {"cache_bytes", device.cache},
           {"memory_bytes", device.global_memory},
-          {"timer_resolution_s", device.timer_resolution_s}};
+          {"timer_resolution_s", rounded(device.timer_resolution_s)}};
 }
 
 Json json_of(const CaseStudy& study, const Result& result) {

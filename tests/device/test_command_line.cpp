@@ -36,12 +36,12 @@ std::size_t files_in(const fs::path& directory) {
   return std::size_t(std::distance(fs::directory_iterator(directory), {}));
 }
 
-/// Runs a sample in the shell. Quick flags are added for those that measure.
-Outcome run(const std::string& sample, const std::string& arguments) {
+/// Runs a sample in the shell, with variables set in front. Quick flags are added for those that measure.
+Outcome run(const std::string& sample, const std::string& arguments, const std::string& environment = "") {
   const ScratchDirectory scratch;
   const auto out = scratch.path() / "out", err = scratch.path() / "err";
-  const std::string command = std::string(SAMPLES_DIRECTORY) + "/" + sample + " --min-time 0 --timeout 0.1 " +
-                              arguments + " >" + out.string() + " 2>" + err.string();
+  const std::string command = environment + std::string(SAMPLES_DIRECTORY) + "/" + sample +
+                              " --min-time 0 --timeout 0.1 " + arguments + " >" + out.string() + " 2>" + err.string();
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(out), text_of(err)};
 }
@@ -114,19 +114,21 @@ TEST_CASE("an API without a device is nothing to run", "[command_line]") {
     CHECK(outcome.out.empty());
     CHECK(outcome.err.find("install") != std::string::npos);
   }
-  // No device at all: neither driver can be found.
-  const Outcome none = run("transpose", "--json - ; exit $?");
-  CHECK(none.code == 0);
+}
+
+TEST_CASE("a machine without any device is nothing to run", "[command_line]") {
+  // Two loaders are common, and each has its own name for the directory of drivers.
   const ScratchDirectory empty;
-  setenv("OCL_ICD_VENDORS", empty.path().c_str(), 1);
-  setenv("CUDA_VISIBLE_DEVICES", "", 1);
-  const Outcome outcome = run("transpose", "");
-  const Outcome listed = run("transpose", "--devices");
-  unsetenv("OCL_ICD_VENDORS");
-  unsetenv("CUDA_VISIBLE_DEVICES");
-  CHECK(outcome.code == 77);
-  CHECK(outcome.err.find("no OpenCL platform: install") != std::string::npos);
-  CHECK(listed.code == 77);
+  const std::string hide = "OCL_ICD_VENDORS=" + empty.path().string() + " OPENCL_VENDOR_PATH=" + empty.path().string() +
+                           " CUDA_VISIBLE_DEVICES= ";
+  for (const std::string flags : {"", "--json -", "--devices"}) {
+    const Outcome outcome = run("transpose", flags, hide);
+    INFO(flags << outcome.out << outcome.err);
+    CHECK(outcome.code == 77);
+    const std::string& said = flags == "--devices" ? outcome.out : outcome.err;
+    CHECK(said.find("no OpenCL platform: install") != std::string::npos);
+    CHECK(said.find("no CUDA") != std::string::npos);
+  }
 }
 
 TEST_CASE("kernels come from a directory if asked, all or none", "[command_line]") {

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Writes the measured tables of the READMEs from the JSON files in this folder, so that none is typed by hand.
+
+A README marks the place of a table with two comments, which name the device's folder and what to show:
+
+    <!-- table nvidia_h200 reduction cuda -->      every variant of a case study, one API, three scopes
+    <!-- table nvidia_h200 pairs cuda -->          what each cure is worth, case study by case study
+    <!-- end of table -->
+
+With --check nothing is written, and the exit code is 1 if a README differs.
+"""
+import json
+import re
+import sys
+from pathlib import Path
+
+RESULTS = Path(__file__).parent
+ROOT = RESULTS.parent.parent
+SCOPES = ("block", "l2", "memory")
+# From the kernel with conflicts to the one with fewer or none.
+PAIRS = (
+    ("reduction", "scalar", "packed"),
+    ("prefix_sum", "naive", "padded"),
+    ("transpose", "naive", "padded"),
+    ("transpose", "tile32", "tile32_padded"),
+    ("transpose", "tile32", "swizzled"),
+)
+MARKED = re.compile(r"(<!-- table (\w+) (\w+) (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
+
+
+def rows(device: str, case: str, api: str) -> dict:
+    """Results by scope and variant."""
+    found: dict = {}
+    for scope in SCOPES:
+        report = json.loads((RESULTS / device / f"{case}.{scope}.json").read_text())
+        found[scope] = {row["variant"]: row for row in report["results"] if row["api"] == api}
+    return found
+
+
+def time_text(seconds: float) -> str:
+    scale, unit = next((s, u) for s, u in ((1, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")) if seconds >= s)
+    value = seconds / scale
+    return f"{value:.{0 if value >= 99.95 else 1 if value >= 9.995 else 2}f} {unit}"
+
+
+def cell(row: dict, key: str) -> str:
+    value = row.get(key)
+    if value is None:
+        return "–"
+    if key == "time_median_s":
+        return time_text(value)
+    if key == "bytes_per_s":
+        return f"{value * 1e-9:.4g}" if value < 1e12 else f"{value * 1e-9:.0f}"
+    return f"{100 * value:.0f} %" if key == "of_copy" else f"{value:.2f} ×"
+
+
+def markdown(head: list, body: list) -> str:
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1)] + body
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+
+
+def case_table(device: str, case: str, api: str) -> str:
+    found = rows(device, case, api)
+    head = ["variant", "block", "over naive", "L2, GB/s", "over naive", "memory, GB/s", "of copy", "over naive"]
+    body = []
+    for variant, row in found["memory"].items():
+        name = f"`{variant}`" + (f" ({row['library']})" if row["library"] else "")
+        block, l2 = (found[scope].get(variant, {}) for scope in ("block", "l2"))
+        body.append(
+            [name, cell(block, "time_median_s"), cell(block, "speedup_over_naive")]
+            + [cell(l2, "bytes_per_s"), cell(l2, "speedup_over_naive")]
+            + [cell(row, key) for key in ("bytes_per_s", "of_copy", "speedup_over_naive")]
+        )
+    return markdown(head, body)
+
+
+def pair_table(device: str, api: str) -> str:
+    body = []
+    for case, before, after in PAIRS:
+        found = rows(device, case, api)
+        gains = [found[s][before]["time_median_s"] / found[s][after]["time_median_s"] for s in SCOPES]
+        body.append([f"[{case}]({case}/README.md): `{before}` → `{after}`"] + [f"{gain:.2f} ×" for gain in gains])
+    return markdown(["from → to", "inside the block", "from the L2 cache", "from memory"], body)
+
+
+def filled(text: str) -> str:
+    def table(match: re.Match) -> str:
+        begin, device, what, api, end = match.groups()
+        return begin + (pair_table(device, api) if what == "pairs" else case_table(device, what, api)) + end
+
+    return MARKED.sub(table, text)
+
+
+def main() -> int:
+    check = sys.argv[1:] == ["--check"]
+    stale = []
+    for path in [ROOT / "README.md", *sorted(ROOT.glob("*/README.md"))]:
+        text = path.read_text()
+        if filled(text) != text:
+            stale.append(path.relative_to(ROOT))
+            if not check:
+                path.write_text(filled(text))
+    for path in stale:
+        print(f"{path}: " + ("differs from the results" if check else "written"))
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
