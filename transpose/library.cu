@@ -14,7 +14,7 @@ namespace bankwise::gpu {
 namespace {
 
 void check(cublasStatus_t status, std::string_view call,
-           const std::source_location& where = std::source_location::current()) {
+           Place where = Place::here()) {
   if (status != CUBLAS_STATUS_SUCCESS) throw Error(call, cublasGetStatusName(status), where);
 }
 

@@ -5,7 +5,7 @@
 
 namespace bankwise::gpu {
 
-void check_cuda(cudaError_t code, std::string_view call, const std::source_location& where) {
+void check_cuda(cudaError_t code, std::string_view call, Place where) {
   if (code == cudaSuccess) return;
   (void)cudaGetLastError();  // so that the error does not surface in the next, innocent call
   throw Error(call, fmt::format("{} ({})", cudaGetErrorName(code), cudaGetErrorString(code)), where);

@@ -5,7 +5,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <source_location>
 #include <string_view>
 
 #include "bankwise/gpu/error.hpp"
@@ -13,8 +12,7 @@
 namespace bankwise::gpu {
 
 /// Throws gpu::Error unless `code` is success.
-void check_cuda(cudaError_t code, std::string_view call,
-                const std::source_location& where = std::source_location::current());
+void check_cuda(cudaError_t code, std::string_view call, Place where = Place::here());
 
 /// For destructors.
 void log_cuda(cudaError_t code, std::string_view call) noexcept;

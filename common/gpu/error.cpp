@@ -8,9 +8,9 @@
 
 namespace bankwise::gpu {
 
-Error::Error(std::string_view call, std::string_view error, const std::source_location& where)
+Error::Error(std::string_view call, std::string_view error, Place where)
     : std::runtime_error(fmt::format("{}: {} ({}:{})", call, error,
-                                     std::filesystem::path(where.file_name()).filename().string(), where.line())) {}
+                                     std::filesystem::path(where.file).filename().string(), where.line)) {}
 
 void log_failure(std::string_view call, std::string_view error) noexcept {
   std::fprintf(stderr, "bankwise: %.*s: %.*s\n", int(call.size()), call.data(), int(error.size()), error.data());

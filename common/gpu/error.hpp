@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <source_location>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
 namespace bankwise::gpu {
 
+/// A place in our sources: std::source_location, which clang has only since 16. As a default argument, here() is the
+/// caller's.
+struct Place {
+  const char* file;
+  int line;
+  static constexpr Place here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return {file, line}; }
+};
+
 /// A call of CUDA or OpenCL failed. what() holds the call, the API's own name for the error, the file and the line.
 class Error : public std::runtime_error {
  public:
-  Error(std::string_view call, std::string_view error, const std::source_location& where);
+  Error(std::string_view call, std::string_view error, Place where);
 };
 
 /// A kernel's source does not compile. what() holds the compiler's log, which names the kernel's file and line.

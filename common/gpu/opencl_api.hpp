@@ -9,7 +9,6 @@
 #define CL_HPP_ENABLE_EXCEPTIONS
 #include <CL/opencl.hpp>
 
-#include <source_location>
 #include <string>
 
 #include "bankwise/gpu/error.hpp"
@@ -21,7 +20,7 @@ std::string opencl_error_name(cl_int code);
 
 /// Runs `body`; an OpenCL error leaves it as gpu::Error with the caller's file and line.
 template <class Body>
-auto opencl(Body&& body, const std::source_location& where = std::source_location::current()) {
+auto opencl(Body&& body, Place where = Place::here()) {
   try {
     return body();
   } catch (const cl::Error& error) {

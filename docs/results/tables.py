@@ -51,7 +51,7 @@ def cell(row: dict, key: str) -> str:
     if key == "time_median_s":
         return time_text(value)
     if key == "bytes_per_s":
-        return f"{value * 1e-9:.4g}" if value < 1e12 else f"{value * 1e-9:.0f}"
+        return f"{value * 1e-9:.{0 if value >= 1e11 else 1}f}"
     return f"{100 * value:.0f} %" if key == "of_copy" else f"{value:.2f} ×"
 
 
