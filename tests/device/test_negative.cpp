@@ -41,15 +41,13 @@ class Broken {
   }
 
   const CaseStudy& study() const { return study_; }
-  const Variant& variant(std::string_view name) const {
-    return *std::find_if(study_.variants.begin(), study_.variants.end(), [&](auto& v) { return v.name == name; });
-  }
 
  private:
   std::string verdict_of(const CaseStudy& study, const gpu::DeviceInfo& device, Extent extent) const {
     const auto session = gpu::open(device);
     Workbench bench(study, extent, *session);
-    return bench.verify(bench.prepare(variant(mutation_.kernel.substr(study.kernel_prefix.size())), Scope::memory));
+    return bench.verify(
+        bench.prepare(variant_of(study, mutation_.kernel.substr(study.kernel_prefix.size())), Scope::memory));
   }
 
   const Mutation& mutation_;
@@ -95,8 +93,8 @@ TEST_CASE("the output of an earlier run does not pass for a result", "[negative]
   for (const auto& device : devices_under_test()) {
     const auto session = gpu::open(device);
     Workbench bench(broken.study(), {1, 200}, *session);
-    CHECK(bench.verify(bench.prepare(broken.variant("naive"), Scope::memory)) == "");
-    CHECK(bench.verify(bench.prepare(broken.variant("packed"), Scope::memory)).find("output word 0 is 0xcdcdcdcd") ==
-          0);
+    CHECK(bench.verify(bench.prepare(variant_of(broken.study(), "naive"), Scope::memory)) == "");
+    CHECK(bench.verify(bench.prepare(variant_of(broken.study(), "packed"), Scope::memory))
+              .find("output word 0 is 0xcdcdcdcd") == 0);
   }
 }

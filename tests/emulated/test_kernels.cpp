@@ -13,12 +13,6 @@ using namespace bankwise;
 
 namespace {
 
-Words input_of(const CaseStudy& study, Extent extent) {
-  Words input(study.input_words(extent));
-  for (std::size_t i = 0; i < input.size(); ++i) input[i] = study.input_word(i);
-  return input;
-}
-
 std::vector<Extent> extents_of(const CaseStudy& study) {
   if (study.is_matrix) return {{1, 1}, {16, 16}, {33, 31}, {1, 70}, {70, 1}};
   return {{1, 0}, {1, 1}, {1, 255}, {1, 512}, {1, 1537}};

@@ -7,31 +7,17 @@
 
 using namespace bankwise;
 
-namespace {
-
-const Variant& variant_of(const CaseStudy& study, std::string_view name) {
-  return *std::find_if(study.variants.begin(), study.variants.end(), [&](auto& v) { return v.name == name; });
-}
-
-Words hashed(std::uint64_t count) {
-  Words words(count);
-  for (std::uint64_t i = 0; i < count; ++i) words[i] = hashed_word(i);
-  return words;
-}
-
-}  // namespace
-
 TEST_CASE("a barrier removed is a race") {
   const CaseStudy& study = reduction::case_study();
-  const auto trace =
-      lanes::run_plan(study, variant_of(study, "naive"), {1, 256}, hashed(1024), {{"reduce_naive", "barrier_removed"}})
-          .second;
+  const auto trace = lanes::run_plan(study, variant_of(study, "naive"), {1, 256}, hashed_words(1024),
+                                     {{"reduce_naive", "barrier_removed"}})
+                         .second;
   CHECK(lanes::find_race(trace) != "");
 }
 
 TEST_CASE("a pad that is declared but not used shows in the passes alone") {
   const CaseStudy& study = prefix_sum::case_study();
-  const Words input = hashed(512);
+  const Words input = hashed_words(512);
   const auto [output, trace] =
       lanes::run_plan(study, variant_of(study, "padded"), {1, 512}, input, {{"scan_padded", "index_unpadded"}});
   CHECK(output == study.reference({1, 512}, input));

@@ -15,12 +15,6 @@ const CaseStudy& reduce = reduction::case_study();
 const CaseStudy& scan = prefix_sum::case_study();
 const CaseStudy& flip = transpose::case_study();
 
-Words hashed(std::uint64_t count) {
-  Words words(count);
-  for (std::uint64_t i = 0; i < count; ++i) words[i] = hashed_word(i);
-  return words;
-}
-
 }  // namespace
 
 TEST_CASE("tiles rounds up") {
@@ -47,7 +41,7 @@ TEST_CASE("the hash repeats nothing and uses every bit") {
 
 TEST_CASE("reference of the reduction, against 64-bit sums") {
   for (const std::uint64_t n : {0, 1, 2, 255, 1000}) {
-    const Words input = hashed(4 * n);
+    const Words input = hashed_words(4 * n);
     std::uint64_t sum[4] = {};
     for (std::uint64_t i = 0; i < input.size(); ++i) sum[i % 4] += input[i];
     const Words got = reduce.reference({1, n}, input);
@@ -58,7 +52,7 @@ TEST_CASE("reference of the reduction, against 64-bit sums") {
 
 TEST_CASE("reference of the prefix sum, against sums from the start") {
   for (const std::uint64_t n : {0, 1, 2, 300}) {
-    const Words input = hashed(n);
+    const Words input = hashed_words(n);
     const Words got = scan.reference({1, n}, input);
     REQUIRE(got.size() == n);
     for (std::uint64_t i = 0; i < n; ++i) {
@@ -71,7 +65,7 @@ TEST_CASE("reference of the prefix sum, against sums from the start") {
 
 TEST_CASE("reference of the transpose, element by element") {
   for (const Extent extent : {Extent{1, 1}, {1, 50}, {50, 1}, {17, 33}, {40, 16}}) {
-    const Words input = hashed(extent.count());
+    const Words input = hashed_words(extent.count());
     const Words got = flip.reference(extent, input);
     REQUIRE(got.size() == input.size());
     for (std::uint64_t y = 0; y < extent.height; ++y) {
@@ -123,8 +117,7 @@ TEST_CASE("a scan goes up the levels and down again") {
 }
 
 TEST_CASE("a transpose has a group for each tile, whole or not") {
-  const Variant& naive =
-      *std::find_if(flip.variants.begin(), flip.variants.end(), [](auto& v) { return v.name == "naive"; });
+  const Variant& naive = variant_of(flip, "naive");
   CHECK(flip.plan(naive, {0, 5}).launches.empty());
   CHECK(flip.plan(naive, {5, 0}).launches.empty());
   CHECK(flip.plan(naive, {1, 1}).launches.front().groups == 1);
