@@ -1,5 +1,9 @@
 # From kernel files to a program. Also installed: a project that finds bankwise writes case studies of its own with it.
 
+if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25.1 does not know that nvcc 12 and newer have it
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+endif()
+
 # bankwise_kernels(<target> NAME <name> PREFIX <prefix> [LIBRARY_NEEDS <targets>] [DIRECTORY <dir>])
 #
 # Adds to <target> every .cl and .cuh of the directory (the current one by default) as the gpu::KernelSet
@@ -42,6 +46,7 @@ function(bankwise_kernels target)
   target_sources(${target} PRIVATE ${generated})
   if(library)
     target_sources(${target} PRIVATE ${arg_DIRECTORY}/library.cu)
+    set_target_properties(${target} PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON CUDA_EXTENSIONS OFF)
     target_link_libraries(${target} PRIVATE CUDA::cudart_static ${arg_LIBRARY_NEEDS})
   endif()
 endfunction()

@@ -15,12 +15,6 @@ if(BANKWISE_CUDA)
       set(CMAKE_CUDA_ARCHITECTURES all-major CACHE STRING "GPUs to build for")  # builds without a GPU; here only
     endif()
     enable_language(CUDA)
-    if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25.1 does not know that nvcc 12 and newer have it
-      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
-    endif()
-    set(CMAKE_CUDA_STANDARD 20)
-    set(CMAKE_CUDA_EXTENSIONS OFF)
-    set(CMAKE_CUDA_STANDARD_REQUIRED ON)
     find_package(CUDAToolkit 12 REQUIRED)
     set(BANKWISE_HAVE_CUDA ON)
     set(why_cuda "nvcc ${CMAKE_CUDA_COMPILER_VERSION} for ${CMAKE_CUDA_ARCHITECTURES}")

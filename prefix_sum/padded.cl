@@ -3,9 +3,9 @@
 // The tree of naive.cl with one word of padding after every 32: word i lies at i + i / 32.
 //
 //   lanes  As in naive.cl.
-//   banks  A stride of 2^(k+1) words skips a padding word each time it passes 32, which moves the next lanes on to fresh
-//          banks: no conflict on 32 banks in tiles of up to 1024 words. (32 is the number of banks; the 16 of older
-//          texts leaves 2-way conflicts.)
+//   banks  A stride of 2^(k+1) words takes in a padding word each time it passes 32, and so moves the next lanes on to
+//          fresh banks: no conflict on 32 banks in tiles of up to 1024 words. 32 is the number of banks; the 16 of
+//          older texts leaves 2-way conflicts.
 //
 // Contract
 //   launch  max(1, ceil(n / TILE)) groups of exactly BLOCK work-items, one-dimensional

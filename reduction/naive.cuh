@@ -3,7 +3,8 @@
 // Sum of each tile of BLOCK uint4 records, component-wise, modulo 2^32: a tree over 16-byte records.
 //
 //   lanes  Step by step the first half adds the second half to itself. Busy lanes stay packed, so whole warps
-//          retire early; the last five steps leave one warp, ever emptier.
+//          fall idle; the last five steps leave one warp, ever emptier. (An idle warp may still issue: nvcc 13.0
+//          predicates this short branch. README.md has the measured cost.)
 //   banks  Lane t reads words 4t .. 4t + 3. NVIDIA since Volta serves a 16-byte access a quarter-warp at a time:
 //          8 lanes x 4 words cover the 32 banks once, no conflict. Hardware that splits the access into words
 //          meets stride 4, four lanes in a bank: scalar.cuh shows that case, packed.cuh its cure.

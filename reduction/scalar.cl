@@ -3,8 +3,9 @@
 // The tree of naive.cl taken one component at a time: what a 16-byte record costs where words are served one by one.
 //
 //   lanes  As in naive.cl.
-//   banks  The record keeps an alignment of 4, so no compiler may merge its four words into one access. Component c
-//          of lane t is word 4t + c: stride 4, so 32 lanes meet in 8 banks, four in each. 4-way conflicts throughout.
+//   banks  Component c of lane t is word 4t + c: stride 4, so 32 lanes meet in 8 banks, four in each. 4-way conflicts
+//          wherever 32 lanes work. The record has an alignment of 4, which keeps a compiler from merging the four
+//          words of the tree into one access.
 //
 // Contract
 //   launch  max(1, ceil(n / BLOCK)) groups of exactly BLOCK work-items, one-dimensional

@@ -3,8 +3,9 @@
 // The tree of naive.cuh taken one component at a time: what a 16-byte record costs where words are served one by one.
 //
 //   lanes  As in naive.cuh.
-//   banks  The record keeps an alignment of 4, so no compiler may merge its four words into one access. Component c
-//          of lane t is word 4t + c: stride 4, so 32 lanes meet in 8 banks, four in each. 4-way conflicts throughout.
+//   banks  Component c of lane t is word 4t + c: stride 4, so 32 lanes meet in 8 banks, four in each. 4-way conflicts
+//          wherever 32 lanes work. The record has an alignment of 4, which keeps a compiler from merging the four
+//          words of the tree into one access.
 //
 // Contract
 //   launch  max(1, ceil(n / BLOCK)) blocks of exactly BLOCK threads, one-dimensional
@@ -20,7 +21,7 @@ __global__ void __launch_bounds__(BLOCK)
   struct Record {
     unsigned x, y, z, w;
   };
-  static_assert(sizeof(Record) == 16 && alignof(Record) == 4, "four words that stay four accesses");
+  static_assert(sizeof(Record) == 16 && alignof(Record) == 4, "four words");
   __shared__ Record part[BLOCK];
 
   const unsigned lane = threadIdx.x;

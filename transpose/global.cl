@@ -3,8 +3,8 @@
 // Transposes a matrix of 32-bit words straight from memory to memory: the case that needs a tile.
 //
 //   lanes  All busy, but for tiles that hang over the edge.
-//   banks  No shared memory. The reads of a wavefront lie in rows of 16 words, its writes one word to a row of `out`,
-//          so that each write moves 32 bytes or more of memory for 4.
+//   banks  No shared memory. The reads of 32 lanes lie in two rows of 16 words; the writes are two words in each of
+//          16 rows of `out`, and each pair moves 32 bytes or more of memory for its 8.
 //
 // Contract
 //   launch  ceil(height / TILE) * ceil(width / TILE) groups of TILE x TILE work-items, row of tiles after row of tiles

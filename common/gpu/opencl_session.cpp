@@ -85,6 +85,11 @@ class OpenClSession : public Session {
       throw Unsupported(
           fmt::format("groups of {} work-items; this device has at most {}", group.size(), info_.max_group));
     }
+    const auto longest = opencl([&] { return device_.getInfo<CL_DEVICE_MAX_WORK_ITEM_SIZES>(); });
+    if (group.x > longest.at(0) || group.y > longest.at(1)) {
+      throw Unsupported(fmt::format("groups of {} x {} work-items; this device has at most {} x {}", group.x, group.y,
+                                    longest.at(0), longest.at(1)));
+    }
     const std::pair key{std::string(image.name), form};
     if (!kernels_.contains(key)) kernels_.emplace(key, build(image, form));
     const cl::Kernel& kernel = kernels_.at(key);
@@ -155,7 +160,8 @@ class OpenClSession : public Session {
       cl::Program program(context_, source);
       try {
         program.build("-cl-std=CL1.2");
-      } catch (const cl::Error&) {
+      } catch (const cl::Error& error) {
+        if (error.err() != CL_BUILD_PROGRAM_FAILURE) throw;
         const std::string log = program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_);
         throw BuildError(
             fmt::format("{} does not compile: {}", image.opencl_file, with_file_name(log, image.opencl_file)));
@@ -187,7 +193,8 @@ std::vector<cl::Device> all_devices() {
     try {
       platform.getDevices(CL_DEVICE_TYPE_ALL, &devices);
     } catch (const cl::Error& error) {
-      if (error.err() != CL_DEVICE_NOT_FOUND) throw;
+      // One platform without devices, or broken, must not hide the others.
+      if (error.err() != CL_DEVICE_NOT_FOUND) log_failure("clGetDeviceIDs", opencl_error_name(error.err()));
     }
     all.insert(all.end(), devices.begin(), devices.end());
   }

@@ -10,7 +10,7 @@ enum class Api { cuda, opencl };
 
 /// How often the block scope runs a kernel's shared-memory phase. Large, so that the phase outweighs the loads and
 /// stores around it; odd, because a transposed tile that is transposed again is back where it began.
-inline constexpr unsigned block_scope_repeats = 257;
+inline constexpr unsigned block_scope_repeats = 1025;
 
 /// The lines that mark the phase in a kernel file.
 inline constexpr std::string_view phase_begin = "// --- shared-memory phase ---";

@@ -71,7 +71,7 @@ struct CaseStudy {
   std::uint64_t (*output_words)(Extent) = nullptr;
   /// Traffic with memory that no implementation can avoid: every input read once, every output written once.
   std::uint64_t (*compulsory_bytes)(Extent) = nullptr;
-  /// The largest handsome extent whose compulsory traffic is at most `bytes`.
+  /// A handsome extent whose compulsory traffic is about `bytes`.
   Extent (*extent_for)(std::uint64_t bytes) = nullptr;
   /// Word i of the input, a hash of i: reproducible, and incompressible by the memory system.
   std::uint32_t (*input_word)(std::uint64_t i) = nullptr;

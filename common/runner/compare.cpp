@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "bankwise/runner/exit_code.hpp"
 #include "bankwise/runner/quantity.hpp"
@@ -18,14 +19,20 @@ namespace {
 using nlohmann::json;
 
 struct Timing {
-  double median, noise;
+  double median = 0;
+  std::optional<double> noise;
 };
 
 /// Rows that have a time, by what must agree in two runs. The device goes by name, for its index may have moved.
 std::map<std::string, Timing> timings(const std::string& report) {
   const json root = json::parse(report);
   std::map<int, std::string> names;
-  for (const auto& device : root.at("devices")) names[device.at("index")] = device.at("name");
+  std::map<std::string, int> seen;
+  for (const auto& device : root.at("devices")) {
+    const std::string name = device.at("name"), api = device.at("api");
+    const int twins = seen[api + name]++;  // several GPUs of one kind
+    names[device.at("index")] = twins == 0 ? name : fmt::format("{} #{}", name, twins + 1);
+  }
   std::map<std::string, Timing> rows;
   for (const auto& row : root.at("results")) {
     if (row.at("time_median_s").is_null()) continue;
@@ -34,14 +41,16 @@ std::map<std::string, Timing> timings(const std::string& report) {
                     names.at(row.at("device")), row.value("height", std::uint64_t{1}),
                     row.value("width", row.at("n").get<std::uint64_t>()), std::string(row.at("scope")),
                     std::string(row.at("cache")));
-    rows[key] = {row.at("time_median_s"), row.at("noise")};
+    rows[key].median = row.at("time_median_s");
+    if (!row.at("noise").is_null()) rows[key].noise = row.at("noise").get<double>();
   }
   return rows;
 }
 
 std::string verdict(const Timing& before, const Timing& now) {
   const double change = now.median / before.median - 1;
-  if (std::abs(change) <= std::hypot(before.noise, now.noise)) return "within the noise";
+  if (!before.noise || !now.noise) return "too few samples";
+  if (std::abs(change) <= std::hypot(*before.noise, *now.noise)) return "within the noise";
   return change < 0 ? "faster" : "slower";
 }
 

@@ -51,6 +51,7 @@ Json json_of(const CaseStudy& study, const Result& result) {
               {"reason", result.reason},
               {"launches", result.launches},
               {"repeats", result.repeats},
+              {"batch", result.batch},
               {"time_median_s", or_null(result.time_median)},
               {"time_min_s", or_null(result.time_min)},
               {"noise", or_null(result.noise)},
@@ -65,6 +66,15 @@ Json json_of(const CaseStudy& study, const Result& result) {
 
 }  // namespace
 
+namespace {
+
+/// One line. A byte that is not UTF-8, in a file name or a compiler's log, becomes the replacement character.
+std::string line_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
 std::string json_report(const Report& report) {
   Json devices = Json::array(), results = Json::array();
   for (const auto& device : report.devices) devices.push_back(json_of(device));
@@ -74,13 +84,13 @@ std::string json_report(const Report& report) {
   // One row a line: a person can read it, and git can show what changed.
   std::string text = "{\n";
   for (auto entry = json.begin(); entry != json.end(); ++entry) {
-    text += fmt::format("{}: ", Json(entry.key()).dump());
+    text += fmt::format("{}: ", line_of(entry.key()));
     const bool rows = entry.key() == "devices" || entry.key() == "results";
     if (!rows || entry->empty()) {
-      text += entry->dump();
+      text += line_of(*entry);
     } else {
       text += "[";
-      for (std::size_t i = 0; i < entry->size(); ++i) text += (i == 0 ? "\n  " : ",\n  ") + (*entry)[i].dump();
+      for (std::size_t i = 0; i < entry->size(); ++i) text += (i == 0 ? "\n  " : ",\n  ") + line_of((*entry)[i]);
       text += "\n]";
     }
     text += std::next(entry) == json.end() ? "\n" : ",\n";

@@ -22,7 +22,7 @@ class KernelDirectory {
 
  private:
   CaseStudy study_;
-  std::deque<std::string> sources_;  // a deque: the images refer to its strings
+  std::deque<std::string> names_, sources_;  // deques: the images refer to their strings
   std::vector<gpu::KernelImage> images_;
   gpu::KernelSet kernels_;
 };

@@ -12,6 +12,8 @@
 namespace bankwise {
 namespace {
 
+constexpr std::size_t fewest_for_noise = 5;
+
 /// What is timed, in turns with the others.
 struct Contestant {
   Result result;
@@ -82,6 +84,7 @@ class Measurement {
   void add_copy() {
     Contestant& copy = append(copy_row);
     copy.enqueue = [this] { bench_.enqueue_copy(); };
+    copy.result.bytes = 2 * bench_.copied_bytes();
     copy.result.launches = 1;
     if (options_.scope == Scope::block) {
       copy.result.reason = "the block scope moves no memory";
@@ -97,12 +100,12 @@ class Measurement {
     Result& result = contestant.result;
     guarded(result, [&] {
       contestant.prepared = bench_.prepare(variant, options_.scope);
-      result.launches = bench_.launches(contestant.prepared);
       if (variant.library) result.library = study_.kernels->library->name();
       const bool repeated = contestant.prepared.first_form == gpu::Form::repeated;
       result.repeats = repeated ? gpu::block_scope_repeats : 1;
       // In the block scope only the first launch repeats its phase, so only that one is timed.
-      const std::size_t timed = repeated ? 1 : result.launches;
+      const std::size_t timed = repeated ? 1 : bench_.launches(contestant.prepared);
+      result.launches = timed;
       contestant.enqueue = [this, &prepared = contestant.prepared, timed] { bench_.enqueue(prepared, 0, timed); };
       if (options_.profile) {
         bench_.enqueue(contestant.prepared);
@@ -110,25 +113,24 @@ class Measurement {
         result.reason = "--profile launches without checking or timing";
         return;
       }
-      check(contestant);
+      check(contestant, Workbench::Scratch::poisoned);
     });
   }
 
-  void check(Contestant& contestant) {
-    const std::string wrong = bench_.verify(contestant.prepared);
+  void check(Contestant& contestant, Workbench::Scratch scratch) {
+    const std::string wrong = bench_.verify(contestant.prepared, scratch);
     contestant.running = wrong.empty();
     contestant.result.status = wrong.empty() ? Status::ok : Status::wrong;
     contestant.result.reason = wrong;
   }
 
   double sample(Contestant& contestant) {
-    const auto flush = [&] {
-      if (options_.cache == Cache::cold) session_.flush_caches();
-    };
+    // Cold: other memory. Hot: the variant's own, in place of what the one before it left in the cache.
+    const auto prepare_cache = [&] { options_.cache == Cache::cold ? session_.flush_caches() : contestant.enqueue(); };
     const auto batch = [&] {
       for (unsigned i = 0; i < contestant.batch; ++i) contestant.enqueue();
     };
-    return session_.time(flush, batch) / contestant.batch;
+    return session_.time(prepare_cache, batch) / contestant.batch;
   }
 
   /// Two runs on the path that is measured; the second tells how many fit between two ticks of the timer.
@@ -178,22 +180,25 @@ class Measurement {
     result.stop = contestant.rule.reason();
     result.time_median = median(samples);
     result.time_min = *std::min_element(samples.begin(), samples.end());
-    result.noise = noise(samples);
+    if (samples.size() >= fewest_for_noise) result.noise = noise(samples);
+    result.batch = contestant.batch;
     if (result.repeats == 1 && *result.time_median > 0) {
       result.bytes_per_second = double(result.bytes) / *result.time_median;
     }
   }
 
+  /// With the scratch memory that measuring left: whoever relies on finding it fresh is found out here.
   void verify_again(Contestant& contestant) {
     if (contestant.result.status != Status::ok || contestant.prepared.variant == nullptr) return;
-    guarded(contestant.result, [&] { check(contestant); });
+    guarded(contestant.result, [&] { check(contestant, Workbench::Scratch::as_it_is); });
     if (contestant.result.status == Status::wrong) contestant.result.reason += ", but only after measuring";
   }
 
   static void derive_ratios(std::vector<Result>& results) {
     const auto named = [&](std::string_view name) -> const Result* {
       const auto found = std::find_if(results.begin(), results.end(), [&](auto& r) { return r.variant == name; });
-      return found != results.end() && found->time_median.value_or(0) > 0 ? &*found : nullptr;
+      const bool good = found != results.end() && found->status == Status::ok && found->time_median.value_or(0) > 0;
+      return good ? &*found : nullptr;
     };
     const Result* copy = named(copy_row);
     const Result* naive = named("naive");

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "bankwise/runner/exit_code.hpp"
@@ -52,7 +53,7 @@ void declare(CLI::App& app, const CaseStudy& study, Options& options, RawOptions
       ->capture_default_str();
   app.add_option("--cache", raw.cache, "Caches before each sample (default: cold in the memory scope, else hot)")
       ->check(CLI::IsMember({"cold", "hot"}));
-  app.add_option("--min-time", options.limits.min_time, "Seconds to measure each variant at least")
+  app.add_option("--min-time", options.limits.min_time, "Seconds to measure each variant at least, or 1024 samples")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
   app.add_option("--max-noise", raw.max_noise_percent, "Percent of noise at which a variant counts as quiet")
@@ -119,6 +120,18 @@ std::optional<Options> parse_options(const CaseStudy& study, int argc, const cha
   }
   if (!raw.cache.empty()) options.cache = named({Cache::cold, Cache::hot}).at(raw.cache);
   options.limits.max_noise = raw.max_noise_percent / 100;
+  for (const double limit : {options.limits.min_time, options.limits.timeout, options.limits.max_noise}) {
+    if (!std::isfinite(limit)) throw UsageError("--min-time, --timeout and --max-noise must be numbers");
+  }
+  if (options.limits.min_time > options.limits.timeout) {
+    throw UsageError(
+        fmt::format("--min-time {} is more than --timeout {}", options.limits.min_time, options.limits.timeout));
+  }
+  for (const char* name : {"--json", "--csv", "--compare", "--kernel-dir", "--device"}) {
+    if (app.count(name) > 0 && app.get_option(name)->as<std::string>().empty()) {
+      throw UsageError(fmt::format("{} needs a value", name));
+    }
+  }
   if (raw.n || raw.width || raw.height) options.extent = read_extent(raw);
   if (options.json == "-" && options.csv == "-") throw UsageError("--json - and --csv - cannot both have stdout");
   if (!options.json.empty() && options.json != "-" && options.json == options.csv) {

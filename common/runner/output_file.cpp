@@ -2,14 +2,13 @@
 #include "bankwise/runner/output_file.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iostream>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -17,39 +16,71 @@
 #include "bankwise/runner/exit_code.hpp"
 
 namespace bankwise {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string last_error() {
+  return std::generic_category().message(errno);
+}
+
+/// Writes and closes; false if anything of it fails.
+bool write_all(std::FILE* file, std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  return (std::fclose(file) == 0) && written;
+}
+
+/// The mode of a new file: what the umask leaves of read and write for all.
+mode_t default_mode() {
+  const mode_t mask = umask(0);
+  umask(mask);
+  return mode_t(0666) & ~mask;
+}
+
+}  // namespace
 
 OutputFile::OutputFile(std::string_view option, std::string path) : option_(option), path_(std::move(path)) {
   if (path_.empty() || path_ == "-") return;
-  if (std::filesystem::is_directory(path_)) {
+  std::error_code error;
+  const fs::path target = fs::weakly_canonical(path_, error);  // where symbolic links lead
+  if (!error) path_ = target.string();
+  const bool exists = access(path_.c_str(), F_OK) == 0;
+  if (!exists && errno != ENOENT) throw UsageError(fmt::format("cannot write {} {}: {}", option_, path_, last_error()));
+  if (fs::is_directory(path_, error))
     throw UsageError(fmt::format("cannot write {} {}: it is a directory", option_, path_));
+  // A temporary file needs the folder too.
+  const std::string folder = fs::path(path_).has_parent_path() ? fs::path(path_).parent_path().string() : ".";
+  const bool needs_folder = !exists || fs::is_regular_file(path_, error);
+  if ((exists && access(path_.c_str(), W_OK) != 0) || (needs_folder && access(folder.c_str(), W_OK | X_OK) != 0)) {
+    throw UsageError(fmt::format("cannot write {} {}: {}", option_, path_, last_error()));
   }
-  temporary_ = path_ + ".XXXXXX";
-  const int file = mkstemp(temporary_.data());
-  if (file < 0) {
-    const std::string why = std::generic_category().message(errno);
-    temporary_.clear();
-    throw UsageError(fmt::format("cannot write {} {}: {}", option_, path_, why));
-  }
-  close(file);
 }
 
-OutputFile::~OutputFile() {
-  if (!temporary_.empty()) std::remove(temporary_.c_str());
-}
-
-void OutputFile::write(std::string_view text) {
+void OutputFile::write(std::string_view text) const {
   if (path_.empty()) return;
+  const auto fail = [&] {
+    return std::runtime_error(fmt::format("cannot write {} {}: {}", option_, path_, last_error()));
+  };
   if (path_ == "-") {
-    if (!(std::cout << text).flush()) throw std::runtime_error("cannot write to stdout");
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) throw fail();
     return;
   }
-  std::ofstream file(temporary_, std::ios::binary);
-  if (!(file << text).flush()) throw std::runtime_error(fmt::format("cannot write {} {}", option_, path_));
-  file.close();
-  namespace fs = std::filesystem;
-  fs::permissions(temporary_, fs::perms(0644));  // mkstemp gave it to the owner alone
-  fs::rename(temporary_, path_);
-  temporary_.clear();
+  struct stat old {};
+  const bool exists = stat(path_.c_str(), &old) == 0;
+  if (exists && !S_ISREG(old.st_mode)) {
+    std::FILE* device = std::fopen(path_.c_str(), "w");
+    if (device == nullptr || !write_all(device, text)) throw fail();
+    return;
+  }
+  std::string temporary = (fs::path(path_).parent_path() / ".bankwise.XXXXXX").string();
+  const int descriptor = mkstemp(temporary.data());
+  if (descriptor < 0) throw fail();
+  (void)fchmod(descriptor, exists ? old.st_mode : default_mode());
+  if (!write_all(fdopen(descriptor, "w"), text) || std::rename(temporary.c_str(), path_.c_str()) != 0) {
+    const auto error = fail();
+    std::remove(temporary.c_str());
+    throw error;
+  }
 }
 
 }  // namespace bankwise

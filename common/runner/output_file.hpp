@@ -6,22 +6,20 @@
 
 namespace bankwise {
 
-/// A file that is written whole or not at all. The constructor finds out early whether it can be written, by creating
-/// a temporary file beside it, which write() moves into place; without write() nothing remains.
+/// A file that is written whole or not at all: write() fills a temporary file beside it and moves that into place. A
+/// symbolic link stays one, and a device or a pipe is written to as it is.
 class OutputFile {
  public:
-  /// `path` "-" is stdout; an empty one writes nowhere. Error: UsageError.
+  /// `path` "-" is stdout; an empty one writes nowhere. Looks ahead whether write() can succeed, and changes nothing.
+  /// Error: UsageError.
   OutputFile(std::string_view option, std::string path);
-  ~OutputFile();
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
 
   explicit operator bool() const { return !path_.empty(); }
   /// Error: std::runtime_error, and the old content is still there.
-  void write(std::string_view text);
+  void write(std::string_view text) const;
 
  private:
-  std::string option_, path_, temporary_;
+  std::string option_, path_;
 };
 
 }  // namespace bankwise

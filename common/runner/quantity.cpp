@@ -60,6 +60,7 @@ std::uint64_t parse_count(std::string_view name, std::string_view text, std::uin
     const std::uint64_t base = *value;
     value = 1;
     for (std::uint64_t i = 0; i < std::min<std::uint64_t>(*exponent, 64); ++i) value = times(*value, base);
+    if (base == overflow) value = overflow;
   } else {
     const auto scale = factor(rest);
     if (!scale) throw not_a_count();

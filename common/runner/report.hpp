@@ -10,7 +10,7 @@ namespace bankwise {
 /// The whole report as JSON (docs/measuring.md describes it): SI base units, the unit in the key, every sample.
 std::string json_report(const Report& report);
 
-/// One line a row and a head line; the same keys as the JSON, without the samples.
+/// One line a row and a head line: the JSON's rows with the number of samples instead of the samples.
 std::string csv_report(const Report& report);
 
 /// The tables that a person reads, one a device.

@@ -45,12 +45,14 @@ struct Result {
   Extent extent;
   std::uint64_t bytes = 0;  ///< compulsory traffic
   Status status = Status::skipped;
-  std::string reason;  ///< one line, for every status but ok
-  std::size_t launches = 0;
-  unsigned repeats = 1;  ///< of the shared-memory phase; more than 1 in the block scope
+  std::string reason;        ///< one line, for every status but ok
+  std::size_t launches = 0;  ///< that are timed
+  unsigned repeats = 1;      ///< of the shared-memory phase; more than 1 in the block scope
+  unsigned batch = 1;        ///< runs in one sample; a sample is their mean
   std::vector<double> samples;
   std::string stop;  ///< why measuring ended
-  std::optional<double> time_median, time_min, noise;
+  std::optional<double> time_median, time_min;
+  std::optional<double> noise;             ///< empty for too few samples
   std::optional<double> bytes_per_second;  ///< empty in the block scope, where time is not spent on traffic
   std::optional<double> of_copy, speedup_over_naive;
 };

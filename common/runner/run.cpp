@@ -21,6 +21,17 @@
 namespace bankwise {
 namespace {
 
+/// One line on stderr. fmt::print would throw where stderr is closed, and this is called when something went wrong.
+void complain(const CaseStudy& study, std::string_view sentence) {
+  const std::string line = fmt::format("{}: {}\n", study.name, sentence);
+  std::fputs(line.c_str(), stderr);
+}
+
+/// Text on stdout. Error: std::runtime_error if it does not get there, a full disk for example.
+void show(const std::string& text) {
+  OutputFile("stdout", "-").write(text);
+}
+
 /// A bar on stderr, if a person is looking.
 class ProgressBar {
  public:
@@ -28,11 +39,11 @@ class ProgressBar {
     if (!visible_) return;
     constexpr int width = 30;
     const std::string bar(std::size_t(width * done), '#');
-    fmt::print(stderr, "\r\033[K{} [{:<{}}] {}", device, bar, width, what);
+    std::fputs(fmt::format("\r\033[K{} [{:<{}}] {}", device, bar, width, what).c_str(), stderr);
     std::fflush(stderr);
   }
   void clear() const {
-    if (visible_) fmt::print(stderr, "\r\033[K");
+    if (visible_) std::fputs("\r\033[K", stderr);
   }
 
  private:
@@ -101,12 +112,12 @@ std::vector<gpu::DeviceInfo> choose(const gpu::Devices& devices, const Options& 
   return chosen;
 }
 
-/// A size that suits: one wave of blocks, half of the last cache, or well beyond any cache. Multi-gigabyte caches and
-/// unknown ones are brought back to what GPUs have.
+/// A size that suits: a few blocks for each multiprocessor, a quarter of the last cache (NVIDIA's L2 may hold a line
+/// twice, once in each half), or well beyond any cache. Caches of unlikely sizes are brought back to what GPUs have.
 Extent default_extent(const CaseStudy& study, Scope scope, const gpu::DeviceInfo& device) {
   constexpr std::uint64_t KiB = 1 << 10, MiB = 1 << 20;
   if (scope == Scope::block) return study.extent_for(device.compute_units * 32 * KiB);
-  if (scope == Scope::l2) return study.extent_for(std::clamp(device.cache / 2, MiB, 32 * MiB));
+  if (scope == Scope::l2) return study.extent_for(std::clamp(device.cache / 4, MiB, 32 * MiB));
   return study.extent_for(device.is_gpu ? 1024 * MiB : 64 * MiB);
 }
 
@@ -124,24 +135,24 @@ int exit_code(const Report& report, bool profile) {
 
 int run_with(const CaseStudy& study, const Options& options, std::vector<std::string> command) {
   if (options.list) {
-    fmt::print("{}", variant_list(study));
+    show(variant_list(study));
     return exit_ok;
   }
   const gpu::Devices found = gpu::devices();
   if (options.list_devices) {
-    fmt::print("{}", device_list(found));
+    show(device_list(found));
     return found.list.empty() ? exit_nothing : exit_ok;
   }
   Report report{&study, std::move(command), choose(found, options), {}};
   if (report.devices.empty()) {
-    for (const auto& sentence : found.missing) fmt::print(stderr, "{}: {}\n", study.name, sentence);
+    for (const auto& sentence : found.missing) complain(study, sentence);
     return exit_nothing;
   }
   std::vector<Extent> extents;
   for (const auto& device : report.devices) {
     extents.push_back(options.extent.value_or(default_extent(study, options.scope, device)));
     if (const auto sentence = shortage(study, extents.back(), device); !sentence.empty()) {
-      fmt::print(stderr, "{}: {}\n", study.name, sentence);
+      complain(study, sentence);
       return exit_device;
     }
   }
@@ -159,12 +170,14 @@ int run_with(const CaseStudy& study, const Options& options, std::vector<std::st
     std::move(results.begin(), results.end(), std::back_inserter(report.results));
     bar.clear();
   }
-  if (options.json != "-" && options.csv != "-") {
-    fmt::print("{}", text_report(report));
-    if (baseline) fmt::print("{}", baseline->compare(report));
-  }
   json.write(json ? json_report(report) : "");
   csv.write(csv ? csv_report(report) : "");
+  const std::string comparison = baseline ? baseline->compare(report) : "";
+  if (options.json != "-" && options.csv != "-") {
+    show(text_report(report) + comparison);
+  } else {
+    std::fputs(comparison.c_str(), stderr);  // stdout holds the results and nothing else
+  }
   return exit_code(report, options.profile);
 }
 
@@ -172,8 +185,7 @@ int run_with(const CaseStudy& study, const Options& options, std::vector<std::st
 
 int run(const CaseStudy& study, int argc, const char* const* argv) {
   const auto fail = [&](int code, std::string_view sentence) {
-    std::fflush(stdout);
-    fmt::print(stderr, "{}: {}\n", study.name, sentence);
+    complain(study, sentence);
     return code;
   };
   try {

@@ -36,12 +36,14 @@ bool StopRule::add(double sample, double elapsed) {
     const double now = noise(samples_);
     if (noises_.size() == window) noises_.erase(noises_.begin());
     noises_.push_back(now);
+    const bool full = samples_.size() >= limits_.max_samples;
+    const bool long_enough = full || elapsed >= limits_.min_time;
     const auto [least, most] = std::minmax_element(noises_.begin(), noises_.end());
-    if (elapsed >= limits_.min_time && now <= limits_.max_noise) {
+    if (long_enough && now <= limits_.max_noise) {
       reason_ = "quiet";
-    } else if (elapsed >= limits_.min_time && noises_.size() == window && *most - *least <= agreement * *most) {
+    } else if (long_enough && noises_.size() == window && *most - *least <= agreement * *most) {
       reason_ = "stable";
-    } else if (samples_.size() >= limits_.max_samples) {
+    } else if (full) {
       reason_ = "enough";
     }
   }

@@ -17,8 +17,8 @@ double noise(std::span<const double> samples);
 /// When to stop measuring a variant. Times in seconds, noise as a fraction.
 struct StopLimits {
   std::size_t min_samples = 10;
-  std::size_t max_samples = 1024;
-  double min_time = 0.2;  ///< spent on this variant, cache flushes included
+  std::size_t max_samples = 1024;  ///< as good as min_time, and the end in any case
+  double min_time = 0.2;           ///< spent on this variant, cache flushes included
   double max_noise = 0.01;
   double timeout = 2;  ///< likewise
 };

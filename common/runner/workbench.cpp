@@ -31,7 +31,8 @@ std::string shortage(const CaseStudy& study, Extent extent, const gpu::DeviceInf
   // Scratch memory is left out: what a plan needs is small beside its input, and its allocation has its own error.
   const std::uint64_t input = bytes_of(study.input_words(extent)), output = bytes_of(study.output_words(extent));
   const std::uint64_t largest = std::max(input, output) + guard_bytes;
-  const std::uint64_t total = input + output + bytes_to_copy(study, extent) + 3 * guard_bytes;
+  const std::uint64_t total =
+      input + output + bytes_to_copy(study, extent) + 3 * guard_bytes + (device.is_gpu ? 0 : input + output);
   const std::string advice = study.is_matrix ? "choose a smaller --width and --height" : "choose a smaller --n";
   if (largest > device.max_allocation) {
     return fmt::format("{} allocates at most {} at once and this needs {}; {}", device.name,
@@ -147,15 +148,22 @@ std::string Workbench::compare(const gpu::Buffer& buffer, const Words& expected,
   return fmt::format("word {} behind the {} was overwritten", touched - got.begin(), name);
 }
 
-std::string Workbench::verify(const PreparedVariant& prepared) {
-  session_.fill(*output_, 0, output_->bytes() - guard_bytes, poison_byte);
-  for (const auto& scratch : prepared.scratch) session_.fill(*scratch, 0, scratch->bytes() - guard_bytes, poison_byte);
+void Workbench::poison(gpu::Buffer& buffer) {
+  const std::uint64_t bytes = buffer.bytes() - guard_bytes;
+  if (bytes > 0) session_.fill(buffer, 0, bytes, poison_byte);
+}
+
+std::string Workbench::verify(const PreparedVariant& prepared, Scratch scratch) {
+  poison(*output_);
+  if (scratch == Scratch::poisoned) {
+    for (const auto& buffer : prepared.scratch) poison(*buffer);
+  }
   enqueue(prepared);
   session_.wait();
   if (auto wrong = compare(*output_, expected_, "output"); !wrong.empty()) return wrong;
   if (auto wrong = compare(*input_, input_words_, "input"); !wrong.empty()) return wrong;
-  for (const auto& scratch : prepared.scratch) {
-    if (auto wrong = compare(*scratch, {}, "scratch memory"); !wrong.empty()) return wrong;
+  for (const auto& buffer : prepared.scratch) {
+    if (auto wrong = compare(*buffer, {}, "scratch memory"); !wrong.empty()) return wrong;
   }
   return {};
 }

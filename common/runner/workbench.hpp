@@ -13,7 +13,8 @@ namespace bankwise {
 /// Bytes behind every buffer that must stay as they are.
 inline constexpr std::uint64_t guard_bytes = 256;
 
-/// Where a plan's buffers would not fit, as one sentence that says what to do; else empty.
+/// Where the buffers would not fit, as one sentence that says what to do; else empty. A CPU as device shares its memory
+/// with the host's own copies.
 std::string shortage(const CaseStudy& study, Extent extent, const gpu::DeviceInfo& device);
 
 /// A variant made ready on a device: its kernels built, its plan made, its scratch memory there.
@@ -36,9 +37,11 @@ class Workbench {
   /// Enqueues the launches [first, last) of the plan; all by default.
   void enqueue(const PreparedVariant& prepared, std::size_t first = 0, std::size_t last = ~std::size_t{0});
 
-  /// Poisons output and scratch, runs the plan once and looks at everything. Empty if all is right, else one line
-  /// that says what is wrong.
-  std::string verify(const PreparedVariant& prepared);
+  enum class Scratch { poisoned, as_it_is };
+
+  /// Poisons the output, and the scratch memory if so wanted, runs the plan once and looks at everything. Empty if all
+  /// is right, else one line that says what is wrong.
+  std::string verify(const PreparedVariant& prepared, Scratch scratch = Scratch::poisoned);
 
   /// The copy that the others are measured by: its traffic, read and written, is the compulsory traffic.
   /// copied_bytes() may be 0, and then there is nothing to enqueue.
@@ -50,6 +53,7 @@ class Workbench {
  private:
   gpu::Buffer& buffer(const PreparedVariant& prepared, Slot slot);
   std::unique_ptr<gpu::Buffer> guarded(std::uint64_t bytes);
+  void poison(gpu::Buffer& buffer);
   std::string compare(const gpu::Buffer& buffer, const Words& expected, std::string_view name);
 
   const CaseStudy& study_;

@@ -19,8 +19,10 @@ class Broken {
  public:
   explicit Broken(std::string_view name) : mutation_(mutation(name)) {
     const auto folder = mutation_.file.substr(0, mutation_.file.find('/'));
-    study_ = **std::find_if(std::begin(all_case_studies), std::end(all_case_studies),
-                            [&](const CaseStudy* study) { return study->name == folder; });
+    const auto found = std::find_if(std::begin(all_case_studies), std::end(all_case_studies),
+                                    [&](const CaseStudy* study) { return study->name == folder; });
+    REQUIRE(found != std::end(all_case_studies));
+    study_ = **found;
     sound_ = study_;
     images_.assign(study_.kernels->images.begin(), study_.kernels->images.end());
     for (auto& image : images_) {

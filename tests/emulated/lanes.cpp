@@ -45,6 +45,7 @@ Trace run_block(const Kernel& kernel, std::uint64_t block, bankwise::gpu::GroupS
   std::barrier<> barrier(shape.size());
   block_barrier = &barrier;
   std::vector<std::jthread> threads;
+  threads.reserve(shape.size());
   for (unsigned lane = 0; lane < shape.size(); ++lane) {
     threads.emplace_back([&, lane] {
       threadIdx = {lane % shape.x, lane / shape.x, 0};
@@ -56,6 +57,7 @@ Trace run_block(const Kernel& kernel, std::uint64_t block, bankwise::gpu::GroupS
     });
   }
   threads.clear();  // joins
+  block_barrier = nullptr;
   return trace;
 }
 

@@ -20,15 +20,16 @@ std::vector<Extent> extents_of(const CaseStudy& study) {
 
 /// Passes of a whole block, and what they would be without a conflict, on 32 banks.
 ///
-/// reduce_naive: 16-byte accesses, four passes for a whole warp. 8 warps store the tile: 32. Strides 128, 64, 32: 4 + 2
-/// + 1 whole warps, three accesses each: 84. Strides 16 and 8 fill two quarters and one, 4 to 1 one: 3 * (2 + 1 + 1 + 1
-/// + 1) = 18. One lane reads the result: 1. Together 135. reduce_scalar, _packed: four accesses for each of those. 12
-/// warps with work in the tree, 3 * 12 + 8 + 1 accesses, times 4: 180. At stride 4, four lanes to a bank as long as
-/// there are four: 32 lanes 4, down to 4 lanes in a warp. scan: the tree's 20 warps with work, times three accesses up
-/// and four down, 140; the tile stored and read, 2 * 16; the root read and cleared, 2: together 174. Without padding
-/// the up sweep has degrees 2 4 8 16 16 8 4 2 1 over 8 4 2 1 1 1 1 1 1 warps, 95 passes an access, so 7 * 95; the tile
-/// 2-way, 2 * 32; and the root's 2: 731. transpose: 8 warps store, then load: 1 and 8 passes, 2 and 2, with four rows a
-/// thread 4 * (1 and 32), 4 * (1 and 1).
+/// reduce_naive  16-byte accesses, four passes for a whole warp. 8 warps store the tile: 32. Strides 128, 64 and 32 have
+///               4 + 2 + 1 whole warps, three accesses each: 84. Strides 16 and 8 fill two quarters and one, 4 to 1 one:
+///               3 * (2 + 1 + 1 + 1 + 1) = 18. One lane reads the result: 1. Together 135.
+/// reduce_scalar, _packed  Four accesses for each of those. 12 warps have work in the tree: (3 * 12 + 8 + 1) * 4 = 180.
+///               At stride 4, 32 lanes share a bank by four, 16 by two, fewer not at all: 540.
+/// scan_padded   20 warps have work in a sweep, three accesses up and four down: 140. The tile stored and read: 2 * 16.
+///               The root read and cleared: 2. Together 174.
+/// scan_naive    The levels have degrees 2 4 8 16 16 8 4 2 1 over 8 4 2 1 1 1 1 1 1 warps, 95 passes an access: 7 * 95.
+///               The tile 2-way: 2 * 32. The root: 2. Together 731.
+/// transpose     8 warps store, then load: 1 and 8 passes; 2 and 2; with four rows a thread 4 * (1 and 32), 4 * (1 and 1).
 struct Pinned {
   const char* kernel;
   lanes::Cost cost;

@@ -9,8 +9,7 @@
 #include "bankwise/runner/report.hpp"
 #include "bankwise/runner/table.hpp"
 #include "case_studies.hpp"
-#include "catch_any.hpp"
-#include "scratch_directory.hpp"
+#include "programs.hpp"
 
 using namespace bankwise;
 
@@ -45,13 +44,6 @@ Report make_report(double median = 2e-6) {
   bad.time_median = bad.time_min = bad.noise = bad.bytes_per_second = bad.speedup_over_naive = std::nullopt;
   report.results = {good, bad};
   return report;
-}
-
-std::string text_of(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
 }
 
 }  // namespace
@@ -117,6 +109,21 @@ TEST_CASE("two runs are compared row by row, within the noise of both") {
   Report other = make_report();
   other.results.front().extent = {1, 8};
   CHECK(baseline.compare(other).find("0 rows in both, 1 only before, 1 only now") != std::string::npos);
+}
+
+TEST_CASE("few samples have no noise, and no verdict") {
+  const ScratchDirectory scratch;
+  const auto path = scratch.path() / "old.json";
+  std::ofstream(path) << json_report(make_report(2e-6));
+  Report few = make_report(3e-6);
+  few.results.front().noise.reset();
+  CHECK(Baseline(reduction::case_study(), path).compare(few).find("too few samples") != std::string::npos);
+}
+
+TEST_CASE("bytes that are not UTF-8 do not cost the report") {
+  Report report = make_report();
+  report.command.emplace_back("\xff");
+  CHECK(nlohmann::json::parse(json_report(report)).at("command").size() == 4);
 }
 
 TEST_CASE("what is no report of this case study is refused") {

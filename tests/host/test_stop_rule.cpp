@@ -12,9 +12,9 @@ namespace {
 /// this loop moves. Returns the reason.
 std::string_view feed(StopRule& rule, double mean, double spread, double overhead = 0) {
   std::mt19937 random(1);
-  std::normal_distribution<double> factor(1, spread);
+  std::normal_distribution<double> deviation(0, 1);
   for (double now = 0; rule.reason().empty();) {
-    const double sample = mean * factor(random);
+    const double sample = mean * (1 + spread * deviation(random));
     now += sample + overhead;
     rule.add(sample, now);
     if (rule.samples().size() > 1000000) return "never";

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+//
+// Runs the samples as a person does.
+#pragma once
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "catch_any.hpp"
+#include "scratch_directory.hpp"
+
+struct Outcome {
+  int code;
+  std::string out, err;
+};
+
+inline std::string text_of(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+inline std::size_t files_in(const std::filesystem::path& directory) {
+  return std::size_t(std::distance(std::filesystem::directory_iterator(directory), {}));
+}
+
+/// Runs a sample in the shell, with variables set in front. Quick flags are added for those that measure; redirections
+/// in `arguments` hold.
+inline Outcome run(const std::string& sample, const std::string& arguments, const std::string& environment = "") {
+  const ScratchDirectory scratch;
+  const auto out = scratch.path() / "out", err = scratch.path() / "err";
+  const bool own_times = arguments.find("-time") != std::string::npos;
+  const std::string quick = own_times ? "" : " --min-time 0 --timeout 0.1";
+  const std::string command = environment + "'" SAMPLES_DIRECTORY "/" + sample + "'" + quick + " >" + out.string() +
+                              " 2>" + err.string() + " " + arguments;
+  const int status = std::system(command.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(out), text_of(err)};
+}
+
+/// Bad input: this exit code, nothing on stdout, and one line on stderr that holds `words`.
+inline void check_refused(const std::string& sample, const std::string& arguments, int code, const std::string& words) {
+  INFO(sample << " " << arguments);
+  const Outcome outcome = run(sample, arguments);
+  INFO(outcome.err);
+  CHECK(outcome.code == code);
+  CHECK(outcome.out.empty());
+  CHECK(outcome.err.find(words) != std::string::npos);
+  CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+}
