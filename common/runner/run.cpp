@@ -112,12 +112,12 @@ std::vector<gpu::DeviceInfo> choose(const gpu::Devices& devices, const Options& 
   return chosen;
 }
 
-/// A size that suits: a few blocks for each multiprocessor, a quarter of the last cache (NVIDIA's L2 may hold a line
-/// twice, once in each half), or well beyond any cache. Caches of unlikely sizes are brought back to what GPUs have.
+/// A size that suits: a few blocks for each multiprocessor, half of the last cache, or well beyond any cache. Caches
+/// of unlikely sizes are brought back to what GPUs have.
 Extent default_extent(const CaseStudy& study, Scope scope, const gpu::DeviceInfo& device) {
   constexpr std::uint64_t KiB = 1 << 10, MiB = 1 << 20;
   if (scope == Scope::block) return study.extent_for(device.compute_units * 32 * KiB);
-  if (scope == Scope::l2) return study.extent_for(std::clamp(device.cache / 4, MiB, 32 * MiB));
+  if (scope == Scope::l2) return study.extent_for(std::clamp(device.cache / 2, MiB, 32 * MiB));
   return study.extent_for(device.is_gpu ? 1024 * MiB : 64 * MiB);
 }
 

@@ -89,10 +89,10 @@ TEST_CASE("an API without a device is nothing to run", "[command_line]") {
 }
 
 TEST_CASE("a machine without any device is nothing to run", "[command_line]") {
-  // Two loaders are common, and each has its own name for the directory of drivers.
+  // Two loaders are common, and each has its own name for the directory of drivers; and drivers may be named one by one.
   const ScratchDirectory empty;
   const std::string hide = "OCL_ICD_VENDORS=" + empty.path().string() + " OPENCL_VENDOR_PATH=" + empty.path().string() +
-                           " CUDA_VISIBLE_DEVICES= ";
+                           " OCL_ICD_FILENAMES= CUDA_VISIBLE_DEVICES= ";
   for (const std::string flags : {"", "--json -", "--devices"}) {
     const Outcome outcome = run("transpose", flags, hide);
     INFO(flags << outcome.out << outcome.err);
