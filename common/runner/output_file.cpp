@@ -24,8 +24,9 @@ std::string last_error() {
   return std::generic_category().message(errno);
 }
 
-/// Writes and closes; false if anything of it fails.
+/// Writes and closes; false if anything of it fails, or the file did not open in the first place.
 bool write_all(std::FILE* file, std::string_view text) {
+  if (file == nullptr) return false;
   const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
   return (std::fclose(file) == 0) && written;
 }
@@ -68,8 +69,7 @@ void OutputFile::write(std::string_view text) const {
   struct stat old {};
   const bool exists = stat(path_.c_str(), &old) == 0;
   if (exists && !S_ISREG(old.st_mode)) {
-    std::FILE* device = std::fopen(path_.c_str(), "w");
-    if (device == nullptr || !write_all(device, text)) throw fail();
+    if (!write_all(std::fopen(path_.c_str(), "w"), text)) throw fail();
     return;
   }
   std::string temporary = (fs::path(path_).parent_path() / ".bankwise.XXXXXX").string();
@@ -77,9 +77,10 @@ void OutputFile::write(std::string_view text) const {
   if (descriptor < 0) throw fail();
   (void)fchmod(descriptor, exists ? old.st_mode : default_mode());
   if (!write_all(fdopen(descriptor, "w"), text) || std::rename(temporary.c_str(), path_.c_str()) != 0) {
-    const auto error = fail();
+    const int why = errno;
     std::remove(temporary.c_str());
-    throw error;
+    errno = why;
+    throw fail();
   }
 }
 
