@@ -18,7 +18,7 @@ int main(int argc, char** argv) try {
   std::ifstream file(path);
   std::string source(std::istreambuf_iterator<char>(file), {});
   if (argc > 4) source = mutate(source, mutation(name));
-  // Another name than the one that nvcc gives its host stub in the same program.
+  // Another name than the one that nvcc gives its host function in the same program.
   std::ofstream output(argv[3]);
   output << "#include \"cuda_words.hpp\"\n#include \"lanes.hpp\"\n#define " << kernel << " lanes_" << name
          << "\n#line 1 \"" << path << "\"\n"
