@@ -128,6 +128,7 @@ class OpenClSession : public Session {
   }
 
   double time(const std::function<void()>& before, const std::function<void()>& enqueue) override {
+    recording_ = false;  // an error may have left it on
     before();
     events_.clear();
     recording_ = true;

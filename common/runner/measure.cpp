@@ -203,8 +203,9 @@ class Measurement {
     const Result* copy = named(copy_row);
     const Result* naive = named("naive");
     for (Result& result : results) {
-      if (copy != nullptr && result.bytes_per_second)
+      if (copy != nullptr && result.bytes_per_second) {
         result.of_copy = *result.bytes_per_second / *copy->bytes_per_second;
+      }
       if (naive != nullptr && result.time_median.value_or(0) > 0 && &result != copy) {
         result.speedup_over_naive = *naive->time_median / *result.time_median;
       }

@@ -47,8 +47,9 @@ OutputFile::OutputFile(std::string_view option, std::string path) : option_(opti
   if (!error) path_ = target.string();
   const bool exists = access(path_.c_str(), F_OK) == 0;
   if (!exists && errno != ENOENT) throw UsageError(fmt::format("cannot write {} {}: {}", option_, path_, last_error()));
-  if (fs::is_directory(path_, error))
+  if (fs::is_directory(path_, error)) {
     throw UsageError(fmt::format("cannot write {} {}: it is a directory", option_, path_));
+  }
   // A temporary file needs the folder too.
   const std::string folder = fs::path(path_).has_parent_path() ? fs::path(path_).parent_path().string() : ".";
   const bool needs_folder = !exists || fs::is_regular_file(path_, error);
