@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "../negative/mutations.hpp"
 #include "case_studies.hpp"
 #include "programs.hpp"
 
@@ -135,6 +136,22 @@ TEST_CASE("a wrong kernel is exit code 1 and a row that says what is wrong", "[c
   for (const auto& row : json.at("results")) {
     CHECK(row.at("status") == (row.at("variant") == "scalar" ? "wrong" : "ok"));
     if (row.at("variant") == "scalar") CHECK(std::string(row.at("reason")).find("output word 2 is") == 0);
+  }
+}
+
+TEST_CASE("a kernel that is right once and then no more is found out after measuring", "[command_line]") {
+  const ScratchDirectory scratch;
+  fs::copy(kernels_of("prefix_sum"), scratch.path());
+  const auto file = scratch.path() / "naive.cl";
+  const std::string source = mutate(text_of(file), mutation("counts_on_fresh_scratch"));
+  std::ofstream(file) << source;
+  const Outcome outcome = run("prefix_sum", "--api opencl --n 300 --json - --kernel-dir " + scratch.path().string());
+  CHECK(outcome.code == 1);
+  const auto json = nlohmann::json::parse(outcome.out);
+  for (const auto& row : json.at("results")) {
+    const bool broken = row.at("variant") == "naive";
+    CHECK(row.at("status") == (broken ? "wrong" : "ok"));
+    CHECK((std::string(row.at("reason")).find("but only after measuring") != std::string::npos) == broken);
   }
 }
 

@@ -35,6 +35,13 @@ inline const Mutation mutations[]{
      "transpose/naive.cl",
      "transpose_naive",
      {{"out[(left + y) * height + top + x] = word;", "out[(left + y) * height + top + x] = 0x7FC00000;"}}},
+    {"counts_on_fresh_scratch",
+     "prefix_sum/naive.cl",
+     "scan_naive",
+     {{"  if (i < n) out[i] = before_even;",
+       "  const uint stale = totals[get_group_id(0)] != 0xCDCDCDCD;\n"
+       "  barrier(CLK_GLOBAL_MEM_FENCE);\n"
+       "  if (i < n) out[i] = before_even + stale;"}}},
     {"changes_its_input",
      "prefix_sum/padded.cl",
      "scan_padded",
