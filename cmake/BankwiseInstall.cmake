@@ -2,7 +2,7 @@
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY common/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bankwise FILES_MATCHING PATTERN "*.hpp")
-install(TARGETS bankwise_gpu bankwise_runner bankwise_embed_kernels EXPORT bankwise)
+install(TARGETS bankwise_banks bankwise_console bankwise_gpu bankwise_runner bankwise_embed_kernels EXPORT bankwise)
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/bankwise)
 install(EXPORT bankwise NAMESPACE bankwise:: DESTINATION ${package} FILE bankwiseTargets.cmake)

@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "bankwise/runner/exit_code.hpp"
+#include "bankwise/console/exit_code.hpp"
+#include "bankwise/console/table.hpp"
 #include "bankwise/runner/quantity.hpp"
 #include "bankwise/runner/report.hpp"
-#include "bankwise/runner/table.hpp"
 
 namespace bankwise {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "bankwise/console/revision.hpp"
 #include "bankwise/runner/report.hpp"
-#include "bankwise/runner/revision.hpp"
 
 namespace bankwise {
 namespace {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "bankwise/runner/exit_code.hpp"
+#include "bankwise/console/exit_code.hpp"
 
 namespace bankwise {
 

@@ -8,9 +8,10 @@
 #include <cmath>
 #include <map>
 
-#include "bankwise/runner/exit_code.hpp"
+#include "bankwise/console/exit_code.hpp"
+#include "bankwise/console/revision.hpp"
+#include "bankwise/console/suggestion.hpp"
 #include "bankwise/runner/quantity.hpp"
-#include "bankwise/runner/revision.hpp"
 
 namespace bankwise {
 namespace {
@@ -90,10 +91,9 @@ void check_variants(const CaseStudy& study, const std::vector<std::string>& want
   for (const auto& name : wanted) {
     const auto has_name = [&](const Variant& variant) { return variant.name == name; };
     if (std::any_of(study.variants.begin(), study.variants.end(), has_name)) continue;
-    const auto nearest = std::min_element(study.variants.begin(), study.variants.end(), [&](auto& a, auto& b) {
-      return edit_distance(a.name, name) < edit_distance(b.name, name);
-    });
-    throw UsageError(fmt::format("there is no variant '{}'; did you mean '{}'? --list shows all", name, nearest->name));
+    std::vector<std::string_view> known;
+    for (const Variant& variant : study.variants) known.push_back(variant.name);
+    throw UsageError(no_such("variant", name, known, "--list"));
   }
 }
 

@@ -7,12 +7,9 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <numeric>
 #include <optional>
-#include <utility>
-#include <vector>
 
-#include "bankwise/runner/exit_code.hpp"
+#include "bankwise/console/exit_code.hpp"
 
 namespace bankwise {
 namespace {
@@ -105,20 +102,6 @@ std::string format_count(std::uint64_t count) {
   std::string text = std::to_string(count);
   for (auto at = std::ptrdiff_t(text.size()) - 3; at > 0; at -= 3) text.insert(std::size_t(at), 1, ' ');
   return text;
-}
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t change = diagonal + (a[i] != b[j]);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({change, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
 }
 
 }  // namespace bankwise

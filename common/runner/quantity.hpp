@@ -19,7 +19,4 @@ std::string format_time(double seconds);
 /// "16 777 216".
 std::string format_count(std::uint64_t count);
 
-/// Letters to insert, delete or change to turn one word into the other (Levenshtein).
-std::size_t edit_distance(std::string_view a, std::string_view b);
-
 }  // namespace bankwise

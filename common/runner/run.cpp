@@ -8,14 +8,14 @@
 #include <iostream>
 #include <new>
 
-#include "bankwise/runner/exit_code.hpp"
+#include "bankwise/console/exit_code.hpp"
+#include "bankwise/console/output_file.hpp"
+#include "bankwise/console/table.hpp"
 #include "bankwise/runner/kernel_directory.hpp"
 #include "bankwise/runner/measure.hpp"
 #include "bankwise/runner/options.hpp"
-#include "bankwise/runner/output_file.hpp"
 #include "bankwise/runner/quantity.hpp"
 #include "bankwise/runner/report.hpp"
-#include "bankwise/runner/table.hpp"
 #include "bankwise/runner/workbench.hpp"
 
 namespace bankwise {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "bankwise/console/table.hpp"
 #include "bankwise/runner/quantity.hpp"
 #include "bankwise/runner/report.hpp"
-#include "bankwise/runner/table.hpp"
 
 namespace bankwise {
 namespace {

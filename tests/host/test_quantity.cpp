@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "bankwise/runner/exit_code.hpp"
+#include "bankwise/console/exit_code.hpp"
+#include "bankwise/console/suggestion.hpp"
 #include "bankwise/runner/quantity.hpp"
 #include "catch_any.hpp"
 

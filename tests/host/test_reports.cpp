@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "bankwise/runner/exit_code.hpp"
-#include "bankwise/runner/output_file.hpp"
+#include "bankwise/console/exit_code.hpp"
+#include "bankwise/console/output_file.hpp"
+#include "bankwise/console/table.hpp"
 #include "bankwise/runner/report.hpp"
-#include "bankwise/runner/table.hpp"
 #include "case_studies.hpp"
 #include "programs.hpp"
 

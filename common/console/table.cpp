@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankwise/runner/table.hpp"
+#include "bankwise/console/table.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankwise/runner/output_file.hpp"
+#include "bankwise/console/output_file.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -13,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-#include "bankwise/runner/exit_code.hpp"
+#include "bankwise/console/exit_code.hpp"
 
 namespace bankwise {
 namespace {

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bankwise {
+
+/// The fields of one line of comma-separated values (RFC 4180, fields do not span lines): `fields` point into `line`
+/// or, where a field holds doubled quotes, into `unquoted`. False if a quote is where none may be.
+bool split_csv(std::string_view line, std::vector<std::string_view>& fields, std::vector<std::string>& unquoted);
+
+/// The text as one field, in quotes if it needs them.
+std::string csv_field(std::string_view text);
+
+}  // namespace bankwise

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <system_error>
+
+#include "archs.hpp"
+#include "bankwise/banks/architecture.hpp"
+#include "bankwise/console/exit_code.hpp"
+#include "bankwise/console/output_file.hpp"
+#include "bankwise/console/revision.hpp"
+#include "bankwise/console/suggestion.hpp"
+#include "predict_csv.hpp"
+#include "predict_index.hpp"
+
+namespace bankwise {
+namespace {
+
+constexpr const char* footer =
+    "Exit codes: 0 ok, 1 a limit is exceeded, 2 usage or an input that cannot be read, 3 an output cannot be written.";
+
+struct PredictOptions {
+  std::string architecture = "sm_90", accesses, index, operation = "load", mask, svg;
+  unsigned width = 4, lanes = 0;
+  bool json = false;
+};
+
+const banks::Architecture& architecture_named(const std::string& name) {
+  if (const auto* found = banks::find_architecture(name)) return *found;
+  std::vector<std::string_view> known;
+  for (const auto& architecture : banks::architectures()) known.push_back(architecture.name);
+  throw UsageError(no_such("architecture", name, known, "bankcheck archs"));
+}
+
+void show(const std::string& text) {
+  OutputFile("stdout", "-").write(text);
+}
+
+int predict_file(const banks::Architecture& architecture, const PredictOptions& options) {
+  std::ios::sync_with_stdio(false);
+  std::ifstream file;
+  const bool from_stdin = options.accesses == "-";
+  if (!from_stdin) {
+    errno = 0;
+    file.open(options.accesses, std::ios::binary);
+    if (!file || (file.peek(), errno == EISDIR)) {
+      throw UsageError(fmt::format("cannot read {}: {}", options.accesses, std::generic_category().message(errno)));
+    }
+    file.clear();
+  }
+  const auto bad =
+      predict_csv(architecture, from_stdin ? std::cin : file, std::cout, options.json ? Format::json : Format::csv);
+  if (!std::cout) throw std::runtime_error("cannot write stdout");
+  if (bad)
+    throw UsageError(fmt::format("{}:{}: {}", from_stdin ? "stdin" : options.accesses, bad->line, bad->sentence));
+  return exit_ok;
+}
+
+/// Lanes from --mask or --lanes, else a whole warp.
+std::uint64_t mask_of(const banks::Architecture& architecture, const PredictOptions& options) {
+  if (options.mask.empty()) {
+    const unsigned lanes = options.lanes == 0 ? architecture.warp : options.lanes;
+    return ~std::uint64_t{0} >> (banks::most_lanes - lanes);
+  }
+  char* end = nullptr;
+  errno = 0;
+  const auto mask = std::strtoull(options.mask.c_str(), &end, 16);
+  if (errno != 0 || *end != '\0' || options.mask.find_first_of("+- ") != std::string::npos) {
+    throw UsageError(fmt::format("--mask '{}' is not a hexadecimal number of at most 64 bits", options.mask));
+  }
+  return mask;
+}
+
+unsigned terminal_columns() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+int predict_formula(const banks::Architecture& architecture, const PredictOptions& options) {
+  const OutputFile svg("--svg", options.svg);
+  const auto prediction = predict_index(architecture, *banks::operation_named(options.operation), options.width,
+                                        mask_of(architecture, options), options.index);
+  if (svg) svg.write(svg_of(prediction));
+  if (options.svg == "-") return exit_ok;
+  const bool colour = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+  show(options.json ? json_of(prediction) : text_of(prediction, terminal_columns(), colour));
+  return exit_ok;
+}
+
+int predict(const CLI::App& command, const PredictOptions& options) {
+  const auto given = [&](const char* name) { return command.count(name) > 0; };
+  const banks::Architecture& architecture = architecture_named(options.architecture);
+  if (given("--index") == given("accesses")) {
+    throw UsageError("predict needs either a CSV file of accesses or --index; see bankcheck predict --help");
+  }
+  if (given("--index")) return predict_formula(architecture, options);
+  for (const char* name : {"--op", "--width", "--lanes", "--mask", "--svg"}) {
+    if (given(name))
+      throw UsageError(fmt::format("{} belongs to --index; the rows of a CSV file say it themselves", name));
+  }
+  return predict_file(architecture, options);
+}
+
+CLI::App* declare_predict(CLI::App& app, PredictOptions& options) {
+  CLI::App* command =
+      app.add_subcommand("predict", "What an access costs: a CSV file of them, or one written as a formula");
+  std::vector<std::string> operations;
+  for (int i = 0; i < banks::operation_count; ++i) operations.emplace_back(to_string(banks::Operation(i)));
+  command->add_option("--arch", options.architecture, "Architecture, see bankcheck archs")->capture_default_str();
+  command->add_option(
+      "accesses", options.accesses,
+      "CSV with the columns id,op,width,mask,a0,...: op as in --op, width in bytes, mask in hexadecimal, a0 to "
+      "a31 or a63 the lanes' byte offsets; - is stdin");
+  command->add_option(
+      "--index", options.index,
+      "Which element of --width bytes lane tid accesses, for example '17*tid' or '(tid ^ (tid>>3)) * 4'");
+  command->add_option("--op", options.operation, "Operation")->check(CLI::IsMember(operations))->capture_default_str();
+  command->add_option("--width", options.width, "Bytes per lane")
+      ->check(CLI::IsMember({1, 2, 4, 8, 12, 16}))
+      ->capture_default_str();
+  command->add_option("--lanes", options.lanes, "How many lanes are active (default: a warp)")
+      ->check(CLI::Range(1U, banks::most_lanes));
+  command->add_option("--mask", options.mask, "Which lanes are active, in hexadecimal")->excludes("--lanes");
+  command->add_option("--svg", options.svg, "Write the picture to this file; - is stdout, and then nothing else is");
+  command->add_flag("--json", options.json, "Print JSON");
+  return command;
+}
+
+int run(int argc, const char* const* argv) {
+  CLI::App app("Bank conflicts of GPU shared memory, without a GPU", "bankcheck");
+  app.footer(footer);
+  app.set_version_flag("--version", std::string(revision()));
+  app.require_subcommand(1);
+  bool archs_json = false;
+  CLI::App* archs = app.add_subcommand("archs", "The architectures, their rules, and what these rest on");
+  archs->add_flag("--json", archs_json, "Print JSON");
+  PredictOptions options;
+  CLI::App* predicting = declare_predict(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() != 0) throw UsageError(fmt::format("{}; see bankcheck --help", error.what()));
+    return app.exit(error);
+  }
+  if (predicting->parsed()) return predict(*predicting, options);
+  show(archs_json ? architectures_json() : architectures_text());
+  return exit_ok;
+}
+
+}  // namespace
+}  // namespace bankwise
+
+int main(int argc, char** argv) {
+  const auto fail = [](int code, const char* sentence) {
+    std::fputs(fmt::format("bankcheck: {}\n", sentence).c_str(), stderr);
+    return code;
+  };
+  try {
+    return bankwise::run(argc, argv);
+  } catch (const bankwise::UsageError& error) {
+    return fail(bankwise::exit_usage, error.what());
+  } catch (const std::exception& error) {
+    return fail(bankwise::exit_device, error.what());
+  }
+}

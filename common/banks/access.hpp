@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace bankwise::banks {
+
+/// What an instruction does with shared memory. Plain atomics are add, max, and, exchange and their like;
+/// `atomic_inc` adds the constant 1 and drops the result, which NVIDIA's compiler makes an instruction of its own.
+/// ldmatrix and stmatrix move 1, 2 or 4 matrices of eight 16-byte rows; lane l gives the address of row l.
+enum class Operation {
+  load,
+  store,
+  atomic,
+  atomic_inc,
+  atomic_cas,
+  ldmatrix_x1,
+  ldmatrix_x2,
+  ldmatrix_x4,
+  stmatrix_x1,
+  stmatrix_x2,
+  stmatrix_x4,
+};
+inline constexpr int operation_count = 11;
+
+/// "load", "atomic.inc", "ldmatrix.x4".
+std::string_view to_string(Operation operation);
+std::optional<Operation> operation_named(std::string_view name);
+
+/// Rows that a matrix operation moves, whose addresses the lanes 0, 1, 2 ... give; 0 for the others.
+constexpr unsigned matrix_rows(Operation operation) {
+  constexpr unsigned rows[operation_count]{0, 0, 0, 0, 0, 8, 16, 32, 8, 16, 32};
+  return rows[int(operation)];
+}
+
+/// The most lanes that any warp (wavefront, sub-group) has.
+inline constexpr unsigned most_lanes = 64;
+
+/// One shared-memory instruction of one warp.
+struct Access {
+  Operation operation = Operation::load;
+  unsigned width = 4;      ///< bytes per lane: 1, 2, 4, 8, 12 or 16; 16, a row, for matrix operations
+  std::uint64_t mask = 0;  ///< active lanes, bit l = lane l
+  /// Byte offset of each lane from the start of shared memory, a multiple of the width (of 4 for 12 bytes). What an
+  /// inactive lane has here means nothing, and lanes beyond the last active one may be missing.
+  std::span<const std::uint32_t> addresses;
+};
+
+}  // namespace bankwise::banks

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+#include "bankwise/banks/cost.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "bankwise/banks/broadcast.hpp"
+#include "bankwise/banks/units.hpp"
+
+namespace bankwise::banks {
+namespace {
+
+/// The most that one bank has to deliver to these lanes. What counts once has one key.
+class BusiestBank {
+ public:
+  void add(unsigned bank, std::uint64_t key) {
+    unsigned slot = unsigned(key * 0x9E3779B97F4A7C15U >> (64 - slot_bits));
+    for (; slots_[slot] != 0; slot = (slot + 1) % slots_.size()) {
+      if (keys_[slots_[slot] - 1] == key) return;
+    }
+    keys_[count_] = key;
+    slots_[slot] = std::uint16_t(++count_);
+    most_ = std::max<unsigned>(most_, ++delivers_[bank]);
+  }
+  unsigned most() const { return most_; }
+
+ private:
+  static constexpr unsigned slot_bits = 9;             // twice as many as keys, for short searches
+  std::array<std::uint64_t, most_lanes * 4> keys_;     // each lane has at most four words
+  std::array<std::uint16_t, 1 << slot_bits> slots_{};  // 1 + index of the key; 0: empty
+  std::array<std::uint16_t, 64> delivers_{};           // by bank
+  unsigned count_ = 0, most_ = 0;
+};
+
+unsigned busiest(const Rule& rule, const Access& access, std::uint64_t lanes, Request request) {
+  BusiestBank result;
+  for_each_unit(rule, access, lanes, request,
+                [&](unsigned, unsigned bank, std::uint64_t key) { result.add(bank, key); });
+  return result.most();
+}
+
+Steps serve(const Rule& rule, const Access& access, std::uint64_t lanes, Request request) {
+  if (rule.serving != Serving::one_broadcast) {
+    const unsigned passes = busiest(rule, access, lanes, request) * rule.rounds;
+    return {passes, passes};
+  }
+  std::array<std::uint64_t, most_lanes> words;
+  unsigned count = 0;
+  for_each_unit(rule, access, lanes, request, [&](unsigned, unsigned, std::uint64_t word) { words[count++] = word; });
+  return broadcast_steps({words.data(), count});
+}
+
+/// 1 or 2 if every active lane agrees with the lane so far (by XOR) from it, or finds that one inactive; else 0.
+unsigned agreeing_distance(const Access& access) {
+  for (const unsigned distance : {1U, 2U}) {
+    bool agree = true;
+    for_each_lane(access.mask, [&](unsigned lane) {
+      const unsigned partner = lane ^ distance;
+      agree = agree && ((access.mask >> partner & 1) == 0 || access.addresses[lane] == access.addresses[partner]);
+    });
+    if (agree) return distance;
+  }
+  return 0;
+}
+
+Phases merged(const Phases& phases) {
+  Phases half{phases.count / 2, {}};
+  for (unsigned i = 0; i < half.count; ++i) half.lanes[i] = phases.lanes[2 * i] | phases.lanes[2 * i + 1];
+  return half;
+}
+
+/// Lanes whose addresses matter.
+std::uint64_t lanes_of(const Access& access) {
+  const unsigned rows = matrix_rows(access.operation);
+  return rows == 0 ? access.mask : (std::uint64_t{1} << rows) - 1;
+}
+
+std::optional<Refusal> refuse(const Architecture& architecture, const Rule* rule, const Access& access) {
+  using enum Refusal::Reason;
+  if (rule == nullptr) return Refusal{no_such_instruction};
+  if (!rule->refusal.empty()) return Refusal{unknown_rule};
+  if (access.mask >> (architecture.lanes - 1) > 1) {
+    return Refusal{lane_beyond_warp, unsigned(std::bit_width(access.mask)) - 1};
+  }
+  const std::uint64_t lanes = lanes_of(access);
+  if (access.mask != 0 && (lanes & ~access.mask) != 0) {
+    return Refusal{inactive_row, unsigned(std::countr_zero(lanes & ~access.mask))};
+  }
+  const unsigned alignment = access.width == 12 ? 4 : access.width;
+  std::optional<Refusal> found;
+  for_each_lane(access.mask == 0 ? 0 : lanes, [&](unsigned lane) {
+    if (found) return;
+    if (lane >= access.addresses.size()) {
+      found = Refusal{address_missing, lane};
+    } else if (access.addresses[lane] % alignment != 0) {
+      found = Refusal{misaligned, lane};
+    }
+  });
+  return found;
+}
+
+/// The cost from its phases, by the rule's way of counting.
+void add_up(const Rule& rule, Cost& cost) {
+  for (unsigned i = 0; i < cost.phase_count; ++i) {
+    const PhaseCost& phase = cost.phases[i];
+    if (rule.total == Total::sum) {
+      cost.passes += phase.passes;
+      cost.passes_max += phase.passes_max;
+      cost.ideal += rule.rounds;
+    } else {
+      const unsigned ways = phase.passes + (rule.total == Total::worst_plus_one ? 1 : 0);
+      cost.passes = cost.passes_max = std::max(cost.passes, ways);
+      cost.ideal = 1;
+    }
+  }
+  cost.conflicts = (cost.passes - cost.ideal) / rule.rounds;
+  cost.conflicts_max = (cost.passes_max - cost.ideal) / rule.rounds;
+}
+
+}  // namespace
+
+const Rule* find_rule(const Architecture& architecture, Operation operation, unsigned width) {
+  if (width == 0 || width > 16) return nullptr;
+  for (const Rule& rule : architecture.rules) {
+    if ((rule.operations >> int(operation) & 1) != 0 && (rule.widths >> width & 1) != 0) return &rule;
+  }
+  return nullptr;
+}
+
+std::variant<Cost, Refusal> cost(const Architecture& architecture, const Access& access) {
+  const Rule* rule = find_rule(architecture, access.operation, access.width);
+  if (const auto refusal = refuse(architecture, rule, access)) return *refusal;
+
+  Cost cost;
+  cost.merged_by = rule->merges ? agreeing_distance(access) : 0;
+  const Phases phases = cost.merged_by != 0 ? merged(rule->phases) : rule->phases;
+  const std::uint64_t lanes = access.mask == 0 ? 0 : lanes_of(access);
+  const std::uint64_t all =
+      matrix_rows(access.operation) != 0 ? lanes_of(access) : ~std::uint64_t{0} >> (most_lanes - architecture.warp);
+  const unsigned bytes = request_bytes(*rule, access.width);
+
+  for (unsigned first = 0; first < access.width; first += bytes) {
+    for (unsigned i = 0; i < phases.count; ++i) {
+      if ((phases.lanes[i] & all) != 0) ++cost.floor;
+      const std::uint64_t active = phases.lanes[i] & lanes;
+      if (active == 0) continue;
+      const Steps steps = serve(*rule, access, active, {first, bytes});
+      cost.phases[cost.phase_count++] = {active, first, std::uint16_t(steps.least), std::uint16_t(steps.most)};
+    }
+  }
+  add_up(*rule, cost);
+  return cost;
+}
+
+std::string sentence(const Architecture& architecture, const Access& access, Refusal refusal) {
+  using enum Refusal::Reason;
+  const auto name = [](std::string_view text) { return std::string(text); };
+  const std::string lane = "lane " + std::to_string(refusal.lane);
+  const std::string what = name(to_string(access.operation)) + " of " + std::to_string(access.width) + " bytes a lane";
+  switch (refusal.reason) {
+    case no_such_instruction:
+      return name(architecture.name) + " has no " + what;
+    case unknown_rule: {
+      const Rule* rule = find_rule(architecture, access.operation, access.width);
+      return "no cost for " + what + " on " + name(architecture.name) + ": " + name(rule ? rule->refusal : "");
+    }
+    case lane_beyond_warp:
+      return lane + " is active, but the lanes of " + name(architecture.name) + " end with " +
+             std::to_string(architecture.lanes - 1);
+    case address_missing:
+      return lane + " is active but has no address";
+    case misaligned:
+      return "the address of " + lane + ", " + std::to_string(access.addresses[refusal.lane]) +
+             ", is not a multiple of " + std::to_string(access.width == 12 ? 4 : access.width);
+    case inactive_row:
+      return lane + " gives the address of a row, but is not active";
+  }
+  return "";
+}
+
+}  // namespace bankwise::banks
