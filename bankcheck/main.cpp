@@ -12,11 +12,10 @@
 #include <system_error>
 
 #include "archs.hpp"
-#include "bankwise/banks/architecture.hpp"
+#include "bankwise/console/architecture_named.hpp"
 #include "bankwise/console/exit_code.hpp"
 #include "bankwise/console/output_file.hpp"
 #include "bankwise/console/revision.hpp"
-#include "bankwise/console/suggestion.hpp"
 #include "predict_csv.hpp"
 #include "predict_index.hpp"
 
@@ -31,13 +30,6 @@ struct PredictOptions {
   unsigned width = 4, lanes = 0;
   bool json = false;
 };
-
-const banks::Architecture& architecture_named(const std::string& name) {
-  if (const auto* found = banks::find_architecture(name)) return *found;
-  std::vector<std::string_view> known;
-  for (const auto& architecture : banks::architectures()) known.push_back(architecture.name);
-  throw UsageError(no_such("architecture", name, known, "bankcheck archs"));
-}
 
 void show(const std::string& text) {
   OutputFile("stdout", "-").write(text);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "access_patterns.hpp"
 #include "prefix_sum.hpp"
 #include "reduction.hpp"
 #include "transpose.hpp"
@@ -13,6 +14,7 @@ inline const bankwise::CaseStudy* const all_case_studies[]{
     &bankwise::reduction::case_study(),
     &bankwise::prefix_sum::case_study(),
     &bankwise::transpose::case_study(),
+    &bankwise::access_patterns::case_study(),
 };
 
 inline const bankwise::Variant& variant_of(const bankwise::CaseStudy& study, std::string_view name) {

@@ -80,7 +80,8 @@ std::optional<Refusal> refuse(const Architecture& architecture, const Rule* rule
   if (rule == nullptr) return Refusal{no_such_instruction};
   if (!rule->refusal.empty()) return Refusal{unknown_rule};
   if (access.mask >> (architecture.lanes - 1) > 1) {
-    return Refusal{lane_beyond_warp, unsigned(std::bit_width(access.mask)) - 1};
+    return Refusal{lane_beyond_warp,
+                   architecture.lanes + unsigned(std::countr_zero(access.mask >> architecture.lanes))};
   }
   const std::uint64_t lanes = lanes_of(access);
   if (access.mask != 0 && (lanes & ~access.mask) != 0) {
@@ -132,11 +133,14 @@ std::variant<Cost, Refusal> cost(const Architecture& architecture, const Access&
   if (const auto refusal = refuse(architecture, rule, access)) return *refusal;
 
   Cost cost;
+  if (access.mask == 0) return cost;
   cost.merged_by = rule->merges ? agreeing_distance(access) : 0;
   const Phases phases = cost.merged_by != 0 ? merged(rule->phases) : rule->phases;
-  const std::uint64_t lanes = access.mask == 0 ? 0 : lanes_of(access);
-  const std::uint64_t all =
-      matrix_rows(access.operation) != 0 ? lanes_of(access) : ~std::uint64_t{0} >> (most_lanes - architecture.warp);
+  const std::uint64_t lanes = lanes_of(access);
+  // A warp that has more active lanes than usual is a wide one.
+  const bool wide = unsigned(std::bit_width(access.mask)) > architecture.warp;
+  const std::uint64_t warp = ~std::uint64_t{0} >> (most_lanes - (wide ? architecture.lanes : architecture.warp));
+  const std::uint64_t all = matrix_rows(access.operation) != 0 ? lanes : warp;
   const unsigned bytes = request_bytes(*rule, access.width);
 
   for (unsigned first = 0; first < access.width; first += bytes) {

@@ -182,6 +182,7 @@ DeviceInfo describe(int index) {
   info.name = properties.name;
   info.platform = "CUDA";
   info.driver = fmt::format("CUDA {}.{}", driver / 1000, driver % 1000 / 10);
+  info.architecture = fmt::format("sm_{}{}", properties.major, properties.minor);
   info.is_gpu = true;
   info.warp_width = unsigned(properties.warpSize);
   info.compute_units = unsigned(properties.multiProcessorCount);

@@ -23,6 +23,7 @@ struct DeviceInfo {
   std::string name;
   std::string platform;  ///< OpenCL's platform; "CUDA" otherwise
   std::string driver;
+  std::string architecture;  ///< as compilers name it: "sm_90", "gfx942"; empty where the API does not say
   bool is_gpu = false;
   std::optional<unsigned> warp_width;  ///< empty where the API does not say
   unsigned compute_units = 1;

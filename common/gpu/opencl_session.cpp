@@ -202,21 +202,31 @@ std::vector<cl::Device> all_devices() {
   return all;
 }
 
-/// The width of a warp, which OpenCL 1.2 itself does not tell; these are the vendors' extensions.
-std::optional<unsigned> warp_width(const cl::Device& device) {
-  constexpr std::pair<const char*, cl_device_info> queries[]{
-      {"cl_nv_device_attribute_query", 0x4003},   // CL_DEVICE_WARP_SIZE_NV
-      {"cl_amd_device_attribute_query", 0x4043},  // CL_DEVICE_WAVEFRONT_WIDTH_AMD
-  };
+/// What OpenCL 1.2 itself does not tell; these are extensions of the vendors. Empty without the extension.
+std::optional<unsigned> ask(const cl::Device& device, const char* extension, cl_device_info query) {
   const std::string extensions = device.getInfo<CL_DEVICE_EXTENSIONS>();
-  for (const auto& [extension, query] : queries) {
-    cl_uint width = 0;
-    if (extensions.find(extension) != std::string::npos &&
-        clGetDeviceInfo(device(), query, sizeof width, &width, nullptr) == CL_SUCCESS) {
-      return width;
-    }
+  cl_uint answer = 0;
+  if (extensions.find(extension) == std::string::npos ||
+      clGetDeviceInfo(device(), query, sizeof answer, &answer, nullptr) != CL_SUCCESS) {
+    return std::nullopt;
   }
-  return std::nullopt;
+  return answer;
+}
+constexpr const char *nvidia = "cl_nv_device_attribute_query", *amd = "cl_amd_device_attribute_query";
+
+std::optional<unsigned> warp_width(const cl::Device& device) {
+  constexpr cl_device_info warp_size_nv = 0x4003, wavefront_width_amd = 0x4043;
+  const auto width = ask(device, nvidia, warp_size_nv);
+  return width ? width : ask(device, amd, wavefront_width_amd);
+}
+
+/// NVIDIA tells its compute capability; AMD's devices are called "gfx942:sramecc+:xnack-" and the like.
+std::string architecture(const cl::Device& device, const std::string& name) {
+  constexpr cl_device_info compute_capability_major = 0x4000, compute_capability_minor = 0x4001;
+  const auto major = ask(device, nvidia, compute_capability_major),
+             minor = ask(device, nvidia, compute_capability_minor);
+  if (major && minor) return fmt::format("sm_{}{}", *major, *minor);
+  return warp_width(device) ? name.substr(0, name.find(':')) : "";
 }
 
 /// Drivers end some strings with a zero or pad them with blanks.
@@ -232,6 +242,7 @@ DeviceInfo describe(const cl::Device& device) {
   info.name = trimmed(device.getInfo<CL_DEVICE_NAME>());
   info.platform = trimmed(cl::Platform(device.getInfo<CL_DEVICE_PLATFORM>()).getInfo<CL_PLATFORM_NAME>());
   info.driver = trimmed(device.getInfo<CL_DRIVER_VERSION>());
+  info.architecture = architecture(device, info.name);
   info.is_gpu = (device.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_GPU) != 0;
   info.warp_width = warp_width(device);
   info.compute_units = std::max(1U, device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>());

@@ -6,6 +6,10 @@
 namespace bankwise {
 
 // The finaliser of splitmix64 (Steele, Lea, Flood 2014) over a Weyl sequence.
+Words expected_output(const CaseStudy& study, const Variant& variant, Extent extent, const Words& input) {
+  return study.reference_of != nullptr ? study.reference_of(variant, extent) : study.reference(extent, input);
+}
+
 std::uint32_t hashed_word(std::uint64_t i) {
   std::uint64_t z = (i + 1) * 0x9E3779B97F4A7C15U;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "bankwise/banks/access.hpp"
 #include "bankwise/gpu/session.hpp"
 
 namespace bankwise {
@@ -56,6 +57,15 @@ struct Plan {
   std::vector<Launch> launches;
 };
 
+/// What a variant does, in a case study whose variants repeat one access each.
+struct RepeatedAccess {
+  banks::Operation operation = banks::Operation::load;
+  unsigned width = 4;                    ///< bytes per lane
+  std::uint64_t mask = 0;                ///< active lanes of a warp
+  std::vector<std::uint32_t> addresses;  ///< byte offsets of its lanes, `banks::most_lanes` of them
+  std::uint64_t count = 0;               ///< accesses of all warps together, in the one block that is launched
+};
+
 /// A problem with its variants: data and plain functions, true of every variant, free of CUDA and OpenCL.
 /// Inputs and outputs are 32-bit words; a result is right if every bit is.
 struct CaseStudy {
@@ -77,8 +87,16 @@ struct CaseStudy {
   std::uint32_t (*input_word)(std::uint64_t i) = nullptr;
   /// The right output, by the plainest code there is.
   Words (*reference)(Extent, const Words& input) = nullptr;
+  /// In place of `reference`, where each variant has a result of its own.
+  Words (*reference_of)(const Variant&, Extent) = nullptr;
   Plan (*plan)(const Variant&, Extent) = nullptr;
+  /// What is measured are single accesses, not bandwidths: the runner compares clocks with the bank model's. The first
+  /// scratch buffer then holds a 64-bit count of the clocks that the accesses took, 0 where the API has no clock.
+  RepeatedAccess (*access)(const Variant&, Extent) = nullptr;
 };
+
+/// The right output of a variant.
+Words expected_output(const CaseStudy& study, const Variant& variant, Extent extent, const Words& input);
 
 /// A 32-bit hash of i; the usual choice for CaseStudy::input_word.
 std::uint32_t hashed_word(std::uint64_t i);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bankwise/console/revision.hpp"
+#include "bankwise/runner/access_clocks.hpp"
 #include "bankwise/runner/report.hpp"
 
 namespace bankwise {
@@ -35,6 +36,24 @@ Json json_of(const gpu::DeviceInfo& device) {
           {"timer_resolution_s", rounded(device.timer_resolution_s)}};
 }
 
+Json json_of(const AccessResult& access) {
+  const auto of_model = [&](unsigned banks::Cost::*value) {
+    return access.cost ? Json(*access.cost.*value) : Json(nullptr);
+  };
+  return {{"operation", to_string(access.operation)},
+          {"width", access.width},
+          {"count", access.count},
+          {"architecture", access.architecture},
+          {"passes", of_model(&banks::Cost::passes)},
+          {"ideal_passes", of_model(&banks::Cost::ideal)},
+          {"conflicts", of_model(&banks::Cost::conflicts)},
+          {"floor_clocks", of_model(&banks::Cost::floor)},
+          {"refusal", access.refusal},
+          {"expected_clocks", or_null(expected_clocks(access))},
+          {"clocks", or_null(access.clocks)},
+          {"clocks_from", access.clocks_from}};
+}
+
 Json json_of(const CaseStudy& study, const Result& result) {
   Json row{{"api", to_string(result.device->api)},
            {"device", result.device->index},
@@ -61,6 +80,7 @@ Json json_of(const CaseStudy& study, const Result& result) {
               {"of_copy", or_null(result.of_copy)},
               {"speedup_over_naive", or_null(result.speedup_over_naive)},
               {"counters", nullptr}});
+  if (result.access) row["access"] = json_of(*result.access);
   return row;
 }
 

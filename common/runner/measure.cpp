@@ -7,6 +7,7 @@
 #include <list>
 
 #include "bankwise/gpu/error.hpp"
+#include "bankwise/runner/access_clocks.hpp"
 #include "bankwise/runner/workbench.hpp"
 
 namespace bankwise {
@@ -20,7 +21,8 @@ struct Contestant {
   PreparedVariant prepared;       // empty for the copy
   std::function<void()> enqueue;  // the timed part
   StopRule rule;
-  unsigned batch = 1;  // runs in one sample
+  std::vector<double> clocks;  // of each sample, in a case study of single accesses
+  unsigned batch = 1;          // runs in one sample
   double spent_s = 0;
   bool running = false;
 };
@@ -51,7 +53,7 @@ class Measurement {
       : study_(study), options_(options), extent_(extent), session_(session), bench_(study, extent, session) {}
 
   std::vector<Result> run(const Progress& progress) {
-    if (!options_.profile) add_copy();
+    if (!options_.profile && study_.access == nullptr) add_copy();
     for (const Variant& variant : study_.variants) {
       if (!wanted(options_, session_.info(), variant)) continue;
       progress(0, variant.name);
@@ -64,7 +66,13 @@ class Measurement {
     }
     std::vector<Result> results;
     for (auto& contestant : contestants_) results.push_back(std::move(contestant.result));
-    derive_ratios(results);
+    if (study_.access == nullptr) {
+      derive_ratios(results);
+    } else {
+      std::vector<std::vector<double>> counted;
+      for (auto& contestant : contestants_) counted.push_back(std::move(contestant.clocks));
+      derive_clocks(results, counted);
+    }
     return results;
   }
 
@@ -98,6 +106,9 @@ class Measurement {
   void add(const Variant& variant) {
     Contestant& contestant = append(variant.name);
     Result& result = contestant.result;
+    if (study_.access != nullptr) {
+      result.access = access_of(study_, variant, extent_, session_.info(), options_.architecture);
+    }
     guarded(result, [&] {
       contestant.prepared = bench_.prepare(variant, options_.scope);
       if (variant.library) result.library = study_.kernels->library->name();
@@ -114,6 +125,10 @@ class Measurement {
         return;
       }
       check(contestant, Workbench::Scratch::poisoned);
+      if (study_.access != nullptr && !session_.info().is_gpu) {
+        contestant.running = false;
+        result.access->clocks_from = "a CPU has no banks to measure";
+      }
     });
   }
 
@@ -160,6 +175,7 @@ class Measurement {
             const auto begin = Clock::now();
             const double seconds = sample(contestant) / contestant.result.repeats;
             contestant.spent_s += std::chrono::duration<double>(Clock::now() - begin).count();
+            if (study_.access != nullptr) contestant.clocks.push_back(double(bench_.read_clocks(contestant.prepared)));
             contestant.running = !contestant.rule.add(seconds, contestant.spent_s);
           });
           contestant.running = contestant.running && contestant.result.status == Status::ok;
@@ -182,7 +198,7 @@ class Measurement {
     result.time_min = *std::min_element(samples.begin(), samples.end());
     if (samples.size() >= fewest_for_noise) result.noise = noise(samples);
     result.batch = contestant.batch;
-    if (result.repeats == 1 && *result.time_median > 0) {
+    if (result.repeats == 1 && !result.access && *result.time_median > 0) {
       result.bytes_per_second = double(result.bytes) / *result.time_median;
     }
   }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 
+#include "bankwise/console/architecture_named.hpp"
 #include "bankwise/console/exit_code.hpp"
 #include "bankwise/console/revision.hpp"
 #include "bankwise/console/suggestion.hpp"
@@ -30,7 +31,7 @@ std::map<std::string, Value> named(std::initializer_list<Value> values) {
 
 /// What CLI11 reads and the runner still has to understand.
 struct RawOptions {
-  std::string api = "all", scope = "memory", cache;
+  std::string api = "all", scope = "memory", cache, architecture;
   std::optional<std::string> n, width, height;
   double max_noise_percent = 1;
 };
@@ -49,11 +50,17 @@ void declare(CLI::App& app, const CaseStudy& study, Options& options, RawOptions
   } else {
     app.add_option("--n", raw.n, fmt::format("How many {} (default: by device and scope)", study.element));
   }
-  app.add_option("--scope", raw.scope, "Where the time goes: the phase in shared memory, the L2 cache, memory")
-      ->check(CLI::IsMember({"block", "l2", "memory"}))
-      ->capture_default_str();
-  app.add_option("--cache", raw.cache, "Caches before each sample (default: cold in the memory scope, else hot)")
-      ->check(CLI::IsMember({"cold", "hot"}));
+  if (study.access != nullptr) {
+    raw.scope = "block";  // there is no other for single accesses
+    app.add_option("--arch", raw.architecture,
+                   "Architecture of the bank model, see bankcheck archs (default: the device's)");
+  } else {
+    app.add_option("--scope", raw.scope, "Where the time goes: the phase in shared memory, the L2 cache, memory")
+        ->check(CLI::IsMember({"block", "l2", "memory"}))
+        ->capture_default_str();
+    app.add_option("--cache", raw.cache, "Caches before each sample (default: cold in the memory scope, else hot)")
+        ->check(CLI::IsMember({"cold", "hot"}));
+  }
   app.add_option("--min-time", options.limits.min_time, "Seconds to measure each variant at least, or 1024 samples")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
@@ -112,6 +119,9 @@ std::optional<Options> parse_options(const CaseStudy& study, int argc, const cha
     return std::nullopt;
   }
 
+  if (app.get_option_no_throw("--arch") != nullptr && app.count("--arch") > 0) {
+    options.architecture = &architecture_named(raw.architecture);
+  }
   if (raw.api != "all") options.api = named({gpu::Api::cuda, gpu::Api::opencl}).at(raw.api);
   options.scope = named({Scope::block, Scope::l2, Scope::memory}).at(raw.scope);
   options.cache = options.scope == Scope::memory ? Cache::cold : Cache::hot;

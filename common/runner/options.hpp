@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bankwise/banks/architecture.hpp"
 #include "bankwise/runner/case_study.hpp"
 #include "bankwise/runner/result.hpp"
 #include "bankwise/runner/stop_rule.hpp"
@@ -23,6 +24,7 @@ struct Options {
   Cache cache = Cache::cold;
   StopLimits limits;
   bool profile = false;
+  const banks::Architecture* architecture = nullptr;  ///< for the bank model; null: the device's own
   std::string json, csv, compare, kernel_directory;
 };
 

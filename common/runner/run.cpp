@@ -53,7 +53,8 @@ class ProgressBar {
 std::string variant_list(const CaseStudy& study) {
   std::vector<std::vector<std::string>> rows{{"variant", "APIs", "block", "idea"}};
   for (const Variant& variant : study.variants) {
-    const gpu::KernelImage* image = find_image(study, fmt::format("{}{}", study.kernel_prefix, variant.name));
+    const Plan plan = variant.library ? Plan{} : study.plan(variant, {1, 1});
+    const gpu::KernelImage* image = variant.library ? nullptr : find_image(study, plan.launches.front().kernel);
     std::string apis = variant.library && study.kernels->library != nullptr ? "cuda" : "";
     if (image != nullptr && image->cuda != nullptr) apis = "cuda";
     if (image != nullptr && !image->opencl_file.empty()) apis += apis.empty() ? "opencl" : ", opencl";
@@ -116,6 +117,7 @@ std::vector<gpu::DeviceInfo> choose(const gpu::Devices& devices, const Options& 
 /// of unlikely sizes are brought back to what GPUs have.
 Extent default_extent(const CaseStudy& study, Scope scope, const gpu::DeviceInfo& device) {
   constexpr std::uint64_t KiB = 1 << 10, MiB = 1 << 20;
+  if (study.access != nullptr) return study.extent_for(device.is_gpu ? 1024 * MiB : 2 * MiB);
   if (scope == Scope::block) return study.extent_for(device.compute_units * 32 * KiB);
   if (scope == Scope::l2) return study.extent_for(std::clamp(device.cache / 2, MiB, 32 * MiB));
   return study.extent_for(device.is_gpu ? 1024 * MiB : 64 * MiB);

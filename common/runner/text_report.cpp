@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "bankwise/console/table.hpp"
+#include "bankwise/runner/access_clocks.hpp"
 #include "bankwise/runner/quantity.hpp"
 #include "bankwise/runner/report.hpp"
 
@@ -28,6 +30,9 @@ std::string verified(const Result& result) {
   return result.status == Status::wrong ? "WRONG" : std::string(to_string(result.status));
 }
 
+const std::vector<std::string> head{"variant", "verified",   "median",  "noise", "GB/s",
+                                    "of copy", "over naive", "samples", "stop"};
+
 std::vector<std::string> row_of(const Result& result) {
   const auto times = [](double ratio) { return fmt::format("{:.2f} x", ratio); };
   const auto gigabytes = [](double rate) { return fmt::format("{:.1f}", rate * 1e-9); };
@@ -40,6 +45,42 @@ std::vector<std::string> row_of(const Result& result) {
           optional_text(result.speedup_over_naive, times),
           std::to_string(result.samples.size()),
           result.status == Status::ok ? result.stop : first_line(result.reason)};
+}
+
+const std::vector<std::string> access_head{"pattern",   "verified", "access", "passes",    "ideal",
+                                           "conflicts", "expected", "clocks", "so passes", "from"};
+
+/// Passes that a number of clocks means. At the floor it may be fewer.
+std::string passes_meant(const AccessResult& access) {
+  if (!access.clocks || !access.cost) return "-";
+  const double nearest = std::max(std::round(*access.clocks), 1.0);
+  return fmt::format("{}{:.0f}", nearest > access.cost->floor ? "" : "<= ", nearest);
+}
+
+std::vector<std::string> access_row(const Result& result) {
+  const AccessResult& access = *result.access;
+  const auto of_model = [&](unsigned banks::Cost::*value) {
+    return access.cost ? std::to_string(*access.cost.*value) : std::string("-");
+  };
+  const std::string remark = !result.reason.empty() ? first_line(result.reason)
+                             : access.cost          ? access.clocks_from
+                                                    : access.refusal;
+  return {result.variant,
+          verified(result),
+          fmt::format("{} {}", to_string(access.operation), access.width),
+          of_model(&banks::Cost::passes),
+          of_model(&banks::Cost::ideal),
+          of_model(&banks::Cost::conflicts),
+          optional_text(expected_clocks(access), [](double clocks) { return fmt::format("{}", clocks); }),
+          optional_text(access.clocks, [](double clocks) { return fmt::format("{:.2f}", clocks); }),
+          passes_meant(access),
+          remark};
+}
+
+std::string access_heading(const CaseStudy& study, const Result& any) {
+  return fmt::format("{}: {} {}, {}:{} {}\npasses of {}; clocks of one access while nothing else runs\n", study.name,
+                     format_count(any.extent.count()), study.element, to_string(any.device->api), any.device->index,
+                     any.device->name, any.access->architecture);
 }
 
 std::string heading(const CaseStudy& study, const Result& any) {
@@ -69,18 +110,19 @@ std::string remarks(const Result& result) {
 std::string text_report(const Report& report) {
   std::string text;
   for (const auto& device : report.devices) {
-    std::vector<std::vector<std::string>> rows{
-        {"variant", "verified", "median", "noise", "GB/s", "of copy", "over naive", "samples", "stop"}};
+    const bool accesses = report.study->access != nullptr;
+    std::vector<std::vector<std::string>> rows{accesses ? access_head : head};
     std::string notes;
     const Result* any = nullptr;
     for (const auto& result : report.results) {
       if (result.device->index != device.index) continue;
       any = &result;
-      rows.push_back(row_of(result));
+      rows.push_back(accesses ? access_row(result) : row_of(result));
       notes += remarks(result);
     }
     if (any == nullptr) continue;
-    text += heading(*report.study, *any) + format_table(rows, 2, true) + notes + '\n';
+    text += (accesses ? access_heading : heading)(*report.study, *any);
+    text += format_table(rows, accesses ? 3 : 2, true) + notes + '\n';
   }
   return text;
 }

@@ -48,9 +48,9 @@ std::string shortage(const CaseStudy& study, Extent extent, const gpu::DeviceInf
 Workbench::Workbench(const CaseStudy& study, Extent extent, gpu::Session& session)
     : study_(study), extent_(extent), session_(session), input_words_(study.input_words(extent)) {
   for (std::size_t i = 0; i < input_words_.size(); ++i) input_words_[i] = study.input_word(i);
-  expected_ = study.reference(extent, input_words_);
+  if (study.reference != nullptr) expected_ = study.reference(extent, input_words_);
   input_ = guarded(bytes_of(input_words_.size()));
-  output_ = guarded(bytes_of(expected_.size()));
+  output_ = guarded(bytes_of(study.output_words(extent)));
   copy_ = session.allocate(std::max<std::uint64_t>(1, bytes_to_copy(study, extent)));
   if (!input_words_.empty()) session.write(*input_, 0, std::as_bytes(std::span(input_words_)));
 }
@@ -72,7 +72,7 @@ PreparedVariant Workbench::prepare(const Variant& variant, Scope scope) {
     prepared.plan.scratch_bytes = {library->workspace_bytes(extent_.height, extent_.width)};
   } else {
     prepared.plan = study_.plan(variant, extent_);
-    if (scope == Scope::block) prepared.first_form = gpu::Form::repeated;
+    if (scope == Scope::block && study_.access == nullptr) prepared.first_form = gpu::Form::repeated;
     for (std::size_t i = 0; i < prepared.plan.launches.size(); ++i) {
       const Launch& launch = prepared.plan.launches[i];
       const gpu::KernelImage* image = find_image(study_, launch.kernel);
@@ -121,6 +121,12 @@ void Workbench::enqueue(const PreparedVariant& prepared, std::size_t first, std:
   }
 }
 
+std::uint64_t Workbench::read_clocks(const PreparedVariant& prepared) {
+  std::uint64_t clocks = 0;
+  session_.read(*prepared.scratch.front(), 0, std::as_writable_bytes(std::span(&clocks, 1)));
+  return clocks;
+}
+
 std::uint64_t Workbench::copied_bytes() const {
   return bytes_to_copy(study_, extent_);
 }
@@ -160,6 +166,7 @@ std::string Workbench::verify(const PreparedVariant& prepared, Scratch scratch) 
   }
   enqueue(prepared);
   session_.wait();
+  if (study_.reference_of != nullptr) expected_ = study_.reference_of(*prepared.variant, extent_);
   if (auto wrong = compare(*output_, expected_, "output"); !wrong.empty()) return wrong;
   if (auto wrong = compare(*input_, input_words_, "input"); !wrong.empty()) return wrong;
   for (const auto& buffer : prepared.scratch) {

@@ -50,6 +50,9 @@ class Workbench {
 
   std::size_t launches(const PreparedVariant& prepared) const;
 
+  /// What the last run left in the first scratch buffer: see CaseStudy::access.
+  std::uint64_t read_clocks(const PreparedVariant& prepared);
+
  private:
   gpu::Buffer& buffer(const PreparedVariant& prepared, Slot slot);
   std::unique_ptr<gpu::Buffer> guarded(std::uint64_t bytes);

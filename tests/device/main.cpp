@@ -7,7 +7,7 @@
 #include <iostream>
 #include <vector>
 
-#include "bankwise/runner/exit_code.hpp"
+#include "bankwise/console/exit_code.hpp"
 #include "catch_any.hpp"
 #include "devices_under_test.hpp"
 

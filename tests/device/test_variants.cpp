@@ -16,6 +16,7 @@ namespace {
 constexpr std::uint64_t warp = 32, block = 256, tile = 2 * block;
 
 std::vector<Extent> edges(const CaseStudy& study) {
+  if (study.access != nullptr) return {{1, 0}, {1, 1}, {1, 2}, {1, 3}, {1, 33}};
   if (study.is_matrix) {
     return {{0, 5},       {5, 0},      {1, 1},      {1, 257},   {257, 1},  {15, 17},    {16, 16},
             {17, 15},     {31, 33},    {32, 32},    {33, 31},   {64, 48},  {997, 1009}, {1023, 1025},
@@ -66,6 +67,10 @@ TEST_CASE("prefix_sum, all variants", "[prefix_sum]") {
 }
 TEST_CASE("transpose, all variants", "[transpose]") {
   verify_edges(transpose::case_study());
+}
+
+TEST_CASE("access_patterns, all variants", "[access_patterns]") {
+  verify_edges(access_patterns::case_study());
 }
 
 TEST_CASE("blocks are as large as the kernels say", "[interface]") {

@@ -22,4 +22,11 @@ inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) {
   return {x, y, z, w};
 }
 
+struct alignas(8) uint2 {
+  unsigned x, y;
+};
+
 void __syncthreads();
+inline long long clock64() {
+  return 0;
+}

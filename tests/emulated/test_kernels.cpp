@@ -14,6 +14,7 @@ using namespace bankwise;
 namespace {
 
 std::vector<Extent> extents_of(const CaseStudy& study) {
+  if (study.access != nullptr) return {{1, 0}, {1, 1}, {1, 3}};
   if (study.is_matrix) return {{1, 1}, {16, 16}, {33, 31}, {1, 70}, {70, 1}};
   return {{1, 0}, {1, 1}, {1, 255}, {1, 512}, {1, 1537}};
 }
@@ -51,7 +52,7 @@ TEST_CASE("CUDA kernels give the right words and do not race") {
         INFO(study->name << " " << variant.name << " " << extent.height << " x " << extent.width);
         const Words input = input_of(*study, extent);
         const auto [output, trace] = lanes::run_plan(*study, variant, extent, input);
-        CHECK(output == study->reference(extent, input));
+        CHECK(output == expected_output(*study, variant, extent, input));
         CHECK(lanes::find_race(trace) == "");
       }
     }

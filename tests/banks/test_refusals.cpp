@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+//
+// An access that has no cost is refused with a sentence that says why.
+#include "bank_patterns.hpp"
+#include "catch_any.hpp"
+
+using namespace bankwise;
+using banks::Operation;
+using Reason = banks::Refusal::Reason;
+
+namespace {
+
+bool one_line(const std::string& text) {
+  return !text.empty() && text.find('\n') == std::string::npos;
+}
+
+/// "lane 5", and not the beginning of "lane 57".
+bool names_lane(const std::string& text, unsigned lane) {
+  const std::string name = "lane " + std::to_string(lane);
+  const auto at = text.find(name);
+  if (at == std::string::npos) return false;
+  const auto next = at + name.size();
+  return next == text.size() || text[next] < '0' || text[next] > '9';
+}
+
+std::vector<std::uint32_t> ascending(unsigned width, unsigned lanes = banks::most_lanes) {
+  std::vector<std::uint32_t> addresses;
+  for (unsigned lane = 0; lane < lanes; ++lane) addresses.push_back(width * lane);
+  return addresses;
+}
+
+void check_refused(const char* name, const banks::Access& access, Reason reason, unsigned lane) {
+  const banks::Architecture* architecture = banks::find_architecture(name);
+  REQUIRE(architecture != nullptr);
+  const auto outcome = banks::cost(*architecture, access);
+  INFO(name << ", " << to_string(access.operation) << ", " << access.width << " bytes");
+  REQUIRE(std::holds_alternative<banks::Refusal>(outcome));
+  const auto refusal = std::get<banks::Refusal>(outcome);
+  const std::string text = sentence(*architecture, access, refusal);
+  INFO(text);
+  CHECK(refusal.reason == reason);
+  CHECK(refusal.lane == lane);
+  CHECK(one_line(text));
+  CHECK(names_lane(text, lane));
+}
+
+}  // namespace
+
+TEST_CASE("a misaligned address is refused, and the first lane that has one is named") {
+  for (const unsigned width : {2U, 4U, 8U, 12U, 16U}) {
+    auto addresses = ascending(width);
+    addresses[23] += width == 2 ? 1 : 2;
+    addresses[29] += 1;
+    const banks::Access access{Operation::load, width, ~std::uint32_t{0}, addresses};
+    for (const char* name : {"sm_13", "sm_20", "sm_90", "gfx942", "gfx1100"}) {
+      check_refused(name, access, Reason::misaligned, 23);
+    }
+  }
+  auto addresses = ascending(16);
+  addresses[3] += 8;
+  check_refused("sm_90", {Operation::ldmatrix_x1, 16, ~std::uint32_t{0}, addresses}, Reason::misaligned, 3);
+}
+
+TEST_CASE("12 bytes need the alignment of 4") {
+  CHECK(banks::cost_of("sm_90", Operation::load, 12, [](unsigned t) { return 4 + 12 * t; }).passes == 3);
+  CHECK(banks::cost_of("gfx942", Operation::load, 12, 1, [](unsigned) { return 4; }).passes == 1);
+}
+
+TEST_CASE("an active lane beyond the warp is refused and named") {
+  const auto addresses = ascending(4);
+  const std::uint64_t mask = std::uint64_t{1} << 41 | std::uint64_t{1} << 57 | 1;
+  for (const char* name : {"sm_13", "sm_20", "sm_30", "sm_90", "intel_xe"}) {
+    check_refused(name, {Operation::load, 4, mask, addresses}, Reason::lane_beyond_warp, 41);
+  }
+  for (const char* name : {"hd5870", "gcn", "gfx950", "gfx1030", "gfx1201"}) {
+    CHECK(std::holds_alternative<banks::Cost>(
+        banks::cost(*banks::find_architecture(name), {Operation::load, 4, mask, addresses})));
+  }
+}
+
+TEST_CASE("a missing address is refused, and the first lane without one is named") {
+  const auto addresses = ascending(4, 9);
+  check_refused("sm_90", {Operation::load, 4, 0x1f0f, addresses}, Reason::address_missing, 9);
+  check_refused("gfx1100", {Operation::store, 4, ~std::uint64_t{0}, addresses}, Reason::address_missing, 9);
+  CHECK(std::holds_alternative<banks::Cost>(
+      banks::cost(*banks::find_architecture("sm_90"), {Operation::load, 4, 0x1ff, addresses})));
+}
+
+TEST_CASE("a lane that gives a matrix row must be active") {
+  const auto addresses = ascending(16);
+  check_refused("sm_90", {Operation::ldmatrix_x1, 16, 0xffffffdf, addresses}, Reason::inactive_row, 5);
+  check_refused("sm_90", {Operation::ldmatrix_x2, 16, 0xff, addresses}, Reason::inactive_row, 8);
+  check_refused("sm_90", {Operation::stmatrix_x4, 16, 0x7fffffff, addresses}, Reason::inactive_row, 31);
+  // The other lanes' addresses are read by nobody.
+  auto wild = addresses;
+  wild[8] = 3;
+  CHECK(std::holds_alternative<banks::Cost>(
+      banks::cost(*banks::find_architecture("sm_90"), {Operation::ldmatrix_x1, 16, ~std::uint32_t{0}, wild})));
+}
+
+TEST_CASE("what an architecture lacks is refused in one line, whatever the lanes do") {
+  unsigned refused = 0;
+  for (const auto& architecture : banks::architectures()) {
+    for (int i = 0; i < banks::operation_count; ++i) {
+      for (unsigned width = 0; width <= 20; ++width) {
+        const auto addresses = ascending(width);
+        const banks::Access access{Operation(i), width, banks::first_lanes(architecture.warp), addresses};
+        const auto outcome = banks::cost(architecture, access);
+        const auto* refusal = std::get_if<banks::Refusal>(&outcome);
+        INFO(architecture.name << ", " << to_string(access.operation) << ", " << width << " bytes");
+        CHECK(
+            (width == 1 || width == 2 || width == 4 || width == 8 || width == 12 || width == 16 || refusal != nullptr));
+        if (refusal == nullptr) continue;
+        ++refused;
+        CHECK((refusal->reason == Reason::no_such_instruction || refusal->reason == Reason::unknown_rule));
+        CHECK(one_line(sentence(architecture, access, *refusal)));
+      }
+    }
+  }
+  CHECK(refused > 1000);
+}
