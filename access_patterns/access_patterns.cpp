@@ -17,10 +17,10 @@ namespace bankwise::access_patterns {
 namespace {
 
 // What the kernels call BLOCK, LANES and so on.
-constexpr gpu::GroupShape block{256, 1};
+constexpr gpu::GroupShape block{512, 1};
 constexpr unsigned lanes = 32, step = 256, windows = 2;
 constexpr unsigned accesses_of(const Pattern& pattern) {
-  return pattern.operation == store ? 8 : 16;
+  return pattern.operation == store ? 4 : 16;
 }
 constexpr unsigned tile_words(const Pattern& pattern) {
   return (pattern.operation == store ? 32768 : 18432) / 4;
@@ -142,7 +142,7 @@ const CaseStudy& case_study() {
       .compulsory_bytes = [](Extent extent) { return 4 * (input_words(extent) + block.size()); },
       .extent_for =
           [](std::uint64_t bytes) {
-            return Extent{1, bytes >> 15};
+            return Extent{1, bytes >> 16};
           },
       .input_word = input_word,
       .reference_of = reference,

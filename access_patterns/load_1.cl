@@ -16,7 +16,7 @@
 //   pattern  which of them
 //   turns    how many times each warp makes ACCESSES accesses; any number
 
-#define BLOCK 256     // work-items: warps enough to keep local memory busy
+#define BLOCK 512     // work-items: warps enough to keep local memory busy
 #define LANES 32      // offsets of a pattern
 #define ACCESSES 16   // in a turn
 #define STEP 256      // bytes from one access to the next

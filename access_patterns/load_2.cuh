@@ -16,7 +16,7 @@
 //   pattern  which of them
 //   turns    how many times each warp makes ACCESSES accesses; any number
 
-constexpr unsigned BLOCK = 256;    // threads: warps enough to keep shared memory busy
+constexpr unsigned BLOCK = 512;    // threads: warps enough to keep shared memory busy
 constexpr unsigned LANES = 32;     // offsets of a pattern
 constexpr unsigned ACCESSES = 16;  // in a turn
 constexpr unsigned STEP = 256;     // bytes from one access to the next

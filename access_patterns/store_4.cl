@@ -16,9 +16,9 @@
 //   pattern  which of them
 //   turns    how many times each warp makes ACCESSES accesses; any number
 
-#define BLOCK 256     // work-items: warps enough to keep local memory busy
+#define BLOCK 512     // work-items: warps enough to keep local memory busy
 #define LANES 32      // offsets of a pattern
-#define ACCESSES 8    // in a turn
+#define ACCESSES 4    // in a turn
 #define STEP 256      // bytes from one access to the next
 #define WINDOWS 2     // turns until the addresses begin again
 #define TILE 32768    // bytes: STEP for each access of a warp's windows

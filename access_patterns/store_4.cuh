@@ -16,9 +16,9 @@
 //   pattern  which of them
 //   turns    how many times each warp makes ACCESSES accesses; any number
 
-constexpr unsigned BLOCK = 256;   // threads: warps enough to keep shared memory busy
+constexpr unsigned BLOCK = 512;   // threads: warps enough to keep shared memory busy
 constexpr unsigned LANES = 32;    // offsets of a pattern
-constexpr unsigned ACCESSES = 8;  // in a turn
+constexpr unsigned ACCESSES = 4;  // in a turn
 constexpr unsigned STEP = 256;    // bytes from one access to the next
 constexpr unsigned WINDOWS = 2;   // turns until the addresses begin again
 constexpr unsigned TILE = 32768;  // bytes: STEP for each access of a warp's windows

@@ -208,7 +208,7 @@ TEST_CASE("worked numbers, the Maxwell evidence for merging (measured by others,
                   {"floor(t/8)", load, 16, vectors(16, [](unsigned t) { return t / 8; }), 2, 0}});
 }
 
-TEST_CASE("worked numbers, compute capability 5.x and later (vendor, copy; wide loads measured)") {
+TEST_CASE("worked numbers, compute capability 5.x and later (vendor, copy, wide loads measured)") {
   std::vector<Row> rows{
       {"char[t]", load, 1, stride(1), 1, 0},
       {"short[t]", load, 2, stride(2), 1, 0},
@@ -346,7 +346,7 @@ TEST_CASE("worked numbers, CDNA 3 and CDNA 4 (lanes measured by others, numbers 
   }
 }
 
-TEST_CASE("worked numbers, CDNA 4, 4 bytes (vendor's code; one guide says 64 banks)") {
+TEST_CASE("worked numbers, CDNA 4, 4 bytes (vendor's code, one guide says 64 banks)") {
   constexpr unsigned strides[][2]{{1, 2}, {2, 4}, {16, 32}, {32, 64}, {64, 64}};
   for (const auto& [words, passes] : strides) {
     check("gfx950", {{"stride", load, 4, stride(4 * words), passes, passes - 2}});
@@ -372,7 +372,7 @@ TEST_CASE("worked numbers, RDNA 3 and 4 (measured by others)") {
                     {"lanes 0 and 20, 128 apart", load, 16, away(20, 128), 2, 0, lanes(0, 20)}});
 }
 
-TEST_CASE("worked numbers, Intel Xe (inferred; that equal stores conflict, vendor)") {
+TEST_CASE("worked numbers, Intel Xe (inferred, but vendor that equal stores conflict)") {
   // The text gives passes; a warp of 32 lanes goes in two phases.
   constexpr unsigned strides[][2]{{1, 2}, {2, 4}, {4, 8}, {8, 16}, {16, 32}, {17, 2}};
   for (const auto& [words, passes] : strides) {
