@@ -90,6 +90,10 @@ struct Rule {
   std::string_view refusal;  ///< set: there is no number to give, and this says why
 };
 
+// What cost() has room for.
+inline constexpr unsigned most_banks = 64, most_phases = 8;
+inline constexpr unsigned most_units = 128;  ///< words, or whatever a bank delivers, for the lanes of one phase
+
 struct Architecture {
   std::string_view name;        ///< "sm_90"
   std::string_view aliases;     ///< other names, separated by blanks
@@ -101,9 +105,38 @@ struct Architecture {
   std::string_view note;        ///< what a reader should know before trusting the numbers
 };
 
+/// Whether cost() can work with it: powers of two, and not more than it has room for. The table is checked while it is
+/// compiled; a copy that somebody changes should be too.
+constexpr bool well_formed(const Architecture& architecture);
+
 std::span<const Architecture> architectures();
 
 /// By name or alias, in any case; null if there is none.
 const Architecture* find_architecture(std::string_view name);
+
+constexpr bool well_formed(const Architecture& architecture) {
+  const auto power_of_two = [](unsigned value) { return value != 0 && (value & (value - 1)) == 0; };
+  if (architecture.warp == 0 || architecture.warp > architecture.lanes || architecture.lanes > most_lanes) return false;
+  for (const Rule& rule : architecture.rules) {
+    const Banks& banks = rule.banks;
+    if (!power_of_two(banks.count) || !power_of_two(banks.bytes) || !power_of_two(banks.row_bytes)) return false;
+    if (banks.count > most_banks || banks.row_bytes < banks.count * banks.bytes || rule.rounds == 0) return false;
+    for (unsigned width = 1; width <= 16; ++width) {
+      if ((rule.widths >> width & 1) == 0 || !rule.refusal.empty()) continue;
+      const unsigned request = rule.request_bytes != 0 && rule.request_bytes < width ? rule.request_bytes : width;
+      const unsigned units = (request + banks.bytes - 1) / banks.bytes;  // of a lane
+      unsigned phases = 0;
+      for (unsigned i = 0; i < rule.phases.count; ++i) {
+        unsigned lanes = 0;
+        for (unsigned lane = 0; lane < architecture.lanes; ++lane) lanes += unsigned(rule.phases.lanes[i] >> lane & 1);
+        if ((rule.merges ? 2 : 1) * lanes * units > most_units) return false;
+        if (rule.serving == Serving::one_broadcast && (lanes > 16 || banks.count != 16 || units != 1)) return false;
+        phases += lanes > 0 ? 1 : 0;
+      }
+      if (phases * (width / request) > most_phases) return false;
+    }
+  }
+  return true;
+}
 
 }  // namespace bankwise::banks

@@ -329,6 +329,8 @@ constexpr Architecture table[]{
     {"intel_xe", "xe_lp xe_hpg xe_hpc gen9 pvc", "Xe: Arc, Data Center GPU Max", 32, 32, false, xe, low},
 };
 
+static_assert(std::all_of(std::begin(table), std::end(table), well_formed));
+
 bool same_name(std::string_view a, std::string_view b) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; };
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });

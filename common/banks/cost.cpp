@@ -10,25 +10,40 @@
 namespace bankwise::banks {
 namespace {
 
-/// The most that one bank has to deliver to these lanes. What counts once has one key.
+/// The most that one bank has to deliver to these lanes. What counts once has one key. Most banks deliver one; only the
+/// keys beyond the first of a bank are looked up in a table.
 class BusiestBank {
  public:
   void add(unsigned bank, std::uint64_t key) {
-    unsigned slot = unsigned(key * 0x9E3779B97F4A7C15U >> (64 - slot_bits));
-    for (; slots_[slot] != 0; slot = (slot + 1) % slots_.size()) {
-      if (keys_[slots_[slot] - 1] == key) return;
+    if ((used_ >> bank & 1) == 0) {
+      used_ |= std::uint64_t{1} << bank;
+      first_[bank] = key;
+      delivers_[bank] = 1;
+      most_ = std::max(most_, 1U);
+    } else if (first_[bank] != key && is_new(key)) {
+      most_ = std::max(most_, ++delivers_[bank]);
     }
-    keys_[count_] = key;
-    slots_[slot] = std::uint16_t(++count_);
-    most_ = std::max<unsigned>(most_, ++delivers_[bank]);
   }
   unsigned most() const { return most_; }
 
  private:
-  static constexpr unsigned slot_bits = 9;             // twice as many as keys, for short searches
-  std::array<std::uint64_t, most_lanes * 4> keys_;     // each lane has at most four words
-  std::array<std::uint16_t, 1 << slot_bits> slots_{};  // 1 + index of the key; 0: empty
-  std::array<std::uint16_t, 64> delivers_{};           // by bank
+  bool is_new(std::uint64_t key) {
+    if (count_ == 0) slots_.fill(0);
+    auto slot = unsigned(key * 0x9E3779B97F4A7C15U >> (64 - slot_bits));
+    for (; slots_[slot] != 0; slot = (slot + 1) % slots_.size()) {
+      if (keys_[slots_[slot] - 1U] == key) return false;
+    }
+    keys_[count_] = key;
+    slots_[slot] = std::uint8_t(++count_);
+    return true;
+  }
+
+  static constexpr unsigned slot_bits = 8;  // twice as many slots as keys, for short searches
+  std::array<std::uint64_t, most_banks> first_;
+  std::array<unsigned, most_banks> delivers_;
+  std::array<std::uint64_t, most_units> keys_;
+  std::array<std::uint8_t, 1 << slot_bits> slots_;  // 1 + index of the key; 0: empty
+  std::uint64_t used_ = 0;                          // bit b: bank b delivers something, and the arrays hold it
   unsigned count_ = 0, most_ = 0;
 };
 
@@ -44,7 +59,7 @@ Steps serve(const Rule& rule, const Access& access, std::uint64_t lanes, Request
     const unsigned passes = busiest(rule, access, lanes, request) * rule.rounds;
     return {passes, passes};
   }
-  std::array<std::uint64_t, most_lanes> words;
+  std::array<std::uint64_t, 16> words;
   unsigned count = 0;
   for_each_unit(rule, access, lanes, request, [&](unsigned, unsigned, std::uint64_t word) { words[count++] = word; });
   return broadcast_steps({words.data(), count});
@@ -75,6 +90,10 @@ std::uint64_t lanes_of(const Access& access) {
   return rows == 0 ? access.mask : (std::uint64_t{1} << rows) - 1;
 }
 
+unsigned alignment(unsigned width) {
+  return width == 12 ? 4 : width;
+}
+
 std::optional<Refusal> refuse(const Architecture& architecture, const Rule* rule, const Access& access) {
   using enum Refusal::Reason;
   if (rule == nullptr) return Refusal{no_such_instruction};
@@ -87,17 +106,19 @@ std::optional<Refusal> refuse(const Architecture& architecture, const Rule* rule
   if (access.mask != 0 && (lanes & ~access.mask) != 0) {
     return Refusal{inactive_row, unsigned(std::countr_zero(lanes & ~access.mask))};
   }
-  const unsigned alignment = access.width == 12 ? 4 : access.width;
-  std::optional<Refusal> found;
-  for_each_lane(access.mask == 0 ? 0 : lanes, [&](unsigned lane) {
-    if (found) return;
-    if (lane >= access.addresses.size()) {
-      found = Refusal{address_missing, lane};
-    } else if (access.addresses[lane] % alignment != 0) {
-      found = Refusal{misaligned, lane};
-    }
-  });
-  return found;
+  if (access.mask == 0) return std::nullopt;
+  const unsigned last = unsigned(std::bit_width(lanes)) - 1;
+  if (last >= access.addresses.size()) {
+    const std::uint64_t missing = lanes >> access.addresses.size();
+    return Refusal{address_missing, unsigned(access.addresses.size()) + unsigned(std::countr_zero(missing))};
+  }
+  const std::uint32_t below = alignment(access.width) - 1;
+  std::uint32_t seen = 0;
+  for_each_lane(lanes, [&](unsigned lane) { seen |= access.addresses[lane]; });
+  if ((seen & below) == 0) return std::nullopt;
+  unsigned lane = 0;
+  while ((lanes >> lane & 1) == 0 || (access.addresses[lane] & below) == 0) ++lane;
+  return Refusal{misaligned, lane};
 }
 
 /// The cost from its phases, by the rule's way of counting.
@@ -175,7 +196,7 @@ std::string sentence(const Architecture& architecture, const Access& access, Ref
       return lane + " is active but has no address";
     case misaligned:
       return "the address of " + lane + ", " + std::to_string(access.addresses[refusal.lane]) +
-             ", is not a multiple of " + std::to_string(access.width == 12 ? 4 : access.width);
+             ", is not a multiple of " + std::to_string(alignment(access.width));
     case inactive_row:
       return lane + " gives the address of a row, but is not active";
   }

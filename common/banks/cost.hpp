@@ -30,7 +30,7 @@ struct Cost {
   unsigned floor = 0;
   unsigned merged_by = 0;  ///< 1 or 2: phases merged because the lanes n and n^merged_by agree
   unsigned phase_count = 0;
-  std::array<PhaseCost, 8> phases;  ///< those with an active lane, in order
+  std::array<PhaseCost, most_phases> phases;  ///< those with an active lane, in order
 };
 
 /// Why an access has no cost.

@@ -27,21 +27,42 @@ inline unsigned request_bytes(const Rule& rule, unsigned width) {
   return rule.request_bytes != 0 && rule.request_bytes < width ? rule.request_bytes : width;
 }
 
+template <Serving serving, class Visit>
+void for_each_unit_as(const Rule& rule, const Access& access, std::uint64_t lanes, Request request, Visit visit) {
+  const Banks& banks = rule.banks;
+  const int unit_shift = std::countr_zero(banks.bytes), row_shift = std::countr_zero(banks.row_bytes);
+  const int bank_bits = std::countr_zero(banks.count);
+  const std::uint64_t bank_mask = banks.count - 1;
+  const unsigned units =
+      request.bytes > banks.bytes ? request.bytes / banks.bytes : 1;  // aligned, so no more than that
+  for_each_lane(lanes, [&](unsigned lane) {
+    const std::uint64_t begin = std::uint64_t{access.addresses[lane]} + request.first;
+    for (unsigned i = 0; i < units; ++i) {
+      const std::uint64_t unit = (begin >> unit_shift) + i, bank = unit & bank_mask;
+      const std::uint64_t word = unit << unit_shift >> row_shift << bank_bits | bank;
+      if constexpr (serving == Serving::lanes) {
+        visit(lane, unsigned(bank), word * most_lanes + lane);
+      } else if constexpr (serving == Serving::addresses) {
+        visit(lane, unsigned(bank), begin);
+      } else {
+        visit(lane, unsigned(bank), word);
+      }
+    }
+  });
+}
+
 /// Calls `visit(lane, bank, key)` for each bank that each lane needs; what the bank delivers once has one key.
 template <class Visit>
 void for_each_unit(const Rule& rule, const Access& access, std::uint64_t lanes, Request request, Visit visit) {
-  const Banks& banks = rule.banks;
-  const int unit_shift = std::countr_zero(banks.bytes), row_shift = std::countr_zero(banks.row_bytes);
-  for_each_lane(lanes, [&](unsigned lane) {
-    const std::uint64_t begin = std::uint64_t{access.addresses[lane]} + request.first;
-    const std::uint64_t last = begin + request.bytes - 1;
-    for (std::uint64_t unit = begin >> unit_shift; unit <= last >> unit_shift; ++unit) {
-      const std::uint64_t bank = unit & (banks.count - 1);
-      const std::uint64_t word = (unit << unit_shift >> row_shift) * banks.count + bank;
-      const std::uint64_t keys[]{word, word * most_lanes + lane, begin, word};  // in the order of Serving
-      visit(lane, unsigned(bank), keys[int(rule.serving)]);
-    }
-  });
+  switch (rule.serving) {
+    case Serving::lanes:
+      return for_each_unit_as<Serving::lanes>(rule, access, lanes, request, visit);
+    case Serving::addresses:
+      return for_each_unit_as<Serving::addresses>(rule, access, lanes, request, visit);
+    case Serving::words:
+    case Serving::one_broadcast:
+      return for_each_unit_as<Serving::words>(rule, access, lanes, request, visit);
+  }
 }
 
 }  // namespace bankwise::banks

@@ -167,11 +167,14 @@ TEST_CASE("--json - writes every variant and nothing else", "[command_line]") {
     for (const auto& row : json.at("results")) {
       INFO(row);
       CHECK(row.at("status") == "ok");
-      CHECK(row.at("time_median_s") > 0);
-      CHECK(row.at("samples_s").size() > 0);
+      const bool measured =
+          study->access == nullptr || row.at("access").at("clocks_from") != "a CPU has no banks to measure";
+      CHECK((row.at("time_median_s") > 0) == measured);
+      CHECK((row.at("samples_s").size() > 0) == measured);
       names.push_back(row.at("variant"));
     }
-    std::vector<std::string> expected{"copy"};
+    std::vector<std::string> expected;
+    if (study->access == nullptr) expected.emplace_back("copy");
     for (const Variant& variant : study->variants) {
       if (!variant.library) expected.emplace_back(variant.name);
     }

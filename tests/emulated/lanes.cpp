@@ -8,10 +8,10 @@
 
 #include <algorithm>
 #include <barrier>
-#include <set>
 #include <stdexcept>
 #include <thread>
 
+#include "bankwise/banks/cost.hpp"
 #include "cuda_words.hpp"
 
 thread_local LaneIndex threadIdx, blockIdx;
@@ -89,30 +89,24 @@ std::pair<bankwise::Words, Trace> run_plan(const bankwise::CaseStudy& study, con
 
 namespace {
 
-constexpr std::size_t warp = 32, banks = 32, word = 4;
+constexpr std::size_t warp = 32, word = 4;
 
 /// The accesses that some lanes of a warp make together, one for each of them; null for a lane without.
 using Together = std::vector<const Access*>;
 
 Cost cost_of(const Together& lanes) {
-  const Access& any = **std::find_if(lanes.begin(), lanes.end(), [](const Access* lane) { return lane != nullptr; });
-  const std::size_t group = any.size == 16 ? warp / 4 : any.size == 8 ? warp / 2 : warp;
-  Cost cost;
-  for (std::size_t begin = 0; begin < lanes.size(); begin += group) {
-    std::vector<std::set<std::size_t>> words(banks);
-    for (std::size_t lane = begin; lane < std::min(begin + group, lanes.size()); ++lane) {
-      if (lanes[lane] == nullptr) continue;
-      for (std::size_t byte = 0; byte < any.size; byte += word) {
-        const std::size_t touched = (lanes[lane]->address + byte) / word;
-        words[touched % banks].insert(touched);
-      }
-    }
-    const auto fullest =
-        std::max_element(words.begin(), words.end(), [](auto& a, auto& b) { return a.size() < b.size(); });
-    cost.passes += fullest->size();
-    cost.ideal += fullest->empty() ? 0 : 1;
+  namespace banks = bankwise::banks;
+  std::vector<std::uint32_t> addresses(lanes.size());
+  banks::Access access{.addresses = addresses};
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+    if (lanes[lane] == nullptr) continue;
+    access.operation = lanes[lane]->write ? banks::Operation::store : banks::Operation::load;
+    access.width = unsigned(lanes[lane]->size);
+    access.mask |= std::uint64_t{1} << lane;
+    addresses[lane] = std::uint32_t(lanes[lane]->address);
   }
-  return cost;
+  const auto cost = std::get<banks::Cost>(banks::cost(*banks::find_architecture("sm_90"), access));
+  return {cost.passes, cost.ideal};
 }
 
 }  // namespace

@@ -74,8 +74,7 @@ struct Cost {
   bool operator==(const Cost&) const = default;
 };
 
-/// Passes of all accesses of a trace on 32 banks of 4 bytes, warps of 32, 16-byte accesses a quarter-warp at a time:
-/// NVIDIA since Volta. Error: std::runtime_error if the lanes of a warp cannot be matched.
+/// Passes of all accesses of a trace, by common/banks for compute capability 9.0. Error: std::runtime_error if the lanes of a warp cannot be matched.
 Cost cost(const Trace& trace);
 
 /// Two lanes that touch one word between the same two barriers, one of them writing; empty if there are none.
