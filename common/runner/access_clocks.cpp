@@ -27,6 +27,7 @@ AccessResult access_of(const CaseStudy& study, const Variant& variant, Extent ex
   if (architecture == nullptr) architecture = banks::find_architecture("sm_90");
   const RepeatedAccess repeated = study.access(variant, extent);
   AccessResult result;
+  result.pattern = variant.idea;
   result.architecture = architecture->name;
   result.operation = repeated.operation;
   result.width = repeated.width;

@@ -40,7 +40,8 @@ Json json_of(const AccessResult& access) {
   const auto of_model = [&](unsigned banks::Cost::*value) {
     return access.cost ? Json(*access.cost.*value) : Json(nullptr);
   };
-  return {{"operation", to_string(access.operation)},
+  return {{"pattern", access.pattern},
+          {"operation", to_string(access.operation)},
           {"width", access.width},
           {"count", access.count},
           {"architecture", access.architecture},

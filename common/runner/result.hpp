@@ -38,6 +38,7 @@ inline constexpr std::string_view copy_row = "copy";
 
 /// One access: what the model says, and the clock.
 struct AccessResult {
+  std::string pattern;       ///< the variant's idea
   std::string architecture;  ///< of the model
   banks::Operation operation = banks::Operation::load;
   unsigned width = 4;               ///< bytes per lane

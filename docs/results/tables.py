@@ -6,6 +6,8 @@ A README marks the place of a table with two comments, which name the device's f
 
     <!-- table nvidia_h200 reduction cuda -->      every variant of a case study, one API, three scopes
     <!-- table nvidia_h200 pairs cuda -->          what each cure is worth, case study by case study
+    <!-- table nvidia_h200 strides both -->        passes and clocks of t * s, by stride, both APIs
+    <!-- table nvidia_h200 patterns both -->       of every other pattern
     <!-- end of table -->
 
 With --check nothing is written, and the exit code is 1 if a README differs.
@@ -84,10 +86,44 @@ def pair_table(device: str, api: str) -> str:
     return markdown(["from → to", "inside the block", "from the L2 cache", "from memory"], body)
 
 
+def accesses(device: str, strides: bool) -> list:
+    """Name and row of each pattern, in order, with the clocks by API."""
+    report = json.loads((RESULTS / device / "access_patterns.block.json").read_text())
+    found: dict = {}
+    for row in report["results"]:
+        if bool(re.fullmatch(r"stride\d+", row["variant"])) == strides:
+            found.setdefault(row["variant"], row["access"])[row["api"]] = f"{row['access']['clocks']:.2f}"
+    return list(found.items())
+
+
+def stride_table(device: str) -> str:
+    """In two halves beside each other, so that the odd half of the page is not empty."""
+    found = accesses(device, True)
+    half = len(found) // 2
+    cells = [[name.removeprefix("stride"), str(a["passes"]), a["cuda"], a["opencl"]] for name, a in found]
+    head = ["stride", "passes", "CUDA", "OpenCL"]
+    return markdown(head * 2, [cells[i] + cells[i + half] for i in range(half)])
+
+
+def pattern_table(device: str) -> str:
+    body = [
+        [f"`{name}`", a["pattern"].replace("|", "\\|"), f"{a['operation']} {a['width']}"]
+        + [str(a[key]) for key in ("passes", "conflicts", "expected_clocks")]
+        + [a["cuda"], a["opencl"]]
+        for name, a in ((name, a | {"expected_clocks": f"{a['expected_clocks']:.0f}"}) for name, a in accesses(device, False))
+    ]
+    return markdown(["pattern", "", "access", "passes", "conflicts", "expected", "CUDA", "OpenCL"], body)
+
+
 def filled(text: str) -> str:
     def table(match: re.Match) -> str:
         begin, device, what, api, end = match.groups()
-        return begin + (pair_table(device, api) if what == "pairs" else case_table(device, what, api)) + end
+        special = {
+            "pairs": lambda: pair_table(device, api),
+            "strides": lambda: stride_table(device),
+            "patterns": lambda: pattern_table(device),
+        }
+        return begin + special.get(what, lambda: case_table(device, what, api))() + end
 
     return MARKED.sub(table, text)
 

@@ -9,14 +9,17 @@ endfunction()
 set(prefix ${SCRATCH}/prefix)
 file(REMOVE_RECURSE ${SCRATCH})
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
-foreach(file IN ITEMS bin/reduction bin/prefix_sum bin/transpose share/bankwise/reduction/packed.cuh
+foreach(file IN ITEMS bin/reduction bin/prefix_sum bin/transpose bin/access_patterns bin/bankcheck
+                      share/bankwise/reduction/packed.cuh
                       share/bankwise/reduction/packed.cl share/bankwise/prefix_sum/padded.cl
-                      share/bankwise/transpose/swizzled.cuh include/bankwise/runner/case_study.hpp)
+                      share/bankwise/transpose/swizzled.cuh include/bankwise/banks/cost.hpp
+                      include/bankwise/runner/case_study.hpp)
   if(NOT EXISTS ${prefix}/${file})
     message(FATAL_ERROR "not installed: ${file}")
   endif()
 endforeach()
 run(${prefix}/bin/transpose --list)
+run(${prefix}/bin/bankcheck archs)
 
 run(${CMAKE_COMMAND} -S ${SOURCE} -B ${SCRATCH}/build -G ${GENERATOR} -D CMAKE_PREFIX_PATH=${prefix}
     -D CMAKE_CXX_COMPILER=${CXX} -D CMAKE_CXX_FLAGS=${CXX_FLAGS} -D "CMAKE_CUDA_ARCHITECTURES=${CUDA_ARCHITECTURES}")
