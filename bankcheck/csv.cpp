@@ -33,6 +33,7 @@ bool split_csv(std::string_view line, std::vector<std::string_view>& fields, std
       fields.push_back(unquoted.back());
     } else {
       const auto end = std::min(rest.find(','), rest.size());
+      if (rest.substr(0, end).find('"') != std::string_view::npos) return false;
       fields.push_back(rest.substr(0, end));
       rest.remove_prefix(end);
     }

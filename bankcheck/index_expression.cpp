@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
+#include <string_view>
 
 namespace bankwise {
 namespace {
@@ -82,6 +83,13 @@ int number(const mu::char_type* text, int* position, Value* value) {
   return 1;
 }
 
+/// The parser's own sentence, short: it may hold a name of thousands of letters.
+std::string sentence_of(const mu::ParserError& error) {
+  constexpr std::size_t longest = 200;
+  const std::string text = error.GetMsg();
+  return text.size() <= longest ? text : text.substr(0, longest) + "...";
+}
+
 }  // namespace
 
 /// A muParser with nothing in it but what is defined here.
@@ -121,11 +129,11 @@ IndexExpression::IndexExpression(const std::string& text) {
   if (text.size() > longest) throw ExpressionError(fmt::format("it is longer than {} characters", longest));
   const auto printable = [](unsigned char c) { return c >= ' ' && c <= '~'; };
   if (!std::all_of(text.begin(), text.end(), printable))
-    throw ExpressionError("it holds characters that are not ASCII");
+    throw ExpressionError("it holds characters other than the printable ones of ASCII");
   try {
     parser_ = std::make_unique<Parser>(text);
   } catch (const mu::ParserError& error) {
-    throw ExpressionError(error.GetMsg());
+    throw ExpressionError(sentence_of(error));
   }
 }
 
@@ -139,7 +147,7 @@ std::int64_t IndexExpression::operator()(unsigned tid) {
     if (results != 1) throw ExpressionError("it has more than one value");
     return integer(values[0]);
   } catch (const mu::ParserError& error) {
-    throw ExpressionError(error.GetMsg());
+    throw ExpressionError(sentence_of(error));
   } catch (const ExpressionError& error) {
     throw ExpressionError(fmt::format("{} (tid {})", error.what(), tid));
   }

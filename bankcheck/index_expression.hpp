@@ -15,7 +15,8 @@ class ExpressionError : public std::runtime_error {
 };
 
 /// An integer formula in the lane number `tid`: decimal and 0x numbers, ( ), + - * / %, << >>, & ^ | ~, comparisons,
-/// && || ! and ?: with the meaning and the precedence of C. Every value must be less than 2^53 in size. Operands of
+/// && || ! and ?: with the meaning and the precedence of C, except that && and || calculate both sides, and that a sign
+/// in front of a sign wants parentheses: -(-tid). Every value must be less than 2^53 in size. Operands of
 /// << >> & ^ | ~ must not be negative, shifts go up to 52, and ~ inverts 32 bits.
 class IndexExpression {
  public:

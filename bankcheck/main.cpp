@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iostream>
 #include <system_error>
+#include <utility>
 
 #include "archs.hpp"
 #include "bankwise/console/architecture_named.hpp"
@@ -64,7 +65,7 @@ std::uint64_t mask_of(const banks::Architecture& architecture, const PredictOpti
   char* end = nullptr;
   errno = 0;
   const auto mask = std::strtoull(options.mask.c_str(), &end, 16);
-  if (errno != 0 || *end != '\0' || options.mask.find_first_of("+- ") != std::string::npos) {
+  if (errno != 0 || *end != '\0' || options.mask.find_first_not_of("0123456789abcdefABCDEFxX") != std::string::npos) {
     throw UsageError(fmt::format("--mask '{}' is not a hexadecimal number of at most 64 bits", options.mask));
   }
   return mask;
@@ -91,6 +92,9 @@ int predict(const CLI::App& command, const PredictOptions& options) {
   const banks::Architecture& architecture = architecture_named(options.architecture);
   if (given("--index") == given("accesses")) {
     throw UsageError("predict needs either a CSV file of accesses or --index; see bankcheck predict --help");
+  }
+  for (const auto& [name, value] : {std::pair{"--mask", &options.mask}, std::pair{"--svg", &options.svg}}) {
+    if (given(name) && value->empty()) throw UsageError(fmt::format("{} needs a value", name));
   }
   if (given("--index")) return predict_formula(architecture, options);
   for (const char* name : {"--op", "--width", "--lanes", "--mask", "--svg"}) {
@@ -139,7 +143,9 @@ int run(int argc, const char* const* argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) throw UsageError(fmt::format("{}; see bankcheck --help", error.what()));
-    return app.exit(error);
+    app.exit(error);
+    if (!std::cout.flush()) throw std::runtime_error("cannot write stdout");
+    return exit_ok;
   }
   if (predicting->parsed()) return predict(*predicting, options);
   show(archs_json ? architectures_json() : architectures_text());

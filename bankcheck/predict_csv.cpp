@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bankwise/banks/cost.hpp"
+#include "bankwise/console/quoted.hpp"
 #include "csv.hpp"
 
 namespace bankwise {
@@ -28,14 +29,6 @@ bool parse(std::string_view text, int base, Number& number) {
   }
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
   return error == std::errc() && end == text.data() + text.size();
-}
-
-/// A field as a sentence shows it: short, and without what a terminal would act on.
-std::string quoted(std::string_view field) {
-  std::string text(field.substr(0, 40));
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
-  return fmt::format("'{}{}'", text, field.size() > 40 ? "..." : "");
 }
 
 /// Where the header has put what.
@@ -58,7 +51,12 @@ std::string read_header(const std::vector<std::string_view>& names, Columns& col
       return fmt::format("the header has no column '{}'; it must be id,op,width,mask,a0,...", name);
     if (std::count(names.begin(), names.end(), name) > 1) return fmt::format("the header has two columns '{}'", name);
   }
-  for (std::size_t column = 0; find(fmt::format("a{}", columns.lanes.size()), column);) columns.lanes.push_back(column);
+  for (std::size_t column = 0; find(fmt::format("a{}", columns.lanes.size()), column);) {
+    if (std::count(names.begin(), names.end(), names[column]) > 1) {
+      return fmt::format("the header has two columns '{}'", names[column]);
+    }
+    columns.lanes.push_back(column);
+  }
   if (columns.lanes.size() == 32 || columns.lanes.size() == 64) return "";
   return fmt::format("the header has {} columns for lanes, a0 and following; it must have 32 or 64",
                      columns.lanes.size());
@@ -112,7 +110,8 @@ class Writer {
       out_ << fmt::format(R"({{"schema_version":1,"architecture":"{}","results":[)", architecture.name);
     }
   }
-  void add(std::string_view id, const banks::Cost& cost) {
+  /// False if it cannot be written.
+  bool add(std::string_view id, const banks::Cost& cost) {
     line_.clear();
     const auto append = std::back_inserter(line_);
     if (format_ == Format::csv) {
@@ -127,7 +126,7 @@ class Writer {
       line_ += '}';
     }
     any_ = true;
-    out_ << (line_ += '\n');
+    return bool(out_ << (line_ += '\n'));
   }
   void end(const std::optional<BadRow>& bad) {
     if (format_ == Format::json) {
@@ -157,7 +156,7 @@ class Lines {
     for (;;) {
       in_.getline(buffer_.data(), std::streamsize(buffer_.size()));
       const auto read = std::size_t(in_.gcount());
-      if (read == 0 && !in_) return std::nullopt;
+      if (in_.bad() || (read == 0 && !in_)) return std::nullopt;
       ++number_;
       too_long_ = in_.fail();
       if (too_long_) return "";
@@ -186,9 +185,9 @@ std::optional<BadRow> predict_rows(const banks::Architecture& architecture, std:
   Row row;
   const auto bad = [&](std::string sentence) { return BadRow{lines.number(), std::move(sentence)}; };
   while (const auto line = lines.next()) {
-    if (lines.too_long()) return bad(fmt::format("the line is longer than {} bytes", longest_line - 2));
+    if (lines.too_long()) return bad(fmt::format("the line is longer than {} bytes", longest_line - 1));
     if (!split_csv(*line, fields, unquoted))
-      return bad("a quoted field does not end before the line or the next comma");
+      return bad("a field in quotes does not end with them, or a quote in a field is not doubled");
     if (!columns) {
       column_count = fields.size();
       if (const auto sentence = read_header(fields, columns.emplace()); !sentence.empty()) return bad(sentence);
@@ -202,10 +201,10 @@ std::optional<BadRow> predict_rows(const banks::Architecture& architecture, std:
     if (const auto* refusal = std::get_if<banks::Refusal>(&outcome)) {
       return bad(banks::sentence(architecture, row.access, *refusal));
     }
-    writer.add(fields[columns->id], std::get<banks::Cost>(outcome));
+    if (!writer.add(fields[columns->id], std::get<banks::Cost>(outcome))) return std::nullopt;  // nobody reads it
   }
-  if (!columns) return BadRow{1, "the file is empty; its first line must be id,op,width,mask,a0,..."};
   if (in.bad()) return BadRow{lines.number() + 1, "the file cannot be read any further"};
+  if (!columns) return BadRow{1, "the file is empty; its first line must be id,op,width,mask,a0,..."};
   return std::nullopt;
 }
 

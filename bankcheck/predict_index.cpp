@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "bank_picture.hpp"
 #include "bankwise/console/exit_code.hpp"
+#include "bankwise/console/quoted.hpp"
 #include "index_expression.hpp"
 
 namespace bankwise {
@@ -37,9 +39,7 @@ Prediction predict_index(const banks::Architecture& architecture, banks::Operati
       result.addresses[lane] = std::uint32_t(element) * width;
     }
   } catch (const ExpressionError& error) {
-    constexpr std::size_t shown = 60;
-    throw UsageError(
-        fmt::format("--index '{}{}': {}", index.substr(0, shown), index.size() > shown ? "..." : "", error.what()));
+    throw UsageError(fmt::format("--index {}: {}", quoted(index, 60), error.what()));
   }
   const auto outcome = banks::cost(architecture, result.access());
   if (const auto* refusal = std::get_if<banks::Refusal>(&outcome)) {

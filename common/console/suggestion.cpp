@@ -7,6 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "bankwise/console/quoted.hpp"
+
 namespace bankwise {
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -27,7 +29,7 @@ std::string no_such(std::string_view kind, std::string_view name, const std::vec
                     std::string_view where) {
   const auto nearest = std::min_element(
       known.begin(), known.end(), [&](auto a, auto b) { return edit_distance(a, name) < edit_distance(b, name); });
-  return fmt::format("there is no {} '{}'; did you mean '{}'? {} shows all", kind, name, *nearest, where);
+  return fmt::format("there is no {} {}; did you mean '{}'? {} shows all", kind, quoted(name), *nearest, where);
 }
 
 }  // namespace bankwise

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+//
+// Runs bankcheck as a person does.
+#pragma once
+
+#include <string>
+
+#include "programs.hpp"
+
+/// In the shell: `before` may set variables and limits or feed a pipe, redirections in `arguments` hold.
+inline Outcome bankcheck(const std::string& arguments, const std::string& before = "") {
+  const ScratchDirectory scratch;
+  const auto out = scratch.path() / "out", err = scratch.path() / "err";
+  const std::string command =
+      before + " '" SAMPLES_DIRECTORY "/bankcheck' >" + out.string() + " 2>" + err.string() + " " + arguments;
+  const int status = std::system(command.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(out), text_of(err)};
+}
+
+/// This exit code, and one line on stderr that holds `words`.
+inline Outcome check_fails(const std::string& arguments, int code, const std::string& words,
+                           const std::string& before = "") {
+  Outcome outcome = bankcheck(arguments, before);
+  INFO(before << " bankcheck " << arguments);
+  INFO(outcome.err);
+  CHECK(outcome.code == code);
+  CHECK(outcome.err.find(words) != std::string::npos);
+  CHECK(outcome.err.rfind("bankcheck: ", 0) == 0);
+  CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+  return outcome;
+}

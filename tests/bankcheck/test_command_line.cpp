@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+//
+// The program: exit codes, and one sentence where it refuses.
+#include <nlohmann/json.hpp>
+
+#include "accesses_csv.hpp"
+#include "bankcheck_program.hpp"
+#include "well_formed.hpp"
+
+namespace {
+
+const std::string good_rows = csv_header() + csv_row("a,load,4,ffffffff", 8) + csv_row("b,load,4,ffffffff", 4);
+const std::string good_costs = "id,passes,ideal,conflicts\na,2,1,1\nb,1,1,0\n";
+
+class Files {
+ public:
+  /// The path of a new file with this text.
+  std::string add(const std::string& name, const std::string& text) const {
+    std::ofstream(path(name), std::ios::binary) << text;
+    return path(name);
+  }
+  std::string path(const std::string& name) const { return (scratch_.path() / name).string(); }
+  std::size_t count() const { return files_in(scratch_.path()); }
+
+ private:
+  ScratchDirectory scratch_;
+};
+
+void check_refused_at_once(const std::string& arguments, const std::string& words) {
+  CHECK(check_fails(arguments, 2, words).out == "");
+}
+
+}  // namespace
+
+TEST_CASE("help, version and the architectures") {
+  for (const char* arguments : {"--help", "predict --help", "archs --help", "--version", "archs"}) {
+    const Outcome outcome = bankcheck(arguments);
+    INFO(arguments);
+    CHECK(outcome.code == 0);
+    CHECK(outcome.err == "");
+    CHECK_FALSE(outcome.out.empty());
+  }
+  const auto json = nlohmann::json::parse(bankcheck("archs --json").out);
+  const std::string text = bankcheck("archs").out;
+  CHECK(json["architectures"].size() == bankwise::banks::architectures().size());
+  for (const auto& architecture : json["architectures"]) {
+    CHECK(text.find(architecture["name"].get<std::string>()) != std::string::npos);
+    CHECK_FALSE(architecture["rules"].empty());
+  }
+}
+
+TEST_CASE("command lines that cannot be used") {
+  check_refused_at_once("", "subcommand");
+  check_refused_at_once("nonsense", "subcommand");
+  check_refused_at_once("archs --jsn", "--jsn");
+  check_refused_at_once("archs surplus", "surplus");
+  check_refused_at_once("predict", "either a CSV file of accesses or --index");
+  check_refused_at_once("predict --index tid a.csv", "either a CSV file of accesses or --index");
+  check_refused_at_once("predict a.csv b.csv", "b.csv");
+  check_refused_at_once("predict --index", "--index");
+  check_refused_at_once("predict --index ''", "--index");
+  check_refused_at_once("predict --arch sm_91 --index tid", "no architecture 'sm_91'; did you mean 'sm_90'?");
+  check_refused_at_once("predict --arch gfx943 --index tid", "did you mean 'gfx942'?");
+  check_refused_at_once("predict --arch '' --index tid", "no architecture ''");
+  check_refused_at_once("predict --index tid --width 3", "--width");
+  check_refused_at_once("predict --index tid --width four", "--width");
+  check_refused_at_once("predict --index tid --lanes 65", "--lanes");
+  check_refused_at_once("predict --index tid --lanes 0", "--lanes");
+  check_refused_at_once("predict --index tid --lanes 2 --mask 3", "--mask");
+  check_refused_at_once("predict --index tid --op lod", "--op");
+  for (const char* mask : {"zz", "0x", "-1", "+1", "' 1'", "1ffffffffffffffff", "1,2"}) {
+    check_refused_at_once("predict --index tid --mask " + std::string(mask), "--mask");
+  }
+  for (const char* option : {"--op load", "--width 4", "--lanes 3", "--mask 3", "--svg x"}) {
+    check_refused_at_once("predict a.csv " + std::string(option), "belongs to --index");
+  }
+}
+
+TEST_CASE("an empty value is not as good as none") {
+  const Files files;
+  const std::string csv = files.add("good.csv", good_rows);
+  check_refused_at_once("predict --index tid --mask ''", "--mask");
+  check_refused_at_once("predict --index tid --svg ''", "--svg");
+}
+
+TEST_CASE("a file of accesses") {
+  const Files files;
+  const std::string csv = files.add("good.csv", good_rows);
+  for (const std::string& arguments : {csv, "- < " + csv, "--arch sm_90 " + csv, "--arch SM_90A " + csv}) {
+    const Outcome outcome = bankcheck("predict " + arguments);
+    INFO(arguments << ": " << outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK(outcome.out == good_costs);
+    CHECK(outcome.err == "");
+  }
+  CHECK(bankcheck("predict -", "cat " + csv + " |").out == good_costs);
+  CHECK(bankcheck("predict --arch sm_13 " + csv).out.find("passes_max") != std::string::npos);
+  const auto json = nlohmann::json::parse(bankcheck("predict --json " + csv).out);
+  CHECK(json["results"].size() == 2);
+}
+
+TEST_CASE("files that cannot be read") {
+  const Files files;
+  check_refused_at_once("predict /no/such/file", "cannot read /no/such/file: No such file");
+  check_refused_at_once("predict ''", "cannot read");
+  check_refused_at_once("predict " + files.path(""), "directory");
+  check_refused_at_once("predict " + std::string(5000, 'x'), "cannot read");
+  check_fails("predict " + files.add("empty.csv", ""), 2, "empty.csv:1: the file is empty");
+  check_fails("predict - < /dev/null", 2, "stdin:1: the file is empty");
+  // What is no file at all is not an empty one.
+  check_fails("predict - < /", 2, "cannot be read");
+  check_fails("predict - <&-", 2, "cannot be read");
+}
+
+TEST_CASE("a bad row: what is before it is printed, the rest is not") {
+  const Files files;
+  const std::string bad = files.add("bad.csv", good_rows + csv_row("c,laod,4,1", 4) + csv_row("d,load,4,1", 4));
+  const Outcome outcome = check_fails("predict " + bad, 2, bad + ":4: 'laod' is no operation");
+  CHECK(outcome.out == good_costs);
+  CHECK(check_fails("predict - < " + bad, 2, "stdin:4: ").out == good_costs);
+  const auto json = nlohmann::json::parse(check_fails("predict --json " + bad, 2, ":4: ").out);
+  CHECK(json["results"].size() == 2);
+  CHECK(json["error"]["line"] == 4);
+  check_fails("predict " + files.add("binary.csv", std::string(100000, '\0')), 2, "binary.csv:1: ");
+}
+
+TEST_CASE("an output that cannot be written ends the program with 3") {
+  const Files files;
+  const std::string csv = files.add("good.csv", good_rows);
+  for (const std::string& arguments : {"predict " + csv, "predict --json " + csv, std::string("archs"),
+                                       std::string("archs --json"), std::string("--help"), std::string("--version")}) {
+    check_fails(arguments + " > /dev/full", 3, "cannot write stdout");
+    check_fails(arguments + " >&-", 3, "cannot write stdout");
+  }
+}
+
+TEST_CASE("every row measured on sm_90, through the program (measured)") {
+  const std::string measured = SOURCE_DIRECTORY "/tests/data/h200_wavefronts.csv";
+  const auto numbers_of = [](const std::string& line) {
+    std::vector<std::string> fields{""};
+    for (const char c : line) c == ',' ? fields.emplace_back() : fields.back() += c;
+    return fields;
+  };
+  const auto different = [&](const char* architecture, unsigned passes_column) {
+    const Outcome outcome = bankcheck("predict --arch " + std::string(architecture) + " " + measured);
+    INFO(outcome.err);
+    REQUIRE(outcome.code == 0);
+    std::istringstream found(outcome.out);
+    std::ifstream wanted(measured);
+    std::string found_line, wanted_line;
+    std::getline(found, found_line);
+    std::getline(wanted, wanted_line);
+    unsigned rows = 0, wrong = 0;
+    for (; std::getline(wanted, wanted_line) && std::getline(found, found_line); ++rows) {
+      const auto want = numbers_of(wanted_line), have = numbers_of(found_line);
+      REQUIRE(want.size() == 38);
+      REQUIRE(have.size() >= 4);
+      wrong += have[0] == want[0] && have[passes_column] == want[36] && have[3] == want[37] ? 0 : 1;
+    }
+    CHECK(rows == 2480);
+    CHECK_FALSE(std::getline(found, found_line));
+    return wrong;
+  };
+  CHECK(different("sm_90", 1) == 0);
+  CHECK(different("sm_90", 2) > 100);  // the negative control: ideal is not what was measured
+}
+
+#if BANKWISE_HAVE_MUPARSER
+
+TEST_CASE("a formula") {
+  const Outcome text = bankcheck("predict --index 'tid*2'");
+  CHECK(text.code == 0);
+  CHECK(text.err == "");
+  CHECK(text.out.find("passes 2, ideal 1, conflicts 1\n") != std::string::npos);
+  CHECK(text.out.find('\033') == std::string::npos);  // stdout is no terminal
+  const auto json = nlohmann::json::parse(bankcheck("predict --json --index tid --arch gfx942 --width 16").out);
+  CHECK(json["mask"] == "0xffffffffffffffff");
+  CHECK(json["passes"] == 8);
+  const auto lanes = [](const std::string& option) {
+    return nlohmann::json::parse(bankcheck("predict --json --index tid " + option).out)["phases"][0]["lanes"];
+  };
+  CHECK(lanes("") == "0-31");
+  CHECK(lanes("--lanes 5") == "0-4");
+  CHECK(lanes("--mask 0x50") == "4, 6");
+  CHECK(lanes("--mask f0") == "4-7");
+  CHECK(lanes("--arch gfx1100") == "0-31");
+  CHECK(bankcheck("predict --arch gfx1100 --lanes 64 --index tid").code == 0);
+}
+
+TEST_CASE("formulas that are refused") {
+  check_refused_at_once("predict --index 1/0", "--index '1/0': it divides by zero");
+  check_refused_at_once("predict --index ' '", "it is empty");
+  check_refused_at_once("predict --index=-1", "element -1 of lane 0");
+  check_refused_at_once("predict --index 'tid*2^'", "--index 'tid*2^': ");
+  check_refused_at_once("predict --index tid --lanes 33", "lane 32 is active");
+  check_refused_at_once("predict --index tid --op atomic --width 8", "no cost for atomic of 8 bytes");
+  check_refused_at_once("predict --index \"$(printf 'tid\\n*2')\"", "--index 'tid?*2'");
+  check_refused_at_once("predict --index '" + std::string(10000, 'x') + "'", "longer than");
+}
+
+TEST_CASE("the picture as a file, and as stdout") {
+  const Files files;
+  const std::string path = files.path("picture.svg");
+  const Outcome both = bankcheck("predict --index 'tid<3 ? 0 : tid' --svg " + path);
+  CHECK(both.code == 0);
+  CHECK(both.out == bankcheck("predict --index 'tid<3 ? 0 : tid'").out);
+  const std::string svg = text_of(path);
+  CHECK(what_is_malformed(svg) == "");
+  CHECK(files.count() == 1);
+  CHECK(bankcheck("predict --index 'tid<3 ? 0 : tid' --svg -").out == svg);
+  CHECK(bankcheck("predict --json --index 'tid<3 ? 0 : tid' --svg -").out == svg);
+
+  check_refused_at_once("predict --index tid --svg /no/such/folder/x.svg", "cannot write --svg /no/such/folder/x.svg");
+  check_refused_at_once("predict --index tid --svg " + files.path(""), "directory");
+  CHECK(check_fails("predict --index tid --svg /dev/full", 3, "cannot write --svg /dev/full").out == "");
+  // An expression that is refused leaves the old picture alone.
+  check_refused_at_once("predict --index 1/0 --svg " + path, "divides by zero");
+  CHECK(text_of(path) == svg);
+  for (const char* option : {"", " --json", " --svg -"}) {
+    check_fails("predict --index tid" + std::string(option) + " > /dev/full", 3, "cannot write");
+    check_fails("predict --index tid" + std::string(option) + " >&-", 3, "cannot write");
+  }
+}
+
+#else
+
+TEST_CASE("a build without muParser says so") {
+  check_refused_at_once("predict --index tid", "this build has no muParser");
+}
+
+#endif

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+//
+// Good files, in every spelling that spreadsheets and scripts give them.
+#include <nlohmann/json.hpp>
+
+#include "accesses_csv.hpp"
+
+using namespace bankwise;
+
+namespace {
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) {
+    text.replace(at, what.size(), by);
+  }
+  return text;
+}
+
+const std::string two_rows = csv_header() + csv_row("first,load,4,ffffffff", 4) + csv_row("second,load,4,ffffffff", 8);
+const std::string two_costs = "first,1,1,0\nsecond,2,1,1\n";
+
+}  // namespace
+
+TEST_CASE("a cost for each row") {
+  check_rows(two_rows, two_costs);
+  check_rows(csv_header() + csv_row("s,store,16,ffffffff", 16) + csv_row("c,atomic.cas,4,f", 0) +
+                 csv_row("l,load,16,ffffffff", 512) + csv_row("m,ldmatrix.x4,16,ffffffff", 128) +
+                 csv_row("none,load,4,0", 4),
+             "s,4,4,0\nc,8,2,3\nl,32,4,28\nm,32,4,28\nnone,0,0,0\n");
+  check_rows(csv_header(), "");
+}
+
+TEST_CASE("columns may be in any order, and others are ignored") {
+  std::string header = "comment,a0", row = "\"no, nothing\",0";
+  for (int lane = 31; lane >= 1; --lane) {
+    header += ",a" + std::to_string(lane);
+    row += "," + std::to_string(128 * lane);
+  }
+  check_rows(header + ",mask,passes,op,id,width\n" + row + ",ffffffff,99,load,x,4\n", "x,32,1,31\n");
+  check_rows(replaced(replaced(two_rows, "\n", ",\n"), "a31,", "a31,a33"), two_costs);  // no a32: a33 is some other
+}
+
+TEST_CASE("the ends of lines, blank lines and a byte order mark are as editors leave them") {
+  check_rows(replaced(two_rows, "\n", "\r\n"), two_costs);
+  check_rows(replaced(two_rows, "\n", "\n\n"), two_costs);
+  check_rows(replaced(two_rows, "\n", "\r\n\r\n\r\n"), two_costs);
+  check_rows("\n\r\n" + two_rows, two_costs);
+  check_rows(two_rows.substr(0, two_rows.size() - 1), two_costs);
+  check_rows(replaced(two_rows, "\n", "\r\n").substr(0, two_rows.size() + 2), two_costs);
+  check_rows("\xEF\xBB\xBF" + two_rows, two_costs);
+  // Elsewhere it is no mark, but part of a name.
+  check_bad("\n\xEF\xBB\xBF" + two_rows, 2, "no column 'id'");
+}
+
+TEST_CASE("64 lanes") {
+  const std::string full(16, 'f');
+  const Predicted predicted =
+      predict(csv_header(64) + csv_row("w,load,4," + full, 4, 64) + csv_row("h,load,4,ffffffff00000000", 128, 64) +
+                  csv_row("x,load,16," + full, 16, 64),
+              "gfx942");
+  CHECK_FALSE(predicted.bad.has_value());
+  CHECK(predicted.out == "id,passes,ideal,conflicts\nw,2,2,0\nh,32,1,31\nx,8,8,0\n");
+  check_rows(csv_header(64) + csv_row("w,load,4,ffffffff", 4, 64), "w,1,1,0\n");  // 64 columns for a warp of 32
+  check_bad(csv_header(64) + csv_row("w,load,4,1ffffffff", 4, 64), 2, "lane 32");
+}
+
+TEST_CASE("inactive lanes hold anything") {
+  const auto garbage = [](unsigned lane) {
+    const std::string kinds[]{"", "x", "-1", "3", "99999999999999999999", "\"a,b\"", "\xFF", "1.5"};
+    return lane < 4 ? std::to_string(8 * lane) : kinds[lane % 8];
+  };
+  check_rows(csv_header() + csv_row("g,load,8,f", garbage), "g,1,1,0\n");
+  // The negative control: one more active lane reads it.
+  check_bad(csv_header() + csv_row("g,load,8,1f", garbage), 2, "lane 4");
+}
+
+TEST_CASE("numbers in every spelling") {
+  for (const char* mask : {"f", "F", "0xf", "0XF", "0000000f", "0x000000000000000000000f"}) {
+    check_rows(csv_header() + csv_row(std::string("m,load,4,") + mask, 128), "m,4,1,3\n");
+  }
+  const auto spelled = [](unsigned lane) {
+    const char* same[]{"4096", "0x1000", "0X1000", "04096", "0x00001000"};
+    return std::string(same[lane % 5]);
+  };
+  check_rows(csv_header() + csv_row("a,load,4,ffffffff", spelled), "a,1,1,0\n");
+  const auto top = [](unsigned lane) { return lane == 0 ? std::string("4294967292") : std::string("0xFFFFFF7C"); };
+  check_rows(csv_header() + csv_row("top,load,4,3", top), "top,2,1,1\n");
+}
+
+TEST_CASE("an id is any text and comes back as it was") {
+  for (const char* id : {R"("a,b")", R"("say ""so""")", "\xC3\xA9\xE2\x82\xAC", "", " ", "=1+1", R"("""")"}) {
+    check_rows(csv_header() + csv_row(id + std::string(",load,4,1"), 4), id + std::string(",1,1,0\n"));
+  }
+}
+
+TEST_CASE("where the hardware chooses, the worst choice is told too") {
+  const std::string rows = csv_row("s,load,4,ffff", 8) + csv_row("b,load,4,ffff", [](unsigned lane) {
+                             return std::to_string(lane < 8 ? 0 : 4 * lane);
+                           });
+  const Predicted predicted = predict(csv_header() + rows, "sm_13");
+  CHECK_FALSE(predicted.bad.has_value());
+  CHECK(predicted.out == "id,passes,ideal,conflicts,passes_max,conflicts_max\ns,2,1,1,2,1\nb,1,1,0,2,1\n");
+  CHECK(predict(csv_header() + rows, "sm_20").out == "id,passes,ideal,conflicts\ns,1,1,0\nb,1,1,0\n");
+}
+
+TEST_CASE("JSON holds the same") {
+  const std::string csv = csv_header() + csv_row(R"("a ""b""",load,4,ffffffff)", 8) + csv_row("\xC3\xA9,load,4,1", 4) +
+                          csv_row("\xFF\x01,load,4,1", 4);
+  const Predicted predicted = predict(csv, "sm_90", Format::json);
+  CHECK_FALSE(predicted.bad.has_value());
+  const auto json = nlohmann::json::parse(predicted.out);
+  CHECK(json["schema_version"] == 1);
+  CHECK(json["architecture"] == "sm_90");
+  REQUIRE(json["results"].size() == 3);
+  CHECK(json["results"][0] == nlohmann::json{{"id", "a \"b\""}, {"passes", 2}, {"ideal", 1}, {"conflicts", 1}});
+  CHECK(json["results"][1]["id"] == "\xC3\xA9");
+  CHECK(json["results"][2]["id"] == "\xEF\xBF\xBD\x01");  // what is no UTF-8 is replaced
+  CHECK_FALSE(json.contains("error"));
+
+  const auto choice = nlohmann::json::parse(predict(csv, "sm_13", Format::json).out);
+  CHECK(choice["results"][0]["passes_max"] == 4);
+  CHECK(choice["results"][0]["conflicts_max"] == 2);
+  CHECK(nlohmann::json::parse(predict(csv_header(), "sm_90", Format::json).out)["results"].empty());
+}
+
+TEST_CASE("JSON is whole where a row is bad") {
+  const std::string good = csv_row("0,load,4,1", 4), bad = csv_row(R"(1,"lo""ad",4,1)", 4);
+  const Predicted predicted = predict(csv_header() + good + bad + good, "sm_90", Format::json);
+  REQUIRE(predicted.bad.has_value());
+  const auto json = nlohmann::json::parse(predicted.out);
+  CHECK(json["results"].size() == 1);
+  CHECK(json["error"]["line"] == 3);
+  CHECK(json["error"]["sentence"] == predicted.bad->sentence);
+  const auto empty = nlohmann::json::parse(predict("", "sm_90", Format::json).out);
+  CHECK(empty["results"].empty());
+  CHECK(empty["error"]["line"] == 1);
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+//
+// Runs what the fuzzers have collected through the fuzz targets, with any compiler and without a fuzzer.
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace fs = std::filesystem;
+
+extern "C" {
+int fuzz_predict_csv(const std::uint8_t* data, std::size_t size);
+int fuzz_index(const std::uint8_t* data, std::size_t size);
+int fuzz_cost(const std::uint8_t* data, std::size_t size);
+}
+
+namespace {
+
+struct Target {
+  const char* name;
+  int (*run)(const std::uint8_t*, std::size_t);
+};
+constexpr Target targets[] {
+  {"predict_csv", fuzz_predict_csv},
+#if BANKWISE_HAVE_MUPARSER
+      {"index", fuzz_index},
+#endif
+      {"cost", fuzz_cost},
+};
+
+/// How many files of the directory were run.
+std::size_t replay(const Target& target, const fs::path& directory) {
+  std::size_t files = 0;
+  if (!fs::is_directory(directory)) return 0;
+  for (const auto& entry : fs::directory_iterator(directory)) {
+    std::ifstream file(entry.path(), std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    std::fprintf(stderr, "\r%s", entry.path().c_str());  // the last of these is to blame if the program ends here
+    target.run(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+    ++files;
+  }
+  std::fprintf(stderr, "\n");
+  return files;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const fs::path corpus = argc > 1 ? argv[1] : "tests/fuzz/corpus";
+  for (const Target& target : targets) {
+    const std::size_t files = replay(target, corpus / target.name);
+    std::printf("%s: %zu files\n", target.name, files);
+    if (files == 0) {
+      std::printf("the corpus %s is empty\n", (corpus / target.name).c_str());
+      return 1;
+    }
+  }
+  return 0;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "\n%s\n", error.what());
+  return 1;
+}
