@@ -14,21 +14,19 @@ namespace {
 /// keys beyond the first of a bank are looked up in a table.
 class BusiestBank {
  public:
+  BusiestBank() { first_.fill(none); }
   void add(unsigned bank, std::uint64_t key) {
-    if ((used_ >> bank & 1) == 0) {
-      used_ |= std::uint64_t{1} << bank;
+    if (first_[bank] == none) {
       first_[bank] = key;
-      delivers_[bank] = 1;
-      most_ = std::max(most_, 1U);
     } else if (first_[bank] != key && is_new(key)) {
-      most_ = std::max(most_, ++delivers_[bank]);
+      most_more_ = std::max(most_more_, ++more_[bank]);
     }
   }
-  unsigned most() const { return most_; }
+  /// Something must have been added.
+  unsigned most() const { return 1 + most_more_; }
 
  private:
   bool is_new(std::uint64_t key) {
-    if (count_ == 0) slots_.fill(0);
     auto slot = unsigned(key * 0x9E3779B97F4A7C15U >> (64 - slot_bits));
     for (; slots_[slot] != 0; slot = (slot + 1) % slots_.size()) {
       if (keys_[slots_[slot] - 1U] == key) return false;
@@ -39,12 +37,12 @@ class BusiestBank {
   }
 
   static constexpr unsigned slot_bits = 8;  // twice as many slots as keys, for short searches
-  std::array<std::uint64_t, most_banks> first_;
-  std::array<unsigned, most_banks> delivers_;
-  std::array<std::uint64_t, most_units> keys_;
-  std::array<std::uint8_t, 1 << slot_bits> slots_;  // 1 + index of the key; 0: empty
-  std::uint64_t used_ = 0;                          // bit b: bank b delivers something, and the arrays hold it
-  unsigned count_ = 0, most_ = 0;
+  static constexpr std::uint64_t none = ~std::uint64_t{0};
+  std::array<std::uint64_t, most_banks> first_;       // key of each bank
+  std::array<unsigned, most_banks> more_{};           // how many more it has
+  std::array<std::uint64_t, most_units> keys_;        // all of these
+  std::array<std::uint8_t, 1 << slot_bits> slots_{};  // 1 + index of the key; 0: empty
+  unsigned count_ = 0, most_more_ = 0;
 };
 
 unsigned busiest(const Rule& rule, const Access& access, std::uint64_t lanes, Request request) {
@@ -113,12 +111,13 @@ std::optional<Refusal> refuse(const Architecture& architecture, const Rule* rule
     return Refusal{address_missing, unsigned(access.addresses.size()) + unsigned(std::countr_zero(missing))};
   }
   const std::uint32_t below = alignment(access.width) - 1;
-  std::uint32_t seen = 0;
-  for_each_lane(lanes, [&](unsigned lane) { seen |= access.addresses[lane]; });
-  if ((seen & below) == 0) return std::nullopt;
-  unsigned lane = 0;
-  while ((lanes >> lane & 1) == 0 || (access.addresses[lane] & below) == 0) ++lane;
-  return Refusal{misaligned, lane};
+  std::uint32_t any = 0;  // idle lanes included, which is quicker and nearly always enough
+  for (unsigned lane = 0; lane <= last; ++lane) any |= access.addresses[lane];
+  if ((any & below) == 0) return std::nullopt;
+  std::uint64_t bad = 0;
+  for_each_lane(lanes, [&](unsigned lane) { bad |= std::uint64_t{(access.addresses[lane] & below) != 0} << lane; });
+  if (bad == 0) return std::nullopt;
+  return Refusal{misaligned, unsigned(std::countr_zero(bad))};
 }
 
 /// The cost from its phases, by the rule's way of counting.
@@ -153,8 +152,9 @@ std::variant<Cost, Refusal> cost(const Architecture& architecture, const Access&
   const Rule* rule = find_rule(architecture, access.operation, access.width);
   if (const auto refusal = refuse(architecture, rule, access)) return *refusal;
 
-  Cost cost;
-  if (access.mask == 0) return cost;
+  std::variant<Cost, Refusal> outcome;  // returned without a copy
+  Cost& cost = std::get<Cost>(outcome);
+  if (access.mask == 0) return outcome;
   cost.merged_by = rule->merges ? agreeing_distance(access) : 0;
   const Phases phases = cost.merged_by != 0 ? merged(rule->phases) : rule->phases;
   const std::uint64_t lanes = lanes_of(access);
@@ -174,7 +174,7 @@ std::variant<Cost, Refusal> cost(const Architecture& architecture, const Access&
     }
   }
   add_up(*rule, cost);
-  return cost;
+  return outcome;
 }
 
 std::string sentence(const Architecture& architecture, const Access& access, Refusal refusal) {
