@@ -21,11 +21,17 @@ struct BankPicture {
 };
 BankPicture picture(const banks::Architecture& architecture, const banks::Access& access, const banks::Cost& cost);
 
+/// Whether a bank has more to do than one turn.
+bool collides(const PhasePicture& phase, std::size_t bank);
+
+/// The lanes of a turn, at least one, in the room of a cell: the first, and a plus if there are more.
+std::string cell_text(const std::vector<unsigned>& lanes);
+
 /// Lanes as a person writes them: "0-7, 16, 18-20".
 std::string lane_ranges(std::uint64_t lanes);
 
-/// For a terminal of so many columns: banks across, lanes in the cells. A cell of several lanes shows the first and a
-/// plus; '!' marks, and red if `colour`, the cells of a bank that needs more turns than one.
+/// For a terminal of so many columns: banks across, lanes in the cells. '!' marks, and red if `colour`, the
+/// cells of a bank that needs more turns than one.
 std::string to_text(const BankPicture& picture, unsigned columns, bool colour);
 
 /// The same as a file of its own.

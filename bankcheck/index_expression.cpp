@@ -63,7 +63,7 @@ constexpr Binary binary[]{
     {"+", [](Value a, Value b) { return within_limits(a + b); }, 9},
     {"-", [](Value a, Value b) { return within_limits(a - b); }, 9},
     {"*", [](Value a, Value b) { return within_limits(a * b); }, 10},
-    {"/", [](Value a, Value b) { return Value(integer(a) / divisor(b)); }, 10},
+    {"/", [](Value a, Value b) { return Value(std::int64_t{integer(a) / divisor(b)}); }, 10},
     {"%", [](Value a, Value b) { return Value(integer(a) % divisor(b)); }, 10},
 };
 
@@ -86,7 +86,7 @@ int number(const mu::char_type* text, int* position, Value* value) {
 /// The parser's own sentence, short: it may hold a name of thousands of letters.
 std::string sentence_of(const mu::ParserError& error) {
   constexpr std::size_t longest = 200;
-  const std::string text = error.GetMsg();
+  const std::string& text = error.GetMsg();
   return text.size() <= longest ? text : text.substr(0, longest) + "...";
 }
 
@@ -97,7 +97,7 @@ struct IndexExpression::Parser : mu::ParserBase {
   Value tid = 0;
 
   explicit Parser(const std::string& text) {
-    InitCharSets();
+    Parser::InitCharSets();
     EnableBuiltInOprt(false);
     EnableOptimizer(false);
     AddValIdent(number);

@@ -108,6 +108,7 @@ CLI::App* declare_predict(CLI::App& app, PredictOptions& options) {
   CLI::App* command =
       app.add_subcommand("predict", "What an access costs: a CSV file of them, or one written as a formula");
   std::vector<std::string> operations;
+  operations.reserve(banks::operation_count);
   for (int i = 0; i < banks::operation_count; ++i) operations.emplace_back(to_string(banks::Operation(i)));
   command->add_option("--arch", options.architecture, "Architecture, see bankcheck archs")->capture_default_str();
   command->add_option(

@@ -100,7 +100,6 @@ struct Architecture {
   std::string_view gpus;        ///< "Hopper: H100, H200"
   unsigned warp = 32;           ///< lanes of a warp, where nobody says otherwise
   unsigned lanes = 32;          ///< and at most
-  bool clocks = false;          ///< measured: an access takes max(passes, floor) clocks, see Cost::floor
   std::span<const Rule> rules;  ///< the first that has operation and width counts
   std::string_view note;        ///< what a reader should know before trusting the numbers
 };
@@ -114,27 +113,43 @@ std::span<const Architecture> architectures();
 /// By name or alias, in any case; null if there is none.
 const Architecture* find_architecture(std::string_view name);
 
+// --- How well_formed() is found out ---
+
+constexpr bool well_formed(const Banks& banks) {
+  for (const unsigned value : {banks.count, banks.bytes, banks.row_bytes}) {
+    if (value == 0 || (value & (value - 1)) != 0) return false;
+  }
+  return banks.count <= most_banks && banks.row_bytes >= banks.count * banks.bytes;
+}
+
+/// Whether there is room for each phase, and for all of them, when each of the `lanes` lanes accesses `width` bytes.
+constexpr bool fits(const Rule& rule, unsigned lanes, unsigned width) {
+  const unsigned request = rule.request_bytes != 0 && rule.request_bytes < width ? rule.request_bytes : width;
+  const unsigned units = (request + rule.banks.bytes - 1) / rule.banks.bytes;  // of a lane
+  unsigned phases = 0;
+  for (unsigned i = 0; i < rule.phases.count; ++i) {
+    unsigned served = 0;
+    for (unsigned lane = 0; lane < lanes; ++lane) served += unsigned(rule.phases.lanes[i] >> lane & 1);
+    if ((rule.merges ? 2 : 1) * served * units > most_units) return false;
+    if (rule.serving == Serving::one_broadcast && (served > 16 || units != 1)) return false;
+    phases += served > 0 ? 1 : 0;
+  }
+  return phases * (width / request) <= most_phases;
+}
+
+constexpr bool well_formed(const Rule& rule, unsigned lanes) {
+  if (!rule.refusal.empty()) return true;
+  if (rule.rounds == 0 || (rule.serving == Serving::one_broadcast && rule.banks.count != 16)) return false;
+  for (unsigned width = 1; width <= 16; ++width) {
+    if ((rule.widths >> width & 1) != 0 && !fits(rule, lanes, width)) return false;
+  }
+  return well_formed(rule.banks);
+}
+
 constexpr bool well_formed(const Architecture& architecture) {
-  const auto power_of_two = [](unsigned value) { return value != 0 && (value & (value - 1)) == 0; };
   if (architecture.warp == 0 || architecture.warp > architecture.lanes || architecture.lanes > most_lanes) return false;
   for (const Rule& rule : architecture.rules) {
-    const Banks& banks = rule.banks;
-    if (!power_of_two(banks.count) || !power_of_two(banks.bytes) || !power_of_two(banks.row_bytes)) return false;
-    if (banks.count > most_banks || banks.row_bytes < banks.count * banks.bytes || rule.rounds == 0) return false;
-    for (unsigned width = 1; width <= 16; ++width) {
-      if ((rule.widths >> width & 1) == 0 || !rule.refusal.empty()) continue;
-      const unsigned request = rule.request_bytes != 0 && rule.request_bytes < width ? rule.request_bytes : width;
-      const unsigned units = (request + banks.bytes - 1) / banks.bytes;  // of a lane
-      unsigned phases = 0;
-      for (unsigned i = 0; i < rule.phases.count; ++i) {
-        unsigned lanes = 0;
-        for (unsigned lane = 0; lane < architecture.lanes; ++lane) lanes += unsigned(rule.phases.lanes[i] >> lane & 1);
-        if ((rule.merges ? 2 : 1) * lanes * units > most_units) return false;
-        if (rule.serving == Serving::one_broadcast && (lanes > 16 || banks.count != 16 || units != 1)) return false;
-        phases += lanes > 0 ? 1 : 0;
-      }
-      if (phases * (width / request) > most_phases) return false;
-    }
+    if (!well_formed(rule, architecture.lanes)) return false;
   }
   return true;
 }

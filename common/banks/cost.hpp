@@ -25,8 +25,8 @@ struct Cost {
   unsigned conflicts = 0;  ///< passes - ideal; for atomic.cas, where each conflict takes two passes, half of that
   /// The worst choice of the hardware, where it has one (compute capability 1.x); else equal to the two above.
   unsigned passes_max = 0, conflicts_max = 0;
-  /// Clocks that an access takes at least, however few its passes: all phases, active or not. Measured where
-  /// Architecture::clocks says so.
+  /// Clocks that an access takes at least, however few its passes: all phases, active or not. Measured on compute
+  /// capability 9.0, where an access takes max(passes, floor) clocks.
   unsigned floor = 0;
   unsigned merged_by = 0;  ///< 1 or 2: phases merged because the lanes n and n^merged_by agree
   unsigned phase_count = 0;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "bankwise/runner/stop_rule.hpp"
 
@@ -46,6 +47,12 @@ AccessResult access_of(const CaseStudy& study, const Variant& variant, Extent ex
 std::optional<double> expected_clocks(const AccessResult& access) {
   if (!access.cost) return std::nullopt;
   return std::max(access.cost->passes, access.cost->floor);
+}
+
+std::optional<MeasuredPasses> measured_passes(const AccessResult& access) {
+  if (!access.clocks || !access.cost) return std::nullopt;
+  const auto nearest = unsigned(std::max(std::lround(*access.clocks), 1L));
+  return MeasuredPasses{nearest, nearest <= access.cost->floor};
 }
 
 void derive_clocks(std::vector<Result>& results, const std::vector<std::vector<double>>& counted) {

@@ -19,6 +19,13 @@ AccessResult access_of(const CaseStudy& study, const Variant& variant, Extent ex
 /// Clocks that the model expects: the passes, or the floor where that is more. Empty where it has no answer.
 std::optional<double> expected_clocks(const AccessResult& access);
 
+/// Passes that measured clocks mean: so many, or, where that is no more than the floor, at most so many.
+struct MeasuredPasses {
+  unsigned passes = 0;
+  bool at_most = false;
+};
+std::optional<MeasuredPasses> measured_passes(const AccessResult& access);
+
 /// Gives each result its clocks per access. `counted` holds, result by result, the clocks of its samples as the kernel
 /// counted them, or zeros: then times are divided by the time of a row without conflict, whose clocks are taken to be
 /// those of the model.

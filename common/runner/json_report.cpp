@@ -40,6 +40,7 @@ Json json_of(const AccessResult& access) {
   const auto of_model = [&](unsigned banks::Cost::*value) {
     return access.cost ? Json(*access.cost.*value) : Json(nullptr);
   };
+  const auto passes = measured_passes(access);
   return {{"pattern", access.pattern},
           {"operation", to_string(access.operation)},
           {"width", access.width},
@@ -52,6 +53,8 @@ Json json_of(const AccessResult& access) {
           {"refusal", access.refusal},
           {"expected_clocks", or_null(expected_clocks(access))},
           {"clocks", or_null(access.clocks)},
+          {"measured_passes", passes ? Json(passes->passes) : Json(nullptr)},
+          {"at_floor", passes ? Json(passes->at_most) : Json(nullptr)},
           {"clocks_from", access.clocks_from}};
 }
 

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "bankwise/console/table.hpp"
 #include "bankwise/runner/access_clocks.hpp"
@@ -50,18 +49,12 @@ std::vector<std::string> row_of(const Result& result) {
 const std::vector<std::string> access_head{"pattern",   "verified", "access", "passes",    "ideal",
                                            "conflicts", "expected", "clocks", "so passes", "from"};
 
-/// Passes that a number of clocks means. At the floor it may be fewer.
-std::string passes_meant(const AccessResult& access) {
-  if (!access.clocks || !access.cost) return "-";
-  const double nearest = std::max(std::round(*access.clocks), 1.0);
-  return fmt::format("{}{:.0f}", nearest > access.cost->floor ? "" : "<= ", nearest);
-}
-
 std::vector<std::string> access_row(const Result& result) {
   const AccessResult& access = *result.access;
   const auto of_model = [&](unsigned banks::Cost::*value) {
     return access.cost ? std::to_string(*access.cost.*value) : std::string("-");
   };
+  const auto passes = measured_passes(access);
   const std::string remark = !result.reason.empty() ? first_line(result.reason)
                              : access.cost          ? access.clocks_from
                                                     : access.refusal;
@@ -73,7 +66,7 @@ std::vector<std::string> access_row(const Result& result) {
           of_model(&banks::Cost::conflicts),
           optional_text(expected_clocks(access), [](double clocks) { return fmt::format("{}", clocks); }),
           optional_text(access.clocks, [](double clocks) { return fmt::format("{:.2f}", clocks); }),
-          passes_meant(access),
+          passes ? fmt::format("{}{}", passes->at_most ? "<= " : "", passes->passes) : "-",
           remark};
 }
 

@@ -57,8 +57,8 @@ def cell(row: dict, key: str) -> str:
     return f"{100 * value:.0f} %" if key == "of_copy" else f"{value:.2f} ×"
 
 
-def markdown(head: list, body: list) -> str:
-    lines = [head, ["---"] + ["---:"] * (len(head) - 1)] + body
+def markdown(head: list, body: list, left: int = 1) -> str:
+    lines = [head, ["---"] * left + ["---:"] * (len(head) - left)] + body
     return "".join("| " + " | ".join(line) + " |\n" for line in lines)
 
 
@@ -112,7 +112,7 @@ def pattern_table(device: str) -> str:
         + [a["cuda"], a["opencl"]]
         for name, a in ((name, a | {"expected_clocks": f"{a['expected_clocks']:.0f}"}) for name, a in accesses(device, False))
     ]
-    return markdown(["pattern", "", "access", "passes", "conflicts", "expected", "CUDA", "OpenCL"], body)
+    return markdown(["pattern", "", "access", "passes", "conflicts", "expected", "CUDA", "OpenCL"], body, 3)
 
 
 def filled(text: str) -> str:

@@ -86,6 +86,17 @@ TEST_CASE("times are compared with a row without conflict") {
   CHECK(results[2].access->clocks_from == "time, against stride3");
 }
 
+TEST_CASE("clocks at the floor leave open how many passes there were") {
+  AccessResult access = asked("lds128_case2");
+  CHECK_FALSE(measured_passes(access));
+  access.clocks = 2.04;
+  CHECK(measured_passes(access)->passes == 2);
+  CHECK(measured_passes(access)->at_most);
+  access.clocks = 3.9;
+  CHECK(measured_passes(access)->passes == 4);
+  CHECK_FALSE(measured_passes(access)->at_most);
+}
+
 TEST_CASE("without such a row, or without an access, there are no clocks") {
   std::vector<Result> results{timed("stride2", 4e-9)};
   derive_clocks(results, {});
