@@ -10,46 +10,48 @@
 namespace bankwise::banks {
 namespace {
 
-/// The most that one bank has to deliver to these lanes. What counts once has one key. Most banks deliver one; only the
-/// keys beyond the first of a bank are looked up in a table.
-class BusiestBank {
+/// What the lanes of a phase need, bank by bank: what a bank delivers once has one key.
+class Needs {
  public:
-  BusiestBank() { first_.fill(none); }
   void add(unsigned bank, std::uint64_t key) {
-    if (first_[bank] == none) {
-      first_[bank] = key;
-    } else if (first_[bank] != key && is_new(key)) {
-      most_more_ = std::max(most_more_, ++more_[bank]);
-    }
+    keys_[count_] = key;
+    banks_[count_++] = std::uint8_t(bank);
   }
-  /// Something must have been added.
-  unsigned most() const { return 1 + most_more_; }
+
+  /// The most that one bank has to deliver.
+  unsigned of_busiest_bank() const {
+    std::uint64_t used = 0;
+    for (unsigned i = 0; i < count_; ++i) used |= std::uint64_t{1} << banks_[i];
+    if (std::popcount(used) == int(count_)) return 1;  // each has a bank to itself: what everybody wants
+    std::array<std::uint8_t, 1 << slot_bits> slots{};  // 1 + index of the key; 0: empty
+    std::array<std::uint8_t, most_banks> delivers{};
+    unsigned most = 0;
+    for (unsigned i = 0; i < count_; ++i) {
+      if (is_new(slots, i)) most = std::max<unsigned>(most, ++delivers[banks_[i]]);
+    }
+    return most;
+  }
 
  private:
-  bool is_new(std::uint64_t key) {
-    auto slot = unsigned(key * 0x9E3779B97F4A7C15U >> (64 - slot_bits));
-    for (; slots_[slot] != 0; slot = (slot + 1) % slots_.size()) {
-      if (keys_[slots_[slot] - 1U] == key) return false;
+  static constexpr unsigned slot_bits = 8;  // twice as many slots as keys, for short searches
+  bool is_new(std::array<std::uint8_t, 1 << slot_bits>& slots, unsigned i) const {
+    auto slot = unsigned(keys_[i] * 0x9E3779B97F4A7C15U >> (64 - slot_bits));
+    for (; slots[slot] != 0; slot = (slot + 1) % slots.size()) {
+      if (keys_[slots[slot] - 1U] == keys_[i]) return false;
     }
-    keys_[count_] = key;
-    slots_[slot] = std::uint8_t(++count_);
+    slots[slot] = std::uint8_t(i + 1);
     return true;
   }
-
-  static constexpr unsigned slot_bits = 8;  // twice as many slots as keys, for short searches
-  static constexpr std::uint64_t none = ~std::uint64_t{0};
-  std::array<std::uint64_t, most_banks> first_;       // key of each bank
-  std::array<unsigned, most_banks> more_{};           // how many more it has
-  std::array<std::uint64_t, most_units> keys_;        // all of these
-  std::array<std::uint8_t, 1 << slot_bits> slots_{};  // 1 + index of the key; 0: empty
-  unsigned count_ = 0, most_more_ = 0;
+  std::array<std::uint64_t, most_units> keys_;
+  std::array<std::uint8_t, most_units> banks_;
+  unsigned count_ = 0;
 };
 
 unsigned busiest(const Rule& rule, const Access& access, std::uint64_t lanes, Request request) {
-  BusiestBank result;
+  Needs needs;
   for_each_unit(rule, access, lanes, request,
-                [&](unsigned, unsigned bank, std::uint64_t key) { result.add(bank, key); });
-  return result.most();
+                [&](unsigned, unsigned bank, std::uint64_t key) { needs.add(bank, key); });
+  return needs.of_busiest_bank();
 }
 
 Steps serve(const Rule& rule, const Access& access, std::uint64_t lanes, Request request) {

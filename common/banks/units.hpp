@@ -32,25 +32,32 @@ void for_each_unit_as(const Rule& rule, const Access& access, std::uint64_t lane
   const Banks& banks = rule.banks;
   const int unit_shift = std::countr_zero(banks.bytes), row_shift = std::countr_zero(banks.row_bytes);
   const int bank_bits = std::countr_zero(banks.count);
-  const bool plain = banks.row_bytes == banks.count * banks.bytes;  // a row is one turn around the banks
   const std::uint64_t bank_mask = banks.count - 1;
-  const unsigned units =
-      request.bytes > banks.bytes ? request.bytes / banks.bytes : 1;  // aligned, so no more than that
+  const bool plain = banks.row_bytes == banks.count * banks.bytes;  // a row is one turn around the banks
+  const auto visit_unit = [&](unsigned lane, std::uint64_t begin, std::uint64_t unit, std::uint64_t word) {
+    const auto bank = unsigned(unit & bank_mask);
+    if constexpr (serving == Serving::lanes) {
+      visit(lane, bank, word * most_lanes + lane);
+    } else if constexpr (serving == Serving::addresses) {
+      visit(lane, bank, begin);
+    } else {
+      visit(lane, bank, word);
+    }
+  };
+  if (plain && request.bytes <= banks.bytes) {  // aligned, so one unit a lane: the usual case, without what it spares
+    for_each_lane(lanes, [&](unsigned lane) {
+      const std::uint64_t begin = std::uint64_t{access.addresses[lane]} + request.first, unit = begin >> unit_shift;
+      visit_unit(lane, begin, unit, unit);
+    });
+    return;
+  }
+  const unsigned units = request.bytes > banks.bytes ? request.bytes / banks.bytes : 1;
   for_each_lane(lanes, [&](unsigned lane) {
     const std::uint64_t begin = std::uint64_t{access.addresses[lane]} + request.first;
-    std::uint64_t unit = begin >> unit_shift;
-    const std::uint64_t end = unit + units;
-    do {
-      const std::uint64_t bank = unit & bank_mask;
-      const std::uint64_t word = plain ? unit : unit << unit_shift >> row_shift << bank_bits | bank;
-      if constexpr (serving == Serving::lanes) {
-        visit(lane, unsigned(bank), word * most_lanes + lane);
-      } else if constexpr (serving == Serving::addresses) {
-        visit(lane, unsigned(bank), begin);
-      } else {
-        visit(lane, unsigned(bank), word);
-      }
-    } while (++unit != end);
+    for (unsigned i = 0; i < units; ++i) {
+      const std::uint64_t unit = (begin >> unit_shift) + i;
+      visit_unit(lane, begin, unit, unit << unit_shift >> row_shift << bank_bits | (unit & bank_mask));
+    }
   });
 }
 
