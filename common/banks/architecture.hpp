@@ -3,6 +3,7 @@
 // What the model knows about a GPU is data; architectures.cpp is the table.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <initializer_list>
@@ -148,10 +149,8 @@ constexpr bool well_formed(const Rule& rule, unsigned lanes) {
 
 constexpr bool well_formed(const Architecture& architecture) {
   if (architecture.warp == 0 || architecture.warp > architecture.lanes || architecture.lanes > most_lanes) return false;
-  for (const Rule& rule : architecture.rules) {
-    if (!well_formed(rule, architecture.lanes)) return false;
-  }
-  return true;
+  return std::all_of(architecture.rules.begin(), architecture.rules.end(),
+                     [&](const Rule& rule) { return well_formed(rule, architecture.lanes); });
 }
 
 }  // namespace bankwise::banks

@@ -31,7 +31,7 @@ std::map<std::string, Value> named(std::initializer_list<Value> values) {
 
 /// What CLI11 reads and the runner still has to understand.
 struct RawOptions {
-  std::string api = "all", scope = "memory", cache, architecture;
+  std::string api = "all", scope = "memory", cache;
   std::optional<std::string> n, width, height;
   double max_noise_percent = 1;
 };
@@ -52,8 +52,9 @@ void declare(CLI::App& app, const CaseStudy& study, Options& options, RawOptions
   }
   if (study.access != nullptr) {
     raw.scope = "block";  // there is no other for single accesses
-    app.add_option("--arch", raw.architecture,
-                   "Architecture of the bank model, see bankcheck archs (default: the device's)");
+    app.add_option_function<std::string>(
+        "--arch", [&](const std::string& name) { options.architecture = &architecture_named(name); },
+        "Architecture of the bank model, see bankcheck archs (default: the device's)");
   } else {
     app.add_option("--scope", raw.scope, "Where the time goes: the phase in shared memory, the L2 cache, memory")
         ->check(CLI::IsMember({"block", "l2", "memory"}))
@@ -119,9 +120,6 @@ std::optional<Options> parse_options(const CaseStudy& study, int argc, const cha
     return std::nullopt;
   }
 
-  if (app.get_option_no_throw("--arch") != nullptr && app.count("--arch") > 0) {
-    options.architecture = &architecture_named(raw.architecture);
-  }
   if (raw.api != "all") options.api = named({gpu::Api::cuda, gpu::Api::opencl}).at(raw.api);
   options.scope = named({Scope::block, Scope::l2, Scope::memory}).at(raw.scope);
   options.cache = options.scope == Scope::memory ? Cache::cold : Cache::hot;

@@ -19,6 +19,9 @@ TEST_CASE("bad values are refused with one sentence") {
   check_refused("transpose", "--variant naive,tile33", 2, "did you mean 'tile32'?");
   check_refused("prefix_sum", "--scope l2 --cache cold", 2, "--cache cold");
   check_refused("prefix_sum", "--scope disk", 2, "disk");
+  check_refused("prefix_sum", "--arch sm_90", 2, "--arch");
+  check_refused("access_patterns", "--arch sm_91", 2, "did you mean 'sm_90'?");
+  check_refused("access_patterns", "--scope l2", 2, "--scope");
   check_refused("prefix_sum", "--timeout soon", 2, "soon");
   check_refused("prefix_sum", "--timeout nan", 2, "must be numbers");
   check_refused("prefix_sum", "--min-time 3", 2, "more than --timeout");
