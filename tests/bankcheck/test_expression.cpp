@@ -143,7 +143,8 @@ constexpr Case cases[]{
     SAME_IN_C(3 + (tid ? 1 : 2) + 4),
 };
 constexpr Case signs_in_a_row[]{
-    SAME_IN_C(-(-tid)), SAME_IN_C(!(!tid)), SAME_IN_C(-(!tid)), SAME_IN_C(!(-tid)), SAME_IN_C(7 * !(!tid)), SAME_IN_C(tid - -3),
+    SAME_IN_C(-(-tid)), SAME_IN_C(!(!tid)),     SAME_IN_C(-(!tid)),
+    SAME_IN_C(!(-tid)), SAME_IN_C(7 * !(!tid)), SAME_IN_C(tid - -3),
 };
 // clang-format on
 
