@@ -3,7 +3,7 @@
 // Accesses a second on one core, over patterns that differ in how much there is to find out.
 #include <benchmark/benchmark.h>
 
-#include <cstdlib>
+#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
@@ -37,19 +37,6 @@ std::vector<std::vector<std::uint32_t>> accesses(const Pattern& pattern, unsigne
   return all;
 }
 
-void run(benchmark::State& state, const Architecture& architecture, Operation operation, unsigned width,
-         const Pattern& pattern) {
-  const auto all = accesses(pattern, width);
-  Access access{operation, width, ~std::uint64_t{0} >> (most_lanes - architecture.warp), {}};
-  for (auto _ : state) {
-    for (const auto& addresses : all) {
-      access.addresses = addresses;
-      benchmark::DoNotOptimize(cost(architecture, access));
-    }
-  }
-  state.SetItemsProcessed(state.iterations() * std::int64_t(all.size()));
-}
-
 struct Subject {
   const char* architecture;
   Operation operation;
@@ -61,20 +48,25 @@ constexpr Subject subjects[]{
     {"gfx942", Operation::load, 16}, {"gfx950", Operation::load, 16},
 };
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  for (const Subject& subject : subjects) {
-    for (const Pattern& pattern : patterns) {
-      const std::string name = std::string(subject.architecture) + " " + std::string(to_string(subject.operation)) +
-                               " " + std::to_string(subject.width) + ", " + pattern.name;
-      benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
-        run(state, *find_architecture(subject.architecture), subject.operation, subject.width, pattern);
-      });
+/// One subject and one pattern, by their numbers in the tables.
+void accesses_a_second(benchmark::State& state) {
+  const Subject& subject = subjects[state.range(0)];
+  const Pattern& pattern = patterns[state.range(1)];
+  const Architecture& architecture = *find_architecture(subject.architecture);
+  const auto all = accesses(pattern, subject.width);
+  Access access{subject.operation, subject.width, ~std::uint64_t{0} >> (most_lanes - architecture.warp), {}};
+  while (state.KeepRunning()) {
+    for (const auto& addresses : all) {
+      access.addresses = addresses;
+      benchmark::DoNotOptimize(cost(architecture, access));
     }
   }
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return EXIT_FAILURE;
-  benchmark::RunSpecifiedBenchmarks();
-  return EXIT_SUCCESS;
+  state.SetItemsProcessed(state.iterations() * std::int64_t(all.size()));
+  state.SetLabel(std::string(subject.architecture) + " " + std::string(to_string(subject.operation)) + " " +
+                 std::to_string(subject.width) + ", " + pattern.name);
 }
+BENCHMARK(accesses_a_second)  // NOLINT: the library keeps what it allocates
+    ->ArgsProduct({benchmark::CreateDenseRange(0, std::size(subjects) - 1, 1),
+                   benchmark::CreateDenseRange(0, std::size(patterns) - 1, 1)});
+
+}  // namespace

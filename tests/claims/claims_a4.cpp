@@ -114,7 +114,7 @@ std::vector<Claim> formula() {
        .verdict = Verdict::fails,
        .points =
            sweep(2, 64, 2,
-                 [](unsigned s) { return point(stride_is(s), s * 64 / 32 - 2, gcd_conflicts(s), read(stride(s))); }),
+                 [](unsigned s) { return point(stride_is(s), s * 64.0 / 32 - 2, gcd_conflicts(s), read(stride(s))); }),
        .why = "Right at powers of two up to 32. In general it is 2 · (gcd(stride, 32) − 1): what counts is the "
               "largest power of two in the stride.",
        .listed = true},

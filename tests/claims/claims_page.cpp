@@ -88,6 +88,7 @@ std::vector<std::string> agreeing_texts(const Claim& claim, const std::vector<Po
       std::ranges::all_of(points, [](const Point& point) { return point.article == point.model; });
   if (by_the_article && (claim.listed || groups.size() > most_groups)) {
     std::vector<std::string> named;
+    named.reserve(points.size());
     for (const Point& point : points) named.push_back(point.at);
     return {"the article's number for " + places(named)};
   }
@@ -114,6 +115,7 @@ std::vector<std::string> differing_texts(const Claim& claim, const std::vector<P
 /// Without a unit: "16 banks", each number with what it is of.
 std::vector<std::string> plain_texts(const std::vector<Point>& points) {
   std::vector<std::string> texts;
+  texts.reserve(points.size());
   for (const Point& point : points) {
     texts.push_back(agrees(point) ? with_unit("{} " + point.at, point.model)
                                   : fmt::format("{}, not {}", with_unit("{} " + point.at, point.model, "**"),
