@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 
 #include "accesses_csv.hpp"
 #include "bankcheck_program.hpp"
@@ -25,6 +26,8 @@ void become(const std::string& command, const int (&pipe_ends)[2], const std::st
   close(pipe_ends[1]);
   const int file = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   dup2(file, STDOUT_FILENO);
+  // In the preset asan freed memory is kept for a while, which is not the program's own doing.
+  setenv("ASAN_OPTIONS", "quarantine_size_mb=1:thread_local_quarantine_size_kb=64", 1);
   execl("/bin/sh", "sh", "-c", ("exec " + command).c_str(), nullptr);
   _exit(126);
 }
