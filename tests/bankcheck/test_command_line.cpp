@@ -142,7 +142,7 @@ TEST_CASE("every row measured on sm_90, through the program (measured)") {
     return fields;
   };
   const auto different = [&](const char* architecture, unsigned passes_column) {
-    const Outcome outcome = bankcheck("predict --arch " + std::string(architecture) + " " + measured);
+    const Outcome outcome = bankcheck("predict --arch " + std::string(architecture) + " '" + measured + "'");
     INFO(outcome.err);
     REQUIRE(outcome.code == 0);
     std::istringstream found(outcome.out);
