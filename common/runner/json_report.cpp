@@ -122,10 +122,25 @@ std::string json_report(const Report& report) {
   return text + "}\n";
 }
 
-std::string csv_report(const Report& report) {
-  const auto number = [](const std::optional<double>& value) {
-    return value ? fmt::format("{}", *value) : std::string();
+namespace {
+
+std::string number(const std::optional<double>& value) {
+  return value ? fmt::format("{}", *value) : "";
+}
+
+/// The columns that single accesses add, each with a comma in front.
+std::string csv_of(const AccessResult& access) {
+  const auto of_model = [&](unsigned banks::Cost::*value) {
+    return access.cost ? std::to_string(*access.cost.*value) : std::string();
   };
+  return fmt::format(",{},{},{},{},{},{},{},{}", to_string(access.operation), access.width, access.architecture,
+                     of_model(&banks::Cost::passes), of_model(&banks::Cost::ideal), of_model(&banks::Cost::conflicts),
+                     number(expected_clocks(access)), number(access.clocks));
+}
+
+}  // namespace
+
+std::string csv_report(const Report& report) {
   const auto quoted = [](const std::string& text) {
     std::string copy = "\"";
     for (const char c : text) copy += c == '"' ? "\"\"" : c == '\n' ? " " : std::string(1, c);
@@ -133,14 +148,18 @@ std::string csv_report(const Report& report) {
   };
   std::string text =
       "case,api,device,device_name,variant,scope,cache,height,width,bytes,status,reason,launches,repeats,"
-      "time_median_s,time_min_s,noise,samples,stop,bytes_per_s,of_copy,speedup_over_naive\n";
+      "time_median_s,time_min_s,noise,samples,stop,bytes_per_s,of_copy,speedup_over_naive";
+  const bool accesses = report.study->access != nullptr;
+  text += accesses ? ",operation,lane_bytes,architecture,passes,ideal_passes,conflicts,expected_clocks,clocks\n" : "\n";
   for (const auto& r : report.results) {
     text +=
-        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", report.study->name,
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", report.study->name,
                     to_string(r.device->api), r.device->index, quoted(r.device->name), r.variant, to_string(r.scope),
                     to_string(r.cache), r.extent.height, r.extent.width, r.bytes, to_string(r.status), quoted(r.reason),
                     r.launches, r.repeats, number(r.time_median), number(r.time_min), number(r.noise), r.samples.size(),
                     r.stop, number(r.bytes_per_second), number(r.of_copy), number(r.speedup_over_naive));
+    if (r.access) text += csv_of(*r.access);
+    text += '\n';
   }
   return text;
 }

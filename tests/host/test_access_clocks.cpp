@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // Single accesses: what the model is asked, and how times and counts become clocks.
+#include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "bankwise/runner/access_clocks.hpp"
+#include "bankwise/runner/report.hpp"
 #include "case_studies.hpp"
 #include "catch_any.hpp"
 
@@ -117,4 +120,32 @@ TEST_CASE("the reference of a pattern is what its lanes find, access by access")
   }
   CHECK(study.reference_of(variant_of(study, "lds128_case1"), {1, 3}).at(0) == 0);  // idle
   CHECK(study.reference_of(variant_of(study, "lds128_case1"), {1, 3}).at(15) != 0);
+}
+
+TEST_CASE("reports of single accesses hold model and clocks") {
+  gpu::DeviceInfo device = device_of("sm_90");
+  Report report{&study, {}, {device}, {timed("stride1", 1e-9), timed("stride16", 16e-9), timed("lds128_case2", 2e-9)}};
+  for (Result& result : report.results) {
+    result.device = &report.devices.front();
+    result.status = Status::ok;
+  }
+  derive_clocks(report.results, {});
+
+  const auto json = nlohmann::json::parse(json_report(report)).at("results").at(1).at("access");
+  CHECK(json.at("pattern") == "int data[16 * t]");
+  CHECK(json.at("passes") == 16);
+  CHECK(json.at("ideal_passes") == 1);
+  CHECK(json.at("conflicts") == 15);
+  CHECK(json.at("expected_clocks") == 16);
+  CHECK(std::abs(json.at("clocks").get<double>() - 16) < 1e-9);
+  CHECK(json.at("measured_passes") == 16);
+  CHECK(json.at("at_floor") == false);
+
+  const std::string csv = csv_report(report), text = text_report(report);
+  CHECK(csv.find("expected_clocks,clocks\n") != std::string::npos);
+  CHECK(csv.find(",load,4,sm_90,16,1,15,16,16") != std::string::npos);
+  CHECK(std::count(csv.begin(), csv.end(), ',') == 4 * 29);
+  CHECK(text.find("load 4       16      1         15        16   16.00         16  time, against stride1") !=
+        std::string::npos);
+  CHECK(text.find("2.00       <= 2  time, against stride1") != std::string::npos);
 }
