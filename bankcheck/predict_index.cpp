@@ -95,7 +95,7 @@ std::string json_of(const Prediction& prediction) {
 std::string svg_of(const Prediction& prediction) {
   const banks::Cost& cost = prediction.cost;
   return to_svg(picture(*prediction.architecture, prediction.access(), cost),
-                fmt::format("{}: {} passes, {} conflicts", subject(prediction), range(cost.passes, cost.passes_max),
+                fmt::format("{}: passes {}, conflicts {}", subject(prediction), range(cost.passes, cost.passes_max),
                             range(cost.conflicts, cost.conflicts_max)));
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // An access written as a formula: what it costs, and how it is shown.
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "bank_patterns.hpp"
@@ -173,4 +175,12 @@ TEST_CASE("every architecture shows every access that it has") {
     }
   }
   CHECK(shown > 300);
+}
+
+TEST_CASE("the picture in the documents is what bankcheck draws") {
+  const auto prediction = predicted("tid/16*17 + tid%16", "sm_90", 4, 0xffffffff, Operation::store);
+  std::ifstream file(SOURCE_DIRECTORY "/docs/pictures/rows_of_17.svg");
+  const std::string drawn{std::istreambuf_iterator<char>(file), {}};
+  INFO("bankcheck predict --op store --index 'tid/16*17 + tid%16' --svg docs/pictures/rows_of_17.svg");
+  CHECK((svg_of(prediction) == drawn));
 }
