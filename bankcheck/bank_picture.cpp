@@ -73,7 +73,7 @@ std::string lane_ranges(std::uint64_t lanes) {
 BankPicture picture(const banks::Architecture& architecture, const banks::Access& access, const banks::Cost& cost) {
   const banks::Rule& rule = *banks::find_rule(architecture, access.operation, access.width);
   BankPicture result{rule.banks.count, {}};
-  const unsigned request = rule.request_bytes == 0 ? access.width : std::min(rule.request_bytes, access.width);
+  const unsigned request = request_bytes(rule, access.width);
   for (unsigned i = 0; i < cost.phase_count; ++i) {
     result.phases.push_back({title_of(access, cost.phases[i], request), {}});
   }

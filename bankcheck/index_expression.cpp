@@ -71,6 +71,8 @@ constexpr Binary binary[]{
 int number(const mu::char_type* text, int* position, Value* value) {
   const bool hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
   if (text[0] < '0' || text[0] > '9') return 0;
+  if (text[0] == '0' && text[1] >= '0' && text[1] <= '9')
+    throw ExpressionError("a number begins with 0: octal or decimal?");
   char* end = nullptr;
   errno = 0;
   const unsigned long long parsed = std::strtoull(text, &end, hexadecimal ? 16 : 10);

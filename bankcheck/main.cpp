@@ -15,6 +15,7 @@
 #include "archs.hpp"
 #include "bankwise/console/architecture_named.hpp"
 #include "bankwise/console/exit_code.hpp"
+#include "bankwise/console/in_quotes.hpp"
 #include "bankwise/console/output_file.hpp"
 #include "bankwise/console/revision.hpp"
 #include "predict_csv.hpp"
@@ -24,11 +25,11 @@ namespace bankwise {
 namespace {
 
 constexpr const char* footer =
-    "Exit codes: 0 ok, 1 a limit is exceeded, 2 usage or an input that cannot be read, 3 an output cannot be written.";
+    "Exit codes: 0 ok, 2 usage or an input that cannot be read, 3 an output cannot be written.";
 
 struct PredictOptions {
   std::string architecture = "sm_90", accesses, index, operation = "load", mask, svg;
-  unsigned width = 4, lanes = 0;
+  unsigned width = 0, lanes = 0;  // 0: the usual
   bool json = false;
 };
 
@@ -66,7 +67,7 @@ std::uint64_t mask_of(const banks::Architecture& architecture, const PredictOpti
   errno = 0;
   const auto mask = std::strtoull(options.mask.c_str(), &end, 16);
   if (errno != 0 || *end != '\0' || options.mask.find_first_not_of("0123456789abcdefABCDEFxX") != std::string::npos) {
-    throw UsageError(fmt::format("--mask '{}' is not a hexadecimal number of at most 64 bits", options.mask));
+    throw UsageError(fmt::format("--mask {} is not a hexadecimal number of at most 64 bits", in_quotes(options.mask)));
   }
   return mask;
 }
@@ -78,7 +79,9 @@ unsigned terminal_columns() {
 
 int predict_formula(const banks::Architecture& architecture, const PredictOptions& options) {
   const OutputFile svg("--svg", options.svg);
-  const auto prediction = predict_index(architecture, *banks::operation_named(options.operation), options.width,
+  const auto operation = *banks::operation_named(options.operation);
+  const unsigned usual_width = banks::matrix_rows(operation) > 0 ? 16 : 4;
+  const auto prediction = predict_index(architecture, operation, options.width == 0 ? usual_width : options.width,
                                         mask_of(architecture, options), options.index);
   if (svg) svg.write(svg_of(prediction));
   if (options.svg == "-") return exit_ok;
@@ -118,10 +121,11 @@ CLI::App* declare_predict(CLI::App& app, PredictOptions& options) {
   command->add_option(
       "--index", options.index,
       "Which element of --width bytes lane tid accesses, for example '17*tid' or '(tid ^ (tid>>3)) * 4'");
-  command->add_option("--op", options.operation, "Operation")->check(CLI::IsMember(operations))->capture_default_str();
-  command->add_option("--width", options.width, "Bytes per lane")
-      ->check(CLI::IsMember({1, 2, 4, 8, 12, 16}))
+  command->add_option("--op", options.operation, "Operation; atomic means 32-bit integers")
+      ->check(CLI::IsMember(operations))
       ->capture_default_str();
+  command->add_option("--width", options.width, "Bytes per lane (default: 4; 16, a row, for matrix operations)")
+      ->check(CLI::IsMember({1, 2, 4, 8, 12, 16}));
   command->add_option("--lanes", options.lanes, "How many lanes are active (default: a warp)")
       ->check(CLI::Range(1U, banks::most_lanes));
   command->add_option("--mask", options.mask, "Which lanes are active, in hexadecimal")->excludes("--lanes");

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "bankwise/banks/cost.hpp"
-#include "bankwise/console/quoted.hpp"
+#include "bankwise/console/in_quotes.hpp"
 #include "csv.hpp"
 
 namespace bankwise {
@@ -72,14 +72,14 @@ class Row {
       return fmt::format(
           "{} is no operation; there are load, store, atomic, atomic.inc, atomic.cas, ldmatrix.x1 to .x4 "
           "and stmatrix.x1 to .x4",
-          quoted(fields[columns.op]));
+          in_quotes(fields[columns.op]));
     }
     access.operation = *operation;
     if (!parse(fields[columns.width], 10, access.width)) {
-      return fmt::format("the width {} is not a number of bytes", quoted(fields[columns.width]));
+      return fmt::format("the width {} is not a number of bytes", in_quotes(fields[columns.width]));
     }
     if (!parse(fields[columns.mask], 16, access.mask)) {
-      return fmt::format("the mask {} is not a hexadecimal number of at most 64 bits", quoted(fields[columns.mask]));
+      return fmt::format("the mask {} is not a hexadecimal number of at most 64 bits", in_quotes(fields[columns.mask]));
     }
     const std::size_t lanes = columns.lanes.size();
     for (std::size_t lane = 0; lane < lanes; ++lane) {
@@ -87,7 +87,7 @@ class Row {
       const bool active = (access.mask >> lane & 1) != 0;
       if (active && !parse(fields[columns.lanes[lane]], 10, addresses_[lane])) {
         return fmt::format("the address of lane {}, {}, is not a byte offset below 4 GiB", lane,
-                           quoted(fields[columns.lanes[lane]]));
+                           in_quotes(fields[columns.lanes[lane]]));
       }
     }
     access.addresses = {addresses_.data(), lanes};
@@ -103,7 +103,11 @@ class Row {
 class Writer {
  public:
   Writer(std::ostream& out, Format format, const banks::Architecture& architecture)
-      : out_(out), format_(format), has_choice_(architecture.rules.front().serving == banks::Serving::one_broadcast) {
+      : out_(out),
+        format_(format),
+        has_choice_(std::any_of(architecture.rules.begin(), architecture.rules.end(), [](const banks::Rule& rule) {
+          return rule.serving == banks::Serving::one_broadcast;
+        })) {
     if (format_ == Format::csv) {
       out_ << "id,passes,ideal,conflicts" << (has_choice_ ? ",passes_max,conflicts_max\n" : "\n");
     } else {

@@ -8,7 +8,7 @@
 
 #include "bank_picture.hpp"
 #include "bankwise/console/exit_code.hpp"
-#include "bankwise/console/quoted.hpp"
+#include "bankwise/console/in_quotes.hpp"
 #include "index_expression.hpp"
 
 namespace bankwise {
@@ -19,8 +19,8 @@ std::string range(unsigned least, unsigned most) {
 }
 
 std::string subject(const Prediction& prediction) {
-  return fmt::format("{}: {} of {} bytes a lane, element {}", prediction.architecture->name,
-                     to_string(prediction.operation), prediction.width, prediction.index);
+  return fmt::format("{}: {}-byte {}, element {}", prediction.architecture->name, prediction.width,
+                     to_string(prediction.operation), prediction.index);
 }
 
 }  // namespace
@@ -33,13 +33,14 @@ Prediction predict_index(const banks::Architecture& architecture, banks::Operati
     for (unsigned lane = 0; lane < banks::most_lanes; ++lane) {
       if ((mask >> lane & 1) == 0) continue;
       const std::int64_t element = expression(lane);
-      if (element < 0 || element > std::int64_t{0xFFFFFFFF} / std::max(width, 1U)) {
+      if (element < 0) throw ExpressionError(fmt::format("element {} of lane {} is negative", element, lane));
+      if (element > std::int64_t{0xFFFFFFFF} / std::max(width, 1U)) {
         throw ExpressionError(fmt::format("element {} of lane {} has no address below 4 GiB", element, lane));
       }
       result.addresses[lane] = std::uint32_t(element) * width;
     }
   } catch (const ExpressionError& error) {
-    throw UsageError(fmt::format("--index {}: {}", quoted(index, 60), error.what()));
+    throw UsageError(fmt::format("--index {}: {}", in_quotes(index, 60), error.what()));
   }
   const auto outcome = banks::cost(architecture, result.access());
   if (const auto* refusal = std::get_if<banks::Refusal>(&outcome)) {
@@ -58,7 +59,7 @@ std::string text_of(const Prediction& prediction, unsigned columns, bool colour)
   if (cost.merged_by != 0) {
     text += fmt::format("lanes n and n^{} agree: neighbouring phases are merged\n", cost.merged_by);
   }
-  if (rule.total != banks::Total::sum) text += fmt::format("{}\n", prediction.architecture->note);
+  if (!prediction.architecture->note.empty()) text += fmt::format("note: {}\n", prediction.architecture->note);
   text += fmt::format("rule: {} ({})\n", rule.source, to_string(rule.evidence));
   return text + to_text(picture(*prediction.architecture, prediction.access(), cost), columns, colour);
 }
@@ -88,7 +89,8 @@ std::string json_of(const Prediction& prediction) {
                                     {"merged_by", cost.merged_by},
                                     {"phases", phases},
                                     {"evidence", to_string(rule.evidence)},
-                                    {"source", rule.source}};
+                                    {"source", rule.source},
+                                    {"note", prediction.architecture->note}};
   return json.dump(2) + '\n';
 }
 

@@ -95,6 +95,11 @@ struct Rule {
 inline constexpr unsigned most_banks = 64, most_phases = 8;
 inline constexpr unsigned most_units = 128;  ///< words, or whatever a bank delivers, for the lanes of one phase
 
+/// Bytes of one request of an access: all of it, unless the rule splits it.
+constexpr unsigned request_bytes(const Rule& rule, unsigned width) {
+  return rule.request_bytes != 0 && rule.request_bytes < width ? rule.request_bytes : width;
+}
+
 struct Architecture {
   std::string_view name;        ///< "sm_90"
   std::string_view aliases;     ///< other names, separated by blanks
@@ -125,7 +130,8 @@ constexpr bool well_formed(const Banks& banks) {
 
 /// Whether there is room for each phase, and for all of them, when each of the `lanes` lanes accesses `width` bytes.
 constexpr bool fits(const Rule& rule, unsigned lanes, unsigned width) {
-  const unsigned request = rule.request_bytes != 0 && rule.request_bytes < width ? rule.request_bytes : width;
+  const unsigned request = request_bytes(rule, width);
+  if (width % request != 0 || (request > rule.banks.bytes && request % rule.banks.bytes != 0)) return false;
   const unsigned units = (request + rule.banks.bytes - 1) / rule.banks.bytes;  // of a lane
   unsigned phases = 0;
   for (unsigned i = 0; i < rule.phases.count; ++i) {
@@ -138,8 +144,20 @@ constexpr bool fits(const Rule& rule, unsigned lanes, unsigned width) {
   return phases * (width / request) <= most_phases;
 }
 
+/// Whether each lane is in exactly one phase.
+constexpr bool well_formed(const Phases& phases) {
+  if (phases.count == 0 || phases.count > phases.lanes.size()) return false;
+  std::uint64_t seen = 0;
+  for (unsigned i = 0; i < phases.count; ++i) {
+    if ((seen & phases.lanes[i]) != 0) return false;
+    seen |= phases.lanes[i];
+  }
+  return seen == ~std::uint64_t{0};
+}
+
 constexpr bool well_formed(const Rule& rule, unsigned lanes) {
   if (!rule.refusal.empty()) return true;
+  if (!well_formed(rule.phases) || (rule.merges && rule.phases.count % 2 != 0)) return false;
   if (rule.rounds == 0 || (rule.serving == Serving::one_broadcast && rule.banks.count != 16)) return false;
   for (unsigned width = 1; width <= 16; ++width) {
     if ((rule.widths >> width & 1) != 0 && !fits(rule, lanes, width)) return false;

@@ -33,7 +33,8 @@ constexpr auto by_others = Evidence::measured_by_others;
 constexpr auto by_vendor = Evidence::vendor;
 constexpr auto by_inference = Evidence::inferred;
 
-constexpr std::string_view guide = "CUDA C Programming Guide 4.2, appendix F, chapter of this compute capability";
+constexpr std::string_view guide =
+    "CUDA C Programming Guide (the edition with a chapter on 3.0), appendix F, chapter of this compute capability";
 constexpr std::string_view guide_by_analogy = "by analogy with the CUDA C Programming Guide 4.2, appendix F";
 constexpr std::string_view no_atomic_rule = "no rule for its shared-memory atomics has been published or measured";
 
@@ -161,7 +162,8 @@ constexpr auto extended(const std::array<Rule, n>& rules, More... more) {
 }
 
 constexpr Belief guide_5{by_vendor, "CUDA C++ Programming Guide, shared memory of compute capability 5.x, 6.x and 7.x"};
-constexpr Belief a100_counters{by_others, "Nsight Compute on an A100: zhuanlan.zhihu.com/p/690052715"};
+constexpr Belief a100_counters{
+    by_others, "Nsight Compute on an A100 (8.0; 8.6 to 8.8 by analogy): zhuanlan.zhihu.com/p/690052715"};
 constexpr Belief nvidia_forum{by_vendor, "NVIDIA's forum on Turing: forums.developer.nvidia.com/t/77228"};
 constexpr Belief h200_counters{by_measurement, "hardware counters of an H200: tests/data/h200_wavefronts.csv"};
 constexpr Belief like_hopper{by_inference, "as measured on compute capability 9.0"};
@@ -199,7 +201,8 @@ constexpr Rule no_more_atomics{
 constexpr Rule evergreen[]{
     {.operations = both,
      .widths = word,
-     .source = "AMD APP guide (of the HD 7000 series); supported by article a4's 2, 6, 14 conflicts"},
+     .source =
+         "AMD APP guide (of the HD 7000 series); a reduction's 2, 6 and 14 conflicts published for this GPU agree"},
     {.operations = loads,
      .widths = bytes({8, 16}),
      .phases = consecutive(16),
@@ -212,10 +215,12 @@ constexpr Rule evergreen[]{
 };
 
 constexpr Belief mi300_counters{
-    by_others, "counters and timing on MI300X: github.com/nod-ai/amd-shark-ai/pull/2919, github.com/tingqli/pyhip"};
+    by_others,
+    "4-, 8- and 16-byte loads on MI300X: github.com/nod-ai/amd-shark-ai/pull/2919, github.com/tingqli/pyhip"};
 constexpr Belief mi355_pairs{by_others, "all lane pairs on gfx950: HipKittens, github.com/HazyResearch/HipKittens"};
 constexpr Belief gfx90a_code{by_vendor, "lane phases in AMD's rocke: github.com/ROCm/rocm-libraries/pull/11094"};
-constexpr Belief gfx950_code{by_vendor, "AMD's rocke and rocRoller: github.com/ROCm/rocm-libraries/pull/11097"};
+constexpr Belief gfx950_code{by_vendor,
+                             "AMD's rocke and rocRoller: github.com/ROCm/rocm-libraries/pull/11097 and pull/2157"};
 constexpr Belief like_mi300{by_inference, "as measured on gfx942"};
 constexpr Belief like_other_widths{by_inference, "the lanes of 16-byte accesses; 12-byte ones take as long"};
 
@@ -224,7 +229,7 @@ struct WideLoad {
   Phases phases;
   Banks banks;
 };
-constexpr auto gcn_rules(WideLoad load8, WideLoad load16, Belief words, Belief wide_loads, Belief wide_stores) {
+constexpr auto gcn_rules(WideLoad load8, WideLoad load16, Belief word_loads, Belief wide_loads, Belief all_stores) {
   const auto rule = [](OperationSet operations, WidthSet widths, WideLoad served, Belief why) {
     return Rule{.operations = operations,
                 .widths = widths,
@@ -234,11 +239,12 @@ constexpr auto gcn_rules(WideLoad load8, WideLoad load16, Belief words, Belief w
                 .source = why.source};
   };
   return std::array{
-      rule(both, word, {consecutive(32), {}}, words),
+      rule(loads, word, {consecutive(32), {}}, word_loads),
+      rule(stores, word, {consecutive(32), {}}, all_stores),
       rule(loads, bytes({8}), load8, wide_loads),
       rule(loads, bytes({16}), load16, wide_loads),
-      rule(stores, bytes({8}), {consecutive(16), {}}, wide_stores),
-      rule(stores, bytes({16}), {consecutive(8), {}}, wide_stores),
+      rule(stores, bytes({8}), {consecutive(16), {}}, all_stores),
+      rule(stores, bytes({16}), {consecutive(8), {}}, all_stores),
       rule(stores, bytes({12}), {consecutive(8), {}}, like_other_widths),
       queue_by_analogy,
       no_more_atomics,
@@ -262,7 +268,8 @@ constexpr auto cdna4 =
     extended(gcn_rules({consecutive(32), banks64}, {cdna4_load16, banks64}, gfx950_code, mi355_pairs, gfx950_code),
              load12(cdna3_load16, mi355_pairs));
 
-constexpr Belief rdna_timing{by_others, "timing on gfx1100 and gfx1201: github.com/nod-ai/amd-shark-ai/pull/2919"};
+constexpr Belief rdna_timing{
+    by_others, "timing of 4-, 8- and 16-byte loads on gfx1100 and gfx1201: github.com/nod-ai/amd-shark-ai/pull/2919"};
 constexpr Belief like_cdna{by_inference, "by analogy with CDNA"};
 constexpr Belief like_rdna3{by_inference, "as measured on gfx1100"};
 constexpr auto rdna2 =
@@ -294,7 +301,12 @@ constexpr Rule xe[]{
 
 constexpr std::string_view in_ways =
     "Counted in ways, as its guide does: a 64-bit access without conflict is 1, a 128-bit access at least 2.";
-constexpr std::string_view low = "Low confidence: banks and lanes are the guide's example, not a specification.";
+constexpr std::string_view low =
+    "Low confidence: banks and lanes are the guide's example, not a specification. For Xe-HPC an engineer of Intel "
+    "speaks of 64 banks of 8 bytes.";
+
+constexpr std::string_view wave64 =
+    "A wave of 64 lanes is taken to be two of 32, one after the other; no source says so.";
 
 constexpr Architecture table[]{
     {"sm_13", "sm_10 sm_11 sm_12", "Tesla: 8800 GTX, GTX 280", 32, 32, tesla,
@@ -310,23 +322,23 @@ constexpr Architecture table[]{
     {"sm_75", "", "Turing: RTX 2080, T4", 32, 32, turing, ""},
     {"sm_80", "sm_86 sm_87 sm_88", "Ampere: A100, RTX 3090, Orin", 32, 32, ampere, ""},
     {"sm_89", "", "Ada: RTX 4090, L40", 32, 32, ada, ""},
-    {"sm_90", "sm_90a", "Hopper: H100, H200", 32, 32, hopper, ""},
-    {"sm_100", "sm_100a sm_100f sm_101 sm_103 sm_103a sm_110", "Blackwell: B200, B300", 32, 32, blackwell, ""},
-    {"sm_120", "sm_120a sm_120f sm_121", "Blackwell: RTX 5090, RTX PRO 6000", 32, 32, blackwell, ""},
+    {"sm_90", "", "Hopper: H100, H200", 32, 32, hopper, ""},
+    {"sm_100", "sm_101 sm_103 sm_110", "Blackwell: B200, B300", 32, 32, blackwell, ""},
+    {"sm_120", "sm_121", "Blackwell: RTX 5090, RTX PRO 6000", 32, 32, blackwell, ""},
     {"hd5870", "cypress evergreen terascale2", "TeraScale 2: Radeon HD 5870", 64, 64, evergreen, ""},
-    {"gcn", "gfx700 gfx701 gfx801 gfx802 gfx803 gfx900 gfx902 gfx904 gfx906", "GCN: R9 290, RX 580, Vega, MI50", 64, 64,
-     gcn, "A few small APUs have 16 banks."},
+    {"gcn", "gfx700 gfx701 gfx801 gfx802 gfx803 gfx900 gfx902 gfx904 gfx906 gfx909 gfx90c",
+     "GCN: R9 290, RX 580, Vega, MI50", 64, 64, gcn, "A few small APUs have 16 banks."},
     {"gfx908", "", "CDNA: MI100", 64, 64, gcn, ""},
     {"gfx90a", "", "CDNA 2: MI210, MI250", 64, 64, cdna2,
      "A tool of AMD's fits the cycles of some stores with fewer conflicts than these."},
     {"gfx942", "gfx940 gfx941", "CDNA 3: MI300A, MI300X, MI325X", 64, 64, cdna3, ""},
     {"gfx950", "", "CDNA 4: MI350, MI355X", 64, 64, cdna4,
      "64 banks for loads of 8 and 16 bytes alone. One guide says that 4-byte accesses have 64 banks too."},
-    {"gfx1030", "gfx1010 gfx1011 gfx1012 gfx1031 gfx1032 gfx1034 gfx1035", "RDNA 1 and 2: RX 5700, RX 6800", 32, 64,
-     rdna2, ""},
-    {"gfx1100", "gfx1101 gfx1102 gfx1103 gfx1150 gfx1151", "RDNA 3: RX 7900", 32, 64, rdna3, ""},
-    {"gfx1201", "gfx1200", "RDNA 4: RX 9070", 32, 64, rdna4, ""},
-    {"intel_xe", "xe_lp xe_hpg xe_hpc gen9 pvc", "Xe: Arc, Data Center GPU Max", 32, 32, xe, low},
+    {"gfx1030", "gfx1010 gfx1011 gfx1012 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036",
+     "RDNA 1 and 2: RX 5700, RX 6800", 32, 64, rdna2, wave64},
+    {"gfx1100", "gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152", "RDNA 3: RX 7900", 32, 64, rdna3, wave64},
+    {"gfx1201", "gfx1200", "RDNA 4: RX 9070", 32, 64, rdna4, wave64},
+    {"intel_xe", "xe_lp xe_hpg xe_hpc pvc", "Xe: Arc, Data Center GPU Max", 32, 32, xe, low},
 };
 
 static_assert(std::all_of(std::begin(table), std::end(table),
@@ -358,6 +370,8 @@ std::span<const Architecture> architectures() {
 }
 
 const Architecture* find_architecture(std::string_view name) {
+  // sm_90a and sm_100f name features of the compiler, not another memory.
+  if (same_name(name.substr(0, 3), "sm_") && name.find_last_of("aAfF") == name.size() - 1) name.remove_suffix(1);
   const auto found = std::find_if(std::begin(table), std::end(table), [&](const Architecture& architecture) {
     return same_name(architecture.name, name) || has_alias(architecture.aliases, name);
   });

@@ -183,16 +183,23 @@ std::string sentence(const Architecture& architecture, const Access& access, Ref
   using enum Refusal::Reason;
   const auto name = [](std::string_view text) { return std::string(text); };
   const std::string lane = "lane " + std::to_string(refusal.lane);
-  const std::string what = name(to_string(access.operation)) + " of " + std::to_string(access.width) + " bytes a lane";
+  const std::string what = std::to_string(access.width) + "-byte " + name(to_string(access.operation));
   switch (refusal.reason) {
-    case no_such_instruction:
-      return name(architecture.name) + " has no " + what;
+    case no_such_instruction: {
+      std::string others;
+      for (unsigned width = 1; width <= 16; ++width) {
+        const Rule* rule = find_rule(architecture, access.operation, width);
+        if (rule != nullptr && rule->refusal.empty())
+          others += (others.empty() ? ", only of " : ", ") + std::to_string(width);
+      }
+      return name(architecture.name) + " has no " + what + others;
+    }
     case unknown_rule: {
       const Rule* rule = find_rule(architecture, access.operation, access.width);
       return "no cost for " + what + " on " + name(architecture.name) + ": " + name(rule ? rule->refusal : "");
     }
     case lane_beyond_warp:
-      return lane + " is active, but the lanes of " + name(architecture.name) + " end with " +
+      return lane + " is active, but " + name(architecture.name) + " has lanes 0 to " +
              std::to_string(architecture.lanes - 1);
     case address_missing:
       return lane + " is active but has no address";

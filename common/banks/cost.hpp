@@ -20,8 +20,10 @@ struct PhaseCost {
 
 /// What an access costs. Unit: passes, the turns of the busiest bank (NVIDIA's counters call them wavefronts).
 struct Cost {
-  unsigned passes = 0;     ///< sum over the phases of the most distinct words that one bank must deliver
-  unsigned ideal = 0;      ///< passes without any conflict: the phases that have an active lane
+  /// Of each phase, what its busiest bank must deliver (Rule::serving says what counts once); their sum, or what
+  /// Rule::total makes of them. Mostly: the sum over the phases of the most distinct words that one bank must deliver.
+  unsigned passes = 0;
+  unsigned ideal = 0;      ///< passes without any conflict: mostly, the phases that have an active lane
   unsigned conflicts = 0;  ///< passes - ideal; for atomic.cas, where each conflict takes two passes, half of that
   /// The worst choice of the hardware, where it has one (compute capability 1.x); else equal to the two above.
   unsigned passes_max = 0, conflicts_max = 0;

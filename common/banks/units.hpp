@@ -22,11 +22,6 @@ struct Request {
   unsigned first, bytes;
 };
 
-/// Bytes of one request of an access: all of it, unless the rule splits it.
-inline unsigned request_bytes(const Rule& rule, unsigned width) {
-  return rule.request_bytes != 0 && rule.request_bytes < width ? rule.request_bytes : width;
-}
-
 template <Serving serving, class Visit>
 void for_each_unit_as(const Rule& rule, const Access& access, std::uint64_t lanes, Request request, Visit visit) {
   const Banks& banks = rule.banks;

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-#include "bankwise/console/quoted.hpp"
+#include "bankwise/console/in_quotes.hpp"
 
 namespace bankwise {
 
@@ -29,7 +29,11 @@ std::string no_such(std::string_view kind, std::string_view name, const std::vec
                     std::string_view where) {
   const auto nearest = std::min_element(
       known.begin(), known.end(), [&](auto a, auto b) { return edit_distance(a, name) < edit_distance(b, name); });
-  return fmt::format("there is no {} {}; did you mean '{}'? {} shows all", kind, quoted(name), *nearest, where);
+  constexpr std::size_t near_enough = 3;
+  if (edit_distance(*nearest, name) > near_enough) {
+    return fmt::format("there is no {} {}; {} shows all", kind, in_quotes(name), where);
+  }
+  return fmt::format("there is no {} {}; did you mean '{}'? {} shows all", kind, in_quotes(name), *nearest, where);
 }
 
 }  // namespace bankwise

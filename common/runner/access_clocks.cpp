@@ -14,8 +14,8 @@ namespace {
 /// The first row that took its time without conflict, in one pass a phase.
 const Result* find_calibration(const std::vector<Result>& results) {
   const auto found = std::find_if(results.begin(), results.end(), [](const Result& result) {
-    return result.access && result.access->cost && result.access->cost->conflicts == 0 &&
-           result.access->cost->passes == result.access->cost->floor && result.time_median.value_or(0) > 0;
+    const auto* cost = result.access && result.access->on_device ? &*result.access->on_device : nullptr;
+    return cost != nullptr && cost->conflicts == 0 && cost->passes == cost->floor && result.time_median.value_or(0) > 0;
   });
   return found == results.end() ? nullptr : &*found;
 }
@@ -24,7 +24,8 @@ const Result* find_calibration(const std::vector<Result>& results) {
 
 AccessResult access_of(const CaseStudy& study, const Variant& variant, Extent extent, const gpu::DeviceInfo& device,
                        const banks::Architecture* wanted) {
-  const banks::Architecture* architecture = wanted != nullptr ? wanted : banks::find_architecture(device.architecture);
+  const banks::Architecture* own = banks::find_architecture(device.architecture);
+  const banks::Architecture* architecture = wanted != nullptr ? wanted : own;
   if (architecture == nullptr) architecture = banks::find_architecture("sm_90");
   const RepeatedAccess repeated = study.access(variant, extent);
   AccessResult result;
@@ -33,13 +34,19 @@ AccessResult access_of(const CaseStudy& study, const Variant& variant, Extent ex
   result.operation = repeated.operation;
   result.width = repeated.width;
   result.count = repeated.count;
-  const std::uint64_t warp = ~std::uint64_t{0} >> (banks::most_lanes - architecture->warp);
-  const banks::Access access{repeated.operation, repeated.width, repeated.mask & warp, repeated.addresses};
-  const auto outcome = banks::cost(*architecture, access);
+  const auto access_on = [&](const banks::Architecture& on) {
+    const std::uint64_t warp = ~std::uint64_t{0} >> (banks::most_lanes - on.warp);
+    return banks::Access{repeated.operation, repeated.width, repeated.mask & warp, repeated.addresses};
+  };
+  const auto outcome = banks::cost(*architecture, access_on(*architecture));
   if (const auto* cost = std::get_if<banks::Cost>(&outcome)) {
     result.cost = *cost;
   } else {
-    result.refusal = banks::sentence(*architecture, access, std::get<banks::Refusal>(outcome));
+    result.refusal = banks::sentence(*architecture, access_on(*architecture), std::get<banks::Refusal>(outcome));
+  }
+  if (own != nullptr) {
+    const auto here = banks::cost(*own, access_on(*own));
+    if (const auto* cost = std::get_if<banks::Cost>(&here)) result.on_device = *cost;
   }
   return result;
 }
@@ -50,9 +57,9 @@ std::optional<double> expected_clocks(const AccessResult& access) {
 }
 
 std::optional<MeasuredPasses> measured_passes(const AccessResult& access) {
-  if (!access.clocks || !access.cost) return std::nullopt;
+  if (!access.clocks || !access.on_device) return std::nullopt;
   const auto nearest = unsigned(std::max(std::lround(*access.clocks), 1L));
-  return MeasuredPasses{nearest, nearest <= access.cost->floor};
+  return MeasuredPasses{nearest, nearest <= access.on_device->floor};
 }
 
 void derive_clocks(std::vector<Result>& results, const std::vector<std::vector<double>>& counted) {
@@ -68,10 +75,12 @@ void derive_clocks(std::vector<Result>& results, const std::vector<std::vector<d
       access.clocks_from = "clock64";
     } else if (calibration != nullptr) {
       const double unit = *calibration->time_median / double(calibration->access->count);
-      access.clocks = *results[i].time_median / double(access.count) / unit * *expected_clocks(*calibration->access);
+      const banks::Cost& known = *calibration->access->on_device;
+      access.clocks = *results[i].time_median / double(access.count) / unit * double(known.passes);
       access.clocks_from = fmt::format("time, against {}", calibration->variant);
     } else {
-      access.clocks_from = "no row without conflict to compare its time with; add --variant stride1";
+      access.clocks_from = access.on_device ? "no row without conflict to compare its time with; add --variant stride1"
+                                            : "the bank model does not know this device";
     }
   }
 }

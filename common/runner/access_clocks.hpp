@@ -28,7 +28,7 @@ std::optional<MeasuredPasses> measured_passes(const AccessResult& access);
 
 /// Gives each result its clocks per access. `counted` holds, result by result, the clocks of its samples as the kernel
 /// counted them, or zeros: then times are divided by the time of a row without conflict, whose clocks are taken to be
-/// those of the model.
+/// those of the model for the device, whatever architecture the model was asked for.
 void derive_clocks(std::vector<Result>& results, const std::vector<std::vector<double>>& counted);
 
 }  // namespace bankwise

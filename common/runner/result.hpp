@@ -41,9 +41,10 @@ struct AccessResult {
   std::string pattern;       ///< the variant's idea
   std::string architecture;  ///< of the model
   banks::Operation operation = banks::Operation::load;
-  unsigned width = 4;               ///< bytes per lane
-  std::uint64_t count = 0;          ///< accesses in a run
-  std::optional<banks::Cost> cost;  ///< empty: the model has no answer, and `refusal` says why
+  unsigned width = 4;                    ///< bytes per lane
+  std::uint64_t count = 0;               ///< accesses in a run
+  std::optional<banks::Cost> cost;       ///< empty: the model has no answer, and `refusal` says why
+  std::optional<banks::Cost> on_device;  ///< on the architecture that is measured; empty if the model does not know it
   std::string refusal;
   std::optional<double> clocks;  ///< measured, per access
   std::string clocks_from;       ///< where they come from, or why there are none

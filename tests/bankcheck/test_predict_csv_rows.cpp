@@ -52,11 +52,11 @@ TEST_CASE("a bad width") {
   for (const char* width : {"four", "", "4.0", "-4", "+4", " 4", "4 ", "99999999999", "0x"}) {
     check_bad_row(csv_row("x,load," + std::string(width) + ",f", 4), "the width '" + std::string(width) + "'");
   }
-  check_bad_row(csv_row("x,load,3,f", 4), "sm_90 has no load of 3 bytes");
-  check_bad_row(csv_row("x,load,0,f", 4), "sm_90 has no load of 0 bytes");
-  check_bad_row(csv_row("x,load,4294967295,f", 4), "sm_90 has no load of 4294967295 bytes");
-  check_bad_row(csv_row("x,ldmatrix.x1,4,ffffffff", 4), "sm_90 has no ldmatrix.x1 of 4 bytes");
-  check_bad_row(csv_row("x,atomic,8,f", 8), "no cost for atomic of 8 bytes");
+  check_bad_row(csv_row("x,load,3,f", 4), "sm_90 has no 3-byte load");
+  check_bad_row(csv_row("x,load,0,f", 4), "sm_90 has no 0-byte load");
+  check_bad_row(csv_row("x,load,4294967295,f", 4), "sm_90 has no 4294967295-byte load");
+  check_bad_row(csv_row("x,ldmatrix.x1,4,ffffffff", 4), "sm_90 has no 4-byte ldmatrix.x1, only of 16");
+  check_bad_row(csv_row("x,atomic,8,f", 8), "no cost for 8-byte atomic");
 }
 
 TEST_CASE("a bad mask") {

@@ -62,7 +62,7 @@ TEST_CASE("patterns of the articles cost what the articles are about") {
 TEST_CASE("what the model has no rule for is a sentence") {
   const AccessResult wide = asked("float4", "", "intel_xe");
   CHECK_FALSE(wide.cost);
-  CHECK(wide.refusal.find("no cost for load of 16 bytes a lane on intel_xe") == 0);
+  CHECK(wide.refusal.find("no cost for 16-byte load on intel_xe") == 0);
   CHECK_FALSE(expected_clocks(wide));
 }
 
@@ -98,6 +98,22 @@ TEST_CASE("clocks at the floor leave open how many passes there were") {
   access.clocks = 3.9;
   CHECK(measured_passes(access)->passes == 4);
   CHECK_FALSE(measured_passes(access)->at_most);
+}
+
+TEST_CASE("what the model is asked for does not change what was measured") {
+  std::vector<Result> results{timed("stride1", 1e-9), timed("stride2", 2e-9), timed("lds128_case2", 2e-9)};
+  for (Result& result : results) result.access = asked(result.variant, "sm_90", "sm_13");
+  derive_clocks(results, {});
+  CHECK(results[0].access->cost->passes == 2);
+  CHECK(results[0].access->clocks == 1.0);
+  CHECK(results[1].access->clocks == 2.0);
+  CHECK(measured_passes(*results[2].access)->at_most);  // the floor of the device
+
+  std::vector<Result> unknown{timed("stride1", 1e-9)};
+  unknown[0].access = asked("stride1", "gfx1");
+  derive_clocks(unknown, {});
+  CHECK_FALSE(unknown[0].access->clocks);
+  CHECK(unknown[0].access->clocks_from == "the bank model does not know this device");
 }
 
 TEST_CASE("without such a row, or without an access, there are no clocks") {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "bankwise/console/quoted.hpp"
+#include "bankwise/console/in_quotes.hpp"
 
 #include <algorithm>
 
 namespace bankwise {
 
-std::string quoted(std::string_view text, std::size_t longest) {
+std::string in_quotes(std::string_view text, std::size_t longest) {
   std::string shown(text.substr(0, longest));
   std::replace_if(
       shown.begin(), shown.end(), [](unsigned char c) { return c < ' ' || c > '~'; }, '?');

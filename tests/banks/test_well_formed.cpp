@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+//
+// Tables that cost() could not work with are told apart from those that it can.
+#include <vector>
+
+#include "bankwise/banks/architecture.hpp"
+#include "catch_any.hpp"
+
+using namespace bankwise::banks;
+
+namespace {
+
+/// sm_90 with one rule, 4-byte loads, changed.
+template <class Change>
+bool accepted(Change change) {
+  Architecture architecture = *find_architecture("sm_90");
+  std::vector<Rule> rules{architecture.rules.front()};
+  change(rules.front());
+  architecture.rules = rules;
+  return well_formed(architecture);
+}
+
+}  // namespace
+
+TEST_CASE("architectures of the table are well-formed, and so is an unchanged copy") {
+  for (const Architecture& architecture : architectures()) CHECK(well_formed(architecture));
+  CHECK(accepted([](Rule&) {}));
+}
+
+TEST_CASE("what cost() has no room for is not well-formed") {
+  CHECK_FALSE(accepted([](Rule& rule) { rule.banks.count = 24; }));
+  CHECK_FALSE(accepted([](Rule& rule) { rule.banks.bytes = 0; }));
+  CHECK_FALSE(accepted([](Rule& rule) { rule.banks = {128, 4, 512}; }));
+  CHECK_FALSE(accepted([](Rule& rule) { rule.banks.row_bytes = 64; }));  // less than once around the banks
+  CHECK_FALSE(accepted([](Rule& rule) { rule.rounds = 0; }));
+  CHECK_FALSE(accepted([](Rule& rule) { rule.serving = Serving::one_broadcast; }));  // 32 lanes
+  CHECK_FALSE(accepted([](Rule& rule) { rule.request_bytes = 3; }));                 // does not divide 4
+}
+
+TEST_CASE("phases must hold each lane once") {
+  CHECK_FALSE(accepted([](Rule& rule) { rule.phases.count = 9; }));
+  CHECK_FALSE(accepted([](Rule& rule) { rule.phases.count = 0; }));
+  CHECK_FALSE(accepted([](Rule& rule) { rule.phases.lanes[0] &= ~std::uint64_t{1}; }));  // lane 0 in none
+  CHECK_FALSE(accepted([](Rule& rule) { rule.phases.lanes[1] |= 1; }));                  // and in two
+  CHECK_FALSE(accepted([](Rule& rule) {
+    rule.phases = consecutive(64);
+    rule.merges = true;  // nothing to merge with
+  }));
+}
