@@ -157,12 +157,13 @@ constexpr bool well_formed(const Phases& phases) {
 
 constexpr bool well_formed(const Rule& rule, unsigned lanes) {
   if (!rule.refusal.empty()) return true;
-  if (!well_formed(rule.phases) || (rule.merges && rule.phases.count % 2 != 0)) return false;
+  if (!well_formed(rule.banks) || !well_formed(rule.phases) || (rule.merges && rule.phases.count % 2 != 0))
+    return false;
   if (rule.rounds == 0 || (rule.serving == Serving::one_broadcast && rule.banks.count != 16)) return false;
   for (unsigned width = 1; width <= 16; ++width) {
     if ((rule.widths >> width & 1) != 0 && !fits(rule, lanes, width)) return false;
   }
-  return well_formed(rule.banks);
+  return true;
 }
 
 constexpr bool well_formed(const Architecture& architecture) {
