@@ -130,9 +130,10 @@ constexpr bool well_formed(const Banks& banks) {
 
 /// Whether there is room for each phase, and for all of them, when each of the `lanes` lanes accesses `width` bytes.
 constexpr bool fits(const Rule& rule, unsigned lanes, unsigned width) {
-  const unsigned request = request_bytes(rule, width);
-  if (width % request != 0 || (request > rule.banks.bytes && request % rule.banks.bytes != 0)) return false;
-  const unsigned units = (request + rule.banks.bytes - 1) / rule.banks.bytes;  // of a lane
+  const unsigned request = request_bytes(rule, width), bytes = rule.banks.bytes;
+  if (bytes == 0 || !well_formed(rule.banks) || width % request != 0) return false;
+  if (request > bytes && request % bytes != 0) return false;
+  const unsigned units = (request + bytes - 1) / bytes;  // of a lane
   unsigned phases = 0;
   for (unsigned i = 0; i < rule.phases.count; ++i) {
     unsigned served = 0;
@@ -157,8 +158,7 @@ constexpr bool well_formed(const Phases& phases) {
 
 constexpr bool well_formed(const Rule& rule, unsigned lanes) {
   if (!rule.refusal.empty()) return true;
-  if (!well_formed(rule.banks) || !well_formed(rule.phases) || (rule.merges && rule.phases.count % 2 != 0))
-    return false;
+  if (!well_formed(rule.phases) || (rule.merges && rule.phases.count % 2 != 0)) return false;
   if (rule.rounds == 0 || (rule.serving == Serving::one_broadcast && rule.banks.count != 16)) return false;
   for (unsigned width = 1; width <= 16; ++width) {
     if ((rule.widths >> width & 1) != 0 && !fits(rule, lanes, width)) return false;

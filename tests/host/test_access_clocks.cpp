@@ -74,7 +74,7 @@ TEST_CASE("an access takes its passes, but at least the floor") {
 
 TEST_CASE("counted clocks are divided by the accesses") {
   std::vector<Result> results{timed("stride2", 1e-9)};
-  const double count = double(results[0].access->count);
+  const auto count = double(results[0].access->count);
   derive_clocks(results, {{2 * count, 2 * count, 900 * count}});
   CHECK(results[0].access->clocks == 2.0);
   CHECK(results[0].access->clocks_from == "clock64");
