@@ -2,7 +2,6 @@
 #include "access_patterns.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <string>
 #include <utility>

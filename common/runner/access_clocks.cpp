@@ -15,6 +15,7 @@ namespace {
 const Result* find_calibration(const std::vector<Result>& results) {
   const auto found = std::find_if(results.begin(), results.end(), [](const Result& result) {
     const auto* cost = result.access && result.access->on_device ? &*result.access->on_device : nullptr;
+    if (result.status == Status::wrong) return false;
     return cost != nullptr && cost->conflicts == 0 && cost->passes == cost->floor && result.time_median.value_or(0) > 0;
   });
   return found == results.end() ? nullptr : &*found;
