@@ -116,6 +116,13 @@ TEST_CASE("what the model is asked for does not change what was measured") {
   CHECK(unknown[0].access->clocks_from == "the bank model does not know this device");
 }
 
+TEST_CASE("a row with a wrong result is no measure of others") {
+  std::vector<Result> results{timed("stride1", 1e-12), timed("stride3", 1e-9), timed("stride2", 2e-9)};
+  results[0].status = Status::wrong;
+  derive_clocks(results, {});
+  CHECK(results[2].access->clocks_from == "time, against stride3");
+}
+
 TEST_CASE("without such a row, or without an access, there are no clocks") {
   std::vector<Result> results{timed("stride2", 4e-9)};
   derive_clocks(results, {});
