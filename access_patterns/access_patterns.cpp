@@ -11,6 +11,9 @@
 namespace bankwise::gpu {
 extern const KernelSet access_patterns_kernels;
 }
+namespace bankwise::emulator {
+extern const KernelSet access_patterns_emulated;
+}
 
 namespace bankwise::access_patterns {
 namespace {
@@ -126,6 +129,10 @@ RepeatedAccess access(const Variant& variant, Extent extent) {
   return repeated;
 }
 
+std::vector<std::string> level_names(const Variant&, std::string_view) {
+  return {"fill", "clock", "turns", "sum"};
+}
+
 }  // namespace
 
 const CaseStudy& case_study() {
@@ -136,6 +143,7 @@ const CaseStudy& case_study() {
       .element = "turns",
       .variants = variants(),
       .kernels = &gpu::access_patterns_kernels,
+      .emulated = &emulator::access_patterns_emulated,
       .input_words = input_words,
       .output_words = [](Extent) { return std::uint64_t{block.size()}; },
       .compulsory_bytes = [](Extent extent) { return 4 * (input_words(extent) + block.size()); },
@@ -146,6 +154,7 @@ const CaseStudy& case_study() {
       .input_word = input_word,
       .reference_of = reference,
       .plan = plan,
+      .level_names = level_names,
       .access = access,
   };
   return study;

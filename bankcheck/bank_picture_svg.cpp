@@ -2,24 +2,19 @@
 #include <fmt/format.h>
 
 #include "bank_picture.hpp"
+#include "bankwise/console/xml.hpp"
 
 namespace bankwise {
 namespace {
 
 constexpr int side = 26, left = 64, head = 40, phase_head = 40, gap = 12;  // pixels
 
-std::string escaped(const std::string& text) {
-  std::string safe;
-  for (const char c : text) safe += c == '<' ? "&lt;" : c == '&' ? "&amp;" : c == '>' ? "&gt;" : std::string(1, c);
-  return safe;
-}
-
 int column(std::size_t bank) {
   return left + side * int(bank);
 }
 
 std::string text_at(int x, int y, const std::string& text, const char* fill) {
-  return fmt::format("<text x=\"{}\" y=\"{}\" fill=\"{}\">{}</text>\n", x, y, fill, escaped(text));
+  return fmt::format("<text x=\"{}\" y=\"{}\" fill=\"{}\">{}</text>\n", x, y, fill, xml_text(text));
 }
 
 std::string in_cell(std::size_t bank, int y, const std::string& text, const char* fill) {
@@ -44,7 +39,7 @@ std::string turn_svg(const PhasePicture& phase, std::size_t turn, int top) {
 
 std::string to_svg(const BankPicture& picture, const std::string& title) {
   std::string body =
-      fmt::format("<text x=\"12\" y=\"24\" font-size=\"14\" fill=\"#222222\">{}</text>\n", escaped(title));
+      fmt::format("<text x=\"12\" y=\"24\" font-size=\"14\" fill=\"#222222\">{}</text>\n", xml_text(title));
   int top = head;
   for (const PhasePicture& phase : picture.phases) {
     body += text_at(12, top + 14, phase.title, "#222222") + text_at(12, top + 34, "bank", "#777777");

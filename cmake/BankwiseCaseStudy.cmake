@@ -69,6 +69,7 @@ function(bankwise_case_study name)
   endif()
   bankwise_kernels(${case} NAME ${name} PREFIX ${arg_PREFIX} DIRECTORY ${arg_DIRECTORY}
                    LIBRARY_NEEDS ${arg_LIBRARY_NEEDS})
+  bankwise_emulated_kernels(${case} NAME ${name} PREFIX ${arg_PREFIX} DIRECTORY ${arg_DIRECTORY})
 
   set(main ${CMAKE_CURRENT_BINARY_DIR}/${name}_kernels/main.cpp)
   file(CONFIGURE OUTPUT ${main} CONTENT [[

@@ -8,6 +8,9 @@
 namespace bankwise::gpu {
 extern const KernelSet prefix_sum_kernels;
 }
+namespace bankwise::emulator {
+extern const KernelSet prefix_sum_emulated;
+}
 
 namespace bankwise::prefix_sum {
 namespace {
@@ -46,6 +49,17 @@ Plan plan(const Variant& variant, Extent extent) {
   return plan;
 }
 
+/// The two sweeps of naive.cuh. Lane 0 clears the root after the last step up, without a barrier in between.
+std::vector<std::string> level_names(const Variant& variant, std::string_view) {
+  const unsigned block = variant.group.size();
+  std::vector<std::string> names{"load"};
+  for (unsigned busy = block; busy > 0; busy /= 2) names.push_back("up " + std::to_string(busy));
+  names.back() += ", root";
+  for (unsigned busy = 1; busy <= block; busy *= 2) names.push_back("down " + std::to_string(busy));
+  names.emplace_back("store");
+  return names;
+}
+
 }  // namespace
 
 const CaseStudy& case_study() {
@@ -56,6 +70,7 @@ const CaseStudy& case_study() {
       .element = "words",
       .variants = variants,
       .kernels = &gpu::prefix_sum_kernels,
+      .emulated = &emulator::prefix_sum_emulated,
       .input_words = [](Extent extent) { return extent.count(); },
       .output_words = [](Extent extent) { return extent.count(); },
       .compulsory_bytes = [](Extent extent) { return 2 * extent.count() * word_bytes; },
@@ -66,6 +81,7 @@ const CaseStudy& case_study() {
       .input_word = hashed_word,
       .reference = reference,
       .plan = plan,
+      .level_names = level_names,
   };
   return study;
 }

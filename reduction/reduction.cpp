@@ -8,6 +8,9 @@
 namespace bankwise::gpu {
 extern const KernelSet reduction_kernels;
 }
+namespace bankwise::emulator {
+extern const KernelSet reduction_emulated;
+}
 
 namespace bankwise::reduction {
 namespace {
@@ -38,6 +41,14 @@ Plan plan(const Variant& variant, Extent extent) {
   }
 }
 
+/// The tree of naive.cuh, which the other variants share.
+std::vector<std::string> level_names(const Variant& variant, std::string_view) {
+  std::vector<std::string> names{"load"};
+  for (unsigned busy = variant.group.size() / 2; busy > 0; busy /= 2) names.push_back("add " + std::to_string(busy));
+  names.emplace_back("store");
+  return names;
+}
+
 }  // namespace
 
 const CaseStudy& case_study() {
@@ -48,6 +59,7 @@ const CaseStudy& case_study() {
       .element = "uint4 records",
       .variants = variants,
       .kernels = &gpu::reduction_kernels,
+      .emulated = &emulator::reduction_emulated,
       .input_words = [](Extent extent) { return extent.count() * record_words; },
       .output_words = [](Extent) { return record_words; },
       .compulsory_bytes = [](Extent extent) { return (extent.count() + 1) * record_bytes; },
@@ -58,6 +70,7 @@ const CaseStudy& case_study() {
       .input_word = hashed_word,
       .reference = reference,
       .plan = plan,
+      .level_names = level_names,
   };
   return study;
 }

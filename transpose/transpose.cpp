@@ -9,6 +9,9 @@
 namespace bankwise::gpu {
 extern const KernelSet transpose_kernels;
 }
+namespace bankwise::emulator {
+extern const KernelSet transpose_emulated;
+}
 
 namespace bankwise::transpose {
 namespace {
@@ -54,6 +57,10 @@ Extent extent_for(std::uint64_t bytes) {
   return {whole, whole};
 }
 
+std::vector<std::string> level_names(const Variant&, std::string_view) {
+  return {"rows in", "columns out"};
+}
+
 }  // namespace
 
 const CaseStudy& case_study() {
@@ -65,6 +72,7 @@ const CaseStudy& case_study() {
       .is_matrix = true,
       .variants = variants,
       .kernels = &gpu::transpose_kernels,
+      .emulated = &emulator::transpose_emulated,
       .input_words = [](Extent extent) { return extent.count(); },
       .output_words = [](Extent extent) { return extent.count(); },
       .compulsory_bytes = [](Extent extent) { return 2 * extent.count() * word_bytes; },
@@ -72,6 +80,7 @@ const CaseStudy& case_study() {
       .input_word = input_word,
       .reference = reference,
       .plan = plan,
+      .level_names = level_names,
   };
   return study;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bankwise/runner/levels.hpp"
 #include "bankwise/runner/stop_rule.hpp"
 
 namespace bankwise {
@@ -26,12 +27,11 @@ const Result* find_calibration(const std::vector<Result>& results) {
 AccessResult access_of(const CaseStudy& study, const Variant& variant, Extent extent, const gpu::DeviceInfo& device,
                        const banks::Architecture* wanted) {
   const banks::Architecture* own = banks::find_architecture(device.architecture);
-  const banks::Architecture* architecture = wanted != nullptr ? wanted : own;
-  if (architecture == nullptr) architecture = banks::find_architecture("sm_90");
+  const banks::Architecture& architecture = model_architecture(wanted, device.architecture);
   const RepeatedAccess repeated = study.access(variant, extent);
   AccessResult result;
   result.pattern = variant.idea;
-  result.architecture = architecture->name;
+  result.architecture = architecture.name;
   result.operation = repeated.operation;
   result.width = repeated.width;
   result.count = repeated.count;
@@ -39,11 +39,11 @@ AccessResult access_of(const CaseStudy& study, const Variant& variant, Extent ex
     const std::uint64_t warp = ~std::uint64_t{0} >> (banks::most_lanes - on.warp);
     return banks::Access{repeated.operation, repeated.width, repeated.mask & warp, repeated.addresses};
   };
-  const auto outcome = banks::cost(*architecture, access_on(*architecture));
+  const auto outcome = banks::cost(architecture, access_on(architecture));
   if (const auto* cost = std::get_if<banks::Cost>(&outcome)) {
     result.cost = *cost;
   } else {
-    result.refusal = banks::sentence(*architecture, access_on(*architecture), std::get<banks::Refusal>(outcome));
+    result.refusal = banks::sentence(architecture, access_on(architecture), std::get<banks::Refusal>(outcome));
   }
   if (own != nullptr) {
     const auto here = banks::cost(*own, access_on(*own));

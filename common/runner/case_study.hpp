@@ -11,6 +11,10 @@
 #include "bankwise/banks/access.hpp"
 #include "bankwise/gpu/session.hpp"
 
+namespace bankwise::emulator {
+struct KernelSet;
+}
+
 namespace bankwise {
 
 using Words = std::vector<std::uint32_t>;
@@ -76,6 +80,7 @@ struct CaseStudy {
   bool is_matrix = false;          ///< extent given by --width and --height instead of --n
   std::span<const Variant> variants;
   const gpu::KernelSet* kernels = nullptr;
+  const emulator::KernelSet* emulated = nullptr;  ///< the CUDA kernels, for the CPU; null: there are none
 
   std::uint64_t (*input_words)(Extent) = nullptr;
   std::uint64_t (*output_words)(Extent) = nullptr;
@@ -90,6 +95,9 @@ struct CaseStudy {
   /// In place of `reference`, where each variant has a result of its own.
   Words (*reference_of)(const Variant&, Extent) = nullptr;
   Plan (*plan)(const Variant&, Extent) = nullptr;
+  /// What a variant's kernel does up to its first barrier, between that and the next, and so on, in a word or two each.
+  /// A number among them says how many lanes have work, out of a whole block. Empty, or null: levels go by number.
+  std::vector<std::string> (*level_names)(const Variant&, std::string_view kernel) = nullptr;
   /// What is measured are single accesses, not bandwidths: the runner compares clocks with the bank model's. The first
   /// scratch buffer then holds a 64-bit count of the clocks that the accesses took, 0 where the API has no clock.
   RepeatedAccess (*access)(const Variant&, Extent) = nullptr;

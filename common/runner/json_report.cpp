@@ -88,9 +88,44 @@ Json json_of(const CaseStudy& study, const Result& result) {
   return row;
 }
 
-}  // namespace
+/// What accesses cost, or nulls.
+Json json_of(const std::optional<emulator::Costs>& costs) {
+  const auto number = [&](std::uint64_t emulator::Costs::*value) {
+    return costs ? Json((*costs).*value) : Json(nullptr);
+  };
+  return {{"passes", number(&emulator::Costs::passes)},
+          {"ideal_passes", number(&emulator::Costs::ideal)},
+          {"conflicts", number(&emulator::Costs::conflicts)}};
+}
 
-namespace {
+void add_levels(Json& rows, const VariantLevels& variant, const KernelLevels& kernel) {
+  for (const auto& level : kernel.report.levels) {
+    const bool any = level.costs.accesses > 0;
+    Json row{{"variant", variant.variant},
+             {"architecture", variant.architecture->name},
+             {"warp_width", kernel.report.warp},
+             {"block", variant.group.size()},
+             {"kernel", kernel.name},
+             {"level", level.level},
+             {"name", kernel.level_names[level.level]},
+             {"active_lanes", level.active_lanes},
+             {"issued_warps", level.issued_warps},
+             {"alu_utilization", any ? Json(level.alu_utilization) : Json(nullptr)},
+             {"accesses", level.costs.accesses}};
+    row.update(json_of(known(level.costs)));
+    rows.push_back(std::move(row));
+  }
+}
+
+Json totals_of(const VariantLevels& variant) {
+  Json row{{"variant", variant.variant},
+           {"architecture", variant.architecture->name},
+           {"alu_utilization", or_null(variant.alu_utilization)},
+           {"simt_efficiency", or_null(variant.simt_efficiency)}};
+  row.update(json_of(variant.costs));
+  row["reason"] = variant.reason;
+  return row;
+}
 
 /// One line. A byte that is not UTF-8, in a file name or a compiler's log, becomes the replacement character.
 std::string line_of(const Json& json) {
@@ -100,17 +135,21 @@ std::string line_of(const Json& json) {
 }  // namespace
 
 std::string json_report(const Report& report) {
-  Json devices = Json::array(), results = Json::array();
+  Json devices = Json::array(), results = Json::array(), levels = Json::array(), totals = Json::array();
   for (const auto& device : report.devices) devices.push_back(json_of(device));
   for (const auto& result : report.results) results.push_back(json_of(*report.study, result));
-  const Json json{{"schema_version", 1},    {"case", report.study->name}, {"command", report.command},
-                  {"revision", revision()}, {"devices", devices},         {"results", results}};
+  for (const auto& variant : report.levels) {
+    for (const auto& kernel : variant.kernels) add_levels(levels, variant, kernel);
+    totals.push_back(totals_of(variant));
+  }
+  const Json json{
+      {"schema_version", 1}, {"case", report.study->name}, {"command", report.command}, {"revision", revision()},
+      {"devices", devices},  {"results", results},         {"levels", levels},          {"totals", totals}};
   // One row a line: a person can read it, and git can show what changed.
   std::string text = "{\n";
   for (auto entry = json.begin(); entry != json.end(); ++entry) {
     text += fmt::format("{}: ", line_of(entry.key()));
-    const bool rows = entry.key() == "devices" || entry.key() == "results";
-    if (!rows || entry->empty()) {
+    if (!entry->is_array() || entry.key() == "command" || entry->empty()) {
       text += line_of(*entry);
     } else {
       text += "[";

@@ -86,6 +86,7 @@ class Measurement {
     result.cache = options_.cache;
     result.extent = extent_;
     result.bytes = study_.compulsory_bytes(extent_);
+    result.architecture = &model_architecture(options_.architecture, session_.info().architecture);
     return contestant;
   }
 

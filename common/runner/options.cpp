@@ -52,9 +52,6 @@ void declare(CLI::App& app, const CaseStudy& study, Options& options, RawOptions
   }
   if (study.access != nullptr) {
     raw.scope = "block";  // there is no other for single accesses
-    app.add_option_function<std::string>(
-        "--arch", [&](const std::string& name) { options.architecture = &architecture_named(name); },
-        "Architecture of the bank model, see bankcheck archs (default: the device's)");
   } else {
     app.add_option("--scope", raw.scope, "Where the time goes: the phase in shared memory, the L2 cache, memory")
         ->check(CLI::IsMember({"block", "l2", "memory"}))
@@ -62,6 +59,12 @@ void declare(CLI::App& app, const CaseStudy& study, Options& options, RawOptions
     app.add_option("--cache", raw.cache, "Caches before each sample (default: cold in the memory scope, else hot)")
         ->check(CLI::IsMember({"cold", "hot"}));
   }
+  app.add_option_function<std::string>(
+      "--arch", [&](const std::string& name) { options.architecture = &architecture_named(name); },
+      "Architecture of the bank model, see bankcheck archs (default: the device's, else sm_90)");
+  app.add_flag("--levels,!--no-levels", options.levels,
+               "Passes and lanes at work between barriers, by emulating the CUDA kernels (default: yes)");
+  app.add_option("--levels-svg", options.levels_svg, "Draw them to this file: lanes by levels, coloured by conflicts");
   app.add_option("--min-time", options.limits.min_time, "Seconds to measure each variant at least, or 1024 samples")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
@@ -75,7 +78,7 @@ void declare(CLI::App& app, const CaseStudy& study, Options& options, RawOptions
   app.add_option("--csv", options.csv, "Likewise, one line a variant");
   app.add_option("--compare", options.compare, "Compare with the JSON file of an earlier run");
   app.add_option("--kernel-dir", options.kernel_directory,
-                 "Read the .cl files from here instead of the program; OpenCL alone");
+                 "Read the .cl files from here instead of the program; OpenCL alone, without levels");
   app.add_flag("--profile", options.profile, "Launch each variant once, nothing else: for profilers");
 }
 
@@ -103,6 +106,34 @@ void check_variants(const CaseStudy& study, const std::vector<std::string>& want
     for (const Variant& variant : study.variants) known.push_back(variant.name);
     throw UsageError(no_such("variant", name, known, "--list"));
   }
+}
+
+/// Each output has a place of its own.
+void check_outputs(const std::vector<std::pair<std::string_view, std::string>>& outputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    for (std::size_t k = i + 1; k < outputs.size(); ++k) {
+      const auto& [name, path] = outputs[i];
+      const auto& [other, other_path] = outputs[k];
+      if (path.empty() || path != other_path) continue;
+      if (path == "-") throw UsageError(fmt::format("{} - and {} - cannot both have stdout", name, other));
+      throw UsageError(fmt::format("{} and {} cannot both write {}", name, other, path));
+    }
+  }
+}
+
+/// A launch for a profiler stands alone, and edited OpenCL kernels have no CUDA twins.
+void check_levels(const CLI::App& app, Options& options) {
+  const bool asked = app.count("--levels") > 0 && options.levels;
+  const char* against = !options.levels                     ? "--no-levels"
+                        : options.profile                   ? "--profile"
+                        : !options.kernel_directory.empty() ? "--kernel-dir"
+                                                            : nullptr;
+  if (against == nullptr) return;
+  if (asked || !options.levels_svg.empty()) {
+    throw UsageError(fmt::format("{} emulates the CUDA kernels of the program; leave out {}",
+                                 asked ? "--levels" : "--levels-svg", against));
+  }
+  options.levels = false;
 }
 
 }  // namespace
@@ -135,16 +166,13 @@ std::optional<Options> parse_options(const CaseStudy& study, int argc, const cha
     throw UsageError(
         fmt::format("--min-time {} is more than --timeout {}", options.limits.min_time, options.limits.timeout));
   }
-  for (const char* name : {"--json", "--csv", "--compare", "--kernel-dir", "--device"}) {
+  for (const char* name : {"--json", "--csv", "--levels-svg", "--compare", "--kernel-dir", "--device"}) {
     if (app.count(name) > 0 && app.get_option(name)->as<std::string>().empty()) {
       throw UsageError(fmt::format("{} needs a value", name));
     }
   }
   if (raw.n || raw.width || raw.height) options.extent = read_extent(raw);
-  if (options.json == "-" && options.csv == "-") throw UsageError("--json - and --csv - cannot both have stdout");
-  if (!options.json.empty() && options.json != "-" && options.json == options.csv) {
-    throw UsageError("--json and --csv cannot both write " + options.json);
-  }
+  check_outputs({{"--json", options.json}, {"--csv", options.csv}, {"--levels-svg", options.levels_svg}});
   check_variants(study, options.variants);
   if (!options.kernel_directory.empty()) {
     if (options.api == gpu::Api::cuda) {
@@ -153,6 +181,7 @@ std::optional<Options> parse_options(const CaseStudy& study, int argc, const cha
     }
     options.api = gpu::Api::opencl;
   }
+  check_levels(app, options);
   return options;
 }
 

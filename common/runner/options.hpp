@@ -24,8 +24,9 @@ struct Options {
   Cache cache = Cache::cold;
   StopLimits limits;
   bool profile = false;
+  bool levels = true;                                 ///< emulate the CUDA kernels and show what their lanes do
   const banks::Architecture* architecture = nullptr;  ///< for the bank model; null: the device's own
-  std::string json, csv, compare, kernel_directory;
+  std::string json, csv, levels_svg, compare, kernel_directory;
 };
 
 /// Reads the command line. Empty after --help or --version, which it answers itself.

@@ -16,6 +16,13 @@ std::string csv_report(const Report& report);
 /// The tables that a person reads, one a device.
 std::string text_report(const Report& report);
 
+/// The part of it that tells what lanes and banks do between two barriers, a table for each architecture. Wraps before
+/// column 100.
+std::string levels_text(const Report& report);
+
+/// A picture of the same, of the first architecture: lanes by levels, a panel for each variant.
+std::string levels_svg(const Report& report);
+
 /// A run to compare with: the text of a file that json_report() made.
 class Baseline {
  public:

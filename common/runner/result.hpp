@@ -12,6 +12,7 @@
 #include "bankwise/banks/cost.hpp"
 #include "bankwise/gpu/device.hpp"
 #include "bankwise/runner/case_study.hpp"
+#include "bankwise/runner/levels.hpp"
 
 namespace bankwise {
 
@@ -70,7 +71,8 @@ struct Result {
   std::optional<double> noise;             ///< empty for too few samples
   std::optional<double> bytes_per_second;  ///< empty in the block scope, where time is not spent on traffic
   std::optional<double> of_copy, speedup_over_naive;
-  std::optional<AccessResult> access;  ///< in a case study of single accesses
+  std::optional<AccessResult> access;                 ///< in a case study of single accesses
+  const banks::Architecture* architecture = nullptr;  ///< of the bank model
 };
 
 /// Everything about one run.
@@ -79,6 +81,7 @@ struct Report {
   std::vector<std::string> command;
   std::vector<gpu::DeviceInfo> devices;
   std::vector<Result> results;
+  std::vector<VariantLevels> levels;  ///< of each architecture that a device is taken to have; empty: not wanted
 };
 
 /// A row faster than this fraction of copy measures something else than memory, most likely a cache.

@@ -135,6 +135,25 @@ int exit_code(const Report& report, bool profile) {
   return std::any_of(report.results.begin(), report.results.end(), ran) ? exit_ok : exit_nothing;
 }
 
+/// Levels for each architecture that a device has or is taken to have.
+std::vector<VariantLevels> all_levels(const CaseStudy& study, const Options& options,
+                                      const std::vector<gpu::DeviceInfo>& devices, const std::vector<Extent>& extents) {
+  std::vector<const Variant*> variants;
+  for (const Variant& variant : study.variants) {
+    const bool named =
+        std::find(options.variants.begin(), options.variants.end(), variant.name) != options.variants.end();
+    if (named || (options.variants.empty() && !variant.library)) variants.push_back(&variant);
+  }
+  std::vector<VariantLevels> all;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const banks::Architecture& architecture = model_architecture(options.architecture, devices[i].architecture);
+    const auto is_there = [&](const VariantLevels& levels) { return levels.architecture == &architecture; };
+    if (std::any_of(all.begin(), all.end(), is_there)) continue;
+    std::ranges::move(levels_of(study, variants, extents[i], architecture), std::back_inserter(all));
+  }
+  return all;
+}
+
 int run_with(const CaseStudy& study, const Options& options, std::vector<std::string> command) {
   if (options.list) {
     show(variant_list(study));
@@ -145,7 +164,7 @@ int run_with(const CaseStudy& study, const Options& options, std::vector<std::st
     show(device_list(found));
     return found.list.empty() ? exit_nothing : exit_ok;
   }
-  Report report{&study, std::move(command), choose(found, options), {}};
+  Report report{&study, std::move(command), choose(found, options), {}, {}};
   if (report.devices.empty()) {
     for (const auto& sentence : found.missing) complain(study, sentence);
     return exit_nothing;
@@ -160,7 +179,10 @@ int run_with(const CaseStudy& study, const Options& options, std::vector<std::st
   }
   std::optional<Baseline> baseline;
   if (!options.compare.empty()) baseline.emplace(study, options.compare);
-  OutputFile json("--json", options.json), csv("--csv", options.csv);
+  const OutputFile json("--json", options.json), csv("--csv", options.csv), svg("--levels-svg", options.levels_svg);
+  // Nobody sees the levels of single accesses but in these files.
+  const bool seen = study.access == nullptr || json || svg;
+  if (options.levels && seen) report.levels = all_levels(study, options, report.devices, extents);
 
   ProgressBar bar;
   for (std::size_t i = 0; i < report.devices.size(); ++i) {
@@ -174,9 +196,10 @@ int run_with(const CaseStudy& study, const Options& options, std::vector<std::st
   }
   json.write(json ? json_report(report) : "");
   csv.write(csv ? csv_report(report) : "");
+  svg.write(svg ? levels_svg(report) : "");
   const std::string comparison = baseline ? baseline->compare(report) : "";
-  if (options.json != "-" && options.csv != "-") {
-    show(text_report(report) + comparison);
+  if (options.json != "-" && options.csv != "-" && options.levels_svg != "-") {
+    show(text_report(report) + levels_text(report) + comparison);
   } else {
     std::fputs(comparison.c_str(), stderr);  // stdout holds the results and nothing else
   }

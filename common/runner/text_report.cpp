@@ -29,21 +29,38 @@ std::string verified(const Result& result) {
   return result.status == Status::wrong ? "WRONG" : std::string(to_string(result.status));
 }
 
-const std::vector<std::string> head{"variant", "verified",   "median",  "noise", "GB/s",
-                                    "of copy", "over naive", "samples", "stop"};
+std::vector<std::string> head_of(const Report& report) {
+  std::vector<std::string> head{"variant", "verified", "median", "noise", "GB/s", "of copy", "over naive"};
+  if (!report.levels.empty()) head.insert(head.end(), {"passes", "ALU"});
+  head.insert(head.end(), {"samples", "stop"});
+  return head;
+}
 
-std::vector<std::string> row_of(const Result& result) {
+/// What the emulator found out about a row's kernels, or their CUDA twins; null if there is nothing.
+const VariantLevels* levels_of(const Report& report, const Result& result) {
+  const auto found = std::find_if(report.levels.begin(), report.levels.end(), [&](const VariantLevels& levels) {
+    return levels.variant == result.variant && levels.architecture == result.architecture;
+  });
+  return found == report.levels.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> row_of(const Report& report, const Result& result) {
   const auto times = [](double ratio) { return fmt::format("{:.2f} x", ratio); };
   const auto gigabytes = [](double rate) { return fmt::format("{:.1f}", rate * 1e-9); };
-  return {result.library.empty() ? result.variant : result.library,
-          verified(result),
-          optional_text(result.time_median, format_time),
-          optional_text(result.noise, percent),
-          optional_text(result.bytes_per_second, gigabytes),
-          optional_text(result.of_copy, percent),
-          optional_text(result.speedup_over_naive, times),
-          std::to_string(result.samples.size()),
-          result.status == Status::ok ? result.stop : first_line(result.reason)};
+  std::vector<std::string> row{
+      result.library.empty() ? result.variant : result.library, verified(result),
+      optional_text(result.time_median, format_time),           optional_text(result.noise, percent),
+      optional_text(result.bytes_per_second, gigabytes),        optional_text(result.of_copy, percent),
+      optional_text(result.speedup_over_naive, times)};
+  if (!report.levels.empty()) {
+    const VariantLevels* levels = levels_of(report, result);
+    const bool costs = levels != nullptr && levels->costs && levels->costs->ideal > 0;
+    row.push_back(costs ? times(double(levels->costs->passes) / double(levels->costs->ideal)) : "-");
+    row.push_back(levels != nullptr ? optional_text(levels->alu_utilization, percent) : "-");
+  }
+  row.push_back(std::to_string(result.samples.size()));
+  row.push_back(result.status == Status::ok ? result.stop : first_line(result.reason));
+  return row;
 }
 
 const std::vector<std::string> access_head{"pattern",   "verified", "access", "passes",    "ideal",
@@ -76,15 +93,21 @@ std::string access_heading(const CaseStudy& study, const Result& any) {
                      any.device->name, any.access->architecture);
 }
 
-std::string heading(const CaseStudy& study, const Result& any) {
+std::string heading(const Report& report, const Result& any) {
+  const CaseStudy& study = *report.study;
   const std::string size = study.is_matrix
                                ? fmt::format("{} x {} {}", any.extent.height, any.extent.width, study.element)
                                : fmt::format("{} {}", format_count(any.extent.count()), study.element);
-  return fmt::format("{}: {} ({}), {}:{} {}\nscope {}, {}\n", study.name, size, format_bytes(double(any.bytes)),
+  const std::string model =
+      report.levels.empty() || any.architecture == nullptr
+          ? ""
+          : fmt::format("; passes over ideal and ALU utilization: a block on {}", any.architecture->name);
+  return fmt::format("{}: {} ({}), {}:{} {}\nscope {}, {}{}\n", study.name, size, format_bytes(double(any.bytes)),
                      to_string(any.device->api), any.device->index, any.device->name, to_string(any.scope),
                      any.scope == Scope::block ? fmt::format("time of one of {} turns of the phase in shared memory",
                                                              gpu::block_scope_repeats)
-                                               : fmt::format("cache {}", to_string(any.cache)));
+                                               : fmt::format("cache {}", to_string(any.cache)),
+                     model);
 }
 
 /// Whole reasons of more than one line, and what to beware of.
@@ -104,17 +127,17 @@ std::string text_report(const Report& report) {
   std::string text;
   for (const auto& device : report.devices) {
     const bool accesses = report.study->access != nullptr;
-    std::vector<std::vector<std::string>> rows{accesses ? access_head : head};
+    std::vector<std::vector<std::string>> rows{accesses ? access_head : head_of(report)};
     std::string notes;
     const Result* any = nullptr;
     for (const auto& result : report.results) {
       if (result.device->index != device.index) continue;
       any = &result;
-      rows.push_back(accesses ? access_row(result) : row_of(result));
+      rows.push_back(accesses ? access_row(result) : row_of(report, result));
       notes += remarks(result);
     }
     if (any == nullptr) continue;
-    text += (accesses ? access_heading : heading)(*report.study, *any);
+    text += accesses ? access_heading(*report.study, *any) : heading(report, *any);
     text += format_table(rows, accesses ? 3 : 2, true) + notes + '\n';
   }
   return text;

@@ -19,7 +19,7 @@ TEST_CASE("bad values are refused with one sentence") {
   check_refused("transpose", "--variant naive,tile33", 2, "did you mean 'tile32'?");
   check_refused("prefix_sum", "--scope l2 --cache cold", 2, "--cache cold");
   check_refused("prefix_sum", "--scope disk", 2, "disk");
-  check_refused("prefix_sum", "--arch sm_90", 2, "--arch");
+  check_refused("prefix_sum", "--arch sm_91", 2, "did you mean 'sm_90'?");
   check_refused("access_patterns", "--arch sm_91", 2, "did you mean 'sm_90'?");
   check_refused("access_patterns", "--scope l2", 2, "--scope");
   check_refused("prefix_sum", "--timeout soon", 2, "soon");
@@ -28,6 +28,12 @@ TEST_CASE("bad values are refused with one sentence") {
   check_refused("prefix_sum", "--json - --csv -", 2, "stdout");
   check_refused("prefix_sum", "--json a --csv a", 2, "both write a");
   check_refused("prefix_sum", "--json ''", 2, "--json needs a value");
+  check_refused("prefix_sum", "--levels-svg ''", 2, "--levels-svg needs a value");
+  check_refused("prefix_sum", "--json - --levels-svg -", 2, "stdout");
+  check_refused("prefix_sum", "--csv a --levels-svg a", 2, "both write a");
+  check_refused("prefix_sum", "--no-levels --levels-svg a", 2, "leave out --no-levels");
+  check_refused("prefix_sum", "--profile --levels", 2, "leave out --profile");
+  check_refused("prefix_sum", "--kernel-dir / --levels-svg a", 2, "leave out --kernel-dir");
   check_refused("prefix_sum", "--device ''", 2, "--device needs a value");
 }
 

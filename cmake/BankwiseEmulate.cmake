@@ -1,0 +1,100 @@
+# CUDA kernels on the CPU. Also installed: a project that finds bankwise tests its own kernels with it.
+
+# What makes g++ tell the emulator what the code does (common/emulator/hooks.cpp): one access of the source stays one
+# instruction, basic blocks stay in their order, and none is added that a GPU has no branch for.
+set(BANKWISE_EMULATE_OPTIONS -O1 -g -fno-tree-sra -fno-tree-sink -fno-thread-jumps -fno-reorder-blocks -fno-math-errno -ffp-contract=off
+    -fno-extern-tls-init -fdata-sections -fsanitize=thread -fsanitize-coverage=trace-pc -Wno-unknown-pragmas
+    -Wno-packed-not-aligned)
+
+# bankwise_emulate(<target> <source>...)
+#
+# Compiles sources of an executable, those that #include kernels, for bankwise::emulate(), and links what that needs.
+# The other sources of the target are compiled as ever.
+function(bankwise_emulate target)
+  if(NOT BANKWISE_HAVE_EMULATOR)
+    message(FATAL_ERROR "bankwise_emulate(${target}): this bankwise was built without the emulator")
+  endif()
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    message(FATAL_ERROR "bankwise_emulate(${target}) needs g++; the C++ compiler is ${CMAKE_CXX_COMPILER_ID}")
+  endif()
+  if(NOT ARGN)
+    message(FATAL_ERROR "bankwise_emulate(${target}) names no source")
+  endif()
+  bankwise_emulated_sources(${target} ${ARGN})
+  get_target_property(type ${target} TYPE)
+  if(NOT type STREQUAL "EXECUTABLE")
+    return()
+  endif()
+  # `extern __shared__` arrays are declared and nowhere defined: the definition is made from what the objects lack.
+  set(dynamic ${CMAKE_CURRENT_BINARY_DIR}/${target}_dynamic_shared)
+  add_custom_command(TARGET ${target} PRE_LINK VERBATIM
+    COMMAND ${CMAKE_COMMAND} -D READELF=${CMAKE_READELF} -D CXX=${CMAKE_CXX_COMPILER} -D OUTPUT=${dynamic}
+            -D "OBJECTS=$<TARGET_OBJECTS:${target}>" -P ${BANKWISE_CMAKE_DIR}/DefineDynamicShared.cmake)
+  target_link_options(${target} PRIVATE ${dynamic}.o)
+endfunction()
+
+# The part of bankwise_emulate() that a library of kernels needs.
+function(bankwise_emulated_sources target)
+  # <cuda_runtime.h> and the like; no other source should see these.
+  set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS ${BANKWISE_EMULATE_OPTIONS})
+  set_property(SOURCE ${ARGN} APPEND PROPERTY INCLUDE_DIRECTORIES ${BANKWISE_CUDA_SHIMS})
+  target_link_libraries(${target} PRIVATE bankwise::emulator)
+endfunction()
+
+# bankwise_emulated_kernels(<target> NAME <name> PREFIX <prefix> DIRECTORY <dir>)
+#
+# Adds to <target> every .cuh of the directory as the emulator::KernelSet <name>_emulated. A kernel file with a line
+# "// Not emulated: <reason>" is listed with its reason, and so is every kernel where there is no emulator.
+function(bankwise_emulated_kernels target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAME;PREFIX;DIRECTORY" "")
+  file(GLOB kernels CONFIGURE_DEPENDS ${arg_DIRECTORY}/*.cuh)
+  set(out ${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}_emulated)
+  set(declarations "")
+  set(list "")
+  foreach(kernel IN LISTS kernels)
+    cmake_path(GET kernel STEM stem)
+    set(name ${arg_PREFIX}${stem})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kernel})
+    file(STRINGS ${kernel} why_not REGEX "^// Not emulated: ")
+    string(REGEX REPLACE "^// Not emulated: " "" why_not "${why_not}")
+    if(NOT why_not AND NOT BANKWISE_HAVE_EMULATOR)
+      set(why_not "this build has no emulator: ${why_emulator}")
+    endif()
+    if(why_not)
+      string(APPEND declarations "const Kernel ${name}{\"${name}\", nullptr, \"${why_not}\"};\n")
+    else()
+      string(APPEND declarations "extern const Kernel ${name};\n")
+      file(CONFIGURE OUTPUT ${out}/${stem}.cpp @ONLY CONTENT [[
+#include "bankwise/emulator/cuda.hpp"
+#include "bankwise/emulator/kernel.hpp"
+
+namespace bankwise::emulated_@arg_NAME@ {
+#include "@kernel@"
+}
+
+namespace bankwise::emulator::list_of_@arg_NAME@ {
+extern constinit const Kernel @name@{"@name@", run_by_list<&emulated_@arg_NAME@::@name@>, ""};
+}
+]])
+      list(APPEND sources ${out}/${stem}.cpp)
+    endif()
+    string(APPEND list "&list_of_${arg_NAME}::${name}, ")
+  endforeach()
+  file(CONFIGURE OUTPUT ${out}/list.cpp @ONLY CONTENT [[
+#include "bankwise/emulator/kernel.hpp"
+
+namespace bankwise::emulator {
+namespace list_of_@arg_NAME@ {
+@declarations@}
+namespace {
+constexpr const Kernel* kernels[]{@list@};
+}
+extern const KernelSet @arg_NAME@_emulated;
+const KernelSet @arg_NAME@_emulated{kernels};
+}  // namespace bankwise::emulator
+]])
+  target_sources(${target} PRIVATE ${out}/list.cpp ${sources})
+  if(sources)
+    bankwise_emulated_sources(${target} ${sources})
+  endif()
+endfunction()

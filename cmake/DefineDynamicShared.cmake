@@ -1,0 +1,21 @@
+# Run before a program is linked: defines the thread-local symbols that its objects lack, all at one place. That is what
+# `extern __shared__ float tile[];` means: every such array is the block's dynamic shared memory.
+#
+#   READELF, CXX  programs    OBJECTS  files    OUTPUT  OUTPUT.o is made, by way of OUTPUT.s
+execute_process(COMMAND ${READELF} --symbols --wide ${OBJECTS} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL " TLS +(GLOBAL|WEAK) +DEFAULT +UND +[^ \n]+" lacking "${symbols}")
+list(TRANSFORM lacking REPLACE ".* " "")
+list(REMOVE_DUPLICATES lacking)
+list(FILTER lacking EXCLUDE REGEX "^(_ZSt|__|errno)")  # of the C and C++ libraries
+
+set(bytes 232448)  # 227 KiB, the most that a block has on any GPU
+set(source ".section .tbss.bankwise_dynamic_shared,\"awT\",@nobits\n.balign 128\n")
+foreach(symbol IN LISTS lacking)
+  # Weak: if another object of the program has it after all, that one counts.
+  string(APPEND source ".weak ${symbol}\n.type ${symbol}, @object\n${symbol}:\n")
+endforeach()
+string(APPEND source ".globl bankwise_dynamic_shared\n.type bankwise_dynamic_shared, @object\n"
+                     ".size bankwise_dynamic_shared, ${bytes}\nbankwise_dynamic_shared:\n.zero ${bytes}\n"
+                     ".section .note.GNU-stack,\"\",@progbits\n")
+file(WRITE ${OUTPUT}.s "${source}")
+execute_process(COMMAND ${CXX} -c ${OUTPUT}.s -o ${OUTPUT}.o COMMAND_ERROR_IS_FATAL ANY)

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#error "bfloat16 is not emulated"

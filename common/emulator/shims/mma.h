@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#error "tensor cores are not emulated"

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bankwise/console/table.hpp"
+#include "bankwise/runner/report.hpp"
+
+namespace bankwise {
+namespace {
+
+constexpr std::size_t widest = 100;  // columns of a terminal that a table may take
+
+using Table = std::vector<std::vector<std::string>>;
+
+/// A kernel's two rows: all of it, then its levels with accesses.
+struct KernelRows {
+  std::vector<std::string> names, passes, lanes;
+};
+
+KernelRows rows_of(const KernelLevels& kernel, const std::string& title) {
+  KernelRows rows{{"", ""}, {title, "passes"}, {"", "ALU %"}};
+  const auto add = [&](const std::string& name, const emulator::Costs& costs, double utilization) {
+    rows.names.push_back(name);
+    rows.passes.push_back(passes_text(costs));
+    rows.lanes.push_back(percent_text(utilization));
+  };
+  add("all", kernel.report.all, kernel.report.alu_utilization);
+  for (const auto& level : kernel.report.levels) {
+    if (level.costs.accesses > 0) add(kernel.level_names[level.level], level.costs, level.alu_utilization);
+  }
+  return rows;
+}
+
+constexpr std::size_t titles = 2;  // columns in front that each piece of a table repeats
+
+/// Where pieces of a table begin and end, each as wide as `limit` allows.
+std::vector<std::size_t> cuts(const std::vector<std::size_t>& widths, std::size_t limit) {
+  std::vector<std::size_t> cuts{titles};
+  std::size_t width = 0;
+  for (std::size_t i = 0; i < titles; ++i) width += widths[i];
+  std::size_t used = width;
+  for (std::size_t i = titles; i < widths.size(); used += widths[i++]) {
+    if (used + widths[i] <= limit || i == cuts.back()) continue;
+    cuts.push_back(i);
+    used = width;
+  }
+  cuts.push_back(widths.size());
+  return cuts;
+}
+
+/// The table, in as many pieces below each other as its width needs, and these about equally wide.
+std::string wrapped(const Table& table) {
+  std::vector<std::size_t> widths(table.front().size(), 0);
+  for (const auto& row : table) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], 2 + row[i].size());
+  }
+  auto ends = cuts(widths, widest);
+  for (std::size_t limit = widest; limit > 0; --limit) {
+    auto even = cuts(widths, limit);
+    if (even.size() > ends.size()) break;
+    ends = std::move(even);
+  }
+  std::string text;
+  for (std::size_t piece = 0; piece + 1 < ends.size(); ++piece) {
+    Table part;
+    for (const auto& row : table) {
+      auto& line = part.emplace_back(row.begin(), row.begin() + titles);
+      line.insert(line.end(), row.begin() + std::ptrdiff_t(ends[piece]), row.begin() + std::ptrdiff_t(ends[piece + 1]));
+    }
+    text += format_table(part, titles);
+  }
+  return text;
+}
+
+/// Names above their columns, in two lines to save width: the first word, and the rest or else it alone.
+Table head_of(const std::vector<std::string>& names) {
+  Table head(2);
+  for (const std::string& name : names) {
+    const auto blank = name.find(' ');
+    head[0].push_back(blank == std::string::npos ? "" : name.substr(0, blank));
+    head[1].push_back(blank == std::string::npos ? name : name.substr(blank + 1));
+  }
+  return head;
+}
+
+/// Variants whose levels have the same names share a table.
+std::string tables(const std::vector<const VariantLevels*>& variants) {
+  std::string text;
+  Table table;
+  std::vector<std::string> names;
+  for (const VariantLevels* variant : variants) {
+    for (const KernelLevels& kernel : variant->kernels) {
+      const bool alone = variant->kernels.size() == 1;
+      KernelRows rows = rows_of(kernel, alone ? std::string(variant->variant) : kernel.name);
+      if (names != rows.names) {
+        if (!table.empty()) text += wrapped(table);
+        names = rows.names;
+        table = head_of(names);
+      }
+      table.push_back(std::move(rows.passes));
+      table.push_back(std::move(rows.lanes));
+    }
+  }
+  return text + (table.empty() ? "" : wrapped(table));
+}
+
+/// Why a variant has no rows. Those of one reason share a line.
+std::string remarks(const std::vector<const VariantLevels*>& variants) {
+  std::vector<std::pair<std::string, std::string>> lines;  // reason, names
+  for (const VariantLevels* variant : variants) {
+    if (!variant->kernels.empty() && variant->reason.empty()) continue;
+    const std::string reason = variant->reason.empty() ? "no shared memory" : variant->reason;
+    const auto same = std::find_if(lines.begin(), lines.end(), [&](const auto& line) { return line.first == reason; });
+    if (same == lines.end()) {
+      lines.emplace_back(reason, variant->variant);
+    } else {
+      same->second += ", " + std::string(variant->variant);
+    }
+  }
+  std::string text;
+  for (const auto& [reason, names] : lines) text += fmt::format("  {}: {}\n", names, reason);
+  return text;
+}
+
+}  // namespace
+
+std::string levels_text(const Report& report) {
+  if (report.study->access != nullptr) return {};  // a level of theirs is one access, and has a row already
+  std::vector<const banks::Architecture*> architectures;
+  for (const auto& levels : report.levels) {
+    if (architectures.empty() || architectures.back() != levels.architecture)
+      architectures.push_back(levels.architecture);
+  }
+  std::string text;
+  for (const banks::Architecture* architecture : architectures) {
+    std::vector<const VariantLevels*> variants;
+    for (const auto& levels : report.levels) {
+      if (levels.architecture == architecture) variants.push_back(&levels);
+    }
+    const std::string rows = tables(variants);
+    text += fmt::format("{} on {}: one block from barrier to barrier (block 0 of the CUDA kernels, emulated)\n",
+                        report.study->name, architecture->name);
+    if (!rows.empty()) {
+      text += fmt::format(
+          "passes/ideal of the banks, or passes where these are the same; ALU: lanes at work in warps of {}\n",
+          architecture->warp);
+    }
+    text += rows + remarks(variants) + '\n';
+  }
+  return text;
+}
+
+}  // namespace bankwise

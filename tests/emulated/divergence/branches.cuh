@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+//
+// Branches, and lanes that return.
+#pragma once
+
+#include "fill.cuh"
+
+/// Some lanes return before all accesses but those of the barrier, some between them.
+__global__ void diverge_early_return(const unsigned* in, unsigned* out) {
+  __shared__ unsigned first[words], second[words], third[words];
+  fill_shared(first, in);
+  fill_shared(second, in);
+  fill_shared(third, in);
+  __syncthreads();
+  const unsigned t = threadIdx.x;
+  if (in[t] % 3 == 0) return;
+  unsigned sum = first[(5 * t + 1) % words];
+  if (sum % 2 == 0) {
+    second[own(0)] = sum;
+    return;
+  }
+  sum += third[(3 * t + 2) % words];
+  out[t] = sum;
+}
+
+/// Lanes return out of a loop, others come to its end.
+__global__ void diverge_return_in_a_loop(const unsigned* in, unsigned* out) {
+  __shared__ unsigned looking[words], kept[words], left[words];
+  fill_shared(looking, in);
+  fill_shared(kept, in);
+  fill_shared(left, in);
+  __syncthreads();
+  const unsigned t = threadIdx.x;
+  unsigned sum = 0;
+  for (unsigned i = 0; i < 8; ++i) {
+    const unsigned value = looking[(t + 41 * i) % words];
+    if (value % 9 == 0) {
+      out[t] = sum;
+      return;
+    }
+    if (i % 2 == 0) kept[own(i / 2)] = value;
+    sum += value;
+  }
+  sum ^= left[sum % words];
+  out[t] = sum;
+}
+
+/// Lanes that fall through a case's end and those that start at the next case are together there, as long as the code
+/// comes in the order of the source. (An H200 joins them no sooner than behind the switch: it runs `one` and `other`
+/// twice.)
+__global__ void diverge_switch(const unsigned* in, unsigned* out) {
+  __shared__ unsigned zero[words], one[words], two[words], four[words], other[words], five[words], after[words];
+  fill_shared(zero, in);
+  fill_shared(one, in);
+  fill_shared(two, in);
+  fill_shared(four, in);
+  fill_shared(other, in);
+  fill_shared(five, in);
+  fill_shared(after, in);
+  __syncthreads();
+  const unsigned t = threadIdx.x;
+  unsigned sum = in[t];
+  for (unsigned i = 0; i < 4; ++i) {
+    switch ((sum + i) % 8) {
+      case 0:
+        sum += zero[(t + 64 * i) % words];
+        [[fallthrough]];
+      case 1:
+        sum += one[(3 * t + 64 * i) % words];
+        break;
+      case 2:
+        sum += two[(5 * t + 64 * i) % words];
+        break;
+      case 4:
+        sum += four[(7 * t + 64 * i) % words];
+        [[fallthrough]];
+      default:
+        sum += other[(9 * t + 64 * i) % words];
+        [[fallthrough]];
+      case 5:
+        sum += five[(11 * t + 64 * i) % words];
+    }
+    after[own(i)] = sum;
+  }
+  out[t] = sum;
+}
+
+/// An access in each arm, and one where all arms join.
+__global__ void diverge_else_if(const unsigned* in, unsigned* out) {
+  __shared__ unsigned fives[words], threes[words], twos[words], rest[words], join[words];
+  fill_shared(fives, in);
+  fill_shared(threes, in);
+  fill_shared(twos, in);
+  fill_shared(rest, in);
+  fill_shared(join, in);
+  __syncthreads();
+  const unsigned t = threadIdx.x;
+  unsigned sum = in[t];
+  for (unsigned i = 0; i < 4; ++i) {
+    if (sum % 5 == 0) {
+      fives[own(i)] = sum;
+    } else if (sum % 3 == 0) {
+      sum += threes[(3 * t + 64 * i) % words];
+    } else if (sum % 2 == 0) {
+      sum += twos[(5 * t + 64 * i) % words];
+    } else {
+      rest[own(i)] = sum;
+    }
+    sum += join[(sum + i) % words];
+  }
+  out[t] = sum;
+}
+
+/// The right side is loaded only where the left one does not decide.
+__global__ void diverge_short_circuit(const unsigned* in, unsigned* out) {
+  __shared__ unsigned a[words], b[words], c[words], d[words], both[words], neither[words];
+  fill_shared(a, in);
+  fill_shared(b, in);
+  fill_shared(c, in);
+  fill_shared(d, in);
+  fill_shared(both, in);
+  fill_shared(neither, in);
+  __syncthreads();
+  const unsigned t = threadIdx.x;
+  unsigned sum = in[t];
+  for (unsigned i = 0; i < 4; ++i) {
+    if (a[(t + 64 * i) % words] % 2 == 0 && b[(3 * t + 64 * i) % words] % 3 != 0) {
+      both[own(i)] = sum;
+    } else {
+      sum += 1 + i;
+    }
+    if (c[(5 * t + 64 * i) % words] % 2 == 0 || d[(7 * t + 64 * i) % words] % 3 == 0) {
+      sum ^= 5 * i;
+    } else {
+      neither[own(i)] = sum;
+    }
+  }
+  out[t] = sum;
+}
+
+/// Lanes that || has let into the next round before the others have looked at its right side would come there alone.
+__global__ void diverge_short_circuit_of_a_loop(const unsigned* in, unsigned* out) {
+  __shared__ unsigned a[words], b[words], c[words], d[words];
+  fill_shared(a, in);
+  fill_shared(b, in);
+  fill_shared(c, in);
+  fill_shared(d, in);
+  __syncthreads();
+  const unsigned t = threadIdx.x;
+  unsigned sum = in[t], i = 0;
+  while (i < 7 && (a[(sum + 3 * i) % words] % 2 == 0 || b[(sum + 5 * i) % words] % 3 == 0)) ++i;
+  sum += i;
+  i = 0;
+  while (i < 7 && c[(sum + 3 * i) % words] % 8 != 0 && d[(sum + 5 * i) % words] % 8 != 0) ++i;
+  out[t] = sum + i;
+}
+
+/// A loop around a switch: goto without goto.
+__global__ void diverge_state_machine(const unsigned* in, unsigned* out) {
+  __shared__ unsigned start[words], read[words], count[words], finish[words], left[words];
+  fill_shared(start, in);
+  fill_shared(read, in);
+  fill_shared(count, in);
+  fill_shared(finish, in);
+  fill_shared(left, in);
+  __syncthreads();
+  const unsigned t = threadIdx.x;
+  unsigned sum = in[t], state = 0, i = 0;
+  while (state != 4 && i < 16) {
+    ++i;
+    switch (state) {
+      case 0:
+        sum += start[(t + 13 * i) % words];
+        state = 1 + sum % 2;
+        break;
+      case 1:
+        sum ^= read[(3 * t + 13 * i) % words];
+        if (sum % 4 == 0) continue;  // reads again
+        state = sum % 3 == 0 ? 3 : 2;
+        break;
+      case 2:
+        sum += count[(5 * t + 13 * i) % words];
+        state = sum % 4;
+        break;
+      default:
+        finish[own(i)] = sum;
+        state = 4;
+        break;
+    }
+  }
+  left[own(i)] = sum;
+  out[t] = sum;
+}
+
+/// A load in each arm of ?:, and ?: in an arm of ?:.
+__global__ void diverge_conditional_operator(const unsigned* in, unsigned* out) {
+  __shared__ unsigned yes[words], no[words], left[words], middle[words], right[words];
+  fill_shared(yes, in);
+  fill_shared(no, in);
+  fill_shared(left, in);
+  fill_shared(middle, in);
+  fill_shared(right, in);
+  __syncthreads();
+  const unsigned t = threadIdx.x;
+  unsigned sum = in[t];
+  for (unsigned i = 0; i < 4; ++i) {
+    sum += sum % 3 == 0 ? yes[(t + 64 * i) % words] : no[(3 * t + 64 * i) % words];
+    sum ^= sum % 2 == 0   ? left[(5 * t + 64 * i) % words]
+           : sum % 5 == 0 ? middle[(7 * t + 64 * i) % words]
+                          : right[(9 * t + 64 * i) % words];
+  }
+  out[t] = sum;
+}

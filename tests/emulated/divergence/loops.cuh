@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+//
+// Loops that each thread leaves when it likes.
+#pragma once
+
+#include "fill.cuh"
+
+/// Inner trip counts 1 to 4 in each round: matched by the n-th execution, the lanes of different rounds would mix.
+__global__ void diverge_nested_loops(const unsigned* in, unsigned* out) {
+  __shared__ unsigned inner[words], outer[words];
+  fill_shared(inner, in);
+  fill_shared(outer, in);
+  __syncthreads();
+  const unsigned t = threadIdx.x;
+  unsigned sum = 0;
+  for (unsigned round = 0; round < 4; ++round) {
+    for (unsigned i = 0; i < 1 + (t + round) % 4; ++i) sum += inner[(t + 64 * i + 16 * round) % words];
+    outer[own(round)] = sum;
+  }
+  out[t] = sum;
+}
+
+/// The bounds of the second loop are loaded, those of the third computed from what was loaded.
+__global__ void diverge_triple_nesting(const unsigned* in, unsigned* out) {
+  __shared__ unsigned bound[words], middle[words], innermost[words], record[words];
+  fill_shared(bound, in);
+  fill_shared(middle, in);
+  fill_shared(innermost, in);
+  fill_shared(record, in);
+  __syncthreads();
+  const unsigned t = threadIdx.x;
+  unsigned sum = in[t];
+  const unsigned first = in[t] % 4;
+  for (unsigned i = 0; i < first; ++i) {
+    const unsigned second = bound[(3 * t + i) % words] % 4;
+    for (unsigned j = 0; j < second; ++j) {
+      sum += middle[(t + 5 * j + 20 * i) % words];
+      const unsigned third = sum % 3;
+      for (unsigned k = 0; k < third; ++k) sum ^= innermost[(7 * t + k + 3 * j + 9 * i) % words];
+      sum += third;
+    }
+    record[own(i)] = sum;
+  }
+  out[t] = sum;
+}
+
+/// `break` and `continue`, each in both loops.
+__global__ void diverge_break_and_continue(const unsigned* in, unsigned* out) {
+  __shared__ unsigned tried[words], even[words], kept[words], after[words];
+  fill_shared(tried, in);
+  fill_shared(even, in);
+  fill_shared(kept, in);
+  fill_shared(after, in);
+  __syncthreads();
+  const unsigned t = threadIdx.x;
+  unsigned sum = in[t];
+  for (unsigned i = 0; i < 6; ++i) {
+    if ((t + i) % 3 == 0) continue;
+    for (unsigned j = 0; j < 6; ++j) {
+      const unsigned value = tried[(t + 11 * j + 67 * i) % words];
+      if (value % 7 == 0) break;
+      if (value % 2 == 0) {
+        sum += even[(value + j) % words];
+        continue;
+      }
+      sum ^= kept[(value + 3 * i) % words];
+    }
+    after[own(i)] = sum;
+    if (sum % 11 == 0) break;
+    sum += i;
+  }
+  out[t] = sum;
+}
+
+/// The exit stands between two accesses.
+__global__ void diverge_break_in_the_middle(const unsigned* in, unsigned* out) {
+  __shared__ unsigned before[words], behind[words], left[words];
+  fill_shared(before, in);
+  fill_shared(behind, in);
+  fill_shared(left, in);
+  __syncthreads();
+  const unsigned t = threadIdx.x;
+  unsigned sum = 0, i = 0;
+  while (true) {
+    const unsigned value = before[(t + 37 * i) % words];
+    if (value % 4 == 0 || i == 9) break;
+    sum += behind[(value + i) % words];
+    ++i;
+  }
+  left[own(i)] = sum;
+  out[t] = sum;
+}
+
+/// The body comes before the condition, which has an access of its own; `continue` goes to the condition.
+__global__ void diverge_do_while(const unsigned* in, unsigned* out) {
+  __shared__ unsigned body[words], odd[words], condition[words], left[words];
+  fill_shared(body, in);
+  fill_shared(odd, in);
+  fill_shared(condition, in);
+  fill_shared(left, in);
+  __syncthreads();
+  const unsigned t = threadIdx.x;
+  unsigned sum = 0, i = 0;
+  do {
+    ++i;
+    const unsigned value = body[(t + 29 * i) % words];
+    if (value % 3 == 0) continue;
+    sum += odd[(value + i) % words];
+  } while (i < 8 && condition[(5 * t + i) % words] % 4 != 0);
+  left[own(i)] = sum;
+  out[t] = sum;
+}
+
+/// Lanes drop out one after the other, and are together again behind the loop: at the access there, all of them.
+__global__ void diverge_drop_out_then_together(const unsigned* in, unsigned* out) {
+  __shared__ unsigned looking[words], found[words], together[words];
+  fill_shared(looking, in);
+  fill_shared(found, in);
+  fill_shared(together, in);
+  __syncthreads();
+  const unsigned t = threadIdx.x;
+  unsigned sum = in[t];
+  for (unsigned i = 0; i < 12; ++i) {
+    const unsigned value = looking[(t + 19 * i) % words];
+    if (value % 5 == t % 5) {
+      found[own(i)] = value;
+      break;
+    }
+    sum += value;
+  }
+  sum += together[sum % words];
+  out[t] = sum;
+}
+
+/// A loop in each of two arms, then in both a loop again.
+__global__ void diverge_loops_in_arms(const unsigned* in, unsigned* out) {
+  __shared__ unsigned up[words], down[words], record[words];
+  fill_shared(up, in);
+  fill_shared(down, in);
+  fill_shared(record, in);
+  __syncthreads();
+  const unsigned t = threadIdx.x;
+  unsigned sum = in[t];
+  for (unsigned i = 0; i < 4; ++i) {
+    if ((t + i) % 5 < 2) {
+      for (unsigned j = 0; j <= t % 3; ++j) sum += up[(t + 3 * j + 64 * i) % words];
+    } else {
+      unsigned j = 1 + sum % 4;
+      while (j > 0) {
+        sum += down[(2 * t + 5 * j + 32 * i) % words];
+        --j;
+      }
+    }
+    record[own(i)] = sum;
+  }
+  out[t] = sum;
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#include "emulated_plan.hpp"
+
+#include <stdexcept>
+
+using namespace bankwise;
+
+namespace {
+
+const emulator::Kernel& kernel_named(const CaseStudy& study, const std::string& name, const Instead& instead) {
+  if (const auto other = instead.find(name); other != instead.end()) return *other->second;
+  for (const emulator::Kernel* kernel : study.emulated->kernels) {
+    if (kernel->name == name) return *kernel;
+  }
+  throw std::runtime_error(name + " is not in the list of emulated kernels");
+}
+
+}  // namespace
+
+EmulatedJob emulate_job(const CaseStudy& study, const Variant& variant, Extent extent, const Words& input,
+                        emulator::Launch how, const Instead& instead) {
+  const Plan plan = study.plan(variant, extent);
+  constexpr std::uint32_t poison = 0xCDCDCDCD;
+  std::vector<Words> memory{input, Words(study.output_words(extent), poison)};
+  for (const auto bytes : plan.scratch_bytes) memory.emplace_back(bytes / sizeof(std::uint32_t), poison);
+  EmulatedJob job;
+  for (const auto& launch : plan.launches) {
+    std::vector<emulator::Argument> arguments;
+    for (const auto& argument : launch.arguments) {
+      if (const auto* slot = std::get_if<Slot>(&argument)) {
+        arguments.emplace_back(memory.at(slot->index).data());
+      } else {
+        arguments.emplace_back(std::get<std::uint64_t>(argument));
+      }
+    }
+    if (launch.groups == 0) continue;
+    how.grid = {unsigned(launch.groups)};
+    how.block = {launch.group.x, launch.group.y};
+    job.traces.push_back(kernel_named(study, launch.kernel, instead).run(how, arguments));
+  }
+  if (memory[0] != input) throw std::runtime_error(std::string(variant.name) + " changes its input");
+  job.output = memory[1];
+  return job;
+}

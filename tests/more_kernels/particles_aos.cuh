@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT-0
+//
+// A step of particles that drift with their neighbours: each is pulled to them by their mass and takes on some of their
+// speed. Particles lie in shared memory as records.
+//
+//   lanes  One particle each. Neighbours are named by a list.
+//   banks  Records of seven words: an odd stride, so that lanes store theirs without conflict. Neighbours are gathered
+//          from all over the place, and meet in a bank by chance.
+//
+// Contract
+//   launch  any number of blocks of BLOCK threads, one-dimensional
+//   in      SLICE words per block: seven arrays of BLOCK words for x, y, z, the three parts of the speed, and the mass;
+//           from word LISTS on, NEIGHBOURS arrays of BLOCK words that name the particles' neighbours, modulo BLOCK
+//   out     eight arrays of BLOCK words per block: the seven after the step, and how many neighbours were near
+// Positions, speeds and masses are made small integers, so that every sum is exact in any order of operations.
+
+constexpr unsigned BLOCK = 128;     // threads, particles
+constexpr unsigned SLICE = 4096;    // words of input per block
+constexpr unsigned LISTS = 1024;    // where the lists begin
+constexpr unsigned NEIGHBOURS = 8;  // of each particle
+constexpr float REACH = 512;        // what counts as near
+
+struct Particle {
+  float x, y, z, vx, vy, vz, mass;
+};
+
+static __device__ Particle particle(const unsigned* from, unsigned i) {
+  return {float(from[i] % 1024),
+          float(from[i + BLOCK] % 1024),
+          float(from[i + 2 * BLOCK] % 1024),
+          float(from[i + 3 * BLOCK] % 256) - 128,
+          float(from[i + 4 * BLOCK] % 256) - 128,
+          float(from[i + 5 * BLOCK] % 256) - 128,
+          float(from[i + 6 * BLOCK] % 16 + 1)};
+}
+
+__global__ void __launch_bounds__(BLOCK) more_particles_aos(const unsigned* __restrict__ in, float* __restrict__ out) {
+  __shared__ Particle tile[BLOCK];
+
+  const unsigned lane = threadIdx.x;
+  const unsigned* from = in + size_t(blockIdx.x) * SLICE;
+  float* to = out + size_t(blockIdx.x) * (8 * BLOCK);
+
+  const Particle own = particle(from, lane);
+  tile[lane] = own;
+  __syncthreads();
+
+  float ax = 0, ay = 0, az = 0, ux = 0, uy = 0, uz = 0, near = 0;
+  for (unsigned k = 0; k < NEIGHBOURS; ++k) {
+    const unsigned n = from[LISTS + k * BLOCK + lane] % BLOCK;
+    const Particle other = tile[n];
+    const float dx = other.x - own.x, dy = other.y - own.y, dz = other.z - own.z;
+    if (dx * dx + dy * dy + dz * dz < REACH * REACH) near += 1;
+    ax += other.mass * dx;
+    ay += other.mass * dy;
+    az += other.mass * dz;
+    ux += other.vx - own.vx;
+    uy += other.vy - own.vy;
+    uz += other.vz - own.vz;
+  }
+
+  const float vx = own.vx + ax / 64 + ux / 16, vy = own.vy + ay / 64 + uy / 16, vz = own.vz + az / 64 + uz / 16;
+  to[lane] = own.x + vx / 16;
+  to[lane + BLOCK] = own.y + vy / 16;
+  to[lane + 2 * BLOCK] = own.z + vz / 16;
+  to[lane + 3 * BLOCK] = vx;
+  to[lane + 4 * BLOCK] = vy;
+  to[lane + 5 * BLOCK] = vz;
+  to[lane + 6 * BLOCK] = own.mass;
+  to[lane + 7 * BLOCK] = near;
+}
