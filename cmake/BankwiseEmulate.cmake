@@ -2,7 +2,7 @@
 
 # What makes g++ tell the emulator what the code does (common/emulator/hooks.cpp): one access of the source stays one
 # instruction, basic blocks stay in their order, and none is added that a GPU has no branch for.
-set(BANKWISE_EMULATE_OPTIONS -O1 -g -fno-tree-sra -fno-tree-sink -fno-thread-jumps -fno-reorder-blocks -fno-math-errno -ffp-contract=off
+set(BANKWISE_EMULATE_OPTIONS -O1 -g -fno-tree-sra -fno-tree-sink -fno-thread-jumps -fno-jump-tables -fno-reorder-blocks -fno-math-errno -ffp-contract=off
     -fno-extern-tls-init -fdata-sections -fsanitize=thread -fsanitize-coverage=trace-pc -Wno-unknown-pragmas
     -Wno-packed-not-aligned)
 

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 
+#include "bankwise/emulator/control_flow.hpp"
 #include "bankwise/emulator/source_lines.hpp"
 
 namespace bankwise::emulator {
@@ -159,15 +160,49 @@ void BlockRunner::run(std::uint64_t block, Recorder* recorder) {
 bool BlockRunner::run_warp(Warp& warp) {
   bool moved = false;
   for (unsigned turn = 0; turn < turn_steps; ++turn) {
-    const std::uint64_t first = *std::max_element(warp.keys.begin(), warp.keys.begin() + warp.count);
-    if (first == 0) return moved;
-    std::uint64_t group = 0;
-    for (unsigned i = 0; i < warp.count; ++i) group |= std::uint64_t{warp.keys[i] == first} << i;
+    const std::uint64_t group = choose(warp);
+    if (group == 0) break;
     step(warp, group);
     if (warp.has_meetings) settle_meetings(warp);
     moved = true;
   }
   return moved;
+}
+
+/// The lanes that go on next, together; none if none can.
+std::uint64_t BlockRunner::choose(const Warp& warp) {
+  Key chosen = 0;
+  bool together = true;
+  for (unsigned i = 0; i < warp.count; ++i) {
+    if (warp.keys[i] == 0) continue;
+    if (chosen == 0) chosen = warp.keys[i];
+    together &= warp.keys[i] == chosen;
+  }
+  if (!together) chosen = earliest(warp);
+  std::uint64_t group = 0;
+  if (chosen == 0) return group;
+  for (unsigned i = 0; i < warp.count; ++i) group |= std::uint64_t{warp.keys[i] == chosen} << i;
+  return group;
+}
+
+/// The key of the lanes that come first: the deepest in calls, and of those the earliest in the code.
+Key BlockRunner::earliest(const Warp& warp) {
+  const auto place_of = [&](Key key) -> const std::pair<Key, std::uint64_t>& {
+    const auto [found, is_new] = places_.try_emplace(key);
+    if (is_new) found->second = {~(key >> 48), place_in_order(pc_of(key) - 1)};
+    return found->second;
+  };
+  Key first = 0;
+  std::pair<Key, std::uint64_t> place;
+  for (unsigned i = 0; i < warp.count; ++i) {
+    const Key key = warp.keys[i];
+    if (key == 0 || key == first) continue;
+    const auto& one = place_of(key);
+    if (first != 0 && one >= place) continue;
+    first = key;
+    place = one;
+  }
+  return first;
 }
 
 void BlockRunner::step(Warp& warp, std::uint64_t group) {
@@ -178,7 +213,7 @@ void BlockRunner::step(Warp& warp, std::uint64_t group) {
               fmt::format("are not done after {} steps of the block, an endless loop it seems", launch_.step_limit)});
   }
   if (is_note) {
-    const std::uint64_t key = any.notes[any.next];
+    const Key key = any.notes[any.next];
     if (recorder_ != nullptr && is_basic_block(key)) {
       recorder_->add_basic_block(pc_of(key) - 1, level_, unsigned(std::popcount(group)));
     }

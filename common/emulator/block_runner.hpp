@@ -47,6 +47,21 @@ struct Delivery {
 
 class BlockRunner;
 
+/// Where a lane is, as a number. Lanes with the same are together.
+using Key = std::uint64_t;
+
+/// A lane that has just returned from a function counts as half a call deep: it waits for those that are still in it, and
+/// goes on before its caller's other lanes.
+inline Key key_at(std::size_t calls, std::uintptr_t pc, bool after_call) {
+  return (2 * Key{calls} + (after_call ? 2 : 1)) << 48 | pc;
+}
+inline bool is_basic_block(Key key) {
+  return (key >> 48 & 1) != 0;
+}
+inline std::uintptr_t pc_of(Key key) {
+  return key & 0xFFFFFFFFFFFF;
+}
+
 struct Lane {
   BlockRunner* runner = nullptr;
   LaneIdentity identity;
@@ -56,7 +71,7 @@ struct Lane {
 
   // Where it has been since it was suspended before, and how much of that the warp has gone through.
   static constexpr unsigned most_notes = 128;
-  std::array<std::uint64_t, most_notes> notes;  ///< keys
+  std::array<Key, most_notes> notes;
   unsigned noted = 0, next = 0;
 
   // Where it is suspended.
@@ -71,17 +86,8 @@ struct Lane {
   Moment ordered = 0;                 ///< its last __syncwarp()
 };
 
-/// Orders the lanes of a warp: the highest goes on. A lane that has just returned from a function waits for those that
-/// are still in it, and goes before its caller's other lanes.
-inline std::uint64_t key_of(const Lane& lane, std::uintptr_t pc, bool after_call = false) {
-  const std::uint64_t depth = 2 * std::uint64_t{lane.calls.size()} + (after_call ? 2 : 1);
-  return depth << 48 | (~std::uint64_t{pc} & 0xFFFFFFFFFFFF);
-}
-inline bool is_basic_block(std::uint64_t key) {
-  return (key >> 48 & 1) != 0;
-}
-inline std::uintptr_t pc_of(std::uint64_t key) {
-  return ~key & 0xFFFFFFFFFFFF;
+inline Key key_of(const Lane& lane, std::uintptr_t pc, bool after_call = false) {
+  return key_at(lane.calls.size(), pc, after_call);
 }
 
 class BlockRunner {
@@ -95,7 +101,7 @@ class BlockRunner {
   // --- For the lane that runs ---
   static thread_local Lane* current;  ///< null while no kernel runs on this thread
 
-  void note(Lane& lane, std::uint64_t key) {
+  void note(Lane& lane, Key key) {
     lane.notes[lane.noted++] = key;
     if (lane.noted == Lane::most_notes) suspend(lane, Wait::full_notes, 0);
   }
@@ -115,10 +121,10 @@ class BlockRunner {
   Recorder* recorder() { return recorder_; }
 
  private:
-  /// The lanes of a warp. A key is the higher, the sooner its lane goes on; 0 if it cannot.
+  /// The lanes of a warp. The key of one that cannot go on is 0.
   struct Warp {
     unsigned first = 0, count = 0;
-    std::array<std::uint64_t, 64> keys{};
+    std::array<Key, 64> keys{};
     bool has_meetings = false;
     std::vector<std::unique_ptr<Delivery>> deliveries;
   };
@@ -136,6 +142,8 @@ class BlockRunner {
 
   void begin(std::uint64_t block, Recorder* recorder);
   bool run_warp(Warp& warp);
+  std::uint64_t choose(const Warp& warp);
+  Key earliest(const Warp& warp);
   void step(Warp& warp, std::uint64_t group);
   void resume(Lane& lane);
   void advance(Lane& lane);
@@ -166,6 +174,7 @@ class BlockRunner {
   std::vector<Lane> lanes_;
   std::vector<Warp> warps_;
   Shadow shadow_;
+  std::unordered_map<Key, std::pair<Key, std::uint64_t>> places_;  // of keys, in the order of execution
   std::unordered_map<std::uintptr_t, unsigned> units_;  // of accesses whose alignment their type does not promise
   Recorder* recorder_ = nullptr;
   Dim3 block_;

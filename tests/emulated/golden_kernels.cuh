@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+//
+// Textbook kernels, as the well-known texts have them, for tables of what their steps cost. One block each.
+
+/// Sum of GROUP words, the first version of every course: lane l works where l is a multiple of 2s.
+template <unsigned GROUP>
+__global__ void reduce_modulo(const unsigned* in, unsigned* out) {
+  __shared__ unsigned part[GROUP];
+  const unsigned lane = threadIdx.x;
+  part[lane] = in[lane];
+  __syncthreads();
+  for (unsigned s = 1; s < GROUP; s *= 2) {
+    if (lane % (2 * s) == 0) part[lane] += part[lane + s];
+    __syncthreads();
+  }
+  if (lane == 0) *out = part[0];
+}
+
+/// The same tree with busy lanes packed: whole warps fall idle, and the stride makes bank conflicts (Harris, kernel 2).
+template <unsigned GROUP>
+__global__ void reduce_interleaved(const unsigned* in, unsigned* out) {
+  __shared__ unsigned part[GROUP];
+  const unsigned lane = threadIdx.x;
+  part[lane] = in[lane];
+  __syncthreads();
+  for (unsigned s = 1; s < GROUP; s *= 2) {
+    const unsigned i = 2 * s * lane;
+    if (i < GROUP) part[i] += part[i + s];
+    __syncthreads();
+  }
+  if (lane == 0) *out = part[0];
+}
+
+/// Packed lanes on neighbouring words (Harris, kernel 3).
+template <unsigned GROUP>
+__global__ void reduce_sequential(const unsigned* in, unsigned* out) {
+  __shared__ unsigned part[GROUP];
+  const unsigned lane = threadIdx.x;
+  part[lane] = in[lane];
+  __syncthreads();
+  for (unsigned s = GROUP / 2; s > 0; s /= 2) {
+    if (lane < s) part[lane] += part[lane + s];
+    __syncthreads();
+  }
+  if (lane == 0) *out = part[0];
+}
+
+/// Where word i lies: one word of padding after every 2^shift, for each shift.
+template <unsigned... shifts>
+__device__ constexpr unsigned padded(unsigned i) {
+  return (i + ... + (i >> shifts));
+}
+
+/// Blelloch's exclusive scan of TILE words by TILE / 2 threads, as in GPU Gems 3, chapter 39: each thread loads and
+/// stores one word of either half, so that these accesses have no stride.
+template <unsigned TILE, unsigned... shifts>
+__global__ void scan_blelloch(const unsigned* in, unsigned* out) {
+  __shared__ unsigned tree[padded<shifts...>(TILE)];
+  const unsigned lane = threadIdx.x, other = lane + TILE / 2;
+  tree[padded<shifts...>(lane)] = in[lane];
+  tree[padded<shifts...>(other)] = in[other];
+
+  unsigned step = 1;
+  for (unsigned busy = TILE / 2; busy > 0; busy /= 2) {
+    __syncthreads();
+    if (lane < busy) {
+      const unsigned left = step * (2 * lane + 1) - 1, right = left + step;
+      tree[padded<shifts...>(right)] += tree[padded<shifts...>(left)];
+    }
+    step *= 2;
+  }
+  if (lane == 0) tree[padded<shifts...>(TILE - 1)] = 0;
+  for (unsigned busy = 1; busy < TILE; busy *= 2) {
+    step /= 2;
+    __syncthreads();
+    if (lane < busy) {
+      const unsigned left = step * (2 * lane + 1) - 1, right = left + step;
+      const unsigned sibling = tree[padded<shifts...>(left)];
+      const unsigned before = tree[padded<shifts...>(right)];
+      tree[padded<shifts...>(left)] = before;
+      tree[padded<shifts...>(right)] = before + sibling;
+    }
+  }
+  __syncthreads();
+  out[lane] = tree[padded<shifts...>(lane)];
+  out[other] = tree[padded<shifts...>(other)];
+}
+
+/// A tile of SIDE x SIDE words in rows of PITCH, a thread each: rows in, columns out.
+template <unsigned SIDE, unsigned PITCH, bool SWIZZLED>
+__global__ void transpose_tile(const unsigned* in, unsigned* out) {
+  __shared__ unsigned tile[SIDE][PITCH];
+  const unsigned x = threadIdx.x, y = threadIdx.y;
+  tile[y][SWIZZLED ? x ^ y : x] = in[y * SIDE + x];
+  __syncthreads();
+  out[y * SIDE + x] = tile[x][SWIZZLED ? y ^ x : y];
+}
+
+/// Sum of 256 records of four words, taken word by word. `Record` has a member `data` and decides where they lie and
+/// what a compiler may do at once.
+template <class Record>
+__global__ void reduce_words(const uint4* in, uint4* out) {
+  __shared__ Record part[256];
+  const unsigned lane = threadIdx.x;
+  const uint4 mine = in[lane];
+  part[lane].data.x = mine.x;
+  part[lane].data.y = mine.y;
+  part[lane].data.z = mine.z;
+  part[lane].data.w = mine.w;
+  __syncthreads();
+  for (unsigned s = 128; s > 0; s /= 2) {
+    if (lane < s) {
+      part[lane].data.x += part[lane + s].data.x;
+      part[lane].data.y += part[lane + s].data.y;
+      part[lane].data.z += part[lane + s].data.z;
+      part[lane].data.w += part[lane + s].data.w;
+    }
+    __syncthreads();
+  }
+  if (lane == 0) *out = make_uint4(part[0].data.x, part[0].data.y, part[0].data.z, part[0].data.w);
+}
+
+/// The same with records taken whole.
+template <class Record>
+__global__ void reduce_records(const uint4* in, uint4* out) {
+  __shared__ Record part[256];
+  const unsigned lane = threadIdx.x;
+  part[lane].data = in[lane];
+  __syncthreads();
+  for (unsigned s = 128; s > 0; s /= 2) {
+    if (lane < s) {
+      const uint4 a = part[lane].data, b = part[lane + s].data;
+      part[lane].data = make_uint4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
+    }
+    __syncthreads();
+  }
+  if (lane == 0) *out = part[0].data;
+}
+
+struct __attribute__((packed, aligned(4))) FourWords {
+  uint4 data;
+};
+struct __attribute__((packed, aligned(4))) FiveWords {
+  uint4 data;
+  unsigned pad;
+};
+struct __attribute__((packed)) TwentyBytes {
+  uint4 data;
+  unsigned pad;
+};
+struct Native {
+  uint4 data;
+};

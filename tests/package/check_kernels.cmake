@@ -1,0 +1,54 @@
+# Does what docs/checking_your_kernel.md says, with a copy of what is installed: the kernel's conflicts are found, a line is
+# changed, they are gone. What the page shows as output must be what is printed.
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
+
+# Installations are moved, and paths have blanks.
+file(REMOVE_RECURSE ${SCRATCH})
+file(COPY ${PREFIX}/ DESTINATION "${SCRATCH}/moved prefix")
+file(COPY ${SOURCE}/checking ${SOURCE}/diagnoses DESTINATION "${SCRATCH}/my kernels")
+
+function(build project)
+  set(path "${SCRATCH}/my kernels/${project}")
+  run(${CMAKE_COMMAND} -S ${path} -B ${path}/build -G ${GENERATOR} "-DCMAKE_PREFIX_PATH=${SCRATCH}/moved prefix"
+      -D CMAKE_CXX_COMPILER=${CXX} -D CMAKE_CXX_FLAGS=${CXX_FLAGS} -D "CMAKE_CUDA_ARCHITECTURES=${CUDA_ARCHITECTURES}")
+  run(${CMAKE_COMMAND} --build ${path}/build)
+endfunction()
+
+# Runs a program of a project, there; what it prints must hold the file `expected`.
+function(check project program expected code)
+  set(path "${SCRATCH}/my kernels/${project}")
+  execute_process(COMMAND ${path}/build/${program} ${ARGN} WORKING_DIRECTORY ${path} COMMAND_ECHO STDOUT
+                  OUTPUT_VARIABLE output RESULT_VARIABLE result)
+  string(REPLACE "${path}/" "" output "${output}")
+  message("${output}")
+  if(NOT result MATCHES "^${code}$")
+    message(FATAL_ERROR "exit code ${result}")
+  endif()
+  file(READ ${SOURCE}/${project}/${expected} text)
+  string(FIND "${output}" "${text}" found)
+  if(found EQUAL -1)
+    file(WRITE ${SCRATCH}/output.txt "${output}")
+    message(FATAL_ERROR "${SOURCE}/${project}/${expected} is something else; what is printed is in ${SCRATCH}/output.txt")
+  endif()
+endfunction()
+
+build(checking)
+check(checking test_matmul with_conflicts.txt "[1-9][0-9]*" --reporter compact)
+
+# The page's change: one line instead of another.
+file(READ ${SOURCE}/checking/padding.diff diff)
+string(REGEX MATCH "\n-([^\n]*)\n\\+([^\n]*)\n" lines "${diff}")
+set(before "${CMAKE_MATCH_1}")
+set(after "${CMAKE_MATCH_2}")
+set(kernel "${SCRATCH}/my kernels/checking/matmul.cuh")
+file(READ ${kernel} text)
+string(REPLACE "${before}" "${after}" changed "${text}")
+if(changed STREQUAL text)
+  message(FATAL_ERROR "matmul.cuh has no line '${before}'")
+endif()
+file(WRITE ${kernel} "${changed}")
+build(checking)
+check(checking test_matmul without_conflicts.txt 0 --reporter compact)
+
+build(diagnoses)
+check(diagnoses diagnoses expected.txt 0)

@@ -1,0 +1,17 @@
+# Installs the build tree into a scratch prefix, and looks at what is there.
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
+
+file(REMOVE_RECURSE ${PREFIX})
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${PREFIX})
+foreach(file IN ITEMS bin/reduction bin/prefix_sum bin/transpose bin/access_patterns bin/bankcheck
+                      share/bankwise/reduction/packed.cuh
+                      share/bankwise/reduction/packed.cl share/bankwise/prefix_sum/padded.cl
+                      share/bankwise/transpose/swizzled.cuh include/bankwise/banks/cost.hpp
+                      include/bankwise/emulator/cuda.hpp include/bankwise/emulator/shims/cuda_runtime.h
+                      include/bankwise/runner/case_study.hpp)
+  if(NOT EXISTS ${PREFIX}/${file})
+    message(FATAL_ERROR "not installed: ${file}")
+  endif()
+endforeach()
+run(${PREFIX}/bin/transpose --list)
+run(${PREFIX}/bin/bankcheck archs)
