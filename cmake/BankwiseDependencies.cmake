@@ -60,7 +60,7 @@ elseif(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux" OR NOT CMAKE_SYSTEM_PROCESSOR MATC
   set(why_emulator "off: it needs Linux on x86-64")
 else()
   set(BANKWISE_HAVE_EMULATOR ON)
-  find_package(Boost QUIET COMPONENTS context)
+  find_package(Boost QUIET CONFIG COMPONENTS context)
   set(BANKWISE_HAVE_BOOST_CONTEXT ${Boost_CONTEXT_FOUND})
   include(CheckCXXSourceCompiles)
   set(CMAKE_REQUIRED_LIBRARIES backtrace)  # comes with g++

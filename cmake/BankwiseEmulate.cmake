@@ -3,16 +3,17 @@
 # What makes g++ tell the emulator what the code does (common/emulator/hooks.cpp): one access of the source stays one
 # instruction, basic blocks stay in their order, and none is added that a GPU has no branch for.
 set(BANKWISE_EMULATE_OPTIONS -O1 -g -fno-tree-sra -fno-tree-sink -fno-thread-jumps -fno-jump-tables -fno-reorder-blocks -fno-math-errno -ffp-contract=off
-    -fno-extern-tls-init -fdata-sections -fsanitize=thread -fsanitize-coverage=trace-pc -Wno-unknown-pragmas
+    -fno-extern-tls-init -fdata-sections -fno-lto -fsanitize=thread -fsanitize-coverage=trace-pc -Wno-unknown-pragmas
     -Wno-packed-not-aligned)
 
 # bankwise_emulate(<target> <source>...)
 #
 # Compiles sources of an executable, those that #include kernels, for bankwise::emulate(), and links what that needs.
-# The other sources of the target are compiled as ever.
+# The other sources of the target are compiled as ever. It may be a static or an object library, too, if no kernel has an
+# `extern __shared__` array.
 function(bankwise_emulate target)
   if(NOT BANKWISE_HAVE_EMULATOR)
-    message(FATAL_ERROR "bankwise_emulate(${target}): this bankwise was built without the emulator")
+    message(FATAL_ERROR "bankwise_emulate(${target}): this bankwise has no emulator; ${why_emulator}")
   endif()
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     message(FATAL_ERROR "bankwise_emulate(${target}) needs g++; the C++ compiler is ${CMAKE_CXX_COMPILER_ID}")
@@ -20,8 +21,11 @@ function(bankwise_emulate target)
   if(NOT ARGN)
     message(FATAL_ERROR "bankwise_emulate(${target}) names no source")
   endif()
-  bankwise_emulated_sources(${target} ${ARGN})
   get_target_property(type ${target} TYPE)
+  if(type MATCHES "SHARED|MODULE")
+    message(FATAL_ERROR "bankwise_emulate(${target}): the emulator does not see kernels in shared libraries")
+  endif()
+  bankwise_emulated_sources(${target} ${ARGN})
   if(NOT type STREQUAL "EXECUTABLE")
     return()
   endif()

@@ -7,4 +7,10 @@
 #include <catch2/catch_all.hpp>
 #else
 #include <catch2/catch.hpp>
+namespace Catch::Matchers {
+/// The name of version 3, where Contains() is about ranges.
+inline auto ContainsSubstring(const std::string& part) {
+  return Contains(part);
+}
+}  // namespace Catch::Matchers
 #endif

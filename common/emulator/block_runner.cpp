@@ -171,18 +171,17 @@ bool BlockRunner::run_warp(Warp& warp) {
 
 /// The lanes that go on next, together; none if none can.
 std::uint64_t BlockRunner::choose(const Warp& warp) {
-  Key chosen = 0;
-  bool together = true;
-  for (unsigned i = 0; i < warp.count; ++i) {
-    if (warp.keys[i] == 0) continue;
-    if (chosen == 0) chosen = warp.keys[i];
-    together &= warp.keys[i] == chosen;
-  }
-  if (!together) chosen = earliest(warp);
-  std::uint64_t group = 0;
-  if (chosen == 0) return group;
-  for (unsigned i = 0; i < warp.count; ++i) group |= std::uint64_t{warp.keys[i] == chosen} << i;
-  return group;
+  const auto* const end = warp.keys.begin() + warp.count;
+  const auto* const some = std::find_if(warp.keys.begin(), end, [](Key key) { return key != 0; });
+  if (some == end) return 0;
+  const auto lanes_at = [&](Key key) {
+    std::uint64_t lanes = 0;
+    for (unsigned i = 0; i < warp.count; ++i) lanes |= std::uint64_t{warp.keys[i] == key} << i;
+    return lanes;
+  };
+  const std::uint64_t group = lanes_at(*some);
+  const std::uint64_t able = ~lanes_at(0) & (~std::uint64_t{0} >> (64 - warp.count));
+  return group == able ? group : lanes_at(earliest(warp));
 }
 
 /// The key of the lanes that come first: the deepest in calls, and of those the earliest in the code.
@@ -333,11 +332,12 @@ void BlockRunner::record(const Warp& warp, std::uint64_t group, unsigned unit) {
   const Lane& first = lanes_[warp.first + unsigned(std::countr_zero(group))];
   for (std::uint32_t part = 0; part < first.access.bytes; part += unit) {
     if (recorder_->accesses.size() >= launch_.access_limit) {
-      diagnose({Fault::access_limit,
-                first.pc,
-                {first.identity.rank},
-                fmt::format("the block makes more than {} accesses, too many to record; raise Launch::access_limit",
-                            launch_.access_limit)});
+      diagnose(
+          {Fault::access_limit,
+           first.pc,
+           {first.identity.rank},
+           fmt::format("makes one access more than the {} of its block that are recorded; raise Launch::access_limit",
+                       launch_.access_limit)});
     }
     const Access& recorded = recorder_->add_access(first.pc - 1, {.operation = first.access.operation,
                                                                   .width = unit,

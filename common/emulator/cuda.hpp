@@ -8,6 +8,10 @@
 // What is not here does not compile: half precision, textures, inline PTX, asynchronous copies, tensor cores, clusters.
 #pragma once
 
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
+#error "kernels in this source would go unseen: name it in CMake's bankwise_emulate(<target> <source>...)"
+#endif
+
 #include "bankwise/emulator/cuda/atomics.hpp"
 #include "bankwise/emulator/cuda/cooperative_groups.hpp"
 #include "bankwise/emulator/cuda/indices.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "bankwise/emulator/diagnosis.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

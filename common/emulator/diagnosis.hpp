@@ -19,7 +19,7 @@ enum class Fault {
   race,                 ///< two lanes access a byte between the same two barriers, one writes, nothing orders them
   wrong_mask,           ///< a warp intrinsic whose mask leaves out its caller, or names a lane that never comes
   misaligned,           ///< an address that is no multiple of what its type needs
-  step_limit,           ///< more basic blocks than Launch::step_limit: an endless loop, most likely
+  step_limit,           ///< more steps than Launch::step_limit: an endless loop, most likely
   access_limit,         ///< a traced block with more accesses than Launch::access_limit
   invalid_address,      ///< a segmentation fault: global memory that is not there, or too deep a recursion
   division_by_zero,

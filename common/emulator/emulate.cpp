@@ -2,22 +2,18 @@
 #include "bankwise/emulator/emulate.hpp"
 
 #include <fmt/format.h>
-#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
-#include <system_error>
 #include <thread>
 
 #include "bankwise/emulator/block_runner.hpp"
 #include "bankwise/emulator/faults.hpp"
 #include "bankwise/emulator/recorder.hpp"
-#include "bankwise/emulator/shared_memory.hpp"
 #include "bankwise/emulator/source_lines.hpp"
 
 namespace bankwise::emulator {
@@ -49,33 +45,6 @@ void check(const Launch& launch) {
   }
 }
 
-/// A thread with a stack large enough for the program's thread-local storage, which lies in it and holds the shared
-/// arrays of all its kernels; std::thread's may not be.
-class Worker {
- public:
-  explicit Worker(std::function<void()> work) : work_(std::make_unique<std::function<void()>>(std::move(work))) {
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, (std::size_t{1} << 20) + shared_layout().bytes);
-    const auto body = [](void* data) -> void* {
-      (*static_cast<std::function<void()>*>(data))();
-      return nullptr;
-    };
-    const int error = pthread_create(&thread_, &attributes, body, work_.get());
-    pthread_attr_destroy(&attributes);
-    if (error != 0) throw std::system_error(error, std::generic_category(), "no thread for the emulator");
-  }
-  Worker(Worker&& other) noexcept : work_(std::move(other.work_)), thread_(other.thread_) {}
-  Worker& operator=(Worker&&) = delete;
-  ~Worker() {
-    if (work_ != nullptr) pthread_join(thread_, nullptr);
-  }
-
- private:
-  std::unique_ptr<std::function<void()>> work_;
-  pthread_t thread_{};
-};
-
 /// A launch, and the threads of the host that work on it.
 class Run {
  public:
@@ -92,7 +61,7 @@ class Run {
     const auto workers = unsigned(std::min<std::uint64_t>({wanted, blocks_, most_workers}));
     {
       const FaultGuard guard;
-      std::vector<Worker> threads;
+      std::vector<std::jthread> threads;
       for (unsigned i = 1; i < workers; ++i) threads.emplace_back([this] { work(); });
       if (workers > 0) work();
     }

@@ -74,7 +74,7 @@ long long steps(const void* caller) noexcept {
 
 void trap(const char* why, const void* caller) noexcept {
   Lane& lane = running();
-  lane.runner->fail(lane, Fault::trap, std::uintptr_t(caller), why);
+  lane.runner->fail(lane, Fault::trap, std::uintptr_t(caller), fmt::format("stops: {}", why));
 }
 
 }  // namespace bankwise::emulator

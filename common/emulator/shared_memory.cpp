@@ -3,6 +3,7 @@
 
 #include <cxxabi.h>
 #include <link.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -56,6 +57,18 @@ ThreadLocalStorage find_storage() {
       },
       &storage);
   return storage;
+}
+
+/// The stack of each thread holds the program's thread-local storage, and so all its shared arrays, 64 KiB each: from
+/// about 125 arrays on, threads with a stack of the usual 8 MiB would not begin.
+[[gnu::constructor]] void make_room_in_every_stack() {
+  pthread_attr_t attributes;
+  if (pthread_getattr_default_np(&attributes) != 0) return;
+  std::size_t stack = 0;
+  pthread_attr_getstacksize(&attributes, &stack);
+  pthread_attr_setstacksize(&attributes, stack + find_storage().bytes);
+  pthread_setattr_default_np(&attributes);
+  pthread_attr_destroy(&attributes);
 }
 
 }  // namespace

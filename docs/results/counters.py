@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Collects hardware counters of single blocks into one table.
 
-    counters.py VARIANTS=NCU.csv... > counters.csv
+    counters.py VARIANTS=NCU.csv[,NCU.csv...]... > counters.csv
 
 VARIANTS is CASE:HEIGHTxWIDTH:v1,v2,...: the variants in the order that they were launched in, one kernel each.
-NCU.csv is what `ncu --csv --page raw` wrote; docs/results/README.md has the command.
+NCU.csv is what `ncu --csv --page raw` wrote; docs/results/README.md has the command. Of several files each number is the
+least: other traffic of the multiprocessor now and then adds a few passes, and never takes any away.
 """
 import csv
 import sys
@@ -27,15 +28,15 @@ def main():
     out = csv.writer(sys.stdout, lineterminator="\n")
     out.writerow(["case", "variant", "height", "width", "kernel", *COUNTERS])
     for argument in sys.argv[1:]:
-        what, path = argument.split("=", 1)
+        what, paths = argument.split("=", 1)
         case, extent, variants = what.split(":")
         variants = variants.split(",")
-        rows = rows_of(path)
-        if len(rows) != len(variants):
-            sys.exit(f"{path} has {len(rows)} kernels, and {len(variants)} variants are named")
-        for variant, row in zip(variants, rows):
-            counts = [row[counter].replace(",", "") for counter in COUNTERS.values()]
-            out.writerow([case, variant, *extent.split("x"), row["Kernel Name"].split("(")[0], *counts])
+        runs = [rows_of(path) for path in paths.split(",")]
+        if any(len(rows) != len(variants) for rows in runs):
+            sys.exit(f"{paths}: not as many kernels as variants, {len(variants)}")
+        for variant, *rows in zip(variants, *runs):
+            counts = [min(int(row[name].replace(",", "")) for row in rows) for name in COUNTERS.values()]
+            out.writerow([case, variant, *extent.split("x"), rows[0]["Kernel Name"].split("(")[0], *counts])
 
 
 main()

@@ -8,6 +8,7 @@
 #include "case_studies.hpp"
 #include "catch_any.hpp"
 #include "devices_under_test.hpp"
+#include "more_kernels.hpp"
 
 using namespace bankwise;
 
@@ -71,6 +72,21 @@ TEST_CASE("transpose, all variants", "[transpose]") {
 
 TEST_CASE("access_patterns, all variants", "[access_patterns]") {
   verify_edges(access_patterns::case_study());
+}
+
+// Kernels for the emulator's comparison with counters, in CUDA alone: the same on a GPU, in each of several blocks.
+TEST_CASE("more_kernels, all variants", "[more_kernels]") {
+  const CaseStudy& study = more_kernels::case_study();
+  for (const auto& device : devices_under_test()) {
+    const auto session = gpu::open(device);
+    for (const std::uint64_t blocks : {1, 3, 1000}) {
+      Workbench bench(study, {1, blocks}, *session);
+      for (const Variant& variant : study.variants) {
+        INFO(variant.name << ", " << blocks << " blocks");
+        CHECK(bench.verify(bench.prepare(variant, Scope::memory)) == "");
+      }
+    }
+  }
 }
 
 TEST_CASE("blocks are as large as the kernels say", "[interface]") {

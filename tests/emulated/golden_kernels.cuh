@@ -120,21 +120,52 @@ __global__ void reduce_words(const uint4* in, uint4* out) {
   if (lane == 0) *out = make_uint4(part[0].data.x, part[0].data.y, part[0].data.z, part[0].data.w);
 }
 
-/// The same with records taken whole.
-template <class Record>
-__global__ void reduce_records(const uint4* in, uint4* out) {
-  __shared__ Record part[256];
+/// The same records, each taken as a whole.
+__global__ void reduce_vectors(const uint4* in, uint4* out) {
+  __shared__ uint4 part[256];
   const unsigned lane = threadIdx.x;
-  part[lane].data = in[lane];
+  part[lane] = in[lane];
   __syncthreads();
   for (unsigned s = 128; s > 0; s /= 2) {
     if (lane < s) {
-      const uint4 a = part[lane].data, b = part[lane + s].data;
-      part[lane].data = make_uint4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
+      const uint4 a = part[lane], b = part[lane + s];
+      part[lane] = make_uint4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
     }
     __syncthreads();
   }
-  if (lane == 0) *out = part[0].data;
+  if (lane == 0) *out = part[0];
+}
+
+/// The same where a record may lie anywhere, as one does that is packed without aligned(4): a word is four loads or
+/// stores of a byte. Written out, since compilers do not agree on when they have to.
+__global__ void reduce_bytes(const uint4* in, uint4* out) {
+  struct Record {
+    unsigned char data[16], pad[4];
+  };
+  __shared__ Record part[256];
+  const unsigned lane = threadIdx.x;
+  const auto load = [](const Record& record, unsigned word) {
+    unsigned value = 0;
+    for (unsigned i = 0; i < 4; ++i) value |= unsigned(record.data[4 * word + i]) << (8 * i);
+    return value;
+  };
+  const auto store = [](Record& record, unsigned word, unsigned value) {
+    for (unsigned i = 0; i < 4; ++i) record.data[4 * word + i] = static_cast<unsigned char>(value >> (8 * i));
+  };
+  store(part[lane], 0, in[lane].x);
+  store(part[lane], 1, in[lane].y);
+  store(part[lane], 2, in[lane].z);
+  store(part[lane], 3, in[lane].w);
+  __syncthreads();
+  for (unsigned s = 128; s > 0; s /= 2) {
+    if (lane < s) {
+      for (unsigned word = 0; word < 4; ++word) {
+        store(part[lane], word, load(part[lane], word) + load(part[lane + s], word));
+      }
+    }
+    __syncthreads();
+  }
+  if (lane == 0) *out = make_uint4(load(part[0], 0), load(part[0], 1), load(part[0], 2), load(part[0], 3));
 }
 
 struct __attribute__((packed, aligned(4))) FourWords {
@@ -143,11 +174,4 @@ struct __attribute__((packed, aligned(4))) FourWords {
 struct __attribute__((packed, aligned(4))) FiveWords {
   uint4 data;
   unsigned pad;
-};
-struct __attribute__((packed)) TwentyBytes {
-  uint4 data;
-  unsigned pad;
-};
-struct Native {
-  uint4 data;
 };

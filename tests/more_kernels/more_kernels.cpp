@@ -137,7 +137,7 @@ void convolve(Input in, Output out) {
 /// The sum over odd and even numbers apart, by recursion: the butterflies of the kernel, called in another order.
 std::vector<Point> transformed(const std::vector<Point>& points, const std::vector<Point>& roots) {
   const std::size_t n = points.size();
-  if (n == 1) return points;
+  if (n == 1) return {points.front()};
   std::vector<Point> parts[2];
   for (std::size_t i = 0; i < n; ++i) parts[i % 2].push_back(points[i]);
   const std::vector<Point> even = transformed(parts[0], roots), odd = transformed(parts[1], roots);

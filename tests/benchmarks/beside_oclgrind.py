@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The emulator beside Oclgrind: the CUDA kernel in the one, its OpenCL twin in the other, the same whole job, in turns.
+
+    beside_oclgrind.py BENCH_EMULATOR [ROUNDS]
+
+Prints a table in Markdown: medians in seconds, and the median of the rounds' ratios.
+"""
+import statistics
+import subprocess
+import sys
+
+JOBS = [
+    ("reduction", "naive", 1, 1 << 20),
+    ("reduction", "packed", 1, 1 << 20),
+    ("prefix_sum", "naive", 1, 1 << 20),
+    ("prefix_sum", "padded", 1, 1 << 20),
+    ("transpose", "naive", 1024, 1024),
+    ("transpose", "tile32", 1024, 1024),
+    ("transpose", "swizzled", 1024, 1024),
+]
+
+
+def seconds(command):
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def main():
+    bench, rounds = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 5
+    print("| job | Oclgrind, s | emulator, s | ratio |\n| --- | ---: | ---: | ---: |")
+    for case, variant, height, width in JOBS:
+        job = [case, variant, str(height), str(width)]
+        both = [(seconds(["oclgrind", bench, "opencl", *job]), seconds([bench, "emulator", *job])) for _ in range(rounds)]
+        size = f"{height} × {width}" if height > 1 else f"{width}"
+        ratio = statistics.median(theirs / ours for theirs, ours in both)
+        theirs, ours = (statistics.median(column) for column in zip(*both))
+        print(f"| {case} `{variant}`, {size} | {theirs:.2f} | {ours:.2f} | {ratio:.1f} |", flush=True)
+
+
+main()
