@@ -9,7 +9,7 @@
 #include <catch2/catch.hpp>
 namespace Catch::Matchers {
 /// The name of version 3, where Contains() is about ranges.
-inline auto ContainsSubstring(const std::string& part) {
+inline auto ContainsSubstring(const std::string& part) {  // NOLINT(readability-identifier-naming)
   return Contains(part);
 }
 }  // namespace Catch::Matchers

@@ -40,37 +40,54 @@ bool Shadow::races(const Toucher& lane, std::uint16_t other, Moment when) const 
   return other / warp_ != lane.warp || when > lane.ordered;
 }
 
-std::optional<Clash> Shadow::touch(Cell& cell, const Toucher& lane, Touch how) {
-  std::optional<Clash> clash;
-  const bool both_atomic = how == Touch::atomic && (cell.flags & last_write_atomic) != 0;
-  if (how != Touch::write && cell.written <= block_began_) {
-    clash = Clash{.unwritten = true};
-  } else if (!both_atomic && races(lane, cell.writer, cell.written)) {
-    clash = Clash{.other_wrote = true,
-                  .both_write = how == Touch::write && (cell.flags & last_write_atomic) == 0,
-                  .other = cell.writer,
-                  .other_pc = cell.writer_pc};
+/// With the last write.
+std::optional<Clash> Shadow::clash_with_writer(const Cell& cell, const Toucher& lane, Touch how) const {
+  if (how != Touch::write && cell.written <= block_began_) return Clash{.unwritten = true};
+  const bool was_atomic = (cell.flags & last_write_atomic) != 0;
+  if ((how == Touch::atomic && was_atomic) || !races(lane, cell.writer, cell.written)) return std::nullopt;
+  return Clash{.other_wrote = true,
+               .both_write = how == Touch::write && !was_atomic,
+               .other = cell.writer,
+               .other_pc = cell.writer_pc};
+}
+
+/// Of a write with the last reads.
+std::optional<Clash> Shadow::clash_with_reader(const Cell& cell, const Toucher& lane) const {
+  // Of readers in several warps only two are known, and none of the others is ordered with the writer.
+  const bool others_read = cell.read > level_began_ && (cell.flags & several_warps_read) != 0;
+  if (races(lane, cell.reader, cell.read) || (others_read && cell.reader != lane.lane)) {
+    return Clash{.other = cell.reader, .other_pc = cell.reader_pc};
   }
+  if (races(lane, cell.reader_before, cell.read_before) || others_read) {
+    return Clash{.other = cell.reader_before, .other_pc = cell.reader_before_pc};
+  }
+  return std::nullopt;
+}
+
+void Shadow::note_read(Cell& cell, const Toucher& lane) const {
+  const bool first = cell.read <= level_began_;
+  if (first) {
+    cell.flags &= std::uint8_t(~several_warps_read);
+  } else if (cell.reader / warp_ != lane.warp) {
+    cell.flags |= several_warps_read;
+  }
+  if (first || cell.reader != lane.lane) {
+    cell.read_before = cell.read;
+    cell.reader_before = cell.reader;
+    cell.reader_before_pc = cell.reader_pc;
+    cell.reader = lane.lane;
+  }
+  cell.read = now_;
+  cell.reader_pc = lane.pc;
+}
+
+std::optional<Clash> Shadow::touch(Cell& cell, const Toucher& lane, Touch how) {
+  auto clash = clash_with_writer(cell, lane, how);
   if (how == Touch::read) {
-    if (cell.reader != lane.lane || cell.read <= level_began_) {
-      const bool first = cell.read <= level_began_;
-      if (first) cell.flags &= std::uint8_t(~several_warps_read);
-      if (!first && cell.reader / warp_ != lane.warp) cell.flags |= several_warps_read;
-      cell.read_before = cell.read;
-      cell.reader_before = cell.reader;
-      cell.reader_before_pc = cell.reader_pc;
-      cell.reader = lane.lane;
-    }
-    cell.read = now_;
-    cell.reader_pc = lane.pc;
+    note_read(cell, lane);
     return clash;
   }
-  const bool others_read = cell.read > level_began_ && (cell.flags & several_warps_read) != 0;
-  if (!clash && (races(lane, cell.reader, cell.read) || (others_read && cell.reader != lane.lane))) {
-    clash = Clash{.other = cell.reader, .other_pc = cell.reader_pc};
-  } else if (!clash && (races(lane, cell.reader_before, cell.read_before) || others_read)) {
-    clash = Clash{.other = cell.reader_before, .other_pc = cell.reader_before_pc};
-  }
+  if (!clash) clash = clash_with_reader(cell, lane);
   cell.written = now_;
   cell.writer = lane.lane;
   cell.writer_pc = lane.pc;

@@ -58,6 +58,9 @@ class Shadow {
     std::uint8_t flags = 0;
   };
   std::optional<Clash> touch(Cell& cell, const Toucher& lane, Touch how);
+  std::optional<Clash> clash_with_writer(const Cell& cell, const Toucher& lane, Touch how) const;
+  std::optional<Clash> clash_with_reader(const Cell& cell, const Toucher& lane) const;
+  void note_read(Cell& cell, const Toucher& lane) const;
   bool races(const Toucher& lane, std::uint16_t other, Moment when) const;
 
   // Zeros that take no memory until they are touched; most of the program's thread-local storage never is.

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string_view>
 
-#if BANKWISE_HAVE_BACKTRACE
+#if BANKWISE_HAVE_BACKTRACE && __has_include(<backtrace.h>)  // other tools than g++ do not find it
 #include <backtrace.h>
 #endif
 
@@ -33,7 +33,7 @@ namespace {
   return name;
 }
 
-#if BANKWISE_HAVE_BACKTRACE
+#if BANKWISE_HAVE_BACKTRACE && __has_include(<backtrace.h>)  // other tools than g++ do not find it
 
 backtrace_state* state() {
   static backtrace_state* const only = backtrace_create_state(
@@ -47,7 +47,7 @@ void no_error(void*, const char*, int) {}
 
 }  // namespace
 
-#if BANKWISE_HAVE_BACKTRACE
+#if BANKWISE_HAVE_BACKTRACE && __has_include(<backtrace.h>)  // other tools than g++ do not find it
 
 Site site_of(std::uintptr_t pc) {
   Site site{"?", 0, "?"};

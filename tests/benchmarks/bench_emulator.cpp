@@ -27,7 +27,7 @@ double seconds_of(const auto& run) {
 
 double emulated(const CaseStudy& study, const Variant& variant, Extent extent) {
   const Words input = input_of(study, extent);
-  return seconds_of([&] { emulate_job(study, variant, extent, input); });
+  return seconds_of([&] { emulate_job(study, variant, extent, input, {.source_lines = false}); });
 }
 
 double by_opencl(const CaseStudy& study, const Variant& variant, Extent extent) {

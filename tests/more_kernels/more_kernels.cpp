@@ -103,8 +103,8 @@ void multiply(Input in, Output out) {
   const auto a = in.first<side * depth>(), b = in.last<side * depth>();
   for (std::size_t i = 0; i < side; ++i) {
     for (std::size_t j = 0; j < side; ++j) {
-      out[i * side + j] =
-          std::inner_product(a.begin() + i * depth, a.begin() + (i + 1) * depth, b.begin() + j * depth, 0U);
+      const auto row = a.subspan(i * depth, depth), column = b.subspan(j * depth, depth);
+      out[i * side + j] = std::inner_product(row.begin(), row.end(), column.begin(), 0U);
     }
   }
 }
@@ -135,6 +135,7 @@ void convolve(Input in, Output out) {
 }
 
 /// The sum over odd and even numbers apart, by recursion: the butterflies of the kernel, called in another order.
+// NOLINTNEXTLINE(misc-no-recursion)
 std::vector<Point> transformed(const std::vector<Point>& points, const std::vector<Point>& roots) {
   const std::size_t n = points.size();
   if (n == 1) return {points.front()};

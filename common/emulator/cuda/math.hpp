@@ -360,7 +360,7 @@ BANKWISE_C_WORD float __expf(float x) noexcept {
   return __builtin_expf(x);
 }
 BANKWISE_C_WORD float __exp10f(float x) noexcept {
-  return __builtin_exp10f(x);
+  return ::exp10f(x);
 }
 BANKWISE_C_WORD float __logf(float x) noexcept {
   return __builtin_logf(x);
