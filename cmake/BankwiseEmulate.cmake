@@ -2,7 +2,7 @@
 
 # What makes g++ tell the emulator what the code does (common/emulator/hooks.cpp): one access of the source stays one
 # instruction, basic blocks stay in their order, and none is added that a GPU has no branch for.
-set(BANKWISE_EMULATE_OPTIONS -O1 -g -fno-tree-sra -fno-tree-sink -fno-thread-jumps -fno-jump-tables -fno-reorder-blocks -fno-math-errno -ffp-contract=off
+set(BANKWISE_EMULATE_OPTIONS -O1 -g -fno-tree-sra -fno-tree-sink -fno-thread-jumps -fno-jump-tables -fno-semantic-interposition -finline -gno-split-dwarf -fno-reorder-blocks -fno-math-errno -ffp-contract=off
     -fno-extern-tls-init -fdata-sections -fno-lto -fsanitize=thread -fsanitize-coverage=trace-pc -Wno-unknown-pragmas
     -Wno-packed-not-aligned)
 
@@ -29,11 +29,12 @@ function(bankwise_emulate target)
   if(NOT type STREQUAL "EXECUTABLE")
     return()
   endif()
+  set_property(TARGET ${target} APPEND PROPERTY BANKWISE_EMULATED ${ARGN})  # of all calls
   # `extern __shared__` arrays are declared and nowhere defined: the definition is made from what the objects lack.
   set(dynamic ${CMAKE_CURRENT_BINARY_DIR}/${target}_dynamic_shared)
   add_custom_command(TARGET ${target} PRE_LINK VERBATIM
     COMMAND ${CMAKE_COMMAND} -D READELF=${CMAKE_READELF} -D CXX=${CMAKE_CXX_COMPILER} -D OUTPUT=${dynamic}
-            -D "OBJECTS=$<TARGET_OBJECTS:${target}>" -P ${BANKWISE_CMAKE_DIR}/DefineDynamicShared.cmake)
+            -D "OBJECTS=$<TARGET_OBJECTS:${target}>" -D "SOURCES=$<TARGET_PROPERTY:${target},BANKWISE_EMULATED>" -P ${BANKWISE_CMAKE_DIR}/DefineDynamicShared.cmake)
   target_link_options(${target} PRIVATE ${dynamic}.o)
 endfunction()
 

@@ -1,8 +1,17 @@
 # Run before a program is linked: defines the thread-local symbols that its objects lack, all at one place. That is what
 # `extern __shared__ float tile[];` means: every such array is the block's dynamic shared memory.
 #
-#   READELF, CXX  programs    OBJECTS  files    OUTPUT  OUTPUT.o is made, by way of OUTPUT.s
-execute_process(COMMAND ${READELF} --symbols --wide ${OBJECTS} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+#   READELF, CXX  programs    OBJECTS  of the target    SOURCES  that hold kernels    OUTPUT  OUTPUT.o is made, by way of OUTPUT.s
+set(emulated "")
+foreach(source IN LISTS SOURCES)
+  cmake_path(GET source FILENAME name)
+  string(REGEX REPLACE "([][+.*()^$?|\\\\])" "\\\\\\1" name "${name}")
+  set(objects ${OBJECTS})
+  list(FILTER objects INCLUDE REGEX "(^|/)${name}\\.(o|obj)$")
+  list(APPEND emulated ${objects})
+endforeach()
+list(REMOVE_DUPLICATES emulated)
+execute_process(COMMAND ${READELF} --symbols --wide ${emulated} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL " TLS +(GLOBAL|WEAK) +DEFAULT +UND +[^ \n]+" lacking "${symbols}")
 list(TRANSFORM lacking REPLACE ".* " "")
 list(REMOVE_DUPLICATES lacking)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -38,6 +39,12 @@ constexpr unsigned matrix_rows(Operation operation) {
 
 /// The most lanes that any warp (wavefront, sub-group) has.
 inline constexpr unsigned most_lanes = 64;
+
+/// Calls `visit(lane)` for each lane of the mask, in order.
+template <class Visit>
+void for_each_lane(std::uint64_t mask, Visit visit) {
+  for (; mask != 0; mask &= mask - 1) visit(unsigned(std::countr_zero(mask)));
+}
 
 /// One shared-memory instruction of one warp.
 struct Access {

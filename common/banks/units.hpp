@@ -11,12 +11,6 @@
 
 namespace bankwise::banks {
 
-/// Calls `visit(lane)` for each lane of the mask, in order.
-template <class Visit>
-void for_each_lane(std::uint64_t mask, Visit visit) {
-  for (; mask != 0; mask &= mask - 1) visit(unsigned(std::countr_zero(mask)));
-}
-
 /// The bytes [first, first + bytes) of each lane's access: what one request asks for.
 struct Request {
   unsigned first, bytes;

@@ -14,16 +14,7 @@ namespace bankwise::emulator {
 namespace {
 
 constexpr unsigned turn_steps = 4096;  // of a warp, before the others get their turn: one may wait for another
-
-template <class Visit>
-void for_each_lane(std::uint64_t mask, Visit visit) {
-  for (; mask != 0; mask &= mask - 1) visit(unsigned(std::countr_zero(mask)));
-}
-
-std::string_view verb(banks::Operation operation) {
-  if (operation == banks::Operation::load) return "reads";
-  return operation == banks::Operation::store ? "writes" : "updates";
-}
+constexpr unsigned starved_steps = 64;
 
 Dim3 at(std::uint64_t linear, Dim3 size) {
   return {unsigned(linear % size.x), unsigned(linear / size.x % size.y), unsigned(linear / size.x / size.y)};
@@ -87,6 +78,7 @@ void BlockRunner::fail(Lane& lane, Fault fault, std::uintptr_t pc, const std::st
 }
 
 /// Lets a lane run until it suspends.
+// NOLINTNEXTLINE(misc-no-recursion): once for each time that its notes are full
 void BlockRunner::resume(Lane& lane) {
   lane.noted = lane.next = 0;
   current = &lane;
@@ -110,6 +102,7 @@ void BlockRunner::advance(Lane& lane) {
 }
 
 /// The warp has come to where the lane is suspended.
+// NOLINTNEXTLINE(misc-no-recursion)
 void BlockRunner::arrive(Lane& lane) {
   if (lane.wait == Wait::full_notes) {
     resume(lane);
@@ -132,11 +125,13 @@ void BlockRunner::begin(std::uint64_t block, Recorder* recorder) {
   shadow_.begin_block();
   for (Warp& warp : warps_) {
     warp.has_meetings = false;
+    for (const auto& delivery : warp.deliveries) delivery->readers = 0;
     for (unsigned i = 0; i < warp.count; ++i) {
       Lane& one = lane(warp, i);
       one.identity.block = block_;
       one.wait = Wait::ready;
       one.noted = one.next = 0;
+      one.moved = 0;
       one.calls.clear();
       one.pc = 0;
       one.delivery = nullptr;
@@ -166,7 +161,25 @@ bool BlockRunner::run_warp(Warp& warp) {
     if (warp.has_meetings) settle_meetings(warp);
     moved = true;
   }
+  if (moved) let_starved_go(warp);
   return moved;
+}
+
+/// Lanes that spin until another one gives way, a lock for example, may be at an earlier place than that one, and would
+/// spin forever: who has waited through a whole turn gets a few steps of its own.
+void BlockRunner::let_starved_go(Warp& warp) {
+  if (steps_ < turn_steps) return;
+  const std::uint64_t turn_began = steps_ - turn_steps;
+  for (unsigned starved = 0; starved < warp.count; ++starved) {
+    if (warp.keys[starved] == 0 || lane(warp, starved).moved > turn_began) continue;
+    for (unsigned i = 0; i < starved_steps && warp.keys[starved] != 0; ++i) {
+      std::uint64_t group = 0;
+      for (unsigned j = 0; j < warp.count; ++j) group |= std::uint64_t{warp.keys[j] == warp.keys[starved]} << j;
+      step(warp, group);
+      if (warp.has_meetings) settle_meetings(warp);
+    }
+    return;
+  }
 }
 
 /// The lanes that go on next, together; none if none can.
@@ -211,6 +224,7 @@ void BlockRunner::step(Warp& warp, std::uint64_t group) {
     diagnose({Fault::step_limit, is_note ? pc_of(any.notes[any.next]) : any.pc, ranks(warp, group),
               fmt::format("are not done after {} steps of the block, an endless loop it seems", launch_.step_limit)});
   }
+  for_each_lane(group, [&](unsigned i) { lane(warp, i).moved = steps_; });
   if (is_note) {
     const Key key = any.notes[any.next];
     if (recorder_ != nullptr && is_basic_block(key)) {
@@ -244,129 +258,6 @@ std::vector<unsigned> BlockRunner::ranks_of(Wait wait) const {
 void BlockRunner::diagnose(const Failure& failure) const {
   throw diagnosis(failure.fault, failure.pc == 0 ? Site{"?", 0, "?"} : site_of(failure.pc - 1), block_, failure.lanes,
                   function_at(std::uintptr_t(kernel_.entry)), failure.what);
-}
-
-// --- Accesses ---
-
-std::uint32_t BlockRunner::bytes_of(const ThreadLocalArray& array) const {
-  return array.dynamic ? std::uint32_t(launch_.dynamic_shared) : array.bytes;
-}
-
-/// Whether the whole access lies in an array.
-bool BlockRunner::lies_in(const ThreadLocalArray& array, const PendingAccess& access) const {
-  return access.offset >= array.offset && access.offset + access.bytes <= array.offset + bytes_of(array);
-}
-
-/// The array that an access lies in, or is nearest to, which is the one that was meant.
-const ThreadLocalArray& BlockRunner::array_of(const PendingAccess& access) const {
-  if (lies_in(*last_array_, access)) return *last_array_;
-  const auto& arrays = layout_.arrays;
-  const auto after = std::upper_bound(arrays.begin(), arrays.end(), access.offset,
-                                      [](std::uint32_t offset, auto& array) { return offset < array.offset; });
-  if (after == arrays.begin()) return *after;
-  const auto before = std::prev(after);
-  const std::uint32_t beyond = access.offset - std::min(access.offset, before->offset + bytes_of(*before));
-  last_array_ = after == arrays.end() || beyond <= after->offset - access.offset ? &*before : &*after;
-  return *last_array_;
-}
-
-/// "4 bytes at byte 1024 of part, which has 1024"
-std::string BlockRunner::place(const PendingAccess& access) const {
-  const ThreadLocalArray& array = array_of(access);
-  return fmt::format("{} bytes at byte {} of {}, which has {}", access.bytes,
-                     std::int64_t{access.offset} - array.offset, array.name, bytes_of(array));
-}
-
-void BlockRunner::check_place(const Lane& lane) const {
-  const PendingAccess& access = lane.access;
-  const ThreadLocalArray& array = array_of(access);
-  const auto wrong = [&](Fault fault, std::string_view remark) {
-    diagnose(
-        {fault, lane.pc, {lane.identity.rank}, fmt::format("{} {}{}", verb(access.operation), place(access), remark)});
-  };
-  if (!lies_in(array, access)) wrong(Fault::out_of_bounds, "");
-  if (access.as_aligned && (access.offset - array.offset) % access.bytes != 0) {
-    wrong(Fault::misaligned, ", an address that its type may not have");
-  }
-}
-
-/// Returns what is wrong if, and only if, the access changes what is there: two lanes may write the same.
-std::optional<BlockRunner::Failure> BlockRunner::check(const Lane& lane) {
-  const PendingAccess& access = lane.access;
-  check_place(lane);
-  const Toucher toucher{std::uint16_t(lane.identity.rank), std::uint16_t(lane.warp),
-                        launch_.warp_synchronous ? shadow_.now() - 1 : lane.ordered, std::uint32_t(lane.pc)};
-  const Touch how = access.operation == banks::Operation::load    ? Touch::read
-                    : access.operation == banks::Operation::store ? Touch::write
-                                                                  : Touch::atomic;
-  const auto clash = shadow_.touch(toucher, access.offset, access.bytes, how);
-  if (!clash) return std::nullopt;
-  std::string what = fmt::format("{} {}", verb(access.operation), place(access));
-  if (clash->unwritten) {
-    diagnose({Fault::unwritten, lane.pc, {toucher.lane}, what + ", and no lane of the block has written them"});
-  }
-  const std::uintptr_t other_pc = lane.pc - toucher.pc + clash->other_pc;  // the lower half exchanged
-  what += fmt::format("; lane {} {} there at line {}, and nothing orders the two", clash->other,
-                      clash->other_wrote ? "writes" : "reads", site_of(other_pc - 1).line);
-  const Failure race{Fault::race, lane.pc, {toucher.lane, clash->other}, what};
-  if (!clash->both_write) diagnose(race);
-  return race;
-}
-
-/// Bytes that the device accesses at once: all, or as many as the alignment of each lane's address allows.
-unsigned BlockRunner::unit_of(const Warp& warp, std::uint64_t group, const Lane& first) {
-  const PendingAccess& access = first.access;
-  if (access.as_aligned) return access.bytes;
-  const auto [known, is_new] = units_.try_emplace(first.pc, 16U);
-  std::uint32_t bits = access.bytes | 16 | known->second;
-  if (std::has_single_bit(access.bytes) && access.bytes > 1 && access.bytes <= 16) bits |= access.bytes / 2;
-  for_each_lane(group, [&](unsigned i) {
-    const PendingAccess& one = lanes_[warp.first + i].access;
-    bits |= one.offset - array_of(one).offset;
-  });
-  known->second = bits & -bits;
-  return known->second;
-}
-
-void BlockRunner::record(const Warp& warp, std::uint64_t group, unsigned unit) {
-  const Lane& first = lanes_[warp.first + unsigned(std::countr_zero(group))];
-  for (std::uint32_t part = 0; part < first.access.bytes; part += unit) {
-    if (recorder_->accesses.size() >= launch_.access_limit) {
-      diagnose(
-          {Fault::access_limit,
-           first.pc,
-           {first.identity.rank},
-           fmt::format("makes one access more than the {} of its block that are recorded; raise Launch::access_limit",
-                       launch_.access_limit)});
-    }
-    const Access& recorded = recorder_->add_access(first.pc - 1, {.operation = first.access.operation,
-                                                                  .width = unit,
-                                                                  .warp = first.warp,
-                                                                  .level = level_,
-                                                                  .mask = group,
-                                                                  .is_loop = first.access.is_loop});
-    std::uint32_t* addresses = recorder_->addresses_of(recorded);
-    for_each_lane(group, [&](unsigned i) { addresses[i] = lanes_[warp.first + i].access.offset + part; });
-  }
-}
-
-void BlockRunner::access(Warp& warp, std::uint64_t group) {
-  const Lane& first = lane(warp, unsigned(std::countr_zero(group)));
-  shadow_.next_moment();
-  if (recorder_ != nullptr) record(warp, group, unit_of(warp, group, first));
-  for_each_lane(group, [&](unsigned i) {
-    Lane& one = lane(warp, i);
-    one.access_number = recorder_ != nullptr ? recorder_->accesses.size() : 0;
-    const auto doubt = check(one);
-    if (!doubt) {
-      resume(one);
-      return;
-    }
-    const std::byte* memory = storage_ + one.access.offset;
-    const std::vector<std::byte> before(memory, memory + one.access.bytes);
-    resume(one);
-    if (!std::equal(before.begin(), before.end(), memory)) diagnose(*doubt);
-  });
 }
 
 // --- Meetings ---
@@ -431,11 +322,11 @@ void BlockRunner::diagnose_meeting(const Lane& waiting) {
 
 /// Nothing moves: the barrier opens, or nothing ever will.
 void BlockRunner::settle_barrier() {
-  const Lane* waiting = nullptr;
   for (const Lane& one : lanes_) {
     if (one.wait == Wait::meeting) diagnose_meeting(one);
-    if (one.wait == Wait::barrier && waiting == nullptr) waiting = &one;
   }
+  const auto waiting =
+      std::find_if(lanes_.begin(), lanes_.end(), [](const Lane& one) { return one.wait == Wait::barrier; });
   if (returned_ > 0 && !launch_.returned_lanes_arrive) {
     diagnose({Fault::barrier_not_reached, waiting->pc, ranks_of(Wait::returned),
               "return without coming to this barrier, where others wait"});

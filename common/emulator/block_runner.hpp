@@ -27,6 +27,8 @@
 
 namespace bankwise::emulator {
 
+using banks::for_each_lane;
+
 /// Why a lane is suspended. Those before `meeting` can go on.
 enum class Wait : std::uint8_t { ready, access, full_notes, meeting, barrier, returned };
 
@@ -73,6 +75,7 @@ struct Lane {
   static constexpr unsigned most_notes = 128;
   std::array<Key, most_notes> notes;
   unsigned noted = 0, next = 0;
+  std::uint64_t moved = 0;  ///< the step of the block that it took part in last
 
   // Where it is suspended.
   Wait wait = Wait::ready;
@@ -142,6 +145,7 @@ class BlockRunner {
 
   void begin(std::uint64_t block, Recorder* recorder);
   bool run_warp(Warp& warp);
+  void let_starved_go(Warp& warp);
   std::uint64_t choose(const Warp& warp);
   Key earliest(const Warp& warp);
   void step(Warp& warp, std::uint64_t group);

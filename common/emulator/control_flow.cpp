@@ -190,6 +190,7 @@ class Ordering {
     std::erase_if(parts, [](const Nodes& members) { return members.empty(); });
   }
 
+  // NOLINTBEGIN(misc-no-recursion): as deep as loops are nested
   /// Appends the nodes, each component behind those that lead to it, and of those that may come next the one at the
   /// lowest address. `entries` are those that the rest of the function leads to.
   void order(const Nodes& nodes, const std::set<Node>& entries) {
@@ -224,22 +225,24 @@ class Ordering {
       for (const unsigned next : leads_to[part]) {
         if (--waits_for[next] == 0) ready.push(next);
       }
-      const Nodes& members = parts[part];
-      if (members.size() == 1) {
-        result_.push_back(members[0]);
-        continue;
-      }
-      // A loop: its entry, then the rest without the way back to there.
-      const Node head = entered[part].empty() ? first_of(part) : *entered[part].begin();
-      result_.push_back(head);
-      Nodes rest = members;
-      std::erase(rest, head);
-      std::set<Node> inner(entered[part]);
-      inner.insert(graph_.next[head].begin(), graph_.next[head].end());
-      // part_ is overwritten in there; of this level it is not needed any more but through leads_to.
-      order(rest, inner);
+      append(parts[part], entered[part]);
     }
   }
+
+  /// A block, or a loop that is entered at `entries`: its entry, then the rest without the way back to there.
+  void append(Nodes members, const std::set<Node>& entries) {
+    if (members.size() == 1) {
+      result_.push_back(members[0]);
+      return;
+    }
+    const Node head = entries.empty() ? *std::min_element(members.begin(), members.end()) : *entries.begin();
+    result_.push_back(head);
+    std::erase(members, head);
+    std::set<Node> inner(entries);
+    inner.insert(graph_.next[head].begin(), graph_.next[head].end());
+    order(members, inner);
+  }
+  // NOLINTEND(misc-no-recursion)
 
   const Graph& graph_;
   std::vector<unsigned> part_;

@@ -28,8 +28,8 @@ struct Launch {
   unsigned warp = 32;              ///< lanes of a warp, 1 to 64
   std::vector<std::uint64_t> trace_blocks{0};  ///< linear numbers of the blocks that are recorded
   bool run_traced_only = false;  ///< leaves all other blocks out: quick, and the kernel's results are incomplete
-  unsigned threads = 0;          ///< of the host; they take the blocks in order. 0: one for each of its cores
-  std::uint64_t step_limit = std::uint64_t{1} << 28;  ///< steps that the warps of a block may take
+  unsigned threads = 0;  ///< of the host; at most 16; they take the blocks in order. 0: one for each of its cores
+  std::uint64_t step_limit = std::uint64_t{1} << 26;  ///< steps that the warps of a block may take
   std::size_t access_limit = std::size_t{1} << 22;    ///< accesses of a traced block that may be recorded
   bool source_lines = true;  ///< of the accesses; reading the program's debug information takes a moment
   /// Compute capability 7.0 and newer let a barrier pass without lanes that have returned; CUDA does not promise it.

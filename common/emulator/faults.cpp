@@ -69,7 +69,11 @@ FaultGuard::FaultGuard() {
 FaultGuard::~FaultGuard() {
   const std::lock_guard lock(guards_mutex);
   if (--guards > 0) return;
-  for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &previous[i], nullptr);
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    struct sigaction now {};
+    sigaction(signals[i], nullptr, &now);
+    if (now.sa_sigaction == handle) sigaction(signals[i], &previous[i], nullptr);  // or somebody came after
+  }
 }
 
 SignalStack::SignalStack() : memory_(std::malloc(stack_bytes)) {

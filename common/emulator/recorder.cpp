@@ -9,6 +9,8 @@
 
 namespace bankwise::emulator {
 
+using banks::for_each_lane;
+
 std::uint32_t Recorder::site(std::uintptr_t pc) {
   const auto [found, is_new] = sites_.try_emplace(pc, std::uint32_t(pcs.size()));
   if (is_new) pcs.push_back(pc);
@@ -77,11 +79,6 @@ class NewLayout {
   std::vector<std::uint32_t> numbers_;  // of each of the program's arrays
   mutable std::size_t last_ = 0;
 };
-
-template <class Visit>
-void for_each_lane(std::uint64_t mask, Visit visit) {
-  for (; mask != 0; mask &= mask - 1) visit(unsigned(__builtin_ctzll(mask)));
-}
 
 }  // namespace
 

@@ -7,15 +7,6 @@
 #include <new>
 
 namespace bankwise::emulator {
-namespace {
-
-enum : std::uint8_t {
-  last_write_atomic = 1,
-  several_warps_read = 2,  // since the last barrier
-  is_split = 4,
-};
-
-}  // namespace
 
 void Shadow::Free::operator()(Cell* cells) const {
   std::free(cells);
@@ -35,68 +26,51 @@ void Shadow::begin_block() {
   block_began_ = level_began_ = now_;
 }
 
-bool Shadow::races(const Toucher& lane, std::uint16_t other, Moment when) const {
-  if (when <= level_began_ || other == lane.lane) return false;
-  return other / warp_ != lane.warp || when > lane.ordered;
+bool Shadow::races(const Toucher& lane, const Past& past) const {
+  if (past.when <= level_began_ || past.lane == lane.lane) return false;
+  return past.lane / warp_ != lane.warp || past.when > lane.ordered;
 }
 
-/// With the last write.
-std::optional<Clash> Shadow::clash_with_writer(const Cell& cell, const Toucher& lane, Touch how) const {
-  if (how != Touch::write && cell.written <= block_began_) return Clash{.unwritten = true};
-  const bool was_atomic = (cell.flags & last_write_atomic) != 0;
-  if ((how == Touch::atomic && was_atomic) || !races(lane, cell.writer, cell.written)) return std::nullopt;
-  return Clash{.other_wrote = true,
-               .both_write = how == Touch::write && !was_atomic,
-               .other = cell.writer,
-               .other_pc = cell.writer_pc};
+/// The access among the last ones that nothing orders with the lane's; null if there is none.
+const Shadow::Past* Shadow::racing(const Last& last, const Toucher& lane) const {
+  if (races(lane, last.one)) return &last.one;
+  if (races(lane, last.other)) return &last.other;
+  // Of many lanes only two are known. If they were of several warps, one was of another warp than this lane's.
+  if (!last.several_warps || last.one.when <= level_began_) return nullptr;
+  return last.one.lane != lane.lane ? &last.one : &last.other;
 }
 
-/// Of a write with the last reads.
-std::optional<Clash> Shadow::clash_with_reader(const Cell& cell, const Toucher& lane) const {
-  // Of readers in several warps only two are known, and none of the others is ordered with the writer.
-  const bool others_read = cell.read > level_began_ && (cell.flags & several_warps_read) != 0;
-  if (races(lane, cell.reader, cell.read) || (others_read && cell.reader != lane.lane)) {
-    return Clash{.other = cell.reader, .other_pc = cell.reader_pc};
-  }
-  if (races(lane, cell.reader_before, cell.read_before) || others_read) {
-    return Clash{.other = cell.reader_before, .other_pc = cell.reader_before_pc};
-  }
-  return std::nullopt;
-}
-
-void Shadow::note_read(Cell& cell, const Toucher& lane) const {
-  const bool first = cell.read <= level_began_;
+void Shadow::note(Last& last, const Toucher& lane) const {
+  const bool first = last.one.when <= level_began_;
   if (first) {
-    cell.flags &= std::uint8_t(~several_warps_read);
-  } else if (cell.reader / warp_ != lane.warp) {
-    cell.flags |= several_warps_read;
+    last.several_warps = false;
+  } else if (last.one.lane / warp_ != lane.warp) {
+    last.several_warps = true;
   }
-  if (first || cell.reader != lane.lane) {
-    cell.read_before = cell.read;
-    cell.reader_before = cell.reader;
-    cell.reader_before_pc = cell.reader_pc;
-    cell.reader = lane.lane;
-  }
-  cell.read = now_;
-  cell.reader_pc = lane.pc;
+  if (first || last.one.lane != lane.lane) last.other = last.one;
+  last.one = {now_, lane.pc, lane.lane};
 }
 
 std::optional<Clash> Shadow::touch(Cell& cell, const Toucher& lane, Touch how) {
-  auto clash = clash_with_writer(cell, lane, how);
-  if (how == Touch::read) {
-    note_read(cell, lane);
-    return clash;
+  std::optional<Clash> clash;
+  if (how != Touch::write && std::max(cell.writes.one.when, cell.atomics.one.when) <= block_began_) {
+    clash = Clash{.unwritten = true};
+  } else if (const Past* atomic = how == Touch::atomic ? nullptr : racing(cell.atomics, lane)) {
+    clash = Clash{.other_wrote = true, .other = atomic->lane, .other_pc = atomic->pc};
+  } else if (const Past* reader = how == Touch::read ? nullptr : racing(cell.reads, lane)) {
+    clash = Clash{.other = reader->lane, .other_pc = reader->pc};
+  } else if (const Past* writer = racing(cell.writes, lane)) {
+    clash =
+        Clash{.other_wrote = true, .both_write = how == Touch::write, .other = writer->lane, .other_pc = writer->pc};
   }
-  if (!clash) clash = clash_with_reader(cell, lane);
-  cell.written = now_;
-  cell.writer = lane.lane;
-  cell.writer_pc = lane.pc;
-  cell.flags = std::uint8_t((cell.flags & ~last_write_atomic) | (how == Touch::atomic ? last_write_atomic : 0));
+  if (how == Touch::read) note(cell.reads, lane);
+  if (how == Touch::write) note(cell.writes, lane);
+  if (how == Touch::atomic) note(cell.atomics, lane);
   return clash;
 }
 
 std::optional<Clash> Shadow::touch(const Toucher& lane, std::uint32_t offset, std::uint32_t bytes, Touch how) {
-  if (bytes == 4 && offset % 4 == 0 && (words_[offset / 4].flags & is_split) == 0) {
+  if (bytes == 4 && offset % 4 == 0 && !words_[offset / 4].is_split) {
     return touch(words_[offset / 4], lane, how);  // the usual case, without what it spares
   }
   std::optional<Clash> clash;
@@ -107,15 +81,15 @@ std::optional<Clash> Shadow::touch(const Toucher& lane, std::uint32_t offset, st
   for (std::uint32_t at = offset; at < offset + bytes;) {
     Cell& word = words_[at / 4];
     const std::uint32_t end = std::min(offset + bytes, (at / 4 + 1) * 4);
-    auto split = (word.flags & is_split) != 0 ? split_.find(at / 4) : split_.end();
+    auto split = word.is_split ? split_.find(at / 4) : split_.end();
     if (split == split_.end() && end - at == 4) {
-      word.flags &= std::uint8_t(~is_split);
+      word.is_split = false;
       note(word);
     } else {
       if (split == split_.end()) {
-        word.flags &= std::uint8_t(~is_split);
+        word.is_split = false;
         split = split_.insert_or_assign(at / 4, std::array{word, word, word, word}).first;
-        word.flags |= is_split;
+        word.is_split = true;
       }
       for (std::uint32_t byte = at; byte < end; ++byte) note(split->second[byte % 4]);
     }

@@ -50,18 +50,25 @@ class Shadow {
   std::optional<Clash> touch(const Toucher& lane, std::uint32_t offset, std::uint32_t bytes, Touch how);
 
  private:
-  /// The last write, and the last reads of two lanes.
+  /// An access of a lane.
+  struct Past {
+    Moment when = 0;
+    std::uint32_t pc = 0;
+    std::uint16_t lane = 0;
+  };
+  /// The last accesses of one kind, by two different lanes since the last barrier if there are two.
+  struct Last {
+    Past one, other;
+    bool several_warps = false;  ///< since the last barrier
+  };
   struct Cell {
-    Moment written = 0, read = 0, read_before = 0;
-    std::uint32_t writer_pc = 0, reader_pc = 0, reader_before_pc = 0;
-    std::uint16_t writer = 0, reader = 0, reader_before = 0;
-    std::uint8_t flags = 0;
+    Last writes, reads, atomics;
+    bool is_split = false;
   };
   std::optional<Clash> touch(Cell& cell, const Toucher& lane, Touch how);
-  std::optional<Clash> clash_with_writer(const Cell& cell, const Toucher& lane, Touch how) const;
-  std::optional<Clash> clash_with_reader(const Cell& cell, const Toucher& lane) const;
-  void note_read(Cell& cell, const Toucher& lane) const;
-  bool races(const Toucher& lane, std::uint16_t other, Moment when) const;
+  bool races(const Toucher& lane, const Past& past) const;
+  const Past* racing(const Last& last, const Toucher& lane) const;
+  void note(Last& last, const Toucher& lane) const;
 
   // Zeros that take no memory until they are touched; most of the program's thread-local storage never is.
   struct Free {

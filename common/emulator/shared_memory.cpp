@@ -15,7 +15,7 @@
 namespace bankwise::emulator {
 namespace {
 
-constexpr std::string_view dynamic_symbol = "bankwise_dynamic_shared";  // dynamic_shared.cmake defines it
+constexpr std::string_view dynamic_symbol = "bankwise_dynamic_shared";  // DefineDynamicShared.cmake defines it
 
 /// "tile" of "_ZZ6kernelPfE4tile".
 std::string short_name(const char* symbol) {

@@ -90,6 +90,22 @@ __global__ void write_before_read(unsigned* out) {
   if (threadIdx.x == 40) data[32] = 1;  // which lane 0 has read
 }
 
+__global__ void atomic_after_a_write(unsigned* out) {
+  __shared__ unsigned count;
+  if (threadIdx.x == 0) count = 0;
+  atomicAdd(&count, 2);  // no barrier before
+  __syncthreads();
+  out[threadIdx.x] = count;
+}
+
+__global__ void last_one_differs(unsigned* out) {
+  __shared__ unsigned flag;
+  flag = 0;
+  if (threadIdx.x == BLOCK - 1) flag = 1;  // over what all have written
+  __syncthreads();
+  out[threadIdx.x] = flag;
+}
+
 __global__ void all_write(unsigned* out, bool the_same) {
   __shared__ unsigned flag;
   flag = the_same ? 7 : threadIdx.x;  // all of them
@@ -202,6 +218,8 @@ TEST_CASE("a read of what nobody wrote, in this block") {
 TEST_CASE("races, and what is none") {
   check(found({}, write_after_read), Fault::race, "// the other warp's, already changed", {32, 0});
   check(found({}, write_before_read), Fault::race, "// which lane 0 has read", {40, 0});
+  check(found({}, atomic_after_a_write), Fault::race, "// no barrier before", {1, 0});
+  check(found({}, last_one_differs), Fault::race, "// over what all have written", {63, 62});
   check(found({}, all_write, false), Fault::race, "// all of them", {1, 0});
   CHECK_FALSE(found({}, all_write, true));
   check(found({}, within_a_warp, false), Fault::race, "// the neighbour's word", {0, 1});

@@ -56,6 +56,38 @@ __global__ void copy_records(uint4* data) {
   data[threadIdx.x] = record[63 - threadIdx.x].data;
 }
 
+/// How a tile is cleared.
+__global__ void clear_vectors(uint4* out) {
+  __shared__ uint4 integers[64];
+  __shared__ float4 numbers[64];
+  integers[threadIdx.x] = make_uint4(0, 0, 0, 0);
+  numbers[threadIdx.x] = make_float4(0, 0, 0, 0);
+  __syncthreads();
+  out[threadIdx.x] = integers[63 - threadIdx.x];
+  if (numbers[63 - threadIdx.x].x != 0) out[threadIdx.x].y = 1;
+}
+
+/// A lock, and who has it jumps forward while the others try again.
+__global__ void takes_turns(unsigned* out) {
+  __shared__ unsigned lock, count;
+  if (threadIdx.x == 0) lock = count = 0;
+  __syncthreads();
+  bool done = false;
+  while (!done) {
+    if (atomicCAS(&lock, 0, 1) == 0) {
+      atomicAdd(&count, 2);
+      atomicExch(&lock, 0);
+      done = true;
+    }
+  }
+  __syncthreads();
+  *out = count;
+}
+
+__global__ void shuffles(unsigned* out) {
+  out[0] = __shfl_xor_sync(0xFFFFFFFF, threadIdx.x, 1);
+}
+
 __global__ void spins(unsigned* out) {
   __shared__ unsigned flag;
   if (threadIdx.x == 0) flag = 0;
@@ -178,6 +210,27 @@ TEST_CASE("an access that its type does not align is several") {
   CHECK(data[0].w == 4);
 }
 
+TEST_CASE("a vector of constants is one access") {
+  std::vector<uint4> out(64);
+  const auto trace = emulate(clear_vectors, {.grid = 1, .block = 64}, out.data());
+  for (const auto& access : trace.accesses) {
+    if (access.operation == banks::Operation::store) CHECK(access.width == 16);
+  }
+  CHECK(emulator::report(trace, *banks::find_architecture("sm_90")).stores.conflicts == 0);
+}
+
+TEST_CASE("who holds a lock gets through, though the others spin at an earlier place") {
+  unsigned out = 0;
+  emulate(takes_turns, {.grid = 1, .block = 8, .trace_blocks = {}}, &out);
+  CHECK(out == 16);
+}
+
+TEST_CASE("a hundred thousand blocks leave nothing behind") {
+  unsigned out = 0;
+  emulate(shuffles, {.grid = 100000, .block = 32, .threads = 1}, &out);
+  CHECK(out == 30);
+}
+
 TEST_CASE("a warp that waits for another does not keep it from running") {
   unsigned out = 0;
   emulate(spins, {.grid = 1, .block = 64}, &out);
@@ -201,6 +254,8 @@ TEST_CASE("launches that are none") {
   unsigned word = 0;
   CHECK_THROWS_AS(emulate(spins, {.grid = 0, .block = 64}, &word), std::invalid_argument);
   CHECK_THROWS_AS(emulate(spins, {.grid = 1, .block = {64, 0}}, &word), std::invalid_argument);
+  CHECK_THROWS_AS(emulate(spins, {.grid = {1, 70000}, .block = 64}, &word), std::invalid_argument);
+  CHECK_THROWS_AS(emulate(spins, {.grid = 1, .block = {1, 1, 65}}, &word), std::invalid_argument);
   CHECK_THROWS_AS(emulate(spins, {.grid = 1, .block = 1025}, &word), std::invalid_argument);
   CHECK_THROWS_AS(emulate(spins, {.grid = 1, .block = 64, .warp = 65}, &word), std::invalid_argument);
   CHECK_THROWS_AS(emulate(spins, {.grid = 1, .block = 64, .warp = 0}, &word), std::invalid_argument);

@@ -8,6 +8,19 @@
 
 namespace bankwise::cuda {
 
+/// A value that the compiler cannot foresee. Of four constants it would make four stores, where a GPU has one.
+template <class T>
+BANKWISE_WORD constexpr T unforeseen(T value) {
+  if (!__builtin_is_constant_evaluated()) {
+    if constexpr (__is_same(T, float) || __is_same(T, double)) {
+      __asm__("" : "+x"(value));
+    } else {
+      __asm__("" : "+r"(value));
+    }
+  }
+  return value;
+}
+
 // X(component, prefix, alignment of ...1, ...2, ...3, ...4)
 #define BANKWISE_VECTORS(X)                      \
   X(signed char, char, 1, 2, 1, 4)               \
@@ -40,13 +53,13 @@ namespace bankwise::cuda {
     return {x};                                                                        \
   }                                                                                    \
   BANKWISE_WORD constexpr prefix##2 make_##prefix##2(type x, type y) {                 \
-    return {x, y};                                                                     \
+    return {unforeseen(x), y};                                                         \
   }                                                                                    \
   BANKWISE_WORD constexpr prefix##3 make_##prefix##3(type x, type y, type z) {         \
-    return {x, y, z};                                                                  \
+    return {unforeseen(x), y, z};                                                      \
   }                                                                                    \
   BANKWISE_WORD constexpr prefix##4 make_##prefix##4(type x, type y, type z, type w) { \
-    return {x, y, z, w};                                                               \
+    return {unforeseen(x), y, z, w};                                                   \
   }
 BANKWISE_VECTORS(BANKWISE_STRUCTURES)
 #undef BANKWISE_STRUCTURES
@@ -58,7 +71,7 @@ BANKWISE_VECTORS(BANKWISE_STRUCTURES)
     type x, y, z, w;                                                                                         \
   };                                                                                                         \
   BANKWISE_WORD constexpr prefix##4_##bytes##a make_##prefix##4_##bytes##a(type x, type y, type z, type w) { \
-    return {x, y, z, w};                                                                                     \
+    return {unforeseen(x), y, z, w};                                                                         \
   }
 #define BANKWISE_BOTH(type, prefix) BANKWISE_ALIGNED(type, prefix, 16) BANKWISE_ALIGNED(type, prefix, 32)
 BANKWISE_BOTH(long, long)
