@@ -9,19 +9,14 @@
 #include "bankwise/emulator/lane.hpp"
 
 // X(name, type): type atomic<name>(type* address, type value), but for Add of int and unsigned
-#define BANKWISE_ATOMICS(X)                                                                                            \
-  X(Add, unsigned long long)                                                                                           \
-  X(Add, float)                                                                                                        \
-  X(Add, double)                                                                                                       \
-  X(Sub, int)                                                                                                          \
-  X(Sub, unsigned)                                                                                                     \
-  X(Exch, int)                                                                                                         \
-  X(Exch, unsigned)                                                                                                    \
-  X(Exch, unsigned long long)                                                                                          \
-  X(Exch, float) X(Min, int) X(Min, unsigned) X(Min, long long) X(Min, unsigned long long) X(Max, int)                 \
-      X(Max, unsigned) X(Max, long long) X(Max, unsigned long long) X(Inc, unsigned) X(Dec, unsigned) X(And, int)      \
-          X(And, unsigned) X(And, unsigned long long) X(Or, int) X(Or, unsigned) X(Or, unsigned long long) X(Xor, int) \
-              X(Xor, unsigned) X(Xor, unsigned long long)
+// clang-format off
+#define BANKWISE_ATOMICS(X)                                                                                       \
+  X(Add, unsigned long long) X(Add, float) X(Add, double) X(Sub, int) X(Sub, unsigned) X(Exch, int)               \
+  X(Exch, unsigned) X(Exch, unsigned long long) X(Exch, float) X(Min, int) X(Min, unsigned) X(Min, long long)     \
+  X(Min, unsigned long long) X(Max, int) X(Max, unsigned) X(Max, long long) X(Max, unsigned long long)            \
+  X(Inc, unsigned) X(Dec, unsigned) X(And, int) X(And, unsigned) X(And, unsigned long long) X(Or, int)            \
+  X(Or, unsigned) X(Or, unsigned long long) X(Xor, int) X(Xor, unsigned) X(Xor, unsigned long long)
+// clang-format on
 // The types of compare-and-swap.
 #define BANKWISE_COMPARE_AND_SWAP(X) X(unsigned short) X(int) X(unsigned) X(unsigned long long)
 
