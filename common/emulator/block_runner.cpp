@@ -193,8 +193,8 @@ std::uint64_t BlockRunner::choose(const Warp& warp) {
     return lanes;
   };
   const std::uint64_t group = lanes_at(*some);
-  const std::uint64_t able = ~lanes_at(0) & (~std::uint64_t{0} >> (64 - warp.count));
-  return group == able ? group : lanes_at(earliest(warp));
+  const std::uint64_t waiting = lanes_at(0);
+  return std::popcount(group | waiting) == int(warp.count) ? group : lanes_at(earliest(warp));
 }
 
 /// The key of the lanes that come first: the deepest in calls, and of those the earliest in the code.

@@ -138,7 +138,7 @@ class BlockRunner {
     std::string what;
   };
 
-  static void body(void* lane);
+  static void body(void* data);
   Lane& lane(const Warp& warp, unsigned i) { return lanes_[warp.first + i]; }
   std::vector<unsigned> ranks(const Warp& warp, std::uint64_t group) const;
   std::vector<unsigned> ranks_of(Wait wait) const;

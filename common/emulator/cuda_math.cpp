@@ -43,7 +43,7 @@ Result convert(Argument value, int mode) {
     if (std::isnan(value)) {
       return sizeof(Argument) < 8 && sizeof(Result) < 8 ? 0 : Result(std::uint64_t{1} << (8 * sizeof(Result) - 1));
     }
-    constexpr Argument lowest = Argument(std::numeric_limits<Result>::min());
+    constexpr auto lowest = Argument(std::numeric_limits<Result>::min());
     const Argument beyond = std::ldexp(Argument(1), std::numeric_limits<Result>::digits);
     const Argument whole = opaque(std::nearbyint(opaque(value)));
     if (whole < lowest) return std::numeric_limits<Result>::min();
@@ -134,7 +134,7 @@ unsigned permute_bytes(unsigned low, unsigned high, unsigned selector) noexcept 
 }
 
 int dot_of_bytes(int a, int b, int sum) noexcept {
-  unsigned total = unsigned(sum);
+  auto total = unsigned(sum);
   for (int byte = 0; byte < 32; byte += 8) total += unsigned(std::int8_t(a >> byte) * std::int8_t(b >> byte));
   return int(total);
 }

@@ -102,7 +102,7 @@ unsigned source_of(Shuffle how, unsigned lane, unsigned argument, int width) {
   const unsigned first = lane & segment, last = first | (~segment & 31);
   const int by = int(argument & 31);
   const int own = int(lane);
-  int source = own;
+  int source = own;  // NOLINT(clang-analyzer-deadcode.DeadStores): for compilers that know no other value of Shuffle
   switch (how) {
     case Shuffle::from:
       return first | (unsigned(by) & ~segment & 31);
@@ -268,6 +268,7 @@ constexpr auto new_Xor = [](auto old, auto value) { return old ^ value; };
 
 }  // namespace
 
+// NOLINTBEGIN(bugprone-macro-parentheses): types
 #define BANKWISE_DEFINE(name, type)                                                                        \
   type atomic##name(type* address, type value) noexcept {                                                  \
     before_atomic(banks::Operation::atomic, is_loop<type>(#name), address, sizeof(type), BANKWISE_CALLER); \
@@ -284,6 +285,7 @@ BANKWISE_ATOMICS(BANKWISE_DEFINE)
   }
 BANKWISE_COMPARE_AND_SWAP(BANKWISE_DEFINE)
 #undef BANKWISE_DEFINE
+// NOLINTEND(bugprone-macro-parentheses)
 
 Added add(unsigned* address, unsigned value, bool one) noexcept {
   const auto operation = one ? banks::Operation::atomic_inc : banks::Operation::atomic;

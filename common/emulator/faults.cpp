@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "bankwise/emulator/faults.hpp"
 
-#include <signal.h>
 #include <ucontext.h>
 
 #include <array>
-#include <cstdlib>
+#include <csignal>
 #include <mutex>
 
 #include "bankwise/emulator/block_runner.hpp"
@@ -76,19 +75,17 @@ FaultGuard::~FaultGuard() {
   }
 }
 
-SignalStack::SignalStack() : memory_(std::malloc(stack_bytes)) {
+SignalStack::SignalStack() : memory_(std::make_unique<std::byte[]>(stack_bytes)) {
   stack_t old{};
-  if (memory_ == nullptr || (sigaltstack(nullptr, &old) == 0 && (old.ss_flags & SS_DISABLE) == 0)) return;
-  const stack_t mine{.ss_sp = memory_, .ss_flags = 0, .ss_size = stack_bytes};
+  if (sigaltstack(nullptr, &old) == 0 && (old.ss_flags & SS_DISABLE) == 0) return;  // there is one
+  const stack_t mine{.ss_sp = memory_.get(), .ss_flags = 0, .ss_size = stack_bytes};
   installed_ = sigaltstack(&mine, nullptr) == 0;
 }
 
 SignalStack::~SignalStack() {
-  if (installed_) {
-    const stack_t none{.ss_sp = nullptr, .ss_flags = SS_DISABLE, .ss_size = 0};
-    sigaltstack(&none, nullptr);
-  }
-  std::free(memory_);
+  if (!installed_) return;
+  const stack_t none{.ss_sp = nullptr, .ss_flags = SS_DISABLE, .ss_size = 0};
+  sigaltstack(&none, nullptr);
 }
 
 }  // namespace bankwise::emulator

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
+#include <memory>
+
 namespace bankwise::emulator {
 
 /// Internal to common/emulator: while one of these lives, a segmentation fault or a division by zero of a kernel ends
@@ -22,7 +25,7 @@ class SignalStack {
   SignalStack& operator=(const SignalStack&) = delete;
 
  private:
-  void* memory_;
+  std::unique_ptr<std::byte[]> memory_;
   bool installed_ = false;
 };
 
