@@ -9,8 +9,8 @@
 namespace bankwise::emulator {
 
 void Shadow::Free::operator()(Cell* cells) const {
-  std::free(
-      cells);  // NOLINT(cppcoreguidelines-no-malloc): calloc() gives zeros that take no memory before they are touched
+  // calloc() gives zeros that take no memory before they are touched.
+  std::free(cells);  // NOLINT(cppcoreguidelines-no-malloc)
 }
 
 Shadow::Shadow(std::uint32_t bytes, unsigned warp)
