@@ -2,7 +2,8 @@
 
 # What makes g++ tell the emulator what the code does (common/emulator/hooks.cpp): one access of the source stays one
 # instruction, basic blocks stay in their order, and none is added that a GPU has no branch for.
-set(BANKWISE_EMULATE_OPTIONS -O1 -g -fno-tree-sra -fno-tree-sink -fno-thread-jumps -fno-jump-tables -fno-semantic-interposition -finline -gno-split-dwarf -fno-reorder-blocks -fno-math-errno -ffp-contract=off
+set(BANKWISE_EMULATE_OPTIONS -O1 -g -gno-split-dwarf -finline -fno-tree-sra -fno-tree-sink -fno-thread-jumps
+    -fno-jump-tables -fno-reorder-blocks -fno-semantic-interposition -fno-math-errno -ffp-contract=off
     -fno-extern-tls-init -fdata-sections -fno-lto -fsanitize=thread -fsanitize-coverage=trace-pc -Wno-unknown-pragmas
     -Wno-packed-not-aligned)
 

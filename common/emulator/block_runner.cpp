@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 #include "bankwise/emulator/control_flow.hpp"
 #include "bankwise/emulator/source_lines.hpp"
@@ -14,7 +13,7 @@ namespace bankwise::emulator {
 namespace {
 
 constexpr unsigned turn_steps = 4096;  // of a warp, before the others get their turn: one may wait for another
-constexpr unsigned starved_steps = 64;
+constexpr unsigned starved_after = 1 << 16, starved_steps = 64;
 
 Dim3 at(std::uint64_t linear, Dim3 size) {
   return {unsigned(linear % size.x), unsigned(linear / size.x % size.y), unsigned(linear / size.x / size.y)};
@@ -111,7 +110,6 @@ void BlockRunner::arrive(Lane& lane) {
   Warp& warp = warps_[lane.warp];
   warp.keys[lane.identity.lane] = lane.wait < Wait::meeting ? key_of(lane, lane.pc) : 0;
   warp.has_meetings |= lane.wait == Wait::meeting;
-  if (lane.wait == Wait::barrier) ++at_barrier_;
   if (lane.wait == Wait::returned) ++returned_;
 }
 
@@ -120,11 +118,12 @@ void BlockRunner::begin(std::uint64_t block, Recorder* recorder) {
   recorder_ = recorder;
   level_ = 0;
   steps_ = 0;
-  returned_ = at_barrier_ = 0;
+  returned_ = 0;
   units_.clear();
   shadow_.begin_block();
   for (Warp& warp : warps_) {
     warp.has_meetings = false;
+    warp.steps = warp.last_atomic = 0;
     for (const auto& delivery : warp.deliveries) delivery->readers = 0;
     for (unsigned i = 0; i < warp.count; ++i) {
       Lane& one = lane(warp, i);
@@ -165,21 +164,25 @@ bool BlockRunner::run_warp(Warp& warp) {
   return moved;
 }
 
-/// Lanes that spin until another one gives way, a lock for example, may be at an earlier place than that one, and would
-/// spin forever: who has waited through a whole turn gets a few steps of its own.
+/// Lanes that spin until another one gives way, for a lock, may be at an earlier place than that one, and would spin
+/// forever: who has waited for long while the others kept at it with atomics gets a few steps of its own. Without atomics
+/// nobody spins; then a lane that waits is waiting for a long loop to end.
 void BlockRunner::let_starved_go(Warp& warp) {
-  if (steps_ < turn_steps) return;
-  const std::uint64_t turn_began = steps_ - turn_steps;
+  if (warp.steps < starved_after || warp.last_atomic + turn_steps < warp.steps) return;
   for (unsigned starved = 0; starved < warp.count; ++starved) {
-    if (warp.keys[starved] == 0 || lane(warp, starved).moved > turn_began) continue;
+    if (warp.keys[starved] == 0 || lane(warp, starved).moved + starved_after > warp.steps) continue;
     for (unsigned i = 0; i < starved_steps && warp.keys[starved] != 0; ++i) {
-      std::uint64_t group = 0;
-      for (unsigned j = 0; j < warp.count; ++j) group |= std::uint64_t{warp.keys[j] == warp.keys[starved]} << j;
-      step(warp, group);
+      step(warp, lanes_at(warp, warp.keys[starved]));
       if (warp.has_meetings) settle_meetings(warp);
     }
     return;
   }
+}
+
+std::uint64_t BlockRunner::lanes_at(const Warp& warp, Key key) {
+  std::uint64_t lanes = 0;
+  for (unsigned i = 0; i < warp.count; ++i) lanes |= std::uint64_t{warp.keys[i] == key} << i;
+  return lanes;
 }
 
 /// The lanes that go on next, together; none if none can.
@@ -187,14 +190,9 @@ std::uint64_t BlockRunner::choose(const Warp& warp) {
   const auto* const end = warp.keys.begin() + warp.count;
   const auto* const some = std::find_if(warp.keys.begin(), end, [](Key key) { return key != 0; });
   if (some == end) return 0;
-  const auto lanes_at = [&](Key key) {
-    std::uint64_t lanes = 0;
-    for (unsigned i = 0; i < warp.count; ++i) lanes |= std::uint64_t{warp.keys[i] == key} << i;
-    return lanes;
-  };
-  const std::uint64_t group = lanes_at(*some);
-  const std::uint64_t waiting = lanes_at(0);
-  return std::popcount(group | waiting) == int(warp.count) ? group : lanes_at(earliest(warp));
+  const std::uint64_t group = lanes_at(warp, *some);
+  const std::uint64_t waiting = lanes_at(warp, 0);
+  return std::popcount(group | waiting) == int(warp.count) ? group : lanes_at(warp, earliest(warp));
 }
 
 /// The key of the lanes that come first: the deepest in calls, and of those the earliest in the code.
@@ -224,7 +222,8 @@ void BlockRunner::step(Warp& warp, std::uint64_t group) {
     diagnose({Fault::step_limit, is_note ? pc_of(any.notes[any.next]) : any.pc, ranks(warp, group),
               fmt::format("are not done after {} steps of the block, an endless loop it seems", launch_.step_limit)});
   }
-  for_each_lane(group, [&](unsigned i) { lane(warp, i).moved = steps_; });
+  ++warp.steps;
+  for_each_lane(group, [&](unsigned i) { lane(warp, i).moved = warp.steps; });
   if (is_note) {
     const Key key = any.notes[any.next];
     if (recorder_ != nullptr && is_basic_block(key)) {
@@ -344,7 +343,6 @@ void BlockRunner::settle_barrier() {
               fmt::format("waits at another barrier, {}:{}, than those at this one", there.file, there.line)});
   }
   barrier_sum_ = sum;
-  at_barrier_ = 0;
   ++level_;
   shadow_.begin_level();
   for (Warp& warp : warps_) {

@@ -2,9 +2,9 @@
 //
 // Internal to common/emulator: one thread of the host running blocks, one after the other.
 //
-// A warp always goes on with the lanes that are deepest in calls and, of those, with the ones at the lowest address of
-// code, all of them together: lanes that took different ways meet again where their ways do (Collange, Stack-less SIMT
-// reconvergence at low cost, 2011). Each lane is a fiber. The instrumentation calls at every basic block, at every access
+// A warp always goes on with the lanes that are deepest in calls and, of those, with the ones at the earliest place
+// in the code (control_flow.hpp), all of them together: lanes that took different ways meet again where their ways do
+// (Collange, Stack-less SIMT reconvergence at low cost, 2011). Each lane is a fiber. The instrumentation calls at every basic block, at every access
 // and when a function returns. Where other lanes cannot tell the difference, a lane just notes where it has been and runs
 // ahead; it suspends before it accesses shared memory and in CUDA's own functions. The warp's order is made of the notes.
 #pragma once
@@ -52,11 +52,6 @@ class BlockRunner;
 /// Where a lane is, as a number. Lanes with the same are together.
 using Key = std::uint64_t;
 
-/// A lane that has just returned from a function counts as half a call deep: it waits for those that are still in it, and
-/// goes on before its caller's other lanes.
-inline Key key_at(std::size_t calls, std::uintptr_t pc, bool after_call) {
-  return (2 * Key{calls} + (after_call ? 2 : 1)) << 48 | pc;
-}
 inline bool is_basic_block(Key key) {
   return (key >> 48 & 1) != 0;
 }
@@ -75,7 +70,7 @@ struct Lane {
   static constexpr unsigned most_notes = 128;
   std::array<Key, most_notes> notes;
   unsigned noted = 0, next = 0;
-  std::uint64_t moved = 0;  ///< the step of the block that it took part in last
+  std::uint64_t moved = 0;  ///< the step of its warp that it took part in last
 
   // Where it is suspended.
   Wait wait = Wait::ready;
@@ -89,8 +84,10 @@ struct Lane {
   Moment ordered = 0;                 ///< its last __syncwarp()
 };
 
+/// A lane that has just returned from a function counts as half a call deep: it waits for those that are still in it, and
+/// goes on before its caller's other lanes.
 inline Key key_of(const Lane& lane, std::uintptr_t pc, bool after_call = false) {
-  return key_at(lane.calls.size(), pc, after_call);
+  return (2 * Key{lane.calls.size()} + (after_call ? 2 : 1)) << 48 | pc;
 }
 
 class BlockRunner {
@@ -117,6 +114,7 @@ class BlockRunner {
   std::uint32_t offset_of(const void* address) const {
     return std::uint32_t(static_cast<const std::byte*>(address) - storage_);
   }
+  void note_atomic(const Lane& lane) { warps_[lane.warp].last_atomic = warps_[lane.warp].steps; }
   std::uint64_t group() const { return group_; }
   unsigned barrier_sum() const { return barrier_sum_; }
   std::uint64_t steps() const { return steps_; }
@@ -129,6 +127,7 @@ class BlockRunner {
     unsigned first = 0, count = 0;
     std::array<Key, 64> keys{};
     bool has_meetings = false;
+    std::uint64_t steps = 0, last_atomic = 0;  ///< of the block; the step of the last atomic
     std::vector<std::unique_ptr<Delivery>> deliveries;
   };
   struct Failure {
@@ -146,6 +145,7 @@ class BlockRunner {
   void begin(std::uint64_t block, Recorder* recorder);
   bool run_warp(Warp& warp);
   void let_starved_go(Warp& warp);
+  static std::uint64_t lanes_at(const Warp& warp, Key key);
   std::uint64_t choose(const Warp& warp);
   Key earliest(const Warp& warp);
   void step(Warp& warp, std::uint64_t group);
@@ -184,7 +184,7 @@ class BlockRunner {
   Dim3 block_;
   std::uint32_t level_ = 0;
   std::uint64_t group_ = 0, steps_ = 0;
-  unsigned barrier_sum_ = 0, returned_ = 0, at_barrier_ = 0;
+  unsigned barrier_sum_ = 0, returned_ = 0;
   std::optional<Failure> failure_;
   std::exception_ptr thrown_;
 };

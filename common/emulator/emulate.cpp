@@ -26,8 +26,9 @@ constexpr unsigned most_workers = 16;                   // each has a stack for 
 void check(const Launch& launch) {
   const auto refuse = [](const std::string& sentence) { throw std::invalid_argument(sentence); };
   for (const auto& [size, what] : {std::pair(launch.grid, "grid"), {launch.block, "block"}}) {
-    if (size.x == 0 || size.y == 0 || size.z == 0)
+    if (size.x == 0 || size.y == 0 || size.z == 0) {
       refuse(fmt::format("a {} of {} x {} x {} has nothing to run", what, size.x, size.y, size.z));
+    }
   }
   if (launch.grid.x > 0x7FFFFFFF || launch.grid.y > 0xFFFF || launch.grid.z > 0xFFFF) {
     refuse(fmt::format("a grid of {} x {} x {} is too large; CUDA has at most 2147483647 x 65535 x 65535 blocks",

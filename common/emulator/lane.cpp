@@ -53,6 +53,7 @@ std::uint64_t active_lanes(const void* caller) noexcept {
 std::uint64_t before_atomic(banks::Operation operation, bool is_loop, void* address, std::size_t bytes,
                             const void* caller) noexcept {
   Lane& lane = running();
+  lane.runner->note_atomic(lane);
   if (!lane.runner->is_shared(address)) return 0;
   lane.access = {operation, lane.runner->offset_of(address), std::uint32_t(bytes), true, is_loop};
   lane.runner->suspend(lane, Wait::access, std::uintptr_t(caller));

@@ -84,6 +84,16 @@ __global__ void takes_turns(unsigned* out) {
   *out = count;
 }
 
+/// Lanes leave a loop that is long for others, and store behind it, together.
+__global__ void waits_for_a_long_loop(unsigned* out) {
+  __shared__ unsigned data[64];
+  unsigned sum = 0;
+  for (unsigned i = 0; i < 1000 * threadIdx.x; ++i) sum = 3 * sum + i;
+  data[threadIdx.x] = sum;
+  __syncthreads();
+  *out = data[63];
+}
+
 __global__ void shuffles(unsigned* out) {
   out[0] = __shfl_xor_sync(0xFFFFFFFF, threadIdx.x, 1);
 }
@@ -223,6 +233,14 @@ TEST_CASE("who holds a lock gets through, though the others spin at an earlier p
   unsigned out = 0;
   emulate(takes_turns, {.grid = 1, .block = 8, .trace_blocks = {}}, &out);
   CHECK(out == 16);
+}
+
+TEST_CASE("who has left a loop waits for the others, however long") {
+  unsigned out = 0;
+  const auto trace = emulate(waits_for_a_long_loop, {.grid = 1, .block = 64}, &out);
+  REQUIRE(trace.accesses.size() == 4);
+  CHECK(trace.accesses[0].mask == 0xFFFFFFFF);
+  CHECK(trace.accesses[1].mask == 0xFFFFFFFF);
 }
 
 TEST_CASE("a hundred thousand blocks leave nothing behind") {
