@@ -54,3 +54,10 @@ inline void check_refused(const std::string& sample, const std::string& argument
   CHECK(outcome.err.find(words) != std::string::npos);
   CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
 }
+
+/// How often a part stands in a text.
+inline std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "bankwise/emulator/program_symbols.hpp"
 
+#include <cxxabi.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -8,6 +9,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 #include <span>
 
 namespace bankwise::emulator {
@@ -58,6 +61,13 @@ void for_each_symbol(const std::function<void(const Elf64_Sym& symbol, const cha
       if (symbol.st_name < names.size()) visit(symbol, &names[symbol.st_name]);
     }
   }
+}
+
+std::string plain_name(const char* symbol) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> plain(abi::__cxa_demangle(symbol, nullptr, nullptr, &status),
+                                                          &std::free);
+  return status == 0 ? plain.get() : symbol;
 }
 
 }  // namespace bankwise::emulator

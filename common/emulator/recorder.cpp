@@ -2,6 +2,7 @@
 #include "bankwise/emulator/recorder.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 
 #include "bankwise/emulator/shared_memory.hpp"
@@ -107,7 +108,7 @@ Trace merge(const std::vector<Recorder>& records, const Launch& launch) {
       const std::uint32_t* offsets = &record.addresses[access.addresses];
       access.site = site_of_record[access.site];
       access.addresses = trace.addresses.size();
-      access.array = layout.number(offsets[__builtin_ctzll(access.mask)]);
+      access.array = layout.number(offsets[std::countr_zero(access.mask)]);
       trace.addresses.resize(trace.addresses.size() + warp);
       for_each_lane(access.mask,
                     [&](unsigned lane) { trace.addresses[access.addresses + lane] = layout.address(offsets[lane]); });

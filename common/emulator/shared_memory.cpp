@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "bankwise/emulator/shared_memory.hpp"
 
-#include <cxxabi.h>
 #include <link.h>
 #include <pthread.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
 #include <string_view>
 
 #include "bankwise/emulator/program_symbols.hpp"
@@ -19,10 +16,7 @@ constexpr std::string_view dynamic_symbol = "bankwise_dynamic_shared";  // Defin
 
 /// "tile" of "_ZZ6kernelPfE4tile".
 std::string short_name(const char* symbol) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> plain(abi::__cxa_demangle(symbol, nullptr, nullptr, &status),
-                                                          &std::free);
-  const std::string whole = status == 0 ? plain.get() : symbol;
+  const std::string whole = plain_name(symbol);
   const auto scope = whole.rfind("::");
   return scope == std::string::npos ? whole : whole.substr(scope + 2);
 }

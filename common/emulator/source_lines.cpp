@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "bankwise/emulator/source_lines.hpp"
 
-#include <cxxabi.h>
-
-#include <cstdlib>
-#include <memory>
 #include <string_view>
+
+#include "bankwise/emulator/program_symbols.hpp"
 
 #if BANKWISE_HAVE_BACKTRACE && __has_include(<backtrace.h>)  // other tools than g++ do not find it
 #include <backtrace.h>
@@ -16,10 +14,7 @@ namespace {
 
 /// "ns::kernel<float>" of "_ZN2ns6kernelIfEEvPf", whose plain form begins with the type that a template returns.
 [[maybe_unused]] std::string function_name(const char* symbol) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> plain(abi::__cxa_demangle(symbol, nullptr, nullptr, &status),
-                                                          &std::free);
-  std::string name = status == 0 ? plain.get() : symbol;
+  std::string name = plain_name(symbol);
   constexpr std::string_view hidden = "(anonymous namespace)::";
   for (auto at = name.find(hidden); at != std::string::npos; at = name.find(hidden)) name.erase(at, hidden.size());
   int depth = 0;

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "bankcheck/well_formed.hpp"
-#include "bankwise/gpu/device.hpp"
 #include "bankwise/runner/report.hpp"
 #include "case_studies.hpp"
 #include "programs.hpp"
@@ -29,20 +28,10 @@ Report report_of(const CaseStudy& study, Extent extent, const std::vector<const 
   return report;
 }
 
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-  return found;
-}
-
 std::set<std::string> keys(const json& row) {
   std::set<std::string> keys;
   for (const auto& [key, value] : row.items()) keys.insert(key);
   return keys;
-}
-
-bool has_device() {
-  return !gpu::devices().list.empty();
 }
 
 }  // namespace
@@ -126,27 +115,4 @@ TEST_CASE("the picture is well-formed, with a panel for each variant") {
   const std::string svg = levels_svg(report_of(reduction::case_study(), {1, 5000}, {"sm_90"}));
   CHECK(count(svg, "add 32, lanes 0 to 31: conflicts 0") == 2);
   CHECK(count(svg, "add 32, lanes 0 to 31: conflicts 3") == 1);
-}
-
-TEST_CASE("levels on, off, and in files") {
-  if (!has_device()) return;
-  const ScratchDirectory scratch;
-  const auto svg = scratch.path() / "levels.svg";
-  const Outcome with = run("prefix_sum", "--n 5000 --arch gfx90a --levels-svg " + svg.string());
-  CHECK(with.code == 0);
-  CHECK(count(with.out, "4.20 x") >= 1);
-  CHECK(with.out.find("on gfx90a") != std::string::npos);
-  CHECK(what_is_malformed(text_of(svg)) == "");
-  CHECK(count(text_of(svg), "class=\"panel\"") == 2);
-
-  const Outcome without = run("prefix_sum", "--n 5000 --no-levels");
-  CHECK(without.code == 0);
-  CHECK(without.out.find("ALU") == std::string::npos);
-  CHECK(without.out.find("barrier") == std::string::npos);
-  const Outcome json_alone = run("prefix_sum", "--n 5000 --no-levels --json -");
-  CHECK(json::parse(json_alone.out).at("totals").empty());
-  const auto parsed = json::parse(run("prefix_sum", "--n 5000 --variant padded --json -").out);
-  CHECK(parsed.at("totals").size() == 1);
-  CHECK(parsed.at("levels").size() == 20);
-  CHECK(run("prefix_sum", "--n 5000 --levels-svg -").out.starts_with("<svg"));
 }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+//
+// The programs' flags for levels, beside a device's measurements.
+#include <nlohmann/json.hpp>
+
+#include "bankcheck/well_formed.hpp"
+#include "programs.hpp"
+
+using nlohmann::json;
+
+TEST_CASE("levels on, off, and in files", "[command_line]") {
+  const ScratchDirectory scratch;
+  const auto svg = scratch.path() / "levels.svg";
+  const Outcome with = run("prefix_sum", "--n 5000 --arch gfx90a --levels-svg " + svg.string());
+  CHECK(with.code == 0);
+  CHECK(count(with.out, "4.20 x") >= 1);
+  CHECK(with.out.find("on gfx90a") != std::string::npos);
+  CHECK(what_is_malformed(text_of(svg)) == "");
+  CHECK(count(text_of(svg), "class=\"panel\"") == 2);
+
+  const Outcome without = run("prefix_sum", "--n 5000 --no-levels");
+  CHECK(without.code == 0);
+  CHECK(without.out.find("ALU") == std::string::npos);
+  CHECK(without.out.find("barrier") == std::string::npos);
+  const Outcome json_alone = run("prefix_sum", "--n 5000 --no-levels --json -");
+  CHECK(json::parse(json_alone.out).at("totals").empty());
+  const auto parsed = json::parse(run("prefix_sum", "--n 5000 --variant padded --json -").out);
+  CHECK(parsed.at("totals").size() == 1);
+  CHECK(parsed.at("levels").size() == 20);
+  CHECK(run("prefix_sum", "--n 5000 --levels-svg -").out.starts_with("<svg"));
+}
