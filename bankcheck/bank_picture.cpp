@@ -30,7 +30,7 @@ std::string cell_in(const std::vector<unsigned>& lanes, bool collides, bool colo
 }
 
 /// The banks [first, first + across) of a phase: their numbers, and a line a turn as far as they have any.
-std::string band(const PhasePicture& phase, unsigned first, unsigned across, bool colour) {
+std::string band(const PhasePicture& phase, unsigned first, unsigned across, bool colour, unsigned most_turns) {
   const auto idle = [&](const auto& turn) {
     return std::all_of(turn.begin() + first, turn.begin() + first + across, [](auto& lanes) { return lanes.empty(); });
   };
@@ -38,12 +38,14 @@ std::string band(const PhasePicture& phase, unsigned first, unsigned across, boo
   if (begin == end) return fmt::format("  banks {}-{}: nothing to do\n", first, first + across - 1);
   std::string text = fmt::format("  {:<{}}", "bank", label - 2);
   for (unsigned bank = first; bank < first + across; ++bank) text += fmt::format("{:>{}}", bank, cell);
-  for (auto turn = begin; turn != end; ++turn) {
+  const auto shown = end - begin > std::ptrdiff_t{most_turns} ? begin + std::ptrdiff_t{most_turns} : end;
+  for (auto turn = begin; turn != shown; ++turn) {
     text += fmt::format("\n  {:<{}}", fmt::format("turn {}", turn - begin + 1), label - 2);
     for (unsigned bank = first; bank < first + across; ++bank) {
       text += cell_in((*turn)[bank], collides(phase, bank), colour);
     }
   }
+  if (shown != end) text += fmt::format("\n  and {} more turns", end - shown);
   return text + '\n';
 }
 
@@ -87,13 +89,14 @@ BankPicture picture(const banks::Architecture& architecture, const banks::Access
   return result;
 }
 
-std::string to_text(const BankPicture& picture, unsigned columns, bool colour) {
+std::string to_text(const BankPicture& picture, unsigned columns, bool colour, unsigned most_turns) {
   unsigned across = picture.banks;
   while (across > 8 && label + cell * across > columns) across /= 2;
   std::string text;
   for (const PhasePicture& phase : picture.phases) {
     text += '\n' + phase.title + '\n';
-    for (unsigned first = 0; first < picture.banks; first += across) text += band(phase, first, across, colour);
+    for (unsigned first = 0; first < picture.banks; first += across)
+      text += band(phase, first, across, colour, most_turns);
   }
   return text;
 }

@@ -31,8 +31,8 @@ std::string cell_text(const std::vector<unsigned>& lanes);
 std::string lane_ranges(std::uint64_t lanes);
 
 /// For a terminal of so many columns: banks across, lanes in the cells. '!' marks, and red if `colour`, the
-/// cells of a bank that needs more turns than one.
-std::string to_text(const BankPicture& picture, unsigned columns, bool colour);
+/// cells of a bank that needs more turns than one. Of each phase the first `most_turns` are shown.
+std::string to_text(const BankPicture& picture, unsigned columns, bool colour, unsigned most_turns = ~0U);
 
 /// The same as a file of its own.
 std::string to_svg(const BankPicture& picture, const std::string& title);

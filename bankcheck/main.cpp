@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
@@ -18,14 +16,17 @@
 #include "bankwise/console/in_quotes.hpp"
 #include "bankwise/console/output_file.hpp"
 #include "bankwise/console/revision.hpp"
+#include "opencl/command.hpp"
 #include "predict_csv.hpp"
 #include "predict_index.hpp"
+#include "terminal.hpp"
 
 namespace bankwise {
 namespace {
 
 constexpr const char* footer =
-    "Exit codes: 0 ok, 2 usage or an input that cannot be read, 3 an output cannot be written.";
+    "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage or an input that cannot be read, 3 an output cannot be "
+    "written, or the program to check failed.";
 
 struct PredictOptions {
   std::string architecture = "sm_90", accesses, index, operation = "load", mask, svg;
@@ -72,11 +73,6 @@ std::uint64_t mask_of(const banks::Architecture& architecture, const PredictOpti
   return mask;
 }
 
-unsigned terminal_columns() {
-  winsize size{};
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
 int predict_formula(const banks::Architecture& architecture, const PredictOptions& options) {
   const OutputFile svg("--svg", options.svg);
   const auto operation = *banks::operation_named(options.operation);
@@ -85,8 +81,7 @@ int predict_formula(const banks::Architecture& architecture, const PredictOption
                                         mask_of(architecture, options), options.index);
   if (svg) svg.write(svg_of(prediction));
   if (options.svg == "-") return exit_ok;
-  const bool colour = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
-  show(options.json ? json_of(prediction) : text_of(prediction, terminal_columns(), colour));
+  show(options.json ? json_of(prediction) : text_of(prediction, terminal_columns(), terminal_has_colour()));
   return exit_ok;
 }
 
@@ -144,6 +139,8 @@ int run(int argc, const char* const* argv) {
   archs->add_flag("--json", archs_json, "Print JSON");
   PredictOptions options;
   CLI::App* predicting = declare_predict(app, options);
+  opencl::CheckOptions check_options;
+  CLI::App* checking = opencl::declare_check(app, check_options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -153,6 +150,7 @@ int run(int argc, const char* const* argv) {
     return exit_ok;
   }
   if (predicting->parsed()) return predict(*predicting, options);
+  if (checking->parsed()) return opencl::check(check_options);
   show(archs_json ? architectures_json() : architectures_text());
   return exit_ok;
 }

@@ -48,6 +48,20 @@ else()
   set(why_bankcheck "without --index: no muParser (Debian: libmuparser-dev)")
 endif()
 
+# bankcheck opencl: Oclgrind's headers for its plugin, and OpenCL's, which those include.
+find_path(BANKWISE_OCLGRIND_INCLUDE oclgrind/Plugin.h)
+find_path(BANKWISE_CL_INCLUDE CL/cl.h)
+mark_as_advanced(BANKWISE_OCLGRIND_INCLUDE BANKWISE_CL_INCLUDE)
+set(BANKWISE_HAVE_OCLGRIND OFF)
+if(NOT BANKWISE_OCLGRIND_INCLUDE OR NOT BANKWISE_CL_INCLUDE)
+  string(APPEND why_bankcheck ", without opencl: no headers of Oclgrind (Debian: liboclgrind-dev oclgrind)")
+elseif(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+  string(APPEND why_bankcheck ", without opencl: Oclgrind cannot load a plugin built with a sanitizer")
+else()
+  set(BANKWISE_HAVE_OCLGRIND ON)
+  string(APPEND why_bankcheck ", Oclgrind")
+endif()
+
 # The emulator: g++ alone has the instrumentation that it is built on, and x86-64 Linux the signals and the ELF symbols.
 set(BANKWISE_HAVE_EMULATOR OFF)
 if(NOT BANKWISE_EMULATOR)

@@ -2,8 +2,29 @@
 #include "bankwise/console/table.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace bankwise {
+namespace {
+
+using Table = std::vector<std::vector<std::string>>;
+
+/// Where pieces of a table begin and end, each as wide as `limit` allows.
+std::vector<std::size_t> cuts(const std::vector<std::size_t>& widths, std::size_t titles, std::size_t limit) {
+  std::vector<std::size_t> cuts{titles};
+  std::size_t width = 0;
+  for (std::size_t i = 0; i < titles; ++i) width += widths[i];
+  std::size_t used = width;
+  for (std::size_t i = titles; i < widths.size(); used += widths[i++]) {
+    if (used + widths[i] <= limit || i == cuts.back()) continue;
+    cuts.push_back(i);
+    used = width;
+  }
+  cuts.push_back(widths.size());
+  return cuts;
+}
+
+}  // namespace
 
 std::string format_table(const std::vector<std::vector<std::string>>& rows, std::size_t left, bool last_left) {
   std::vector<std::size_t> widths;
@@ -21,6 +42,30 @@ std::string format_table(const std::vector<std::vector<std::string>>& rows, std:
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + '\n';
+  }
+  return text;
+}
+
+std::string format_wide_table(const Table& table, std::size_t titles, std::size_t widest) {
+  std::vector<std::size_t> widths(table.front().size(), 0);
+  for (const auto& row : table) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], 2 + row[i].size());
+  }
+  auto ends = cuts(widths, titles, widest);
+  for (std::size_t limit = widest; limit > 0; --limit) {
+    auto even = cuts(widths, titles, limit);
+    if (even.size() > ends.size()) break;
+    ends = std::move(even);
+  }
+  std::string text;
+  for (std::size_t piece = 0; piece + 1 < ends.size(); ++piece) {
+    Table part;
+    const auto from = std::ptrdiff_t(ends[piece]), to = std::ptrdiff_t(ends[piece + 1]);
+    for (const auto& row : table) {
+      auto& line = part.emplace_back(row.begin(), row.begin() + std::ptrdiff_t(titles));
+      line.insert(line.end(), row.begin() + from, row.begin() + to);
+    }
+    text += format_table(part, titles);
   }
   return text;
 }

@@ -36,25 +36,13 @@ Answer answer_for(const Trace& trace, const Access& access, const banks::Archite
   return std::get<banks::Cost>(answer);
 }
 
-void add(Costs& costs, const Access& access, const Answer& answer) {
-  ++costs.accesses;
-  costs.lanes += unsigned(std::popcount(access.mask));
-  if (const auto* cost = std::get_if<banks::Cost>(&answer)) {
-    costs.passes += cost->passes;
-    costs.ideal += cost->ideal;
-    costs.conflicts += cost->conflicts;
-  } else {
-    ++costs.unknown;
-  }
+const banks::Cost* cost_in(const Answer& answer) {
+  return std::get_if<banks::Cost>(&answer);
 }
 
 unsigned conflicts_of(const Answer& answer) {
-  const auto* cost = std::get_if<banks::Cost>(&answer);
+  const banks::Cost* cost = cost_in(answer);
   return cost != nullptr ? cost->conflicts : 0;
-}
-
-double ratio(std::uint64_t lanes, std::uint64_t issued, unsigned warp) {
-  return issued == 0 ? 0 : double(lanes) / (double(issued) * warp);
 }
 
 /// Which lanes and warps of a level access shared memory at all.
@@ -84,7 +72,7 @@ class Lines {
         std::tuple(site.file, site.line, access.array, access.operation, access.width), lines_.size());
     if (is_new) lines_.push_back({site, trace.arrays[access.array].name, access.operation, access.width, {}, number});
     LineReport& line = lines_[found->second];
-    emulator::add(line.costs, access, answer);
+    line.costs.add(access.mask, cost_in(answer));
     if (conflicts_of(answer) > worst_[found->second]) {
       worst_[found->second] = conflicts_of(answer);
       line.worst = number;
@@ -120,9 +108,9 @@ Report report(const Trace& trace, const banks::Architecture& architecture) {
       auto& all = report.unknown;
       if (std::find(all.begin(), all.end(), *sentence) == all.end()) all.push_back(*sentence);
     }
-    add(report.levels[access.level].costs, access, answer);
-    add(of_kind(report, access.operation), access, answer);
-    add(report.all, access, answer);
+    report.levels[access.level].costs.add(access.mask, cost_in(answer));
+    of_kind(report, access.operation).add(access.mask, cost_in(answer));
+    report.all.add(access.mask, cost_in(answer));
     participants[access.level].add(access);
     lines.add(trace, i, answer);
   }
@@ -131,15 +119,15 @@ Report report(const Trace& trace, const banks::Architecture& architecture) {
     level.level = i;
     level.active_lanes = participants[i].lanes();
     level.issued_warps = participants[i].warps();
-    level.alu_utilization = ratio(level.costs.lanes, level.costs.accesses, trace.warp);
+    level.alu_utilization = level.costs.utilization(trace.warp);
   }
-  report.alu_utilization = ratio(report.all.lanes, report.all.accesses, trace.warp);
+  report.alu_utilization = report.all.utilization(trace.warp);
   std::uint64_t lanes = 0, issued = 0;
   for (const BasicBlock& block : trace.basic_blocks) {
     lanes += block.lanes;
     issued += block.issued;
   }
-  report.simt_efficiency = ratio(lanes, issued, trace.warp);
+  if (issued > 0) report.simt_efficiency = double(lanes) / (double(issued) * trace.warp);
   return report;
 }
 

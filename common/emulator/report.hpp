@@ -7,17 +7,12 @@
 #include <vector>
 
 #include "bankwise/banks/architecture.hpp"
+#include "bankwise/banks/tally.hpp"
 #include "bankwise/emulator/trace.hpp"
 
 namespace bankwise::emulator {
 
-/// Accesses, and what they cost on an architecture. Unit of passes, ideal and conflicts: passes, see banks::Cost.
-struct Costs {
-  std::uint64_t accesses = 0;  ///< instructions of warps
-  std::uint64_t lanes = 0;     ///< active in them, added up
-  std::uint64_t passes = 0, ideal = 0, conflicts = 0;
-  std::uint64_t unknown = 0;  ///< accesses that the model has no cost for, and that the three above leave out
-};
+using Costs = banks::Tally;
 
 /// What the traced blocks did between two barriers.
 struct LevelReport {

@@ -184,16 +184,4 @@ std::optional<emulator::Costs> known(const emulator::Costs& costs) {
   return costs;
 }
 
-std::string passes_text(const emulator::Costs& costs) {
-  if (costs.unknown > 0) return "?";
-  if (costs.conflicts == 0) return std::to_string(costs.passes);
-  return fmt::format("{}/{}", costs.passes, costs.ideal);
-}
-
-std::string percent_text(double fraction) {
-  std::string number = fmt::format("{:.1f}", 100 * fraction);
-  if (number.ends_with(".0")) number.resize(number.size() - 2);
-  return number;
-}
-
 }  // namespace bankwise

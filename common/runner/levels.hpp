@@ -48,11 +48,4 @@ std::vector<VariantLevels> levels_of(const CaseStudy& study, std::span<const Var
 /// Empty if the model lacks the cost of one of the accesses: the sums would be too small.
 std::optional<emulator::Costs> known(const emulator::Costs& costs);
 
-/// "24", or "48/24" where conflicts make 48 of 24 passes, so that who looks for conflicts looks for strokes; "?" where
-/// the model lacks a cost.
-std::string passes_text(const emulator::Costs& costs);
-
-/// "100", "12.5".
-std::string percent_text(double fraction);
-
 }  // namespace bankwise

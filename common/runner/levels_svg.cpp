@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "bankwise/banks/cost.hpp"
+#include "bankwise/console/tally_text.hpp"
 #include "bankwise/console/xml.hpp"
 #include "bankwise/runner/report.hpp"
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "bankwise/console/table.hpp"
+#include "bankwise/console/tally_text.hpp"
 #include "bankwise/runner/report.hpp"
 
 namespace bankwise {
@@ -32,46 +33,7 @@ KernelRows rows_of(const KernelLevels& kernel, const std::string& title) {
   return rows;
 }
 
-constexpr std::size_t titles = 2;  // columns in front that each piece of a table repeats
-
-/// Where pieces of a table begin and end, each as wide as `limit` allows.
-std::vector<std::size_t> cuts(const std::vector<std::size_t>& widths, std::size_t limit) {
-  std::vector<std::size_t> cuts{titles};
-  std::size_t width = 0;
-  for (std::size_t i = 0; i < titles; ++i) width += widths[i];
-  std::size_t used = width;
-  for (std::size_t i = titles; i < widths.size(); used += widths[i++]) {
-    if (used + widths[i] <= limit || i == cuts.back()) continue;
-    cuts.push_back(i);
-    used = width;
-  }
-  cuts.push_back(widths.size());
-  return cuts;
-}
-
-/// The table, in as many pieces below each other as its width needs, and these about equally wide.
-std::string wrapped(const Table& table) {
-  std::vector<std::size_t> widths(table.front().size(), 0);
-  for (const auto& row : table) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], 2 + row[i].size());
-  }
-  auto ends = cuts(widths, widest);
-  for (std::size_t limit = widest; limit > 0; --limit) {
-    auto even = cuts(widths, limit);
-    if (even.size() > ends.size()) break;
-    ends = std::move(even);
-  }
-  std::string text;
-  for (std::size_t piece = 0; piece + 1 < ends.size(); ++piece) {
-    Table part;
-    for (const auto& row : table) {
-      auto& line = part.emplace_back(row.begin(), row.begin() + titles);
-      line.insert(line.end(), row.begin() + std::ptrdiff_t(ends[piece]), row.begin() + std::ptrdiff_t(ends[piece + 1]));
-    }
-    text += format_table(part, titles);
-  }
-  return text;
-}
+constexpr std::size_t titles = 2;  // columns in front of the levels
 
 /// Names above their columns, in two lines to save width: the first word, and the rest or else it alone.
 Table head_of(const std::vector<std::string>& names) {
@@ -94,7 +56,7 @@ std::string tables(const std::vector<const VariantLevels*>& variants) {
       const bool alone = variant->kernels.size() == 1;
       KernelRows rows = rows_of(kernel, alone ? std::string(variant->variant) : kernel.name);
       if (names != rows.names) {
-        if (!table.empty()) text += wrapped(table);
+        if (!table.empty()) text += format_wide_table(table, titles, widest);
         names = rows.names;
         table = head_of(names);
       }
@@ -102,7 +64,7 @@ std::string tables(const std::vector<const VariantLevels*>& variants) {
       table.push_back(std::move(rows.lanes));
     }
   }
-  return text + (table.empty() ? "" : wrapped(table));
+  return text + (table.empty() ? "" : format_wide_table(table, titles, widest));
 }
 
 /// Why a variant has no rows. Those of one reason share a line.

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+//
+// The part of LLVM's C interface that the plugin calls. Oclgrind has an LLVM in the process whose version is its own
+// affair, so there is no header and nothing to link: weak symbols, which are null where an Oclgrind hides its LLVM. The
+// interface promises that they keep their meaning; the numbers are those of llvm-c/Core.h.
+#pragma once
+
+#include <cstddef>
+
+extern "C" {
+#define LLVM_C __attribute__((weak))
+LLVM_C int LLVMGetInstructionOpcode(const void* instruction);
+LLVM_C const void* LLVMGetInstructionParent(const void* instruction);
+LLVM_C const char* LLVMGetDebugLocDirectory(const void* instruction, unsigned* length);
+LLVM_C const char* LLVMGetDebugLocFilename(const void* instruction, unsigned* length);
+LLVM_C unsigned LLVMGetDebugLocLine(const void* instruction);
+LLVM_C unsigned LLVMGetDebugLocColumn(const void* instruction);
+LLVM_C unsigned LLVMGetAlignment(const void* load_or_store);
+
+LLVM_C const void* LLVMGetBasicBlockParent(const void* block);
+LLVM_C const void* LLVMGetFirstBasicBlock(const void* function);
+LLVM_C const void* LLVMGetNextBasicBlock(const void* block);
+LLVM_C const void* LLVMGetBasicBlockTerminator(const void* block);
+LLVM_C unsigned LLVMGetNumSuccessors(const void* terminator);
+LLVM_C const void* LLVMGetSuccessor(const void* terminator, unsigned number);
+
+LLVM_C unsigned LLVMCountParams(const void* function);
+LLVM_C const void* LLVMGetParam(const void* function, unsigned number);
+LLVM_C const char* LLVMGetValueName2(const void* value, std::size_t* length);
+LLVM_C const void* LLVMGetFirstUse(const void* value);
+LLVM_C const void* LLVMGetOperand(const void* user, unsigned number);
+LLVM_C int LLVMGetNumOperands(const void* user);
+LLVM_C const void* LLVMIsAConstantInt(const void* value);
+LLVM_C unsigned long long LLVMConstIntGetZExtValue(const void* constant);
+
+LLVM_C const void* LLVMTypeOf(const void* value);
+LLVM_C int LLVMGetTypeKind(const void* type);
+LLVM_C const void* LLVMGetElementType(const void* type);
+LLVM_C unsigned LLVMGetIntTypeWidth(const void* type);
+
+LLVM_C unsigned LLVMGetEnumAttributeKindForName(const char* name, std::size_t length);
+LLVM_C const void* LLVMGetCallSiteEnumAttribute(const void* call, unsigned index, unsigned kind);
+LLVM_C unsigned long long LLVMGetEnumAttributeValue(const void* attribute);
+#undef LLVM_C
+}
+
+namespace bankwise::opencl::llvm_c {
+
+enum Opcode { ret = 1, br = 2, switch_ = 3, indirect_br = 4, load = 27, store = 28, call = 45 };
+enum TypeKind { half_type = 1, float_type = 2, double_type = 3, integer_type = 8, vector_type = 13 };
+
+inline bool available() {
+  return LLVMGetInstructionOpcode != nullptr && LLVMGetEnumAttributeValue != nullptr;
+}
+
+}  // namespace bankwise::opencl::llvm_c

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <vector>
+
+namespace bankwise::opencl {
+
+/// For each block of a control-flow graph the headers of the natural loops that it belongs to, the outermost first; a
+/// header belongs to its own loop. `successors[b]` are the blocks that b leads to, and block 0 is where all begins.
+/// Loops with the same header are one. A cycle that can be entered at several blocks is no natural loop.
+std::vector<std::vector<unsigned>> natural_loops(const std::vector<std::vector<unsigned>>& successors);
+
+}  // namespace bankwise::opencl

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "opencl/command.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <set>
+
+#include "bankwise/console/architecture_named.hpp"
+#include "bankwise/console/exit_code.hpp"
+#include "bankwise/console/in_quotes.hpp"
+#include "bankwise/console/output_file.hpp"
+#include "opencl/baseline.hpp"
+#include "opencl/kernel_report.hpp"
+#include "opencl/oclgrind_run.hpp"
+#include "opencl/sarif.hpp"
+#include "terminal.hpp"
+
+namespace bankwise::opencl {
+namespace {
+
+void tell(const std::string& sentence) {
+  std::fputs(fmt::format("bankcheck: {}\n", sentence).c_str(), stderr);
+}
+
+/// By the model's own names, each once.
+std::vector<std::string> architecture_names(const CheckOptions& options) {
+  std::vector<std::string> names;
+  for (const std::string& given : options.architectures) {
+    std::string name(architecture_named(given).name);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+/// The wanted ones. Error: UsageError for one that did not run.
+std::vector<KernelReport> selected(std::vector<KernelReport> kernels, const std::vector<std::string>& wanted) {
+  if (wanted.empty()) return kernels;
+  std::string ran;
+  for (const KernelReport& kernel : kernels) ran += (ran.empty() ? "" : ", ") + kernel.name;
+  for (const std::string& name : wanted) {
+    if (std::none_of(kernels.begin(), kernels.end(), [&](const KernelReport& kernel) { return kernel.name == name; })) {
+      throw UsageError(fmt::format("no kernel {} ran; these did: {}", in_quotes(name), ran));
+    }
+  }
+  std::erase_if(kernels, [&](const KernelReport& kernel) {
+    return std::find(wanted.begin(), wanted.end(), kernel.name) == wanted.end();
+  });
+  return kernels;
+}
+
+/// Whether one of the outputs is stdout: then nothing else is. Error: UsageError if several are.
+bool takes_stdout(const CheckOptions& options) {
+  const int outputs = int(options.json == "-") + int(options.sarif == "-") + int(options.update_baseline == "-");
+  if (outputs > 1) throw UsageError("only one of --json, --sarif and --update-baseline can be stdout");
+  return outputs == 1;
+}
+
+Verdict verdict_of(const CheckOptions& options, const Baseline& now) {
+  const bool all_kernels = options.kernels.empty();
+  if (options.max_conflicts) return compare(now, *options.max_conflicts);
+  if (options.baseline.empty()) return {};
+  return compare(now, read_baseline(options.baseline), options.baseline, all_kernels);
+}
+
+}  // namespace
+
+CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
+  CLI::App* command = app.add_subcommand(
+      "opencl",
+      "Bank conflicts of the kernels of an OpenCL program, by source line; it runs under Oclgrind, on the CPU");
+  command->footer(
+      "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage, 3 the program or Oclgrind failed.\n"
+      "Example: bankcheck opencl --arch sm_90,gfx942 --max-conflicts 0 -- ./my_program --size 256");
+  command->add_option("--arch", options.architectures, "Architectures, with commas; see bankcheck archs")
+      ->delimiter(',')
+      ->capture_default_str();
+  auto* limit = command->add_option("--max-conflicts", options.max_conflicts,
+                                    "Fail if a kernel has more conflicts on any of them, over all its launches");
+  command->add_option("--baseline", options.baseline, "Fail if a kernel has more conflicts than this CSV file says")
+      ->excludes(limit);
+  command->add_option("--update-baseline", options.update_baseline, "Write that file, or the changed rows of it");
+  command->add_option("--json", options.json, "Write all numbers to this file; - is stdout, and then nothing else is");
+  command->add_option("--sarif", options.sarif, "Write the lines with conflicts to this file, for code review");
+  command->add_option("--kernel", options.kernels, "Report this kernel and not the others; may be given again")
+      ->take_all();
+  command->add_option("--sources", options.sources, "Folder to look for the kernels' files in")->capture_default_str();
+  command->add_option("--local-memory", options.local_memory, "Bytes of local memory that the device claims to have")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 30))
+      ->capture_default_str();
+  command->add_option("program", options.command, "The program and its arguments, behind --")->required();
+  return command;
+}
+
+int check(const CheckOptions& options) {
+  const bool quiet = takes_stdout(options);
+  const OutputFile json("--json", options.json), sarif("--sarif", options.sarif);
+  const OutputFile baseline("--update-baseline", options.update_baseline);
+  if (!std::filesystem::is_directory(options.sources)) {
+    throw UsageError(fmt::format("--sources {} is no folder", in_quotes(options.sources)));
+  }
+  if (!options.baseline.empty()) (void)read_baseline(options.baseline);  // before minutes are spent
+  const auto outcome = run_under_oclgrind({options.command, architecture_names(options), options.local_memory, !quiet});
+
+  SourceFinder finder(options.sources);
+  std::vector<KernelReport> kernels = kernel_reports(outcome.record, finder);
+  if (outcome.failure) {
+    if (!quiet) OutputFile("stdout", "-").write(to_text(kernels, terminal_columns(), terminal_has_colour()));
+    tell(*outcome.failure);
+    return exit_device;
+  }
+  kernels = selected(std::move(kernels), options.kernels);
+  const Baseline now = baseline_of(kernels);
+  const Verdict verdict = verdict_of(options, now);
+  if (!quiet) OutputFile("stdout", "-").write(to_text(kernels, terminal_columns(), terminal_has_colour()));
+  json.write(to_json(kernels, options.command));
+  if (sarif) {
+    std::set<std::string> exceeded;
+    for (const KernelReport& kernel : kernels) {
+      if (!verdict_of(options, baseline_of({kernel})).exceeded.empty()) exceeded.insert(kernel.name);
+    }
+    sarif.write(to_sarif(kernels, exceeded));
+    if (const auto lines = lines_without_file(kernels); lines > 0) {
+      tell(fmt::format("--sarif leaves out {} line{} with conflicts: no file below {} has them; see --sources", lines,
+                       lines == 1 ? "" : "s", options.sources));
+    }
+  }
+  if (baseline) {
+    const std::string& path = options.update_baseline;
+    const Baseline old = path != "-" && std::filesystem::exists(path) ? read_baseline(path) : Baseline();
+    baseline.write(to_csv(updated(old, now, options.kernels.empty())));
+  }
+  for (const std::string& remark : verdict.remarks) tell(remark);
+  for (const std::string& sentence : verdict.exceeded) tell(sentence);
+  return verdict.exceeded.empty() ? exit_ok : exit_wrong;
+}
+
+}  // namespace bankwise::opencl

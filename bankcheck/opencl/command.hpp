@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace bankwise::opencl {
+
+struct CheckOptions {
+  std::vector<std::string> architectures{"sm_90"}, kernels, command;
+  std::optional<std::uint64_t> max_conflicts;
+  std::string baseline, update_baseline, json, sarif, sources = ".";
+  std::uint64_t local_memory = 65536;
+};
+
+/// Adds `bankcheck opencl` to the command line.
+CLI::App* declare_check(CLI::App& app, CheckOptions& options);
+
+/// Runs it. Returns exit_ok, exit_wrong if a limit is exceeded, or exit_device if the program or Oclgrind failed.
+/// Errors: UsageError, std::runtime_error.
+int check(const CheckOptions& options);
+
+}  // namespace bankwise::opencl

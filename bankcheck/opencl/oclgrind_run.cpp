@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT
+#include "opencl/oclgrind_run.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string_view>
+
+#include "bankwise/console/in_quotes.hpp"
+
+extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX has it in no header
+
+namespace bankwise::opencl {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string last_error() {
+  return std::strerror(errno);
+}
+
+/// A folder that is gone at the end.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() : path_((fs::temp_directory_path() / "bankcheck.XXXXXX").string()) {
+    if (mkdtemp(path_.data()) == nullptr)
+      throw std::runtime_error(fmt::format("cannot make {}: {}", path_, last_error()));
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  fs::path operator/(std::string_view name) const { return fs::path(path_) / name; }
+
+ private:
+  std::string path_;
+};
+
+/// As a shell finds a command; empty if it does not.
+fs::path find_program(const std::string& name) {
+  const auto runs = [](const fs::path& path) {
+    std::error_code ignored;
+    return access(path.c_str(), X_OK) == 0 && !fs::is_directory(path, ignored);
+  };
+  if (name.find('/') != std::string::npos) return runs(name) ? fs::path(name) : fs::path();
+  const char* variable = std::getenv("PATH");
+  std::string_view path = variable == nullptr ? "/usr/bin:/bin" : variable;
+  while (!path.empty()) {
+    const auto end = std::min(path.find(':'), path.size());
+    const fs::path folder(path.substr(0, end));
+    if (const fs::path candidate = (folder.empty() ? "." : folder) / name; runs(candidate)) return candidate;
+    path.remove_prefix(std::min(end + 1, path.size()));
+  }
+  return {};
+}
+
+/// Beside this program, as it is built, or where it is installed.
+fs::path find_plugin() {
+  const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
+  for (const fs::path& place : {folder, folder / ".." / BANKWISE_PLUGIN_DIRECTORY}) {
+    if (fs::exists(place / "bankcheck_oclgrind.so")) return fs::canonical(place / "bankcheck_oclgrind.so");
+  }
+  throw std::runtime_error(fmt::format(
+      "bankcheck has no plugin for Oclgrind beside it in {}: it was built without Oclgrind's headers (Debian, Ubuntu: "
+      "apt-get install liboclgrind-dev), please build it again",
+      folder.string()));
+}
+
+void check_program(const std::string& name) {
+  errno = 0;
+  if (!find_program(name).empty()) return;
+  const bool is_path = name.find('/') != std::string::npos;
+  throw std::runtime_error(fmt::format("cannot run {}: {}", in_quotes(name),
+                                       !is_path                 ? "no such program on the PATH"
+                                       : fs::is_directory(name) ? "it is a folder"
+                                                                : last_error()));
+}
+
+/// Programs that are linked with OpenCL get Oclgrind preloaded by itself. Those that load OpenCL's ICD loader while they
+/// run are led to it by this.
+void register_icd(const fs::path& oclgrind, const TemporaryFolder& folder) {
+  const fs::path driver = fs::canonical(oclgrind).parent_path() / ".." / "lib" / "oclgrind" / "liboclgrind-rt-icd.so";
+  if (!fs::exists(driver)) return;
+  fs::create_directory(folder / "vendors");
+  std::ofstream(folder / "vendors" / "oclgrind.icd") << fs::canonical(driver).string() << '\n';
+  setenv("OCL_ICD_VENDORS", (folder / "vendors").c_str(), 1);
+}
+
+std::string line_behind(const std::string& text, std::size_t at, unsigned lines) {
+  for (; lines > 0 && at != std::string::npos; --lines) {
+    at = text.find('\n', at);
+    if (at != std::string::npos) ++at;
+  }
+  if (at == std::string::npos) return "";
+  return text.substr(at, text.find('\n', at) - at);
+}
+
+struct Ended {
+  int status = 0;
+  std::string errors;  ///< what it wrote to stderr, of which the end
+};
+
+/// Passes the child's stderr on and keeps its end. A child of the child may hold the pipe for long after.
+Ended wait_for(pid_t child, int pipe) {
+  constexpr std::size_t most = 1 << 20;
+  Ended ended;
+  for (bool running = true, open = true; running || open;) {
+    pollfd ready{pipe, POLLIN, 0};
+    const int events = open ? poll(&ready, 1, running ? 50 : 0) : 0;
+    if (events > 0) {
+      char buffer[4096];
+      const ssize_t bytes = read(pipe, buffer, sizeof buffer);
+      open = bytes > 0;
+      for (ssize_t done = 0; done < bytes;) {
+        const ssize_t wrote = write(STDERR_FILENO, buffer + done, std::size_t(bytes - done));
+        if (wrote <= 0) break;
+        done += wrote;
+      }
+      if (bytes > 0) ended.errors.append(buffer, std::size_t(bytes));
+      if (ended.errors.size() > most) ended.errors.erase(0, ended.errors.size() - most / 2);
+    } else if (!running) {
+      open = false;
+    }
+    if (running && waitpid(child, &ended.status, open ? WNOHANG : 0) == child) running = false;
+  }
+  return ended;
+}
+
+Ended start_and_wait(const std::vector<std::string>& command, bool own_stdout) {
+  int pipe_ends[2];
+  if (pipe2(pipe_ends, O_CLOEXEC) != 0) throw std::runtime_error("cannot make a pipe: " + last_error());
+  std::vector<char*> arguments;
+  for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (!own_stdout) posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDERR_FILENO);
+  pid_t child = 0;
+  const int error = posix_spawn(&child, command.front().c_str(), &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(pipe_ends[1]);
+  // Ctrl-C is the program's to act on; that it ended is told as usual.
+  const auto before = std::signal(SIGINT, SIG_IGN);
+  Ended ended;
+  if (error == 0) ended = wait_for(child, pipe_ends[0]);
+  std::signal(SIGINT, before);
+  close(pipe_ends[0]);
+  if (error != 0) {
+    throw std::runtime_error(fmt::format("cannot run {}: {}", in_quotes(command.front()), std::strerror(error)));
+  }
+  return ended;
+}
+
+/// What kept Oclgrind from running a kernel. It names a file and a line of its own sources, then the reason, and where it
+/// knows more, what it was at.
+std::optional<std::string> fatal_error(const std::string& text) {
+  const auto at = text.find("OCLGRIND FATAL ERROR");
+  if (at == std::string::npos) return std::nullopt;
+  const std::string where = line_behind(text, at, 2);
+  std::string reason = line_behind(text, at, 1);
+  if (where.starts_with("When ")) reason += ", w" + where.substr(1);
+  return reason;
+}
+
+std::string first_line(const std::string& text) {
+  const auto begin = text.find_first_not_of("\n ");
+  return begin == std::string::npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
+}
+
+/// The first that applies: what came before is the cause of what came after.
+std::optional<std::string> failure_of(const std::string& program, const Ended& ended, const Record& record) {
+  std::string all = ended.errors;
+  for (const std::string& error : record.errors) all += '\n' + error;
+  if (const auto at = all.find("Loading Oclgrind plugin failed"); at != std::string::npos) {
+    return fmt::format(
+        "Oclgrind could not load bankcheck's plugin ({}); please build bankcheck with the headers of the "
+        "Oclgrind that is installed",
+        line_behind(all, at, 0));
+  }
+  if (const auto reason = fatal_error(all)) {
+    return fmt::format("Oclgrind cannot run a kernel of {}, which is no fault of the program: {}", in_quotes(program),
+                       *reason);
+  }
+  if (WIFSIGNALED(ended.status)) {
+    return fmt::format("the program {} crashed: signal {} ({})", in_quotes(program), WTERMSIG(ended.status),
+                       strsignal(WTERMSIG(ended.status)));
+  }
+  if (all.find("[Oclgrind] Failed to launch") != std::string::npos) {
+    return fmt::format("cannot run {}: it is no program of this machine", in_quotes(program));
+  }
+  if (WEXITSTATUS(ended.status) != 0) {
+    return fmt::format("the program {} failed: it ended with exit code {}", in_quotes(program),
+                       WEXITSTATUS(ended.status));
+  }
+  if (!record.errors.empty()) {
+    return fmt::format(
+        "kernels of {} did what they must not, and their numbers mean little; Oclgrind reported {} time{}, "
+        "first: {}",
+        in_quotes(program), record.errors.size(), record.errors.size() == 1 ? "" : "s",
+        first_line(record.errors.front()));
+  }
+  if (record.contexts == 0) {
+    return fmt::format(
+        "the program {} never made an OpenCL context that Oclgrind saw: it does not use OpenCL, or it is "
+        "linked statically",
+        in_quotes(program));
+  }
+  if (record.launches.empty()) return fmt::format("the program {} ran no kernel", in_quotes(program));
+  for (const Launch& launch : record.launches) {
+    if (launch.left_out > 0) {
+      return fmt::format("{} makes too many accesses between two barriers: {} of them were left out", launch.kernel,
+                         launch.left_out);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Outcome run_under_oclgrind(const OclgrindRun& run) {
+  const fs::path oclgrind = find_program("oclgrind");
+  if (oclgrind.empty()) {
+    throw std::runtime_error(
+        "Oclgrind is not installed: there is no oclgrind on the PATH (Debian, Ubuntu: apt-get install oclgrind)");
+  }
+  const fs::path plugin = find_plugin();
+  check_program(run.command.front());
+  const TemporaryFolder folder;
+  std::string architectures;
+  for (const std::string& name : run.architectures) architectures += (architectures.empty() ? "" : ",") + name;
+  setenv("BANKWISE_RECORD", (folder / "record").c_str(), 1);
+  setenv("BANKWISE_ARCHITECTURES", architectures.c_str(), 1);
+  register_icd(oclgrind, folder);
+
+  // Without optimization: Oclgrind executes some optimized code wrongly, and the accesses of the rest are not a GPU's.
+  std::vector<std::string> command{
+      oclgrind.string(), "--build-options", "-O0", "--local-mem-size", std::to_string(run.local_memory),
+      "--plugins",       plugin.string()};
+  command.insert(command.end(), run.command.begin(), run.command.end());
+  const Ended ended = start_and_wait(command, run.own_stdout);
+
+  Outcome outcome;
+  std::ifstream file(folder / "record", std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  try {
+    outcome.record = parse_record(text);
+  } catch (const std::runtime_error& error) {
+    outcome.failure = fmt::format("{}: the program {} wrote into it, or crashed while it was written", error.what(),
+                                  in_quotes(run.command.front()));
+    return outcome;
+  }
+  outcome.failure = failure_of(run.command.front(), ended, outcome.record);
+  return outcome;
+}
+
+}  // namespace bankwise::opencl
