@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -141,6 +143,12 @@ int run(int argc, const char* const* argv) {
   CLI::App* predicting = declare_predict(app, options);
   opencl::CheckOptions check_options;
   CLI::App* checking = opencl::declare_check(app, check_options);
+  // Behind -- begins another program's command line.
+  const auto* dashes = std::find(argv, argv + argc, std::string_view("--"));
+  if (argc > 1 && argv[1] == std::string_view("opencl") && dashes != argv + argc) {
+    check_options.command.assign(dashes + 1, argv + argc);
+    argc = int(dashes - argv);
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -6,8 +6,8 @@ A document marks a code block with a comment on the line before it, which names 
 
     <!-- file tests/package/checking/matmul.cuh -->
 
-With --check nothing is written, and the exit code is 1 if a document differs, or shows none of the files of a folder
-that is there to be shown.
+With --check nothing is written, and the exit code is 1 if a document differs, or none shows a file of a folder that is
+there to be shown.
 """
 import re
 import sys
@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 MARKED = re.compile(r"(<!-- file (\S+) -->\n```\w*\n)(.*?)(^```$)", re.DOTALL | re.MULTILINE)
-SHOWN = {"docs/checking_your_kernel.md": "tests/package/checking"}
+SHOWN = ("tests/package/checking", "tests/opencl/example")
 
 
 def filled(match: re.Match) -> str:
@@ -25,7 +25,7 @@ def filled(match: re.Match) -> str:
 
 def main() -> int:
     check = sys.argv[1:] == ["--check"]
-    blocks, wrong = 0, []
+    blocks, wrong, shown = 0, [], set()
     for document in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]):
         name, text = str(document.relative_to(ROOT)), document.read_text()
         if len(MARKED.findall(text)) != len(re.findall(r"^<!-- file ", text, re.MULTILINE)):
@@ -36,9 +36,9 @@ def main() -> int:
             wrong.append(f"{name} does not show its files as they are; docs/code_blocks.py writes them")
         elif new != text:
             document.write_text(new)
-        if name in SHOWN:
-            files = {str(p.relative_to(ROOT)) for p in (ROOT / SHOWN[name]).iterdir()}
-            wrong += [f"{name} does not show {file}" for file in sorted(files - {m[1] for m in MARKED.findall(text)})]
+        shown |= {match[1] for match in MARKED.findall(text)}
+    files = {str(path.relative_to(ROOT)) for folder in SHOWN for path in (ROOT / folder).iterdir()}
+    wrong += [f"no document shows {file}" for file in sorted(files - shown)]
     print("\n".join(wrong) or f"{blocks} code blocks are their files")
     return bool(wrong)
 

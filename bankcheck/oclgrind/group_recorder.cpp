@@ -16,6 +16,11 @@ unsigned unit_of(unsigned bytes, unsigned alignment) {
   return bits & -bits;
 }
 
+/// A vector of three lies in the room of four, all of which a GPU moves.
+unsigned moved_bytes(unsigned bytes, unsigned alignment) {
+  return alignment >= std::bit_ceil(bytes) ? std::bit_ceil(bytes) : bytes;
+}
+
 template <class Map, class Key>
 auto& found_or_new(Map& map, const Key& key) {
   return map.try_emplace(key).first->second;
@@ -71,7 +76,7 @@ void GroupRecorder::access(unsigned lane, LanePath& path, const LaneAccess& acce
   }
   row->mask |= std::uint64_t{1} << lane;
   row->addresses[lane] = arrays_[access.array].begin + access.offset;
-  row->arrays[lane] = std::uint8_t(access.array);
+  row->arrays[lane] = std::uint16_t(access.array);
 }
 
 void GroupRecorder::barrier() {
@@ -109,15 +114,16 @@ void GroupRecorder::add_warps(const banks::Architecture& architecture, Sums& sum
 void GroupRecorder::add_access(const banks::Architecture& architecture, Sums& sums, const Row& row, unsigned first,
                                std::uint64_t mask) {
   const Key& key = row.key;
-  const unsigned unit = unit_of(key.bytes, key.instruction->alignment);
+  const unsigned bytes = moved_bytes(key.bytes, key.instruction->alignment);
+  const unsigned unit = unit_of(bytes, key.instruction->alignment);
   const unsigned last = banks::most_lanes - unsigned(std::countl_zero(mask));
-  const std::uint8_t array = row.arrays[first + unsigned(std::countr_zero(mask))];
+  const std::uint16_t array = row.arrays[first + unsigned(std::countr_zero(mask))];
   bool mixed = false;
   banks::for_each_lane(mask, [&](unsigned lane) { mixed |= row.arrays[first + lane] != array; });
 
   LineTally& line = found_or_new(sums.lines, LineKey{key.instruction, key.operation, unit, array});
   std::array<std::uint32_t, banks::most_lanes> addresses{};
-  for (unsigned part = 0; part < key.bytes; part += unit) {
+  for (unsigned part = 0; part < bytes; part += unit) {
     for (unsigned lane = 0; lane < last; ++lane) addresses[lane] = row.addresses[first + lane] + part;
     const banks::Access access{key.operation, unit, mask, std::span(addresses).first(last)};
     const auto answer = banks::cost(architecture, access);

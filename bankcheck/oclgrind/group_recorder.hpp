@@ -71,7 +71,7 @@ class GroupRecorder {
     Key key;
     std::uint64_t mask = 0;
     std::array<std::uint32_t, banks::most_lanes> addresses;
-    std::array<std::uint8_t, banks::most_lanes> arrays;
+    std::array<std::uint16_t, banks::most_lanes> arrays;
   };
   using LineKey = std::tuple<const Instruction*, banks::Operation, unsigned, std::uint32_t>;  // width, array
   struct Sums {

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <set>
@@ -59,6 +60,18 @@ bool takes_stdout(const CheckOptions& options) {
   return outputs == 1;
 }
 
+/// What a number lacks to be one: CLI11 takes -1 for a large one.
+std::string not_a_number(const std::string& text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? "" : text + " is no number from 0 to 2^64-1";
+}
+
+/// An unset variable must not switch a check off.
+std::string not_a_text(const std::string& text) {
+  return text.empty() ? "it needs a value" : "";
+}
+
 Verdict verdict_of(const CheckOptions& options, const Baseline& now) {
   const bool all_kernels = options.kernels.empty();
   if (options.max_conflicts) return compare(now, *options.max_conflicts);
@@ -73,29 +86,37 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
       "opencl",
       "Bank conflicts of the kernels of an OpenCL program, by source line; it runs under Oclgrind, on the CPU");
   command->footer(
+      "The program and its arguments stand behind --.\n"
       "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage, 3 the program or Oclgrind failed.\n"
       "Example: bankcheck opencl --arch sm_90,gfx942 --max-conflicts 0 -- ./my_program --size 256");
+  const CLI::Validator number(not_a_number, ""), text(not_a_text, "");
   command->add_option("--arch", options.architectures, "Architectures, with commas; see bankcheck archs")
       ->delimiter(',')
       ->capture_default_str();
-  auto* limit = command->add_option("--max-conflicts", options.max_conflicts,
-                                    "Fail if a kernel has more conflicts on any of them, over all its launches");
+  auto* limit = command
+                    ->add_option("--max-conflicts", options.max_conflicts,
+                                 "Fail if a kernel has more conflicts on any of them, over all its launches")
+                    ->check(number);
   command->add_option("--baseline", options.baseline, "Fail if a kernel has more conflicts than this CSV file says")
+      ->check(text)
       ->excludes(limit);
-  command->add_option("--update-baseline", options.update_baseline, "Write that file, or the changed rows of it");
-  command->add_option("--json", options.json, "Write all numbers to this file; - is stdout, and then nothing else is");
-  command->add_option("--sarif", options.sarif, "Write the lines with conflicts to this file, for code review");
+  command->add_option("--update-baseline", options.update_baseline, "Write that file, or the changed rows of it")
+      ->check(text);
+  command->add_option("--json", options.json, "Write all numbers to this file; - is stdout, and then nothing else is")
+      ->check(text);
+  command->add_option("--sarif", options.sarif, "Write the lines with conflicts to this file, for code review")
+      ->check(text);
   command->add_option("--kernel", options.kernels, "Report this kernel and not the others; may be given again")
       ->take_all();
   command->add_option("--sources", options.sources, "Folder to look for the kernels' files in")->capture_default_str();
   command->add_option("--local-memory", options.local_memory, "Bytes of local memory that the device claims to have")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 30))
       ->capture_default_str();
-  command->add_option("program", options.command, "The program and its arguments, behind --")->required();
   return command;
 }
 
 int check(const CheckOptions& options) {
+  if (options.command.empty()) throw UsageError("which program? It stands behind --; see bankcheck opencl --help");
   const bool quiet = takes_stdout(options);
   const OutputFile json("--json", options.json), sarif("--sarif", options.sarif);
   const OutputFile baseline("--update-baseline", options.update_baseline);

@@ -124,7 +124,7 @@ std::string remarks(const KernelReport& kernel) {
   const Launch& sum = kernel.sum;
   std::string text;
   for (const ArchitectureTally& tally : sum.tallies) {
-    for (const std::string& sentence : tally.unknown) text += fmt::format("no cost: {}\n", sentence);
+    for (const std::string& sentence : tally.unknown) text += fmt::format("note: {}\n", sentence);
   }
   std::uint64_t mixed = 0;
   for (const LineTally& line : sum.tallies.front().lines) mixed += line.mixed;

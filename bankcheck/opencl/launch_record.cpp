@@ -102,6 +102,7 @@ void take(Record& record, const json& object) {
     record.sources.push_back({object.at("process"), object.at("program"), object.at("text")});
   } else if (kind == "launch") {
     record.launches.push_back(launch_in(object));
+    if (record.launches.back().tallies.size() != record.launches.front().tallies.size()) throw std::runtime_error(kind);
   } else {
     record.errors.push_back(object.at("error"));
   }

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -31,10 +32,21 @@ std::string last_error() {
   return std::strerror(errno);
 }
 
+std::string temporary_folder() {
+  std::error_code error;
+  const fs::path folder = fs::temp_directory_path(error);
+  if (error) {
+    const char* variable = std::getenv("TMPDIR");
+    throw std::runtime_error(
+        fmt::format("cannot use {} for temporary files, which TMPDIR names", in_quotes(variable ? variable : "/tmp")));
+  }
+  return (folder / "bankcheck.XXXXXX").string();
+}
+
 /// A folder that is gone at the end.
 class TemporaryFolder {
  public:
-  TemporaryFolder() : path_((fs::temp_directory_path() / "bankcheck.XXXXXX").string()) {
+  TemporaryFolder() : path_(temporary_folder()) {
     if (mkdtemp(path_.data()) == nullptr)
       throw std::runtime_error(fmt::format("cannot make {}: {}", path_, last_error()));
   }
@@ -109,6 +121,34 @@ std::string line_behind(const std::string& text, std::size_t at, unsigned lines)
   return text.substr(at, text.find('\n', at) - at);
 }
 
+/// Signals that end us go to the child instead, so that we stay to clean up and to tell. Ctrl-C reaches it by itself.
+class SignalsToChild {
+ public:
+  static constexpr std::array signals{SIGINT, SIGTERM, SIGHUP};
+
+  SignalsToChild() {
+    for (const int signal : signals) before_.push_back(std::signal(signal, signal == SIGINT ? SIG_IGN : pass_on));
+  }
+  SignalsToChild(const SignalsToChild&) = delete;
+  SignalsToChild& operator=(const SignalsToChild&) = delete;
+  ~SignalsToChild() {
+    child_ = 0;
+    for (std::size_t i = 0; i < signals.size(); ++i) std::signal(signals[i], before_[i]);
+  }
+  static void set_child(pid_t child) {
+    child_ = child;
+    if (caught_ != 0) kill(child, caught_);
+  }
+
+ private:
+  static void pass_on(int signal) {
+    caught_ = signal;
+    if (child_ > 0) kill(child_, signal);
+  }
+  static inline volatile std::sig_atomic_t child_ = 0, caught_ = 0;
+  std::vector<void (*)(int)> before_;
+};
+
 struct Ended {
   int status = 0;
   std::string errors;  ///< what it wrote to stderr, of which the end
@@ -150,15 +190,25 @@ Ended start_and_wait(const std::vector<std::string>& command, bool own_stdout) {
   posix_spawn_file_actions_init(&actions);
   if (!own_stdout) posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDERR_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t as_usual;
+  sigemptyset(&as_usual);
+  for (const int signal : SignalsToChild::signals) sigaddset(&as_usual, signal);
+  posix_spawnattr_setsigdefault(&attributes, &as_usual);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+
+  const SignalsToChild signals;
   pid_t child = 0;
-  const int error = posix_spawn(&child, command.front().c_str(), &actions, nullptr, arguments.data(), environ);
+  const int error = posix_spawn(&child, command.front().c_str(), &actions, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   close(pipe_ends[1]);
-  // Ctrl-C is the program's to act on; that it ended is told as usual.
-  const auto before = std::signal(SIGINT, SIG_IGN);
   Ended ended;
-  if (error == 0) ended = wait_for(child, pipe_ends[0]);
-  std::signal(SIGINT, before);
+  if (error == 0) {
+    SignalsToChild::set_child(child);
+    ended = wait_for(child, pipe_ends[0]);
+  }
   close(pipe_ends[0]);
   if (error != 0) {
     throw std::runtime_error(fmt::format("cannot run {}: {}", in_quotes(command.front()), std::strerror(error)));
@@ -193,12 +243,19 @@ std::optional<std::string> failure_of(const std::string& program, const Ended& e
         line_behind(all, at, 0));
   }
   if (const auto reason = fatal_error(all)) {
+    constexpr std::string_view undefined = "Undefined external function: ";
+    if (reason->starts_with(undefined)) {
+      return fmt::format("Oclgrind cannot run a kernel of {}: neither it nor the program's source has a function {}",
+                         in_quotes(program), reason->substr(undefined.size()));
+    }
     return fmt::format("Oclgrind cannot run a kernel of {}, which is no fault of the program: {}", in_quotes(program),
                        *reason);
   }
   if (WIFSIGNALED(ended.status)) {
-    return fmt::format("the program {} crashed: signal {} ({})", in_quotes(program), WTERMSIG(ended.status),
-                       strsignal(WTERMSIG(ended.status)));
+    const int signal = WTERMSIG(ended.status);
+    const bool from_outside = signal == SIGKILL || signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
+    return fmt::format("the program {} {} signal {} ({})", in_quotes(program),
+                       from_outside ? "was ended by" : "crashed:", signal, strsignal(signal));
   }
   if (all.find("[Oclgrind] Failed to launch") != std::string::npos) {
     return fmt::format("cannot run {}: it is no program of this machine", in_quotes(program));
@@ -216,8 +273,8 @@ std::optional<std::string> failure_of(const std::string& program, const Ended& e
   }
   if (record.contexts == 0) {
     return fmt::format(
-        "the program {} never made an OpenCL context that Oclgrind saw: it does not use OpenCL, or it is "
-        "linked statically",
+        "the program {} never made an OpenCL context that Oclgrind saw: it does not use OpenCL, is linked "
+        "statically, or cleared its environment",
         in_quotes(program));
   }
   if (record.launches.empty()) return fmt::format("the program {} ran no kernel", in_quotes(program));

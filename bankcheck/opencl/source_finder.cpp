@@ -28,19 +28,22 @@ unsigned indentation(std::string_view line) {
 /// `  "x = 1;\n"` is x = 1; to OpenCL.
 FileLine without_quotes(std::string_view raw) {
   const std::string_view line = trimmed(raw);
-  const auto begin = unsigned(line.data() - raw.data());
-  if (!line.starts_with('"')) return {std::string(line), line.empty() ? 0 : begin};
-  std::string text;
-  for (std::size_t i = 1; i < line.size() && line[i] != '"'; ++i) {
-    if (line[i] != '\\' || i + 1 == line.size()) {
-      text += line[i];
-    } else if (++i; line[i] == 't') {
-      text += '\t';
-    } else if (line[i] != 'n' && line[i] != 'r') {
-      text += line[i];
-    }
+  if (!line.starts_with('"')) return {std::string(line), indentation(raw)};
+  const std::size_t first = std::size_t(line.data() - raw.data()) + 1;
+  FileLine result;
+  for (std::size_t i = first; i < raw.size() && raw[i] != '"'; ++i) {
+    const bool escaped = raw[i] == '\\' && i + 1 < raw.size();
+    const std::size_t at = i;
+    if (escaped) ++i;
+    if (escaped && (raw[i] == 'n' || raw[i] == 'r')) continue;
+    const char c = escaped && raw[i] == 't' ? '\t' : raw[i];
+    if (result.text.empty() && (c == ' ' || c == '\t')) continue;
+    if (result.text.empty()) result.begin = unsigned(at);
+    if (escaped) result.plain = std::min(result.plain, unsigned(result.text.size()));
+    result.text += c;
   }
-  return {std::string(trimmed(text)), begin + 1 + indentation(text)};
+  result.text = trimmed(result.text);
+  return result;
 }
 
 std::vector<FileLine> readable_lines(const fs::path& path) {
@@ -65,6 +68,18 @@ std::size_t agreement(const std::vector<FileLine>& file, std::size_t at, const s
   return agreeing;
 }
 
+/// As a person writes it who is in the current folder.
+std::string shown(const fs::path& path) {
+  std::error_code error;
+  const fs::path near = fs::weakly_canonical(path, error).lexically_relative(fs::current_path(error));
+  return near.empty() || *near.begin() == ".." ? path.lexically_normal().string() : near.string();
+}
+
+unsigned column_in(const FileLine& file, const SourceText::Line& program, unsigned column) {
+  const unsigned begin = indentation(program.text);
+  return column <= begin || column - begin > file.plain ? 0 : column - begin + file.begin;
+}
+
 std::string file_name(std::string_view path) {
   return fs::path(path).filename().string();
 }
@@ -84,7 +99,7 @@ const std::vector<SourceFinder::File>& SourceFinder::files() {
         entry.disable_recursion_pending();
       }
     } else if (may_hold_kernels(path) && entry->is_regular_file(ignored) && entry->file_size(ignored) <= largest_file) {
-      files_->push_back({path.lexically_relative(root_).string(), readable_lines(path)});
+      files_->push_back({shown(path), readable_lines(path)});
     }
   }
   std::sort(files_->begin(), files_->end(), [](const File& a, const File& b) { return a.path < b.path; });
@@ -97,22 +112,24 @@ std::optional<Place> SourceFinder::find(const SourceText& source, const Place& p
   const SourceText::Line* line = source.find(place.file, place.line);
   if (!nameless) {
     std::error_code error;
-    const fs::path near = fs::path(place.file).lexically_proximate(fs::absolute(root_, error));
+    const fs::path near = fs::path(place.file).lexically_proximate(fs::weakly_canonical(root_, error));
     if (!near.empty() && *near.begin() != ".." && near.is_relative() && fs::exists(root_ / near, error)) {
-      return Place{near.string(), place.line, place.column};
+      return Place{shown(root_ / near), place.line, place.column};
     }
   }
   if (line == nullptr) return std::nullopt;
   const std::size_t from = std::size_t(line - source.lines().data());
   std::optional<Place> best;
-  std::size_t most = std::min<std::size_t>(2, source.lines().size() - 1);  // so many lines are alike by chance
+  const auto lines = std::size_t(std::count_if(source.lines().begin(), source.lines().end(),
+                                               [](const auto& one) { return !trimmed(one.text).empty(); }));
+  std::size_t most = std::min<std::size_t>(2, lines - 1);  // so many are alike by chance
   for (const File& file : files()) {
     if (!nameless && file_name(file.path) != file_name(place.file)) continue;
     for (std::size_t at = 0; at < file.lines.size(); ++at) {
       const std::size_t agreeing = agreement(file.lines, at, source.lines(), from);
       if (agreeing <= most) continue;
       most = agreeing;
-      best = Place{file.path, unsigned(at + 1), place.column - indentation(line->text) + file.lines[at].begin};
+      best = Place{file.path, unsigned(at + 1), column_in(file.lines[at], *line, place.column)};
     }
   }
   return best;

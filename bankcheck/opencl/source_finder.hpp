@@ -17,7 +17,8 @@ namespace bankwise::opencl {
 /// A line without the blanks around it, and out of its string literal.
 struct FileLine {
   std::string text;
-  unsigned begin = 0;  ///< characters in front of it
+  unsigned begin = 0;    ///< characters in front of it
+  unsigned plain = ~0U;  ///< characters up to the first escape, behind which columns are not counted
 };
 
 /// Looks for lines of kernels among the source files below a folder, by what stands in them: in files of OpenCL, and in
@@ -27,12 +28,12 @@ class SourceFinder {
  public:
   explicit SourceFinder(const std::filesystem::path& root) : root_(root) {}
 
-  /// Where the line stands: a file's path from the root. None if no file has it, with the lines around it.
+  /// Where the line stands, column 0 if that is not known. None if no file has it, with the lines around it.
   std::optional<Place> find(const SourceText& source, const Place& place);
 
  private:
   struct File {
-    std::string path;  ///< from the root
+    std::string path;  ///< as a person writes it
     std::vector<FileLine> lines;
   };
   const std::vector<File>& files();

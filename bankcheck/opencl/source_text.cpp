@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "opencl/source_text.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <optional>
 

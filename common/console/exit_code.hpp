@@ -8,7 +8,7 @@ namespace bankwise {
 /// The same in every program of bankwise.
 enum ExitCode : int {
   exit_ok = 0,
-  exit_wrong = 1,    ///< a result is wrong
+  exit_wrong = 1,    ///< a result is wrong, or a limit is exceeded
   exit_usage = 2,    ///< the command line, or a file it names, cannot be used
   exit_device = 3,   ///< a device, a driver, a kernel's build or an output failed, or the device is too small
   exit_nothing = 77  ///< nothing to run here: no such device, or no variant that it can run

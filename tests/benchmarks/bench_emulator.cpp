@@ -14,6 +14,7 @@
 #include "bankwise/runner/workbench.hpp"
 #include "case_studies.hpp"
 #include "emulated/emulated_plan.hpp"
+#include "opencl/twins/first_opencl.hpp"
 
 using namespace bankwise;
 
@@ -31,18 +32,14 @@ double emulated(const CaseStudy& study, const Variant& variant, Extent extent) {
 }
 
 double by_opencl(const CaseStudy& study, const Variant& variant, Extent extent) {
-  for (const auto& device : gpu::devices().list) {
-    if (device.api != gpu::Api::opencl) continue;
-    const auto session = gpu::open(device);
-    Workbench bench(study, extent, *session);
-    const auto prepared = bench.prepare(variant, Scope::memory);
+  const auto session = open_first_opencl();
+  Workbench bench(study, extent, *session);
+  const auto prepared = bench.prepare(variant, Scope::memory);
+  session->wait();
+  return seconds_of([&] {
+    bench.enqueue(prepared);
     session->wait();
-    return seconds_of([&] {
-      bench.enqueue(prepared);
-      session->wait();
-    });
-  }
-  throw std::runtime_error("no OpenCL device");
+  });
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "emulated_plan.hpp"
 
+#include <numeric>
 #include <stdexcept>
 
 using namespace bankwise;
@@ -18,7 +19,7 @@ const emulator::Kernel& kernel_named(const CaseStudy& study, const std::string& 
 }  // namespace
 
 EmulatedJob emulate_job(const CaseStudy& study, const Variant& variant, Extent extent, const Words& input,
-                        emulator::Launch how, const Instead& instead) {
+                        emulator::Launch how, const Instead& instead, bool trace_all) {
   const Plan plan = study.plan(variant, extent);
   constexpr std::uint32_t poison = 0xCDCDCDCD;
   std::vector<Words> memory{input, Words(study.output_words(extent), poison)};
@@ -36,6 +37,10 @@ EmulatedJob emulate_job(const CaseStudy& study, const Variant& variant, Extent e
     if (launch.groups == 0) continue;
     how.grid = {unsigned(launch.groups)};
     how.block = {launch.group.x, launch.group.y};
+    if (trace_all) {
+      how.trace_blocks.resize(launch.groups);
+      std::iota(how.trace_blocks.begin(), how.trace_blocks.end(), 0);
+    }
     job.traces.push_back(kernel_named(study, launch.kernel, instead).run(how, arguments));
   }
   if (memory[0] != input) throw std::runtime_error(std::string(variant.name) + " changes its input");

@@ -20,12 +20,14 @@ inline std::vector<const bankwise::CaseStudy*> emulated_case_studies() {
 
 struct EmulatedJob {
   bankwise::Words output;
-  std::vector<bankwise::emulator::Trace> traces;  ///< of each launch, its first block
+  std::vector<bankwise::emulator::Trace> traces;  ///< of each launch
 };
 
 /// Kernels to run in place of others, by the others' names.
 using Instead = std::map<std::string, const bankwise::emulator::Kernel*>;
 
-/// Runs every launch of a plan, whole. Scratch memory and output hold 0xCDCDCDCD before.
+/// Runs every launch of a plan, whole. Scratch memory and output hold 0xCDCDCDCD before. `how` says what is traced,
+/// unless `trace_all` blocks.
 EmulatedJob emulate_job(const bankwise::CaseStudy& study, const bankwise::Variant& variant, bankwise::Extent extent,
-                        const bankwise::Words& input, bankwise::emulator::Launch how = {}, const Instead& instead = {});
+                        const bankwise::Words& input, bankwise::emulator::Launch how = {}, const Instead& instead = {},
+                        bool trace_all = false);

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+//
+// Counts 256 numbers below 64 in local memory, with each kind of atomic: numbers all over the place, then all the same.
+#include "opencl_setup.h"
+
+enum { count = 256, bins = 64 };
+
+static const char* source =
+    "#define START(bins) uint t = get_local_id(0), d = data[t]; if (t < 64) bins[t] = 0; "
+    "barrier(CLK_LOCAL_MEM_FENCE)\n"
+    "#define END(bins) barrier(CLK_LOCAL_MEM_FENCE); if (t < 64) out[t] = bins[t]\n"
+    "kernel void counts(global const uint* data, global uint* out) {\n"
+    "  local uint bins[64];\n"
+    "  START(bins);\n"
+    "  atomic_inc(&bins[d]);\n"
+    "  END(bins);\n"
+    "}\n"
+    "kernel void adds(global const uint* data, global uint* out) {\n"
+    "  local uint bins[64];\n"
+    "  START(bins);\n"
+    "  atomic_add(&bins[d], 1);\n"
+    "  END(bins);\n"
+    "}\n"
+    "kernel void ranks(global const uint* data, global uint* out) {\n"
+    "  local uint bins[64];\n"
+    "  START(bins);\n"
+    "  uint rank = atomic_inc(&bins[d]);\n"
+    "  if (rank > 256) out[0] = rank;\n"
+    "  END(bins);\n"
+    "}\n"
+    "kernel void weights(global const uint* data, global uint* out) {\n"
+    "  local uint bins[64];\n"
+    "  START(bins);\n"
+    "  uint weight = 1 + t % 1;\n"
+    "  atomic_add(&bins[d], weight);\n"
+    "  END(bins);\n"
+    "}\n"
+    "kernel void swaps(global const uint* data, global uint* out) {\n"
+    "  local uint bins[64];\n"
+    "  START(bins);\n"
+    "  atomic_cmpxchg(&bins[d], 0, d + 1);\n"
+    "  END(bins);\n"
+    "}\n";
+
+int main(void) {
+  static cl_uint data[count], out[count];
+  static const char* names[] = {"counts", "adds", "ranks", "weights", "swaps"};
+  Setup s = set_up(source, "");
+  for (int same = 0; same < 2; ++same) {
+    cl_uint counted[bins] = {0};
+    for (cl_uint i = 0; i < count; ++i) {
+      data[i] = same ? 5 : (i * i * 3 + i / 7) % bins;
+      ++counted[data[i]];
+    }
+    for (int n = 0; n < 5; ++n) {
+      run(s, names[n], data, out, count, count);
+      for (cl_uint b = 0; b < bins; ++b)
+        expect(out[b] == (n < 4 ? counted[b] : counted[b] > 0 ? b + 1 : 0), names[n], b);
+    }
+  }
+  tear_down(s);
+  return 0;
+}

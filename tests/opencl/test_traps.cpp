@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+//
+// What goes wrong easily when OpenCL is simulated, and must not go wrong here, or must be said.
+#include "checked_program.hpp"
+
+namespace {
+
+using Json = nlohmann::json;
+
+/// Fails with 3, and with one sentence of bankcheck's own at the end, that holds `words`.
+void check_told(const Outcome& outcome, const std::string& words) {
+  INFO(outcome.err);
+  CHECK(outcome.code == 3);
+  CHECK(count(outcome.err, "bankcheck: ") == 1);
+  const auto sentence = outcome.err.rfind("bankcheck: ");
+  REQUIRE(sentence != std::string::npos);
+  CHECK(outcome.err.find(words, sentence) != std::string::npos);
+  CHECK(outcome.err.find('\n', sentence) == outcome.err.size() - 1);
+}
+
+}  // namespace
+
+TEST_CASE("A switch over two bits is executed rightly, though the program asks for -O3") {
+  const Checked c = check(program("settings"));  // verifies its results, which optimized code makes wrong
+  INFO(c.outcome.err);
+  REQUIRE(c.outcome.code == 0);
+  // Four stores of 8 lanes in each of 2 warps; optimized, they are one store without a line.
+  for (const char* part : {"case 0: a[t]", "case 1: a[t]", "case 2: a[t]", "default: a[t]"}) {
+    const auto found = rows(c.on("tens"), part, "store");
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].at("accesses") == 2);
+    CHECK(found[0].at("lanes") == 16);
+  }
+}
+
+TEST_CASE("A float4 whose parts are added is one load of 16 bytes, though the program asks for -O3") {
+  const Checked c = check(program("settings"));
+  REQUIRE(c.outcome.code == 0);
+  const auto found = rows(c.on("parts"), "float4 v = q[t]", "load");
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].at("width") == 16);
+  CHECK(found[0].at("passes") == 8);  // 2 warps x 4 rows of banks; as four loads they would be 4-way conflicts
+  CHECK(found[0].at("conflicts") == 0);
+  CHECK(rows(c.on("parts"), "v.x + v.y", "load").empty());
+}
+
+TEST_CASE("Contexts that nobody releases are reported all the same") {
+  const Checked c = check(program("two_contexts") + " kept");
+  INFO(c.outcome.err);
+  REQUIRE(c.outcome.code == 0);
+  CHECK(c.kernel("copy").at("launches") == 2);
+  CHECK(c.kernel("copy#2").at("launches") == 1);
+}
+
+TEST_CASE("A context that ends does not disturb the other") {
+  const Checked c = check(program("two_contexts"));  // its last launch comes after the first context's end
+  REQUIRE(c.outcome.code == 0);
+  CHECK(c.kernel("copy#2").at("launches") == 2);
+}
+
+TEST_CASE("A plugin that cannot be loaded is an error, and not a run without conflicts") {
+  const ScratchDirectory scratch;
+  std::filesystem::copy_file(SAMPLES_DIRECTORY "/bankcheck", scratch.path() / "bankcheck");
+  std::ofstream(scratch.path() / "bankcheck_oclgrind.so") << "no library\n";
+  const auto json = scratch.path() / "json", err = scratch.path() / "err";
+  const std::string command = "'" + (scratch.path() / "bankcheck").string() + "' opencl --max-conflicts 0 --json " +
+                              json.string() + " -- " + program("transpose") + " >/dev/null 2>" + err.string();
+  const int status = std::system(command.c_str());
+  check_told({WIFEXITED(status) ? WEXITSTATUS(status) : -1, "", text_of(err)}, "could not load bankcheck's plugin");
+  CHECK(text_of(json).empty());
+}
+
+TEST_CASE("Every array begins at bank 0, whatever lies before it") {
+  const Checked c = check(program("shapes"), "--arch sm_90,gfx942");
+  REQUIRE(c.outcome.code == 0);
+  // Lane 0 reads word 0 of an array of 3 words, and the others words 1 to 31 of the next: directly behind it, its word
+  // 29 would be in bank 0 too.
+  for (const auto& [architecture, passes] : {std::pair(0U, 1), std::pair(1U, 2)}) {
+    unsigned mixed = 0;
+    for (const Json& row : rows(c.on("phases", architecture), "mine[t]", "load")) {
+      if (row.at("array") != "few") continue;
+      ++mixed;
+      CHECK(row.at("mixed_arrays") == 1);
+      CHECK(row.at("passes") == passes);
+      CHECK(row.at("conflicts") == 0);
+    }
+    CHECK(mixed == 1);
+  }
+  CHECK(c.outcome.out.find("each array begins at bank 0") != std::string::npos);
+}
+
+TEST_CASE("What Oclgrind cannot run is said not to be the program's fault") {
+  for (const char* name : {"sub_groups", "halves"}) {
+    const Checked c = check(program("limits") + " " + name);
+    check_told(c.outcome, "Oclgrind cannot run a kernel of");
+    CHECK(c.json.is_null());
+  }
+  check_told(check(program("limits") + " sub_groups").outcome, "sub_group_reduce_add");
+  check_told(check(program("limits") + " halves").outcome, "Unsupported float size: 2");
+}
+
+TEST_CASE("Local memory is as large as a GPU's, or as --local-memory says") {
+  const Checked c = check(program("limits") + " large");  // 48 KiB, where Oclgrind's own device has 32
+  INFO(c.outcome.err);
+  CHECK(c.outcome.code == 0);
+  CHECK(rows(c.on("large"), "= a[12224 + t]", "load").at(0).at("passes") == 2);
+  check_told(check(program("limits") + " large", "--local-memory 32768").outcome, "ended with exit code 1");
+  CHECK(check(program("limits") + " large", "--local-memory 49152").outcome.code == 0);
+}
+
+TEST_CASE("Code that counts on the lock step of a warp is counted rightly, whatever it computes") {
+  const Checked c = check(program("limits") + " unsynchronized");
+  REQUIRE(c.outcome.code == 0);
+  for (const unsigned lanes : {32U, 16U, 8U}) {
+    const std::string part = "a[t] += a[t + " + std::to_string(lanes) + "]";
+    const auto stores = rows(c.on("unsynchronized"), part, "store");
+    REQUIRE(stores.size() == 1);
+    CHECK(stores[0].at("accesses") == 1);
+    CHECK(stores[0].at("lanes") == lanes);
+    CHECK(rows(c.on("unsynchronized"), part, "load").size() == 2);
+  }
+  CHECK(c.on("unsynchronized").at("levels").at(1).at("active_lanes") == 32);
+}
+
+TEST_CASE("Several threads of Oclgrind give the same report, to the letter") {
+  for (const char* name : {"reduction", "divergence", "shapes"}) {
+    const std::string arguments = "opencl --arch sm_90,gfx942 --json - -- " + program(name);
+    const Outcome alone = bankcheck(arguments, "OCLGRIND_NUM_THREADS=1");
+    REQUIRE(alone.code == 0);
+    REQUIRE(Json::parse(alone.out).at("kernels").size() >= 2);
+    for (int turn = 0; turn < 4; ++turn) {
+      const Outcome together = bankcheck(arguments, "OCLGRIND_NUM_THREADS=4");
+      CHECK(together.code == 0);
+      CHECK(together.out == alone.out);
+    }
+  }
+}
+
+TEST_CASE("Waves of 64 lanes are grouped as such, beside warps of 32 of the same run") {
+  const Checked c = check(program("divergence"), "--arch sm_90,gfx942");
+  REQUIRE(c.outcome.code == 0);
+  CHECK(c.on("choice", 0).at("warp_width") == 32);
+  CHECK(c.on("choice", 1).at("warp_width") == 64);
+  const auto warps = rows(c.on("choice", 0), "case 0: s = a[t]", "load");
+  const auto waves = rows(c.on("choice", 1), "case 0: s = a[t]", "load");
+  CHECK(warps.at(0).at("accesses") == 2);
+  CHECK(waves.at(0).at("accesses") == 1);
+  CHECK(warps.at(0).at("lanes") == 16);
+  CHECK(waves.at(0).at("lanes") == 16);
+  CHECK(waves.at(0).at("passes") == 2);  // a half at a time
+  CHECK(waves.at(0).at("alu_utilization") == Approx(16.0 / 64));
+}
