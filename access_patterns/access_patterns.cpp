@@ -109,7 +109,7 @@ Words reference(const Variant& variant, Extent extent) {
   return sums;
 }
 
-Plan plan(const Variant& variant, Extent extent) {
+Plan plan(const Variant& variant, Extent extent, unsigned) {
   const std::size_t number = number_of(variant);
   const Pattern& pattern = patterns().at(number);
   const std::string kernel =

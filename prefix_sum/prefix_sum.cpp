@@ -25,7 +25,7 @@ Words reference(Extent, const Words& input) {
 
 /// Scan the tiles, scan the tiles' totals the same way until one tile holds them all, then add them back in, the
 /// smallest level first. Scratch buffer k holds the totals of level k, scanned in place.
-Plan plan(const Variant& variant, Extent extent) {
+Plan plan(const Variant& variant, Extent extent, unsigned) {
   const std::uint64_t tile = 2 * variant.group.size();
   Plan plan;
   std::vector<std::uint64_t> counts{extent.count()};

@@ -25,7 +25,7 @@ Words reference(Extent extent, const Words& input) {
 }
 
 /// Every launch leaves one record a tile; launch until one record is left. The scratch buffers take turns.
-Plan plan(const Variant& variant, Extent extent) {
+Plan plan(const Variant& variant, Extent extent, unsigned) {
   Plan plan;
   Slot in = input_slot;
   for (std::uint64_t left = extent.count();;) {

@@ -39,7 +39,7 @@ Words reference(Extent extent, const Words& input) {
   return output;
 }
 
-Plan plan(const Variant& variant, Extent extent) {
+Plan plan(const Variant& variant, Extent extent, unsigned) {
   const std::uint64_t side = variant.group.x;
   const std::uint64_t groups = tiles(extent.height, side) * tiles(extent.width, side);
   if (groups == 0) return {};

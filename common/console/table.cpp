@@ -46,9 +46,9 @@ std::string format_table(const std::vector<std::vector<std::string>>& rows, std:
   return text;
 }
 
-std::string format_wide_table(const Table& table, std::size_t titles, std::size_t widest) {
-  std::vector<std::size_t> widths(table.front().size(), 0);
-  for (const auto& row : table) {
+std::string format_wide_table(const Table& rows, std::size_t titles, std::size_t widest) {
+  std::vector<std::size_t> widths(rows.front().size(), 0);
+  for (const auto& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], 2 + row[i].size());
   }
   auto ends = cuts(widths, titles, widest);
@@ -61,7 +61,7 @@ std::string format_wide_table(const Table& table, std::size_t titles, std::size_
   for (std::size_t piece = 0; piece + 1 < ends.size(); ++piece) {
     Table part;
     const auto from = std::ptrdiff_t(ends[piece]), to = std::ptrdiff_t(ends[piece + 1]);
-    for (const auto& row : table) {
+    for (const auto& row : rows) {
       auto& line = part.emplace_back(row.begin(), row.begin() + std::ptrdiff_t(titles));
       line.insert(line.end(), row.begin() + from, row.begin() + to);
     }

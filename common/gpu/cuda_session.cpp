@@ -97,6 +97,13 @@ class CudaSession : public Session {
 
   void prepare(const KernelImage& image, Form form, GroupShape group) override {
     use();
+    const unsigned capability =
+        10 * attribute(cudaDevAttrComputeCapabilityMajor) + attribute(cudaDevAttrComputeCapabilityMinor);
+    if (capability < image.capability) {
+      throw Unsupported(fmt::format("{} needs compute capability {}.{}; {} has {}.{}", image.name,
+                                    image.capability / 10, image.capability % 10, info_.name, capability / 10,
+                                    capability % 10));
+    }
     cudaFuncAttributes attributes{};
     const cudaError_t code = cudaFuncGetAttributes(&attributes, handle(image, form));
     if (code == cudaErrorNoKernelImageForDevice || code == cudaErrorInvalidDeviceFunction) {
@@ -105,6 +112,7 @@ class CudaSession : public Session {
           fmt::format("this build has no code for {}; configure with -D CMAKE_CUDA_ARCHITECTURES=native", info_.name));
     }
     check_cuda(code, "cudaFuncGetAttributes");
+    if (group.dynamic_shared > 0) claim_shared(image, form, group, attributes.sharedSizeBytes);
     if (group.size() > unsigned(attributes.maxThreadsPerBlock)) {
       throw Unsupported(fmt::format("{} runs in blocks of at most {} threads here, not {}", image.name,
                                     attributes.maxThreadsPerBlock, group.size()));
@@ -131,7 +139,7 @@ class CudaSession : public Session {
       }
     }
     BANKWISE_CUDA(cudaLaunchKernel(handle(image, form), dim3(unsigned(groups)), dim3(group.x, group.y),
-                                   addresses.data(), 0, stream_.get()));
+                                   addresses.data(), group.dynamic_shared, stream_.get()));
   }
 
   void launch(const Library& library, const Buffer& in, Buffer& out, Buffer& workspace, std::uint64_t height,
@@ -160,8 +168,26 @@ class CudaSession : public Session {
  private:
   void use() const { BANKWISE_CUDA(cudaSetDevice(info_.api_index)); }
 
+  unsigned attribute(cudaDeviceAttr which) const {
+    int value = 0;
+    BANKWISE_CUDA(cudaDeviceGetAttribute(&value, which, info_.api_index));
+    return unsigned(value);
+  }
+
+  /// More than 48 KiB have to be asked for.
+  void claim_shared(const KernelImage& image, Form form, GroupShape group, std::size_t own) const {
+    const std::size_t most = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    if (own + group.dynamic_shared > most) {
+      throw Unsupported(fmt::format("{} needs {} bytes of shared memory; this device has {}", image.name,
+                                    own + group.dynamic_shared, most));
+    }
+    BANKWISE_CUDA(cudaFuncSetAttribute(handle(image, form), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                       int(group.dynamic_shared)));
+  }
+
   static const void* handle(const KernelImage& image, Form form) {
     const void* handle = form == Form::once ? image.cuda : image.cuda_repeated;
+    if (handle == nullptr && !image.why_no_twin.empty()) throw Unsupported(std::string(image.why_no_twin));
     if (handle == nullptr) throw Unsupported(fmt::format("{} was not built for CUDA", image.name));
     return handle;
   }

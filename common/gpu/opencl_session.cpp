@@ -155,6 +155,7 @@ class OpenClSession : public Session {
   cl::Event* next_event() { return recording_ ? &events_.emplace_back() : nullptr; }
 
   cl::Kernel build(const KernelImage& image, Form form) const {
+    if (image.opencl_file.empty() && !image.why_no_twin.empty()) throw Unsupported(std::string(image.why_no_twin));
     if (image.opencl_file.empty()) throw Unsupported(fmt::format("{} has no OpenCL twin", image.name));
     std::string source(image.opencl_source);
     if (form == Form::repeated) source = repeat_phase(source, Api::opencl);

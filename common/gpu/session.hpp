@@ -28,9 +28,10 @@ class Buffer {
 /// Which of a kernel's two forms: as written, or with its shared-memory phase repeated.
 enum class Form { once, repeated };
 
-/// The shape of a group (block): `x` work-items in each of `y` rows.
+/// The shape of a group (block): `x` work-items in each of `y` rows, with shared memory beside its own arrays.
 struct GroupShape {
   unsigned x = 1, y = 1;
+  unsigned dynamic_shared = 0;  ///< bytes; CUDA alone
   unsigned size() const { return x * y; }
 };
 

@@ -17,6 +17,11 @@ std::uint32_t hashed_word(std::uint64_t i) {
   return std::uint32_t(z ^ (z >> 31));
 }
 
+std::uint64_t blocks(const Variant& variant, std::uint64_t tiles, unsigned units) {
+  if (variant.blocks_per_unit == 0) return tiles;
+  return std::min(tiles, std::uint64_t{variant.blocks_per_unit} * units);
+}
+
 std::uint64_t tiles(std::uint64_t count, std::uint64_t tile, std::uint64_t least) {
   return std::max(least, count / tile + (count % tile != 0));
 }

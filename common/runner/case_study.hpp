@@ -35,13 +35,17 @@ struct Variant {
   gpu::GroupShape group;  ///< the block that its kernel is written for; unused by a library
   std::string_view idea;  ///< what sets it apart, in a few words
   bool library = false;   ///< a vendor's routine (KernelSet::library) instead of a kernel of ours; CUDA only
+  // What the case study's plan makes of it.
+  std::uint64_t tile = 0;        ///< elements (words along a side) that a block takes at once; 0: as its shape says
+  unsigned blocks_per_unit = 0;  ///< for each compute unit, which then take tile after tile; 0: a block for each tile
+  bool single_pass = false;      ///< one launch does it all, with Plan::state_bytes between its blocks
 };
 
-/// Memory that a launch uses: 0 the input, 1 the output, from 2 on the plan's scratch buffers.
+/// Memory that a launch uses: 0 the input, 1 the output, from 2 on the plan's scratch buffers; and the plan's state.
 struct Slot {
   std::size_t index;
 };
-inline constexpr Slot input_slot{0}, output_slot{1};
+inline constexpr Slot input_slot{0}, output_slot{1}, state_slot{~std::size_t{0}};
 constexpr Slot scratch_slot(std::size_t i) {
   return {2 + i};
 }
@@ -59,6 +63,8 @@ struct Launch {
 struct Plan {
   std::vector<std::uint64_t> scratch_bytes;
   std::vector<Launch> launches;
+  std::uint64_t state_bytes =
+      0;  ///< memory that is zero before the first run, and that each run leaves fit for the next
 };
 
 /// What a variant does, in a case study whose variants repeat one access each.
@@ -94,7 +100,8 @@ struct CaseStudy {
   Words (*reference)(Extent, const Words& input) = nullptr;
   /// In place of `reference`, where each variant has a result of its own.
   Words (*reference_of)(const Variant&, Extent) = nullptr;
-  Plan (*plan)(const Variant&, Extent) = nullptr;
+  /// `units` are the device's compute units, for variants that have so many blocks for each.
+  Plan (*plan)(const Variant&, Extent, unsigned units) = nullptr;
   /// What a variant's kernel does up to its first barrier, between that and the next, and so on, in a word or two each.
   /// A number among them says how many lanes have work, out of a whole block. Empty, or null: levels go by number.
   std::vector<std::string> (*level_names)(const Variant&, std::string_view kernel) = nullptr;
@@ -108,6 +115,9 @@ Words expected_output(const CaseStudy& study, const Variant& variant, Extent ext
 
 /// A 32-bit hash of i; the usual choice for CaseStudy::input_word.
 std::uint32_t hashed_word(std::uint64_t i);
+
+/// Blocks of a variant for so many tiles: one for each, or as many as the device's units are to have.
+std::uint64_t blocks(const Variant& variant, std::uint64_t tiles, unsigned units);
 
 /// ceil(count / tile), at least `least`.
 std::uint64_t tiles(std::uint64_t count, std::uint64_t tile, std::uint64_t least = 0);

@@ -51,6 +51,7 @@ class Buffers {
     memory_.push_back(reserve(bytes_of(study.input_words(extent))));
     memory_.push_back(reserve(bytes_of(study.output_words(extent))));
     for (const std::uint64_t bytes : plan.scratch_bytes) memory_.push_back(reserve(bytes));
+    state_ = reserve(plan.state_bytes);
     auto* const input = static_cast<std::uint32_t*>(memory_[input_slot.index].get());
     const std::uint64_t words = std::min(filled_words, study.input_words(extent));
     for (std::uint64_t i = 0; i < words; ++i) input[i] = study.input_word(i);
@@ -60,7 +61,7 @@ class Buffers {
     std::vector<emulator::Argument> arguments;
     for (const auto& argument : launch.arguments) {
       if (const auto* slot = std::get_if<Slot>(&argument)) {
-        arguments.emplace_back(memory_.at(slot->index).get());
+        arguments.emplace_back(slot->index == state_slot.index ? state_.get() : memory_.at(slot->index).get());
       } else {
         arguments.emplace_back(std::get<std::uint64_t>(argument));
       }
@@ -70,6 +71,7 @@ class Buffers {
 
  private:
   std::vector<Memory> memory_;
+  Memory state_;
 };
 
 const emulator::Kernel& emulated_kernel(const CaseStudy& study, std::string_view name) {
@@ -91,6 +93,7 @@ emulator::Trace trace_of(const CaseStudy& study, const Launch& launch, const Buf
   emulator::Launch shape;
   shape.grid = unsigned(launch.groups);
   shape.block = {launch.group.x, launch.group.y};
+  shape.dynamic_shared = launch.group.dynamic_shared;
   shape.warp = warp;
   shape.run_traced_only = true;
   shape.threads = 1;
@@ -109,15 +112,6 @@ std::vector<std::string> level_names(const CaseStudy& study, const Variant& vari
   return names;
 }
 
-void add(emulator::Costs& sum, const emulator::Costs& costs) {
-  sum.accesses += costs.accesses;
-  sum.lanes += costs.lanes;
-  sum.passes += costs.passes;
-  sum.ideal += costs.ideal;
-  sum.conflicts += costs.conflicts;
-  sum.unknown += costs.unknown;
-}
-
 std::optional<double> utilization(std::uint64_t lanes, std::uint64_t issued, unsigned warp) {
   if (issued == 0) return std::nullopt;
   return double(lanes) / (double(issued) * warp);
@@ -126,7 +120,8 @@ std::optional<double> utilization(std::uint64_t lanes, std::uint64_t issued, uns
 /// Error: whatever the emulator finds wrong, as an exception with a sentence.
 void emulate(const CaseStudy& study, const Variant& variant, Extent extent, VariantLevels& levels) {
   if (variant.library) throw std::runtime_error("a library has no kernel here to emulate");
-  const Plan plan = study.plan(variant, extent);
+  // So many units that block 0 has one tile, as in every other variant.
+  const Plan plan = study.plan(variant, extent, ~0U);
   const Buffers buffers(study, extent, plan);
   const unsigned warp = levels.architecture->warp;
   std::vector<std::string_view> seen;
@@ -142,7 +137,7 @@ void emulate(const CaseStudy& study, const Variant& variant, Extent extent, Vari
     }
     if (trace.accesses.empty()) continue;
     emulator::Report report = emulator::report(trace, *levels.architecture);
-    add(all, report.all);
+    all.add(report.all);
     if (!report.unknown.empty() && levels.reason.empty()) levels.reason = report.unknown.front();
     auto names = level_names(study, variant, launch.kernel, report.levels.size());
     levels.kernels.push_back({launch.kernel, std::move(trace), std::move(report), std::move(names)});

@@ -53,7 +53,7 @@ class ProgressBar {
 std::string variant_list(const CaseStudy& study) {
   std::vector<std::vector<std::string>> rows{{"variant", "APIs", "block", "idea"}};
   for (const Variant& variant : study.variants) {
-    const Plan plan = variant.library ? Plan{} : study.plan(variant, {1, 1});
+    const Plan plan = variant.library ? Plan{} : study.plan(variant, {1, 1}, 1);
     const gpu::KernelImage* image = variant.library ? nullptr : find_image(study, plan.launches.front().kernel);
     std::string apis = variant.library && study.kernels->library != nullptr ? "cuda" : "";
     if (image != nullptr && image->cuda != nullptr) apis = "cuda";

@@ -71,7 +71,7 @@ PreparedVariant Workbench::prepare(const Variant& variant, Scope scope) {
     if (scope == Scope::block) throw gpu::Unsupported("a library's phase in shared memory cannot be repeated");
     prepared.plan.scratch_bytes = {library->workspace_bytes(extent_.height, extent_.width)};
   } else {
-    prepared.plan = study_.plan(variant, extent_);
+    prepared.plan = study_.plan(variant, extent_, session_.info().compute_units);
     if (scope == Scope::block && study_.access == nullptr) prepared.first_form = gpu::Form::repeated;
     for (std::size_t i = 0; i < prepared.plan.launches.size(); ++i) {
       const Launch& launch = prepared.plan.launches[i];
@@ -84,6 +84,10 @@ PreparedVariant Workbench::prepare(const Variant& variant, Scope scope) {
       session_.prepare(*image, form, launch.group);
     }
   }
+  if (const std::uint64_t bytes = tiles(prepared.plan.state_bytes, 4) * 4; bytes > 0) {
+    prepared.state = guarded(bytes);
+    session_.fill(*prepared.state, 0, bytes, 0);
+  }
   for (const auto bytes : prepared.plan.scratch_bytes) prepared.scratch.push_back(guarded(tiles(bytes, 4) * 4));
   return prepared;
 }
@@ -91,6 +95,7 @@ PreparedVariant Workbench::prepare(const Variant& variant, Scope scope) {
 gpu::Buffer& Workbench::buffer(const PreparedVariant& prepared, Slot slot) {
   if (slot.index == input_slot.index) return *input_;
   if (slot.index == output_slot.index) return *output_;
+  if (slot.index == state_slot.index) return *prepared.state;
   return *prepared.scratch.at(slot.index - scratch_slot(0).index);
 }
 
@@ -172,6 +177,7 @@ std::string Workbench::verify(const PreparedVariant& prepared, Scratch scratch) 
   for (const auto& buffer : prepared.scratch) {
     if (auto wrong = compare(*buffer, {}, "scratch memory"); !wrong.empty()) return wrong;
   }
+  if (prepared.state != nullptr) return compare(*prepared.state, {}, "state");
   return {};
 }
 

@@ -23,6 +23,7 @@ struct PreparedVariant {
   Plan plan;
   gpu::Form first_form = gpu::Form::once;  ///< of the first launch; the others run as written
   std::vector<std::unique_ptr<gpu::Buffer>> scratch;
+  std::unique_ptr<gpu::Buffer> state;  ///< null where the plan needs none
 };
 
 /// One problem on one device: its input and output, and what the output must be.

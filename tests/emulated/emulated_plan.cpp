@@ -20,16 +20,17 @@ const emulator::Kernel& kernel_named(const CaseStudy& study, const std::string& 
 
 EmulatedJob emulate_job(const CaseStudy& study, const Variant& variant, Extent extent, const Words& input,
                         emulator::Launch how, const Instead& instead, bool trace_all) {
-  const Plan plan = study.plan(variant, extent);
+  const Plan plan = study.plan(variant, extent, emulated_units);
   constexpr std::uint32_t poison = 0xCDCDCDCD;
   std::vector<Words> memory{input, Words(study.output_words(extent), poison)};
   for (const auto bytes : plan.scratch_bytes) memory.emplace_back(bytes / sizeof(std::uint32_t), poison);
+  Words state(plan.state_bytes / sizeof(std::uint32_t), 0);
   EmulatedJob job;
   for (const auto& launch : plan.launches) {
     std::vector<emulator::Argument> arguments;
     for (const auto& argument : launch.arguments) {
       if (const auto* slot = std::get_if<Slot>(&argument)) {
-        arguments.emplace_back(memory.at(slot->index).data());
+        arguments.emplace_back(slot->index == state_slot.index ? state.data() : memory.at(slot->index).data());
       } else {
         arguments.emplace_back(std::get<std::uint64_t>(argument));
       }
@@ -37,6 +38,7 @@ EmulatedJob emulate_job(const CaseStudy& study, const Variant& variant, Extent e
     if (launch.groups == 0) continue;
     how.grid = {unsigned(launch.groups)};
     how.block = {launch.group.x, launch.group.y};
+    how.dynamic_shared = launch.group.dynamic_shared;
     if (trace_all) {
       how.trace_blocks.resize(launch.groups);
       std::iota(how.trace_blocks.begin(), how.trace_blocks.end(), 0);

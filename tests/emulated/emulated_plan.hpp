@@ -23,6 +23,9 @@ struct EmulatedJob {
   std::vector<bankwise::emulator::Trace> traces;  ///< of each launch
 };
 
+/// Compute units of the device that plans are made for: few, so that blocks that stay take several tiles.
+inline constexpr unsigned emulated_units = 2;
+
 /// Kernels to run in place of others, by the others' names.
 using Instead = std::map<std::string, const bankwise::emulator::Kernel*>;
 

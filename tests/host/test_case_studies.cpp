@@ -85,7 +85,7 @@ TEST_CASE("a reduction launches until one record is left") {
                                     {65537, 3},
                                     {std::uint64_t{1} << 32, 4}}) {
     INFO(n);
-    const Plan plan = reduce.plan(naive, {1, n});
+    const Plan plan = reduce.plan(naive, {1, n}, 1);
     REQUIRE(plan.launches.size() == launches);
     CHECK(plan.launches.back().groups == 1);
     CHECK(plan.scratch_bytes.size() == std::min<std::size_t>(2, launches - 1));
@@ -106,7 +106,7 @@ TEST_CASE("a scan goes up the levels and down again") {
   for (const auto& [n, levels] :
        {std::pair<std::uint64_t, std::size_t>{0, 1}, {512, 1}, {513, 2}, {512 * 512, 2}, {512 * 512 + 1, 3}}) {
     INFO(n);
-    const Plan plan = scan.plan(naive, {1, n});
+    const Plan plan = scan.plan(naive, {1, n}, 1);
     REQUIRE(plan.launches.size() == 2 * levels - 1);
     CHECK(plan.scratch_bytes.size() == levels);
     for (std::size_t i = 0; i < plan.launches.size(); ++i) {
@@ -118,11 +118,11 @@ TEST_CASE("a scan goes up the levels and down again") {
 
 TEST_CASE("a transpose has a group for each tile, whole or not") {
   const Variant& naive = variant_of(flip, "naive");
-  CHECK(flip.plan(naive, {0, 5}).launches.empty());
-  CHECK(flip.plan(naive, {5, 0}).launches.empty());
-  CHECK(flip.plan(naive, {1, 1}).launches.front().groups == 1);
-  CHECK(flip.plan(naive, {16, 17}).launches.front().groups == 2);
-  CHECK(flip.plan(naive, {33, 17}).launches.front().groups == 6);
+  CHECK(flip.plan(naive, {0, 5}, 1).launches.empty());
+  CHECK(flip.plan(naive, {5, 0}, 1).launches.empty());
+  CHECK(flip.plan(naive, {1, 1}, 1).launches.front().groups == 1);
+  CHECK(flip.plan(naive, {16, 17}, 1).launches.front().groups == 2);
+  CHECK(flip.plan(naive, {33, 17}, 1).launches.front().groups == 6);
 }
 
 TEST_CASE("the transpose's input is unchanged by floating point") {
@@ -147,7 +147,7 @@ TEST_CASE("every variant has its kernel, and every kernel its twin") {
   for (const CaseStudy* study : all_case_studies) {
     for (const Variant& variant : study->variants) {
       if (variant.library) continue;
-      const gpu::KernelImage* image = find_image(*study, study->plan(variant, {1, 1}).launches.front().kernel);
+      const gpu::KernelImage* image = find_image(*study, study->plan(variant, {1, 1}, 1).launches.front().kernel);
       REQUIRE(image != nullptr);
       CHECK(image->opencl_source.find("__kernel") != std::string_view::npos);
     }

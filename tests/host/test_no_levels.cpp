@@ -26,7 +26,7 @@ constexpr emulator::KernelSet made_up_set{made_up_kernels};
 CaseStudy made_up() {
   CaseStudy study = reduction::case_study();
   study.emulated = &made_up_set;
-  study.plan = [](const Variant& variant, Extent) {
+  study.plan = [](const Variant& variant, Extent, unsigned) {
     return Plan{{}, {{"made_up_" + std::string(variant.name), 1, {32, 1}, {input_slot}}}};
   };
   return study;

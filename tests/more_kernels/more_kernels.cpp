@@ -61,7 +61,7 @@ Words reference(const Variant& variant, Extent extent) {
   return output;
 }
 
-Plan plan(const Variant& variant, Extent extent) {
+Plan plan(const Variant& variant, Extent extent, unsigned) {
   if (extent.width == 0) return {};
   return {
       {},

@@ -57,7 +57,7 @@ AllTwinNumbers emulated_numbers(const CaseStudy& study, Extent extent, const ban
     if (job.output != expected_output(study, variant, extent, input)) {
       throw std::runtime_error(std::string(variant.name) + " is wrong in the emulator");
     }
-    const Plan plan = study.plan(variant, extent);
+    const Plan plan = study.plan(variant, extent, emulated_units);
     for (std::size_t i = 0; i < job.traces.size(); ++i) {
       add_report(all[plan.launches[i].kernel], emulator::report(job.traces[i], architecture));
     }

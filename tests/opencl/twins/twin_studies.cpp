@@ -33,7 +33,7 @@ const CaseStudy& flush() {
       .input_word = hashed_word,
       .reference = [](Extent, const Words&) { return Words{0xCDCDCDCD}; },
       .plan =
-          [](const Variant& variant, Extent extent) {
+          [](const Variant& variant, Extent extent, unsigned) {
             return Plan{{}, {{"read_all", 2, variant.group, {input_slot, output_slot, extent.count()}}}};
           },
   };

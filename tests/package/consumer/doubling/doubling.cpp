@@ -16,7 +16,7 @@ Words reference(Extent, const Words& input) {
   return output;
 }
 
-Plan plan(const Variant& variant, Extent extent) {
+Plan plan(const Variant& variant, Extent extent, unsigned) {
   return {{},
           {{"double_naive", tiles(extent.count(), 128, 1), variant.group, {input_slot, output_slot, extent.count()}}}};
 }
