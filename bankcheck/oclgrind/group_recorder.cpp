@@ -37,9 +37,15 @@ void GroupRecorder::begin(std::uint64_t group, std::vector<LocalArray> arrays) {
   arrays_ = std::move(arrays);
   left_out_ = 0;
   sums_.assign(architectures_.size(), {});
+  forget_rows();
+}
+
+void GroupRecorder::forget_rows() {
+  all_rows_ -= rows_.size();
   rows_.clear();
   index_.clear();
   paths_.clear();
+  next_row_ = 0;
 }
 
 GroupRecorder::Row* GroupRecorder::row_of(unsigned lane, std::uint32_t path, const LaneAccess& access) {
@@ -51,7 +57,8 @@ GroupRecorder::Row* GroupRecorder::row_of(unsigned lane, std::uint32_t path, con
   for (;; ++key.again) {
     const auto [found, is_new] = index_.try_emplace(key, rows_.size());
     if (is_new) {
-      if (rows_.size() == most_rows) {
+      if (all_rows_++ >= most_rows) {
+        --all_rows_;
         index_.erase(found);
         return nullptr;
       }
@@ -90,10 +97,7 @@ void GroupRecorder::flush() {
     if (sums.levels.size() <= level_) sums.levels.resize(level_ + 1);
     add_warps(*architectures_[i], sums);
   }
-  rows_.clear();
-  index_.clear();
-  paths_.clear();
-  next_row_ = 0;
+  forget_rows();
 }
 
 void GroupRecorder::add_warps(const banks::Architecture& architecture, Sums& sums) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -18,8 +19,8 @@
 
 namespace bankwise::opencl {
 
-/// Where arrays begin in the model's shared memory: at bank 0 of every architecture. A device puts them elsewhere, but
-/// almost always where a row of banks begins.
+/// Where arrays begin in the model's shared memory: at bank 0 of every architecture. A device puts them elsewhere, which
+/// makes no difference to an access that stays in one: a shift rotates the banks.
 inline constexpr std::uint32_t array_stride = 1 << 16;
 
 struct LocalArray {
@@ -40,10 +41,14 @@ struct LaneAccess {
 /// before the next, and 64 of them are remembered at a time. One thread's.
 class GroupRecorder {
  public:
-  /// Accesses of 64 lanes that are remembered between two barriers: about 600 bytes each.
+  /// Accesses of 64 lanes that all threads together remember between two barriers: about 600 bytes each.
   static constexpr std::size_t most_rows = std::size_t{1} << 22;
 
   explicit GroupRecorder(std::vector<const banks::Architecture*> architectures);
+
+  GroupRecorder(GroupRecorder&&) = default;
+  GroupRecorder(const GroupRecorder&) = delete;
+  ~GroupRecorder() { forget_rows(); }
 
   void begin(std::uint64_t group, std::vector<LocalArray> arrays);
   void access(unsigned lane, LanePath& path, const LaneAccess& access);
@@ -81,6 +86,7 @@ class GroupRecorder {
   };
 
   Row* row_of(unsigned lane, std::uint32_t path, const LaneAccess& access);
+  void forget_rows();
   void flush();
   void add_warps(const banks::Architecture& architecture, Sums& sums);
   void add_access(const banks::Architecture& architecture, Sums& sums, const Row& row, unsigned first,
@@ -97,6 +103,7 @@ class GroupRecorder {
   std::size_t next_row_ = 0;  ///< a guess: what the lane before did next
   std::unordered_map<Key, std::size_t, Hash> index_;
   std::uint64_t left_out_ = 0;
+  static inline std::atomic<std::size_t> all_rows_ = 0;  ///< of all recorders
 };
 
 }  // namespace bankwise::opencl

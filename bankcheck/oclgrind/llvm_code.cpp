@@ -61,6 +61,8 @@ unsigned call_alignment(const void* call, banks::Operation operation) {
     const void* align = LLVMGetCallSiteEnumAttribute(call, is_store ? 1 : 2, kind);
     return align == nullptr ? 1 : unsigned(LLVMGetEnumAttributeValue(align));
   }
+  if (callee.find("loada_half") != std::string_view::npos || callee.find("storea_half") != std::string_view::npos)
+    return 16;
   if (callee.find("_half") != std::string_view::npos) return 2;
   const unsigned bytes = scalar_bytes(LLVMTypeOf(is_store ? LLVMGetOperand(call, 0) : call));
   return bytes == 0 ? 16 : bytes;
@@ -122,7 +124,7 @@ const Block& LlvmCode::block(const void* block) {
     for (unsigned s = 0; s < LLVMGetNumSuccessors(end); ++s)
       successors[i].push_back(number.at(LLVMGetSuccessor(end, s)));
   }
-  const auto loops = natural_loops(successors);
+  const auto loops = loops_in_layout(successors);
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     Block& one = blocks_[blocks[i]];
     for (const unsigned header : loops[i]) one.loops.push_back(blocks[header]);

@@ -105,4 +105,24 @@ std::vector<std::vector<unsigned>> natural_loops(const Graph& successors) {
   return loops;
 }
 
+std::vector<std::vector<unsigned>> loops_in_layout(const Graph& successors) {
+  auto loops = natural_loops(successors);
+  const Graph predecessors = reversed(successors);
+  const auto in = [&](unsigned block, unsigned header) {
+    return std::find(loops[block].begin(), loops[block].end(), header) != loops[block].end();
+  };
+  for (unsigned header = 0; header < loops.size(); ++header) {
+    if (!in(header, header)) continue;
+    unsigned last = header;
+    for (unsigned block = header; block < loops.size(); ++block) last = in(block, header) ? block : last;
+    for (unsigned block = header; block < last; ++block) {  // what follows a block that leaves comes behind it
+      const auto& from = predecessors[block];
+      if (in(block, header) || from.empty()) continue;
+      if (std::any_of(from.begin(), from.end(), [&](unsigned b) { return !in(b, header); })) continue;
+      loops[block] = loops[header];  // those around the loop, and the loop
+    }
+  }
+  return loops;
+}
+
 }  // namespace bankwise::opencl

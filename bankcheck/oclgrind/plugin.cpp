@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
@@ -127,7 +128,7 @@ class BankPlugin : public ::oclgrind::Plugin {
   std::vector<const banks::Architecture*> architectures_;
   const ::oclgrind::Kernel* kernel_ = nullptr;
   std::vector<LocalValue> locals_;
-  std::set<std::uint64_t> told_sources_;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> told_sources_;  ///< by process, for a fork has not told
   std::mutex mutex_;
   Launch launch_;
 
@@ -135,6 +136,10 @@ class BankPlugin : public ::oclgrind::Plugin {
 };
 
 thread_local std::unique_ptr<Worker> BankPlugin::worker_;
+
+/// Held from a kernel's begin to its end. Oclgrind counts work-groups in a variable that all contexts share, so that kernels
+/// of two threads at once would take groups from each other.
+std::mutex one_kernel;
 
 /// In an order of their own: Oclgrind's is that of pointers, which differs from run to run.
 std::vector<BankPlugin::LocalValue> BankPlugin::local_values() const {
@@ -161,25 +166,28 @@ std::vector<BankPlugin::LocalValue> BankPlugin::local_values() const {
 }
 
 void BankPlugin::kernelBegin(const ::oclgrind::KernelInvocation* invocation) {
+  one_kernel.lock();
   kernel_ = invocation->getKernel();
   locals_ = local_values();
   const auto* program = kernel_->getProgram();
   launch_ = {.kernel = kernel_->getName(),
              .process = std::uint64_t(getpid()),
              .program = program->getUID(),
+             .build_options = program->getBuildOptions(),
              .global = array_of(invocation->getGlobalSize()),
              .local = array_of(invocation->getLocalSize()),
              .knows_code = llvm_c::available()};
   for (const auto* architecture : architectures_) {
     launch_.tallies.push_back({std::string(architecture->name), architecture->warp, {}, {}, {}});
   }
-  if (told_sources_.insert(launch_.program).second) {
+  if (told_sources_.insert({launch_.process, launch_.program}).second) {
     append(line_of(ProgramSource{launch_.process, launch_.program, program->getSource()}));
   }
 }
 
 void BankPlugin::kernelEnd(const ::oclgrind::KernelInvocation*) {
   append(line_of(launch_));
+  one_kernel.unlock();
 }
 
 void BankPlugin::workGroupBegin(const ::oclgrind::WorkGroup* group) {
@@ -296,12 +304,14 @@ void BankPlugin::memoryStore(const ::oclgrind::Memory* memory, const ::oclgrind:
 }
 
 void BankPlugin::log(::oclgrind::MessageType type, const char* message) {
-  if (type == ::oclgrind::ERROR) append(error_line(message));
+  static std::atomic<unsigned> told = 0;
+  if (type == ::oclgrind::ERROR && told++ < most_errors) append(error_line(message));
 }
 
-/// Contexts that nobody releases keep their plugin to the end; all is written by then.
+/// Contexts that nobody releases keep their plugin to the end; all is written by then. The map is never destroyed, because
+/// a program may release a context after our own destructors, in one of its global variables.
 std::mutex plugins_mutex;
-std::map<const ::oclgrind::Context*, std::unique_ptr<BankPlugin>> plugins;
+auto& plugins = *new std::map<const ::oclgrind::Context*, std::unique_ptr<BankPlugin>>;
 
 }  // namespace
 }  // namespace bankwise::opencl

@@ -15,10 +15,15 @@
 namespace bankwise::opencl {
 namespace {
 
-constexpr const char* head = "kernel,architecture,accesses,conflicts";
+constexpr const char* head = "kernel,architecture,accesses,conflicts,unknown";
 
 std::string conflicts_text(std::uint64_t conflicts) {
   return fmt::format("{} conflict{}", conflicts, conflicts == 1 ? "" : "s");
+}
+
+std::string unknown_text(const std::pair<std::string, std::string>& key, const Allowed& value) {
+  return fmt::format("{} has {} access{} without a known cost on {}, which cannot be limited", key.first, value.unknown,
+                     value.unknown == 1 ? "" : "es", key.second);
 }
 
 std::set<std::string> architectures_in(const Baseline& baseline) {
@@ -37,8 +42,9 @@ bool take(const std::string& line, Baseline& baseline) {
   std::vector<std::string_view> fields;
   std::vector<std::string> unquoted;
   Allowed allowed;
-  if (!split_csv(line, fields, unquoted) || fields.size() != 4) return false;
+  if (!split_csv(line, fields, unquoted) || fields.size() != 5) return false;
   if (!parse(fields[2], allowed.accesses) || !parse(fields[3], allowed.conflicts)) return false;
+  if (!parse(fields[4], allowed.unknown)) return false;
   return baseline.try_emplace({std::string(fields[0]), std::string(fields[1])}, allowed).second;
 }
 
@@ -67,7 +73,7 @@ Baseline baseline_of(const std::vector<KernelReport>& kernels) {
   for (const KernelReport& kernel : kernels) {
     for (std::size_t i = 0; i < kernel.sum.tallies.size(); ++i) {
       const banks::Tally all = kernel.all(i);
-      baseline[{kernel.name, kernel.sum.tallies[i].architecture}] = {all.accesses, all.conflicts};
+      baseline[{kernel.name, kernel.sum.tallies[i].architecture}] = {all.accesses, all.conflicts, all.unknown};
     }
   }
   return baseline;
@@ -76,6 +82,7 @@ Baseline baseline_of(const std::vector<KernelReport>& kernels) {
 Verdict compare(const Baseline& now, std::uint64_t most) {
   Verdict verdict;
   for (const auto& [key, value] : now) {
+    if (value.unknown > 0) verdict.exceeded.push_back(unknown_text(key, value));
     if (value.conflicts <= most) continue;
     verdict.exceeded.push_back(fmt::format("{} has {} on {}; --max-conflicts allows {}", key.first,
                                            conflicts_text(value.conflicts), key.second, most));
@@ -88,6 +95,9 @@ Verdict compare(const Baseline& now, const Baseline& allowed, const std::string&
   for (const auto& [key, value] : now) {
     const auto found = allowed.find(key);
     const std::string has = fmt::format("{} has {} on {}", key.first, conflicts_text(value.conflicts), key.second);
+    if (value.unknown > (found == allowed.end() ? 0 : found->second.unknown)) {
+      verdict.exceeded.push_back(unknown_text(key, value));
+    }
     if (found == allowed.end()) {
       if (value.conflicts > 0) verdict.exceeded.push_back(fmt::format("{}, and {} does not know it", has, path));
       continue;
@@ -121,7 +131,8 @@ Baseline updated(const Baseline& old, const Baseline& now, bool all_kernels) {
 std::string to_csv(const Baseline& baseline) {
   std::string text = std::string(head) + '\n';
   for (const auto& [key, value] : baseline) {
-    text += fmt::format("{},{},{},{}\n", csv_field(key.first), key.second, value.accesses, value.conflicts);
+    text += fmt::format("{},{},{},{},{}\n", csv_field(key.first), key.second, value.accesses, value.conflicts,
+                        value.unknown);
   }
   return text;
 }

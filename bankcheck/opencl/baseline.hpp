@@ -13,9 +13,9 @@
 
 namespace bankwise::opencl {
 
-/// Accesses and conflicts of a kernel, over all of its launches.
+/// Accesses and conflicts of a kernel, over all of its launches, and the accesses that have no known cost.
 struct Allowed {
-  std::uint64_t accesses = 0, conflicts = 0;
+  std::uint64_t accesses = 0, conflicts = 0, unknown = 0;
 };
 
 using Baseline = std::map<std::pair<std::string, std::string>, Allowed>;  ///< by kernel and architecture
@@ -31,7 +31,8 @@ struct Verdict {
   std::vector<std::string> exceeded, remarks;
 };
 
-/// Conflicts of a kernel on any architecture, over all of its launches, that are more than `most`.
+/// Conflicts of a kernel on any architecture, over all of its launches, that are more than `most`; or accesses of which
+/// nobody knows.
 Verdict compare(const Baseline& now, std::uint64_t most);
 
 /// A kernel that the baseline lacks may have no conflict. With `all_kernels`, those that did not run are remarked on.

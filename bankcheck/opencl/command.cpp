@@ -37,18 +37,23 @@ std::vector<std::string> architecture_names(const CheckOptions& options) {
   return names;
 }
 
+/// By what tells it apart from others of its name, or by that name, which may be several's.
+bool is(const KernelReport& kernel, const std::string& name) {
+  return name == kernel.name || name == kernel.sum.kernel;
+}
+
 /// The wanted ones. Error: UsageError for one that did not run.
 std::vector<KernelReport> selected(std::vector<KernelReport> kernels, const std::vector<std::string>& wanted) {
   if (wanted.empty()) return kernels;
   std::string ran;
   for (const KernelReport& kernel : kernels) ran += (ran.empty() ? "" : ", ") + kernel.name;
   for (const std::string& name : wanted) {
-    if (std::none_of(kernels.begin(), kernels.end(), [&](const KernelReport& kernel) { return kernel.name == name; })) {
+    if (std::none_of(kernels.begin(), kernels.end(), [&](const KernelReport& kernel) { return is(kernel, name); })) {
       throw UsageError(fmt::format("no kernel {} ran; these did: {}", in_quotes(name), ran));
     }
   }
   std::erase_if(kernels, [&](const KernelReport& kernel) {
-    return std::find(wanted.begin(), wanted.end(), kernel.name) == wanted.end();
+    return std::none_of(wanted.begin(), wanted.end(), [&](const std::string& name) { return is(kernel, name); });
   });
   return kernels;
 }
@@ -106,7 +111,7 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
       ->check(text);
   command->add_option("--sarif", options.sarif, "Write the lines with conflicts to this file, for code review")
       ->check(text);
-  command->add_option("--kernel", options.kernels, "Report this kernel and not the others; may be given again")
+  command->add_option("--kernel", options.kernels, "Report kernels of this name and no others; may be given again")
       ->take_all();
   command->add_option("--sources", options.sources, "Folder to look for the kernels' files in")->capture_default_str();
   command->add_option("--local-memory", options.local_memory, "Bytes of local memory that the device claims to have")

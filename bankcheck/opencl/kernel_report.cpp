@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 namespace bankwise::opencl {
 namespace {
@@ -14,6 +15,18 @@ SourceLine source_line(const SourceText& source, const Place& place, SourceFinde
   const std::string text(line == nullptr ? "" : trimmed(line->text));
   if (const auto found = finder.find(source, place)) return {*found, text, true};
   return {ends_with_path(place.file, nameless_source) ? Place{"kernel source", place.line, place.column} : place, text};
+}
+
+/// Kernels of one name get their build options behind it, and numbers where those do not tell them apart.
+void name_apart(std::vector<KernelReport>& kernels) {
+  std::map<std::string, unsigned> names, used;
+  for (const KernelReport& kernel : kernels) ++names[kernel.name];
+  for (KernelReport& kernel : kernels) {
+    const std::string& options = kernel.sum.build_options;
+    if (names[kernel.name] > 1 && !options.empty()) kernel.name += " " + options;
+    const unsigned number = ++used[kernel.name];
+    if (number > 1) kernel.name += fmt::format("#{}", number);
+  }
 }
 
 }  // namespace
@@ -39,20 +52,19 @@ std::vector<KernelReport> kernel_reports(const Record& record, SourceFinder& fin
   for (const ProgramSource& source : record.sources) texts[{source.process, source.program}] = source.text;
 
   std::vector<KernelReport> kernels;
-  std::map<std::pair<std::string, std::string>, std::size_t> known;  // by name and source
-  std::map<std::string, unsigned> names;
+  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> known;  // by name, source, build options
   std::vector<std::string> sources;
   for (const Launch& launch : record.launches) {
     const std::string& text = texts[{launch.process, launch.program}];
-    const auto [found, is_new] = known.try_emplace({launch.kernel, text}, kernels.size());
+    const auto [found, is_new] = known.try_emplace({launch.kernel, text, launch.build_options}, kernels.size());
     if (!is_new) {
       add(kernels[found->second].sum, launch);
       continue;
     }
-    const unsigned number = ++names[launch.kernel];
-    kernels.push_back({number == 1 ? launch.kernel : fmt::format("{}#{}", launch.kernel, number), launch, {}});
+    kernels.push_back({launch.kernel, launch, {}});
     sources.push_back(text);
   }
+  name_apart(kernels);
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const SourceText source(sources[i]);
     std::map<Place, SourceLine> places;

@@ -17,7 +17,7 @@ struct SourceLine {
 
 /// All launches of a kernel together.
 struct KernelReport {
-  std::string name;  ///< the second kernel of a name, from another program, has "#2" behind it
+  std::string name;  ///< where several programs have one of this name, with build options or "#2" behind it
   Launch sum;
   std::vector<std::vector<SourceLine>> lines;  ///< of each architecture, for each of its LineTally
 

@@ -62,10 +62,12 @@ std::string to_json(const std::vector<KernelReport>& kernels, const std::vector<
       {"schema_version", 1}, {"command", command}, {"revision", revision()}, {"kernels", ordered_json::array()}};
   for (const KernelReport& kernel : kernels) {
     ordered_json object{{"kernel", kernel.name},
+                        {"build_options", kernel.sum.build_options},
                         {"launches", kernel.sum.launches},
                         {"work_groups", kernel.sum.work_groups},
                         {"global_size", kernel.sum.global},
                         {"local_size", kernel.sum.local},
+                        {"several_sizes", kernel.sum.several_sizes},
                         {"copied_bytes", kernel.sum.copied_bytes},
                         {"architectures", ordered_json::array()}};
     for (std::size_t i = 0; i < kernel.sum.tallies.size(); ++i) object["architectures"].push_back(json_of(kernel, i));

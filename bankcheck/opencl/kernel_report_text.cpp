@@ -134,6 +134,11 @@ std::string remarks(const KernelReport& kernel) {
         "array begins at bank 0\n",
         plural(mixed, "access", "accesses"));
   }
+  const auto& lines = sum.tallies.front().lines;
+  if (std::any_of(lines.begin(), lines.end(), [](auto& l) { return l.operation == banks::Operation::atomic_cas; })) {
+    text +=
+        "note: a compare-and-swap never has to try again here, where lanes run one after another; on a GPU it may\n";
+  }
   if (sum.copied_bytes > 0) {
     text += fmt::format("not counted: {} bytes of local memory that async_work_group_copy moved\n", sum.copied_bytes);
   }
@@ -146,9 +151,9 @@ std::string remarks(const KernelReport& kernel) {
 
 std::string to_text(const KernelReport& kernel, unsigned columns, bool colour) {
   const Launch& sum = kernel.sum;
-  std::string text =
-      fmt::format("{}: {}, {} of {} work-items\n", kernel.name, plural(sum.launches, "launch", "launches"),
-                  plural(sum.work_groups, "work-group", "work-groups"), size_text(sum.local));
+  const std::string size = sum.several_sizes ? "several sizes" : size_text(sum.local) + " work-items";
+  std::string text = fmt::format("{}: {}, {} of {}\n", kernel.name, plural(sum.launches, "launch", "launches"),
+                                 plural(sum.work_groups, "work-group", "work-groups"), size);
   const bool accesses = std::any_of(sum.tallies.begin(), sum.tallies.end(), [](auto& t) { return !t.lines.empty(); });
   if (!accesses) return text + "  no access to local memory\n" + remarks(kernel) + '\n';
   text += lines_table(kernel) + '\n';

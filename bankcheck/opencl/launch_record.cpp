@@ -84,6 +84,7 @@ Launch launch_in(const json& object) {
   Launch launch{.kernel = object.at("kernel"),
                 .process = object.at("process"),
                 .program = object.at("program"),
+                .build_options = object.at("build_options"),
                 .global = object.at("global"),
                 .local = object.at("local"),
                 .work_groups = object.at("work_groups"),
@@ -144,7 +145,17 @@ void keep_worse(std::optional<WorstAccess>& worst, const WorstAccess& other) {
   if (!worst || rank(other) < rank(*worst)) worst = other;
 }
 
+std::uint64_t groups_of(const Launch& launch) {
+  std::uint64_t groups = 1;
+  for (std::size_t i = 0; i < launch.global.size(); ++i) {
+    groups *= (launch.global[i] + launch.local[i] - 1) / std::max<std::uint64_t>(1, launch.local[i]);
+  }
+  return groups;
+}
+
 void add(Launch& sum, const Launch& other) {
+  sum.several_sizes |=
+      other.several_sizes || (other.launches > 0 && (sum.local != other.local || sum.global != other.global));
   sum.launches += other.launches;
   sum.work_groups += other.work_groups;
   sum.copied_bytes += other.copied_bytes;
@@ -167,6 +178,7 @@ std::string line_of(const Launch& launch) {
               {"kernel", launch.kernel},
               {"process", launch.process},
               {"program", launch.program},
+              {"build_options", launch.build_options},
               {"global", launch.global},
               {"local", launch.local},
               {"work_groups", launch.work_groups},

@@ -14,6 +14,9 @@
 
 namespace bankwise::opencl {
 
+/// Errors of Oclgrind's that a process tells; a kernel may make millions.
+inline constexpr unsigned most_errors = 100;
+
 /// In the source of an OpenCL program. `file` is what its compiler calls it; line and column 0: unknown.
 struct Place {
   std::string file;
@@ -62,7 +65,9 @@ struct ArchitectureTally {
 struct Launch {
   std::string kernel;
   std::uint64_t process = 0, program = 0;  ///< which source: program numbers are a process's own
+  std::string build_options;               ///< the program's own
   std::array<std::uint64_t, 3> global{}, local{};
+  bool several_sizes = false;  ///< of launches added up; `global` and `local` are the first one's
   std::uint64_t launches = 1;
   std::uint64_t work_groups = 0;   ///< that ran to their end
   std::uint64_t copied_bytes = 0;  ///< by async_work_group_copy, which has no lanes and no cost here
@@ -70,6 +75,9 @@ struct Launch {
   bool knows_code = true;          ///< false: Oclgrind's LLVM could not be asked for lines and loops
   std::vector<ArchitectureTally> tallies;
 };
+
+/// Work-groups that it has to have.
+std::uint64_t groups_of(const Launch& launch);
 
 /// Adds what a launch did to another of the same kernel on the same architectures.
 void add(Launch& sum, const Launch& other);

@@ -121,13 +121,15 @@ std::string line_behind(const std::string& text, std::size_t at, unsigned lines)
   return text.substr(at, text.find('\n', at) - at);
 }
 
-/// Signals that end us go to the child instead, so that we stay to clean up and to tell. Ctrl-C reaches it by itself.
+/// Signals that end us go to the child instead, so that we stay to clean up and to tell. Ctrl-C reaches it by itself, and so
+/// does a closed pipe.
 class SignalsToChild {
  public:
-  static constexpr std::array signals{SIGINT, SIGTERM, SIGHUP};
+  static constexpr std::array signals{SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 
   SignalsToChild() {
-    for (const int signal : signals) before_.push_back(std::signal(signal, signal == SIGINT ? SIG_IGN : pass_on));
+    for (const int signal : signals)
+      before_.push_back(std::signal(signal, signal == SIGINT || signal == SIGPIPE ? SIG_IGN : pass_on));
   }
   SignalsToChild(const SignalsToChild&) = delete;
   SignalsToChild& operator=(const SignalsToChild&) = delete;
@@ -251,6 +253,13 @@ std::optional<std::string> failure_of(const std::string& program, const Ended& e
     return fmt::format("Oclgrind cannot run a kernel of {}, which is no fault of the program: {}", in_quotes(program),
                        *reason);
   }
+  if (const auto at = all.find("oclgrind::");
+      at != std::string::npos && all.find("Assertion", at) != std::string::npos) {
+    return fmt::format(
+        "Oclgrind failed while it ran {}, by an assertion of its own; one that fails is that a context runs "
+        "kernels of two threads at once",
+        in_quotes(program));
+  }
   if (WIFSIGNALED(ended.status)) {
     const int signal = WTERMSIG(ended.status);
     const bool from_outside = signal == SIGKILL || signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
@@ -268,7 +277,10 @@ std::optional<std::string> failure_of(const std::string& program, const Ended& e
     return fmt::format(
         "kernels of {} did what they must not, and their numbers mean little; Oclgrind reported {} time{}, "
         "first: {}",
-        in_quotes(program), record.errors.size(), record.errors.size() == 1 ? "" : "s",
+        in_quotes(program), record.errors.size(),
+        record.errors.size() == 1            ? ""
+        : record.errors.size() < most_errors ? "s"
+                                             : "s or more",
         first_line(record.errors.front()));
   }
   if (record.contexts == 0) {
@@ -279,6 +291,10 @@ std::optional<std::string> failure_of(const std::string& program, const Ended& e
   }
   if (record.launches.empty()) return fmt::format("the program {} ran no kernel", in_quotes(program));
   for (const Launch& launch : record.launches) {
+    if (launch.work_groups != groups_of(launch)) {
+      return fmt::format("Oclgrind ran {} of the {} work-groups of {}", launch.work_groups, groups_of(launch),
+                         launch.kernel);
+    }
     if (launch.left_out > 0) {
       return fmt::format("{} makes too many accesses between two barriers: {} of them were left out", launch.kernel,
                          launch.left_out);

@@ -14,7 +14,7 @@ using Catch::Matchers::ContainsSubstring;
 namespace {
 
 using Sentences = std::vector<std::string>;
-const std::string head = "kernel,architecture,accesses,conflicts\n";
+const std::string head = "kernel,architecture,accesses,conflicts,unknown\n";
 
 /// read_baseline() of a file with this text.
 Baseline read(const std::string& text) {
@@ -35,7 +35,7 @@ const Baseline two{{{"k", "sm_90"}, {10, 3}}, {{"other", "sm_90"}, {20, 0}}};
 TEST_CASE("a baseline is written sorted, one line for each kernel on each architecture") {
   CHECK(to_csv({}) == head);
   CHECK(to_csv({{{"b", "sm_90"}, {1, 2}}, {{"a", "sm_90"}, {3, 4}}, {{"a", "gfx942"}, {5, 6}}}) ==
-        head + "a,gfx942,5,6\na,sm_90,3,4\nb,sm_90,1,2\n");
+        head + "a,gfx942,5,6,0\na,sm_90,3,4,0\nb,sm_90,1,2,0\n");
 }
 
 TEST_CASE("a baseline comes back from its file as it was") {
@@ -50,22 +50,24 @@ TEST_CASE("a baseline comes back from its file as it was") {
 }
 
 TEST_CASE("line endings of Windows, blank lines and a missing last newline are read") {
-  CHECK(same(read("kernel,architecture,accesses,conflicts\r\nk,sm_90,10,3\r\n\r\nother,sm_90,20,0"), two));
+  CHECK(same(read("kernel,architecture,accesses,conflicts,unknown\r\nk,sm_90,10,3,0\r\n\r\nother,sm_90,20,0,0"), two));
 }
 
 TEST_CASE("each line that is none of a baseline is refused by its number") {
-  for (const char* line : {"k,sm_90,1", "k,sm_90,1,2,3", "k,sm_90,1,-2", "k,sm_90,one,2", "k,sm_90,1,2.5", "k,sm_90,,2",
-                           "k,sm_90,1, 2", "k,sm_90,1,99999999999999999999", "\"k,sm_90,1,2", "k", " "}) {
+  for (const char* line :
+       {"k,sm_90,1,0", "k,sm_90,1,2,3,0", "k,sm_90,1,-2,0", "k,sm_90,one,2,0", "k,sm_90,1,2.5,0", "k,sm_90,,2,0",
+        "k,sm_90,1, 2,0", "k,sm_90,1,99999999999999999999,0", "\"k,sm_90,1,2,0", "k,sm_90,1,2,x", "k", " "}) {
     INFO(line);
-    CHECK_THROWS_AS(read(head + "a,sm_90,1,2\n" + line + "\n"), UsageError);
-    CHECK_THROWS_WITH(read(head + "a,sm_90,1,2\n" + line + "\n"),
-                      ContainsSubstring("b.csv:3: no line of a baseline, kernel,architecture,accesses,conflicts"));
+    CHECK_THROWS_AS(read(head + "a,sm_90,1,2,0\n" + line + "\n"), UsageError);
+    CHECK_THROWS_WITH(
+        read(head + "a,sm_90,1,2,0\n" + line + "\n"),
+        ContainsSubstring("b.csv:3: no line of a baseline, kernel,architecture,accesses,conflicts,unknown"));
   }
-  CHECK_THROWS_WITH(read(head + "a,sm_90,1,2\na,sm_90,1,2\n"), ContainsSubstring("b.csv:3: "));  // twice
+  CHECK_THROWS_WITH(read(head + "a,sm_90,1,2,0\na,sm_90,1,2,0\n"), ContainsSubstring("b.csv:3: "));  // twice
 }
 
 TEST_CASE("a file with another head, or none, is no baseline") {
-  for (const char* text : {"", "\n", "kernel,conflicts\nk,1\n", "k,sm_90,1,2\n", "{}\n"}) {
+  for (const char* text : {"", "\n", "kernel,conflicts\nk,1\n", "k,sm_90,1,2,0\n", "{}\n"}) {
     INFO(text);
     CHECK_THROWS_AS(read(text), UsageError);
     CHECK_THROWS_WITH(read(text), ContainsSubstring("b.csv:1: no line of a baseline"));
@@ -85,7 +87,7 @@ TEST_CASE("all lines of a kernel make its row, one for each architecture") {
   KernelReport kernel{
       "k#2", {.kernel = "k", .tallies = {{"sm_90", 32, {one, other}, {}, {}}, {"gfx942", 64, {one}, {}, {}}}}, {}};
   const KernelReport idle{"idle", {.kernel = "idle", .tallies = {{"sm_90", 32, {}, {}, {}}}}, {}};
-  CHECK(to_csv(baseline_of({kernel, idle})) == head + "idle,sm_90,0,0\nk#2,gfx942,1,3\nk#2,sm_90,11,33\n");
+  CHECK(to_csv(baseline_of({kernel, idle})) == head + "idle,sm_90,0,0,0\nk#2,gfx942,1,3,0\nk#2,sm_90,11,33,0\n");
 }
 
 TEST_CASE("more conflicts than --max-conflicts are exceeded, as many are not") {
@@ -146,7 +148,8 @@ TEST_CASE("a kernel that did not run is remarked on where all kernels were asked
 TEST_CASE("an update takes what ran, and drops what did not run where all kernels were asked for") {
   const Baseline old{{{"gone", "sm_90"}, {1, 1}}, {{"k", "gfx942"}, {2, 2}}, {{"k", "sm_90"}, {3, 3}}};
   const Baseline now{{{"k", "sm_90"}, {4, 4}}, {{"new", "sm_90"}, {5, 5}}};
-  CHECK(to_csv(updated(old, now, true)) == head + "k,gfx942,2,2\nk,sm_90,4,4\nnew,sm_90,5,5\n");
-  CHECK(to_csv(updated(old, now, false)) == head + "gone,sm_90,1,1\nk,gfx942,2,2\nk,sm_90,4,4\nnew,sm_90,5,5\n");
+  CHECK(to_csv(updated(old, now, true)) == head + "k,gfx942,2,2,0\nk,sm_90,4,4,0\nnew,sm_90,5,5,0\n");
+  CHECK(to_csv(updated(old, now, false)) ==
+        head + "gone,sm_90,1,1,0\nk,gfx942,2,2,0\nk,sm_90,4,4,0\nnew,sm_90,5,5,0\n");
   CHECK(same(updated({}, now, true), now));
 }

@@ -11,7 +11,7 @@ namespace {
 
 const std::string two_kernels = program("cmd_two_kernels");
 const std::string says = "program says:\n";
-const std::string head = "kernel,architecture,accesses,conflicts\n";
+const std::string head = "kernel,architecture,accesses,conflicts,unknown\n";
 
 Outcome on_two_kernels(const std::string& options, const std::string& before = "") {
   return bankcheck("opencl " + options + " -- " + two_kernels, before);
@@ -141,7 +141,7 @@ TEST_CASE("what goes to stdout is alone there, whatever the program prints") {
   CHECK(as_sarif.err == says);
   const Outcome as_csv = on_two_kernels("--update-baseline - --max-conflicts 0");
   CHECK(as_csv.code == 1);
-  CHECK(as_csv.out == head + "column,sm_90,2,62\nrow,sm_90,4,0\n");
+  CHECK(as_csv.out == head + "column,sm_90,2,62,0\nrow,sm_90,4,0,0\n");
   CHECK(as_csv.err.starts_with(says + "bankcheck: column has 62 conflicts"));
 }
 
@@ -168,34 +168,34 @@ TEST_CASE("a kernel that did not run is told, with those that did, and nothing i
 TEST_CASE("a baseline is made, kept to, and changed") {
   const ScratchDirectory scratch;
   const auto file = scratch.path() / "b.csv";
-  const std::string path = file.string(), kept = "column,gfx942,1,62\n";
+  const std::string path = file.string(), kept = "column,gfx942,1,62,0\n";
   CHECK(on_two_kernels("--update-baseline " + path).code == 0);
-  CHECK(text_of(file) == head + "column,sm_90,2,62\nrow,sm_90,4,0\n");
+  CHECK(text_of(file) == head + "column,sm_90,2,62,0\nrow,sm_90,4,0,0\n");
 
   const Outcome same = on_two_kernels("--baseline " + path);
   CHECK(same.code == 0);
   CHECK(same.err.empty());
 
-  write(file, head + kept + "column,sm_90,2,61\nlost,sm_90,1,1\nrow,sm_90,4,0\n");
+  write(file, head + kept + "column,sm_90,2,61,0\nlost,sm_90,1,1,0\nrow,sm_90,4,0,0\n");
   const Outcome worse = on_two_kernels("--baseline " + path);
   CHECK(worse.code == 1);
   CHECK(worse.err == "bankcheck: lost on sm_90 is in " + path +
                          " and did not run\nbankcheck: column has 62 conflicts on sm_90, and 61 in " + path + "\n");
-  CHECK(text_of(file) == head + kept + "column,sm_90,2,61\nlost,sm_90,1,1\nrow,sm_90,4,0\n");
+  CHECK(text_of(file) == head + kept + "column,sm_90,2,61,0\nlost,sm_90,1,1,0\nrow,sm_90,4,0,0\n");
 
   // One kernel leaves the other rows alone; the verdict is about the old file.
   const Outcome both = on_two_kernels("--kernel column --baseline " + path + " --update-baseline " + path);
   CHECK(both.code == 1);
   CHECK_THAT(both.err, ContainsSubstring("and 61 in "));
-  CHECK(text_of(file) == head + kept + "column,sm_90,2,62\nlost,sm_90,1,1\nrow,sm_90,4,0\n");
+  CHECK(text_of(file) == head + kept + "column,sm_90,2,62,0\nlost,sm_90,1,1,0\nrow,sm_90,4,0,0\n");
   CHECK(on_two_kernels("--update-baseline " + path).code == 0);
-  CHECK(text_of(file) == head + kept + "column,sm_90,2,62\nrow,sm_90,4,0\n");
+  CHECK(text_of(file) == head + kept + "column,sm_90,2,62,0\nrow,sm_90,4,0,0\n");
 
-  write(file, head + "column,sm_90,2,63\n");
+  write(file, head + "column,sm_90,2,63,0\n");
   const Outcome better = on_two_kernels("--baseline " + path);
   CHECK(better.code == 0);
   CHECK_THAT(better.err, ContainsSubstring("column has 62 conflicts on sm_90, and 63 in " + path + ": better"));
-  write(file, head + "row,sm_90,4,0\n");
+  write(file, head + "row,sm_90,4,0,0\n");
   const Outcome unknown = on_two_kernels("--baseline " + path);
   CHECK(unknown.code == 1);
   CHECK(unknown.err == "bankcheck: column has 62 conflicts on sm_90, and " + path + " does not know it\n");

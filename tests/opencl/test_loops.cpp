@@ -6,6 +6,7 @@
 #include "catch_any.hpp"
 #include "oclgrind/loops.hpp"
 
+using bankwise::opencl::loops_in_layout;
 using bankwise::opencl::natural_loops;
 
 namespace {
@@ -156,4 +157,16 @@ TEST_CASE("the loops of random graphs are those of the definition") {
   CHECK(in_loops > 1000);
   CHECK(nested > 1000);
   CHECK(cycles_without_loop > 1000);
+}
+
+TEST_CASE("what leaves a loop and stands among its blocks belongs to it") {
+  // for (...) { if (a) { x; break; } } y: 0 -> 1 header -> 2 body -> 3 x, 4 next -> 1; 3 -> 5 and 1 -> 5.
+  const Graph with_break{{1}, {2, 5}, {3, 4}, {5}, {1}, {}};
+  CHECK(natural_loops(with_break)[3].empty());
+  CHECK(loops_in_layout(with_break) == Loops{{}, {1}, {1}, {1}, {1}, {}});
+  // In two loops, and out of both: 3 leaves the inner one, which is 2 and 4, and the outer one, which has 1 and 5 besides.
+  const Graph with_return{{1}, {2, 6}, {3, 4}, {6}, {2, 5}, {1}, {}};
+  CHECK(loops_in_layout(with_return) == Loops{{}, {1}, {1, 2}, {1, 2}, {1, 2}, {1}, {}});
+  // A block that others lead to as well, or that stands behind, does not.
+  CHECK(loops_in_layout({{1, 3}, {2, 5}, {3, 4}, {5}, {1}, {}}) == Loops{{}, {1}, {1}, {}, {1}, {}});
 }

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+//
+// What is easily taken for one thing and is several.
+#include "checked_program.hpp"
+
+namespace {
+
+using Json = nlohmann::json;
+
+Checked apart(const std::string& what) {
+  auto checked = check(program("apart") + " " + what, "--sources '" PROGRAM_SOURCES "'");
+  INFO(checked.outcome.err);
+  REQUIRE(checked.outcome.code == 0);
+  return checked;
+}
+
+/// Two accesses of a warp: 32 lanes in one bank, or in 32.
+constexpr unsigned apart_conflicts = 2 * 31;
+
+}  // namespace
+
+TEST_CASE("contexts of two threads at once lose no work-group to each other") {
+  for (int round = 0; round < 3; ++round) {
+    const Checked c = apart("threads");
+    CHECK(c.json.at("kernels").size() == 2);
+    for (const auto& [name, conflicts] : {std::pair("row -DPITCH=32", 640 * apart_conflicts), {"row -DPITCH=33", 0U}}) {
+      CHECK(c.kernel(name).at("launches") == 10);
+      CHECK(c.kernel(name).at("work_groups") == 640);
+      CHECK(c.on(name).at("conflicts") == conflicts);
+    }
+  }
+}
+
+TEST_CASE("builds of one source with other options are other kernels, and told apart by these") {
+  const Checked c = apart("builds");
+  CHECK(c.on("row -DPITCH=32").at("conflicts") == apart_conflicts);
+  CHECK(c.on("row -DPITCH=33").at("conflicts") == 0);
+  CHECK(c.kernel("row -DPITCH=33").at("launches") == 2);
+  CHECK(c.kernel("row -DPITCH=33").at("several_sizes") == true);
+  CHECK(c.outcome.out.find("row -DPITCH=33: 2 launches, 3 work-groups of several sizes") != std::string::npos);
+  // Both have the name that the program knows.
+  const Checked both = check(program("apart") + " builds", "--kernel row --max-conflicts 0");
+  CHECK(both.outcome.code == 1);
+  CHECK(both.json.at("kernels").size() == 2);
+  CHECK(check(program("apart") + " builds", "--kernel 'row -DPITCH=33' --max-conflicts 0").outcome.code == 0);
+}
+
+TEST_CASE("a child process goes on with the same kernel") {
+  const Checked c = apart("fork");
+  CHECK(c.json.at("kernels").size() == 1);
+  CHECK(c.kernel("row").at("launches") == 3);
+}
+
+TEST_CASE("a context may be released when all else has ended") {
+  CHECK(apart("late").kernel("row").at("launches") == 1);
+}
+
+TEST_CASE("what leaves a loop and stands in its midst is done turn by turn") {
+  const Json leaves = apart("leaves").on("leaves");
+  for (const auto& [line, operation] :
+       {std::pair("a[32 * t] = i;", "store"), {"a[32 * t + 1] = i;", "store"}, {"return a[32 * t + 1];", "load"}}) {
+    INFO(line);
+    const auto found = rows(leaves, line, operation);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].at("accesses") == 32);
+    CHECK(found[0].at("conflicts") == 0);
+  }
+  CHECK(rows(leaves, "+ a[32 * t];", "load").at(0).at("conflicts") == 31);  // together again
+}
+
+TEST_CASE("accesses that nobody knows the cost of are not within a limit") {
+  const Checked limited = check(program("histogram"), "--arch intel_xe --max-conflicts 1000000");
+  CHECK(limited.outcome.code == 1);
+  CHECK(limited.outcome.err.find("without a known cost on intel_xe") != std::string::npos);
+  const ScratchDirectory scratch;
+  const std::string baseline = (scratch.path() / "b.csv").string();
+  CHECK(check(program("histogram"), "--arch intel_xe --update-baseline " + baseline).outcome.code == 0);
+  CHECK(check(program("histogram"), "--arch intel_xe --baseline " + baseline).outcome.code == 0);
+}
