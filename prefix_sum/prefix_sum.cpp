@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "prefix_sum.hpp"
 
+#include <fmt/format.h>
+
+#include <limits>
 #include <numeric>
 
+#include "bankwise/gpu/error.hpp"
 #include "variants.hpp"
 
 namespace bankwise::gpu {
@@ -16,6 +20,8 @@ namespace bankwise::prefix_sum {
 namespace {
 
 constexpr std::uint64_t word_bytes = sizeof(std::uint32_t);
+constexpr std::uint64_t wide_tile = 2048;                                       // of add_offsets_wide.cuh
+constexpr std::uint64_t most_tiles = std::numeric_limits<std::int32_t>::max();  // of a CUDA grid
 
 Words reference(Extent, const Words& input) {
   Words output(input.size());
@@ -25,13 +31,13 @@ Words reference(Extent, const Words& input) {
 
 /// Scan the tiles, scan the tiles' totals the same way until one tile holds them all, then add them back in, the
 /// smallest level first. Scratch buffer k holds the totals of level k, scanned in place.
-Plan plan(const Variant& variant, Extent extent, unsigned) {
-  const std::uint64_t tile = 2 * variant.group.size();
+Plan plan_of_levels(const Variant& variant, Extent extent) {
+  const bool wide = variant.tile == wide_tile;
   Plan plan;
   std::vector<std::uint64_t> counts{extent.count()};
   for (;;) {
     const std::size_t level = plan.launches.size();
-    const std::uint64_t groups = tiles(counts.back(), tile, 1);
+    const std::uint64_t groups = tiles(counts.back(), variant.tile, 1);
     const Slot in = level == 0 ? input_slot : scratch_slot(level - 1);
     const Slot out = level == 0 ? output_slot : in;
     plan.scratch_bytes.push_back(groups * word_bytes);
@@ -41,17 +47,49 @@ Plan plan(const Variant& variant, Extent extent, unsigned) {
     counts.push_back(groups);
   }
   for (std::size_t level = counts.size() - 1; level-- > 0;) {
-    plan.launches.push_back({"scan_add_offsets",
-                             tiles(counts[level], tile),
-                             variant.group,
+    plan.launches.push_back({wide ? "scan_add_offsets_wide" : "scan_add_offsets",
+                             tiles(counts[level], variant.tile),
+                             block,
                              {level == 0 ? output_slot : scratch_slot(level - 1), scratch_slot(level), counts[level]}});
   }
   return plan;
 }
 
+/// One launch, whose blocks take tile after tile. The state: the counter, alone in its part of memory, and a word for
+/// each tile. Error: gpu::Unsupported for more tiles than a grid has blocks, and than the kernels' numbers of 32 bits
+/// hold.
+Plan plan_of_one(const Variant& variant, Extent extent, unsigned units) {
+  constexpr std::uint64_t counter_words = 32;  // TICKETS of the kernels
+  const std::uint64_t count = tiles(extent.count(), variant.tile, 1);
+  if (count > most_tiles) {
+    throw gpu::Unsupported(
+        fmt::format("{} words are {} tiles; {} numbers at most {}", extent.count(), count, variant.name, most_tiles));
+  }
+  return {{},
+          {{"scan_" + std::string(variant.name),
+            blocks(variant, count, units),
+            variant.group,
+            {input_slot, output_slot, state_slot, extent.count()}}},
+          (counter_words + count) * sizeof(std::uint64_t)};
+}
+
+/// Sums of long stretches, then these stretches, each scanned by one work-item.
+Plan plan_of_chunks(const Variant& variant, Extent extent, unsigned units) {
+  const std::uint64_t groups = blocks(variant, tiles(extent.count(), variant.tile, 1), units);
+  const Slot sums = scratch_slot(0);
+  return {{groups * word_bytes},
+          {{"scan_chunk_sums", groups, variant.group, {input_slot, sums, extent.count()}},
+           {"scan_chunked", groups, variant.group, {input_slot, output_slot, sums, extent.count()}}}};
+}
+
+Plan plan(const Variant& variant, Extent extent, unsigned units) {
+  if (variant.single_pass) return plan_of_one(variant, extent, units);
+  if (variant.group.size() == 1) return plan_of_chunks(variant, extent, units);
+  return plan_of_levels(variant, extent);
+}
+
 /// The two sweeps of naive.cuh. Lane 0 clears the root after the last step up, without a barrier in between.
-std::vector<std::string> level_names(const Variant& variant, std::string_view) {
-  const unsigned block = variant.group.size();
+std::vector<std::string> names_of_sweeps(unsigned block) {
   std::vector<std::string> names{"load"};
   for (unsigned busy = block; busy > 0; busy /= 2) names.push_back("up " + std::to_string(busy));
   names.back() += ", root";
@@ -60,12 +98,27 @@ std::vector<std::string> level_names(const Variant& variant, std::string_view) {
   return names;
 }
 
+std::vector<std::string> level_names(const Variant& variant, std::string_view kernel) {
+  const unsigned block = variant.group.size();
+  const std::string warps = std::to_string(block / 32);
+  if (kernel == "scan_hillis_steele") {
+    std::vector<std::string> names{"load"};
+    for (unsigned step = 1; step < block; step *= 2) names.push_back("add " + std::to_string(block - step));
+    names.emplace_back("store");
+    return names;
+  }
+  if (kernel == "scan_warp_scan") return {"warps " + warps, "block"};
+  if (kernel == "scan_look_back") return {"ticket", "sums " + warps, "look back", "store"};
+  return names_of_sweeps(block);
+}
+
 }  // namespace
 
 const CaseStudy& case_study() {
   static const CaseStudy study{
       .name = "prefix_sum",
-      .summary = "Exclusive prefix sum of words: Blelloch's scan in shared memory, with and without bank conflicts",
+      .summary =
+          "Exclusive prefix sum of words: from scans in shared memory, with and without bank conflicts, to one pass",
       .kernel_prefix = "scan_",
       .element = "words",
       .variants = variants,

@@ -7,11 +7,21 @@
 
 namespace bankwise::prefix_sum {
 
-inline constexpr gpu::GroupShape block{256, 1};  // BLOCK of the kernels; a tile is twice as many words
+// BLOCK of the kernels.
+inline constexpr gpu::GroupShape block{256, 1}, block512{512, 1}, block1024{1024, 1}, one_lane{1, 1};
+inline constexpr gpu::GroupShape block_with_ring{1024, 1, 3 * 65536};
 
 inline constexpr Variant variants[]{
-    {"naive", block, "Blelloch's two sweeps: strides of 2, 4, 8 ... words, up to 16 lanes in a bank"},
-    {"padded", block, "one word of padding after every 32: no conflict"},
+    // The number is the tile's, in words.
+    {"hillis_steele", block512, "each word adds what stands 1, 2, 4, 8 ... before it", false, 512},
+    {"naive", block, "Blelloch's two sweeps: strides of 2, 4, 8 ... words, up to 16 lanes in a bank", false, 512},
+    {"padded", block, "one word of padding after every 32: no conflict", false, 512},
+    {"padded_twice", block1024, "tiles of 2048 words: the padding needs padding", false, 2048},
+    {"warp_scan", block, "warps scan in registers, by shuffles; 16-byte loads", false, 2048},
+    // A single pass; blocks for each compute unit, if they stay.
+    {"look_back", block512, "one launch: each tile looks back at what others have published", false, 8192, 0, true},
+    {"ring", block_with_ring, "blocks that stay; the copy engine fills a ring of tiles", false, 16384, 1, true},
+    {"chunked", one_lane, "for CPUs: a stretch of memory for each group of one lane, wide vectors", false, 4096, 4},
     {"library", {}, "CUB's DeviceScan", true},
 };
 

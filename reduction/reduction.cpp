@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::uint64_t record_words = 4;
 constexpr std::uint64_t record_bytes = record_words * sizeof(std::uint32_t);
+constexpr std::uint64_t state_words = record_words + 1;  // of single_pass.cuh
 
 Words reference(Extent extent, const Words& input) {
   Words sum(record_words, 0);
@@ -24,25 +25,37 @@ Words reference(Extent extent, const Words& input) {
   return sum;
 }
 
-/// Every launch leaves one record a tile; launch until one record is left. The scratch buffers take turns.
-Plan plan(const Variant& variant, Extent extent, unsigned) {
+/// Every launch leaves one record a block; launch until one record is left. The scratch buffers take turns.
+Plan plan(const Variant& variant, Extent extent, unsigned units) {
+  const std::string kernel = "reduce_" + std::string(variant.name);
+  const std::uint64_t tile = variant.tile == 0 ? variant.group.size() : variant.tile;
   Plan plan;
   Slot in = input_slot;
   for (std::uint64_t left = extent.count();;) {
-    const std::uint64_t groups = tiles(left, variant.group.size(), 1);
+    const std::uint64_t groups = blocks(variant, tiles(left, tile, 1), units);
+    if (variant.single_pass) {
+      plan.state_bytes = state_words * sizeof(std::uint32_t);
+      plan.launches.push_back({kernel, groups, variant.group, {in, output_slot, state_slot, left}});
+      return plan;
+    }
     const bool last = groups == 1;
     const std::size_t level = plan.launches.size();
     if (!last && level < 2) plan.scratch_bytes.push_back(groups * record_bytes);
     const Slot out = last ? output_slot : scratch_slot(level % 2);
-    plan.launches.push_back({"reduce_" + std::string(variant.name), groups, variant.group, {in, out, left}});
+    plan.launches.push_back({kernel, groups, variant.group, {in, out, left}});
     if (last) return plan;
     in = out;
     left = groups;
   }
 }
 
-/// The tree of naive.cuh, which the other variants share.
-std::vector<std::string> level_names(const Variant& variant, std::string_view) {
+/// The trees have the levels of naive.cuh. What remains of them behind shuffles is a sum for each warp and their sum.
+std::vector<std::string> level_names(const Variant& variant, std::string_view kernel) {
+  if (kernel == "reduce_chunked") return {};
+  if (kernel == "reduce_shuffle" || kernel == "reduce_streaming" || kernel == "reduce_single_pass") {
+    const std::string warps = std::to_string(variant.group.size() / 32);
+    return {"warps " + warps, "block " + warps};
+  }
   std::vector<std::string> names{"load"};
   for (unsigned busy = variant.group.size() / 2; busy > 0; busy /= 2) names.push_back("add " + std::to_string(busy));
   names.emplace_back("store");
@@ -54,7 +67,8 @@ std::vector<std::string> level_names(const Variant& variant, std::string_view) {
 const CaseStudy& case_study() {
   static const CaseStudy study{
       .name = "reduction",
-      .summary = "Sum of uint4 records: a tree in shared memory, with and without bank conflicts",
+      .summary =
+          "Sum of uint4 records: trees in shared memory, with and without bank conflicts, and what comes after trees",
       .kernel_prefix = "reduce_",
       .element = "uint4 records",
       .variants = variants,

@@ -14,18 +14,45 @@ using AccessCounts = std::map<std::string, int>;
 
 /// By folder and stem: what nvcc 13.0 makes for compute_90, loops unrolled.
 inline const std::map<std::string, AccessCounts> pinned_accesses{
+    {"reduction/modulo", {{"ld.shared.v4.u32", 17}, {"st.shared.v4.u32", 9}}},
+    {"reduction/interleaved", {{"ld.shared.v4.u32", 17}, {"st.shared.v4.u32", 9}}},
     {"reduction/naive", {{"ld.shared.v4.u32", 17}, {"st.shared.v4.u32", 9}}},
     {"reduction/scalar", {{"ld.shared.u32", 68}, {"st.shared.u32", 36}}},
     {"reduction/packed", {{"ld.shared.u32", 68}, {"st.shared.u32", 36}}},
+    {"reduction/first_add", {{"ld.shared.v4.u32", 17}, {"st.shared.v4.u32", 9}}},
+    {"reduction/shuffle", {{"ld.shared.v4.u32", 1}, {"st.shared.v4.u32", 1}}},
+    {"reduction/streaming", {{"ld.shared.v4.u32", 1}, {"st.shared.v4.u32", 1}}},
+    {"reduction/single_pass", {{"ld.shared.v4.u32", 1}, {"st.shared.v4.u32", 1}}},
+    {"reduction/chunked", {}},
     {"prefix_sum/naive", {{"ld.shared.u32", 39}, {"st.shared.u32", 30}}},
     {"prefix_sum/padded", {{"ld.shared.u32", 39}, {"st.shared.u32", 30}}},
     {"prefix_sum/add_offsets", {}},
+    {"prefix_sum/hillis_steele", {{"ld.shared.u32", 9 + 1}, {"st.shared.u32", 1 + 9}}},
+    {"prefix_sum/padded_twice", {{"ld.shared.u32", 47}, {"st.shared.u32", 36}}},
+    {"prefix_sum/add_offsets_wide", {}},
+    {"prefix_sum/warp_scan", {{"ld.shared.u32", 1}, {"st.shared.u32", 1}}},
+    {"prefix_sum/look_back", {{"ld.shared.u64", 1}, {"ld.shared.u32", 2}, {"st.shared.u64", 1}, {"st.shared.u32", 2}}},
+    // The tile's sum twice, for the first and in the loop, and the scan, 4 rows each. Small words besides: the stages'
+    // tiles, their numbers, sums of warps.
+    {"prefix_sum/ring", {{"ld.shared.v4.u32", 3 * 4}, {"ld.shared.u32", 9}, {"st.shared.u32", 11}}},
+    {"prefix_sum/chunked", {}},
+    {"prefix_sum/chunk_sums", {}},
     {"transpose/global", {}},
     {"transpose/naive", {{"ld.shared.u32", 1}, {"st.shared.u32", 1}}},
     {"transpose/padded", {{"ld.shared.u32", 1}, {"st.shared.u32", 1}}},
     {"transpose/tile32", {{"ld.shared.u32", 4}, {"st.shared.u32", 4}}},
     {"transpose/tile32_padded", {{"ld.shared.u32", 4}, {"st.shared.u32", 4}}},
     {"transpose/swizzled", {{"ld.shared.u32", 4}, {"st.shared.u32", 4}}},
+    // Two patches. Each is stored as four words or a chunk, and loaded as a chunk or four words, as its rows may be.
+    {"transpose/vectorized",
+     {{"ld.shared.u32", 8}, {"ld.shared.v4.u32", 2}, {"st.shared.u32", 8}, {"st.shared.v4.u32", 2}}},
+    {"transpose/streamed",
+     {{"ld.shared.u32", 8}, {"ld.shared.v4.u32", 2}, {"st.shared.u32", 8}, {"st.shared.v4.u32", 2}}},
+    {"transpose/output_order",
+     {{"ld.shared.u32", 8}, {"ld.shared.v4.u32", 2}, {"st.shared.u32", 8}, {"st.shared.v4.u32", 2}}},
+    // A square of four chunks; words alone where lanes copy, in a loop.
+    {"transpose/tma", {{"ld.shared.u32", 1}, {"ld.shared.v4.u32", 4}, {"st.shared.u32", 1}, {"st.shared.v4.u32", 4}}},
+    {"transpose/blocked", {}},
     // A turn, and the loop that fills the tile or, of stores, looks at it.
     {"access_patterns/load_1", {{"ld.shared.u8", 16}, {"st.shared.u32", 1}}},
     {"access_patterns/load_2", {{"ld.shared.u16", 16}, {"st.shared.u32", 1}}},

@@ -40,7 +40,7 @@ Words reference(Extent extent, const Words& input) {
 }
 
 Plan plan(const Variant& variant, Extent extent, unsigned) {
-  const std::uint64_t side = variant.group.x;
+  const std::uint64_t side = variant.tile != 0 ? variant.tile : variant.group.x;
   const std::uint64_t groups = tiles(extent.height, side) * tiles(extent.width, side);
   if (groups == 0) return {};
   return {{},

@@ -165,6 +165,11 @@ class CudaSession : public Session {
     BANKWISE_CUDA(cudaStreamSynchronize(stream_.get()));
   }
 
+  Counters count(const std::function<void()>& before, const std::function<void()>& run) override {
+    use();
+    return count_on_cuda(before, run, [this] { wait(); });
+  }
+
  private:
   void use() const { BANKWISE_CUDA(cudaSetDevice(info_.api_index)); }
 

@@ -151,6 +151,14 @@ class OpenClSession : public Session {
     opencl([&] { queue_.finish(); });
   }
 
+  Counters count(const std::function<void()>&, const std::function<void()>&) override {
+    // CUPTI's ranges belong to a context of CUDA's: of an OpenCL kernel inside one, an H200 counted nothing.
+    const bool nvidia = info_.platform.find("NVIDIA") != std::string::npos;
+    throw Unsupported(
+        nvidia ? "hardware counters are those of CUDA's contexts alone; see the same kernel's row under --api cuda"
+               : "OpenCL has no hardware counters");
+  }
+
  private:
   cl::Event* next_event() { return recording_ ? &events_.emplace_back() : nullptr; }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <variant>
 
+#include "bankwise/gpu/counters.hpp"
 #include "bankwise/gpu/device.hpp"
 #include "bankwise/gpu/kernel_image.hpp"
 
@@ -70,6 +71,10 @@ class Session {
   /// while they profile). `before` is enqueued ahead and not timed.
   virtual double time(const std::function<void()>& before, const std::function<void()>& enqueue) = 0;
   virtual void wait() = 0;
+
+  /// Hardware counters of what `run` enqueues, which must be fit to be run several times. `before` is enqueued ahead of
+  /// each run and not counted. Error: Unsupported with the reason, and what to do about it; nothing else is affected.
+  virtual Counters count(const std::function<void()>& before, const std::function<void()>& run) = 0;
 
   /// Enqueues the reading of enough other memory to push the caches' content out. It writes nothing: dirty lines would
   /// be written back during, and charged to, whatever is measured next.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -58,6 +59,34 @@ Json json_of(const AccessResult& access) {
           {"clocks_from", access.clocks_from}};
 }
 
+/// The same keys three times: counted, by the model, and the difference.
+Json json_of(const CounterResult& result) {
+  const gpu::Counters counted = result.counted.value_or(gpu::Counters{});
+  const auto simt = gpu::simt_efficiency(counted);
+  Json row, model, difference;
+  for (const auto& number : shared_memory_numbers(result)) {
+    row[number.key] = or_null(number.counted);
+    model[number.key] = or_null(number.model);
+    difference[number.key] = or_null(number.difference());
+  }
+  row.update({{"simt_efficiency", or_null(simt)},
+              {"dram_read_bytes", or_null(counted.dram_read_bytes)},
+              {"dram_write_bytes", or_null(counted.dram_write_bytes)},
+              {"replays", counted.replays},
+              {"reason", result.reason},
+              {"model", nullptr},
+              {"difference", nullptr}});
+  if (result.model) {
+    const auto of_model = result.model->simt_efficiency;
+    model["simt_efficiency"] = or_null(of_model);
+    model.update({{"architecture", result.model->architecture->name}, {"reason", result.model->reason}});
+    difference["simt_efficiency"] = simt && of_model ? Json(*simt - *of_model) : Json(nullptr);
+    row["model"] = std::move(model);
+    row["difference"] = std::move(difference);
+  }
+  return row;
+}
+
 Json json_of(const CaseStudy& study, const Result& result) {
   Json row{{"api", to_string(result.device->api)},
            {"device", result.device->index},
@@ -83,7 +112,7 @@ Json json_of(const CaseStudy& study, const Result& result) {
               {"bytes_per_s", or_null(result.bytes_per_second)},
               {"of_copy", or_null(result.of_copy)},
               {"speedup_over_naive", or_null(result.speedup_over_naive)},
-              {"counters", nullptr}});
+              {"counters", result.counters ? json_of(*result.counters) : Json(nullptr)}});
   if (result.access) row["access"] = json_of(*result.access);
   return row;
 }
@@ -163,6 +192,12 @@ std::string json_report(const Report& report) {
 
 namespace {
 
+std::string quoted(const std::string& text) {
+  std::string copy = "\"";
+  for (const char c : text) copy += c == '"' ? "\"\"" : c == '\n' ? " " : std::string(1, c);
+  return copy + '"';
+}
+
 std::string number(const std::optional<double>& value) {
   return value ? fmt::format("{}", *value) : "";
 }
@@ -177,19 +212,36 @@ std::string csv_of(const AccessResult& access) {
                      number(expected_clocks(access)), number(access.clocks));
 }
 
+/// The columns that counters add, likewise.
+std::string csv_head(const CounterResult& counters) {
+  std::string head;
+  for (const auto& number : shared_memory_numbers(counters)) head += fmt::format(",{0},{0}_model", number.key);
+  return head + ",simt_efficiency,simt_efficiency_model,dram_read_bytes,dram_write_bytes,no_counters_because";
+}
+std::string csv_of(const CounterResult& counters) {
+  const auto count = [](const gpu::Counters::Count& value) { return value ? std::to_string(*value) : std::string(); };
+  const gpu::Counters counted = counters.counted.value_or(gpu::Counters{});
+  std::string columns;
+  for (const auto& [key, of_device, of_model] : shared_memory_numbers(counters)) {
+    columns += fmt::format(",{},{}", count(of_device), count(of_model));
+  }
+  return columns + fmt::format(",{},{},{},{},{}", number(gpu::simt_efficiency(counted)),
+                               number(counters.model ? counters.model->simt_efficiency : std::nullopt),
+                               count(counted.dram_read_bytes), count(counted.dram_write_bytes),
+                               quoted(counters.reason));
+}
+
 }  // namespace
 
 std::string csv_report(const Report& report) {
-  const auto quoted = [](const std::string& text) {
-    std::string copy = "\"";
-    for (const char c : text) copy += c == '"' ? "\"\"" : c == '\n' ? " " : std::string(1, c);
-    return copy + '"';
-  };
   std::string text =
       "case,api,device,device_name,variant,scope,cache,height,width,bytes,status,reason,launches,repeats,"
       "time_median_s,time_min_s,noise,samples,stop,bytes_per_s,of_copy,speedup_over_naive";
   const bool accesses = report.study->access != nullptr;
-  text += accesses ? ",operation,lane_bytes,architecture,passes,ideal_passes,conflicts,expected_clocks,clocks\n" : "\n";
+  text += accesses ? ",operation,lane_bytes,architecture,passes,ideal_passes,conflicts,expected_clocks,clocks" : "";
+  const bool counters =
+      std::any_of(report.results.begin(), report.results.end(), [](const Result& r) { return r.counters.has_value(); });
+  text += (counters ? csv_head({}) : "") + "\n";
   for (const auto& r : report.results) {
     text +=
         fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", report.study->name,
@@ -198,6 +250,7 @@ std::string csv_report(const Report& report) {
                     r.launches, r.repeats, number(r.time_median), number(r.time_min), number(r.noise), r.samples.size(),
                     r.stop, number(r.bytes_per_second), number(r.of_copy), number(r.speedup_over_naive));
     if (r.access) text += csv_of(*r.access);
+    if (counters) text += csv_of(r.counters.value_or(CounterResult{}));
     text += '\n';
   }
   return text;

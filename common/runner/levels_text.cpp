@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <algorithm>
-
+#include "bankwise/console/by_reason.hpp"
 #include "bankwise/console/table.hpp"
 #include "bankwise/console/tally_text.hpp"
 #include "bankwise/runner/report.hpp"
@@ -69,20 +68,12 @@ std::string tables(const std::vector<const VariantLevels*>& variants) {
 
 /// Why a variant has no rows. Those of one reason share a line.
 std::string remarks(const std::vector<const VariantLevels*>& variants) {
-  std::vector<std::pair<std::string, std::string>> lines;  // reason, names
+  std::vector<std::pair<std::string, std::string>> names;
   for (const VariantLevels* variant : variants) {
     if (!variant->kernels.empty() && variant->reason.empty()) continue;
-    const std::string reason = variant->reason.empty() ? "no shared memory" : variant->reason;
-    const auto same = std::find_if(lines.begin(), lines.end(), [&](const auto& line) { return line.first == reason; });
-    if (same == lines.end()) {
-      lines.emplace_back(reason, variant->variant);
-    } else {
-      same->second += ", " + std::string(variant->variant);
-    }
+    names.emplace_back(variant->variant, variant->reason.empty() ? "no shared memory" : variant->reason);
   }
-  std::string text;
-  for (const auto& [reason, names] : lines) text += fmt::format("  {}: {}\n", names, reason);
-  return text;
+  return by_reason(names);
 }
 
 }  // namespace

@@ -62,6 +62,9 @@ class Measurement {
     if (!options_.profile) {
       for (auto& contestant : contestants_) warm_up(contestant);
       take_turns(progress);
+      if (options_.counters) {
+        for (auto& contestant : contestants_) count(contestant, progress);
+      }
       for (auto& contestant : contestants_) verify_again(contestant);
     }
     std::vector<Result> results;
@@ -201,6 +204,30 @@ class Measurement {
     result.batch = contestant.batch;
     if (result.repeats == 1 && !result.access && *result.time_median > 0) {
       result.bytes_per_second = double(result.bytes) / *result.time_median;
+    }
+  }
+
+  /// Hardware counters of the whole job as it is written, with the cache as it was for the samples. Now, because nothing
+  /// is timed any more; what goes wrong here costs the row nothing else.
+  void count(Contestant& contestant, const Progress& progress) {
+    Result& result = contestant.result;
+    if (result.status != Status::ok) return;
+    progress(1, "counting");
+    CounterResult& counters = result.counters.emplace();
+    try {
+      PreparedVariant whole;
+      std::function<void()> run = contestant.enqueue;
+      if (result.repeats > 1) {
+        whole = bench_.prepare(*contestant.prepared.variant, Scope::memory);
+        run = [&] { bench_.enqueue(whole); };
+      }
+      const auto prepare_cache = [&] { options_.cache == Cache::cold ? session_.flush_caches() : run(); };
+      counters.counted = session_.count(prepare_cache, run);
+      if (!options_.levels || contestant.prepared.variant == nullptr) return;
+      counters.model =
+          job_model(study_, *contestant.prepared.variant, extent_, session_.info().compute_units, *result.architecture);
+    } catch (const std::exception& why) {
+      counters.reason = why.what();
     }
   }
 

@@ -65,6 +65,8 @@ void declare(CLI::App& app, const CaseStudy& study, Options& options, RawOptions
   app.add_flag("--levels,!--no-levels", options.levels,
                "Passes and lanes at work between barriers, by emulating the CUDA kernels (default: yes)");
   app.add_option("--levels-svg", options.levels_svg, "Draw them to this file: lanes by levels, coloured by conflicts");
+  app.add_flag("--counters", options.counters,
+               "Read hardware counters after measuring (CUDA on NVIDIA), and show them beside the bank model");
   app.add_option("--min-time", options.limits.min_time, "Seconds to measure each variant at least, or 1024 samples")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
@@ -182,6 +184,9 @@ std::optional<Options> parse_options(const CaseStudy& study, int argc, const cha
     options.api = gpu::Api::opencl;
   }
   check_levels(app, options);
+  if (options.counters && options.profile) {
+    throw UsageError("--profile launches each variant once, for other profilers; leave out --counters");
+  }
   return options;
 }
 

@@ -25,6 +25,7 @@ struct Options {
   StopLimits limits;
   bool profile = false;
   bool levels = true;                                 ///< emulate the CUDA kernels and show what their lanes do
+  bool counters = false;                              ///< read hardware counters after measuring
   const banks::Architecture* architecture = nullptr;  ///< for the bank model; null: the device's own
   std::string json, csv, levels_svg, compare, kernel_directory;
 };

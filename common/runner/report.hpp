@@ -23,6 +23,9 @@ std::string levels_text(const Report& report);
 /// A picture of the same, of the first architecture: lanes by levels, a panel for each variant.
 std::string levels_svg(const Report& report);
 
+/// The part of the text that shows hardware counters beside the model, a table for each device. Empty without --counters.
+std::string counters_text(const Report& report);
+
 /// A run to compare with: the text of a file that json_report() made.
 class Baseline {
  public:

@@ -12,6 +12,7 @@
 #include "bankwise/banks/cost.hpp"
 #include "bankwise/gpu/device.hpp"
 #include "bankwise/runner/case_study.hpp"
+#include "bankwise/runner/counter_result.hpp"
 #include "bankwise/runner/levels.hpp"
 
 namespace bankwise {
@@ -71,6 +72,7 @@ struct Result {
   std::optional<double> noise;             ///< empty for too few samples
   std::optional<double> bytes_per_second;  ///< empty in the block scope, where time is not spent on traffic
   std::optional<double> of_copy, speedup_over_naive;
+  std::optional<CounterResult> counters;              ///< where they are wanted
   std::optional<AccessResult> access;                 ///< in a case study of single accesses
   const banks::Architecture* architecture = nullptr;  ///< of the bank model
 };

@@ -199,7 +199,7 @@ int run_with(const CaseStudy& study, const Options& options, std::vector<std::st
   svg.write(svg ? levels_svg(report) : "");
   const std::string comparison = baseline ? baseline->compare(report) : "";
   if (options.json != "-" && options.csv != "-" && options.levels_svg != "-") {
-    show(text_report(report) + levels_text(report) + comparison);
+    show(text_report(report) + counters_text(report) + levels_text(report) + comparison);
   } else {
     std::fputs(comparison.c_str(), stderr);  // stdout holds the results and nothing else
   }

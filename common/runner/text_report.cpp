@@ -29,9 +29,15 @@ std::string verified(const Result& result) {
   return result.status == Status::wrong ? "WRONG" : std::string(to_string(result.status));
 }
 
+bool has_counters(const Report& report) {
+  return std::any_of(report.results.begin(), report.results.end(),
+                     [](const Result& r) { return r.counters.has_value(); });
+}
+
 std::vector<std::string> head_of(const Report& report) {
   std::vector<std::string> head{"variant", "verified", "median", "noise", "GB/s", "of copy", "over naive"};
   if (!report.levels.empty()) head.insert(head.end(), {"passes", "ALU"});
+  if (has_counters(report)) head.emplace_back("counted");
   head.insert(head.end(), {"samples", "stop"});
   return head;
 }
@@ -57,6 +63,10 @@ std::vector<std::string> row_of(const Report& report, const Result& result) {
     const bool costs = levels != nullptr && levels->costs && levels->costs->ideal > 0;
     row.push_back(costs ? times(double(levels->costs->passes) / double(levels->costs->ideal)) : "-");
     row.push_back(levels != nullptr ? optional_text(levels->alu_utilization, percent) : "-");
+  }
+  if (has_counters(report)) {
+    const bool counted = result.counters && result.counters->counted;
+    row.push_back(optional_text(counted ? counted_over_ideal(*result.counters->counted) : std::nullopt, times));
   }
   row.push_back(std::to_string(result.samples.size()));
   row.push_back(result.status == Status::ok ? result.stop : first_line(result.reason));

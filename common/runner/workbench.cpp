@@ -86,7 +86,9 @@ PreparedVariant Workbench::prepare(const Variant& variant, Scope scope) {
   }
   if (const std::uint64_t bytes = tiles(prepared.plan.state_bytes, 4) * 4; bytes > 0) {
     prepared.state = guarded(bytes);
-    session_.fill(*prepared.state, 0, bytes, 0);
+    // Written and not filled: what Oclgrind's memory has been filled with counts as uninitialized.
+    const Words zeros(bytes / sizeof(std::uint32_t));
+    session_.write(*prepared.state, 0, std::as_bytes(std::span(zeros)));
   }
   for (const auto bytes : prepared.plan.scratch_bytes) prepared.scratch.push_back(guarded(tiles(bytes, 4) * 4));
   return prepared;

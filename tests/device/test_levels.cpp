@@ -11,7 +11,7 @@ using nlohmann::json;
 TEST_CASE("levels on, off, and in files", "[command_line]") {
   const ScratchDirectory scratch;
   const auto svg = scratch.path() / "levels.svg";
-  const Outcome with = run("prefix_sum", "--n 5000 --arch gfx90a --levels-svg " + svg.string());
+  const Outcome with = run("prefix_sum", "--variant naive,padded --n 5000 --arch gfx90a --levels-svg " + svg.string());
   CHECK(with.code == 0);
   CHECK(count(with.out, "4.20 x") >= 1);
   CHECK(with.out.find("on gfx90a") != std::string::npos);

@@ -18,6 +18,15 @@ const emulator::Kernel& kernel_named(const CaseStudy& study, const std::string& 
 
 }  // namespace
 
+std::string why_not_emulated(const CaseStudy& study, const Variant& variant) {
+  for (const auto& launch : study.plan(variant, {1, 1}, emulated_units).launches) {
+    if (const auto& kernel = kernel_named(study, launch.kernel, {}); kernel.run == nullptr) {
+      return std::string(kernel.why_not);
+    }
+  }
+  return {};
+}
+
 EmulatedJob emulate_job(const CaseStudy& study, const Variant& variant, Extent extent, const Words& input,
                         emulator::Launch how, const Instead& instead, bool trace_all) {
   const Plan plan = study.plan(variant, extent, emulated_units);

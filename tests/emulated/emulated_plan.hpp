@@ -29,6 +29,9 @@ inline constexpr unsigned emulated_units = 2;
 /// Kernels to run in place of others, by the others' names.
 using Instead = std::map<std::string, const bankwise::emulator::Kernel*>;
 
+/// Why a variant cannot run here: what a kernel of its plan says in its file. Empty: it can.
+std::string why_not_emulated(const bankwise::CaseStudy& study, const bankwise::Variant& variant);
+
 /// Runs every launch of a plan, whole. Scratch memory and output hold 0xCDCDCDCD before. `how` says what is traced,
 /// unless `trace_all` blocks.
 EmulatedJob emulate_job(const bankwise::CaseStudy& study, const bankwise::Variant& variant, bankwise::Extent extent,

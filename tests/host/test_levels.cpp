@@ -103,6 +103,14 @@ TEST_CASE("levels of the transposes") {
   CHECK(rows(one(study, "tile32", "sm_90", matrix)) ==
         std::vector<Row>{{"rows in", 256, 8, 32, 32, 32}, {"columns out", 256, 8, 32, 1024, 32}});
   CHECK(one(study, "swizzled", "sm_90", matrix).costs->conflicts == 0);
+  for (const char* name : {"vectorized", "streamed", "output_order"}) {  // words in, chunks of 16 bytes out
+    CHECK(rows(one(study, name, "sm_90", matrix)) ==
+          std::vector<Row>{{"rows in", 512, 16, 128, 128, 128}, {"columns out", 512, 16, 32, 128, 128}});
+    for (const Extent extent : {Extent{63, 65}, {64, 65}, {65, 64}}) {  // or the other way round
+      CHECK(one(study, name, "sm_90", extent).costs->passes == 256);
+      CHECK(one(study, name, "sm_90", extent).costs->conflicts == 0);
+    }
+  }
   const VariantLevels global = one(study, "global", "sm_90", matrix);
   CHECK(global.kernels.empty());
   CHECK(global.reason.empty());
@@ -131,7 +139,7 @@ TEST_CASE("a name for every level that touches shared memory, in every problem")
       if (variant.library) continue;
       INFO(study->name << " " << variant.name);
       const VariantLevels levels = one(*study, variant.name, "sm_90", study->is_matrix ? matrix : many);
-      CHECK(levels.reason.empty());
+      CHECK((levels.reason.empty() || levels.reason.ends_with("PTX")));
       for (const auto& kernel : levels.kernels) {
         CHECK(study->level_names(variant, kernel.name).size() == kernel.report.levels.size());
       }

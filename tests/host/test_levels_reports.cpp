@@ -38,18 +38,19 @@ std::set<std::string> keys(const json& row) {
 
 TEST_CASE("levels and totals in JSON") {
   const auto report = json::parse(json_report(report_of(transpose::case_study(), {64, 64}, {"sm_90", "gfx942"})));
-  REQUIRE(report.at("totals").size() == 12);
+  REQUIRE(report.at("totals").size() == 2 * 11);
   for (const auto& row : report.at("totals")) {
     CHECK(keys(row) == std::set<std::string>{"variant", "architecture", "alu_utilization", "simt_efficiency", "passes",
                                              "ideal_passes", "conflicts", "reason"});
     CHECK(row.at("reason").get<std::string>().empty() == row.at("passes").is_number());
   }
-  REQUIRE(report.at("levels").size() == 2 * 5 * 2);  // global has none
+  REQUIRE(report.at("levels").size() == 2 * 8 * 2);  // global, tma and blocked have none
   for (const auto& row : report.at("levels")) {
     CHECK(keys(row) == std::set<std::string>{"variant", "architecture", "warp_width", "block", "kernel", "level",
                                              "name", "active_lanes", "issued_warps", "alu_utilization", "accesses",
                                              "passes", "ideal_passes", "conflicts"});
-    CHECK(row.at("block") == 256);
+    const auto name = row.at("variant").get<std::string>();
+    CHECK(row.at("block") == variant_of(transpose::case_study(), name).group.size());
     CHECK(row.at("warp_width") == (row.at("architecture") == "sm_90" ? 32 : 64));
     CHECK(row.at("passes") == row.at("ideal_passes").get<int>() + row.at("conflicts").get<int>());
   }
@@ -97,9 +98,11 @@ TEST_CASE("the text has a column a level, and no line too long") {
   const std::string text = levels_text(report_of(prefix_sum::case_study(), {1, 5000}, {"sm_90", "hd5870"}));
   CHECK(count(text, "731/174") == 2);
   CHECK(count(text, "on hd5870") == 1);
-  CHECK(count(text, "128") == 4);  // up and down
-  CHECK(levels_text(report_of(transpose::case_study(), {64, 64}, {"sm_90"})).find("global: no shared memory") !=
-        std::string::npos);
+  // On each: up and down in the table of naive and padded, and in that of padded_twice; and added by hillis_steele.
+  CHECK(count(text, "128") == 2 * (2 + 2 + 1));
+  CHECK(
+      levels_text(report_of(transpose::case_study(), {64, 64}, {"sm_90"})).find("global, blocked: no shared memory") !=
+      std::string::npos);
 }
 
 TEST_CASE("the picture is well-formed, with a panel for each variant") {
@@ -113,6 +116,7 @@ TEST_CASE("the picture is well-formed, with a panel for each variant") {
     CHECK(svg.find("gfx942") == std::string::npos);  // the first architecture alone
   }
   const std::string svg = levels_svg(report_of(reduction::case_study(), {1, 5000}, {"sm_90"}));
-  CHECK(count(svg, "add 32, lanes 0 to 31: conflicts 0") == 2);
-  CHECK(count(svg, "add 32, lanes 0 to 31: conflicts 3") == 1);
+  CHECK(count(svg, "add 32, lanes 0 to 31: conflicts 0") == 3);   // naive, packed, first_add
+  CHECK(count(svg, "add 32, lanes 0 to 31: conflicts 3") == 1);   // scalar: four lanes in a bank
+  CHECK(count(svg, "add 32, lanes 0 to 31: conflicts 28") == 1);  // interleaved: eight in each of four quarters
 }

@@ -28,6 +28,42 @@ inline const Mutation mutations[]{
      "transpose/tile32_padded.cuh",
      "transpose_tile32_padded",
      {{"tile[r][x] = word[k]", "tile[r + 1][x] = word[k]"}}},
+    // Not broken: hard times, which the kernel must survive.
+    {"never_waits", "prefix_sum/look_back.cuh", "scan_look_back", {{"PATIENCE = 1024;", "PATIENCE = 1;   "}}},
+    {"tile_3_is_silent",
+     "prefix_sum/look_back.cuh",
+     "scan_look_back",
+     {{"PATIENCE = 1024;", "PATIENCE = 2;   "},
+      {"  if (threadIdx.x == 0) publish(&statuses[tile]",
+       "  if (threadIdx.x == 0 && tile != 3) publish(&statuses[tile]"},
+      {"if (tile > 0) publish(&statuses[tile]", "if (tile > 0 && tile != 3) publish(&statuses[tile]"}}},
+    // In place of inline PTX, what a CPU can do: the copy is there as soon as it has begun.
+    {"ring_without_engine",
+     "prefix_sum/ring.cuh",
+     "scan_ring",
+     {{R"(asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barrier)) : "memory");)",
+       "*barrier = 0;"},
+      {"unsigned shared_address(", "__attribute__((unused)) unsigned shared_address("},
+      {"static_cast<unsigned>(__cvta_generic_to_shared(pointer))", "pointer != nullptr"},
+      {R"(asm volatile("fence.proxy.async.shared::cta;" ::: "memory");)", ""},
+      {R"(asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(TILE * 4)
+               : "memory");)",
+       "++*barrier;\n"},
+      {R"(asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                   shared_address(to)),
+               "l"(__cvta_generic_to_global(from)), "r"(TILE * 4), "r"(shared_address(barrier))
+               : "memory");)",
+       "for (unsigned i = 0; i < TILE; ++i) to[i] = from[i];\n\n\n"},
+      {R"(asm volatile(
+      "{\n"
+      "  .reg .pred ended;\n"
+      "again:\n"
+      "  mbarrier.try_wait.parity.shared::cta.b64 ended, [%0], %1;\n"
+      "  @!ended bra again;\n"
+      "}\n" ::"r"(shared_address(barrier)),
+      "r"(parity)
+      : "memory");)",
+       "if (*barrier % 2 == parity) __trap();  // the copy that is waited for has not begun\n\n\n\n\n\n\n\n\n"}}},
     // Caught by the device layer.
     {"last_element_dropped", "reduction/naive.cl", "reduce_naive", {{"i < n ? in[i]", "i + 1 < n ? in[i]"}}},
     {"one_past_the_end", "prefix_sum/naive.cl", "scan_naive", {{"if (i + 1 < n) out[i + 1]", "if (i < n) out[i + 1]"}}},

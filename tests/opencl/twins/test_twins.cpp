@@ -2,6 +2,7 @@
 //
 // Each OpenCL kernel under Oclgrind and its CUDA twin in the emulator do the same with shared memory: two compilers, two
 // ways of running warps and two recorders, between which nothing is shared but the bank model.
+#include <algorithm>
 #include <array>
 #include <set>
 
@@ -27,6 +28,26 @@ struct OnlyInCuda {
 constexpr OnlyInCuda levels_only_in_cuda[]{
     {"access_", 1, "the clock is read between two barriers; OpenCL C has no clock, and one barrier is enough"},
 };
+
+/// An OpenCL kernel that does something else in local memory than its CUDA twin, because CUDA has what OpenCL 1.2 has not.
+struct Different {
+  std::string_view kernel;
+  std::string_view same_as;  ///< the CUDA kernel that does what it does; empty: there is none
+  std::string_view why;
+};
+constexpr Different different_twins[]{
+    {"reduce_shuffle", "reduce_first_add", "no shuffles but NVIDIA's: the tree goes on in local memory"},
+    {"reduce_streaming", "", "no shuffles but NVIDIA's: a tree in local memory"},
+    {"reduce_single_pass", "", "no shuffles but NVIDIA's: a tree in local memory"},
+    {"scan_warp_scan", "", "no shuffles but NVIDIA's: words go from lane to lane through local memory"},
+    {"scan_look_back", "", "no shuffles but NVIDIA's: words go from lane to lane through local memory"},
+};
+
+const Different* difference_of(std::string_view kernel) {
+  const auto* found = std::find_if(std::begin(different_twins), std::end(different_twins),
+                                   [&](const Different& different) { return different.kernel == kernel; });
+  return found == std::end(different_twins) ? nullptr : found;
+}
 
 /// Leaves such levels out, in which nothing happens.
 json without_levels_of_cuda(const std::string& kernel, json levels) {
@@ -67,11 +88,20 @@ Pairs run_both(const CaseStudy& study, Extent extent, const std::string& folder 
 /// Kernels that ran, on either side.
 std::set<std::string> check_twins(const CaseStudy& study, Extent extent) {
   std::set<std::string> ran;
-  for (const auto& [name, pair] : run_both(study, extent)) {
+  const Pairs pairs = run_both(study, extent);
+  for (const auto& [name, pair] : pairs) {
     INFO(name.first << " on " << extent.height << " x " << extent.width << ", " << name.second);
-    CHECK(pair.opencl.levels == pair.cuda.levels);
-    CHECK(pair.opencl.kinds == pair.cuda.kinds);
     ran.insert(name.first);
+    const Different* const different = difference_of(name.first);
+    if (different != nullptr) {
+      INFO(different->why);
+      CHECK(pair.opencl.levels != pair.cuda.levels);
+      if (different->same_as.empty()) continue;
+    }
+    const std::string twin(different != nullptr ? different->same_as : name.first);
+    const TwinNumbers& cuda = pairs.at({twin, name.second}).cuda;
+    CHECK(pair.opencl.levels == cuda.levels);
+    CHECK(pair.opencl.kinds == cuda.kinds);
   }
   return ran;
 }
@@ -79,6 +109,7 @@ std::set<std::string> check_twins(const CaseStudy& study, Extent extent) {
 std::set<std::string> kernels_that_differ(const BrokenTwin& broken, Extent extent) {
   std::set<std::string> differ;
   for (const auto& [name, pair] : run_both(broken.study(), extent, broken.folder())) {
+    if (difference_of(name.first) != nullptr) continue;  // as ever
     const bool levels = pair.opencl.levels != pair.cuda.levels, kinds = pair.opencl.kinds != pair.cuda.kinds;
     CHECK(levels == kinds);
     if (levels) differ.insert(name.first + " on " + name.second);
@@ -98,6 +129,7 @@ void check_all_twins(std::string_view name, const std::vector<Extent>& extents) 
   std::set<std::string> ran;
   for (const Extent extent : extents) ran.merge(check_twins(study, extent));
   for (const auto& image : study.kernels->images) {
+    if (image.opencl_file.empty()) continue;  // its reason is held by another test
     INFO(image.name);
     CHECK(ran.contains(std::string(image.name)));
   }
@@ -114,7 +146,7 @@ TEST_CASE("the OpenCL kernels of prefix_sum access local memory as their CUDA tw
 }
 
 TEST_CASE("the OpenCL kernels of transpose access local memory as their CUDA twins do") {
-  check_all_twins("transpose", {{1, 1}, {1, 257}, {33, 31}, {64, 48}});
+  check_all_twins("transpose", {{1, 1}, {1, 257}, {33, 31}, {64, 48}, {36, 65}, {65, 36}});
 }
 
 TEST_CASE("the OpenCL kernels of access_patterns access local memory as their CUDA twins do") {
@@ -135,7 +167,9 @@ TEST_CASE("OpenCL kernels without local memory access none, as their CUDA twins"
 TEST_CASE("every .cl file of the repository is one that is held against its twin") {
   std::set<std::string, std::less<>> compared;
   for (const CaseStudy* study : twin_studies()) {
-    for (const auto& image : study->kernels->images) compared.emplace(image.opencl_source);
+    for (const auto& image : study->kernels->images) {
+      if (!image.opencl_file.empty()) compared.emplace(image.opencl_source);
+    }
   }
   compared.insert(text_of(example_kernel));  // test_example.cpp
   std::size_t files = 0;

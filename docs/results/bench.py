@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs everything that the documents show numbers of, on this machine, and writes the results of one device.
+
+    script/bench FOLDER [--build BUILD] [--only CASE]
+
+FOLDER, in docs/results or anywhere, gets a file for each case study and scope, with all variants in both APIs, and one with
+the fastest variants at many sizes: CASE.sizes.json, whose `runs` are reports as the samples write them. BUILD holds the
+samples; the preset cuda's is the default. A run of everything takes less than ten minutes on an H200. A file is replaced when
+its run has succeeded. Exit codes: 0 ok, 1 a run failed, 2 usage.
+"""
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SCOPES = ("memory", "l2", "block")
+WORDS = [1 << exponent for exponent in range(16, 31, 2)]
+SHAPES = ((8192, 8192), (16384, 16384), (32768, 32768), (16384, 16416), (20000, 12345))  # height, width
+# What is measured at every size, beside the library and a copy.
+FASTEST = {
+    "reduction": ("single_pass", [["--n", str(words // 4)] for words in WORDS]),
+    "prefix_sum": ("look_back,ring", [["--n", str(words)] for words in WORDS]),
+    "transpose": ("swizzled,vectorized,vectorized_down", [["--height", str(h), "--width", str(w)] for h, w in SHAPES]),
+}
+LIMITS = ["--min-time", "0.1", "--timeout", "1"]
+
+
+def report_of(build: Path, case: str, flags: list) -> dict:
+    """Error: subprocess.CalledProcessError; what went wrong is on stderr."""
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch) / "report.json"
+        command = [f"./{case}", *flags]
+        print(" ".join(command), flush=True)
+        subprocess.run([*command, "--no-levels", "--json", path], cwd=build, check=True, stdout=subprocess.DEVNULL)
+        report = json.loads(path.read_text())
+    report["command"] = command
+    return report
+
+
+def write(path: Path, content: dict) -> None:
+    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], prog="script/bench")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--build", type=Path, default=Path(__file__).parents[2] / "build/cuda")
+    parser.add_argument("--only", choices=[*FASTEST, "access_patterns"], action="append")
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    failed = 0
+    jobs = [(f"{case}.{scope}.json", case, ["--scope", scope, *LIMITS]) for case in FASTEST for scope in SCOPES]
+    jobs.append(("access_patterns.block.json", "access_patterns", []))
+    for name, case, flags in jobs:
+        if options.only and case not in options.only:
+            continue
+        try:
+            write(options.folder / name, report_of(options.build, case, flags))
+        except subprocess.CalledProcessError:
+            failed += 1
+    for case, (variants, sizes) in FASTEST.items():
+        if options.only and case not in options.only:
+            continue
+        flags = ["--variant", f"{variants},library", *LIMITS]
+        try:
+            runs = [report_of(options.build, case, [*flags, "--api", api, *size]) for api in ("cuda", "opencl") for size in sizes]
+            write(options.folder / f"{case}.sizes.json", {"schema_version": 1, "case": case, "runs": runs})
+        except subprocess.CalledProcessError:
+            failed += 1
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

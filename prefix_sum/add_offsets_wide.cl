@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT-0
+//
+// add_offsets.cl for tiles of 2048 words, four words at once: adds to every word of a tile what stands before that
+// tile, modulo 2^32.
+//
+//   lanes  All busy, in the last tile as far as the words reach.
+//   banks  No local memory.
+//
+// Contract
+//   launch   ceil(n / TILE) groups of exactly BLOCK work-items, one-dimensional
+//   data     n words, changed in place; begins at a multiple of 16 bytes
+//   offsets  one word per group: the exclusive prefix sum of the tiles' totals
+//   n        any, including 0 (with 0 or more groups)
+
+#ifndef BLOCK
+#define BLOCK 256u  // work-items per group
+#endif
+#define ROWS 2u                 // times four words of each work-item
+#define TILE_ROW (4 * BLOCK)    // words of a group in a row
+#define TILE (ROWS * TILE_ROW)  // words per group, as in the kernel that scanned the tiles
+
+__kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))
+void scan_add_offsets_wide(__global uint* restrict data, __global const uint* restrict offsets, ulong n) {
+  const size_t first = (size_t)get_group_id(0) * TILE + 4 * get_local_id(0);
+  const uint offset = offsets[get_group_id(0)];
+  if (first + (TILE_ROW + 3) < n) {
+    __global uint4* const here = (__global uint4*)(data + first);
+    __global uint4* const there = (__global uint4*)(data + first + TILE_ROW);
+    const uint4 a = *here, b = *there;  // both on their way before either is used
+    *here = a + offset;
+    *there = b + offset;
+  } else {
+    for (uint row = 0; row < ROWS; ++row) {
+      for (uint k = 0; k < 4; ++k) {
+        const size_t i = first + row * TILE_ROW + k;
+        if (i < n) data[i] += offset;
+      }
+    }
+  }
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT-0
+//
+// Exclusive prefix sum of n words, modulo 2^32, in one launch: each word is read once and written once. The groups tell
+// each other what they have summed up (Merrill and Garland's decoupled look-back).
+//
+//   lanes  A tile is scanned as in warp_scan.cl. As soon as its sum is known, it is published: a word of the tile's own
+//          in `state`. Meanwhile the first warp looks back: 128 tiles at once, it gathers the sums of those before its
+//          own, up to the nearest that has published the sum of everything up to its end. Then this tile can do so,
+//          too. That takes NVIDIA's PTX. Elsewhere words go from lane to lane through local memory, and the first lane
+//          looks back alone, tile by tile.
+//   banks  One word a warp is stored and 16 neighbouring words are read: no conflict.
+//
+// Why it ends. A group that waits does so for tiles that others have taken before it: tiles are numbered in the order
+// in which groups begin (the ticket), whatever order the device starts groups in. But no rule of OpenCL says that these
+// others get on while it waits. So it asks PATIENCE times and then adds up the tile in question itself: the input is
+// all it needs.
+// Why it is right. A sum and what it means are one word of 64 bits, exchanged and asked for by atomics: who sees one,
+// sees the other, and needs no fence. All that may be published for a tile is true, whoever does it.
+// Why nothing has to be cleared. Each word of `state` holds the number of the launch that it belongs to, and counts in
+// no other. The group that takes the last ticket counts the launches on; then all of this launch have theirs.
+//
+// Contract
+//   needs   cl_khr_int64_base_atomics
+//   launch  max(1, ceil(n / TILE)) groups of exactly BLOCK work-items, one-dimensional
+//   in      n words, from a multiple of 16 bytes on; not read when n is 0
+//   out     n words, from a multiple of 16 bytes on: out[i] = sum of in[0 .. i), modulo 2^32. No part of `in`, which
+//           other groups may have to read again
+//   state   8 * (TICKETS + groups) bytes, zero before the first launch, and then left alone: for launches one after the
+//           other, of any n that it is large enough for. To be zeroed again before launch 2^30, when the numbers begin
+//           anew
+//   n       any, including 0; at most (2^31 - 1) * TILE
+
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+
+#ifndef BLOCK
+#define BLOCK 512u  // work-items per group; a multiple of 32, at most 1024
+#endif
+#define WARP 32u  // lanes of a warp
+#define WARPS (BLOCK / WARP)
+#define ROWS 4u                    // times four words of each lane
+#define ROW (4 * WARP)             // words of a warp in a row
+#define TILE (WARPS * ROWS * ROW)  // words per group
+#define TICKETS 32u                // words of `state` that the counter has to itself
+#define WINDOWS 4u                 // of 32 tiles, that a warp looks back at once
+#define PATIENCE 1024u             // times that a tile is asked for
+
+// What a tile's word says, in its upper half, of the number in the lower: 4 * launch + one of these.
+#define TILE_ALONE 1u  // the tile's words
+#define UP_TO_END 2u   // all words up to the tile's end
+
+ulong status(uint launch, uint what, uint sum) {
+  return (ulong)(launch << 2 | what) << 32 | sum;
+}
+
+// Words i to i + 3, as far as there are so many. Aligned to 16 bytes, they come at once.
+uint4 load(__global const uint* in, ulong i, ulong n) {
+  if (i + 3 < n) return *(__global const uint4*)(in + i);
+  uint4 words = (uint4)(0);
+  if (i < n) words.x = in[i];
+  if (i + 1 < n) words.y = in[i + 1];
+  if (i + 2 < n) words.z = in[i + 2];
+  return words;
+}
+
+// Stores what stands before each of four words, given what stands before the first.
+void store(__global uint* out, ulong i, ulong n, uint before, uint4 words) {
+  const uint4 sums = (uint4)(before, before + words.x, before + words.x + words.y, before + words.x + words.y + words.z);
+  if (i + 3 < n) {
+    *(__global uint4*)(out + i) = sums;
+  } else {
+    if (i < n) out[i] = sums.x;
+    if (i + 1 < n) out[i + 1] = sums.y;
+    if (i + 2 < n) out[i + 2] = sums.z;
+  }
+}
+
+#ifdef __NV_CL_C_VERSION
+#define DESK 1
+#define SCOUTS WARP  // lanes that look back
+
+// The word of another lane of the warp. All its lanes must call.
+uint word_of(uint lane, uint word, __local uint* desk) {
+  uint theirs;
+  __asm__ volatile("shfl.sync.idx.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(theirs) : "r"(word), "r"(lane));
+  return theirs;
+}
+
+// A bit for each lane of the warp. All its lanes must call.
+uint ballot(bool yes) {
+  uint lanes;
+  __asm__ volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }"
+                   : "=r"(lanes) : "r"((uint)yes));
+  return lanes;
+}
+#else
+#define DESK BLOCK  // where each lane leaves its word
+#define SCOUTS 1u
+
+// The word of another lane of the warp. All lanes of the group must call.
+uint word_of(uint lane, uint word, __local uint* desk) {
+  desk[get_local_id(0)] = word;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const uint theirs = desk[get_local_id(0) / WARP * WARP + lane % WARP];
+  barrier(CLK_LOCAL_MEM_FENCE);  // the desk is free again
+  return theirs;
+}
+#endif
+
+// The sum of all lanes' words, in each of them.
+uint warp_sum(uint word, __local uint* desk) {
+  const uint lane = get_local_id(0) % WARP;
+  for (uint bit = WARP / 2; bit > 0; bit /= 2) word += word_of(lane ^ bit, word, desk);
+  return word;
+}
+
+// A share of the sum of a tile that is not the last, from the input. By the lanes that look back.
+uint share_of_tile(__global const uint* in, uint tile) {
+  __global const uint4* words = (__global const uint4*)(in + (size_t)tile * TILE);
+  uint sum = 0;
+  for (uint i = get_local_id(0); i < TILE / 4; i += SCOUTS) sum += words[i].x + words[i].y + words[i].z + words[i].w;
+  return sum;
+}
+
+#ifdef __NV_CL_C_VERSION
+// What a tile has published. Adding nothing would do, too; this asks without writing.
+ulong published(volatile __global ulong* word) {
+  ulong value;
+  __asm__ volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(word) : "memory");
+  return value;
+}
+
+// The sum of all tiles before one. By a warp: lane k looks at the k-th tile back, and at one in each window behind.
+uint sum_before(__global const uint* in, volatile __global ulong* statuses, uint tile, uint launch) {
+  const uint lane = get_local_id(0) % WARP;
+  uint sum = 0;
+  for (uint back = 1 + lane;; back += WINDOWS * WARP) {
+    ulong seen[WINDOWS];  // asked for together: a question takes long, many take hardly longer
+#pragma unroll
+    for (uint w = 0; w < WINDOWS; ++w) {
+      const uint distance = back + w * WARP;
+      // Before the first tile stands nothing, and that is certain.
+      seen[w] = distance <= tile ? published(&statuses[tile - distance]) : status(launch, UP_TO_END, 0);
+    }
+#pragma unroll
+    for (uint w = 0; w < WINDOWS; ++w) {
+      for (uint asked = 1;; ++asked) {
+        const uint what = (uint)(seen[w] >> 32) - (launch << 2);
+        const uint final = ballot(what == UP_TO_END);
+        const uint open = ballot(what != UP_TO_END && what != TILE_ALONE);
+        const uint wanted = final != 0 ? final ^ (final - 1) : 0xFFFFFFFF;  // as far as the nearest that is final
+        if ((open & wanted) == 0) {
+          sum += warp_sum(wanted >> lane & 1 ? (uint)seen[w] : 0, 0);
+          if (final != 0) return sum;
+          break;
+        }
+        const bool asks = (open & wanted) >> lane & 1;
+        volatile __global ulong* const word = &statuses[tile - (asks ? back + w * WARP : 1)];
+        if (asked < PATIENCE) {
+          if (asks) seen[w] = published(word);
+        } else {
+          const uint helped = 31 - clz((open & wanted) & -(open & wanted));  // the lane whose tile is added up for it
+          const uint distance = word_of(helped, back, 0) + w * WARP;
+          const ulong found = status(launch, TILE_ALONE, warp_sum(share_of_tile(in, tile - distance), 0));
+          if (lane == helped) {
+            // For those who come after. If the tile has published something meanwhile, that stays.
+            atom_cmpxchg(word, seen[w], found);
+            seen[w] = found;
+          }
+        }
+      }
+    }
+  }
+}
+#else
+// The sum of all tiles before one. By a lane.
+uint sum_before(__global const uint* in, volatile __global ulong* statuses, uint tile, uint launch) {
+  uint sum = 0;
+  for (uint back = 1;; ++back) {
+    volatile __global ulong* const word = &statuses[tile - back];
+    ulong seen = atom_add(word, 0);
+    uint what = (uint)(seen >> 32) - (launch << 2);
+    for (uint asked = 1; what != UP_TO_END && what != TILE_ALONE; ++asked) {
+      if (asked < PATIENCE) {
+        seen = atom_add(word, 0);
+      } else {
+        // For those who come after. If the tile has published something meanwhile, that stays.
+        const ulong found = status(launch, TILE_ALONE, share_of_tile(in, tile - back));
+        atom_cmpxchg(word, seen, found);
+        seen = found;
+      }
+      what = (uint)(seen >> 32) - (launch << 2);
+    }
+    sum += (uint)seen;
+    if (what == UP_TO_END) return sum;  // at the latest in the first tile
+  }
+}
+#endif
+
+__kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))
+void scan_look_back(__global const uint* restrict in, __global uint* restrict out, volatile __global ulong* state, ulong n) {
+  __local ulong ticket;
+  __local uint warp_total[WARPS];
+  __local uint tiles_before;
+  __local uint desk[DESK];
+
+  const uint lane = get_local_id(0) % WARP, warp = get_local_id(0) / WARP;
+  volatile __global ulong* const statuses = state + TICKETS;
+
+  if (get_local_id(0) == 0) {
+    const ulong mine = atom_add(state, 1);
+    ticket = mine;
+    // The last one: the next launch has the next number, and its tickets begin at 0.
+    if ((uint)mine == get_num_groups(0) - 1) atom_xchg(state, ((mine >> 32) + 1) << 32);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const uint tile = (uint)ticket, launch = (uint)(ticket >> 32);
+
+  const size_t first = (size_t)tile * TILE + warp * (ROWS * ROW) + 4 * lane;
+  uint4 words[ROWS];
+  for (uint row = 0; row < ROWS; ++row) words[row] = load(in, first + row * ROW, n);
+  uint before[ROWS], sum_of_lane = 0;
+  for (uint row = 0; row < ROWS; ++row) {
+    before[row] = words[row].x + words[row].y + words[row].z + words[row].w;
+    sum_of_lane += before[row];
+  }
+  const uint sum_of_warp = warp_sum(sum_of_lane, desk);
+  if (lane == 0) warp_total[warp] = sum_of_warp;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const uint other = lane < WARPS ? warp_total[lane] : 0;
+  const uint total = warp_sum(other, desk);
+  if (get_local_id(0) == 0) atom_xchg(&statuses[tile], status(launch, tile == 0 ? UP_TO_END : TILE_ALONE, total));
+
+  // The scan of warp_scan.cl, while the others may look at this tile's sum.
+  uint rows_before = warp_sum(lane < warp ? other : 0, desk);
+  for (uint row = 0; row < ROWS; ++row) {
+    const uint mine = before[row];
+    uint sum = mine;
+    for (uint step = 1; step < WARP; step *= 2) {
+      const uint theirs = word_of(lane - step, sum, desk);
+      if (lane >= step) sum += theirs;
+    }
+    before[row] = rows_before + sum - mine;
+    rows_before += word_of(WARP - 1, sum, desk);
+  }
+
+  if (get_local_id(0) < SCOUTS) {
+    const uint sum = tile == 0 ? 0 : sum_before(in, statuses, tile, launch);
+    if (lane == 0) {
+      if (tile > 0) atom_xchg(&statuses[tile], status(launch, UP_TO_END, sum + total));
+      tiles_before = sum;
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const uint offset = tiles_before;
+  for (uint row = 0; row < ROWS; ++row) store(out, first + row * ROW, n, offset + before[row], words[row]);
+}

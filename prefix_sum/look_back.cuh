@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT-0
+//
+// Exclusive prefix sum of n words, modulo 2^32, in one launch: each word is read once and written once. The blocks tell
+// each other what they have summed up (Merrill and Garland's decoupled look-back).
+//
+//   lanes  A tile is scanned as in warp_scan.cuh. As soon as its sum is known, it is published: a word of the tile's
+//          own in `state`. Meanwhile the first warp looks back: 128 tiles at once, it gathers the sums of those before
+//          its own, up to the nearest that has published the sum of everything up to its end. Then this tile can do so,
+//          too.
+//   banks  One word a warp is stored and 16 neighbouring words are read: no conflict.
+//
+// Why it ends. A block that waits does so for tiles that others have taken before it: tiles are numbered in the order
+// in which blocks begin (the ticket), whatever order the hardware starts blocks in. But no rule of CUDA says that these
+// others get on while it waits. So it asks PATIENCE times and then adds up the tile in question itself: the input is
+// all it needs.
+// Why it is right. A sum and what it means are one word of 64 bits, stored at once and read past the L1 cache
+// (volatile): who sees one, sees the other, and needs no fence. All that may be published for a tile is true, whoever
+// does it.
+// Why nothing has to be cleared. Each word of `state` holds the number of the launch that it belongs to, and counts in
+// no other. The block that takes the last ticket counts the launches on; then all of this launch have theirs.
+//
+// Contract
+//   launch  max(1, ceil(n / TILE)) blocks of exactly BLOCK threads, one-dimensional
+//   in      n words, from a multiple of 16 bytes on; not read when n is 0
+//   out     n words, from a multiple of 16 bytes on: out[i] = sum of in[0 .. i), modulo 2^32. No part of `in`, which
+//           other blocks may have to read again
+//   state   8 * (TICKETS + blocks) bytes, zero before the first launch, and then left alone: for launches one after the
+//           other, of any n that it is large enough for. To be zeroed again before launch 2^30, when the numbers begin
+//           anew
+//   n       any, including 0; at most (2^31 - 1) * TILE, as a grid has no more blocks
+
+constexpr unsigned BLOCK = 512;  // threads per block; a multiple of 32, at most 1024
+constexpr unsigned WARP = 32;    // lanes of a warp
+constexpr unsigned WARPS = BLOCK / WARP;
+constexpr unsigned ROWS = 4;                   // times four words of each lane
+constexpr unsigned ROW = 4 * WARP;             // words of a warp in a row
+constexpr unsigned TILE = WARPS * ROWS * ROW;  // words per block
+constexpr unsigned ALL = 0xFFFFFFFF;           // lanes
+constexpr unsigned TICKETS = 32;               // words of `state` that the counter has to itself
+constexpr unsigned WINDOWS = 4;                // of 32 tiles, that a warp looks back at once
+constexpr unsigned PATIENCE = 1024;            // times that a tile is asked for
+
+// What a tile's word says, in its upper half, of the number in the lower: 4 * launch + one of these.
+constexpr unsigned TILE_ALONE = 1;  // the tile's words
+constexpr unsigned UP_TO_END = 2;   // all words up to the tile's end
+
+static __device__ unsigned long long status(unsigned launch, unsigned what, unsigned sum) {
+  return static_cast<unsigned long long>(launch << 2 | what) << 32 | sum;
+}
+
+static __device__ void publish(unsigned long long* word, unsigned long long value) {
+  *const_cast<volatile unsigned long long*>(word) = value;
+}
+
+static __device__ unsigned long long published(const unsigned long long* word) {
+  return *const_cast<const volatile unsigned long long*>(word);
+}
+
+// Words i to i + 3, as far as there are so many. Aligned to 16 bytes, they come at once.
+static __device__ uint4 load(const unsigned* in, size_t i, size_t n) {
+  if (i + 3 < n) return *reinterpret_cast<const uint4*>(in + i);
+  uint4 words = make_uint4(0, 0, 0, 0);
+  if (i < n) words.x = in[i];
+  if (i + 1 < n) words.y = in[i + 1];
+  if (i + 2 < n) words.z = in[i + 2];
+  return words;
+}
+
+// Stores what stands before each of four words, given what stands before the first.
+static __device__ void store(unsigned* out, size_t i, size_t n, unsigned before, uint4 words) {
+  const uint4 sums =
+      make_uint4(before, before + words.x, before + words.x + words.y, before + words.x + words.y + words.z);
+  if (i + 3 < n) {
+    __stcs(reinterpret_cast<uint4*>(out + i), sums);  // nobody reads it again here
+  } else {
+    if (i < n) out[i] = sums.x;
+    if (i + 1 < n) out[i + 1] = sums.y;
+    if (i + 2 < n) out[i + 2] = sums.z;
+  }
+}
+
+// The sum of all lanes' words, in each of them.
+static __device__ unsigned warp_sum(unsigned word) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(ALL, word);
+#else
+  for (unsigned bit = WARP / 2; bit > 0; bit /= 2) word += __shfl_xor_sync(ALL, word, bit);
+  return word;
+#endif
+}
+
+// The sum of a tile that is not the last, from the input. By a warp.
+static __device__ unsigned sum_of_tile(const unsigned* in, unsigned tile) {
+  const uint4* words = reinterpret_cast<const uint4*>(in + size_t(tile) * TILE) + threadIdx.x % WARP;
+  unsigned sum = 0;
+#pragma unroll 1  // seldom needed: registers matter more
+  for (unsigned row = 0; row < WARPS * ROWS; ++row, words += WARP) sum += words->x + words->y + words->z + words->w;
+  return warp_sum(sum);
+}
+
+// The sum of all tiles before one. By a warp: lane k looks at the k-th tile back, and at one in each window behind.
+static __device__ unsigned sum_before(const unsigned* in, unsigned long long* statuses, unsigned tile,
+                                      unsigned launch) {
+  const unsigned lane = threadIdx.x % WARP;
+  unsigned sum = 0;
+  for (unsigned back = 1 + lane;; back += WINDOWS * WARP) {
+    unsigned long long seen[WINDOWS];  // asked for together: a question takes long, many take hardly longer
+    for (unsigned w = 0; w < WINDOWS; ++w) {
+      const unsigned distance = back + w * WARP;
+      // Before the first tile stands nothing, and that is certain.
+      seen[w] = distance <= tile ? published(&statuses[tile - distance]) : status(launch, UP_TO_END, 0);
+    }
+    for (unsigned w = 0; w < WINDOWS; ++w) {
+      for (unsigned asked = 1;; ++asked) {
+        const unsigned what = unsigned(seen[w] >> 32) - (launch << 2);
+        const unsigned final = __ballot_sync(ALL, what == UP_TO_END);
+        const unsigned open = __ballot_sync(ALL, what != UP_TO_END && what != TILE_ALONE);
+        const unsigned wanted = final != 0 ? final ^ (final - 1) : ALL;  // as far as the nearest that is final
+        if ((open & wanted) == 0) {
+          sum += warp_sum(wanted >> lane & 1 ? unsigned(seen[w]) : 0);
+          if (final != 0) return sum;
+          break;
+        }
+        const bool asks = (open & wanted) >> lane & 1;
+        unsigned long long* const word = &statuses[tile - (asks ? back + w * WARP : 1)];
+        if (asked < PATIENCE) {
+          if (asks) seen[w] = published(word);
+        } else {
+          const unsigned helped = __ffs(int(open & wanted)) - 1;  // the lane whose tile is added up for it
+          const unsigned distance = __shfl_sync(ALL, back, helped) + w * WARP;
+          const unsigned long long found = status(launch, TILE_ALONE, sum_of_tile(in, tile - distance));
+          if (lane == helped) {
+            // For those who come after. If the tile has published something meanwhile, that stays.
+            atomicCAS(word, seen[w], found);
+            seen[w] = found;
+          }
+        }
+      }
+    }
+  }
+}
+
+#if __CUDA_ARCH__ >= 800
+constexpr unsigned RESIDENT = 3;  // blocks that a multiprocessor shall have room for
+#else
+constexpr unsigned RESIDENT = 2;
+#endif
+
+__global__ void __launch_bounds__(BLOCK, RESIDENT)
+    scan_look_back(const unsigned* __restrict__ in, unsigned* __restrict__ out, unsigned long long* state, size_t n) {
+  __shared__ unsigned long long ticket;
+  __shared__ unsigned warp_total[WARPS];
+  __shared__ unsigned tiles_before;
+
+  const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+  unsigned long long* const statuses = state + TICKETS;
+
+  if (threadIdx.x == 0) {
+    ticket = atomicAdd(state, 1ULL);
+    // The last one: the next launch has the next number, and its tickets begin at 0.
+    if (unsigned(ticket) == gridDim.x - 1) publish(state, ((ticket >> 32) + 1) << 32);
+  }
+  __syncthreads();
+  const unsigned tile = unsigned(ticket), launch = unsigned(ticket >> 32);
+
+  const size_t first = size_t(tile) * TILE + warp * (ROWS * ROW) + 4 * lane;
+  uint4 words[ROWS];
+  for (unsigned row = 0; row < ROWS; ++row) words[row] = load(in, first + row * ROW, n);
+  unsigned before[ROWS], sum_of_lane = 0;
+  for (unsigned row = 0; row < ROWS; ++row) {
+    before[row] = words[row].x + words[row].y + words[row].z + words[row].w;
+    sum_of_lane += before[row];
+  }
+  const unsigned sum_of_warp = warp_sum(sum_of_lane);
+  if (lane == 0) warp_total[warp] = sum_of_warp;
+  __syncthreads();
+  const unsigned other = lane < WARPS ? warp_total[lane] : 0;
+  const unsigned total = warp_sum(other);
+  if (threadIdx.x == 0) publish(&statuses[tile], status(launch, tile == 0 ? UP_TO_END : TILE_ALONE, total));
+
+  // The scan of warp_scan.cuh, while the others may look at this tile's sum.
+  unsigned rows_before = warp_sum(lane < warp ? other : 0);
+  for (unsigned row = 0; row < ROWS; ++row) {
+    const unsigned mine = before[row];
+    unsigned sum = mine;
+    for (unsigned step = 1; step < WARP; step *= 2) {
+      const unsigned theirs = __shfl_up_sync(ALL, sum, step);
+      if (lane >= step) sum += theirs;
+    }
+    before[row] = rows_before + sum - mine;
+    rows_before += __shfl_sync(ALL, sum, WARP - 1);
+  }
+
+  if (warp == 0) {
+    const unsigned sum = tile == 0 ? 0 : sum_before(in, statuses, tile, launch);
+    if (lane == 0) {
+      if (tile > 0) publish(&statuses[tile], status(launch, UP_TO_END, sum + total));
+      tiles_before = sum;
+    }
+  }
+  __syncthreads();
+  const unsigned offset = tiles_before;
+  for (unsigned row = 0; row < ROWS; ++row) store(out, first + row * ROW, n, offset + before[row], words[row]);
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+//
+// Hardware counters where a device lets them be read, and a reason where not; the rows themselves suffer in no case.
+#include <nlohmann/json.hpp>
+
+#include "case_studies.hpp"
+#include "devices_under_test.hpp"
+#include "programs.hpp"
+
+using namespace bankwise;
+
+TEST_CASE("--counters gives numbers that agree with the model, or a reason", "[counters]") {
+  for (const auto& device : devices_under_test()) {
+    for (const std::string scope : {"memory", "block"}) {
+      const Outcome outcome = run("transpose",
+                                  "--width 1024 --height 1024 --variant tile32,tile32_padded,swizzled "
+                                  "--counters --json - --scope " +
+                                      scope + " --device " + std::to_string(device.index));
+      INFO(device.name << " " << scope << " " << outcome.err);
+      REQUIRE(outcome.code == 0);
+      const auto results = nlohmann::json::parse(outcome.out).at("results");
+      CHECK(results.size() == 4);  // copy, too
+      for (const auto& row : results) {
+        INFO(row);
+        if (row.at("variant") == "copy") continue;
+        CHECK(row.at("status") == "ok");
+        const auto& counters = row.at("counters");
+        CHECK(counters.at("shared_load_passes").is_number() == counters.at("reason").get<std::string>().empty());
+        if (counters.at("shared_load_passes").is_null() || counters.at("model").is_null()) continue;
+        // Other traffic of a multiprocessor adds a few passes now and then, and takes none away.
+        for (const char* key : {"shared_load_passes", "shared_load_conflicts", "shared_store_passes"}) {
+          const double difference = counters.at("difference").at(key), model = counters.at("model").at(key);
+          INFO(key);
+          CHECK(difference >= 0);
+          CHECK(difference <= 0.001 * model + 1000);
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT-0
+//
+// vectorized.cl with stores that say so when nobody will soon read what they write: a word for the cache, which then
+// evicts it first and keeps what others wait for.
+//
+//   lanes  As in vectorized.cl.
+//   banks  As in vectorized.cl.
+//
+// Contract
+//   launch  ceil(height / TILE) * ceil(width / TILE) groups of LANES x WARPS work-items, row after row of tiles
+//   in      height x width words, row after row; 16-byte aligned
+//   out     width x height words, row after row: out[x][y] = in[y][x]; 16-byte aligned; must not overlap `in`
+//   height, width  any; no groups at all where one of them is 0
+
+#define TILE 64u                // words along each side of a tile
+#define LANES 32u               // work-items along a group, and columns of a patch
+#define WARPS (TILE / 4)        // rows of work-items; each takes four rows,
+#define PATCHES (TILE / LANES)  // and their patches side by side
+
+// Where word y of column x lies in the tile. Those of a chunk, y .. y + 3, lie side by side.
+uint place(uint x, uint y) {
+  return x * TILE + (y / 4 ^ (x ^ x / 4) % 8) * 4 + y % 4;
+}
+
+// OpenCL C has no word for it; PTX has, and elsewhere these are stores like any other.
+void store_chunk(__global uint4* to, uint4 word) {
+#ifdef __NV_CL_C_VERSION
+  asm volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};"
+               :
+               : "l"(to), "r"(word.x), "r"(word.y), "r"(word.z), "r"(word.w)
+               : "memory");
+#else
+  *to = word;
+#endif
+}
+
+void store_word(__global uint* to, uint word) {
+#ifdef __NV_CL_C_VERSION
+  asm volatile("st.global.cs.u32 [%0], %1;" : : "l"(to), "r"(word) : "memory");
+#else
+  *to = word;
+#endif
+}
+
+__kernel __attribute__((reqd_work_group_size(LANES, WARPS, 1)))
+void transpose_streamed(__global const uint* restrict in, __global uint* restrict out, ulong height, ulong width) {
+  __local uint4 chunks[TILE * TILE / 4];
+  __local uint* const tile = (__local uint*)chunks;
+
+  const uint lane = get_local_id(0), first = 4 * (uint)get_local_id(1);  // of a patch's rows
+  const uint row = first + lane / 8, column = lane % 8 * 4;              // of the lane's chunk
+  const uint tiles_across = (uint)((width + TILE - 1) / TILE);
+  const size_t top = (size_t)((uint)get_group_id(0) / tiles_across) * TILE;
+  const size_t left = (size_t)((uint)get_group_id(0) % tiles_across) * TILE;
+  const uint rows = (uint)min(height - top, (ulong)TILE);  // fewer at the edge
+  const uint columns = (uint)min(width - left, (ulong)TILE);
+
+  uint4 word[PATCHES] = {(uint4)(0)};
+#pragma unroll
+  for (uint k = 0; k < PATCHES; ++k) {
+    const size_t x = left + k * LANES;
+    if (width % 4 == 0) {
+      if (row < rows && k * LANES + column < columns) {
+        word[k] = *(__global const uint4*)(in + (top + row) * width + x + column);
+      }
+    } else if (k * LANES + lane < columns) {
+      __global const uint* from = in + (top + first) * width + x + lane;
+      if (first < rows) word[k].x = from[0];
+      if (first + 1 < rows) word[k].y = from[width];
+      if (first + 2 < rows) word[k].z = from[2 * width];
+      if (first + 3 < rows) word[k].w = from[3 * width];
+    }
+  }
+
+  // --- shared-memory phase ---
+#pragma unroll
+  for (uint k = 0; k < PATCHES; ++k) {
+    if (width % 4 == 0) {
+      const uint x = k * LANES + column;
+      tile[place(x, row)] = word[k].x;
+      tile[place(x + 1, row)] = word[k].y;
+      tile[place(x + 2, row)] = word[k].z;
+      tile[place(x + 3, row)] = word[k].w;
+    } else {
+      *(__local uint4*)&tile[place(k * LANES + lane, first)] = word[k];
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+  for (uint k = 0; k < PATCHES; ++k) {  // the same patches, now of `out`
+    if (height % 4 == 0) {
+      word[k] = *(__local const uint4*)&tile[place(row, k * LANES + column)];
+    } else {
+      const uint y = k * LANES + lane;
+      word[k].x = tile[place(first, y)];
+      word[k].y = tile[place(first + 1, y)];
+      word[k].z = tile[place(first + 2, y)];
+      word[k].w = tile[place(first + 3, y)];
+    }
+  }
+  // --- end of phase ---
+
+#pragma unroll
+  for (uint k = 0; k < PATCHES; ++k) {
+    const size_t y = top + k * LANES;
+    if (height % 4 == 0) {
+      if (row < columns && k * LANES + column < rows) {
+        store_chunk((__global uint4*)(out + (left + row) * height + y + column), word[k]);
+      }
+    } else if (k * LANES + lane < rows) {
+      __global uint* to = out + (left + first) * height + y + lane;
+      if (first < columns) store_word(to, word[k].x);
+      if (first + 1 < columns) store_word(to + height, word[k].y);
+      if (first + 2 < columns) store_word(to + 2 * height, word[k].z);
+      if (first + 3 < columns) store_word(to + 3 * height, word[k].w);
+    }
+  }
+}
