@@ -23,7 +23,7 @@ SHAPES = ((8192, 8192), (16384, 16384), (32768, 32768), (16384, 16416), (20000, 
 FASTEST = {
     "reduction": ("single_pass", [["--n", str(words // 4)] for words in WORDS]),
     "prefix_sum": ("look_back,ring", [["--n", str(words)] for words in WORDS]),
-    "transpose": ("swizzled,vectorized,vectorized_down", [["--height", str(h), "--width", str(w)] for h, w in SHAPES]),
+    "transpose": ("swizzled,vectorized,output_order,tma", [["--height", str(h), "--width", str(w)] for h, w in SHAPES]),
 }
 LIMITS = ["--min-time", "0.1", "--timeout", "1"]
 
@@ -34,14 +34,21 @@ def report_of(build: Path, case: str, flags: list) -> dict:
         path = Path(scratch) / "report.json"
         command = [f"./{case}", *flags]
         print(" ".join(command), flush=True)
-        subprocess.run([*command, "--no-levels", "--json", path], cwd=build, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([*command, "--json", path], cwd=build, check=True, stdout=subprocess.DEVNULL)
         report = json.loads(path.read_text())
     report["command"] = command
     return report
 
 
 def write(path: Path, content: dict) -> None:
-    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    """A line for each key, and for each element of a list."""
+
+    def value(of: object) -> str:
+        if isinstance(of, list) and of and isinstance(of[0], dict):
+            return "[\n" + ",\n".join(json.dumps(one, ensure_ascii=False) for one in of) + "\n]"
+        return json.dumps(of, ensure_ascii=False)
+
+    path.write_text("{\n" + ",\n".join(f"{json.dumps(key)}: {value(of)}" for key, of in content.items()) + "\n}\n")
 
 
 def main() -> int:
@@ -64,9 +71,11 @@ def main() -> int:
     for case, (variants, sizes) in FASTEST.items():
         if options.only and case not in options.only:
             continue
-        flags = ["--variant", f"{variants},library", *LIMITS]
+        flags = ["--variant", f"{variants},library", "--no-levels", *LIMITS]
         try:
             runs = [report_of(options.build, case, [*flags, "--api", api, *size]) for api in ("cuda", "opencl") for size in sizes]
+            for row in (row for run in runs for row in run["results"]):
+                del row["samples_s"]  # the summaries are enough, and these files are long
             write(options.folder / f"{case}.sizes.json", {"schema_version": 1, "case": case, "runs": runs})
         except subprocess.CalledProcessError:
             failed += 1

@@ -8,6 +8,7 @@ A README marks the place of a table with two comments, which name the device's f
     <!-- table nvidia_h200 pairs cuda -->          what each cure is worth, case study by case study
     <!-- table nvidia_h200 strides both -->        passes and clocks of t * s, by stride, both APIs
     <!-- table nvidia_h200 patterns both -->       of every other pattern
+    <!-- table nvidia_h200 limit both -->         the fastest variants beside libraries and copies, over many sizes
     <!-- end of table -->
 
 With --check nothing is written, and the exit code is 1 if a README differs.
@@ -115,6 +116,55 @@ def pattern_table(device: str) -> str:
     return markdown(["pattern", "", "access", "passes", "conflicts", "expected", "CUDA", "OpenCL"], body, 3)
 
 
+def sizes(device: str, case: str, api: str, words: range | None = None) -> list:
+    """Results by variant, of each size."""
+    runs = json.loads((RESULTS / device / f"{case}.sizes.json").read_text())["runs"]
+    per_element = 4 if case == "reduction" else 1  # words
+    found = [{row["variant"]: row for row in run["results"] if row["api"] == api} for run in runs]
+    return [r for r in found if r and (words is None or r["copy"]["n"] * per_element in words)]
+
+
+def limit_table(device: str) -> str:
+    """Each row: what, where, and the worst that is seen in that range of sizes. A row of one API says so."""
+
+    def worst(found: list, variants: tuple, value) -> str:
+        """The fastest variant of each size, and of these values the least."""
+        best = [min((r[v] for v in variants if r[v]["time_median_s"]), key=lambda row: row["time_median_s"]) for r in found]
+        return min(value(row, r) for row, r in zip(best, found))
+
+    def over_library(row: dict, r: dict) -> float:
+        return r["library"]["time_median_s"] / row["time_median_s"]
+
+    def of_copy(row: dict, r: dict) -> float:
+        return row["of_copy"]
+
+    small, large = range(2**16, 2**22 + 1), range(2**26, 2**30 + 1)
+    ranges = (
+        ("reduction", ("single_pass",), "2¹⁶…2²² words", small),
+        ("reduction", ("single_pass",), "2²⁴…2³⁰ words", range(2**24, 2**30 + 1)),
+        ("prefix_sum", ("look_back", "ring"), "2¹⁶…2²² words", small),
+        ("prefix_sum", ("look_back", "ring"), "2²⁶…2³⁰ words", large),
+    )
+    body = []
+    for case, variants, what, words in ranges:
+        found = sizes(device, case, "cuda", words)
+        names = ", ".join(f"`{v}`" for v in variants)
+        share = f"{100 * worst(found, variants, of_copy):.0f} %" if words is not small else "–"
+        body.append([f"[{case}]({case}/README.md)", names, what, f"{worst(found, variants, over_library):.2f} ×", share])
+    for r in sizes(device, "transpose", "cuda"):
+        variants = ("output_order", "tma")
+        best = min((r[v] for v in variants), key=lambda row: row["time_median_s"])
+        shape = f"{best['height']} × {best['width']}" if "height" in best else f"{best['n']} words"
+        body.append(["[transpose](transpose/README.md)", f"`{best['variant']}`", shape, f"{over_library(best, r):.2f} ×", f"{100 * best['of_copy']:.0f} %"])
+    table = markdown(["", "fastest of", "size", "over the library, at least", "of copy, at least"], body, 3)
+    twins = []
+    for case, variant in (("reduction", "single_pass"), ("prefix_sum", "look_back"), ("transpose", "output_order")):
+        pairs = zip(sizes(device, case, "cuda"), sizes(device, case, "opencl"))
+        ratios = [cuda[variant]["time_median_s"] / opencl[variant]["time_median_s"] for cuda, opencl in pairs]
+        twins.append([case, f"`{variant}`", f"{min(ratios):.2f} to {max(ratios):.2f} ×"])
+    return table + "\n" + markdown(["", "the same kernel", "OpenCL over CUDA, by size"], twins, 2)
+
+
 def filled(text: str) -> str:
     def table(match: re.Match) -> str:
         begin, device, what, api, end = match.groups()
@@ -122,6 +172,7 @@ def filled(text: str) -> str:
             "pairs": lambda: pair_table(device, api),
             "strides": lambda: stride_table(device),
             "patterns": lambda: pattern_table(device),
+            "limit": lambda: limit_table(device),
         }
         return begin + special.get(what, lambda: case_table(device, what, api))() + end
 
