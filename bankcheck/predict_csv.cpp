@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <istream>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -14,21 +13,20 @@
 #include "bankwise/banks/cost.hpp"
 #include "bankwise/console/in_quotes.hpp"
 #include "csv.hpp"
+#include "whole_number.hpp"
 
 namespace bankwise {
 namespace {
 
 constexpr std::size_t longest_line = 1 << 16;
 
-/// A number and nothing else.
 template <class Number>
 bool parse(std::string_view text, int base, Number& number) {
   if (text.starts_with("0x") || text.starts_with("0X")) {
     text.remove_prefix(2);
     base = 16;
   }
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
-  return error == std::errc() && end == text.data() + text.size();
+  return parse_number(text, number, base);
 }
 
 /// Where the header has put what.

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -11,6 +10,7 @@
 
 #include "bankwise/console/exit_code.hpp"
 #include "csv.hpp"
+#include "whole_number.hpp"
 
 namespace bankwise::opencl {
 namespace {
@@ -32,19 +32,14 @@ std::set<std::string> architectures_in(const Baseline& baseline) {
   return architectures;
 }
 
-bool parse(std::string_view text, std::uint64_t& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
 /// False if the line is none of a baseline.
 bool take(const std::string& line, Baseline& baseline) {
   std::vector<std::string_view> fields;
   std::vector<std::string> unquoted;
   Allowed allowed;
   if (!split_csv(line, fields, unquoted) || fields.size() != 5) return false;
-  if (!parse(fields[2], allowed.accesses) || !parse(fields[3], allowed.conflicts)) return false;
-  if (!parse(fields[4], allowed.unknown)) return false;
+  if (!parse_number(fields[2], allowed.accesses) || !parse_number(fields[3], allowed.conflicts)) return false;
+  if (!parse_number(fields[4], allowed.unknown)) return false;
   return baseline.try_emplace({std::string(fields[0]), std::string(fields[1])}, allowed).second;
 }
 

@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <set>
@@ -19,6 +18,7 @@
 #include "opencl/oclgrind_run.hpp"
 #include "opencl/sarif.hpp"
 #include "terminal.hpp"
+#include "whole_number.hpp"
 
 namespace bankwise::opencl {
 namespace {
@@ -68,8 +68,7 @@ bool takes_stdout(const CheckOptions& options) {
 /// What a number lacks to be one: CLI11 takes -1 for a large one.
 std::string not_a_number(const std::string& text) {
   std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? "" : text + " is no number from 0 to 2^64-1";
+  return parse_number(text, number) ? "" : text + " is no number from 0 to 2^64-1";
 }
 
 /// An unset variable must not switch a check off.

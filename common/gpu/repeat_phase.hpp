@@ -9,7 +9,8 @@ namespace bankwise::gpu {
 enum class Api { cuda, opencl };
 
 /// How often the block scope runs a kernel's shared-memory phase. Large, so that the phase outweighs the loads and
-/// stores around it; odd, because a transposed tile that is transposed again is back where it began.
+/// stores around it; one more than a multiple
+/// of 8, because a tile that is transposed twice is back where it began, and one that goes in by words and out by chunks after eight.
 inline constexpr unsigned block_scope_repeats = 1025;
 
 /// The lines that mark the phase in a kernel file.

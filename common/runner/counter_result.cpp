@@ -46,7 +46,7 @@ Sums sums_of_block(const emulator::Trace& trace, const banks::Architecture& arch
 
 Sums sums_of(const CaseStudy& study, const Variant& variant, Extent extent, unsigned units,
              const banks::Architecture& architecture) {
-  const Plan plan = study.plan(variant, extent, units);
+  const Plan plan = plan_to_emulate(study, variant, extent, units);
   const EmulatedMemory memory(study, extent, plan);
   Sums all;
   for (const Launch& launch : plan.launches) {
@@ -75,7 +75,6 @@ JobModel job_model(const CaseStudy& study, const Variant& variant, Extent extent
   JobModel model;
   model.architecture = &architecture;
   try {
-    if (variant.library) throw std::runtime_error("a library has no kernel here to emulate");
     const Sums sums = study.access != nullptr ? sums_of_turns(study, variant, extent, architecture)
                                               : sums_of(study, variant, extent, units, architecture);
     model.loads = known(sums.loads);

@@ -71,6 +71,11 @@ std::vector<emulator::Argument> EmulatedMemory::arguments_of(const Launch& launc
   return arguments;
 }
 
+Plan plan_to_emulate(const CaseStudy& study, const Variant& variant, Extent extent, unsigned units) {
+  if (variant.library) throw std::runtime_error("a library has no kernel here to emulate");
+  return study.plan(variant, extent, units);
+}
+
 emulator::Trace trace_of(const CaseStudy& study, const Launch& launch, const EmulatedMemory& memory, unsigned warp) {
   const emulator::Kernel& kernel = emulated_kernel(study, launch.kernel);
   if (launch.groups > most_groups) {

@@ -29,9 +29,8 @@ std::optional<double> utilization(std::uint64_t lanes, std::uint64_t issued, uns
 
 /// Error: whatever the emulator finds wrong, as an exception with a sentence.
 void emulate(const CaseStudy& study, const Variant& variant, Extent extent, VariantLevels& levels) {
-  if (variant.library) throw std::runtime_error("a library has no kernel here to emulate");
   // So many units that block 0 has one tile, as in every other variant.
-  const Plan plan = study.plan(variant, extent, ~0U);
+  const Plan plan = plan_to_emulate(study, variant, extent, ~0U);
   const EmulatedMemory memory(study, extent, plan);
   const unsigned warp = levels.architecture->warp;
   std::vector<std::string_view> seen;
