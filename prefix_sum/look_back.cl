@@ -4,11 +4,12 @@
 // each other what they have summed up (Merrill and Garland's decoupled look-back).
 //
 //   lanes  A tile is scanned as in warp_scan.cl. As soon as its sum is known, it is published: a word of the tile's own
-//          in `state`. Meanwhile the first warp looks back: 128 tiles at once, it gathers the sums of those before its
+//          in `state`. Meanwhile the first warp looks back: 32 tiles at once, it gathers the sums of those before its
 //          own, up to the nearest that has published the sum of everything up to its end. Then this tile can do so,
-//          too. That takes NVIDIA's PTX. Elsewhere words go from lane to lane through local memory, and the first lane
+//          too. Few warps with many loads each: what a group has to wait for, it waits for once for 64 words a lane.
+//          That takes NVIDIA's PTX. Elsewhere words go from lane to lane through local memory, and the first lane
 //          looks back alone, tile by tile.
-//   banks  One word a warp is stored and 16 neighbouring words are read: no conflict.
+//   banks  One word a warp is stored and four neighbouring words are read: no conflict.
 //
 // Why it ends. A group that waits does so for tiles that others have taken before it: tiles are numbered in the order
 // in which groups begin (the ticket), whatever order the device starts groups in. But no rule of OpenCL says that these
@@ -33,15 +34,14 @@
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 
 #ifndef BLOCK
-#define BLOCK 512u  // work-items per group; a multiple of 32, at most 1024
+#define BLOCK 128u  // work-items per group; a multiple of 32, at most 1024
 #endif
 #define WARP 32u  // lanes of a warp
 #define WARPS (BLOCK / WARP)
-#define ROWS 4u                    // times four words of each lane
+#define ROWS 16u                   // times four words of each lane
 #define ROW (4 * WARP)             // words of a warp in a row
 #define TILE (WARPS * ROWS * ROW)  // words per group
 #define TICKETS 32u                // words of `state` that the counter has to itself
-#define WINDOWS 4u                 // of 32 tiles, that a warp looks back at once
 #define PATIENCE 1024u             // times that a tile is asked for
 
 // What a tile's word says, in its upper half, of the number in the lower: 4 * launch + one of these.
@@ -62,11 +62,23 @@ uint4 load(__global const uint* in, ulong i, ulong n) {
   return words;
 }
 
+// Nobody reads them again here. OpenCL C has no word for it; PTX has, and elsewhere this is a store like any other.
+void store_four(__global uint4* to, uint4 words) {
+#ifdef __NV_CL_C_VERSION
+  __asm__ volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};"
+                   :
+                   : "l"(to), "r"(words.x), "r"(words.y), "r"(words.z), "r"(words.w)
+                   : "memory");
+#else
+  *to = words;
+#endif
+}
+
 // Stores what stands before each of four words, given what stands before the first.
 void store(__global uint* out, ulong i, ulong n, uint before, uint4 words) {
   const uint4 sums = (uint4)(before, before + words.x, before + words.x + words.y, before + words.x + words.y + words.z);
   if (i + 3 < n) {
-    *(__global uint4*)(out + i) = sums;
+    store_four((__global uint4*)(out + i), sums);
   } else {
     if (i < n) out[i] = sums.x;
     if (i + 1 < n) out[i + 1] = sums.y;
@@ -129,43 +141,34 @@ ulong published(volatile __global ulong* word) {
   return value;
 }
 
-// The sum of all tiles before one. By a warp: lane k looks at the k-th tile back, and at one in each window behind.
+// The sum of all tiles before one. By a warp: lane k looks at the k-th tile back.
 uint sum_before(__global const uint* in, volatile __global ulong* statuses, uint tile, uint launch) {
   const uint lane = get_local_id(0) % WARP;
   uint sum = 0;
-  for (uint back = 1 + lane;; back += WINDOWS * WARP) {
-    ulong seen[WINDOWS];  // asked for together: a question takes long, many take hardly longer
-#pragma unroll
-    for (uint w = 0; w < WINDOWS; ++w) {
-      const uint distance = back + w * WARP;
-      // Before the first tile stands nothing, and that is certain.
-      seen[w] = distance <= tile ? published(&statuses[tile - distance]) : status(launch, UP_TO_END, 0);
-    }
-#pragma unroll
-    for (uint w = 0; w < WINDOWS; ++w) {
-      for (uint asked = 1;; ++asked) {
-        const uint what = (uint)(seen[w] >> 32) - (launch << 2);
-        const uint final = ballot(what == UP_TO_END);
-        const uint open = ballot(what != UP_TO_END && what != TILE_ALONE);
-        const uint wanted = final != 0 ? final ^ (final - 1) : 0xFFFFFFFF;  // as far as the nearest that is final
-        if ((open & wanted) == 0) {
-          sum += warp_sum(wanted >> lane & 1 ? (uint)seen[w] : 0, 0);
-          if (final != 0) return sum;
-          break;
-        }
-        const bool asks = (open & wanted) >> lane & 1;
-        volatile __global ulong* const word = &statuses[tile - (asks ? back + w * WARP : 1)];
-        if (asked < PATIENCE) {
-          if (asks) seen[w] = published(word);
-        } else {
-          const uint helped = 31 - clz((open & wanted) & -(open & wanted));  // the lane whose tile is added up for it
-          const uint distance = word_of(helped, back, 0) + w * WARP;
-          const ulong found = status(launch, TILE_ALONE, warp_sum(share_of_tile(in, tile - distance), 0));
-          if (lane == helped) {
-            // For those who come after. If the tile has published something meanwhile, that stays.
-            atom_cmpxchg(word, seen[w], found);
-            seen[w] = found;
-          }
+  for (uint back = 1 + lane;; back += WARP) {
+    // Before the first tile stands nothing, and that is certain.
+    volatile __global ulong* const word = &statuses[tile - (back <= tile ? back : 0)];
+    ulong seen = back <= tile ? published(word) : status(launch, UP_TO_END, 0);
+    for (uint asked = 1;; ++asked) {
+      const uint what = (uint)(seen >> 32) - (launch << 2);
+      const uint final = ballot(what == UP_TO_END);
+      const uint open = ballot(what != UP_TO_END && what != TILE_ALONE);
+      const uint wanted = final != 0 ? final ^ (final - 1) : 0xFFFFFFFF;  // as far as the nearest that is final
+      if ((open & wanted) == 0) {
+        sum += warp_sum(wanted >> lane & 1 ? (uint)seen : 0, 0);
+        if (final != 0) return sum;
+        break;
+      }
+      if (asked < PATIENCE) {
+        if ((open & wanted) >> lane & 1) seen = published(word);
+      } else {
+        const uint helped = 31 - clz((open & wanted) & -(open & wanted));  // the lane whose tile is added up for it
+        const uint distance = word_of(helped, back, 0);
+        const ulong found = status(launch, TILE_ALONE, warp_sum(share_of_tile(in, tile - distance), 0));
+        if (lane == helped) {
+          // For those who come after. If the tile has published something meanwhile, that stays.
+          atom_cmpxchg(word, seen, found);
+          seen = found;
         }
       }
     }
@@ -217,8 +220,10 @@ void scan_look_back(__global const uint* restrict in, __global uint* restrict ou
 
   const size_t first = (size_t)tile * TILE + warp * (ROWS * ROW) + 4 * lane;
   uint4 words[ROWS];
+#pragma unroll
   for (uint row = 0; row < ROWS; ++row) words[row] = load(in, first + row * ROW, n);
   uint before[ROWS], sum_of_lane = 0;
+#pragma unroll
   for (uint row = 0; row < ROWS; ++row) {
     before[row] = words[row].x + words[row].y + words[row].z + words[row].w;
     sum_of_lane += before[row];
@@ -232,6 +237,7 @@ void scan_look_back(__global const uint* restrict in, __global uint* restrict ou
 
   // The scan of warp_scan.cl, while the others may look at this tile's sum.
   uint rows_before = warp_sum(lane < warp ? other : 0, desk);
+#pragma unroll
   for (uint row = 0; row < ROWS; ++row) {
     const uint mine = before[row];
     uint sum = mine;
@@ -252,5 +258,6 @@ void scan_look_back(__global const uint* restrict in, __global uint* restrict ou
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   const uint offset = tiles_before;
+#pragma unroll
   for (uint row = 0; row < ROWS; ++row) store(out, first + row * ROW, n, offset + before[row], words[row]);
 }

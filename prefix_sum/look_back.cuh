@@ -4,18 +4,20 @@
 // each other what they have summed up (Merrill and Garland's decoupled look-back).
 //
 //   lanes  A tile is scanned as in warp_scan.cuh. As soon as its sum is known, it is published: a word of the tile's
-//          own in `state`. Meanwhile the first warp looks back: 128 tiles at once, it gathers the sums of those before
+//          own in `state`. Meanwhile the first warp looks back: 32 tiles at once, it gathers the sums of those before
 //          its own, up to the nearest that has published the sum of everything up to its end. Then this tile can do so,
-//          too.
-//   banks  One word a warp is stored and 16 neighbouring words are read: no conflict.
+//          too. Few warps with many loads each: what a block has to wait for, it waits for once for 64 words a lane.
+//   banks  One word a warp is stored and four neighbouring words are read: no conflict.
 //
 // Why it ends. A block that waits does so for tiles that others have taken before it: tiles are numbered in the order
 // in which blocks begin (the ticket), whatever order the hardware starts blocks in. But no rule of CUDA says that these
 // others get on while it waits. So it asks PATIENCE times and then adds up the tile in question itself: the input is
 // all it needs.
-// Why it is right. A sum and what it means are one word of 64 bits, stored at once and read past the L1 cache
+// Why it is right. A sum and what it means are one word of 64 bits, written at once and read past the L1 cache
 // (volatile): who sees one, sees the other, and needs no fence. All that may be published for a tile is true, whoever
 // does it.
+// Why an exchange publishes it. A store would do, but it waits its turn behind the stores of the results, and everybody
+// waits for it. An atomic operation does not: on an H200 that is worth a third of the bandwidth.
 // Why nothing has to be cleared. Each word of `state` holds the number of the launch that it belongs to, and counts in
 // no other. The block that takes the last ticket counts the launches on; then all of this launch have theirs.
 //
@@ -29,15 +31,15 @@
 //           anew
 //   n       any, including 0; at most (2^31 - 1) * TILE, as a grid has no more blocks
 
-constexpr unsigned BLOCK = 512;  // threads per block; a multiple of 32, at most 1024
+constexpr unsigned BLOCK = 128;  // threads per block; a multiple of 32, at most 1024
 constexpr unsigned WARP = 32;    // lanes of a warp
 constexpr unsigned WARPS = BLOCK / WARP;
-constexpr unsigned ROWS = 4;                   // times four words of each lane
+constexpr unsigned ROWS = 16;                  // times four words of each lane
 constexpr unsigned ROW = 4 * WARP;             // words of a warp in a row
 constexpr unsigned TILE = WARPS * ROWS * ROW;  // words per block
 constexpr unsigned ALL = 0xFFFFFFFF;           // lanes
 constexpr unsigned TICKETS = 32;               // words of `state` that the counter has to itself
-constexpr unsigned WINDOWS = 4;                // of 32 tiles, that a warp looks back at once
+constexpr unsigned RESIDENT = 5;               // blocks that a multiprocessor shall have room for
 constexpr unsigned PATIENCE = 1024;            // times that a tile is asked for
 
 // What a tile's word says, in its upper half, of the number in the lower: 4 * launch + one of these.
@@ -49,7 +51,7 @@ static __device__ unsigned long long status(unsigned launch, unsigned what, unsi
 }
 
 static __device__ void publish(unsigned long long* word, unsigned long long value) {
-  *const_cast<volatile unsigned long long*>(word) = value;
+  atomicExch(word, value);
 }
 
 static __device__ unsigned long long published(const unsigned long long* word) {
@@ -98,53 +100,40 @@ static __device__ unsigned sum_of_tile(const unsigned* in, unsigned tile) {
   return warp_sum(sum);
 }
 
-// The sum of all tiles before one. By a warp: lane k looks at the k-th tile back, and at one in each window behind.
+// The sum of all tiles before one. By a warp: lane k looks at the k-th tile back.
 static __device__ unsigned sum_before(const unsigned* in, unsigned long long* statuses, unsigned tile,
                                       unsigned launch) {
   const unsigned lane = threadIdx.x % WARP;
   unsigned sum = 0;
-  for (unsigned back = 1 + lane;; back += WINDOWS * WARP) {
-    unsigned long long seen[WINDOWS];  // asked for together: a question takes long, many take hardly longer
-    for (unsigned w = 0; w < WINDOWS; ++w) {
-      const unsigned distance = back + w * WARP;
-      // Before the first tile stands nothing, and that is certain.
-      seen[w] = distance <= tile ? published(&statuses[tile - distance]) : status(launch, UP_TO_END, 0);
-    }
-    for (unsigned w = 0; w < WINDOWS; ++w) {
-      for (unsigned asked = 1;; ++asked) {
-        const unsigned what = unsigned(seen[w] >> 32) - (launch << 2);
-        const unsigned final = __ballot_sync(ALL, what == UP_TO_END);
-        const unsigned open = __ballot_sync(ALL, what != UP_TO_END && what != TILE_ALONE);
-        const unsigned wanted = final != 0 ? final ^ (final - 1) : ALL;  // as far as the nearest that is final
-        if ((open & wanted) == 0) {
-          sum += warp_sum(wanted >> lane & 1 ? unsigned(seen[w]) : 0);
-          if (final != 0) return sum;
-          break;
-        }
-        const bool asks = (open & wanted) >> lane & 1;
-        unsigned long long* const word = &statuses[tile - (asks ? back + w * WARP : 1)];
-        if (asked < PATIENCE) {
-          if (asks) seen[w] = published(word);
-        } else {
-          const unsigned helped = __ffs(int(open & wanted)) - 1;  // the lane whose tile is added up for it
-          const unsigned distance = __shfl_sync(ALL, back, helped) + w * WARP;
-          const unsigned long long found = status(launch, TILE_ALONE, sum_of_tile(in, tile - distance));
-          if (lane == helped) {
-            // For those who come after. If the tile has published something meanwhile, that stays.
-            atomicCAS(word, seen[w], found);
-            seen[w] = found;
-          }
+  for (unsigned back = 1 + lane;; back += WARP) {
+    // Before the first tile stands nothing, and that is certain.
+    unsigned long long* const word = &statuses[tile - (back <= tile ? back : 0)];
+    unsigned long long seen = back <= tile ? published(word) : status(launch, UP_TO_END, 0);
+    for (unsigned asked = 1;; ++asked) {
+      const unsigned what = unsigned(seen >> 32) - (launch << 2);
+      const unsigned final = __ballot_sync(ALL, what == UP_TO_END);
+      const unsigned open = __ballot_sync(ALL, what != UP_TO_END && what != TILE_ALONE);
+      const unsigned wanted = final != 0 ? final ^ (final - 1) : ALL;  // as far as the nearest that is final
+      if ((open & wanted) == 0) {
+        sum += warp_sum(wanted >> lane & 1 ? unsigned(seen) : 0);
+        if (final != 0) return sum;
+        break;
+      }
+      if (asked < PATIENCE) {
+        if ((open & wanted) >> lane & 1) seen = published(word);
+      } else {
+        const unsigned helped = __ffs(int(open & wanted)) - 1;  // the lane whose tile is added up for it
+        const unsigned distance = __shfl_sync(ALL, back, helped);
+        const unsigned long long found = status(launch, TILE_ALONE, sum_of_tile(in, tile - distance));
+        if (lane == helped) {
+          // For those who come after. If the tile has published something meanwhile, that stays.
+          atomicCAS(word, seen, found);
+          seen = found;
         }
       }
     }
   }
 }
-
-#if __CUDA_ARCH__ >= 800
-constexpr unsigned RESIDENT = 3;  // blocks that a multiprocessor shall have room for
-#else
-constexpr unsigned RESIDENT = 2;
-#endif
 
 __global__ void __launch_bounds__(BLOCK, RESIDENT)
     scan_look_back(const unsigned* __restrict__ in, unsigned* __restrict__ out, unsigned long long* state, size_t n) {
@@ -165,8 +154,10 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT)
 
   const size_t first = size_t(tile) * TILE + warp * (ROWS * ROW) + 4 * lane;
   uint4 words[ROWS];
+#pragma unroll
   for (unsigned row = 0; row < ROWS; ++row) words[row] = load(in, first + row * ROW, n);
   unsigned before[ROWS], sum_of_lane = 0;
+#pragma unroll
   for (unsigned row = 0; row < ROWS; ++row) {
     before[row] = words[row].x + words[row].y + words[row].z + words[row].w;
     sum_of_lane += before[row];
@@ -180,6 +171,7 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT)
 
   // The scan of warp_scan.cuh, while the others may look at this tile's sum.
   unsigned rows_before = warp_sum(lane < warp ? other : 0);
+#pragma unroll
   for (unsigned row = 0; row < ROWS; ++row) {
     const unsigned mine = before[row];
     unsigned sum = mine;
@@ -200,5 +192,6 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT)
   }
   __syncthreads();
   const unsigned offset = tiles_before;
+#pragma unroll
   for (unsigned row = 0; row < ROWS; ++row) store(out, first + row * ROW, n, offset + before[row], words[row]);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Exclusive prefix sum of n words, modulo 2^32, in one launch: look_back.cuh with blocks that stay, one a
+// Exclusive prefix sum of n words, modulo 2^32, in one launch: look_back.cuh with blocks that stay, two on each
 // multiprocessor, and whose memory never rests. Shared memory is a ring of three tiles. While the block works on one of
 // them, the copy engine (TMA) fills the others; no lane waits for a load, and no register holds one.
 //
@@ -19,7 +19,7 @@
 //
 // Contract
 //   launch  from 1 to max(1, ceil(n / TILE)) blocks of exactly BLOCK threads, one-dimensional; as many as run at once,
-//           one for each multiprocessor, are best. 4 * STAGES * TILE bytes of dynamic shared memory
+//           two for each multiprocessor, are best. 4 * STAGES * TILE bytes of dynamic shared memory
 //   in      n words, from a multiple of 16 bytes on (else the copy engine stops the program); not read when n is 0
 //   out     n words, from a multiple of 16 bytes on: out[i] = sum of in[0 .. i), modulo 2^32. No part of `in`
 //   state   8 * (TICKETS + ceil(n / TILE)) bytes, zero before the first launch, and then left alone: for launches one
@@ -27,14 +27,14 @@
 //           numbers begin anew
 //   n       any, including 0; at most (2^31 - 1) * TILE
 
-constexpr unsigned BLOCK = 1024;               // threads per block; a multiple of 32
+constexpr unsigned BLOCK = 512;                // threads per block; a multiple of 32
 constexpr unsigned WARP = 32;                  // lanes of a warp
 constexpr unsigned WARPS = BLOCK / WARP;       // at most 32, as one warp adds up their sums
 constexpr unsigned ROWS = 4;                   // times four words of each lane
 constexpr unsigned ROW = 4 * WARP;             // words of a warp in a row
 constexpr unsigned TILE = WARPS * ROWS * ROW;  // words that a block takes at once
 constexpr unsigned STAGES = 3;                 // tiles in the ring: one at work, one summed up, one on its way
-static_assert(STAGES * TILE * 4 <= 226 * 1024, "the ring and a little more fit into shared memory");
+static_assert(2 * (STAGES * TILE * 4 + 2048) <= 228 * 1024, "two rings and a little more fit into shared memory");
 
 using Word64 = unsigned long long;
 
@@ -52,7 +52,7 @@ static __device__ Word64 status(unsigned launch, unsigned what, unsigned sum) {
 }
 
 static __device__ void publish(Word64* word, Word64 value) {
-  *const_cast<volatile Word64*>(word) = value;
+  atomicExch(word, value);
 }
 
 static __device__ Word64 published(const Word64* word) {
@@ -144,7 +144,7 @@ static __device__ unsigned sum_before(const unsigned* in, Word64* statuses, unsi
 }
 #endif
 
-__global__ void __launch_bounds__(BLOCK, 1)
+__global__ void __launch_bounds__(BLOCK, 2)
     scan_ring(const unsigned* __restrict__ in, unsigned* __restrict__ out, Word64* state, size_t n) {
 #if __CUDA_ARCH__ >= 900
   extern __shared__ __align__(128) unsigned ring[];

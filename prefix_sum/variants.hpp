@@ -8,8 +8,8 @@
 namespace bankwise::prefix_sum {
 
 // BLOCK of the kernels.
-inline constexpr gpu::GroupShape block{256, 1}, block512{512, 1}, block1024{1024, 1}, one_lane{1, 1};
-inline constexpr gpu::GroupShape block_with_ring{1024, 1, 3 * 65536};
+inline constexpr gpu::GroupShape block{256, 1}, block128{128, 1}, block512{512, 1}, block1024{1024, 1}, one_lane{1, 1};
+inline constexpr gpu::GroupShape block_with_ring{512, 1, 3 * 32768};
 
 inline constexpr Variant variants[]{
     // The number is the tile's, in words.
@@ -19,8 +19,8 @@ inline constexpr Variant variants[]{
     {"padded_twice", block1024, "tiles of 2048 words: the padding needs padding", false, 2048},
     {"warp_scan", block, "warps scan in registers, by shuffles; 16-byte loads", false, 2048},
     // A single pass; blocks for each compute unit, if they stay.
-    {"look_back", block512, "one launch: each tile looks back at what others have published", false, 8192, 0, true},
-    {"ring", block_with_ring, "blocks that stay; the copy engine fills a ring of tiles", false, 16384, 1, true},
+    {"look_back", block128, "one launch: each tile looks back at what others have published", false, 8192, 0, true},
+    {"ring", block_with_ring, "blocks that stay; the copy engine fills a ring of tiles", false, 8192, 2, true},
     {"chunked", one_lane, "for CPUs: a stretch of memory for each group of one lane, wide vectors", false, 4096, 4},
     {"library", {}, "CUB's DeviceScan", true},
 };

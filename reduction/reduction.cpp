@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t record_words = 4;
 constexpr std::uint64_t record_bytes = record_words * sizeof(std::uint32_t);
-constexpr std::uint64_t state_words = record_words + 1;  // of single_pass.cuh
+constexpr std::uint64_t state_bytes = record_words * sizeof(std::uint64_t);  // of single_pass.cuh
 
 Words reference(Extent extent, const Words& input) {
   Words sum(record_words, 0);
@@ -34,7 +34,7 @@ Plan plan(const Variant& variant, Extent extent, unsigned units) {
   for (std::uint64_t left = extent.count();;) {
     const std::uint64_t groups = blocks(variant, tiles(left, tile, 1), units);
     if (variant.single_pass) {
-      plan.state_bytes = state_words * sizeof(std::uint32_t);
+      plan.state_bytes = state_bytes;
       plan.launches.push_back({kernel, groups, variant.group, {in, output_slot, state_slot, left}});
       return plan;
     }

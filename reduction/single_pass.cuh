@@ -3,36 +3,37 @@
 // The sum of n uint4 records, component-wise, modulo 2^32, in one launch: streaming.cuh, whose blocks add their sums by
 // atomics, and the last of which to finish hands out the result.
 //
-//   lanes  As in streaming.cuh. Then thread 0 of each block adds four words to `state` and counts its block. Additions
-//          modulo 2^32 may come in any order; the fence between sum and count makes sure that whoever sees the last
-//          count sees every sum. Floating-point numbers would depend on the order: let the last block add the blocks'
-//          sums, kept in memory, instead.
+//   lanes  As in streaming.cuh. Then four lanes of each block add a component each to a word of `state`. Its upper 16
+//          bits count the blocks, its lower 48 add up what these bring: both in one addition, so that nobody can see
+//          the one without the other, and no fence is needed. Who finds that all others have been there knows the sum.
+//          Additions modulo 2^32 may come in any order. Floating-point numbers would depend on it: let the last block
+//          add the blocks' sums, kept in memory, instead.
 //   banks  As in streaming.cuh: no conflict, 18 passes a block.
 //
 // Contract
-//   launch  any number of blocks of exactly BLOCK threads, one-dimensional: two for each multiprocessor, but no more
-//           than ceil(n / BLOCK), and one at least
+//   launch  up to 65535 blocks of exactly BLOCK threads, one-dimensional: two for each multiprocessor, but no more than
+//           ceil(n / BLOCK), and one at least
 //   in      n records, 16-byte aligned; not read when n is 0
 //   out     one record: the sum of all
-//   state   5 words that are zero; they are zero again when the kernel ends. One launch at a time may use them
+//   state   4 words of 8 bytes, zero; they are zero again when the kernel ends. One launch at a time may use them
 //   n       any, including 0, which gives a zero record
 
 constexpr unsigned BLOCK = 512;  // threads per block; a multiple of 32, at most 1024
 constexpr unsigned LOADS = 8;    // of 16 bytes, under way for each thread
 constexpr unsigned WARP = 32;
 constexpr unsigned WARPS = BLOCK / WARP;
-constexpr unsigned COUNT = 4;  // word of the state that counts finished blocks, after the four of the sum
+constexpr unsigned COUNT = 48;  // bit of a word of the state where the number of blocks begins
 
 static __device__ uint4 add(uint4 a, uint4 b) {
   return make_uint4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
 
-// The sum of a warp, in its lane 0. All its lanes must call.
+// The sum of a warp, in each of its lanes. All must call.
 static __device__ unsigned warp_sum(unsigned word) {
 #if __CUDA_ARCH__ >= 800
   return __reduce_add_sync(0xFFFFFFFF, word);
 #else
-  for (unsigned lanes = WARP / 2; lanes > 0; lanes /= 2) word += __shfl_down_sync(0xFFFFFFFF, word, lanes);
+  for (unsigned bit = WARP / 2; bit > 0; bit /= 2) word += __shfl_xor_sync(0xFFFFFFFF, word, bit);
   return word;
 #endif
 }
@@ -42,7 +43,7 @@ static __device__ uint4 warp_sum(uint4 record) {
 
 // Two blocks on a multiprocessor: without the 2, ptxas aims at four and has no registers for eight loads.
 __global__ void __launch_bounds__(BLOCK, 2)
-    reduce_single_pass(const uint4* __restrict__ in, uint4* __restrict__ out, unsigned* state, size_t n) {
+    reduce_single_pass(const uint4* __restrict__ in, uint4* __restrict__ out, unsigned long long* state, size_t n) {
   __shared__ uint4 part[WARPS];
 
   const unsigned lane = threadIdx.x;
@@ -63,18 +64,12 @@ __global__ void __launch_bounds__(BLOCK, 2)
   __syncthreads();
   if (lane < WARP) sum = warp_sum(lane < WARPS ? part[lane] : make_uint4(0, 0, 0, 0));
 
-  if (lane == 0) {
-    atomicAdd(&state[0], sum.x);
-    atomicAdd(&state[1], sum.y);
-    atomicAdd(&state[2], sum.z);
-    atomicAdd(&state[3], sum.w);
-    __threadfence();  // the sum before the count
-    if (atomicAdd(&state[COUNT], 1) == gridDim.x - 1) {
-      __threadfence();  // the count before the sums
-      // Read by atomics, too: those look where the additions took place, and leave zeros for the next launch.
-      *out = make_uint4(atomicExch(&state[0], 0), atomicExch(&state[1], 0), atomicExch(&state[2], 0),
-                        atomicExch(&state[3], 0));
-      atomicExch(&state[COUNT], 0);
+  if (lane < 4) {
+    const unsigned component = lane == 0 ? sum.x : lane == 1 ? sum.y : lane == 2 ? sum.z : sum.w;
+    const unsigned long long before = atomicAdd(&state[lane], 1ULL << COUNT | component);
+    if (before >> COUNT == gridDim.x - 1) {  // nobody comes after
+      reinterpret_cast<unsigned*>(out)[lane] = unsigned(before) + component;
+      atomicExch(&state[lane], 0);  // for the next launch
     }
   }
 }

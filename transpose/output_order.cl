@@ -16,6 +16,7 @@
 #define LANES 32u               // work-items along a group, and columns of a patch
 #define WARPS (TILE / 4)        // rows of work-items; each takes four rows,
 #define PATCHES (TILE / LANES)  // and their patches side by side
+#define CHUNKS (TILE / 4)       // of four words, in a row of the tile
 
 // Where word y of column x lies in the tile. Those of a chunk, y .. y + 3, lie side by side.
 uint place(uint x, uint y) {
@@ -87,32 +88,32 @@ void transpose_output_order(__global const uint* restrict in, __global uint* res
   }
   barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
-  for (uint k = 0; k < PATCHES; ++k) {  // the same patches, now of `out`
+  for (uint k = 0; k < PATCHES; ++k) {  // two rows of `out`, from end to end
+    const uint x = first + 2 * k;
     if (height % 4 == 0) {
-      word[k] = *(__local const uint4*)&tile[place(row, k * LANES + column)];
+      word[k] = *(__local const uint4*)&tile[place(x + lane / CHUNKS, lane % CHUNKS * 4)];
     } else {
-      const uint y = k * LANES + lane;
-      word[k].x = tile[place(first, y)];
-      word[k].y = tile[place(first + 1, y)];
-      word[k].z = tile[place(first + 2, y)];
-      word[k].w = tile[place(first + 3, y)];
+      word[k].x = tile[place(x, lane)];
+      word[k].y = tile[place(x, lane + LANES)];
+      word[k].z = tile[place(x + 1, lane)];
+      word[k].w = tile[place(x + 1, lane + LANES)];
     }
   }
   // --- end of phase ---
 
 #pragma unroll
   for (uint k = 0; k < PATCHES; ++k) {
-    const size_t y = top + k * LANES;
+    const uint x = first + 2 * k, below = lane % CHUNKS * 4;
     if (height % 4 == 0) {
-      if (row < columns && k * LANES + column < rows) {
-        store_chunk((__global uint4*)(out + (left + row) * height + y + column), word[k]);
+      if (x + lane / CHUNKS < columns && below < rows) {
+        store_chunk((__global uint4*)(out + (left + x + lane / CHUNKS) * height + top + below), word[k]);
       }
-    } else if (k * LANES + lane < rows) {
-      __global uint* to = out + (left + first) * height + y + lane;
-      if (first < columns) store_word(to, word[k].x);
-      if (first + 1 < columns) store_word(to + height, word[k].y);
-      if (first + 2 < columns) store_word(to + 2 * height, word[k].z);
-      if (first + 3 < columns) store_word(to + 3 * height, word[k].w);
+    } else {
+      __global uint* to = out + (left + x) * height + top + lane;
+      if (x < columns && lane < rows) store_word(to, word[k].x);
+      if (x < columns && lane + LANES < rows) store_word(to + LANES, word[k].y);
+      if (x + 1 < columns && lane < rows) store_word(to + height, word[k].z);
+      if (x + 1 < columns && lane + LANES < rows) store_word(to + height + LANES, word[k].w);
     }
   }
 }

@@ -16,6 +16,7 @@ constexpr unsigned TILE = 64;               // words along each side of a tile
 constexpr unsigned LANES = 32;              // threads along a block, and columns of a patch
 constexpr unsigned WARPS = TILE / 4;        // each takes four rows,
 constexpr unsigned PATCHES = TILE / LANES;  // and their patches side by side
+constexpr unsigned CHUNKS = TILE / 4;       // of four words, in a row of the tile
 
 // Where word y of column x lies in the tile. Those of a chunk, y .. y + 3, lie side by side.
 static __device__ unsigned place(unsigned x, unsigned y) {
@@ -66,32 +67,32 @@ __global__ void __launch_bounds__(LANES* WARPS)
   }
   __syncthreads();
 #pragma unroll
-  for (unsigned k = 0; k < PATCHES; ++k) {  // the same patches, now of `out`
+  for (unsigned k = 0; k < PATCHES; ++k) {  // two rows of `out`, from end to end
+    const unsigned x = first + 2 * k;
     if (height % 4 == 0) {
-      word[k] = *reinterpret_cast<const uint4*>(&tile[place(row, k * LANES + column)]);
+      word[k] = *reinterpret_cast<const uint4*>(&tile[place(x + lane / CHUNKS, lane % CHUNKS * 4)]);
     } else {
-      const unsigned y = k * LANES + lane;
-      word[k].x = tile[place(first, y)];
-      word[k].y = tile[place(first + 1, y)];
-      word[k].z = tile[place(first + 2, y)];
-      word[k].w = tile[place(first + 3, y)];
+      word[k].x = tile[place(x, lane)];
+      word[k].y = tile[place(x, lane + LANES)];
+      word[k].z = tile[place(x + 1, lane)];
+      word[k].w = tile[place(x + 1, lane + LANES)];
     }
   }
   // --- end of phase ---
 
 #pragma unroll
   for (unsigned k = 0; k < PATCHES; ++k) {
-    const size_t y = top + k * LANES;
+    const unsigned x = first + 2 * k, below = lane % CHUNKS * 4;
     if (height % 4 == 0) {
-      if (row < columns && k * LANES + column < rows) {
-        __stcs(reinterpret_cast<uint4*>(out + (left + row) * height + y + column), word[k]);
+      if (x + lane / CHUNKS < columns && below < rows) {
+        __stcs(reinterpret_cast<uint4*>(out + (left + x + lane / CHUNKS) * height + top + below), word[k]);
       }
-    } else if (k * LANES + lane < rows) {
-      unsigned* to = out + (left + first) * height + y + lane;
-      if (first < columns) __stcs(to, word[k].x);
-      if (first + 1 < columns) __stcs(to + height, word[k].y);
-      if (first + 2 < columns) __stcs(to + 2 * height, word[k].z);
-      if (first + 3 < columns) __stcs(to + 3 * height, word[k].w);
+    } else {
+      unsigned* to = out + (left + x) * height + top + lane;
+      if (x < columns && lane < rows) __stcs(to, word[k].x);
+      if (x < columns && lane + LANES < rows) __stcs(to + LANES, word[k].y);
+      if (x + 1 < columns && lane < rows) __stcs(to + height, word[k].z);
+      if (x + 1 < columns && lane + LANES < rows) __stcs(to + height + LANES, word[k].w);
     }
   }
 }

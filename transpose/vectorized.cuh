@@ -3,9 +3,10 @@
 // swizzled.cuh with 16 bytes for each lane instead of 4: a quarter of the accesses move the same words. Its tile has
 // 64 x 64 words, so that rows of it are 256 bytes of memory.
 //
-//   lanes  A warp takes patches of 4 rows x 32 columns, of `in` and then of `out`. Eight lanes have a chunk of four
-//          words each, side by side in one row. Where rows are not whole chunks, most do not begin at a multiple of 16
-//          bytes; there a lane has a word of each row. All busy, but for tiles that hang over the edge.
+//   lanes  A warp takes patches of 4 rows x 32 columns of `in`. Eight lanes have a chunk of four words each, side by
+//          side in one row. Of `out` it takes four rows, two at once: what is stored had better come whole. Where rows
+//          are not whole chunks, most do not begin at a multiple of 16 bytes; there a lane has single words. All busy,
+//          but for tiles that hang over the edge.
 //   banks  Column x of the tile is a row of 16 chunks in shared memory, and chunk c in place c ^ (x ^ x / 4) % 8; any
 //          eight places in a row are all 32 banks. Stored are words of eight columns that are 4 apart, which x / 4
 //          parts, or chunks of columns side by side, which x does. Loaded are chunks or words of one column. No
@@ -21,6 +22,7 @@ constexpr unsigned TILE = 64;               // words along each side of a tile
 constexpr unsigned LANES = 32;              // threads along a block, and columns of a patch
 constexpr unsigned WARPS = TILE / 4;        // each takes four rows,
 constexpr unsigned PATCHES = TILE / LANES;  // and their patches side by side
+constexpr unsigned CHUNKS = TILE / 4;       // of four words, in a row of the tile
 
 // Where word y of column x lies in the tile. Those of a chunk, y .. y + 3, lie side by side.
 static __device__ unsigned place(unsigned x, unsigned y) {
@@ -71,32 +73,32 @@ __global__ void __launch_bounds__(LANES* WARPS)
   }
   __syncthreads();
 #pragma unroll
-  for (unsigned k = 0; k < PATCHES; ++k) {  // the same patches, now of `out`
+  for (unsigned k = 0; k < PATCHES; ++k) {  // two rows of `out`, from end to end
+    const unsigned x = first + 2 * k;
     if (height % 4 == 0) {
-      word[k] = *reinterpret_cast<const uint4*>(&tile[place(row, k * LANES + column)]);
+      word[k] = *reinterpret_cast<const uint4*>(&tile[place(x + lane / CHUNKS, lane % CHUNKS * 4)]);
     } else {
-      const unsigned y = k * LANES + lane;
-      word[k].x = tile[place(first, y)];
-      word[k].y = tile[place(first + 1, y)];
-      word[k].z = tile[place(first + 2, y)];
-      word[k].w = tile[place(first + 3, y)];
+      word[k].x = tile[place(x, lane)];
+      word[k].y = tile[place(x, lane + LANES)];
+      word[k].z = tile[place(x + 1, lane)];
+      word[k].w = tile[place(x + 1, lane + LANES)];
     }
   }
   // --- end of phase ---
 
 #pragma unroll
   for (unsigned k = 0; k < PATCHES; ++k) {
-    const size_t y = top + k * LANES;
+    const unsigned x = first + 2 * k, below = lane % CHUNKS * 4;
     if (height % 4 == 0) {
-      if (row < columns && k * LANES + column < rows) {
-        *reinterpret_cast<uint4*>(out + (left + row) * height + y + column) = word[k];
+      if (x + lane / CHUNKS < columns && below < rows) {
+        *reinterpret_cast<uint4*>(out + (left + x + lane / CHUNKS) * height + top + below) = word[k];
       }
-    } else if (k * LANES + lane < rows) {
-      unsigned* to = out + (left + first) * height + y + lane;
-      if (first < columns) to[0] = word[k].x;
-      if (first + 1 < columns) to[height] = word[k].y;
-      if (first + 2 < columns) to[2 * height] = word[k].z;
-      if (first + 3 < columns) to[3 * height] = word[k].w;
+    } else {
+      unsigned* to = out + (left + x) * height + top + lane;
+      if (x < columns && lane < rows) to[0] = word[k].x;
+      if (x < columns && lane + LANES < rows) to[LANES] = word[k].y;
+      if (x + 1 < columns && lane < rows) to[height] = word[k].z;
+      if (x + 1 < columns && lane + LANES < rows) to[height + LANES] = word[k].w;
     }
   }
 }

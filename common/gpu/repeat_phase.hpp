@@ -9,9 +9,10 @@ namespace bankwise::gpu {
 enum class Api { cuda, opencl };
 
 /// How often the block scope runs a kernel's shared-memory phase. Large, so that the phase outweighs the loads and
-/// stores around it; one more than a multiple
-/// of 8, because a tile that is transposed twice is back where it began, and one that goes in by words and out by chunks after eight.
-inline constexpr unsigned block_scope_repeats = 1025;
+/// stores around it; one more than a multiple of 120, because what a phase has turned round must be back where it was
+/// after the turns before the last: a tile after two of them, or after five, six or eight where the lanes take other
+/// words when they load than when they store.
+inline constexpr unsigned block_scope_repeats = 961;
 
 /// The lines that mark the phase in a kernel file.
 inline constexpr std::string_view phase_begin = "// --- shared-memory phase ---";

@@ -23,7 +23,7 @@ SHAPES = ((8192, 8192), (16384, 16384), (32768, 32768), (16384, 16416), (20000, 
 FASTEST = {
     "reduction": ("single_pass", [["--n", str(words // 4)] for words in WORDS]),
     "prefix_sum": ("look_back,ring", [["--n", str(words)] for words in WORDS]),
-    "transpose": ("swizzled,vectorized,output_order,tma", [["--height", str(h), "--width", str(w)] for h, w in SHAPES]),
+    "transpose": ("swizzled,vectorized,output_order,prefetched,tma", [["--height", str(h), "--width", str(w)] for h, w in SHAPES]),
 }
 LIMITS = ["--min-time", "0.1", "--timeout", "1"]
 

@@ -38,7 +38,7 @@ std::set<std::string> keys(const json& row) {
 
 TEST_CASE("levels and totals in JSON") {
   const auto report = json::parse(json_report(report_of(transpose::case_study(), {64, 64}, {"sm_90", "gfx942"})));
-  REQUIRE(report.at("totals").size() == 2 * 11);
+  REQUIRE(report.at("totals").size() == 2 * 12);
   for (const auto& row : report.at("totals")) {
     CHECK(keys(row) == std::set<std::string>{"variant", "architecture", "alu_utilization", "simt_efficiency", "passes",
                                              "ideal_passes", "conflicts", "reason"});

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT-0
+//
+// output_order.cuh for rows that do not begin at multiples of 256 bytes. What a tile takes of such a row lies in two
+// blocks of 256 bytes, and the tile beside it takes the rest of both a little later. So each load asks for all of the
+// 256 bytes around it: the rest waits in the L2 cache, and memory is read in larger pieces.
+//
+//   lanes  As in vectorized.cuh.
+//   banks  As in vectorized.cuh.
+//
+// Contract
+//   launch  ceil(height / TILE) * ceil(width / TILE) blocks of LANES x WARPS threads, column after column of tiles
+//   in      height x width words, row after row; 16-byte aligned
+//   out     width x height words, row after row: out[x][y] = in[y][x]; 16-byte aligned; must not overlap `in`
+//   height, width  any; no blocks at all where one of them is 0
+
+constexpr unsigned TILE = 64;               // words along each side of a tile
+constexpr unsigned LANES = 32;              // threads along a block, and columns of a patch
+constexpr unsigned WARPS = TILE / 4;        // each takes four rows,
+constexpr unsigned PATCHES = TILE / LANES;  // and their patches side by side
+constexpr unsigned CHUNKS = TILE / 4;       // of four words, in a row of the tile
+
+// Loads that bring the 256 bytes around them into the L2 cache, for which CUDA C++ has no word.
+static __device__ unsigned load_word(const unsigned* from) {
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 800
+  unsigned word;
+  asm("ld.global.L2::256B.u32 %0, [%1];" : "=r"(word) : "l"(from));
+  return word;
+#else
+  return *from;
+#endif
+}
+
+static __device__ uint4 load_chunk(const unsigned* from) {
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 800
+  uint4 word;
+  asm("ld.global.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
+      : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w)
+      : "l"(from));
+  return word;
+#else
+  return *reinterpret_cast<const uint4*>(from);
+#endif
+}
+
+// Where word y of column x lies in the tile. Those of a chunk, y .. y + 3, lie side by side.
+static __device__ unsigned place(unsigned x, unsigned y) {
+  return x * TILE + (y / 4 ^ (x ^ x / 4) % 8) * 4 + y % 4;
+}
+
+__global__ void __launch_bounds__(LANES* WARPS)
+    transpose_prefetched(const unsigned* __restrict__ in, unsigned* __restrict__ out, size_t height, size_t width) {
+  __shared__ __align__(16) unsigned tile[TILE * TILE];
+
+  const unsigned lane = threadIdx.x, first = 4 * threadIdx.y;    // of a patch's rows
+  const unsigned row = first + lane / 8, column = lane % 8 * 4;  // of the lane's chunk
+  const unsigned tiles_down = unsigned((height + TILE - 1) / TILE);
+  const size_t top = size_t(blockIdx.x % tiles_down) * TILE;
+  const size_t left = size_t(blockIdx.x / tiles_down) * TILE;
+  const unsigned rows = unsigned(min(height - top, size_t(TILE)));  // fewer at the edge
+  const unsigned columns = unsigned(min(width - left, size_t(TILE)));
+
+  uint4 word[PATCHES] = {};
+#pragma unroll
+  for (unsigned k = 0; k < PATCHES; ++k) {
+    const size_t x = left + k * LANES;
+    if (width % 4 == 0) {
+      if (row < rows && k * LANES + column < columns) {
+        word[k] = load_chunk(in + (top + row) * width + x + column);
+      }
+    } else if (k * LANES + lane < columns) {
+      const unsigned* from = in + (top + first) * width + x + lane;
+      if (first < rows) word[k].x = load_word(from);
+      if (first + 1 < rows) word[k].y = load_word(from + width);
+      if (first + 2 < rows) word[k].z = load_word(from + 2 * width);
+      if (first + 3 < rows) word[k].w = load_word(from + 3 * width);
+    }
+  }
+
+  // --- shared-memory phase ---
+#pragma unroll
+  for (unsigned k = 0; k < PATCHES; ++k) {
+    if (width % 4 == 0) {
+      const unsigned x = k * LANES + column;
+      tile[place(x, row)] = word[k].x;
+      tile[place(x + 1, row)] = word[k].y;
+      tile[place(x + 2, row)] = word[k].z;
+      tile[place(x + 3, row)] = word[k].w;
+    } else {
+      *reinterpret_cast<uint4*>(&tile[place(k * LANES + lane, first)]) = word[k];
+    }
+  }
+  __syncthreads();
+#pragma unroll
+  for (unsigned k = 0; k < PATCHES; ++k) {  // two rows of `out`, from end to end
+    const unsigned x = first + 2 * k;
+    if (height % 4 == 0) {
+      word[k] = *reinterpret_cast<const uint4*>(&tile[place(x + lane / CHUNKS, lane % CHUNKS * 4)]);
+    } else {
+      word[k].x = tile[place(x, lane)];
+      word[k].y = tile[place(x, lane + LANES)];
+      word[k].z = tile[place(x + 1, lane)];
+      word[k].w = tile[place(x + 1, lane + LANES)];
+    }
+  }
+  // --- end of phase ---
+
+#pragma unroll
+  for (unsigned k = 0; k < PATCHES; ++k) {
+    const unsigned x = first + 2 * k, below = lane % CHUNKS * 4;
+    if (height % 4 == 0) {
+      if (x + lane / CHUNKS < columns && below < rows) {
+        __stcs(reinterpret_cast<uint4*>(out + (left + x + lane / CHUNKS) * height + top + below), word[k]);
+      }
+    } else {
+      unsigned* to = out + (left + x) * height + top + lane;
+      if (x < columns && lane < rows) __stcs(to, word[k].x);
+      if (x < columns && lane + LANES < rows) __stcs(to + LANES, word[k].y);
+      if (x + 1 < columns && lane < rows) __stcs(to + height, word[k].z);
+      if (x + 1 < columns && lane + LANES < rows) __stcs(to + height + LANES, word[k].w);
+    }
+  }
+}
