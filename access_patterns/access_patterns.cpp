@@ -2,7 +2,6 @@
 #include "access_patterns.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <utility>
 
@@ -18,14 +17,66 @@ extern const KernelSet access_patterns_emulated;
 namespace bankwise::access_patterns {
 namespace {
 
-// What the kernels call BLOCK, LANES and so on.
+// What the kernels call BLOCK, LANES and WINDOWS, and what they fill their tile with and store.
 constexpr gpu::GroupShape block{512, 1};
-constexpr unsigned lanes = 32, step = 256, windows = 2;
-constexpr unsigned accesses_of(const Pattern& pattern) {
-  return pattern.operation == store ? 4 : 16;
+constexpr unsigned lanes = 32, windows = 2;
+constexpr std::uint32_t filled = 0x9E3779B1, stored = 0x85EBCA6B;  // times the word's number; times the thread's
+
+/// Some visits of a thread to a place.
+struct Visits {
+  unsigned thread;
+  unsigned part;  ///< of what it accesses: 0, 1, ... of several words
+  std::uint32_t word, count;
+};
+
+// What such visits leave of what they find there.
+std::uint32_t store_it(std::uint32_t, const Visits& visits) {
+  return visits.thread * stored + visits.part;
 }
-constexpr unsigned tile_words(const Pattern& pattern) {
-  return (pattern.operation == store ? 32768 : 18432) / 4;
+std::uint32_t add_to_it(std::uint32_t found, const Visits& visits) {
+  return found + visits.count * (visits.thread + 1);
+}
+std::uint32_t count_it(std::uint32_t found, const Visits& visits) {
+  return found + visits.count;
+}
+std::uint32_t swap_it(std::uint32_t found, const Visits& visits) {
+  return found == visits.word * filled ? ~found : found;
+}
+
+/// A kernel: its file, and what that calls ACCESSES, STEP and TILE.
+struct Kernel {
+  std::string_view name;
+  banks::Operation operation;
+  unsigned width;
+  unsigned accesses, step, tile;
+  unsigned part = 0;  ///< of the tile, in bytes, which each warp has to itself; 0: they share it
+  std::uint32_t (*leaves)(std::uint32_t found, const Visits& visits) = nullptr;  ///< null: it loads
+
+  std::uint64_t places() const { return windows * accesses; }
+};
+
+constexpr Kernel kernels[]{
+    {"load_1", load, 1, 16, 256, 18432},
+    {"load_2", load, 2, 16, 256, 18432},
+    {"load_4", load, 4, 16, 256, 18432},
+    {"load_8", load, 8, 16, 256, 18432},
+    {"load_16", load, 16, 16, 256, 18432},
+    {"store_1", store, 1, 4, 256, 32768, 2048, store_it},
+    {"store_2", store, 2, 4, 256, 32768, 2048, store_it},
+    {"store_4", store, 4, 4, 256, 32768, 2048, store_it},
+    {"store_8", store, 8, 4, 256, 32768, 2048, store_it},
+    {"store_16", store, 16, 2, 512, 32768, 2048, store_it},
+    {"atomic_add", add, 4, 16, 256, 18432, 0, add_to_it},
+    {"atomic_inc", increment, 4, 16, 256, 18432, 0, count_it},
+    {"atomic_cas", compare_and_swap, 4, 16, 256, 18432, 0, swap_it},
+    {"ldmatrix_x4", ldmatrix, 16, 16, 256, 18432},
+    {"stmatrix_x4", stmatrix, 16, 2, 512, 32768, 2048, store_it},
+};
+
+const Kernel& kernel_of(const Pattern& pattern) {
+  return *std::find_if(std::begin(kernels), std::end(kernels), [&](const Kernel& kernel) {
+    return kernel.operation == pattern.operation && kernel.width == pattern.width;
+  });
 }
 
 /// int data[s * t] for s = 1 ... 32.
@@ -75,45 +126,71 @@ std::uint64_t input_words(Extent) {
   return patterns().size() * lanes;
 }
 
-/// What a lane finds at a byte: 1, 2 or 4 bytes, or the sum of several words.
-std::uint32_t content(const std::vector<std::uint32_t>& tile, std::uint32_t byte, unsigned width) {
-  std::uint32_t sum = 0;
-  for (unsigned part = 0; part < width; part += 4) {
-    std::uint32_t word = 0;
-    std::memcpy(&word, reinterpret_cast<const char*>(tile.data()) + byte + part, std::min(width, 4U));
-    sum += word;
-  }
-  return sum;
+/// Where the words of a lane's access lie, or the one part of a word. A matrix goes to all lanes, each of which has a
+/// word of four rows, and other lanes give their addresses.
+std::vector<std::uint32_t> parts_of(const Pattern& pattern, unsigned lane) {
+  std::vector<std::uint32_t> parts;
+  const unsigned rows = banks::matrix_rows(pattern.operation);
+  for (unsigned row = lane / 4; row < rows; row += 8) parts.push_back(offset_of(pattern, row) + lane % 4 * 4);
+  for (unsigned byte = 0; rows == 0 && byte < pattern.width; byte += 4)
+    parts.push_back(offset_of(pattern, lane) + byte);
+  return parts;
 }
 
-/// Loads add up what they find each time they come by; of stores, what lies in their places at the end is added up.
+// A word of the tile, or the 1 or 2 bytes of one that a narrow access is about.
+std::uint32_t bits_of(unsigned width) {
+  return width < 4 ? (1U << 8 * width) - 1 : ~0U;
+}
+std::uint32_t content(const Words& tile, std::uint64_t byte, unsigned width) {
+  return tile.at(byte / 4) >> byte % 4 * 8 & bits_of(width);
+}
+void put(Words& tile, std::uint64_t byte, unsigned width, std::uint32_t what) {
+  std::uint32_t& word = tile.at(byte / 4);
+  const std::uint32_t bits = bits_of(width) << byte % 4 * 8;
+  word = (word & ~bits) | (what << byte % 4 * 8 & bits);
+}
+
+/// Loads add up what they find each time they come by. Of all others, what lies in their places at the end is added up.
 Words reference(const Variant& variant, Extent extent) {
   const Pattern& pattern = patterns().at(number_of(variant));
-  std::vector<std::uint32_t> tile(tile_words(pattern));
-  for (std::uint32_t w = 0; w < tile.size(); ++w) tile[w] = w * 0x9E3779B1U;
+  const Kernel& kernel = kernel_of(pattern);
+  const std::uint64_t places = kernel.places(), count = extent.width * kernel.accesses;
+  Words tile(kernel.tile / 4), sums(block.size());
+  for (std::uint32_t w = 0; w < tile.size(); ++w) tile[w] = w * filled;
 
-  const bool stores = pattern.operation == store;
-  const std::uint64_t places = windows * accesses_of(pattern), count = extent.width * accesses_of(pattern);
-  Words sums(block.size());
-  for (unsigned thread = 0; thread < block.size(); ++thread) {
-    const std::uint32_t offset = offset_of(pattern, thread);
-    if (offset == idle) continue;
-    const std::uint64_t part = stores ? thread / lanes * places * step : 0;
-    for (std::uint64_t place = 0; place < places; ++place) {
-      const auto byte = std::uint32_t(part + offset + place * step);
-      const std::uint64_t visits = count / places + (place < count % places ? 1 : 0);
-      if (stores && visits > 0) tile.at(byte / 4) = byte / 4 * 0x85EBCA6BU;
-      sums[thread] += (stores ? 1 : std::uint32_t(visits)) * content(tile, byte, pattern.width);
+  const auto for_each_place = [&](auto visit) {
+    for (unsigned thread = 0; thread < block.size(); ++thread) {
+      if (offset_of(pattern, thread) == idle) continue;
+      const std::uint64_t first = thread / lanes * kernel.part;
+      for (std::uint64_t place = 0; place < places; ++place) {
+        const std::uint64_t visits = count / places + (place < count % places ? 1 : 0);
+        visit(thread, first + place * kernel.step, std::uint32_t(visits));
+      }
     }
-  }
+  };
+  for_each_place([&](unsigned thread, std::uint64_t place, std::uint32_t visits) {
+    const auto parts = parts_of(pattern, thread % lanes);
+    for (unsigned part = 0; part < parts.size(); ++part) {
+      const std::uint64_t byte = place + parts[part];
+      if (kernel.leaves == nullptr) {
+        sums[thread] += visits * content(tile, byte, kernel.width);
+      } else if (visits > 0) {
+        const std::uint32_t found = content(tile, byte, kernel.width);
+        put(tile, byte, kernel.width, kernel.leaves(found, {thread, part, std::uint32_t(byte / 4), visits}));
+      }
+    }
+  });
+  if (kernel.leaves == nullptr) return sums;
+  for_each_place([&](unsigned thread, std::uint64_t place, std::uint32_t) {
+    for (unsigned byte = 0; byte < kernel.width; byte += 4)
+      sums[thread] += content(tile, place + offset_of(pattern, thread) + byte, kernel.width);
+  });
   return sums;
 }
 
 Plan plan(const Variant& variant, Extent extent, unsigned) {
   const std::size_t number = number_of(variant);
-  const Pattern& pattern = patterns().at(number);
-  const std::string kernel =
-      "access_" + std::string(to_string(pattern.operation)) + "_" + std::to_string(pattern.width);
+  const std::string kernel = "access_" + std::string(kernel_of(patterns().at(number)).name);
   return {{sizeof(std::uint64_t)},
           {{kernel, 1, block, {input_slot, output_slot, scratch_slot(0), std::uint64_t{number}, extent.width}}}};
 }
@@ -121,7 +198,7 @@ Plan plan(const Variant& variant, Extent extent, unsigned) {
 RepeatedAccess access(const Variant& variant, Extent extent) {
   const Pattern& pattern = patterns().at(number_of(variant));
   const std::uint64_t warps = block.size() / lanes;
-  RepeatedAccess repeated{pattern.operation, pattern.width, 0, {}, extent.width * accesses_of(pattern) * warps};
+  RepeatedAccess repeated{pattern.operation, pattern.width, 0, {}, extent.width * kernel_of(pattern).accesses * warps};
   for (unsigned lane = 0; lane < banks::most_lanes; ++lane) {
     repeated.addresses.push_back(offset_of(pattern, lane));
     if (repeated.addresses.back() != idle) repeated.mask |= std::uint64_t{1} << lane;

@@ -9,7 +9,7 @@
 //
 // Contract
 //   launch   1 block of BLOCK threads
-//   offsets  LANES words for each pattern: where each lane begins, in bytes; a multiple of 4, below STEP,
+//   offsets  LANES words for each pattern: where each lane begins, in bytes; a multiple of 4, below STEP, no two alike,
 //            or IDLE for a lane that takes no part
 //   sums     BLOCK words: what then lies where each thread may have stored, added up modulo 2^32; 0 for an idle lane
 //   clocks   1 word of 64 bits: the SM's clocks from before the first access to behind the last
@@ -34,6 +34,7 @@ __global__ void __launch_bounds__(BLOCK)
   const unsigned offset = offsets[pattern * LANES + threadIdx.x % LANES];
   char* part = reinterpret_cast<char*>(tile) + threadIdx.x / LANES * (WINDOWS * ACCESSES * STEP);
   char* own = part + (offset == IDLE ? 0 : offset);
+  const unsigned value = threadIdx.x * 0x85EBCA6Bu;
   unsigned sum = 0;
 
   __syncthreads();
@@ -43,10 +44,9 @@ __global__ void __launch_bounds__(BLOCK)
 #pragma unroll 1  // or the compiler sees that the addresses come again
     for (size_t turn = 0; turn < turns; ++turn) {
       char* at = own + turn % WINDOWS * (ACCESSES * STEP);
-      const unsigned value = unsigned(at - reinterpret_cast<char*>(tile)) / sizeof(unsigned) * 0x85EBCA6Bu;
 #pragma unroll
       for (unsigned i = 0; i < ACCESSES; ++i) {
-        *reinterpret_cast<unsigned*>(at + i * STEP) = value + i * (STEP / sizeof(unsigned)) * 0x85EBCA6Bu;
+        *reinterpret_cast<unsigned*>(at + i * STEP) = value;
       }
     }
   }

@@ -50,24 +50,38 @@ inline const std::map<std::string, AccessCounts> pinned_accesses{
      {{"ld.shared.u32", 8}, {"ld.shared.v4.u32", 2}, {"st.shared.u32", 8}, {"st.shared.v4.u32", 2}}},
     {"transpose/output_order",
      {{"ld.shared.u32", 8}, {"ld.shared.v4.u32", 2}, {"st.shared.u32", 8}, {"st.shared.v4.u32", 2}}},
+    {"transpose/prefetched",
+     {{"ld.shared.u32", 8}, {"ld.shared.v4.u32", 2}, {"st.shared.u32", 8}, {"st.shared.v4.u32", 2}}},
     // A square of four chunks; words alone where lanes copy, in a loop.
     {"transpose/tma", {{"ld.shared.u32", 1}, {"ld.shared.v4.u32", 4}, {"st.shared.u32", 1}, {"st.shared.v4.u32", 4}}},
     {"transpose/blocked", {}},
-    // A turn, and the loop that fills the tile or, of stores, looks at it.
+    // A turn, the loop that fills the tile, and the one that looks at it again, but of loads.
     {"access_patterns/load_1", {{"ld.shared.u8", 16}, {"st.shared.u32", 1}}},
     {"access_patterns/load_2", {{"ld.shared.u16", 16}, {"st.shared.u32", 1}}},
     {"access_patterns/load_4", {{"ld.shared.u32", 16}, {"st.shared.u32", 1}}},
     {"access_patterns/load_8", {{"ld.shared.v2.u32", 16}, {"st.shared.u32", 1}}},
     {"access_patterns/load_16", {{"ld.shared.v4.u32", 16}, {"st.shared.u32", 1}}},
+    {"access_patterns/store_1", {{"ld.shared.u8", 1}, {"st.shared.u8", 4}, {"st.shared.u32", 1}}},
+    {"access_patterns/store_2", {{"ld.shared.u16", 1}, {"st.shared.u16", 4}, {"st.shared.u32", 1}}},
     {"access_patterns/store_4", {{"ld.shared.u32", 1}, {"st.shared.u32", 4 + 1}}},
+    {"access_patterns/store_8", {{"ld.shared.v2.u32", 1}, {"st.shared.v2.u32", 4}, {"st.shared.u32", 1}}},
+    {"access_patterns/store_16", {{"ld.shared.v4.u32", 1}, {"st.shared.v4.u32", 2}, {"st.shared.u32", 1}}},
+    {"access_patterns/atomic_add", {{"atom.shared.add.u32", 16}, {"ld.shared.u32", 1}, {"st.shared.u32", 1}}},
+    {"access_patterns/atomic_inc", {{"atom.shared.add.u32", 16}, {"ld.shared.u32", 1}, {"st.shared.u32", 1}}},
+    {"access_patterns/atomic_cas", {{"atom.shared.cas.u32", 16}, {"ld.shared.u32", 1}, {"st.shared.u32", 1}}},
+    {"access_patterns/ldmatrix_x4", {{"ldmatrix.sync.aligned.m8n8.x4.shared.u16", 16}, {"st.shared.u32", 1}}},
+    {"access_patterns/stmatrix_x4",  // looked at without a loop
+     {{"stmatrix.sync.aligned.m8n8.x4.shared.u16", 2}, {"ld.shared.v4.u32", 4}, {"st.shared.u32", 1}}},
 };
 
-/// Counts the accesses in a text of PTX, all of them written as .u32: compilers name the same width .b32 or .s32 too.
+/// Counts the accesses in a text of PTX, all of them written as .u32: compilers name the same width .b32 or .s32 too, and
+/// an atomic without a result .red as well as .atom.
 inline AccessCounts shared_accesses(const std::string& ptx) {
-  const std::regex access(R"(\b(ld|st)\.shared(\.v[24])?\.[bus](\d+))");
+  const std::regex access(R"(\b(ld|st|atom|red)(matrix[\w.]*)?\.shared(\.v[24]|\.[a-z]{3,})?\.[bus](\d+))");
   AccessCounts counts;
   for (std::sregex_iterator match(ptx.begin(), ptx.end(), access), end; match != end; ++match) {
-    ++counts[(*match)[1].str() + ".shared" + (*match)[2].str() + ".u" + (*match)[3].str()];
+    const std::string what = (*match)[1].str() == "red" ? "atom" : (*match)[1].str();
+    ++counts[what + (*match)[2].str() + ".shared" + (*match)[3].str() + ".u" + (*match)[4].str()];
   }
   return counts;
 }

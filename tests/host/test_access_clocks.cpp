@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "bankwise/runner/access_clocks.hpp"
 #include "bankwise/runner/report.hpp"
@@ -57,6 +58,71 @@ TEST_CASE("patterns of the articles cost what the articles are about") {
   CHECK(asked("lds128_case5").cost->conflicts == 2);
   CHECK(asked("float4", "", "sm_20").cost->passes == 2);
   CHECK(asked("stride2", "", "gfx942").cost->passes == 4);  // two phases, each twice
+}
+
+TEST_CASE("stores, atomics and matrices cost what comes out by hand") {
+  struct Worked {
+    const char* variant;
+    unsigned passes, conflicts;
+  };
+  constexpr Worked worked[]{
+      {"double_even_lanes", 1, 0},        // 16 lanes, 32 words, and idle neighbours: the half-warps merge
+      {"store_double_even_lanes", 2, 0},  // but not when they store
+      {"char_column128", 32, 31},         // rows as long as all banks
+      {"char_column132", 1, 0},           // a word more
+      {"store_char", 1, 0},               // eight words, four lanes each
+      {"store_char_record8", 2, 1},       // words 0, 2, 4 ... 62
+      {"store_double_columns", 4, 2},     // a half-warp has 8 columns of 2 rows, which share their banks
+      {"store_double_swizzled", 2, 0},    // the second row begins 8 columns further on
+      {"store_float4_columns", 16, 12},   // a quarter has 2 columns of 4 rows
+      {"store_float4_swizzled", 4, 0},    // whose 8 chunks lie in all 8 places
+      {"add_even", 2, 1},                 //
+      {"add_four_bins", 8, 7},            // eight lanes queue for each word
+      {"add_one_bin", 32, 31},            //
+      {"add_own_bins64", 32, 31},         // 32 words in one bank
+      {"add_own_bins65", 1, 0},           //
+      {"increment_one_bin", 1, 0},        // counted, and added at once
+      {"increment_own_bins64", 32, 31},   // but other words of the bank wait
+      {"swap", 2, 0},                     // two passes a turn
+      {"swap_record8", 4, 1},             //
+      {"swap_one_lock", 64, 31},          //
+      {"ldmatrix_packed", 4, 0},          // a pass for each matrix
+      {"ldmatrix_row32", 8, 4},           // rows 0 and 4, 1 and 5 ... are 128 bytes apart
+      {"ldmatrix_row64", 16, 12},         // every second one
+      {"ldmatrix_row128", 32, 28},        // every one
+      {"ldmatrix_padded128", 4, 0},       // 144 bytes: each row one chunk further on
+      {"ldmatrix_swizzled64", 4, 0},      //
+      {"ldmatrix_swizzled128", 4, 0},     //
+      {"stmatrix_row64", 16, 12},         //
+      {"stmatrix_swizzled64", 4, 0},      //
+  };
+  for (const Worked& row : worked) {
+    INFO(row.variant);
+    const auto cost = asked(row.variant).cost;
+    REQUIRE(cost);
+    CHECK(cost->passes == row.passes);
+    CHECK(cost->conflicts == row.conflicts);
+  }
+  CHECK(asked("store_char", "", "sm_13").cost->conflicts == 6);  // bytes of a word wait, as in char
+  CHECK(asked("ldmatrix_packed", "", "sm_70").refusal.find("sm_70 has no 16-byte ldmatrix.x4") == 0);
+  CHECK(asked("stmatrix_packed", "", "sm_80").refusal.find("sm_80 has no 16-byte stmatrix.x4") == 0);
+}
+
+TEST_CASE("every pattern keeps to its kernel's tile") {
+  for (const Variant& variant : study.variants) {
+    INFO(variant.name);
+    CHECK_NOTHROW(study.reference_of(variant, {1, 3}));
+    const RepeatedAccess repeated = study.access(variant, {1, 1});
+    const bool in_parts = to_string(repeated.operation).starts_with("st");  // STEP bytes, and no two lanes alike
+    std::set<std::uint32_t> places;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      if ((repeated.mask >> lane & 1) == 0) continue;
+      CHECK(repeated.addresses[lane] % repeated.width == 0);
+      if (!in_parts) continue;
+      CHECK(repeated.addresses[lane] < (repeated.width == 16 ? 512 : 256));
+      CHECK(places.insert(repeated.addresses[lane]).second);
+    }
+  }
 }
 
 TEST_CASE("what the model has no rule for is a sentence") {
@@ -143,6 +209,53 @@ TEST_CASE("the reference of a pattern is what its lanes find, access by access")
   }
   CHECK(study.reference_of(variant_of(study, "lds128_case1"), {1, 3}).at(0) == 0);  // idle
   CHECK(study.reference_of(variant_of(study, "lds128_case1"), {1, 3}).at(15) != 0);
+}
+
+TEST_CASE("the reference of a store is what lies there at the end") {
+  const Words one = study.reference_of(variant_of(study, "store_short"), {1, 1});  // four of eight places stored
+  for (const unsigned thread : {0U, 1U, 31U, 32U, 511U}) {
+    const unsigned first = thread / 32 * 8 * 256 + thread % 32 * 2;
+    std::uint32_t sum = 4 * (thread * 0x85EBCA6B & 0xFFFF);
+    for (unsigned place = 4; place < 8; ++place)
+      sum += (first + place * 256) / 4 * 0x9E3779B1 >> thread % 2 * 16 & 0xFFFF;
+    CHECK(one.at(thread) == sum);
+  }
+  const Words wide = study.reference_of(variant_of(study, "store_float4_columns"), {1, 2});
+  for (const unsigned thread : {0U, 1U, 511U}) CHECK(wide.at(thread) == 4 * (4 * thread * 0x85EBCA6B + 0 + 1 + 2 + 3));
+}
+
+TEST_CASE("the reference of atomics is what all threads have done to a word") {
+  // All 512 threads come to the words 3 + 64 * k: of three turns, the first and the third to those with k below 16.
+  const auto filled = [](unsigned k) { return (3 + 64 * k) * 0x9E3779B1; };
+  std::uint32_t added = 0, counted = 0, swapped = 0;
+  for (unsigned k = 0; k < 32; ++k) {
+    const std::uint32_t turns_here = k < 16 ? 2 : 1;  // of three
+    added += filled(k) + turns_here * (512 * 513 / 2);
+    counted += filled(k) + turns_here * 512;
+    swapped += ~filled(k);
+  }
+  CHECK(study.reference_of(variant_of(study, "add_one_bin"), {1, 3}) == Words(512, added));
+  CHECK(study.reference_of(variant_of(study, "increment_one_bin"), {1, 3}) == Words(512, counted));
+  CHECK(study.reference_of(variant_of(study, "swap_one_lock"), {1, 3}) == Words(512, swapped));
+}
+
+TEST_CASE("the reference of matrices follows each word from the lane of the row to the lane of the word") {
+  const Words loaded = study.reference_of(variant_of(study, "ldmatrix_row128"), {1, 1});
+  const Words stored = study.reference_of(variant_of(study, "stmatrix_row64"), {1, 2});
+  for (const unsigned thread : {0U, 5U, 30U, 31U, 100U}) {
+    const unsigned lane = thread % 32;
+    std::uint32_t sum = 0;
+    for (unsigned place = 0; place < 16; ++place) {
+      for (unsigned matrix = 0; matrix < 4; ++matrix) {
+        const unsigned row = matrix % 2 * 8 + lane / 4, chunk = matrix / 2;  // 16 rows, the left half and the right
+        sum += (place * 64 + row * 32 + chunk * 4 + lane % 4) * 0x9E3779B1;
+      }
+    }
+    CHECK(loaded.at(thread) == sum);
+    // Its row was stored by four neighbours of the row's number in its matrix, the part that is the matrix's number.
+    const unsigned first = thread / 32 * 32 + lane % 8 * 4;
+    CHECK(stored.at(thread) == 4 * ((4 * first + 0 + 1 + 2 + 3) * 0x85EBCA6B + 4 * (lane / 8)));
+  }
 }
 
 TEST_CASE("reports of single accesses hold model and clocks") {

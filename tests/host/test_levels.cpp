@@ -103,7 +103,8 @@ TEST_CASE("levels of the transposes") {
   CHECK(rows(one(study, "tile32", "sm_90", matrix)) ==
         std::vector<Row>{{"rows in", 256, 8, 32, 32, 32}, {"columns out", 256, 8, 32, 1024, 32}});
   CHECK(one(study, "swizzled", "sm_90", matrix).costs->conflicts == 0);
-  for (const char* name : {"vectorized", "streamed", "output_order"}) {  // words in, chunks of 16 bytes out
+  for (const char* name :
+       {"vectorized", "streamed", "output_order", "prefetched"}) {  // words in, chunks of 16 bytes out
     CHECK(rows(one(study, name, "sm_90", matrix)) ==
           std::vector<Row>{{"rows in", 512, 16, 128, 128, 128}, {"columns out", 512, 16, 32, 128, 128}});
     for (const Extent extent : {Extent{63, 65}, {64, 65}, {65, 64}}) {  // or the other way round
@@ -121,7 +122,9 @@ TEST_CASE("levels of the transposes") {
 TEST_CASE("a repeated access costs what the model says of it alone") {
   const CaseStudy& study = access_patterns::case_study();
   const banks::Architecture& architecture = *banks::find_architecture("sm_90");
-  for (const char* name : {"stride16", "stride17", "rows_of_17", "float4_column8", "lds128_case5"}) {
+  for (const char* name : {"stride16", "stride17", "rows_of_17", "float4_column8", "lds128_case5", "double_even_lanes",
+                           "store_char_record8", "store_short", "store_double_even_lanes", "store_float4_columns",
+                           "add_four_bins", "increment_one_bin", "swap_one_lock"}) {
     INFO(name);
     const auto level = rows(one(study, name, "sm_90", {1, 1000})).at(2);
     const RepeatedAccess repeated = study.access(variant_of(study, name), {1, 2});

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT-0
+//
+// 1-byte stores of a warp, over and over: what one of them takes is the time divided by their number.
+//
+//   lanes  Lane l stores a byte at offsets[l], and then STEP bytes further on, and so on: all lanes move together, so
+//          that every access is a new one for the compiler and the same one for the banks.
+//   banks  STEP is a whole number of turns around the banks, on 16, 32 or 64 of them. What the banks have to do is
+//          decided by the offsets alone. Every warp has a part of the tile to itself, or warps would race.
+//
+// Contract
+//   launch   1 block of BLOCK threads
+//   offsets  LANES words for each pattern: where each lane begins, in bytes; a multiple of 1, below STEP, no two alike,
+//            or IDLE for a lane that takes no part
+//   sums     BLOCK words: the bytes that then lie where each thread may have stored, added up modulo 2^32; 0 for an
+//            idle lane
+//   clocks   1 word of 64 bits: the SM's clocks from before the first access to behind the last
+//   pattern  which of them
+//   turns    how many times each warp makes ACCESSES accesses; any number
+
+constexpr unsigned BLOCK = 512;   // threads: warps enough to keep shared memory busy
+constexpr unsigned LANES = 32;    // offsets of a pattern
+constexpr unsigned ACCESSES = 4;  // in a turn
+constexpr unsigned STEP = 256;    // bytes from one access to the next
+constexpr unsigned WINDOWS = 2;   // turns until the addresses begin again
+constexpr unsigned TILE = 32768;  // bytes: STEP for each access of a warp's windows
+constexpr unsigned IDLE = ~0u;
+
+__global__ void __launch_bounds__(BLOCK)
+    access_store_1(const unsigned* __restrict__ offsets, unsigned* __restrict__ sums, long long* __restrict__ clocks,
+                   size_t pattern, size_t turns) {
+  __shared__ uint4 tile[TILE / sizeof(uint4)];
+  unsigned* words = reinterpret_cast<unsigned*>(tile);
+  for (unsigned w = threadIdx.x; w < TILE / sizeof(unsigned); w += BLOCK) words[w] = w * 0x9E3779B1u;
+
+  const unsigned offset = offsets[pattern * LANES + threadIdx.x % LANES];
+  char* part = reinterpret_cast<char*>(tile) + threadIdx.x / LANES * (WINDOWS * ACCESSES * STEP);
+  char* own = part + (offset == IDLE ? 0 : offset);
+  const unsigned value = threadIdx.x * 0x85EBCA6Bu;
+  unsigned sum = 0;
+
+  __syncthreads();
+  const long long start = clock64();
+  __syncthreads();
+  if (offset != IDLE) {
+#pragma unroll 1  // or the compiler sees that the addresses come again
+    for (size_t turn = 0; turn < turns; ++turn) {
+      char* at = own + turn % WINDOWS * (ACCESSES * STEP);
+#pragma unroll
+      for (unsigned i = 0; i < ACCESSES; ++i) {
+        *reinterpret_cast<unsigned char*>(at + i * STEP) = static_cast<unsigned char>(value);
+      }
+    }
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) *clocks = clock64() - start;
+  for (unsigned i = 0; offset != IDLE && i < WINDOWS * ACCESSES; ++i) {
+    sum += *reinterpret_cast<const unsigned char*>(own + i * STEP);
+  }
+  sums[threadIdx.x] = sum;
+}

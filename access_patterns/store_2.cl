@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT-0
+//
+// 2-byte stores of a warp, over and over: what one of them takes is the time divided by their number.
+//
+//   lanes  Lane l stores half a word at offsets[l], and then STEP bytes further on, and so on: all lanes move together,
+//          so that every access is a new one for the compiler and the same one for the banks.
+//   banks  STEP is a whole number of turns around the banks, on 16, 32 or 64 of them. What the banks have to do is
+//          decided by the offsets alone. Every warp has a part of the tile to itself, or warps would race.
+//
+// Contract
+//   launch   1 work-group of BLOCK work-items
+//   offsets  LANES words for each pattern: where each lane begins, in bytes; a multiple of 2, below STEP, no two alike,
+//            or IDLE for a lane that takes no part
+//   sums     BLOCK words: the half words that then lie where each work-item may have stored, added up modulo 2^32; 0
+//            for an idle lane
+//   clocks   1 word of 64 bits: set to 0, because OpenCL C has no clock
+//   pattern  which of them
+//   turns    how many times each warp makes ACCESSES accesses; any number
+
+#define BLOCK 512   // work-items: warps enough to keep local memory busy
+#define LANES 32    // offsets of a pattern
+#define ACCESSES 4  // in a turn
+#define STEP 256    // bytes from one access to the next
+#define WINDOWS 2   // turns until the addresses begin again
+#define TILE 32768  // bytes: STEP for each access of a warp's windows
+#define IDLE (~0u)
+
+__kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))
+void access_store_2(__global const uint *restrict offsets, __global uint *restrict sums,
+                    __global ulong *restrict clocks, ulong pattern, ulong turns) {
+  __local uint4 tile[TILE / sizeof(uint4)];
+  __local uint *words = (__local uint *)tile;
+  const uint t = get_local_id(0);
+  for (uint w = t; w < TILE / sizeof(uint); w += BLOCK) words[w] = w * 0x9E3779B1u;
+
+  const uint offset = offsets[pattern * LANES + t % LANES];
+  __local char *part = (__local char *)tile + t / LANES * (WINDOWS * ACCESSES * STEP);
+  __local char *own = part + (offset == IDLE ? 0 : offset);
+  const uint value = t * 0x85EBCA6Bu;
+  uint sum = 0;
+
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (offset != IDLE) {
+#pragma unroll 1  // or the compiler sees that the addresses come again
+    for (ulong turn = 0; turn < turns; ++turn) {
+      __local char *at = own + turn % WINDOWS * (ACCESSES * STEP);
+#pragma unroll
+      for (uint i = 0; i < ACCESSES; ++i) {
+        *(__local ushort *)(at + i * STEP) = (ushort)value;
+      }
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (t == 0) *clocks = 0;
+  for (uint i = 0; offset != IDLE && i < WINDOWS * ACCESSES; ++i) {
+    sum += *(__local const ushort *)(own + i * STEP);
+  }
+  sums[t] = sum;
+}
