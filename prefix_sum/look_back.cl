@@ -62,23 +62,11 @@ uint4 load(__global const uint* in, ulong i, ulong n) {
   return words;
 }
 
-// Nobody reads them again here. OpenCL C has no word for it; PTX has, and elsewhere this is a store like any other.
-void store_four(__global uint4* to, uint4 words) {
-#ifdef __NV_CL_C_VERSION
-  __asm__ volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};"
-                   :
-                   : "l"(to), "r"(words.x), "r"(words.y), "r"(words.z), "r"(words.w)
-                   : "memory");
-#else
-  *to = words;
-#endif
-}
-
 // Stores what stands before each of four words, given what stands before the first.
 void store(__global uint* out, ulong i, ulong n, uint before, uint4 words) {
   const uint4 sums = (uint4)(before, before + words.x, before + words.x + words.y, before + words.x + words.y + words.z);
   if (i + 3 < n) {
-    store_four((__global uint4*)(out + i), sums);
+    *(__global uint4*)(out + i) = sums;
   } else {
     if (i < n) out[i] = sums.x;
     if (i + 1 < n) out[i + 1] = sums.y;
@@ -194,7 +182,7 @@ uint sum_before(__global const uint* in, volatile __global ulong* statuses, uint
       what = (uint)(seen >> 32) - (launch << 2);
     }
     sum += (uint)seen;
-    if (what == UP_TO_END) return sum;  // at the latest in the first tile
+    if (what == UP_TO_END || back == tile) return sum;  // before the first tile stands nothing
   }
 }
 #endif

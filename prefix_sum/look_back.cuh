@@ -73,7 +73,7 @@ static __device__ void store(unsigned* out, size_t i, size_t n, unsigned before,
   const uint4 sums =
       make_uint4(before, before + words.x, before + words.x + words.y, before + words.x + words.y + words.z);
   if (i + 3 < n) {
-    __stcs(reinterpret_cast<uint4*>(out + i), sums);  // nobody reads it again here
+    *reinterpret_cast<uint4*>(out + i) = sums;
   } else {
     if (i < n) out[i] = sums.x;
     if (i + 1 < n) out[i + 1] = sums.y;

@@ -72,8 +72,12 @@ class OpenClSession : public Session {
   }
 
   void fill(Buffer& to, std::uint64_t offset, std::uint64_t bytes, std::uint8_t value) override {
+    constexpr std::uint64_t most = 1 << 30;  // NVIDIA's driver fails at 2^31 (github.com/inducer/pyopencl/issues/395)
     const cl_uint pattern = value * 0x01010101U;  // a byte at a time is slow on some drivers
-    opencl([&] { queue_.enqueueFillBuffer(memory(to), pattern, offset, bytes, nullptr, next_event()); });
+    for (std::uint64_t done = 0; done < bytes; done += most) {
+      const std::uint64_t part = std::min(most, bytes - done);
+      opencl([&] { queue_.enqueueFillBuffer(memory(to), pattern, offset + done, part, nullptr, next_event()); });
+    }
   }
 
   void copy(const Buffer& from, Buffer& to, std::uint64_t bytes) override {

@@ -118,7 +118,7 @@ std::vector<gpu::DeviceInfo> choose(const gpu::Devices& devices, const Options& 
 Extent default_extent(const CaseStudy& study, Scope scope, const gpu::DeviceInfo& device) {
   constexpr std::uint64_t KiB = 1 << 10, MiB = 1 << 20;
   if (study.access != nullptr) return study.extent_for(device.is_gpu ? 1024 * MiB : 2 * MiB);
-  if (scope == Scope::block) return study.extent_for(device.compute_units * 32 * KiB);
+  if (scope == Scope::block) return study.extent_for(device.compute_units * 64 * KiB);
   if (scope == Scope::l2) return study.extent_for(std::clamp(device.cache / 2, MiB, 32 * MiB));
   return study.extent_for(device.is_gpu ? 1024 * MiB : 64 * MiB);
 }

@@ -23,7 +23,7 @@ SHAPES = ((8192, 8192), (16384, 16384), (32768, 32768), (16384, 16416), (20000, 
 FASTEST = {
     "reduction": ("single_pass", [["--n", str(words // 4)] for words in WORDS]),
     "prefix_sum": ("look_back,ring", [["--n", str(words)] for words in WORDS]),
-    "transpose": ("swizzled,vectorized,output_order,prefetched,tma", [["--height", str(h), "--width", str(w)] for h, w in SHAPES]),
+    "transpose": ("output_order,prefetched,tma", [["--height", str(h), "--width", str(w)] for h, w in SHAPES]),
 }
 LIMITS = ["--min-time", "0.1", "--timeout", "1"]
 
@@ -60,7 +60,7 @@ def main() -> int:
     options.folder.mkdir(parents=True, exist_ok=True)
     failed = 0
     jobs = [(f"{case}.{scope}.json", case, ["--scope", scope, *LIMITS]) for case in FASTEST for scope in SCOPES]
-    jobs.append(("access_patterns.block.json", "access_patterns", []))
+    jobs.append(("access_patterns.block.json", "access_patterns", LIMITS))
     for name, case, flags in jobs:
         if options.only and case not in options.only:
             continue

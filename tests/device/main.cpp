@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Ends with 77, which CTest counts as skipped, where there is no device to test, or no GPU with a buffer as
-// large as the environment variable BANKWISE_TEST_MEMORY (bytes) asks for.
+// Ends with 77, which CTest counts as skipped, where there is no device to test, or no GPU with a buffer as large as the
+// environment variable BANKWISE_TEST_MEMORY (bytes) asks for, and as much memory as BANKWISE_TEST_MEMORY_IN_ALL does.
 #define CATCH_CONFIG_RUNNER
 #include <cstdlib>
 #include <iostream>
@@ -15,11 +15,18 @@ namespace {
 
 std::vector<bankwise::gpu::DeviceInfo> chosen;
 
-void choose(const std::string& api, std::uint64_t memory) {
+std::uint64_t bytes_in(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value == nullptr ? 0 : std::strtoull(value, nullptr, 10);
+}
+
+void choose(const std::string& api) {
+  const std::uint64_t memory = bytes_in("BANKWISE_TEST_MEMORY"), in_all = bytes_in("BANKWISE_TEST_MEMORY_IN_ALL");
   const auto found = bankwise::gpu::devices();
   for (const auto& device : found.list) {
     if (!api.empty() && to_string(device.api) != api) continue;
-    if (memory > 0 && !(device.is_gpu && device.max_allocation >= memory)) continue;
+    if (memory + in_all > 0 && !device.is_gpu) continue;
+    if (device.max_allocation < memory || device.global_memory < in_all) continue;
     chosen.push_back(device);
   }
   for (const auto& sentence : found.missing) std::cerr << sentence << '\n';
@@ -33,8 +40,7 @@ std::span<const bankwise::gpu::DeviceInfo> devices_under_test() {
 
 int main(int argc, char** argv) {
   const char* api = std::getenv("BANKWISE_TEST_API");
-  const char* memory = std::getenv("BANKWISE_TEST_MEMORY");
-  choose(api == nullptr ? "" : api, memory == nullptr ? 0 : std::strtoull(memory, nullptr, 10));
+  choose(api == nullptr ? "" : api);
   if (chosen.empty()) {
     std::cerr << "no device to test; skipped\n";
     return bankwise::exit_nothing;

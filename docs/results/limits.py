@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Asks the hardware what keeps kernels from being faster: which parts of the GPU are busy, and what warps wait for.
+
+    limits.py BUILD > limits.csv
+
+BUILD holds the samples, built with CUDA; `ncu` of the CUDA Toolkit runs each kernel in JOBS once and counts. Parts are in percent of
+what they can do; stalls are in percent of the time that warps are resident. Exit codes: 0 ok, 3 a run failed.
+"""
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+PARTS = {
+    "memory": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+    "l2_fabric": "lts__ltcfabric2ltc_cycles_active.avg.pct_of_peak_sustained_elapsed",
+    "shared": "l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed",
+    "issue": "smsp__inst_issued.avg.pct_of_peak_sustained_elapsed",
+    "warps": "sm__warps_active.avg.pct_of_peak_sustained_active",
+}
+# What a warp may do instead of issuing.
+STALLS = {
+    "barrier": ["barrier"],
+    "shared_memory": ["short_scoreboard", "mio_throttle"],
+    "global_memory": ["long_scoreboard", "lg_throttle", "drain"],
+    "instructions": ["wait", "no_instruction", "branch_resolving", "dispatch_stall", "math_pipe_throttle", "imc_miss"],
+    "turn": ["selected", "not_selected"],
+    "other": ["membar", "sleeping", "misc", "tex_throttle", "gmma"],
+}
+TIME = "gpu__time_duration.sum"
+# Case, variants, flags.
+JOBS = (
+    ("reduction", "scalar,packed", ["--scope", "block"]),
+    ("prefix_sum", "naive,padded", ["--scope", "block"]),
+    ("transpose", "naive,padded,tile32,tile32_padded,swizzled", ["--scope", "block"]),
+    ("reduction", "single_pass", ["--n", str(1 << 28)]),
+    ("prefix_sum", "look_back,ring", ["--n", str(1 << 28)]),
+    ("transpose", "output_order,prefetched,tma", ["--height", "16384", "--width", "16384"]),
+    ("transpose", "output_order,prefetched,tma", ["--height", "32768", "--width", "32768"]),
+    ("transpose", "output_order,prefetched,tma", ["--height", "16384", "--width", "16416"]),
+    ("transpose", "output_order,prefetched,tma", ["--height", "20000", "--width", "12345"]),
+)
+
+
+def stall(reason: str) -> str:
+    return f"smsp__average_warps_issue_stalled_{reason}_per_issue_active.ratio"
+
+
+def counted(build: Path, case: str, variants: str, flags: list) -> list:
+    """A dictionary of metrics for each variant. Error: subprocess.CalledProcessError."""
+    metrics = [TIME, *PARTS.values(), *(stall(reason) for reasons in STALLS.values() for reason in reasons)]
+    command = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--metrics", ",".join(metrics)]
+    command += ["-k", "regex:^(reduce|scan|transpose)_", f"./{case}", "--profile", "--api", "cuda", "--variant", variants, *flags]
+    run = subprocess.run(command, cwd=build, check=True, capture_output=True, text=True)
+    lines = [line for line in run.stdout.splitlines() if line.startswith('"')]
+    return list(csv.DictReader(lines))[1:]  # the first has the units
+
+
+def number(text: str | None) -> float:
+    """Metrics that this GPU lacks are n/a."""
+    try:
+        return float((text or "").replace(",", ""))
+    except ValueError:
+        return 0.0
+
+
+def main() -> int:
+    if len(sys.argv) != 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    out = csv.writer(sys.stdout, lineterminator="\n")
+    out.writerow(["case", "variant", "flags", "kernel", *PARTS, *(f"stall_{name}" for name in STALLS)])
+    for case, variants, flags in JOBS:
+        try:
+            rows = counted(Path(sys.argv[1]), case, variants, flags)
+        except (OSError, subprocess.CalledProcessError) as error:
+            print(f"{case} {' '.join(flags)}: {error} {getattr(error, 'stdout', '')[-300:]}", file=sys.stderr)
+            return 3
+        for variant, row in zip(variants.split(","), rows, strict=True):
+            waits = {name: sum(number(row.get(stall(reason))) for reason in reasons) for name, reasons in STALLS.items()}
+            total = sum(waits.values()) or 1.0
+            out.writerow(
+                [case, variant, " ".join(flags), row["Kernel Name"].split("(")[0]]
+                + [f"{number(row.get(metric)):.1f}" for metric in PARTS.values()]
+                + [f"{100 * wait / total:.1f}" for wait in waits.values()]
+            )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: MIT
+"""The tables that hold the results against something: the project's targets, and the bank model's passes.
+
+A reached number is rounded to the unfavourable side, so that no target looks met that is not.
+"""
+
+import math
+from dataclasses import dataclass
+from statistics import median
+
+from reports import (
+    PAIRS,
+    block_counters,
+    cpu_shaped,
+    fastest,
+    markdown,
+    model_totals,
+    power,
+    report,
+    rows,
+    size_text,
+    sizes,
+    words,
+)
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is asked of a ratio, and what one would like it to be; None: nothing."""
+
+    unit: str  # what follows the number
+    target: float | None
+    stretch: float | None
+    at_most: bool = False
+
+    def asked(self, value: float | None) -> str:
+        return "" if value is None else f"{'≤' if self.at_most else '≥'} {value:.2f} {self.unit}"
+
+    def reached(self, value: float) -> str:
+        cents = math.ceil(100 * value - 1e-9) if self.at_most else math.floor(100 * value + 1e-9)
+        return f"{cents / 100:.2f} {self.unit}"
+
+    def worst(self, values: list) -> tuple:
+        """Of pairs of a value and where it is."""
+        return (max if self.at_most else min)(values, key=lambda pair: pair[0])
+
+    def met(self, value: float, wanted: float | None) -> bool:
+        return wanted is None or (value <= wanted if self.at_most else value >= wanted)
+
+
+def line(what: str, goals: list, places: list) -> list:
+    """A row of the table. `places`: where, and the value of each goal there."""
+    worst = [goal.worst([(values[i], where) for where, values in places]) for i, goal in enumerate(goals)]
+    met = all(goal.met(value, goal.target) for goal, (value, _) in zip(goals, worst))
+    more = met and all(goal.met(value, goal.stretch) for goal, (value, _) in zip(goals, worst))
+    reached = ", ".join(goal.reached(value) + (f" at {where}" if where else "") for goal, (value, where) in zip(goals, worst))
+    asked = [", ".join(filter(None, texts)) for texts in zip(*((g.asked(g.target), g.asked(g.stretch)) for g in goals))]
+    return [what, *asked, reached, "stretch" if more else "yes" if met else "no"]
+
+
+MEASURES = {
+    "speed": lambda best, at: at["library"]["time_median_s"] / best["time_median_s"],
+    "time": lambda best, at: best["time_median_s"] / at["library"]["time_median_s"],
+    "copy": lambda best, at: best["of_copy"],
+}
+# Case, exponents of the first and the last size in words, goals by measure.
+RANGES = (
+    ("reduction", 24, 30, {"speed": Goal("× CUB", 1.0, 1.02)}),
+    ("reduction", 16, 22, {"time": Goal("× CUB's time", 0.85, 0.7, at_most=True)}),
+    ("prefix_sum", 26, 30, {"speed": Goal("× CUB", 1.15, None), "copy": Goal("of copy", 0.85, 0.95)}),
+    ("prefix_sum", 16, 22, {"time": Goal("× CUB's time", 1.0, 0.8, at_most=True)}),
+)
+SHAPE = {"copy": Goal("of copy", 0.95, 0.98), "speed": Goal("× cuBLAS", 1.03, None)}
+TWIN = Goal("× CUDA", 0.97, 0.99)
+OPENMP = Goal("× OpenMP", 0.9, 1.0)
+MODEL, MODEL_STRETCH = 0.10, 0.05  # how far a measured ratio may be from the model's
+CPU_VARIANTS = {"reduction": "chunked", "prefix_sum": "chunked", "transpose": "blocked"}
+
+
+def of_fastest(case: str, where: str, found: list, goals: dict, one: bool = False) -> list:
+    """Our fastest variant of each size."""
+    best = [fastest(at) for at in found]
+    names = ", ".join(f"`{name}`" for name in dict.fromkeys(row["variant"] for row in best))
+    places = [("" if one else size_text(row, case), [MEASURES[m](row, at) for m in goals]) for row, at in zip(best, found)]
+    return line(f"{case} {names}, {where}", list(goals.values()), places)
+
+
+def sizes_lines(device: str) -> list:
+    body = []
+    for case, first, last, goals in RANGES:
+        found = [at for at in sizes(device, case, "cuda") if 2**first <= words(at["copy"], case) <= 2**last]
+        body.append(of_fastest(case, f"{power(first)}…{power(last)} words", found, goals))
+    for at in sizes(device, "transpose", "cuda"):
+        body.append(of_fastest("transpose", size_text(at["copy"], "transpose"), [at], SHAPE, one=True))
+    return body
+
+
+def twin_lines(device: str) -> list:
+    """OpenCL's fastest variant of each size beside the same one in CUDA."""
+    body = []
+    for case in CPU_VARIANTS:
+        pairs = [(cuda, fastest(opencl)) for cuda, opencl in zip(sizes(device, case, "cuda"), sizes(device, case, "opencl"))]
+        names = ", ".join(f"`{name}`" for name in dict.fromkeys(best["variant"] for _, best in pairs))
+        places = [
+            (size_text(best, case), [cuda[best["variant"]]["time_median_s"] / best["time_median_s"]]) for cuda, best in pairs
+        ]
+        body.append(line(f"{case} {names} in OpenCL, all sizes", [TWIN], places))
+    return body
+
+
+def pair_lines(device: str) -> list:
+    """Inside the block: what a cure is worth, beside what the model's passes say."""
+    body = []
+    for case, before, after in PAIRS:
+        found, totals = rows(device, case, "cuda")["block"], model_totals(device, case)
+        measured = found[before]["time_median_s"] / found[after]["time_median_s"]
+        model = totals[before]["passes"] / totals[after]["passes"]
+        off = measured / model - 1
+        sign, percent = "+" if off > 0 else "−", math.ceil(100 * abs(off) - 1e-9)
+        body.append(
+            [f"{case} `{before}` → `{after}`, inside the block"]
+            + [f"the model's {model:.2f} × ± {100 * MODEL:.0f} %", f"± {100 * MODEL_STRETCH:.0f} %"]
+            + [f"{measured:.2f} ×, {sign}{percent} %"]
+            + ["stretch" if abs(off) <= MODEL_STRETCH else "yes" if abs(off) <= MODEL else "no"]
+        )
+    return body
+
+
+def cpu_lines() -> list:
+    """Variants for CPUs beside OpenMP: of several versions of that the fastest, of several runs the median."""
+    body = []
+    for folder, jobs in (cpu_shaped() or {"": {}}).items():
+        for case, variant in CPU_VARIANTS.items():
+            speeds = {at: {way: median(runs) for way, runs in ways.items()} for at, ways in jobs.get(case, {}).items()}
+            places = [
+                (at, [ways[variant] / max(speed for way, speed in ways.items() if way.startswith("openmp"))])
+                for at, ways in speeds.items()
+                if variant in ways and any(way.startswith("openmp") for way in ways)
+            ]
+            if places:
+                on = report(folder, f"{case}.memory")["devices"][0]
+                what = f"{case} `{variant}`, PoCL {on['driver'].split('+')[0]} on {on['compute_units']} cores"
+                body.append(line(what, [OPENMP], [(f"{at} {'' if '×' in at else 'elements'}".strip(), v) for at, v in places]))
+            else:
+                what = f"{case} `{variant}`, PoCL on a CPU"
+                body.append([what, OPENMP.asked(OPENMP.target), OPENMP.asked(OPENMP.stretch), "not measured", "–"])
+    return body
+
+
+def software(device: str) -> list:
+    """Where the numbers are from, as the reports say it."""
+    devices = [d for case in CPU_VARIANTS for d in report(device, f"{case}.memory")["devices"]]
+    names = [d["name"] for d in devices]
+    opencl, cuda = ([d["driver"] for d in devices if d["api"] == api] for api in ("opencl", "cuda"))
+    return list(dict.fromkeys([*names, *(f"driver {version}" for version in opencl), *cuda]))
+
+
+def libraries(device: str) -> list:
+    rows = [row for case in CPU_VARIANTS for run in report(device, f"{case}.sizes")["runs"] for row in run["results"]]
+    return list(dict.fromkeys(row["library"] for row in rows if row["library"]))
+
+
+def target_table(device: str) -> str:
+    """Each row: what, and the worst that is seen in its range of sizes."""
+    body = sizes_lines(device) + twin_lines(device) + pair_lines(device) + cpu_lines()
+    where = ", ".join(software(device) + libraries(device))
+    return f"{where}:\n\n" + markdown(["what", "target", "stretch", "reached", "met"], body, 5)
+
+
+def clock_rate(device: str) -> float:
+    """Clocks a second of a multiprocessor: from the longest of the kernels that count their own."""
+    found = report(device, "access_patterns.block")["results"]
+    timed = [row for row in found if row["api"] == "cuda" and row["time_median_s"] and row["access"]["clocks"]]
+    longest = max(timed, key=lambda row: row["time_median_s"])
+    return longest["access"]["clocks"] * longest["access"]["count"] / longest["time_median_s"]
+
+
+def clocks_of_block(row: dict, one: dict, units: int, rate: float) -> float:
+    """Of a turn. The multiprocessor that has most blocks sets the time; `one`: the extent of one block."""
+    if "height" in row:
+        blocks = math.ceil(row["height"] / one["height"]) * math.ceil(row["width"] / one["width"])
+    else:
+        blocks = math.ceil(row["n"] / one["width"])
+    return row["time_median_s"] * rate / math.ceil(blocks / units)
+
+
+def conflict_table(device: str) -> str:
+    """What a removed conflict saves: clocks that the banks give back, beside passes that they no longer make."""
+    counters, rate, body = block_counters(device), clock_rate(device), []
+    for case, before, after in PAIRS:
+        found, totals = rows(device, case, "cuda")["block"], model_totals(device, case)
+        units = next(d["compute_units"] for d in report(device, f"{case}.block")["devices"] if d["api"] == "cuda")
+        old, new = (counters[case, variant] for variant in (before, after))
+        clocks = [clocks_of_block(found[v], counters[case, v], units, rate) for v in (before, after)]
+        saved = clocks[0] - clocks[1]
+        model = totals[before]["conflicts"] - totals[after]["conflicts"]
+        counted = sum(old[k] - new[k] for k in ("load_conflicts", "store_conflicts", "atomic_conflicts"))
+        passes = [totals[v]["passes"] for v in (before, after)]
+        body.append(
+            [f"{case} `{before}` → `{after}`"]
+            + [f"{passes[0]} → {passes[1]}: {passes[0] / passes[1]:.2f} ×"]
+            + [f"{clocks[0]:.0f} → {clocks[1]:.0f}: {clocks[0] / clocks[1]:.2f} ×", f"{saved:.0f}"]
+            + [text for removed in (model, counted) for text in (str(removed), f"{saved / removed:.2f}")]
+        )
+    head = ["pair", "passes, model", "clocks, measured", "saved", "conflicts less, model", "clocks each"]
+    head += ["conflicts less, counted", "clocks each"]
+    where = ", ".join([*software(device), f"{rate * 1e-9:.2f} GHz"])
+    return f"{where}:\n\n" + markdown(head, body)

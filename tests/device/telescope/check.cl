@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT-0
+//
+// Holds a result against the formula of fill.cl, and poisons it for the next run: got[i] must be f(k) - f(i mod stride),
+// or f(k) if stride is 0, with k = base + (i mod height) * width + i / height. For a sum before each word that is
+// height 1, width n, base 0; for the sum of all, base n; for a transposed matrix its own height and width.
+//
+// Contract
+//   launch  any number of groups of exactly BLOCK work-items
+//   got     n words of the result and `beyond` more, which nobody may have touched: they hold POISON. All do afterwards
+//   report  6 words, zero before the first of all checks: how many words were wrong; of the first of them the run, its
+//           place (two words, the lower first), what it was, and what it should have been
+//   n       any, including 0
+
+#define BLOCK 256u          // work-items per group
+#define POISON 0xCDCDCDCDu  // a word that nobody has written
+
+uint f(ulong i, ulong seed) {
+  ulong z = (i + (seed << 40) + 1) * 0x9E3779B97F4A7C15ul;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ul;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBul;
+  return (uint)(z ^ (z >> 31));
+}
+
+__kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))
+void telescope_check(__global uint* got, volatile __global uint* report, ulong n, ulong beyond, ulong height, ulong width,
+                     ulong base, ulong stride, ulong seed, ulong run) {
+  for (ulong i = get_global_id(0); i < n + beyond; i += get_global_size(0)) {
+    uint right = POISON;
+    if (i < n) {
+      const ulong k = base + (height == 1 ? i : i % height * width + i / height);
+      right = f(k, seed) - (stride == 0 ? 0 : f(i % stride, seed));
+    }
+    const uint found = got[i];
+    if (found != right && atomic_inc(&report[0]) == 0) {
+      report[1] = (uint)run;
+      report[2] = (uint)i;
+      report[3] = (uint)(i >> 32);
+      report[4] = found;
+      report[5] = right;
+    }
+    got[i] = POISON;
+  }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT-0
+//
+// Holds a result against the formula of fill.cuh, and poisons it for the next run: got[i] must be f(k) - f(i mod stride),
+// or f(k) if stride is 0, with k = base + (i mod height) * width + i / height. For a sum before each word that is
+// height 1, width n, base 0; for the sum of all, base n; for a transposed matrix its own height and width.
+//
+// Contract
+//   launch  any number of blocks of exactly BLOCK threads
+//   got     n words of the result and `beyond` more, which nobody may have touched: they hold POISON. All do afterwards
+//   report  6 words, zero before the first of all checks: how many words were wrong; of the first of them the run, its
+//           place (two words, the lower first), what it was, and what it should have been
+//   n       any, including 0
+
+constexpr unsigned BLOCK = 256;          // threads per block
+constexpr unsigned POISON = 0xCDCDCDCD;  // a word that nobody has written
+
+static __device__ unsigned f(size_t i, size_t seed) {
+  unsigned long long z = (i + (seed << 40) + 1) * 0x9E3779B97F4A7C15;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
+  return unsigned(z ^ (z >> 31));
+}
+
+__global__ void __launch_bounds__(BLOCK)
+    telescope_check(unsigned* got, unsigned* report, size_t n, size_t beyond, size_t height, size_t width, size_t base,
+                    size_t stride, size_t seed, size_t run) {
+  for (size_t i = size_t(blockIdx.x) * BLOCK + threadIdx.x; i < n + beyond; i += size_t(gridDim.x) * BLOCK) {
+    unsigned right = POISON;
+    if (i < n) {
+      const size_t k = base + (height == 1 ? i : i % height * width + i / height);
+      right = f(k, seed) - (stride == 0 ? 0 : f(i % stride, seed));
+    }
+    const unsigned found = got[i];
+    if (found != right && atomicAdd(&report[0], 1) == 0) {
+      report[1] = unsigned(run);
+      report[2] = unsigned(i);
+      report[3] = unsigned(i >> 32);
+      report[4] = found;
+      report[5] = right;
+    }
+    got[i] = POISON;
+  }
+}

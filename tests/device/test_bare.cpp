@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+//
+// Every variant on buffers that end where the contract says. On its own that finds what verification finds; under
+// compute-sanitizer (script/sanitize) it is what lets the tools see each byte that is touched besides.
+#include <iostream>
+#include <map>
+
+#include "bare_launch.hpp"
+#include "case_studies.hpp"
+#include "catch_any.hpp"
+#include "devices_under_test.hpp"
+#include "mutated_study.hpp"
+
+using namespace bankwise;
+
+namespace {
+
+std::vector<Extent> vectors(std::initializer_list<std::uint64_t> sizes) {
+  std::vector<Extent> extents;
+  for (const std::uint64_t n : sizes) extents.push_back({1, n});
+  return extents;
+}
+
+/// Around the tiles' borders. The last is for GPUs alone: several tiles for each block of those that stay.
+const std::map<const CaseStudy*, std::vector<Extent>> all_extents{
+    {&reduction::case_study(), vectors({0, 1, 2, 255, 257, 511, 513, 4095, 4097, 1100003})},
+    {&prefix_sum::case_study(),
+     vectors({0, 1, 2, 3, 511, 513, 2047, 2049, 4097, 8191, 8193, 16383, 16385, 100003, 6600007})},
+    {&transpose::case_study(),
+     {{1, 1},
+      {3, 5},
+      {4, 8},
+      {15, 17},
+      {31, 33},
+      {33, 31},
+      {36, 65},
+      {64, 64},
+      {65, 36},
+      {68, 72},
+      {127, 130},
+      {130, 127},
+      {513, 515},
+      {4, 1000},
+      {1000, 4},
+      {1028, 2052}}},
+    {&access_patterns::case_study(), vectors({0, 1, 2, 3, 33})},
+};
+constexpr std::uint64_t most_for_a_cpu = 300000, most_repeated = 3000;
+
+/// What a result should have been and was not; empty if it is right.
+std::string difference(const Words& got, const Words& right) {
+  const auto [wrong, expected] = std::mismatch(got.begin(), got.end(), right.begin());
+  if (wrong == got.end()) return {};
+  return "word " + std::to_string(wrong - got.begin()) + " is " + std::to_string(*wrong) + ", not " +
+         std::to_string(*expected);
+}
+
+std::string run(gpu::Session& session, const CaseStudy& study, const Variant& variant, Extent extent,
+                const Words& input, gpu::Form form) {
+  const Plan plan = study.plan(variant, extent, session.info().compute_units);
+  prepare(session, study, plan, form);
+  const Memory memory = memory_for(session, study, extent, plan);
+  if (!input.empty()) session.write(*memory.in, 0, std::as_bytes(std::span(input)));
+  Words output(study.output_words(extent), 0xCDCDCDCD);  // else what another variant has left would do
+  if (!output.empty()) session.write(*memory.out, 0, std::as_bytes(std::span(output)));
+  launch(session, study, plan, memory, form);
+  session.wait();
+  if (!output.empty()) session.read(*memory.out, 0, std::as_writable_bytes(std::span(output)));
+  return difference(output, expected_output(study, variant, extent, input));
+}
+
+bool has_phase(const CaseStudy& study, const Plan& plan) {
+  return find_image(study, plan.launches.front().kernel)->has_phase;
+}
+
+void run_all(const CaseStudy& study) {
+  for (const auto& device : devices_under_test()) {
+    const auto session = gpu::open(device);
+    for (const Extent extent : all_extents.at(&study)) {
+      if (!device.is_gpu && extent.count() > most_for_a_cpu) continue;
+      const Words input = input_of(study, extent);
+      for (const Variant& variant : study.variants) {
+        if (!runs_on(*session, study, variant)) continue;
+        INFO(to_string(device.api) << " " << device.name << ": " << variant.name << " " << extent.height << " x "
+                                   << extent.width);
+        CHECK(run(*session, study, variant, extent, input, gpu::Form::once) == "");
+        const bool repeats = study.access == nullptr && extent.count() < most_repeated &&
+                             has_phase(study, study.plan(variant, extent, device.compute_units));
+        if (repeats) CHECK(run(*session, study, variant, extent, input, gpu::Form::repeated) == "");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("reduction on buffers of the exact size", "[bare_reduction]") {
+  run_all(reduction::case_study());
+}
+TEST_CASE("prefix_sum on buffers of the exact size", "[bare_prefix_sum]") {
+  run_all(prefix_sum::case_study());
+}
+TEST_CASE("transpose on buffers of the exact size", "[bare_transpose]") {
+  run_all(transpose::case_study());
+}
+TEST_CASE("access_patterns on buffers of the exact size", "[bare_access_patterns]") {
+  run_all(access_patterns::case_study());
+}
+
+namespace {
+
+/// Kernels for script/sanitize --control, which looks at what the tool says and not at the results.
+void run_broken(std::string_view mutation, Extent extent) {
+  const MutatedStudy broken(mutation);
+  for (const auto& device : devices_under_test()) {
+    const auto session = gpu::open(device);
+    const Words input = input_of(broken.study(), extent);
+    std::cout << run(*session, broken.study(), broken.variant(), extent, input, gpu::Form::once) << '\n';
+  }
+}
+
+}  // namespace
+
+TEST_CASE("one word is stored behind the output", "[.broken_memcheck]") {
+  run_broken("stores_past_the_end", {1, 511});
+}
+TEST_CASE("a barrier is missing", "[.broken_racecheck]") {
+  run_broken("barrier_removed", {1, 1000});
+}
+TEST_CASE("a total is read that nobody has written", "[.broken_initcheck]") {
+  run_broken("total_forgotten", {1, 2000});
+}
+TEST_CASE("half of the block comes to a barrier", "[.broken_synccheck]") {
+  run_broken("barrier_for_half", {1, 1000});
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+//
+// Sizes at which 32 bits are too few: for bytes, for words as signed and as unsigned numbers, for either side of a matrix.
+#include "catch_any.hpp"
+#include "devices_under_test.hpp"
+#include "mutated_study.hpp"
+#include "telescope.hpp"
+
+using namespace bankwise;
+
+namespace {
+
+constexpr std::uint64_t two_to_31 = std::uint64_t{1} << 31, two_to_32 = std::uint64_t{1} << 32;
+
+/// Checked on the device: there the words stay that a host would need a minute to compare. Empty if all is right.
+std::string verdict(gpu::Session& session, const Law& law, const CaseStudy& study, const Variant& variant,
+                    Extent extent) {
+  constexpr std::uint64_t beyond = 64;  // words behind the result that must stay as they are
+  const Plan plan = study.plan(variant, extent, session.info().compute_units);
+  prepare(session, study, plan);
+  const Memory memory = memory_for(session, study, extent, plan, beyond);
+  Telescope telescope(session);
+  telescope.poison(memory);
+  telescope.fill(law, memory, extent, 1);
+  launch(session, study, plan, memory);
+  telescope.check(law, memory, extent, 1, beyond);
+  return telescope.verdict();
+}
+
+/// All variants of ours.
+void check_all(const Law& law, const std::vector<Extent>& extents) {
+  for (const auto& device : devices_under_test()) {
+    const auto session = gpu::open(device);
+    for (const Extent extent : extents) {
+      for (const Variant& variant : law.study->variants) {
+        if (!runs_on(*session, *law.study, variant)) continue;
+        INFO(to_string(device.api) << " " << device.name << ": " << variant.name << " " << extent.height << " x "
+                                   << extent.width);
+        CHECK(verdict(*session, law, *law.study, variant, extent) == "");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+// What is checked at sizes that no host verifies is right where one does (test_variants.cpp).
+TEST_CASE("the formulas hold for all variants", "[interface]") {
+  check_all(reduction_law, {{1, 0}, {1, 1}, {1, 70001}});
+  check_all(prefix_sum_law, {{1, 0}, {1, 1}, {1, 70001}});
+  check_all(transpose_law, {{1, 1}, {303, 200}, {200, 303}});
+}
+
+TEST_CASE("reduction of 2^31 records", "[.huge_reduction]") {
+  check_all(reduction_law, {{1, two_to_31 + 5}});
+}
+
+TEST_CASE("prefix_sum of 2^31 and 2^32 words", "[.huge_prefix_sum]") {
+  check_all(prefix_sum_law, {{1, two_to_31 + 12345}, {1, two_to_32 + 12345}});
+}
+
+TEST_CASE("an index of 32 bits is found out at 2^32 words, and not before", "[.huge_prefix_sum]") {
+  const MutatedStudy broken("index_of_32_bits");
+  for (const auto& device : devices_under_test()) {
+    if (device.api != gpu::Api::cuda) continue;
+    const auto session = gpu::open(device);
+    CHECK(verdict(*session, prefix_sum_law, broken.study(), broken.variant(), {1, two_to_31 + 12345}) == "");
+    CHECK(verdict(*session, prefix_sum_law, broken.study(), broken.variant(), {1, two_to_32 + 12345}) != "");
+  }
+}
+
+// Sides that are whole chunks of four words, and sides that are not: tma.cuh copies one kind and not the other.
+TEST_CASE("transpose of 2^31 and 2^32 words", "[.huge_transpose]") {
+  check_all(transpose_law, {{65537, 40000}, {65540, 65540}, {1, two_to_31 + 1}, {two_to_31 + 4, 1}});
+}

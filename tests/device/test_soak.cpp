@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+//
+// Single passes, whose blocks tell each other something through a state that no launch clears: thousands of launches.
+#include <algorithm>
+#include <array>
+#include <iostream>
+
+#include "catch_any.hpp"
+#include "devices_under_test.hpp"
+#include "mutated_study.hpp"
+#include "soak.hpp"
+
+using namespace bankwise;
+
+TEST_CASE("single passes are right every time, at any size after any other", "[soak]") {
+  for (const auto& device : devices_under_test()) {
+    const auto session = gpu::open(device);
+    for (const Law* law : {&prefix_sum_law, &reduction_law}) {
+      for (const Variant& variant : law->study->variants) {
+        if (!variant.single_pass || !runs_on(*session, *law->study, variant)) continue;
+        INFO(to_string(device.api) << " " << device.name << ": " << variant.name);
+        Soak how = soak_for(device);
+        if (law->total) how.most_tiles *= 4;  // more than one turn for blocks that stay
+        CHECK(soak(*session, *law, *law->study, variant, how) == "");
+      }
+    }
+  }
+}
+
+// Those that wait lose patience at once, and tiles that never say anything have to be added up by those that come after.
+TEST_CASE("scans are right every time without patience, and though tiles are silent", "[soak]") {
+  for (const auto& device : devices_under_test()) {
+    const bool is_cuda = device.api == gpu::Api::cuda;
+    const std::vector<std::string_view> names =
+        is_cuda ? std::vector<std::string_view>{"never_waits", "silent_tiles", "ring_never_waits", "ring_silent_tiles"}
+                : std::vector<std::string_view>{"opencl_never_waits", "opencl_silent_tiles"};
+    for (const std::string_view name : names) {
+      const MutatedStudy hard(name);
+      const auto session = gpu::open(device);  // one that has not built another kernel of this name
+      if (!runs_on(*session, hard.study(), hard.variant())) continue;
+      INFO(to_string(device.api) << " " << device.name << ": " << name);
+      Soak some = soak_for(device);
+      some.launches /= 10;
+      std::cout << name << ": ";
+      CHECK(soak(*session, prefix_sum_law, hard.study(), hard.variant(), some) == "");
+    }
+  }
+}
+
+// As many blocks as run at once are best for the ring, but any number must do: also more than run at once, which find
+// nothing left when their turn comes.
+TEST_CASE("the ring is right with any number of blocks", "[soak]") {
+  for (const auto& device : devices_under_test()) {
+    const auto session = gpu::open(device);
+    const CaseStudy& study = *prefix_sum_law.study;
+    const Variant& ring = *std::find_if(study.variants.begin(), study.variants.end(),
+                                        [](const Variant& variant) { return variant.name == "ring"; });
+    if (!runs_on(*session, study, ring)) continue;
+    for (const std::uint64_t blocks :
+         std::array<std::uint64_t, 6>{1, 2, 7, device.compute_units + 1, 3 * device.compute_units, 1000}) {
+      const auto as_many = [&](Plan& plan) {
+        const std::uint64_t tiles = plan.state_bytes / 8 - 32;  // the contract's ceil(n / TILE), at least 1
+        plan.launches.front().groups = std::min(blocks, tiles);
+      };
+      INFO(device.name << ": " << blocks << " blocks");
+      std::cout << blocks << " blocks: ";
+      CHECK(soak(*session, prefix_sum_law, study, ring, {200, 1000}, as_many) == "");
+    }
+  }
+}
+
+namespace {
+
+/// A scan of three tiles, twice. With the memory of a device all to itself, and something done to its result.
+std::string twice(const gpu::DeviceInfo& device, const CaseStudy& study, const Variant& variant,
+                  const std::function<void(gpu::Session&, const Memory&)>& then) {
+  constexpr std::uint64_t beyond = 64;
+  const auto session = gpu::open(device);
+  const Extent extent{1, 3 * variant.tile - 5}, room{1, 20 * variant.tile};
+  const Plan plan = study.plan(variant, extent, device.compute_units);
+  prepare(*session, study, plan);
+  const Memory memory = memory_for(*session, study, room, study.plan(variant, room, device.compute_units), beyond);
+  Telescope telescope(*session);
+  telescope.poison(memory);
+  for (std::uint64_t run = 0; run < 2; ++run) {
+    telescope.fill(prefix_sum_law, memory, extent, run);
+    launch(*session, study, plan, memory);
+    then(*session, memory);
+    telescope.check(prefix_sum_law, memory, extent, run, beyond, run);
+  }
+  return telescope.verdict();
+}
+
+}  // namespace
+
+TEST_CASE("checks on the device see a wrong word, one too many, and a launch that finds its state used up",
+          "[negative]") {
+  const MutatedStudy broken("tickets_run_on");
+  const std::uint64_t n = 3 * broken.variant().tile - 5;
+  const auto scribble_at = [](std::uint64_t word) {
+    return [word](gpu::Session& session, const Memory& memory) {
+      const std::uint32_t scribble = 7;
+      session.write(*memory.out, 4 * word, std::as_bytes(std::span(&scribble, 1)));
+    };
+  };
+  const auto nothing = [](gpu::Session&, const Memory&) {};
+  const auto starts_with = [](const std::string& text) { return Catch::Matchers::StartsWith(text); };
+  for (const auto& device : devices_under_test()) {
+    CHECK(twice(device, broken.sound(), broken.variant(), nothing) == "");
+    for (const std::uint64_t word : {std::uint64_t{0}, n / 2, n - 1, n, n + 63}) {
+      INFO(word);
+      CHECK_THAT(twice(device, broken.sound(), broken.variant(), scribble_at(word)),
+                 starts_with("2 words wrong; first in run 0: word " + std::to_string(word) + " is 0x00000007"));
+    }
+    CHECK(twice(device, broken.sound(), broken.variant(), scribble_at(n + 64)) == "");
+    CHECK_THAT(twice(device, broken.study(), broken.variant(), nothing),
+               starts_with(std::to_string(n) + " words wrong; first in run 1: word "));
+  }
+}

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The negative control of tables.py and plots.py: each change to a copy of the documents must be noticed, and named."""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+DEVICE = "nvidia_h200"
+PICTURE = f"docs/pictures/{DEVICE}_reduction_ladder.svg"
+NUMBER = r">[1-8](\d\d[1-9])</text>"  # in a bar: those of the axis are round
+
+
+def copy_of_documents(to: Path) -> None:
+    shutil.copytree(ROOT / "docs", to / "docs", ignore=shutil.ignore_patterns("__pycache__"))
+    for page in [ROOT / "README.md", *ROOT.glob("*/README.md")]:
+        (to / page.relative_to(ROOT)).parent.mkdir(exist_ok=True)
+        shutil.copy(page, to / page.relative_to(ROOT))
+
+
+def run(root: Path, program: str, *flags: str, **environment: str) -> tuple:
+    """Exit code and everything that was printed."""
+    command = [sys.executable, root / "docs/results" / program, *flags]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment})
+    return done.returncode, done.stdout + done.stderr
+
+
+def edit(root: Path, name: str, pattern: str, to) -> None:
+    """In one place."""
+    text, count = re.subn(pattern, to, (root / name).read_text(encoding="utf-8"), count=1)
+    assert count == 1, f"{name} has no {pattern}"
+    (root / name).write_text(text, encoding="utf-8")
+
+
+def slower(name: str, variant: str):
+    """Every result of a variant, by a tenth."""
+
+    def change(root: Path) -> None:
+        path = root / "docs/results" / DEVICE / f"{name}.json"
+        report = json.loads(path.read_text())
+        for row in (row for one in report.get("runs", [report]) for row in one["results"]):
+            if row["variant"] == variant and row["time_median_s"]:
+                row["time_median_s"] *= 1.1
+                row["bytes_per_s"] = row["bytes_per_s"] and row["bytes_per_s"] / 1.1
+        path.write_text(json.dumps(report))
+
+    return change
+
+
+def forged(root: Path) -> None:
+    """A number beside a bar, and the digest of the picture, too."""
+    edit(root, PICTURE, NUMBER, r">9\1</text>")
+    text = (root / PICTURE).read_text(encoding="utf-8")
+    picture = hashlib.sha256(text[: text.index("<!-- plots.py")].encode()).hexdigest()
+    edit(root, PICTURE, r"picture \w{64}", f"picture {picture}")
+
+
+# What is changed, the program that must notice, and what it must name.
+CHANGES = (
+    (slower("reduction.memory", "packed"), "tables.py", "reduction/README.md"),
+    (slower("reduction.memory", "packed"), "plots.py", PICTURE),
+    (slower("transpose.sizes", "library"), "tables.py", "README.md"),
+    (slower("transpose.sizes", "library"), "plots.py", f"docs/pictures/{DEVICE}_transpose_sizes.svg"),
+    (slower("transpose.block", "tile32"), "tables.py", "docs/bank_model.md"),
+    (lambda root: edit(root, "README.md", r"\| (yes|stretch|no) \|", "| of course |"), "tables.py", "README.md"),
+    (lambda root: edit(root, PICTURE, NUMBER, r">9\1</text>"), "plots.py", PICTURE),
+    (lambda root: edit(root, PICTURE, r"L 1", "L 2"), "plots.py", PICTURE),
+    (forged, "plots.py", PICTURE),
+    (lambda root: (root / PICTURE).unlink(), "plots.py", PICTURE),
+    (lambda root: edit(root, "docs/results/drawing.py", r"WIDTH = \d+", "WIDTH = 900"), "plots.py", PICTURE),
+)
+
+
+def unnoticed() -> list:
+    faults = []
+    for number, (change, program, named) in enumerate(CHANGES):
+        with tempfile.TemporaryDirectory() as scratch:
+            copy_of_documents(Path(scratch))
+            change(Path(scratch))
+            code, said = run(Path(scratch), program, "--check")
+            if code != 1 or not any(line.startswith(named) for line in said.splitlines()):
+                faults.append(f"change {number}: {program} ends with {code}, does not name {named}: {said}")
+    return faults
+
+
+def otherwise_wrong() -> list:
+    """What must be accepted; what a CPU's file adds to a table; and plots.py where there is no matplotlib."""
+    faults = []
+    with tempfile.TemporaryDirectory() as scratch:
+        root = Path(scratch)
+        copy_of_documents(root)
+        without = root / "without"
+        without.mkdir()
+        (without / "matplotlib.py").write_text("raise ModuleNotFoundError(name='matplotlib')\n")
+        expected = (
+            ((0, ""), run(root, "tables.py", "--check")),
+            ((0, ""), run(root, "plots.py", "--check")),
+            ((0, ""), run(root, "plots.py", "--check", PYTHONPATH=str(without))),
+            (
+                (3, "matplotlib is missing; Debian and Ubuntu have it as python3-matplotlib\n"),
+                run(root, "plots.py", PYTHONPATH=str(without)),
+            ),
+        )
+        faults += [f"{wanted} is wanted, and {got} is got" for wanted, got in expected if wanted != got]
+        speeds = {
+            "chunked/1": 9.1,
+            "openmp/1": 8,
+            "openmp_vectors/1": 10,
+            "chunked/2": 9,
+            "openmp/2": 10,
+            "openmp_vectors/2": 9,
+        }
+        timed = [
+            {"run_name": f"reduction_{name}/real_time", "run_type": "iteration", "bytes_per_second": v}
+            for name, v in speeds.items()
+        ]
+        (root / "docs/results/pocl_epyc/cpu_shaped.json").write_text(json.dumps({"benchmarks": timed}))
+        run(root, "tables.py")
+        if not re.search(
+            r"reduction `chunked`, PoCL .* \| 0\.90 × OpenMP at 2 elements \| yes \|", (root / "README.md").read_text()
+        ):
+            faults.append("the slowest run on a CPU, 0.90 of the faster OpenMP, is not in README.md")
+    return faults
+
+
+faults = unnoticed() + otherwise_wrong()
+print("\n".join(faults) or f"{len(CHANGES)} changes were noticed")
+sys.exit(bool(faults))
