@@ -13,6 +13,7 @@ from reports import (
     block_counters,
     cpu_shaped,
     fastest,
+    limits,
     markdown,
     model_totals,
     power,
@@ -206,3 +207,33 @@ def conflict_table(device: str) -> str:
     head += ["conflicts less, counted", "clocks each"]
     where = ", ".join([*software(device), f"{rate * 1e-9:.2f} GHz"])
     return f"{where}:\n\n" + markdown(head, body)
+
+
+# What warps do instead of issuing, in limits.csv.
+WAITS = {
+    "stall_barrier": "a barrier",
+    "stall_shared_memory": "shared memory",
+    "stall_global_memory": "global memory",
+    "stall_instructions": "their last instruction",
+    "stall_turn": "their turn to issue",
+    "stall_other": "something else",
+}
+
+
+def limit_table(device: str) -> str:
+    """What each kernel keeps busy, and what its warps wait for most of the time."""
+    body = []
+    for row in limits(device):
+        flags = row["flags"].split()
+        sizes = [flag for flag in flags if flag.isdigit()]
+        where = "inside the block" if "block" in flags else size_text(
+            {"height": sizes[0], "width": sizes[-1]} if len(sizes) == 2 else {"n": int(sizes[0])}, row["case"]
+        )
+        waits = sorted(WAITS, key=lambda wait: -float(row[wait]))[:2]
+        body.append(
+            [f"{row['case']} `{row['variant']}`, {where}"]
+            + [f"{float(row[part]):.0f} %" for part in ("memory", "l2_fabric", "shared", "issue")]
+            + [", ".join(f"{WAITS[wait]} {float(row[wait]):.0f} %" for wait in waits)]
+        )
+    where = ", ".join(software(device))
+    return f"{where}:\n\n" + markdown(["kernel", "memory", "L2 fabric", "shared memory", "issue slots", "warps wait for"], body)

@@ -44,7 +44,7 @@ TEST_CASE("levels and totals in JSON") {
                                              "ideal_passes", "conflicts", "reason"});
     CHECK(row.at("reason").get<std::string>().empty() == row.at("passes").is_number());
   }
-  REQUIRE(report.at("levels").size() == 2 * 8 * 2);  // global, tma and blocked have none
+  REQUIRE(report.at("levels").size() == 2 * 9 * 2);  // global, tma and blocked have none
   for (const auto& row : report.at("levels")) {
     CHECK(keys(row) == std::set<std::string>{"variant", "architecture", "warp_width", "block", "kernel", "level",
                                              "name", "active_lanes", "issued_warps", "alu_utilization", "accesses",
