@@ -16,8 +16,8 @@
 // Why it is right. A sum and what it means are one word of 64 bits, written at once and read past the L1 cache
 // (volatile): who sees one, sees the other, and needs no fence. All that may be published for a tile is true, whoever
 // does it.
-// Why an exchange publishes it. A store would do, but it waits its turn behind the stores of the results, and everybody
-// waits for it. An atomic operation does not: on an H200 that is worth a third of the bandwidth.
+// Why an exchange publishes it. A store would be as right, but seems to wait its turn behind those of the results, and
+// everybody waits for it. The exchange does not: on an H200 that is worth a fifth of the bandwidth.
 // Why nothing has to be cleared. Each word of `state` holds the number of the launch that it belongs to, and counts in
 // no other. The block that takes the last ticket counts the launches on; then all of this launch have theirs.
 //

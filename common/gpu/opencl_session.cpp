@@ -71,13 +71,23 @@ class OpenClSession : public Session {
     opencl([&] { queue_.enqueueReadBuffer(memory(from), CL_TRUE, offset, data.size(), data.data()); });
   }
 
+  // In parts of 1 GiB, each a buffer of its own, for NVIDIA's driver fails from 2^31 bytes on
+  // (github.com/inducer/pyopencl/issues/395).
   void fill(Buffer& to, std::uint64_t offset, std::uint64_t bytes, std::uint8_t value) override {
-    constexpr std::uint64_t most = 1 << 30;  // NVIDIA's driver fails at 2^31 (github.com/inducer/pyopencl/issues/395)
+    constexpr std::uint64_t most = 1 << 30;
     const cl_uint pattern = value * 0x01010101U;  // a byte at a time is slow on some drivers
-    for (std::uint64_t done = 0; done < bytes; done += most) {
-      const std::uint64_t part = std::min(most, bytes - done);
-      opencl([&] { queue_.enqueueFillBuffer(memory(to), pattern, offset + done, part, nullptr, next_event()); });
-    }
+    opencl([&] {
+      for (const std::uint64_t end = offset + bytes; offset < end;) {
+        const std::uint64_t inside = offset % most, part = std::min(most - inside, end - offset);
+        cl::Buffer buffer = memory(to);
+        if (offset >= most) {
+          const cl_buffer_region region{offset - inside, inside + part};
+          buffer = buffer.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region);
+        }
+        queue_.enqueueFillBuffer(buffer, pattern, inside, part, nullptr, next_event());
+        offset += part;
+      }
+    });
   }
 
   void copy(const Buffer& from, Buffer& to, std::uint64_t bytes) override {

@@ -11,6 +11,7 @@ ROOT = RESULTS.parent.parent
 CASES = ("reduction", "prefix_sum", "transpose")
 SCOPES = ("block", "l2", "memory")
 APIS = {"cuda": "CUDA", "opencl": "OpenCL"}
+TRAFFIC = {"reduction": 16, "prefix_sum": 8, "transpose": 8}  # bytes of an element, in and out
 NOT_OURS = ("copy", "library")
 # From the kernel with conflicts to the one with fewer or none.
 PAIRS = (
@@ -84,7 +85,8 @@ def model_totals(device: str, case: str, architecture: str = "sm_90") -> dict:
 
 
 def cpu_shaped() -> dict:
-    """By device folder what tests/benchmarks/bench_cpu_shaped wrote, bytes a second by job, size and way to do it."""
+    """By device folder what tests/benchmarks/bench_cpu_shaped wrote: bytes a second by job, size (as text, in bytes) and way
+    to do it."""
     found: dict = {}
     for path in sorted(RESULTS.glob("*/cpu_shaped.json")):
         jobs: dict = {}
@@ -93,10 +95,10 @@ def cpu_shaped() -> dict:
                 continue
             name, *size = row["run_name"].split("/")  # reduction_openmp_vectors/65536/real_time
             case = next(case for case in CASES if name.startswith(case))
-            at = " × ".join(part for part in size if part.isdigit())
-            jobs.setdefault(case, {}).setdefault(at, {}).setdefault(name.removeprefix(case + "_"), []).append(
-                row["bytes_per_second"]
-            )
+            sides = [int(part) for part in size if part.isdigit()]
+            at = " × ".join(map(str, sides)) if len(sides) > 1 else f"{power(sides[0].bit_length() - 1)} elements"
+            job = jobs.setdefault(case, {}).setdefault((at, math.prod(sides) * TRAFFIC[case]), {})
+            job.setdefault(name.removeprefix(case + "_"), []).append(row["bytes_per_second"])
         found[path.parent.name] = jobs
     return found
 

@@ -75,6 +75,7 @@ SHAPE = {"copy": Goal("of copy", 0.95, 0.98), "speed": Goal("× cuBLAS", 1.03, N
 TWIN = Goal("× CUDA", 0.97, 0.99)
 OPENMP = Goal("× OpenMP", 0.9, 1.0)
 MODEL, MODEL_STRETCH = 0.10, 0.05  # how far a measured ratio may be from the model's
+FROM_MEMORY = 1 << 27  # bytes in and out, beyond any cache of the CPUs measured
 CPU_VARIANTS = {"reduction": "chunked", "prefix_sum": "chunked", "transpose": "blocked"}
 
 
@@ -132,17 +133,19 @@ def cpu_lines() -> list:
     body = []
     for folder, jobs in (cpu_shaped() or {"": {}}).items():
         for case, variant in CPU_VARIANTS.items():
-            speeds = {at: {way: median(runs) for way, runs in ways.items()} for at, ways in jobs.get(case, {}).items()}
-            places = [
-                (at, [ways[variant] / max(speed for way, speed in ways.items() if way.startswith("openmp"))])
-                for at, ways in speeds.items()
-                if variant in ways and any(way.startswith("openmp") for way in ways)
-            ]
-            if places:
-                on = report(folder, f"{case}.memory")["devices"][0]
-                what = f"{case} `{variant}`, PoCL {on['driver'].split('+')[0]} on {on['compute_units']} cores"
-                body.append(line(what, [OPENMP], [(f"{at} {'' if '×' in at else 'elements'}".strip(), v) for at, v in places]))
-            else:
+            found: dict = {}  # by where the words come from
+            for (at, size), ways in jobs.get(case, {}).items():
+                speeds = {way: median(runs) for way, runs in ways.items()}
+                openmp = [speed for way, speed in speeds.items() if way.startswith("openmp")]
+                if variant in speeds and openmp:
+                    place = "from memory" if size >= FROM_MEMORY else "from the cache"
+                    found.setdefault(place, []).append((at, [speeds[variant] / max(openmp)]))
+            for place in ("from memory", "from the cache"):
+                if place in found:
+                    on = report(folder, f"{case}.memory")["devices"][0]
+                    what = f"{case} `{variant}`, PoCL {on['driver'].split('+')[0]} on {on['compute_units']} cores, {place}"
+                    body.append(line(what, [OPENMP], found[place]))
+            if not found:
                 what = f"{case} `{variant}`, PoCL on a CPU"
                 body.append([what, OPENMP.asked(OPENMP.target), OPENMP.asked(OPENMP.stretch), "not measured", "–"])
     return body
@@ -161,10 +164,17 @@ def libraries(device: str) -> list:
     return list(dict.fromkeys(row["library"] for row in rows if row["library"]))
 
 
+def revisions(device: str) -> list:
+    """Of our code, as the reports say them; one, if all are of one run."""
+    names = [f"{case}.{kind}" for case in CPU_VARIANTS for kind in ("block", "sizes")]
+    found = [run["revision"] for name in names for run in report(device, name).get("runs", [report(device, name)])]
+    return [f"revision {revision.split('-')[-1]}" for revision in dict.fromkeys(found)]
+
+
 def target_table(device: str) -> str:
     """Each row: what, and the worst that is seen in its range of sizes."""
     body = sizes_lines(device) + twin_lines(device) + pair_lines(device) + cpu_lines()
-    where = ", ".join(software(device) + libraries(device))
+    where = ", ".join(software(device) + libraries(device) + revisions(device))
     return f"{where}:\n\n" + markdown(["what", "target", "stretch", "reached", "met"], body, 5)
 
 
