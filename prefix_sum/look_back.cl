@@ -21,7 +21,6 @@
 // no other. The group that takes the last ticket counts the launches on; then all of this launch have theirs.
 //
 // Contract
-//   needs   cl_khr_int64_base_atomics
 //   launch  max(1, ceil(n / TILE)) groups of exactly BLOCK work-items, one-dimensional
 //   in      n words, from a multiple of 16 bytes on; not read when n is 0
 //   out     n words, from a multiple of 16 bytes on: out[i] = sum of in[0 .. i), modulo 2^32. No part of `in`, which
@@ -30,7 +29,11 @@
 //           other, of any n that it is large enough for. To be zeroed again before launch 2^30, when the numbers begin
 //           anew
 //   n       any, including 0; at most (2^31 - 1) * TILE
+//   device  with atomics of 64 bits (cl_khr_int64_base_atomics)
 
+#ifndef cl_khr_int64_base_atomics
+#error "this device has no atomic operations of 64 bits"
+#endif
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 
 #ifndef BLOCK

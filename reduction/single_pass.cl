@@ -19,6 +19,9 @@
 //   n       any, including 0, which gives a zero record
 //   device  with atomics of 64 bits (cl_khr_int64_base_atomics)
 
+#ifndef cl_khr_int64_base_atomics
+#error "this device has no atomic operations of 64 bits"
+#endif
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 
 #ifndef BLOCK
