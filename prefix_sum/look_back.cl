@@ -6,7 +6,7 @@
 //   lanes  A tile is scanned as in warp_scan.cl. As soon as its sum is known, it is published: a word of the tile's own
 //          in `state`. Meanwhile the first warp looks back: 32 tiles at once, it gathers the sums of those before its
 //          own, up to the nearest that has published the sum of everything up to its end. Then this tile can do so,
-//          too. Few warps with many loads each: what a group has to wait for, it waits for once for 64 words a lane.
+//          too. Few warps with many loads each: a group waits once for a tile, and a lane has 64 words of it.
 //          That takes NVIDIA's PTX. Elsewhere words go from lane to lane through local memory, and the first lane
 //          looks back alone, tile by tile.
 //   banks  One word a warp is stored and four neighbouring words are read: no conflict.
@@ -25,11 +25,11 @@
 //   in      n words, from a multiple of 16 bytes on; not read when n is 0
 //   out     n words, from a multiple of 16 bytes on: out[i] = sum of in[0 .. i), modulo 2^32. No part of `in`, which
 //           other groups may have to read again
-//   state   8 * (TICKETS + groups) bytes, zero before the first launch, and then left alone: for launches one after the
-//           other, of any n that it is large enough for. To be zeroed again before launch 2^30, when the numbers begin
-//           anew
+//   state   8 * (TICKETS + groups) bytes, 8-byte aligned, zero before the first launch, and then left alone: for
+//           launches one after the other, of any n that it is large enough for. To be zeroed again after a launch that
+//           was aborted, and before launch 2^30, when the numbers begin anew (the upper half of the first word counts)
 //   n       any, including 0; at most (2^31 - 1) * TILE
-//   device  with atomics of 64 bits (cl_khr_int64_base_atomics)
+//   device  with atomics of 64 bits (cl_khr_int64_base_atomics). NVIDIA's: of compute capability 7.0 or newer
 
 #ifndef cl_khr_int64_base_atomics
 #error "this device has no atomic operations of 64 bits"

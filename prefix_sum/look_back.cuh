@@ -6,7 +6,7 @@
 //   lanes  A tile is scanned as in warp_scan.cuh. As soon as its sum is known, it is published: a word of the tile's
 //          own in `state`. Meanwhile the first warp looks back: 32 tiles at once, it gathers the sums of those before
 //          its own, up to the nearest that has published the sum of everything up to its end. Then this tile can do so,
-//          too. Few warps with many loads each: what a block has to wait for, it waits for once for 64 words a lane.
+//          too. Few warps with many loads each: a block waits once for a tile, and a lane has 64 words of it.
 //   banks  One word a warp is stored and four neighbouring words are read: no conflict.
 //
 // Why it ends. A block that waits does so for tiles that others have taken before it: tiles are numbered in the order
@@ -14,8 +14,8 @@
 // others get on while it waits. So it asks PATIENCE times and then adds up the tile in question itself: the input is
 // all it needs.
 // Why it is right. A sum and what it means are one word of 64 bits, written at once and read past the L1 cache
-// (volatile): who sees one, sees the other, and needs no fence. All that may be published for a tile is true, whoever
-// does it.
+// (volatile, which PTX makes a relaxed atomic read): who sees one, sees the other, and needs no fence. All that may be
+// published for a tile is true, whoever does it.
 // Why an exchange publishes it. A store would be as right, but seems to wait its turn behind those of the results, and
 // everybody waits for it. The exchange does not: on an H200 that is worth a fifth of the bandwidth.
 // Why nothing has to be cleared. Each word of `state` holds the number of the launch that it belongs to, and counts in
@@ -26,12 +26,12 @@
 //   in      n words, from a multiple of 16 bytes on; not read when n is 0
 //   out     n words, from a multiple of 16 bytes on: out[i] = sum of in[0 .. i), modulo 2^32. No part of `in`, which
 //           other blocks may have to read again
-//   state   8 * (TICKETS + blocks) bytes, zero before the first launch, and then left alone: for launches one after the
-//           other, of any n that it is large enough for. To be zeroed again before launch 2^30, when the numbers begin
-//           anew
+//   state   8 * (TICKETS + blocks) bytes, 8-byte aligned, zero before the first launch, and then left alone: for
+//           launches one after the other, of any n that it is large enough for. To be zeroed again after a launch that
+//           was aborted, and before launch 2^30, when the numbers begin anew (the upper half of the first word counts)
 //   n       any, including 0; at most (2^31 - 1) * TILE, as a grid has no more blocks
 
-constexpr unsigned BLOCK = 128;  // threads per block; a multiple of 32, at most 1024
+constexpr unsigned BLOCK = 128;  // threads per block; a multiple of 32, and RESIDENT times as many on a multiprocessor
 constexpr unsigned WARP = 32;    // lanes of a warp
 constexpr unsigned WARPS = BLOCK / WARP;
 constexpr unsigned ROWS = 16;                  // times four words of each lane

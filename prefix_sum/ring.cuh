@@ -19,12 +19,14 @@
 //
 // Contract
 //   launch  from 1 to max(1, ceil(n / TILE)) blocks of exactly BLOCK threads, one-dimensional; as many as run at once,
-//           two for each multiprocessor, are best. 4 * STAGES * TILE bytes of dynamic shared memory
+//           two for each multiprocessor, are best. 4 * STAGES * TILE bytes of dynamic shared memory,
+//           which the kernel has to be allowed first: cudaFuncAttributeMaxDynamicSharedMemorySize
 //   in      n words, from a multiple of 16 bytes on (else the copy engine stops the program); not read when n is 0
 //   out     n words, from a multiple of 16 bytes on: out[i] = sum of in[0 .. i), modulo 2^32. No part of `in`
-//   state   8 * (TICKETS + ceil(n / TILE)) bytes, zero before the first launch, and then left alone: for launches one
-//           after the other, of any n that it is large enough for. To be zeroed again before launch 2^30, when the
-//           numbers begin anew
+//   state   8 * (TICKETS + ceil(n / TILE)) bytes, 8-byte aligned, zero before the first launch, and then left alone:
+//           for launches one after the other, of any n that it is large enough for. To be zeroed again after a launch
+//           that was aborted, and before launch 2^30, when the numbers begin anew (the upper half of the first word
+//           counts)
 //   n       any, including 0; at most (2^31 - 1) * TILE
 
 constexpr unsigned BLOCK = 512;                // threads per block; a multiple of 32

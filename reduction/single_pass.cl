@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT-0
 //
 // The sum of n uint4 records, component-wise, modulo 2^32, in one launch: streaming.cl, whose groups add their sums by
-// atomics, and the last of which to finish hands out the result.
+// atomics; the last of them at each of the four components hands it out.
 //
-//   lanes  As in streaming.cl. Then four work-items of each group add a component each to a word of `state`. Its upper 16
-//          bits count the groups, its lower 48 add up what these bring: both in one addition, so that nobody can see the
-//          one without the other, and no fence is needed, which OpenCL 1.2 would not have between groups. Who finds
+//   lanes  As in streaming.cl. Then four work-items of each group add a component each to a word of `state`. Its upper
+//          16 bits count the groups, its lower 48 add up what these bring: both in one addition, so that nobody can see
+//          the one without the other, and no fence is needed, which OpenCL 1.2 would not have between groups. Who finds
 //          that all others have been there knows the sum. No group waits for another, so it does not matter which of
 //          them run at the same time.
 //   banks  As in streaming.cl: no conflict.
 //
 // Contract
-//   launch  up to 65535 groups of exactly BLOCK work-items, one-dimensional: two for each compute unit, but no more than
-//           ceil(n / BLOCK), and one at least
+//   launch  up to 65535 groups of exactly BLOCK work-items, one-dimensional: two for each compute unit, but no more
+//           than ceil(n / BLOCK), and one at least
 //   in      n records, 16-byte aligned; not read when n is 0
 //   out     one record: the sum of all
-//   state   4 words of 8 bytes, zero; they are zero again when the kernel ends. One launch at a time may use them
+//   state   4 words of 8 bytes, 8-byte aligned, zero; they are zero again when the kernel ends, unless it was aborted.
+//           One launch at a time may use them
 //   n       any, including 0, which gives a zero record
 //   device  with atomics of 64 bits (cl_khr_int64_base_atomics)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT-0
 //
 // The sum of n uint4 records, component-wise, modulo 2^32, in one launch: streaming.cuh, whose blocks add their sums by
-// atomics, and the last of which to finish hands out the result.
+// atomics; the last of them at each of the four components hands it out.
 //
 //   lanes  As in streaming.cuh. Then four lanes of each block add a component each to a word of `state`. Its upper 16
 //          bits count the blocks, its lower 48 add up what these bring: both in one addition, so that nobody can see
@@ -15,7 +15,8 @@
 //           ceil(n / BLOCK), and one at least
 //   in      n records, 16-byte aligned; not read when n is 0
 //   out     one record: the sum of all
-//   state   4 words of 8 bytes, zero; they are zero again when the kernel ends. One launch at a time may use them
+//   state   4 words of 8 bytes, 8-byte aligned, zero; they are zero again when the kernel ends, unless it was aborted.
+//           One launch at a time may use them
 //   n       any, including 0, which gives a zero record
 
 constexpr unsigned BLOCK = 512;  // threads per block; a multiple of 32, at most 1024

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT-0
 //
 // streamed.cuh with the tiles in the order of the output: blocks with neighbouring numbers, which run at the same time,
-// write one row of `out` from left to right. What they read then lies a whole tile's height apart.
+// write the same 64 rows of `out` from left to right. What they read then lies a whole tile's height apart.
 //
 //   lanes  As in vectorized.cuh.
 //   banks  As in vectorized.cuh.

@@ -23,7 +23,7 @@ constexpr unsigned CHUNKS = TILE / 4;       // of four words, in a row of the ti
 static __device__ unsigned load_word(const unsigned* from) {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 800
   unsigned word;
-  asm("ld.global.L2::256B.u32 %0, [%1];" : "=r"(word) : "l"(from));
+  asm("ld.global.L2::256B.u32 %0, [%1];" : "=r"(word) : "l"(__cvta_generic_to_global(from)));
   return word;
 #else
   return *from;
@@ -35,7 +35,7 @@ static __device__ uint4 load_chunk(const unsigned* from) {
   uint4 word;
   asm("ld.global.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
       : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w)
-      : "l"(from));
+      : "l"(__cvta_generic_to_global(from)));
   return word;
 #else
   return *reinterpret_cast<const uint4*>(from);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT-0
 //
-// vectorized.cuh with stores that say so when nobody will soon read what they write: a word for the cache, which then
-// evicts it first and keeps what others wait for.
+// vectorized.cuh with stores that say so when nobody will soon read what they write. Plain ones get in the way of
+// others in the first cache.
 //
 //   lanes  As in vectorized.cuh.
 //   banks  As in vectorized.cuh.

@@ -4,7 +4,7 @@
 // 64 x 64 words, so that rows of it are 256 bytes of memory.
 //
 //   lanes  A warp takes patches of 4 rows x 32 columns of `in`. Eight lanes have a chunk of four words each, side by
-//          side in one row. Of `out` it takes four rows, two at once: what is stored had better come whole. Where rows
+//          side in one row. Of `out` it takes four rows, two at once from end to end. Where rows
 //          are not whole chunks, most do not begin at a multiple of 16 bytes; there a lane has single words. All busy,
 //          but for tiles that hang over the edge.
 //   banks  Column x of the tile is a row of 16 chunks in shared memory, and chunk c in place c ^ (x ^ x / 4) % 8; any

@@ -19,13 +19,13 @@ PARTS = {
     "issue": "smsp__inst_issued.avg.pct_of_peak_sustained_elapsed",
     "warps": "sm__warps_active.avg.pct_of_peak_sustained_active",
 }
-# What a warp may do instead of issuing.
+# What a warp may do instead of issuing (being selected).
 STALLS = {
     "barrier": ["barrier"],
     "shared_memory": ["short_scoreboard", "mio_throttle"],
     "global_memory": ["long_scoreboard", "lg_throttle", "drain"],
     "instructions": ["wait", "no_instruction", "branch_resolving", "dispatch_stall", "math_pipe_throttle", "imc_miss"],
-    "turn": ["selected", "not_selected"],
+    "turn": ["not_selected"],
     "other": ["membar", "sleeping", "misc", "tex_throttle", "gmma"],
 }
 PREFIX = {"reduction": "reduce_", "prefix_sum": "scan_", "transpose": "transpose_"}
@@ -50,7 +50,7 @@ def stall(reason: str) -> str:
 
 def counted(build: Path, case: str, variants: str, flags: list) -> list:
     """A dictionary of metrics for each variant. Error: subprocess.CalledProcessError."""
-    metrics = [TIME, *PARTS.values(), *(stall(reason) for reasons in STALLS.values() for reason in reasons)]
+    metrics = [TIME, *PARTS.values(), stall("selected"), *(stall(reason) for reasons in STALLS.values() for reason in reasons)]
     command = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--metrics", ",".join(metrics)]
     command += ["-k", "regex:^(reduce|scan|transpose)_", f"./{case}", "--profile", "--api", "cuda", "--variant", variants, *flags]
     run = subprocess.run(command, cwd=build, check=True, capture_output=True, text=True)
@@ -86,7 +86,7 @@ def main() -> int:
                 print(f"{case} {' '.join(flags)}: ncu has not seen {variant}", file=sys.stderr)
                 return 3
             waits = {name: sum(number(row.get(stall(reason))) for reason in reasons) for name, reasons in STALLS.items()}
-            total = sum(waits.values()) or 1.0
+            total = sum(waits.values()) + number(row.get(stall("selected"))) or 1.0
             out.writerow(
                 [case, variant, " ".join(flags), row["Kernel Name"].split("(")[0]]
                 + [f"{number(row.get(metric)):.1f}" for metric in PARTS.values()]

@@ -72,12 +72,6 @@ def block_counters(device: str) -> dict:
         }
 
 
-def limits(device: str) -> list:
-    """What the hardware says that kernels are limited by: a row each, as limits.py wrote them."""
-    with open(RESULTS / device / "limits.csv", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def model_totals(device: str, case: str, architecture: str = "sm_90") -> dict:
     """What the bank model says of one block, by variant."""
     found = report(device, f"{case}.block")["totals"]

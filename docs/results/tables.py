@@ -10,7 +10,6 @@ A page marks the place of a table with two comments, which name the device's fol
     <!-- table nvidia_h200 loads both -->          of every other pattern; likewise stores, atomics, matrices
     <!-- table nvidia_h200 targets both -->       the project's targets, and what is reached
     <!-- table nvidia_h200 conflicts cuda -->     what a removed conflict saves, case study by case study
-    <!-- table nvidia_h200 limits cuda -->        which parts of the GPU kernels keep busy, and what their warps wait for
     <!-- end of table -->
 
 The pages of docs may have such tables, too. With --check nothing is written, and the exit code is 1 if a page differs.
@@ -21,7 +20,7 @@ import sys
 
 sys.dont_write_bytecode = True  # of the modules beside this file
 from reports import PAIRS, ROOT, SCOPES, markdown, report, rows
-from targets import conflict_table, limit_table, target_table
+from targets import conflict_table, target_table
 
 MARKED = re.compile(r"(<!-- table (\w+) (\w+) (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 
@@ -117,7 +116,6 @@ def filled(text: str) -> str:
             "strides": lambda: stride_table(device),
             "targets": lambda: target_table(device),
             "conflicts": lambda: conflict_table(device),
-            "limits": lambda: limit_table(device),
         }
         return begin + special.get(what, lambda: case_table(device, what, api))() + end
 

@@ -13,7 +13,6 @@ from reports import (
     block_counters,
     cpu_shaped,
     fastest,
-    limits,
     markdown,
     model_totals,
     power,
@@ -101,7 +100,7 @@ def twin_lines(device: str) -> list:
     """OpenCL's fastest variant of each size beside the same one in CUDA."""
     body = []
     for case in CPU_VARIANTS:
-        pairs = [(cuda, fastest(opencl)) for cuda, opencl in zip(sizes(device, case, "cuda"), sizes(device, case, "opencl"))]
+        pairs = [(cuda, fastest(opencl)) for cuda, opencl in zip(sizes(device, case, "cuda"), sizes(device, case, "opencl"), strict=True)]
         names = ", ".join(f"`{name}`" for name in dict.fromkeys(best["variant"] for _, best in pairs))
         places = [
             (size_text(best, case), [cuda[best["variant"]]["time_median_s"] / best["time_median_s"]]) for cuda, best in pairs
@@ -165,10 +164,15 @@ def libraries(device: str) -> list:
 
 
 def revisions(device: str) -> list:
-    """Of our code, as the reports say them; one, if all are of one run."""
-    names = [f"{case}.{kind}" for case in CPU_VARIANTS for kind in ("block", "sizes")]
-    found = [run["revision"] for name in names for run in report(device, name).get("runs", [report(device, name)])]
-    return [f"revision {revision.split('-')[-1]}" for revision in dict.fromkeys(found)]
+    """Of our code, as the reports say them: one, if all are of one run, or each with what was run."""
+    found: dict = {}
+    for case in CPU_VARIANTS:
+        for kind, where in (("block", "inside the block"), ("sizes", "from memory")):
+            for run in report(device, f"{case}.{kind}").get("runs", [report(device, f"{case}.{kind}")]):
+                found.setdefault(run["revision"].split("-")[-1], {})[f"{case} {where}"] = None
+    if len(found) == 1:
+        return [f"revision {revision}" for revision in found]
+    return [f"revision {revision} ({', '.join(what)})" for revision, what in found.items()]
 
 
 def target_table(device: str) -> str:
@@ -217,33 +221,3 @@ def conflict_table(device: str) -> str:
     head += ["conflicts less, counted", "clocks each"]
     where = ", ".join([*software(device), f"{rate * 1e-9:.2f} GHz"])
     return f"{where}:\n\n" + markdown(head, body)
-
-
-# What warps do instead of issuing, in limits.csv.
-WAITS = {
-    "stall_barrier": "a barrier",
-    "stall_shared_memory": "shared memory",
-    "stall_global_memory": "global memory",
-    "stall_instructions": "their last instruction",
-    "stall_turn": "their turn to issue",
-    "stall_other": "something else",
-}
-
-
-def limit_table(device: str) -> str:
-    """What each kernel keeps busy, and what its warps wait for most of the time."""
-    body = []
-    for row in limits(device):
-        flags = row["flags"].split()
-        sizes = [flag for flag in flags if flag.isdigit()]
-        where = "inside the block" if "block" in flags else size_text(
-            {"height": sizes[0], "width": sizes[-1]} if len(sizes) == 2 else {"n": int(sizes[0])}, row["case"]
-        )
-        waits = sorted(WAITS, key=lambda wait: -float(row[wait]))[:2]
-        body.append(
-            [f"{row['case']} `{row['variant']}`, {where}"]
-            + [f"{float(row[part]):.0f} %" for part in ("memory", "l2_fabric", "shared", "issue")]
-            + [", ".join(f"{WAITS[wait]} {float(row[wait]):.0f} %" for wait in waits)]
-        )
-    where = ", ".join(software(device))
-    return f"{where}:\n\n" + markdown(["kernel", "memory", "L2 fabric", "shared memory", "issue slots", "warps wait for"], body)
