@@ -10,7 +10,8 @@
 namespace bankwise::banks {
 
 /// What an instruction does with shared memory. `atomic` are 32-bit integer atomics: add, min, max, and, or, xor,
-/// exchange; those of floating-point numbers and of 64 bits are compiled to loops, which have no cost here. `atomic_inc` adds the constant 1 and drops the result, which NVIDIA's compiler makes an instruction of its own.
+/// exchange; those of floating-point numbers and of 64 bits are compiled to loops, which have no cost here. `atomic_inc`
+/// adds the constant 1 and drops the result, which nvcc makes an instruction of its own from compute capability 8.0 on.
 /// ldmatrix and stmatrix move 1, 2 or 4 matrices of eight 16-byte rows; lane l gives the address of row l.
 enum class Operation {
   load,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs everything that the documents show numbers of, on this machine, and writes the results of one device.
+"""Runs the case studies as the documents show them, on this machine, and writes the results of one device.
 
     script/bench FOLDER [--build BUILD] [--only CASE]
 
@@ -26,8 +26,8 @@ FASTEST = {
     "prefix_sum": ("look_back,ring", [["--n", str(words)] for words in WORDS]),
     "transpose": ("output_order,prefetched,tma", [["--height", str(h), "--width", str(w)] for h, w in SHAPES]),
 }
-LIMITS = ["--min-time", "0.1", "--timeout", "1"]
-# Hosts spend half of the time on page faults; with large pages they are fewer.
+LONG_ENOUGH = ["--min-time", "0.1", "--timeout", "1"]
+# Hosts spend half of their time on the page faults of large problems; with large pages they are fewer.
 ENVIRONMENT = {**os.environ, "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 
 
@@ -54,6 +54,17 @@ def write(path: Path, content: dict) -> None:
     path.write_text("{\n" + ",\n".join(f"{json.dumps(key)}: {value(of)}" for key, of in content.items()) + "\n}\n")
 
 
+def jobs() -> list:
+    """Of each file its name, its case study, and the flags of each run."""
+    listed = [(f"{case}.{scope}.json", case, [["--scope", scope, *LONG_ENOUGH]]) for case in FASTEST for scope in SCOPES]
+    listed.append(("access_patterns.block.json", "access_patterns", [LONG_ENOUGH]))
+    for case, (variants, sizes) in FASTEST.items():
+        flags = ["--variant", f"{variants},library", "--no-levels", *LONG_ENOUGH]
+        runs = [[*flags, "--api", api, *size] for api in ("cuda", "opencl") for size in sizes]
+        listed.append((f"{case}.sizes.json", case, runs))
+    return listed
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], prog="script/bench")
     parser.add_argument("folder", type=Path)
@@ -61,27 +72,21 @@ def main() -> int:
     parser.add_argument("--only", choices=[*FASTEST, "access_patterns"], action="append")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
-    failed = 0
-    jobs = [(f"{case}.{scope}.json", case, ["--scope", scope, *LIMITS]) for case in FASTEST for scope in SCOPES]
-    jobs.append(("access_patterns.block.json", "access_patterns", LIMITS))
-    for name, case, flags in jobs:
+    failed = False
+    for name, case, runs in jobs():
         if options.only and case not in options.only:
             continue
         try:
-            write(options.folder / name, report_of(options.build, case, flags))
+            reports = [report_of(options.build, case, flags) for flags in runs]
         except subprocess.CalledProcessError:
-            failed += 1
-    for case, (variants, sizes) in FASTEST.items():
-        if options.only and case not in options.only:
+            failed = True
             continue
-        flags = ["--variant", f"{variants},library", "--no-levels", *LIMITS]
-        try:
-            runs = [report_of(options.build, case, [*flags, "--api", api, *size]) for api in ("cuda", "opencl") for size in sizes]
-            for row in (row for run in runs for row in run["results"]):
+        if len(reports) > 1:
+            for row in (row for report in reports for row in report["results"]):
                 del row["samples_s"]  # the summaries are enough, and these files are long
-            write(options.folder / f"{case}.sizes.json", {"schema_version": 1, "case": case, "runs": runs})
-        except subprocess.CalledProcessError:
-            failed += 1
+            write(options.folder / name, {"schema_version": 1, "case": case, "runs": reports})
+        else:
+            write(options.folder / name, reports[0])
     return 1 if failed else 0
 
 

@@ -107,17 +107,20 @@ def pattern_table(device: str, which: str) -> str:
     return markdown(["pattern", "", "access", "passes", "conflicts", "expected", "CUDA", "OpenCL"], body, 3)
 
 
+# By the word that a page names them with: what makes them of a device's folder and an API. Else it is a case study.
+TABLES = {
+    "pairs": pair_table,
+    **{which: lambda device, api, which=which: pattern_table(device, which) for which in ACCESSES if which != "strides"},
+    "strides": lambda device, api: stride_table(device),
+    "targets": lambda device, api: target_table(device),
+    "conflicts": lambda device, api: conflict_table(device),
+}
+
+
 def filled(text: str) -> str:
     def table(match: re.Match) -> str:
         begin, device, what, api, end = match.groups()
-        special = {
-            "pairs": lambda: pair_table(device, api),
-            **{which: lambda which=which: pattern_table(device, which) for which in ACCESSES},
-            "strides": lambda: stride_table(device),
-            "targets": lambda: target_table(device),
-            "conflicts": lambda: conflict_table(device),
-        }
-        return begin + special.get(what, lambda: case_table(device, what, api))() + end
+        return begin + (TABLES[what](device, api) if what in TABLES else case_table(device, what, api)) + end
 
     return MARKED.sub(table, text)
 
