@@ -29,7 +29,6 @@ STALLS = {
     "other": ["membar", "sleeping", "misc", "tex_throttle", "gmma"],
 }
 PREFIX = {"reduction": "reduce_", "prefix_sum": "scan_", "transpose": "transpose_"}
-TIME = "gpu__time_duration.sum"
 # Case, variants, flags.
 JOBS = (
     ("reduction", "scalar,packed", ["--scope", "block"]),
@@ -50,7 +49,7 @@ def stall(reason: str) -> str:
 
 def counted(build: Path, case: str, variants: str, flags: list) -> list:
     """A dictionary of metrics for each variant. Error: subprocess.CalledProcessError."""
-    metrics = [TIME, *PARTS.values(), stall("selected"), *(stall(reason) for reasons in STALLS.values() for reason in reasons)]
+    metrics = [*PARTS.values(), stall("selected"), *(stall(reason) for reasons in STALLS.values() for reason in reasons)]
     command = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--metrics", ",".join(metrics)]
     command += ["-k", "regex:^(reduce|scan|transpose)_", f"./{case}", "--profile", "--api", "cuda", "--variant", variants, *flags]
     run = subprocess.run(command, cwd=build, check=True, capture_output=True, text=True)

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Sizes at which 32 bits are too few: for bytes, for words as signed and as unsigned numbers, for either side of a matrix.
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
 #include "catch_any.hpp"
 #include "devices_under_test.hpp"
 #include "mutated_study.hpp"
@@ -49,6 +53,28 @@ TEST_CASE("the formulas hold for all variants", "[interface]") {
   check_all(reduction_law, {{1, 0}, {1, 1}, {1, 70001}});
   check_all(prefix_sum_law, {{1, 0}, {1, 1}, {1, 70001}});
   check_all(transpose_law, {{1, 1}, {303, 200}, {200, 303}});
+}
+
+// Sessions may fill in parts of 1 GiB. Hardly more memory is touched than is looked at.
+TEST_CASE("a fill across 1 GiB reaches each byte, and none beside", "[interface]") {
+  constexpr std::uint64_t border = 1 << 30, reach = 4096;
+  for (const auto& device : devices_under_test()) {
+    INFO(to_string(device.api) << " " << device.name);
+    if (std::min(device.max_allocation, device.global_memory / 2) < border + 2 * reach) {
+      WARN(device.name << " is too small for it");
+      continue;
+    }
+    const auto session = gpu::open(device);
+    const auto buffer = session->allocate(border + 2 * reach);
+    std::vector<std::byte> bytes(4 * reach, std::byte{1});
+    session->write(*buffer, border - 2 * reach, bytes);
+    session->fill(*buffer, border - reach, 2 * reach, 0xAB);
+    session->wait();
+    session->read(*buffer, border - 2 * reach, bytes);
+    std::vector<std::byte> right(4 * reach, std::byte{1});
+    std::fill_n(right.begin() + reach, 2 * reach, std::byte{0xAB});
+    CHECK((bytes == right));  // in brackets: nobody wants to see them all
+  }
 }
 
 TEST_CASE("reduction of 2^31 records", "[.huge_reduction]") {
