@@ -61,7 +61,7 @@ static __device__ Word64 published(const Word64* word) {
   return *const_cast<const volatile Word64*>(word);
 }
 
-// Four instructions that CUDA C++ has no words for. A barrier counts arrivals and bytes; each time that all are there,
+// Five instructions that CUDA C++ has no words for. A barrier counts arrivals and bytes; each time that all are there,
 // its phase ends, and the next begins.
 
 static __device__ unsigned shared_address(const void* pointer) {
@@ -78,14 +78,18 @@ static __device__ void then_the_copy_engine() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-// A tile on its way into the ring. The phase ends when all bytes are there.
+// A tile on its way into the ring. The phase ends when all bytes are there. What is read is to stay in the L2 cache
+// longer than anything else; then the results leave it instead.
 static __device__ void begin_copy(unsigned* to, const unsigned* from, Word64* barrier) {
+  Word64 keep;
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(keep));
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(TILE * 4)
                : "memory");
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                   shared_address(to)),
-               "l"(__cvta_generic_to_global(from)), "r"(TILE * 4), "r"(shared_address(barrier))
-               : "memory");
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;" ::
+          "r"(shared_address(to)),
+      "l"(__cvta_generic_to_global(from)), "r"(TILE * 4), "r"(shared_address(barrier)), "l"(keep)
+      : "memory");
 }
 
 // Waits for the end of a phase, even or odd. Then the copied words are there, for the thread that has waited.

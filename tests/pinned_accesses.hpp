@@ -52,6 +52,8 @@ inline const std::map<std::string, AccessCounts> pinned_accesses{
      {{"ld.shared.u32", 8}, {"ld.shared.v4.u32", 2}, {"st.shared.u32", 8}, {"st.shared.v4.u32", 2}}},
     {"transpose/prefetched",
      {{"ld.shared.u32", 8}, {"ld.shared.v4.u32", 2}, {"st.shared.u32", 8}, {"st.shared.v4.u32", 2}}},
+    {"transpose/persisting",
+     {{"ld.shared.u32", 8}, {"ld.shared.v4.u32", 2}, {"st.shared.u32", 8}, {"st.shared.v4.u32", 2}}},
     // A square of four chunks; words alone where lanes copy, in a loop.
     {"transpose/tma", {{"ld.shared.u32", 1}, {"ld.shared.v4.u32", 4}, {"st.shared.u32", 1}, {"st.shared.v4.u32", 4}}},
     {"transpose/blocked", {}},

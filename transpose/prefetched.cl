@@ -81,16 +81,16 @@ void transpose_prefetched(__global const uint* restrict in, __global uint* restr
   const uint rows = (uint)min(height - top, (ulong)TILE);  // fewer at the edge
   const uint columns = (uint)min(width - left, (ulong)TILE);
 
+  __global const uint* const corner = in + top * width + left;
   uint4 word[PATCHES] = {(uint4)(0)};
 #pragma unroll
   for (uint k = 0; k < PATCHES; ++k) {
-    const size_t x = left + k * LANES;
     if (width % 4 == 0) {
       if (row < rows && k * LANES + column < columns) {
-        word[k] = load_chunk(in + (top + row) * width + x + column);
+        word[k] = load_chunk(corner + row * width + k * LANES + column);
       }
     } else if (k * LANES + lane < columns) {
-      __global const uint* from = in + (top + first) * width + x + lane;
+      __global const uint* from = corner + first * width + k * LANES + lane;
       if (first < rows) word[k].x = load_word(from);
       if (first + 1 < rows) word[k].y = load_word(from + width);
       if (first + 2 < rows) word[k].z = load_word(from + 2 * width);

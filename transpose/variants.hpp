@@ -21,6 +21,7 @@ inline constexpr Variant variants[]{
     {"streamed", block64, "stores that leave the cache first", false, 64},
     {"output_order", block64, "tiles taken down the columns: the output in order", false, 64},
     {"prefetched", block64, "loads that bring the 256 bytes around them into the L2 cache", false, 64},
+    {"persisting", block64, "loads that ask to be kept there", false, 64},
     {"tma", {256, 1}, "Hopper's bulk copies, squares on diagonals", false, 64},
     {"blocked", {1, 1}, "for CPUs: a work-item for 512 x 512 words, by cache lines", false, 512},
     {"library", {}, "cuBLAS geam", true},

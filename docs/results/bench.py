@@ -24,7 +24,7 @@ SHAPES = ((8192, 8192), (16384, 16384), (32768, 32768), (16384, 16416), (20000, 
 FASTEST = {
     "reduction": ("single_pass", [["--n", str(words // 4)] for words in WORDS]),
     "prefix_sum": ("look_back,ring", [["--n", str(words)] for words in WORDS]),
-    "transpose": ("output_order,prefetched,tma", [["--height", str(h), "--width", str(w)] for h, w in SHAPES]),
+    "transpose": ("output_order,prefetched,persisting,tma", [["--height", str(h), "--width", str(w)] for h, w in SHAPES]),
 }
 LONG_ENOUGH = ["--min-time", "0.1", "--timeout", "1"]
 # Hosts spend half of their time on the page faults of large problems; with large pages they are fewer.

@@ -1,42 +1,74 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Collects hardware counters of single blocks into one table.
+"""Counts what one block of each kernel does in shared memory, by hardware counters.
 
-    counters.py VARIANTS=NCU.csv[,NCU.csv...]... > counters.csv
+    counters.py BUILD > counters.csv
 
-VARIANTS is CASE:HEIGHTxWIDTH:v1,v2,...: the variants in the order that they were launched in, one kernel each.
-NCU.csv is what `ncu --csv --page raw` wrote; docs/results/README.md has the command. Of several files each number is the
-least: other traffic of the multiprocessor now and then adds a few passes, and never takes any away.
+BUILD holds the samples, and the tests' `more_kernels`, built with CUDA; `ncu` of the CUDA Toolkit counts. Each number is the
+least of some runs: other traffic of the multiprocessor now and then adds a few passes, and never takes any away. Exit codes:
+0 ok, 2 usage, 3 a run failed.
 """
+
 import csv
 import sys
+
+sys.dont_write_bytecode = True  # of the module beside this file
+import subprocess
+from pathlib import Path
+
+from ncu import kernel_name, profiled, why
 
 COUNTERS = {
     f"{kind}_{what}": f"l1tex__data_{name}_mem_shared_op_{op}.sum"
     for kind, op in (("load", "ld"), ("store", "st"), ("atomic", "atom"))
     for what, name in (("passes", "pipe_lsu_wavefronts"), ("conflicts", "bank_conflicts_pipe_lsu"))
 }
+RUNS = 3
+# Case, height and width of what one block of these variants takes; no variants: all there are, an element for each.
+JOBS = (
+    ("reduction", 1, 256, "modulo,interleaved,naive,scalar,packed"),
+    ("reduction", 1, 512, "first_add,shuffle,streaming,single_pass"),
+    ("prefix_sum", 1, 512, "hillis_steele,naive,padded"),
+    ("prefix_sum", 1, 2048, "padded_twice,warp_scan"),
+    ("prefix_sum", 1, 8192, "look_back,ring"),
+    ("transpose", 16, 16, "global,naive,padded"),
+    ("transpose", 32, 32, "tile32,tile32_padded,swizzled"),
+    ("transpose", 64, 64, "vectorized,streamed,output_order,prefetched,persisting,tma"),
+    ("more_kernels", 1, 1, ""),
+    ("access_patterns", 1, 2, ""),
+)
+FOLDERS = {"more_kernels": Path("tests/more_kernels")}
 
 
-def rows_of(path):
-    with open(path, newline="") as file:
-        lines = [line for line in file if line.startswith('"')]
-    return list(csv.DictReader(lines))[1:]  # the first has the units
+def listed(build: Path, case: str) -> list:
+    """All variants."""
+    text = subprocess.run([f"./{case}", "--list"], cwd=build, check=True, capture_output=True, text=True).stdout
+    return [line.split()[0] for line in text.splitlines()[1:]]  # the first has the headings
 
 
-def main():
+def main() -> int:
+    if len(sys.argv) != 2:
+        print(__doc__, file=sys.stderr)
+        return 2
     out = csv.writer(sys.stdout, lineterminator="\n")
     out.writerow(["case", "variant", "height", "width", "kernel", *COUNTERS])
-    for argument in sys.argv[1:]:
-        what, paths = argument.split("=", 1)
-        case, extent, variants = what.split(":")
-        variants = variants.split(",")
-        runs = [rows_of(path) for path in paths.split(",")]
-        if any(len(rows) != len(variants) for rows in runs):
-            sys.exit(f"{paths}: not as many kernels as variants, {len(variants)}")
-        for variant, *rows in zip(variants, *runs):
-            counts = [min(int(row[name].replace(",", "")) for row in rows) for name in COUNTERS.values()]
-            out.writerow([case, variant, *extent.split("x"), rows[0]["Kernel Name"].split("(")[0], *counts])
+    for case, height, width, variants in JOBS:
+        build = Path(sys.argv[1]) / FOLDERS.get(case, "")
+        extent = ["--height", str(height), "--width", str(width)] if case == "transpose" else ["--n", str(width)]
+        try:
+            names = variants.split(",") if variants else listed(build, case)
+            runs = [profiled(build, case, [*COUNTERS.values()], ["--variant", ",".join(names), *extent]) for _ in range(RUNS)]
+        except (OSError, subprocess.CalledProcessError) as error:
+            print(f"{case}: {why(error)}", file=sys.stderr)
+            return 3
+        if any(len(kernels) != len(names) for kernels in runs):
+            print(f"{case}: {len(runs[0])} kernels for {len(names)} variants; one each was to be", file=sys.stderr)
+            return 3
+        for name, *rows in zip(names, *runs):
+            counts = [min(int(row[metric].replace(",", "")) for row in rows) for metric in COUNTERS.values()]
+            out.writerow([case, name, height, width, kernel_name(rows[0]), *counts])
+    return 0
 
 
-main()
+if __name__ == "__main__":
+    sys.exit(main())

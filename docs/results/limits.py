@@ -5,12 +5,17 @@
     limits.py BUILD > limits.csv
 
 BUILD holds the samples, built with CUDA; `ncu` of the CUDA Toolkit runs each kernel in JOBS once and counts. Parts are in percent of
-what they can do; stalls are in percent of the time that warps are resident. Exit codes: 0 ok, 3 a run failed.
+what they can do; stalls are in percent of the time that warps are resident. Exit codes: 0 ok, 2 usage, 3 a run
+failed.
 """
 import csv
-import subprocess
 import sys
+
+sys.dont_write_bytecode = True  # of the module beside this file
+import subprocess
 from pathlib import Path
+
+from ncu import kernel_name, profiled, why
 
 PARTS = {
     "memory": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
@@ -36,10 +41,10 @@ JOBS = (
     ("transpose", "naive,padded,tile32,tile32_padded,swizzled", ["--scope", "block"]),
     ("reduction", "single_pass", ["--n", str(1 << 28)]),
     ("prefix_sum", "look_back,ring", ["--n", str(1 << 28)]),
-    ("transpose", "output_order,prefetched,tma", ["--height", "16384", "--width", "16384"]),
-    ("transpose", "output_order,prefetched,tma", ["--height", "32768", "--width", "32768"]),
-    ("transpose", "output_order,prefetched,tma", ["--height", "16384", "--width", "16416"]),
-    ("transpose", "output_order,prefetched,tma", ["--height", "20000", "--width", "12345"]),
+    ("transpose", "output_order,prefetched,persisting,tma", ["--height", "16384", "--width", "16384"]),
+    ("transpose", "output_order,prefetched,persisting,tma", ["--height", "32768", "--width", "32768"]),
+    ("transpose", "output_order,prefetched,persisting,tma", ["--height", "16384", "--width", "16416"]),
+    ("transpose", "output_order,prefetched,persisting,tma", ["--height", "20000", "--width", "12345"]),
 )
 
 
@@ -47,14 +52,8 @@ def stall(reason: str) -> str:
     return f"smsp__average_warps_issue_stalled_{reason}_per_issue_active.ratio"
 
 
-def counted(build: Path, case: str, variants: str, flags: list) -> list:
-    """A dictionary of metrics for each variant. Error: subprocess.CalledProcessError."""
-    metrics = [*PARTS.values(), stall("selected"), *(stall(reason) for reasons in STALLS.values() for reason in reasons)]
-    command = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--metrics", ",".join(metrics)]
-    command += ["-k", "regex:^(reduce|scan|transpose)_", f"./{case}", "--profile", "--api", "cuda", "--variant", variants, *flags]
-    run = subprocess.run(command, cwd=build, check=True, capture_output=True, text=True)
-    lines = [line for line in run.stdout.splitlines() if line.startswith('"')]
-    return list(csv.DictReader(lines))[1:]  # the first has the units
+def metrics() -> list:
+    return [*PARTS.values(), stall("selected"), *(stall(reason) for reasons in STALLS.values() for reason in reasons)]
 
 
 def number(text: str | None) -> float:
@@ -73,21 +72,21 @@ def main() -> int:
     out.writerow(["case", "variant", "flags", "kernel", *PARTS, *(f"stall_{name}" for name in STALLS)])
     for case, variants, flags in JOBS:
         try:
-            rows = counted(Path(sys.argv[1]), case, variants, flags)
+            rows = profiled(Path(sys.argv[1]), case, metrics(), ["--variant", variants, *flags])
         except (OSError, subprocess.CalledProcessError) as error:
-            print(f"{case} {' '.join(flags)}: {error} {getattr(error, 'stdout', '')[-300:]}", file=sys.stderr)
+            print(f"{case} {' '.join(flags)}: {why(error)}", file=sys.stderr)
             return 3
         for variant in variants.split(","):
             # A plan may have more launches; the first is the one with the most work.
             names = (PREFIX[case] + variant, PREFIX[case] + variant + "_repeated")
-            row = next((row for row in rows if row["Kernel Name"].split("(")[0] in names), None)
+            row = next((row for row in rows if kernel_name(row) in names), None)
             if row is None:
                 print(f"{case} {' '.join(flags)}: ncu has not seen {variant}", file=sys.stderr)
                 return 3
             waits = {name: sum(number(row.get(stall(reason))) for reason in reasons) for name, reasons in STALLS.items()}
             total = sum(waits.values()) + number(row.get(stall("selected"))) or 1.0
             out.writerow(
-                [case, variant, " ".join(flags), row["Kernel Name"].split("(")[0]]
+                [case, variant, " ".join(flags), kernel_name(row)]
                 + [f"{number(row.get(metric)):.1f}" for metric in PARTS.values()]
                 + [f"{100 * wait / total:.1f}" for wait in waits.values()]
             )

@@ -54,7 +54,7 @@ std::vector<Extent> edges(const CaseStudy& study) {
 /// scan_naive    The levels have degrees 2 4 8 16 16 8 4 2 1 over 8 4 2 1 1 1 1 1 1 warps, 95 passes an access: 7 * 95.
 ///               The tile 2-way: 2 * 32. The root: 2. Together 731.
 /// transpose     8 warps store, then load: 1 and 8 passes; 2 and 2; with four rows a thread 4 * (1 and 32), 4 * (1 and 1).
-/// transpose_vectorized, _streamed, _output_order, _prefetched  16 warps have two patches each. A patch is stored by
+/// transpose_vectorized, _streamed, _output_order, _prefetched, _persisting  16 warps have two patches each. A patch is stored by
 ///               four words a lane, a pass each. As much is loaded by 16 bytes, four passes for a whole warp:
 ///               16 * 2 * (4 + 4).
 struct Pinned {
@@ -69,7 +69,7 @@ constexpr Pinned pinned[]{
     {"scan_padded", 174, 174},          {"transpose_naive", 72, 16},         {"transpose_padded", 32, 16},
     {"transpose_tile32", 1056, 64},     {"transpose_tile32_padded", 64, 64}, {"transpose_swizzled", 64, 64},
     {"transpose_vectorized", 256, 256}, {"transpose_streamed", 256, 256},    {"transpose_output_order", 256, 256},
-    {"transpose_prefetched", 256, 256},
+    {"transpose_prefetched", 256, 256}, {"transpose_persisting", 256, 256},
 };
 
 }  // namespace

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+"""What limits.py and counters.py share: a sample's kernels under Nsight Compute, which reads hardware counters of each."""
+
+import csv
+import subprocess
+from pathlib import Path
+
+
+def profiled(build: Path, sample: str, metrics: list, flags: list) -> list:
+    """A row of metrics for each kernel of ours that `sample` launches with `flags`, in order.
+
+    Errors: OSError where there is no ncu or no sample; subprocess.CalledProcessError.
+    """
+    command = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--metrics", ",".join(metrics)]
+    command += ["-k", "regex:^(reduce|scan|transpose|access|more)_", f"./{sample}", "--profile", "--api", "cuda", *flags]
+    run = subprocess.run(command, cwd=build, check=True, capture_output=True, text=True)
+    lines = [line for line in run.stdout.splitlines() if line.startswith('"')]
+    return list(csv.DictReader(lines))[1:]  # the first has the units
+
+
+def kernel_name(row: dict) -> str:
+    return row["Kernel Name"].split("(")[0]
+
+
+def why(error: Exception) -> str:
+    """The end of what a program printed before it failed."""
+    return f"{error} {getattr(error, 'stdout', '')[-300:]}"

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT-0
+//
+// prefetched.cuh with loads that ask the L2 cache to keep what they bring longer than anything else (evict_last; CUDA
+// calls such data persisting). So the rest of a block of 256 bytes is still there when the tile beside comes for it,
+// and the results, which nobody reads again here, leave the cache instead. That pays where there are no rests, too.
+//
+//   lanes  As in vectorized.cuh.
+//   banks  As in vectorized.cuh.
+//
+// Contract
+//   launch  ceil(height / TILE) * ceil(width / TILE) blocks of LANES x WARPS threads, column after column of tiles
+//   in      height x width words, row after row; 16-byte aligned
+//   out     width x height words, row after row: out[x][y] = in[y][x]; 16-byte aligned; must not overlap `in`
+//   height, width  any; no blocks at all where one of them is 0
+
+constexpr unsigned TILE = 64;               // words along each side of a tile
+constexpr unsigned LANES = 32;              // threads along a block, and columns of a patch
+constexpr unsigned WARPS = TILE / 4;        // each takes four rows,
+constexpr unsigned PATCHES = TILE / LANES;  // and their patches side by side
+constexpr unsigned CHUNKS = TILE / 4;       // of four words, in a row of the tile
+
+// Loads that bring the 256 bytes around them into the L2 cache, to stay there. CUDA C++ has no words for them.
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 800
+static __device__ unsigned long long keep() {
+  unsigned long long policy;
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+
+static __device__ unsigned load_word(const unsigned* from) {
+  unsigned word;
+  asm("ld.global.L2::cache_hint.L2::256B.u32 %0, [%1], %2;"
+      : "=r"(word)
+      : "l"(__cvta_generic_to_global(from)), "l"(keep()));
+  return word;
+}
+
+static __device__ uint4 load_chunk(const unsigned* from) {
+  uint4 word;
+  asm("ld.global.L2::cache_hint.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+      : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w)
+      : "l"(__cvta_generic_to_global(from)), "l"(keep()));
+  return word;
+}
+#else
+static __device__ unsigned load_word(const unsigned* from) {
+  return *from;
+}
+
+static __device__ uint4 load_chunk(const unsigned* from) {
+  return *reinterpret_cast<const uint4*>(from);
+}
+#endif
+
+// Where word y of column x lies in the tile. Those of a chunk, y .. y + 3, lie side by side.
+static __device__ unsigned place(unsigned x, unsigned y) {
+  return x * TILE + (y / 4 ^ (x ^ x / 4) % 8) * 4 + y % 4;
+}
+
+__global__ void __launch_bounds__(LANES* WARPS)
+    transpose_persisting(const unsigned* __restrict__ in, unsigned* __restrict__ out, size_t height, size_t width) {
+  __shared__ __align__(16) unsigned tile[TILE * TILE];
+
+  const unsigned lane = threadIdx.x, first = 4 * threadIdx.y;    // of a patch's rows
+  const unsigned row = first + lane / 8, column = lane % 8 * 4;  // of the lane's chunk
+  const unsigned tiles_down = unsigned((height + TILE - 1) / TILE);
+  const size_t top = size_t(blockIdx.x % tiles_down) * TILE;
+  const size_t left = size_t(blockIdx.x / tiles_down) * TILE;
+  const unsigned rows = unsigned(min(height - top, size_t(TILE)));  // fewer at the edge
+  const unsigned columns = unsigned(min(width - left, size_t(TILE)));
+
+  // From the tile's corner, ptxas finds addresses for 32 registers a lane: four blocks fit on a multiprocessor. From
+  // `in` it took 34, and three.
+  const unsigned* const corner = in + top * width + left;
+  uint4 word[PATCHES] = {};
+#pragma unroll
+  for (unsigned k = 0; k < PATCHES; ++k) {
+    if (width % 4 == 0) {
+      if (row < rows && k * LANES + column < columns) {
+        word[k] = load_chunk(corner + row * width + k * LANES + column);
+      }
+    } else if (k * LANES + lane < columns) {
+      const unsigned* from = corner + first * width + k * LANES + lane;
+      if (first < rows) word[k].x = load_word(from);
+      if (first + 1 < rows) word[k].y = load_word(from + width);
+      if (first + 2 < rows) word[k].z = load_word(from + 2 * width);
+      if (first + 3 < rows) word[k].w = load_word(from + 3 * width);
+    }
+  }
+
+  // --- shared-memory phase ---
+#pragma unroll
+  for (unsigned k = 0; k < PATCHES; ++k) {
+    if (width % 4 == 0) {
+      const unsigned x = k * LANES + column;
+      tile[place(x, row)] = word[k].x;
+      tile[place(x + 1, row)] = word[k].y;
+      tile[place(x + 2, row)] = word[k].z;
+      tile[place(x + 3, row)] = word[k].w;
+    } else {
+      *reinterpret_cast<uint4*>(&tile[place(k * LANES + lane, first)]) = word[k];
+    }
+  }
+  __syncthreads();
+#pragma unroll
+  for (unsigned k = 0; k < PATCHES; ++k) {  // two rows of `out`, from end to end
+    const unsigned x = first + 2 * k;
+    if (height % 4 == 0) {
+      word[k] = *reinterpret_cast<const uint4*>(&tile[place(x + lane / CHUNKS, lane % CHUNKS * 4)]);
+    } else {
+      word[k].x = tile[place(x, lane)];
+      word[k].y = tile[place(x, lane + LANES)];
+      word[k].z = tile[place(x + 1, lane)];
+      word[k].w = tile[place(x + 1, lane + LANES)];
+    }
+  }
+  // --- end of phase ---
+
+#pragma unroll
+  for (unsigned k = 0; k < PATCHES; ++k) {
+    const unsigned x = first + 2 * k, below = lane % CHUNKS * 4;
+    if (height % 4 == 0) {
+      if (x + lane / CHUNKS < columns && below < rows) {
+        __stcs(reinterpret_cast<uint4*>(out + (left + x + lane / CHUNKS) * height + top + below), word[k]);
+      }
+    } else {
+      unsigned* to = out + (left + x) * height + top + lane;
+      if (x < columns && lane < rows) __stcs(to, word[k].x);
+      if (x < columns && lane + LANES < rows) __stcs(to + LANES, word[k].y);
+      if (x + 1 < columns && lane < rows) __stcs(to + height, word[k].z);
+      if (x + 1 < columns && lane + LANES < rows) __stcs(to + height + LANES, word[k].w);
+    }
+  }
+}
