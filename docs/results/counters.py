@@ -23,7 +23,7 @@ COUNTERS = {
     for kind, op in (("load", "ld"), ("store", "st"), ("atomic", "atom"))
     for what, name in (("passes", "pipe_lsu_wavefronts"), ("conflicts", "bank_conflicts_pipe_lsu"))
 }
-RUNS = 3
+RUNS = 5
 # Case, height and width of what one block of these variants takes; no variants: all there are, an element for each.
 JOBS = (
     ("reduction", 1, 256, "modulo,interleaved,naive,scalar,packed"),

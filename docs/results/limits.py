@@ -5,8 +5,8 @@
     limits.py BUILD > limits.csv
 
 BUILD holds the samples, built with CUDA; `ncu` of the CUDA Toolkit runs each kernel in JOBS once and counts. Parts are in percent of
-what they can do; stalls are in percent of the time that warps are resident. Exit codes: 0 ok, 2 usage, 3 a run
-failed.
+what they can do; stalls are in percent of the time that warps are resident; bytes are those of the memory, passes those of the pipe
+to shared memory, both of the whole kernel. Exit codes: 0 ok, 2 usage, 3 a run failed.
 """
 import csv
 import sys
@@ -15,7 +15,7 @@ sys.dont_write_bytecode = True  # of the module beside this file
 import subprocess
 from pathlib import Path
 
-from ncu import kernel_name, profiled, why
+from ncu import blocks, kernel_name, profiled, why
 
 PARTS = {
     "memory": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
@@ -23,6 +23,11 @@ PARTS = {
     "shared": "l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed",
     "issue": "smsp__inst_issued.avg.pct_of_peak_sustained_elapsed",
     "warps": "sm__warps_active.avg.pct_of_peak_sustained_active",
+}
+TOTALS = {
+    "bytes_read": "dram__bytes_read.sum",
+    "bytes_written": "dram__bytes_write.sum",
+    "shared_passes": "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
 }
 # What a warp may do instead of issuing (being selected).
 STALLS = {
@@ -53,7 +58,7 @@ def stall(reason: str) -> str:
 
 
 def metrics() -> list:
-    return [*PARTS.values(), stall("selected"), *(stall(reason) for reasons in STALLS.values() for reason in reasons)]
+    return [*PARTS.values(), *TOTALS.values(), stall("selected"), *(stall(reason) for reasons in STALLS.values() for reason in reasons)]
 
 
 def number(text: str | None) -> float:
@@ -69,7 +74,7 @@ def main() -> int:
         print(__doc__, file=sys.stderr)
         return 2
     out = csv.writer(sys.stdout, lineterminator="\n")
-    out.writerow(["case", "variant", "flags", "kernel", *PARTS, *(f"stall_{name}" for name in STALLS)])
+    out.writerow(["case", "variant", "flags", "kernel", "blocks", *PARTS, *TOTALS, *(f"stall_{name}" for name in STALLS)])
     for case, variants, flags in JOBS:
         try:
             rows = profiled(Path(sys.argv[1]), case, metrics(), ["--variant", variants, *flags])
@@ -86,8 +91,9 @@ def main() -> int:
             waits = {name: sum(number(row.get(stall(reason))) for reason in reasons) for name, reasons in STALLS.items()}
             total = sum(waits.values()) + number(row.get(stall("selected"))) or 1.0
             out.writerow(
-                [case, variant, " ".join(flags), kernel_name(row)]
+                [case, variant, " ".join(flags), kernel_name(row), blocks(row)]
                 + [f"{number(row.get(metric)):.1f}" for metric in PARTS.values()]
+                + [f"{number(row.get(metric)):.0f}" for metric in TOTALS.values()]
                 + [f"{100 * wait / total:.1f}" for wait in waits.values()]
             )
     return 0

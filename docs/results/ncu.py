@@ -2,6 +2,7 @@
 """What limits.py and counters.py share: a sample's kernels under Nsight Compute, which reads hardware counters of each."""
 
 import csv
+import math
 import subprocess
 from pathlib import Path
 
@@ -11,7 +12,7 @@ def profiled(build: Path, sample: str, metrics: list, flags: list) -> list:
 
     Errors: OSError where there is no ncu or no sample; subprocess.CalledProcessError.
     """
-    command = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--metrics", ",".join(metrics)]
+    command = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base", "--metrics", ",".join(metrics)]
     command += ["-k", "regex:^(reduce|scan|transpose|access|more)_", f"./{sample}", "--profile", "--api", "cuda", *flags]
     run = subprocess.run(command, cwd=build, check=True, capture_output=True, text=True)
     lines = [line for line in run.stdout.splitlines() if line.startswith('"')]
@@ -20,6 +21,10 @@ def profiled(build: Path, sample: str, metrics: list, flags: list) -> list:
 
 def kernel_name(row: dict) -> str:
     return row["Kernel Name"].split("(")[0]
+
+
+def blocks(row: dict) -> int:
+    return math.prod(int(side) for side in row["Grid Size"].strip("()").split(","))
 
 
 def why(error: Exception) -> str:

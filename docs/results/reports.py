@@ -72,10 +72,24 @@ def block_counters(device: str) -> dict:
         }
 
 
+def limits(device: str) -> list:
+    """What limits.py wrote, a dictionary for each kernel."""
+    with open(RESULTS / device / "limits.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
 def model_totals(device: str, case: str, architecture: str = "sm_90") -> dict:
     """What the bank model says of one block, by variant."""
     found = report(device, f"{case}.block")["totals"]
     return {row["variant"]: row for row in found if row["architecture"] == architecture}
+
+
+def software(device: str) -> list:
+    """Where the numbers are from, as the reports say it."""
+    devices = [d for case in CASES for d in report(device, f"{case}.memory")["devices"]]
+    names = [d["name"] for d in devices]
+    opencl, cuda = ([d["driver"] for d in devices if d["api"] == api] for api in ("opencl", "cuda"))
+    return list(dict.fromkeys([*names, *(f"driver {version}" for version in opencl), *cuda]))
 
 
 def cpu_shaped() -> dict:

@@ -10,6 +10,8 @@ A page marks the place of a table with two comments, which name the device's fol
     <!-- table nvidia_h200 loads both -->          of every other pattern; likewise stores, atomics, matrices
     <!-- table nvidia_h200 targets both -->       the project's targets, and what is reached
     <!-- table nvidia_h200 conflicts cuda -->     what a removed conflict saves, case study by case study
+    <!-- table nvidia_h200 block cuda -->         what keeps these kernels busy inside the block, by hardware counters
+    <!-- table nvidia_h200 memory cuda -->        what keeps the fastest kernels busy from memory
     <!-- end of table -->
 
 The pages of docs may have such tables, too. With --check nothing is written, and the exit code is 1 if a page differs.
@@ -19,8 +21,9 @@ import re
 import sys
 
 sys.dont_write_bytecode = True  # of the modules beside this file
+from bounds import block_table, conflict_table, memory_table
 from reports import PAIRS, ROOT, SCOPES, markdown, report, rows
-from targets import conflict_table, target_table
+from targets import target_table
 
 MARKED = re.compile(r"(<!-- table (\w+) (\w+) (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 
@@ -114,6 +117,8 @@ TABLES = {
     "strides": lambda device, api: stride_table(device),
     "targets": lambda device, api: target_table(device),
     "conflicts": lambda device, api: conflict_table(device),
+    "block": lambda device, api: block_table(device),
+    "memory": lambda device, api: memory_table(device),
 }
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tables that hold the results against something: the project's targets, and the bank model's passes.
+"""The table that holds the results against the project's targets.
 
 A reached number is rounded to the unfavourable side, so that no target looks met that is not.
 """
@@ -10,7 +10,6 @@ from statistics import median
 
 from reports import (
     PAIRS,
-    block_counters,
     cpu_shaped,
     fastest,
     markdown,
@@ -20,6 +19,7 @@ from reports import (
     rows,
     size_text,
     sizes,
+    software,
     words,
 )
 
@@ -150,14 +150,6 @@ def cpu_lines() -> list:
     return body
 
 
-def software(device: str) -> list:
-    """Where the numbers are from, as the reports say it."""
-    devices = [d for case in CPU_VARIANTS for d in report(device, f"{case}.memory")["devices"]]
-    names = [d["name"] for d in devices]
-    opencl, cuda = ([d["driver"] for d in devices if d["api"] == api] for api in ("opencl", "cuda"))
-    return list(dict.fromkeys([*names, *(f"driver {version}" for version in opencl), *cuda]))
-
-
 def libraries(device: str) -> list:
     rows = [row for case in CPU_VARIANTS for run in report(device, f"{case}.sizes")["runs"] for row in run["results"]]
     return list(dict.fromkeys(row["library"] for row in rows if row["library"]))
@@ -180,44 +172,3 @@ def target_table(device: str) -> str:
     body = sizes_lines(device) + twin_lines(device) + pair_lines(device) + cpu_lines()
     where = ", ".join(software(device) + libraries(device) + revisions(device))
     return f"{where}:\n\n" + markdown(["what", "target", "stretch", "reached", "met"], body, 5)
-
-
-def clock_rate(device: str) -> float:
-    """Clocks a second of a multiprocessor: from the longest of the kernels that count their own."""
-    found = report(device, "access_patterns.block")["results"]
-    timed = [row for row in found if row["api"] == "cuda" and row["time_median_s"] and row["access"]["clocks"]]
-    longest = max(timed, key=lambda row: row["time_median_s"])
-    return longest["access"]["clocks"] * longest["access"]["count"] / longest["time_median_s"]
-
-
-def clocks_of_block(row: dict, one: dict, units: int, rate: float) -> float:
-    """Of a turn. The multiprocessor that has most blocks sets the time; `one`: the extent of one block."""
-    if "height" in row:
-        blocks = math.ceil(row["height"] / one["height"]) * math.ceil(row["width"] / one["width"])
-    else:
-        blocks = math.ceil(row["n"] / one["width"])
-    return row["time_median_s"] * rate / math.ceil(blocks / units)
-
-
-def conflict_table(device: str) -> str:
-    """What a removed conflict saves: clocks that the banks give back, beside passes that they no longer make."""
-    counters, rate, body = block_counters(device), clock_rate(device), []
-    for case, before, after in PAIRS:
-        found, totals = rows(device, case, "cuda")["block"], model_totals(device, case)
-        units = next(d["compute_units"] for d in report(device, f"{case}.block")["devices"] if d["api"] == "cuda")
-        old, new = (counters[case, variant] for variant in (before, after))
-        clocks = [clocks_of_block(found[v], counters[case, v], units, rate) for v in (before, after)]
-        saved = clocks[0] - clocks[1]
-        model = totals[before]["conflicts"] - totals[after]["conflicts"]
-        counted = sum(old[k] - new[k] for k in ("load_conflicts", "store_conflicts", "atomic_conflicts"))
-        passes = [totals[v]["passes"] for v in (before, after)]
-        body.append(
-            [f"{case} `{before}` → `{after}`"]
-            + [f"{passes[0]} → {passes[1]}: {passes[0] / passes[1]:.2f} ×"]
-            + [f"{clocks[0]:.0f} → {clocks[1]:.0f}: {clocks[0] / clocks[1]:.2f} ×", f"{saved:.0f}"]
-            + [text for removed in (model, counted) for text in (str(removed), f"{saved / removed:.2f}")]
-        )
-    head = ["pair", "passes, model", "clocks, measured", "saved", "conflicts less, model", "clocks each"]
-    head += ["conflicts less, counted", "clocks each"]
-    where = ", ".join([*software(device), f"{rate * 1e-9:.2f} GHz"])
-    return f"{where}:\n\n" + markdown(head, body)

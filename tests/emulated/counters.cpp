@@ -23,8 +23,7 @@ const CaseStudy& study_named(const std::string& name) {
   throw std::runtime_error("no case study " + name);
 }
 
-Counts emulated(const CountedKernel& row) {
-  const CaseStudy& study = study_named(row.study);
+Counts emulated(const CaseStudy& study, const CountedKernel& row) {
   const Words input = input_of(study, row.extent);
   const EmulatedJob job = emulate_job(study, variant_of(study, row.variant), row.extent, input);
   const auto report = emulator::report(job.traces.front(), *banks::find_architecture("sm_90"));
@@ -38,7 +37,8 @@ bool is_pattern(const CountedKernel& kernel) {
   return kernel.study == "access_patterns";
 }
 
-std::string cell(std::uint64_t measured, std::uint64_t emulated) {
+std::string cell(const CountedKernel& kernel, std::size_t i) {
+  const std::uint64_t measured = kernel.measured[i], emulated = kernel.emulated.value_or(kernel.measured)[i];
   return measured == emulated ? fmt::format("{}", measured) : fmt::format("{}, emulated **{}**", measured, emulated);
 }
 
@@ -56,7 +56,9 @@ std::vector<CountedKernel> counted_kernels() {
     fields >> row.study >> row.variant >> row.extent.height >> row.extent.width >> row.kernel;
     for (auto& count : row.measured) fields >> count;
     if (!fields) throw std::runtime_error("counters.csv cannot be read: " + line);
-    row.emulated = emulated(row);
+    const CaseStudy& study = study_named(row.study);
+    row.why_not = why_not_emulated(study, variant_of(study, row.variant));
+    if (row.why_not.empty()) row.emulated = emulated(study, row);
     kernels.push_back(row);
   }
   return kernels;
@@ -76,26 +78,32 @@ std::string counters_page(const std::vector<CountedKernel>& kernels) {
       "counters\n"
       "of an NVIDIA H200 read ([counters.csv](counters.csv), made with Nsight Compute as [the results' "
       "page](../README.md)\n"
-      "says), and what the emulator, with the bank model, says without a GPU. A number that stands alone is both.\n\n"
+      "says), and what the emulator, with the bank model, says without a GPU. A number that stands alone is both, but "
+      "for\n"
+      "kernels that are not emulated.\n\n"
       "| kernel | load passes | conflicts | store passes | conflicts | atomic passes | conflicts |\n"
       "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n";
-  std::size_t patterns = 0, equal_patterns = 0;
+  std::size_t patterns = 0, equal = 0, instructions = 0;
   std::string notes;
   for (const CountedKernel& kernel : kernels) {
     if (is_pattern(kernel)) {
-      ++patterns;
-      equal_patterns += kernel.measured == kernel.emulated ? 1 : 0;
+      ++(kernel.emulated ? patterns : instructions);
+      equal += kernel.measured == kernel.emulated ? 1 : 0;
     }
     const Difference* difference = known_difference(kernel);
     if (is_pattern(kernel) && difference == nullptr) continue;
     text += fmt::format("| `{}`{} |", kernel.kernel, is_pattern(kernel) ? " " + kernel.variant : "");
     for (std::size_t i = 0; i < kernel.measured.size(); ++i) {
-      text += fmt::format(" {} |", cell(kernel.measured[i], kernel.emulated[i]));
+      text += fmt::format(" {} |", cell(kernel, i));
     }
     text += '\n';
     if (difference != nullptr) notes += fmt::format("- `{}`: {}\n", kernel.kernel, difference->why);
+    if (!kernel.emulated) notes += fmt::format("- `{}`: not emulated: {}.\n", kernel.kernel, kernel.why_not);
   }
-  text += fmt::format("| the patterns of `access_patterns`: {} of {} equal in all six numbers | | | | | | |\n",
-                      equal_patterns, patterns);
+  text += fmt::format(
+      "| the patterns of `access_patterns`: {} of {} equal in all six numbers; {} with matrix instructions, which are "
+      "not "
+      "emulated | | | | | | |\n",
+      equal, patterns, instructions);
   return text + "\n## Differences\n\n" + notes;
 }

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +20,9 @@ inline constexpr std::array<std::string_view, 6> count_names{"load passes",     
 struct CountedKernel {
   std::string study, variant, kernel;
   bankwise::Extent extent;
-  Counts measured{}, emulated{};
+  Counts measured{};
+  std::optional<Counts> emulated;  ///< nothing if it is not emulated; `why_not` says why
+  std::string why_not;
 };
 
 /// A number that differs, and why.
@@ -29,7 +32,7 @@ struct Difference {
   std::string_view why;
 };
 
-/// The rows of docs/results/nvidia_h200/counters.csv, each emulated.
+/// The rows of docs/results/nvidia_h200/counters.csv, each emulated if it can be.
 std::vector<CountedKernel> counted_kernels();
 
 /// Every difference there is.

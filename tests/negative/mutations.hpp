@@ -76,11 +76,15 @@ inline const Mutation mutations[]{
       {R"(asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(TILE * 4)
                : "memory");)",
        "++*barrier;\n"},
-      {R"(asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                   shared_address(to)),
-               "l"(__cvta_generic_to_global(from)), "r"(TILE * 4), "r"(shared_address(barrier))
-               : "memory");)",
-       "for (unsigned i = 0; i < TILE; ++i) to[i] = from[i];\n\n\n"},
+      {R"(Word64 keep;
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(keep));)",
+       "\n"},
+      {R"(asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;" ::
+          "r"(shared_address(to)),
+      "l"(__cvta_generic_to_global(from)), "r"(TILE * 4), "r"(shared_address(barrier)), "l"(keep)
+      : "memory");)",
+       "for (unsigned i = 0; i < TILE; ++i) to[i] = from[i];\n\n\n\n"},
       {R"(asm volatile(
       "{\n"
       "  .reg .pred ended;\n"
