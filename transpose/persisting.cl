@@ -2,7 +2,8 @@
 //
 // prefetched.cl with loads that ask the L2 cache to keep what they bring longer than anything else (evict_last; CUDA
 // calls such data persisting). Hardly any of it is used again here. But then it is the results that leave the cache,
-// and memory, it seems, is the better used for it: by some two hundredths on an H200. `in` stays preferred afterwards.
+// and memory, it seems, is the better used for it: by some two hundredths on an H200. After the kernel `in` is still
+// preferred in the cache, until it is replaced.
 //
 //   lanes  As in vectorized.cl.
 //   banks  As in vectorized.cl.
@@ -12,7 +13,7 @@
 //   in      height x width words, row after row; 16-byte aligned
 //   out     width x height words, row after row: out[x][y] = in[y][x]; 16-byte aligned; must not overlap `in`
 //   height, width  any; no groups at all where one of them is 0
-//   device  NVIDIA's: of compute capability 8.0 or newer. Elsewhere this is output_order.cl
+// Needs: compute capability 8.0, if it is one of NVIDIA's; what others run is output_order.cl
 
 #define TILE 64u                // words along each side of a tile
 #define LANES 32u               // work-items along a group, and columns of a patch

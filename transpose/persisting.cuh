@@ -2,7 +2,8 @@
 //
 // prefetched.cuh with loads that ask the L2 cache to keep what they bring longer than anything else (evict_last; CUDA
 // calls such data persisting). Hardly any of it is used again here. But then it is the results that leave the cache,
-// and memory, it seems, is the better used for it: by some two hundredths on an H200. `in` stays preferred afterwards.
+// and memory, it seems, is the better used for it: by some two hundredths on an H200. After the kernel `in` is still
+// preferred in the cache, until it is replaced.
 //
 //   lanes  As in vectorized.cuh.
 //   banks  As in vectorized.cuh.
@@ -12,6 +13,7 @@
 //   in      height x width words, row after row; 16-byte aligned
 //   out     width x height words, row after row: out[x][y] = in[y][x]; 16-byte aligned; must not overlap `in`
 //   height, width  any; no blocks at all where one of them is 0
+//   device  any; before compute capability 8.0 this is output_order.cuh
 
 constexpr unsigned TILE = 64;               // words along each side of a tile
 constexpr unsigned LANES = 32;              // threads along a block, and columns of a patch
@@ -69,8 +71,8 @@ __global__ void __launch_bounds__(LANES* WARPS)
   const unsigned rows = unsigned(min(height - top, size_t(TILE)));  // fewer at the edge
   const unsigned columns = unsigned(min(width - left, size_t(TILE)));
 
-  // From the tile's corner, ptxas finds addresses for 32 registers a lane: four blocks fit on a multiprocessor. From
-  // `in` it took 34, and three.
+  // Addresses relative to the tile's corner: 32 registers a lane, four blocks on a multiprocessor. Relative to `in` it
+  // was 34, and three.
   const unsigned* const corner = in + top * width + left;
   uint4 word[PATCHES] = {};
 #pragma unroll

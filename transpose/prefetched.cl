@@ -12,7 +12,7 @@
 //   in      height x width words, row after row; 16-byte aligned
 //   out     width x height words, row after row: out[x][y] = in[y][x]; 16-byte aligned; must not overlap `in`
 //   height, width  any; no groups at all where one of them is 0
-//   device  NVIDIA's: of compute capability 8.0 or newer. Elsewhere this is output_order.cl
+// Needs: compute capability 8.0, if it is one of NVIDIA's; what others run is output_order.cl
 
 #define TILE 64u                // words along each side of a tile
 #define LANES 32u               // work-items along a group, and columns of a patch

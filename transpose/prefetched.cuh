@@ -12,6 +12,7 @@
 //   in      height x width words, row after row; 16-byte aligned
 //   out     width x height words, row after row: out[x][y] = in[y][x]; 16-byte aligned; must not overlap `in`
 //   height, width  any; no blocks at all where one of them is 0
+//   device  any; before compute capability 8.0 this is output_order.cuh
 
 constexpr unsigned TILE = 64;               // words along each side of a tile
 constexpr unsigned LANES = 32;              // threads along a block, and columns of a patch
@@ -59,8 +60,8 @@ __global__ void __launch_bounds__(LANES* WARPS)
   const unsigned rows = unsigned(min(height - top, size_t(TILE)));  // fewer at the edge
   const unsigned columns = unsigned(min(width - left, size_t(TILE)));
 
-  // From the tile's corner, ptxas finds addresses for 32 registers a lane: four blocks fit on a multiprocessor. From
-  // `in` it took 34, and three.
+  // Addresses relative to the tile's corner: 32 registers a lane, four blocks on a multiprocessor. Relative to `in` it
+  // was 34, and three.
   const unsigned* const corner = in + top * width + left;
   uint4 word[PATCHES] = {};
 #pragma unroll

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bankwise/gpu/session.hpp"
@@ -17,5 +18,8 @@ std::string append_opencl_devices(std::vector<DeviceInfo>& list);
 
 std::unique_ptr<Session> open_cuda(const DeviceInfo& device);
 std::unique_ptr<Session> open_opencl(const DeviceInfo& device);
+
+/// Error: Unsupported if the device is NVIDIA's and of a lower compute capability than this (90: 9.0).
+void require_capability(const DeviceInfo& device, std::string_view kernel, unsigned least);
 
 }  // namespace bankwise::gpu

@@ -97,13 +97,7 @@ class CudaSession : public Session {
 
   void prepare(const KernelImage& image, Form form, GroupShape group) override {
     use();
-    const unsigned capability =
-        10 * attribute(cudaDevAttrComputeCapabilityMajor) + attribute(cudaDevAttrComputeCapabilityMinor);
-    if (capability < image.capability) {
-      throw Unsupported(fmt::format("{} needs compute capability {}.{}; {} has {}.{}", image.name,
-                                    image.capability / 10, image.capability % 10, info_.name, capability / 10,
-                                    capability % 10));
-    }
+    require_capability(info_, image.name, image.cuda_capability);
     cudaFuncAttributes attributes{};
     const cudaError_t code = cudaFuncGetAttributes(&attributes, handle(image, form));
     if (code == cudaErrorNoKernelImageForDevice || code == cudaErrorInvalidDeviceFunction) {

@@ -35,6 +35,9 @@ struct DeviceInfo {
   double timer_resolution_s = 0;
 };
 
+/// NVIDIA's compute capability, 90 for 9.0; empty for other devices, and where the API does not say.
+std::optional<unsigned> compute_capability(const DeviceInfo& device);
+
 /// What the machine offers, CUDA devices first. `missing` holds a sentence with a remedy for every API without one.
 struct Devices {
   std::vector<DeviceInfo> list;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <charconv>
 #include <exception>
 
 #include "bankwise/gpu/backend.hpp"
+#include "bankwise/gpu/error.hpp"
 
 namespace bankwise::gpu {
 
@@ -34,6 +38,22 @@ Devices devices() {
   int index = 0;
   for (auto& device : found.list) device.index = index++;
   return found;
+}
+
+std::optional<unsigned> compute_capability(const DeviceInfo& device) {
+  unsigned number = 0;
+  const std::string_view prefix = "sm_", name = device.architecture;
+  if (!name.starts_with(prefix)) return std::nullopt;
+  const auto end = name.data() + name.size();
+  const auto [behind, error] = std::from_chars(name.data() + prefix.size(), end, number);
+  return error == std::errc() && behind == end ? std::optional(number) : std::nullopt;
+}
+
+void require_capability(const DeviceInfo& device, std::string_view kernel, unsigned least) {
+  const unsigned capability = compute_capability(device).value_or(least);
+  if (capability >= least) return;
+  throw Unsupported(fmt::format("{} needs compute capability {}.{}; {} has {}.{}", kernel, least / 10, least % 10,
+                                device.name, capability / 10, capability % 10));
 }
 
 std::unique_ptr<Session> open(const DeviceInfo& device) {

@@ -109,7 +109,8 @@ void embed(const std::string& folder, const std::string& prefix, const fs::path&
     images << ", .has_phase = " << (phase ? "true" : "false");
     if (twins.cl.empty()) images << ", .why_no_twin = " << quoted(remark(any, "No OpenCL twin: "));
     if (twins.cuh.empty()) images << ", .why_no_twin = " << quoted(remark(any, "No CUDA twin: "));
-    if (!twins.cuh.empty()) images << ", .capability = " << capability_in(text_of(twins.cuh));
+    if (!twins.cuh.empty()) images << ", .cuda_capability = " << capability_in(text_of(twins.cuh));
+    if (!twins.cl.empty()) images << ", .opencl_capability = " << capability_in(text_of(twins.cl));
     images << "},\n";
   }
   std::ostringstream source;

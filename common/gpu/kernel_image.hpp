@@ -20,8 +20,9 @@ struct KernelImage {
   const void* cuda = nullptr;      ///< the host's handle of the __global__ function; null: built without CUDA
   const void* cuda_repeated = nullptr;
   bool has_phase = false;
-  std::string_view why_no_twin;  ///< of a kernel for one API: its "// No OpenCL twin: <reason>", or of CUDA's
-  unsigned capability = 0;       ///< its "// Needs: compute capability 9.0", as 90; 0: any
+  std::string_view why_no_twin;    ///< of a kernel for one API: its "// No OpenCL twin: <reason>", or of CUDA's
+  unsigned cuda_capability = 0;    ///< the .cuh's "// Needs: compute capability 9.0", as 90; 0: any
+  unsigned opencl_capability = 0;  ///< the .cl's, which goes for NVIDIA's devices alone
 };
 
 /// A vendor's routine that does the whole job of a case study on a CUDA device. `stream` is a cudaStream_t; the

@@ -95,6 +95,7 @@ class OpenClSession : public Session {
   }
 
   void prepare(const KernelImage& image, Form form, GroupShape group) override {
+    require_capability(info_, image.name, image.opencl_capability);
     if (group.size() > info_.max_group) {
       throw Unsupported(
           fmt::format("groups of {} work-items; this device has at most {}", group.size(), info_.max_group));

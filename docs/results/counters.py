@@ -5,7 +5,7 @@
     counters.py BUILD > counters.csv
 
 BUILD holds the samples, and the tests' `more_kernels`, built with CUDA; `ncu` of the CUDA Toolkit counts. Each number is the
-least of some runs: other traffic of the multiprocessor now and then adds a few passes, and never takes any away. Exit codes:
+least of RUNS runs: other traffic of the multiprocessor now and then adds a few passes, and never takes any away. Exit codes:
 0 ok, 2 usage, 3 a run failed.
 """
 
@@ -23,7 +23,7 @@ COUNTERS = {
     for kind, op in (("load", "ld"), ("store", "st"), ("atomic", "atom"))
     for what, name in (("passes", "pipe_lsu_wavefronts"), ("conflicts", "bank_conflicts_pipe_lsu"))
 }
-RUNS = 5
+RUNS = 3
 # Case, height and width of what one block of these variants takes; no variants: all there are, an element for each.
 JOBS = (
     ("reduction", 1, 256, "modulo,interleaved,naive,scalar,packed"),

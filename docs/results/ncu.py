@@ -29,4 +29,5 @@ def blocks(row: dict) -> int:
 
 def why(error: Exception) -> str:
     """The end of what a program printed before it failed."""
-    return f"{error} {getattr(error, 'stdout', '')[-300:]}"
+    printed = "".join(getattr(error, stream, None) or "" for stream in ("stdout", "stderr"))
+    return f"{error} {printed[-300:]}"

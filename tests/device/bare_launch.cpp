@@ -59,9 +59,10 @@ void launch(gpu::Session& session, const CaseStudy& study, const Plan& plan, con
 bool runs_on(const gpu::Session& session, const CaseStudy& study, const Variant& variant) {
   if (variant.library) return false;
   const gpu::KernelImage& image = *find_image(study, study.plan(variant, {1, 1}, 1).launches.front().kernel);
-  if (session.info().api == gpu::Api::opencl) return !image.opencl_file.empty();
-  // "sm_90" is compute capability 9.0.
-  return image.cuda != nullptr && std::stoul(session.info().architecture.substr(3)) >= image.capability;
+  const bool opencl = session.info().api == gpu::Api::opencl;
+  const unsigned needed = opencl ? image.opencl_capability : image.cuda_capability;
+  if (gpu::compute_capability(session.info()).value_or(needed) < needed) return false;
+  return opencl ? !image.opencl_file.empty() : image.cuda != nullptr;
 }
 
 }  // namespace bankwise

@@ -38,13 +38,13 @@ std::set<std::string> keys(const json& row) {
 
 TEST_CASE("levels and totals in JSON") {
   const auto report = json::parse(json_report(report_of(transpose::case_study(), {64, 64}, {"sm_90", "gfx942"})));
-  REQUIRE(report.at("totals").size() == 2 * 12);
+  REQUIRE(report.at("totals").size() == 2 * 13);
   for (const auto& row : report.at("totals")) {
     CHECK(keys(row) == std::set<std::string>{"variant", "architecture", "alu_utilization", "simt_efficiency", "passes",
                                              "ideal_passes", "conflicts", "reason"});
     CHECK(row.at("reason").get<std::string>().empty() == row.at("passes").is_number());
   }
-  REQUIRE(report.at("levels").size() == 2 * 9 * 2);  // global, tma and blocked have none
+  REQUIRE(report.at("levels").size() == 2 * 10 * 2);  // global, tma and blocked have none
   for (const auto& row : report.at("levels")) {
     CHECK(keys(row) == std::set<std::string>{"variant", "architecture", "warp_width", "block", "kernel", "level",
                                              "name", "active_lanes", "issued_warps", "alu_utilization", "accesses",
