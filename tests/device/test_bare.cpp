@@ -78,30 +78,26 @@ bool has_phase(const CaseStudy& study, const Plan& plan) {
   return find_image(study, plan.launches.front().kernel)->has_phase;
 }
 
+void run_each(gpu::Session& session, const CaseStudy& study, const std::vector<Extent>& extents, gpu::Form form) {
+  const gpu::DeviceInfo& device = session.info();
+  for (const Extent extent : extents) {
+    const Words input = input_of(study, extent);
+    for (const Variant& variant : study.variants) {
+      const bool stays = variant.blocks_per_unit > 0 && device.is_gpu;
+      if (!runs_on(session, study, variant) || (extent.count() > most_for_all && !stays)) continue;
+      if (form == gpu::Form::repeated && !has_phase(study, study.plan(variant, extent, device.compute_units))) continue;
+      INFO(to_string(device.api) << " " << device.name << ": " << variant.name << " " << extent.height << " x "
+                                 << extent.width << (form == gpu::Form::repeated ? ", repeated" : ""));
+      CHECK(run(session, study, variant, extent, input, form) == "");
+    }
+  }
+}
+
 void run_all(const CaseStudy& study) {
   for (const auto& device : devices_under_test()) {
     const auto session = gpu::open(device);
-    const auto& [once, repeated] = all_extents.at(&study);
-    for (const Extent extent : once) {
-      const Words input = input_of(study, extent);
-      for (const Variant& variant : study.variants) {
-        if (!runs_on(*session, study, variant)) continue;
-        const bool stays = variant.blocks_per_unit > 0 && device.is_gpu;
-        if (extent.count() > most_for_all && !stays) continue;
-        INFO(to_string(device.api) << " " << device.name << ": " << variant.name << " " << extent.height << " x "
-                                   << extent.width);
-        CHECK(run(*session, study, variant, extent, input, gpu::Form::once) == "");
-      }
-    }
-    for (const Extent extent : repeated) {
-      const Words input = input_of(study, extent);
-      for (const Variant& variant : study.variants) {
-        if (!runs_on(*session, study, variant)) continue;
-        if (!has_phase(study, study.plan(variant, extent, device.compute_units))) continue;
-        INFO(to_string(device.api) << " " << device.name << ": " << variant.name << ", repeated");
-        CHECK(run(*session, study, variant, extent, input, gpu::Form::repeated) == "");
-      }
-    }
+    run_each(*session, study, all_extents.at(&study).once, gpu::Form::once);
+    run_each(*session, study, all_extents.at(&study).repeated, gpu::Form::repeated);
   }
 }
 
