@@ -61,8 +61,8 @@ static __device__ Word64 published(const Word64* word) {
   return *const_cast<const volatile Word64*>(word);
 }
 
-// What CUDA C++ has no words for. A barrier counts arrivals and bytes; each time that all are there,
-// its phase ends, and the next begins.
+// What CUDA C++ has no words for. A barrier counts arrivals and bytes; each time that all are there, its phase ends, and
+// the next begins.
 
 static __device__ unsigned shared_address(const void* pointer) {
   return static_cast<unsigned>(__cvta_generic_to_shared(pointer));

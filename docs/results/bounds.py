@@ -15,23 +15,25 @@ def clock_rate(device: str) -> float:
     return longest["access"]["clocks"] * longest["access"]["count"] / longest["time_median_s"]
 
 
-def clocks_of_block(row: dict, one: dict, units: int, rate: float) -> float:
-    """Of a turn. The multiprocessor that has most blocks sets the time; `one`: the extent of one block."""
+def clocks_of_block(device: str, case: str, variant: str) -> float:
+    """Of a turn. The multiprocessor that has most blocks sets the time."""
+    row = rows(device, case, "cuda")["block"][variant]
+    one = block_counters(device)[case, variant]  # with the extent of one block
     if "height" in row:
         blocks = math.ceil(row["height"] / one["height"]) * math.ceil(row["width"] / one["width"])
     else:
         blocks = math.ceil(row["n"] / one["width"])
-    return row["time_median_s"] * rate / math.ceil(blocks / units)
+    units = next(d["compute_units"] for d in report(device, f"{case}.block")["devices"] if d["api"] == "cuda")
+    return row["time_median_s"] * clock_rate(device) / math.ceil(blocks / units)
 
 
 def conflict_table(device: str) -> str:
     """What a removed conflict saves: clocks that the banks give back, beside passes that they no longer make."""
-    counters, rate, body = block_counters(device), clock_rate(device), []
+    counters, body = block_counters(device), []
     for case, before, after in PAIRS:
-        found, totals = rows(device, case, "cuda")["block"], model_totals(device, case)
-        units = next(d["compute_units"] for d in report(device, f"{case}.block")["devices"] if d["api"] == "cuda")
+        totals = model_totals(device, case)
         old, new = (counters[case, variant] for variant in (before, after))
-        clocks = [clocks_of_block(found[v], counters[case, v], units, rate) for v in (before, after)]
+        clocks = [clocks_of_block(device, case, variant) for variant in (before, after)]
         saved = clocks[0] - clocks[1]
         model = totals[before]["conflicts"] - totals[after]["conflicts"]
         counted = sum(old[k] - new[k] for k in ("load_conflicts", "store_conflicts", "atomic_conflicts"))
@@ -44,27 +46,21 @@ def conflict_table(device: str) -> str:
         )
     head = ["pair", "passes, model", "clocks, measured", "saved", "conflicts less, model", "clocks each"]
     head += ["conflicts less, counted", "clocks each"]
-    where = ", ".join([*software(device), f"{rate * 1e-9:.2f} GHz"])
+    where = ", ".join([*software(device), f"{clock_rate(device) * 1e-9:.2f} GHz"])
     return f"{where}:\n\n" + markdown(head, body)
-
-
-def counted_passes(counters: dict) -> int:
-    return sum(counters[kind] for kind in ("load_passes", "store_passes", "atomic_passes"))
 
 
 def block_table(device: str) -> str:
     """The kernels of the pairs inside the block: three ways to count passes, and what the rest of the clocks is."""
-    counters, rate, body = block_counters(device), clock_rate(device), []
+    counters, body = block_counters(device), []
     found = {(row["case"], row["variant"]): row for row in limits(device) if row["flags"] == "--scope block"}
     for case, variant in dict.fromkeys((case, variant) for case, *pair in PAIRS for variant in pair):
-        limit, one = found[case, variant], counters[case, variant]
-        whole = report(device, f"{case}.block")
-        row = rows(device, case, "cuda")["block"][variant]
-        units = next(d["compute_units"] for d in whole["devices"] if d["api"] == "cuda")
-        pipe = int(limit["shared_passes"]) / int(limit["blocks"]) / row["repeats"]
+        limit, turns = found[case, variant], rows(device, case, "cuda")["block"][variant]["repeats"]
+        model = model_totals(device, case)[variant]["passes"]
+        counted = sum(counters[case, variant][kind] for kind in ("load_passes", "store_passes", "atomic_passes"))
+        pipe = int(limit["shared_passes"]) / int(limit["blocks"]) / turns
         body.append(
-            [f"{case} `{variant}`", str(model_totals(device, case)[variant]["passes"]), str(counted_passes(one)), f"{pipe:.0f}"]
-            + [f"{clocks_of_block(row, one, units, rate):.0f}"]
+            [f"{case} `{variant}`", str(model), str(counted), f"{pipe:.0f}", f"{clocks_of_block(device, case, variant):.0f}"]
             + [f"{float(limit[part]):.0f} %" for part in ("shared", "issue", "stall_barrier")]
         )
     head = ["kernel", "passes, model", "counted", "of the pipe", "clocks", "pipe busy", "schedulers busy", "waits at barriers"]

@@ -221,6 +221,14 @@ TEST_CASE("a transpose has a group for each tile, whole or not") {
   CHECK(flip.plan(variant_of(flip, "blocked"), {513, 512}, 1).launches.front().groups == 2);
 }
 
+TEST_CASE("what a kernel file needs of a GPU is known of each twin") {
+  const gpu::KernelImage& persisting = *find_image(flip, "transpose_persisting");
+  CHECK(persisting.cuda_capability == 0);  // which has another way for older ones
+  CHECK(persisting.opencl_capability == 80);
+  CHECK(find_image(flip, "transpose_tma")->cuda_capability == 90);
+  CHECK(find_image(flip, "transpose_naive")->opencl_capability == 0);
+}
+
 TEST_CASE("the transpose's input is unchanged by floating point") {
   for (std::uint64_t i = 0; i < 10000; ++i) {
     const std::uint32_t exponent = flip.input_word(i) >> 23 & 0xFF;
