@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "bankwise/banks/access.hpp"
+#include <bankwise/banks/access.hpp>
 
 namespace bankwise::access_patterns {
 

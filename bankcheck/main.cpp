@@ -12,16 +12,16 @@
 #include <system_error>
 #include <utility>
 
-#include "archs.hpp"
-#include "bankwise/console/architecture_named.hpp"
-#include "bankwise/console/exit_code.hpp"
-#include "bankwise/console/in_quotes.hpp"
-#include "bankwise/console/output_file.hpp"
-#include "bankwise/console/revision.hpp"
-#include "opencl/command.hpp"
-#include "predict_csv.hpp"
-#include "predict_index.hpp"
-#include "terminal.hpp"
+#include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/in_quotes.hpp>
+#include <bankwise/support/output_file.hpp>
+#include <bankwise/support/revision.hpp>
+#include <bankwise/support/terminal.hpp>
+#include <bankwise/trace/architecture_named.hpp>
+#include "bankcheck/opencl/command.hpp"
+#include "bankcheck/predict/archs.hpp"
+#include "bankcheck/predict/predict_csv.hpp"
+#include "bankcheck/predict/predict_index.hpp"
 
 namespace bankwise {
 namespace {

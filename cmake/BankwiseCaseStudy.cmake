@@ -73,6 +73,8 @@ function(bankwise_case_study name)
 
   set(main ${CMAKE_CURRENT_BINARY_DIR}/${name}_kernels/main.cpp)
   file(CONFIGURE OUTPUT ${main} CONTENT [[
+#include <bankwise/run.hpp>
+
 #include "@name@.hpp"
 
 int main(int argc, char** argv) { return bankwise::run(bankwise::@name@::case_study(), argc, argv); }

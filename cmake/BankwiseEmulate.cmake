@@ -1,6 +1,6 @@
 # CUDA kernels on the CPU. Also installed: a project that finds bankwise tests its own kernels with it.
 
-# What makes g++ tell the emulator what the code does (common/emulator/hooks.cpp): one access of the source stays one
+# What makes g++ tell the emulator what the code does (common/bankwise/emulator/hooks.cpp): one access of the source stays one
 # instruction, basic blocks stay in their order, and none is added that a GPU has no branch for.
 set(BANKWISE_EMULATE_OPTIONS -O1 -g -gno-split-dwarf -finline -fno-tree-sra -fno-tree-sink -fno-thread-jumps
     -fno-jump-tables -fno-reorder-blocks -fno-semantic-interposition -fno-math-errno -ffp-contract=off
@@ -71,8 +71,8 @@ function(bankwise_emulated_kernels target)
     else()
       string(APPEND declarations "extern const Kernel ${name};\n")
       file(CONFIGURE OUTPUT ${out}/${stem}.cpp @ONLY CONTENT [[
-#include "bankwise/emulator/cuda.hpp"
-#include "bankwise/emulator/kernel.hpp"
+#include <bankwise/emulator/cuda.hpp>
+#include <bankwise/emulator/kernel.hpp>
 
 namespace bankwise::emulated_@arg_NAME@ {
 #include "@kernel@"
@@ -87,7 +87,7 @@ extern constinit const Kernel @name@{"@name@", run_by_list<&emulated_@arg_NAME@:
     string(APPEND list "&list_of_${arg_NAME}::${name}, ")
   endforeach()
   file(CONFIGURE OUTPUT ${out}/list.cpp @ONLY CONTENT [[
-#include "bankwise/emulator/kernel.hpp"
+#include <bankwise/emulator/kernel.hpp>
 
 namespace bankwise::emulator {
 namespace list_of_@arg_NAME@ {

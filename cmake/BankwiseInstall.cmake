@@ -1,9 +1,7 @@
 # What `cmake --install` lays down: programs, kernel files (share/bankwise/<case>), headers, libraries, package config.
 include(CMakePackageConfigHelpers)
 
-install(DIRECTORY common/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bankwise FILES_MATCHING PATTERN "*.hpp" PATTERN "shims/*")
-install(TARGETS bankwise_banks bankwise_console bankwise_emulator bankwise_gpu bankwise_runner bankwise_embed_kernels EXPORT bankwise)
-
+# The rooms install their libraries and public headers themselves (bankwise_room()).
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/bankwise)
 install(EXPORT bankwise NAMESPACE bankwise:: DESTINATION ${package} FILE bankwiseTargets.cmake)
 configure_package_config_file(cmake/bankwiseConfig.cmake.in bankwiseConfig.cmake INSTALL_DESTINATION ${package})

@@ -11,7 +11,7 @@ else()
   set(revision ${VERSION}-${commit})
 endif()
 file(CONFIGURE OUTPUT ${OUTPUT} CONTENT [[
-#include "bankwise/console/revision.hpp"
+#include <bankwise/support/revision.hpp>
 
 namespace bankwise {
 std::string_view revision() { return "@revision@"; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <cub/device/device_scan.cuh>
 
-#include "bankwise/gpu/cuda_library.hpp"
+#include <bankwise/gpu/cuda_library.hpp>
 
 namespace bankwise::gpu {
 namespace {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "bankwise/gpu/error.hpp"
+#include <bankwise/gpu/error.hpp>
 #include "variants.hpp"
 
 namespace bankwise::gpu {

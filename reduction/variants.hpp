@@ -3,7 +3,7 @@
 // The table of contents: one line a variant, in the order of the story.
 #pragma once
 
-#include "bankwise/runner/case_study.hpp"
+#include <bankwise/study/case_study.hpp>
 
 namespace bankwise::reduction {
 

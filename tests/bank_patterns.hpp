@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bankwise/banks/cost.hpp"
+#include <bankwise/banks/cost.hpp>
 
 namespace bankwise::banks {
 

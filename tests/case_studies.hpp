@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-#include "access_patterns.hpp"
-#include "prefix_sum.hpp"
-#include "reduction.hpp"
-#include "transpose.hpp"
+#include "access_patterns/access_patterns.hpp"
+#include "prefix_sum/prefix_sum.hpp"
+#include "reduction/reduction.hpp"
+#include "transpose/transpose.hpp"
 
 inline const bankwise::CaseStudy* const all_case_studies[]{
     &bankwise::reduction::case_study(),

@@ -8,7 +8,7 @@
 #include <memory>
 #include <type_traits>
 
-#include "bankwise/gpu/cuda_library.hpp"
+#include <bankwise/gpu/cuda_library.hpp>
 
 namespace bankwise::gpu {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "opencl/command.hpp"
+#include "bankcheck/opencl/command.hpp"
 
 #include <fmt/format.h>
 
@@ -9,16 +9,16 @@
 #include <filesystem>
 #include <set>
 
-#include "bankwise/console/architecture_named.hpp"
-#include "bankwise/console/exit_code.hpp"
-#include "bankwise/console/in_quotes.hpp"
-#include "bankwise/console/output_file.hpp"
-#include "opencl/baseline.hpp"
-#include "opencl/kernel_report.hpp"
-#include "opencl/oclgrind_run.hpp"
-#include "opencl/sarif.hpp"
-#include "terminal.hpp"
-#include "whole_number.hpp"
+#include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/in_quotes.hpp>
+#include <bankwise/support/output_file.hpp>
+#include <bankwise/support/terminal.hpp>
+#include <bankwise/support/whole_number.hpp>
+#include <bankwise/trace/architecture_named.hpp>
+#include "bankcheck/check/baseline.hpp"
+#include "bankcheck/check/kernel_report.hpp"
+#include "bankcheck/check/sarif.hpp"
+#include "bankcheck/opencl/oclgrind_run.hpp"
 
 namespace bankwise::opencl {
 namespace {

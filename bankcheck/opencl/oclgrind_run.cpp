@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "opencl/oclgrind_run.hpp"
+#include "bankcheck/opencl/oclgrind_run.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -19,7 +19,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "bankwise/console/in_quotes.hpp"
+#include <bankwise/support/in_quotes.hpp>
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX has it in no header
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "opencl/launch_record.hpp"
+#include "bankcheck/check/launch_record.hpp"
 
 namespace bankwise::opencl {
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "programs.hpp"
+#include "tests/programs.hpp"
 
 /// In the shell: `before` may set variables and limits or feed a pipe, redirections in `arguments` hold.
 inline Outcome bankcheck(const std::string& arguments, const std::string& before = "") {

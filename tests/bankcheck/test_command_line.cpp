@@ -3,9 +3,9 @@
 // The program: exit codes, and one sentence where it refuses.
 #include <nlohmann/json.hpp>
 
-#include "accesses_csv.hpp"
 #include "bankcheck_program.hpp"
-#include "well_formed.hpp"
+#include "tests/bankcheck/predict/accesses_csv.hpp"
+#include "tests/bankcheck/predict/well_formed.hpp"
 
 namespace {
 

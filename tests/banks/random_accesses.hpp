@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "bank_patterns.hpp"
+#include "tests/bank_patterns.hpp"
 
 namespace bankwise::banks {
 

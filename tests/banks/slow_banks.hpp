@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The bank rules a second time: slow, obvious, one small function a rule. It shares nothing with common/banks but the
+// The bank rules a second time: slow, obvious, one small function a rule. It shares nothing with common/bankwise/banks but the
 // names of the operations, so that a slip in the model's tables or in its arithmetic shows as a difference.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bankwise/banks/access.hpp"
+#include <bankwise/banks/access.hpp>
 
 namespace bankwise::slow {
 

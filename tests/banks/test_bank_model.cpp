@@ -5,9 +5,9 @@
 #include <functional>
 #include <sstream>
 
-#include "catch_any.hpp"
 #include "random_accesses.hpp"
 #include "slow_banks.hpp"
+#include "tests/catch_any.hpp"
 
 using namespace bankwise;
 using banks::Operation;

@@ -4,8 +4,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "bank_patterns.hpp"
-#include "catch_any.hpp"
+#include "tests/bank_patterns.hpp"
+#include "tests/catch_any.hpp"
 
 using namespace bankwise;
 

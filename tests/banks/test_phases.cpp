@@ -3,8 +3,8 @@
 // What holds for every access, whatever the rule: phases add up, what nobody reads does not matter, banks repeat.
 #include <map>
 
-#include "catch_any.hpp"
 #include "random_accesses.hpp"
+#include "tests/catch_any.hpp"
 
 using namespace bankwise;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // An access that has no cost is refused with a sentence that says why.
-#include "bank_patterns.hpp"
-#include "catch_any.hpp"
+#include "tests/bank_patterns.hpp"
+#include "tests/catch_any.hpp"
 
 using namespace bankwise;
 using banks::Operation;

@@ -3,8 +3,8 @@
 // Tables that cost() could not work with are told apart from those that it can.
 #include <vector>
 
-#include "bankwise/banks/architecture.hpp"
-#include "catch_any.hpp"
+#include <bankwise/banks/architecture.hpp>
+#include "tests/catch_any.hpp"
 
 using namespace bankwise::banks;
 

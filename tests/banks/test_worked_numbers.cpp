@@ -4,8 +4,8 @@
 // is to be trusted. "Copy": a copy of the vendor's text.
 #include <numeric>
 
-#include "bank_patterns.hpp"
-#include "catch_any.hpp"
+#include "tests/bank_patterns.hpp"
+#include "tests/catch_any.hpp"
 
 using namespace bankwise;
 using banks::ByteOf;

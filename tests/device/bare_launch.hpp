@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "bankwise/gpu/session.hpp"
-#include "bankwise/runner/case_study.hpp"
+#include <bankwise/gpu/session.hpp>
+#include <bankwise/study/case_study.hpp>
 
 namespace bankwise {
 

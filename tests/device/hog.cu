@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "bankwise/gpu/cuda_api.hpp"
+#include <bankwise/gpu/cuda_api.hpp>
 
 namespace {
 

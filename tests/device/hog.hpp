@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "bankwise/gpu/session.hpp"
+#include <bankwise/gpu/session.hpp>
 
 /// Blocks that keep all but a few multiprocessors of a CUDA device occupied until they are told to leave, or 20 seconds
 /// are over. Memory must be there before and stay until after, because CUDA may wait for all kernels when it is

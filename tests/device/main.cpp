@@ -7,9 +7,9 @@
 #include <iostream>
 #include <vector>
 
-#include "bankwise/console/exit_code.hpp"
-#include "catch_any.hpp"
+#include <bankwise/support/exit_code.hpp>
 #include "devices_under_test.hpp"
+#include "tests/catch_any.hpp"
 
 namespace {
 

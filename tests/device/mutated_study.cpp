@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mutated_study.hpp"
 
-#include "case_studies.hpp"
+#include "tests/case_studies.hpp"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "../negative/mutations.hpp"
-#include "bankwise/runner/case_study.hpp"
+#include <bankwise/study/case_study.hpp>
+#include "tests/case_studies/mutations.hpp"
 
 /// The __global__ function that the build has made of a mutation of a .cuh (mutants.cu); null if it has made none.
 const void* cuda_mutant(std::string_view mutation);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "case_studies.hpp"
+#include "tests/case_studies.hpp"
 
 namespace bankwise {
 namespace gpu {

@@ -6,10 +6,10 @@
 #include <map>
 
 #include "bare_launch.hpp"
-#include "case_studies.hpp"
-#include "catch_any.hpp"
 #include "devices_under_test.hpp"
 #include "mutated_study.hpp"
+#include "tests/case_studies.hpp"
+#include "tests/catch_any.hpp"
 
 using namespace bankwise;
 

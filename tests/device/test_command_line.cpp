@@ -5,9 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "../negative/mutations.hpp"
-#include "case_studies.hpp"
-#include "programs.hpp"
+#include "tests/case_studies.hpp"
+#include "tests/case_studies/mutations.hpp"
+#include "tests/programs.hpp"
 
 using namespace bankwise;
 namespace fs = std::filesystem;

@@ -3,9 +3,9 @@
 // Hardware counters where a device lets them be read, and a reason where not; the rows themselves suffer in no case.
 #include <nlohmann/json.hpp>
 
-#include "case_studies.hpp"
 #include "devices_under_test.hpp"
-#include "programs.hpp"
+#include "tests/case_studies.hpp"
+#include "tests/programs.hpp"
 
 using namespace bankwise;
 

@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <vector>
 
-#include "catch_any.hpp"
 #include "devices_under_test.hpp"
 #include "mutated_study.hpp"
 #include "telescope.hpp"
+#include "tests/catch_any.hpp"
 
 using namespace bankwise;
 

@@ -3,8 +3,8 @@
 // The programs' flags for levels, beside a device's measurements.
 #include <nlohmann/json.hpp>
 
-#include "bankcheck/well_formed.hpp"
-#include "programs.hpp"
+#include "tests/bankcheck/predict/well_formed.hpp"
+#include "tests/programs.hpp"
 
 using nlohmann::json;
 

@@ -2,11 +2,11 @@
 //
 // Kernels broken on purpose: verification must tell, and say what is wrong. OpenCL alone, for the checks are the same
 // code for both APIs.
-#include "bankwise/runner/workbench.hpp"
-#include "case_studies.hpp"
-#include "catch_any.hpp"
+#include <bankwise/bench/workbench.hpp>
 #include "devices_under_test.hpp"
 #include "mutated_study.hpp"
+#include "tests/case_studies.hpp"
+#include "tests/catch_any.hpp"
 
 using namespace bankwise;
 

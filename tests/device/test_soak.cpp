@@ -5,10 +5,10 @@
 #include <array>
 #include <iostream>
 
-#include "catch_any.hpp"
 #include "devices_under_test.hpp"
 #include "mutated_study.hpp"
 #include "soak.hpp"
+#include "tests/catch_any.hpp"
 
 using namespace bankwise;
 

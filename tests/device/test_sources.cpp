@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // OpenCL alone: a bare build of each file, build logs, and kernels from a directory.
-#include "bankwise/gpu/opencl_api.hpp"
-#include "bankwise/gpu/session.hpp"
-#include "case_studies.hpp"
-#include "catch_any.hpp"
+#include <bankwise/gpu/opencl_api.hpp>
+#include <bankwise/gpu/session.hpp>
 #include "devices_under_test.hpp"
-#include "pinned_accesses.hpp"
+#include "tests/case_studies.hpp"
+#include "tests/catch_any.hpp"
+#include "tests/pinned_accesses.hpp"
 
 using namespace bankwise;
 

@@ -8,11 +8,11 @@
 #include <iostream>
 #include <iterator>
 
-#include "catch_any.hpp"
 #include "devices_under_test.hpp"
 #include "hog.hpp"
 #include "mutated_study.hpp"
 #include "telescope.hpp"
+#include "tests/catch_any.hpp"
 
 using namespace bankwise;
 

@@ -3,12 +3,12 @@
 // Every variant on every device, at the sizes where index arithmetic breaks.
 #include <memory>
 
-#include "bankwise/gpu/error.hpp"
-#include "bankwise/runner/workbench.hpp"
-#include "case_studies.hpp"
-#include "catch_any.hpp"
+#include <bankwise/bench/workbench.hpp>
+#include <bankwise/gpu/error.hpp>
 #include "devices_under_test.hpp"
-#include "more_kernels.hpp"
+#include "tests/case_studies.hpp"
+#include "tests/case_studies/more_kernels/more_kernels.hpp"
+#include "tests/catch_any.hpp"
 
 using namespace bankwise;
 

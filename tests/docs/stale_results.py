@@ -20,7 +20,8 @@ NUMBER = r">[1-8](\d\d[1-9])</text>"  # in a bar: those of the axis are round
 
 
 def copy_of_documents(to: Path) -> None:
-    shutil.copytree(ROOT / "docs", to / "docs", ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in ("docs", "tools"):
+        shutil.copytree(ROOT / folder, to / folder, ignore=shutil.ignore_patterns("__pycache__"))
     for page in [ROOT / "README.md", *ROOT.glob("*/README.md")]:
         (to / page.relative_to(ROOT)).parent.mkdir(exist_ok=True)
         shutil.copy(page, to / page.relative_to(ROOT))
@@ -28,7 +29,7 @@ def copy_of_documents(to: Path) -> None:
 
 def run(root: Path, program: str, *flags: str, **environment: str) -> tuple:
     """Exit code and everything that was printed."""
-    command = [sys.executable, root / "docs/results" / program, *flags]
+    command = [sys.executable, root / "tools" / program, *flags]
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment})
     return done.returncode, done.stdout + done.stderr
 
@@ -76,7 +77,7 @@ CHANGES = (
     (lambda root: edit(root, PICTURE, r"L 1", "L 2"), "plots.py", PICTURE),
     (forged, "plots.py", PICTURE),
     (lambda root: (root / PICTURE).unlink(), "plots.py", PICTURE),
-    (lambda root: edit(root, "docs/results/drawing.py", r"WIDTH = \d+", "WIDTH = 900"), "plots.py", PICTURE),
+    (lambda root: edit(root, "tools/drawing.py", r"WIDTH = \d+", "WIDTH = 900"), "plots.py", PICTURE),
 )
 
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "bankwise/banks/architecture.hpp"
+#include <bankwise/banks/architecture.hpp>
 
 namespace fuzz {
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "bankwise/banks/cost.hpp"
+#include <bankwise/banks/cost.hpp>
 #include "fuzz.hpp"
-#include "layout_agrees.hpp"
+#include "tests/bankcheck/predict/layout_agrees.hpp"
 
 using namespace bankwise;
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
-#include "bankwise/console/exit_code.hpp"
+#include <bankwise/support/exit_code.hpp>
+#include "bankcheck/predict/predict_index.hpp"
 #include "fuzz.hpp"
-#include "predict_index.hpp"
 
 using namespace bankwise;
 

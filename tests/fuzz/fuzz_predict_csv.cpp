@@ -7,9 +7,9 @@
 #include <sstream>
 #include <vector>
 
-#include "csv.hpp"
+#include <bankwise/support/csv.hpp>
+#include "bankcheck/predict/predict_csv.hpp"
 #include "fuzz.hpp"
-#include "predict_csv.hpp"
 
 using namespace bankwise;
 

@@ -8,7 +8,7 @@ foreach(file IN ITEMS bin/reduction bin/prefix_sum bin/transpose bin/access_patt
                       share/bankwise/reduction/packed.cl share/bankwise/prefix_sum/padded.cl
                       share/bankwise/transpose/swizzled.cuh include/bankwise/banks/cost.hpp
                       include/bankwise/emulator/cuda.hpp include/bankwise/emulator/shims/cuda_runtime.h
-                      include/bankwise/runner/case_study.hpp)
+                      include/bankwise/study/case_study.hpp)
   if(NOT EXISTS ${PREFIX}/${file})
     message(FATAL_ERROR "not installed: ${file}")
   endif()

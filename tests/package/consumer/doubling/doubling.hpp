@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bankwise/runner/case_study.hpp>
+#include <bankwise/study/case_study.hpp>
 
 namespace bankwise::doubling {
 

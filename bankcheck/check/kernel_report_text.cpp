@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include <bankwise/support/table.hpp>
+#include <bankwise/trace/tally_text.hpp>
+#include "bankcheck/check/kernel_report.hpp"
+#include "bankcheck/predict/bank_picture.hpp"
+
+namespace bankwise::opencl {
+namespace {
+
+using Table = std::vector<std::vector<std::string>>;
+
+constexpr std::size_t most_levels = 64;   // that a table shows
+constexpr std::size_t longest_line = 60;  // of source
+constexpr unsigned most_turns = 4;        // of a picture: enough to see how it goes on
+
+std::string plural(std::uint64_t count, std::string_view one, std::string_view more) {
+  return fmt::format("{} {}", count, count == 1 ? one : more);
+}
+
+std::string where(const SourceLine& line) {
+  return fmt::format("{}:{}:{}", line.place.file, line.place.line, line.place.column);
+}
+
+std::string size_text(const std::array<std::uint64_t, 3>& size) {
+  std::string text = fmt::format("{}", size[0]);
+  if (size[1] != 1 || size[2] != 1) text += fmt::format(" x {}", size[1]);
+  if (size[2] != 1) text += fmt::format(" x {}", size[2]);
+  return text;
+}
+
+/// Of all architectures the same places, because the accesses are: rows are found by what stands in front.
+const LineTally* same_line(const ArchitectureTally& tally, const LineTally& wanted) {
+  const auto found = std::find_if(tally.lines.begin(), tally.lines.end(), [&](const LineTally& line) {
+    return line.place == wanted.place && line.array == wanted.array && line.operation == wanted.operation &&
+           line.width == wanted.width;
+  });
+  return found == tally.lines.end() ? nullptr : &*found;
+}
+
+Table head_of(const std::vector<ArchitectureTally>& tallies) {
+  if (tallies.size() == 1) {
+    return {{"where", "access", "array", "accesses", "lanes", "passes", "ideal", "conflicts", "source"}};
+  }
+  Table head{{"", "", ""}, {"where", "access", "array"}};
+  for (const ArchitectureTally& tally : tallies) {
+    head[0].insert(head[0].end(), {tally.architecture, ""});
+    head[1].insert(head[1].end(), {"passes", "conflicts"});
+  }
+  head[0].emplace_back();
+  head[1].emplace_back("source");
+  return head;
+}
+
+std::string known_number(const banks::Tally& tally, std::uint64_t number) {
+  return tally.unknown > 0 ? "?" : std::to_string(number);
+}
+
+std::vector<std::string> numbers_of(const banks::Tally& tally, bool alone) {
+  if (!alone) return {passes_text(tally), known_number(tally, tally.conflicts)};
+  const double lanes = tally.accesses == 0 ? 0 : double(tally.lanes) / double(tally.accesses);
+  return {std::to_string(tally.accesses), fmt::format("{:.1f}", lanes), known_number(tally, tally.passes),
+          known_number(tally, tally.ideal), known_number(tally, tally.conflicts)};
+}
+
+std::string lines_table(const KernelReport& kernel) {
+  const auto& tallies = kernel.sum.tallies;
+  const bool alone = tallies.size() == 1;
+  Table table = head_of(tallies);
+  const auto add_numbers = [&](std::vector<std::string>& row, const banks::Tally& tally) {
+    for (std::string& number : numbers_of(tally, alone)) row.push_back(std::move(number));
+  };
+  for (std::size_t i = 0; i < tallies.front().lines.size(); ++i) {
+    const LineTally& line = tallies.front().lines[i];
+    auto& row = table.emplace_back(std::vector<std::string>{
+        where(kernel.lines.front()[i]), fmt::format("{} {}", to_string(line.operation), line.width), line.array});
+    for (const ArchitectureTally& tally : tallies) {
+      const LineTally* same = same_line(tally, line);
+      add_numbers(row, same == nullptr ? banks::Tally{} : same->tally);
+    }
+    row.push_back(kernel.lines.front()[i].text.substr(0, longest_line));
+  }
+  auto& total = table.emplace_back(std::vector<std::string>{"all", "", ""});
+  for (std::size_t i = 0; i < tallies.size(); ++i) add_numbers(total, kernel.all(i));
+  total.emplace_back();
+  return format_table(table, 3, true);
+}
+
+std::string levels_table(const ArchitectureTally& tally, std::size_t widest) {
+  Table table{{tally.architecture, "level"}, {"", "passes"}, {"", "ALU %"}};
+  for (std::size_t i = 0; i < std::min(tally.levels.size(), most_levels); ++i) {
+    const banks::Tally& level = tally.levels[i].tally;
+    if (level.accesses == 0) continue;
+    table[0].push_back(std::to_string(i));
+    table[1].push_back(passes_text(level));
+    table[2].push_back(percent_text(level.utilization(tally.warp)));
+  }
+  std::string text = format_wide_table(table, 2, widest);
+  if (tally.levels.size() > most_levels) {
+    text += fmt::format("  and {} more levels: --json has them all\n", tally.levels.size() - most_levels);
+  }
+  return text;
+}
+
+/// On the first architecture; --json has what it takes to draw the others.
+std::string worst_picture(const KernelReport& kernel, unsigned columns, bool colour) {
+  const auto number = kernel.worst_line(0);
+  if (!number) return "";
+  const LineTally& line = kernel.sum.tallies.front().lines[*number];
+  const WorstAccess& worst = *line.worst;
+  const banks::Architecture& model = *banks::find_architecture(kernel.sum.tallies.front().architecture);
+  const banks::Access access{line.operation, line.width, worst.mask, worst.addresses};
+  const auto cost = std::get<banks::Cost>(banks::cost(model, access));
+  return fmt::format("worst on {}: {}, {} {} of {}, first in work-group {}, level {}, warp {}: passes {}, ideal {}\n",
+                     model.name, where(kernel.lines.front()[*number]), to_string(line.operation), line.width,
+                     line.array, worst.group, worst.level, worst.warp, cost.passes, cost.ideal) +
+         to_text(picture(model, access, cost), columns, colour, most_turns) + '\n';
+}
+
+std::string remarks(const KernelReport& kernel) {
+  const Launch& sum = kernel.sum;
+  std::string text;
+  for (const ArchitectureTally& tally : sum.tallies) {
+    for (const std::string& sentence : tally.unknown) text += fmt::format("note: {}\n", sentence);
+  }
+  std::uint64_t mixed = 0;
+  for (const LineTally& line : sum.tallies.front().lines) mixed += line.mixed;
+  if (mixed > 0) {
+    text += fmt::format(
+        "{} went to several arrays at once: their conflicts depend on where the compiler puts these, and here each "
+        "array begins at bank 0\n",
+        plural(mixed, "access", "accesses"));
+  }
+  const auto& lines = sum.tallies.front().lines;
+  if (std::any_of(lines.begin(), lines.end(), [](auto& l) { return l.operation == banks::Operation::atomic_cas; })) {
+    text +=
+        "note: a compare-and-swap never has to try again here, where lanes run one after another; on a GPU it may\n";
+  }
+  if (sum.copied_bytes > 0) {
+    text += fmt::format("not counted: {} bytes of local memory that async_work_group_copy moved\n", sum.copied_bytes);
+  }
+  if (!sum.knows_code) {
+    text +=
+        "this Oclgrind hides its LLVM: no lines, and accesses in loops are matched by their order, not their turn\n";
+  }
+  return text;
+}
+
+std::string to_text(const KernelReport& kernel, unsigned columns, bool colour) {
+  const Launch& sum = kernel.sum;
+  const std::string size = sum.several_sizes ? "several sizes" : size_text(sum.local) + " work-items";
+  std::string text = fmt::format("{}: {}, {} of {}\n", kernel.name, plural(sum.launches, "launch", "launches"),
+                                 plural(sum.work_groups, "work-group", "work-groups"), size);
+  const bool accesses = std::any_of(sum.tallies.begin(), sum.tallies.end(), [](auto& t) { return !t.lines.empty(); });
+  if (!accesses) return text + "  no access to local memory\n" + remarks(kernel) + '\n';
+  text += lines_table(kernel) + '\n';
+  for (const ArchitectureTally& tally : sum.tallies) text += levels_table(tally, columns);
+  text += '\n' + remarks(kernel);
+  return text + worst_picture(kernel, columns, colour);
+}
+
+}  // namespace
+
+std::string to_text(const std::vector<KernelReport>& kernels, unsigned columns, bool colour) {
+  std::string text;
+  for (const KernelReport& kernel : kernels) text += to_text(kernel, columns, colour);
+  return text;
+}
+
+}  // namespace bankwise::opencl

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/check/sarif.hpp"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include <bankwise/support/revision.hpp>
+
+namespace bankwise::opencl {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// "4-byte load of tile in transpose_naive: 1024 passes where 128 would do", on some architecture.
+std::string message(const KernelReport& kernel, const LineTally& line) {
+  return fmt::format("{}-byte {} of {} in {}: {} passes where {} would do", line.width, to_string(line.operation),
+                     line.array, kernel.name, line.tally.passes, line.tally.ideal);
+}
+
+/// A path as SARIF has it: a URI below %SRCROOT%.
+std::string uri(const std::string& path) {
+  std::string text;
+  for (const char c : path) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+                       std::string_view("-._~/+@,=").find(c) != std::string_view::npos;
+    text += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return text;
+}
+
+ordered_json location(const Place& place) {
+  ordered_json region{{"startLine", place.line}};
+  if (place.column > 0) region["startColumn"] = place.column;
+  return {{"physicalLocation",
+           {{"artifactLocation", {{"uri", uri(place.file)}, {"uriBaseId", "%SRCROOT%"}}}, {"region", region}}}};
+}
+
+/// Calls `visit(kernel, tally, line, source)` for each line with conflicts.
+template <class Visit>
+void for_each_conflict(const std::vector<KernelReport>& kernels, Visit visit) {
+  for (const KernelReport& kernel : kernels) {
+    for (std::size_t i = 0; i < kernel.sum.tallies.size(); ++i) {
+      const ArchitectureTally& tally = kernel.sum.tallies[i];
+      for (std::size_t j = 0; j < tally.lines.size(); ++j) {
+        if (tally.lines[j].tally.conflicts > 0) visit(kernel, tally, tally.lines[j], kernel.lines[i][j]);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::string to_sarif(const std::vector<KernelReport>& kernels, const std::set<std::string>& exceeded) {
+  // One result for a place, in which architectures with the same numbers share a sentence.
+  struct Result {
+    bool exceeded = false;
+    std::map<std::string, std::string> architectures;  // by message
+  };
+  std::map<Place, Result> results;
+  for_each_conflict(kernels, [&](auto& kernel, auto& tally, auto& line, auto& source) {
+    if (!source.is_file) return;
+    Result& result = results[source.place];
+    result.exceeded |= exceeded.contains(kernel.name);
+    std::string& names = result.architectures[message(kernel, line)];
+    names += (names.empty() ? " on " : ", ") + tally.architecture;
+  });
+  ordered_json list = ordered_json::array();
+  for (const auto& [place, result] : results) {
+    std::string text;
+    for (const auto& [message, names] : result.architectures) text += (text.empty() ? "" : "; ") + message + names;
+    list.push_back({{"ruleId", "bank-conflict"},
+                    {"level", result.exceeded ? "error" : "warning"},
+                    {"message", {{"text", text + "."}}},
+                    {"locations", {location(place)}}});
+  }
+  const ordered_json rule{
+      {"id", "bank-conflict"},
+      {"name", "BankConflict"},
+      {"shortDescription", {{"text", "Lanes of one access to local memory want different words of one bank."}}},
+      {"fullDescription",
+       {{"text",
+         "The bank serves those words one after another. Padding the array, or exchanging its elements with an "
+         "XOR of row and column, spreads them over the banks."}}},
+      {"defaultConfiguration", {{"level", "warning"}}}};
+  const ordered_json sarif{
+      {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+      {"version", "2.1.0"},
+      {"runs",
+       {{{"tool", {{"driver", {{"name", "bankcheck"}, {"version", revision()}, {"rules", {rule}}}}}},
+         {"columnKind", "unicodeCodePoints"},
+         {"results", list}}}}};
+  return sarif.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+}
+
+std::size_t lines_without_file(const std::vector<KernelReport>& kernels) {
+  std::size_t lines = 0;
+  for_each_conflict(kernels, [&](auto&, auto&, auto&, auto& source) { lines += source.is_file ? 0 : 1; });
+  return lines;
+}
+
+}  // namespace bankwise::opencl

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/check/source_finder.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+namespace bankwise::opencl {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t largest_file = 4 << 20;
+
+bool may_hold_kernels(const fs::path& path) {
+  static const std::set<std::string> extensions{".cl", ".clh", ".ocl", ".opencl", ".c",  ".cc",  ".cpp", ".cxx",
+                                                ".h",  ".hh",  ".hpp", ".hxx",    ".in", ".inc", ".inl", ".m",
+                                                ".mm", ".py",  ".rs",  ".java",   ".go", ".jl",  ".js",  ".ts"};
+  return extensions.contains(path.extension().string());
+}
+
+unsigned indentation(std::string_view line) {
+  const auto begin = line.find_first_not_of(" \t");
+  return begin == std::string_view::npos ? 0 : unsigned(begin);
+}
+
+/// `  "x = 1;\n"` is x = 1; to OpenCL.
+FileLine without_quotes(std::string_view raw) {
+  const std::string_view line = trimmed(raw);
+  if (!line.starts_with('"')) return {std::string(line), indentation(raw)};
+  const std::size_t first = std::size_t(line.data() - raw.data()) + 1;
+  FileLine result;
+  for (std::size_t i = first; i < raw.size() && raw[i] != '"'; ++i) {
+    const bool escaped = raw[i] == '\\' && i + 1 < raw.size();
+    const std::size_t at = i;
+    if (escaped) ++i;
+    if (escaped && (raw[i] == 'n' || raw[i] == 'r')) continue;
+    const char c = escaped && raw[i] == 't' ? '\t' : raw[i];
+    if (result.text.empty() && (c == ' ' || c == '\t')) continue;
+    if (result.text.empty()) result.begin = unsigned(at);
+    if (escaped) result.plain = std::min(result.plain, unsigned(result.text.size()));
+    result.text += c;
+  }
+  result.text = trimmed(result.text);
+  return result;
+}
+
+std::vector<FileLine> readable_lines(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::vector<FileLine> lines;
+  for (const std::string& line : lines_of(text)) lines.push_back(without_quotes(line));
+  return lines;
+}
+
+/// How many lines before and behind line `at` of a file are those around line `from` of the program; empty ones do not
+/// count. 0 if the two themselves differ.
+std::size_t agreement(const std::vector<FileLine>& file, std::size_t at, const std::vector<SourceText::Line>& program,
+                      std::size_t from) {
+  const auto same = [&](std::size_t i, std::size_t j) { return trimmed(program[j].text) == file[i].text; };
+  if (!same(at, from) || file[at].text.empty()) return 0;
+  std::size_t agreeing = 1;
+  for (std::size_t i = at, j = from; i-- > 0 && j-- > 0 && same(i, j);) agreeing += file[i].text.empty() ? 0 : 1;
+  for (std::size_t i = at + 1, j = from + 1; i < file.size() && j < program.size() && same(i, j); ++i, ++j) {
+    agreeing += file[i].text.empty() ? 0 : 1;
+  }
+  return agreeing;
+}
+
+/// As a person writes it who is in the current folder.
+std::string shown(const fs::path& path) {
+  std::error_code error;
+  const fs::path near = fs::weakly_canonical(path, error).lexically_relative(fs::current_path(error));
+  return near.empty() || *near.begin() == ".." ? path.lexically_normal().string() : near.string();
+}
+
+unsigned column_in(const FileLine& file, const SourceText::Line& program, unsigned column) {
+  const unsigned begin = indentation(program.text);
+  return column <= begin || column - begin > file.plain ? 0 : column - begin + file.begin;
+}
+
+std::string file_name(std::string_view path) {
+  return fs::path(path).filename().string();
+}
+
+}  // namespace
+
+const std::vector<SourceFinder::File>& SourceFinder::files() {
+  if (files_) return *files_;
+  files_.emplace();
+  std::error_code error;
+  fs::recursive_directory_iterator entry(root_, fs::directory_options::skip_permission_denied, error), end;
+  for (; !error && entry != end; entry.increment(error)) {
+    const fs::path& path = entry->path();
+    std::error_code ignored;
+    if (entry->is_directory(ignored)) {
+      if (path.filename().string().starts_with('.') || fs::exists(path / "CMakeCache.txt", ignored)) {
+        entry.disable_recursion_pending();
+      }
+    } else if (may_hold_kernels(path) && entry->is_regular_file(ignored) && entry->file_size(ignored) <= largest_file) {
+      files_->push_back({shown(path), readable_lines(path)});
+    }
+  }
+  std::sort(files_->begin(), files_->end(), [](const File& a, const File& b) { return a.path < b.path; });
+  return *files_;
+}
+
+std::optional<Place> SourceFinder::find(const SourceText& source, const Place& place) {
+  if (place.line == 0) return std::nullopt;
+  const bool nameless = ends_with_path(place.file, nameless_source);
+  const SourceText::Line* line = source.find(place.file, place.line);
+  if (!nameless) {
+    std::error_code error;
+    const fs::path near = fs::path(place.file).lexically_proximate(fs::weakly_canonical(root_, error));
+    if (!near.empty() && *near.begin() != ".." && near.is_relative() && fs::exists(root_ / near, error)) {
+      return Place{shown(root_ / near), place.line, place.column};
+    }
+  }
+  if (line == nullptr) return std::nullopt;
+  const std::size_t from = std::size_t(line - source.lines().data());
+  std::optional<Place> best;
+  const auto lines = std::size_t(std::count_if(source.lines().begin(), source.lines().end(),
+                                               [](const auto& one) { return !trimmed(one.text).empty(); }));
+  std::size_t most = std::min<std::size_t>(2, lines - 1);  // so many are alike by chance
+  for (const File& file : files()) {
+    if (!nameless && file_name(file.path) != file_name(place.file)) continue;
+    for (std::size_t at = 0; at < file.lines.size(); ++at) {
+      const std::size_t agreeing = agreement(file.lines, at, source.lines(), from);
+      if (agreeing <= most) continue;
+      most = agreeing;
+      best = Place{file.path, unsigned(at + 1), column_in(file.lines[at], *line, place.column)};
+    }
+  }
+  return best;
+}
+
+}  // namespace bankwise::opencl

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <unordered_map>
+
+#include <bankwise/banks/access.hpp>
+#include "bankcheck/opencl/plugin/code.hpp"
+
+namespace bankwise::opencl {
+
+/// What LLVM's representation of a kernel says. Blocks and instructions are pointers to LLVM's own, and valid as long as
+/// the kernel runs; one thread's.
+class LlvmCode {
+ public:
+  enum class Step { straight, jump, call, ret };
+  static Step step(const void* instruction);
+
+  const Block& block(const void* block);
+  const Instruction& instruction(const void* instruction, banks::Operation operation);
+
+ private:
+  struct Kind {
+    const void* instruction;
+    banks::Operation operation;
+    bool operator==(const Kind&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Kind& kind) const {
+      return std::hash<const void*>()(kind.instruction) * 31 + unsigned(kind.operation);
+    }
+  };
+  std::unordered_map<const void*, Block> blocks_;
+  std::unordered_map<Kind, Instruction, Hash> instructions_;
+};
+
+}  // namespace bankwise::opencl

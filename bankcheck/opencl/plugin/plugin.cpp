@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: MIT
+//
+// The plugin of Oclgrind behind `bankcheck opencl`: follows the work-items of every kernel, and appends what their
+// accesses to local memory cost to the record that bankcheck reads (opencl/launch_record.hpp).
+//
+// Oclgrind loads it into each context and may call it from several threads, a work-group staying with one of them. The
+// environment says what to do: BANKWISE_RECORD, a file to append to, and BANKWISE_ARCHITECTURES, names with commas.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "bankcheck/opencl/plugin/group_recorder.hpp"
+#include "bankcheck/opencl/plugin/llvm_c.hpp"
+#include "bankcheck/opencl/plugin/llvm_code.hpp"
+#include "oclgrind/Context.h"
+#include "oclgrind/Kernel.h"
+#include "oclgrind/KernelInvocation.h"
+#include "oclgrind/Memory.h"
+#include "oclgrind/Plugin.h"
+#include "oclgrind/Program.h"
+#include "oclgrind/WorkGroup.h"
+#include "oclgrind/WorkItem.h"
+
+namespace bankwise::opencl {
+namespace {
+
+/// At once and at the end of the file, whoever else writes there; a program may end at any moment.
+void append(const std::string& line) {
+  const char* path = std::getenv("BANKWISE_RECORD");
+  const int file = path == nullptr ? -1 : open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+  if (file < 0) return;  // bankcheck misses the record, and says so
+  for (std::size_t done = 0; done < line.size();) {
+    const ssize_t wrote = write(file, line.data() + done, line.size() - done);
+    if (wrote <= 0) break;
+    done += std::size_t(wrote);
+  }
+  close(file);
+}
+
+std::vector<const banks::Architecture*> wanted_architectures() {
+  std::vector<const banks::Architecture*> architectures;
+  const char* variable = std::getenv("BANKWISE_ARCHITECTURES");
+  std::istringstream names(variable == nullptr ? "sm_90" : variable);
+  for (std::string name; std::getline(names, name, ',');) {
+    if (const auto* found = banks::find_architecture(name)) architectures.push_back(found);
+  }
+  return architectures;
+}
+
+std::array<std::uint64_t, 3> array_of(::oclgrind::Size3 size) {
+  return {size.x, size.y, size.z};
+}
+
+/// A lane on its way through the kernel.
+struct Lane {
+  LanePath path;
+  std::size_t calls = 0;  ///< that it is in
+  bool jumped = false;    ///< since its path was last looked at
+};
+
+/// What a worker thread knows of the work-group that it runs.
+struct Worker {
+  GroupRecorder recorder;
+  LlvmCode code;
+  std::vector<Lane> lanes;
+  std::vector<std::pair<std::size_t, std::uint32_t>> buffers;  ///< Oclgrind's of each array, and the array's number
+  ::oclgrind::Size3 size;
+  std::uint64_t copied_bytes = 0;
+  const ::oclgrind::WorkItem* last_item = nullptr;
+  unsigned last_lane = 0;
+
+  unsigned lane_of(const ::oclgrind::WorkItem* item) {
+    if (item != last_item) {
+      const auto id = item->getLocalID();
+      last_item = item;
+      last_lane = unsigned(id.x + size.x * (id.y + size.y * id.z));
+    }
+    return last_lane;
+  }
+};
+
+class BankPlugin : public ::oclgrind::Plugin {
+ public:
+  explicit BankPlugin(const ::oclgrind::Context* context) : Plugin(context), architectures_(wanted_architectures()) {
+    append(context_line());
+  }
+
+  void kernelBegin(const ::oclgrind::KernelInvocation* invocation) override;
+  void kernelEnd(const ::oclgrind::KernelInvocation* invocation) override;
+  void workGroupBegin(const ::oclgrind::WorkGroup* group) override;
+  void workGroupBarrier(const ::oclgrind::WorkGroup* group, std::uint32_t flags) override;
+  void workGroupComplete(const ::oclgrind::WorkGroup* group) override;
+  void instructionExecuted(const ::oclgrind::WorkItem* item, const llvm::Instruction* instruction,
+                           const ::oclgrind::TypedValue& result) override;
+  void memoryLoad(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item, std::size_t address,
+                  std::size_t size) override;
+  void memoryStore(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item, std::size_t address,
+                   std::size_t size, const std::uint8_t* data) override;
+  void memoryAtomicLoad(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item, ::oclgrind::AtomicOp op,
+                        std::size_t address, std::size_t size) override;
+  void memoryLoad(const ::oclgrind::Memory* memory, const ::oclgrind::WorkGroup* group, std::size_t address,
+                  std::size_t size) override;
+  void memoryStore(const ::oclgrind::Memory* memory, const ::oclgrind::WorkGroup* group, std::size_t address,
+                   std::size_t size, const std::uint8_t* data) override;
+  void log(::oclgrind::MessageType type, const char* message) override;
+
+ private:
+  /// A kernel's argument or variable in local memory.
+  struct LocalValue {
+    std::string name;
+    const llvm::Value* value;
+    std::size_t bytes;
+  };
+
+  std::vector<LocalValue> local_values() const;
+  void access(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item, banks::Operation operation,
+              std::size_t address, std::size_t size);
+  void copied(const ::oclgrind::Memory* memory, std::size_t size);
+
+  std::vector<const banks::Architecture*> architectures_;
+  const ::oclgrind::Kernel* kernel_ = nullptr;
+  std::vector<LocalValue> locals_;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> told_sources_;  ///< by process, for a fork has not told
+  std::mutex mutex_;
+  Launch launch_;
+
+  static thread_local std::unique_ptr<Worker> worker_;
+};
+
+thread_local std::unique_ptr<Worker> BankPlugin::worker_;
+
+/// Held from a kernel's begin to its end. Oclgrind counts work-groups in a variable that all contexts share, so that kernels
+/// of two threads at once would take groups from each other.
+std::mutex one_kernel;
+
+/// In an order of their own: Oclgrind's is that of pointers, which differs from run to run.
+std::vector<BankPlugin::LocalValue> BankPlugin::local_values() const {
+  std::vector<LocalValue> locals;
+  const std::string prefix = kernel_->getName() + ".";
+  const void* function = kernel_->getFunction();
+  for (auto value = kernel_->values_begin(); value != kernel_->values_end(); ++value) {
+    std::string name;
+    if (llvm_c::available()) {
+      std::size_t length = 0;
+      const char* text = LLVMGetValueName2(value->first, &length);
+      name = std::string(text, length);
+      if (name.starts_with(prefix)) name.erase(0, prefix.size());
+      for (unsigned i = 0; i < LLVMCountParams(function); ++i) {
+        if (LLVMGetParam(function, i) != value->first) continue;
+        const auto written = kernel_->getArgumentName(i);
+        name = written.length > 0 ? std::string(written.data, written.length) : "argument " + std::to_string(i);
+      }
+    }
+    locals.push_back({name.empty() ? "?" : name, value->first, value->second.size});
+  }
+  std::sort(locals.begin(), locals.end(), [](auto& a, auto& b) { return a.name < b.name; });
+  return locals;
+}
+
+void BankPlugin::kernelBegin(const ::oclgrind::KernelInvocation* invocation) {
+  one_kernel.lock();
+  kernel_ = invocation->getKernel();
+  locals_ = local_values();
+  const auto* program = kernel_->getProgram();
+  launch_ = {.kernel = kernel_->getName(),
+             .process = std::uint64_t(getpid()),
+             .program = program->getUID(),
+             .build_options = program->getBuildOptions(),
+             .global = array_of(invocation->getGlobalSize()),
+             .local = array_of(invocation->getLocalSize()),
+             .knows_code = llvm_c::available()};
+  for (const auto* architecture : architectures_) {
+    launch_.tallies.push_back({std::string(architecture->name), architecture->warp, {}, {}, {}});
+  }
+  if (told_sources_.insert({launch_.process, launch_.program}).second) {
+    append(line_of(ProgramSource{launch_.process, launch_.program, program->getSource()}));
+  }
+}
+
+void BankPlugin::kernelEnd(const ::oclgrind::KernelInvocation*) {
+  append(line_of(launch_));
+  one_kernel.unlock();
+}
+
+void BankPlugin::workGroupBegin(const ::oclgrind::WorkGroup* group) {
+  // Oclgrind starts new threads for each kernel, so that what a thread has learned of the code is this kernel's.
+  if (worker_ == nullptr) worker_ = std::make_unique<Worker>(Worker{GroupRecorder(architectures_), {}, {}, {}, {}});
+  Worker& worker = *worker_;
+  worker.size = group->getGroupSize();
+  worker.copied_bytes = 0;
+  worker.last_item = nullptr;
+  worker.lanes.assign(worker.size.x * worker.size.y * worker.size.z, {});
+  worker.buffers.clear();
+  std::vector<LocalArray> arrays;
+  std::uint32_t begin = 0;
+  for (const LocalValue& local : locals_) {
+    std::size_t address = 0;
+    try {
+      address = group->getLocalMemoryAddress(local.value);
+    } catch (const std::out_of_range&) {
+      continue;  // an argument that is not in local memory
+    }
+    worker.buffers.emplace_back(group->getLocalMemory()->extractBuffer(address), std::uint32_t(arrays.size()));
+    arrays.push_back({local.name, begin});
+    begin += std::uint32_t((local.bytes + array_stride - 1) / array_stride) * array_stride;
+  }
+  worker.recorder.begin(group->getGroupIndex(), std::move(arrays));
+}
+
+void BankPlugin::workGroupBarrier(const ::oclgrind::WorkGroup*, std::uint32_t) {
+  worker_->recorder.barrier();
+}
+
+void BankPlugin::workGroupComplete(const ::oclgrind::WorkGroup*) {
+  const std::lock_guard lock(mutex_);
+  worker_->recorder.end(launch_);
+  launch_.copied_bytes += worker_->copied_bytes;
+}
+
+void BankPlugin::instructionExecuted(const ::oclgrind::WorkItem* item, const llvm::Instruction* instruction,
+                                     const ::oclgrind::TypedValue&) {
+  const auto step = LlvmCode::step(instruction);
+  if (step == LlvmCode::Step::straight) return;
+  Worker& worker = *worker_;
+  Lane& lane = worker.lanes[worker.lane_of(item)];
+  if (lane.jumped) {
+    const Block& block = worker.code.block(LLVMGetInstructionParent(instruction));
+    lane.path.enter_block(block.loops, block.is_header);
+  }
+  lane.jumped = step == LlvmCode::Step::jump;
+  if (lane.jumped) return;
+  const std::size_t calls = item->getCallStack().size();
+  if (calls > lane.calls) lane.path.enter_call(instruction);
+  if (calls < lane.calls) lane.path.leave_call();
+  lane.calls = calls;
+}
+
+void BankPlugin::access(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item, banks::Operation operation,
+                        std::size_t address, std::size_t size) {
+  Worker& worker = *worker_;
+  const unsigned number = worker.lane_of(item);
+  Lane& lane = worker.lanes[number];
+  if (lane.jumped) {
+    const Block& block = worker.code.block(item->getCurrentBlock());
+    lane.path.enter_block(block.loops, block.is_header);
+    lane.jumped = false;
+  }
+  const std::size_t buffer = memory->extractBuffer(address);
+  const auto found = std::find_if(worker.buffers.begin(), worker.buffers.end(),
+                                  [&](const auto& known) { return known.first == buffer; });
+  if (found == worker.buffers.end()) return;  // out of bounds: Oclgrind's own check says so
+  const Instruction& instruction = worker.code.instruction(item->getCurrentInstruction(), operation);
+  if (operation == banks::Operation::atomic_inc && !instruction.adds_one_only) operation = banks::Operation::atomic;
+  worker.recorder.access(
+      number, lane.path,
+      {&instruction, operation, unsigned(size), found->second, std::uint32_t(memory->extractOffset(address))});
+}
+
+void BankPlugin::memoryLoad(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item, std::size_t address,
+                            std::size_t size) {
+  if (memory->getAddressSpace() == ::oclgrind::AddrSpaceLocal) {
+    access(memory, item, banks::Operation::load, address, size);
+  }
+}
+
+void BankPlugin::memoryStore(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item, std::size_t address,
+                             std::size_t size, const std::uint8_t*) {
+  if (memory->getAddressSpace() == ::oclgrind::AddrSpaceLocal) {
+    access(memory, item, banks::Operation::store, address, size);
+  }
+}
+
+/// The load is half of each atomic; the store, which a compare-and-swap may lack, is not counted again.
+void BankPlugin::memoryAtomicLoad(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item,
+                                  ::oclgrind::AtomicOp op, std::size_t address, std::size_t size) {
+  if (memory->getAddressSpace() != ::oclgrind::AddrSpaceLocal) return;
+  const bool swaps = op == ::oclgrind::AtomicCmpXchg, adds = op == ::oclgrind::AtomicInc || op == ::oclgrind::AtomicAdd;
+  const auto operation = swaps  ? banks::Operation::atomic_cas
+                         : adds ? banks::Operation::atomic_inc  // perhaps: access() looks
+                                : banks::Operation::atomic;
+  access(memory, item, operation, address, size);
+}
+
+void BankPlugin::copied(const ::oclgrind::Memory* memory, std::size_t size) {
+  if (memory->getAddressSpace() == ::oclgrind::AddrSpaceLocal && worker_ != nullptr) worker_->copied_bytes += size;
+}
+
+void BankPlugin::memoryLoad(const ::oclgrind::Memory* memory, const ::oclgrind::WorkGroup*, std::size_t,
+                            std::size_t size) {
+  copied(memory, size);
+}
+
+void BankPlugin::memoryStore(const ::oclgrind::Memory* memory, const ::oclgrind::WorkGroup*, std::size_t,
+                             std::size_t size, const std::uint8_t*) {
+  copied(memory, size);
+}
+
+void BankPlugin::log(::oclgrind::MessageType type, const char* message) {
+  static std::atomic<unsigned> told = 0;
+  if (type == ::oclgrind::ERROR && told++ < most_errors) append(error_line(message));
+}
+
+/// Contexts that nobody releases keep their plugin to the end; all is written by then. The map is never destroyed, because
+/// a program may release a context after our own destructors, in one of its global variables.
+std::mutex plugins_mutex;
+auto& plugins = *new std::map<const ::oclgrind::Context*, std::unique_ptr<BankPlugin>>;
+
+}  // namespace
+}  // namespace bankwise::opencl
+
+extern "C" {
+
+__attribute__((visibility("default"))) void initializePlugins(::oclgrind::Context* context) {
+  using namespace bankwise::opencl;
+  const std::lock_guard lock(plugins_mutex);
+  auto& plugin = plugins[context] = std::make_unique<BankPlugin>(context);
+  context->registerPlugin(plugin.get());
+}
+
+__attribute__((visibility("default"))) void releasePlugins(::oclgrind::Context* context) {
+  using namespace bankwise::opencl;
+  const std::lock_guard lock(plugins_mutex);
+  context->unregisterPlugin(plugins.at(context).get());
+  plugins.erase(context);
+}
+}

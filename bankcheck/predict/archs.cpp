@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/predict/archs.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include <bankwise/banks/cost.hpp>
+#include <bankwise/support/table.hpp>
+#include "bankcheck/predict/bank_picture.hpp"
+
+namespace bankwise {
+namespace {
+
+using banks::Architecture;
+using banks::Rule;
+
+std::string list(const std::vector<std::string>& parts) {
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// What a rule decides, because no rule before it does: operations that have the same widths together.
+struct Coverage {
+  std::vector<std::string> operations;
+  std::vector<unsigned> widths;
+};
+
+std::vector<Coverage> coverage_of(const Architecture& architecture, const Rule& rule) {
+  std::vector<Coverage> all;
+  for (int i = 0; i < banks::operation_count; ++i) {
+    const auto operation = banks::Operation(i);
+    std::vector<unsigned> widths;
+    for (unsigned width = 1; width <= 16; ++width) {
+      if (banks::find_rule(architecture, operation, width) == &rule) widths.push_back(width);
+    }
+    if (widths.empty()) continue;
+    auto same = std::find_if(all.begin(), all.end(), [&](const Coverage& other) { return other.widths == widths; });
+    if (same == all.end()) same = all.insert(all.end(), {{}, widths});
+    same->operations.emplace_back(to_string(operation));
+  }
+  return all;
+}
+
+/// The lanes of each phase that has some of the architecture's lanes.
+std::vector<std::string> phases_of(const Architecture& architecture, const Rule& rule) {
+  std::vector<std::string> phases;
+  for (unsigned i = 0; i < rule.phases.count; ++i) {
+    const auto lanes = rule.phases.lanes[i] & (~std::uint64_t{0} >> (banks::most_lanes - architecture.lanes));
+    if (lanes != 0) phases.push_back(lane_ranges(lanes));
+  }
+  return phases;
+}
+
+std::string served(const Architecture& architecture, const Rule& rule) {
+  constexpr std::string_view servings[]{"", "; lanes of one bank serialize, even for the same word",
+                                        "; lanes of one bank serialize unless they want the same bytes",
+                                        "; one word a step goes to all of its lanes"};
+  std::string text = fmt::format("lanes {{{}}}, {} banks of {} bytes", fmt::join(phases_of(architecture, rule), "} {"),
+                                 rule.banks.count, rule.banks.bytes);
+  if (const unsigned around = rule.banks.count * rule.banks.bytes; rule.banks.row_bytes != around) {
+    text += fmt::format(", {} words of a bank at once if they lie in one aligned run of {} bytes",
+                        rule.banks.row_bytes / around, rule.banks.row_bytes);
+  }
+  if (rule.request_bytes != 0) text += fmt::format(", in requests of {} bytes", rule.request_bytes);
+  if (rule.merges) text += ", neighbours merged where lanes n and n^1, or n and n^2, agree";
+  if (rule.total == banks::Total::worst) text += ", as much as the worst of them";
+  if (rule.total == banks::Total::worst_plus_one) text += ", one more than the worst of them";
+  if (rule.rounds > 1) text += fmt::format(", {} passes a turn", rule.rounds);
+  return text + std::string(servings[int(rule.serving)]);
+}
+
+std::string blocks(const Architecture& architecture) {
+  std::string text = fmt::format("\n{}\n", architecture.name);
+  if (!architecture.note.empty()) text += fmt::format("  {}\n", architecture.note);
+  for (const Rule& rule : architecture.rules) {
+    for (const auto& [operations, widths] : coverage_of(architecture, rule)) {
+      text += fmt::format("  {}, {} bytes: ", list(operations), fmt::join(widths, "/"));
+      if (!rule.refusal.empty()) {
+        text += fmt::format("{}\n", rule.refusal);
+      } else {
+        text += fmt::format("{}\n      {}: {}\n", served(architecture, rule), to_string(rule.evidence), rule.source);
+      }
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string architectures_text() {
+  std::vector<std::vector<std::string>> rows{{"name", "also", "warp", "GPUs"}};
+  std::string details;
+  for (const Architecture& architecture : banks::architectures()) {
+    rows.push_back({std::string(architecture.name), std::string(architecture.aliases),
+                    std::to_string(architecture.warp), std::string(architecture.gpus)});
+    details += blocks(architecture);
+  }
+  return format_table(rows, 2, true) + details;
+}
+
+std::string architectures_json() {
+  nlohmann::ordered_json all = nlohmann::json::array();
+  for (const Architecture& architecture : banks::architectures()) {
+    nlohmann::ordered_json rules = nlohmann::json::array();
+    for (const Rule& rule : architecture.rules) {
+      for (const auto& [operations, widths] : coverage_of(architecture, rule)) {
+        nlohmann::ordered_json json{{"operations", operations}, {"widths", widths}};
+        if (rule.refusal.empty()) {
+          json["phases"] = phases_of(architecture, rule);
+          json["banks"] = rule.banks.count;
+          json["bank_bytes"] = rule.banks.bytes;
+          json["row_bytes"] = rule.banks.row_bytes;
+          json["served"] = served(architecture, rule);
+          json["evidence"] = to_string(rule.evidence);
+          json["source"] = rule.source;
+        } else {
+          json["refusal"] = rule.refusal;
+        }
+        rules.push_back(std::move(json));
+      }
+    }
+    all.push_back({{"name", architecture.name},
+                   {"aliases", architecture.aliases},
+                   {"gpus", architecture.gpus},
+                   {"warp_width", architecture.warp},
+                   {"note", architecture.note},
+                   {"rules", std::move(rules)}});
+  }
+  return nlohmann::ordered_json{{"schema_version", 1}, {"architectures", std::move(all)}}.dump(2) + '\n';
+}
+
+}  // namespace bankwise

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/predict/predict_csv.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <istream>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <vector>
+
+#include <bankwise/banks/cost.hpp>
+#include <bankwise/support/csv.hpp>
+#include <bankwise/support/in_quotes.hpp>
+#include <bankwise/support/whole_number.hpp>
+
+namespace bankwise {
+namespace {
+
+constexpr std::size_t longest_line = 1 << 16;
+
+template <class Number>
+bool parse(std::string_view text, int base, Number& number) {
+  if (text.starts_with("0x") || text.starts_with("0X")) {
+    text.remove_prefix(2);
+    base = 16;
+  }
+  return parse_number(text, number, base);
+}
+
+/// Where the header has put what.
+struct Columns {
+  std::size_t id = 0, op = 0, width = 0, mask = 0;
+  std::vector<std::size_t> lanes;
+};
+
+/// A sentence if the header does not do.
+std::string read_header(const std::vector<std::string_view>& names, Columns& columns) {
+  const auto find = [&](std::string_view name, std::size_t& column) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    column = std::size_t(found - names.begin());
+    return found != names.end();
+  };
+  const std::pair<std::string_view, std::size_t*> needed[]{
+      {"id", &columns.id}, {"op", &columns.op}, {"width", &columns.width}, {"mask", &columns.mask}};
+  for (const auto& [name, column] : needed) {
+    if (!find(name, *column))
+      return fmt::format("the header has no column '{}'; it must be id,op,width,mask,a0,...", name);
+    if (std::count(names.begin(), names.end(), name) > 1) return fmt::format("the header has two columns '{}'", name);
+  }
+  for (std::size_t column = 0; find(fmt::format("a{}", columns.lanes.size()), column);) {
+    if (std::count(names.begin(), names.end(), names[column]) > 1) {
+      return fmt::format("the header has two columns '{}'", names[column]);
+    }
+    columns.lanes.push_back(column);
+  }
+  if (columns.lanes.size() == 32 || columns.lanes.size() == 64) return "";
+  return fmt::format("the header has {} columns for lanes, a0 and following; it must have 32 or 64",
+                     columns.lanes.size());
+}
+
+/// One access read from a row. The addresses lie in here.
+class Row {
+ public:
+  /// A sentence if the fields are no access.
+  std::string read(const std::vector<std::string_view>& fields, const Columns& columns) {
+    const auto operation = banks::operation_named(fields[columns.op]);
+    if (!operation) {
+      return fmt::format(
+          "{} is no operation; there are load, store, atomic, atomic.inc, atomic.cas, ldmatrix.x1 to .x4 "
+          "and stmatrix.x1 to .x4",
+          in_quotes(fields[columns.op]));
+    }
+    access.operation = *operation;
+    if (!parse(fields[columns.width], 10, access.width)) {
+      return fmt::format("the width {} is not a number of bytes", in_quotes(fields[columns.width]));
+    }
+    if (!parse(fields[columns.mask], 16, access.mask)) {
+      return fmt::format("the mask {} is not a hexadecimal number of at most 64 bits", in_quotes(fields[columns.mask]));
+    }
+    const std::size_t lanes = columns.lanes.size();
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      addresses_[lane] = 0;
+      const bool active = (access.mask >> lane & 1) != 0;
+      if (active && !parse(fields[columns.lanes[lane]], 10, addresses_[lane])) {
+        return fmt::format("the address of lane {}, {}, is not a byte offset below 4 GiB", lane,
+                           in_quotes(fields[columns.lanes[lane]]));
+      }
+    }
+    access.addresses = {addresses_.data(), lanes};
+    return "";
+  }
+  banks::Access access;
+
+ private:
+  std::array<std::uint32_t, banks::most_lanes> addresses_{};
+};
+
+/// Writes what is asked for, a row at a time.
+class Writer {
+ public:
+  Writer(std::ostream& out, Format format, const banks::Architecture& architecture)
+      : out_(out),
+        format_(format),
+        has_choice_(std::any_of(architecture.rules.begin(), architecture.rules.end(), [](const banks::Rule& rule) {
+          return rule.serving == banks::Serving::one_broadcast;
+        })) {
+    if (format_ == Format::csv) {
+      out_ << "id,passes,ideal,conflicts" << (has_choice_ ? ",passes_max,conflicts_max\n" : "\n");
+    } else {
+      out_ << fmt::format(R"({{"schema_version":1,"architecture":"{}","results":[)", architecture.name);
+    }
+  }
+  /// False if it cannot be written.
+  bool add(std::string_view id, const banks::Cost& cost) {
+    line_.clear();
+    const auto append = std::back_inserter(line_);
+    if (format_ == Format::csv) {
+      fmt::format_to(append, "{},{},{},{}", csv_field(id), cost.passes, cost.ideal, cost.conflicts);
+      if (has_choice_) fmt::format_to(append, ",{},{}", cost.passes_max, cost.conflicts_max);
+    } else {
+      fmt::format_to(append, R"({}{{"id":{},"passes":{},"ideal":{},"conflicts":{})", any_ ? "," : "", json_text(id),
+                     cost.passes, cost.ideal, cost.conflicts);
+      if (has_choice_) {
+        fmt::format_to(append, R"(,"passes_max":{},"conflicts_max":{})", cost.passes_max, cost.conflicts_max);
+      }
+      line_ += '}';
+    }
+    any_ = true;
+    return bool(out_ << (line_ += '\n'));
+  }
+  void end(const std::optional<BadRow>& bad) {
+    if (format_ == Format::json) {
+      out_ << ']';
+      if (bad) out_ << fmt::format(R"(,"error":{{"line":{},"sentence":{}}})", bad->line, json_text(bad->sentence));
+      out_ << "}\n";
+    }
+    out_.flush();
+  }
+
+ private:
+  static std::string json_text(std::string_view text) {
+    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+  std::ostream& out_;
+  Format format_;
+  bool has_choice_, any_ = false;
+  std::string line_;
+};
+
+/// Reads lines into one buffer of its own.
+class Lines {
+ public:
+  explicit Lines(std::istream& in) : in_(in) {}
+  /// The next line that is not blank, without its end; empty at the end of the input.
+  std::optional<std::string_view> next() {
+    for (;;) {
+      in_.getline(buffer_.data(), std::streamsize(buffer_.size()));
+      const auto read = std::size_t(in_.gcount());
+      if (in_.bad() || (read == 0 && !in_)) return std::nullopt;
+      ++number_;
+      too_long_ = in_.fail();
+      if (too_long_) return "";
+      std::string_view line(buffer_.data(), in_.eof() ? read : read - 1);
+      if (number_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);  // some editors mark UTF-8
+      if (line.ends_with('\r')) line.remove_suffix(1);
+      if (!line.empty()) return line;
+    }
+  }
+  std::uint64_t number() const { return number_; }
+  bool too_long() const { return too_long_; }
+
+ private:
+  std::istream& in_;
+  std::vector<char> buffer_ = std::vector<char>(longest_line);
+  std::uint64_t number_ = 0;
+  bool too_long_ = false;
+};
+
+std::optional<BadRow> predict_rows(const banks::Architecture& architecture, std::istream& in, Writer& writer) {
+  Lines lines(in);
+  std::vector<std::string_view> fields;
+  std::vector<std::string> unquoted;
+  std::optional<Columns> columns;
+  std::size_t column_count = 0;
+  Row row;
+  const auto bad = [&](std::string sentence) { return BadRow{lines.number(), std::move(sentence)}; };
+  while (const auto line = lines.next()) {
+    if (lines.too_long()) return bad(fmt::format("the line is longer than {} bytes", longest_line - 1));
+    if (!split_csv(*line, fields, unquoted))
+      return bad("a field in quotes does not end with them, or a quote in a field is not doubled");
+    if (!columns) {
+      column_count = fields.size();
+      if (const auto sentence = read_header(fields, columns.emplace()); !sentence.empty()) return bad(sentence);
+      continue;
+    }
+    if (fields.size() != column_count) {
+      return bad(fmt::format("the row has {} fields, the header {}", fields.size(), column_count));
+    }
+    if (const auto sentence = row.read(fields, *columns); !sentence.empty()) return bad(sentence);
+    const auto outcome = banks::cost(architecture, row.access);
+    if (const auto* refusal = std::get_if<banks::Refusal>(&outcome)) {
+      return bad(banks::sentence(architecture, row.access, *refusal));
+    }
+    if (!writer.add(fields[columns->id], std::get<banks::Cost>(outcome))) return std::nullopt;  // nobody reads it
+  }
+  if (in.bad()) return BadRow{lines.number() + 1, "the file cannot be read any further"};
+  if (!columns) return BadRow{1, "the file is empty; its first line must be id,op,width,mask,a0,..."};
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<BadRow> predict_csv(const banks::Architecture& architecture, std::istream& in, std::ostream& out,
+                                  Format format) {
+  Writer writer(out, format, architecture);
+  auto bad = predict_rows(architecture, in, writer);
+  writer.end(bad);
+  return bad;
+}
+
+}  // namespace bankwise

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/predict/predict_index.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/in_quotes.hpp>
+#include "bankcheck/predict/bank_picture.hpp"
+#include "bankcheck/predict/index_expression.hpp"
+
+namespace bankwise {
+namespace {
+
+std::string range(unsigned least, unsigned most) {
+  return least == most ? std::to_string(least) : fmt::format("{} to {}", least, most);
+}
+
+std::string subject(const Prediction& prediction) {
+  return fmt::format("{}: {}-byte {}, element {}", prediction.architecture->name, prediction.width,
+                     to_string(prediction.operation), prediction.index);
+}
+
+}  // namespace
+
+Prediction predict_index(const banks::Architecture& architecture, banks::Operation operation, unsigned width,
+                         std::uint64_t mask, const std::string& index) {
+  Prediction result{&architecture, index, operation, width, mask, std::vector<std::uint32_t>(banks::most_lanes), {}};
+  try {
+    IndexExpression expression(index);
+    for (unsigned lane = 0; lane < banks::most_lanes; ++lane) {
+      if ((mask >> lane & 1) == 0) continue;
+      const std::int64_t element = expression(lane);
+      if (element < 0) throw ExpressionError(fmt::format("element {} of lane {} is negative", element, lane));
+      if (element > std::int64_t{0xFFFFFFFF} / std::max(width, 1U)) {
+        throw ExpressionError(fmt::format("element {} of lane {} has no address below 4 GiB", element, lane));
+      }
+      result.addresses[lane] = std::uint32_t(element) * width;
+    }
+  } catch (const ExpressionError& error) {
+    throw UsageError(fmt::format("--index {}: {}", in_quotes(index, 60), error.what()));
+  }
+  const auto outcome = banks::cost(architecture, result.access());
+  if (const auto* refusal = std::get_if<banks::Refusal>(&outcome)) {
+    throw UsageError(banks::sentence(architecture, result.access(), *refusal));
+  }
+  result.cost = std::get<banks::Cost>(outcome);
+  return result;
+}
+
+std::string text_of(const Prediction& prediction, unsigned columns, bool colour) {
+  const banks::Cost& cost = prediction.cost;
+  const banks::Rule& rule = *banks::find_rule(*prediction.architecture, prediction.operation, prediction.width);
+  std::string text = subject(prediction) + '\n';
+  text += fmt::format("passes {}, ideal {}, conflicts {}\n", range(cost.passes, cost.passes_max), cost.ideal,
+                      range(cost.conflicts, cost.conflicts_max));
+  if (cost.merged_by != 0) {
+    text += fmt::format("lanes n and n^{} agree: neighbouring phases are merged\n", cost.merged_by);
+  }
+  if (!prediction.architecture->note.empty()) text += fmt::format("note: {}\n", prediction.architecture->note);
+  text += fmt::format("rule: {} ({})\n", rule.source, to_string(rule.evidence));
+  return text + to_text(picture(*prediction.architecture, prediction.access(), cost), columns, colour);
+}
+
+std::string json_of(const Prediction& prediction) {
+  const banks::Cost& cost = prediction.cost;
+  const banks::Rule& rule = *banks::find_rule(*prediction.architecture, prediction.operation, prediction.width);
+  nlohmann::ordered_json phases = nlohmann::json::array();
+  for (unsigned i = 0; i < cost.phase_count; ++i) {
+    const auto& phase = cost.phases[i];
+    phases.push_back({{"lanes", lane_ranges(phase.lanes)},
+                      {"first_byte", phase.first_byte},
+                      {"passes", phase.passes},
+                      {"passes_max", phase.passes_max}});
+  }
+  const nlohmann::ordered_json json{{"schema_version", 1},
+                                    {"architecture", prediction.architecture->name},
+                                    {"operation", to_string(prediction.operation)},
+                                    {"width", prediction.width},
+                                    {"index", prediction.index},
+                                    {"mask", fmt::format("{:#x}", prediction.mask)},
+                                    {"passes", cost.passes},
+                                    {"ideal", cost.ideal},
+                                    {"conflicts", cost.conflicts},
+                                    {"passes_max", cost.passes_max},
+                                    {"conflicts_max", cost.conflicts_max},
+                                    {"merged_by", cost.merged_by},
+                                    {"phases", phases},
+                                    {"evidence", to_string(rule.evidence)},
+                                    {"source", rule.source},
+                                    {"note", prediction.architecture->note}};
+  return json.dump(2) + '\n';
+}
+
+std::string svg_of(const Prediction& prediction) {
+  const banks::Cost& cost = prediction.cost;
+  return to_svg(picture(*prediction.architecture, prediction.access(), cost),
+                fmt::format("{}: passes {}, conflicts {}", subject(prediction), range(cost.passes, cost.passes_max),
+                            range(cost.conflicts, cost.conflicts_max)));
+}
+
+}  // namespace bankwise

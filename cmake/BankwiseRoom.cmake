@@ -1,0 +1,16 @@
+# bankwise_room(<name> SOURCES <file>... [HEADERS <file>...] [KNOWS <target>...] [USES <target>...])
+#
+# The library bankwise::<name> from one folder of common/bankwise. HEADERS are public, and nothing else of the folder is
+# installed: a header that they include must be among them. KNOWS are the targets that the public headers or the users of
+# the library need, USES those that its sources alone need. Every header is included by its path below common/.
+function(bankwise_room name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;HEADERS;KNOWS;USES")
+  set(target bankwise_${name})
+  add_library(${target} STATIC ${arg_SOURCES})
+  add_library(bankwise::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/common FILES ${arg_HEADERS})
+  target_link_libraries(${target} PUBLIC ${arg_KNOWS} PRIVATE ${arg_USES} $<BUILD_INTERFACE:bankwise_warnings>)
+  install(TARGETS ${target} EXPORT bankwise FILE_SET HEADERS)
+endfunction()

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+//
+// What the model knows about a GPU is data; architectures.cpp is the table.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+
+#include <bankwise/banks/access.hpp>
+
+namespace bankwise::banks {
+
+/// Why a rule is believed, best first. `measured`: with hardware counters, by this project. `measured_by_others`: a
+/// published measurement. `vendor`: a manual, or code or a statement of the vendor's own people. `inferred`: no source
+/// states it.
+enum class Evidence { measured, measured_by_others, vendor, inferred };
+std::string_view to_string(Evidence evidence);
+
+/// Memory banks. Address a lies in bank (a / bytes) mod count, in row a / row_bytes; what a bank delivers at once is
+/// what it has in one row. All are powers of two.
+struct Banks {
+  unsigned count = 32, bytes = 4, row_bytes = 128;
+};
+
+/// The lanes that the hardware serves together, one mask a phase. Lanes of different phases never conflict.
+struct Phases {
+  unsigned count = 1;
+  std::array<std::uint64_t, 8> lanes{~std::uint64_t{0}};
+};
+
+/// Two lanes share a phase if, for each key, their numbers have the same parity of the bits in it. The last key is the
+/// lowest bit of the phase's number.
+constexpr Phases phases_by(std::initializer_list<unsigned> keys) {
+  Phases phases{1U << keys.size(), {}};
+  for (unsigned lane = 0; lane < most_lanes; ++lane) {
+    unsigned phase = 0;
+    for (const unsigned key : keys) {
+      unsigned parity = 0;
+      for (unsigned bits = lane & key; bits != 0; bits &= bits - 1) parity ^= 1;
+      phase = 2 * phase + parity;
+    }
+    phases.lanes[phase] |= std::uint64_t{1} << lane;
+  }
+  return phases;
+}
+
+/// Runs of 8, 16, 32 or 64 neighbouring lanes.
+constexpr Phases consecutive(unsigned lanes) {
+  if (lanes == 8) return phases_by({32, 16, 8});
+  if (lanes == 16) return phases_by({32, 16});
+  return lanes == 32 ? phases_by({32}) : phases_by({});
+}
+
+/// Who waits for whom within a phase. Passes are the most that any one bank has to deliver:
+enum class Serving {
+  words,          ///< distinct words: lanes of one word are served together, any number of words at once
+  lanes,          ///< lanes: they queue, even for the same word
+  addresses,      ///< distinct byte addresses: lanes of one word queue unless they want the very same bytes
+  one_broadcast,  ///< a step serves all lanes of one word of the hardware's choice, and one lane of every other bank
+};
+
+/// How an instruction's passes come from those of its phases.
+enum class Total {
+  sum,
+  worst,           ///< the largest: counted in ways, as the guide of compute capability 2.x does
+  worst_plus_one,  ///< and one more
+};
+
+using OperationSet = unsigned;  ///< bit o: Operation o
+using WidthSet = unsigned;      ///< bit w: w bytes per lane
+
+/// How one architecture serves some operations at some widths.
+struct Rule {
+  OperationSet operations = 0;
+  WidthSet widths = 0;
+  Phases phases = consecutive(32);
+  Banks banks;
+  Serving serving = Serving::words;
+  Total total = Total::sum;
+  /// Two neighbouring phases of a load merge into one if the lanes n and n^1, or the lanes n and n^2, have the same
+  /// address wherever both are active: a condition on the whole warp.
+  bool merges = false;
+  unsigned request_bytes = 0;  ///< a wider access is that many requests of so many bytes, one after the other; 0: one
+  unsigned rounds = 1;         ///< passes that each turn of a bank takes
+  Evidence evidence = Evidence::inferred;
+  std::string_view source;   ///< of the rule
+  std::string_view refusal;  ///< set: there is no number to give, and this says why
+};
+
+// What cost() has room for.
+inline constexpr unsigned most_banks = 64, most_phases = 8;
+inline constexpr unsigned most_units = 128;  ///< words, or whatever a bank delivers, for the lanes of one phase
+
+/// Bytes of one request of an access: all of it, unless the rule splits it.
+constexpr unsigned request_bytes(const Rule& rule, unsigned width) {
+  return rule.request_bytes != 0 && rule.request_bytes < width ? rule.request_bytes : width;
+}
+
+struct Architecture {
+  std::string_view name;        ///< "sm_90"
+  std::string_view aliases;     ///< other names, separated by blanks
+  std::string_view gpus;        ///< "Hopper: H100, H200"
+  unsigned warp = 32;           ///< lanes of a warp, where nobody says otherwise
+  unsigned lanes = 32;          ///< and at most
+  std::span<const Rule> rules;  ///< the first that has operation and width counts
+  std::string_view note;        ///< what a reader should know before trusting the numbers
+};
+
+/// Whether cost() can work with it: powers of two, and not more than it has room for. The table is checked while it is
+/// compiled; a copy that somebody changes should be too.
+constexpr bool well_formed(const Architecture& architecture);
+
+std::span<const Architecture> architectures();
+
+/// By name or alias, in any case; null if there is none.
+const Architecture* find_architecture(std::string_view name);
+
+// --- How well_formed() is found out ---
+
+constexpr bool well_formed(const Banks& banks) {
+  for (const unsigned value : {banks.count, banks.bytes, banks.row_bytes}) {
+    if (value == 0 || (value & (value - 1)) != 0) return false;
+  }
+  return banks.count <= most_banks && banks.row_bytes >= banks.count * banks.bytes;
+}
+
+/// Whether there is room for each phase, and for all of them, when each of the `lanes` lanes accesses `width` bytes.
+constexpr bool fits(const Rule& rule, unsigned lanes, unsigned width) {
+  const unsigned request = request_bytes(rule, width), bytes = rule.banks.bytes;
+  if (bytes == 0 || !well_formed(rule.banks) || width % request != 0) return false;
+  if (request > bytes && request % bytes != 0) return false;
+  const unsigned units = (request + bytes - 1) / bytes;  // of a lane
+  unsigned phases = 0;
+  for (unsigned i = 0; i < rule.phases.count; ++i) {
+    unsigned served = 0;
+    for (unsigned lane = 0; lane < lanes; ++lane) served += unsigned(rule.phases.lanes[i] >> lane & 1);
+    if ((rule.merges ? 2 : 1) * served * units > most_units) return false;
+    if (rule.serving == Serving::one_broadcast && (served > 16 || units != 1)) return false;
+    phases += served > 0 ? 1 : 0;
+  }
+  return phases * (width / request) <= most_phases;
+}
+
+/// Whether each lane is in exactly one phase.
+constexpr bool well_formed(const Phases& phases) {
+  if (phases.count == 0 || phases.count > phases.lanes.size()) return false;
+  std::uint64_t seen = 0;
+  for (unsigned i = 0; i < phases.count; ++i) {
+    if ((seen & phases.lanes[i]) != 0) return false;
+    seen |= phases.lanes[i];
+  }
+  return seen == ~std::uint64_t{0};
+}
+
+constexpr bool well_formed(const Rule& rule, unsigned lanes) {
+  if (!rule.refusal.empty()) return true;
+  if (!well_formed(rule.phases) || (rule.merges && rule.phases.count % 2 != 0)) return false;
+  if (rule.rounds == 0 || (rule.serving == Serving::one_broadcast && rule.banks.count != 16)) return false;
+  for (unsigned width = 1; width <= 16; ++width) {
+    if ((rule.widths >> width & 1) != 0 && !fits(rule, lanes, width)) return false;
+  }
+  return true;
+}
+
+constexpr bool well_formed(const Architecture& architecture) {
+  if (architecture.warp == 0 || architecture.warp > architecture.lanes || architecture.lanes > most_lanes) return false;
+  return std::all_of(architecture.rules.begin(), architecture.rules.end(),
+                     [&](const Rule& rule) { return well_formed(rule, architecture.lanes); });
+}
+
+}  // namespace bankwise::banks

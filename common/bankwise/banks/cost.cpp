@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/banks/cost.hpp>
+
+#include <algorithm>
+#include <bit>
+
+#include <bankwise/banks/broadcast.hpp>
+#include <bankwise/banks/units.hpp>
+
+namespace bankwise::banks {
+namespace {
+
+/// What the lanes of a phase need, bank by bank: what a bank delivers once has one key.
+class Needs {
+ public:
+  void add(unsigned bank, std::uint64_t key) {
+    keys_[count_] = key;
+    banks_[count_++] = std::uint8_t(bank);
+  }
+
+  /// The most that one bank has to deliver.
+  unsigned of_busiest_bank() const {
+    std::uint64_t used = 0;
+    for (unsigned i = 0; i < count_; ++i) used |= std::uint64_t{1} << banks_[i];
+    if (std::popcount(used) == int(count_)) return 1;  // each has a bank to itself: what everybody wants
+    std::array<std::uint8_t, 1 << slot_bits> slots{};  // 1 + index of the key; 0: empty
+    std::array<std::uint8_t, most_banks> delivers{};
+    unsigned most = 0;
+    for (unsigned i = 0; i < count_; ++i) {
+      if (is_new(slots, i)) most = std::max<unsigned>(most, ++delivers[banks_[i]]);
+    }
+    return most;
+  }
+
+ private:
+  static constexpr unsigned slot_bits = 8;  // twice as many slots as keys, for short searches
+  bool is_new(std::array<std::uint8_t, 1 << slot_bits>& slots, unsigned i) const {
+    auto slot = unsigned(keys_[i] * 0x9E3779B97F4A7C15U >> (64 - slot_bits));
+    for (; slots[slot] != 0; slot = (slot + 1) % slots.size()) {
+      if (keys_[slots[slot] - 1U] == keys_[i]) return false;
+    }
+    slots[slot] = std::uint8_t(i + 1);
+    return true;
+  }
+  std::array<std::uint64_t, most_units> keys_;
+  std::array<std::uint8_t, most_units> banks_;
+  unsigned count_ = 0;
+};
+
+unsigned busiest(const Rule& rule, const Access& access, std::uint64_t lanes, Request request) {
+  Needs needs;
+  for_each_unit(rule, access, lanes, request,
+                [&](unsigned, unsigned bank, std::uint64_t key) { needs.add(bank, key); });
+  return needs.of_busiest_bank();
+}
+
+Steps serve(const Rule& rule, const Access& access, std::uint64_t lanes, Request request) {
+  if (rule.serving != Serving::one_broadcast) {
+    const unsigned passes = busiest(rule, access, lanes, request) * rule.rounds;
+    return {passes, passes};
+  }
+  std::array<std::uint64_t, 16> words;
+  unsigned count = 0;
+  for_each_unit(rule, access, lanes, request, [&](unsigned, unsigned, std::uint64_t word) { words[count++] = word; });
+  return broadcast_steps({words.data(), count});
+}
+
+/// 1 or 2 if every active lane agrees with the lane so far (by XOR) from it, or finds that one inactive; else 0.
+unsigned agreeing_distance(const Access& access) {
+  for (const unsigned distance : {1U, 2U}) {
+    bool agree = true;
+    for_each_lane(access.mask, [&](unsigned lane) {
+      const unsigned partner = lane ^ distance;
+      agree = agree && ((access.mask >> partner & 1) == 0 || access.addresses[lane] == access.addresses[partner]);
+    });
+    if (agree) return distance;
+  }
+  return 0;
+}
+
+Phases merged(const Phases& phases) {
+  Phases half{phases.count / 2, {}};
+  for (unsigned i = 0; i < half.count; ++i) half.lanes[i] = phases.lanes[2 * i] | phases.lanes[2 * i + 1];
+  return half;
+}
+
+/// Lanes whose addresses matter.
+std::uint64_t lanes_of(const Access& access) {
+  const unsigned rows = matrix_rows(access.operation);
+  return rows == 0 ? access.mask : (std::uint64_t{1} << rows) - 1;
+}
+
+unsigned alignment(unsigned width) {
+  return width == 12 ? 4 : width;
+}
+
+std::optional<Refusal> refuse(const Architecture& architecture, const Rule* rule, const Access& access) {
+  using enum Refusal::Reason;
+  if (rule == nullptr) return Refusal{no_such_instruction};
+  if (!rule->refusal.empty()) return Refusal{unknown_rule};
+  if (access.mask >> (architecture.lanes - 1) > 1) {
+    return Refusal{lane_beyond_warp,
+                   architecture.lanes + unsigned(std::countr_zero(access.mask >> architecture.lanes))};
+  }
+  const std::uint64_t lanes = lanes_of(access);
+  if (access.mask != 0 && (lanes & ~access.mask) != 0) {
+    return Refusal{inactive_row, unsigned(std::countr_zero(lanes & ~access.mask))};
+  }
+  if (access.mask == 0) return std::nullopt;
+  const unsigned last = unsigned(std::bit_width(lanes)) - 1;
+  if (last >= access.addresses.size()) {
+    const std::uint64_t missing = lanes >> access.addresses.size();
+    return Refusal{address_missing, unsigned(access.addresses.size()) + unsigned(std::countr_zero(missing))};
+  }
+  const std::uint32_t below = alignment(access.width) - 1;
+  std::uint32_t any = 0;  // idle lanes included, which is quicker and nearly always enough
+  for (unsigned lane = 0; lane <= last; ++lane) any |= access.addresses[lane];
+  if ((any & below) == 0) return std::nullopt;
+  std::uint64_t bad = 0;
+  for_each_lane(lanes, [&](unsigned lane) { bad |= std::uint64_t{(access.addresses[lane] & below) != 0} << lane; });
+  if (bad == 0) return std::nullopt;
+  return Refusal{misaligned, unsigned(std::countr_zero(bad))};
+}
+
+/// The cost from its phases, by the rule's way of counting.
+void add_up(const Rule& rule, Cost& cost) {
+  for (unsigned i = 0; i < cost.phase_count; ++i) {
+    const PhaseCost& phase = cost.phases[i];
+    if (rule.total == Total::sum) {
+      cost.passes += phase.passes;
+      cost.passes_max += phase.passes_max;
+      cost.ideal += rule.rounds;
+    } else {
+      const unsigned ways = phase.passes + (rule.total == Total::worst_plus_one ? 1 : 0);
+      cost.passes = cost.passes_max = std::max(cost.passes, ways);
+      cost.ideal = 1;
+    }
+  }
+  cost.conflicts = (cost.passes - cost.ideal) / rule.rounds;
+  cost.conflicts_max = (cost.passes_max - cost.ideal) / rule.rounds;
+}
+
+}  // namespace
+
+const Rule* find_rule(const Architecture& architecture, Operation operation, unsigned width) {
+  if (width == 0 || width > 16) return nullptr;
+  for (const Rule& rule : architecture.rules) {
+    if ((rule.operations >> int(operation) & 1) != 0 && (rule.widths >> width & 1) != 0) return &rule;
+  }
+  return nullptr;
+}
+
+std::variant<Cost, Refusal> cost(const Architecture& architecture, const Access& access) {
+  const Rule* rule = find_rule(architecture, access.operation, access.width);
+  if (const auto refusal = refuse(architecture, rule, access)) return *refusal;
+
+  std::variant<Cost, Refusal> outcome;  // returned without a copy
+  Cost& cost = std::get<Cost>(outcome);
+  if (access.mask == 0) return outcome;
+  cost.merged_by = rule->merges ? agreeing_distance(access) : 0;
+  const Phases phases = cost.merged_by != 0 ? merged(rule->phases) : rule->phases;
+  const std::uint64_t lanes = lanes_of(access);
+  // A warp that has more active lanes than usual is a wide one.
+  const bool wide = unsigned(std::bit_width(access.mask)) > architecture.warp;
+  const std::uint64_t warp = ~std::uint64_t{0} >> (most_lanes - (wide ? architecture.lanes : architecture.warp));
+  const std::uint64_t all = matrix_rows(access.operation) != 0 ? lanes : warp;
+  const unsigned bytes = request_bytes(*rule, access.width);
+
+  for (unsigned first = 0; first < access.width; first += bytes) {
+    for (unsigned i = 0; i < phases.count; ++i) {
+      if ((phases.lanes[i] & all) != 0) ++cost.floor;
+      const std::uint64_t active = phases.lanes[i] & lanes;
+      if (active == 0) continue;
+      const Steps steps = serve(*rule, access, active, {first, bytes});
+      cost.phases[cost.phase_count++] = {active, first, std::uint16_t(steps.least), std::uint16_t(steps.most)};
+    }
+  }
+  add_up(*rule, cost);
+  return outcome;
+}
+
+std::string sentence(const Architecture& architecture, const Access& access, Refusal refusal) {
+  using enum Refusal::Reason;
+  const auto name = [](std::string_view text) { return std::string(text); };
+  const std::string lane = "lane " + std::to_string(refusal.lane);
+  const std::string what = std::to_string(access.width) + "-byte " + name(to_string(access.operation));
+  switch (refusal.reason) {
+    case no_such_instruction: {
+      std::string others;
+      for (unsigned width = 1; width <= 16; ++width) {
+        const Rule* rule = find_rule(architecture, access.operation, width);
+        if (rule != nullptr && rule->refusal.empty())
+          others += (others.empty() ? ", only of " : ", ") + std::to_string(width);
+      }
+      return name(architecture.name) + " has no " + what + others;
+    }
+    case unknown_rule: {
+      const Rule* rule = find_rule(architecture, access.operation, access.width);
+      return "no cost for " + what + " on " + name(architecture.name) + ": " + name(rule ? rule->refusal : "");
+    }
+    case lane_beyond_warp:
+      return lane + " is active, but " + name(architecture.name) + " has lanes 0 to " +
+             std::to_string(architecture.lanes - 1);
+    case address_missing:
+      return lane + " is active but has no address";
+    case misaligned:
+      return "the address of " + lane + ", " + std::to_string(access.addresses[refusal.lane]) +
+             ", is not a multiple of " + std::to_string(alignment(access.width));
+    case inactive_row:
+      return lane + " gives the address of a row, but is not active";
+  }
+  return "";
+}
+
+}  // namespace bankwise::banks

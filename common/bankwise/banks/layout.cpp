@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/banks/layout.hpp>
+
+#include <algorithm>
+#include <array>
+
+#include <bankwise/banks/broadcast.hpp>
+#include <bankwise/banks/units.hpp>
+
+namespace bankwise::banks {
+
+std::vector<Touch> layout(const Architecture& architecture, const Access& access, const Cost& cost) {
+  const Rule* rule = find_rule(architecture, access.operation, access.width);
+  std::vector<Touch> touches;
+  for (unsigned phase = 0; rule != nullptr && phase < cost.phase_count; ++phase) {
+    const PhaseCost& part = cost.phases[phase];
+    const std::size_t begin = touches.size();
+    std::array<std::vector<std::uint64_t>, 64> turns;  // by bank: the keys in order of their first lane
+    std::vector<std::uint64_t> words;
+    for_each_unit(*rule, access, part.lanes, {part.first_byte, request_bytes(*rule, access.width)},
+                  [&](unsigned lane, unsigned bank, std::uint64_t key) {
+                    auto& keys = turns[bank];
+                    const auto found = std::find(keys.begin(), keys.end(), key);
+                    touches.push_back({phase, bank, unsigned(found - keys.begin()), lane});
+                    if (found == keys.end()) keys.push_back(key);
+                    words.push_back(key);
+                  });
+    if (rule->serving != Serving::one_broadcast) continue;
+    const auto steps = best_broadcast_order(words);
+    for (std::size_t i = begin; i < touches.size(); ++i) touches[i].turn = steps[i - begin];
+  }
+  return touches;
+}
+
+}  // namespace bankwise::banks

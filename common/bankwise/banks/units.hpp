@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+//
+// Internal to common/bankwise/banks: how an access falls apart into what banks deliver.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include <bankwise/banks/access.hpp>
+#include <bankwise/banks/architecture.hpp>
+
+namespace bankwise::banks {
+
+/// The bytes [first, first + bytes) of each lane's access: what one request asks for.
+struct Request {
+  unsigned first, bytes;
+};
+
+template <Serving serving, class Visit>
+void for_each_unit_as(const Rule& rule, const Access& access, std::uint64_t lanes, Request request, Visit visit) {
+  const Banks& banks = rule.banks;
+  const int unit_shift = std::countr_zero(banks.bytes), row_shift = std::countr_zero(banks.row_bytes);
+  const int bank_bits = std::countr_zero(banks.count);
+  const std::uint64_t bank_mask = banks.count - 1;
+  const bool plain = banks.row_bytes == banks.count * banks.bytes;  // a row is one turn around the banks
+  const auto visit_unit = [&](unsigned lane, std::uint64_t begin, std::uint64_t unit, std::uint64_t word) {
+    const auto bank = unsigned(unit & bank_mask);
+    if constexpr (serving == Serving::lanes) {
+      visit(lane, bank, word * most_lanes + lane);
+    } else if constexpr (serving == Serving::addresses) {
+      visit(lane, bank, begin);
+    } else {
+      visit(lane, bank, word);
+    }
+  };
+  if (plain && request.bytes <= banks.bytes) {  // aligned, so one unit a lane: the usual case, without what it spares
+    for_each_lane(lanes, [&](unsigned lane) {
+      const std::uint64_t begin = std::uint64_t{access.addresses[lane]} + request.first, unit = begin >> unit_shift;
+      visit_unit(lane, begin, unit, unit);
+    });
+    return;
+  }
+  const unsigned units = request.bytes > banks.bytes ? request.bytes / banks.bytes : 1;
+  for_each_lane(lanes, [&](unsigned lane) {
+    const std::uint64_t begin = std::uint64_t{access.addresses[lane]} + request.first;
+    for (unsigned i = 0; i < units; ++i) {
+      const std::uint64_t unit = (begin >> unit_shift) + i;
+      visit_unit(lane, begin, unit, unit << unit_shift >> row_shift << bank_bits | (unit & bank_mask));
+    }
+  });
+}
+
+/// Calls `visit(lane, bank, key)` for each bank that each lane needs; what the bank delivers once has one key.
+template <class Visit>
+void for_each_unit(const Rule& rule, const Access& access, std::uint64_t lanes, Request request, Visit visit) {
+  switch (rule.serving) {
+    case Serving::lanes:
+      return for_each_unit_as<Serving::lanes>(rule, access, lanes, request, visit);
+    case Serving::addresses:
+      return for_each_unit_as<Serving::addresses>(rule, access, lanes, request, visit);
+    case Serving::words:
+    case Serving::one_broadcast:
+      return for_each_unit_as<Serving::words>(rule, access, lanes, request, visit);
+  }
+}
+
+}  // namespace bankwise::banks

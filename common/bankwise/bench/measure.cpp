@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/bench/measure.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <list>
+
+#include <bankwise/bench/workbench.hpp>
+#include <bankwise/gpu/error.hpp>
+#include <bankwise/study/access_clocks.hpp>
+
+namespace bankwise {
+namespace {
+
+constexpr std::size_t fewest_for_noise = 5;
+
+/// What is timed, in turns with the others.
+struct Contestant {
+  Result result;
+  PreparedVariant prepared;       // empty for the copy
+  std::function<void()> enqueue;  // the timed part
+  StopRule rule;
+  std::vector<double> clocks;  // of each sample, in a case study of single accesses
+  unsigned batch = 1;          // runs in one sample
+  double spent_s = 0;
+  bool running = false;
+};
+
+/// Runs `step`; what it throws becomes the row's status and reason.
+void guarded(Result& result, const std::function<void()>& step) {
+  try {
+    step();
+  } catch (const gpu::Unsupported& why) {
+    result.status = Status::unsupported;
+    result.reason = why.what();
+  } catch (const std::exception& why) {
+    result.status = Status::error;
+    result.reason = why.what();
+  }
+}
+
+bool wanted(const Options& options, const gpu::DeviceInfo& device, const Variant& variant) {
+  if (!options.variants.empty()) {
+    return std::find(options.variants.begin(), options.variants.end(), variant.name) != options.variants.end();
+  }
+  return !variant.library || device.api == gpu::Api::cuda;
+}
+
+class Measurement {
+ public:
+  Measurement(const CaseStudy& study, const Options& options, Extent extent, gpu::Session& session)
+      : study_(study), options_(options), extent_(extent), session_(session), bench_(study, extent, session) {}
+
+  std::vector<Result> run(const Progress& progress) {
+    if (!options_.profile && study_.access == nullptr) add_copy();
+    for (const Variant& variant : study_.variants) {
+      if (!wanted(options_, session_.info(), variant)) continue;
+      progress(0, variant.name);
+      add(variant);
+    }
+    if (!options_.profile) {
+      for (auto& contestant : contestants_) warm_up(contestant);
+      take_turns(progress);
+      if (options_.counters) {
+        for (auto& contestant : contestants_) count(contestant, progress);
+      }
+      for (auto& contestant : contestants_) verify_again(contestant);
+    }
+    std::vector<Result> results;
+    for (auto& contestant : contestants_) results.push_back(std::move(contestant.result));
+    if (study_.access == nullptr) {
+      derive_ratios(results);
+    } else {
+      std::vector<std::vector<double>> counted;
+      for (auto& contestant : contestants_) counted.push_back(std::move(contestant.clocks));
+      derive_clocks(results, counted);
+    }
+    return results;
+  }
+
+ private:
+  Contestant& append(std::string_view name) {
+    Contestant& contestant = contestants_.emplace_back(Contestant{{}, {}, {}, StopRule(options_.limits)});
+    Result& result = contestant.result;
+    result.device = &session_.info();
+    result.variant = name;
+    result.scope = options_.scope;
+    result.cache = options_.cache;
+    result.extent = extent_;
+    result.bytes = study_.compulsory_bytes(extent_);
+    result.architecture = &model_architecture(options_.architecture, session_.info().architecture);
+    return contestant;
+  }
+
+  void add_copy() {
+    Contestant& copy = append(copy_row);
+    copy.enqueue = [this] { bench_.enqueue_copy(); };
+    copy.result.bytes = 2 * bench_.copied_bytes();
+    copy.result.launches = 1;
+    if (options_.scope == Scope::block) {
+      copy.result.reason = "the block scope moves no memory";
+    } else if (bench_.copied_bytes() == 0) {
+      copy.result.reason = "there is nothing to copy";
+    } else {
+      copy.running = true;
+    }
+  }
+
+  void add(const Variant& variant) {
+    Contestant& contestant = append(variant.name);
+    Result& result = contestant.result;
+    if (study_.access != nullptr) {
+      result.access = access_of(study_, variant, extent_, session_.info(), options_.architecture);
+    }
+    guarded(result, [&] {
+      contestant.prepared = bench_.prepare(variant, options_.scope);
+      if (variant.library) result.library = study_.kernels->library->name();
+      const bool repeated = contestant.prepared.first_form == gpu::Form::repeated;
+      result.repeats = repeated ? gpu::block_scope_repeats : 1;
+      // In the block scope only the first launch repeats its phase, so only that one is timed.
+      const std::size_t timed = repeated ? 1 : bench_.launches(contestant.prepared);
+      result.launches = timed;
+      contestant.enqueue = [this, &prepared = contestant.prepared, timed] { bench_.enqueue(prepared, 0, timed); };
+      if (options_.profile) {
+        bench_.enqueue(contestant.prepared);
+        session_.wait();
+        result.reason = "--profile launches without checking or timing";
+        return;
+      }
+      check(contestant, Workbench::Scratch::poisoned);
+      if (study_.access != nullptr && !session_.info().is_gpu) {
+        contestant.running = false;
+        result.access->clocks_from = "a CPU has no banks to measure";
+      }
+    });
+  }
+
+  void check(Contestant& contestant, Workbench::Scratch scratch) {
+    const std::string wrong = bench_.verify(contestant.prepared, scratch);
+    contestant.running = wrong.empty();
+    contestant.result.status = wrong.empty() ? Status::ok : Status::wrong;
+    contestant.result.reason = wrong;
+  }
+
+  double sample(Contestant& contestant) {
+    // Cold: other memory. Hot: the variant's own, in place of what the one before it left in the cache.
+    const auto prepare_cache = [&] { options_.cache == Cache::cold ? session_.flush_caches() : contestant.enqueue(); };
+    const auto batch = [&] {
+      for (unsigned i = 0; i < contestant.batch; ++i) contestant.enqueue();
+    };
+    return session_.time(prepare_cache, batch) / contestant.batch;
+  }
+
+  /// Two runs on the path that is measured; the second tells how many fit between two ticks of the timer.
+  void warm_up(Contestant& contestant) {
+    if (!contestant.running) return;
+    guarded(contestant.result, [&] {
+      sample(contestant);
+      const double once = sample(contestant);
+      contestant.result.status = Status::ok;
+      if (options_.cache == Cache::hot) {
+        const double enough = 100 * session_.info().timer_resolution_s;
+        contestant.batch = unsigned(std::clamp(std::ceil(enough / std::max(once, 1e-9)), 1.0, 1000.0));
+      }
+    });
+    contestant.running = contestant.result.status == Status::ok;
+  }
+
+  /// One sample of each in turn, so that a drifting clock drifts for all; each until its own rule is satisfied.
+  void take_turns(const Progress& progress) {
+    using Clock = std::chrono::steady_clock;
+    for (bool any = true; any;) {
+      any = false;
+      double done = 0;
+      for (auto& contestant : contestants_) {
+        if (contestant.running) {
+          guarded(contestant.result, [&] {
+            const auto begin = Clock::now();
+            const double seconds = sample(contestant) / contestant.result.repeats;
+            contestant.spent_s += std::chrono::duration<double>(Clock::now() - begin).count();
+            if (study_.access != nullptr) contestant.clocks.push_back(double(bench_.read_clocks(contestant.prepared)));
+            contestant.running = !contestant.rule.add(seconds, contestant.spent_s);
+          });
+          contestant.running = contestant.running && contestant.result.status == Status::ok;
+          any = any || contestant.running;
+        }
+        done += contestant.running ? std::min(1.0, contestant.spent_s / options_.limits.timeout) : 1;
+      }
+      progress(done / double(contestants_.size()), "measuring");
+    }
+    for (auto& contestant : contestants_) summarise(contestant);
+  }
+
+  static void summarise(Contestant& contestant) {
+    Result& result = contestant.result;
+    const auto samples = contestant.rule.samples();
+    if (samples.empty() || result.status != Status::ok) return;
+    result.samples.assign(samples.begin(), samples.end());
+    result.stop = contestant.rule.reason();
+    result.time_median = median(samples);
+    result.time_min = *std::min_element(samples.begin(), samples.end());
+    if (samples.size() >= fewest_for_noise) result.noise = noise(samples);
+    result.batch = contestant.batch;
+    if (result.repeats == 1 && !result.access && *result.time_median > 0) {
+      result.bytes_per_second = double(result.bytes) / *result.time_median;
+    }
+  }
+
+  /// Hardware counters of the whole job as it is written, with the cache as it was for the samples. Now, because nothing
+  /// is timed any more; what goes wrong here costs the row nothing else.
+  void count(Contestant& contestant, const Progress& progress) {
+    Result& result = contestant.result;
+    if (result.status != Status::ok) return;
+    progress(1, "counting");
+    CounterResult& counters = result.counters.emplace();
+    try {
+      PreparedVariant whole;
+      std::function<void()> run = contestant.enqueue;
+      if (result.repeats > 1) {
+        whole = bench_.prepare(*contestant.prepared.variant, Scope::memory);
+        run = [&] { bench_.enqueue(whole); };
+      }
+      const auto prepare_cache = [&] { options_.cache == Cache::cold ? session_.flush_caches() : run(); };
+      counters.counted = session_.count(prepare_cache, run);
+      if (!options_.levels || contestant.prepared.variant == nullptr) return;
+      counters.model =
+          job_model(study_, *contestant.prepared.variant, extent_, session_.info().compute_units, *result.architecture);
+    } catch (const std::exception& why) {
+      counters.reason = why.what();
+    }
+  }
+
+  /// With the scratch memory that measuring left: whoever relies on finding it fresh is found out here.
+  void verify_again(Contestant& contestant) {
+    if (contestant.result.status != Status::ok || contestant.prepared.variant == nullptr) return;
+    guarded(contestant.result, [&] { check(contestant, Workbench::Scratch::as_it_is); });
+    if (contestant.result.status == Status::wrong) contestant.result.reason += ", but only after measuring";
+  }
+
+  static void derive_ratios(std::vector<Result>& results) {
+    const auto named = [&](std::string_view name) -> const Result* {
+      const auto found = std::find_if(results.begin(), results.end(), [&](auto& r) { return r.variant == name; });
+      const bool good = found != results.end() && found->status == Status::ok && found->time_median.value_or(0) > 0;
+      return good ? &*found : nullptr;
+    };
+    const Result* copy = named(copy_row);
+    const Result* naive = named("naive");
+    for (Result& result : results) {
+      if (copy != nullptr && result.bytes_per_second) {
+        result.of_copy = *result.bytes_per_second / *copy->bytes_per_second;
+      }
+      if (naive != nullptr && result.time_median.value_or(0) > 0 && &result != copy) {
+        result.speedup_over_naive = *naive->time_median / *result.time_median;
+      }
+    }
+  }
+
+  const CaseStudy& study_;
+  const Options& options_;
+  Extent extent_;
+  gpu::Session& session_;
+  Workbench bench_;
+  std::list<Contestant> contestants_;  // a list: the closures above hold references into it
+};
+
+}  // namespace
+
+std::vector<Result> measure(const CaseStudy& study, const Options& options, Extent extent, gpu::Session& session,
+                            const Progress& progress) {
+  return Measurement(study, options, extent, session).run(progress);
+}
+
+}  // namespace bankwise

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include <bankwise/bench/options.hpp>
+#include <bankwise/gpu/session.hpp>
+#include <bankwise/study/result.hpp>
+
+namespace bankwise {
+
+/// Called now and then: how far along (0 to 1), and with what.
+using Progress = std::function<void(double done, std::string_view what)>;
+
+/// Runs the wanted variants of `study` on one device: verifies, measures in turns, verifies again. One result a
+/// variant, in the order of the table of contents, copy first (unless --profile). A variant that fails is a result
+/// with its reason; what fails for all of them is thrown: gpu::Error, std::bad_alloc.
+std::vector<Result> measure(const CaseStudy& study, const Options& options, Extent extent, gpu::Session& session,
+                            const Progress& progress);
+
+}  // namespace bankwise

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <bankwise/banks/architecture.hpp>
+#include <bankwise/bench/stop_rule.hpp>
+#include <bankwise/study/case_study.hpp>
+#include <bankwise/study/result.hpp>
+
+namespace bankwise {
+
+/// The command line of a sample, read and checked as far as that goes without a device.
+struct Options {
+  bool list = false;
+  bool list_devices = false;
+  std::optional<gpu::Api> api;        ///< empty: both
+  std::string device;                 ///< index or part of a name; empty: the best of each API
+  std::vector<std::string> variants;  ///< empty: all
+  std::optional<Extent> extent;       ///< empty: one that suits the device and the scope
+  Scope scope = Scope::memory;
+  Cache cache = Cache::cold;
+  StopLimits limits;
+  bool profile = false;
+  bool levels = true;                                 ///< emulate the CUDA kernels and show what their lanes do
+  bool counters = false;                              ///< read hardware counters after measuring
+  const banks::Architecture* architecture = nullptr;  ///< for the bank model; null: the device's own
+  std::string json, csv, levels_svg, compare, kernel_directory;
+};
+
+/// Reads the command line. Empty after --help or --version, which it answers itself.
+/// Errors: UsageError.
+std::optional<Options> parse_options(const CaseStudy& study, int argc, const char* const* argv);
+
+}  // namespace bankwise

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/bench/workbench.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include <bankwise/gpu/error.hpp>
+#include <bankwise/support/quantity.hpp>
+
+namespace bankwise {
+namespace {
+
+constexpr std::uint8_t guard_byte = 0xA5;
+constexpr std::uint8_t poison_byte = 0xCD;
+constexpr std::uint32_t guard_word = 0xA5A5A5A5;
+constexpr std::size_t chunk_words = std::size_t{1} << 24;  // read back 64 MiB at a time
+
+std::uint64_t bytes_of(std::uint64_t words) {
+  return words * sizeof(std::uint32_t);
+}
+
+/// Bytes that are copied, once read and once written, for the compulsory traffic.
+std::uint64_t bytes_to_copy(const CaseStudy& study, Extent extent) {
+  return std::min(study.compulsory_bytes(extent) / 2, bytes_of(study.input_words(extent))) / 4 * 4;
+}
+
+}  // namespace
+
+std::string shortage(const CaseStudy& study, Extent extent, const gpu::DeviceInfo& device) {
+  // Scratch memory is left out: what a plan needs is small beside its input, and its allocation has its own error.
+  const std::uint64_t input = bytes_of(study.input_words(extent)), output = bytes_of(study.output_words(extent));
+  const std::uint64_t largest = std::max(input, output) + guard_bytes;
+  const std::uint64_t total =
+      input + output + bytes_to_copy(study, extent) + 3 * guard_bytes + (device.is_gpu ? 0 : input + output);
+  const std::string advice = study.is_matrix ? "choose a smaller --width and --height" : "choose a smaller --n";
+  if (largest > device.max_allocation) {
+    return fmt::format("{} allocates at most {} at once and this needs {}; {}", device.name,
+                       format_bytes(double(device.max_allocation)), format_bytes(double(largest)), advice);
+  }
+  if (total > device.global_memory) {
+    return fmt::format("{} has {} and this needs {}; {}", device.name, format_bytes(double(device.global_memory)),
+                       format_bytes(double(total)), advice);
+  }
+  return {};
+}
+
+Workbench::Workbench(const CaseStudy& study, Extent extent, gpu::Session& session)
+    : study_(study), extent_(extent), session_(session), input_words_(study.input_words(extent)) {
+  for (std::size_t i = 0; i < input_words_.size(); ++i) input_words_[i] = study.input_word(i);
+  if (study.reference != nullptr) expected_ = study.reference(extent, input_words_);
+  input_ = guarded(bytes_of(input_words_.size()));
+  output_ = guarded(bytes_of(study.output_words(extent)));
+  copy_ = session.allocate(std::max<std::uint64_t>(1, bytes_to_copy(study, extent)));
+  if (!input_words_.empty()) session.write(*input_, 0, std::as_bytes(std::span(input_words_)));
+}
+
+std::unique_ptr<gpu::Buffer> Workbench::guarded(std::uint64_t bytes) {
+  auto buffer = session_.allocate(bytes + guard_bytes);
+  session_.fill(*buffer, bytes, guard_bytes, guard_byte);
+  return buffer;
+}
+
+PreparedVariant Workbench::prepare(const Variant& variant, Scope scope) {
+  PreparedVariant prepared;
+  prepared.variant = &variant;
+  if (variant.library) {
+    const gpu::Library* library = study_.kernels->library;
+    if (session_.info().api != gpu::Api::cuda) throw gpu::Unsupported("the library is one of CUDA's");
+    if (library == nullptr) throw gpu::Unsupported("this build is without the library");
+    if (scope == Scope::block) throw gpu::Unsupported("a library's phase in shared memory cannot be repeated");
+    prepared.plan.scratch_bytes = {library->workspace_bytes(extent_.height, extent_.width)};
+  } else {
+    prepared.plan = study_.plan(variant, extent_, session_.info().compute_units);
+    if (scope == Scope::block && study_.access == nullptr) prepared.first_form = gpu::Form::repeated;
+    for (std::size_t i = 0; i < prepared.plan.launches.size(); ++i) {
+      const Launch& launch = prepared.plan.launches[i];
+      const gpu::KernelImage* image = find_image(study_, launch.kernel);
+      if (image == nullptr) throw gpu::Unsupported(fmt::format("there is no kernel {}", launch.kernel));
+      const gpu::Form form = i == 0 ? prepared.first_form : gpu::Form::once;
+      if (form == gpu::Form::repeated && !image->has_phase) {
+        throw gpu::Unsupported("it has no phase in shared memory to repeat");
+      }
+      session_.prepare(*image, form, launch.group);
+    }
+  }
+  if (const std::uint64_t bytes = tiles(prepared.plan.state_bytes, 4) * 4; bytes > 0) {
+    prepared.state = guarded(bytes);
+    // Written and not filled: what Oclgrind's memory has been filled with counts as uninitialized.
+    const Words zeros(bytes / sizeof(std::uint32_t));
+    session_.write(*prepared.state, 0, std::as_bytes(std::span(zeros)));
+  }
+  for (const auto bytes : prepared.plan.scratch_bytes) prepared.scratch.push_back(guarded(tiles(bytes, 4) * 4));
+  return prepared;
+}
+
+gpu::Buffer& Workbench::buffer(const PreparedVariant& prepared, Slot slot) {
+  if (slot.index == input_slot.index) return *input_;
+  if (slot.index == output_slot.index) return *output_;
+  if (slot.index == state_slot.index) return *prepared.state;
+  return *prepared.scratch.at(slot.index - scratch_slot(0).index);
+}
+
+std::size_t Workbench::launches(const PreparedVariant& prepared) const {
+  return prepared.variant->library ? 1 : prepared.plan.launches.size();
+}
+
+void Workbench::enqueue(const PreparedVariant& prepared, std::size_t first, std::size_t last) {
+  if (prepared.variant->library) {
+    if (first > 0) return;
+    session_.launch(*study_.kernels->library, *input_, *output_, *prepared.scratch.front(), extent_.height,
+                    extent_.width);
+    return;
+  }
+  last = std::min(last, prepared.plan.launches.size());
+  for (std::size_t i = first; i < last; ++i) {
+    const Launch& launch = prepared.plan.launches[i];
+    std::vector<gpu::KernelArgument> arguments;
+    for (const auto& argument : launch.arguments) {
+      if (const auto* slot = std::get_if<Slot>(&argument)) {
+        arguments.emplace_back(&buffer(prepared, *slot));
+      } else {
+        arguments.emplace_back(std::get<std::uint64_t>(argument));
+      }
+    }
+    session_.launch(*find_image(study_, launch.kernel), i == 0 ? prepared.first_form : gpu::Form::once, launch.groups,
+                    launch.group, arguments);
+  }
+}
+
+std::uint64_t Workbench::read_clocks(const PreparedVariant& prepared) {
+  std::uint64_t clocks = 0;
+  session_.read(*prepared.scratch.front(), 0, std::as_writable_bytes(std::span(&clocks, 1)));
+  return clocks;
+}
+
+std::uint64_t Workbench::copied_bytes() const {
+  return bytes_to_copy(study_, extent_);
+}
+
+void Workbench::enqueue_copy() {
+  session_.copy(*input_, *copy_, copied_bytes());
+}
+
+/// Compares a buffer word by word, and its guard behind them.
+std::string Workbench::compare(const gpu::Buffer& buffer, const Words& expected, std::string_view name) {
+  Words got;
+  for (std::size_t first = 0; first < expected.size(); first += got.size()) {
+    got.resize(std::min(chunk_words, expected.size() - first));
+    session_.read(buffer, bytes_of(first), std::as_writable_bytes(std::span(got)));
+    const auto [wrong, right] = std::mismatch(got.begin(), got.end(), expected.begin() + std::ptrdiff_t(first));
+    if (wrong != got.end()) {
+      return fmt::format("{} word {} is 0x{:08x}, not 0x{:08x}", name, first + std::size_t(wrong - got.begin()), *wrong,
+                         *right);
+    }
+  }
+  got.assign(guard_bytes / sizeof guard_word, 0);
+  session_.read(buffer, buffer.bytes() - guard_bytes, std::as_writable_bytes(std::span(got)));
+  const auto touched = std::find_if(got.begin(), got.end(), [](std::uint32_t word) { return word != guard_word; });
+  if (touched == got.end()) return {};
+  return fmt::format("word {} behind the {} was overwritten", touched - got.begin(), name);
+}
+
+void Workbench::poison(gpu::Buffer& buffer) {
+  const std::uint64_t bytes = buffer.bytes() - guard_bytes;
+  if (bytes > 0) session_.fill(buffer, 0, bytes, poison_byte);
+}
+
+std::string Workbench::verify(const PreparedVariant& prepared, Scratch scratch) {
+  poison(*output_);
+  if (scratch == Scratch::poisoned) {
+    for (const auto& buffer : prepared.scratch) poison(*buffer);
+  }
+  enqueue(prepared);
+  session_.wait();
+  if (study_.reference_of != nullptr) expected_ = study_.reference_of(*prepared.variant, extent_);
+  if (auto wrong = compare(*output_, expected_, "output"); !wrong.empty()) return wrong;
+  if (auto wrong = compare(*input_, input_words_, "input"); !wrong.empty()) return wrong;
+  for (const auto& buffer : prepared.scratch) {
+    if (auto wrong = compare(*buffer, {}, "scratch memory"); !wrong.empty()) return wrong;
+  }
+  if (prepared.state != nullptr) return compare(*prepared.state, {}, "state");
+  return {};
+}
+
+}  // namespace bankwise

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <bankwise/study/case_study.hpp>
+#include <bankwise/study/result.hpp>
+
+namespace bankwise {
+
+/// Bytes behind every buffer that must stay as they are.
+inline constexpr std::uint64_t guard_bytes = 256;
+
+/// Where the buffers would not fit, as one sentence that says what to do; else empty. A CPU as device shares its memory
+/// with the host's own copies.
+std::string shortage(const CaseStudy& study, Extent extent, const gpu::DeviceInfo& device);
+
+/// A variant made ready on a device: its kernels built, its plan made, its scratch memory there.
+struct PreparedVariant {
+  const Variant* variant = nullptr;
+  Plan plan;
+  gpu::Form first_form = gpu::Form::once;  ///< of the first launch; the others run as written
+  std::vector<std::unique_ptr<gpu::Buffer>> scratch;
+  std::unique_ptr<gpu::Buffer> state;  ///< null where the plan needs none
+};
+
+/// One problem on one device: its input and output, and what the output must be.
+class Workbench {
+ public:
+  /// Errors: gpu::Error; std::bad_alloc where the host has too little memory.
+  Workbench(const CaseStudy& study, Extent extent, gpu::Session& session);
+
+  /// Errors: gpu::Unsupported with the reason; gpu::BuildError; gpu::Error.
+  PreparedVariant prepare(const Variant& variant, Scope scope);
+
+  /// Enqueues the launches [first, last) of the plan; all by default.
+  void enqueue(const PreparedVariant& prepared, std::size_t first = 0, std::size_t last = ~std::size_t{0});
+
+  enum class Scratch { poisoned, as_it_is };
+
+  /// Poisons the output, and the scratch memory if so wanted, runs the plan once and looks at everything. Empty if all
+  /// is right, else one line that says what is wrong.
+  std::string verify(const PreparedVariant& prepared, Scratch scratch = Scratch::poisoned);
+
+  /// The copy that the others are measured by: its traffic, read and written, is the compulsory traffic.
+  /// copied_bytes() may be 0, and then there is nothing to enqueue.
+  std::uint64_t copied_bytes() const;
+  void enqueue_copy();
+
+  std::size_t launches(const PreparedVariant& prepared) const;
+
+  /// What the last run left in the first scratch buffer: see CaseStudy::access.
+  std::uint64_t read_clocks(const PreparedVariant& prepared);
+
+ private:
+  gpu::Buffer& buffer(const PreparedVariant& prepared, Slot slot);
+  std::unique_ptr<gpu::Buffer> guarded(std::uint64_t bytes);
+  void poison(gpu::Buffer& buffer);
+  std::string compare(const gpu::Buffer& buffer, const Words& expected, std::string_view name);
+
+  const CaseStudy& study_;
+  Extent extent_;
+  gpu::Session& session_;
+  Words input_words_, expected_;
+  std::unique_ptr<gpu::Buffer> input_, output_, copy_;
+};
+
+}  // namespace bankwise

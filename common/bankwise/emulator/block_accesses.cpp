@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+//
+// The part of BlockRunner that looks at accesses to shared memory.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include <bankwise/emulator/block_runner.hpp>
+#include <bankwise/emulator/source_lines.hpp>
+
+namespace bankwise::emulator {
+namespace {
+
+std::string_view verb(banks::Operation operation) {
+  if (operation == banks::Operation::load) return "reads";
+  return operation == banks::Operation::store ? "writes" : "updates";
+}
+
+}  // namespace
+
+std::uint32_t BlockRunner::bytes_of(const ThreadLocalArray& array) const {
+  return array.dynamic ? std::uint32_t(launch_.dynamic_shared) : array.bytes;
+}
+
+/// Whether the whole access lies in an array.
+bool BlockRunner::lies_in(const ThreadLocalArray& array, const PendingAccess& access) const {
+  return access.offset >= array.offset && access.offset + access.bytes <= array.offset + bytes_of(array);
+}
+
+/// The array that an access lies in, or is nearest to, which is the one that was meant.
+const ThreadLocalArray& BlockRunner::array_of(const PendingAccess& access) const {
+  if (lies_in(*last_array_, access)) return *last_array_;
+  const auto& arrays = layout_.arrays;
+  const auto after = std::upper_bound(arrays.begin(), arrays.end(), access.offset,
+                                      [](std::uint32_t offset, auto& array) { return offset < array.offset; });
+  if (after == arrays.begin()) return *after;
+  const auto before = std::prev(after);
+  const std::uint32_t beyond = access.offset - std::min(access.offset, before->offset + bytes_of(*before));
+  last_array_ = after == arrays.end() || beyond <= after->offset - access.offset ? &*before : &*after;
+  return *last_array_;
+}
+
+/// "4 bytes at byte 1024 of part, which has 1024"
+std::string BlockRunner::place(const PendingAccess& access) const {
+  const ThreadLocalArray& array = array_of(access);
+  return fmt::format("{} bytes at byte {} of {}, which has {}", access.bytes,
+                     std::int64_t{access.offset} - array.offset, array.name, bytes_of(array));
+}
+
+void BlockRunner::check_place(const Lane& lane) const {
+  const PendingAccess& access = lane.access;
+  const ThreadLocalArray& array = array_of(access);
+  const auto wrong = [&](Fault fault, std::string_view remark) {
+    diagnose(
+        {fault, lane.pc, {lane.identity.rank}, fmt::format("{} {}{}", verb(access.operation), place(access), remark)});
+  };
+  if (!lies_in(array, access)) wrong(Fault::out_of_bounds, "");
+  if (access.as_aligned && (access.offset - array.offset) % access.bytes != 0) {
+    wrong(Fault::misaligned, ", an address that its type may not have");
+  }
+}
+
+/// Returns what is wrong if, and only if, the access changes what is there: two lanes may write the same.
+std::optional<BlockRunner::Failure> BlockRunner::check(const Lane& lane) {
+  const PendingAccess& access = lane.access;
+  check_place(lane);
+  const Toucher toucher{std::uint16_t(lane.identity.rank), std::uint16_t(lane.warp),
+                        launch_.warp_synchronous ? shadow_.now() - 1 : lane.ordered, std::uint32_t(lane.pc)};
+  const Touch how = access.operation == banks::Operation::load    ? Touch::read
+                    : access.operation == banks::Operation::store ? Touch::write
+                                                                  : Touch::atomic;
+  const auto clash = shadow_.touch(toucher, access.offset, access.bytes, how);
+  if (!clash) return std::nullopt;
+  std::string what = fmt::format("{} {}", verb(access.operation), place(access));
+  if (clash->unwritten) {
+    diagnose({Fault::unwritten, lane.pc, {toucher.lane}, what + ", and no lane of the block has written them"});
+  }
+  const std::uintptr_t other_pc = lane.pc - toucher.pc + clash->other_pc;  // the lower half exchanged
+  what += fmt::format("; lane {} {} there at line {}, and nothing orders the two", clash->other,
+                      clash->other_wrote ? "writes" : "reads", site_of(other_pc - 1).line);
+  const Failure race{Fault::race, lane.pc, {toucher.lane, clash->other}, what};
+  if (!clash->both_write) diagnose(race);
+  return race;
+}
+
+/// Bytes that the device accesses at once: all, or as many as the alignment of each lane's address allows.
+unsigned BlockRunner::unit_of(const Warp& warp, std::uint64_t group, const Lane& first) {
+  const PendingAccess& access = first.access;
+  if (access.as_aligned) return access.bytes;
+  const auto [known, is_new] = units_.try_emplace(first.pc, 16U);
+  std::uint32_t bits = access.bytes | 16 | known->second;
+  if (std::has_single_bit(access.bytes) && access.bytes > 1 && access.bytes <= 16) bits |= access.bytes / 2;
+  for_each_lane(group, [&](unsigned i) {
+    const PendingAccess& one = lanes_[warp.first + i].access;
+    bits |= one.offset - array_of(one).offset;
+  });
+  known->second = bits & -bits;
+  return known->second;
+}
+
+void BlockRunner::record(const Warp& warp, std::uint64_t group, unsigned unit) {
+  const Lane& first = lanes_[warp.first + unsigned(std::countr_zero(group))];
+  for (std::uint32_t part = 0; part < first.access.bytes; part += unit) {
+    if (recorder_->accesses.size() >= launch_.access_limit) {
+      diagnose(
+          {Fault::access_limit,
+           first.pc,
+           {first.identity.rank},
+           fmt::format("makes one access more than the {} of its block that are recorded; raise Launch::access_limit",
+                       launch_.access_limit)});
+    }
+    const Access& recorded = recorder_->add_access(first.pc - 1, {.operation = first.access.operation,
+                                                                  .width = unit,
+                                                                  .warp = first.warp,
+                                                                  .level = level_,
+                                                                  .mask = group,
+                                                                  .is_loop = first.access.is_loop});
+    std::uint32_t* addresses = recorder_->addresses_of(recorded);
+    for_each_lane(group, [&](unsigned i) { addresses[i] = lanes_[warp.first + i].access.offset + part; });
+  }
+}
+
+void BlockRunner::access(Warp& warp, std::uint64_t group) {
+  const Lane& first = lane(warp, unsigned(std::countr_zero(group)));
+  shadow_.next_moment();
+  if (recorder_ != nullptr) record(warp, group, unit_of(warp, group, first));
+  for_each_lane(group, [&](unsigned i) {
+    Lane& one = lane(warp, i);
+    one.access_number = recorder_ != nullptr ? recorder_->accesses.size() : 0;
+    const auto doubt = check(one);
+    if (!doubt) {
+      resume(one);
+      return;
+    }
+    const std::byte* memory = storage_ + one.access.offset;
+    const std::vector<std::byte> before(memory, memory + one.access.bytes);
+    resume(one);
+    if (!std::equal(before.begin(), before.end(), memory)) diagnose(*doubt);
+  });
+}
+
+}  // namespace bankwise::emulator

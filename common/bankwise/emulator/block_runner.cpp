@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/emulator/block_runner.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include <bankwise/emulator/control_flow.hpp>
+#include <bankwise/emulator/source_lines.hpp>
+
+namespace bankwise::emulator {
+namespace {
+
+constexpr unsigned turn_steps = 4096;  // of a warp, before the others get their turn: one may wait for another
+constexpr unsigned starved_after = 1 << 16, starved_steps = 64;
+
+Dim3 at(std::uint64_t linear, Dim3 size) {
+  return {unsigned(linear % size.x), unsigned(linear / size.x % size.y), unsigned(linear / size.x / size.y)};
+}
+
+}  // namespace
+
+thread_local constinit Lane* BlockRunner::current = nullptr;
+
+BlockRunner::BlockRunner(const Launch& launch, const BoundKernel& kernel, const Stacks& stacks)
+    : launch_(launch),
+      kernel_(kernel),
+      storage_(thread_local_storage()),
+      layout_(shared_layout()),
+      last_array_(layout_.arrays.data()),
+      stacks_(stacks),
+      lanes_(launch.block.count()),
+      shadow_(layout_.bytes, launch.warp) {
+  const auto threads = unsigned(lanes_.size());
+  for (unsigned first = 0; first < threads; first += launch.warp) {
+    warps_.push_back({.first = first, .count = std::min(launch.warp, threads - first)});
+  }
+  for (unsigned i = 0; i < threads; ++i) {
+    Lane& lane = lanes_[i];
+    lane.runner = this;
+    lane.warp = i / launch.warp;
+    lane.identity = {.thread = at(i, launch.block),
+                     .block_size = launch.block,
+                     .grid = launch.grid,
+                     .rank = i,
+                     .lane = i % launch.warp,
+                     .warp_size = launch.warp};
+    lane.fiber.start(stacks_[i], Stacks::bytes, body, &lane);
+  }
+}
+
+/// What a lane does all its life: the kernel, again and again, once a block.
+void BlockRunner::body(void* data) {
+  auto& lane = *static_cast<Lane*>(data);
+  BlockRunner& runner = *lane.runner;
+  for (;;) {
+    try {
+      runner.kernel_.call(runner.kernel_.arguments);
+    } catch (...) {
+      runner.thrown_ = std::current_exception();
+    }
+    runner.suspend(lane, Wait::returned, 0);
+  }
+}
+
+void BlockRunner::suspend(Lane& lane, Wait wait, std::uintptr_t pc) {
+  lane.wait = wait;
+  lane.pc = pc;
+  current = nullptr;
+  lane.fiber.suspend();
+}
+
+void BlockRunner::fail(Lane& lane, Fault fault, std::uintptr_t pc, const std::string& what) {
+  failure_ = Failure{fault, pc, {lane.identity.rank}, what};
+  for (;;) suspend(lane, Wait::returned, pc);
+}
+
+/// Lets a lane run until it suspends.
+// NOLINTNEXTLINE(misc-no-recursion): once for each time that its notes are full
+void BlockRunner::resume(Lane& lane) {
+  lane.noted = lane.next = 0;
+  current = &lane;
+  lane.fiber.resume();
+  if (failure_) diagnose(*failure_);
+  if (thrown_) std::rethrow_exception(thrown_);
+  if (lane.noted > 0) {
+    warps_[lane.warp].keys[lane.identity.lane] = lane.notes[0];
+  } else {
+    arrive(lane);
+  }
+}
+
+/// The warp has gone through the lane's next note.
+void BlockRunner::advance(Lane& lane) {
+  if (++lane.next < lane.noted) {
+    warps_[lane.warp].keys[lane.identity.lane] = lane.notes[lane.next];
+  } else {
+    arrive(lane);
+  }
+}
+
+/// The warp has come to where the lane is suspended.
+// NOLINTNEXTLINE(misc-no-recursion)
+void BlockRunner::arrive(Lane& lane) {
+  if (lane.wait == Wait::full_notes) {
+    resume(lane);
+    return;
+  }
+  Warp& warp = warps_[lane.warp];
+  warp.keys[lane.identity.lane] = lane.wait < Wait::meeting ? key_of(lane, lane.pc) : 0;
+  warp.has_meetings |= lane.wait == Wait::meeting;
+  if (lane.wait == Wait::returned) ++returned_;
+}
+
+void BlockRunner::begin(std::uint64_t block, Recorder* recorder) {
+  block_ = at(block, launch_.grid);
+  recorder_ = recorder;
+  level_ = 0;
+  steps_ = 0;
+  returned_ = 0;
+  units_.clear();
+  shadow_.begin_block();
+  for (Warp& warp : warps_) {
+    warp.has_meetings = false;
+    warp.steps = warp.last_atomic = 0;
+    for (const auto& delivery : warp.deliveries) delivery->readers = 0;
+    for (unsigned i = 0; i < warp.count; ++i) {
+      Lane& one = lane(warp, i);
+      one.identity.block = block_;
+      one.wait = Wait::ready;
+      one.noted = one.next = 0;
+      one.moved = 0;
+      one.calls.clear();
+      one.pc = 0;
+      one.delivery = nullptr;
+      one.ordered = 0;
+      warp.keys[i] = key_of(one, 0);
+    }
+  }
+}
+
+void BlockRunner::run(std::uint64_t block, Recorder* recorder) {
+  begin(block, recorder);
+  while (returned_ < lanes_.size()) {
+    bool moved = false;
+    for (Warp& warp : warps_) moved |= run_warp(warp);
+    if (!moved) settle_barrier();
+  }
+  if (recorder_ != nullptr) recorder_->levels = level_ + 1;
+}
+
+/// Returns whether any lane moved.
+bool BlockRunner::run_warp(Warp& warp) {
+  bool moved = false;
+  for (unsigned turn = 0; turn < turn_steps; ++turn) {
+    const std::uint64_t group = choose(warp);
+    if (group == 0) break;
+    step(warp, group);
+    if (warp.has_meetings) settle_meetings(warp);
+    moved = true;
+  }
+  if (moved) let_starved_go(warp);
+  return moved;
+}
+
+/// Lanes that spin until another one gives way, for a lock, may be at an earlier place than that one, and would spin
+/// forever: who has waited for long while the others kept at it with atomics gets a few steps of its own. Without atomics
+/// nobody spins; then a lane that waits is waiting for a long loop to end.
+void BlockRunner::let_starved_go(Warp& warp) {
+  if (warp.steps < starved_after || warp.last_atomic + turn_steps < warp.steps) return;
+  for (unsigned starved = 0; starved < warp.count; ++starved) {
+    if (warp.keys[starved] == 0 || lane(warp, starved).moved + starved_after > warp.steps) continue;
+    for (unsigned i = 0; i < starved_steps && warp.keys[starved] != 0; ++i) {
+      step(warp, lanes_at(warp, warp.keys[starved]));
+      if (warp.has_meetings) settle_meetings(warp);
+    }
+    return;
+  }
+}
+
+std::uint64_t BlockRunner::lanes_at(const Warp& warp, Key key) {
+  std::uint64_t lanes = 0;
+  for (unsigned i = 0; i < warp.count; ++i) lanes |= std::uint64_t{warp.keys[i] == key} << i;
+  return lanes;
+}
+
+/// The lanes that go on next, together; none if none can.
+std::uint64_t BlockRunner::choose(const Warp& warp) {
+  const auto* const end = warp.keys.begin() + warp.count;
+  const auto* const some = std::find_if(warp.keys.begin(), end, [](Key key) { return key != 0; });
+  if (some == end) return 0;
+  const std::uint64_t group = lanes_at(warp, *some);
+  const std::uint64_t waiting = lanes_at(warp, 0);
+  return std::popcount(group | waiting) == int(warp.count) ? group : lanes_at(warp, earliest(warp));
+}
+
+/// The key of the lanes that come first: the deepest in calls, and of those the earliest in the code.
+Key BlockRunner::earliest(const Warp& warp) {
+  const auto place_of = [&](Key key) -> const std::pair<Key, std::uint64_t>& {
+    const auto [found, is_new] = places_.try_emplace(key);
+    if (is_new) found->second = {~(key >> 48), place_in_order(pc_of(key) - 1)};
+    return found->second;
+  };
+  Key first = 0;
+  std::pair<Key, std::uint64_t> place;
+  for (unsigned i = 0; i < warp.count; ++i) {
+    const Key key = warp.keys[i];
+    if (key == 0 || key == first) continue;
+    const auto& one = place_of(key);
+    if (first != 0 && one >= place) continue;
+    first = key;
+    place = one;
+  }
+  return first;
+}
+
+void BlockRunner::step(Warp& warp, std::uint64_t group) {
+  const Lane& any = lane(warp, unsigned(std::countr_zero(group)));
+  const bool is_note = any.next < any.noted;
+  if (++steps_ > launch_.step_limit) {
+    diagnose({Fault::step_limit, is_note ? pc_of(any.notes[any.next]) : any.pc, ranks(warp, group),
+              fmt::format("are not done after {} steps of the block, an endless loop it seems", launch_.step_limit)});
+  }
+  ++warp.steps;
+  for_each_lane(group, [&](unsigned i) { lane(warp, i).moved = warp.steps; });
+  if (is_note) {
+    const Key key = any.notes[any.next];
+    if (recorder_ != nullptr && is_basic_block(key)) {
+      recorder_->add_basic_block(pc_of(key) - 1, level_, unsigned(std::popcount(group)));
+    }
+    for_each_lane(group, [&](unsigned i) { advance(lane(warp, i)); });
+    return;
+  }
+  group_ = group;
+  if (any.wait == Wait::access) {
+    access(warp, group);
+  } else {
+    for_each_lane(group, [&](unsigned i) { resume(lane(warp, i)); });
+  }
+}
+
+std::vector<unsigned> BlockRunner::ranks(const Warp& warp, std::uint64_t group) const {
+  std::vector<unsigned> ranks;
+  for_each_lane(group, [&](unsigned i) { ranks.push_back(warp.first + i); });
+  return ranks;
+}
+
+std::vector<unsigned> BlockRunner::ranks_of(Wait wait) const {
+  std::vector<unsigned> ranks;
+  for (const Lane& lane : lanes_) {
+    if (lane.wait == wait) ranks.push_back(lane.identity.rank);
+  }
+  return ranks;
+}
+
+void BlockRunner::diagnose(const Failure& failure) const {
+  throw diagnosis(failure.fault, failure.pc == 0 ? Site{"?", 0, "?"} : site_of(failure.pc - 1), block_, failure.lanes,
+                  function_at(std::uintptr_t(kernel_.entry)), failure.what);
+}
+
+// --- Meetings ---
+
+/// Lets those go whose meeting is complete.
+void BlockRunner::settle_meetings(Warp& warp) {
+  std::uint64_t waiting = 0, alive = 0;
+  for (unsigned i = 0; i < warp.count; ++i) {
+    const Wait wait = lane(warp, i).wait;
+    waiting |= std::uint64_t{wait == Wait::meeting} << i;
+    alive |= std::uint64_t{wait != Wait::returned} << i;
+  }
+  warp.has_meetings = waiting != 0;
+  while (waiting != 0) {
+    const Lane& asking = lane(warp, unsigned(std::countr_zero(waiting)));
+    std::uint64_t came = 0;
+    for_each_lane(waiting, [&](unsigned i) {
+      const Lane& one = lane(warp, i);
+      came |= std::uint64_t{one.meeting == asking.meeting && one.mask == asking.mask} << i;
+    });
+    if ((asking.mask & alive & ~came) == 0) deliver(warp, came);
+    waiting &= ~came;
+  }
+}
+
+void BlockRunner::deliver(Warp& warp, std::uint64_t came) {
+  auto free = std::find_if(warp.deliveries.begin(), warp.deliveries.end(), [](auto& one) { return one->readers == 0; });
+  if (free == warp.deliveries.end()) {
+    warp.deliveries.push_back(std::make_unique<Delivery>());
+    free = std::prev(warp.deliveries.end());
+  }
+  Delivery& delivery = **free;
+  for_each_lane(came, [&](unsigned i) {
+    Lane& one = lane(warp, i);
+    delivery.values[i] = one.value;
+    if (one.delivery != nullptr) --one.delivery->readers;
+    one.delivery = &delivery;
+    ++delivery.readers;
+    one.met = came;
+    if (one.meeting == WarpMeeting::sync) one.ordered = shadow_.now();
+    one.wait = Wait::ready;
+    warp.keys[i] = key_of(one, one.pc);
+  });
+}
+
+void BlockRunner::diagnose_meeting(const Lane& waiting) {
+  const Warp& warp = warps_[waiting.warp];
+  std::string others;
+  std::vector<unsigned> blamed{waiting.identity.rank};
+  for (unsigned i = 0; i < warp.count; ++i) {
+    const Lane& one = lanes_[warp.first + i];
+    const bool same = one.wait == Wait::meeting && one.meeting == waiting.meeting && one.mask == waiting.mask;
+    if ((waiting.mask >> i & 1) == 0 || one.wait == Wait::returned || same) continue;
+    blamed.push_back(one.identity.rank);
+    others = one.wait == Wait::barrier ? "wait at a barrier" : "are in another warp intrinsic, or have another mask";
+  }
+  diagnose({Fault::wrong_mask, waiting.pc, blamed,
+            fmt::format("never meet: the first waits in a warp intrinsic with the mask 0x{:x}, which names the others; "
+                        "they {}",
+                        waiting.mask, others)});
+}
+
+/// Nothing moves: the barrier opens, or nothing ever will.
+void BlockRunner::settle_barrier() {
+  for (const Lane& one : lanes_) {
+    if (one.wait == Wait::meeting) diagnose_meeting(one);
+  }
+  const auto waiting =
+      std::find_if(lanes_.begin(), lanes_.end(), [](const Lane& one) { return one.wait == Wait::barrier; });
+  if (returned_ > 0 && !launch_.returned_lanes_arrive) {
+    diagnose({Fault::barrier_not_reached, waiting->pc, ranks_of(Wait::returned),
+              "return without coming to this barrier, where others wait"});
+  }
+  unsigned sum = 0;
+  for (const Lane& one : lanes_) {
+    if (one.wait != Wait::barrier) continue;
+    sum += one.value != 0 ? 1 : 0;
+    if (one.pc == waiting->pc) continue;
+    const Site here = site_of(waiting->pc - 1), there = site_of(one.pc - 1);
+    if (here == there && here.line != 0) continue;  // one barrier, of which the compiler made two
+    diagnose({Fault::barrier_not_reached,
+              waiting->pc,
+              {one.identity.rank},
+              fmt::format("waits at another barrier, {}:{}, than those at this one", there.file, there.line)});
+  }
+  barrier_sum_ = sum;
+  ++level_;
+  shadow_.begin_level();
+  for (Warp& warp : warps_) {
+    for (unsigned i = 0; i < warp.count; ++i) {
+      Lane& one = lane(warp, i);
+      if (one.wait != Wait::barrier) continue;
+      one.wait = Wait::ready;
+      warp.keys[i] = key_of(one, one.pc);
+    }
+  }
+}
+
+}  // namespace bankwise::emulator

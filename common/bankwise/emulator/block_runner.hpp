@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+//
+// Internal to common/bankwise/emulator: one thread of the host running blocks, one after the other.
+//
+// A warp always goes on with the lanes that are deepest in calls and, of those, with the ones at the earliest place
+// in the code (control_flow.hpp), all of them together: lanes that took different ways meet again where their ways do
+// (Collange, Stack-less SIMT reconvergence at low cost, 2011). Each lane is a fiber. The instrumentation calls at every basic block, at every access
+// and when a function returns. Where other lanes cannot tell the difference, a lane just notes where it has been and runs
+// ahead; it suspends before it accesses shared memory and in CUDA's own functions. The warp's order is made of the notes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include <bankwise/emulator/emulate.hpp>
+#include <bankwise/emulator/fiber.hpp>
+#include <bankwise/emulator/lane.hpp>
+#include <bankwise/emulator/recorder.hpp>
+#include <bankwise/emulator/shadow.hpp>
+#include <bankwise/emulator/shared_memory.hpp>
+#include <bankwise/emulator/stacks.hpp>
+
+namespace bankwise::emulator {
+
+using banks::for_each_lane;
+
+/// Why a lane is suspended. Those before `meeting` can go on.
+enum class Wait : std::uint8_t { ready, access, full_notes, meeting, barrier, returned };
+
+/// An access that a lane is about to make.
+struct PendingAccess {
+  banks::Operation operation = banks::Operation::load;
+  std::uint32_t offset = 0;  ///< in thread-local storage
+  std::uint32_t bytes = 0;
+  bool as_aligned = true;  ///< the type that is accessed promises an alignment of `bytes`
+  bool is_loop = false;    ///< as Access::is_loop
+};
+
+/// What lanes brought to a meeting, until the last of them has moved on.
+struct Delivery {
+  std::array<std::uint64_t, 64> values{};
+  unsigned readers = 0;
+};
+
+class BlockRunner;
+
+/// Where a lane is, as a number. Lanes with the same are together.
+using Key = std::uint64_t;
+
+inline bool is_basic_block(Key key) {
+  return (key >> 48 & 1) != 0;
+}
+inline std::uintptr_t pc_of(Key key) {
+  return key & 0xFFFFFFFFFFFF;
+}
+
+struct Lane {
+  BlockRunner* runner = nullptr;
+  LaneIdentity identity;
+  Fiber fiber;
+  unsigned warp = 0;
+  std::vector<std::uintptr_t> calls;  ///< that it is in: where each returns to
+
+  // Where it has been since it was suspended before, and how much of that the warp has gone through.
+  static constexpr unsigned most_notes = 128;
+  std::array<Key, most_notes> notes;
+  unsigned noted = 0, next = 0;
+  std::uint64_t moved = 0;  ///< the step of its warp that it took part in last
+
+  // Where it is suspended.
+  Wait wait = Wait::ready;
+  std::uintptr_t pc = 0;  ///< the address behind the call
+  PendingAccess access;
+  std::uint64_t access_number = 0;  ///< where its last access is recorded, counted from 1; 0: it is not
+  WarpMeeting meeting = WarpMeeting::sync;
+  std::uint64_t mask = 0, value = 0;  ///< that it brings to a meeting or a barrier
+  std::uint64_t met = 0;              ///< mask of its last meeting
+  Delivery* delivery = nullptr;       ///< of that, which it may still read
+  Moment ordered = 0;                 ///< its last __syncwarp()
+};
+
+/// A lane that has just returned from a function counts as half a call deep: it waits for those that are still in it, and
+/// goes on before its caller's other lanes.
+inline Key key_of(const Lane& lane, std::uintptr_t pc, bool after_call = false) {
+  return (2 * Key{lane.calls.size()} + (after_call ? 2 : 1)) << 48 | pc;
+}
+
+class BlockRunner {
+ public:
+  /// `stacks` are at least as many as a block has lanes.
+  BlockRunner(const Launch& launch, const BoundKernel& kernel, const Stacks& stacks);
+
+  /// Runs a block to its end; records it if `recorder` is not null. Error: Diagnosis; after one the runner is spent.
+  void run(std::uint64_t block, Recorder* recorder);
+
+  // --- For the lane that runs ---
+  static thread_local Lane* current;  ///< null while no kernel runs on this thread
+
+  void note(Lane& lane, Key key) {
+    lane.notes[lane.noted++] = key;
+    if (lane.noted == Lane::most_notes) suspend(lane, Wait::full_notes, 0);
+  }
+  void suspend(Lane& lane, Wait wait, std::uintptr_t pc);
+  /// Ends the lane, and the launch with a diagnosis.
+  [[noreturn]] void fail(Lane& lane, Fault fault, std::uintptr_t pc, const std::string& what);
+  bool is_shared(const void* address) const {
+    return std::uintptr_t(address) - std::uintptr_t(storage_) < layout_.bytes;
+  }
+  std::uint32_t offset_of(const void* address) const {
+    return std::uint32_t(static_cast<const std::byte*>(address) - storage_);
+  }
+  void note_atomic(const Lane& lane) { warps_[lane.warp].last_atomic = warps_[lane.warp].steps; }
+  std::uint64_t group() const { return group_; }
+  unsigned barrier_sum() const { return barrier_sum_; }
+  std::uint64_t steps() const { return steps_; }
+  const Stacks& stacks() const { return stacks_; }
+  Recorder* recorder() { return recorder_; }
+
+ private:
+  /// The lanes of a warp. The key of one that cannot go on is 0.
+  struct Warp {
+    unsigned first = 0, count = 0;
+    std::array<Key, 64> keys{};
+    bool has_meetings = false;
+    std::uint64_t steps = 0, last_atomic = 0;  ///< of the block; the step of the last atomic
+    std::vector<std::unique_ptr<Delivery>> deliveries;
+  };
+  struct Failure {
+    Fault fault;
+    std::uintptr_t pc;
+    std::vector<unsigned> lanes;
+    std::string what;
+  };
+
+  static void body(void* data);
+  Lane& lane(const Warp& warp, unsigned i) { return lanes_[warp.first + i]; }
+  std::vector<unsigned> ranks(const Warp& warp, std::uint64_t group) const;
+  std::vector<unsigned> ranks_of(Wait wait) const;
+
+  void begin(std::uint64_t block, Recorder* recorder);
+  bool run_warp(Warp& warp);
+  void let_starved_go(Warp& warp);
+  static std::uint64_t lanes_at(const Warp& warp, Key key);
+  std::uint64_t choose(const Warp& warp);
+  Key earliest(const Warp& warp);
+  void step(Warp& warp, std::uint64_t group);
+  void resume(Lane& lane);
+  void advance(Lane& lane);
+  void arrive(Lane& lane);
+
+  void access(Warp& warp, std::uint64_t group);
+  std::optional<Failure> check(const Lane& lane);
+  void check_place(const Lane& lane) const;
+  unsigned unit_of(const Warp& warp, std::uint64_t group, const Lane& first);
+  void record(const Warp& warp, std::uint64_t group, unsigned unit);
+  const ThreadLocalArray& array_of(const PendingAccess& access) const;
+  bool lies_in(const ThreadLocalArray& array, const PendingAccess& access) const;
+  std::uint32_t bytes_of(const ThreadLocalArray& array) const;
+  std::string place(const PendingAccess& access) const;
+
+  void settle_meetings(Warp& warp);
+  void deliver(Warp& warp, std::uint64_t came);
+  void settle_barrier();
+  [[noreturn]] void diagnose_meeting(const Lane& waiting);
+  [[noreturn]] void diagnose(const Failure& failure) const;
+
+  const Launch& launch_;
+  const BoundKernel& kernel_;
+  std::byte* storage_;
+  const SharedLayout& layout_;
+  mutable const ThreadLocalArray* last_array_;  ///< that an access was in
+  const Stacks& stacks_;
+  std::vector<Lane> lanes_;
+  std::vector<Warp> warps_;
+  Shadow shadow_;
+  std::unordered_map<Key, std::pair<Key, std::uint64_t>> places_;  // of keys, in the order of execution
+  std::unordered_map<std::uintptr_t, unsigned> units_;  // of accesses whose alignment their type does not promise
+  Recorder* recorder_ = nullptr;
+  Dim3 block_;
+  std::uint32_t level_ = 0;
+  std::uint64_t group_ = 0, steps_ = 0;
+  unsigned barrier_sum_ = 0, returned_ = 0;
+  std::optional<Failure> failure_;
+  std::exception_ptr thrown_;
+};
+
+}  // namespace bankwise::emulator

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+//
+// CUDA for a host compiler: after this an unmodified kernel file compiles as C++, and runs in bankwise::emulate().
+//
+//   #include <bankwise/emulator/cuda.hpp>
+//   #include "my_kernel.cuh"
+//
+// What is not here does not compile: half precision, textures, inline PTX, asynchronous copies, tensor cores, clusters.
+#pragma once
+
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
+#error "kernels in this source would go unseen: name it in CMake's bankwise_emulate(<target> <source>...)"
+#endif
+
+#include <bankwise/emulator/cuda/atomics.hpp>
+#include <bankwise/emulator/cuda/cooperative_groups.hpp>
+#include <bankwise/emulator/cuda/indices.hpp>
+#include <bankwise/emulator/cuda/math.hpp>
+#include <bankwise/emulator/cuda/memory.hpp>
+#include <bankwise/emulator/cuda/qualifiers.hpp>
+#include <bankwise/emulator/cuda/synchronization.hpp>
+#include <bankwise/emulator/cuda/vector_types.hpp>
+#include <bankwise/emulator/cuda/warp.hpp>
+#include <bankwise/emulator/emulate.hpp>

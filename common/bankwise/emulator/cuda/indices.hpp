@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+//
+// Who am I.
+#pragma once
+
+#include <bankwise/emulator/cuda/vector_types.hpp>
+
+namespace bankwise::emulator::words {
+
+// One function for each number, which a lane has in a register: called once for all of its uses.
+[[gnu::const]] unsigned thread_x() noexcept;
+[[gnu::const]] unsigned thread_y() noexcept;
+[[gnu::const]] unsigned thread_z() noexcept;
+[[gnu::const]] unsigned block_x() noexcept;
+[[gnu::const]] unsigned block_y() noexcept;
+[[gnu::const]] unsigned block_z() noexcept;
+[[gnu::const]] unsigned block_size_x() noexcept;
+[[gnu::const]] unsigned block_size_y() noexcept;
+[[gnu::const]] unsigned block_size_z() noexcept;
+[[gnu::const]] unsigned grid_x() noexcept;
+[[gnu::const]] unsigned grid_y() noexcept;
+[[gnu::const]] unsigned grid_z() noexcept;
+
+/// Of the thread in its block.
+[[gnu::const]] unsigned rank() noexcept;
+
+}  // namespace bankwise::emulator::words
+
+namespace bankwise::cuda {
+
+BANKWISE_WORD uint3 thread_index() {
+  return {emulator::words::thread_x(), emulator::words::thread_y(), emulator::words::thread_z()};
+}
+BANKWISE_WORD uint3 block_index() {
+  return {emulator::words::block_x(), emulator::words::block_y(), emulator::words::block_z()};
+}
+BANKWISE_WORD dim3 block_dimensions() {
+  return {emulator::words::block_size_x(), emulator::words::block_size_y(), emulator::words::block_size_z()};
+}
+BANKWISE_WORD dim3 grid_dimensions() {
+  return {emulator::words::grid_x(), emulator::words::grid_y(), emulator::words::grid_z()};
+}
+
+// Macros, because a name cannot mean something else to every lane.
+#define threadIdx (::bankwise::cuda::thread_index())
+#define blockIdx (::bankwise::cuda::block_index())
+#define blockDim (::bankwise::cuda::block_dimensions())
+#define gridDim (::bankwise::cuda::grid_dimensions())
+
+/// 32 whatever Launch::warp is: CUDA's masks have 32 bits, so its warp intrinsics act on 32 lanes (warp.hpp), and
+/// kernels are written for that. Wider warps change how accesses are served, not what a kernel computes.
+inline constexpr int warpSize = 32;
+
+}  // namespace bankwise::cuda
+
+using namespace bankwise::cuda;

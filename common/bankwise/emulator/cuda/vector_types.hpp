@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+//
+// CUDA's vectors: plain structures whose alignment lets a GPU load and store them at once.
+#pragma once
+
+#include <bankwise/emulator/cuda/qualifiers.hpp>
+#include <bankwise/emulator/trace.hpp>
+
+namespace bankwise::cuda {
+
+/// A value that the compiler cannot foresee. Of four constants it would make four stores, where a GPU has one.
+template <class T>
+BANKWISE_WORD constexpr T unforeseen(T value) {
+  if (!__builtin_is_constant_evaluated()) {
+    if constexpr (__is_same(T, float) || __is_same(T, double)) {
+      __asm__("" : "+x"(value));
+    } else {
+      __asm__("" : "+r"(value));
+    }
+  }
+  return value;
+}
+
+// X(component, prefix, alignment of ...1, ...2, ...3, ...4)
+#define BANKWISE_VECTORS(X)                      \
+  X(signed char, char, 1, 2, 1, 4)               \
+  X(unsigned char, uchar, 1, 2, 1, 4)            \
+  X(short, short, 2, 4, 2, 8)                    \
+  X(unsigned short, ushort, 2, 4, 2, 8)          \
+  X(int, int, 4, 8, 4, 16)                       \
+  X(unsigned, uint, 4, 8, 4, 16)                 \
+  X(long, long, 8, 16, 8, 16)                    \
+  X(unsigned long, ulong, 8, 16, 8, 16)          \
+  X(long long, longlong, 8, 16, 8, 16)           \
+  X(unsigned long long, ulonglong, 8, 16, 8, 16) \
+  X(float, float, 4, 8, 4, 16)                   \
+  X(double, double, 8, 16, 8, 16)
+
+#define BANKWISE_STRUCTURES(type, prefix, one, two, three, four)                       \
+  struct __align__(one) prefix##1 {                                                    \
+    type x;                                                                            \
+  };                                                                                   \
+  struct __align__(two) prefix##2 {                                                    \
+    type x, y;                                                                         \
+  };                                                                                   \
+  struct __align__(three) prefix##3 {                                                  \
+    type x, y, z;                                                                      \
+  };                                                                                   \
+  struct __align__(four) prefix##4 {                                                   \
+    type x, y, z, w;                                                                   \
+  };                                                                                   \
+  BANKWISE_WORD constexpr prefix##1 make_##prefix##1(type x) {                         \
+    return {x};                                                                        \
+  }                                                                                    \
+  BANKWISE_WORD constexpr prefix##2 make_##prefix##2(type x, type y) {                 \
+    return {unforeseen(x), y};                                                         \
+  }                                                                                    \
+  BANKWISE_WORD constexpr prefix##3 make_##prefix##3(type x, type y, type z) {         \
+    return {unforeseen(x), y, z};                                                      \
+  }                                                                                    \
+  BANKWISE_WORD constexpr prefix##4 make_##prefix##4(type x, type y, type z, type w) { \
+    return {unforeseen(x), y, z, w};                                                   \
+  }
+BANKWISE_VECTORS(BANKWISE_STRUCTURES)
+#undef BANKWISE_STRUCTURES
+#undef BANKWISE_VECTORS
+
+// CUDA 13 names the alignment of four 8-byte components.
+#define BANKWISE_ALIGNED(type, prefix, bytes)                                                                \
+  struct __align__(bytes) prefix##4_##bytes##a {                                                             \
+    type x, y, z, w;                                                                                         \
+  };                                                                                                         \
+  BANKWISE_WORD constexpr prefix##4_##bytes##a make_##prefix##4_##bytes##a(type x, type y, type z, type w) { \
+    return {unforeseen(x), y, z, w};                                                                         \
+  }
+#define BANKWISE_BOTH(type, prefix) BANKWISE_ALIGNED(type, prefix, 16) BANKWISE_ALIGNED(type, prefix, 32)
+BANKWISE_BOTH(long, long)
+BANKWISE_BOTH(unsigned long, ulong)
+BANKWISE_BOTH(long long, longlong)
+BANKWISE_BOTH(unsigned long long, ulonglong)
+BANKWISE_BOTH(double, double)
+#undef BANKWISE_BOTH
+#undef BANKWISE_ALIGNED
+
+/// A Dim3 that knows uint3.
+struct dim3 : emulator::Dim3 {
+  constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : Dim3(x_, y_, z_) {}
+  constexpr dim3(const uint3& v) : Dim3(v.x, v.y, v.z) {}
+  constexpr operator uint3() const { return {x, y, z}; }
+};
+
+}  // namespace bankwise::cuda
+
+using namespace bankwise::cuda;

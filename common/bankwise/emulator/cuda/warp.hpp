@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+//
+// What the lanes of a warp tell each other.
+//
+// CUDA's masks have 32 bits. In a warp of 64 lanes they mean the half that the caller is in, so that a kernel computes
+// what it computes on 32 lanes; in a warp of fewer than 32 lanes the bits beyond it mean nothing.
+#pragma once
+
+#include <cstdint>
+
+#include <bankwise/emulator/cuda/synchronization.hpp>
+
+namespace bankwise::emulator::words {
+
+enum class Shuffle { from, up, down, exclusive_or };
+
+/// What another lane brings. `argument` and `width` as in __shfl_..._sync. A lane that takes no part has
+/// 0xCDCDCDCDCDCDCDCD, where a GPU has anything.
+std::uint64_t shuffle(Shuffle how, unsigned mask, std::uint64_t value, unsigned argument, int width) noexcept;
+
+/// Those who came, and those among them who say yes.
+struct Votes {
+  unsigned came, yes;
+};
+Votes vote(unsigned mask, bool says_yes) noexcept;
+
+/// The lanes that came with the same value.
+unsigned match_any(unsigned mask, std::uint64_t value) noexcept;
+/// The lanes that came, if all have the same value, else 0.
+unsigned match_all(unsigned mask, std::uint64_t value) noexcept;
+
+enum class Reduction { add, minimum, maximum, bit_and, bit_or, bit_xor };
+unsigned reduce(Reduction how, unsigned mask, unsigned value) noexcept;
+int reduce(Reduction how, unsigned mask, int value) noexcept;
+
+/// Of the caller, in its warp or half of 64 lanes.
+[[gnu::const]] unsigned lane() noexcept;
+/// active_lanes(), of the caller's half.
+unsigned active_mask() noexcept;
+
+/// Unsigned integers of 4 and 8 bytes.
+template <class T>
+struct BitsOf;
+template <class T>
+requires(sizeof(T) == 4) struct BitsOf<T> {
+  using Type = std::uint32_t;
+};
+template <class T>
+requires(sizeof(T) == 8) struct BitsOf<T> {
+  using Type = std::uint64_t;
+};
+
+template <class T>
+BANKWISE_WORD std::uint64_t to_word(T value) {
+  return __builtin_bit_cast(typename BitsOf<T>::Type, value);
+}
+template <class T>
+BANKWISE_WORD T from_word(std::uint64_t word) {
+  return __builtin_bit_cast(T, typename BitsOf<T>::Type(word));
+}
+
+}  // namespace bankwise::emulator::words
+
+namespace bankwise::cuda {
+
+// Overloads, not templates: smaller integers are promoted to int.
+#define BANKWISE_SHUFFLES(type)                                                                               \
+  BANKWISE_WORD type __shfl_sync(unsigned mask, type value, int source, int width = 32) {                     \
+    using namespace emulator::words;                                                                          \
+    return from_word<type>(shuffle(Shuffle::from, mask, to_word(value), unsigned(source), width));            \
+  }                                                                                                           \
+  BANKWISE_WORD type __shfl_up_sync(unsigned mask, type value, unsigned delta, int width = 32) {              \
+    using namespace emulator::words;                                                                          \
+    return from_word<type>(shuffle(Shuffle::up, mask, to_word(value), delta, width));                         \
+  }                                                                                                           \
+  BANKWISE_WORD type __shfl_down_sync(unsigned mask, type value, unsigned delta, int width = 32) {            \
+    using namespace emulator::words;                                                                          \
+    return from_word<type>(shuffle(Shuffle::down, mask, to_word(value), delta, width));                       \
+  }                                                                                                           \
+  BANKWISE_WORD type __shfl_xor_sync(unsigned mask, type value, int lane_mask, int width = 32) {              \
+    using namespace emulator::words;                                                                          \
+    return from_word<type>(shuffle(Shuffle::exclusive_or, mask, to_word(value), unsigned(lane_mask), width)); \
+  }                                                                                                           \
+  BANKWISE_WORD unsigned __match_any_sync(unsigned mask, type value) {                                        \
+    return emulator::words::match_any(mask, emulator::words::to_word(value));                                 \
+  }                                                                                                           \
+  BANKWISE_WORD unsigned __match_all_sync(unsigned mask, type value, int* predicate) {                        \
+    const unsigned all = emulator::words::match_all(mask, emulator::words::to_word(value));                   \
+    *predicate = all != 0;                                                                                    \
+    return all;                                                                                               \
+  }
+BANKWISE_SHUFFLES(int)
+BANKWISE_SHUFFLES(unsigned)
+BANKWISE_SHUFFLES(long)
+BANKWISE_SHUFFLES(unsigned long)
+BANKWISE_SHUFFLES(long long)
+BANKWISE_SHUFFLES(unsigned long long)
+BANKWISE_SHUFFLES(float)
+BANKWISE_SHUFFLES(double)
+#undef BANKWISE_SHUFFLES
+
+BANKWISE_WORD int __all_sync(unsigned mask, int predicate) {
+  const auto votes = emulator::words::vote(mask, predicate != 0);
+  return votes.yes == votes.came;
+}
+BANKWISE_WORD int __any_sync(unsigned mask, int predicate) {
+  return emulator::words::vote(mask, predicate != 0).yes != 0;
+}
+BANKWISE_WORD int __uni_sync(unsigned mask, int predicate) {
+  const auto votes = emulator::words::vote(mask, predicate != 0);
+  return (votes.yes == votes.came) | (votes.yes == 0);
+}
+BANKWISE_WORD unsigned __ballot_sync(unsigned mask, int predicate) {
+  return emulator::words::vote(mask, predicate != 0).yes;
+}
+BANKWISE_WORD unsigned __activemask() {
+  return emulator::words::active_mask();
+}
+
+#define BANKWISE_REDUCTION(name, how, type)                                       \
+  BANKWISE_WORD type __reduce_##name##_sync(unsigned mask, type value) {          \
+    return emulator::words::reduce(emulator::words::Reduction::how, mask, value); \
+  }
+BANKWISE_REDUCTION(add, add, unsigned)
+BANKWISE_REDUCTION(add, add, int)
+BANKWISE_REDUCTION(min, minimum, unsigned)
+BANKWISE_REDUCTION(min, minimum, int)
+BANKWISE_REDUCTION(max, maximum, unsigned)
+BANKWISE_REDUCTION(max, maximum, int)
+BANKWISE_REDUCTION(and, bit_and, unsigned)
+BANKWISE_REDUCTION(or, bit_or, unsigned)
+BANKWISE_REDUCTION(xor, bit_xor, unsigned)
+#undef BANKWISE_REDUCTION
+
+}  // namespace bankwise::cuda
+
+using namespace bankwise::cuda;

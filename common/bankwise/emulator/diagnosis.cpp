@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/emulator/diagnosis.hpp>
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace bankwise::emulator {
+namespace {
+
+/// "lane 7", "lanes 0-31 and 40".
+std::string listed(std::vector<unsigned> lanes) {
+  std::sort(lanes.begin(), lanes.end());
+  std::vector<std::string> runs;
+  for (std::size_t i = 0; i < lanes.size();) {
+    std::size_t end = i + 1;
+    while (end < lanes.size() && lanes[end] == lanes[end - 1] + 1) ++end;
+    runs.push_back(end - i == 1   ? fmt::format("{}", lanes[i])
+                   : end - i == 2 ? fmt::format("{}, {}", lanes[i], lanes[i + 1])
+                                  : fmt::format("{}-{}", lanes[i], lanes[end - 1]));
+    i = end;
+  }
+  constexpr std::size_t most = 6;
+  if (runs.size() > most) {
+    runs.resize(most);
+    runs.emplace_back("...");
+  }
+  return fmt::format("{} {}", lanes.size() == 1 ? "lane" : "lanes", fmt::join(runs, ", "));
+}
+
+}  // namespace
+
+std::string_view to_string(Fault fault) {
+  constexpr std::string_view names[]{"barrier not reached by all",
+                                     "out of bounds",
+                                     "read of unwritten shared memory",
+                                     "race",
+                                     "wrong mask",
+                                     "misaligned address",
+                                     "step limit",
+                                     "access limit",
+                                     "invalid address",
+                                     "division by zero",
+                                     "trap"};
+  return names[int(fault)];
+}
+
+Diagnosis diagnosis(Fault fault, Site site, Dim3 block, std::vector<unsigned> lanes, const std::string& kernel,
+                    const std::string& what) {
+  const std::string where = site.line == 0 ? "?" : fmt::format("{}:{}", site.file, site.line);
+  // Of a race the second lane is named by `what`.
+  const std::vector<unsigned> subject = fault == Fault::race ? std::vector{lanes.front()} : lanes;
+  const std::string sentence = fmt::format("{}: {}: {} of block ({}, {}, {}) of {} {}", where, to_string(fault),
+                                           listed(subject), block.x, block.y, block.z, kernel, what);
+  return {fault, std::move(site), block, std::move(lanes), sentence};
+}
+
+}  // namespace bankwise::emulator

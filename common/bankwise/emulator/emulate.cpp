@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/emulator/emulate.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+#include <bankwise/emulator/block_runner.hpp>
+#include <bankwise/emulator/faults.hpp>
+#include <bankwise/emulator/recorder.hpp>
+#include <bankwise/emulator/source_lines.hpp>
+
+namespace bankwise::emulator {
+namespace {
+
+constexpr std::uint64_t most_threads = 1024;            // of a block, as CUDA has it
+constexpr std::size_t most_dynamic_shared = 227 << 10;  // of compute capability 9.0
+constexpr unsigned most_workers = 16;                   // each has a stack for every lane
+
+void check(const Launch& launch) {
+  const auto refuse = [](const std::string& sentence) { throw std::invalid_argument(sentence); };
+  for (const auto& [size, what] : {std::pair(launch.grid, "grid"), {launch.block, "block"}}) {
+    if (size.x == 0 || size.y == 0 || size.z == 0) {
+      refuse(fmt::format("a {} of {} x {} x {} has nothing to run", what, size.x, size.y, size.z));
+    }
+  }
+  if (launch.grid.x > 0x7FFFFFFF || launch.grid.y > 0xFFFF || launch.grid.z > 0xFFFF) {
+    refuse(fmt::format("a grid of {} x {} x {} is too large; CUDA has at most 2147483647 x 65535 x 65535 blocks",
+                       launch.grid.x, launch.grid.y, launch.grid.z));
+  }
+  if (launch.block.z > 64) {
+    refuse(fmt::format("a block is {} threads deep; CUDA has at most 64 in z", launch.block.z));
+  }
+  if (launch.block.count() > most_threads) {
+    refuse(fmt::format("a block of {} threads is too large; CUDA has at most {}", launch.block.count(), most_threads));
+  }
+  if (launch.warp == 0 || launch.warp > banks::most_lanes) {
+    refuse(fmt::format("a warp has 1 to {} lanes, not {}", banks::most_lanes, launch.warp));
+  }
+  if (launch.dynamic_shared > most_dynamic_shared) {
+    refuse(fmt::format("{} bytes of dynamic shared memory are too many; no block has more than {}",
+                       launch.dynamic_shared, most_dynamic_shared));
+  }
+  for (const std::uint64_t block : launch.trace_blocks) {
+    if (block >= launch.grid.count()) {
+      refuse(fmt::format("block {} cannot be traced: the grid has {}", block, launch.grid.count()));
+    }
+  }
+}
+
+/// A launch, and the threads of the host that work on it.
+class Run {
+ public:
+  Run(const Launch& launch, const BoundKernel& kernel)
+      : launch_(launch), kernel_(kernel), traced_(launch.trace_blocks) {
+    std::sort(traced_.begin(), traced_.end());
+    traced_.erase(std::unique(traced_.begin(), traced_.end()), traced_.end());
+    for (const std::uint64_t block : traced_) records_.emplace_back(launch.warp, block);
+    blocks_ = launch.run_traced_only ? traced_.size() : launch.grid.count();
+  }
+
+  Trace operator()() {
+    const unsigned wanted = launch_.threads != 0 ? launch_.threads : std::max(1U, std::thread::hardware_concurrency());
+    const auto workers = unsigned(std::min<std::uint64_t>({wanted, blocks_, most_workers}));
+    {
+      const FaultGuard guard;
+      std::vector<std::jthread> threads;
+      for (unsigned i = 1; i < workers; ++i) threads.emplace_back([this] { work(); });
+      if (workers > 0) work();
+    }
+    if (failure_) std::rethrow_exception(failure_);
+    return merge(records_, launch_);
+  }
+
+ private:
+  /// Takes blocks in their order until none is left, or one has failed.
+  void work() noexcept {
+    std::uint64_t i = 0;
+    try {
+      const SignalStack signal_stack;
+      // Made once for each thread: a block's worth of stacks is a thousand calls to the system.
+      thread_local std::unique_ptr<Stacks> stacks;
+      const auto lanes = unsigned(launch_.block.count());
+      if (stacks == nullptr || stacks->count() < lanes) stacks = std::make_unique<Stacks>(lanes);
+      BlockRunner runner(launch_, kernel_, *stacks);
+      while ((i = next_++) < blocks_ && i < failed_) {
+        const std::uint64_t block = launch_.run_traced_only ? traced_[i] : i;
+        const auto traced = std::lower_bound(traced_.begin(), traced_.end(), block);
+        const bool record = traced != traced_.end() && *traced == block;
+        runner.run(block, record ? &records_[std::size_t(traced - traced_.begin())] : nullptr);
+      }
+    } catch (...) {
+      // Of several failures the first block's counts, as if there were one thread.
+      const std::lock_guard lock(mutex_);
+      if (i >= failed_) return;
+      failed_ = i;
+      failure_ = std::current_exception();
+    }
+  }
+
+  const Launch& launch_;
+  const BoundKernel& kernel_;
+  std::vector<std::uint64_t> traced_;
+  std::vector<Recorder> records_;
+  std::uint64_t blocks_ = 0;
+  std::atomic<std::uint64_t> next_{0}, failed_{~std::uint64_t{0}};
+  std::mutex mutex_;
+  std::exception_ptr failure_;
+};
+
+}  // namespace
+
+Trace run(const Launch& launch, const BoundKernel& kernel) {
+  check(launch);
+  if (BlockRunner::current != nullptr) throw std::invalid_argument("a kernel cannot be emulated from within a kernel");
+  Trace trace = Run(launch, kernel)();
+  trace.kernel = launch.source_lines ? function_at(std::uintptr_t(kernel.entry)) : "?";
+  trace.grid = launch.grid;
+  trace.block = launch.block;
+  return trace;
+}
+
+}  // namespace bankwise::emulator

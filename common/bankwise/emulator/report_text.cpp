@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include <bankwise/emulator/report.hpp>
+#include <bankwise/support/table.hpp>
+
+namespace bankwise::emulator {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The lines of source files, as far as those can be read.
+class Sources {
+ public:
+  std::string line(const Site& site) {
+    const auto [found, is_new] = files_.try_emplace(site.file);
+    if (is_new) {
+      std::ifstream file(site.file);
+      for (std::string text; std::getline(file, text);) found->second.push_back(text);
+    }
+    if (site.line == 0 || site.line > found->second.size()) return "";
+    const std::string& text = found->second[site.line - 1];
+    const auto begin = text.find_first_not_of(" \t");
+    return begin == std::string::npos ? "" : text.substr(begin);
+  }
+
+ private:
+  std::map<std::string, std::vector<std::string>> files_;
+};
+
+/// As short as it still leads there from here.
+std::string shown(const std::string& file) {
+  std::error_code error;
+  const std::string relative = fs::path(file).lexically_relative(fs::current_path(error)).string();
+  return error || relative.empty() || relative.starts_with("..") ? file : relative;
+}
+
+std::string percent(double fraction) {
+  return fmt::format("{:.1f} %", 100 * fraction);
+}
+
+}  // namespace
+
+std::string to_text(const Report& report) {
+  std::vector<std::vector<std::string>> rows{
+      {"where", "access", "array", "accesses", "lanes", "passes", "ideal", "conflicts", "source"}};
+  Sources sources;
+  for (const LineReport& line : report.lines) {
+    const Costs& costs = line.costs;
+    rows.push_back({fmt::format("{}:{}", shown(line.site.file), line.site.line),
+                    fmt::format("{} {}", to_string(line.operation), line.width), line.array,
+                    std::to_string(costs.accesses), fmt::format("{:.1f}", double(costs.lanes) / double(costs.accesses)),
+                    costs.unknown > 0 ? "?" : std::to_string(costs.passes),
+                    costs.unknown > 0 ? "?" : std::to_string(costs.ideal),
+                    costs.unknown > 0 ? "?" : std::to_string(costs.conflicts), sources.line(line.site)});
+  }
+  std::string text = fmt::format("{} on {}, {} block{} traced\n", report.kernel, report.architecture->name,
+                                 report.blocks, report.blocks == 1 ? "" : "s");
+  if (!report.lines.empty()) text += format_table(rows, 3, true);
+  text += fmt::format("{} accesses: {} passes, ideal {}, conflicts {}; ALU utilization {}, SIMT efficiency {}\n",
+                      report.all.accesses, report.all.passes, report.all.ideal, report.all.conflicts,
+                      percent(report.alu_utilization), percent(report.simt_efficiency));
+  for (const std::string& sentence : report.unknown) text += fmt::format("no cost: {}\n", sentence);
+  return text;
+}
+
+}  // namespace bankwise::emulator

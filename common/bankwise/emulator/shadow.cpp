@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/emulator/shadow.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <new>
+
+namespace bankwise::emulator {
+
+void Shadow::Free::operator()(Cell* cells) const {
+  // calloc() gives zeros that take no memory before they are touched.
+  std::free(cells);  // NOLINT(cppcoreguidelines-no-malloc)
+}
+
+Shadow::Shadow(std::uint32_t bytes, unsigned warp)
+    // NOLINTNEXTLINE(cppcoreguidelines-no-malloc)
+    : words_(static_cast<Cell*>(std::calloc(bytes / 4 + 1, sizeof(Cell)))), count_(bytes / 4 + 1), warp_(warp) {
+  if (words_ == nullptr) throw std::bad_alloc();
+}
+
+void Shadow::begin_block() {
+  if (now_ > std::numeric_limits<Moment>::max() / 2) {
+    std::fill_n(words_.get(), count_, Cell{});
+    now_ = 0;
+  }
+  split_.clear();  // their words are older than the block, and so not split any more
+  block_began_ = level_began_ = now_;
+}
+
+bool Shadow::races(const Toucher& lane, const Past& past) const {
+  if (past.when <= level_began_ || past.lane == lane.lane) return false;
+  return past.lane / warp_ != lane.warp || past.when > lane.ordered;
+}
+
+/// The access among the last ones that nothing orders with the lane's; null if there is none.
+const Shadow::Past* Shadow::racing(const Last& last, const Toucher& lane) const {
+  if (races(lane, last.one)) return &last.one;
+  if (races(lane, last.other)) return &last.other;
+  // Of many lanes only two are known. If they were of several warps, one was of another warp than this lane's.
+  if (!last.several_warps || last.one.when <= level_began_) return nullptr;
+  return last.one.lane != lane.lane ? &last.one : &last.other;
+}
+
+void Shadow::note(Last& last, const Toucher& lane) const {
+  const bool first = last.one.when <= level_began_;
+  if (first) {
+    last.several_warps = false;
+  } else if (last.one.lane / warp_ != lane.warp) {
+    last.several_warps = true;
+  }
+  if (first || last.one.lane != lane.lane) last.other = last.one;
+  last.one = {now_, lane.pc, lane.lane};
+}
+
+std::optional<Clash> Shadow::touch(Cell& cell, const Toucher& lane, Touch how) {
+  std::optional<Clash> clash;
+  if (how != Touch::write && std::max(cell.writes.one.when, cell.atomics.one.when) <= block_began_) {
+    clash = Clash{.unwritten = true};
+  } else if (const Past* atomic = how == Touch::atomic ? nullptr : racing(cell.atomics, lane)) {
+    clash = Clash{.other_wrote = true, .other = atomic->lane, .other_pc = atomic->pc};
+  } else if (const Past* reader = how == Touch::read ? nullptr : racing(cell.reads, lane)) {
+    clash = Clash{.other = reader->lane, .other_pc = reader->pc};
+  } else if (const Past* writer = racing(cell.writes, lane)) {
+    clash =
+        Clash{.other_wrote = true, .both_write = how == Touch::write, .other = writer->lane, .other_pc = writer->pc};
+  }
+  if (how == Touch::read) note(cell.reads, lane);
+  if (how == Touch::write) note(cell.writes, lane);
+  if (how == Touch::atomic) note(cell.atomics, lane);
+  return clash;
+}
+
+std::optional<Clash> Shadow::touch(const Toucher& lane, std::uint32_t offset, std::uint32_t bytes, Touch how) {
+  if (bytes == 4 && offset % 4 == 0 && !words_[offset / 4].is_split) {
+    return touch(words_[offset / 4], lane, how);  // the usual case, without what it spares
+  }
+  std::optional<Clash> clash;
+  const auto note = [&](Cell& cell) {
+    const auto found = touch(cell, lane, how);
+    if (!clash) clash = found;
+  };
+  for (std::uint32_t at = offset; at < offset + bytes;) {
+    Cell& word = words_[at / 4];
+    const std::uint32_t end = std::min(offset + bytes, (at / 4 + 1) * 4);
+    auto split = word.is_split ? split_.find(at / 4) : split_.end();
+    if (split == split_.end() && end - at == 4) {
+      word.is_split = false;
+      note(word);
+    } else {
+      if (split == split_.end()) {
+        word.is_split = false;
+        split = split_.insert_or_assign(at / 4, std::array{word, word, word, word}).first;
+        word.is_split = true;
+      }
+      for (std::uint32_t byte = at; byte < end; ++byte) note(split->second[byte % 4]);
+    }
+    at = end;
+  }
+  return clash;
+}
+
+}  // namespace bankwise::emulator

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+//
+// Internal to common/bankwise/emulator: who touched which byte of shared memory when.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+namespace bankwise::emulator {
+
+/// When something happens in a block: each access of a warp is a moment of its own.
+using Moment = std::uint32_t;
+
+/// A lane that accesses shared memory.
+struct Toucher {
+  std::uint16_t lane = 0, warp = 0;  ///< in the block
+  Moment ordered = 0;                ///< its warp's earlier accesses, up to this moment, are ordered with it
+  std::uint32_t pc = 0;              ///< of the access, its lower half
+};
+
+enum class Touch { read, write, atomic };
+
+/// What is wrong with an access.
+struct Clash {
+  bool unwritten = false;  ///< else a race, with `other`
+  bool other_wrote = false;
+  bool both_write = false;  ///< which is no race if they write the same
+  std::uint16_t other = 0;
+  std::uint32_t other_pc = 0;
+};
+
+/// The memory of one block at a time.
+class Shadow {
+ public:
+  Shadow(std::uint32_t bytes, unsigned warp);
+
+  /// A new block, whose memory nobody has written.
+  void begin_block();
+  /// A barrier: everything before it is ordered with everything after it.
+  void begin_level() { level_began_ = now_; }
+  /// The next access of a warp. Returns when it is.
+  Moment next_moment() { return ++now_; }
+  Moment now() const { return now_; }
+
+  /// One lane's access of the moment.
+  std::optional<Clash> touch(const Toucher& lane, std::uint32_t offset, std::uint32_t bytes, Touch how);
+
+ private:
+  /// An access of a lane.
+  struct Past {
+    Moment when = 0;
+    std::uint32_t pc = 0;
+    std::uint16_t lane = 0;
+  };
+  /// The last accesses of one kind, by two different lanes since the last barrier if there are two.
+  struct Last {
+    Past one, other;
+    bool several_warps = false;  ///< since the last barrier
+  };
+  struct Cell {
+    Last writes, reads, atomics;
+    bool is_split = false;
+  };
+  std::optional<Clash> touch(Cell& cell, const Toucher& lane, Touch how);
+  bool races(const Toucher& lane, const Past& past) const;
+  const Past* racing(const Last& last, const Toucher& lane) const;
+  void note(Last& last, const Toucher& lane) const;
+
+  // Zeros that take no memory until they are touched; most of the program's thread-local storage never is.
+  struct Free {
+    void operator()(Cell* cells) const;
+  };
+  std::unique_ptr<Cell[], Free> words_;
+  std::size_t count_;
+  unsigned warp_;                                                 // lanes
+  std::unordered_map<std::uint32_t, std::array<Cell, 4>> split_;  // words that are accessed byte by byte
+  Moment now_ = 0, block_began_ = 0, level_began_ = 0;
+};
+
+}  // namespace bankwise::emulator

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+//
+// Internal to common/bankwise/emulator: where shared memory is. `__shared__` is `thread_local`, so shared memory is the part of the
+// program's thread-local storage that holds such arrays, and each thread of the host has one for the block that it runs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace bankwise::emulator {
+
+/// One array. Offsets count from the beginning of the program's thread-local storage.
+struct ThreadLocalArray {
+  std::uint32_t offset = 0, bytes = 0;
+  std::string name;  ///< without the function it belongs to
+  bool dynamic = false;
+};
+
+/// What the program's symbols say. Shared by all threads; read once.
+struct SharedLayout {
+  std::uint32_t bytes = 0;               ///< of the program's thread-local storage
+  std::vector<ThreadLocalArray> arrays;  ///< by offset; a single one if the program has lost its symbols
+};
+const SharedLayout& shared_layout();
+
+/// The calling thread's thread-local storage of the program.
+std::byte* thread_local_storage();
+
+}  // namespace bankwise::emulator

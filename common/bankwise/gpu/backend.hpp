@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+//
+// What the two backends give to devices.cpp, and what they share. Not for users: see session.hpp.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <bankwise/gpu/session.hpp>
+
+namespace bankwise::gpu {
+
+/// Appends its devices (index unset). Returns a sentence with a remedy if there are none, else an empty string.
+std::string append_cuda_devices(std::vector<DeviceInfo>& list);
+std::string append_opencl_devices(std::vector<DeviceInfo>& list);
+
+std::unique_ptr<Session> open_cuda(const DeviceInfo& device);
+std::unique_ptr<Session> open_opencl(const DeviceInfo& device);
+
+/// Error: Unsupported if the device is NVIDIA's and of a lower compute capability than this (90: 9.0).
+void require_capability(const DeviceInfo& device, std::string_view kernel, unsigned least);
+
+}  // namespace bankwise::gpu

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/gpu/counters.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace bankwise::gpu {
+namespace {
+
+constexpr unsigned warp = 32;  // of every GPU that CUPTI knows
+
+struct Remedy {
+  int error;  // a CUptiResult; as numbers, so that a build without CUPTI has the sentences, too
+  const char* sentence;
+};
+constexpr Remedy remedies[]{
+    {26, "something else uses the hardware counters; end other profilers of this GPU (ncu, nsys, DCGM)"},
+    {33, "the virtual GPU has no hardware counters; run on the GPU itself"},
+    {35,
+     "the driver lets administrators alone read hardware counters; run as root (a container: --cap-add SYS_ADMIN), or "
+     "load the kernel module nvidia with NVreg_RestrictProfilingToAdminUsers=0, see "
+     "https://developer.nvidia.com/ERR_NVGPUCTRPERM"},
+    {39, "another profiler has attached itself to this program; run without it, or without --counters"},
+    {40, "the hypervisor lets no virtual GPU read hardware counters; enable profiling for the vGPU there"},
+    {41, "confidential computing hides the hardware counters; run with that mode off"},
+    {43, "this slice of a GPU has no hardware counters; run with MIG off"},
+    {45, "WSL lets no program read hardware counters; enable them in NVIDIA's control panel on Windows"},
+};
+
+}  // namespace
+
+std::optional<double> simt_efficiency(const Counters& counters) {
+  if (!counters.lane_instructions || counters.warp_instructions.value_or(0) == 0) return std::nullopt;
+  return double(*counters.lane_instructions) / (double(*counters.warp_instructions) * warp);
+}
+
+std::string why_no_counters(int error, std::string_view call, std::string_view name) {
+  const auto found =
+      std::find_if(std::begin(remedies), std::end(remedies), [&](const Remedy& r) { return r.error == error; });
+  if (found != std::end(remedies)) return found->sentence;
+  return fmt::format("{}: {}; see whether ncu can read counters here", call, name);
+}
+
+}  // namespace bankwise::gpu

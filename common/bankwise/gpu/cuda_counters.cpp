@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+//
+// CUPTI's range profiler: a range that the program marks, and that the program repeats until every counter has been read.
+// Repeating is the caller's because CUPTI's own would have to save and restore all memory for each kernel.
+#include <cuda.h>
+
+#include <array>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include <bankwise/gpu/cuda_api.hpp>
+#include <bankwise/gpu/cupti.hpp>
+
+namespace bankwise::gpu {
+namespace {
+
+struct Metric {
+  const char* name;  // as in Nsight Compute
+  Counters::Count Counters::*count;
+};
+constexpr Metric metrics[]{
+    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", &Counters::shared_load_passes},
+    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", &Counters::shared_load_conflicts},
+    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", &Counters::shared_store_passes},
+    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", &Counters::shared_store_conflicts},
+    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum", &Counters::shared_atomic_passes},
+    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum", &Counters::shared_atomic_conflicts},
+    {"smsp__inst_executed.sum", &Counters::warp_instructions},
+    {"smsp__thread_inst_executed.sum", &Counters::lane_instructions},
+    {"dram__bytes_read.sum", &Counters::dram_read_bytes},
+    {"dram__bytes_write.sum", &Counters::dram_write_bytes},
+};
+constexpr unsigned most_replays = 64;  // two are usual
+
+/// For destructors.
+void log_cupti(CUptiResult code, std::string_view call) noexcept {
+  const char* name = "";
+  if (code != CUPTI_SUCCESS) log_failure(call, cupti().cuptiGetResultString(code, &name) == CUPTI_SUCCESS ? name : "");
+}
+
+/// What is undone at the end calls a function with nothing but an object. They are undone in reverse order.
+class Profiler {
+ public:
+  Profiler() {
+    auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_Profiler_Initialize_Params);
+    BANKWISE_CUPTI(cuptiProfilerInitialize, parameters);
+  }
+  ~Profiler() {
+    auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_Profiler_DeInitialize_Params);
+    log_cupti(cupti().cuptiProfilerDeInitialize(&parameters), "cuptiProfilerDeInitialize");
+  }
+  Profiler(const Profiler&) = delete;
+  Profiler& operator=(const Profiler&) = delete;
+};
+
+struct EndHost {
+  void operator()(CUpti_Profiler_Host_Object* host) const noexcept {
+    auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_Profiler_Host_Deinitialize_Params);
+    parameters.pHostObject = host;
+    log_cupti(cupti().cuptiProfilerHostDeinitialize(&parameters), "cuptiProfilerHostDeinitialize");
+  }
+};
+struct DisableRanges {
+  void operator()(CUpti_RangeProfiler_Object* ranges) const noexcept {
+    auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_RangeProfiler_Disable_Params);
+    parameters.pRangeProfilerObject = ranges;
+    log_cupti(cupti().cuptiRangeProfilerDisable(&parameters), "cuptiRangeProfilerDisable");
+  }
+};
+using Host = std::unique_ptr<CUpti_Profiler_Host_Object, EndHost>;
+using Ranges = std::unique_ptr<CUpti_RangeProfiler_Object, DisableRanges>;
+using Image = std::vector<std::uint8_t>;
+
+/// Asked of the runtime, so that nothing is linked with the driver, which may be absent.
+CUcontext current_context() {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  BANKWISE_CUDA(cudaGetDriverEntryPointByVersion("cuCtxGetCurrent", &function, 4000, cudaEnableDefault, &found));
+  CUcontext context = nullptr;
+  if (found != cudaDriverEntryPointSuccess ||
+      reinterpret_cast<CUresult (*)(CUcontext*)>(function)(&context) != CUDA_SUCCESS || context == nullptr) {
+    throw Unsupported("the driver shows no context to count in");
+  }
+  return context;
+}
+
+/// Which counters this GPU has free.
+Image availability(CUcontext context) {
+  auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_Profiler_GetCounterAvailability_Params);
+  parameters.ctx = context;
+  BANKWISE_CUPTI(cuptiProfilerGetCounterAvailability, parameters);
+  Image image(parameters.counterAvailabilityImageSize);
+  parameters.pCounterAvailabilityImage = image.data();
+  BANKWISE_CUPTI(cuptiProfilerGetCounterAvailability, parameters);
+  return image;
+}
+
+Host make_host(const Image& available) {
+  int device = 0;
+  BANKWISE_CUDA(cudaGetDevice(&device));
+  auto chip = BANKWISE_CUPTI_PARAMETERS(CUpti_Device_GetChipName_Params);
+  chip.deviceIndex = std::size_t(device);
+  BANKWISE_CUPTI(cuptiDeviceGetChipName, chip);
+  auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_Profiler_Host_Initialize_Params);
+  parameters.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
+  parameters.pChipName = chip.pChipName;
+  parameters.pCounterAvailabilityImage = available.data();
+  BANKWISE_CUPTI(cuptiProfilerHostInitialize, parameters);
+  return Host(parameters.pHostObject);
+}
+
+/// Asks for all metrics, one by one, because not every GPU knows each. Those that it knows.
+std::vector<const Metric*> add_metrics(const Host& host) {
+  std::vector<const Metric*> known;
+  for (const Metric& metric : metrics) {
+    const char* name = metric.name;
+    auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_Profiler_Host_ConfigAddMetrics_Params);
+    parameters.pHostObject = host.get();
+    parameters.ppMetricNames = &name;
+    parameters.numMetrics = 1;
+    if (cupti().cuptiProfilerHostConfigAddMetrics(&parameters) == CUPTI_SUCCESS) known.push_back(&metric);
+  }
+  if (known.empty()) throw Unsupported("CUPTI knows none of the counters on this GPU");
+  return known;
+}
+
+Image config_image(const Host& host) {
+  auto size = BANKWISE_CUPTI_PARAMETERS(CUpti_Profiler_Host_GetConfigImageSize_Params);
+  size.pHostObject = host.get();
+  BANKWISE_CUPTI(cuptiProfilerHostGetConfigImageSize, size);
+  Image image(size.configImageSize);
+  auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_Profiler_Host_GetConfigImage_Params);
+  parameters.pHostObject = host.get();
+  parameters.configImageSize = image.size();
+  parameters.pConfigImage = image.data();
+  BANKWISE_CUPTI(cuptiProfilerHostGetConfigImage, parameters);
+  return image;
+}
+
+Ranges enable(CUcontext context) {
+  auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_RangeProfiler_Enable_Params);
+  parameters.ctx = context;
+  BANKWISE_CUPTI(cuptiRangeProfilerEnable, parameters);
+  return Ranges(parameters.pRangeProfilerObject);
+}
+
+/// Where the counters of one range go.
+Image data_image(const Ranges& ranges, std::vector<const char*> names) {
+  auto size = BANKWISE_CUPTI_PARAMETERS(CUpti_RangeProfiler_GetCounterDataSize_Params);
+  size.pRangeProfilerObject = ranges.get();
+  size.pMetricNames = names.data();
+  size.numMetrics = names.size();
+  size.maxNumOfRanges = 1;
+  size.maxNumRangeTreeNodes = 1;
+  BANKWISE_CUPTI(cuptiRangeProfilerGetCounterDataSize, size);
+  Image image(size.counterDataSize);
+  auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params);
+  parameters.pRangeProfilerObject = ranges.get();
+  parameters.counterDataSize = image.size();
+  parameters.pCounterData = image.data();
+  BANKWISE_CUPTI(cuptiRangeProfilerCounterDataImageInitialize, parameters);
+  return image;
+}
+
+/// The images must live until the profiler is disabled.
+void configure(const Ranges& ranges, const Image& config, Image& data) {
+  auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_RangeProfiler_SetConfig_Params);
+  parameters.pRangeProfilerObject = ranges.get();
+  parameters.configSize = config.size();
+  parameters.pConfig = config.data();
+  parameters.counterDataImageSize = data.size();
+  parameters.pCounterDataImage = data.data();
+  parameters.range = CUPTI_UserRange;
+  parameters.replayMode = CUPTI_UserReplay;
+  parameters.maxRangesPerPass = 1;
+  parameters.numNestingLevels = 1;
+  parameters.minNestingLevel = 1;
+  parameters.targetNestingLevel = 1;
+  BANKWISE_CUPTI(cuptiRangeProfilerSetConfig, parameters);
+}
+
+/// One run. True if it was the last that is needed.
+bool run_once(const Ranges& ranges, const std::function<void()>& run) {
+  auto start = BANKWISE_CUPTI_PARAMETERS(CUpti_RangeProfiler_Start_Params);
+  start.pRangeProfilerObject = ranges.get();
+  BANKWISE_CUPTI(cuptiRangeProfilerStart, start);
+  auto push = BANKWISE_CUPTI_PARAMETERS(CUpti_RangeProfiler_PushRange_Params);
+  push.pRangeProfilerObject = ranges.get();
+  push.pRangeName = "job";
+  BANKWISE_CUPTI(cuptiRangeProfilerPushRange, push);
+  run();
+  auto pop = BANKWISE_CUPTI_PARAMETERS(CUpti_RangeProfiler_PopRange_Params);
+  pop.pRangeProfilerObject = ranges.get();
+  BANKWISE_CUPTI(cuptiRangeProfilerPopRange, pop);
+  auto stop = BANKWISE_CUPTI_PARAMETERS(CUpti_RangeProfiler_Stop_Params);
+  stop.pRangeProfilerObject = ranges.get();
+  BANKWISE_CUPTI(cuptiRangeProfilerStop, stop);
+  return stop.isAllPassSubmitted != 0;
+}
+
+void decode(const Ranges& ranges) {
+  auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_RangeProfiler_DecodeData_Params);
+  parameters.pRangeProfilerObject = ranges.get();
+  BANKWISE_CUPTI(cuptiRangeProfilerDecodeData, parameters);
+  if (parameters.numOfRangeDropped > 0) throw Unsupported("CUPTI dropped what it had counted");
+}
+
+std::vector<double> values(const Host& host, const Image& data, std::vector<const char*> names) {
+  std::vector<double> values(names.size());
+  auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_Profiler_Host_EvaluateToGpuValues_Params);
+  parameters.pHostObject = host.get();
+  parameters.pCounterDataImage = data.data();
+  parameters.counterDataImageSize = data.size();
+  parameters.ppMetricNames = names.data();
+  parameters.numMetrics = names.size();
+  parameters.pMetricValues = values.data();
+  BANKWISE_CUPTI(cuptiProfilerHostEvaluateToGpuValues, parameters);
+  return values;
+}
+
+}  // namespace
+
+Counters count_on_cuda(const std::function<void()>& before, const std::function<void()>& run,
+                       const std::function<void()>& wait) {
+  (void)cupti();
+  CUcontext context = current_context();
+  const Profiler profiler;
+  const Image available = availability(context);
+  const Host host = make_host(available);
+  const auto known = add_metrics(host);
+  std::vector<const char*> names;
+  names.reserve(known.size());
+  for (const Metric* metric : known) names.push_back(metric->name);
+  const Image config = config_image(host);
+  Image data;
+  Counters counters;
+  {
+    const Ranges ranges = enable(context);
+    data = data_image(ranges, names);
+    configure(ranges, config, data);
+    for (bool all = false; !all; ++counters.replays) {
+      if (counters.replays == most_replays) throw Unsupported("CUPTI does not come to an end");
+      before();
+      wait();
+      all = run_once(ranges, [&] {
+        run();
+        wait();
+      });
+    }
+    decode(ranges);
+  }
+  const auto counted = values(host, data, names);
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    if (std::isfinite(counted[i])) counters.*known[i]->count = std::uint64_t(std::llround(counted[i]));
+  }
+  return counters;
+}
+
+}  // namespace bankwise::gpu

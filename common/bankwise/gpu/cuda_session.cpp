@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <limits>
+#include <type_traits>
+
+#include <bankwise/gpu/backend.hpp>
+#include <bankwise/gpu/cuda_api.hpp>
+
+namespace bankwise::gpu {
+namespace {
+
+struct Free {
+  void operator()(void* memory) const noexcept { log_cuda(cudaFree(memory), "cudaFree"); }
+};
+struct DestroyStream {
+  void operator()(cudaStream_t stream) const noexcept { log_cuda(cudaStreamDestroy(stream), "cudaStreamDestroy"); }
+};
+struct DestroyEvent {
+  void operator()(cudaEvent_t event) const noexcept { log_cuda(cudaEventDestroy(event), "cudaEventDestroy"); }
+};
+using Memory = std::unique_ptr<void, Free>;
+using Stream = std::unique_ptr<std::remove_pointer_t<cudaStream_t>, DestroyStream>;
+using Event = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, DestroyEvent>;
+
+Memory make_memory(std::uint64_t bytes) {
+  void* memory = nullptr;
+  BANKWISE_CUDA(cudaMalloc(&memory, bytes));
+  return Memory(memory);
+}
+
+Stream make_stream() {
+  cudaStream_t stream = nullptr;
+  BANKWISE_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  return Stream(stream);
+}
+
+Event make_event() {
+  cudaEvent_t event = nullptr;
+  BANKWISE_CUDA(cudaEventCreate(&event));
+  return Event(event);
+}
+
+class CudaBuffer : public Buffer {
+ public:
+  explicit CudaBuffer(std::uint64_t bytes) : Buffer(bytes), memory_(make_memory(bytes)) {}
+  std::byte* at(std::uint64_t offset = 0) const { return static_cast<std::byte*>(memory_.get()) + offset; }
+
+ private:
+  Memory memory_;
+};
+
+std::byte* address(const Buffer& buffer, std::uint64_t offset = 0) {
+  return static_cast<const CudaBuffer&>(buffer).at(offset);
+}
+
+class CudaSession : public Session {
+ public:
+  explicit CudaSession(const DeviceInfo& device) : info_(device) {
+    use();
+    stream_ = make_stream();
+    start_ = make_event();
+    stop_ = make_event();
+  }
+  ~CudaSession() override { log_cuda(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize"); }
+
+  const DeviceInfo& info() const override { return info_; }
+
+  std::unique_ptr<Buffer> allocate(std::uint64_t bytes) override {
+    use();
+    return std::make_unique<CudaBuffer>(bytes);
+  }
+
+  void write(Buffer& to, std::uint64_t offset, std::span<const std::byte> data) override {
+    use();
+    BANKWISE_CUDA(
+        cudaMemcpyAsync(address(to, offset), data.data(), data.size(), cudaMemcpyHostToDevice, stream_.get()));
+    wait();
+  }
+
+  void read(const Buffer& from, std::uint64_t offset, std::span<std::byte> data) override {
+    use();
+    BANKWISE_CUDA(
+        cudaMemcpyAsync(data.data(), address(from, offset), data.size(), cudaMemcpyDeviceToHost, stream_.get()));
+    wait();
+  }
+
+  void fill(Buffer& to, std::uint64_t offset, std::uint64_t bytes, std::uint8_t value) override {
+    use();
+    BANKWISE_CUDA(cudaMemsetAsync(address(to, offset), value, bytes, stream_.get()));
+  }
+
+  void copy(const Buffer& from, Buffer& to, std::uint64_t bytes) override {
+    use();
+    BANKWISE_CUDA(cudaMemcpyAsync(address(to), address(from), bytes, cudaMemcpyDeviceToDevice, stream_.get()));
+  }
+
+  void prepare(const KernelImage& image, Form form, GroupShape group) override {
+    use();
+    require_capability(info_, image.name, image.cuda_capability);
+    cudaFuncAttributes attributes{};
+    const cudaError_t code = cudaFuncGetAttributes(&attributes, handle(image, form));
+    if (code == cudaErrorNoKernelImageForDevice || code == cudaErrorInvalidDeviceFunction) {
+      (void)cudaGetLastError();
+      throw Unsupported(
+          fmt::format("this build has no code for {}; configure with -D CMAKE_CUDA_ARCHITECTURES=native", info_.name));
+    }
+    check_cuda(code, "cudaFuncGetAttributes");
+    if (group.dynamic_shared > 0) claim_shared(image, form, group, attributes.sharedSizeBytes);
+    if (group.size() > unsigned(attributes.maxThreadsPerBlock)) {
+      throw Unsupported(fmt::format("{} runs in blocks of at most {} threads here, not {}", image.name,
+                                    attributes.maxThreadsPerBlock, group.size()));
+    }
+  }
+
+  void launch(const KernelImage& image, Form form, std::uint64_t groups, GroupShape group,
+              std::span<const KernelArgument> arguments) override {
+    if (groups > std::uint64_t(std::numeric_limits<int>::max())) {
+      throw Unsupported(fmt::format("{} blocks are more than the 2147483647 of a CUDA grid", groups));
+    }
+    use();
+    // cudaLaunchKernel wants the address of each argument's value.
+    std::vector<void*> pointers(arguments.size());
+    std::vector<std::uint64_t> numbers(arguments.size());
+    std::vector<void*> addresses(arguments.size());
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (const auto* buffer = std::get_if<Buffer*>(&arguments[i])) {
+        pointers[i] = address(**buffer);
+        addresses[i] = &pointers[i];
+      } else {
+        numbers[i] = std::get<std::uint64_t>(arguments[i]);
+        addresses[i] = &numbers[i];
+      }
+    }
+    BANKWISE_CUDA(cudaLaunchKernel(handle(image, form), dim3(unsigned(groups)), dim3(group.x, group.y),
+                                   addresses.data(), group.dynamic_shared, stream_.get()));
+  }
+
+  void launch(const Library& library, const Buffer& in, Buffer& out, Buffer& workspace, std::uint64_t height,
+              std::uint64_t width) override {
+    use();
+    library.enqueue(stream_.get(), address(in), address(out), address(workspace), workspace.bytes(), height, width);
+  }
+
+  double time(const std::function<void()>& before, const std::function<void()>& enqueue) override {
+    use();
+    before();
+    BANKWISE_CUDA(cudaEventRecord(start_.get(), stream_.get()));
+    enqueue();
+    BANKWISE_CUDA(cudaEventRecord(stop_.get(), stream_.get()));
+    BANKWISE_CUDA(cudaEventSynchronize(stop_.get()));
+    float milliseconds = 0;
+    BANKWISE_CUDA(cudaEventElapsedTime(&milliseconds, start_.get(), stop_.get()));
+    return milliseconds * 1e-3;
+  }
+
+  void wait() override {
+    use();
+    BANKWISE_CUDA(cudaStreamSynchronize(stream_.get()));
+  }
+
+  Counters count(const std::function<void()>& before, const std::function<void()>& run) override {
+    use();
+    return count_on_cuda(before, run, [this] { wait(); });
+  }
+
+ private:
+  void use() const { BANKWISE_CUDA(cudaSetDevice(info_.api_index)); }
+
+  unsigned attribute(cudaDeviceAttr which) const {
+    int value = 0;
+    BANKWISE_CUDA(cudaDeviceGetAttribute(&value, which, info_.api_index));
+    return unsigned(value);
+  }
+
+  /// More than 48 KiB have to be asked for.
+  void claim_shared(const KernelImage& image, Form form, GroupShape group, std::size_t own) const {
+    const std::size_t most = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    if (own + group.dynamic_shared > most) {
+      throw Unsupported(fmt::format("{} needs {} bytes of shared memory; this device has {}", image.name,
+                                    own + group.dynamic_shared, most));
+    }
+    BANKWISE_CUDA(cudaFuncSetAttribute(handle(image, form), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                       int(group.dynamic_shared)));
+  }
+
+  static const void* handle(const KernelImage& image, Form form) {
+    const void* handle = form == Form::once ? image.cuda : image.cuda_repeated;
+    if (handle == nullptr && !image.why_no_twin.empty()) throw Unsupported(std::string(image.why_no_twin));
+    if (handle == nullptr) throw Unsupported(fmt::format("{} was not built for CUDA", image.name));
+    return handle;
+  }
+
+  DeviceInfo info_;
+  Stream stream_;
+  Event start_, stop_;
+};
+
+DeviceInfo describe(int index) {
+  cudaDeviceProp properties{};
+  BANKWISE_CUDA(cudaGetDeviceProperties(&properties, index));
+  int driver = 0;
+  BANKWISE_CUDA(cudaDriverGetVersion(&driver));
+  DeviceInfo info;
+  info.api = Api::cuda;
+  info.api_index = index;
+  info.name = properties.name;
+  info.platform = "CUDA";
+  info.driver = fmt::format("CUDA {}.{}", driver / 1000, driver % 1000 / 10);
+  info.architecture = fmt::format("sm_{}{}", properties.major, properties.minor);
+  info.is_gpu = true;
+  info.warp_width = unsigned(properties.warpSize);
+  info.compute_units = unsigned(properties.multiProcessorCount);
+  info.max_group = unsigned(properties.maxThreadsPerBlock);
+  info.local_memory = properties.sharedMemPerBlock;
+  info.global_memory = properties.totalGlobalMem;
+  info.max_allocation = properties.totalGlobalMem;
+  info.cache = std::uint64_t(properties.l2CacheSize);
+  info.timer_resolution_s = 0.5e-6;  // CUDA Runtime API, cudaEventElapsedTime: "around 0.5 microseconds"
+  return info;
+}
+
+}  // namespace
+
+std::string append_cuda_devices(std::vector<DeviceInfo>& list) {
+  int count = 0;
+  const cudaError_t code = cudaGetDeviceCount(&count);
+  if (code != cudaSuccess) {
+    (void)cudaGetLastError();
+    return fmt::format("no CUDA device: {}; install NVIDIA's driver, or check nvidia-smi", cudaGetErrorString(code));
+  }
+  for (int index = 0; index < count; ++index) list.push_back(describe(index));
+  return count == 0 ? "no CUDA device: the driver shows none; check nvidia-smi and CUDA_VISIBLE_DEVICES" : "";
+}
+
+std::unique_ptr<Session> open_cuda(const DeviceInfo& device) {
+  return std::make_unique<CudaSession>(device);
+}
+
+}  // namespace bankwise::gpu

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <bankwise/gpu/repeat_phase.hpp>
+
+namespace bankwise::gpu {
+
+constexpr std::string_view to_string(Api api) {
+  return api == Api::cuda ? "cuda" : "opencl";
+}
+
+/// A device as one of the APIs shows it. A GPU that both APIs know is two devices. Sizes in bytes, times in seconds.
+struct DeviceInfo {
+  Api api = Api::opencl;
+  int index = 0;      ///< in the list of devices()
+  int api_index = 0;  ///< among the devices of its API
+  std::string name;
+  std::string platform;  ///< OpenCL's platform; "CUDA" otherwise
+  std::string driver;
+  std::string architecture;  ///< as compilers name it: "sm_90", "gfx942"; empty where the API does not say
+  bool is_gpu = false;
+  std::optional<unsigned> warp_width;  ///< empty where the API does not say
+  unsigned compute_units = 1;
+  unsigned max_group = 1;            ///< work-items (threads) in a group (block)
+  std::uint64_t local_memory = 0;    ///< shared memory a group can have without asking for more
+  std::uint64_t global_memory = 0;   ///< of the device, not what is free
+  std::uint64_t max_allocation = 0;  ///< the largest single buffer
+  std::uint64_t cache = 0;           ///< the last cache before memory, as far as the API knows it; 0: unknown
+  double timer_resolution_s = 0;
+};
+
+/// NVIDIA's compute capability, 90 for 9.0; empty for other devices, and where the API does not say.
+std::optional<unsigned> compute_capability(const DeviceInfo& device);
+
+/// What the machine offers, CUDA devices first. `missing` holds a sentence with a remedy for every API without one.
+struct Devices {
+  std::vector<DeviceInfo> list;
+  std::vector<std::string> missing;
+};
+
+/// Asks both APIs. Never fails: an API that is absent or broken adds no device and one sentence.
+Devices devices();
+
+}  // namespace bankwise::gpu

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+//
+// Run by the build, once for each folder of kernels: turns its .cl files into bytes in a C++ source, and makes the
+// CUDA sources that compile its .cuh files in both forms.
+//
+//   bankwise_embed_kernels NAME PREFIX OUTPUT_DIRECTORY CUDA LIBRARY KERNEL...
+//
+// NAME      of the folder as the program shows it, and of the KernelSet: "reduction" gives reduction_kernels
+// PREFIX    of the kernels' names: "reduce_" for reduce_naive in naive.cuh and naive.cl; may be empty
+// CUDA      1: make the CUDA sources   LIBRARY 1: the folder has a library.cu
+// KERNEL    paths of .cl and .cuh files
+//
+// Writes NAME_kernels.cpp and, for each .cuh, STEM.cu and STEM_repeated.cu. Errors: one sentence, exit 2.
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+#include <bankwise/gpu/repeat_phase.hpp>
+
+namespace {
+
+namespace fs = std::filesystem;
+using bankwise::gpu::Api;
+
+struct Twins {
+  fs::path cl, cuh;
+};
+
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error("cannot read " + path.string());
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write(const fs::path& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  if (!(file << text).flush()) throw std::runtime_error("cannot write " + path.string());
+}
+
+/// The kernel's text as a C array: a string literal has a largest length, and quotes.
+std::string bytes_of(const std::string& text) {
+  std::string bytes;
+  for (const char c : text) bytes += std::to_string(int(c)) + ',';
+  return bytes;
+}
+
+/// A source for nvcc: the kernel, and its address under a name that C++ without CUDA can use. The repeated form gets
+/// another name, for both forms meet in one program.
+std::string cuda_source(const std::string& kernel, const std::string& text, const std::string& name) {
+  const std::string rename = kernel == name ? "" : "#define " + kernel + " " + name + "\n";
+  return rename + text + "\nextern \"C\" {\nextern const void* const bankwise_" + name +
+         ";\nconst void* const bankwise_" + name + " = reinterpret_cast<const void*>(&" + name + ");\n}\n";
+}
+
+/// What a line of a kernel file says that begins so; empty if there is none.
+std::string remark(const std::string& text, const std::string& begin) {
+  const auto at = text.find("\n// " + begin);
+  if (at == std::string::npos) return "";
+  const auto from = at + 4 + begin.size();
+  return text.substr(from, text.find('\n', from) - from);
+}
+
+/// "9.0" as 90; 0 if the kernel needs none, or there is no such twin.
+unsigned capability_of(const fs::path& kernel) {
+  const std::string needs = kernel.empty() ? "" : remark(text_of(kernel), "Needs: compute capability ");
+  return needs.empty() ? 0 : unsigned(std::lround(10 * std::stod(needs)));
+}
+
+std::string quoted(const std::string& text) {
+  std::string literal = "\"";
+  for (const char c : text) literal += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+  return literal + '"';
+}
+
+void embed(const std::string& folder, const std::string& prefix, const fs::path& output, bool cuda, bool library,
+           const std::map<std::string, Twins>& kernels) {
+  std::ostringstream declarations, images;
+  for (const auto& [stem, twins] : kernels) {
+    const std::string name = prefix + stem;
+    const std::string any = text_of(twins.cl.empty() ? twins.cuh : twins.cl);
+    const bool phase = bankwise::gpu::has_phase(any);
+    images << "    {.name = \"" << name << '"';
+    if (!twins.cl.empty()) {
+      declarations << "const char " << stem << "_cl[] = {" << bytes_of(text_of(twins.cl)) << "0};\n";
+      images << ", .opencl_file = \"" << folder << '/' << twins.cl.filename().string() << "\", .opencl_source = {"
+             << stem << "_cl, sizeof " << stem << "_cl - 1}";
+    }
+    if (cuda && !twins.cuh.empty()) {
+      const std::string text = text_of(twins.cuh);
+      const std::string path = '"' + fs::absolute(twins.cuh).string() + "\"\n";
+      const std::string include = "#include " + path, line = "#line 1 " + path;
+      write(output / (stem + ".cu"), cuda_source(name, include, name));
+      declarations << "extern \"C\" const void* const bankwise_" << name << ";\n";
+      images << ", .cuda = bankwise_" << name;
+      const std::string repeated = name + "_repeated";
+      write(output / (stem + "_repeated.cu"),
+            phase ? cuda_source(name, line + bankwise::gpu::repeat_phase(text, Api::cuda), repeated) : std::string());
+      if (phase) {
+        declarations << "extern \"C\" const void* const bankwise_" << repeated << ";\n";
+        images << ", .cuda_repeated = bankwise_" << repeated;
+      }
+    }
+    images << ", .has_phase = " << (phase ? "true" : "false");
+    if (twins.cl.empty()) images << ", .why_no_twin = " << quoted(remark(any, "No OpenCL twin: "));
+    if (twins.cuh.empty()) images << ", .why_no_twin = " << quoted(remark(any, "No CUDA twin: "));
+    images << ", .cuda_capability = " << capability_of(twins.cuh)
+           << ", .opencl_capability = " << capability_of(twins.cl) << "},\n";
+  }
+  std::ostringstream source;
+  source << "// Generated by bankwise_embed_kernels.\n#include <bankwise/gpu/kernel_image.hpp>\n\n"
+         << declarations.str() << "\nnamespace bankwise::gpu {\n";
+  if (library) source << "extern const Library " << folder << "_library;\n";
+  source << "namespace {\nconst KernelImage images[] = {\n"
+         << images.str() << "};\n}  // namespace\n"
+         << "extern const KernelSet " << folder << "_kernels;\n"
+         << "const KernelSet " << folder << "_kernels{images, " << (library ? "&" + folder + "_library" : "nullptr")
+         << "};\n}  // namespace bankwise::gpu\n";
+  write(output / (folder + "_kernels.cpp"), source.str());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  if (argc < 7) throw std::runtime_error("usage: NAME PREFIX OUTPUT_DIRECTORY CUDA LIBRARY KERNEL...");
+  std::map<std::string, Twins> kernels;
+  for (int i = 6; i < argc; ++i) {
+    const fs::path path = argv[i];
+    (path.extension() == ".cl" ? kernels[path.stem().string()].cl : kernels[path.stem().string()].cuh) = path;
+  }
+  fs::create_directories(argv[3]);
+  embed(argv[1], argv[2], argv[3], argv[4] == std::string("1"), argv[5] == std::string("1"), kernels);
+  return 0;
+} catch (const std::exception& error) {
+  std::cerr << "bankwise_embed_kernels: " << error.what() << '\n';
+  return 2;
+}

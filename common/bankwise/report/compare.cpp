@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include <bankwise/report/report.hpp>
+#include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/quantity.hpp>
+#include <bankwise/support/table.hpp>
+
+namespace bankwise {
+namespace {
+
+using nlohmann::json;
+
+struct Timing {
+  double median = 0;
+  std::optional<double> noise;
+};
+
+/// Rows that have a time, by what must agree in two runs. The device goes by name, for its index may have moved.
+std::map<std::string, Timing> timings(const std::string& report) {
+  const json root = json::parse(report);
+  std::map<int, std::string> names;
+  std::map<std::string, int> seen;
+  for (const auto& device : root.at("devices")) {
+    const std::string name = device.at("name"), api = device.at("api");
+    const int twins = seen[api + name]++;  // several GPUs of one kind
+    names[device.at("index")] = twins == 0 ? name : fmt::format("{} #{}", name, twins + 1);
+  }
+  std::map<std::string, Timing> rows;
+  for (const auto& row : root.at("results")) {
+    if (row.at("time_median_s").is_null()) continue;
+    const std::string key =
+        fmt::format("{}, {}, {}, {} x {}, {}, {}", std::string(row.at("variant")), std::string(row.at("api")),
+                    names.at(row.at("device")), row.value("height", std::uint64_t{1}),
+                    row.value("width", row.at("n").get<std::uint64_t>()), std::string(row.at("scope")),
+                    std::string(row.at("cache")));
+    rows[key].median = row.at("time_median_s");
+    if (!row.at("noise").is_null()) rows[key].noise = row.at("noise").get<double>();
+  }
+  return rows;
+}
+
+std::string verdict(const Timing& before, const Timing& now) {
+  const double change = now.median / before.median - 1;
+  if (!before.noise || !now.noise) return "too few samples";
+  if (std::abs(change) <= std::hypot(*before.noise, *now.noise)) return "within the noise";
+  return change < 0 ? "faster" : "slower";
+}
+
+}  // namespace
+
+Baseline::Baseline(const CaseStudy& study, const std::string& path) : path_(path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw UsageError(fmt::format("--compare: cannot read {}", path));
+  text_.assign(std::istreambuf_iterator<char>(file), {});
+  try {
+    const json root = json::parse(text_);
+    if (root.at("schema_version") != 1 || root.at("case") != study.name) {
+      throw UsageError(fmt::format("--compare: {} is not a report of {}, schema version 1", path, study.name));
+    }
+    timings(text_);
+  } catch (const json::exception&) {
+    throw UsageError(fmt::format("--compare: {} is not a JSON report of {}", path, study.name));
+  } catch (const std::out_of_range&) {
+    throw UsageError(fmt::format("--compare: {} has a row of a device that it does not list", path));
+  }
+}
+
+std::string Baseline::compare(const Report& report) const {
+  const auto before = timings(text_), now = timings(json_report(report));
+  std::vector<std::vector<std::string>> rows{{"row", "before", "now", "now / before", "verdict"}};
+  std::size_t only_now = 0;
+  for (const auto& [key, timing] : now) {
+    const auto old = before.find(key);
+    if (old == before.end()) {
+      ++only_now;
+      continue;
+    }
+    rows.push_back({key, format_time(old->second.median), format_time(timing.median),
+                    fmt::format("{:.3f}", timing.median / old->second.median), verdict(old->second, timing)});
+  }
+  const std::size_t common = rows.size() - 1;
+  return fmt::format("compared with {}:\n{}{} rows in both, {} only before, {} only now\n", path_,
+                     common == 0 ? "" : format_table(rows, 1, true), common, before.size() - common, only_now);
+}
+
+}  // namespace bankwise

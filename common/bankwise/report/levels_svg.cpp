@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include <bankwise/banks/cost.hpp>
+#include <bankwise/report/report.hpp>
+#include <bankwise/support/xml.hpp>
+#include <bankwise/trace/tally_text.hpp>
+
+namespace bankwise {
+namespace {
+
+// Pixels.
+constexpr int margin = 24, gap = 28;
+constexpr int narrowest_sheet = 1120, widest_sheet = 1640;  // panels stand beside each other as far as they can
+constexpr int heading = 96, title = 46, names = 66, body = 512, sums = 40, panel_height = title + names + body + sums;
+constexpr int axis = 34, slanted = 40, narrowest_panel = 210;
+
+constexpr const char *ink = "#1f2933", *muted = "#5f6b78", *empty = "#eef0f3", *paper = "#ffffff", *odd = "#b9a7d1";
+
+constexpr int idle = -1, unknown = -2;  // in place of a lane's conflicts
+
+struct Heat {
+  const char *fill, *label;
+};
+/// By the bits that a number of conflicts has: each colour stands for twice as many.
+constexpr std::array<Heat, 7> heat{{{"#74a7d8", "none"},
+                                    {"#fdcd82", "1"},
+                                    {"#f0a45f", "2 or 3"},
+                                    {"#e0704a", "4 to 7"},
+                                    {"#cb3a2c", "8 to 15"},
+                                    {"#9c1620", "16 to 31"},
+                                    {"#540b1c", "32 or more"}}};
+
+const char* fill_of(int conflicts) {
+  return conflicts == unknown ? odd : heat[std::min<std::size_t>(std::bit_width(unsigned(conflicts)), 6)].fill;
+}
+
+std::string text_at(double x, double y, int size, const char* fill, const std::string& text,
+                    const std::string& more = "") {
+  return fmt::format("<text x=\"{:g}\" y=\"{:g}\" font-size=\"{}\" fill=\"{}\"{}>{}</text>\n", x, y, size, fill, more,
+                     xml_text(text));
+}
+
+std::string rect(double x, double y, double width, double height, const char* fill, const std::string& tip = "") {
+  return fmt::format("<rect x=\"{:g}\" y=\"{:g}\" width=\"{:g}\" height=\"{:g}\" fill=\"{}\">{}</rect>\n", x, y, width,
+                     height, fill, tip.empty() ? "" : "<title>" + xml_text(tip) + "</title>");
+}
+
+constexpr const char *bold = " font-weight=\"bold\"", *middle = " text-anchor=\"middle\"",
+                     *end = " text-anchor=\"end\"";
+
+/// A level: the conflicts of each lane, of the worst access that it takes part in.
+struct Column {
+  std::string name, passes, utilization;
+  std::vector<int> lanes;
+};
+
+std::vector<Column> columns_of(const VariantLevels& variant) {
+  std::vector<Column> columns;
+  for (const KernelLevels& kernel : variant.kernels) {
+    const emulator::Trace& trace = kernel.trace;
+    std::vector<std::size_t> column_of_level(kernel.report.levels.size());
+    for (const auto& level : kernel.report.levels) {
+      if (level.costs.accesses == 0) continue;
+      column_of_level[level.level] = columns.size();
+      columns.push_back({kernel.level_names[level.level], passes_text(level.costs), percent_text(level.alu_utilization),
+                         std::vector<int>(trace.block.count(), idle)});
+    }
+    for (const emulator::Access& access : trace.accesses) {
+      const auto cost = banks::cost(*variant.architecture, trace.of_model(access));
+      const auto* found = std::get_if<banks::Cost>(&cost);
+      auto& lanes = columns[column_of_level[access.level]].lanes;
+      for (std::uint64_t left = access.mask; left != 0; left &= left - 1) {
+        int& lane = lanes[access.warp * trace.warp + unsigned(std::countr_zero(left))];
+        if (lane != unknown) lane = found != nullptr ? std::max(lane, int(found->conflicts)) : unknown;
+      }
+    }
+  }
+  return columns;
+}
+
+/// Lanes of one colour are one rectangle.
+std::string column_svg(const Column& column, double x, double y, double width) {
+  const double lane_height = double(body) / double(column.lanes.size());
+  std::string svg = rect(x, y, width, body, empty);
+  for (std::size_t first = 0; first < column.lanes.size();) {
+    const int conflicts = column.lanes[first];
+    std::size_t last = first;
+    while (last < column.lanes.size() && column.lanes[last] == conflicts) ++last;
+    if (conflicts != idle) {
+      const std::string count = conflicts == unknown ? "cost unknown" : fmt::format("conflicts {}", conflicts);
+      svg += rect(x, y + double(first) * lane_height, width, double(last - first) * lane_height, fill_of(conflicts),
+                  fmt::format("{}, lanes {} to {}: {}", column.name, first, last - 1, count));
+    }
+    first = last;
+  }
+  return svg;
+}
+
+/// Words in lines of no more letters than that, where blanks allow it.
+std::vector<std::string> lines_of(const std::string& text, std::size_t letters) {
+  std::vector<std::string> lines;
+  for (std::size_t first = 0; first < text.size();) {
+    std::size_t last = text.size() - first <= letters ? text.size() : text.rfind(' ', first + letters);
+    if (last == std::string::npos || last <= first) last = text.find(' ', first + 1);
+    lines.push_back(text.substr(first, last - first));
+    first = std::min(last, text.size() - 1) + 1;
+  }
+  return lines;
+}
+
+/// A variant, and as many columns as it has levels with accesses.
+struct Panel {
+  const VariantLevels* variant = nullptr;
+  std::vector<Column> columns;
+};
+
+double width_of(const Panel& panel, double step) {
+  if (panel.columns.empty()) return narrowest_panel;
+  return std::max<double>(narrowest_panel, axis + step * double(panel.columns.size()) + slanted);
+}
+
+/// From one column to the next: wide enough for what stands below them, and the same in all panels.
+double step_of(const std::vector<Panel>& panels) {
+  std::size_t letters = 3, most_columns = 0;
+  for (const Panel& panel : panels) {
+    most_columns = std::max(most_columns, panel.columns.size());
+    for (const Column& column : panel.columns) letters = std::max(letters, column.passes.size());
+  }
+  return std::max(6.0 * double(letters) + 4, most_columns <= 4 ? 54.0 : 0);
+}
+
+std::string subtitle(const VariantLevels& variant) {
+  std::string text;
+  if (variant.kernels.empty()) return text;
+  if (variant.costs) text = fmt::format("passes {}, ideal {}, ", variant.costs->passes, variant.costs->ideal);
+  return text + fmt::format("ALU {} %", percent_text(variant.alu_utilization.value_or(0)));
+}
+
+/// Why there is nothing to draw.
+std::string empty_svg(const VariantLevels& variant) {
+  std::string svg = rect(0, title + names, narrowest_panel, body, empty);
+  double y = title + names + 30;
+  for (const auto& line : lines_of(variant.reason.empty() ? "no shared memory" : variant.reason, 30)) {
+    svg += text_at(12, y, 12, muted, line);
+    y += 18;
+  }
+  return svg;
+}
+
+std::string columns_svg(const Panel& panel, double step) {
+  const double top = title + names, bottom = top + body, right = axis + step * double(panel.columns.size());
+  std::string svg;
+  double x = axis;
+  std::size_t lanes = 1;
+  for (const Column& column : panel.columns) {
+    const double center = x + step / 2 - 1;
+    svg += column_svg(column, x, top, step - 2);
+    svg += text_at(center, top - 8, 11, ink, column.name,
+                   fmt::format(" transform=\"rotate(-50 {:g} {:g})\"", center, top - 8));
+    svg += text_at(center, bottom + 16, 10, ink, column.passes, middle);
+    svg += text_at(center, bottom + 32, 10, ink, column.utilization, middle);
+    lanes = std::max(lanes, column.lanes.size());
+    x += step;
+  }
+  svg += text_at(axis - 6, top - 6, 10, muted, "lane", end);
+  for (std::size_t lane = 0; lane < lanes; lane += panel.variant->kernels.front().report.warp) {
+    const double y = top + double(body) * double(lane) / double(lanes);
+    if (lane > 0) svg += rect(axis, y - 0.5, right - axis - 2, 1, paper);
+    svg += text_at(axis - 6, y + 9, 10, muted, std::to_string(lane), end);
+  }
+  return svg + text_at(axis - 6, bottom + 16, 10, muted, "passes", end) +
+         text_at(axis - 6, bottom + 32, 10, muted, "ALU %", end);
+}
+
+std::string panel_svg(const Panel& panel, double step) {
+  return text_at(0, 16, 15, ink, std::string(panel.variant->variant), bold) +
+         text_at(0, 36, 12, muted, subtitle(*panel.variant)) +
+         (panel.columns.empty() ? empty_svg(*panel.variant) : columns_svg(panel, step));
+}
+
+std::string legend(bool with_unknown) {
+  double x = margin;
+  std::string svg;
+  const auto label = [&](const std::string& text) {
+    svg += text_at(x, 73, 12, muted, text);
+    x += 18 + 6.2 * double(text.size());
+  };
+  const auto entry = [&](const char* fill, const std::string& text) {
+    svg += rect(x, 60, 16, 16, fill);
+    x += 22;
+    label(text);
+  };
+  label("Conflicts of the worst access that a lane takes part in:");
+  for (const Heat& step : heat) entry(step.fill, step.label);
+  entry(empty, "idle");
+  if (with_unknown) entry(odd, "cost unknown");
+  return svg;
+}
+
+}  // namespace
+
+std::string levels_svg(const Report& report) {
+  std::vector<Panel> panels;
+  bool with_unknown = false;
+  for (const VariantLevels& variant : report.levels) {
+    if (variant.architecture != report.levels.front().architecture) continue;
+    panels.push_back({&variant, columns_of(variant)});
+    with_unknown = with_unknown || (!variant.kernels.empty() && !variant.costs);
+  }
+  const double step = step_of(panels);
+  double x = margin, y = heading, width = narrowest_sheet;
+  std::string body_svg;
+  for (const Panel& panel : panels) {
+    if (x > margin && x + width_of(panel, step) + margin > widest_sheet) {
+      x = margin;
+      y += panel_height + gap;
+    }
+    body_svg +=
+        fmt::format("<g class=\"panel\" transform=\"translate({:g} {:g})\">\n{}</g>\n", x, y, panel_svg(panel, step));
+    x += width_of(panel, step) + gap;
+    width = std::max(width, x - gap + margin);
+  }
+  const double height = y + panel_height + margin;
+  std::string name(report.study->name);
+  if (!panels.empty()) name += fmt::format(" on {}", panels.front().variant->architecture->name);
+  return fmt::format(
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:g} {1:g}\" width=\"{0:g}\" height=\"{1:g}\" "
+             "font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\">\n<title>{2}</title>\n",
+             width, height, xml_text(name)) +
+         rect(0, 0, width, height, paper) +
+         text_at(margin, 34, 18, ink, name + ": a block's lanes in shared memory, from barrier to barrier", bold) +
+         legend(with_unknown) + body_svg + "</svg>\n";
+}
+
+}  // namespace bankwise

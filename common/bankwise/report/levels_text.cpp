@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <bankwise/report/report.hpp>
+#include <bankwise/support/by_reason.hpp>
+#include <bankwise/support/table.hpp>
+#include <bankwise/trace/tally_text.hpp>
+
+namespace bankwise {
+namespace {
+
+constexpr std::size_t widest = 100;  // columns of a terminal that a table may take
+
+using Table = std::vector<std::vector<std::string>>;
+
+/// A kernel's two rows: all of it, then its levels with accesses.
+struct KernelRows {
+  std::vector<std::string> names, passes, lanes;
+};
+
+KernelRows rows_of(const KernelLevels& kernel, const std::string& title) {
+  KernelRows rows{{"", ""}, {title, "passes"}, {"", "ALU %"}};
+  const auto add = [&](const std::string& name, const emulator::Costs& costs, double utilization) {
+    rows.names.push_back(name);
+    rows.passes.push_back(passes_text(costs));
+    rows.lanes.push_back(percent_text(utilization));
+  };
+  add("all", kernel.report.all, kernel.report.alu_utilization);
+  for (const auto& level : kernel.report.levels) {
+    if (level.costs.accesses > 0) add(kernel.level_names[level.level], level.costs, level.alu_utilization);
+  }
+  return rows;
+}
+
+constexpr std::size_t titles = 2;  // columns in front of the levels
+
+/// Names above their columns, in two lines to save width: the first word, and the rest or else it alone.
+Table head_of(const std::vector<std::string>& names) {
+  Table head(2);
+  for (const std::string& name : names) {
+    const auto blank = name.find(' ');
+    head[0].push_back(blank == std::string::npos ? "" : name.substr(0, blank));
+    head[1].push_back(blank == std::string::npos ? name : name.substr(blank + 1));
+  }
+  return head;
+}
+
+/// Variants whose levels have the same names share a table.
+std::string tables(const std::vector<const VariantLevels*>& variants) {
+  std::string text;
+  Table table;
+  std::vector<std::string> names;
+  for (const VariantLevels* variant : variants) {
+    for (const KernelLevels& kernel : variant->kernels) {
+      const bool alone = variant->kernels.size() == 1;
+      KernelRows rows = rows_of(kernel, alone ? std::string(variant->variant) : kernel.name);
+      if (names != rows.names) {
+        if (!table.empty()) text += format_wide_table(table, titles, widest);
+        names = rows.names;
+        table = head_of(names);
+      }
+      table.push_back(std::move(rows.passes));
+      table.push_back(std::move(rows.lanes));
+    }
+  }
+  return text + (table.empty() ? "" : format_wide_table(table, titles, widest));
+}
+
+/// Why a variant has no rows. Those of one reason share a line.
+std::string remarks(const std::vector<const VariantLevels*>& variants) {
+  std::vector<std::pair<std::string, std::string>> names;
+  for (const VariantLevels* variant : variants) {
+    if (!variant->kernels.empty() && variant->reason.empty()) continue;
+    names.emplace_back(variant->variant, variant->reason.empty() ? "no shared memory" : variant->reason);
+  }
+  return by_reason(names);
+}
+
+}  // namespace
+
+std::string levels_text(const Report& report) {
+  if (report.study->access != nullptr) return {};  // a level of theirs is one access, and has a row already
+  std::vector<const banks::Architecture*> architectures;
+  for (const auto& levels : report.levels) {
+    if (architectures.empty() || architectures.back() != levels.architecture)
+      architectures.push_back(levels.architecture);
+  }
+  std::string text;
+  for (const banks::Architecture* architecture : architectures) {
+    std::vector<const VariantLevels*> variants;
+    for (const auto& levels : report.levels) {
+      if (levels.architecture == architecture) variants.push_back(&levels);
+    }
+    const std::string rows = tables(variants);
+    text += fmt::format("{} on {}: one block from barrier to barrier (block 0 of the CUDA kernels, emulated)\n",
+                        report.study->name, architecture->name);
+    if (!rows.empty()) {
+      text += fmt::format(
+          "passes/ideal of the banks, or passes where these are the same; ALU: lanes at work in warps of {}\n",
+          architecture->warp);
+    }
+    text += rows + remarks(variants) + '\n';
+  }
+  return text;
+}
+
+}  // namespace bankwise

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include <bankwise/report/report.hpp>
+#include <bankwise/study/access_clocks.hpp>
+#include <bankwise/support/quantity.hpp>
+#include <bankwise/support/table.hpp>
+
+namespace bankwise {
+namespace {
+
+std::string optional_text(const std::optional<double>& value, const auto& format) {
+  return value ? format(*value) : std::string("-");
+}
+
+std::string percent(double fraction) {
+  return fmt::format("{:.1f} %", 100 * fraction);
+}
+
+/// The first line of a reason; a compiler's log has many.
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+std::string verified(const Result& result) {
+  if (result.status == Status::ok) return result.variant == copy_row ? "-" : "yes";
+  return result.status == Status::wrong ? "WRONG" : std::string(to_string(result.status));
+}
+
+bool has_counters(const Report& report) {
+  return std::any_of(report.results.begin(), report.results.end(),
+                     [](const Result& r) { return r.counters.has_value(); });
+}
+
+std::vector<std::string> head_of(const Report& report) {
+  std::vector<std::string> head{"variant", "verified", "median", "noise", "GB/s", "of copy", "over naive"};
+  if (!report.levels.empty()) head.insert(head.end(), {"passes", "ALU"});
+  if (has_counters(report)) head.emplace_back("counted");
+  head.insert(head.end(), {"samples", "stop"});
+  return head;
+}
+
+/// What the emulator found out about a row's kernels, or their CUDA twins; null if there is nothing.
+const VariantLevels* levels_of(const Report& report, const Result& result) {
+  const auto found = std::find_if(report.levels.begin(), report.levels.end(), [&](const VariantLevels& levels) {
+    return levels.variant == result.variant && levels.architecture == result.architecture;
+  });
+  return found == report.levels.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> row_of(const Report& report, const Result& result) {
+  const auto times = [](double ratio) { return fmt::format("{:.2f} x", ratio); };
+  const auto gigabytes = [](double rate) { return fmt::format("{:.1f}", rate * 1e-9); };
+  std::vector<std::string> row{
+      result.library.empty() ? result.variant : result.library, verified(result),
+      optional_text(result.time_median, format_time),           optional_text(result.noise, percent),
+      optional_text(result.bytes_per_second, gigabytes),        optional_text(result.of_copy, percent),
+      optional_text(result.speedup_over_naive, times)};
+  if (!report.levels.empty()) {
+    const VariantLevels* levels = levels_of(report, result);
+    const bool costs = levels != nullptr && levels->costs && levels->costs->ideal > 0;
+    row.push_back(costs ? times(double(levels->costs->passes) / double(levels->costs->ideal)) : "-");
+    row.push_back(levels != nullptr ? optional_text(levels->alu_utilization, percent) : "-");
+  }
+  if (has_counters(report)) {
+    const bool counted = result.counters && result.counters->counted;
+    row.push_back(optional_text(counted ? counted_over_ideal(*result.counters->counted) : std::nullopt, times));
+  }
+  row.push_back(std::to_string(result.samples.size()));
+  row.push_back(result.status == Status::ok ? result.stop : first_line(result.reason));
+  return row;
+}
+
+const std::vector<std::string> access_head{"pattern",   "verified", "access", "passes",    "ideal",
+                                           "conflicts", "expected", "clocks", "so passes", "from"};
+
+std::vector<std::string> access_row(const Result& result) {
+  const AccessResult& access = *result.access;
+  const auto of_model = [&](unsigned banks::Cost::*value) {
+    return access.cost ? std::to_string(*access.cost.*value) : std::string("-");
+  };
+  const auto passes = measured_passes(access);
+  const std::string remark = !result.reason.empty() ? first_line(result.reason)
+                             : access.cost          ? access.clocks_from
+                                                    : access.refusal;
+  return {result.variant,
+          verified(result),
+          fmt::format("{} {}", to_string(access.operation), access.width),
+          of_model(&banks::Cost::passes),
+          of_model(&banks::Cost::ideal),
+          of_model(&banks::Cost::conflicts),
+          optional_text(expected_clocks(access), [](double clocks) { return fmt::format("{}", clocks); }),
+          optional_text(access.clocks, [](double clocks) { return fmt::format("{:.2f}", clocks); }),
+          passes ? fmt::format("{}{}", passes->at_most ? "<= " : "", passes->passes) : "-",
+          remark};
+}
+
+std::string access_heading(const CaseStudy& study, const Result& any) {
+  return fmt::format("{}: {} {}, {}:{} {}\npasses of {}; clocks of one access while nothing else runs\n", study.name,
+                     format_count(any.extent.count()), study.element, to_string(any.device->api), any.device->index,
+                     any.device->name, any.access->architecture);
+}
+
+std::string heading(const Report& report, const Result& any) {
+  const CaseStudy& study = *report.study;
+  const std::string size = study.is_matrix
+                               ? fmt::format("{} x {} {}", any.extent.height, any.extent.width, study.element)
+                               : fmt::format("{} {}", format_count(any.extent.count()), study.element);
+  const std::string model =
+      report.levels.empty() || any.architecture == nullptr
+          ? ""
+          : fmt::format("; passes over ideal and ALU utilization: a block on {}", any.architecture->name);
+  return fmt::format("{}: {} ({}), {}:{} {}\nscope {}, {}{}\n", study.name, size, format_bytes(double(any.bytes)),
+                     to_string(any.device->api), any.device->index, any.device->name, to_string(any.scope),
+                     any.scope == Scope::block ? fmt::format("time of one of {} turns of the phase in shared memory",
+                                                             gpu::block_scope_repeats)
+                                               : fmt::format("cache {}", to_string(any.cache)),
+                     model);
+}
+
+/// Whole reasons of more than one line, and what to beware of.
+std::string remarks(const Result& result) {
+  std::string text;
+  if (first_line(result.reason) != result.reason) text += fmt::format("\n{}: {}\n", result.variant, result.reason);
+  if (result.of_copy.value_or(0) > suspicious_of_copy) {
+    text += fmt::format("warning: {} is above {:.0f} % of copy; does it measure a cache?\n", result.variant,
+                        100 * suspicious_of_copy);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string text_report(const Report& report) {
+  std::string text;
+  for (const auto& device : report.devices) {
+    const bool accesses = report.study->access != nullptr;
+    std::vector<std::vector<std::string>> rows{accesses ? access_head : head_of(report)};
+    std::string notes;
+    const Result* any = nullptr;
+    for (const auto& result : report.results) {
+      if (result.device->index != device.index) continue;
+      any = &result;
+      rows.push_back(accesses ? access_row(result) : row_of(report, result));
+      notes += remarks(result);
+    }
+    if (any == nullptr) continue;
+    text += accesses ? access_heading(*report.study, *any) : heading(report, *any);
+    text += format_table(rows, accesses ? 3 : 2, true) + notes + '\n';
+  }
+  return text;
+}
+
+}  // namespace bankwise

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/study/case_study.hpp>
+
+#include <algorithm>
+
+namespace bankwise {
+
+// The finaliser of splitmix64 (Steele, Lea, Flood 2014) over a Weyl sequence.
+Words expected_output(const CaseStudy& study, const Variant& variant, Extent extent, const Words& input) {
+  return study.reference_of != nullptr ? study.reference_of(variant, extent) : study.reference(extent, input);
+}
+
+std::uint32_t hashed_word(std::uint64_t i) {
+  std::uint64_t z = (i + 1) * 0x9E3779B97F4A7C15U;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
+  return std::uint32_t(z ^ (z >> 31));
+}
+
+std::uint64_t blocks(const Variant& variant, std::uint64_t tiles, unsigned units) {
+  if (variant.blocks_per_unit == 0) return tiles;
+  return std::min(tiles, std::uint64_t{variant.blocks_per_unit} * units);
+}
+
+std::uint64_t tiles(std::uint64_t count, std::uint64_t tile, std::uint64_t least) {
+  return std::max(least, count / tile + (count % tile != 0));
+}
+
+const gpu::KernelImage* find_image(const CaseStudy& study, std::string_view name) {
+  const auto& images = study.kernels->images;
+  const auto found = std::find_if(images.begin(), images.end(), [&](const auto& image) { return image.name == name; });
+  return found == images.end() ? nullptr : &*found;
+}
+
+}  // namespace bankwise

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <bankwise/banks/access.hpp>
+#include <bankwise/gpu/session.hpp>
+
+namespace bankwise::emulator {
+struct KernelSet;
+}
+
+namespace bankwise {
+
+using Words = std::vector<std::uint32_t>;
+
+/// The size of a problem, in elements. A vector of n elements is one row.
+struct Extent {
+  std::uint64_t height = 1, width = 0;
+  std::uint64_t count() const { return height * width; }
+  bool operator==(const Extent&) const = default;
+};
+
+/// The runner accepts no larger extent, so that no size in bytes overflows 64 bits.
+inline constexpr std::uint64_t max_elements = std::uint64_t{1} << 40;
+
+/// One line of a case study's table of contents.
+struct Variant {
+  std::string_view name;  ///< stem of its files, suffix of its kernel, value of --variant
+  gpu::GroupShape group;  ///< the block that its kernel is written for; unused by a library
+  std::string_view idea;  ///< what sets it apart, in a few words
+  bool library = false;   ///< a vendor's routine (KernelSet::library) instead of a kernel of ours; CUDA only
+  // What the case study's plan makes of it.
+  std::uint64_t tile = 0;        ///< elements (words along a side) that a block takes at once; 0: as its shape says
+  unsigned blocks_per_unit = 0;  ///< for each compute unit, which then take tile after tile; 0: a block for each tile
+  bool single_pass = false;      ///< one launch does it all, with Plan::state_bytes between its blocks
+};
+
+/// Memory that a launch uses: 0 the input, 1 the output, from 2 on the plan's scratch buffers; and the plan's state.
+struct Slot {
+  std::size_t index;
+};
+inline constexpr Slot input_slot{0}, output_slot{1}, state_slot{~std::size_t{0}};
+constexpr Slot scratch_slot(std::size_t i) {
+  return {2 + i};
+}
+
+/// One kernel launch: one-dimensional in groups, arguments in the kernel's order.
+struct Launch {
+  std::string kernel;  ///< name of the function
+  std::uint64_t groups;
+  gpu::GroupShape group;
+  std::vector<std::variant<Slot, std::uint64_t>> arguments;
+};
+
+/// What to launch, in order, for a whole job. Both APIs execute the same plan. The first launch is the one whose
+/// shared-memory phase the block scope repeats.
+struct Plan {
+  std::vector<std::uint64_t> scratch_bytes;
+  std::vector<Launch> launches;
+  std::uint64_t state_bytes =
+      0;  ///< memory that is zero before the first run, and that each run leaves fit for the next
+};
+
+/// What a variant does, in a case study whose variants repeat one access each.
+struct RepeatedAccess {
+  banks::Operation operation = banks::Operation::load;
+  unsigned width = 4;                    ///< bytes per lane
+  std::uint64_t mask = 0;                ///< active lanes of a warp
+  std::vector<std::uint32_t> addresses;  ///< byte offsets of its lanes, `banks::most_lanes` of them
+  std::uint64_t count = 0;               ///< accesses of all warps together, in the one block that is launched
+};
+
+/// A problem with its variants: data and plain functions, true of every variant, free of CUDA and OpenCL.
+/// Inputs and outputs are 32-bit words; a result is right if every bit is.
+struct CaseStudy {
+  std::string_view name;           ///< "reduction"
+  std::string_view summary;        ///< one line for --help
+  std::string_view kernel_prefix;  ///< "reduce_"
+  std::string_view element;        ///< what an extent counts: "uint4 records"
+  bool is_matrix = false;          ///< extent given by --width and --height instead of --n
+  std::span<const Variant> variants;
+  const gpu::KernelSet* kernels = nullptr;
+  const emulator::KernelSet* emulated = nullptr;  ///< the CUDA kernels, for the CPU; null: there are none
+
+  std::uint64_t (*input_words)(Extent) = nullptr;
+  std::uint64_t (*output_words)(Extent) = nullptr;
+  /// Traffic with memory that no implementation can avoid: every input read once, every output written once.
+  std::uint64_t (*compulsory_bytes)(Extent) = nullptr;
+  /// A handsome extent whose compulsory traffic is about `bytes`.
+  Extent (*extent_for)(std::uint64_t bytes) = nullptr;
+  /// Word i of the input, a hash of i: reproducible, and incompressible by the memory system.
+  std::uint32_t (*input_word)(std::uint64_t i) = nullptr;
+  /// The right output, by the plainest code there is.
+  Words (*reference)(Extent, const Words& input) = nullptr;
+  /// In place of `reference`, where each variant has a result of its own.
+  Words (*reference_of)(const Variant&, Extent) = nullptr;
+  /// `units` are the device's compute units, for variants that have so many blocks for each.
+  Plan (*plan)(const Variant&, Extent, unsigned units) = nullptr;
+  /// What a variant's kernel does up to its first barrier, between that and the next, and so on, in a word or two each.
+  /// A number among them says how many lanes have work, out of a whole block. Empty, or null: levels go by number.
+  std::vector<std::string> (*level_names)(const Variant&, std::string_view kernel) = nullptr;
+  /// What is measured are single accesses, not bandwidths: the runner compares clocks with the bank model's. The first
+  /// scratch buffer then holds a 64-bit count of the clocks that the accesses took, 0 where the API has no clock.
+  RepeatedAccess (*access)(const Variant&, Extent) = nullptr;
+};
+
+/// The right output of a variant.
+Words expected_output(const CaseStudy& study, const Variant& variant, Extent extent, const Words& input);
+
+/// A 32-bit hash of i; the usual choice for CaseStudy::input_word.
+std::uint32_t hashed_word(std::uint64_t i);
+
+/// Blocks of a variant for so many tiles: one for each, or as many as the device's units are to have.
+std::uint64_t blocks(const Variant& variant, std::uint64_t tiles, unsigned units);
+
+/// ceil(count / tile), at least `least`.
+std::uint64_t tiles(std::uint64_t count, std::uint64_t tile, std::uint64_t least = 0);
+
+/// The image called `name`; null if there is none.
+const gpu::KernelImage* find_image(const CaseStudy& study, std::string_view name);
+
+}  // namespace bankwise

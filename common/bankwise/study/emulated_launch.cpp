@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/study/emulated_launch.hpp>
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <stdexcept>
+#include <system_error>
+
+namespace bankwise {
+namespace {
+
+constexpr std::uint64_t filled_words = 1 << 16;  // of the input
+
+constexpr std::uint64_t most_groups = std::numeric_limits<std::int32_t>::max();  // of a CUDA grid, in x
+
+std::uint64_t bytes_of(std::uint64_t words) {
+  return words * sizeof(std::uint32_t);
+}
+
+const emulator::Kernel& emulated_kernel(const CaseStudy& study, std::string_view name) {
+  if (study.emulated != nullptr) {
+    for (const emulator::Kernel* kernel : study.emulated->kernels) {
+      if (kernel->name != name) continue;
+      if (kernel->run == nullptr) throw std::runtime_error(std::string(kernel->why_not));
+      return *kernel;
+    }
+  }
+  throw std::runtime_error(fmt::format("there is no kernel {} for the emulator", name));
+}
+
+}  // namespace
+
+void EmulatedMemory::Unmap::operator()(void* memory) const {
+  munmap(memory, bytes);
+}
+
+/// Addresses that read as zeros. Memory comes behind them page by page, where somebody writes.
+EmulatedMemory::Memory EmulatedMemory::reserve(std::uint64_t bytes) {
+  const std::uint64_t size = std::max<std::uint64_t>(bytes, 1);
+  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) {
+    throw std::runtime_error(fmt::format("the emulator cannot reserve {} bytes of addresses: {}", bytes,
+                                         std::generic_category().message(errno)));
+  }
+  return Memory(memory, Unmap{size});
+}
+
+EmulatedMemory::EmulatedMemory(const CaseStudy& study, Extent extent, const Plan& plan) {
+  memory_.push_back(reserve(bytes_of(study.input_words(extent))));
+  memory_.push_back(reserve(bytes_of(study.output_words(extent))));
+  for (const std::uint64_t bytes : plan.scratch_bytes) memory_.push_back(reserve(bytes));
+  state_ = reserve(plan.state_bytes);
+  auto* const input = static_cast<std::uint32_t*>(memory_[input_slot.index].get());
+  const std::uint64_t words = std::min(filled_words, study.input_words(extent));
+  for (std::uint64_t i = 0; i < words; ++i) input[i] = study.input_word(i);
+}
+
+std::vector<emulator::Argument> EmulatedMemory::arguments_of(const Launch& launch) const {
+  std::vector<emulator::Argument> arguments;
+  for (const auto& argument : launch.arguments) {
+    if (const auto* slot = std::get_if<Slot>(&argument)) {
+      arguments.emplace_back(slot->index == state_slot.index ? state_.get() : memory_.at(slot->index).get());
+    } else {
+      arguments.emplace_back(std::get<std::uint64_t>(argument));
+    }
+  }
+  return arguments;
+}
+
+Plan plan_to_emulate(const CaseStudy& study, const Variant& variant, Extent extent, unsigned units) {
+  if (variant.library) throw std::runtime_error("a library has no kernel here to emulate");
+  return study.plan(variant, extent, units);
+}
+
+emulator::Trace trace_of(const CaseStudy& study, const Launch& launch, const EmulatedMemory& memory, unsigned warp) {
+  const emulator::Kernel& kernel = emulated_kernel(study, launch.kernel);
+  if (launch.groups > most_groups) {
+    throw std::runtime_error(fmt::format("no CUDA grid has {} blocks; at most {}", launch.groups, most_groups));
+  }
+  emulator::Launch shape;
+  shape.grid = unsigned(launch.groups);
+  shape.block = {launch.group.x, launch.group.y};
+  shape.dynamic_shared = launch.group.dynamic_shared;
+  shape.warp = warp;
+  shape.run_traced_only = true;
+  shape.threads = 1;
+  shape.source_lines = false;
+  return kernel.run(shape, memory.arguments_of(launch));
+}
+
+}  // namespace bankwise

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/study/levels.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <bankwise/study/emulated_launch.hpp>
+
+namespace bankwise {
+namespace {
+
+/// The names that the problem has for a kernel's levels, or their numbers where it has none.
+std::vector<std::string> level_names(const CaseStudy& study, const Variant& variant, std::string_view kernel,
+                                     std::size_t count) {
+  std::vector<std::string> names;
+  if (study.level_names != nullptr) names = study.level_names(variant, kernel);
+  if (names.size() == count) return names;
+  names.clear();
+  for (std::size_t i = 0; i < count; ++i) names.push_back(fmt::format("level {}", i));
+  return names;
+}
+
+std::optional<double> utilization(std::uint64_t lanes, std::uint64_t issued, unsigned warp) {
+  if (issued == 0) return std::nullopt;
+  return double(lanes) / (double(issued) * warp);
+}
+
+/// Error: whatever the emulator finds wrong, as an exception with a sentence.
+void emulate(const CaseStudy& study, const Variant& variant, Extent extent, VariantLevels& levels) {
+  // So many units that block 0 has one tile, as in every other variant.
+  const Plan plan = plan_to_emulate(study, variant, extent, ~0U);
+  const EmulatedMemory memory(study, extent, plan);
+  const unsigned warp = levels.architecture->warp;
+  std::vector<std::string_view> seen;
+  emulator::Costs all;
+  std::uint64_t lanes = 0, issued = 0;  // of all instructions
+  for (const Launch& launch : plan.launches) {
+    if (std::find(seen.begin(), seen.end(), launch.kernel) != seen.end()) continue;
+    seen.push_back(launch.kernel);
+    emulator::Trace trace = trace_of(study, launch, memory, warp);
+    for (const auto& block : trace.basic_blocks) {
+      lanes += block.lanes;
+      issued += block.issued;
+    }
+    if (trace.accesses.empty()) continue;
+    emulator::Report report = emulator::report(trace, *levels.architecture);
+    all.add(report.all);
+    if (!report.unknown.empty() && levels.reason.empty()) levels.reason = report.unknown.front();
+    auto names = level_names(study, variant, launch.kernel, report.levels.size());
+    levels.kernels.push_back({launch.kernel, std::move(trace), std::move(report), std::move(names)});
+  }
+  levels.alu_utilization = utilization(all.lanes, all.accesses, warp);
+  levels.simt_efficiency = utilization(lanes, issued, warp);
+  levels.costs = known(all);
+}
+
+}  // namespace
+
+const banks::Architecture& model_architecture(const banks::Architecture* wanted, std::string_view own) {
+  if (wanted != nullptr) return *wanted;
+  const banks::Architecture* found = banks::find_architecture(own);
+  return found != nullptr ? *found : *banks::find_architecture("sm_90");
+}
+
+std::vector<VariantLevels> levels_of(const CaseStudy& study, std::span<const Variant* const> variants, Extent extent,
+                                     const banks::Architecture& architecture) {
+  if (study.access != nullptr) extent = {1, std::min<std::uint64_t>(extent.width, 2)};
+  std::vector<VariantLevels> all;
+  for (const Variant* variant : variants) {
+    VariantLevels& levels = all.emplace_back();
+    levels.variant = variant->name;
+    levels.architecture = &architecture;
+    levels.group = variant->group;
+    try {
+      emulate(study, *variant, extent, levels);
+    } catch (const std::exception& why) {
+      levels.kernels.clear();
+      levels.reason = why.what();
+    }
+  }
+  return all;
+}
+
+std::optional<emulator::Costs> known(const emulator::Costs& costs) {
+  if (costs.unknown > 0) return std::nullopt;
+  return costs;
+}
+
+}  // namespace bankwise

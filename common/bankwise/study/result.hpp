@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+//
+// What a run found out, before anybody prints it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <bankwise/banks/cost.hpp>
+#include <bankwise/gpu/device.hpp>
+#include <bankwise/study/case_study.hpp>
+#include <bankwise/study/counter_result.hpp>
+#include <bankwise/study/levels.hpp>
+
+namespace bankwise {
+
+/// Where the time goes that is measured: the shared-memory phase repeated inside the blocks; a problem that fits the
+/// last cache; a problem in memory.
+enum class Scope { block, l2, memory };
+enum class Cache { cold, hot };
+enum class Status { ok, wrong, skipped, unsupported, error };
+
+constexpr std::string_view to_string(Scope scope) {
+  constexpr std::string_view names[]{"block", "l2", "memory"};
+  return names[int(scope)];
+}
+constexpr std::string_view to_string(Cache cache) {
+  return cache == Cache::cold ? "cold" : "hot";
+}
+constexpr std::string_view to_string(Status status) {
+  constexpr std::string_view names[]{"ok", "wrong", "skipped", "unsupported", "error"};
+  return names[int(status)];
+}
+
+/// The name of the row that copies memory on the device: the measure of the others.
+inline constexpr std::string_view copy_row = "copy";
+
+/// One access: what the model says, and the clock.
+struct AccessResult {
+  std::string pattern;       ///< the variant's idea
+  std::string architecture;  ///< of the model
+  banks::Operation operation = banks::Operation::load;
+  unsigned width = 4;                    ///< bytes per lane
+  std::uint64_t count = 0;               ///< accesses in a run
+  std::optional<banks::Cost> cost;       ///< empty: the model has no answer, and `refusal` says why
+  std::optional<banks::Cost> on_device;  ///< on the architecture that is measured; empty if the model does not know it
+  std::string refusal;
+  std::optional<double> clocks;  ///< measured, per access
+  std::string clocks_from;       ///< where they come from, or why there are none
+};
+
+/// One variant on one device. Times in seconds; in the block scope those of one turn of the phase.
+struct Result {
+  const gpu::DeviceInfo* device = nullptr;
+  std::string variant;
+  std::string library;  ///< name and version, for the row of a vendor's library
+  Scope scope = Scope::memory;
+  Cache cache = Cache::cold;
+  Extent extent;
+  std::uint64_t bytes = 0;  ///< compulsory traffic
+  Status status = Status::skipped;
+  std::string reason;        ///< one line, for every status but ok
+  std::size_t launches = 0;  ///< that are timed
+  unsigned repeats = 1;      ///< of the shared-memory phase; more than 1 in the block scope
+  unsigned batch = 1;        ///< runs in one sample; a sample is their mean
+  std::vector<double> samples;
+  std::string stop;  ///< why measuring ended
+  std::optional<double> time_median, time_min;
+  std::optional<double> noise;             ///< empty for too few samples
+  std::optional<double> bytes_per_second;  ///< empty in the block scope, where time is not spent on traffic
+  std::optional<double> of_copy, speedup_over_naive;
+  std::optional<CounterResult> counters;              ///< where they are wanted
+  std::optional<AccessResult> access;                 ///< in a case study of single accesses
+  const banks::Architecture* architecture = nullptr;  ///< of the bank model
+};
+
+/// Everything about one run.
+struct Report {
+  const CaseStudy* study = nullptr;
+  std::vector<std::string> command;
+  std::vector<gpu::DeviceInfo> devices;
+  std::vector<Result> results;
+  std::vector<VariantLevels> levels;  ///< of each architecture that a device is taken to have; empty: not wanted
+};
+
+/// A row faster than this fraction of copy measures something else than memory, most likely a cache.
+inline constexpr double suspicious_of_copy = 1.05;
+
+}  // namespace bankwise

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/support/csv.hpp>
+
+#include <algorithm>
+
+namespace bankwise {
+namespace {
+
+/// Takes a quoted field off the front of `rest`, with the comma behind it. False if it does not end as it should.
+bool take_quoted(std::string_view& rest, std::string& field) {
+  for (std::size_t i = 1; i < rest.size(); ++i) {
+    if (rest[i] != '"') {
+      field += rest[i];
+    } else if (i + 1 < rest.size() && rest[i + 1] == '"') {
+      field += rest[i++];
+    } else {
+      rest.remove_prefix(i + 1);
+      return rest.empty() || rest.front() == ',';
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+bool split_csv(std::string_view line, std::vector<std::string_view>& fields, std::vector<std::string>& unquoted) {
+  fields.clear();
+  unquoted.clear();
+  unquoted.reserve(std::size_t(std::count(line.begin(), line.end(), '"')));  // views into them must stay valid
+  for (std::string_view rest = line;; rest.remove_prefix(1)) {
+    if (!rest.empty() && rest.front() == '"') {
+      if (!take_quoted(rest, unquoted.emplace_back())) return false;
+      fields.push_back(unquoted.back());
+    } else {
+      const auto end = std::min(rest.find(','), rest.size());
+      if (rest.substr(0, end).find('"') != std::string_view::npos) return false;
+      fields.push_back(rest.substr(0, end));
+      rest.remove_prefix(end);
+    }
+    if (rest.empty()) return true;
+  }
+}
+
+std::string csv_field(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string field = "\"";
+  for (const char c : text) field += c == '"' ? "\"\"" : std::string(1, c);
+  return field + '"';
+}
+
+}  // namespace bankwise

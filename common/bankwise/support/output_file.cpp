@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/support/output_file.hpp>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include <bankwise/support/exit_code.hpp>
+
+namespace bankwise {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string last_error() {
+  return std::generic_category().message(errno);
+}
+
+/// Writes and closes; false if anything of it fails, or the file did not open in the first place.
+bool write_all(std::FILE* file, std::string_view text) {
+  if (file == nullptr) return false;
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  return (std::fclose(file) == 0) && written;
+}
+
+/// The mode of a new file: what the umask leaves of read and write for all.
+mode_t default_mode() {
+  const mode_t mask = umask(0);
+  umask(mask);
+  return mode_t(0666) & ~mask;
+}
+
+}  // namespace
+
+OutputFile::OutputFile(std::string_view option, std::string path) : option_(option), path_(std::move(path)) {
+  if (path_.empty() || path_ == "-") return;
+  std::error_code error;
+  const fs::path target = fs::weakly_canonical(path_, error);  // where symbolic links lead
+  if (!error) path_ = target.string();
+  const bool exists = access(path_.c_str(), F_OK) == 0;
+  if (!exists && errno != ENOENT) throw UsageError(fmt::format("cannot write {} {}: {}", option_, path_, last_error()));
+  if (fs::is_directory(path_, error)) {
+    throw UsageError(fmt::format("cannot write {} {}: it is a directory", option_, path_));
+  }
+  // A temporary file needs the folder too.
+  const std::string folder = fs::path(path_).has_parent_path() ? fs::path(path_).parent_path().string() : ".";
+  const bool needs_folder = !exists || fs::is_regular_file(path_, error);
+  if ((exists && access(path_.c_str(), W_OK) != 0) || (needs_folder && access(folder.c_str(), W_OK | X_OK) != 0)) {
+    throw UsageError(fmt::format("cannot write {} {}: {}", option_, path_, last_error()));
+  }
+}
+
+void OutputFile::write(std::string_view text) const {
+  if (path_.empty()) return;
+  const auto fail = [&] {
+    return std::runtime_error(fmt::format("cannot write {} {}: {}", option_, path_, last_error()));
+  };
+  if (path_ == "-") {
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) throw fail();
+    return;
+  }
+  struct stat old {};
+  const bool exists = stat(path_.c_str(), &old) == 0;
+  if (exists && !S_ISREG(old.st_mode)) {
+    if (!write_all(std::fopen(path_.c_str(), "w"), text)) throw fail();
+    return;
+  }
+  std::string temporary = (fs::path(path_).parent_path() / ".bankwise.XXXXXX").string();
+  const int descriptor = mkstemp(temporary.data());
+  if (descriptor < 0) throw fail();
+  (void)fchmod(descriptor, exists ? old.st_mode : default_mode());
+  if (!write_all(fdopen(descriptor, "w"), text) || std::rename(temporary.c_str(), path_.c_str()) != 0) {
+    const int why = errno;
+    std::remove(temporary.c_str());
+    errno = why;
+    throw fail();
+  }
+}
+
+}  // namespace bankwise

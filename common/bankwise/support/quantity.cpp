@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/support/quantity.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include <bankwise/support/exit_code.hpp>
+
+namespace bankwise {
+namespace {
+
+constexpr std::uint64_t overflow = ~std::uint64_t{0};
+
+std::uint64_t times(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? overflow : product;
+}
+
+/// The value of a suffix; "^20" stands for a power and is handled by the caller. Empty if there is no such suffix.
+std::optional<std::uint64_t> factor(std::string_view suffix) {
+  constexpr std::string_view prefixes = "KMGT";
+  if (suffix.empty()) return 1;
+  const auto power = prefixes.find(char(std::toupper(suffix[0])));
+  if (power == std::string_view::npos || suffix.size() > 2 || (suffix.size() == 2 && suffix[1] != 'i')) return {};
+  std::uint64_t value = 1;
+  for (std::size_t i = 0; i <= power; ++i) value *= suffix.size() == 2 ? 1024 : 1000;
+  return value;
+}
+
+/// Reads digits from the front of `text`; empty if it does not begin with one; `overflow` if they do not fit.
+std::optional<std::uint64_t> take_number(std::string_view& text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::invalid_argument) return {};
+  text.remove_prefix(std::size_t(end - text.data()));
+  return error == std::errc::result_out_of_range ? overflow : value;
+}
+
+}  // namespace
+
+std::uint64_t parse_count(std::string_view name, std::string_view text, std::uint64_t largest) {
+  const auto not_a_count = [&] {
+    return UsageError(fmt::format("{} {} is not a count; write one like 1000, 16Mi, 2G or 2^20", name, text));
+  };
+  std::string_view rest = text;
+  auto value = take_number(rest);
+  if (!value) throw not_a_count();
+  if (rest.starts_with('^')) {
+    rest.remove_prefix(1);
+    const auto exponent = take_number(rest);
+    if (!exponent || !rest.empty()) throw not_a_count();
+    const std::uint64_t base = *value;
+    value = 1;
+    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(*exponent, 64); ++i) value = times(*value, base);
+    if (base == overflow) value = overflow;
+  } else {
+    const auto scale = factor(rest);
+    if (!scale) throw not_a_count();
+    value = times(*value, *scale);
+  }
+  if (*value > largest) {
+    throw UsageError(fmt::format("{} {} is too large; at most {} is possible", name, text, format_count(largest)));
+  }
+  return *value;
+}
+
+namespace {
+
+struct Unit {
+  double size;
+  const char* name;
+};
+
+/// Three significant digits in the largest unit that the value fills.
+std::string with_unit(double value, const auto& units) {
+  const auto unit =
+      std::find_if(std::begin(units), std::end(units) - 1, [&](const Unit& u) { return value >= u.size; });
+  const double scaled = value / unit->size;
+  const bool whole = scaled >= 99.95 || scaled == std::floor(scaled);
+  const int digits = whole ? 0 : scaled >= 9.995 ? 1 : 2;
+  return fmt::format("{:.{}f} {}", scaled, digits, unit->name);
+}
+
+}  // namespace
+
+std::string format_bytes(double bytes) {
+  constexpr std::array units{Unit{1e12, "TB"}, Unit{1e9, "GB"}, Unit{1e6, "MB"}, Unit{1e3, "kB"}, Unit{1, "B"}};
+  return with_unit(bytes, units);
+}
+
+std::string format_time(double seconds) {
+  constexpr std::array units{Unit{1, "s"}, Unit{1e-3, "ms"}, Unit{1e-6, "us"}, Unit{1e-9, "ns"}};
+  return with_unit(seconds, units);
+}
+
+std::string format_count(std::uint64_t count) {
+  std::string text = std::to_string(count);
+  for (auto at = std::ptrdiff_t(text.size()) - 3; at > 0; at -= 3) text.insert(std::size_t(at), 1, ' ');
+  return text;
+}
+
+}  // namespace bankwise

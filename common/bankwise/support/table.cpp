@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/support/table.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace bankwise {
+namespace {
+
+using Table = std::vector<std::vector<std::string>>;
+
+/// Where pieces of a table begin and end, each as wide as `limit` allows.
+std::vector<std::size_t> cuts(const std::vector<std::size_t>& widths, std::size_t titles, std::size_t limit) {
+  std::vector<std::size_t> cuts{titles};
+  std::size_t width = 0;
+  for (std::size_t i = 0; i < titles; ++i) width += widths[i];
+  std::size_t used = width;
+  for (std::size_t i = titles; i < widths.size(); used += widths[i++]) {
+    if (used + widths[i] <= limit || i == cuts.back()) continue;
+    cuts.push_back(i);
+    used = width;
+  }
+  cuts.push_back(widths.size());
+  return cuts;
+}
+
+}  // namespace
+
+std::string format_table(const std::vector<std::vector<std::string>>& rows, std::size_t left, bool last_left) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string blanks(widths[i] - row[i].size(), ' ');
+      const bool is_left = i < left || (last_left && i + 1 == widths.size());
+      line += "  " + (is_left ? row[i] + blanks : blanks + row[i]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + '\n';
+  }
+  return text;
+}
+
+std::string format_wide_table(const Table& rows, std::size_t titles, std::size_t widest) {
+  std::vector<std::size_t> widths(rows.front().size(), 0);
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], 2 + row[i].size());
+  }
+  auto ends = cuts(widths, titles, widest);
+  for (std::size_t limit = widest; limit > 0; --limit) {
+    auto even = cuts(widths, titles, limit);
+    if (even.size() > ends.size()) break;
+    ends = std::move(even);
+  }
+  std::string text;
+  for (std::size_t piece = 0; piece + 1 < ends.size(); ++piece) {
+    Table part;
+    const auto from = std::ptrdiff_t(ends[piece]), to = std::ptrdiff_t(ends[piece + 1]);
+    for (const auto& row : rows) {
+      auto& line = part.emplace_back(row.begin(), row.begin() + std::ptrdiff_t(titles));
+      line.insert(line.end(), row.begin() + from, row.begin() + to);
+    }
+    text += format_table(part, titles);
+  }
+  return text;
+}
+
+}  // namespace bankwise

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+//
+// Single accesses: what the model is asked, and how times and counts become clocks.
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include <bankwise/report/report.hpp>
+#include <bankwise/study/access_clocks.hpp>
+#include "tests/case_studies.hpp"
+#include "tests/catch_any.hpp"
+
+using namespace bankwise;
+
+namespace {
+
+const CaseStudy& study = access_patterns::case_study();
+constexpr Extent turns{1, 100};
+
+gpu::DeviceInfo device_of(const std::string& architecture) {
+  gpu::DeviceInfo device;
+  device.architecture = architecture;
+  return device;
+}
+
+AccessResult asked(std::string_view variant, const std::string& device = "sm_90", const char* wanted = nullptr) {
+  return access_of(study, variant_of(study, variant), turns, device_of(device),
+                   wanted == nullptr ? nullptr : banks::find_architecture(wanted));
+}
+
+/// A row that took `seconds` for each access.
+Result timed(std::string_view variant, double seconds) {
+  Result result;
+  result.variant = variant;
+  result.access = asked(variant);
+  result.time_median = seconds * double(result.access->count);
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("the model is asked for the device's architecture, for another, or for sm_90") {
+  CHECK(asked("stride16", "sm_86").architecture == "sm_80");
+  CHECK(asked("stride16", "sm_86", "gfx942").architecture == "gfx942");
+  CHECK(asked("stride16", "").architecture == "sm_90");
+  CHECK(asked("stride16", "a CPU").architecture == "sm_90");
+}
+
+TEST_CASE("patterns of the articles cost what the articles are about") {
+  CHECK(asked("stride16").cost->passes == 16);
+  CHECK(asked("stride17").cost->passes == 1);
+  CHECK(asked("stride16", "", "sm_13").cost->passes == 32);  // 16 for each half-warp
+  CHECK(asked("char", "", "sm_13").cost->conflicts == 6);
+  CHECK(asked("char_widened", "", "sm_13").cost->conflicts == 0);
+  CHECK(asked("rows_of_17", "", "sm_13").cost->conflicts == 0);
+  CHECK(asked("rows_of_17").cost->conflicts == 1);  // the cure of 16 banks, on 32
+  CHECK(asked("lds128_case5").cost->conflicts == 2);
+  CHECK(asked("float4", "", "sm_20").cost->passes == 2);
+  CHECK(asked("stride2", "", "gfx942").cost->passes == 4);  // two phases, each twice
+}
+
+TEST_CASE("stores, atomics and matrices cost what comes out by hand") {
+  struct Worked {
+    const char* variant;
+    unsigned passes, conflicts;
+  };
+  constexpr Worked worked[]{
+      {"double_even_lanes", 1, 0},        // 16 lanes, 32 words, and idle neighbours: the half-warps merge
+      {"store_double_even_lanes", 2, 0},  // but not when they store
+      {"char_column128", 32, 31},         // rows as long as all banks
+      {"char_column132", 1, 0},           // a word more
+      {"store_char", 1, 0},               // eight words, four lanes each
+      {"store_char_record8", 2, 1},       // words 0, 2, 4 ... 62
+      {"store_double_columns", 4, 2},     // a half-warp has 8 columns of 2 rows, which share their banks
+      {"store_double_swizzled", 2, 0},    // the second row begins 8 columns further on
+      {"store_float4_columns", 16, 12},   // a quarter has 2 columns of 4 rows
+      {"store_float4_swizzled", 4, 0},    // whose 8 chunks lie in all 8 places
+      {"add_even", 2, 1},                 //
+      {"add_four_bins", 8, 7},            // eight lanes queue for each word
+      {"add_one_bin", 32, 31},            //
+      {"add_own_bins64", 32, 31},         // 32 words in one bank
+      {"add_own_bins65", 1, 0},           //
+      {"increment_one_bin", 1, 0},        // counted, and added at once
+      {"increment_own_bins64", 32, 31},   // but other words of the bank wait
+      {"swap", 2, 0},                     // two passes a turn
+      {"swap_record8", 4, 1},             //
+      {"swap_one_lock", 64, 31},          //
+      {"ldmatrix_packed", 4, 0},          // a pass for each matrix
+      {"ldmatrix_row32", 8, 4},           // rows 0 and 4, 1 and 5 ... are 128 bytes apart
+      {"ldmatrix_row64", 16, 12},         // every second one
+      {"ldmatrix_row128", 32, 28},        // every one
+      {"ldmatrix_padded128", 4, 0},       // 144 bytes: each row one chunk further on
+      {"ldmatrix_swizzled64", 4, 0},      //
+      {"ldmatrix_swizzled128", 4, 0},     //
+      {"stmatrix_row64", 16, 12},         //
+      {"stmatrix_swizzled64", 4, 0},      //
+  };
+  for (const Worked& row : worked) {
+    INFO(row.variant);
+    const auto cost = asked(row.variant).cost;
+    REQUIRE(cost);
+    CHECK(cost->passes == row.passes);
+    CHECK(cost->conflicts == row.conflicts);
+  }
+  CHECK(asked("store_char", "", "sm_13").cost->conflicts == 6);  // bytes of a word wait, as in char
+  CHECK(asked("ldmatrix_packed", "", "sm_70").refusal.find("sm_70 has no 16-byte ldmatrix.x4") == 0);
+  CHECK(asked("stmatrix_packed", "", "sm_80").refusal.find("sm_80 has no 16-byte stmatrix.x4") == 0);
+}
+
+TEST_CASE("every pattern keeps to its kernel's tile") {
+  for (const Variant& variant : study.variants) {
+    INFO(variant.name);
+    CHECK_NOTHROW(study.reference_of(variant, {1, 3}));
+    const RepeatedAccess repeated = study.access(variant, {1, 1});
+    const bool in_parts = to_string(repeated.operation).starts_with("st");  // STEP bytes, and no two lanes alike
+    std::set<std::uint32_t> places;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      if ((repeated.mask >> lane & 1) == 0) continue;
+      CHECK(repeated.addresses[lane] % repeated.width == 0);
+      if (!in_parts) continue;
+      CHECK(repeated.addresses[lane] < (repeated.width == 16 ? 512 : 256));
+      CHECK(places.insert(repeated.addresses[lane]).second);
+    }
+  }
+}
+
+TEST_CASE("what the model has no rule for is a sentence") {
+  const AccessResult wide = asked("float4", "", "intel_xe");
+  CHECK_FALSE(wide.cost);
+  CHECK(wide.refusal.find("no cost for 16-byte load on intel_xe") == 0);
+  CHECK_FALSE(expected_clocks(wide));
+}
+
+TEST_CASE("an access takes its passes, but at least the floor") {
+  CHECK(expected_clocks(asked("stride16")) == 16.0);
+  CHECK(expected_clocks(asked("float4")) == 4.0);
+  CHECK(expected_clocks(asked("lds128_case2")) == 2.0);  // one pass
+}
+
+TEST_CASE("counted clocks are divided by the accesses") {
+  std::vector<Result> results{timed("stride2", 1e-9)};
+  const auto count = double(results[0].access->count);
+  derive_clocks(results, {{2 * count, 2 * count, 900 * count}});
+  CHECK(results[0].access->clocks == 2.0);
+  CHECK(results[0].access->clocks_from == "clock64");
+}
+
+TEST_CASE("times are compared with a row without conflict") {
+  std::vector<Result> results{timed("stride2", 4e-9), timed("stride3", 2e-9), timed("float4", 8e-9)};
+  derive_clocks(results, {});
+  CHECK(std::abs(*results[0].access->clocks - 2) < 1e-9);
+  CHECK(std::abs(*results[1].access->clocks - 1) < 1e-9);
+  CHECK(std::abs(*results[2].access->clocks - 4) < 1e-9);
+  CHECK(results[2].access->clocks_from == "time, against stride3");
+}
+
+TEST_CASE("clocks at the floor leave open how many passes there were") {
+  AccessResult access = asked("lds128_case2");
+  CHECK_FALSE(measured_passes(access));
+  access.clocks = 2.04;
+  CHECK(measured_passes(access)->passes == 2);
+  CHECK(measured_passes(access)->at_most);
+  access.clocks = 3.9;
+  CHECK(measured_passes(access)->passes == 4);
+  CHECK_FALSE(measured_passes(access)->at_most);
+}
+
+TEST_CASE("what the model is asked for does not change what was measured") {
+  std::vector<Result> results{timed("stride1", 1e-9), timed("stride2", 2e-9), timed("lds128_case2", 2e-9)};
+  for (Result& result : results) result.access = asked(result.variant, "sm_90", "sm_13");
+  derive_clocks(results, {});
+  CHECK(results[0].access->cost->passes == 2);
+  CHECK(results[0].access->clocks == 1.0);
+  CHECK(results[1].access->clocks == 2.0);
+  CHECK(measured_passes(*results[2].access)->at_most);  // the floor of the device
+
+  std::vector<Result> unknown{timed("stride1", 1e-9)};
+  unknown[0].access = asked("stride1", "gfx1");
+  derive_clocks(unknown, {});
+  CHECK_FALSE(unknown[0].access->clocks);
+  CHECK(unknown[0].access->clocks_from == "the bank model does not know this device");
+}
+
+TEST_CASE("a row with a wrong result is no measure of others") {
+  std::vector<Result> results{timed("stride1", 1e-12), timed("stride3", 1e-9), timed("stride2", 2e-9)};
+  results[0].status = Status::wrong;
+  derive_clocks(results, {});
+  CHECK(results[2].access->clocks_from == "time, against stride3");
+}
+
+TEST_CASE("without such a row, or without an access, there are no clocks") {
+  std::vector<Result> results{timed("stride2", 4e-9)};
+  derive_clocks(results, {});
+  CHECK_FALSE(results[0].access->clocks);
+  CHECK(results[0].access->clocks_from.find("--variant stride1") != std::string::npos);
+  results[0].access->count = 0;
+  derive_clocks(results, {{5}});
+  CHECK_FALSE(results[0].access->clocks);
+}
+
+TEST_CASE("the reference of a pattern is what its lanes find, access by access") {
+  // Three turns of 16 loads: the third meets the addresses of the first again.
+  const Words sums = study.reference_of(variant_of(study, "stride17"), {1, 3});
+  for (unsigned lane : {0U, 1U, 31U, 32U, 511U}) {
+    std::uint32_t sum = 0;
+    for (unsigned i = 0; i < 3 * 16; ++i) sum += ((17 * 4 * (lane % 32) + i % 32 * 256) / 4) * 0x9E3779B1U;
+    CHECK(sums.at(lane) == sum);
+  }
+  CHECK(study.reference_of(variant_of(study, "lds128_case1"), {1, 3}).at(0) == 0);  // idle
+  CHECK(study.reference_of(variant_of(study, "lds128_case1"), {1, 3}).at(15) != 0);
+}
+
+TEST_CASE("the reference of a store is what lies there at the end") {
+  const Words one = study.reference_of(variant_of(study, "store_short"), {1, 1});  // four of eight places stored
+  for (const unsigned thread : {0U, 1U, 31U, 32U, 511U}) {
+    const unsigned first = thread / 32 * 8 * 256 + thread % 32 * 2;
+    std::uint32_t sum = 4 * (thread * 0x85EBCA6B & 0xFFFF);
+    for (unsigned place = 4; place < 8; ++place)
+      sum += (first + place * 256) / 4 * 0x9E3779B1 >> thread % 2 * 16 & 0xFFFF;
+    CHECK(one.at(thread) == sum);
+  }
+  const Words wide = study.reference_of(variant_of(study, "store_float4_columns"), {1, 2});
+  for (const unsigned thread : {0U, 1U, 511U}) CHECK(wide.at(thread) == 4 * (4 * thread * 0x85EBCA6B + 0 + 1 + 2 + 3));
+}
+
+TEST_CASE("the reference of atomics is what all threads have done to a word") {
+  // All 512 threads come to the words 3 + 64 * k: of three turns, the first and the third to those with k below 16.
+  const auto filled = [](unsigned k) { return (3 + 64 * k) * 0x9E3779B1; };
+  std::uint32_t added = 0, counted = 0, swapped = 0;
+  for (unsigned k = 0; k < 32; ++k) {
+    const std::uint32_t turns_here = k < 16 ? 2 : 1;  // of three
+    added += filled(k) + turns_here * (512 * 513 / 2);
+    counted += filled(k) + turns_here * 512;
+    swapped += ~filled(k);
+  }
+  CHECK(study.reference_of(variant_of(study, "add_one_bin"), {1, 3}) == Words(512, added));
+  CHECK(study.reference_of(variant_of(study, "increment_one_bin"), {1, 3}) == Words(512, counted));
+  CHECK(study.reference_of(variant_of(study, "swap_one_lock"), {1, 3}) == Words(512, swapped));
+}
+
+TEST_CASE("the reference of matrices follows each word from the lane of the row to the lane of the word") {
+  const Words loaded = study.reference_of(variant_of(study, "ldmatrix_row128"), {1, 1});
+  const Words stored = study.reference_of(variant_of(study, "stmatrix_row64"), {1, 2});
+  for (const unsigned thread : {0U, 5U, 30U, 31U, 100U}) {
+    const unsigned lane = thread % 32;
+    std::uint32_t sum = 0;
+    for (unsigned place = 0; place < 16; ++place) {
+      for (unsigned matrix = 0; matrix < 4; ++matrix) {
+        const unsigned row = matrix % 2 * 8 + lane / 4, chunk = matrix / 2;  // 16 rows, the left half and the right
+        sum += (place * 64 + row * 32 + chunk * 4 + lane % 4) * 0x9E3779B1;
+      }
+    }
+    CHECK(loaded.at(thread) == sum);
+    // Its row was stored by four neighbours of the row's number in its matrix, the part that is the matrix's number.
+    const unsigned first = thread / 32 * 32 + lane % 8 * 4;
+    CHECK(stored.at(thread) == 4 * ((4 * first + 0 + 1 + 2 + 3) * 0x85EBCA6B + 4 * (lane / 8)));
+  }
+}
+
+TEST_CASE("reports of single accesses hold model and clocks") {
+  gpu::DeviceInfo device = device_of("sm_90");
+  Report report{&study, {}, {device}, {timed("stride1", 1e-9), timed("stride16", 16e-9), timed("lds128_case2", 2e-9)}};
+  for (Result& result : report.results) {
+    result.device = &report.devices.front();
+    result.status = Status::ok;
+  }
+  derive_clocks(report.results, {});
+
+  const auto json = nlohmann::json::parse(json_report(report)).at("results").at(1).at("access");
+  CHECK(json.at("pattern") == "int data[16 * t]");
+  CHECK(json.at("passes") == 16);
+  CHECK(json.at("ideal_passes") == 1);
+  CHECK(json.at("conflicts") == 15);
+  CHECK(json.at("expected_clocks") == 16);
+  CHECK(std::abs(json.at("clocks").get<double>() - 16) < 1e-9);
+  CHECK(json.at("measured_passes") == 16);
+  CHECK(json.at("at_floor") == false);
+
+  const std::string csv = csv_report(report), text = text_report(report);
+  CHECK(csv.find("expected_clocks,clocks\n") != std::string::npos);
+  CHECK(csv.find(",load,4,sm_90,16,1,15,16,16") != std::string::npos);
+  CHECK(std::count(csv.begin(), csv.end(), ',') == 4 * 29);
+  CHECK(text.find("load 4       16      1         15        16   16.00         16  time, against stride1") !=
+        std::string::npos);
+  CHECK(text.find("2.00       <= 2  time, against stride1") != std::string::npos);
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/check/baseline.hpp"
+
+#include <fstream>
+
+#include <bankwise/support/exit_code.hpp>
+#include "tests/catch_any.hpp"
+#include "tests/scratch_directory.hpp"
+
+using namespace bankwise;
+using namespace bankwise::opencl;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+using Sentences = std::vector<std::string>;
+const std::string head = "kernel,architecture,accesses,conflicts,unknown\n";
+
+/// read_baseline() of a file with this text.
+Baseline read(const std::string& text) {
+  const ScratchDirectory scratch;
+  const auto path = scratch.path() / "b.csv";
+  std::ofstream(path, std::ios::binary) << text;
+  return read_baseline(path.string());
+}
+
+bool same(const Baseline& a, const Baseline& b) {
+  return to_csv(a) == to_csv(b);
+}
+
+const Baseline two{{{"k", "sm_90"}, {10, 3}}, {{"other", "sm_90"}, {20, 0}}};
+
+}  // namespace
+
+TEST_CASE("a baseline is written sorted, one line for each kernel on each architecture") {
+  CHECK(to_csv({}) == head);
+  CHECK(to_csv({{{"b", "sm_90"}, {1, 2}}, {{"a", "sm_90"}, {3, 4}}, {{"a", "gfx942"}, {5, 6}}}) ==
+        head + "a,gfx942,5,6,0\na,sm_90,3,4,0\nb,sm_90,1,2,0\n");
+}
+
+TEST_CASE("a baseline comes back from its file as it was") {
+  const Baseline all{
+      {{"k", "gfx942"}, {~std::uint64_t{0}, 0}}, {{"k#2", "sm_90"}, {1, 2}}, {{"a,\"b\"", "sm_90"}, {3, 4}}};
+  const Baseline again = read(to_csv(all));
+  REQUIRE(again.size() == 3);
+  CHECK(again.at({"k", "gfx942"}).accesses == ~std::uint64_t{0});
+  CHECK(again.at({"k#2", "sm_90"}).conflicts == 2);
+  CHECK(again.at({"a,\"b\"", "sm_90"}).accesses == 3);
+  CHECK(read(head).empty());
+}
+
+TEST_CASE("line endings of Windows, blank lines and a missing last newline are read") {
+  CHECK(same(read("kernel,architecture,accesses,conflicts,unknown\r\nk,sm_90,10,3,0\r\n\r\nother,sm_90,20,0,0"), two));
+}
+
+TEST_CASE("each line that is none of a baseline is refused by its number") {
+  for (const char* line :
+       {"k,sm_90,1,0", "k,sm_90,1,2,3,0", "k,sm_90,1,-2,0", "k,sm_90,one,2,0", "k,sm_90,1,2.5,0", "k,sm_90,,2,0",
+        "k,sm_90,1, 2,0", "k,sm_90,1,99999999999999999999,0", "\"k,sm_90,1,2,0", "k,sm_90,1,2,x", "k", " "}) {
+    INFO(line);
+    CHECK_THROWS_AS(read(head + "a,sm_90,1,2,0\n" + line + "\n"), UsageError);
+    CHECK_THROWS_WITH(
+        read(head + "a,sm_90,1,2,0\n" + line + "\n"),
+        ContainsSubstring("b.csv:3: no line of a baseline, kernel,architecture,accesses,conflicts,unknown"));
+  }
+  CHECK_THROWS_WITH(read(head + "a,sm_90,1,2,0\na,sm_90,1,2,0\n"), ContainsSubstring("b.csv:3: "));  // twice
+}
+
+TEST_CASE("a file with another head, or none, is no baseline") {
+  for (const char* text : {"", "\n", "kernel,conflicts\nk,1\n", "k,sm_90,1,2,0\n", "{}\n"}) {
+    INFO(text);
+    CHECK_THROWS_AS(read(text), UsageError);
+    CHECK_THROWS_WITH(read(text), ContainsSubstring("b.csv:1: no line of a baseline"));
+  }
+}
+
+TEST_CASE("a baseline that cannot be read is refused, and the way to make one is told") {
+  const ScratchDirectory scratch;
+  const std::string path = (scratch.path() / "none.csv").string();
+  CHECK_THROWS_AS(read_baseline(path), UsageError);
+  CHECK_THROWS_WITH(read_baseline(path), "cannot read " + path + "; --update-baseline " + path + " makes one");
+  CHECK_THROWS_AS(read_baseline(scratch.path().string()), UsageError);
+}
+
+TEST_CASE("all lines of a kernel make its row, one for each architecture") {
+  LineTally one{.tally = {1, 32, 5, 2, 3, 0}}, other{.tally = {10, 320, 50, 20, 30, 0}};
+  KernelReport kernel{
+      "k#2", {.kernel = "k", .tallies = {{"sm_90", 32, {one, other}, {}, {}}, {"gfx942", 64, {one}, {}, {}}}}, {}};
+  const KernelReport idle{"idle", {.kernel = "idle", .tallies = {{"sm_90", 32, {}, {}, {}}}}, {}};
+  CHECK(to_csv(baseline_of({kernel, idle})) == head + "idle,sm_90,0,0,0\nk#2,gfx942,1,3,0\nk#2,sm_90,11,33,0\n");
+}
+
+TEST_CASE("more conflicts than --max-conflicts are exceeded, as many are not") {
+  CHECK(compare(two, 3).exceeded.empty());
+  CHECK(compare(two, 2).exceeded == Sentences{"k has 3 conflicts on sm_90; --max-conflicts allows 2"});
+  CHECK(compare({{{"k", "sm_90"}, {1, 1}}}, 0).exceeded ==
+        Sentences{"k has 1 conflict on sm_90; --max-conflicts allows 0"});
+  CHECK(compare(two, 2).remarks.empty());
+  const Baseline both{{{"k", "sm_90"}, {1, 5}}, {{"k", "gfx942"}, {1, 6}}};
+  CHECK(compare(both, 0).exceeded.size() == 2);
+}
+
+TEST_CASE("a run like the baseline is fine") {
+  const Verdict verdict = compare(two, two, "b.csv", true);
+  CHECK(verdict.exceeded.empty());
+  CHECK(verdict.remarks.empty());
+}
+
+TEST_CASE("more conflicts than in the baseline are exceeded, and changed accesses are told") {
+  Baseline now = two;
+  now[{"k", "sm_90"}] = {10, 4};
+  CHECK(compare(now, two, "b.csv", true).exceeded == Sentences{"k has 4 conflicts on sm_90, and 3 in b.csv"});
+  now[{"k", "sm_90"}] = {11, 4};
+  CHECK(compare(now, two, "b.csv", true).exceeded ==
+        Sentences{"k has 4 conflicts on sm_90, and 3 in b.csv (11 accesses, 10 there)"});
+  CHECK(compare(now, two, "b.csv", true).remarks.empty());
+}
+
+TEST_CASE("fewer conflicts than in the baseline are remarked on and do not fail") {
+  Baseline now = two;
+  now[{"k", "sm_90"}] = {10, 1};
+  const Verdict verdict = compare(now, two, "b.csv", true);
+  CHECK(verdict.exceeded.empty());
+  CHECK(verdict.remarks == Sentences{"k has 1 conflict on sm_90, and 3 in b.csv: better"});
+}
+
+TEST_CASE("a kernel that the baseline lacks may have no conflict") {
+  Baseline now = two;
+  now[{"new", "sm_90"}] = {5, 0};
+  CHECK(compare(now, two, "b.csv", true).exceeded.empty());
+  now[{"new", "sm_90"}] = {5, 1};
+  CHECK(compare(now, two, "b.csv", true).exceeded ==
+        Sentences{"new has 1 conflict on sm_90, and b.csv does not know it"});
+  // Known on another architecture is not known.
+  CHECK(compare({{{"k", "gfx942"}, {1, 1}}}, two, "b.csv", true).exceeded.size() == 1);
+}
+
+TEST_CASE("a kernel that did not run is remarked on where all kernels were asked for") {
+  const Baseline now{{{"k", "sm_90"}, {10, 3}}};
+  CHECK(compare(now, two, "b.csv", true).remarks == Sentences{"other on sm_90 is in b.csv and did not run"});
+  CHECK(compare(now, two, "b.csv", true).exceeded.empty());
+  CHECK(compare(now, two, "b.csv", false).remarks.empty());
+  Baseline more = two;
+  more[{"other", "gfx942"}] = {1, 1};  // an architecture that nobody asked for
+  CHECK(compare(two, more, "b.csv", true).remarks.empty());
+}
+
+TEST_CASE("an update takes what ran, and drops what did not run where all kernels were asked for") {
+  const Baseline old{{{"gone", "sm_90"}, {1, 1}}, {{"k", "gfx942"}, {2, 2}}, {{"k", "sm_90"}, {3, 3}}};
+  const Baseline now{{{"k", "sm_90"}, {4, 4}}, {{"new", "sm_90"}, {5, 5}}};
+  CHECK(to_csv(updated(old, now, true)) == head + "k,gfx942,2,2,0\nk,sm_90,4,4,0\nnew,sm_90,5,5,0\n");
+  CHECK(to_csv(updated(old, now, false)) ==
+        head + "gone,sm_90,1,1,0\nk,gfx942,2,2,0\nk,sm_90,4,4,0\nnew,sm_90,5,5,0\n");
+  CHECK(same(updated({}, now, true), now));
+}

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/opencl/plugin/group_recorder.hpp"
+
+#include <functional>
+#include <map>
+#include <random>
+#include <set>
+#include <tuple>
+
+#include "tests/catch_any.hpp"
+
+using namespace bankwise;
+using namespace bankwise::opencl;
+
+namespace {
+
+std::vector<const banks::Architecture*> models(const std::vector<std::string>& names) {
+  std::vector<const banks::Architecture*> found;
+  for (const std::string& name : names) found.push_back(banks::find_architecture(name));
+  return found;
+}
+
+Launch launch_on(const std::vector<const banks::Architecture*>& architectures) {
+  Launch launch{.launches = 0};
+  for (const auto* one : architectures) launch.tallies.push_back({std::string(one->name), one->warp, {}, {}, {}});
+  return launch;
+}
+
+const std::vector<LocalArray> two_arrays{{"a", 0}, {"b", array_stride}};
+
+/// One group in which each lane does this at once.
+Launch record(const std::vector<std::string>& names, unsigned lanes, const std::function<LaneAccess(unsigned)>& what) {
+  const auto architectures = models(names);
+  GroupRecorder recorder(architectures);
+  recorder.begin(0, two_arrays);
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    LanePath path;
+    recorder.access(lane, path, what(lane));
+  }
+  Launch launch = launch_on(architectures);
+  recorder.end(launch);
+  return launch;
+}
+
+const Instruction here{{"input.cl", 3, 5}, 16, false};
+constexpr auto load = banks::Operation::load;
+
+}  // namespace
+
+TEST_CASE("lanes make accesses of the warps of each architecture") {
+  const Launch launch = record({"sm_90", "gfx942"}, 128, [](unsigned lane) {
+    return LaneAccess{&here, load, 4, 0, 128 * (lane % 32)};
+  });
+  REQUIRE(launch.tallies.size() == 2);
+  const auto& sm_90 = launch.tallies[0];
+  REQUIRE(sm_90.lines.size() == 1);
+  CHECK(sm_90.lines[0].place == here.place);
+  CHECK(sm_90.lines[0].array == "a");
+  CHECK(sm_90.lines[0].operation == load);
+  CHECK(sm_90.lines[0].width == 4);
+  CHECK(sm_90.lines[0].mixed == 0);
+  CHECK(sm_90.lines[0].tally == banks::Tally{4, 128, 4 * 32, 4, 4 * 31, 0});
+  REQUIRE(sm_90.lines[0].worst);
+  CHECK(sm_90.lines[0].worst->warp == 0);
+  CHECK(sm_90.lines[0].worst->mask == 0xFFFFFFFF);
+  CHECK(sm_90.lines[0].worst->addresses.size() == 32);
+  CHECK(sm_90.lines[0].worst->addresses[31] == 31 * 128);
+  const auto& gfx942 = launch.tallies[1];
+  REQUIRE(gfx942.lines.size() == 1);
+  CHECK(gfx942.lines[0].tally.accesses == 2);
+  CHECK(gfx942.lines[0].tally.lanes == 128);
+  CHECK(gfx942.lines[0].worst->mask == ~std::uint64_t{0});
+  CHECK(launch.work_groups == 1);
+}
+
+TEST_CASE("the last warp of a group may be partial, and lanes need not be many") {
+  const Launch launch = record({"sm_90", "gfx942"}, 70, [](unsigned lane) {
+    return LaneAccess{&here, load, 4, 0, 4 * lane};
+  });
+  CHECK(launch.tallies[0].lines.at(0).tally == banks::Tally{3, 70, 3, 3, 0, 0});
+  CHECK_FALSE(launch.tallies[0].lines[0].worst);
+  CHECK(launch.tallies[1].lines.at(0).tally.accesses == 2);
+  REQUIRE(launch.tallies[0].levels.size() == 1);
+  CHECK(launch.tallies[0].levels[0].active_lanes == 70);
+  CHECK(launch.tallies[0].levels[0].issued_warps == 3);
+  CHECK(launch.tallies[1].levels[0].active_lanes == 70);
+  CHECK(launch.tallies[1].levels[0].issued_warps == 2);
+}
+
+TEST_CASE("what stands between two barriers is a level of its own") {
+  const auto architectures = models({"sm_90"});
+  GroupRecorder recorder(architectures);
+  recorder.begin(0, two_arrays);
+  std::vector<LanePath> paths(64);
+  for (unsigned lane = 0; lane < 64; ++lane) recorder.access(lane, paths[lane], {&here, load, 4, 0, 4 * lane});
+  recorder.barrier();
+  recorder.barrier();  // a level in which nobody does anything
+  for (unsigned lane = 0; lane < 16; ++lane) recorder.access(lane, paths[lane], {&here, load, 4, 0, 128 * lane});
+  recorder.barrier();
+  Launch launch = launch_on(architectures);
+  recorder.end(launch);
+  const auto& tally = launch.tallies[0];
+  REQUIRE(tally.levels.size() == 4);
+  CHECK(tally.levels[0].tally == banks::Tally{2, 64, 2, 2, 0, 0});
+  CHECK(tally.levels[1].tally == banks::Tally{});
+  CHECK(tally.levels[1].issued_warps == 0);
+  CHECK(tally.levels[2].tally == banks::Tally{1, 16, 16, 1, 15, 0});
+  CHECK(tally.levels[2].active_lanes == 16);
+  CHECK(tally.levels[3].tally == banks::Tally{});
+  REQUIRE(tally.lines.size() == 1);
+  CHECK(tally.lines[0].tally == banks::Tally{3, 80, 18, 3, 15, 0});
+  CHECK(tally.lines[0].worst->level == 2);
+}
+
+TEST_CASE("an access that its alignment does not allow is several") {
+  const auto widths = [](unsigned bytes, unsigned alignment) {
+    const Instruction instruction{{"input.cl", 1, 1}, alignment, false};
+    const Launch launch = record({"sm_90"}, 32, [&](unsigned lane) {
+      return LaneAccess{&instruction, load, bytes, 0, 64 * lane};
+    });
+    const auto& lines = launch.tallies[0].lines;
+    REQUIRE(lines.size() == 1);
+    CHECK(lines[0].tally.lanes == 32 * lines[0].tally.accesses);
+    return std::pair(lines[0].width, lines[0].tally.accesses);
+  };
+  CHECK(widths(16, 16) == std::pair(16U, std::uint64_t{1}));
+  CHECK(widths(16, 4) == std::pair(4U, std::uint64_t{4}));
+  CHECK(widths(16, 1) == std::pair(1U, std::uint64_t{16}));
+  CHECK(widths(12, 4) == std::pair(4U, std::uint64_t{3}));
+  CHECK(widths(12, 16) == std::pair(16U, std::uint64_t{1}));  // a vector of three
+  CHECK(widths(64, 64) == std::pair(16U, std::uint64_t{4}));
+  CHECK(widths(8, 32) == std::pair(8U, std::uint64_t{1}));
+  CHECK(widths(6, 2) == std::pair(2U, std::uint64_t{3}));
+}
+
+TEST_CASE("the parts of a split access lie one behind the other") {
+  const Instruction instruction{{"input.cl", 1, 1}, 1, false};
+  // The first bytes are in words 0 and 32, both of bank 0; the second ones in words 1 and 32.
+  const Launch launch = record({"sm_90"}, 2, [&](unsigned lane) {
+    return LaneAccess{&instruction, load, 2, 0, lane == 0 ? 3U : 129U};
+  });
+  CHECK(launch.tallies[0].lines.at(0).tally == banks::Tally{2, 4, 3, 2, 1, 0});
+  CHECK(launch.tallies[0].lines[0].worst->addresses == std::vector<std::uint32_t>{3, 129});
+}
+
+TEST_CASE("lanes that go to several arrays at once are told, and the array is that of the first") {
+  const Launch launch = record({"sm_90", "gfx942"}, 64, [](unsigned lane) {
+    return LaneAccess{&here, load, 4, lane < 40 ? 1U : 0U, 4 * (lane % 32)};
+  });
+  const auto& lines = launch.tallies[0].lines;
+  REQUIRE(lines.size() == 1);  // lanes 32 to 39 are the second warp's first
+  CHECK(lines[0].array == "b");
+  CHECK(lines[0].mixed == 1);
+  CHECK(lines[0].tally == banks::Tally{2, 64, 2, 2, 0, 0});
+  CHECK(launch.tallies[1].lines.at(0).mixed == 1);
+  CHECK(launch.tallies[1].lines[0].array == "b");
+}
+
+TEST_CASE("one instruction has a line for each array, operation and width") {
+  const Instruction narrow = here;
+  for (const auto& [second, lines] : {std::pair{LaneAccess{&here, load, 4, 1, 0}, 2U},
+                                      {LaneAccess{&here, banks::Operation::store, 4, 0, 0}, 2U},
+                                      {LaneAccess{&here, load, 8, 0, 0}, 2U},
+                                      {LaneAccess{&here, load, 4, 0, 0}, 1U}}) {
+    const Launch launch = record({"sm_90"}, 64, [&](unsigned lane) {
+      return lane < 32 ? LaneAccess{&here, load, 4, 0, 0} : second;
+    });
+    CHECK(launch.tallies[0].lines.size() == lines);
+  }
+  // Two instructions of one place are one line of a person's.
+  const Launch launch = record({"sm_90"}, 64, [&](unsigned lane) {
+    return LaneAccess{lane < 32 ? &here : &narrow, load, 4, 0, 4 * lane};
+  });
+  REQUIRE(launch.tallies[0].lines.size() == 1);
+  CHECK(launch.tallies[0].lines[0].tally == banks::Tally{2, 64, 2, 2, 0, 0});
+}
+
+TEST_CASE("what lanes do again on the same path is one access for each time") {
+  const auto architectures = models({"sm_90"});
+  GroupRecorder recorder(architectures);
+  recorder.begin(0, two_arrays);
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    LanePath path;
+    for (unsigned time = 0; time <= lane % 3; ++time) recorder.access(lane, path, {&here, load, 4, 0, 128 * time});
+  }
+  Launch launch = launch_on(architectures);
+  recorder.end(launch);
+  // Each time, all have the same address: 32 lanes, then 21, then 10.
+  CHECK(launch.tallies[0].lines.at(0).tally == banks::Tally{3, 32 + 21 + 10, 3, 3, 0, 0});
+}
+
+TEST_CASE("accesses without a cost are counted, and each reason is given once") {
+  const Instruction instruction{{"input.cl", 1, 1}, 16, false};
+  const Launch launch = record({"sm_20", "sm_90"}, 96, [&](unsigned lane) {
+    return LaneAccess{&instruction, banks::Operation::atomic, 4, 0, 4 * lane};
+  });
+  CHECK(launch.tallies[0].lines.at(0).tally == banks::Tally{3, 96, 0, 0, 0, 3});
+  CHECK(launch.tallies[0].levels.at(0).tally.unknown == 3);
+  CHECK(launch.tallies[0].unknown.size() == 1);
+  CHECK(launch.tallies[1].lines.at(0).tally.unknown == 0);
+  CHECK(launch.tallies[1].unknown.empty());
+}
+
+TEST_CASE("a group knows nothing of the one before it") {
+  const auto architectures = models({"sm_90"});
+  GroupRecorder recorder(architectures);
+  Launch launch = launch_on(architectures);
+  for (unsigned group : {7U, 3U, 5U}) {
+    recorder.begin(group, two_arrays);
+    std::vector<LanePath> paths(32);
+    if (group == 5) recorder.barrier();
+    for (unsigned lane = 0; lane < 32; ++lane) recorder.access(lane, paths[lane], {&here, load, 4, 0, 128 * lane});
+    recorder.end(launch);
+  }
+  CHECK(launch.work_groups == 3);
+  CHECK(launch.left_out == 0);
+  const auto& tally = launch.tallies[0];
+  REQUIRE(tally.lines.size() == 1);
+  CHECK(tally.lines[0].tally == banks::Tally{3, 96, 96, 3, 93, 0});
+  CHECK(tally.lines[0].worst->group == 3);
+  CHECK(tally.lines[0].worst->level == 0);
+  REQUIRE(tally.levels.size() == 2);
+  CHECK(tally.levels[0].tally.accesses == 2);
+  CHECK(tally.levels[1].tally.accesses == 1);
+}
+
+TEST_CASE("a group that accesses nothing is a group") {
+  const auto architectures = models({"sm_90"});
+  GroupRecorder recorder(architectures);
+  Launch launch = launch_on(architectures);
+  recorder.begin(0, {});
+  recorder.end(launch);
+  CHECK(launch.work_groups == 1);
+  CHECK(launch.tallies[0].lines.empty());
+  REQUIRE(launch.tallies[0].levels.size() == 1);
+  CHECK(launch.tallies[0].levels[0].tally == banks::Tally{});
+}
+
+namespace {
+
+/// What a lane does somewhere, with the place in words that lanes must share to do it together.
+struct Step {
+  unsigned level = 0, lane = 0;
+  std::string where;
+  LaneAccess access;
+};
+
+/// Sums by the definition: all steps with the same words, instruction and kind, the n-th of a lane with the n-th of the
+/// others, are accesses of the warps of their lanes.
+class SlowRecorder {
+ public:
+  explicit SlowRecorder(const banks::Architecture& architecture) : architecture_(architecture) {}
+
+  void add_group(std::uint64_t group, const std::vector<Step>& steps, unsigned levels) {
+    using Key = std::tuple<unsigned, unsigned, std::string, const Instruction*, banks::Operation, unsigned, unsigned>;
+    std::map<Key, std::map<unsigned, LaneAccess>> together;  // lanes within the warp
+    std::map<std::tuple<unsigned, unsigned, std::string, const Instruction*, banks::Operation, unsigned>, unsigned> did;
+    std::set<std::pair<unsigned, unsigned>> active, warps;  // of levels
+    if (levels_.size() < levels) levels_.resize(levels);
+    for (const Step& step : steps) {
+      const LaneAccess& access = step.access;
+      const unsigned warp = step.lane / architecture_.warp;
+      const unsigned time =
+          did[{step.level, step.lane, step.where, access.instruction, access.operation, access.bytes}]++;
+      together[{step.level, warp, step.where, access.instruction, access.operation, access.bytes, time}].emplace(
+          step.lane % architecture_.warp, access);
+      levels_[step.level].active_lanes += active.emplace(step.level, step.lane).second ? 1 : 0;
+      levels_[step.level].issued_warps += warps.emplace(step.level, warp).second ? 1 : 0;
+    }
+    for (const auto& [key, lanes] : together) add_access(group, std::get<0>(key), std::get<1>(key), lanes);
+  }
+
+  void check(const ArchitectureTally& tally) const {
+    REQUIRE(tally.lines.size() == lines_.size());
+    auto expected = lines_.begin();
+    for (const LineTally& line : tally.lines) {
+      const LineTally& slow = (expected++)->second;
+      INFO(line.place.line << " " << line.array << " " << to_string(line.operation) << " " << line.width);
+      REQUIRE(std::tie(line.place, line.array, line.operation, line.width) ==
+              std::tie(slow.place, slow.array, slow.operation, slow.width));
+      REQUIRE(line.tally == slow.tally);
+      REQUIRE(line.mixed == slow.mixed);
+      REQUIRE(line.worst.has_value() == slow.worst.has_value());
+      if (!line.worst) continue;
+      REQUIRE(rank(*line.worst) == rank(*slow.worst));
+      const auto again =
+          banks::cost(architecture_, {line.operation, line.width, line.worst->mask, line.worst->addresses});
+      REQUIRE(std::get<banks::Cost>(again).conflicts == slow.worst->conflicts);
+    }
+    REQUIRE(tally.levels.size() == levels_.size());
+    for (std::size_t i = 0; i < levels_.size(); ++i) {
+      REQUIRE(tally.levels[i].tally == levels_[i].tally);
+      REQUIRE(tally.levels[i].active_lanes == levels_[i].active_lanes);
+      REQUIRE(tally.levels[i].issued_warps == levels_[i].issued_warps);
+    }
+  }
+
+ private:
+  static std::tuple<std::uint64_t, std::uint64_t, unsigned, unsigned> rank(const WorstAccess& worst) {
+    return {~worst.conflicts, worst.group, worst.level, worst.warp};
+  }
+
+  void add_access(std::uint64_t group, unsigned level, unsigned warp, const std::map<unsigned, LaneAccess>& lanes) {
+    const LaneAccess& first = lanes.begin()->second;
+    unsigned unit = 16, bytes = first.bytes;
+    while (first.instruction->alignment > bytes && (bytes & (bytes - 1)) != 0) ++bytes;  // a vector of three
+    while (bytes % unit != 0 || first.instruction->alignment % unit != 0) unit /= 2;
+    const std::string& array = two_arrays[first.array].name;
+    LineTally& line = lines_[{first.instruction->place, array, first.operation, unit}];
+    line = {first.instruction->place, array, first.operation, unit, line.tally, line.mixed, line.worst};
+    for (unsigned part = 0; part < bytes; part += unit) {
+      std::vector<std::uint32_t> addresses(architecture_.warp);
+      std::uint64_t mask = 0;
+      bool mixed = false;
+      for (const auto& [lane, access] : lanes) {
+        addresses[lane] = two_arrays[access.array].begin + access.offset + part;
+        mask |= std::uint64_t{1} << lane;
+        mixed |= access.array != first.array;
+      }
+      const auto answer = banks::cost(architecture_, {first.operation, unit, mask, addresses});
+      const auto* cost = std::get_if<banks::Cost>(&answer);
+      line.tally.add(mask, cost);
+      levels_[level].tally.add(mask, cost);
+      line.mixed += mixed ? 1 : 0;
+      if (cost == nullptr || cost->conflicts == 0) continue;
+      const WorstAccess worst{cost->conflicts, group, level, warp, mask, addresses};
+      if (!line.worst || rank(worst) < rank(*line.worst)) line.worst = worst;
+    }
+  }
+
+  const banks::Architecture& architecture_;
+  std::map<std::tuple<Place, std::string, banks::Operation, unsigned>, LineTally> lines_;
+  std::vector<LevelTally> levels_;
+};
+
+/// Instructions of which two share a place, as those of one expression may.
+const Instruction random_code[]{{{"input.cl", 3, 5}, 16, false},
+                                {{"input.cl", 3, 5}, 4, false},
+                                {{"input.cl", 2, 9}, 8, false},
+                                {{"a.h", 7, 1}, 1, false}};
+
+LaneAccess random_access(std::mt19937& random) {
+  constexpr unsigned widths[]{1, 2, 4, 4, 4, 8, 12, 16};
+  constexpr banks::Operation operations[]{load, load, banks::Operation::store, banks::Operation::atomic};
+  const unsigned bytes = widths[random() % 8];
+  return {&random_code[random() % 4], operations[random() % 4], bytes, unsigned(random() % 16 == 0),
+          16 * unsigned(random() % 64)};
+}
+
+}  // namespace
+
+TEST_CASE("the sums of random lanes are those of the definition") {
+  const char code[2]{};  // whose addresses are a loop and a call
+  const auto architectures = models({"sm_90", "gfx942", "sm_20", "intel_xe"});
+  std::mt19937 random(1);
+  for (int round = 0; round < 150; ++round) {
+    INFO(round);
+    GroupRecorder recorder(architectures);
+    std::vector<SlowRecorder> slow;
+    for (const auto* one : architectures) slow.emplace_back(*one);
+    Launch launch = launch_on(architectures);
+    for (const std::uint64_t group : {1U, 0U}) {
+      recorder.begin(group, two_arrays);
+      std::vector<Step> steps;
+      const unsigned lanes = 1 + random() % 140, levels = 1 + random() % 3;
+      std::vector<LanePath> paths(lanes);
+      // A few accesses that lanes choose from, or else hardly any two would do the same.
+      std::vector<LaneAccess> choice;
+      for (int i = 0; i < 4; ++i) choice.push_back(random_access(random));
+      for (unsigned level = 0; level < levels; ++level) {
+        for (unsigned lane = 0; lane < lanes; ++lane) {
+          const auto some = [&](const std::string& where) {
+            for (unsigned left = random() % 4; left > 0; --left) {
+              LaneAccess access = choice[random() % choice.size()];
+              access.offset += 16 * unsigned(random() % 32);
+              recorder.access(lane, paths[lane], access);
+              steps.push_back({level, lane, where, access});
+            }
+          };
+          some("straight");
+          for (unsigned turn = 0, turns = random() % 4; turn < turns; ++turn) {
+            paths[lane].enter_block({&code[0]}, true);
+            some("turn " + std::to_string(turn));
+            paths[lane].enter_call(&code[1]);
+            some("call in turn " + std::to_string(turn));
+            paths[lane].leave_call();
+          }
+          paths[lane].enter_block({}, false);
+          some("straight");
+        }
+        if (level + 1 < levels) recorder.barrier();
+      }
+      recorder.end(launch);
+      for (SlowRecorder& one : slow) one.add_group(group, steps, levels);
+    }
+    for (std::size_t i = 0; i < slow.size(); ++i) slow[i].check(launch.tallies[i]);
+  }
+}

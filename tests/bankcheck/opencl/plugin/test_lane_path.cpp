@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/opencl/plugin/lane_path.hpp"
+#include "tests/catch_any.hpp"
+
+using bankwise::opencl::LanePath;
+using bankwise::opencl::Paths;
+
+namespace {
+
+// Headers and calls are known by their addresses alone.
+const char places[8]{};
+const void* const outer = &places[0];
+const void* const inner = &places[1];
+const void* const other = &places[2];
+const void* const here = &places[3];
+const void* const there = &places[4];
+
+}  // namespace
+
+TEST_CASE("a lane that has gone nowhere is at the root") {
+  Paths paths;
+  CHECK(LanePath().number(paths) == Paths::root);
+}
+
+TEST_CASE("lanes of both arms of a branch meet behind it, and a lane is where it was") {
+  Paths paths;
+  LanePath one, two;
+  one.enter_block({}, false);  // one arm
+  CHECK(one.number(paths) == two.number(paths));
+  one.enter_block({}, false);  // the end
+  two.enter_block({}, false);
+  CHECK(one.number(paths) == Paths::root);
+  CHECK(two.number(paths) == Paths::root);
+}
+
+TEST_CASE("arms within a turn of a loop have the number of the turn") {
+  Paths paths;
+  LanePath one, two;
+  for (int turn = 0; turn < 3; ++turn) {
+    one.enter_block({outer}, true);
+    two.enter_block({outer}, true);
+    one.enter_block({outer}, false);
+    const auto number = one.number(paths);
+    two.enter_block({outer}, false);
+    two.enter_block({outer}, false);  // one block more
+    CHECK(two.number(paths) == number);
+    CHECK(number != Paths::root);
+  }
+}
+
+TEST_CASE("each turn of a loop has a number of its own, the same for all lanes") {
+  Paths paths;
+  std::vector<std::uint32_t> numbers;
+  LanePath first;
+  for (int turn = 0; turn < 5; ++turn) {
+    first.enter_block({outer}, true);
+    numbers.push_back(first.number(paths));
+  }
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) CHECK(numbers[i] != numbers[j]);
+  }
+  LanePath second;
+  for (const auto number : numbers) {
+    second.enter_block({outer}, true);
+    CHECK(second.number(paths) == number);
+  }
+}
+
+TEST_CASE("turns count also where nobody asks for their number") {
+  Paths paths;
+  LanePath asked, silent;
+  for (int turn = 0; turn < 4; ++turn) {
+    asked.enter_block({outer}, true);
+    (void)asked.number(paths);
+    silent.enter_block({outer}, true);
+  }
+  CHECK(silent.number(paths) == asked.number(paths));
+  silent.enter_block({outer}, true);
+  CHECK(silent.number(paths) != asked.number(paths));
+}
+
+TEST_CASE("lanes that leave a loop after different turns meet behind it") {
+  Paths paths;
+  LanePath one, two;
+  one.enter_block({outer}, true);
+  for (int turn = 0; turn < 7; ++turn) two.enter_block({outer}, true);
+  CHECK(one.number(paths) != two.number(paths));
+  one.enter_block({}, false);
+  two.enter_block({}, false);
+  CHECK(one.number(paths) == Paths::root);
+  CHECK(two.number(paths) == Paths::root);
+}
+
+TEST_CASE("an inner loop counts its turns anew in each turn of the outer one") {
+  Paths paths;
+  LanePath one, two;
+  one.enter_block({outer}, true);
+  two.enter_block({outer}, true);
+  one.enter_block({outer, inner}, true);
+  const auto first = one.number(paths);
+  for (int turn = 0; turn < 3; ++turn) two.enter_block({outer, inner}, true);
+  CHECK(two.number(paths) != first);
+  one.enter_block({outer}, false);
+  two.enter_block({outer}, true);  // `continue` of the outer loop, from within the inner one
+  one.enter_block({outer}, true);
+  CHECK(one.number(paths) == two.number(paths));
+  CHECK(one.number(paths) != first);
+  one.enter_block({outer, inner}, true);
+  two.enter_block({outer, inner}, true);
+  CHECK(one.number(paths) == two.number(paths));
+  CHECK(one.number(paths) != first);  // the same turn of the inner loop, another one of the outer
+}
+
+TEST_CASE("turns of different loops differ") {
+  Paths paths;
+  LanePath one, two;
+  one.enter_block({outer}, true);
+  two.enter_block({other}, true);
+  CHECK(one.number(paths) != two.number(paths));
+  // From a loop straight into the next one, with the same number of turns.
+  one.enter_block({other}, true);
+  CHECK(one.number(paths) == two.number(paths));
+}
+
+TEST_CASE("a jump out of two loops leaves both") {
+  Paths paths;
+  LanePath path;
+  path.enter_block({outer}, true);
+  path.enter_block({outer, inner}, true);
+  path.enter_block({}, false);
+  CHECK(path.number(paths) == Paths::root);
+}
+
+TEST_CASE("a function has other numbers for each place that calls it, and its caller has its own again") {
+  Paths paths;
+  LanePath one, two;
+  one.enter_call(here);
+  two.enter_call(there);
+  const auto number = one.number(paths);
+  CHECK(number != Paths::root);
+  CHECK(number != two.number(paths));
+  one.leave_call();
+  two.leave_call();
+  CHECK(one.number(paths) == Paths::root);
+  CHECK(two.number(paths) == Paths::root);
+  one.enter_call(there);
+  two.enter_call(here);
+  CHECK(two.number(paths) == number);
+  CHECK(one.number(paths) != number);
+}
+
+TEST_CASE("the loops of a function are apart from those around its call") {
+  Paths paths;
+  LanePath path, straight;
+  path.enter_block({outer}, true);
+  const auto in_loop = path.number(paths);
+  path.enter_call(here);
+  const auto in_call = path.number(paths);
+  CHECK(in_call != in_loop);
+  path.enter_block({inner}, true);
+  const auto first = path.number(paths);
+  CHECK(first != in_call);
+  path.enter_block({inner}, true);
+  CHECK(path.number(paths) != first);
+  path.enter_block({}, false);
+  CHECK(path.number(paths) == in_call);
+  path.enter_block({inner}, true);
+  path.leave_call();  // from within its loop
+  CHECK(path.number(paths) == in_loop);
+  path.enter_block({outer}, true);
+  path.enter_call(here);
+  CHECK(path.number(paths) != in_call);  // the next turn's call
+  straight.enter_call(here);
+  CHECK(straight.number(paths) != in_call);
+}
+
+TEST_CASE("a function that calls itself is deeper each time") {
+  Paths paths;
+  LanePath path;
+  path.enter_call(here);
+  const auto once = path.number(paths);
+  path.enter_call(here);
+  CHECK(path.number(paths) != once);
+  path.leave_call();
+  CHECK(path.number(paths) == once);
+}
+
+TEST_CASE("numbers are given anew when they have been forgotten, and lanes still agree") {
+  Paths paths;
+  LanePath old, silent;
+  for (LanePath* path : {&old, &silent}) {
+    path->enter_block({outer}, true);
+    path->enter_block({outer}, true);
+    path->enter_call(here);
+    path->enter_block({inner}, true);
+  }
+  for (int i = 0; i < 5; ++i) {  // numbers that nobody else has
+    LanePath elsewhere;
+    for (int turn = 0; turn <= i; ++turn) elsewhere.enter_block({other}, true);
+    (void)elsewhere.number(paths);
+  }
+  const auto before = old.number(paths);
+  const auto epoch = paths.epoch();
+  paths.clear();
+  CHECK(paths.epoch() != epoch);
+  LanePath first;
+  first.enter_block({other}, true);
+  const auto taken = first.number(paths);
+  CHECK(old.number(paths) == silent.number(paths));
+  CHECK(old.number(paths) != before);  // there are fewer now
+  CHECK(old.number(paths) != taken);
+  old.leave_call();
+  CHECK(old.number(paths) != silent.number(paths));
+  silent.leave_call();
+  CHECK(old.number(paths) == silent.number(paths));
+}
+
+TEST_CASE("the path of a function from which a lane returned is not taken for the next one's") {
+  Paths paths;
+  LanePath path, fresh;
+  path.enter_call(here);
+  path.enter_block({inner}, true);
+  (void)path.number(paths);
+  path.leave_call();
+  path.enter_call(there);
+  path.enter_block({inner}, true);
+  fresh.enter_call(there);
+  fresh.enter_block({inner}, true);
+  CHECK(path.number(paths) == fresh.number(paths));
+}

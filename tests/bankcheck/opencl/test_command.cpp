@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT
+#include <sstream>
+
+#include "checked_program.hpp"
+#include "tests/catch_any.hpp"
+
+using Catch::Matchers::ContainsSubstring;
+using nlohmann::json;
+
+namespace {
+
+const std::string two_kernels = program("cmd_two_kernels");
+const std::string says = "program says:\n";
+const std::string head = "kernel,architecture,accesses,conflicts,unknown\n";
+
+Outcome on_two_kernels(const std::string& options, const std::string& before = "") {
+  return bankcheck("opencl " + options + " -- " + two_kernels, before);
+}
+
+void write(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream(path) << text;
+}
+
+/// Refused before the program runs, which would leave a file.
+void check_refused_at_once(const std::string& options, const std::string& words) {
+  const ScratchDirectory scratch;
+  const auto trace = scratch.path() / "trace";
+  check_fails("opencl " + options + " -- touch " + trace.string(), 2, words);
+  CHECK_FALSE(std::filesystem::exists(trace));
+}
+
+std::vector<std::string> kernels_in(const json& report) {
+  std::vector<std::string> names;
+  for (const auto& kernel : report.at("kernels")) names.push_back(kernel.at("kernel"));
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("the help says what there is, and what the exit codes mean") {
+  const Outcome outcome = bankcheck("opencl --help");
+  CHECK(outcome.code == 0);
+  CHECK(outcome.err.empty());
+  for (const char* words :
+       {"--arch", "--max-conflicts", "--baseline", "--update-baseline", "--json", "--sarif", "--kernel", "--sources",
+        "--local-memory", "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage, 3 ", "behind --"}) {
+    CHECK_THAT(outcome.out, ContainsSubstring(words));
+  }
+}
+
+TEST_CASE("a report has each kernel that ran, behind what the program prints") {
+  const Outcome outcome = on_two_kernels("");
+  CHECK(outcome.code == 0);
+  CHECK(outcome.err.empty());
+  CHECK(outcome.out.starts_with(says + "column: 1 launch, 1 work-group of 64 work-items\n"));
+  CHECK_THAT(outcome.out, ContainsSubstring("\nrow: 1 launch, 1 work-group of 64 work-items\n"));
+  CHECK_THAT(outcome.out, ContainsSubstring("tile[32 * i] = (int)i;"));
+  CHECK_THAT(outcome.out, ContainsSubstring("worst on sm_90: "));
+}
+
+TEST_CASE("the numbers are those of the kernels") {
+  const Checked checked = check(two_kernels);
+  CHECK(checked.outcome.code == 0);
+  CHECK(kernels_in(checked.json) == std::vector<std::string>{"column", "row"});
+  CHECK(checked.on("column").at("conflicts") == 62);
+  CHECK(checked.on("column").at("accesses") == 2);
+  CHECK(checked.on("row").at("conflicts") == 0);
+  CHECK(checked.on("row").at("accesses") == 4);
+}
+
+TEST_CASE("more conflicts than --max-conflicts end with 1, and a sentence for each kernel") {
+  for (const auto& [most, code] : {std::pair{"0", 1}, {"61", 1}, {"62", 0}, {"18446744073709551615", 0}}) {
+    INFO(most);
+    const Outcome outcome = on_two_kernels(std::string("--max-conflicts ") + most);
+    CHECK(outcome.code == code);
+    CHECK(outcome.err ==
+          (code == 0
+               ? ""
+               : std::string("bankcheck: column has 62 conflicts on sm_90; --max-conflicts allows ") + most + "\n"));
+    CHECK(outcome.out.starts_with(says + "column: "));  // the report is there all the same
+  }
+  const Outcome outcome = on_two_kernels("--max-conflicts 0 --arch sm_90,gfx942");
+  CHECK(outcome.code == 1);
+  CHECK(count(outcome.err, "bankcheck: column has ") == 2);
+}
+
+TEST_CASE("architectures stand side by side, each once, by their own names") {
+  const Checked checked = check(two_kernels, "--arch sm_90,gfx941 --arch SM_90,gfx942,sm_90a");
+  CHECK(checked.outcome.code == 0);
+  std::vector<std::string> names;
+  for (const auto& one : checked.kernel("column").at("architectures")) names.push_back(one.at("architecture"));
+  CHECK(names == std::vector<std::string>{"sm_90", "gfx942"});
+  CHECK(checked.on("column", 0).at("warp_width") == 32);
+  CHECK(checked.on("column", 1).at("warp_width") == 64);
+  CHECK(checked.on("column", 1).at("accesses") == 1);
+  // Their names are in the head of the table, in order.
+  CHECK(checked.outcome.out.find("sm_90") < checked.outcome.out.find("gfx942"));
+}
+
+TEST_CASE("bad values are refused before the program runs") {
+  check_refused_at_once("--arch sm_9O", "there is no architecture 'sm_9O'; did you mean 'sm_90'?");
+  check_refused_at_once("--max-conflicts many", "--max-conflicts");
+  check_refused_at_once("--max-conflicts 1.5", "--max-conflicts");
+  check_refused_at_once("--max-conflicts 1 --max-conflicts 2", "--max-conflicts");
+  check_refused_at_once("--local-memory 0", "--local-memory");
+  check_refused_at_once("--local-memory 2000000000", "--local-memory");
+  check_refused_at_once("--max-conflicts 0 --baseline b.csv", "--max-conflicts excludes --baseline");
+  check_refused_at_once("--nonsense", "--nonsense");
+  check_refused_at_once("--sources /nowhere/at/all", "--sources '/nowhere/at/all' is no folder");
+  check_refused_at_once("--baseline /nowhere/b.csv", "cannot read /nowhere/b.csv");
+  for (const char* two : {"--json - --sarif -", "--sarif - --update-baseline -", "--json - --update-baseline -"}) {
+    check_refused_at_once(two, "only one of --json, --sarif and --update-baseline can be stdout");
+  }
+  const ScratchDirectory scratch;
+  write(scratch.path() / "b.csv", head + "k,sm_90,1\n");
+  check_refused_at_once("--baseline " + (scratch.path() / "b.csv").string(), "b.csv:2: no line of a baseline");
+  for (const char* nothing : {"opencl", "opencl --", "opencl --arch sm_90 --"}) {
+    check_fails(nothing, 2, "which program?");
+  }
+}
+
+TEST_CASE("outputs that cannot be written are refused before the program runs") {
+  const ScratchDirectory scratch;
+  for (const char* option : {"--json", "--sarif", "--update-baseline"}) {
+    check_refused_at_once(option + (" " + (scratch.path() / "none" / "x").string()),
+                          std::string("cannot write ") + option);
+    check_refused_at_once(option + (" " + scratch.path().string()), "it is a directory");
+  }
+  CHECK(std::filesystem::is_empty(scratch.path()));
+}
+
+TEST_CASE("what goes to stdout is alone there, whatever the program prints") {
+  const ScratchDirectory scratch;
+  const Outcome as_json = on_two_kernels("--json -");
+  CHECK(as_json.code == 0);
+  CHECK(kernels_in(json::parse(as_json.out)).size() == 2);
+  CHECK(as_json.err == says);  // which disturbs nobody there
+  const Outcome as_sarif = on_two_kernels("--sarif - --sources '" PROGRAM_SOURCES "'");
+  CHECK(as_sarif.code == 0);
+  CHECK(json::parse(as_sarif.out).at("runs").at(0).at("results").size() == 1);
+  CHECK(as_sarif.err == says);
+  const Outcome as_csv = on_two_kernels("--update-baseline - --max-conflicts 0");
+  CHECK(as_csv.code == 1);
+  CHECK(as_csv.out == head + "column,sm_90,2,62,0\nrow,sm_90,4,0,0\n");
+  CHECK(as_csv.err.starts_with(says + "bankcheck: column has 62 conflicts"));
+}
+
+TEST_CASE("other kernels than those of --kernel are left out of all outputs and of the limit") {
+  const Checked row = check(two_kernels, "--kernel row --max-conflicts 0");
+  CHECK(row.outcome.code == 0);
+  CHECK(kernels_in(row.json) == std::vector<std::string>{"row"});
+  CHECK(row.outcome.out.find("column: ") == std::string::npos);
+  const Checked both = check(two_kernels, "--kernel row --kernel column --max-conflicts 0");
+  CHECK(both.outcome.code == 1);
+  CHECK(kernels_in(both.json) == std::vector<std::string>{"column", "row"});
+}
+
+TEST_CASE("a kernel that did not run is told, with those that did, and nothing is written") {
+  const ScratchDirectory scratch;
+  const auto report = scratch.path() / "report.json";
+  const Outcome outcome = on_two_kernels("--kernel row --kernel colum --json " + report.string());
+  CHECK(outcome.code == 2);
+  CHECK(outcome.err == "bankcheck: no kernel 'colum' ran; these did: column, row\n");
+  CHECK(outcome.out == says);
+  CHECK_FALSE(std::filesystem::exists(report));
+}
+
+TEST_CASE("a baseline is made, kept to, and changed") {
+  const ScratchDirectory scratch;
+  const auto file = scratch.path() / "b.csv";
+  const std::string path = file.string(), kept = "column,gfx942,1,62,0\n";
+  CHECK(on_two_kernels("--update-baseline " + path).code == 0);
+  CHECK(text_of(file) == head + "column,sm_90,2,62,0\nrow,sm_90,4,0,0\n");
+
+  const Outcome same = on_two_kernels("--baseline " + path);
+  CHECK(same.code == 0);
+  CHECK(same.err.empty());
+
+  write(file, head + kept + "column,sm_90,2,61,0\nlost,sm_90,1,1,0\nrow,sm_90,4,0,0\n");
+  const Outcome worse = on_two_kernels("--baseline " + path);
+  CHECK(worse.code == 1);
+  CHECK(worse.err == "bankcheck: lost on sm_90 is in " + path +
+                         " and did not run\nbankcheck: column has 62 conflicts on sm_90, and 61 in " + path + "\n");
+  CHECK(text_of(file) == head + kept + "column,sm_90,2,61,0\nlost,sm_90,1,1,0\nrow,sm_90,4,0,0\n");
+
+  // One kernel leaves the other rows alone; the verdict is about the old file.
+  const Outcome both = on_two_kernels("--kernel column --baseline " + path + " --update-baseline " + path);
+  CHECK(both.code == 1);
+  CHECK_THAT(both.err, ContainsSubstring("and 61 in "));
+  CHECK(text_of(file) == head + kept + "column,sm_90,2,62,0\nlost,sm_90,1,1,0\nrow,sm_90,4,0,0\n");
+  CHECK(on_two_kernels("--update-baseline " + path).code == 0);
+  CHECK(text_of(file) == head + kept + "column,sm_90,2,62,0\nrow,sm_90,4,0,0\n");
+
+  write(file, head + "column,sm_90,2,63,0\n");
+  const Outcome better = on_two_kernels("--baseline " + path);
+  CHECK(better.code == 0);
+  CHECK_THAT(better.err, ContainsSubstring("column has 62 conflicts on sm_90, and 63 in " + path + ": better"));
+  write(file, head + "row,sm_90,4,0,0\n");
+  const Outcome unknown = on_two_kernels("--baseline " + path);
+  CHECK(unknown.code == 1);
+  CHECK(unknown.err == "bankcheck: column has 62 conflicts on sm_90, and " + path + " does not know it\n");
+}
+
+TEST_CASE("a file that is no baseline is not overwritten") {
+  const ScratchDirectory scratch;
+  const auto file = scratch.path() / "notes.txt";
+  write(file, "my notes\n");
+  const Outcome outcome = on_two_kernels("--update-baseline " + file.string());
+  CHECK(outcome.code == 2);
+  CHECK_THAT(outcome.err, ContainsSubstring("notes.txt:1: no line of a baseline"));
+  CHECK(text_of(file) == "my notes\n");
+}
+
+TEST_CASE("files are looked for in --sources") {
+  const auto places = [](const Checked& checked) {
+    std::vector<std::string> all;
+    for (const auto& line : checked.on("column").at("lines")) {
+      all.push_back(line.at("is_file").get<bool>() ? line.at("file").get<std::string>() : "none");
+    }
+    return all;
+  };
+  const Checked found = check(two_kernels, "--sources '" PROGRAM_SOURCES "'");
+  REQUIRE(places(found).size() == 1);
+  CHECK(places(found).front().ends_with("/cmd_two_kernels.c"));
+  // The line of the C file that holds the access, and the column in it.
+  const auto& line = found.on("column").at("lines").at(0);
+  std::istringstream file(text_of(std::filesystem::path(PROGRAM_SOURCES) / "cmd_two_kernels.c"));
+  std::string text;
+  for (unsigned i = 0; i < line.at("line").get<unsigned>(); ++i) std::getline(file, text);
+  CHECK_THAT(text, ContainsSubstring("tile[32 * i] = (int)i;"));
+  CHECK(text.substr(line.at("column").get<unsigned>() - 1).starts_with("= (int)i;"));
+  const ScratchDirectory empty;
+  const Checked none = check(two_kernels, "--sources " + empty.path().string());
+  CHECK(places(none) == std::vector<std::string>{"none"});
+  CHECK_THAT(none.outcome.out, ContainsSubstring("kernel source:4:16"));
+  const Outcome sarif = on_two_kernels("--sarif - --sources " + empty.path().string());
+  CHECK(json::parse(sarif.out).at("runs").at(0).at("results").empty());
+  CHECK_THAT(sarif.err, ContainsSubstring("--sarif leaves out 1 line with conflicts"));
+}
+
+TEST_CASE("exceeded kernels are errors in SARIF") {
+  for (const auto& [limit, level] :
+       {std::pair{"--max-conflicts 0", "error"}, {"--max-conflicts 62", "warning"}, {"", "warning"}}) {
+    const Outcome outcome = on_two_kernels(std::string(limit) + " --sarif - --sources '" PROGRAM_SOURCES "'");
+    CHECK(json::parse(outcome.out).at("runs").at(0).at("results").at(0).at("level") == level);
+  }
+}
+
+TEST_CASE("arguments of the program are its own, whatever they look like") {
+  const Outcome outcome = bankcheck("opencl -- " + two_kernels + " --json - --help -- --arch x '' 'a b' opencl");
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out.starts_with("program says: [--json] [-] [--help] [--] [--arch] [x] [] [a b] [opencl]\ncolumn: "));
+  const Checked checked = check(two_kernels + " --json 'a b'");
+  CHECK(checked.json.at("command").at(1) == "--json");
+  CHECK(checked.json.at("command").at(2) == "a b");
+}
+
+TEST_CASE("arguments of the program are its own behind every option") {
+  for (const char* option :
+       {"--arch sm_80", "--kernel row", "--max-conflicts 62", "--sources .", "--local-memory 65536"}) {
+    INFO(option);
+    const Outcome outcome = bankcheck(std::string("opencl ") + option + " -- " + two_kernels + " --help --arch x");
+    CHECK(outcome.code == 0);
+    CHECK(outcome.out.starts_with("program says: [--help] [--arch] [x]\n"));
+  }
+}
+
+TEST_CASE("arguments of the program are not read as lists") {
+  const Outcome outcome = bankcheck("opencl -- " + two_kernels + " '[a,b]' '{}' 'c,d' '[]' '\"e\"'");
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out.starts_with("program says: [[a,b]] [{}] [c,d] [[]] [\"e\"]\n"));
+}
+
+TEST_CASE("limits that are no number of conflicts, and names that are empty, are refused") {
+  for (const char* number : {"-1", "18446744073709551616", "99999999999999999999999"}) {
+    check_refused_at_once(std::string("--max-conflicts ") + number, "--max-conflicts");
+  }
+  for (const char* option : {"--baseline", "--update-baseline", "--json", "--sarif"}) {
+    check_refused_at_once(std::string(option) + " ''", option);
+  }
+}
+
+TEST_CASE("the program reads bankcheck's stdin") {
+  const Outcome outcome = bankcheck("opencl -- " + two_kernels + " --copy-stdin", "printf 'one\\ntwo\\n' |");
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out.starts_with("program says: [--copy-stdin]\none\ntwo\ncolumn: "));
+}
+
+TEST_CASE("several outputs are written by one run, and nothing else beside them") {
+  const ScratchDirectory scratch;
+  const std::string folder = scratch.path().string();
+  const Outcome outcome = on_two_kernels("--json " + folder + "/j --sarif " + folder + "/s --update-baseline " +
+                                         folder + "/b --sources '" PROGRAM_SOURCES "'");
+  CHECK(outcome.code == 0);
+  CHECK(files_in(scratch.path()) == 3);
+  CHECK(kernels_in(json::parse(text_of(scratch.path() / "j"))).size() == 2);
+  CHECK(json::parse(text_of(scratch.path() / "s")).at("version") == "2.1.0");
+  CHECK(text_of(scratch.path() / "b").starts_with(head));
+}
+
+TEST_CASE("outputs keep what they held when the program fails") {
+  const ScratchDirectory scratch;
+  const std::string folder = scratch.path().string();
+  for (const char* name : {"j", "s"}) write(scratch.path() / name, "old");
+  write(scratch.path() / "b", head);
+  const Outcome outcome = bankcheck("opencl --json " + folder + "/j --sarif " + folder + "/s --update-baseline " +
+                                    folder + "/b -- sh -c " + "\"" + two_kernels + "; exit 4\"");
+  CHECK(outcome.code == 3);
+  CHECK_THAT(outcome.err, ContainsSubstring("bankcheck: the program 'sh' failed: it ended with exit code 4"));
+  CHECK_THAT(outcome.out, ContainsSubstring("column: 1 launch"));  // what was seen until then
+  CHECK(files_in(scratch.path()) == 3);
+  CHECK(text_of(scratch.path() / "j") == "old");
+  CHECK(text_of(scratch.path() / "s") == "old");
+  CHECK(text_of(scratch.path() / "b") == head);
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <thread>
+
+#include "checked_program.hpp"
+#include "tests/catch_any.hpp"
+
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+std::string mode(const std::string& name) {
+  return program("fail_modes") + " " + name;
+}
+
+/// The lines that bankcheck itself wrote, without the name in front.
+std::vector<std::string> sentences_in(const std::string& err) {
+  const std::string name = "bankcheck: ";
+  std::vector<std::string> found;
+  std::istringstream lines(err);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(name)) found.push_back(line.substr(name.size()));
+  }
+  return found;
+}
+
+/// Runs it with a folder of its own for temporary files, which must be empty at the end.
+Outcome run_cleanly(const std::string& command, const std::string& options = "") {
+  const ScratchDirectory scratch;
+  Outcome outcome = bankcheck("opencl " + options + " -- " + command, "TMPDIR=" + scratch.path().string());
+  CHECK(std::filesystem::is_empty(scratch.path()));
+  return outcome;
+}
+
+/// Exit code 3, and one sentence that holds `words`, at the very end.
+Outcome check_blames(const std::string& command, const std::string& words) {
+  INFO(command);
+  Outcome outcome = run_cleanly(command);
+  INFO(outcome.err);
+  CHECK(outcome.code == 3);
+  const auto sentences = sentences_in(outcome.err);
+  REQUIRE(sentences.size() == 1);
+  CHECK_THAT(sentences[0], ContainsSubstring(words));
+  CHECK(outcome.err.ends_with("bankcheck: " + sentences[0] + "\n"));
+  return outcome;
+}
+
+const std::string report = "good: 1 launch, 1 work-group of 64 work-items\n";
+
+}  // namespace
+
+TEST_CASE("the control: a program that goes well") {
+  const Outcome outcome = run_cleanly(mode("good"));
+  CHECK(outcome.code == 0);
+  CHECK(outcome.err.empty());
+  CHECK(outcome.out.starts_with(report));
+}
+
+TEST_CASE("a program that cannot be started is named") {
+  const ScratchDirectory scratch;
+  check_blames("./no/such/program", "cannot run './no/such/program': No such file or directory");
+  check_blames("no-such-program-of-anybody", "cannot run 'no-such-program-of-anybody': no such program on the PATH");
+  check_blames(scratch.path().string(), "it is a folder");
+  const auto plain = scratch.path() / "plain";
+  std::ofstream(plain) << "hello-of-nobody\n";
+  check_blames(plain.string(), "Permission denied");
+  const auto strange = scratch.path() / "strange";
+  std::ofstream(strange) << "#!/no/such/shell\n";
+  std::filesystem::permissions(strange, std::filesystem::perms::owner_all);
+  check_blames(strange.string(), "cannot run '" + strange.string() + "'");
+  // Text without #! is the shell's, which finds no such command in it.
+  std::filesystem::permissions(plain, std::filesystem::perms::owner_all);
+  check_blames(plain.string(), "failed: it ended with exit code 127");
+}
+
+TEST_CASE("a program that fails is told by its exit code, with what its kernels did") {
+  const Outcome outcome = check_blames(mode("exit5"), "failed: it ended with exit code 5");
+  CHECK(outcome.out.starts_with(report));
+}
+
+TEST_CASE("a program that crashes is told by its signal") {
+  CHECK(check_blames(mode("crash"), "crashed: signal 11").out.starts_with(report));
+  CHECK(check_blames(mode("abort"), "crashed: signal 6").out.empty());
+  CHECK(check_blames(mode("killed"), "was ended by signal 9").out.starts_with(report));
+}
+
+TEST_CASE("a program without OpenCL, or without a kernel, is no success") {
+  check_blames("true", "the program 'true' never made an OpenCL context that Oclgrind saw");
+  check_blames(mode("nothing"), "never made an OpenCL context that Oclgrind saw");
+  check_blames(mode("no_kernel"), "ran no kernel");
+}
+
+TEST_CASE("a program that hides Oclgrind's environment from it is no success") {
+  const Outcome outcome = run_cleanly(mode("clearenv"));
+  CHECK(outcome.code == 3);
+  CHECK(outcome.out.empty());
+  CHECK(sentences_in(outcome.err).size() == 1);
+}
+
+TEST_CASE("a kernel that does not compile is the program's to tell") {
+  check_blames(mode("syntax"), "failed: it ended with exit code 6");
+}
+
+TEST_CASE("what Oclgrind reports about kernels fails the check, though the program does not notice") {
+  const Outcome outside = check_blames(mode("outside"), "first: Invalid write of size 4 at local memory address");
+  CHECK_THAT(outside.err, ContainsSubstring("At line 4 (column 15) of input.cl"));  // Oclgrind's own words pass through
+  CHECK(outside.out.starts_with("outside: 1 launch"));
+  check_blames(mode("divergence"), "Oclgrind reported 1 time, first: Work-group divergence detected (barrier)");
+}
+
+TEST_CASE("what Oclgrind cannot run is not blamed on the program") {
+  check_blames(mode("half"), "which is no fault of the program: Unsupported float size: 2 bytes");
+  check_blames(mode("sub_group"), "neither it nor the program's source has a function get_sub_group_local_id");
+}
+
+TEST_CASE("a record that the program spoils is no report") {
+  CHECK(check_blames(mode("record"), "of the plugin's record is damaged: the program").out.empty());
+  CHECK(check_blames(mode("cut_record"), "line 3 of the plugin's record is damaged").out.empty());
+}
+
+TEST_CASE("bytes of any kind and number pass through unharmed") {
+  const std::size_t size = 3 << 20;
+  unsigned state = 1;
+  std::string noise;
+  while (noise.size() < size) {
+    state = state * 1664525 + 1013904223;
+    noise += char(state >> 24);
+  }
+  const Outcome outcome = run_cleanly(mode("noise"));
+  CHECK(outcome.code == 0);
+  CHECK((outcome.err == noise));  // not to be printed
+  CHECK((outcome.out.compare(0, size, noise) == 0));
+  CHECK(outcome.out.substr(std::min(size, outcome.out.size())).starts_with(report));
+  const Outcome quiet = run_cleanly(mode("noise"), "--json -");
+  CHECK(quiet.code == 0);
+  CHECK(nlohmann::json::parse(quiet.out).at("kernels").size() == 1);
+  CHECK(quiet.err.size() == 2 * size);
+}
+
+TEST_CASE("kernels of child processes count too") {
+  const Outcome outcome = run_cleanly(mode("children"));
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out.starts_with("good: 3 launches, 3 work-groups of 64 work-items\n"));
+}
+
+TEST_CASE("a process that the program leaves behind is not waited for") {
+  const Outcome outcome = run_cleanly(mode("background"));
+  CHECK(outcome.code == 0);
+  const std::string name = "background ";
+  REQUIRE(outcome.out.starts_with(name));
+  const pid_t left = pid_t(std::stoi(outcome.out.substr(name.size())));
+  CHECK(kill(left, SIGTERM) == 0);  // it was still there
+  CHECK_THAT(outcome.out, ContainsSubstring(report));
+}
+
+TEST_CASE("a program that ends at once has told all the same") {
+  const Outcome outcome = run_cleanly(mode("_exit"));
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out.starts_with(report));  // what it did not flush is lost, as always
+}
+
+TEST_CASE("without Oclgrind there is a sentence that says how to get it") {
+  const ScratchDirectory scratch;
+  check_fails("opencl -- " + mode("good"), 3, "Oclgrind is not installed: there is no oclgrind on the PATH", "PATH=");
+  check_fails("opencl -- " + mode("good"), 3, "apt-get install oclgrind", "PATH=" + scratch.path().string());
+}
+
+TEST_CASE("without a folder for temporary files nothing runs") {
+  const Outcome outcome = bankcheck("opencl -- " + mode("good"), "TMPDIR=/nowhere/at/all");
+  CHECK(outcome.code == 3);
+  CHECK(outcome.out.empty());
+  CHECK(sentences_in(outcome.err).size() == 1);
+  CHECK(count(outcome.err, "\n") == 1);
+  CHECK_THAT(outcome.err, ContainsSubstring("/nowhere/at/all"));
+}
+
+TEST_CASE("a program that runs out of time is told by the exit code of timeout") {
+  const Outcome outcome =
+      check_blames("timeout 2 " + mode("sleep"), "the program 'timeout' failed: it ended with exit code 124");
+  CHECK(outcome.out.starts_with("asleep\n" + report));
+}
+
+TEST_CASE("Ctrl-C ends the program, and bankcheck tells it and cleans up") {
+  const ScratchDirectory scratch, temporary;
+  const auto out = scratch.path() / "out", err = scratch.path() / "err";
+  const std::string command = "TMPDIR=" + temporary.path().string() +
+                              " exec '" SAMPLES_DIRECTORY "/bankcheck' opencl -- " + mode("sleep") + " >" +
+                              out.string() + " 2>" + err.string();
+  const pid_t child = fork();
+  if (child == 0) {
+    setpgid(0, 0);  // a group of its own, as an interactive shell gives it
+    std::signal(SIGINT, SIG_DFL);
+    execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    _exit(126);
+  }
+  REQUIRE(child > 0);
+  for (int i = 0; i < 600 && text_of(out).find("asleep") == std::string::npos; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  CHECK(text_of(out) == "asleep\n");
+  CHECK_FALSE(std::filesystem::is_empty(temporary.path()));
+  CHECK(kill(-child, SIGINT) == 0);
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 3);
+  const std::string told = text_of(err);
+  REQUIRE(sentences_in(told).size() == 1);
+  CHECK_THAT(told, ContainsSubstring("signal 2 (Interrupt)"));
+  CHECK_THAT(text_of(out), ContainsSubstring(report));
+  CHECK(std::filesystem::is_empty(temporary.path()));
+}
+
+TEST_CASE("bankcheck under timeout cleans up too") {
+  const ScratchDirectory temporary;
+  const Outcome outcome = bankcheck("opencl -- " + mode("sleep"), "TMPDIR=" + temporary.path().string() + " timeout 2");
+  CHECK(outcome.code == 124);
+  CHECK(outcome.out.starts_with("asleep\n"));
+  CHECK(std::filesystem::is_empty(temporary.path()));
+}

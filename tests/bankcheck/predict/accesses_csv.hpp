@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+//
+// Accesses as CSV, and what predict_csv makes of them.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "bankcheck/predict/predict_csv.hpp"
+#include "tests/catch_any.hpp"
+
+inline std::string csv_header(unsigned lanes = 32) {
+  std::string text = "id,op,width,mask";
+  for (unsigned lane = 0; lane < lanes; ++lane) text += ",a" + std::to_string(lane);
+  return text + "\n";
+}
+
+/// A row whose lane l has `address(l)`.
+inline std::string csv_row(const std::string& start, const std::function<std::string(unsigned)>& address,
+                           unsigned lanes = 32) {
+  std::string text = start;
+  for (unsigned lane = 0; lane < lanes; ++lane) text += "," + address(lane);
+  return text + "\n";
+}
+
+/// The same with `stride` bytes from lane to lane.
+inline std::string csv_row(const std::string& start, unsigned stride, unsigned lanes = 32) {
+  return csv_row(
+      start, [&](unsigned lane) { return std::to_string(stride * lane); }, lanes);
+}
+
+struct Predicted {
+  std::optional<bankwise::BadRow> bad;
+  std::string out;
+};
+
+inline Predicted predict(const std::string& csv, const char* architecture = "sm_90",
+                         bankwise::Format format = bankwise::Format::csv) {
+  const auto* found = bankwise::banks::find_architecture(architecture);
+  REQUIRE(found != nullptr);
+  std::istringstream in(csv);
+  std::ostringstream out;
+  const auto bad = bankwise::predict_csv(*found, in, out, format);
+  return {bad, out.str()};
+}
+
+/// All rows good: this after the header line.
+inline void check_rows(const std::string& csv, const std::string& rows, const char* architecture = "sm_90") {
+  const Predicted predicted = predict(csv, architecture);
+  INFO(csv.substr(0, 200));
+  INFO((predicted.bad ? predicted.bad->sentence : "no bad row"));
+  CHECK_FALSE(predicted.bad.has_value());
+  CHECK(predicted.out == "id,passes,ideal,conflicts\n" + rows);
+}
+
+/// A bad row in this line, a sentence with these words, and these rows before it.
+inline void check_bad(const std::string& csv, std::uint64_t line, const std::string& words,
+                      const std::string& rows = "") {
+  const Predicted predicted = predict(csv);
+  INFO(csv.substr(0, 200));
+  REQUIRE(predicted.bad.has_value());
+  const auto& bad = *predicted.bad;
+  INFO(bad.sentence);
+  CHECK(bad.line == line);
+  CHECK(bad.sentence.find(words) != std::string::npos);
+  CHECK(bad.sentence.find('\n') == std::string::npos);
+  CHECK(predicted.out == "id,passes,ideal,conflicts\n" + rows);
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+//
+// An access written as a formula: what it costs, and how it is shown.
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include <bankwise/support/exit_code.hpp>
+#include "bankcheck/predict/predict_index.hpp"
+#include "tests/bank_patterns.hpp"
+#include "tests/catch_any.hpp"
+#include "well_formed.hpp"
+
+using namespace bankwise;
+using banks::Operation;
+
+namespace {
+
+const banks::Architecture& named(const char* name) {
+  const auto* architecture = banks::find_architecture(name);
+  REQUIRE(architecture != nullptr);
+  return *architecture;
+}
+
+Prediction predicted(const std::string& index, const char* architecture = "sm_90", unsigned width = 4,
+                     std::uint64_t mask = 0xffffffff, Operation operation = Operation::load) {
+  return predict_index(named(architecture), operation, width, mask, index);
+}
+
+/// The sentence by which it is refused; empty if it has a cost.
+std::string refusal(const std::string& index, unsigned width = 4, std::uint64_t mask = 0xffffffff,
+                    Operation operation = Operation::load) {
+  try {
+    (void)predicted(index, "sm_90", width, mask, operation);
+    return "";
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+}
+
+void check_refused(const std::string& sentence, const std::string& words) {
+  INFO(sentence);
+  CHECK(sentence.find(words) != std::string::npos);
+  CHECK(sentence.find('\n') == std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("a formula costs what its addresses cost") {
+  CHECK(predicted("tid").cost.passes == 1);
+  CHECK(predicted("tid*2").cost.passes == 2);
+  CHECK(predicted("tid*32").cost.passes == 32);
+  CHECK(predicted("tid*33").cost.passes == 1);
+  CHECK(predicted("(tid%8)*32 + (tid/8 ^ tid%8)").cost.passes == 4);
+  const Prediction wide = predicted("tid*3", "gfx942", 16, ~std::uint64_t{0});
+  for (unsigned lane = 0; lane < 64; ++lane) CHECK(wide.addresses[lane] == 48 * lane);
+  CHECK(wide.cost.passes == banks::cost_of("gfx942", Operation::load, 16, ~std::uint64_t{0}, [](unsigned lane) {
+                              return 48 * lane;
+                            }).passes);
+  CHECK(predicted("tid/0", "sm_90", 4, 0).cost.passes == 0);  // nobody asks
+}
+
+TEST_CASE("elements without an address") {
+  check_refused(refusal("tid-1"), "--index 'tid-1': element -1 of lane 0 is negative");
+  check_refused(refusal("3-tid"), "element -1 of lane 4");
+  check_refused(refusal("tid*1073741824"), "element 1073741824 of lane 1");
+  check_refused(refusal("9007199254740991"), "element 9007199254740991 of lane 0");
+  CHECK(refusal("1073741823").empty());
+  CHECK(refusal("268435455", 16).empty());
+  check_refused(refusal("268435456", 16), "element 268435456 of lane 0");
+  CHECK(refusal("4294967295", 1).empty());
+  check_refused(refusal("4294967296", 1), "element 4294967296");
+  // What inactive lanes would have does not matter.
+  CHECK(refusal("tid-1", 4, 0xfffffffe).empty());
+  CHECK(refusal("64/tid", 4, 0xfffffffe).empty());
+  check_refused(refusal("64/tid"), "it divides by zero (tid 0)");
+}
+
+TEST_CASE("accesses that the architecture lacks") {
+  check_refused(refusal("tid", 3), "sm_90 has no 3-byte load");
+  check_refused(refusal("tid", 0), "sm_90 has no 0-byte load");
+  check_refused(refusal("tid", 4, std::uint64_t{1} << 32), "lane 32 is active");
+  check_refused(refusal("tid", 16, 0x7f, Operation::ldmatrix_x1), "lane 7 gives the address of a row");
+  check_refused(refusal("tid", 8, 1, Operation::atomic), "no cost for 8-byte atomic");
+}
+
+TEST_CASE("a sentence shows the expression short, and nothing that a terminal acts on") {
+  const std::string longer = refusal(std::string(5000, 'x'));
+  check_refused(longer, "--index '" + std::string(60, 'x') + "...': it is longer than");
+  CHECK(longer.size() < 200);
+  for (const char* hostile : {"tid\n*2", "\x1B[31mtid", "tid\r", "\x07", "\xC3\xA9", "tid\t\x9B"}) {
+    const std::string sentence = refusal(hostile);
+    INFO(sentence);
+    CHECK_FALSE(sentence.empty());
+    CHECK(std::all_of(sentence.begin(), sentence.end(), [](char c) { return c >= ' ' && c <= '~'; }));
+  }
+}
+
+TEST_CASE("the text of a small case") {
+  CHECK(text_of(predicted("tid*2", "sm_90", 4, 0xffff0001), 80, false) ==
+        "sm_90: 4-byte load, element tid*2\n"
+        "passes 2, ideal 1, conflicts 1\n"
+        "rule: hardware counters of an H200: tests/data/h200_wavefronts.csv (measured here)\n"
+        "\nlanes 0, 16-31: 2 passes\n"
+        "  bank      0   1   2   3   4   5   6   7   8   9  10  11  12  13  14  15\n"
+        "  turn 1   !0   .  17   .  18   .  19   .  20   .  21   .  22   .  23   .\n"
+        "  turn 2  !16   .   .   .   .   .   .   .   .   .   .   .   .   .   .   .\n"
+        "  bank     16  17  18  19  20  21  22  23  24  25  26  27  28  29  30  31\n"
+        "  turn 1   24   .  25   .  26   .  27   .  28   .  29   .  30   .  31   .\n");
+}
+
+TEST_CASE("the text says what is special") {
+  const auto holds = [](const Prediction& prediction, const char* words) {
+    const std::string text = text_of(prediction, 80, false);
+    INFO(text);
+    return text.find(words) != std::string::npos;
+  };
+  CHECK(holds(predicted("tid/2", "sm_90", 16), "lanes n and n^1 agree"));
+  CHECK(holds(predicted("tid%2+tid/4*2", "sm_90", 16), "lanes n and n^2 agree"));
+  CHECK_FALSE(holds(predicted("tid", "sm_90", 16), "agree"));
+  CHECK(holds(predicted("tid", "sm_20"), "Counted in ways"));
+  CHECK_FALSE(holds(predicted("tid"), "Counted in ways"));
+  CHECK(holds(predicted("tid<8?0:tid", "sm_13", 4, 0xffff), "passes 1 to 2, ideal 1, conflicts 0 to 1"));
+  CHECK(text_of(predicted("tid*2"), 80, true).find('\033') != std::string::npos);
+  CHECK(text_of(predicted("tid*2"), 80, false).find('\033') == std::string::npos);
+}
+
+TEST_CASE("the JSON of a formula") {
+  const auto json = nlohmann::json::parse(json_of(predicted("tid < 8 ? 0 : tid", "sm_13", 4, 0xffff)));
+  const nlohmann::json expected{{"schema_version", 1},
+                                {"architecture", "sm_13"},
+                                {"operation", "load"},
+                                {"width", 4},
+                                {"index", "tid < 8 ? 0 : tid"},
+                                {"mask", "0xffff"},
+                                {"passes", 1},
+                                {"ideal", 1},
+                                {"conflicts", 0},
+                                {"passes_max", 2},
+                                {"conflicts_max", 1},
+                                {"merged_by", 0},
+                                {"evidence", "vendor"}};
+  for (const auto& [name, value] : expected.items()) {
+    INFO(name);
+    CHECK(json[name] == value);
+  }
+  CHECK_FALSE(json["source"].get<std::string>().empty());
+  CHECK(json["note"].get<std::string>().find("broadcasts") != std::string::npos);
+  CHECK(json["phases"] ==
+        nlohmann::json::array({{{"lanes", "0-15"}, {"first_byte", 0}, {"passes", 1}, {"passes_max", 2}}}));
+  CHECK(json.size() == expected.size() + 3);
+}
+
+TEST_CASE("the SVG of a formula") {
+  const std::string svg = svg_of(predicted("tid<3&&tid>1?1:2"));
+  CHECK(what_is_malformed(svg) == "");
+  CHECK(svg.find("element tid&lt;3&amp;&amp;tid&gt;1?1:2: 2 passes, 1 conflicts") == std::string::npos);
+  CHECK(svg.find("element tid&lt;3&amp;&amp;tid&gt;1?1:2: passes 1, conflicts 0") != std::string::npos);
+}
+
+TEST_CASE("every architecture shows every access that it has") {
+  unsigned shown = 0;
+  for (const auto& architecture : banks::architectures()) {
+    for (int i = 0; i < banks::operation_count; ++i) {
+      for (const unsigned width : {1U, 2U, 4U, 8U, 12U, 16U}) {
+        const auto* rule = banks::find_rule(architecture, Operation(i), width);
+        if (rule == nullptr || !rule->refusal.empty()) continue;
+        const auto prediction =
+            predict_index(architecture, Operation(i), width, banks::first_lanes(architecture.warp), "tid*tid%37");
+        INFO(architecture.name << ", " << to_string(Operation(i)) << ", " << width);
+        CHECK_FALSE(text_of(prediction, 80, false).empty());
+        CHECK(nlohmann::json::parse(json_of(prediction))["passes"] == prediction.cost.passes);
+        CHECK(what_is_malformed(svg_of(prediction)) == "");
+        ++shown;
+      }
+    }
+  }
+  CHECK(shown > 300);
+}
+
+TEST_CASE("the picture in the documents is what bankcheck draws") {
+  const auto prediction = predicted("tid/16*17 + tid%16", "sm_90", 4, 0xffffffff, Operation::store);
+  std::ifstream file(SOURCE_DIRECTORY "/docs/pictures/rows_of_17.svg");
+  const std::string drawn{std::istreambuf_iterator<char>(file), {}};
+  INFO("bankcheck predict --op store --index 'tid/16*17 + tid%16' --svg docs/pictures/rows_of_17.svg");
+  CHECK((svg_of(prediction) == drawn));
+}

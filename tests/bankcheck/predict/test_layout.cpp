@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+//
+// Who is served where and when, for random accesses on every architecture: it adds up to the cost.
+#include <string>
+
+#include "layout_agrees.hpp"
+#include "tests/banks/random_accesses.hpp"
+#include "tests/catch_any.hpp"
+
+using namespace bankwise::banks;
+
+namespace {
+
+struct Seen {
+  unsigned checked = 0, wrong = 0, several_turns = 0, broadcasts = 0, split = 0;
+  std::string first_few;
+};
+
+void look(const Architecture& architecture, const RandomAccess& random, Seen& seen) {
+  const Access access = random.access();
+  const auto outcome = cost(architecture, access);
+  const auto* found = std::get_if<Cost>(&outcome);
+  if (found == nullptr) return;
+  const auto touches = layout(architecture, access, *found);
+  const std::string wrong = what_is_wrong(architecture, access, *found, touches);
+  if (!wrong.empty() && ++seen.wrong <= 3) {
+    seen.first_few += std::string(architecture.name) + ", " + to_text(random) + ": " + wrong + '\n';
+  }
+  ++seen.checked;
+  seen.several_turns += found->passes > found->ideal ? 1 : 0;
+  seen.broadcasts += found->passes_max > found->passes ? 1 : 0;
+  seen.split += found->phase_count > 0 && found->phases[found->phase_count - 1].first_byte > 0 ? 1 : 0;
+}
+
+/// An access whose layout and cost agree, to be spoilt.
+struct Sound {
+  const Architecture& architecture;
+  std::vector<std::uint32_t> addresses;
+  Access access;
+  Cost cost;
+  std::vector<Touch> touches;
+
+  Sound(const char* name, std::vector<std::uint32_t> bytes)
+      : architecture(*find_architecture(name)),
+        addresses(std::move(bytes)),
+        access{Operation::load, 4, first_lanes(unsigned(addresses.size())), addresses},
+        cost(std::get<Cost>(bankwise::banks::cost(architecture, access))),
+        touches(layout(architecture, access, cost)) {}
+  std::string wrong() const { return what_is_wrong(architecture, access, cost, touches); }
+};
+
+}  // namespace
+
+TEST_CASE("the layout of a random access explains its cost") {
+  Seen seen;
+  for (const Architecture& architecture : architectures()) {
+    RandomAccesses accesses(29);
+    for (int i = 0; i < 3000; ++i) look(architecture, accesses.next(architecture.lanes), seen);
+  }
+  INFO(seen.first_few);
+  CHECK(seen.wrong == 0);
+  CHECK(seen.checked > 40000);
+  CHECK(seen.several_turns > 10000);
+  CHECK(seen.broadcasts > 100);
+  CHECK(seen.split > 1000);
+}
+
+TEST_CASE("the negative control: a layout that is wrong is found out") {
+  const std::vector<std::uint32_t> strided{0, 128, 256, 4, 8, 12};
+  CHECK(Sound("sm_90", strided).wrong() == "");
+  {
+    Sound one_turn_less("sm_90", strided);
+    for (Touch& touch : one_turn_less.touches) touch.turn = std::min(touch.turn, 1U);
+    CHECK(one_turn_less.wrong() != "");
+  }
+  {
+    Sound lost_lane("sm_90", strided);
+    lost_lane.touches.pop_back();
+    CHECK(lost_lane.wrong() != "");
+  }
+  {
+    Sound dear("sm_90", strided);
+    ++dear.cost.phases[0].passes;
+    CHECK(dear.wrong() != "");
+  }
+  {
+    Sound stray("sm_90", strided);
+    stray.touches[0].bank = 32;
+    CHECK(stray.wrong() != "");
+  }
+  const std::vector<std::uint32_t> two_words{0, 0, 4, 4};
+  CHECK(Sound("sm_13", two_words).wrong() == "");
+  Sound two_broadcasts("sm_13", two_words);
+  for (Touch& touch : two_broadcasts.touches) touch.turn = 0;
+  two_broadcasts.cost.phases[0].passes = 1;
+  CHECK(two_broadcasts.wrong().find("two broadcasts") != std::string::npos);
+}
+
+TEST_CASE("a layout without a rule or without lanes is empty") {
+  const Architecture& architecture = *find_architecture("sm_90");
+  CHECK(layout(architecture, {Operation::load, 3, 1, {}}, Cost{}).empty());
+  CHECK(layout(architecture, {Operation::load, 4, 0, {}}, Cost{}).empty());
+}

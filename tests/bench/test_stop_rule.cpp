@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include <random>
+
+#include <bankwise/bench/stop_rule.hpp>
+#include "tests/catch_any.hpp"
+
+using namespace bankwise;
+
+namespace {
+
+/// Feeds the rule samples of `mean` with relative noise `spread`, each taking its own length on a clock that only
+/// this loop moves. Returns the reason.
+std::string_view feed(StopRule& rule, double mean, double spread, double overhead = 0) {
+  std::mt19937 random(1);
+  std::normal_distribution<double> deviation(0, 1);
+  for (double now = 0; rule.reason().empty();) {
+    const double sample = mean * (1 + spread * deviation(random));
+    now += sample + overhead;
+    rule.add(sample, now);
+    if (rule.samples().size() > 1000000) return "never";
+  }
+  return rule.reason();
+}
+
+}  // namespace
+
+TEST_CASE("median and noise") {
+  CHECK(median(std::vector<double>{}) == 0);
+  CHECK(median(std::vector<double>{3}) == 3);
+  CHECK(median(std::vector<double>{4, 1, 3}) == 3);
+  CHECK(median(std::vector<double>{4, 1, 3, 2}) == 2.5);
+  CHECK(noise(std::vector<double>{}) == 0);
+  CHECK(noise(std::vector<double>{2, 2, 2}) == 0);
+  CHECK(noise(std::vector<double>{1, 2, 3}) > 0.74);
+  CHECK(noise(std::vector<double>{1, 2, 3}) < 0.75);
+  CHECK(noise(std::vector<double>{2, 2, 2, 2, 900}) == 0);  // one stray sample does not move it
+}
+
+TEST_CASE("quiet samples stop after the least time, and not before") {
+  StopRule rule({.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 2});
+  CHECK(feed(rule, 1e-3, 0) == "quiet");
+  CHECK(rule.samples().size() == 200);
+}
+
+TEST_CASE("few long samples stop after the least number") {
+  StopRule rule({.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 100});
+  CHECK(feed(rule, 1, 0.001) == "quiet");
+  CHECK(rule.samples().size() == 10);
+}
+
+TEST_CASE("noise that no longer changes is stable") {
+  StopRule rule({.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 2});
+  CHECK(feed(rule, 1e-3, 0.05) == "stable");
+  CHECK(rule.samples().size() < 2000);
+}
+
+TEST_CASE("thirty percent of noise ends too") {
+  StopRule rule({.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 2});
+  const auto reason = feed(rule, 1e-3, 0.3);
+  CHECK((reason == "stable" || reason == "timeout"));
+}
+
+TEST_CASE("the timeout ends what is slow, whatever the number of samples") {
+  StopRule rule({.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 2});
+  CHECK(feed(rule, 1.5, 0) == "timeout");
+  CHECK(rule.samples().size() == 2);
+}
+
+TEST_CASE("time spent between samples counts") {
+  StopRule rule({.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 2});
+  CHECK(feed(rule, 1e-6, 0.05, 0.1) == "timeout");
+  CHECK(rule.samples().size() == 20);
+}
+
+TEST_CASE("there is a largest number of samples") {
+  StopRule rule({.min_samples = 10, .max_samples = 100, .min_time = 1000, .max_noise = 0, .timeout = 2000});
+  CHECK(feed(rule, 1e-9, 0.5) == "enough");
+  CHECK(rule.samples().size() == 100);
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+//
+// Runs the OpenCL plan of every variant of a case study once, on the first OpenCL device, and verifies the results.
+//
+//   run_plans CASE HEIGHT WIDTH [FOLDER]
+//
+// FOLDER  the .cl files of the case study, in place of those that the program was built with
+#include <cstdio>
+#include <exception>
+#include <optional>
+#include <string>
+
+#include <bankwise/bench/kernel_directory.hpp>
+#include <bankwise/bench/workbench.hpp>
+#include <bankwise/support/exit_code.hpp>
+#include "first_opencl.hpp"
+#include "twin_studies.hpp"
+
+using namespace bankwise;
+
+int main(int argc, char** argv) try {
+  if (argc < 4 || argc > 5) throw UsageError("usage: run_plans CASE HEIGHT WIDTH [FOLDER]");
+  const CaseStudy& built_in = twin_study(argv[1]);
+  std::optional<KernelDirectory> folder;
+  if (argc == 5) folder.emplace(built_in, argv[4]);
+  const CaseStudy& study = folder ? folder->study() : built_in;
+
+  const auto session = open_first_opencl();
+  const Extent extent{std::stoull(argv[2]), std::stoull(argv[3])};
+  Workbench bench(study, extent, *session);
+  int code = exit_ok;
+  for (const Variant& variant : study.variants) {
+    if (variant.library) continue;
+    const Plan plan = study.plan(variant, extent, session->info().compute_units);
+    if (!plan.launches.empty() && !find_image(built_in, plan.launches.front().kernel)->why_no_twin.empty()) {
+      continue;  // of CUDA alone
+    }
+    const std::string wrong = bench.verify(bench.prepare(variant, Scope::memory));
+    if (wrong.empty()) continue;
+    std::fprintf(stderr, "run_plans: %s %s: %s\n", argv[1], std::string(variant.name).c_str(), wrong.c_str());
+    code = exit_wrong;
+  }
+  return code;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "run_plans: %s\n", error.what());
+  return exit_device;
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+//
+// Each OpenCL kernel under Oclgrind and its CUDA twin in the emulator do the same with shared memory: two compilers, two
+// ways of running warps and two recorders, between which nothing is shared but the bank model.
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include <bankwise/support/exit_code.hpp>
+#include <bankwise/trace/architecture_named.hpp>
+#include "twin_numbers.hpp"
+#include "twin_runs.hpp"
+
+using namespace bankwise;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::array architectures{"sm_90", "gfx942"};  // warps of 32 and of 64
+
+/// A level that only the CUDA twins have, because CUDA has what OpenCL has not.
+struct OnlyInCuda {
+  std::string_view kernels;  ///< names begin so
+  std::size_t level;
+  std::string_view why;
+};
+constexpr OnlyInCuda levels_only_in_cuda[]{
+    {"access_", 1, "the clock is read between two barriers; OpenCL C has no clock, and one barrier is enough"},
+};
+
+/// An OpenCL kernel that does something else in local memory than its CUDA twin, because CUDA has what OpenCL 1.2 has not.
+struct Different {
+  std::string_view kernel;
+  std::string_view same_as;  ///< the CUDA kernel that does what it does; empty: there is none
+  std::string_view why;
+};
+constexpr Different different_twins[]{
+    {"reduce_shuffle", "reduce_first_add", "no shuffles but NVIDIA's: the tree goes on in local memory"},
+    {"reduce_streaming", "", "no shuffles but NVIDIA's: a tree in local memory"},
+    {"reduce_single_pass", "", "no shuffles but NVIDIA's: a tree in local memory"},
+    {"scan_warp_scan", "", "no shuffles but NVIDIA's: words go from lane to lane through local memory"},
+    {"scan_look_back", "", "no shuffles but NVIDIA's: words go from lane to lane through local memory"},
+};
+
+const Different* difference_of(std::string_view kernel) {
+  const auto* found = std::find_if(std::begin(different_twins), std::end(different_twins),
+                                   [&](const Different& different) { return different.kernel == kernel; });
+  return found == std::end(different_twins) ? nullptr : found;
+}
+
+/// Leaves such levels out, in which nothing happens.
+json without_levels_of_cuda(const std::string& kernel, json levels) {
+  for (const auto& [kernels, level, why] : levels_only_in_cuda) {
+    if (!kernel.starts_with(kernels)) continue;
+    INFO(kernel << " level " << level << ": " << why);
+    CHECK(levels.at(level).at("accesses") == 0);
+    levels.erase(level);
+  }
+  return levels;
+}
+
+/// Both of each kernel that ran, by kernel and architecture.
+struct Pair {
+  TwinNumbers opencl, cuda;
+};
+using Pairs = std::map<std::pair<std::string, std::string>, Pair>;
+
+/// Runs both. `folder`: of other OpenCL kernels.
+Pairs run_both(const CaseStudy& study, Extent extent, const std::string& folder = "") {
+  std::string names;
+  for (const char* architecture : architectures) names += (names.empty() ? "" : ",") + std::string(architecture);
+  const Checked checked = check(run_plans(study, extent, folder), "--arch " + names);
+  INFO(checked.outcome.err);
+  REQUIRE(checked.outcome.code == exit_ok);
+  Pairs pairs;
+  for (const char* architecture : architectures) {
+    for (auto& [kernel, numbers] : checked_numbers(checked.json, architecture)) {
+      pairs[{kernel, architecture}].opencl = numbers;
+    }
+    for (auto& [kernel, numbers] : emulated_numbers(study, extent, architecture_named(architecture))) {
+      pairs[{kernel, architecture}].cuda = {without_levels_of_cuda(kernel, numbers.levels), numbers.kinds};
+    }
+  }
+  return pairs;
+}
+
+/// Kernels that ran, on either side.
+std::set<std::string> check_twins(const CaseStudy& study, Extent extent) {
+  std::set<std::string> ran;
+  const Pairs pairs = run_both(study, extent);
+  for (const auto& [name, pair] : pairs) {
+    INFO(name.first << " on " << extent.height << " x " << extent.width << ", " << name.second);
+    ran.insert(name.first);
+    const Different* const different = difference_of(name.first);
+    if (different != nullptr) {
+      INFO(different->why);
+      CHECK(pair.opencl.levels != pair.cuda.levels);
+      if (different->same_as.empty()) continue;
+    }
+    const std::string twin(different != nullptr ? different->same_as : name.first);
+    const TwinNumbers& cuda = pairs.at({twin, name.second}).cuda;
+    CHECK(pair.opencl.levels == cuda.levels);
+    CHECK(pair.opencl.kinds == cuda.kinds);
+  }
+  return ran;
+}
+
+std::set<std::string> kernels_that_differ(const BrokenTwin& broken, Extent extent) {
+  std::set<std::string> differ;
+  for (const auto& [name, pair] : run_both(broken.study(), extent, broken.folder())) {
+    if (difference_of(name.first) != nullptr) continue;  // as ever
+    const bool levels = pair.opencl.levels != pair.cuda.levels, kinds = pair.opencl.kinds != pair.cuda.kinds;
+    CHECK(levels == kinds);
+    if (levels) differ.insert(name.first + " on " + name.second);
+  }
+  return differ;
+}
+
+std::set<std::string> both_architectures(const std::string& kernel) {
+  std::set<std::string> names;
+  for (const char* architecture : architectures) names.insert(kernel + " on " + architecture);
+  return names;
+}
+
+/// All sizes; together they must run every .cl file of the case study.
+void check_all_twins(std::string_view name, const std::vector<Extent>& extents) {
+  const CaseStudy& study = twin_study(name);
+  std::set<std::string> ran;
+  for (const Extent extent : extents) ran.merge(check_twins(study, extent));
+  for (const auto& image : study.kernels->images) {
+    if (image.opencl_file.empty()) continue;  // its reason is held by another test
+    INFO(image.name);
+    CHECK(ran.contains(std::string(image.name)));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the OpenCL kernels of reduction access local memory as their CUDA twins do") {
+  check_all_twins("reduction", {{1, 0}, {1, 1}, {1, 33}, {1, 255}, {1, 511}, {1, 1000}, {1, 4097}});
+}
+
+TEST_CASE("the OpenCL kernels of prefix_sum access local memory as their CUDA twins do") {
+  check_all_twins("prefix_sum", {{1, 0}, {1, 1}, {1, 33}, {1, 511}, {1, 1000}, {1, 4097}});
+}
+
+TEST_CASE("the OpenCL kernels of transpose access local memory as their CUDA twins do") {
+  check_all_twins("transpose", {{1, 1}, {1, 257}, {33, 31}, {64, 48}, {36, 65}, {65, 36}});
+}
+
+TEST_CASE("the OpenCL kernels of access_patterns access local memory as their CUDA twins do") {
+  check_all_twins("access_patterns", {{1, 0}, {1, 3}});
+}
+
+TEST_CASE("OpenCL kernels without local memory access none, as their CUDA twins") {
+  check_all_twins("flush", {{1, 0}, {1, 20000}});
+  check_all_twins("doubling", {{1, 1}, {1, 1000}});
+  for (const char* name : {"flush", "doubling"}) {
+    for (const auto& [kernel, numbers] : emulated_numbers(twin_study(name), {1, 1000}, architecture_named("sm_90"))) {
+      INFO(kernel);
+      CHECK(numbers.kinds.empty());
+    }
+  }
+}
+
+TEST_CASE("every .cl file of the repository is one that is held against its twin") {
+  std::set<std::string, std::less<>> compared;
+  for (const CaseStudy* study : twin_studies()) {
+    for (const auto& image : study->kernels->images) {
+      if (!image.opencl_file.empty()) compared.emplace(image.opencl_source);
+    }
+  }
+  compared.insert(text_of(example_kernel));  // test_example.cpp
+  std::size_t files = 0;
+  for (fs::recursive_directory_iterator entry(SOURCE_DIRECTORY), end; entry != end; ++entry) {
+    const fs::path& path = entry->path();
+    const std::string name = path.filename();
+    if (entry->is_directory() && (name == "build" || name.starts_with('.') || fs::exists(path / "CMakeCache.txt"))) {
+      entry.disable_recursion_pending();  // what somebody built there is not the repository's
+    }
+    if (entry->is_directory() && name == "telescope") entry.disable_recursion_pending();  // tools of the device's tests
+    if (path.extension() != ".cl") continue;
+    INFO(path.string());
+    CHECK(compared.contains(text_of(path)));
+    ++files;
+  }
+  CHECK(files >= compared.size());
+}
+
+TEST_CASE("a twin that lost its pad differs in its own levels and in no other kernel's") {
+  const BrokenTwin broken({"pad_removed", "transpose/padded.cl", "transpose_padded", {{"[TILE + 1]", "[TILE]"}}});
+  CHECK(kernels_that_differ(broken, {33, 31}) == both_architectures("transpose_padded"));
+}
+
+TEST_CASE("a twin that makes one access more differs, though it is right and has no conflict more") {
+  const BrokenTwin broken({"loads_twice",
+                           "prefix_sum/padded.cl",
+                           "scan_padded",
+                           {{"total = tree[PAD(TILE - 1)];", "total = tree[PAD(TILE - 1)] | tree[PAD(TILE - 1)];"}}});
+  CHECK(kernels_that_differ(broken, {1, 33}) == both_architectures("scan_padded"));
+}

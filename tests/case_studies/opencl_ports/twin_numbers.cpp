@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include "twin_numbers.hpp"
+
+#include <stdexcept>
+
+#include "tests/emulator/emulated_plan.hpp"
+
+using namespace bankwise;
+using nlohmann::json;
+
+namespace {
+
+/// Adds the counts of one object to those of another, which may have none yet. Ratios do not add up.
+void add(json& sum, const json& counts) {
+  for (const char* name :
+       {"active_lanes", "issued_warps", "accesses", "lanes", "passes", "ideal_passes", "conflicts", "unknown"}) {
+    if (!counts.contains(name)) continue;  // only levels know who took part
+    json& to = sum[name];
+    to = (to.is_null() ? 0 : to.get<std::uint64_t>()) + counts.at(name).get<std::uint64_t>();
+  }
+}
+
+void add_level(TwinNumbers& numbers, std::size_t level, const json& counts) {
+  while (numbers.levels.size() <= level) numbers.levels.push_back(json::object());
+  add(numbers.levels[level], counts);
+}
+
+void add_kind(TwinNumbers& numbers, const std::string& operation, unsigned width, const json& counts) {
+  add(numbers.kinds[operation + ' ' + std::to_string(width)], counts);
+}
+
+json json_of(const emulator::Costs& costs) {
+  return {{"accesses", costs.accesses},  {"lanes", costs.lanes},         {"passes", costs.passes},
+          {"ideal_passes", costs.ideal}, {"conflicts", costs.conflicts}, {"unknown", costs.unknown}};
+}
+
+}  // namespace
+
+void add_report(TwinNumbers& numbers, const emulator::Report& report) {
+  for (const auto& level : report.levels) {
+    json counts = json_of(level.costs);
+    counts["active_lanes"] = level.active_lanes;
+    counts["issued_warps"] = level.issued_warps;
+    add_level(numbers, level.level, counts);
+  }
+  for (const auto& line : report.lines) {
+    add_kind(numbers, std::string(to_string(line.operation)), line.width, json_of(line.costs));
+  }
+}
+
+AllTwinNumbers emulated_numbers(const CaseStudy& study, Extent extent, const banks::Architecture& architecture) {
+  AllTwinNumbers all;
+  const Words input = input_of(study, extent);
+  for (const Variant& variant : study.variants) {
+    if (variant.library || !why_not_emulated(study, variant).empty()) continue;
+    const auto job = emulate_job(study, variant, extent, input, {.warp = architecture.warp}, {}, true);
+    if (job.output != expected_output(study, variant, extent, input)) {
+      throw std::runtime_error(std::string(variant.name) + " is wrong in the emulator");
+    }
+    const Plan plan = study.plan(variant, extent, emulated_units);
+    for (std::size_t i = 0; i < job.traces.size(); ++i) {
+      add_report(all[plan.launches[i].kernel], emulator::report(job.traces[i], architecture));
+    }
+  }
+  return all;
+}
+
+AllTwinNumbers checked_numbers(const json& report, std::string_view architecture) {
+  AllTwinNumbers all;
+  for (const json& kernel : report.at("kernels")) {
+    TwinNumbers& numbers = all[kernel.at("kernel")];
+    for (const json& on : kernel.at("architectures")) {
+      if (on.at("architecture") != architecture) continue;
+      for (const json& level : on.at("levels")) add_level(numbers, level.at("level"), level);
+      for (const json& line : on.at("lines")) add_kind(numbers, line.at("operation"), line.at("width"), line);
+    }
+  }
+  return all;
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+//
+// Runs the plans of case studies in a process of their own, sound or broken on purpose.
+#pragma once
+
+#include "tests/bankcheck/opencl/checked_program.hpp"
+#include "tests/case_studies/mutations.hpp"
+#include "twin_studies.hpp"
+
+/// The OpenCL kernels of a case study in a folder of their own, one of them broken.
+class BrokenTwin {
+ public:
+  explicit BrokenTwin(const Mutation& mutation) : file_(mutation.file) {
+    const auto sound = std::filesystem::path(SOURCE_DIRECTORY) / file_;
+    for (const auto& entry : std::filesystem::directory_iterator(sound.parent_path())) {
+      if (entry.path().extension() == ".cl") std::filesystem::copy(entry, folder_.path());
+    }
+    std::ofstream(folder_.path() / sound.filename()) << mutate(text_of(sound), mutation);
+  }
+  const bankwise::CaseStudy& study() const { return twin_study(file_.parent_path().string()); }
+  std::string folder() const { return folder_.path().string(); }
+
+ private:
+  std::filesystem::path file_;
+  ScratchDirectory folder_;
+};
+
+/// The command that runs every variant once; `folder` as run_plans takes it.
+inline std::string run_plans(const bankwise::CaseStudy& study, bankwise::Extent extent,
+                             const std::string& folder = "") {
+  return program("run_plans") + ' ' + std::string(study.name) + ' ' + std::to_string(extent.height) + ' ' +
+         std::to_string(extent.width) + (folder.empty() ? "" : " '" + folder + "'");
+}
+
+/// The example of docs/checking_opencl.md, with what must stand in front of the command that runs its program.
+inline const std::filesystem::path example_kernel = SOURCE_DIRECTORY "/tests/opencl/example/matmul.cl";
+inline std::string in_example_folder() {
+  return "cd '" + example_kernel.parent_path().string() + "' &&";
+}

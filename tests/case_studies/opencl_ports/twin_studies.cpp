@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include "twin_studies.hpp"
+
+#include <stdexcept>
+#include <string>
+
+#include "doubling.hpp"
+#include "tests/case_studies.hpp"
+
+using namespace bankwise;
+
+namespace bankwise::gpu {
+extern const KernelSet common_gpu_kernels;
+}
+namespace bankwise::emulator {
+extern const KernelSet common_gpu_emulated, doubling_emulated;
+}
+
+namespace {
+
+/// The kernel that flushes caches. Its output is a word that it never writes, and that is poisoned before.
+const CaseStudy& flush() {
+  static constexpr Variant variants[]{{"read_all", {256, 1}, "reads every 32 bytes"}};
+  static const CaseStudy study{
+      .name = "flush",
+      .element = "words",
+      .variants = variants,
+      .kernels = &gpu::common_gpu_kernels,
+      .emulated = &emulator::common_gpu_emulated,
+      .input_words = [](Extent extent) { return extent.count(); },
+      .output_words = [](Extent) { return std::uint64_t{1}; },
+      .compulsory_bytes = [](Extent extent) { return 4 * extent.count(); },
+      .input_word = hashed_word,
+      .reference = [](Extent, const Words&) { return Words{0xCDCDCDCD}; },
+      .plan =
+          [](const Variant& variant, Extent extent, unsigned) {
+            return Plan{{}, {{"read_all", 2, variant.group, {input_slot, output_slot, extent.count()}}}};
+          },
+  };
+  return study;
+}
+
+/// The one that tests of the installed package are written with.
+const CaseStudy& doubling_emulated() {
+  static const CaseStudy study = [] {
+    CaseStudy emulated = doubling::case_study();
+    emulated.emulated = &emulator::doubling_emulated;
+    return emulated;
+  }();
+  return study;
+}
+
+}  // namespace
+
+const std::vector<const CaseStudy*>& twin_studies() {
+  static const std::vector<const CaseStudy*> all = [] {
+    std::vector<const CaseStudy*> studies(std::begin(all_case_studies), std::end(all_case_studies));
+    studies.push_back(&flush());
+    studies.push_back(&doubling_emulated());
+    return studies;
+  }();
+  return all;
+}
+
+const CaseStudy& twin_study(std::string_view name) {
+  for (const CaseStudy* study : twin_studies()) {
+    if (study->name == name) return *study;
+  }
+  throw std::runtime_error("no case study " + std::string(name));
+}

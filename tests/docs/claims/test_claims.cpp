@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <set>
+#include <sstream>
+
+#include "claims.hpp"
+#include "tests/catch_any.hpp"
+
+using namespace bankwise::claims;
+
+namespace {
+
+Claim claim_named(const std::string& key) {
+  const std::vector<Claim> claims = all_claims();
+  const auto found = std::ranges::find(claims, key, &Claim::key);
+  INFO(key);
+  REQUIRE(found != claims.end());
+  REQUIRE(contradiction(*found) == "");
+  return *found;
+}
+
+/// What the check says of a claim after a change.
+std::string changed(const std::string& key, const std::function<void(Claim&)>& change) {
+  Claim claim = claim_named(key);
+  change(claim);
+  return contradiction(claim);
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  INFO(path);
+  REQUIRE(file);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("claims: the model's numbers are those by hand, and each verdict follows from them") {
+  std::set<std::string> keys;
+  for (const Claim& claim : all_claims()) {
+    INFO(claim.key);
+    CHECK(contradiction(claim) == "");
+    CHECK(keys.insert(claim.key).second);
+  }
+  CHECK(keys.size() > 60);
+}
+
+TEST_CASE("claims: a falsified one is noticed") {
+  // The article's number, the model's, and the verdict, each wrong on its own.
+  CHECK(changed("a1.stride4", [](Claim& claim) { claim.points[0].article = 3; }) != "");
+  CHECK(changed("a1.stride4", [](Claim& claim) { claim.points[0].model = 3; }) != "");
+  CHECK(changed("a1.stride4", [](Claim& claim) { claim.verdict = Verdict::fails; }) != "");
+  CHECK(changed("a1.stride4", [](Claim& claim) { claim.verdict = Verdict::not_checkable; }) != "");
+  CHECK(changed("a1.stride4", [](Claim& claim) { claim.points.clear(); }) != "");
+  CHECK(changed("a4.stride10", [](Claim& claim) { claim.verdict = Verdict::holds; }) != "");
+  CHECK(changed("a4.stride10", [](Claim& claim) { claim.points[0].article = 2; }) != "");
+  CHECK(changed("a4.stride10", [](Claim& claim) { claim.points[0].by_hand = 18; }) != "");
+  CHECK(changed("a4.stride10", [](Claim& claim) { claim.why.clear(); }) != "");
+  // A model that is wrong just as the article is.
+  CHECK(changed("a4.stride10", [](Claim& claim) { claim.points[0].model = 18; }) != "");
+  // A condition that does not separate the two.
+  CHECK(changed("a2.stride", [](Claim& claim) { claim.points[0].met = true; }) != "");
+  CHECK(changed("a2.stride", [](Claim& claim) { claim.points[1].met = false; }) != "");
+  CHECK(changed("a2.stride", [](Claim& claim) { claim.condition.clear(); }) != "");
+  CHECK(changed("a2.speed", [](Claim& claim) { claim.why.clear(); }) != "");
+}
+
+TEST_CASE("claims: a range contains what it should") {
+  CHECK(agrees(point("", at_least(2), 16, 16)));
+  CHECK(agrees(point("", {1, 2}, 2, 2)));
+  CHECK_FALSE(agrees(point("", 1, {1, 2}, {1, 2})));  // the hardware may choose what the article rules out
+  CHECK_FALSE(agrees(point("", at_least(2), 1, 1)));
+  CHECK(to_string(Range(61.418)) == "61.418");
+  CHECK(to_string(Range(1, 2)) == "1 to 2");
+  CHECK(to_string(at_least(2)) == "at least 2");
+}
+
+TEST_CASE("claims: docs/claims.md is what write_claims prints") {
+  const bool same_text = text_of(SOURCE_DIRECTORY "/docs/claims.md") == page();
+  INFO(
+      "To write it anew: cmake --build --preset default --target write_claims && "
+      "build/default/tests/claims/write_claims > docs/claims.md");
+  CHECK(same_text);
+}

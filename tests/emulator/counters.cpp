@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "counters.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+
+#include <bankwise/emulator/report.hpp>
+#include "emulated_plan.hpp"
+
+using namespace bankwise;
+
+namespace {
+
+const CaseStudy& study_named(const std::string& name) {
+  for (const CaseStudy* study : emulated_case_studies()) {
+    if (study->name == name) return *study;
+  }
+  throw std::runtime_error("no case study " + name);
+}
+
+Counts emulated(const CaseStudy& study, const CountedKernel& row) {
+  const Words input = input_of(study, row.extent);
+  const EmulatedJob job = emulate_job(study, variant_of(study, row.variant), row.extent, input);
+  const auto report = emulator::report(job.traces.front(), *banks::find_architecture("sm_90"));
+  if (report.all.unknown > 0) throw std::runtime_error(row.kernel + ": " + report.unknown.front());
+  return {report.loads.passes,     report.loads.conflicts, report.stores.passes,
+          report.stores.conflicts, report.atomics.passes,  report.atomics.conflicts};
+}
+
+/// The patterns of access_patterns are many rows of one kernel each; one line says that they agree.
+bool is_pattern(const CountedKernel& kernel) {
+  return kernel.study == "access_patterns";
+}
+
+std::string cell(const CountedKernel& kernel, std::size_t i) {
+  const std::uint64_t measured = kernel.measured[i], emulated = kernel.emulated.value_or(kernel.measured)[i];
+  return measured == emulated ? fmt::format("{}", measured) : fmt::format("{}, emulated **{}**", measured, emulated);
+}
+
+}  // namespace
+
+std::vector<CountedKernel> counted_kernels() {
+  std::ifstream file(SOURCE_DIRECTORY "/docs/results/nvidia_h200/counters.csv");
+  std::vector<CountedKernel> kernels;
+  std::string line;
+  std::getline(file, line);
+  while (std::getline(file, line)) {
+    std::replace(line.begin(), line.end(), ',', ' ');
+    std::istringstream fields(line);
+    CountedKernel row;
+    fields >> row.study >> row.variant >> row.extent.height >> row.extent.width >> row.kernel;
+    for (auto& count : row.measured) fields >> count;
+    if (!fields) throw std::runtime_error("counters.csv cannot be read: " + line);
+    const CaseStudy& study = study_named(row.study);
+    row.why_not = why_not_emulated(study, variant_of(study, row.variant));
+    if (row.why_not.empty()) row.emulated = emulated(study, row);
+    kernels.push_back(row);
+  }
+  return kernels;
+}
+
+const Difference* known_difference(const CountedKernel& kernel) {
+  for (const Difference& difference : known_differences()) {
+    if (difference.study == kernel.study && difference.variant == kernel.variant) return &difference;
+  }
+  return nullptr;
+}
+
+std::string counters_page(const std::vector<CountedKernel>& kernels) {
+  std::string text =
+      "# The emulator beside hardware counters\n\n"
+      "Written by the build target `update_counters`; a test holds it up to date. One block of each kernel: what the "
+      "counters\n"
+      "of an NVIDIA H200 read ([counters.csv](counters.csv), made with Nsight Compute as [the results' "
+      "page](../README.md)\n"
+      "says), and what the emulator, with the bank model, says without a GPU. A number that stands alone is both, but "
+      "for\n"
+      "kernels that are not emulated.\n\n"
+      "| kernel | load passes | conflicts | store passes | conflicts | atomic passes | conflicts |\n"
+      "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n";
+  std::size_t patterns = 0, equal = 0, instructions = 0;
+  std::string notes;
+  for (const CountedKernel& kernel : kernels) {
+    if (is_pattern(kernel)) {
+      ++(kernel.emulated ? patterns : instructions);
+      equal += kernel.measured == kernel.emulated ? 1 : 0;
+    }
+    const Difference* difference = known_difference(kernel);
+    if (is_pattern(kernel) && difference == nullptr) continue;
+    text += fmt::format("| `{}`{} |", kernel.kernel, is_pattern(kernel) ? " " + kernel.variant : "");
+    for (std::size_t i = 0; i < kernel.measured.size(); ++i) {
+      text += fmt::format(" {} |", cell(kernel, i));
+    }
+    text += '\n';
+    if (difference != nullptr) notes += fmt::format("- `{}`: {}\n", kernel.kernel, difference->why);
+    if (!kernel.emulated) notes += fmt::format("- `{}`: not emulated: {}.\n", kernel.kernel, kernel.why_not);
+  }
+  text += fmt::format(
+      "| the patterns of `access_patterns`: {} of {} equal in all six numbers; {} with matrix instructions, which are "
+      "not "
+      "emulated | | | | | | |\n",
+      equal, patterns, instructions);
+  return text + "\n## Differences\n\n" + notes;
+}

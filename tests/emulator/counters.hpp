@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+//
+// One block of every kernel: what hardware counters of an H200 read, and what the emulator and the bank model say.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <bankwise/study/case_study.hpp>
+
+/// Loads, stores and atomics: passes and conflicts of each.
+using Counts = std::array<std::uint64_t, 6>;
+inline constexpr std::array<std::string_view, 6> count_names{"load passes",     "load conflicts", "store passes",
+                                                             "store conflicts", "atomic passes",  "atomic conflicts"};
+
+struct CountedKernel {
+  std::string study, variant, kernel;
+  bankwise::Extent extent;
+  Counts measured{};
+  std::optional<Counts> emulated;  ///< nothing if it is not emulated; `why_not` says why
+  std::string why_not;
+};
+
+/// A number that differs, and why.
+struct Difference {
+  std::string_view study, variant;
+  Counts emulated;
+  std::string_view why;
+};
+
+/// The rows of docs/results/nvidia_h200/counters.csv, each emulated if it can be.
+std::vector<CountedKernel> counted_kernels();
+
+/// Every difference there is.
+const std::vector<Difference>& known_differences();
+
+/// The difference of a kernel; null if there is none.
+const Difference* known_difference(const CountedKernel& kernel);
+
+/// docs/results/nvidia_h200/counters.md
+std::string counters_page(const std::vector<CountedKernel>& kernels);

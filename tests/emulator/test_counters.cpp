@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include <bankwise/banks/cost.hpp>
+#include "access_patterns/access_patterns.hpp"
+#include "counters.hpp"
+#include "emulated_plan.hpp"
+#include "tests/catch_any.hpp"
+
+using namespace bankwise;
+
+TEST_CASE("passes and conflicts are those of an H200's counters") {
+  std::set<std::string> kernels;
+  for (const CountedKernel& kernel : counted_kernels()) {
+    if (!kernel.emulated) continue;
+    const Difference* difference = known_difference(kernel);
+    INFO(kernel.kernel << " " << kernel.variant << (difference != nullptr ? ", which differs" : ""));
+    for (std::size_t i = 0; i < count_names.size(); ++i) {
+      INFO(count_names[i]);
+      CHECK((*kernel.emulated)[i] == (difference != nullptr ? difference->emulated : kernel.measured)[i]);
+    }
+    CHECK((difference == nullptr || difference->emulated != kernel.measured));
+    kernels.insert(kernel.kernel);
+  }
+  CHECK(kernels.size() >= 56);
+}
+
+TEST_CASE("matrix instructions, which are not emulated, have the counters' conflicts by the bank model") {
+  std::size_t instructions = 0;
+  for (const CountedKernel& kernel : counted_kernels()) {
+    if (kernel.study != "access_patterns" || kernel.emulated) continue;
+    INFO(kernel.variant);
+    const CaseStudy& study = access_patterns::case_study();
+    const RepeatedAccess access = study.access(variant_of(study, kernel.variant), kernel.extent);
+    const auto outcome = banks::cost(*banks::find_architecture("sm_90"),
+                                     {access.operation, access.width, access.mask & 0xFFFFFFFF, access.addresses});
+    const auto& cost = std::get<banks::Cost>(outcome);
+    const std::size_t kind = kernel.variant.starts_with("ld") ? 0 : 2;  // loads, or stores
+    const std::uint64_t others = kind == 0 ? 0 : 256;                   // stores that fill the tile
+    CHECK(kernel.measured[kind] == access.count * cost.passes + others);
+    CHECK(kernel.measured[kind + 1] == access.count * cost.conflicts);
+    ++instructions;
+  }
+  CHECK(instructions == 10);
+}
+
+TEST_CASE("the page of counters is up to date") {
+  std::ifstream file(SOURCE_DIRECTORY "/docs/results/nvidia_h200/counters.md");
+  const std::string page(std::istreambuf_iterator<char>(file), {});
+  CHECK(page == counters_page(counted_kernels()));
+}

@@ -1,0 +1,584 @@
+// SPDX-License-Identifier: MIT
+//
+// The words of CUDA: what kernels compute with them equals what plain loops compute without them. Compiled for the
+// emulator, kernels and tests alike.
+#undef NDEBUG  // of kernels too
+
+#include "tests/catch_any.hpp"
+
+// As a kernel file has them.
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <cuda_runtime.h>
+#include <device_launch_parameters.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <cstdint>
+#include <ctime>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include <bankwise/emulator/cuda.hpp>
+
+// Kernel files do this.
+using namespace std;
+namespace cg = cooperative_groups;
+
+namespace {
+
+using bankwise::emulate;
+using bankwise::banks::Operation;
+using bankwise::emulator::Launch;
+
+constexpr unsigned full = 0xFFFFFFFF;
+constexpr unsigned absent = 0xCDCDCDCD;  // what a lane that takes no part "brings"
+
+/// Numbers without a pattern.
+__device__ constexpr unsigned scramble(unsigned i) {
+  i = (i ^ i >> 16) * 0x7FEB352D;
+  i = (i ^ i >> 15) * 0x846CA68B;
+  return i ^ i >> 16;
+}
+
+// --- indices and vectors ---
+
+__global__ void write_indices(uint3* thread, uint3* block, dim3* shape) {
+  const unsigned in_block = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  const unsigned before = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+  const unsigned i = before * (blockDim.x * blockDim.y * blockDim.z) + in_block;
+  thread[i] = threadIdx;
+  const uint3 copy = blockIdx;
+  block[i] = copy;
+  if (i == 0) shape[0] = blockDim, shape[1] = gridDim, shape[2] = dim3(threadIdx);
+}
+
+template <class T>
+constexpr unsigned layout = 100 * sizeof(T) + alignof(T);
+
+// --- forms of __shared__ ---
+
+__constant__ int constants[4] = {1, 2, 3, 4};
+__device__ int counter;
+__shared__ int at_namespace_scope[64];
+
+template <class T, int n>
+__global__ void __launch_bounds__(64, 2) forms(const T* __restrict__ in, T* out) {
+  __shared__ T plain[n];
+  static __shared__ T with_static[n];
+  volatile __shared__ T before[n];
+  __shared__ volatile T behind[n];
+  __shared__ alignas(16) T aligned[n];
+  alignas(alignof(float4)) __shared__ T aligned_before[n];
+  __shared__ __align__(8) struct { T member[n]; } record;
+  extern __shared__ unsigned char dynamic[];
+  T* tail = reinterpret_cast<T*>(dynamic);
+  const int i = threadIdx.x, j = n - 1 - i;
+  plain[i] = in[i];
+  __syncthreads();
+  with_static[i] = plain[j];
+  __syncthreads();
+  before[i] = with_static[j];
+  __syncthreads();
+  behind[i] = before[j];
+  __syncthreads();
+  aligned[i] = behind[j];
+  __syncthreads();
+  aligned_before[i] = aligned[j];
+  __syncthreads();
+  record.member[i] = aligned_before[j];
+  __syncthreads();
+  tail[i] = record.member[j];
+  __syncthreads();
+  at_namespace_scope[i] = tail[j];
+  __syncthreads();
+  __stcg(out + i, __ldg(in + i) + at_namespace_scope[j] + constants[i % 4]);
+  __builtin_assume(n > 0);
+  __threadfence();
+}
+
+__device__ __forceinline__ int forced(int x) {
+  return x + 1;
+}
+__device__ __noinline__ int called(int x) {
+  return x * 2;
+}
+struct __align__(16) Aligned {
+  int x;
+};
+static_assert(alignof(Aligned) == 16 && sizeof(Aligned) == 16);
+
+__global__ void fails(int* p, int how) {
+  if (how == 1 && threadIdx.x == 3) __trap();
+  assert(how != 2 && "two");
+  p[threadIdx.x] = forced(called(how)) + CUT_BANK_CHECKER(p, threadIdx.x);
+}
+
+// --- barriers ---
+
+__global__ void barriers(int* counts, int* ands, int* ors) {
+  const int t = threadIdx.x;
+  for (int k = 0; k <= 96; ++k) {
+    const int count = __syncthreads_count(t < k), all = __syncthreads_and(t < k), any = __syncthreads_or(t < k);
+    if (t == 95) counts[k] = count, ands[k] = all, ors[k] = any;
+  }
+}
+
+__global__ void clocks(long long* out) {
+  out[0] = clock64(), out[1] = clock();
+  __syncthreads();
+  out[2] = clock64(), out[3] = clock();
+}
+
+// --- warps ---
+
+template <class T>
+__device__ T value_of(unsigned thread) {
+  return T(sizeof(T) == 8 ? 1e12 : 1e6) + T(thread);  // wider than 32 bits, if T is
+}
+
+constexpr int arguments = 72;  // from -36
+template <class T>
+__global__ void shuffles(T* out, int width) {
+  const unsigned t = threadIdx.x;
+  const T own = value_of<T>(t);
+  for (int k = 0; k < arguments; ++k) {
+    T* row = out + (k * 4) * blockDim.x + t;
+    row[0] = __shfl_sync(full, own, k - 36, width);
+    row[blockDim.x] = __shfl_up_sync(full, own, k % 32, width);
+    row[2 * blockDim.x] = __shfl_down_sync(full, own, k % 32, width);
+    row[3 * blockDim.x] = __shfl_xor_sync(full, own, k % 32, width);
+  }
+}
+
+template <class T>
+void check_shuffles(unsigned warp) {
+  const unsigned threads = 128;
+  const int lanes = min(32, int(warp));  // that see each other
+  for (int width = 1; width <= lanes; width *= 2) {
+    vector<T> out(arguments * 4 * threads);
+    emulate(shuffles<T>, {.block = threads, .warp = warp}, out.data(), width);
+    size_t wrong = 0;
+    for (int k = 0; k < arguments; ++k) {
+      for (int t = 0; t < int(threads); ++t) {
+        const int lane = t % 32, first = t - lane % width, by = k % 32;  // first of the section
+        const int source = (k - 36 + 64 * width) % width;
+        const T expected[4] = {value_of<T>(first + source), value_of<T>(t - by < first ? t : t - by),
+                               value_of<T>(t + by >= first + width ? t : t + by),
+                               value_of<T>((t ^ by) >= first + width || (t ^ by) / lanes != t / lanes ? t : t ^ by)};
+        for (int how = 0; how < 4; ++how) wrong += out[(k * 4 + how) * threads + t] != expected[how];
+      }
+    }
+    INFO("width " << width << ", warp " << warp);
+    CHECK(wrong == 0);
+  }
+}
+
+__global__ void partial(unsigned* out) {
+  const unsigned t = threadIdx.x, lane = t % 32;
+  unsigned* mine = out + t * 8;
+  if (lane % 3 == 0) {
+    mine[0] = __activemask();
+    mine[1] = __ballot_sync(0x49249249, lane > 9);
+    mine[2] = __shfl_sync(0x49249249, t, 4);   // takes no part
+    mine[3] = __shfl_sync(0x49249249, t, 27);  // does
+    mine[4] = __any_sync(0x49249249, lane == 1) + 2 * __any_sync(0x49249249, lane == 3);
+    mine[5] = __all_sync(0x49249249, lane % 3 == 0) + 2 * __all_sync(0x49249249, lane == 0);
+    __syncwarp(0x49249249);
+  } else {
+    mine[0] = __activemask();
+    mine[1] = __ballot_sync(~0x49249249u, lane > 9);
+    mine[6] = __reduce_add_sync(~0x49249249u, 1u);
+  }
+  mine[7] = __ballot_sync(full, t & 1);
+}
+
+struct Relations {
+  unsigned any_int, any_double, all_same, all_other, add, least, greatest, bits_and, bits_or, bits_xor;
+  int predicate_same, predicate_other, signed_add, signed_least, signed_greatest;
+};
+__global__ void relations(const unsigned* in, Relations* out) {
+  const unsigned t = threadIdx.x, x = in[t];
+  Relations r{};
+  r.any_int = __match_any_sync(full, x % 5);
+  r.any_double = __match_any_sync(full, double(x % 3) / 3);
+  r.all_same = __match_all_sync(full, t / 32, &r.predicate_same);
+  r.all_other = __match_all_sync(full, 1ull << 40 | (t % 32 == 7), &r.predicate_other);
+  r.add = __reduce_add_sync(full, x);
+  r.least = __reduce_min_sync(full, x), r.greatest = __reduce_max_sync(full, x);
+  r.bits_and = __reduce_and_sync(full, x | 0xFFF), r.bits_or = __reduce_or_sync(full, x & 0xFFF);
+  r.bits_xor = __reduce_xor_sync(full, x);
+  r.signed_add = __reduce_add_sync(full, int(x)), r.signed_least = __reduce_min_sync(full, int(x));
+  r.signed_greatest = __reduce_max_sync(full, int(x));
+  out[t] = r;
+}
+
+// --- atomic operations ---
+
+enum class Do { add, sub, least, greatest, bits_and, bits_or, bits_xor, exchange };
+
+template <Do how, class T>
+__device__ T act(T* cell, T value) {
+  if constexpr (how == Do::add) return atomicAdd(cell, value);
+  if constexpr (how == Do::sub) return atomicSub(cell, value);
+  if constexpr (how == Do::least) return atomicMin_block(cell, value);
+  if constexpr (how == Do::greatest) return atomicMax(cell, value);
+  if constexpr (how == Do::bits_and) return atomicAnd(cell, value);
+  if constexpr (how == Do::bits_or) return atomicOr_system(cell, value);
+  if constexpr (how == Do::bits_xor) return atomicXor(cell, value);
+  if constexpr (how == Do::exchange) return atomicExch(cell, value);
+}
+
+template <Do how, class T>
+__global__ void atomics(const T* in, T* cell, T* out, T start) {
+  __shared__ T shared;
+  if (threadIdx.x == 0) shared = start;
+  __syncthreads();
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = act<how>(cell, in[i]);
+  act<how>(&shared, in[threadIdx.x]);
+  __syncthreads();
+  if (threadIdx.x == 0) out[gridDim.x * blockDim.x + blockIdx.x] = shared;
+}
+
+/// One cell in memory and one of each block, all lanes at once.
+template <Do how, class T>
+void check_atomic(T start, const char* name) {
+  INFO(name << " of " << sizeof(T) << " bytes");
+  constexpr unsigned threads = 64, blocks = 16, all = threads * blocks;
+  vector<T> in(all), out(all + blocks);
+  for (unsigned i = 0; i < all; ++i) in[i] = T(scramble(i) % 1000 * (sizeof(T) == 8 ? 0x100000001 : 1));
+  const auto expected = [&](unsigned count) {
+    T x = start;
+    for (unsigned i = 0; i < count; ++i) {
+      const T v = in[i];
+      if constexpr (how == Do::add) x = T(x + v);
+      if constexpr (how == Do::sub) x = T(x - v);
+      if constexpr (how == Do::least) x = v < x ? v : x;
+      if constexpr (how == Do::greatest) x = x < v ? v : x;
+      if constexpr (how == Do::bits_and) x = x & v;
+      if constexpr (how == Do::bits_or) x = x | v;
+      if constexpr (how == Do::bits_xor) x = x ^ v;
+    }
+    return x;
+  };
+  T cell = start;
+  emulate(atomics<how, T>, {.grid = blocks, .block = threads, .threads = 4}, in.data(), &cell, out.data(), start);
+  if constexpr (how == Do::exchange) {
+    vector<T> came(in), went(out.begin(), out.begin() + all);
+    came.push_back(start), went.push_back(cell);
+    sort(came.begin(), came.end()), sort(went.begin(), went.end());
+    CHECK(came == went);
+  } else {
+    CHECK(cell == expected(all));
+    CHECK(count(out.begin(), out.begin() + all, start) > 0);  // the first lane's old value
+    CHECK(count(out.begin() + all, out.end(), expected(threads)) == blocks);
+  }
+}
+
+template <class T>
+__global__ void count_by_swapping(T* cell) {
+  T old = *cell, expected;
+  do {
+    expected = old;
+    old = atomicCAS(cell, expected, T(expected + 1));
+  } while (old != expected);
+}
+
+__global__ void wrapping(unsigned* up, unsigned* down) {
+  atomicInc(up, 9);
+  atomicDec(down, 9);
+}
+
+__device__ int twice(int x) {
+  return 2 * x;
+}
+template <class T>
+__device__ T same(T x) {
+  return x;
+}
+
+__global__ void old_values(int* out) {
+  __shared__ int x;
+  __shared__ unsigned n;
+  if (threadIdx.x == 0) x = 10, n = 0;
+  int old = atomicAdd(&x, 1);
+  *out++ = old;
+  out[atomicAdd(&n, 1u)] = 77;
+  ++out;
+  if (atomicAdd(&x, 1) == 11) *out++ = 1;
+  *out++ = int(4 * (0.5f * atomicAdd(&x, 1)));
+  *out++ = threadIdx.x == 0 ? atomicAdd(&x, 1) : 0;
+  *out++ = __shfl_sync(full, atomicAdd(&x, 1), 0);
+  auto kept = atomicAdd(&x, 1);
+  kept += 100;
+  *out++ = kept + twice(kept);
+  *out++ = (int)(float)atomicAdd(&x, 1);
+  *out++ = min(atomicAdd(&x, 1), 5) + int(max(atomicAdd(&n, 1u), 5u)) + same(atomicAdd(&x, 1));
+  *out++ = x;
+}
+
+__global__ void additions(int* used, int by) {
+  __shared__ int x;
+  if (threadIdx.x == 0) x = 0;
+  __syncthreads();
+  atomicAdd(&x, 1);                      // an increment
+  atomicAdd(&x, by);                     // not known to be one
+  atomicAdd(&x, 2);                      // none
+  used[threadIdx.x] = atomicAdd(&x, 1);  // used
+  atomicCAS(&x, 1, 2);
+}
+
+// --- cooperative groups ---
+
+struct Tile {
+  unsigned block_rank, block_size, rank, size, group, groups, ballot, match, below, sum, greatest, neighbour, all;
+  int any;
+  double3 wide;
+};
+template <unsigned n>
+__global__ void tiles(Tile* out) {
+  const cg::thread_block block = cg::this_thread_block();
+  const auto tile = cg::tiled_partition<n>(block);
+  Tile r{};
+  r.block_rank = block.thread_rank(), r.block_size = block.size();
+  r.rank = tile.thread_rank(), r.size = tile.num_threads();
+  r.group = tile.meta_group_rank(), r.groups = tile.meta_group_size();
+  r.ballot = tile.ballot(block.thread_rank() % 3 == 0), r.any = tile.any(block.thread_rank() == 40);
+  r.match = tile.match_any(block.thread_rank() % 4);
+  r.below = tile.shfl_up(block.thread_rank(), 1), r.neighbour = tile.shfl_xor(block.thread_rank(), n / 2);
+  r.sum = cg::reduce(tile, block.thread_rank(), cg::plus<unsigned>());
+  r.greatest = cg::reduce(tile, scramble(block.thread_rank()), cg::greater<unsigned>());
+  const double x = block.thread_rank();
+  r.wide = tile.shfl(make_double3(x, x + 0.25, x + 0.5), 0);
+  if (block.thread_rank() % 4 == 1) {
+    const auto lanes = cg::coalesced_threads();
+    r.all = lanes.shfl(block.thread_rank(), lanes.size() - 1) * 100 + lanes.thread_rank();
+  }
+  tile.sync();
+  cg::sync(block);
+  out[block.thread_rank()] = r;
+}
+
+}  // namespace
+
+TEST_CASE("indices count as CUDA's") {
+  const dim3 grid(3, 2, 2), block(5, 4, 3);
+  const unsigned n = unsigned(grid.count() * block.count());
+  vector<uint3> thread(n), of(n);
+  dim3 shape[3];
+  emulate(write_indices, {.grid = grid, .block = block}, thread.data(), of.data(), shape);
+  CHECK(shape[0] == block);
+  CHECK(shape[1] == grid);
+  CHECK(shape[2] == dim3(0, 0, 0));
+  size_t wrong = 0;
+  for (unsigned i = 0; i < n; ++i) {
+    const unsigned t = i % 60, b = i / 60;
+    wrong += thread[i].x != t % 5 || thread[i].y != t / 5 % 4 || thread[i].z != t / 20;
+    wrong += of[i].x != b % 3 || of[i].y != b / 3 % 2 || of[i].z != b / 6;
+  }
+  CHECK(wrong == 0);
+  CHECK(warpSize == 32);
+  const dim3 one = 7, two = {7, 8};
+  CHECK((one.x == 7 && one.y == 1 && one.z == 1 && two.y == 8 && two.z == 1));
+}
+
+TEST_CASE("vectors are as large and as aligned as CUDA's") {
+#define LAYOUTS(type, unsigned_type, one, two, three, four)                                                         \
+  CHECK((layout<type##1> == one && layout<type##2> == two && layout<type##3> == three && layout<type##4> == four)); \
+  CHECK((layout<unsigned_type##1> == one && layout<unsigned_type##2> == two));                                      \
+  CHECK((layout<unsigned_type##3> == three && layout<unsigned_type##4> == four))
+  LAYOUTS(char, uchar, 101, 202, 301, 404);  // 100 * size + alignment
+  LAYOUTS(short, ushort, 202, 404, 602, 808);
+  LAYOUTS(int, uint, 404, 808, 1204, 1616);
+  LAYOUTS(long, ulong, 808, 1616, 2408, 3216);
+  LAYOUTS(longlong, ulonglong, 808, 1616, 2408, 3216);
+  LAYOUTS(float, float, 404, 808, 1204, 1616);
+  LAYOUTS(double, double, 808, 1616, 2408, 3216);
+#undef LAYOUTS
+  CHECK((layout<double4_16a> == 3216 && layout<double4_32a> == 3232 && layout<dim3> == 1204));
+  const float4 v = make_float4(1, 2, 3, 4);
+  CHECK(v.x + 10 * v.y + 100 * v.z + 1000 * v.w == 4321);
+  CHECK(is_same_v<decltype(char4::x), signed char>);
+}
+
+TEST_CASE("shared arrays have every form that CUDA knows") {
+  vector<int> in(64), out(64);
+  iota(in.begin(), in.end(), 100);
+  emulate(forms<int, 64>, {.block = 64, .dynamic_shared = 256}, in.data(), out.data());
+  for (int i = 0; i < 64; ++i) CHECK(out[i] == in[i] + in[63 - i] + constants[i % 4]);  // turned around nine times
+  CHECK(counter == 0);
+}
+
+TEST_CASE("a trap and a failed assertion are diagnoses") {
+  vector<int> p(32, 5);
+  emulate(fails, {.block = 32}, p.data(), 0);
+  CHECK(p == vector<int>(32, 6));
+  for (int how : {1, 2}) {
+    try {
+      emulate(fails, {.block = 32}, p.data(), how);
+      FAIL("nothing was thrown");
+    } catch (const bankwise::emulator::Diagnosis& diagnosis) {
+      INFO(diagnosis.what());
+      CHECK(diagnosis.fault == bankwise::emulator::Fault::trap);
+      CHECK(diagnosis.site.file.ends_with("test_cuda_words.cpp"));  // the kernel's line, not the word's
+    }
+  }
+}
+
+TEST_CASE("barriers count") {
+  vector<int> counts(97), ands(97), ors(97);
+  emulate(barriers, {.block = 96}, counts.data(), ands.data(), ors.data());
+  for (int k = 0; k <= 96; ++k) CHECK((counts[k] == k && ands[k] == (k == 96) && ors[k] == (k > 0)));
+}
+
+TEST_CASE("clocks go on, in kernels and around them") {
+  const std::clock_t before = std::clock();
+  long long ticks[4];
+  emulate(clocks, {.block = 1}, ticks);
+  CHECK(is_sorted(begin(ticks), end(ticks)));
+  CHECK(ticks[3] - ticks[0] > 0);
+  CHECK(ticks[3] - ticks[0] < 100);
+  while (std::clock() == before) {
+  }
+  CHECK(clock() > before);
+}
+
+TEST_CASE("shuffles move every type within sections") {
+  for (unsigned warp : {16u, 32u, 64u}) {
+    check_shuffles<int>(warp);
+    check_shuffles<unsigned>(warp);
+    check_shuffles<long>(warp);
+    check_shuffles<unsigned long>(warp);
+    check_shuffles<long long>(warp);
+    check_shuffles<unsigned long long>(warp);
+    check_shuffles<float>(warp);
+    check_shuffles<double>(warp);
+  }
+}
+
+TEST_CASE("divergent lanes vote and shuffle among themselves") {
+  for (unsigned warp : {32u, 64u}) {
+    INFO("warp " << warp);
+    const unsigned threads = 64, third = 0x49249249;
+    vector<unsigned> out(threads * 8, 1234);
+    emulate(partial, {.block = threads, .warp = warp}, out.data());
+    size_t wrong = 0;
+    for (unsigned t = 0; t < threads; ++t) {
+      const unsigned* mine = &out[t * 8];
+      const unsigned half = t & 32;
+      if (t % 32 % 3 == 0) {
+        wrong += mine[0] != third || mine[1] != (third & 0xFFFFFC00) || mine[2] != absent || mine[3] != half + 27;
+        wrong += mine[4] != 2 || mine[5] != 1;
+      } else {
+        wrong += mine[0] != ~third || mine[1] != (~third & 0xFFFFFC00) || mine[6] != 21;
+      }
+      wrong += mine[7] != 0xAAAAAAAA;
+    }
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("lanes match and reduce") {
+  for (unsigned warp : {32u, 64u}) {
+    INFO("warp " << warp);
+    vector<unsigned> in(96);
+    for (unsigned i = 0; i < in.size(); ++i) in[i] = scramble(i);
+    vector<Relations> out(in.size());
+    emulate(relations, {.block = unsigned(in.size()), .warp = warp}, in.data(), out.data());
+    size_t wrong = 0;
+    for (unsigned t = 0; t < in.size(); ++t) {
+      Relations r{0, 0, full, 0, 0, ~0u, 0, ~0u, 0, 0, 1, 0, 0, INT_MAX, INT_MIN};
+      for (unsigned lane = 0; lane < 32; ++lane) {
+        const unsigned x = in[t / 32 * 32 + lane];
+        r.any_int |= unsigned(x % 5 == in[t] % 5) << lane, r.any_double |= unsigned(x % 3 == in[t] % 3) << lane;
+        r.add += x, r.bits_and &= x | 0xFFF, r.bits_or |= x & 0xFFF, r.bits_xor ^= x;
+        r.least = std::min(r.least, x), r.greatest = std::max(r.greatest, x);
+        r.signed_least = std::min(r.signed_least, int(x)), r.signed_greatest = std::max(r.signed_greatest, int(x));
+      }
+      r.signed_add = int(r.add);
+      wrong += memcmp(&r, &out[t], sizeof r) != 0;
+    }
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("atomic operations are atomic in every type") {
+#define IN(how, start, ...) check_atomic<Do::how, __VA_ARGS__>(start, #how " " #__VA_ARGS__)
+  IN(add, 3, int), IN(add, 3, unsigned), IN(add, 3, unsigned long long), IN(add, 3, float), IN(add, 3, double);
+  IN(sub, 3, int), IN(sub, 3, unsigned);
+  IN(least, 500, int), IN(least, 500, unsigned), IN(least, 500, long long), IN(least, 500, unsigned long long);
+  IN(greatest, -1, int), IN(greatest, 1, unsigned), IN(greatest, -1, long long), IN(greatest, 1, unsigned long long);
+  IN(bits_and, 4095, int), IN(bits_and, 4095, unsigned), IN(bits_and, ~0ull, unsigned long long);
+  IN(bits_or, 2048, int), IN(bits_or, 2048, unsigned), IN(bits_or, 1ull << 60, unsigned long long);
+  IN(bits_xor, 99, int), IN(bits_xor, 99, unsigned), IN(bits_xor, 1ull << 60, unsigned long long);
+  IN(exchange, 7, int), IN(exchange, 7, unsigned), IN(exchange, 7, unsigned long long), IN(exchange, 7, float);
+#undef IN
+  const Launch launch{.grid = 5, .block = 64, .threads = 4};
+  unsigned short short_cell = 0;
+  int int_cell = 0;
+  unsigned unsigned_cell = 0, up = 0, down = 0;
+  unsigned long long long_cell = 1ull << 40;
+  emulate(count_by_swapping<unsigned short>, launch, &short_cell);
+  emulate(count_by_swapping<int>, launch, &int_cell);
+  emulate(count_by_swapping<unsigned>, launch, &unsigned_cell);
+  emulate(count_by_swapping<unsigned long long>, launch, &long_cell);
+  CHECK((short_cell == 320 && int_cell == 320 && unsigned_cell == 320 && long_cell == (1ull << 40) + 320));
+  emulate(wrapping, {.grid = 1, .block = 13}, &up, &down);
+  CHECK(up == 3);    // 0 ... 9, 0, 1, 2, 3
+  CHECK(down == 7);  // 0, 9 ... 0, 9, 8, 7
+}
+
+TEST_CASE("old values of additions are plain integers") {
+  int out[11] = {};
+  emulate(old_values, {.block = 1}, out);
+  const int expected[] = {10, 77, 1, 24, 13, 14, 345, 16, 5 + 5 + 18, 19};
+  for (int i = 0; i < 10; ++i) CHECK(out[i] == expected[i]);
+}
+
+TEST_CASE("an addition of 1 whose result is dropped is an increment") {
+  vector<int> used(32);
+  const auto trace = emulate(additions, {.block = 32}, used.data(), 1);
+  vector<Operation> operations;
+  for (const auto& access : trace.accesses) operations.push_back(access.operation);
+  CHECK(operations == vector<Operation>{Operation::store, Operation::atomic_inc, Operation::atomic, Operation::atomic,
+                                        Operation::atomic, Operation::atomic_cas});
+  sort(used.begin(), used.end());
+  for (int i = 0; i < 32; ++i) CHECK(used[i] == 128 + i);
+}
+
+template <unsigned n>
+static void check_tiles(unsigned warp) {
+  INFO("tiles of " << n << ", warp " << warp);
+  const unsigned threads = 96;
+  vector<Tile> out(threads);
+  emulate(tiles<n>, {.block = {8, 12}, .warp = warp}, out.data());
+  size_t wrong = 0;
+  for (unsigned t = 0; t < threads; ++t) {
+    const unsigned first = t / n * n;
+    Tile r{t, threads, t - first, n, t / n, threads / n, 0, 0, t == first ? t : t - 1, 0, 0, t ^ (n / 2), 0, 0, {}};
+    for (unsigned i = first; i < first + n; ++i) {
+      r.ballot |= unsigned(i % 3 == 0) << (i - first), r.match |= unsigned(i % 4 == t % 4) << (i - first);
+      r.sum += i, r.greatest = std::max(r.greatest, scramble(i)), r.any |= i == 40;
+    }
+    r.wide = {double(first), first + 0.25, first + 0.5};
+    if (t % 4 == 1) r.all = (t / 32 * 32 + 29) * 100 + t % 32 / 4;
+    const Tile& g = out[t];
+    wrong += g.block_rank != r.block_rank || g.block_size != r.block_size || g.rank != r.rank || g.size != r.size;
+    wrong += g.group != r.group || g.groups != r.groups || g.ballot != r.ballot || g.match != r.match;
+    wrong += g.below != r.below || g.sum != r.sum || g.greatest != r.greatest || g.neighbour != r.neighbour;
+    wrong += g.all != r.all || g.any != r.any || memcmp(&g.wide, &r.wide, sizeof r.wide) != 0;
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("tiles of lanes work together") {
+  for (unsigned warp : {32u, 64u}) {
+    check_tiles<32>(warp);
+    check_tiles<16>(warp);
+    check_tiles<4>(warp);
+    check_tiles<2>(warp);
+  }
+}

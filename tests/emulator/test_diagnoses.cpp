@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+//
+// What kernels do wrong, one kernel a fault; beside each, what looks alike and is right.
+#include <algorithm>
+
+#include <bankwise/emulator/cuda.hpp>
+#include <bankwise/emulator/report.hpp>
+#include "diagnosis_of.hpp"
+#include "tests/catch_any.hpp"
+
+using namespace bankwise;
+using bankwise::emulator::Diagnosis;
+using bankwise::emulator::Dim3;
+using bankwise::emulator::Fault;
+using bankwise::emulator::Launch;
+
+namespace {
+
+constexpr unsigned BLOCK = 64;
+
+__global__ void half_of_a_warp_skips_the_barrier(unsigned* out) {
+  __shared__ unsigned data[BLOCK];
+  data[threadIdx.x] = threadIdx.x;
+  if (threadIdx.x % 32 < 16) __syncthreads();  // barrier in a branch
+  out[threadIdx.x] = data[threadIdx.x];
+}
+
+__global__ void returns_before_the_barrier(unsigned* out, unsigned n) {
+  __shared__ unsigned data[BLOCK];
+  if (threadIdx.x >= n) return;
+  data[threadIdx.x] = threadIdx.x;
+  __syncthreads();  // after an early return
+  out[threadIdx.x] = data[n - 1 - threadIdx.x];
+}
+
+__global__ void two_barriers(unsigned* out) {
+  if (threadIdx.x < 32) {
+    __syncthreads();  // of the first warp
+  } else {
+    __syncthreads();  // of the second warp
+  }
+  out[threadIdx.x] = 1;
+}
+
+__global__ void out_of_bounds(unsigned* out, int shift) {
+  __shared__ unsigned data[BLOCK];
+  data[int(threadIdx.x) + shift] = 1;  // the store with a shift
+  __syncthreads();
+  out[threadIdx.x] = data[threadIdx.x];
+}
+
+__global__ void beyond_dynamic(unsigned* out) {
+  extern __shared__ unsigned diagnosed_dynamic[];
+  diagnosed_dynamic[threadIdx.x] = 1;  // the dynamic store
+  __syncthreads();
+  out[threadIdx.x] = diagnosed_dynamic[threadIdx.x];
+}
+
+__global__ void misaligned(unsigned* out) {
+  __shared__ float data[BLOCK * 4 + 1];
+  for (unsigned i = threadIdx.x; i < BLOCK * 4 + 1; i += BLOCK) data[i] = 0;
+  __syncthreads();
+  const float4 four = *reinterpret_cast<float4*>(&data[4 * threadIdx.x + 1]);  // the misaligned load
+  out[threadIdx.x] = unsigned(four.x + four.w);
+}
+
+__global__ void reads_unwritten(unsigned* out, unsigned n) {
+  __shared__ unsigned data[BLOCK];
+  if (threadIdx.x < n) data[threadIdx.x] = 1;
+  __syncthreads();
+  out[threadIdx.x] = data[threadIdx.x];  // the unwritten load
+}
+
+__global__ void write_after_read(unsigned* out) {
+  __shared__ unsigned data[BLOCK];
+  data[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  const unsigned other = data[(threadIdx.x + 32) % BLOCK];  // the other warp's, already changed
+  data[threadIdx.x] = other;
+  out[threadIdx.x] = other;
+}
+
+__global__ void write_before_read(unsigned* out) {
+  __shared__ unsigned data[BLOCK + 32];
+  data[threadIdx.x] = threadIdx.x;
+  if (threadIdx.x < 32) data[BLOCK + threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  if (threadIdx.x >= 32) out[threadIdx.x] = data[0];
+  if (threadIdx.x < 32) out[threadIdx.x] = data[32 + threadIdx.x];
+  if (threadIdx.x == 40) data[32] = 1;  // which lane 0 has read
+}
+
+__global__ void atomic_after_a_write(unsigned* out) {
+  __shared__ unsigned count;
+  if (threadIdx.x == 0) count = 0;
+  atomicAdd(&count, 2);  // no barrier before
+  __syncthreads();
+  out[threadIdx.x] = count;
+}
+
+__global__ void last_one_differs(unsigned* out) {
+  __shared__ unsigned flag;
+  flag = 0;
+  if (threadIdx.x == BLOCK - 1) flag = 1;  // over what all have written
+  __syncthreads();
+  out[threadIdx.x] = flag;
+}
+
+__global__ void all_write(unsigned* out, bool the_same) {
+  __shared__ unsigned flag;
+  flag = the_same ? 7 : threadIdx.x;  // all of them
+  __syncthreads();
+  out[threadIdx.x] = flag;
+}
+
+__global__ void within_a_warp(unsigned* out, bool ordered) {
+  __shared__ unsigned data[BLOCK];
+  data[threadIdx.x] = threadIdx.x;
+  if (ordered) __syncwarp();
+  out[threadIdx.x] = data[threadIdx.x ^ 1];  // the neighbour's word
+}
+
+__global__ void bytes_of_a_word(unsigned* out) {
+  __shared__ unsigned char data[BLOCK];
+  data[threadIdx.x] = (unsigned char)threadIdx.x;
+  __syncthreads();
+  out[threadIdx.x] = data[BLOCK - 1 - threadIdx.x];
+}
+
+__global__ void mask_without_itself(unsigned* out) {
+  out[threadIdx.x] = __shfl_sync(0x0000FFFF, threadIdx.x, 0);  // all 32 call
+}
+
+__global__ void mask_with_an_absent_lane(unsigned* out) {
+  if (threadIdx.x % 32 < 16) out[threadIdx.x] = __shfl_sync(0x0001FFFF, threadIdx.x, 0);  // 17 named
+  __syncthreads();
+}
+
+__global__ void never_ends(volatile unsigned* out) {
+  while (out[threadIdx.x] == 0) {  // the endless loop
+  }
+}
+
+__global__ void reads_nothing(unsigned* out) {
+  out[threadIdx.x] = *reinterpret_cast<unsigned*>(threadIdx.x);  // the wild load
+}
+
+__device__ __noinline__ unsigned too_deep(unsigned n, volatile unsigned* out) {
+  volatile unsigned room[64];
+  room[n % 64] = n;
+  return (*out == 0 ? too_deep(n + 1, out) : 0) + room[(n + 1) % 64];
+}
+
+__global__ void recurses(unsigned* out) {
+  out[threadIdx.x] = too_deep(0, out);
+}
+
+__global__ void divides(unsigned* out, unsigned by) {
+  out[threadIdx.x] = 7 / (by - threadIdx.x);  // the division
+}
+
+template <class... Arguments>
+std::optional<Diagnosis> found(Launch launch, auto kernel, Arguments... arguments) {
+  std::vector<unsigned> out(BLOCK);
+  launch.grid = 2;
+  launch.block = BLOCK;
+  return diagnosis_of([&] { emulate(kernel, launch, out.data(), arguments...); });
+}
+
+void check(const std::optional<Diagnosis>& found, Fault fault, const char* line, const std::vector<unsigned>& lanes) {
+  INFO((found ? found->what() : "nothing was found"));
+  REQUIRE(found);
+  CHECK(found->fault == fault);
+  CHECK(found->site.file == __FILE__);
+  CHECK(found->site.line == line_with(__FILE__, line));
+  CHECK(found->lanes == lanes);
+  CHECK(found->block == Dim3(0, 0, 0));
+}
+
+std::vector<unsigned> lanes(unsigned first, unsigned end) {
+  std::vector<unsigned> all;
+  for (unsigned lane = first; lane < end; ++lane) all.push_back(lane);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a barrier that not all lanes reach") {
+  auto late = lanes(16, 32);
+  for (const unsigned lane : lanes(48, 64)) late.push_back(lane);
+  check(found({}, half_of_a_warp_skips_the_barrier), Fault::barrier_not_reached, "// barrier in a branch", late);
+  check(found({}, returns_before_the_barrier, 40U), Fault::barrier_not_reached, "// after an early return",
+        lanes(40, 64));
+  check(found({}, two_barriers), Fault::barrier_not_reached, "// of the first warp", {32});
+  CHECK_FALSE(found({}, returns_before_the_barrier, 64U));
+  CHECK_FALSE(found({.returned_lanes_arrive = true}, returns_before_the_barrier, 40U));
+}
+
+TEST_CASE("an access out of bounds") {
+  check(found({}, out_of_bounds, 1), Fault::out_of_bounds, "// the store with a shift", {63});
+  check(found({}, out_of_bounds, -1), Fault::out_of_bounds, "// the store with a shift", {0});
+  CHECK_FALSE(found({}, out_of_bounds, 0));
+  check(found({.dynamic_shared = 40 * sizeof(unsigned)}, beyond_dynamic), Fault::out_of_bounds, "// the dynamic store",
+        {40});
+  CHECK_FALSE(found({.dynamic_shared = 64 * sizeof(unsigned)}, beyond_dynamic));
+}
+
+TEST_CASE("an address that the type may not have") {
+  check(found({}, misaligned), Fault::misaligned, "// the misaligned load", {0});
+}
+
+TEST_CASE("a read of what nobody wrote, in this block") {
+  check(found({}, reads_unwritten, 63U), Fault::unwritten, "// the unwritten load", {63});
+  check(found({}, reads_unwritten, 0U), Fault::unwritten, "// the unwritten load", {0});
+  CHECK_FALSE(found({}, reads_unwritten, 64U));
+}
+
+TEST_CASE("races, and what is none") {
+  check(found({}, write_after_read), Fault::race, "// the other warp's, already changed", {32, 0});
+  check(found({}, write_before_read), Fault::race, "// which lane 0 has read", {40, 0});
+  check(found({}, atomic_after_a_write), Fault::race, "// no barrier before", {1, 0});
+  check(found({}, last_one_differs), Fault::race, "// over what all have written", {63, 62});
+  check(found({}, all_write, false), Fault::race, "// all of them", {1, 0});
+  CHECK_FALSE(found({}, all_write, true));
+  check(found({}, within_a_warp, false), Fault::race, "// the neighbour's word", {0, 1});
+  CHECK_FALSE(found({}, within_a_warp, true));
+  CHECK_FALSE(found({.warp_synchronous = true}, within_a_warp, false));
+  CHECK_FALSE(found({}, bytes_of_a_word));
+}
+
+TEST_CASE("a mask that does not fit") {
+  check(found({}, mask_without_itself), Fault::wrong_mask, "// all 32 call", {16});
+  check(found({}, mask_with_an_absent_lane), Fault::wrong_mask, "// 17 named", {0, 16});
+}
+
+TEST_CASE("an endless loop ends") {
+  const auto endless = found({.step_limit = 10000}, never_ends);
+  REQUIRE(endless);
+  CHECK(endless->fault == Fault::step_limit);
+  CHECK(endless->site.line == line_with(__FILE__, "// the endless loop"));
+}
+
+TEST_CASE("what would end the program ends the launch") {
+  for (int time = 0; time < 3; ++time) {  // also the next one
+    check(found({}, reads_nothing), Fault::invalid_address, "// the wild load", {0});
+    check(found({}, divides, 5U), Fault::division_by_zero, "// the division", {5});
+    const auto deep = found({}, recurses);
+    REQUIRE(deep);
+    CHECK(deep->fault == Fault::invalid_address);
+    CHECK_THAT(deep->what(), Catch::Matchers::ContainsSubstring("recursion"));
+  }
+}
+
+TEST_CASE("more accesses than there is room for") {
+  const auto many = found({.access_limit = 2}, bytes_of_a_word);
+  REQUIRE(many);
+  CHECK(many->fault == Fault::access_limit);
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+//
+// Launches: what is recorded, by how many threads, and what is refused.
+#include <numeric>
+#include <thread>
+
+#include <bankwise/emulator/cuda.hpp>
+#include <bankwise/emulator/report.hpp>
+#include "tests/catch_any.hpp"
+
+using namespace bankwise;
+using bankwise::emulator::Dim3;
+using bankwise::emulator::Trace;
+
+namespace {
+
+__global__ void reverse(unsigned* data) {
+  __shared__ unsigned tile[64];
+  const unsigned i = blockIdx.x * blockDim.x;
+  tile[threadIdx.x] = data[i + threadIdx.x];
+  __syncthreads();
+  data[i + threadIdx.x] = tile[63 - threadIdx.x];
+}
+
+/// Two arrays of the one dynamic shared memory, as CUDA has it.
+__global__ void reverse_dynamic(unsigned* data) {
+  extern __shared__ unsigned launched_words[];
+  extern __shared__ unsigned char launched_bytes[];
+  launched_words[threadIdx.x] = data[threadIdx.x];
+  __syncthreads();
+  data[threadIdx.x] = launched_bytes[4 * (blockDim.x - 1 - threadIdx.x)];
+}
+
+__global__ void three_dimensions(unsigned* out) {
+  const unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+  out[block * blockDim.x * blockDim.y * blockDim.z + thread] = 1000 * block + thread;
+}
+
+__global__ void fails_in_block(unsigned* out, unsigned which) {
+  __shared__ unsigned tile[64];
+  tile[threadIdx.x] = 0;
+  __syncthreads();
+  out[threadIdx.x] = tile[threadIdx.x + (blockIdx.x < which ? 0 : 64)];
+}
+
+/// Records of five words, as article a4 packs them, copied whole.
+struct __attribute__((packed, aligned(4))) Record {
+  uint4 data;
+  unsigned pad;
+};
+__global__ void copy_records(uint4* data) {
+  __shared__ Record record[64];
+  record[threadIdx.x].data = data[threadIdx.x];
+  __syncthreads();
+  data[threadIdx.x] = record[63 - threadIdx.x].data;
+}
+
+/// How a tile is cleared.
+__global__ void clear_vectors(uint4* out) {
+  __shared__ uint4 integers[64];
+  __shared__ float4 numbers[64];
+  integers[threadIdx.x] = make_uint4(0, 0, 0, 0);
+  numbers[threadIdx.x] = make_float4(0, 0, 0, 0);
+  __syncthreads();
+  out[threadIdx.x] = integers[63 - threadIdx.x];
+  if (numbers[63 - threadIdx.x].x != 0) out[threadIdx.x].y = 1;
+}
+
+/// A lock, and who has it jumps forward while the others try again.
+__global__ void takes_turns(unsigned* out) {
+  __shared__ unsigned lock, count;
+  if (threadIdx.x == 0) lock = count = 0;
+  __syncthreads();
+  bool done = false;
+  while (!done) {
+    if (atomicCAS(&lock, 0, 1) == 0) {
+      atomicAdd(&count, 2);
+      atomicExch(&lock, 0);
+      done = true;
+    }
+  }
+  __syncthreads();
+  *out = count;
+}
+
+/// Lanes leave a loop that is long for others, and store behind it, together.
+__global__ void waits_for_a_long_loop(unsigned* out) {
+  __shared__ unsigned data[64];
+  unsigned sum = 0;
+  for (unsigned i = 0; i < 1000 * threadIdx.x; ++i) sum = 3 * sum + i;
+  data[threadIdx.x] = sum;
+  __syncthreads();
+  *out = data[63];
+}
+
+__global__ void shuffles(unsigned* out) {
+  out[0] = __shfl_xor_sync(0xFFFFFFFF, threadIdx.x, 1);
+}
+
+__global__ void spins(unsigned* out) {
+  __shared__ unsigned flag;
+  if (threadIdx.x == 0) flag = 0;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    while (atomicAdd(&flag, 0) == 0) {
+    }
+    *out = 1;
+  }
+  if (threadIdx.x == 63) atomicExch(&flag, 1);
+}
+
+__global__ void throws() {
+  throw std::runtime_error("from a kernel");
+}
+
+std::vector<unsigned> counted(unsigned n) {
+  std::vector<unsigned> words(n);
+  std::iota(words.begin(), words.end(), 0U);
+  return words;
+}
+
+bool same(const Trace& a, const Trace& b) {
+  const auto key = [](const emulator::Access& x) {
+    return std::tuple(x.operation, x.width, x.warp, x.level, x.site, x.array, x.block, x.mask, x.addresses);
+  };
+  return a.blocks == b.blocks && a.addresses == b.addresses && a.sites == b.sites &&
+         std::equal(a.accesses.begin(), a.accesses.end(), b.accesses.begin(), b.accesses.end(),
+                    [&](auto& x, auto& y) { return key(x) == key(y); });
+}
+
+}  // namespace
+
+TEST_CASE("several threads give what one gives") {
+  std::vector<Trace> traces;
+  for (const unsigned threads : {1U, 2U, 7U}) {
+    auto data = counted(100 * 64);
+    traces.push_back(
+        emulate(reverse, {.grid = 100, .block = 64, .trace_blocks = {0, 57, 99}, .threads = threads}, data.data()));
+    CHECK(data[57 * 64] == 57 * 64 + 63);
+    CHECK(data[99 * 64 + 63] == 99 * 64);
+  }
+  CHECK(same(traces[0], traces[1]));
+  CHECK(same(traces[0], traces[2]));
+}
+
+TEST_CASE("several launches at once") {
+  std::vector<std::jthread> threads;
+  std::atomic<unsigned> right{0};
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&right] {
+      auto data = counted(20 * 64);
+      const auto trace = emulate(reverse, {.grid = 20, .block = 64, .threads = 2}, data.data());
+      if (data[64] == 127 && trace.accesses.size() == 4) ++right;
+    });
+  }
+  threads.clear();
+  CHECK(right == 4);
+}
+
+TEST_CASE("a trace holds the blocks that were asked for") {
+  auto data = counted(10 * 64);
+  const auto trace = emulate(reverse, {.grid = 10, .block = 64, .trace_blocks = {7, 2, 7}}, data.data());
+  CHECK(trace.kernel == "reverse");
+  CHECK(trace.blocks == std::vector<std::uint64_t>{2, 7});
+  REQUIRE(trace.accesses.size() == 8);
+  CHECK(trace.levels == 2);
+  CHECK(trace.accesses[3].block == 2);
+  CHECK(trace.accesses[4].block == 7);
+  REQUIRE(trace.arrays.size() == 1);
+  CHECK(trace.arrays[0].name == "tile");
+  CHECK(trace.arrays[0].bytes == 256);
+  CHECK(trace.addresses[trace.accesses[0].addresses + 5] == 20);
+  CHECK(trace.sites[trace.accesses[0].site].file == __FILE__);
+
+  const auto none = emulate(reverse, {.grid = 10, .block = 64, .trace_blocks = {}}, data.data());
+  CHECK(none.accesses.empty());
+
+  auto untouched = counted(10 * 64);
+  emulate(reverse, {.grid = 10, .block = 64, .trace_blocks = {3}, .run_traced_only = true}, untouched.data());
+  CHECK(untouched[0] == 0);
+  CHECK(untouched[3 * 64] == 3 * 64 + 63);
+}
+
+TEST_CASE("a warp has the lanes that were asked for") {
+  for (const unsigned warp : {1U, 16U, 32U, 48U, 64U}) {
+    auto data = counted(64);
+    const auto trace = emulate(reverse, {.grid = 1, .block = 64, .warp = warp}, data.data());
+    INFO(warp);
+    CHECK(data[0] == 63);
+    CHECK(trace.accesses.size() == 2 * ((64 + warp - 1) / warp));
+  }
+}
+
+TEST_CASE("grids and blocks have three dimensions") {
+  std::vector<unsigned> out(2 * 3 * 4 * 5 * 6 * 7);
+  emulate(three_dimensions, {.grid = {2, 3, 4}, .block = {5, 6, 7}}, out.data());
+  for (unsigned i = 0; i < out.size(); ++i) REQUIRE(out[i] == 1000 * (i / 210) + i % 210);
+}
+
+TEST_CASE("dynamic shared memory is one memory with many names") {
+  auto data = counted(64);
+  const auto trace = emulate(reverse_dynamic, {.grid = 1, .block = 64, .dynamic_shared = 256}, data.data());
+  CHECK(data == [] {
+    auto reversed = counted(64);
+    std::reverse(reversed.begin(), reversed.end());
+    return reversed;
+  }());
+  REQUIRE(trace.arrays.size() == 1);
+  CHECK(trace.arrays[0].name == "dynamic shared memory");
+  CHECK(trace.arrays[0].bytes == 256);
+}
+
+TEST_CASE("an access that its type does not align is several") {
+  std::vector<uint4> data(64, make_uint4(1, 2, 3, 4));
+  const auto trace = emulate(copy_records, {.grid = 1, .block = 64}, data.data());
+  CHECK(trace.accesses.size() == 16);  // four words in each of two warps, stored and loaded
+  for (const auto& access : trace.accesses) CHECK(access.width == 4);
+  CHECK(conflicts(trace, "sm_90") == 0);
+  CHECK(data[0].w == 4);
+}
+
+TEST_CASE("a vector of constants is one access") {
+  std::vector<uint4> out(64);
+  const auto trace = emulate(clear_vectors, {.grid = 1, .block = 64}, out.data());
+  for (const auto& access : trace.accesses) {
+    if (access.operation == banks::Operation::store) CHECK(access.width == 16);
+  }
+  CHECK(emulator::report(trace, *banks::find_architecture("sm_90")).stores.conflicts == 0);
+}
+
+TEST_CASE("who holds a lock gets through, though the others spin at an earlier place") {
+  unsigned out = 0;
+  emulate(takes_turns, {.grid = 1, .block = 8, .trace_blocks = {}}, &out);
+  CHECK(out == 16);
+}
+
+TEST_CASE("who has left a loop waits for the others, however long") {
+  unsigned out = 0;
+  const auto trace = emulate(waits_for_a_long_loop, {.grid = 1, .block = 64}, &out);
+  REQUIRE(trace.accesses.size() == 4);
+  CHECK(trace.accesses[0].mask == 0xFFFFFFFF);
+  CHECK(trace.accesses[1].mask == 0xFFFFFFFF);
+}
+
+TEST_CASE("a hundred thousand blocks leave nothing behind") {
+  unsigned out = 0;
+  emulate(shuffles, {.grid = 100000, .block = 32, .threads = 1}, &out);
+  CHECK(out == 30);
+}
+
+TEST_CASE("a warp that waits for another does not keep it from running") {
+  unsigned out = 0;
+  emulate(spins, {.grid = 1, .block = 64}, &out);
+  CHECK(out == 1);
+}
+
+TEST_CASE("what a kernel throws arrives, and of several failures the first block's") {
+  CHECK_THROWS_WITH(emulate(throws, {.grid = 1, .block = 4}), "from a kernel");
+  std::vector<unsigned> out(64);
+  for (const unsigned threads : {1U, 4U}) {
+    try {
+      emulate(fails_in_block, {.grid = 50, .block = 64, .threads = threads}, out.data(), 11U);
+      FAIL("nothing was thrown");
+    } catch (const emulator::Diagnosis& diagnosis) {
+      CHECK(diagnosis.block == Dim3(11, 0, 0));
+    }
+  }
+}
+
+TEST_CASE("launches that are none") {
+  unsigned word = 0;
+  CHECK_THROWS_AS(emulate(spins, {.grid = 0, .block = 64}, &word), std::invalid_argument);
+  CHECK_THROWS_AS(emulate(spins, {.grid = 1, .block = {64, 0}}, &word), std::invalid_argument);
+  CHECK_THROWS_AS(emulate(spins, {.grid = {1, 70000}, .block = 64}, &word), std::invalid_argument);
+  CHECK_THROWS_AS(emulate(spins, {.grid = 1, .block = {1, 1, 65}}, &word), std::invalid_argument);
+  CHECK_THROWS_AS(emulate(spins, {.grid = 1, .block = 1025}, &word), std::invalid_argument);
+  CHECK_THROWS_AS(emulate(spins, {.grid = 1, .block = 64, .warp = 65}, &word), std::invalid_argument);
+  CHECK_THROWS_AS(emulate(spins, {.grid = 1, .block = 64, .warp = 0}, &word), std::invalid_argument);
+  CHECK_THROWS_AS(emulate(spins, {.grid = 1, .block = 64, .dynamic_shared = 1 << 20}, &word), std::invalid_argument);
+  CHECK_THROWS_AS(emulate(spins, {.grid = 1, .block = 64, .trace_blocks = {1}}, &word), std::invalid_argument);
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+//
+// Scans in one launch: what blocks tell each other, over many launches with one state, on one and on many threads of
+// the host; and what happens to those who wait for a word that does not come.
+#include <numeric>
+
+#include <bankwise/emulator/cuda.hpp>
+#include <bankwise/study/case_study.hpp>
+#include "tests/catch_any.hpp"
+
+namespace sound {
+#include "prefix_sum/look_back.cuh"
+}
+namespace impatient {
+#include "mutants/never_waits.cuh"
+}
+namespace silent {
+#include "mutants/tile_3_is_silent.cuh"
+}
+namespace engineless {
+#include "mutants/ring_without_engine.cuh"
+}
+
+using namespace bankwise;
+
+namespace {
+
+using Kernel = void (*)(const unsigned*, unsigned*, unsigned long long*, std::size_t);
+using State = std::vector<unsigned long long>;
+
+Words input_of(std::size_t n, unsigned seed) {
+  Words words(n);
+  for (std::size_t i = 0; i < n; ++i) words[i] = hashed_word(i + 1000003 * seed);
+  return words;
+}
+
+/// A kernel, and how it is launched. Its arguments are of this kind in each of the namespaces.
+struct Scan {
+  const char* name;
+  Kernel kernel;
+  std::size_t tile;
+  unsigned block, dynamic_shared, most_blocks;
+};
+constexpr unsigned as_many_as_tiles = ~0U;
+const Scan look_back{"look_back", sound::scan_look_back, sound::TILE, sound::BLOCK, 0, as_many_as_tiles};
+const Scan never_waits{"never_waits",   impatient::scan_look_back, impatient::TILE, impatient::BLOCK, 0,
+                       as_many_as_tiles};
+const Scan tile_3_is_silent{"tile_3_is_silent", silent::scan_look_back, silent::TILE, silent::BLOCK, 0,
+                            as_many_as_tiles};
+
+Scan ring(unsigned blocks) {
+  using namespace engineless;
+  return {"ring", scan_ring, TILE, engineless::BLOCK, STAGES * TILE * 4, blocks};
+}
+
+State state_for(const Scan& scan, std::size_t n) {
+  return State(32 + tiles(n, scan.tile, 1), 0);
+}
+
+/// One launch, right or not.
+void check_launch(const Scan& scan, State& state, std::size_t n, unsigned threads, unsigned seed, unsigned warp = 32) {
+  const Words input = input_of(n, seed);
+  Words expected(n), output(n, 0xCDCDCDCD);
+  std::exclusive_scan(input.begin(), input.end(), expected.begin(), 0U);
+  const auto blocks = unsigned(std::min<std::uint64_t>(tiles(n, scan.tile, 1), scan.most_blocks));
+  emulator::Launch launch{.grid = blocks, .block = scan.block};
+  launch.dynamic_shared = scan.dynamic_shared;
+  launch.threads = threads;
+  launch.warp = warp;
+  launch.source_lines = false;
+  emulate(scan.kernel, launch, input.data(), output.data(), state.data(), n);
+  INFO(scan.name << ", n " << n << ", " << blocks << " blocks on " << threads << " threads, launch " << seed);
+  CHECK(output == expected);
+}
+
+/// Launches of all sizes with one state, larger ones after smaller ones and the other way round.
+void check_sizes(const Scan& scan, unsigned threads) {
+  const std::size_t t = scan.tile, many = 40 * t + 1234;
+  State state = state_for(scan, many);
+  unsigned launch = 0;
+  for (const std::size_t n : {many, std::size_t{0}, 3 * t, std::size_t{1}, 3 * t + 1, std::size_t{3}, std::size_t{5},
+                              t - 1, t, t + 1, 7 * t - 1, 7 * t, many, 5 * t + 3, many}) {
+    check_launch(scan, state, n, threads, launch);
+    // All tickets are given back, and the launches are counted.
+    CHECK(state[0] == (1ULL + launch) << 32);
+    ++launch;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a scan that looks back needs no clearing between launches of any size") {
+  for (const unsigned threads : {1, 2, 3, 16}) check_sizes(look_back, threads);
+}
+
+TEST_CASE("who does not wait adds up what is missing, and nothing twice") {
+  for (const unsigned threads : {1, 2, 16}) check_sizes(never_waits, threads);
+}
+
+TEST_CASE("a scan ends, and is right, though a tile never says anything") {
+  for (const unsigned threads : {1, 2, 16}) check_sizes(tile_3_is_silent, threads);
+}
+
+TEST_CASE("numbers of launches begin anew") {
+  for (const Scan& scan : {look_back, never_waits, ring(2)}) {
+    const std::size_t n = 9 * scan.tile + 77;
+    State state = state_for(scan, n);
+    state[0] = ((1ULL << 30) - 2) << 32;  // the number has 30 bits in a tile's word, 32 in the counter
+    for (unsigned launch = 0; launch < 4; ++launch) check_launch(scan, state, n, 4, launch);
+    state[0] = ((1ULL << 32) - 2) << 32;
+    for (unsigned launch = 0; launch < 4; ++launch) check_launch(scan, state, n, 4, launch);
+  }
+}
+
+TEST_CASE("warps of 64 lanes look back as well") {
+  State state = state_for(look_back, 20 * look_back.tile);
+  check_launch(look_back, state, 20 * look_back.tile - 5, 4, 0, 64);
+}
+
+TEST_CASE("the ring's blocks share the tiles, whoever is quicker, with what a CPU has for a copy engine") {
+  for (const unsigned blocks : {1, 2, 3, 7}) {
+    for (const unsigned threads : {1, 2, 7}) check_sizes(ring(blocks), threads);
+  }
+}
+
+TEST_CASE("the ring's blocks may be more than the tiles") {
+  const Scan scan = ring(1);
+  State state = state_for(scan, 3 * scan.tile);
+  const Words input = input_of(2 * scan.tile + 9, 1);
+  Words expected(input.size()), output(input.size());
+  std::exclusive_scan(input.begin(), input.end(), expected.begin(), 0U);
+  for (unsigned launch = 0; launch < 3; ++launch) {
+    emulator::Launch shape{.grid = 11, .block = scan.block};
+    shape.dynamic_shared = scan.dynamic_shared;
+    emulate(scan.kernel, shape, input.data(), output.data(), state.data(), input.size());
+    CHECK(output == expected);
+    CHECK(state[0] == (1ULL + launch) << 32);
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+//
+// Kernels of the repository, broken on purpose: each is caught, and at the right line.
+#include <bankwise/emulator/cuda.hpp>
+#include <bankwise/emulator/report.hpp>
+#include "diagnosis_of.hpp"
+#include "tests/catch_any.hpp"
+
+namespace barrier {
+#include "mutants/barrier_removed.cuh"
+}
+namespace bounds {
+#include "mutants/stores_out_of_bounds.cuh"
+}
+namespace unpadded {
+#include "mutants/index_unpadded.cuh"
+}
+
+using namespace bankwise;
+using bankwise::emulator::Diagnosis;
+using bankwise::emulator::Fault;
+
+namespace {
+
+std::string mutant(const std::string& name) {
+  return std::string(MUTANTS) + "/" + name + ".cuh";
+}
+
+}  // namespace
+
+TEST_CASE("a barrier that was removed is a race") {
+  const std::vector<uint4> in(256, make_uint4(1, 2, 3, 4));
+  std::vector<uint4> out(1);
+  const auto found = diagnosis_of(
+      [&] { emulate(barrier::reduce_naive, {.grid = 1, .block = 256}, in.data(), out.data(), in.size()); });
+  REQUIRE(found);
+  CHECK(found->fault == Fault::race);
+  // Warp 0 goes on to the next step and reads what warp 2 has not added up.
+  CHECK(found->site.line == line_with(mutant("barrier_removed"), "const uint4 b = part[lane + stride]"));
+  CHECK(found->site.file == mutant("barrier_removed"));
+}
+
+TEST_CASE("a store out of bounds is caught, though the next array would have taken it") {
+  const std::vector<unsigned> in(32 * 32, 1);
+  std::vector<unsigned> out(in.size());
+  const auto found = diagnosis_of([&] {
+    emulate(bounds::transpose_tile32_padded, {.grid = 1, .block = {32, 8}}, in.data(), out.data(), 32, 32);
+  });
+  REQUIRE(found);
+  CHECK(found->fault == Fault::out_of_bounds);
+  CHECK(found->site.line == line_with(mutant("stores_out_of_bounds"), "tile[r + 1][x]"));
+  CHECK(found->lanes == std::vector{32U * 7});  // row 31 + 1, column 0
+  CHECK_THAT(found->what(), Catch::Matchers::ContainsSubstring("writes 4 bytes at byte 4224 of tile, which has 4224"));
+}
+
+TEST_CASE("a pad that is declared but not used shows in the line that it was for") {
+  const std::vector<unsigned> in(512, 1);
+  std::vector<unsigned> out(in.size()), totals(1);
+  const auto trace =
+      emulate(unpadded::scan_padded, {.grid = 1, .block = 256}, in.data(), out.data(), totals.data(), 512);
+  CHECK(out[511] == 511);  // right all the same
+  CHECK(conflicts(trace, "sm_90") > 0);
+  const auto report = emulator::report(trace, *banks::find_architecture("sm_90"));
+  const auto worst = std::max_element(report.lines.begin(), report.lines.end(),
+                                      [](auto& a, auto& b) { return a.costs.conflicts < b.costs.conflicts; });
+  CHECK(worst->site.line == line_with(mutant("index_unpadded"), "tree[pad(right)] +="));
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#include <cstring>
+#include <map>
+#include <optional>
+#include <string>
+
+#include <bankwise/gpu/backend.hpp>
+#include <bankwise/gpu/error.hpp>
+#include "tests/catch_any.hpp"
+
+using namespace bankwise::gpu;
+
+namespace {
+
+Place called_from(Place where = Place::here()) {
+  return where;
+}
+
+}  // namespace
+
+TEST_CASE("a place is the caller's") {
+  const Place place = called_from();
+  CHECK(place.line == __LINE__ - 1);
+  CHECK(std::strcmp(place.file, __FILE__) == 0);
+}
+
+TEST_CASE("an error holds the call, its name and the place, without the folder") {
+  const Error error("cudaMalloc(&p, 5)", "cudaErrorMemoryAllocation (out of memory)", {"a/b/session.cpp", 17});
+  CHECK(std::string(error.what()) == "cudaMalloc(&p, 5): cudaErrorMemoryAllocation (out of memory) (session.cpp:17)");
+}
+
+TEST_CASE("a kernel may need a compute capability, which goes for NVIDIA's devices alone") {
+  DeviceInfo device;
+  device.name = "a GPU";
+  for (const auto& [architecture, capability] : std::map<std::string, std::optional<unsigned>>{
+           {"", {}}, {"gfx942", {}}, {"sm_", {}}, {"sm_x", {}}, {"sm_75", 75}, {"sm_100", 100}}) {
+    device.architecture = architecture;
+    INFO(architecture);
+    CHECK(compute_capability(device) == capability);
+    CHECK_NOTHROW(require_capability(device, "transpose_persisting", capability.value_or(80)));
+    CHECK_NOTHROW(require_capability(device, "transpose_persisting", 0));
+  }
+  device.architecture = "sm_75";
+  CHECK_THROWS_WITH(require_capability(device, "transpose_persisting", 80),
+                    "transpose_persisting needs compute capability 8.0; a GPU has 7.5");
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <stdexcept>
+
+#include <bankwise/gpu/repeat_phase.hpp>
+#include "tests/catch_any.hpp"
+
+using namespace bankwise::gpu;
+
+TEST_CASE("only the marking lines change") {
+  const std::string source = "a\n  // --- shared-memory phase ---\n  b;\n  // --- end of phase ---\nc\n";
+  CHECK(has_phase(source));
+  CHECK(repeat_phase(source, Api::cuda, 3) ==
+        "a\n  for (int turn = 0; turn < 3; ++turn) {\n  b;\n  __syncthreads(); }\nc\n");
+  CHECK(repeat_phase(source, Api::opencl, 5) ==
+        "a\n  for (int turn = 0; turn < 5; ++turn) {\n  b;\n  barrier(CLK_LOCAL_MEM_FENCE); }\nc\n");
+}
+
+TEST_CASE("a source must mark one whole phase") {
+  const std::string begin(phase_begin), end(phase_end);
+  CHECK_FALSE(has_phase("nothing"));
+  for (const auto& source : {std::string("nothing"), begin, end, begin + begin + end, begin + end + end}) {
+    INFO(source);
+    CHECK_THROWS_AS(repeat_phase(source, Api::cuda), std::invalid_argument);
+  }
+}
+
+TEST_CASE("the number of turns is odd, so that a transposed tile ends transposed") {
+  CHECK(block_scope_repeats % 2 == 1);
+}

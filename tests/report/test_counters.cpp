@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+//
+// Hardware counters as the reports show them, with numbers made up; reading them takes a GPU.
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include <bankwise/bench/options.hpp>
+#include <bankwise/report/report.hpp>
+#include <bankwise/support/by_reason.hpp>
+#include <bankwise/support/exit_code.hpp>
+#include "tests/case_studies.hpp"
+#include "tests/catch_any.hpp"
+
+using namespace bankwise;
+using Catch::Matchers::ContainsSubstring;
+using nlohmann::json;
+
+namespace {
+
+const banks::Architecture& sm_90() {
+  return *banks::find_architecture("sm_90");
+}
+
+gpu::Counters counted() {
+  gpu::Counters counters;
+  counters.shared_load_passes = 1'000'300;
+  counters.shared_load_conflicts = 500'000;
+  counters.shared_store_passes = 2000;
+  counters.shared_store_conflicts = counters.shared_atomic_passes = counters.shared_atomic_conflicts = 0;
+  counters.warp_instructions = 1000;
+  counters.lane_instructions = 16'000;
+  counters.dram_read_bytes = 1'500'000'000;
+  counters.replays = 2;  // and no dram_write_bytes: not every GPU has all
+  return counters;
+}
+
+JobModel model() {
+  JobModel model{&sm_90(), {}, {}, {}, 0.75, {}};
+  model.loads = emulator::Costs{.passes = 1'000'000, .ideal = 500'000, .conflicts = 500'000};
+  model.stores = emulator::Costs{.passes = 2100, .ideal = 2100};
+  return model;  // and no atomics: the model lacks their cost
+}
+
+/// naive with counters and a model, scalar with counters alone, packed without permission.
+Report make_report() {
+  Report report{&reduction::case_study(), {"reduction", "--counters"}, {}, {}, {}};
+  gpu::DeviceInfo device;
+  device.api = gpu::Api::cuda;
+  device.name = "A GPU";
+  report.devices.reserve(1);
+  report.devices.push_back(device);
+  Result row;
+  row.device = &report.devices.front();
+  row.extent = {1, 100};
+  row.bytes = 2'000'000'000;
+  row.status = Status::ok;
+  row.architecture = &sm_90();
+  row.stop = "quiet";
+  for (const char* name : {"naive", "scalar", "packed"}) {
+    row.variant = name;
+    report.results.push_back(row);
+  }
+  report.results[0].counters = CounterResult{counted(), {}, model()};
+  report.results[1].counters = CounterResult{counted(), {}, {}};
+  report.results[2].counters = CounterResult{{}, gpu::why_no_counters(35, "cuptiRangeProfilerEnable", "?"), {}};
+  return report;
+}
+
+std::size_t commas(const std::string& line) {
+  bool quoted = false;
+  std::size_t count = 0;
+  for (const char c : line) {
+    if (c == '"') quoted = !quoted;
+    if (c == ',' && !quoted) ++count;
+  }
+  return count;
+}
+
+std::optional<Options> options_of(std::vector<const char*> words) {
+  words.insert(words.begin(), "reduction");
+  return parse_options(reduction::case_study(), int(words.size()), words.data());
+}
+
+}  // namespace
+
+TEST_CASE("counters in JSON: counted, by the model, and the difference") {
+  const auto results = json::parse(json_report(make_report())).at("results");
+  const json& full = results.at(0).at("counters");
+  CHECK(full.at("shared_load_passes") == 1'000'300);
+  CHECK(full.at("shared_load_conflicts") == 500'000);
+  CHECK(full.at("shared_atomic_passes") == 0);
+  CHECK(full.at("simt_efficiency") == 0.5);
+  CHECK(full.at("dram_read_bytes") == 1'500'000'000);
+  CHECK(full.at("dram_write_bytes").is_null());
+  CHECK(full.at("replays") == 2);
+  CHECK(full.at("reason") == "");
+  CHECK(full.at("model").at("shared_load_passes") == 1'000'000);
+  CHECK(full.at("model").at("shared_atomic_passes").is_null());
+  CHECK(full.at("model").at("simt_efficiency") == 0.75);
+  CHECK(full.at("model").at("architecture") == "sm_90");
+  CHECK(full.at("difference").at("shared_load_passes") == 300);
+  CHECK(full.at("difference").at("shared_load_conflicts") == 0);
+  CHECK(full.at("difference").at("shared_store_passes") == -100);
+  CHECK(full.at("difference").at("shared_atomic_passes").is_null());
+  CHECK(full.at("difference").at("simt_efficiency") == -0.25);
+
+  const json& alone = results.at(1).at("counters");
+  CHECK(alone.at("shared_store_passes") == 2000);
+  CHECK(alone.at("model").is_null());
+  CHECK(alone.at("difference").is_null());
+
+  const json& refused = results.at(2).at("counters");
+  CHECK(refused.at("shared_load_passes").is_null());
+  CHECK(refused.at("simt_efficiency").is_null());
+  CHECK_THAT(refused.at("reason").get<std::string>(), ContainsSubstring("NVreg_RestrictProfilingToAdminUsers=0"));
+  CHECK(results.at(2).at("status") == "ok");
+}
+
+TEST_CASE("counters in CSV: as many fields in each line") {
+  Report report = make_report();
+  report.results.push_back(report.results.front());
+  report.results.back().counters.reset();  // a row that failed has none
+  std::istringstream csv(csv_report(report));
+  std::string head, line;
+  std::getline(csv, head);
+  CHECK_THAT(head, ContainsSubstring(",shared_load_passes,shared_load_passes_model,"));
+  CHECK_THAT(head, ContainsSubstring(",dram_read_bytes,dram_write_bytes,no_counters_because"));
+  std::size_t lines = 0;
+  for (; std::getline(csv, line); ++lines) {
+    INFO(line);
+    CHECK(commas(line) == commas(head));
+    if (lines == 0) CHECK_THAT(line, ContainsSubstring(",1000300,1000000,500000,500000,2000,2100,0,0,0,,0,,0.5,0.75,"));
+  }
+  CHECK(lines == 4);
+}
+
+TEST_CASE("counters in the tables") {
+  const Report report = make_report();
+  const std::string table = text_report(report);
+  CHECK_THAT(table, ContainsSubstring("counted"));
+  CHECK_THAT(table, ContainsSubstring("2.00 x"));  // 1002300 passes, 500000 of them conflicts
+
+  const std::string text = counters_text(report);
+  INFO(text);
+  CHECK_THAT(text, ContainsSubstring("cuda:0 A GPU"));
+  CHECK_THAT(text, ContainsSubstring("1 000 300"));
+  CHECK_THAT(text, ContainsSubstring("+300"));
+  CHECK_THAT(text, ContainsSubstring("-100"));
+  CHECK_THAT(text, ContainsSubstring("-25.0"));  // percent of lanes
+  CHECK_THAT(text, ContainsSubstring("1.50 GB"));
+  CHECK_THAT(text,
+             ContainsSubstring("\n  packed: the driver lets administrators alone read hardware counters; run as root"));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(": ") == std::string::npos) CHECK(line.size() <= 100);
+  }
+
+  Report without = report;
+  for (auto& result : without.results) result.counters.reset();
+  CHECK(counters_text(without).empty());
+  CHECK(text_report(without).find("counted") == std::string::npos);
+  CHECK(csv_report(without).find("shared_load_passes") == std::string::npos);
+}
+
+TEST_CASE("why there are no counters, and what to do") {
+  const auto why = [](int error) { return gpu::why_no_counters(error, "cuptiSomething", "CUPTI_ERROR_SOMETHING"); };
+  CHECK_THAT(why(35), ContainsSubstring("run as root"));
+  CHECK_THAT(why(40), ContainsSubstring("hypervisor"));
+  CHECK_THAT(why(26), ContainsSubstring("end other profilers"));
+  CHECK_THAT(why(999), ContainsSubstring("cuptiSomething: CUPTI_ERROR_SOMETHING"));
+  CHECK(by_reason({{"a", "this"}, {"b", "that"}, {"c", "this"}}) == "  a, c: this\n  b: that\n");
+}
+
+TEST_CASE("passes over ideal need all of their counters") {
+  CHECK(counted_over_ideal(counted()) == 1'002'300.0 / 502'300.0);
+  gpu::Counters some = counted();
+  some.shared_store_conflicts.reset();
+  CHECK_FALSE(counted_over_ideal(some));
+  CHECK_FALSE(counted_over_ideal({}));
+  CHECK_FALSE(gpu::simt_efficiency({}));
+}
+
+TEST_CASE("counters are for CUDA, and not for other profilers") {
+  CHECK_FALSE(options_of({})->counters);
+  CHECK(options_of({"--counters"})->counters);
+  CHECK_THROWS_AS(options_of({"--counters", "--profile"}), UsageError);
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+//
+// Levels as the reports show them: text, JSON, picture.
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include <bankwise/report/report.hpp>
+#include "tests/bankcheck/predict/well_formed.hpp"
+#include "tests/case_studies.hpp"
+#include "tests/programs.hpp"
+
+using namespace bankwise;
+using nlohmann::json;
+
+namespace {
+
+Report report_of(const CaseStudy& study, Extent extent, const std::vector<const char*>& architectures) {
+  Report report{&study, {"test"}, {}, {}, {}};
+  std::vector<const Variant*> variants;
+  for (const Variant& variant : study.variants) {
+    if (!variant.library) variants.push_back(&variant);
+  }
+  for (const char* name : architectures) {
+    for (auto& levels : levels_of(study, variants, extent, *banks::find_architecture(name))) {
+      report.levels.push_back(std::move(levels));
+    }
+  }
+  return report;
+}
+
+std::set<std::string> keys(const json& row) {
+  std::set<std::string> keys;
+  for (const auto& [key, value] : row.items()) keys.insert(key);
+  return keys;
+}
+
+}  // namespace
+
+TEST_CASE("levels and totals in JSON") {
+  const auto report = json::parse(json_report(report_of(transpose::case_study(), {64, 64}, {"sm_90", "gfx942"})));
+  REQUIRE(report.at("totals").size() == 2 * 13);
+  for (const auto& row : report.at("totals")) {
+    CHECK(keys(row) == std::set<std::string>{"variant", "architecture", "alu_utilization", "simt_efficiency", "passes",
+                                             "ideal_passes", "conflicts", "reason"});
+    CHECK(row.at("reason").get<std::string>().empty() == row.at("passes").is_number());
+  }
+  REQUIRE(report.at("levels").size() == 2 * 10 * 2);  // global, tma and blocked have none
+  for (const auto& row : report.at("levels")) {
+    CHECK(keys(row) == std::set<std::string>{"variant", "architecture", "warp_width", "block", "kernel", "level",
+                                             "name", "active_lanes", "issued_warps", "alu_utilization", "accesses",
+                                             "passes", "ideal_passes", "conflicts"});
+    const auto name = row.at("variant").get<std::string>();
+    CHECK(row.at("block") == variant_of(transpose::case_study(), name).group.size());
+    CHECK(row.at("warp_width") == (row.at("architecture") == "sm_90" ? 32 : 64));
+    CHECK(row.at("passes") == row.at("ideal_passes").get<int>() + row.at("conflicts").get<int>());
+  }
+  CHECK(report.at("levels").at(1).at("kernel") == "transpose_naive");
+  CHECK(report.at("levels").at(1).at("name") == "columns out");
+  CHECK(report.at("levels").at(1).at("passes") == 64);
+  CHECK(report.at("totals").at(0).at("alu_utilization").is_null());  // global
+}
+
+TEST_CASE("a level without accesses keeps its place in JSON") {
+  const Report report = report_of(access_patterns::case_study(), {1, 5}, {"sm_90"});
+  const auto level = json::parse(json_report(report)).at("levels").at(1);
+  CHECK(level.at("name") == "clock");
+  CHECK(level.at("accesses") == 0);
+  CHECK(level.at("passes") == 0);
+  CHECK(level.at("alu_utilization").is_null());
+  CHECK(levels_text(report).empty());  // its own table shows the passes of each pattern
+}
+
+TEST_CASE("an access without a known cost leaves nulls, and its sentence") {
+  // An architecture that has no rule for anything.
+  banks::Architecture nothing = *banks::find_architecture("sm_90");
+  nothing.rules = {};
+  const Variant* const naive = &variant_of(reduction::case_study(), "naive");
+  Report report{&reduction::case_study(), {}, {}, {}, {}};
+  report.levels = levels_of(*report.study, std::span(&naive, 1), {1, 1000}, nothing);
+  const auto parsed = json::parse(json_report(report));
+  CHECK(parsed.at("levels").at(0).at("passes").is_null());
+  CHECK(parsed.at("levels").at(0).at("alu_utilization") == 1);
+  CHECK(parsed.at("totals").at(0).at("passes").is_null());
+  CHECK_FALSE(parsed.at("totals").at(0).at("reason").get<std::string>().empty());
+  CHECK(levels_text(report).find(" ? ") != std::string::npos);
+  CHECK(levels_svg(report).find("cost unknown") != std::string::npos);
+}
+
+TEST_CASE("the text has a column a level, and no line too long") {
+  for (const CaseStudy* study : {&reduction::case_study(), &prefix_sum::case_study(), &transpose::case_study()}) {
+    const std::string text =
+        levels_text(report_of(*study, study->is_matrix ? Extent{64, 64} : Extent{1, 5000}, {"sm_13"}));
+    INFO(text);
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 100);
+    for (const Variant& variant : study->variants) CHECK((variant.library || text.find(variant.name) != text.npos));
+  }
+  const std::string text = levels_text(report_of(prefix_sum::case_study(), {1, 5000}, {"sm_90", "hd5870"}));
+  CHECK(count(text, "731/174") == 2);
+  CHECK(count(text, "on hd5870") == 1);
+  // On each: up and down in the table of naive and padded, and in that of padded_twice; and added by hillis_steele.
+  CHECK(count(text, "128") == 2 * (2 + 2 + 1));
+  CHECK(
+      levels_text(report_of(transpose::case_study(), {64, 64}, {"sm_90"})).find("global, blocked: no shared memory") !=
+      std::string::npos);
+}
+
+TEST_CASE("the picture is well-formed, with a panel for each variant") {
+  for (const CaseStudy* study : all_case_studies) {
+    const Extent extent = study->is_matrix ? Extent{64, 64} : Extent{1, 5000};
+    const std::string svg = levels_svg(report_of(*study, extent, {"sm_90", "gfx942"}));
+    CHECK(what_is_malformed(svg) == "");
+    const auto variants =
+        std::count_if(study->variants.begin(), study->variants.end(), [](auto& v) { return !v.library; });
+    CHECK(count(svg, "class=\"panel\"") == std::size_t(variants));
+    CHECK(svg.find("gfx942") == std::string::npos);  // the first architecture alone
+  }
+  const std::string svg = levels_svg(report_of(reduction::case_study(), {1, 5000}, {"sm_90"}));
+  CHECK(count(svg, "add 32, lanes 0 to 31: conflicts 0") == 3);   // naive, packed, first_add
+  CHECK(count(svg, "add 32, lanes 0 to 31: conflicts 3") == 1);   // scalar: four lanes in a bank
+  CHECK(count(svg, "add 32, lanes 0 to 31: conflicts 28") == 1);  // interleaved: eight in each of four quarters
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include <bankwise/report/report.hpp>
+#include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/output_file.hpp>
+#include <bankwise/support/table.hpp>
+#include "tests/case_studies.hpp"
+#include "tests/programs.hpp"
+
+using namespace bankwise;
+
+namespace {
+
+/// A report of two rows: one measured, one that could not run and says so with quotes and a second line.
+Report make_report(double median = 2e-6) {
+  Report report{&reduction::case_study(), {"reduction", "--n", "1"}, {}, {}};
+  gpu::DeviceInfo device;
+  device.index = 3;
+  device.name = "A \"fine\" device";
+  report.devices.reserve(1);
+  report.devices.push_back(device);
+  Result good;
+  good.device = &report.devices.front();
+  good.variant = "naive";
+  good.extent = {1, 7};
+  good.bytes = 128;
+  good.status = Status::ok;
+  good.launches = 1;
+  good.samples = {median, median, median};
+  good.stop = "quiet";
+  good.time_median = good.time_min = median;
+  good.noise = 0.01;
+  good.bytes_per_second = 128 / median;
+  good.speedup_over_naive = 1;
+  Result bad = good;
+  bad.variant = "packed";
+  bad.status = Status::error;
+  bad.reason = "packed.cl does not compile:\n\"quoted\"";
+  bad.samples.clear();
+  bad.time_median = bad.time_min = bad.noise = bad.bytes_per_second = bad.speedup_over_naive = std::nullopt;
+  report.results = {good, bad};
+  return report;
+}
+
+}  // namespace
+
+TEST_CASE("JSON holds everything, units in the keys") {
+  const auto json = nlohmann::json::parse(json_report(make_report()));
+  CHECK(json.at("schema_version") == 1);
+  CHECK(json.at("case") == "reduction");
+  CHECK(json.at("command").size() == 3);
+  CHECK(json.at("devices").at(0).at("index") == 3);
+  CHECK(json.at("devices").at(0).at("warp_width").is_null());
+  const auto& good = json.at("results").at(0);
+  CHECK(good.at("variant") == "naive");
+  CHECK(good.at("device") == 3);
+  CHECK(good.at("n") == 7);
+  CHECK(good.at("time_median_s") == 2e-6);
+  CHECK(good.at("samples_s").size() == 3);
+  CHECK(good.at("counters").is_null());
+  const auto& bad = json.at("results").at(1);
+  CHECK(bad.at("status") == "error");
+  CHECK(bad.at("reason") == "packed.cl does not compile:\n\"quoted\"");
+  CHECK(bad.at("time_median_s").is_null());
+}
+
+TEST_CASE("CSV has one line a row and as many fields in each") {
+  std::istringstream csv(csv_report(make_report()));
+  std::string line;
+  std::size_t lines = 0;
+  for (; std::getline(csv, line); ++lines) {
+    bool quoted = false;
+    std::size_t commas = 0;
+    for (const char c : line) {
+      if (c == '"') quoted = !quoted;
+      if (c == ',' && !quoted) ++commas;
+    }
+    CHECK(commas == 21);
+  }
+  CHECK(lines == 3);
+}
+
+TEST_CASE("the text shows the reason of what did not run, in full") {
+  const std::string text = text_report(make_report());
+  CHECK(text.find("naive") != std::string::npos);
+  CHECK(text.find("\"quoted\"") != std::string::npos);
+}
+
+TEST_CASE("a row above copy is called suspicious") {
+  Report report = make_report();
+  report.results.front().of_copy = 1.04;
+  CHECK(text_report(report).find("warning") == std::string::npos);
+  report.results.front().of_copy = 1.06;
+  CHECK(text_report(report).find("warning") != std::string::npos);
+}
+
+TEST_CASE("two runs are compared row by row, within the noise of both") {
+  const ScratchDirectory scratch;
+  const auto path = scratch.path() / "old.json";
+  std::ofstream(path) << json_report(make_report(2e-6));
+  const Baseline baseline(reduction::case_study(), path);
+  CHECK(baseline.compare(make_report(2e-6)).find("within the noise") != std::string::npos);
+  CHECK(baseline.compare(make_report(3e-6)).find("slower") != std::string::npos);
+  CHECK(baseline.compare(make_report(1e-6)).find("faster") != std::string::npos);
+  Report other = make_report();
+  other.results.front().extent = {1, 8};
+  CHECK(baseline.compare(other).find("0 rows in both, 1 only before, 1 only now") != std::string::npos);
+}
+
+TEST_CASE("few samples have no noise, and no verdict") {
+  const ScratchDirectory scratch;
+  const auto path = scratch.path() / "old.json";
+  std::ofstream(path) << json_report(make_report(2e-6));
+  Report few = make_report(3e-6);
+  few.results.front().noise.reset();
+  CHECK(Baseline(reduction::case_study(), path).compare(few).find("too few samples") != std::string::npos);
+}
+
+TEST_CASE("bytes that are not UTF-8 do not cost the report") {
+  Report report = make_report();
+  report.command.emplace_back("\xff");
+  CHECK(nlohmann::json::parse(json_report(report)).at("command").size() == 4);
+}
+
+TEST_CASE("what is no report of this case study is refused") {
+  const ScratchDirectory scratch;
+  const auto path = scratch.path() / "old.json";
+  CHECK_THROWS_AS(Baseline(reduction::case_study(), path), UsageError);
+  const std::string good = json_report(make_report());
+  std::string other_device = good;
+  other_device.replace(other_device.rfind("\"device\":3"), 10, "\"device\":4");
+  for (const std::string& text : {std::string(), std::string("{"), std::string("[]"),
+                                  std::string("{\"schema_version\":1}"), good.substr(0, good.size() / 2)}) {
+    std::ofstream(path) << text;
+    CHECK_THROWS_AS(Baseline(reduction::case_study(), path), UsageError);
+  }
+  std::ofstream(path) << good;
+  CHECK_NOTHROW(Baseline(reduction::case_study(), path));
+  CHECK_THROWS_AS(Baseline(transpose::case_study(), path), UsageError);
+}
+
+TEST_CASE("an output file is written whole or not at all") {
+  const ScratchDirectory scratch;
+  const auto path = scratch.path() / "out.json";
+  std::ofstream(path) << "old";
+  { const OutputFile unused("--json", path.string()); }
+  CHECK(text_of(path) == "old");
+  OutputFile("--json", path.string()).write("new");
+  CHECK(text_of(path) == "new");
+  CHECK(std::distance(std::filesystem::directory_iterator(scratch.path()), {}) == 1);
+  CHECK_THROWS_AS(OutputFile("--json", scratch.path().string()), UsageError);
+  CHECK_THROWS_AS(OutputFile("--json", (scratch.path() / "no" / "such").string()), UsageError);
+}
+
+TEST_CASE("tables line up") {
+  CHECK(format_table({{"a", "bb", "c"}, {"aaa", "b", "see"}}, 1, true) == "  a    bb  c\n  aaa   b  see\n");
+}

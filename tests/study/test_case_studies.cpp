@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+//
+// The problems without a device: plans, references, sizes.
+#include <set>
+
+#include <bankwise/gpu/error.hpp>
+#include <bankwise/study/case_study.hpp>
+#include "tests/case_studies.hpp"
+#include "tests/catch_any.hpp"
+
+using namespace bankwise;
+
+namespace {
+
+const CaseStudy& reduce = reduction::case_study();
+const CaseStudy& scan = prefix_sum::case_study();
+const CaseStudy& flip = transpose::case_study();
+
+}  // namespace
+
+TEST_CASE("tiles rounds up") {
+  CHECK(tiles(0, 256) == 0);
+  CHECK(tiles(0, 256, 1) == 1);
+  CHECK(tiles(1, 256) == 1);
+  CHECK(tiles(256, 256) == 1);
+  CHECK(tiles(257, 256) == 2);
+  CHECK(tiles(~std::uint64_t{0}, 256) == std::uint64_t{1} << 56);
+}
+
+TEST_CASE("the hash repeats nothing and uses every bit") {
+  std::set<std::uint32_t> seen;
+  std::uint32_t all = 0, common = ~0U;
+  for (std::uint64_t i = 0; i < 10000; ++i) {
+    seen.insert(hashed_word(i));
+    all |= hashed_word(i);
+    common &= hashed_word(i);
+  }
+  CHECK(seen.size() > 9980);
+  CHECK(all == ~0U);
+  CHECK(common == 0);
+}
+
+TEST_CASE("reference of the reduction, against 64-bit sums") {
+  for (const std::uint64_t n : {0, 1, 2, 255, 1000}) {
+    const Words input = hashed_words(4 * n);
+    std::uint64_t sum[4] = {};
+    for (std::uint64_t i = 0; i < input.size(); ++i) sum[i % 4] += input[i];
+    const Words got = reduce.reference({1, n}, input);
+    REQUIRE(got.size() == 4);
+    for (int c = 0; c < 4; ++c) CHECK(got[std::size_t(c)] == std::uint32_t(sum[c]));
+  }
+}
+
+TEST_CASE("reference of the prefix sum, against sums from the start") {
+  for (const std::uint64_t n : {0, 1, 2, 300}) {
+    const Words input = hashed_words(n);
+    const Words got = scan.reference({1, n}, input);
+    REQUIRE(got.size() == n);
+    for (std::uint64_t i = 0; i < n; ++i) {
+      std::uint64_t before = 0;
+      for (std::uint64_t k = 0; k < i; ++k) before += input[k];
+      REQUIRE(got[i] == std::uint32_t(before));
+    }
+  }
+}
+
+TEST_CASE("reference of the transpose, element by element") {
+  for (const Extent extent : {Extent{1, 1}, {1, 50}, {50, 1}, {17, 33}, {40, 16}}) {
+    const Words input = hashed_words(extent.count());
+    const Words got = flip.reference(extent, input);
+    REQUIRE(got.size() == input.size());
+    for (std::uint64_t y = 0; y < extent.height; ++y) {
+      for (std::uint64_t x = 0; x < extent.width; ++x)
+        REQUIRE(got[x * extent.height + y] == input[y * extent.width + x]);
+    }
+  }
+}
+
+TEST_CASE("a reduction launches until one record is left") {
+  const Variant& naive = variant_of(reduce, "naive");
+  for (const auto& [n, launches] : {std::pair<std::uint64_t, std::size_t>{0, 1},
+                                    {1, 1},
+                                    {256, 1},
+                                    {257, 2},
+                                    {65536, 2},
+                                    {65537, 3},
+                                    {std::uint64_t{1} << 32, 4}}) {
+    INFO(n);
+    const Plan plan = reduce.plan(naive, {1, n}, 1);
+    REQUIRE(plan.launches.size() == launches);
+    CHECK(plan.launches.back().groups == 1);
+    CHECK(plan.scratch_bytes.size() == std::min<std::size_t>(2, launches - 1));
+    for (std::size_t i = 0; i < launches; ++i) {
+      const Launch& launch = plan.launches[i];
+      const auto in = std::get<Slot>(launch.arguments[0]).index, out = std::get<Slot>(launch.arguments[1]).index;
+      CHECK(in != out);
+      CHECK((i == 0) == (in == input_slot.index));
+      CHECK((i + 1 == launches) == (out == output_slot.index));
+      if (out >= 2) CHECK(launch.groups * 16 <= plan.scratch_bytes[out - 2]);
+      if (i > 0) CHECK(std::get<std::uint64_t>(launch.arguments[2]) == plan.launches[i - 1].groups);
+    }
+  }
+}
+
+TEST_CASE("blocks of a reduction that stay are as many as the units are to have, or fewer") {
+  const Variant& streaming = variant_of(reduce, "streaming");
+  REQUIRE(streaming.blocks_per_unit == 2);
+  for (const auto& [n, units, groups] : {std::tuple<std::uint64_t, unsigned, std::vector<std::uint64_t>>{0, 132, {1}},
+                                         {512, 132, {1}},
+                                         {513, 132, {2, 1}},
+                                         {std::uint64_t{1} << 16, 132, {128, 1}},
+                                         {std::uint64_t{1} << 30, 132, {264, 1}},
+                                         {std::uint64_t{1} << 30, 1000, {2000, 4, 1}}}) {
+    INFO(n << " on " << units);
+    const Plan plan = reduce.plan(streaming, {1, n}, units);
+    REQUIRE(plan.launches.size() == groups.size());
+    for (std::size_t i = 0; i < groups.size(); ++i) CHECK(plan.launches[i].groups == groups[i]);
+    CHECK(plan.scratch_bytes.size() == std::min<std::size_t>(2, groups.size() - 1));
+    if (groups.size() > 1) CHECK(plan.scratch_bytes[0] == groups[0] * 16);
+    CHECK(plan.state_bytes == 0);
+
+    const Plan at_once = reduce.plan(variant_of(reduce, "single_pass"), {1, n}, units);
+    REQUIRE(at_once.launches.size() == 1);
+    CHECK(at_once.launches[0].groups == groups[0]);
+    CHECK(at_once.scratch_bytes.empty());
+    CHECK(at_once.state_bytes == 32);
+    CHECK(std::get<Slot>(at_once.launches[0].arguments[2]).index == state_slot.index);
+  }
+}
+
+TEST_CASE("a reduction for CPUs has a few chunks for each core, none of them tiny") {
+  const Variant& chunked = variant_of(reduce, "chunked");
+  for (const auto& [n, groups] :
+       {std::pair<std::uint64_t, std::uint64_t>{0, 1}, {4096, 1}, {4097, 2}, {std::uint64_t{1} << 30, 8}}) {
+    const Plan plan = reduce.plan(chunked, {1, n}, 2);
+    CHECK(plan.launches.size() == (groups == 1 ? 1 : 2));
+    CHECK(plan.launches.front().groups == groups);
+    CHECK(plan.launches.back().groups == 1);
+  }
+}
+
+TEST_CASE("a scan goes up the levels and down again") {
+  const Variant& naive = variant_of(scan, "naive");
+  for (const auto& [n, levels] :
+       {std::pair<std::uint64_t, std::size_t>{0, 1}, {512, 1}, {513, 2}, {512 * 512, 2}, {512 * 512 + 1, 3}}) {
+    INFO(n);
+    const Plan plan = scan.plan(naive, {1, n}, 1);
+    REQUIRE(plan.launches.size() == 2 * levels - 1);
+    CHECK(plan.scratch_bytes.size() == levels);
+    for (std::size_t i = 0; i < plan.launches.size(); ++i) {
+      CHECK(plan.launches[i].kernel == (i < levels ? "scan_naive" : "scan_add_offsets"));
+    }
+    CHECK(std::get<Slot>(plan.launches.back().arguments[levels == 1 ? 1 : 0]).index == output_slot.index);
+  }
+}
+
+TEST_CASE("a scan of wide tiles adds wide tiles' offsets") {
+  for (const char* name : {"padded_twice", "warp_scan"}) {
+    const Plan plan = scan.plan(variant_of(scan, name), {1, 2048 * 2048 + 1}, 1);
+    REQUIRE(plan.launches.size() == 5);
+    CHECK(plan.launches[0].groups == 2049);
+    CHECK(plan.launches[1].groups == 2);
+    for (const std::size_t i : {3, 4}) {
+      CHECK(plan.launches[i].kernel == "scan_add_offsets_wide");
+      CHECK(plan.launches[i].group.size() == 256);
+      CHECK(plan.launches[i].groups == plan.launches[4 - i].groups);
+    }
+  }
+}
+
+TEST_CASE("a scan in one launch has a word of state for each tile, and no more tiles than numbers") {
+  const Variant &look_back = variant_of(scan, "look_back"), &ring = variant_of(scan, "ring");
+  for (const auto& [n, count] : {std::pair<std::uint64_t, std::uint64_t>{0, 1},
+                                 {8192, 1},
+                                 {8193, 2},
+                                 {16385, 3},
+                                 {max_elements, max_elements / 8192}}) {
+    INFO(n);
+    const Plan back = scan.plan(look_back, {1, n}, 132), round = scan.plan(ring, {1, n}, 132);
+    for (const Plan* plan : {&back, &round}) {
+      REQUIRE(plan->launches.size() == 1);
+      CHECK(plan->scratch_bytes.empty());
+      CHECK(plan->state_bytes == 8 * (32 + count));
+      CHECK(std::get<Slot>(plan->launches[0].arguments[2]).index == state_slot.index);
+    }
+    CHECK(back.launches[0].groups == count);
+    CHECK(round.launches[0].groups == std::min<std::uint64_t>(2 * 132, count));
+    CHECK(round.launches[0].group.dynamic_shared == 3 * 8192 * 4);
+  }
+  const std::uint64_t most = (std::uint64_t{1} << 31) - 1;
+  for (const Variant* variant : {&look_back, &ring}) {
+    CHECK_NOTHROW(scan.plan(*variant, {1, most * variant->tile}, 132));
+    CHECK_THROWS_AS(scan.plan(*variant, {1, most * variant->tile + 1}, 132), gpu::Unsupported);
+  }
+}
+
+TEST_CASE("a scan for CPUs sums a few chunks for each core, and then scans them") {
+  for (const auto& [n, groups] :
+       {std::pair<std::uint64_t, std::uint64_t>{0, 1}, {4096, 1}, {4097, 2}, {std::uint64_t{1} << 30, 8}}) {
+    const Plan plan = scan.plan(variant_of(scan, "chunked"), {1, n}, 2);
+    REQUIRE(plan.launches.size() == 2);
+    CHECK(plan.launches[0].kernel == "scan_chunk_sums");
+    CHECK(plan.launches[1].kernel == "scan_chunked");
+    for (const Launch& launch : plan.launches) CHECK(launch.groups == groups);
+    CHECK(plan.scratch_bytes == std::vector<std::uint64_t>{4 * groups});
+  }
+}
+
+TEST_CASE("a transpose has a group for each tile, whole or not") {
+  const Variant& naive = variant_of(flip, "naive");
+  CHECK(flip.plan(naive, {0, 5}, 1).launches.empty());
+  CHECK(flip.plan(naive, {5, 0}, 1).launches.empty());
+  CHECK(flip.plan(naive, {1, 1}, 1).launches.front().groups == 1);
+  CHECK(flip.plan(naive, {16, 17}, 1).launches.front().groups == 2);
+  CHECK(flip.plan(naive, {33, 17}, 1).launches.front().groups == 6);
+  for (const char* name : {"vectorized", "streamed", "output_order", "prefetched", "persisting",
+                           "tma"}) {  // tiles wider than a row of threads
+    CHECK(flip.plan(variant_of(flip, name), {64, 128}, 1).launches.front().groups == 2);
+    CHECK(flip.plan(variant_of(flip, name), {65, 129}, 1).launches.front().groups == 6);
+  }
+  CHECK(flip.plan(variant_of(flip, "blocked"), {513, 512}, 1).launches.front().groups == 2);
+}
+
+TEST_CASE("what a kernel file needs of a GPU is known of each twin") {
+  const gpu::KernelImage& persisting = *find_image(flip, "transpose_persisting");
+  CHECK(persisting.cuda_capability == 0);  // which has another way for older ones
+  CHECK(persisting.opencl_capability == 80);
+  CHECK(find_image(flip, "transpose_tma")->cuda_capability == 90);
+  CHECK(find_image(flip, "transpose_naive")->opencl_capability == 0);
+}
+
+TEST_CASE("the transpose's input is unchanged by floating point") {
+  for (std::uint64_t i = 0; i < 10000; ++i) {
+    const std::uint32_t exponent = flip.input_word(i) >> 23 & 0xFF;
+    REQUIRE(exponent >= 64);
+    REQUIRE(exponent < 128);
+  }
+}
+
+TEST_CASE("extents come close to the bytes that are asked for") {
+  for (const CaseStudy* study : {&reduce, &scan, &flip}) {
+    for (const std::uint64_t bytes : {65536, 1 << 20, 1 << 26}) {
+      const Extent extent = study->extent_for(bytes);
+      CHECK(study->compulsory_bytes(extent) <= bytes + 16);
+      CHECK(study->compulsory_bytes(extent) >= bytes / 2);
+    }
+  }
+}
+
+TEST_CASE("every variant has its kernel, and every kernel its twin") {
+  for (const CaseStudy* study : all_case_studies) {
+    for (const Variant& variant : study->variants) {
+      if (variant.library) continue;
+      const gpu::KernelImage* image = find_image(*study, study->plan(variant, {1, 1}, 1).launches.front().kernel);
+      REQUIRE(image != nullptr);
+      const bool twin = image->opencl_source.find("__kernel") != std::string_view::npos;
+      CHECK((twin || !image->why_no_twin.empty()));
+    }
+    for (const auto& image : study->kernels->images) {
+      CHECK(image.opencl_file.empty() != image.why_no_twin.empty());
+#if BANKWISE_HAVE_CUDA
+      CHECK(image.cuda != nullptr);
+      CHECK((image.cuda_repeated != nullptr) == image.has_phase);
+#endif
+    }
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+//
+// What the model expects of whole jobs, against what a block takes, times the blocks.
+#include <bankwise/banks/cost.hpp>
+#include <bankwise/study/counter_result.hpp>
+#include "tests/case_studies.hpp"
+#include "tests/catch_any.hpp"
+
+using namespace bankwise;
+
+namespace {
+
+JobModel model_of(const CaseStudy& study, std::string_view name, Extent extent, unsigned units = 100) {
+  return job_model(study, variant_of(study, name), extent, units, *banks::find_architecture("sm_90"));
+}
+
+}  // namespace
+
+TEST_CASE("a job costs what its blocks do, launch by launch") {
+  // docs/results/nvidia_h200/counters.md has a block's emulated numbers. 4096 blocks, then 16, then one.
+  const JobModel reduced = model_of(reduction::case_study(), "scalar", {1, 1 << 20});
+  INFO(reduced.reason);
+  constexpr std::uint64_t blocks = 4096 + 16 + 1;
+  CHECK(reduced.loads->passes == blocks * 276);
+  CHECK(reduced.loads->conflicts == blocks * 176);
+  CHECK(reduced.stores->passes == blocks * 264);
+  CHECK(reduced.stores->conflicts == blocks * 184);
+  CHECK(reduced.atomics->passes == 0);
+  CHECK(reduced.simt_efficiency.value() > 0.5);
+  CHECK(reduced.simt_efficiency.value() < 1);
+
+  const JobModel transposed = model_of(transpose::case_study(), "tile32", {64, 128});
+  CHECK(transposed.loads->passes == 8 * 1024);
+  CHECK(transposed.loads->conflicts == 8 * (1024 - 32));
+  CHECK(transposed.stores->passes == 8 * 32);
+  CHECK(model_of(transpose::case_study(), "global", {64, 64}).simt_efficiency == 1.0);
+
+  const JobModel scanned = model_of(prefix_sum::case_study(), "naive", {1, 512});
+  CHECK(scanned.loads->passes == 413);
+  CHECK(scanned.stores->conflicts == 241);
+}
+
+TEST_CASE("of single accesses all turns count, and two are emulated") {
+  const CaseStudy& study = access_patterns::case_study();
+  for (const char* name : {"stride16", "stride17", "float4_column8"}) {
+    INFO(name);
+    constexpr Extent many{1, 1'000'003};
+    const RepeatedAccess repeated = study.access(variant_of(study, name), many);
+    const auto cost = std::get<banks::Cost>(
+        banks::cost(*banks::find_architecture("sm_90"),
+                    {repeated.operation, repeated.width, repeated.mask & 0xFFFFFFFF, repeated.addresses}));
+    const JobModel model = model_of(study, name, many);
+    REQUIRE(model.loads);
+    CHECK(model.loads->passes == repeated.count * cost.passes);
+    CHECK(model.loads->conflicts == repeated.count * cost.conflicts);
+    CHECK(model.stores->conflicts == 0);  // the tile is filled once
+    CHECK(model.stores->passes == model_of(study, name, {1, 1}).stores->passes);
+  }
+  CHECK(model_of(study, "stride1", {1, 0}).loads->passes == 0);
+}
+
+TEST_CASE("what cannot be emulated has a reason in place of a model") {
+  const JobModel library = model_of(reduction::case_study(), "library", {1, 1000});
+  CHECK_FALSE(library.loads);
+  CHECK_FALSE(library.simt_efficiency);
+  CHECK(library.reason == "a library has no kernel here to emulate");
+}

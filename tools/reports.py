@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""What tables.py and plots.py share: reading docs/results, and how numbers look in a text."""
+
+import csv
+import json
+import math
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "docs/results"
+CASES = ("reduction", "prefix_sum", "transpose")
+SCOPES = ("block", "l2", "memory")
+APIS = {"cuda": "CUDA", "opencl": "OpenCL"}
+TRAFFIC = {"reduction": 16, "prefix_sum": 8, "transpose": 8}  # bytes of an element, in and out
+NOT_OURS = ("copy", "library")
+# From the kernel with conflicts to the one with fewer or none.
+PAIRS = (
+    ("reduction", "scalar", "packed"),
+    ("prefix_sum", "naive", "padded"),
+    ("transpose", "naive", "padded"),
+    ("transpose", "tile32", "tile32_padded"),
+    ("transpose", "tile32", "swizzled"),
+)
+
+
+def report(device: str, name: str) -> dict:
+    return json.loads((RESULTS / device / f"{name}.json").read_text())
+
+
+def by_variant(results: list, api: str) -> dict:
+    return {row["variant"]: row for row in results if row["api"] == api}
+
+
+def rows(device: str, case: str, api: str) -> dict:
+    """Results by scope and variant."""
+    return {scope: by_variant(report(device, f"{case}.{scope}")["results"], api) for scope in SCOPES}
+
+
+def sizes(device: str, case: str, api: str) -> list:
+    """Results by variant, of each size, in the order of the sizes."""
+    found = [by_variant(run["results"], api) for run in report(device, f"{case}.sizes")["runs"]]
+    return [row for row in found if row]
+
+
+def fastest(at_a_size: dict) -> dict:
+    """Of our variants."""
+    ours = [row for name, row in at_a_size.items() if name not in NOT_OURS and row["time_median_s"]]
+    return min(ours, key=lambda row: row["time_median_s"])
+
+
+def words(row: dict, case: str) -> int:
+    """Of the input. The elements of a reduction are records of four."""
+    return row["n"] * (4 if case == "reduction" else 1)
+
+
+def size_text(row: dict, case: str) -> str:
+    if "height" in row:
+        return f"{row['height']} × {row['width']}"
+    exponent = math.log2(words(row, case))
+    return power(int(exponent)) if exponent.is_integer() else f"{words(row, case)} words"
+
+
+def power(exponent: int) -> str:
+    return "2" + str(exponent).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def block_counters(device: str) -> dict:
+    """What the hardware counted of one block, by case and variant."""
+    with open(RESULTS / device / "counters.csv", newline="") as file:
+        return {
+            (row["case"], row["variant"]): {k: int(v) for k, v in row.items() if v.isdigit()} for row in csv.DictReader(file)
+        }
+
+
+def limits(device: str) -> list:
+    """What limits.py wrote, a dictionary for each kernel."""
+    with open(RESULTS / device / "limits.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def model_totals(device: str, case: str, architecture: str = "sm_90") -> dict:
+    """What the bank model says of one block, by variant."""
+    found = report(device, f"{case}.block")["totals"]
+    return {row["variant"]: row for row in found if row["architecture"] == architecture}
+
+
+def software(device: str) -> list:
+    """Where the numbers are from, as the reports say it."""
+    devices = [d for case in CASES for d in report(device, f"{case}.memory")["devices"]]
+    names = [d["name"] for d in devices]
+    opencl, cuda = ([d["driver"] for d in devices if d["api"] == api] for api in ("opencl", "cuda"))
+    return list(dict.fromkeys([*names, *(f"driver {version}" for version in opencl), *cuda]))
+
+
+def cpu_shaped() -> dict:
+    """By device folder what tests/bench_cpu_shaped wrote: bytes a second by job, size (as text, in bytes) and way
+    to do it."""
+    found: dict = {}
+    for path in sorted(RESULTS.glob("*/cpu_shaped.json")):
+        jobs: dict = {}
+        for row in json.loads(path.read_text())["benchmarks"]:
+            if row.get("run_type") != "iteration" or row.get("error_occurred"):
+                continue
+            name, *size = row["run_name"].split("/")  # reduction_openmp_vectors/65536/real_time
+            case = next(case for case in CASES if name.startswith(case))
+            sides = [int(part) for part in size if part.isdigit()]
+            at = " × ".join(map(str, sides)) if len(sides) > 1 else f"{power(sides[0].bit_length() - 1)} elements"
+            job = jobs.setdefault(case, {}).setdefault((at, math.prod(sides) * TRAFFIC[case]), {})
+            job.setdefault(name.removeprefix(case + "_"), []).append(row["bytes_per_second"])
+        found[path.parent.name] = jobs
+    return found
+
+
+def markdown(head: list, body: list, left: int = 1) -> str:
+    lines = [head, ["---"] * left + ["---:"] * (len(head) - left)] + body
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
