@@ -199,7 +199,7 @@ RepeatedAccess access(const Variant& variant, Extent extent) {
   const Pattern& pattern = patterns().at(number_of(variant));
   const std::uint64_t warps = block.size() / lanes;
   RepeatedAccess repeated{pattern.operation, pattern.width, 0, {}, extent.width * kernel_of(pattern).accesses * warps};
-  for (unsigned lane = 0; lane < banks::most_lanes; ++lane) {
+  for (unsigned lane = 0; lane < banks::max_lanes; ++lane) {
     repeated.addresses.push_back(offset_of(pattern, lane));
     if (repeated.addresses.back() != idle) repeated.mask |= std::uint64_t{1} << lane;
   }

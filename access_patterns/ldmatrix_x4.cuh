@@ -4,7 +4,7 @@
 // divided by their number.
 //
 // Needs: compute capability 7.5
-// No OpenCL twin: OpenCL C has no such instruction
+// No OpenCL port: OpenCL C has no such instruction
 // Not emulated: the instruction is inline PTX
 //
 //   lanes  Lane l gives the address of a row of 16 bytes, row l % 8 of matrix l / 8, and gets word l % 4 of row l / 4

@@ -64,7 +64,7 @@ int predict_file(const banks::Architecture& architecture, const PredictOptions& 
 std::uint64_t mask_of(const banks::Architecture& architecture, const PredictOptions& options) {
   if (options.mask.empty()) {
     const unsigned lanes = options.lanes == 0 ? architecture.warp : options.lanes;
-    return ~std::uint64_t{0} >> (banks::most_lanes - lanes);
+    return ~std::uint64_t{0} >> (banks::max_lanes - lanes);
   }
   char* end = nullptr;
   errno = 0;
@@ -124,7 +124,7 @@ CLI::App* declare_predict(CLI::App& app, PredictOptions& options) {
   command->add_option("--width", options.width, "Bytes per lane (default: 4; 16, a row, for matrix operations)")
       ->check(CLI::IsMember({1, 2, 4, 8, 12, 16}));
   command->add_option("--lanes", options.lanes, "How many lanes are active (default: a warp)")
-      ->check(CLI::Range(1U, banks::most_lanes));
+      ->check(CLI::Range(1U, banks::max_lanes));
   command->add_option("--mask", options.mask, "Which lanes are active, in hexadecimal")->excludes("--lanes");
   command->add_option("--svg", options.svg, "Write the picture to this file; - is stdout, and then nothing else is");
   command->add_flag("--json", options.json, "Print JSON");

@@ -44,6 +44,7 @@ function(bankwise_emulated_sources target)
   # <cuda_runtime.h> and the like; no other source should see these.
   set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS ${BANKWISE_EMULATE_OPTIONS})
   set_property(SOURCE ${ARGN} APPEND PROPERTY INCLUDE_DIRECTORIES ${BANKWISE_CUDA_SHIMS})
+  set_property(SOURCE ${ARGN} PROPERTY SKIP_PRECOMPILE_HEADERS ON)  # they were made with other flags
   target_link_libraries(${target} PRIVATE bankwise::emulator)
 endfunction()
 

@@ -31,7 +31,7 @@ void scan_hillis_steele(__global const uint* in, __global uint* out, __global ui
   const uint word = i < n ? in[i] : 0;
   uint before = 0, total = 0;
 
-  // --- shared-memory phase ---
+  // --- shared-memory section ---
   uint sum = word;
   uint from = 0;
   sums[from][lane] = sum;
@@ -44,7 +44,7 @@ void scan_hillis_steele(__global const uint* in, __global uint* out, __global ui
   barrier(CLK_LOCAL_MEM_FENCE);
   before = lane > 0 ? sums[from][lane - 1] : 0;
   total = sum;  // in the last lane
-  // --- end of phase ---
+  // --- end of section ---
 
   if (i < n) out[i] = before;
   if (lane == BLOCK - 1) totals[get_group_id(0)] = total;

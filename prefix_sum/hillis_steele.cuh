@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(BLOCK)
   const unsigned word = i < n ? in[i] : 0;
   unsigned before = 0, total = 0;
 
-  // --- shared-memory phase ---
+  // --- shared-memory section ---
   unsigned sum = word;
   unsigned from = 0;
   sums[from][lane] = sum;
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(BLOCK)
   __syncthreads();
   before = lane > 0 ? sums[from][lane - 1] : 0;
   total = sum;  // in the last lane
-  // --- end of phase ---
+  // --- end of section ---
 
   if (i < n) out[i] = before;
   if (lane == BLOCK - 1) totals[blockIdx.x] = total;

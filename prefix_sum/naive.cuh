@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(BLOCK) scan_naive(const unsigned* in, unsigned
   const unsigned odd = i + 1 < n ? in[i + 1] : 0;
   unsigned before_even = 0, before_odd = 0, total = 0;
 
-  // --- shared-memory phase ---
+  // --- shared-memory section ---
   tree[2 * lane] = even;
   tree[2 * lane + 1] = odd;
 
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(BLOCK) scan_naive(const unsigned* in, unsigned
   __syncthreads();
   before_even = tree[2 * lane];
   before_odd = tree[2 * lane + 1];
-  // --- end of phase ---
+  // --- end of section ---
 
   if (i < n) out[i] = before_even;
   if (i + 1 < n) out[i + 1] = before_odd;

@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(BLOCK) scan_padded(const unsigned* in, unsigne
   const unsigned odd = i + 1 < n ? in[i + 1] : 0;
   unsigned before_even = 0, before_odd = 0, total = 0;
 
-  // --- shared-memory phase ---
+  // --- shared-memory section ---
   tree[pad(2 * lane)] = even;
   tree[pad(2 * lane + 1)] = odd;
 
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(BLOCK) scan_padded(const unsigned* in, unsigne
   __syncthreads();
   before_even = tree[pad(2 * lane)];
   before_odd = tree[pad(2 * lane + 1)];
-  // --- end of phase ---
+  // --- end of section ---
 
   if (i < n) out[i] = before_even;
   if (i + 1 < n) out[i + 1] = before_odd;

@@ -33,7 +33,7 @@ void scan_padded_twice(__global const uint* in, __global uint* out, __global uin
   const uint odd = i + 1 < n ? in[i + 1] : 0;
   uint before_even = 0, before_odd = 0, total = 0;
 
-  // --- shared-memory phase ---
+  // --- shared-memory section ---
   tree[PAD(2 * lane)] = even;
   tree[PAD(2 * lane + 1)] = odd;
 
@@ -71,7 +71,7 @@ void scan_padded_twice(__global const uint* in, __global uint* out, __global uin
   barrier(CLK_LOCAL_MEM_FENCE);
   before_even = tree[PAD(2 * lane)];
   before_odd = tree[PAD(2 * lane + 1)];
-  // --- end of phase ---
+  // --- end of section ---
 
   if (i < n) out[i] = before_even;
   if (i + 1 < n) out[i + 1] = before_odd;

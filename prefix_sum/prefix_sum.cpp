@@ -20,8 +20,8 @@ namespace bankwise::prefix_sum {
 namespace {
 
 constexpr std::uint64_t word_bytes = sizeof(std::uint32_t);
-constexpr std::uint64_t wide_tile = 2048;                                       // of add_offsets_wide.cuh
-constexpr std::uint64_t most_tiles = std::numeric_limits<std::int32_t>::max();  // of a CUDA grid
+constexpr std::uint64_t wide_tile = 2048;                                      // of add_offsets_wide.cuh
+constexpr std::uint64_t max_tiles = std::numeric_limits<std::int32_t>::max();  // of a CUDA grid
 
 Words reference(Extent, const Words& input) {
   Words output(input.size());
@@ -61,9 +61,9 @@ Plan plan_of_levels(const Variant& variant, Extent extent) {
 Plan plan_of_one(const Variant& variant, Extent extent, unsigned units) {
   constexpr std::uint64_t counter_words = 32;  // TICKETS of the kernels
   const std::uint64_t count = tiles(extent.count(), variant.tile, 1);
-  if (count > most_tiles) {
+  if (count > max_tiles) {
     throw gpu::Unsupported(
-        fmt::format("{} words are {} tiles; {} numbers at most {}", extent.count(), count, variant.name, most_tiles));
+        fmt::format("{} words are {} tiles; {} numbers at most {}", extent.count(), count, variant.name, max_tiles));
   }
   return {{},
           {{"scan_" + std::string(variant.name),

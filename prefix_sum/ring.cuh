@@ -5,7 +5,7 @@
 // them, the copy engine (TMA) fills the others; no lane waits for a load, and no register holds one.
 //
 // Needs: compute capability 9.0
-// No OpenCL twin: OpenCL has neither the copy engine nor more than 48 KiB of local memory here
+// No OpenCL port: OpenCL has neither the copy engine nor more than 48 KiB of local memory here
 // Not emulated: the copy engine and its barriers are inline PTX
 //
 //   lanes  A tile's sum is published one tile ahead of the scan: those who look back seldom have to wait. The first

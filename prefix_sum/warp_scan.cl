@@ -88,7 +88,7 @@ void scan_warp_scan(__global const uint* in, __global uint* out, __global uint* 
   for (uint row = 0; row < ROWS; ++row) words[row] = load(in, first + row * ROW, n);
   uint before[ROWS] = {0}, total = 0;  // what stands before each four words
 
-  // --- shared-memory phase ---
+  // --- shared-memory section ---
   uint rows_before = 0;
   for (uint row = 0; row < ROWS; ++row) {
     const uint mine = words[row].x + words[row].y + words[row].z + words[row].w;
@@ -106,7 +106,7 @@ void scan_warp_scan(__global const uint* in, __global uint* out, __global uint* 
   total = warp_sum(other, desk);
   const uint warps_before = warp_sum(lane < warp ? other : 0, desk);
   for (uint row = 0; row < ROWS; ++row) before[row] += warps_before;
-  // --- end of phase ---
+  // --- end of section ---
 
   for (uint row = 0; row < ROWS; ++row) store(out, first + row * ROW, n, before[row], words[row]);
   if (get_local_id(0) == 0) totals[get_group_id(0)] = total;

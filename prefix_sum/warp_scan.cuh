@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(BLOCK) scan_warp_scan(const unsigned* in, unsi
   for (unsigned row = 0; row < ROWS; ++row) words[row] = load(in, first + row * ROW, n);
   unsigned before[ROWS] = {}, total = 0;  // what stands before each four words
 
-  // --- shared-memory phase ---
+  // --- shared-memory section ---
   unsigned rows_before = 0;
   for (unsigned row = 0; row < ROWS; ++row) {
     const unsigned mine = words[row].x + words[row].y + words[row].z + words[row].w;
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(BLOCK) scan_warp_scan(const unsigned* in, unsi
   total = warp_sum(other);
   const unsigned warps_before = warp_sum(lane < warp ? other : 0);
   for (unsigned row = 0; row < ROWS; ++row) before[row] += warps_before;
-  // --- end of phase ---
+  // --- end of section ---
 
   for (unsigned row = 0; row < ROWS; ++row) store(out, first + row * ROW, n, before[row], words[row]);
   if (threadIdx.x == 0) totals[blockIdx.x] = total;

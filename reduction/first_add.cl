@@ -30,7 +30,7 @@ void reduce_first_add(__global const uint4* restrict in, __global uint4* restric
   const uint4 second = i + BLOCK < n ? in[i + BLOCK] : (uint4)(0);
   const uint4 mine = first + second;
 
-  // --- shared-memory phase ---
+  // --- shared-memory section ---
   part[lane] = mine;
   barrier(CLK_LOCAL_MEM_FENCE);
   for (uint stride = BLOCK / 2; stride > 0; stride /= 2) {
@@ -39,7 +39,7 @@ void reduce_first_add(__global const uint4* restrict in, __global uint4* restric
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // outside the branch: every lane must arrive
   }
-  // --- end of phase ---
+  // --- end of section ---
 
   if (lane == 0) out[get_group_id(0)] = part[0];
 }

@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(BLOCK)
   const uint4 second = i + BLOCK < n ? in[i + BLOCK] : make_uint4(0, 0, 0, 0);
   const uint4 mine = make_uint4(first.x + second.x, first.y + second.y, first.z + second.z, first.w + second.w);
 
-  // --- shared-memory phase ---
+  // --- shared-memory section ---
   part[lane] = mine;
   __syncthreads();
   for (unsigned stride = BLOCK / 2; stride > 0; stride /= 2) {
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(BLOCK)
     }
     __syncthreads();  // outside the branch: every lane must arrive
   }
-  // --- end of phase ---
+  // --- end of section ---
 
   if (lane == 0) out[blockIdx.x] = part[0];
 }

@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(BLOCK)
   const size_t i = size_t(blockIdx.x) * BLOCK + lane;
   const uint4 mine = i < n ? in[i] : make_uint4(0, 0, 0, 0);
 
-  // --- shared-memory phase ---
+  // --- shared-memory section ---
   part[lane] = mine;
   __syncthreads();
   for (unsigned stride = 1; stride < BLOCK; stride *= 2) {
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(BLOCK)
     }
     __syncthreads();  // outside the branch: every lane must arrive
   }
-  // --- end of phase ---
+  // --- end of section ---
 
   if (lane == 0) out[blockIdx.x] = part[0];
 }

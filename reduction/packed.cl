@@ -33,7 +33,7 @@ void reduce_packed(__global const uint4* restrict in, __global uint4* restrict o
   const size_t i = (size_t)get_group_id(0) * BLOCK + lane;
   const uint4 mine = i < n ? in[i] : (uint4)(0);
 
-  // --- shared-memory phase ---
+  // --- shared-memory section ---
   part[lane].data = mine;
   barrier(CLK_LOCAL_MEM_FENCE);
   for (uint stride = BLOCK / 2; stride > 0; stride /= 2) {
@@ -42,7 +42,7 @@ void reduce_packed(__global const uint4* restrict in, __global uint4* restrict o
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // outside the branch: every lane must arrive
   }
-  // --- end of phase ---
+  // --- end of section ---
 
   if (lane == 0) out[get_group_id(0)] = part[0].data;
 }

@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(BLOCK)
   const size_t i = size_t(blockIdx.x) * BLOCK + lane;
   const uint4 mine = i < n ? in[i] : make_uint4(0, 0, 0, 0);
 
-  // --- shared-memory phase ---
+  // --- shared-memory section ---
   part[lane].data.x = mine.x;
   part[lane].data.y = mine.y;
   part[lane].data.z = mine.z;
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(BLOCK)
     }
     __syncthreads();  // outside the branch: every lane must arrive
   }
-  // --- end of phase ---
+  // --- end of section ---
 
   if (lane == 0) {
     out[blockIdx.x] = make_uint4(part[0].data.x, part[0].data.y, part[0].data.z, part[0].data.w);

@@ -30,7 +30,7 @@ void reduce_scalar(__global const uint4* restrict in, __global uint4* restrict o
   const size_t i = (size_t)get_group_id(0) * BLOCK + lane;
   const uint4 mine = i < n ? in[i] : (uint4)(0);
 
-  // --- shared-memory phase ---
+  // --- shared-memory section ---
   part[lane].x = mine.x;
   part[lane].y = mine.y;
   part[lane].z = mine.z;
@@ -45,7 +45,7 @@ void reduce_scalar(__global const uint4* restrict in, __global uint4* restrict o
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // outside the branch: every lane must arrive
   }
-  // --- end of phase ---
+  // --- end of section ---
 
   if (lane == 0) out[get_group_id(0)] = (uint4)(part[0].x, part[0].y, part[0].z, part[0].w);
 }

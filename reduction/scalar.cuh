@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(BLOCK)
   const size_t i = size_t(blockIdx.x) * BLOCK + lane;
   const uint4 mine = i < n ? in[i] : make_uint4(0, 0, 0, 0);
 
-  // --- shared-memory phase ---
+  // --- shared-memory section ---
   part[lane].x = mine.x;
   part[lane].y = mine.y;
   part[lane].z = mine.z;
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(BLOCK)
     }
     __syncthreads();  // outside the branch: every lane must arrive
   }
-  // --- end of phase ---
+  // --- end of section ---
 
   if (lane == 0) out[blockIdx.x] = make_uint4(part[0].x, part[0].y, part[0].z, part[0].w);
 }

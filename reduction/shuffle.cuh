@@ -42,12 +42,12 @@ __global__ void __launch_bounds__(BLOCK)
   const uint4 mine = make_uint4(first.x + second.x, first.y + second.y, first.z + second.z, first.w + second.w);
   uint4 sum = make_uint4(0, 0, 0, 0);
 
-  // --- shared-memory phase ---
+  // --- shared-memory section ---
   sum = warp_sum(mine);
   if (lane % WARP == 0) part[lane / WARP] = sum;
   __syncthreads();
   if (lane < WARP) sum = warp_sum(lane < WARPS ? part[lane] : make_uint4(0, 0, 0, 0));
-  // --- end of phase ---
+  // --- end of section ---
 
   if (lane == 0) out[blockIdx.x] = sum;
 }

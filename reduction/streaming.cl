@@ -67,7 +67,7 @@ void reduce_streaming(__global const uint4* restrict in, __global uint4* restric
   }
   uint4 sum = (uint4)(0);
 
-  // --- shared-memory phase ---
+  // --- shared-memory section ---
 #ifdef __NV_CL_C_VERSION
   sum = warp_sum(mine);
   if (lane % WARP == 0) part[lane / WARP] = sum;
@@ -84,7 +84,7 @@ void reduce_streaming(__global const uint4* restrict in, __global uint4* restric
   }
   if (lane == 0) sum = part[0];
 #endif
-  // --- end of phase ---
+  // --- end of section ---
 
   if (lane == 0) out[get_group_id(0)] = sum;
 }

@@ -61,12 +61,12 @@ __global__ void __launch_bounds__(BLOCK, 2)
   }
   uint4 sum = make_uint4(0, 0, 0, 0);
 
-  // --- shared-memory phase ---
+  // --- shared-memory section ---
   sum = warp_sum(mine);
   if (lane % WARP == 0) part[lane / WARP] = sum;
   __syncthreads();
   if (lane < WARP) sum = warp_sum(lane < WARPS ? part[lane] : make_uint4(0, 0, 0, 0));
-  // --- end of phase ---
+  // --- end of section ---
 
   if (lane == 0) out[blockIdx.x] = sum;
 }

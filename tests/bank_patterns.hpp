@@ -27,8 +27,8 @@ inline Cost cost_of(std::string_view name, Operation operation, unsigned width, 
                     const ByteOf& byte_of) {
   const Architecture* architecture = find_architecture(name);
   if (architecture == nullptr) throw std::runtime_error("no architecture " + std::string(name));
-  std::vector<std::uint32_t> addresses(most_lanes);
-  for (unsigned lane = 0; lane < most_lanes; ++lane) addresses[lane] = mask >> lane & 1 ? byte_of(lane) : 0;
+  std::vector<std::uint32_t> addresses(max_lanes);
+  for (unsigned lane = 0; lane < max_lanes; ++lane) addresses[lane] = mask >> lane & 1 ? byte_of(lane) : 0;
   const Access access{operation, width, mask, addresses};
   const auto outcome = cost(*architecture, access);
   if (const auto* refusal = std::get_if<Refusal>(&outcome)) {

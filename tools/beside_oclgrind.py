@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The emulator beside Oclgrind: the CUDA kernel in the one, its OpenCL twin in the other, the same whole job, in turns.
+"""The emulator beside Oclgrind: the CUDA kernel in the one, its OpenCL port in the other, the same whole job, in turns.
 
     beside_oclgrind.py BENCH_EMULATOR [ROUNDS]
 

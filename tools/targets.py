@@ -71,7 +71,7 @@ RANGES = (
     ("prefix_sum", 16, 22, {"time": Goal("× CUB's time", 1.0, 0.8, at_most=True)}),
 )
 SHAPE = {"copy": Goal("of copy", 0.95, 0.98), "speed": Goal("× cuBLAS", 1.03, None)}
-TWIN = Goal("× CUDA", 0.97, 0.99)
+PORT = Goal("× CUDA", 0.97, 0.99)
 OPENMP = Goal("× OpenMP", 0.9, 1.0)
 MODEL, MODEL_STRETCH = 0.10, 0.05  # how far a measured ratio may be from the model's
 FROM_MEMORY = 1 << 27  # bytes in and out, beyond any cache of the CPUs measured
@@ -96,7 +96,7 @@ def sizes_lines(device: str) -> list:
     return body
 
 
-def twin_lines(device: str) -> list:
+def port_lines(device: str) -> list:
     """OpenCL's fastest variant of each size beside the same one in CUDA."""
     body = []
     for case in CPU_VARIANTS:
@@ -105,7 +105,7 @@ def twin_lines(device: str) -> list:
         places = [
             (size_text(best, case), [cuda[best["variant"]]["time_median_s"] / best["time_median_s"]]) for cuda, best in pairs
         ]
-        body.append(line(f"{case} {names} in OpenCL, all sizes", [TWIN], places))
+        body.append(line(f"{case} {names} in OpenCL, all sizes", [PORT], places))
     return body
 
 
@@ -169,6 +169,6 @@ def revisions(device: str) -> list:
 
 def target_table(device: str) -> str:
     """Each row: what, and the worst that is seen in its range of sizes."""
-    body = sizes_lines(device) + twin_lines(device) + pair_lines(device) + cpu_lines()
+    body = sizes_lines(device) + port_lines(device) + pair_lines(device) + cpu_lines()
     where = ", ".join(software(device) + libraries(device) + revisions(device))
     return f"{where}:\n\n" + markdown(["what", "target", "stretch", "reached", "met"], body, 5)

@@ -29,11 +29,11 @@ void transpose_naive(__global const uint* restrict in, __global uint* restrict o
   uint word = 0;
   if (top + y < height && left + x < width) word = in[(top + y) * width + left + x];
 
-  // --- shared-memory phase ---
+  // --- shared-memory section ---
   tile[y][x] = word;
   barrier(CLK_LOCAL_MEM_FENCE);
   word = tile[x][y];
-  // --- end of phase ---
+  // --- end of section ---
 
   if (left + y < width && top + x < height) out[(left + y) * height + top + x] = word;
 }

@@ -27,11 +27,11 @@ __global__ void __launch_bounds__(TILE* TILE)
   unsigned word = 0;
   if (top + y < height && left + x < width) word = in[(top + y) * width + left + x];
 
-  // --- shared-memory phase ---
+  // --- shared-memory section ---
   tile[y][x] = word;
   __syncthreads();
   word = tile[x][y];
-  // --- end of phase ---
+  // --- end of section ---
 
   if (left + y < width && top + x < height) out[(left + y) * height + top + x] = word;
 }

@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(LANES* WARPS)
     }
   }
 
-  // --- shared-memory phase ---
+  // --- shared-memory section ---
 #pragma unroll
   for (unsigned k = 0; k < PATCHES; ++k) {
     if (width % 4 == 0) {
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(LANES* WARPS)
       word[k].w = tile[place(x + 1, lane + LANES)];
     }
   }
-  // --- end of phase ---
+  // --- end of section ---
 
 #pragma unroll
   for (unsigned k = 0; k < PATCHES; ++k) {

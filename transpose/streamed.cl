@@ -73,7 +73,7 @@ void transpose_streamed(__global const uint* restrict in, __global uint* restric
     }
   }
 
-  // --- shared-memory phase ---
+  // --- shared-memory section ---
 #pragma unroll
   for (uint k = 0; k < PATCHES; ++k) {
     if (width % 4 == 0) {
@@ -99,7 +99,7 @@ void transpose_streamed(__global const uint* restrict in, __global uint* restric
       word[k].w = tile[place(x + 1, lane + LANES)];
     }
   }
-  // --- end of phase ---
+  // --- end of section ---
 
 #pragma unroll
   for (uint k = 0; k < PATCHES; ++k) {

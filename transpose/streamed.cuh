@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(LANES* WARPS)
     }
   }
 
-  // --- shared-memory phase ---
+  // --- shared-memory section ---
 #pragma unroll
   for (unsigned k = 0; k < PATCHES; ++k) {
     if (width % 4 == 0) {
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(LANES* WARPS)
       word[k].w = tile[place(x + 1, lane + LANES)];
     }
   }
-  // --- end of phase ---
+  // --- end of section ---
 
 #pragma unroll
   for (unsigned k = 0; k < PATCHES; ++k) {

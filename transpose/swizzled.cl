@@ -34,7 +34,7 @@ void transpose_swizzled(__global const uint* restrict in, __global uint* restric
     if (row < height && left + x < width) word[k] = in[row * width + left + x];
   }
 
-  // --- shared-memory phase ---
+  // --- shared-memory section ---
   for (uint k = 0; k < TILE / ROWS; ++k) {
     const uint r = y + k * ROWS;
     tile[r][x ^ r] = word[k];
@@ -44,7 +44,7 @@ void transpose_swizzled(__global const uint* restrict in, __global uint* restric
     const uint r = y + k * ROWS;
     word[k] = tile[x][r ^ x];
   }
-  // --- end of phase ---
+  // --- end of section ---
 
   for (uint k = 0; k < TILE / ROWS; ++k) {
     const size_t row = left + y + k * ROWS;

@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(TILE* ROWS)
     if (row < height && left + x < width) word[k] = in[row * width + left + x];
   }
 
-  // --- shared-memory phase ---
+  // --- shared-memory section ---
   for (unsigned k = 0; k < TILE / ROWS; ++k) {
     const unsigned r = y + k * ROWS;
     tile[r][x ^ r] = word[k];
@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(TILE* ROWS)
     const unsigned r = y + k * ROWS;
     word[k] = tile[x][r ^ x];
   }
-  // --- end of phase ---
+  // --- end of section ---
 
   for (unsigned k = 0; k < TILE / ROWS; ++k) {
     const size_t row = left + y + k * ROWS;

@@ -33,7 +33,7 @@ void transpose_tile32(__global const uint* restrict in, __global uint* restrict 
     if (row < height && left + x < width) word[k] = in[row * width + left + x];
   }
 
-  // --- shared-memory phase ---
+  // --- shared-memory section ---
   for (uint k = 0; k < TILE / ROWS; ++k) {
     const uint r = y + k * ROWS;
     tile[r][x] = word[k];
@@ -43,7 +43,7 @@ void transpose_tile32(__global const uint* restrict in, __global uint* restrict 
     const uint r = y + k * ROWS;
     word[k] = tile[x][r];
   }
-  // --- end of phase ---
+  // --- end of section ---
 
   for (uint k = 0; k < TILE / ROWS; ++k) {
     const size_t row = left + y + k * ROWS;

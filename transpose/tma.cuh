@@ -16,7 +16,7 @@
 //   height, width  any; no blocks at all where one of them is 0. Rows that are not whole chunks are copied by the lanes
 // Needs: compute capability 9.0
 // Not emulated: bulk copies and their barriers are PTX
-// No OpenCL twin: OpenCL C has no bulk copies
+// No OpenCL port: OpenCL C has no bulk copies
 
 constexpr unsigned TILE = 64;                  // words along each side of a tile
 constexpr unsigned SQUARES = TILE / 4;         // along each side, a chunk wide

@@ -59,7 +59,7 @@ void transpose_vectorized(__global const uint* restrict in, __global uint* restr
     }
   }
 
-  // --- shared-memory phase ---
+  // --- shared-memory section ---
 #pragma unroll
   for (uint k = 0; k < PATCHES; ++k) {
     if (width % 4 == 0) {
@@ -85,7 +85,7 @@ void transpose_vectorized(__global const uint* restrict in, __global uint* restr
       word[k].w = tile[place(x + 1, lane + LANES)];
     }
   }
-  // --- end of phase ---
+  // --- end of section ---
 
 #pragma unroll
   for (uint k = 0; k < PATCHES; ++k) {

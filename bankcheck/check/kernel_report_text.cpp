@@ -13,9 +13,9 @@ namespace {
 
 using Table = std::vector<std::vector<std::string>>;
 
-constexpr std::size_t most_levels = 64;   // that a table shows
+constexpr std::size_t max_levels = 64;    // that a table shows
 constexpr std::size_t longest_line = 60;  // of source
-constexpr unsigned most_turns = 4;        // of a picture: enough to see how it goes on
+constexpr unsigned max_turns = 4;         // of a picture: enough to see how it goes on
 
 std::string plural(std::uint64_t count, std::string_view one, std::string_view more) {
   return fmt::format("{} {}", count, count == 1 ? one : more);
@@ -91,7 +91,7 @@ std::string lines_table(const KernelReport& kernel) {
 
 std::string levels_table(const ArchitectureTally& tally, std::size_t widest) {
   Table table{{tally.architecture, "level"}, {"", "passes"}, {"", "ALU %"}};
-  for (std::size_t i = 0; i < std::min(tally.levels.size(), most_levels); ++i) {
+  for (std::size_t i = 0; i < std::min(tally.levels.size(), max_levels); ++i) {
     const banks::Tally& level = tally.levels[i].tally;
     if (level.accesses == 0) continue;
     table[0].push_back(std::to_string(i));
@@ -99,8 +99,8 @@ std::string levels_table(const ArchitectureTally& tally, std::size_t widest) {
     table[2].push_back(percent_text(level.utilization(tally.warp)));
   }
   std::string text = format_wide_table(table, 2, widest);
-  if (tally.levels.size() > most_levels) {
-    text += fmt::format("  and {} more levels: --json has them all\n", tally.levels.size() - most_levels);
+  if (tally.levels.size() > max_levels) {
+    text += fmt::format("  and {} more levels: --json has them all\n", tally.levels.size() - max_levels);
   }
   return text;
 }
@@ -117,7 +117,7 @@ std::string worst_picture(const KernelReport& kernel, unsigned columns, bool col
   return fmt::format("worst on {}: {}, {} {} of {}, first in work-group {}, level {}, warp {}: passes {}, ideal {}\n",
                      model.name, where(kernel.lines.front()[*number]), to_string(line.operation), line.width,
                      line.array, worst.group, worst.level, worst.warp, cost.passes, cost.ideal) +
-         to_text(picture(model, access, cost), columns, colour, most_turns) + '\n';
+         to_text(picture(model, access, cost), columns, colour, max_turns) + '\n';
 }
 
 std::string remarks(const KernelReport& kernel) {

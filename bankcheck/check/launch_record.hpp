@@ -15,7 +15,7 @@
 namespace bankwise::opencl {
 
 /// Errors of Oclgrind's that a process tells; a kernel may make millions.
-inline constexpr unsigned most_errors = 100;
+inline constexpr unsigned max_errors = 100;
 
 /// In the source of an OpenCL program. `file` is what its compiler calls it; line and column 0: unknown.
 struct Place {

@@ -278,9 +278,9 @@ std::optional<std::string> failure_of(const std::string& program, const Ended& e
         "kernels of {} did what they must not, and their numbers mean little; Oclgrind reported {} time{}, "
         "first: {}",
         in_quotes(program), record.errors.size(),
-        record.errors.size() == 1            ? ""
-        : record.errors.size() < most_errors ? "s"
-                                             : "s or more",
+        record.errors.size() == 1           ? ""
+        : record.errors.size() < max_errors ? "s"
+                                            : "s or more",
         first_line(record.errors.front()));
   }
   if (record.contexts == 0) {

@@ -43,22 +43,23 @@ std::vector<Coverage> coverage_of(const Architecture& architecture, const Rule& 
   return all;
 }
 
-/// The lanes of each phase that has some of the architecture's lanes.
-std::vector<std::string> phases_of(const Architecture& architecture, const Rule& rule) {
-  std::vector<std::string> phases;
-  for (unsigned i = 0; i < rule.phases.count; ++i) {
-    const auto lanes = rule.phases.lanes[i] & (~std::uint64_t{0} >> (banks::most_lanes - architecture.lanes));
-    if (lanes != 0) phases.push_back(lane_ranges(lanes));
+/// The lanes of each lane group that has some of the architecture's lanes.
+std::vector<std::string> lane_groups_of(const Architecture& architecture, const Rule& rule) {
+  std::vector<std::string> lane_groups;
+  for (unsigned i = 0; i < rule.lane_groups.count; ++i) {
+    const auto lanes = rule.lane_groups.lanes[i] & (~std::uint64_t{0} >> (banks::max_lanes - architecture.lanes));
+    if (lanes != 0) lane_groups.push_back(lane_ranges(lanes));
   }
-  return phases;
+  return lane_groups;
 }
 
 std::string served(const Architecture& architecture, const Rule& rule) {
   constexpr std::string_view servings[]{"", "; lanes of one bank serialize, even for the same word",
                                         "; lanes of one bank serialize unless they want the same bytes",
                                         "; one word a step goes to all of its lanes"};
-  std::string text = fmt::format("lanes {{{}}}, {} banks of {} bytes", fmt::join(phases_of(architecture, rule), "} {"),
-                                 rule.banks.count, rule.banks.bytes);
+  std::string text =
+      fmt::format("lanes {{{}}}, {} banks of {} bytes", fmt::join(lane_groups_of(architecture, rule), "} {"),
+                  rule.banks.count, rule.banks.bytes);
   if (const unsigned around = rule.banks.count * rule.banks.bytes; rule.banks.row_bytes != around) {
     text += fmt::format(", {} words of a bank at once if they lie in one aligned run of {} bytes",
                         rule.banks.row_bytes / around, rule.banks.row_bytes);
@@ -108,7 +109,7 @@ std::string architectures_json() {
       for (const auto& [operations, widths] : coverage_of(architecture, rule)) {
         nlohmann::ordered_json json{{"operations", operations}, {"widths", widths}};
         if (rule.refusal.empty()) {
-          json["phases"] = phases_of(architecture, rule);
+          json["lane_groups"] = lane_groups_of(architecture, rule);
           json["banks"] = rule.banks.count;
           json["bank_bytes"] = rule.banks.bytes;
           json["row_bytes"] = rule.banks.row_bytes;

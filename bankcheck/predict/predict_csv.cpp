@@ -94,7 +94,7 @@ class Row {
   banks::Access access;
 
  private:
-  std::array<std::uint32_t, banks::most_lanes> addresses_{};
+  std::array<std::uint32_t, banks::max_lanes> addresses_{};
 };
 
 /// Writes what is asked for, a row at a time.

@@ -27,10 +27,10 @@ std::string subject(const Prediction& prediction) {
 
 Prediction predict_index(const banks::Architecture& architecture, banks::Operation operation, unsigned width,
                          std::uint64_t mask, const std::string& index) {
-  Prediction result{&architecture, index, operation, width, mask, std::vector<std::uint32_t>(banks::most_lanes), {}};
+  Prediction result{&architecture, index, operation, width, mask, std::vector<std::uint32_t>(banks::max_lanes), {}};
   try {
     IndexExpression expression(index);
-    for (unsigned lane = 0; lane < banks::most_lanes; ++lane) {
+    for (unsigned lane = 0; lane < banks::max_lanes; ++lane) {
       if ((mask >> lane & 1) == 0) continue;
       const std::int64_t element = expression(lane);
       if (element < 0) throw ExpressionError(fmt::format("element {} of lane {} is negative", element, lane));
@@ -57,7 +57,7 @@ std::string text_of(const Prediction& prediction, unsigned columns, bool colour)
   text += fmt::format("passes {}, ideal {}, conflicts {}\n", range(cost.passes, cost.passes_max), cost.ideal,
                       range(cost.conflicts, cost.conflicts_max));
   if (cost.merged_by != 0) {
-    text += fmt::format("lanes n and n^{} agree: neighbouring phases are merged\n", cost.merged_by);
+    text += fmt::format("lanes n and n^{} agree: neighbouring lane groups are merged\n", cost.merged_by);
   }
   if (!prediction.architecture->note.empty()) text += fmt::format("note: {}\n", prediction.architecture->note);
   text += fmt::format("rule: {} ({})\n", rule.source, to_string(rule.evidence));
@@ -67,13 +67,13 @@ std::string text_of(const Prediction& prediction, unsigned columns, bool colour)
 std::string json_of(const Prediction& prediction) {
   const banks::Cost& cost = prediction.cost;
   const banks::Rule& rule = *banks::find_rule(*prediction.architecture, prediction.operation, prediction.width);
-  nlohmann::ordered_json phases = nlohmann::json::array();
-  for (unsigned i = 0; i < cost.phase_count; ++i) {
-    const auto& phase = cost.phases[i];
-    phases.push_back({{"lanes", lane_ranges(phase.lanes)},
-                      {"first_byte", phase.first_byte},
-                      {"passes", phase.passes},
-                      {"passes_max", phase.passes_max}});
+  nlohmann::ordered_json lane_groups = nlohmann::json::array();
+  for (unsigned i = 0; i < cost.lane_group_count; ++i) {
+    const auto& lane_group = cost.lane_groups[i];
+    lane_groups.push_back({{"lanes", lane_ranges(lane_group.lanes)},
+                           {"first_byte", lane_group.first_byte},
+                           {"passes", lane_group.passes},
+                           {"passes_max", lane_group.passes_max}});
   }
   const nlohmann::ordered_json json{{"schema_version", 1},
                                     {"architecture", prediction.architecture->name},
@@ -87,7 +87,7 @@ std::string json_of(const Prediction& prediction) {
                                     {"passes_max", cost.passes_max},
                                     {"conflicts_max", cost.conflicts_max},
                                     {"merged_by", cost.merged_by},
-                                    {"phases", phases},
+                                    {"lane groups", lane_groups},
                                     {"evidence", to_string(rule.evidence)},
                                     {"source", rule.source},
                                     {"note", prediction.architecture->note}};

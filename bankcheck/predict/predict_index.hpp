@@ -29,7 +29,7 @@ struct Prediction {
 Prediction predict_index(const banks::Architecture& architecture, banks::Operation operation, unsigned width,
                          std::uint64_t mask, const std::string& index);
 
-/// For a person: numbers, phases, the picture of the banks.
+/// For a person: numbers, lane groups, the picture of the banks.
 std::string text_of(const Prediction& prediction, unsigned columns, bool colour);
 std::string json_of(const Prediction& prediction);
 std::string svg_of(const Prediction& prediction);

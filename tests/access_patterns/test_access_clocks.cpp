@@ -57,7 +57,7 @@ TEST_CASE("patterns of the articles cost what the articles are about") {
   CHECK(asked("rows_of_17").cost->conflicts == 1);  // the cure of 16 banks, on 32
   CHECK(asked("lds128_case5").cost->conflicts == 2);
   CHECK(asked("float4", "", "sm_20").cost->passes == 2);
-  CHECK(asked("stride2", "", "gfx942").cost->passes == 4);  // two phases, each twice
+  CHECK(asked("stride2", "", "gfx942").cost->passes == 4);  // two lane groups, each twice
 }
 
 TEST_CASE("stores, atomics and matrices cost what comes out by hand") {

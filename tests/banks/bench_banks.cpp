@@ -29,10 +29,10 @@ constexpr Pattern patterns[]{
 /// A thousand accesses that differ, so that no branch is foreseen because it was the same a moment ago.
 std::vector<std::vector<std::uint32_t>> accesses(const Pattern& pattern, unsigned width) {
   std::mt19937 random(1);
-  std::vector<std::vector<std::uint32_t>> all(1000, std::vector<std::uint32_t>(most_lanes));
+  std::vector<std::vector<std::uint32_t>> all(1000, std::vector<std::uint32_t>(max_lanes));
   for (auto& addresses : all) {
     const std::uint32_t base = random() % 1024 * 16;
-    for (unsigned lane = 0; lane < most_lanes; ++lane) addresses[lane] = base + pattern.element(lane) * width;
+    for (unsigned lane = 0; lane < max_lanes; ++lane) addresses[lane] = base + pattern.element(lane) * width;
   }
   return all;
 }
@@ -54,7 +54,7 @@ void accesses_a_second(benchmark::State& state) {
   const Pattern& pattern = patterns[state.range(1)];
   const Architecture& architecture = *find_architecture(subject.architecture);
   const auto all = accesses(pattern, subject.width);
-  Access access{subject.operation, subject.width, ~std::uint64_t{0} >> (most_lanes - architecture.warp), {}};
+  Access access{subject.operation, subject.width, ~std::uint64_t{0} >> (max_lanes - architecture.warp), {}};
   while (state.KeepRunning()) {
     for (const auto& addresses : all) {
       access.addresses = addresses;

@@ -25,7 +25,7 @@ struct RandomAccess {
 
 inline std::string to_text(const RandomAccess& random) {
   std::string text = std::string(to_string(random.operation)) + ", " + std::to_string(random.width) + " bytes:";
-  for (unsigned lane = 0; lane < most_lanes; ++lane) {
+  for (unsigned lane = 0; lane < max_lanes; ++lane) {
     if ((random.mask >> lane & 1) == 0) continue;
     text += " " + std::to_string(lane) + ":" +
             (lane < random.addresses.size() ? std::to_string(random.addresses[lane]) : "?");
@@ -50,7 +50,7 @@ class RandomAccesses {
     result.mask = mask(lanes);
     // A 12-byte element needs only its words aligned.
     const unsigned unit = result.width == 12 ? 4 : result.width;
-    result.addresses.resize(most_lanes);
+    result.addresses.resize(max_lanes);
     fill(result.addresses, unit, result.width);
     return result;
   }
@@ -85,14 +85,14 @@ class RandomAccesses {
 
   void fill(std::vector<std::uint32_t>& bytes, unsigned unit, unsigned width) {
     const auto set = [&](auto&& element_of) {
-      for (unsigned lane = 0; lane < most_lanes; ++lane) bytes[lane] = unit * std::uint32_t(element_of(lane));
+      for (unsigned lane = 0; lane < max_lanes; ++lane) bytes[lane] = unit * std::uint32_t(element_of(lane));
     };
     const unsigned elements = 16384 / unit, stride = below(42), base = below(64), words = 1 + below(8);
     const unsigned run = 1U << below(7), step = 1 + below(9);
-    std::vector<unsigned> drawn(most_lanes), permuted(most_lanes);
+    std::vector<unsigned> drawn(max_lanes), permuted(max_lanes);
     for (auto& one : drawn) one = below(elements);
     std::iota(permuted.begin(), permuted.end(), 0U);
-    for (unsigned lane = most_lanes; lane > 1; --lane) std::swap(permuted[lane - 1], permuted[below(lane)]);
+    for (unsigned lane = max_lanes; lane > 1; --lane) std::swap(permuted[lane - 1], permuted[below(lane)]);
     switch (below(11)) {
       case 0:
         return set([&](unsigned lane) { return drawn[lane]; });
@@ -103,7 +103,7 @@ class RandomAccesses {
       case 3:
         return set([&](unsigned lane) { return base + step * (width == 12 ? 3 : 1) * permuted[lane]; });
       case 4: {  // equal neighbours, in all lanes or with one exception
-        const unsigned distance = 1 + below(2), odd_one_out = below(2 * most_lanes);
+        const unsigned distance = 1 + below(2), odd_one_out = below(2 * max_lanes);
         return set([&](unsigned lane) { return drawn[lane & ~distance] % (run * 64) + (lane == odd_one_out ? 1 : 0); });
       }
       case 5:  // one kind of neighbours per half-warp

@@ -18,7 +18,7 @@ struct Lane {
   std::uint64_t byte = 0;
 };
 using Lanes = std::vector<Lane>;
-using Phases = std::vector<std::set<unsigned>>;
+using LaneGroups = std::vector<std::set<unsigned>>;
 
 unsigned number(std::string_view text) {
   unsigned value = 0;
@@ -38,12 +38,12 @@ std::vector<std::string> split(std::string_view text, char separator) {
   return parts;
 }
 
-/// "0-3,20-23 4-7,16-19": the lanes of each phase.
-Phases phases(std::string_view text) {
-  Phases result;
-  for (const auto& phase : split(text, ' ')) {
+/// "0-3,20-23 4-7,16-19": the lanes of each lane group.
+LaneGroups lane_groups(std::string_view text) {
+  LaneGroups result;
+  for (const auto& lane_group : split(text, ' ')) {
     result.emplace_back();
-    for (const auto& run : split(phase, ',')) {
+    for (const auto& run : split(lane_group, ',')) {
       const auto ends = split(run, '-');
       for (unsigned lane = number(ends.front()); lane <= number(ends.back()); ++lane) result.back().insert(lane);
     }
@@ -51,19 +51,19 @@ Phases phases(std::string_view text) {
   return result;
 }
 
-const Phases warp = phases("0-31");
-const Phases halves = phases("0-15 16-31");
-const Phases quarters = phases("0-7 8-15 16-23 24-31");
-const Phases rdna3_read_b128 = phases("0-3,20-23 4-7,16-19 8-11,28-31 12-15,24-27");
-const Phases wave_halves = phases("0-31 32-63");
-const Phases wave_quarters = phases("0-15 16-31 32-47 48-63");
-const Phases wave_eighths = phases("0-7 8-15 16-23 24-31 32-39 40-47 48-55 56-63");
-const Phases cdna_read_b128 =
-    phases("0-3,20-23 32-35,52-55 4-7,16-19 36-39,48-51 8-11,28-31 40-43,60-63 12-15,24-27 44-47,56-59");
-const Phases gfx950_read_b128 =
-    phases("0-3,12-15,20-23,24-27 4-7,8-11,16-19,28-31 32-35,44-47,52-55,56-59 36-39,40-43,48-51,60-63");
+const LaneGroups warp = lane_groups("0-31");
+const LaneGroups halves = lane_groups("0-15 16-31");
+const LaneGroups quarters = lane_groups("0-7 8-15 16-23 24-31");
+const LaneGroups rdna3_read_b128 = lane_groups("0-3,20-23 4-7,16-19 8-11,28-31 12-15,24-27");
+const LaneGroups wave_halves = lane_groups("0-31 32-63");
+const LaneGroups wave_quarters = lane_groups("0-15 16-31 32-47 48-63");
+const LaneGroups wave_eighths = lane_groups("0-7 8-15 16-23 24-31 32-39 40-47 48-55 56-63");
+const LaneGroups cdna_read_b128 =
+    lane_groups("0-3,20-23 32-35,52-55 4-7,16-19 36-39,48-51 8-11,28-31 40-43,60-63 12-15,24-27 44-47,56-59");
+const LaneGroups gfx950_read_b128 =
+    lane_groups("0-3,12-15,20-23,24-27 4-7,8-11,16-19,28-31 32-35,44-47,52-55,56-59 36-39,40-43,48-51,60-63");
 
-// What one phase takes: the most that any one bank has to deliver.
+// What one lane group takes: the most that any one bank has to deliver.
 
 template <class Things>
 Steps busiest(const std::map<std::uint64_t, Things>& of_bank) {
@@ -121,7 +121,7 @@ Steps one_broadcast(const Lanes& lanes) {
 
 // What an access takes.
 
-using PhaseRule = std::function<Steps(const Lanes&)>;
+using LaneGroupRule = std::function<Steps(const Lanes&)>;
 
 SlowCost refused() {
   SlowCost cost;
@@ -139,20 +139,20 @@ SlowCost sum(const SlowCost& a, const SlowCost& b) {
   return both;
 }
 
-Lanes those_in(const std::set<unsigned>& phase, const Lanes& lanes) {
+Lanes those_in(const std::set<unsigned>& lane_group, const Lanes& lanes) {
   Lanes result;
   for (const Lane& lane : lanes) {
-    if (phase.contains(lane.number)) result.push_back(lane);
+    if (lane_group.contains(lane.number)) result.push_back(lane);
   }
   return result;
 }
 
-/// Phase after phase; one without an active lane costs nothing.
-SlowCost in_phases(const Phases& list, const Lanes& lanes, const PhaseRule& rule) {
+/// Lane group after lane group; one without an active lane costs nothing.
+SlowCost in_lane_groups(const LaneGroups& list, const Lanes& lanes, const LaneGroupRule& rule) {
   SlowCost cost;
-  for (const auto& phase : list) {
+  for (const auto& lane_group : list) {
     cost.floor += 1;
-    const Lanes active = those_in(phase, lanes);
+    const Lanes active = those_in(lane_group, lanes);
     if (active.empty()) continue;
     const Steps taken = rule(active);
     cost.passes += taken.least;
@@ -174,10 +174,10 @@ SlowCost in_pieces(unsigned width, unsigned piece, const Lanes& lanes,
   return cost;
 }
 
-/// Compute capability 2.x counts ways: the worst phase, not the sum.
-SlowCost in_ways(const Phases& list, unsigned more, const Lanes& lanes, const PhaseRule& rule) {
+/// Compute capability 2.x counts ways: the worst lane group, not the sum.
+SlowCost in_ways(const LaneGroups& list, unsigned more, const Lanes& lanes, const LaneGroupRule& rule) {
   SlowCost cost;
-  for (const auto& phase : list) cost.passes = std::max(cost.passes, rule(those_in(phase, lanes)).least);
+  for (const auto& lane_group : list) cost.passes = std::max(cost.passes, rule(those_in(lane_group, lanes)).least);
   cost.passes += more;
   cost.passes_max = cost.passes;
   cost.ideal = 1;
@@ -222,7 +222,7 @@ unsigned rows_of(Operation operation) {
 SlowCost compute_1(Operation operation, unsigned width, const Lanes& lanes) {
   if (!plain(operation)) return refused();
   return in_pieces(width, std::min(width, 4U), lanes, [&](const Lanes& piece) {
-    return in_phases(halves, piece, operation == Operation::load ? one_broadcast : distinct_addresses);
+    return in_lane_groups(halves, piece, operation == Operation::load ? one_broadcast : distinct_addresses);
   });
 }
 
@@ -231,7 +231,7 @@ SlowCost compute_2(Operation operation, unsigned width, const Lanes& lanes) {
   if (width == 12) {
     return in_pieces(12, 4, lanes, [&](const Lanes& piece) { return compute_2(operation, 4, piece); });
   }
-  const PhaseRule rule = [&](const Lanes& phase) { return distinct_words(phase, width, 32); };
+  const LaneGroupRule rule = [&](const Lanes& lane_group) { return distinct_words(lane_group, width, 32); };
   if (width == 16) return in_ways(quarters, 1, lanes, rule);
   return in_ways(width == 8 ? halves : warp, 0, lanes, rule);
 }
@@ -241,8 +241,8 @@ SlowCost compute_3(bool eight_bytes, Operation operation, unsigned width, const 
   if (width == 12) {
     return in_pieces(12, 4, lanes, [&](const Lanes& piece) { return compute_3(eight_bytes, operation, 4, piece); });
   }
-  return in_phases(width == 16 ? halves : warp, lanes, [&](const Lanes& phase) {
-    return eight_bytes ? distinct_words(phase, width, 32, 8) : distinct_segments(phase, width);
+  return in_lane_groups(width == 16 ? halves : warp, lanes, [&](const Lanes& lane_group) {
+    return eight_bytes ? distinct_words(lane_group, width, 32, 8) : distinct_segments(lane_group, width);
   });
 }
 
@@ -250,7 +250,7 @@ SlowCost compute_5(Operation operation, unsigned width, const Lanes& lanes) {
   if (matrix(operation)) return refused();
   if (atomic(operation) && width != 4) return refused();
   if (operation == Operation::atomic || operation == Operation::atomic_cas) {
-    const SlowCost once = in_phases(warp, lanes, [](const Lanes& phase) { return queue(phase, 32); });
+    const SlowCost once = in_lane_groups(warp, lanes, [](const Lanes& lane_group) { return queue(lane_group, 32); });
     if (operation == Operation::atomic) return once;
     SlowCost twice = sum(once, once);
     twice.floor = 1;
@@ -259,19 +259,19 @@ SlowCost compute_5(Operation operation, unsigned width, const Lanes& lanes) {
   if (width == 12) {
     return in_pieces(12, 4, lanes, [&](const Lanes& piece) { return compute_5(operation, 4, piece); });
   }
-  const PhaseRule rule = [&](const Lanes& phase) { return distinct_words(phase, width, 32); };
+  const LaneGroupRule rule = [&](const Lanes& lane_group) { return distinct_words(lane_group, width, 32); };
   const bool merges = operation == Operation::load && (partners_agree(lanes, 1) || partners_agree(lanes, 2));
-  if (width == 16) return in_phases(merges ? halves : quarters, lanes, rule);
-  if (width == 8) return in_phases(merges ? warp : halves, lanes, rule);
-  return in_phases(warp, lanes, rule);
+  if (width == 16) return in_lane_groups(merges ? halves : quarters, lanes, rule);
+  if (width == 8) return in_lane_groups(merges ? warp : halves, lanes, rule);
+  return in_lane_groups(warp, lanes, rule);
 }
 
-/// Eight rows a phase. `lanes` are those that give a row's address.
+/// Eight rows a lane group. `lanes` are those that give a row's address.
 SlowCost matrices(unsigned width, const Lanes& lanes) {
   if (width != 16) return refused();
-  Phases rows = quarters;
+  LaneGroups rows = quarters;
   rows.resize((lanes.size() + 7) / 8);
-  return in_phases(rows, lanes, [](const Lanes& phase) { return distinct_words(phase, 16, 32); });
+  return in_lane_groups(rows, lanes, [](const Lanes& lane_group) { return distinct_words(lane_group, 16, 32); });
 }
 
 SlowCost compute_7_5(Operation operation, unsigned width, const Lanes& lanes) {
@@ -282,9 +282,9 @@ SlowCost compute_9(Operation operation, unsigned width, const Lanes& lanes) {
   return store_matrix.contains(operation) ? matrices(width, lanes) : compute_7_5(operation, width, lanes);
 }
 
-SlowCost amd_atomic(const Phases& list, Operation operation, unsigned width, const Lanes& lanes) {
+SlowCost amd_atomic(const LaneGroups& list, Operation operation, unsigned width, const Lanes& lanes) {
   if (operation == Operation::atomic_cas || width != 4) return refused();
-  return in_phases(list, lanes, [](const Lanes& phase) { return queue(phase, 32); });
+  return in_lane_groups(list, lanes, [](const Lanes& lane_group) { return queue(lane_group, 32); });
 }
 
 SlowCost hd5870(Operation operation, unsigned width, const Lanes& lanes) {
@@ -292,35 +292,35 @@ SlowCost hd5870(Operation operation, unsigned width, const Lanes& lanes) {
   if (atomic(operation)) return amd_atomic(wave_halves, operation, width, lanes);
   const unsigned piece = std::min(width, operation == Operation::load ? 8U : 4U);
   return in_pieces(width, piece, lanes, [&](const Lanes& part) {
-    return in_phases(piece == 8 ? wave_quarters : wave_halves, part,
-                     [&](const Lanes& phase) { return distinct_words(phase, piece, 32); });
+    return in_lane_groups(piece == 8 ? wave_quarters : wave_halves, part,
+                          [&](const Lanes& lane_group) { return distinct_words(lane_group, piece, 32); });
   });
 }
 
 SlowCost gcn(Operation operation, unsigned width, const Lanes& lanes) {
   if (matrix(operation)) return refused();
   if (atomic(operation)) return amd_atomic(wave_halves, operation, width, lanes);
-  const Phases& widest = operation == Operation::load ? cdna_read_b128 : wave_eighths;
-  const Phases& list = width <= 4 ? wave_halves : width == 8 ? wave_quarters : widest;
-  return in_phases(list, lanes, [&](const Lanes& phase) { return distinct_words(phase, width, 32); });
+  const LaneGroups& widest = operation == Operation::load ? cdna_read_b128 : wave_eighths;
+  const LaneGroups& list = width <= 4 ? wave_halves : width == 8 ? wave_quarters : widest;
+  return in_lane_groups(list, lanes, [&](const Lanes& lane_group) { return distinct_words(lane_group, width, 32); });
 }
 
 SlowCost gfx950(Operation operation, unsigned width, const Lanes& lanes) {
   if (operation != Operation::load || (width != 8 && width != 16)) return gcn(operation, width, lanes);
-  return in_phases(width == 8 ? wave_halves : gfx950_read_b128, lanes,
-                   [&](const Lanes& phase) { return distinct_words(phase, width, 64); });
+  return in_lane_groups(width == 8 ? wave_halves : gfx950_read_b128, lanes,
+                        [&](const Lanes& lane_group) { return distinct_words(lane_group, width, 64); });
 }
 
-SlowCost rdna_wave32(const Phases& read_b128, Operation operation, unsigned width, const Lanes& lanes) {
+SlowCost rdna_wave32(const LaneGroups& read_b128, Operation operation, unsigned width, const Lanes& lanes) {
   if (matrix(operation)) return refused();
   if (atomic(operation)) return amd_atomic(warp, operation, width, lanes);
-  const Phases& widest = operation == Operation::load ? read_b128 : quarters;
-  const Phases& list = width <= 4 ? warp : width == 8 ? halves : widest;
-  return in_phases(list, lanes, [&](const Lanes& phase) { return distinct_words(phase, width, 32); });
+  const LaneGroups& widest = operation == Operation::load ? read_b128 : quarters;
+  const LaneGroups& list = width <= 4 ? warp : width == 8 ? halves : widest;
+  return in_lane_groups(list, lanes, [&](const Lanes& lane_group) { return distinct_words(lane_group, width, 32); });
 }
 
 /// A wave64 is two wave32, one after the other. Without a lane beyond 31 it is a wave32.
-SlowCost rdna(const Phases& read_b128, Operation operation, unsigned width, const Lanes& lanes) {
+SlowCost rdna(const LaneGroups& read_b128, Operation operation, unsigned width, const Lanes& lanes) {
   Lanes low, high;
   for (const Lane& lane : lanes) {
     if (lane.number < 32) low.push_back(lane);
@@ -332,8 +332,8 @@ SlowCost rdna(const Phases& read_b128, Operation operation, unsigned width, cons
 
 SlowCost intel(Operation operation, unsigned width, const Lanes& lanes) {
   if (!plain(operation) || width > 4) return refused();
-  return in_phases(halves, lanes, [&](const Lanes& phase) {
-    return operation == Operation::load ? distinct_words(phase, width, 16) : queue(phase, 16);
+  return in_lane_groups(halves, lanes, [&](const Lanes& lane_group) {
+    return operation == Operation::load ? distinct_words(lane_group, width, 16) : queue(lane_group, 16);
   });
 }
 

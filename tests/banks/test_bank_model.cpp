@@ -33,7 +33,7 @@ slow::SlowCost by_model(const banks::Architecture& architecture, const banks::Ra
 
 /// Now and then an access that nobody may make, for the two must agree on those as well.
 void spoil(banks::RandomAccess& random, banks::RandomAccesses& more) {
-  const unsigned lane = more.below(banks::most_lanes);
+  const unsigned lane = more.below(banks::max_lanes);
   switch (more.below(50)) {
     case 0:
       random.addresses[lane] += 1 + more.below(15);
@@ -210,15 +210,15 @@ TEST_CASE("a broken rule is noticed within the random accesses") {
       {"loads never merge", "sm_90", [](auto& rule) { rule.merges = false; }},
       {"16-byte loads in runs of 16 lanes", "gfx942",
        [](auto& rule) {
-         if (has(rule, Operation::load, 16)) rule.phases = banks::consecutive(16);
+         if (has(rule, Operation::load, 16)) rule.lane_groups = banks::consecutive(16);
        }},
       {"16-byte loads as RDNA 4 serves them", "gfx1100",
        [](auto& rule) {
-         if (has(rule, Operation::load, 16)) rule.phases = banks::consecutive(8);
+         if (has(rule, Operation::load, 16)) rule.lane_groups = banks::consecutive(8);
        }},
       {"8-byte stores whole", "sm_80",
        [](auto& rule) {
-         if (has(rule, Operation::store, 8)) rule.phases = banks::consecutive(32);
+         if (has(rule, Operation::store, 8)) rule.lane_groups = banks::consecutive(32);
        }},
       {"32 banks for wide loads", "gfx950", [](auto& rule) { rule.banks = {}; }},
       {"rows of one word a bank", "sm_30", [](auto& rule) { rule.banks = {}; }},
@@ -230,7 +230,7 @@ TEST_CASE("a broken rule is noticed within the random accesses") {
        }},
       {"compare-and-swap in one round", "sm_90", [](auto& rule) { rule.rounds = 1; }},
       {"any number of words broadcast", "sm_13", [](auto& rule) { rule.serving = banks::Serving::words; }},
-      {"the worst phase is not one more", "sm_20",
+      {"the worst lane group is not one more", "sm_20",
        [](auto& rule) {
          if (rule.total == banks::Total::worst_plus_one) rule.total = banks::Total::worst;
        }},

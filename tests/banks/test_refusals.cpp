@@ -23,7 +23,7 @@ bool names_lane(const std::string& text, unsigned lane) {
   return next == text.size() || text[next] < '0' || text[next] > '9';
 }
 
-std::vector<std::uint32_t> ascending(unsigned width, unsigned lanes = banks::most_lanes) {
+std::vector<std::uint32_t> ascending(unsigned width, unsigned lanes = banks::max_lanes) {
   std::vector<std::uint32_t> addresses;
   for (unsigned lane = 0; lane < lanes; ++lane) addresses.push_back(width * lane);
   return addresses;

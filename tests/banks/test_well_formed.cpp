@@ -37,13 +37,13 @@ TEST_CASE("what cost() has no room for is not well-formed") {
   CHECK_FALSE(accepted([](Rule& rule) { rule.request_bytes = 3; }));                 // does not divide 4
 }
 
-TEST_CASE("phases must hold each lane once") {
-  CHECK_FALSE(accepted([](Rule& rule) { rule.phases.count = 9; }));
-  CHECK_FALSE(accepted([](Rule& rule) { rule.phases.count = 0; }));
-  CHECK_FALSE(accepted([](Rule& rule) { rule.phases.lanes[0] &= ~std::uint64_t{1}; }));  // lane 0 in none
-  CHECK_FALSE(accepted([](Rule& rule) { rule.phases.lanes[1] |= 1; }));                  // and in two
+TEST_CASE("lane groups must hold each lane once") {
+  CHECK_FALSE(accepted([](Rule& rule) { rule.lane_groups.count = 9; }));
+  CHECK_FALSE(accepted([](Rule& rule) { rule.lane_groups.count = 0; }));
+  CHECK_FALSE(accepted([](Rule& rule) { rule.lane_groups.lanes[0] &= ~std::uint64_t{1}; }));  // lane 0 in none
+  CHECK_FALSE(accepted([](Rule& rule) { rule.lane_groups.lanes[1] |= 1; }));                  // and in two
   CHECK_FALSE(accepted([](Rule& rule) {
-    rule.phases = consecutive(64);
+    rule.lane_groups = consecutive(64);
     rule.merges = true;  // nothing to merge with
   }));
 }

@@ -373,7 +373,7 @@ TEST_CASE("worked numbers, RDNA 3 and 4 (measured by others)") {
 }
 
 TEST_CASE("worked numbers, Intel Xe (inferred, but vendor that equal stores conflict)") {
-  // The text gives passes; a warp of 32 lanes goes in two phases.
+  // The text gives passes; a warp of 32 lanes goes in two lane groups.
   constexpr unsigned strides[][2]{{1, 2}, {2, 4}, {4, 8}, {8, 16}, {16, 32}, {17, 2}};
   for (const auto& [words, passes] : strides) {
     check("intel_xe", {{"stride", load, 4, stride(4 * words), passes, passes - 2}});

@@ -2,6 +2,7 @@
 #include <random>
 
 #include <bankwise/bench/stop_rule.hpp>
+#include <bankwise/support/statistics.hpp>
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;

@@ -13,8 +13,8 @@ constexpr std::uint64_t beyond = 64;             // words behind a result that m
 constexpr std::uint64_t launches_at_once = 250;  // enqueued before anybody looks
 
 /// Sizes where arithmetic breaks, primes, and as many at random: most of them small, some of `most` tiles.
-std::vector<std::uint64_t> sizes(std::uint64_t tile, std::uint64_t most_tiles) {
-  const std::uint64_t most = tile * most_tiles;
+std::vector<std::uint64_t> sizes(std::uint64_t tile, std::uint64_t max_tiles) {
+  const std::uint64_t most = tile * max_tiles;
   std::vector<std::uint64_t> list{0, 1, 2, 3, 5, 31, 127, 1009, 4099, 65537, 104729, most - 1, most};
   for (const std::uint64_t tiles : {1, 2, 3, 4, 32, 33, 128, 129}) {
     for (const std::uint64_t n : {tiles * tile - 1, tiles * tile, tiles * tile + 1}) list.push_back(n);
@@ -40,27 +40,27 @@ std::string soak(gpu::Session& session, const Law& law, const CaseStudy& study, 
     if (change) change(plan);
     return plan;
   };
-  const std::vector<std::uint64_t> list = sizes(variant.tile, how.most_tiles);
+  const std::vector<std::uint64_t> list = sizes(variant.tile, how.max_tiles);
   const std::uint64_t most = *std::max_element(list.begin(), list.end());
   const Plan largest = plan_for(most);
   prepare(session, study, largest);
   const Memory memory = memory_for(session, study, {1, most}, largest, beyond);
-  Telescope telescope(session);
-  telescope.poison(memory);
+  TelescopingSum telescoping_sum(session);
+  telescoping_sum.poison(memory);
 
   std::uint64_t elements = 0;
   for (std::uint64_t run = 0; run < how.launches; ++run) {
     const Extent extent{1, list[hashed_word(run) % list.size()]};
-    telescope.fill(law, memory, extent, run);
+    telescoping_sum.fill(law, memory, extent, run);
     launch(session, study, plan_for(extent.width), memory);
-    telescope.check(law, memory, extent, run, beyond, run);
+    telescoping_sum.check(law, memory, extent, run, beyond, run);
     elements += extent.width;
     if (run % launches_at_once != launches_at_once - 1) continue;
-    if (std::string wrong = telescope.verdict(); !wrong.empty()) return wrong;
+    if (std::string wrong = telescoping_sum.verdict(); !wrong.empty()) return wrong;
   }
   std::cout << fmt::format("{} {}: {} of {}, {} launches of 0 to {} {}, {} in all\n", to_string(session.info().api),
                            session.info().name, study.name, variant.name, how.launches, most, study.element, elements);
-  return telescope.verdict();
+  return telescoping_sum.verdict();
 }
 
 }  // namespace bankwise

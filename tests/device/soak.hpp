@@ -4,13 +4,13 @@
 #include <functional>
 #include <string>
 
-#include "telescope.hpp"
+#include "telescoping_sum.hpp"
 
 namespace bankwise {
 
 /// How long, and up to how many tiles a launch.
 struct Soak {
-  std::uint64_t launches, most_tiles;
+  std::uint64_t launches, max_tiles;
 };
 
 /// Enough for a device of this kind; a CPU is slower by orders of magnitude.

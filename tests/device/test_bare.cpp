@@ -23,7 +23,7 @@ std::vector<Extent> vectors(std::initializer_list<std::uint64_t> sizes) {
 
 struct Extents {
   std::vector<Extent> once;
-  std::vector<Extent> repeated;  ///< of the form whose phase is repeated: racecheck takes ten seconds for each
+  std::vector<Extent> repeated;  ///< of the form whose section is repeated: racecheck takes ten seconds for each
 };
 
 /// Around the tiles' borders. The last of vectors are several tiles for each block of those that stay on a GPU.
@@ -50,7 +50,7 @@ const std::map<const CaseStudy*, Extents> all_extents{
       {{31, 33}, {36, 64}}}},
     {&access_patterns::case_study(), {vectors({0, 1, 2, 3, 33}), {}}},
 };
-constexpr std::uint64_t most_for_all = 300000;
+constexpr std::uint64_t max_for_all = 300000;
 
 /// What a result should have been and was not; empty if it is right.
 std::string difference(const Words& got, const Words& right) {
@@ -74,8 +74,8 @@ std::string run(gpu::Session& session, const CaseStudy& study, const Variant& va
   return difference(output, expected_output(study, variant, extent, input));
 }
 
-bool has_phase(const CaseStudy& study, const Plan& plan) {
-  return find_image(study, plan.launches.front().kernel)->has_phase;
+bool has_section(const CaseStudy& study, const Plan& plan) {
+  return find_image(study, plan.launches.front().kernel)->has_section;
 }
 
 void run_each(gpu::Session& session, const CaseStudy& study, const std::vector<Extent>& extents, gpu::Form form) {
@@ -84,8 +84,9 @@ void run_each(gpu::Session& session, const CaseStudy& study, const std::vector<E
     const Words input = input_of(study, extent);
     for (const Variant& variant : study.variants) {
       const bool stays = variant.blocks_per_unit > 0 && device.is_gpu;
-      if (!runs_on(session, study, variant) || (extent.count() > most_for_all && !stays)) continue;
-      if (form == gpu::Form::repeated && !has_phase(study, study.plan(variant, extent, device.compute_units))) continue;
+      if (!runs_on(session, study, variant) || (extent.count() > max_for_all && !stays)) continue;
+      if (form == gpu::Form::repeated && !has_section(study, study.plan(variant, extent, device.compute_units)))
+        continue;
       INFO(to_string(device.api) << " " << device.name << ": " << variant.name << " " << extent.height << " x "
                                  << extent.width << (form == gpu::Form::repeated ? ", repeated" : ""));
       CHECK(run(session, study, variant, extent, input, form) == "");

@@ -142,7 +142,7 @@ TEST_CASE("a wrong kernel is exit code 1 and a row that says what is wrong", "[c
 namespace {
 
 /// Whether a row's variant is there for OpenCL too; the copy is.
-bool has_twin(const CaseStudy& study, const nlohmann::json& row) {
+bool has_port(const CaseStudy& study, const nlohmann::json& row) {
   const auto found = std::find_if(study.variants.begin(), study.variants.end(),
                                   [&](const Variant& variant) { return row.at("variant") == variant.name; });
   if (found == study.variants.end()) return true;
@@ -162,7 +162,7 @@ TEST_CASE("a kernel that is right once and then no more is found out after measu
   const auto json = nlohmann::json::parse(outcome.out);
   for (const auto& row : json.at("results")) {
     const bool broken = row.at("variant") == "naive";
-    CHECK(row.at("status") == (broken ? "wrong" : has_twin(prefix_sum::case_study(), row) ? "ok" : "unsupported"));
+    CHECK(row.at("status") == (broken ? "wrong" : has_port(prefix_sum::case_study(), row) ? "ok" : "unsupported"));
     CHECK((std::string(row.at("reason")).find("but only after measuring") != std::string::npos) == broken);
   }
 }
@@ -178,7 +178,7 @@ TEST_CASE("--json - writes every variant and nothing else", "[command_line]") {
     std::vector<std::string> names;
     for (const auto& row : json.at("results")) {
       INFO(row);
-      if (!has_twin(*study, row)) {
+      if (!has_port(*study, row)) {
         CHECK(row.at("status") == "unsupported");
         CHECK(row.at("reason") != "");
         names.push_back(row.at("variant"));

@@ -7,7 +7,7 @@
 
 #include "devices_under_test.hpp"
 #include "mutated_study.hpp"
-#include "telescope.hpp"
+#include "telescoping_sum.hpp"
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
@@ -23,12 +23,12 @@ std::string verdict(gpu::Session& session, const Law& law, const CaseStudy& stud
   const Plan plan = study.plan(variant, extent, session.info().compute_units);
   prepare(session, study, plan);
   const Memory memory = memory_for(session, study, extent, plan, beyond);
-  Telescope telescope(session);
-  telescope.poison(memory);
-  telescope.fill(law, memory, extent, 1);
+  TelescopingSum telescoping_sum(session);
+  telescoping_sum.poison(memory);
+  telescoping_sum.fill(law, memory, extent, 1);
   launch(session, study, plan, memory);
-  telescope.check(law, memory, extent, 1, beyond);
-  return telescope.verdict();
+  telescoping_sum.check(law, memory, extent, 1, beyond);
+  return telescoping_sum.verdict();
 }
 
 /// All variants of ours.

@@ -20,7 +20,7 @@ TEST_CASE("single passes are right every time, at any size after any other", "[s
         if (!variant.single_pass || !runs_on(*session, *law->study, variant)) continue;
         INFO(to_string(device.api) << " " << device.name << ": " << variant.name);
         Soak how = soak_for(device);
-        if (law->total) how.most_tiles *= 4;  // more than one turn for blocks that stay
+        if (law->total) how.max_tiles *= 4;  // more than one turn for blocks that stay
         CHECK(soak(*session, *law, *law->study, variant, how) == "");
       }
     }
@@ -80,15 +80,15 @@ std::string twice(const gpu::DeviceInfo& device, const CaseStudy& study, const V
   const Plan plan = study.plan(variant, extent, device.compute_units);
   prepare(*session, study, plan);
   const Memory memory = memory_for(*session, study, room, study.plan(variant, room, device.compute_units), beyond);
-  Telescope telescope(*session);
-  telescope.poison(memory);
+  TelescopingSum telescoping_sum(*session);
+  telescoping_sum.poison(memory);
   for (std::uint64_t run = 0; run < 2; ++run) {
-    telescope.fill(prefix_sum_law, memory, extent, run);
+    telescoping_sum.fill(prefix_sum_law, memory, extent, run);
     launch(*session, study, plan, memory);
     then(*session, memory);
-    telescope.check(prefix_sum_law, memory, extent, run, beyond, run);
+    telescoping_sum.check(prefix_sum_law, memory, extent, run, beyond, run);
   }
-  return telescope.verdict();
+  return telescoping_sum.verdict();
 }
 
 }  // namespace

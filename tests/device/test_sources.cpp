@@ -32,7 +32,7 @@ TEST_CASE("every .cl file builds alone, without options", "[sources]") {
 }
 
 // NVIDIA's compiler hands out PTX as the program's binary, so its choice of accesses can be held against nvcc's.
-TEST_CASE("NVIDIA's OpenCL compiles the twins to accesses as wide as nvcc's", "[sources]") {
+TEST_CASE("NVIDIA's OpenCL compiles the ports to accesses as wide as nvcc's", "[sources]") {
   std::vector<cl::Platform> platforms;
   cl::Platform::get(&platforms);
   for (const auto& platform : platforms) {

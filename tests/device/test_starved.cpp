@@ -9,9 +9,9 @@
 #include <iterator>
 
 #include "devices_under_test.hpp"
-#include "hog.hpp"
 #include "mutated_study.hpp"
-#include "telescope.hpp"
+#include "occupy.hpp"
+#include "telescoping_sum.hpp"
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
@@ -24,13 +24,13 @@ struct Starved {
   const Variant* variant;
 };
 
-/// Multiprocessors that a hog leaves, and how many blocks at a time fit on one of them; 0: as many as fit by themselves.
+/// Multiprocessors that a occupier leaves, and how many blocks at a time fit on one of them; 0: as many as fit by themselves.
 struct Room {
   unsigned units, at_once;
 };
 constexpr Room rooms[]{{1, 1}, {1, 2}, {1, 0}, {2, 1}, {9, 0}};
 
-/// The hog is a CUDA kernel.
+/// The occupier is a CUDA kernel.
 std::vector<gpu::DeviceInfo> cuda_devices_under_test() {
   std::vector<gpu::DeviceInfo> found;
   std::ranges::copy_if(devices_under_test(), std::back_inserter(found),
@@ -54,35 +54,35 @@ void starve(const gpu::DeviceInfo& device, gpu::Session& session, const Starved&
   };
   const Plan largest = plan_for(most, 0);
   const Memory memory = memory_for(session, *study, {1, most}, largest, beyond);
-  Telescope telescope(session);
-  telescope.poison(memory);
+  TelescopingSum telescoping_sum(session);
+  telescoping_sum.poison(memory);
   std::uint64_t run = 0;
   const auto launch_checked = [&, law = law, study = study](std::uint64_t n, unsigned at_once) {
-    telescope.fill(*law, memory, {1, n}, run);
+    telescoping_sum.fill(*law, memory, {1, n}, run);
     launch(session, *study, plan_for(n, at_once), memory);
-    telescope.check(*law, memory, {1, n}, run, beyond, run);
+    telescoping_sum.check(*law, memory, {1, n}, run, beyond, run);
     ++run;
   };
 
   for (const Room room : rooms) {
     prepare(session, *study, plan_for(most, room.at_once));
     launch_checked(most, room.at_once);  // with all the room there is: from here on all code is there
-    REQUIRE(telescope.verdict() == "");
-    const Hog hog(device, room.units);
-    const unsigned most_at_once = hog.most_at_once(plan_for(most, room.at_once).launches.front().group);
+    REQUIRE(telescoping_sum.verdict() == "");
+    const Occupier occupier(device, room.units);
+    const unsigned max_at_once = occupier.max_at_once(plan_for(most, room.at_once).launches.front().group);
     for (const std::uint64_t n : {most, tile - 1, 3 * tile + 5, std::uint64_t{1}, 100 * tile + 7, most, most}) {
       launch_checked(n, room.at_once);
     }
-    const std::string verdict = telescope.verdict();
-    const bool was_whole = hog.is_whole();
+    const std::string verdict = telescoping_sum.verdict();
+    const bool was_whole = occupier.is_whole();
     const std::string where = fmt::format("{}: {}, {} blocks, at most {} at a time", device.name, variant->name,
-                                          plan_for(most, room.at_once).launches.front().groups, most_at_once);
+                                          plan_for(most, room.at_once).launches.front().groups, max_at_once);
     std::cout << where << '\n';
     INFO(where);
     CHECK(verdict == "");
     CHECK(was_whole);  // or there was more room than that
-    CHECK(most_at_once >= 1);
-    if (room.at_once != 0) CHECK(most_at_once <= room.units * room.at_once);
+    CHECK(max_at_once >= 1);
+    if (room.at_once != 0) CHECK(max_at_once <= room.units * room.at_once);
   }
 }
 

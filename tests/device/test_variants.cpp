@@ -31,8 +31,8 @@ std::vector<Extent> edges(const CaseStudy& study) {
 }
 
 /// Whether the block scope has something to repeat.
-bool has_phase(const CaseStudy& study, const Variant& variant) {
-  return !variant.library && find_image(study, study.plan(variant, {1, 1}, 1).launches.front().kernel)->has_phase;
+bool has_section(const CaseStudy& study, const Variant& variant) {
+  return !variant.library && find_image(study, study.plan(variant, {1, 1}, 1).launches.front().kernel)->has_section;
 }
 
 /// Whether a kernel says itself why this device cannot run it: it is for one API alone, or for newer GPUs.
@@ -40,10 +40,10 @@ bool is_for_others(const CaseStudy& study, const Variant& variant, const gpu::Un
   if (variant.library) return false;
   const gpu::KernelImage* const image = find_image(study, study.plan(variant, {1, 1}, 1).launches.front().kernel);
   const std::string_view what = why.what();
-  return what == image->why_no_twin || what.find(" needs compute capability ") != what.npos;
+  return what == image->why_not_ported || what.find(" needs compute capability ") != what.npos;
 }
 
-/// Runs every variant that the device can run; each once, or with its phase repeated.
+/// Runs every variant that the device can run; each once, or with its section repeated.
 void verify_all(const CaseStudy& study, gpu::Session& session, Extent extent, Scope scope) {
   Workbench bench(study, extent, session);
   for (const Variant& variant : study.variants) {
@@ -54,7 +54,8 @@ void verify_all(const CaseStudy& study, gpu::Session& session, Extent extent, Sc
     try {
       verdict = bench.verify(bench.prepare(variant, scope));
     } catch (const gpu::Unsupported& why) {
-      const bool expected = (scope == Scope::block && !has_phase(study, variant)) || is_for_others(study, variant, why);
+      const bool expected =
+          (scope == Scope::block && !has_section(study, variant)) || is_for_others(study, variant, why);
       verdict = expected ? "" : why.what();
     }
     CHECK(verdict == "");

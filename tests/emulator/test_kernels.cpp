@@ -97,7 +97,7 @@ TEST_CASE("passes of a block are the pinned ones") {
     for (const Variant& variant : study->variants) {
       const std::string name = std::string(study->kernel_prefix) + std::string(variant.name);
       const gpu::KernelImage* image = find_image(*study, name);
-      if (image == nullptr || !image->has_phase) continue;
+      if (image == nullptr || !image->has_section) continue;
       INFO(name);
       const auto expected =
           std::find_if(std::begin(pinned), std::end(pinned), [&](auto& p) { return p.kernel == name; });

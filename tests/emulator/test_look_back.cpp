@@ -39,7 +39,7 @@ struct Scan {
   const char* name;
   Kernel kernel;
   std::size_t tile;
-  unsigned block, dynamic_shared, most_blocks;
+  unsigned block, dynamic_shared, max_blocks;
 };
 constexpr unsigned as_many_as_tiles = ~0U;
 const Scan look_back{"look_back", sound::scan_look_back, sound::TILE, sound::BLOCK, 0, as_many_as_tiles};
@@ -62,7 +62,7 @@ void check_launch(const Scan& scan, State& state, std::size_t n, unsigned thread
   const Words input = input_of(n, seed);
   Words expected(n), output(n, 0xCDCDCDCD);
   std::exclusive_scan(input.begin(), input.end(), expected.begin(), 0U);
-  const auto blocks = unsigned(std::min<std::uint64_t>(tiles(n, scan.tile, 1), scan.most_blocks));
+  const auto blocks = unsigned(std::min<std::uint64_t>(tiles(n, scan.tile, 1), scan.max_blocks));
   emulator::Launch launch{.grid = blocks, .block = scan.block};
   launch.dynamic_shared = scan.dynamic_shared;
   launch.threads = threads;

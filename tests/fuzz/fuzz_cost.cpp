@@ -17,7 +17,7 @@ void check(const banks::Architecture& architecture, const banks::Access& access,
   fuzz::require(cost.passes >= cost.ideal && cost.passes_max >= cost.passes, "ideal, passes, passes_max ascend");
   fuzz::require(cost.conflicts_max >= cost.conflicts, "conflicts ascend");
   fuzz::require(cost.passes >= cost.conflicts, "a conflict is a pass, or two");
-  fuzz::require(cost.phase_count <= cost.phases.size(), "no more phases than there is room for");
+  fuzz::require(cost.lane_group_count <= cost.lane_groups.size(), "no more lane groups than there is room for");
   fuzz::require((cost.passes == 0) == (access.mask == 0), "an access without lanes is free, and no other is");
   const std::string wrong = what_is_wrong(architecture, access, cost, banks::layout(architecture, access, cost));
   fuzz::require(wrong.empty(), "the layout explains the cost", wrong);
@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const unsigned width = bytes.next(), count = bytes.next();
   std::uint64_t mask = bytes.next(8);
   const bool tidy = count >= 128;
-  if (tidy) mask &= ~std::uint64_t{0} >> (banks::most_lanes - architecture.lanes);
+  if (tidy) mask &= ~std::uint64_t{0} >> (banks::max_lanes - architecture.lanes);
   const unsigned unit = width == 0 ? 1 : width == 12 ? 4 : width;
   std::vector<std::uint32_t> addresses(count % 128);
   for (auto& address : addresses) {

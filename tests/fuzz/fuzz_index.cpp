@@ -14,7 +14,7 @@ namespace {
 
 /// A warp for 0, else the bits of the byte spread over all lanes: 0xff asks for all 64.
 std::uint64_t mask_of(const banks::Architecture& architecture, unsigned byte) {
-  if (byte == 0) return ~std::uint64_t{0} >> (banks::most_lanes - architecture.warp);
+  if (byte == 0) return ~std::uint64_t{0} >> (banks::max_lanes - architecture.warp);
   return byte * std::uint64_t{0x0101010101010101} & (byte == 0xff ? ~std::uint64_t{0} : 0xffffffff);
 }
 

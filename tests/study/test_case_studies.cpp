@@ -221,7 +221,7 @@ TEST_CASE("a transpose has a group for each tile, whole or not") {
   CHECK(flip.plan(variant_of(flip, "blocked"), {513, 512}, 1).launches.front().groups == 2);
 }
 
-TEST_CASE("what a kernel file needs of a GPU is known of each twin") {
+TEST_CASE("what a kernel file needs of a GPU is known of each port") {
   const gpu::KernelImage& persisting = *find_image(flip, "transpose_persisting");
   CHECK(persisting.cuda_capability == 0);  // which has another way for older ones
   CHECK(persisting.opencl_capability == 80);
@@ -247,20 +247,20 @@ TEST_CASE("extents come close to the bytes that are asked for") {
   }
 }
 
-TEST_CASE("every variant has its kernel, and every kernel its twin") {
+TEST_CASE("every variant has its kernel, and every kernel its port") {
   for (const CaseStudy* study : all_case_studies) {
     for (const Variant& variant : study->variants) {
       if (variant.library) continue;
       const gpu::KernelImage* image = find_image(*study, study->plan(variant, {1, 1}, 1).launches.front().kernel);
       REQUIRE(image != nullptr);
-      const bool twin = image->opencl_source.find("__kernel") != std::string_view::npos;
-      CHECK((twin || !image->why_no_twin.empty()));
+      const bool port = image->opencl_source.find("__kernel") != std::string_view::npos;
+      CHECK((port || !image->why_not_ported.empty()));
     }
     for (const auto& image : study->kernels->images) {
-      CHECK(image.opencl_file.empty() != image.why_no_twin.empty());
+      CHECK(image.opencl_file.empty() != image.why_not_ported.empty());
 #if BANKWISE_HAVE_CUDA
       CHECK(image.cuda != nullptr);
-      CHECK((image.cuda_repeated != nullptr) == image.has_phase);
+      CHECK((image.cuda_repeated != nullptr) == image.has_section);
 #endif
     }
   }

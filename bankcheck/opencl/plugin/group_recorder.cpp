@@ -57,7 +57,7 @@ GroupRecorder::Row* GroupRecorder::row_of(unsigned lane, std::uint32_t path, con
   for (;; ++key.again) {
     const auto [found, is_new] = index_.try_emplace(key, rows_.size());
     if (is_new) {
-      if (all_rows_++ >= most_rows) {
+      if (all_rows_++ >= max_rows) {
         --all_rows_;
         index_.erase(found);
         return nullptr;
@@ -71,11 +71,11 @@ GroupRecorder::Row* GroupRecorder::row_of(unsigned lane, std::uint32_t path, con
 }
 
 void GroupRecorder::access(unsigned lane, LanePath& path, const LaneAccess& access) {
-  if (lane / banks::most_lanes != chunk_) {
+  if (lane / banks::max_lanes != chunk_) {
     flush();
-    chunk_ = lane / banks::most_lanes;
+    chunk_ = lane / banks::max_lanes;
   }
-  lane %= banks::most_lanes;
+  lane %= banks::max_lanes;
   Row* row = row_of(lane, path.number(paths_), access);
   if (row == nullptr) {
     ++left_out_;
@@ -102,8 +102,8 @@ void GroupRecorder::flush() {
 
 void GroupRecorder::add_warps(const banks::Architecture& architecture, Sums& sums) {
   LevelTally& level = sums.levels[level_];
-  const std::uint64_t whole = ~std::uint64_t{0} >> (banks::most_lanes - architecture.warp);
-  for (unsigned first = 0; first < banks::most_lanes; first += architecture.warp) {
+  const std::uint64_t whole = ~std::uint64_t{0} >> (banks::max_lanes - architecture.warp);
+  for (unsigned first = 0; first < banks::max_lanes; first += architecture.warp) {
     std::uint64_t lanes = 0;
     for (const Row& row : rows_) {
       const std::uint64_t mask = row.mask >> first & whole;
@@ -120,13 +120,13 @@ void GroupRecorder::add_access(const banks::Architecture& architecture, Sums& su
   const Key& key = row.key;
   const unsigned bytes = moved_bytes(key.bytes, key.instruction->alignment);
   const unsigned unit = unit_of(bytes, key.instruction->alignment);
-  const unsigned last = banks::most_lanes - unsigned(std::countl_zero(mask));
+  const unsigned last = banks::max_lanes - unsigned(std::countl_zero(mask));
   const std::uint16_t array = row.arrays[first + unsigned(std::countr_zero(mask))];
   bool mixed = false;
   banks::for_each_lane(mask, [&](unsigned lane) { mixed |= row.arrays[first + lane] != array; });
 
   LineTally& line = found_or_new(sums.lines, LineKey{key.instruction, key.operation, unit, array});
-  std::array<std::uint32_t, banks::most_lanes> addresses{};
+  std::array<std::uint32_t, banks::max_lanes> addresses{};
   for (unsigned part = 0; part < bytes; part += unit) {
     for (unsigned lane = 0; lane < last; ++lane) addresses[lane] = row.addresses[first + lane] + part;
     const banks::Access access{key.operation, unit, mask, std::span(addresses).first(last)};
@@ -140,7 +140,7 @@ void GroupRecorder::add_access(const banks::Architecture& architecture, Sums& su
       std::string why = banks::sentence(architecture, access, std::get<banks::Refusal>(answer));
       if (std::find(all.begin(), all.end(), why) == all.end()) all.push_back(std::move(why));
     } else if (cost->conflicts > 0 && (!line.worst || cost->conflicts > line.worst->conflicts)) {
-      const unsigned warp = (chunk_ * banks::most_lanes + first) / architecture.warp;
+      const unsigned warp = (chunk_ * banks::max_lanes + first) / architecture.warp;
       keep_worse(line.worst,
                  {cost->conflicts, group_, level_, warp, mask, {access.addresses.begin(), access.addresses.end()}});
     }

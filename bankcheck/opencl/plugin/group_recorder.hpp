@@ -42,7 +42,7 @@ struct LaneAccess {
 class GroupRecorder {
  public:
   /// Accesses of 64 lanes that all threads together remember between two barriers: about 600 bytes each.
-  static constexpr std::size_t most_rows = std::size_t{1} << 22;
+  static constexpr std::size_t max_rows = std::size_t{1} << 22;
 
   explicit GroupRecorder(std::vector<const banks::Architecture*> architectures);
 
@@ -75,8 +75,8 @@ class GroupRecorder {
   struct Row {
     Key key;
     std::uint64_t mask = 0;
-    std::array<std::uint32_t, banks::most_lanes> addresses;
-    std::array<std::uint16_t, banks::most_lanes> arrays;
+    std::array<std::uint32_t, banks::max_lanes> addresses;
+    std::array<std::uint16_t, banks::max_lanes> arrays;
   };
   using LineKey = std::tuple<const Instruction*, banks::Operation, unsigned, std::uint32_t>;  // width, array
   struct Sums {

@@ -305,7 +305,7 @@ void BankPlugin::memoryStore(const ::oclgrind::Memory* memory, const ::oclgrind:
 
 void BankPlugin::log(::oclgrind::MessageType type, const char* message) {
   static std::atomic<unsigned> told = 0;
-  if (type == ::oclgrind::ERROR && told++ < most_errors) append(error_line(message));
+  if (type == ::oclgrind::ERROR && told++ < max_errors) append(error_line(message));
 }
 
 /// Contexts that nobody releases keep their plugin to the end; all is written by then. The map is never destroyed, because

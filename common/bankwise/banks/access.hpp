@@ -39,7 +39,7 @@ constexpr unsigned matrix_rows(Operation operation) {
 }
 
 /// The most lanes that any warp (wavefront, sub-group) has.
-inline constexpr unsigned most_lanes = 64;
+inline constexpr unsigned max_lanes = 64;
 
 /// Calls `visit(lane)` for each lane of the mask, in order.
 template <class Visit>

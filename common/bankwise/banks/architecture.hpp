@@ -26,36 +26,36 @@ struct Banks {
   unsigned count = 32, bytes = 4, row_bytes = 128;
 };
 
-/// The lanes that the hardware serves together, one mask a phase. Lanes of different phases never conflict.
-struct Phases {
+/// The lanes that the hardware serves together, one mask a lane group. Lanes of different lane groups never conflict.
+struct LaneGroups {
   unsigned count = 1;
   std::array<std::uint64_t, 8> lanes{~std::uint64_t{0}};
 };
 
-/// Two lanes share a phase if, for each key, their numbers have the same parity of the bits in it. The last key is the
-/// lowest bit of the phase's number.
-constexpr Phases phases_by(std::initializer_list<unsigned> keys) {
-  Phases phases{1U << keys.size(), {}};
-  for (unsigned lane = 0; lane < most_lanes; ++lane) {
-    unsigned phase = 0;
+/// Two lanes share a lane group if, for each key, their numbers have the same parity of the bits in it. The last key is the
+/// lowest bit of the lane group's number.
+constexpr LaneGroups lane_groups_by(std::initializer_list<unsigned> keys) {
+  LaneGroups lane_groups{1U << keys.size(), {}};
+  for (unsigned lane = 0; lane < max_lanes; ++lane) {
+    unsigned lane_group = 0;
     for (const unsigned key : keys) {
       unsigned parity = 0;
       for (unsigned bits = lane & key; bits != 0; bits &= bits - 1) parity ^= 1;
-      phase = 2 * phase + parity;
+      lane_group = 2 * lane_group + parity;
     }
-    phases.lanes[phase] |= std::uint64_t{1} << lane;
+    lane_groups.lanes[lane_group] |= std::uint64_t{1} << lane;
   }
-  return phases;
+  return lane_groups;
 }
 
 /// Runs of 8, 16, 32 or 64 neighbouring lanes.
-constexpr Phases consecutive(unsigned lanes) {
-  if (lanes == 8) return phases_by({32, 16, 8});
-  if (lanes == 16) return phases_by({32, 16});
-  return lanes == 32 ? phases_by({32}) : phases_by({});
+constexpr LaneGroups consecutive(unsigned lanes) {
+  if (lanes == 8) return lane_groups_by({32, 16, 8});
+  if (lanes == 16) return lane_groups_by({32, 16});
+  return lanes == 32 ? lane_groups_by({32}) : lane_groups_by({});
 }
 
-/// Who waits for whom within a phase. Passes are the most that any one bank has to deliver:
+/// Who waits for whom within a lane group. Passes are the most that any one bank has to deliver:
 enum class Serving {
   words,          ///< distinct words: lanes of one word are served together, any number of words at once
   lanes,          ///< lanes: they queue, even for the same word
@@ -63,7 +63,7 @@ enum class Serving {
   one_broadcast,  ///< a step serves all lanes of one word of the hardware's choice, and one lane of every other bank
 };
 
-/// How an instruction's passes come from those of its phases.
+/// How an instruction's passes come from those of its lane groups.
 enum class Total {
   sum,
   worst,           ///< the largest: counted in ways, as the guide of compute capability 2.x does
@@ -77,11 +77,11 @@ using WidthSet = unsigned;      ///< bit w: w bytes per lane
 struct Rule {
   OperationSet operations = 0;
   WidthSet widths = 0;
-  Phases phases = consecutive(32);
+  LaneGroups lane_groups = consecutive(32);
   Banks banks;
   Serving serving = Serving::words;
   Total total = Total::sum;
-  /// Two neighbouring phases of a load merge into one if the lanes n and n^1, or the lanes n and n^2, have the same
+  /// Two neighbouring lane groups of a load merge into one if the lanes n and n^1, or the lanes n and n^2, have the same
   /// address wherever both are active: a condition on the whole warp.
   bool merges = false;
   unsigned request_bytes = 0;  ///< a wider access is that many requests of so many bytes, one after the other; 0: one
@@ -92,8 +92,8 @@ struct Rule {
 };
 
 // What cost() has room for.
-inline constexpr unsigned most_banks = 64, most_phases = 8;
-inline constexpr unsigned most_units = 128;  ///< words, or whatever a bank delivers, for the lanes of one phase
+inline constexpr unsigned max_banks = 64, max_lane_groups = 8;
+inline constexpr unsigned max_units = 128;  ///< words, or whatever a bank delivers, for the lanes of one lane group
 
 /// Bytes of one request of an access: all of it, unless the rule splits it.
 constexpr unsigned request_bytes(const Rule& rule, unsigned width) {
@@ -125,40 +125,40 @@ constexpr bool well_formed(const Banks& banks) {
   for (const unsigned value : {banks.count, banks.bytes, banks.row_bytes}) {
     if (value == 0 || (value & (value - 1)) != 0) return false;
   }
-  return banks.count <= most_banks && banks.row_bytes >= banks.count * banks.bytes;
+  return banks.count <= max_banks && banks.row_bytes >= banks.count * banks.bytes;
 }
 
-/// Whether there is room for each phase, and for all of them, when each of the `lanes` lanes accesses `width` bytes.
+/// Whether there is room for each lane group, and for all of them, when each of the `lanes` lanes accesses `width` bytes.
 constexpr bool fits(const Rule& rule, unsigned lanes, unsigned width) {
   const unsigned request = request_bytes(rule, width), bytes = rule.banks.bytes;
   if (bytes == 0 || !well_formed(rule.banks) || width % request != 0) return false;
   if (request > bytes && request % bytes != 0) return false;
   const unsigned units = (request + bytes - 1) / bytes;  // of a lane
-  unsigned phases = 0;
-  for (unsigned i = 0; i < rule.phases.count; ++i) {
+  unsigned lane_groups = 0;
+  for (unsigned i = 0; i < rule.lane_groups.count; ++i) {
     unsigned served = 0;
-    for (unsigned lane = 0; lane < lanes; ++lane) served += unsigned(rule.phases.lanes[i] >> lane & 1);
-    if ((rule.merges ? 2 : 1) * served * units > most_units) return false;
+    for (unsigned lane = 0; lane < lanes; ++lane) served += unsigned(rule.lane_groups.lanes[i] >> lane & 1);
+    if ((rule.merges ? 2 : 1) * served * units > max_units) return false;
     if (rule.serving == Serving::one_broadcast && (served > 16 || units != 1)) return false;
-    phases += served > 0 ? 1 : 0;
+    lane_groups += served > 0 ? 1 : 0;
   }
-  return phases * (width / request) <= most_phases;
+  return lane_groups * (width / request) <= max_lane_groups;
 }
 
-/// Whether each lane is in exactly one phase.
-constexpr bool well_formed(const Phases& phases) {
-  if (phases.count == 0 || phases.count > phases.lanes.size()) return false;
+/// Whether each lane is in exactly one lane group.
+constexpr bool well_formed(const LaneGroups& lane_groups) {
+  if (lane_groups.count == 0 || lane_groups.count > lane_groups.lanes.size()) return false;
   std::uint64_t seen = 0;
-  for (unsigned i = 0; i < phases.count; ++i) {
-    if ((seen & phases.lanes[i]) != 0) return false;
-    seen |= phases.lanes[i];
+  for (unsigned i = 0; i < lane_groups.count; ++i) {
+    if ((seen & lane_groups.lanes[i]) != 0) return false;
+    seen |= lane_groups.lanes[i];
   }
   return seen == ~std::uint64_t{0};
 }
 
 constexpr bool well_formed(const Rule& rule, unsigned lanes) {
   if (!rule.refusal.empty()) return true;
-  if (!well_formed(rule.phases) || (rule.merges && rule.phases.count % 2 != 0)) return false;
+  if (!well_formed(rule.lane_groups) || (rule.merges && rule.lane_groups.count % 2 != 0)) return false;
   if (rule.rounds == 0 || (rule.serving == Serving::one_broadcast && rule.banks.count != 16)) return false;
   for (unsigned width = 1; width <= 16; ++width) {
     if ((rule.widths >> width & 1) != 0 && !fits(rule, lanes, width)) return false;
@@ -167,7 +167,7 @@ constexpr bool well_formed(const Rule& rule, unsigned lanes) {
 }
 
 constexpr bool well_formed(const Architecture& architecture) {
-  if (architecture.warp == 0 || architecture.warp > architecture.lanes || architecture.lanes > most_lanes) return false;
+  if (architecture.warp == 0 || architecture.warp > architecture.lanes || architecture.lanes > max_lanes) return false;
   return std::all_of(architecture.rules.begin(), architecture.rules.end(),
                      [&](const Rule& rule) { return well_formed(rule, architecture.lanes); });
 }

@@ -45,7 +45,7 @@ constexpr Banks banks16{.count = 16, .bytes = 4, .row_bytes = 64};
 constexpr Rule tesla[]{
     {.operations = loads,
      .widths = any_width,
-     .phases = consecutive(16),
+     .lane_groups = consecutive(16),
      .banks = banks16,
      .serving = Serving::one_broadcast,
      .request_bytes = 4,
@@ -53,7 +53,7 @@ constexpr Rule tesla[]{
      .source = guide},
     {.operations = stores,
      .widths = any_width,
-     .phases = consecutive(16),
+     .lane_groups = consecutive(16),
      .banks = banks16,
      .serving = Serving::addresses,
      .request_bytes = 4,
@@ -66,14 +66,14 @@ constexpr Rule fermi[]{
     {.operations = both, .widths = word, .total = Total::worst, .evidence = by_vendor, .source = guide},
     {.operations = both,
      .widths = bytes({8}),
-     .phases = consecutive(16),
+     .lane_groups = consecutive(16),
      .total = Total::worst,
      .evidence = by_vendor,
      .source = guide},
     {.operations = both, .widths = bytes({12}), .request_bytes = 4, .evidence = by_vendor, .source = guide},
     {.operations = both,
      .widths = bytes({16}),
-     .phases = consecutive(8),
+     .lane_groups = consecutive(8),
      .total = Total::worst_plus_one,
      .evidence = by_vendor,
      .source = guide},
@@ -97,7 +97,7 @@ constexpr auto kepler(Banks banks) {
            .source = guide_by_analogy},
       Rule{.operations = both,
            .widths = bytes({16}),
-           .phases = consecutive(16),
+           .lane_groups = consecutive(16),
            .banks = banks,
            .evidence = by_inference,
            .source = "512 bytes of a warp against 256 a clock: at least two requests"},
@@ -120,9 +120,12 @@ struct Beliefs {
 };
 
 constexpr auto maxwell_and_newer(Beliefs belief) {
-  const auto rule = [](OperationSet operations, WidthSet widths, Phases phases, Belief why) {
-    return Rule{
-        .operations = operations, .widths = widths, .phases = phases, .evidence = why.evidence, .source = why.source};
+  const auto rule = [](OperationSet operations, WidthSet widths, LaneGroups lane_groups, Belief why) {
+    return Rule{.operations = operations,
+                .widths = widths,
+                .lane_groups = lane_groups,
+                .evidence = why.evidence,
+                .source = why.source};
   };
   std::array rules{
       rule(both, word, consecutive(32), belief.words),
@@ -147,7 +150,7 @@ constexpr auto maxwell_and_newer(Beliefs belief) {
 constexpr auto matrix_rule(OperationSet operations, Belief why) {
   return Rule{.operations = operations,
               .widths = bytes({16}),
-              .phases = consecutive(8),
+              .lane_groups = consecutive(8),
               .evidence = why.evidence,
               .source = why.source};
 }
@@ -189,7 +192,7 @@ constexpr auto blackwell = extended(maxwell_and_newer({like_hopper, like_hopper,
 
 constexpr Banks banks64{.count = 64, .bytes = 4, .row_bytes = 256};
 // Lanes that AMD's 16-byte loads serve together are not neighbours: {0-3, 20-23}, {4-7, 16-19} and so on.
-constexpr Phases cdna3_load16 = phases_by({32, 16 ^ 4, 8}), cdna4_load16 = phases_by({32, 16 ^ 8 ^ 4});
+constexpr LaneGroups cdna3_load16 = lane_groups_by({32, 16 ^ 4, 8}), cdna4_load16 = lane_groups_by({32, 16 ^ 8 ^ 4});
 
 constexpr Rule queue_by_analogy{.operations = queuing_atomics,
                                 .widths = bytes({4}),
@@ -205,7 +208,7 @@ constexpr Rule evergreen[]{
          "AMD APP guide (of the HD 7000 series); a reduction's 2, 6 and 14 conflicts published for this GPU agree"},
     {.operations = loads,
      .widths = bytes({8, 16}),
-     .phases = consecutive(16),
+     .lane_groups = consecutive(16),
      .request_bytes = 8,
      .evidence = by_vendor,
      .source = "AMD staff on a 64-bit read port a lane: community.amd.com/thread/140598"},
@@ -218,7 +221,7 @@ constexpr Belief mi300_counters{
     by_others,
     "4-, 8- and 16-byte loads on MI300X: github.com/nod-ai/amd-shark-ai/pull/2919, github.com/tingqli/pyhip"};
 constexpr Belief mi355_pairs{by_others, "all lane pairs on gfx950: HipKittens, github.com/HazyResearch/HipKittens"};
-constexpr Belief gfx90a_code{by_vendor, "lane phases in AMD's rocke: github.com/ROCm/rocm-libraries/pull/11094"};
+constexpr Belief gfx90a_code{by_vendor, "lane lane groups in AMD's rocke: github.com/ROCm/rocm-libraries/pull/11094"};
 constexpr Belief gfx950_code{by_vendor,
                              "AMD's rocke and rocRoller: github.com/ROCm/rocm-libraries/pull/11097 and pull/2157"};
 constexpr Belief like_mi300{by_inference, "as measured on gfx942"};
@@ -226,14 +229,14 @@ constexpr Belief like_other_widths{by_inference, "the lanes of 16-byte accesses;
 
 /// Loads of 8 and 16 bytes differ from generation to generation; the rest is the same since GCN.
 struct WideLoad {
-  Phases phases;
+  LaneGroups lane_groups;
   Banks banks;
 };
 constexpr auto gcn_rules(WideLoad load8, WideLoad load16, Belief word_loads, Belief wide_loads, Belief all_stores) {
   const auto rule = [](OperationSet operations, WidthSet widths, WideLoad served, Belief why) {
     return Rule{.operations = operations,
                 .widths = widths,
-                .phases = served.phases,
+                .lane_groups = served.lane_groups,
                 .banks = served.banks,
                 .evidence = why.evidence,
                 .source = why.source};
@@ -250,9 +253,12 @@ constexpr auto gcn_rules(WideLoad load8, WideLoad load16, Belief word_loads, Bel
       no_more_atomics,
   };
 }
-constexpr auto load12(Phases phases, Belief why) {
-  return Rule{
-      .operations = loads, .widths = bytes({12}), .phases = phases, .evidence = why.evidence, .source = why.source};
+constexpr auto load12(LaneGroups lane_groups, Belief why) {
+  return Rule{.operations = loads,
+              .widths = bytes({12}),
+              .lane_groups = lane_groups,
+              .evidence = why.evidence,
+              .source = why.source};
 }
 constexpr WideLoad by16{consecutive(16), {}}, by_cdna3{cdna3_load16, {}}, by8{consecutive(8), {}};
 
@@ -285,12 +291,12 @@ constexpr std::string_view no_intel_rule = "Intel documents no rule for this kin
 constexpr Rule xe[]{
     {.operations = loads,
      .widths = word,
-     .phases = consecutive(16),
+     .lane_groups = consecutive(16),
      .banks = banks16,
-     .source = "oneAPI GPU Optimization Guide, Shared Local Memory; 16 lanes a phase fit its worst case of 1/16"},
+     .source = "oneAPI GPU Optimization Guide, Shared Local Memory; 16 lanes a lane group fit its worst case of 1/16"},
     {.operations = stores,
      .widths = word,
-     .phases = consecutive(16),
+     .lane_groups = consecutive(16),
      .banks = banks16,
      .serving = Serving::lanes,
      .source = "OpenCL Developer Guide for Intel Processor Graphics, 2019"},

@@ -59,7 +59,7 @@ unsigned least_steps(const BankArray& banks) {
 /// While `others` banks keep the broadcasts busy for so many steps, a bank serves lanes one by one, those first that
 /// share their word; after that each of its words costs one step. The bank of fewest lanes ends first whatever is
 /// done, so it is best spent on prolonging the others.
-unsigned most_steps(BankArray banks) {
+unsigned max_steps(BankArray banks) {
   std::sort(banks.begin(), banks.end(), [](const Bank& a, const Bank& b) { return a.lanes < b.lanes; });
   unsigned steps = 0;
   for (const Bank& bank : banks) steps = std::max(steps, std::min(bank.lanes, bank.words + steps));
@@ -96,7 +96,7 @@ unsigned least_steps(std::span<const std::uint64_t> words, const std::vector<uns
 
 Steps broadcast_steps(std::span<const std::uint64_t> words) {
   const BankArray banks = tally(words);
-  return {least_steps(banks), most_steps(banks)};
+  return {least_steps(banks), max_steps(banks)};
 }
 
 std::vector<unsigned> best_broadcast_order(std::span<const std::uint64_t> words) {

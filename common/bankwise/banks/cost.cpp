@@ -10,7 +10,7 @@
 namespace bankwise::banks {
 namespace {
 
-/// What the lanes of a phase need, bank by bank: what a bank delivers once has one key.
+/// What the lanes of a lane group need, bank by bank: what a bank delivers once has one key.
 class Needs {
  public:
   void add(unsigned bank, std::uint64_t key) {
@@ -24,7 +24,7 @@ class Needs {
     for (unsigned i = 0; i < count_; ++i) used |= std::uint64_t{1} << banks_[i];
     if (std::popcount(used) == int(count_)) return 1;  // each has a bank to itself: what everybody wants
     std::array<std::uint8_t, 1 << slot_bits> slots{};  // 1 + index of the key; 0: empty
-    std::array<std::uint8_t, most_banks> delivers{};
+    std::array<std::uint8_t, max_banks> delivers{};
     unsigned most = 0;
     for (unsigned i = 0; i < count_; ++i) {
       if (is_new(slots, i)) most = std::max<unsigned>(most, ++delivers[banks_[i]]);
@@ -42,8 +42,8 @@ class Needs {
     slots[slot] = std::uint8_t(i + 1);
     return true;
   }
-  std::array<std::uint64_t, most_units> keys_;
-  std::array<std::uint8_t, most_units> banks_;
+  std::array<std::uint64_t, max_units> keys_;
+  std::array<std::uint8_t, max_units> banks_;
   unsigned count_ = 0;
 };
 
@@ -78,9 +78,9 @@ unsigned agreeing_distance(const Access& access) {
   return 0;
 }
 
-Phases merged(const Phases& phases) {
-  Phases half{phases.count / 2, {}};
-  for (unsigned i = 0; i < half.count; ++i) half.lanes[i] = phases.lanes[2 * i] | phases.lanes[2 * i + 1];
+LaneGroups merged(const LaneGroups& lane_groups) {
+  LaneGroups half{lane_groups.count / 2, {}};
+  for (unsigned i = 0; i < half.count; ++i) half.lanes[i] = lane_groups.lanes[2 * i] | lane_groups.lanes[2 * i + 1];
   return half;
 }
 
@@ -122,16 +122,16 @@ std::optional<Refusal> refuse(const Architecture& architecture, const Rule* rule
   return Refusal{misaligned, unsigned(std::countr_zero(bad))};
 }
 
-/// The cost from its phases, by the rule's way of counting.
+/// The cost from its lane groups, by the rule's way of counting.
 void add_up(const Rule& rule, Cost& cost) {
-  for (unsigned i = 0; i < cost.phase_count; ++i) {
-    const PhaseCost& phase = cost.phases[i];
+  for (unsigned i = 0; i < cost.lane_group_count; ++i) {
+    const LaneGroupCost& lane_group = cost.lane_groups[i];
     if (rule.total == Total::sum) {
-      cost.passes += phase.passes;
-      cost.passes_max += phase.passes_max;
+      cost.passes += lane_group.passes;
+      cost.passes_max += lane_group.passes_max;
       cost.ideal += rule.rounds;
     } else {
-      const unsigned ways = phase.passes + (rule.total == Total::worst_plus_one ? 1 : 0);
+      const unsigned ways = lane_group.passes + (rule.total == Total::worst_plus_one ? 1 : 0);
       cost.passes = cost.passes_max = std::max(cost.passes, ways);
       cost.ideal = 1;
     }
@@ -158,21 +158,22 @@ std::variant<Cost, Refusal> cost(const Architecture& architecture, const Access&
   Cost& cost = std::get<Cost>(outcome);
   if (access.mask == 0) return outcome;
   cost.merged_by = rule->merges ? agreeing_distance(access) : 0;
-  const Phases phases = cost.merged_by != 0 ? merged(rule->phases) : rule->phases;
+  const LaneGroups lane_groups = cost.merged_by != 0 ? merged(rule->lane_groups) : rule->lane_groups;
   const std::uint64_t lanes = lanes_of(access);
   // A warp that has more active lanes than usual is a wide one.
   const bool wide = unsigned(std::bit_width(access.mask)) > architecture.warp;
-  const std::uint64_t warp = ~std::uint64_t{0} >> (most_lanes - (wide ? architecture.lanes : architecture.warp));
+  const std::uint64_t warp = ~std::uint64_t{0} >> (max_lanes - (wide ? architecture.lanes : architecture.warp));
   const std::uint64_t all = matrix_rows(access.operation) != 0 ? lanes : warp;
   const unsigned bytes = request_bytes(*rule, access.width);
 
   for (unsigned first = 0; first < access.width; first += bytes) {
-    for (unsigned i = 0; i < phases.count; ++i) {
-      if ((phases.lanes[i] & all) != 0) ++cost.floor;
-      const std::uint64_t active = phases.lanes[i] & lanes;
+    for (unsigned i = 0; i < lane_groups.count; ++i) {
+      if ((lane_groups.lanes[i] & all) != 0) ++cost.floor;
+      const std::uint64_t active = lane_groups.lanes[i] & lanes;
       if (active == 0) continue;
       const Steps steps = serve(*rule, access, active, {first, bytes});
-      cost.phases[cost.phase_count++] = {active, first, std::uint16_t(steps.least), std::uint16_t(steps.most)};
+      cost.lane_groups[cost.lane_group_count++] = {active, first, std::uint16_t(steps.least),
+                                                   std::uint16_t(steps.most)};
     }
   }
   add_up(*rule, cost);

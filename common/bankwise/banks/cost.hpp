@@ -12,7 +12,7 @@
 namespace bankwise::banks {
 
 /// Lanes that were served together, and the passes that took.
-struct PhaseCost {
+struct LaneGroupCost {
   std::uint64_t lanes = 0;       ///< the active ones, bit l = lane l
   std::uint32_t first_byte = 0;  ///< of each lane's access; not 0 in the later requests of one that is split
   std::uint16_t passes = 0, passes_max = 0;
@@ -20,19 +20,19 @@ struct PhaseCost {
 
 /// What an access costs. Unit: passes, the turns of the busiest bank (NVIDIA's counters call them wavefronts).
 struct Cost {
-  /// Of each phase, what its busiest bank must deliver (Rule::serving says what counts once); their sum, or what
-  /// Rule::total makes of them. Mostly: the sum over the phases of the most distinct words that one bank must deliver.
+  /// Of each lane group, what its busiest bank must deliver (Rule::serving says what counts once); their sum, or what
+  /// Rule::total makes of them. Mostly: the sum over the lane groups of the most distinct words that one bank must deliver.
   unsigned passes = 0;
-  unsigned ideal = 0;      ///< passes without any conflict: mostly, the phases that have an active lane
+  unsigned ideal = 0;      ///< passes without any conflict: mostly, the lane groups that have an active lane
   unsigned conflicts = 0;  ///< passes - ideal; for atomic.cas, where each conflict takes two passes, half of that
   /// The worst choice of the hardware, where it has one (compute capability 1.x); else equal to the two above.
   unsigned passes_max = 0, conflicts_max = 0;
-  /// Clocks that an access takes at least, however few its passes: all phases, active or not. Measured on compute
+  /// Clocks that an access takes at least, however few its passes: all lane groups, active or not. Measured on compute
   /// capability 9.0, where an access takes max(passes, floor) clocks.
   unsigned floor = 0;
-  unsigned merged_by = 0;  ///< 1 or 2: phases merged because the lanes n and n^merged_by agree
-  unsigned phase_count = 0;
-  std::array<PhaseCost, most_phases> phases;  ///< those with an active lane, in order
+  unsigned merged_by = 0;  ///< 1 or 2: lane groups merged because the lanes n and n^merged_by agree
+  unsigned lane_group_count = 0;
+  std::array<LaneGroupCost, max_lane_groups> lane_groups;  ///< those with an active lane, in order
 };
 
 /// Why an access has no cost.

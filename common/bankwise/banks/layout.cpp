@@ -12,8 +12,8 @@ namespace bankwise::banks {
 std::vector<Touch> layout(const Architecture& architecture, const Access& access, const Cost& cost) {
   const Rule* rule = find_rule(architecture, access.operation, access.width);
   std::vector<Touch> touches;
-  for (unsigned phase = 0; rule != nullptr && phase < cost.phase_count; ++phase) {
-    const PhaseCost& part = cost.phases[phase];
+  for (unsigned lane_group = 0; rule != nullptr && lane_group < cost.lane_group_count; ++lane_group) {
+    const LaneGroupCost& part = cost.lane_groups[lane_group];
     const std::size_t begin = touches.size();
     std::array<std::vector<std::uint64_t>, 64> turns;  // by bank: the keys in order of their first lane
     std::vector<std::uint64_t> words;
@@ -21,7 +21,7 @@ std::vector<Touch> layout(const Architecture& architecture, const Access& access
                   [&](unsigned lane, unsigned bank, std::uint64_t key) {
                     auto& keys = turns[bank];
                     const auto found = std::find(keys.begin(), keys.end(), key);
-                    touches.push_back({phase, bank, unsigned(found - keys.begin()), lane});
+                    touches.push_back({lane_group, bank, unsigned(found - keys.begin()), lane});
                     if (found == keys.end()) keys.push_back(key);
                     words.push_back(key);
                   });

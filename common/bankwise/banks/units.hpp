@@ -26,7 +26,7 @@ void for_each_unit_as(const Rule& rule, const Access& access, std::uint64_t lane
   const auto visit_unit = [&](unsigned lane, std::uint64_t begin, std::uint64_t unit, std::uint64_t word) {
     const auto bank = unsigned(unit & bank_mask);
     if constexpr (serving == Serving::lanes) {
-      visit(lane, bank, word * most_lanes + lane);
+      visit(lane, bank, word * max_lanes + lane);
     } else if constexpr (serving == Serving::addresses) {
       visit(lane, bank, begin);
     } else {

@@ -27,7 +27,7 @@ KernelDirectory::KernelDirectory(const CaseStudy& study, const std::string& dire
         sources_.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
     const std::string& name = names_.emplace_back(path.string());
     images_.push_back(
-        {.name = image.name, .opencl_file = name, .opencl_source = source, .has_phase = gpu::has_phase(source)});
+        {.name = image.name, .opencl_file = name, .opencl_source = source, .has_section = gpu::has_section(source)});
   }
   kernels_.images = images_;
   study_.kernels = &kernels_;

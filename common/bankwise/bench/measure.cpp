@@ -9,6 +9,7 @@
 #include <bankwise/bench/workbench.hpp>
 #include <bankwise/gpu/error.hpp>
 #include <bankwise/study/access_clocks.hpp>
+#include <bankwise/support/statistics.hpp>
 
 namespace bankwise {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 constexpr std::size_t fewest_for_noise = 5;
 
 /// What is timed, in turns with the others.
-struct Contestant {
+struct Candidate {
   Result result;
   PreparedVariant prepared;       // empty for the copy
   std::function<void()> enqueue;  // the timed part
@@ -60,29 +61,29 @@ class Measurement {
       add(variant);
     }
     if (!options_.profile) {
-      for (auto& contestant : contestants_) warm_up(contestant);
+      for (auto& candidate : candidates_) warm_up(candidate);
       take_turns(progress);
       if (options_.counters) {
-        for (auto& contestant : contestants_) count(contestant, progress);
+        for (auto& candidate : candidates_) count(candidate, progress);
       }
-      for (auto& contestant : contestants_) verify_again(contestant);
+      for (auto& candidate : candidates_) verify_again(candidate);
     }
     std::vector<Result> results;
-    for (auto& contestant : contestants_) results.push_back(std::move(contestant.result));
+    for (auto& candidate : candidates_) results.push_back(std::move(candidate.result));
     if (study_.access == nullptr) {
       derive_ratios(results);
     } else {
       std::vector<std::vector<double>> counted;
-      for (auto& contestant : contestants_) counted.push_back(std::move(contestant.clocks));
+      for (auto& candidate : candidates_) counted.push_back(std::move(candidate.clocks));
       derive_clocks(results, counted);
     }
     return results;
   }
 
  private:
-  Contestant& append(std::string_view name) {
-    Contestant& contestant = contestants_.emplace_back(Contestant{{}, {}, {}, StopRule(options_.limits)});
-    Result& result = contestant.result;
+  Candidate& append(std::string_view name) {
+    Candidate& candidate = candidates_.emplace_back(Candidate{{}, {}, {}, StopRule(options_.limits)});
+    Result& result = candidate.result;
     result.device = &session_.info();
     result.variant = name;
     result.scope = options_.scope;
@@ -90,11 +91,11 @@ class Measurement {
     result.extent = extent_;
     result.bytes = study_.compulsory_bytes(extent_);
     result.architecture = &model_architecture(options_.architecture, session_.info().architecture);
-    return contestant;
+    return candidate;
   }
 
   void add_copy() {
-    Contestant& copy = append(copy_row);
+    Candidate& copy = append(copy_row);
     copy.enqueue = [this] { bench_.enqueue_copy(); };
     copy.result.bytes = 2 * bench_.copied_bytes();
     copy.result.launches = 1;
@@ -108,63 +109,63 @@ class Measurement {
   }
 
   void add(const Variant& variant) {
-    Contestant& contestant = append(variant.name);
-    Result& result = contestant.result;
+    Candidate& candidate = append(variant.name);
+    Result& result = candidate.result;
     if (study_.access != nullptr) {
       result.access = access_of(study_, variant, extent_, session_.info(), options_.architecture);
     }
     guarded(result, [&] {
-      contestant.prepared = bench_.prepare(variant, options_.scope);
+      candidate.prepared = bench_.prepare(variant, options_.scope);
       if (variant.library) result.library = study_.kernels->library->name();
-      const bool repeated = contestant.prepared.first_form == gpu::Form::repeated;
+      const bool repeated = candidate.prepared.first_form == gpu::Form::repeated;
       result.repeats = repeated ? gpu::block_scope_repeats : 1;
-      // In the block scope only the first launch repeats its phase, so only that one is timed.
-      const std::size_t timed = repeated ? 1 : bench_.launches(contestant.prepared);
+      // In the block scope only the first launch repeats its section, so only that one is timed.
+      const std::size_t timed = repeated ? 1 : bench_.launches(candidate.prepared);
       result.launches = timed;
-      contestant.enqueue = [this, &prepared = contestant.prepared, timed] { bench_.enqueue(prepared, 0, timed); };
+      candidate.enqueue = [this, &prepared = candidate.prepared, timed] { bench_.enqueue(prepared, 0, timed); };
       if (options_.profile) {
-        bench_.enqueue(contestant.prepared);
+        bench_.enqueue(candidate.prepared);
         session_.wait();
         result.reason = "--profile launches without checking or timing";
         return;
       }
-      check(contestant, Workbench::Scratch::poisoned);
+      check(candidate, Workbench::Scratch::poisoned);
       if (study_.access != nullptr && !session_.info().is_gpu) {
-        contestant.running = false;
+        candidate.running = false;
         result.access->clocks_from = "a CPU has no banks to measure";
       }
     });
   }
 
-  void check(Contestant& contestant, Workbench::Scratch scratch) {
-    const std::string wrong = bench_.verify(contestant.prepared, scratch);
-    contestant.running = wrong.empty();
-    contestant.result.status = wrong.empty() ? Status::ok : Status::wrong;
-    contestant.result.reason = wrong;
+  void check(Candidate& candidate, Workbench::Scratch scratch) {
+    const std::string wrong = bench_.verify(candidate.prepared, scratch);
+    candidate.running = wrong.empty();
+    candidate.result.status = wrong.empty() ? Status::ok : Status::wrong;
+    candidate.result.reason = wrong;
   }
 
-  double sample(Contestant& contestant) {
+  double sample(Candidate& candidate) {
     // Cold: other memory. Hot: the variant's own, in place of what the one before it left in the cache.
-    const auto prepare_cache = [&] { options_.cache == Cache::cold ? session_.flush_caches() : contestant.enqueue(); };
+    const auto prepare_cache = [&] { options_.cache == Cache::cold ? session_.flush_caches() : candidate.enqueue(); };
     const auto batch = [&] {
-      for (unsigned i = 0; i < contestant.batch; ++i) contestant.enqueue();
+      for (unsigned i = 0; i < candidate.batch; ++i) candidate.enqueue();
     };
-    return session_.time(prepare_cache, batch) / contestant.batch;
+    return session_.time(prepare_cache, batch) / candidate.batch;
   }
 
   /// Two runs on the path that is measured; the second tells how many fit between two ticks of the timer.
-  void warm_up(Contestant& contestant) {
-    if (!contestant.running) return;
-    guarded(contestant.result, [&] {
-      sample(contestant);
-      const double once = sample(contestant);
-      contestant.result.status = Status::ok;
+  void warm_up(Candidate& candidate) {
+    if (!candidate.running) return;
+    guarded(candidate.result, [&] {
+      sample(candidate);
+      const double once = sample(candidate);
+      candidate.result.status = Status::ok;
       if (options_.cache == Cache::hot) {
         const double enough = 100 * session_.info().timer_resolution_s;
-        contestant.batch = unsigned(std::clamp(std::ceil(enough / std::max(once, 1e-9)), 1.0, 1000.0));
+        candidate.batch = unsigned(std::clamp(std::ceil(enough / std::max(once, 1e-9)), 1.0, 1000.0));
       }
     });
-    contestant.running = contestant.result.status == Status::ok;
+    candidate.running = candidate.result.status == Status::ok;
   }
 
   /// One sample of each in turn, so that a drifting clock drifts for all; each until its own rule is satisfied.
@@ -173,35 +174,35 @@ class Measurement {
     for (bool any = true; any;) {
       any = false;
       double done = 0;
-      for (auto& contestant : contestants_) {
-        if (contestant.running) {
-          guarded(contestant.result, [&] {
+      for (auto& candidate : candidates_) {
+        if (candidate.running) {
+          guarded(candidate.result, [&] {
             const auto begin = Clock::now();
-            const double seconds = sample(contestant) / contestant.result.repeats;
-            contestant.spent_s += std::chrono::duration<double>(Clock::now() - begin).count();
-            if (study_.access != nullptr) contestant.clocks.push_back(double(bench_.read_clocks(contestant.prepared)));
-            contestant.running = !contestant.rule.add(seconds, contestant.spent_s);
+            const double seconds = sample(candidate) / candidate.result.repeats;
+            candidate.spent_s += std::chrono::duration<double>(Clock::now() - begin).count();
+            if (study_.access != nullptr) candidate.clocks.push_back(double(bench_.read_clocks(candidate.prepared)));
+            candidate.running = !candidate.rule.add(seconds, candidate.spent_s);
           });
-          contestant.running = contestant.running && contestant.result.status == Status::ok;
-          any = any || contestant.running;
+          candidate.running = candidate.running && candidate.result.status == Status::ok;
+          any = any || candidate.running;
         }
-        done += contestant.running ? std::min(1.0, contestant.spent_s / options_.limits.timeout) : 1;
+        done += candidate.running ? std::min(1.0, candidate.spent_s / options_.limits.timeout) : 1;
       }
-      progress(done / double(contestants_.size()), "measuring");
+      progress(done / double(candidates_.size()), "measuring");
     }
-    for (auto& contestant : contestants_) summarise(contestant);
+    for (auto& candidate : candidates_) summarise(candidate);
   }
 
-  static void summarise(Contestant& contestant) {
-    Result& result = contestant.result;
-    const auto samples = contestant.rule.samples();
+  static void summarise(Candidate& candidate) {
+    Result& result = candidate.result;
+    const auto samples = candidate.rule.samples();
     if (samples.empty() || result.status != Status::ok) return;
     result.samples.assign(samples.begin(), samples.end());
-    result.stop = contestant.rule.reason();
+    result.stop = candidate.rule.reason();
     result.time_median = median(samples);
     result.time_min = *std::min_element(samples.begin(), samples.end());
     if (samples.size() >= fewest_for_noise) result.noise = noise(samples);
-    result.batch = contestant.batch;
+    result.batch = candidate.batch;
     if (result.repeats == 1 && !result.access && *result.time_median > 0) {
       result.bytes_per_second = double(result.bytes) / *result.time_median;
     }
@@ -209,33 +210,33 @@ class Measurement {
 
   /// Hardware counters of the whole job as it is written, with the cache as it was for the samples. Now, because nothing
   /// is timed any more; what goes wrong here costs the row nothing else.
-  void count(Contestant& contestant, const Progress& progress) {
-    Result& result = contestant.result;
+  void count(Candidate& candidate, const Progress& progress) {
+    Result& result = candidate.result;
     if (result.status != Status::ok) return;
     progress(1, "counting");
     CounterResult& counters = result.counters.emplace();
     try {
       PreparedVariant whole;
-      std::function<void()> run = contestant.enqueue;
+      std::function<void()> run = candidate.enqueue;
       if (result.repeats > 1) {
-        whole = bench_.prepare(*contestant.prepared.variant, Scope::memory);
+        whole = bench_.prepare(*candidate.prepared.variant, Scope::memory);
         run = [&] { bench_.enqueue(whole); };
       }
       const auto prepare_cache = [&] { options_.cache == Cache::cold ? session_.flush_caches() : run(); };
       counters.counted = session_.count(prepare_cache, run);
-      if (!options_.levels || contestant.prepared.variant == nullptr) return;
+      if (!options_.levels || candidate.prepared.variant == nullptr) return;
       counters.model =
-          job_model(study_, *contestant.prepared.variant, extent_, session_.info().compute_units, *result.architecture);
+          job_model(study_, *candidate.prepared.variant, extent_, session_.info().compute_units, *result.architecture);
     } catch (const std::exception& why) {
       counters.reason = why.what();
     }
   }
 
   /// With the scratch memory that measuring left: whoever relies on finding it fresh is found out here.
-  void verify_again(Contestant& contestant) {
-    if (contestant.result.status != Status::ok || contestant.prepared.variant == nullptr) return;
-    guarded(contestant.result, [&] { check(contestant, Workbench::Scratch::as_it_is); });
-    if (contestant.result.status == Status::wrong) contestant.result.reason += ", but only after measuring";
+  void verify_again(Candidate& candidate) {
+    if (candidate.result.status != Status::ok || candidate.prepared.variant == nullptr) return;
+    guarded(candidate.result, [&] { check(candidate, Workbench::Scratch::as_it_is); });
+    if (candidate.result.status == Status::wrong) candidate.result.reason += ", but only after measuring";
   }
 
   static void derive_ratios(std::vector<Result>& results) {
@@ -261,7 +262,7 @@ class Measurement {
   Extent extent_;
   gpu::Session& session_;
   Workbench bench_;
-  std::list<Contestant> contestants_;  // a list: the closures above hold references into it
+  std::list<Candidate> candidates_;  // a list: the closures above hold references into it
 };
 
 }  // namespace

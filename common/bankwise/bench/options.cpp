@@ -53,7 +53,7 @@ void declare(CLI::App& app, const CaseStudy& study, Options& options, RawOptions
   if (study.access != nullptr) {
     raw.scope = "block";  // there is no other for single accesses
   } else {
-    app.add_option("--scope", raw.scope, "Where the time goes: the phase in shared memory, the L2 cache, memory")
+    app.add_option("--scope", raw.scope, "Where the time goes: the section in shared memory, the L2 cache, memory")
         ->check(CLI::IsMember({"block", "l2", "memory"}))
         ->capture_default_str();
     app.add_option("--cache", raw.cache, "Caches before each sample (default: cold in the memory scope, else hot)")
@@ -123,7 +123,7 @@ void check_outputs(const std::vector<std::pair<std::string_view, std::string>>& 
   }
 }
 
-/// A launch for a profiler stands alone, and edited OpenCL kernels have no CUDA twins.
+/// A launch for a profiler stands alone, and edited OpenCL kernels have no CUDA counterparts.
 void check_levels(const CLI::App& app, Options& options) {
   const bool asked = app.count("--levels") > 0 && options.levels;
   const char* against = !options.levels                     ? "--no-levels"

@@ -2,7 +2,8 @@
 #include <bankwise/bench/stop_rule.hpp>
 
 #include <algorithm>
-#include <cmath>
+
+#include <bankwise/support/statistics.hpp>
 
 namespace bankwise {
 namespace {
@@ -11,24 +12,6 @@ constexpr std::size_t window = 64;  // noise estimates that must agree before no
 constexpr double agreement = 0.1;   // by how much, of the largest
 
 }  // namespace
-
-double median(std::span<const double> samples) {
-  if (samples.empty()) return 0;
-  std::vector<double> sorted(samples.begin(), samples.end());
-  const auto middle = sorted.begin() + std::ptrdiff_t(sorted.size() / 2);
-  std::nth_element(sorted.begin(), middle, sorted.end());
-  if (sorted.size() % 2 == 1) return *middle;
-  return (*std::max_element(sorted.begin(), middle) + *middle) / 2;
-}
-
-double noise(std::span<const double> samples) {
-  const double centre = median(samples);
-  if (centre == 0) return 0;
-  std::vector<double> deviations;
-  deviations.reserve(samples.size());
-  for (const double sample : samples) deviations.push_back(std::abs(sample - centre));
-  return 1.4826 * median(deviations) / centre;
-}
 
 bool StopRule::add(double sample, double elapsed) {
   samples_.push_back(sample);

@@ -8,12 +8,6 @@
 
 namespace bankwise {
 
-double median(std::span<const double> samples);
-
-/// 1.4826 * median absolute deviation / median: for normal noise the standard deviation over the mean, but one stray
-/// sample does not move it. 0 for no samples.
-double noise(std::span<const double> samples);
-
 /// When to stop measuring a variant. Times in seconds, noise as a fraction.
 struct StopLimits {
   std::size_t min_samples = 10;

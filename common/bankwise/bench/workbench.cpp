@@ -68,7 +68,7 @@ PreparedVariant Workbench::prepare(const Variant& variant, Scope scope) {
     const gpu::Library* library = study_.kernels->library;
     if (session_.info().api != gpu::Api::cuda) throw gpu::Unsupported("the library is one of CUDA's");
     if (library == nullptr) throw gpu::Unsupported("this build is without the library");
-    if (scope == Scope::block) throw gpu::Unsupported("a library's phase in shared memory cannot be repeated");
+    if (scope == Scope::block) throw gpu::Unsupported("a library's section in shared memory cannot be repeated");
     prepared.plan.scratch_bytes = {library->workspace_bytes(extent_.height, extent_.width)};
   } else {
     prepared.plan = study_.plan(variant, extent_, session_.info().compute_units);
@@ -78,8 +78,8 @@ PreparedVariant Workbench::prepare(const Variant& variant, Scope scope) {
       const gpu::KernelImage* image = find_image(study_, launch.kernel);
       if (image == nullptr) throw gpu::Unsupported(fmt::format("there is no kernel {}", launch.kernel));
       const gpu::Form form = i == 0 ? prepared.first_form : gpu::Form::once;
-      if (form == gpu::Form::repeated && !image->has_phase) {
-        throw gpu::Unsupported("it has no phase in shared memory to repeat");
+      if (form == gpu::Form::repeated && !image->has_section) {
+        throw gpu::Unsupported("it has no section in shared memory to repeat");
       }
       session_.prepare(*image, form, launch.group);
     }

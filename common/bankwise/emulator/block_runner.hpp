@@ -67,8 +67,8 @@ struct Lane {
   std::vector<std::uintptr_t> calls;  ///< that it is in: where each returns to
 
   // Where it has been since it was suspended before, and how much of that the warp has gone through.
-  static constexpr unsigned most_notes = 128;
-  std::array<Key, most_notes> notes;
+  static constexpr unsigned max_notes = 128;
+  std::array<Key, max_notes> notes;
   unsigned noted = 0, next = 0;
   std::uint64_t moved = 0;  ///< the step of its warp that it took part in last
 
@@ -103,7 +103,7 @@ class BlockRunner {
 
   void note(Lane& lane, Key key) {
     lane.notes[lane.noted++] = key;
-    if (lane.noted == Lane::most_notes) suspend(lane, Wait::full_notes, 0);
+    if (lane.noted == Lane::max_notes) suspend(lane, Wait::full_notes, 0);
   }
   void suspend(Lane& lane, Wait wait, std::uintptr_t pc);
   /// Ends the lane, and the launch with a diagnosis.

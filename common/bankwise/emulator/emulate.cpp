@@ -19,9 +19,9 @@
 namespace bankwise::emulator {
 namespace {
 
-constexpr std::uint64_t most_threads = 1024;            // of a block, as CUDA has it
-constexpr std::size_t most_dynamic_shared = 227 << 10;  // of compute capability 9.0
-constexpr unsigned most_workers = 16;                   // each has a stack for every lane
+constexpr std::uint64_t max_threads = 1024;            // of a block, as CUDA has it
+constexpr std::size_t max_dynamic_shared = 227 << 10;  // of compute capability 9.0
+constexpr unsigned max_workers = 16;                   // each has a stack for every lane
 
 void check(const Launch& launch) {
   const auto refuse = [](const std::string& sentence) { throw std::invalid_argument(sentence); };
@@ -37,15 +37,15 @@ void check(const Launch& launch) {
   if (launch.block.z > 64) {
     refuse(fmt::format("a block is {} threads deep; CUDA has at most 64 in z", launch.block.z));
   }
-  if (launch.block.count() > most_threads) {
-    refuse(fmt::format("a block of {} threads is too large; CUDA has at most {}", launch.block.count(), most_threads));
+  if (launch.block.count() > max_threads) {
+    refuse(fmt::format("a block of {} threads is too large; CUDA has at most {}", launch.block.count(), max_threads));
   }
-  if (launch.warp == 0 || launch.warp > banks::most_lanes) {
-    refuse(fmt::format("a warp has 1 to {} lanes, not {}", banks::most_lanes, launch.warp));
+  if (launch.warp == 0 || launch.warp > banks::max_lanes) {
+    refuse(fmt::format("a warp has 1 to {} lanes, not {}", banks::max_lanes, launch.warp));
   }
-  if (launch.dynamic_shared > most_dynamic_shared) {
+  if (launch.dynamic_shared > max_dynamic_shared) {
     refuse(fmt::format("{} bytes of dynamic shared memory are too many; no block has more than {}",
-                       launch.dynamic_shared, most_dynamic_shared));
+                       launch.dynamic_shared, max_dynamic_shared));
   }
   for (const std::uint64_t block : launch.trace_blocks) {
     if (block >= launch.grid.count()) {
@@ -67,7 +67,7 @@ class Run {
 
   Trace operator()() {
     const unsigned wanted = launch_.threads != 0 ? launch_.threads : std::max(1U, std::thread::hardware_concurrency());
-    const auto workers = unsigned(std::min<std::uint64_t>({wanted, blocks_, most_workers}));
+    const auto workers = unsigned(std::min<std::uint64_t>({wanted, blocks_, max_workers}));
     {
       const FaultGuard guard;
       std::vector<std::jthread> threads;

@@ -31,7 +31,7 @@ constexpr Metric metrics[]{
     {"dram__bytes_read.sum", &Counters::dram_read_bytes},
     {"dram__bytes_write.sum", &Counters::dram_write_bytes},
 };
-constexpr unsigned most_replays = 64;  // two are usual
+constexpr unsigned max_replays = 64;  // two are usual
 
 /// For destructors.
 void log_cupti(CUptiResult code, std::string_view call) noexcept {
@@ -240,7 +240,7 @@ Counters count_on_cuda(const std::function<void()>& before, const std::function<
     data = data_image(ranges, names);
     configure(ranges, config, data);
     for (bool all = false; !all; ++counters.replays) {
-      if (counters.replays == most_replays) throw Unsupported("CUPTI does not come to an end");
+      if (counters.replays == max_replays) throw Unsupported("CUPTI does not come to an end");
       before();
       wait();
       all = run_once(ranges, [&] {

@@ -186,7 +186,7 @@ class CudaSession : public Session {
 
   static const void* handle(const KernelImage& image, Form form) {
     const void* handle = form == Form::once ? image.cuda : image.cuda_repeated;
-    if (handle == nullptr && !image.why_no_twin.empty()) throw Unsupported(std::string(image.why_no_twin));
+    if (handle == nullptr && !image.why_not_ported.empty()) throw Unsupported(std::string(image.why_not_ported));
     if (handle == nullptr) throw Unsupported(fmt::format("{} was not built for CUDA", image.name));
     return handle;
   }

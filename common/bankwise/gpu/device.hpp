@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <bankwise/gpu/repeat_phase.hpp>
+#include <bankwise/gpu/repeat_section.hpp>
 
 namespace bankwise::gpu {
 

@@ -15,10 +15,10 @@ namespace {
 /// NVIDIA's OpenCL reports another cache than the L2. CUDA, which shows the same GPU under the same name, knows better.
 void adopt_cache(DeviceInfo& device, const std::vector<DeviceInfo>& all) {
   if (device.api == Api::cuda) return;
-  const auto twin = std::find_if(all.begin(), all.end(), [&](const DeviceInfo& other) {
+  const auto same = std::find_if(all.begin(), all.end(), [&](const DeviceInfo& other) {
     return other.api == Api::cuda && other.name == device.name;
   });
-  if (twin != all.end()) device.cache = twin->cache;
+  if (same != all.end()) device.cache = same->cache;
 }
 
 }  // namespace

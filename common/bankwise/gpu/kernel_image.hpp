@@ -11,18 +11,18 @@ namespace bankwise::gpu {
 /// One kernel in the forms that its two APIs need. The build makes these from the .cuh and .cl files of a case study
 /// (cmake/BankwiseCaseStudy.cmake); the strings live as long as the program.
 ///
-/// The `repeated` forms run the shared-memory phase `block_scope_repeats` times (see repeat_phase.hpp). They are
-/// empty for a kernel that has no such phase.
+/// The `repeated` forms run the shared-memory section `block_scope_repeats` times (see repeat_section.hpp). They are
+/// empty for a kernel that has no such section.
 struct KernelImage {
   std::string_view name;           ///< of the function: "reduce_packed"
-  std::string_view opencl_file;    ///< "reduction/packed.cl"; empty: no OpenCL twin
+  std::string_view opencl_file;    ///< "reduction/packed.cl"; empty: no OpenCL port
   std::string_view opencl_source;  ///< OpenCL C 1.2
   const void* cuda = nullptr;      ///< the host's handle of the __global__ function; null: built without CUDA
   const void* cuda_repeated = nullptr;
-  bool has_phase = false;
-  std::string_view why_no_twin;    ///< of a kernel for one API: its "// No OpenCL twin: <reason>", or of CUDA's
-  unsigned cuda_capability = 0;    ///< the .cuh's "// Needs: compute capability 9.0", as 90; 0: any
-  unsigned opencl_capability = 0;  ///< the .cl's, which goes for NVIDIA's devices alone
+  bool has_section = false;
+  std::string_view why_not_ported;  ///< of a kernel for one API: its "// No OpenCL port: <reason>", or of CUDA's
+  unsigned cuda_capability = 0;     ///< the .cuh's "// Needs: compute capability 9.0", as 90; 0: any
+  unsigned opencl_capability = 0;   ///< the .cl's, which goes for NVIDIA's devices alone
 };
 
 /// A vendor's routine that does the whole job of a case study on a CUDA device. `stream` is a cudaStream_t; the

@@ -178,10 +178,11 @@ class OpenClSession : public Session {
   cl::Event* next_event() { return recording_ ? &events_.emplace_back() : nullptr; }
 
   cl::Kernel build(const KernelImage& image, Form form) const {
-    if (image.opencl_file.empty() && !image.why_no_twin.empty()) throw Unsupported(std::string(image.why_no_twin));
-    if (image.opencl_file.empty()) throw Unsupported(fmt::format("{} has no OpenCL twin", image.name));
+    if (image.opencl_file.empty() && !image.why_not_ported.empty())
+      throw Unsupported(std::string(image.why_not_ported));
+    if (image.opencl_file.empty()) throw Unsupported(fmt::format("{} has no OpenCL port", image.name));
     std::string source(image.opencl_source);
-    if (form == Form::repeated) source = repeat_phase(source, Api::opencl);
+    if (form == Form::repeated) source = repeat_section(source, Api::opencl);
     source = fmt::format("#line 1 \"{}\"\n{}", image.opencl_file, source);  // the compiler's log then names the file
     return opencl([&] {
       cl::Program program(context_, source);

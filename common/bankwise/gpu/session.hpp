@@ -26,7 +26,7 @@ class Buffer {
   std::uint64_t bytes_;
 };
 
-/// Which of a kernel's two forms: as written, or with its shared-memory phase repeated.
+/// Which of a kernel's two forms: as written, or with its shared-memory section repeated.
 enum class Form { once, repeated };
 
 /// The shape of a group (block): `x` work-items in each of `y` rows, with shared memory beside its own arrays.

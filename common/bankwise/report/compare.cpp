@@ -30,8 +30,8 @@ std::map<std::string, Timing> timings(const std::string& report) {
   std::map<std::string, int> seen;
   for (const auto& device : root.at("devices")) {
     const std::string name = device.at("name"), api = device.at("api");
-    const int twins = seen[api + name]++;  // several GPUs of one kind
-    names[device.at("index")] = twins == 0 ? name : fmt::format("{} #{}", name, twins + 1);
+    const int ports = seen[api + name]++;  // several GPUs of one kind
+    names[device.at("index")] = ports == 0 ? name : fmt::format("{} #{}", name, ports + 1);
   }
   std::map<std::string, Timing> rows;
   for (const auto& row : root.at("results")) {

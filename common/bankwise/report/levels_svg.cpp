@@ -126,12 +126,12 @@ double width_of(const Panel& panel, double step) {
 
 /// From one column to the next: wide enough for what stands below them, and the same in all panels.
 double step_of(const std::vector<Panel>& panels) {
-  std::size_t letters = 3, most_columns = 0;
+  std::size_t letters = 3, max_columns = 0;
   for (const Panel& panel : panels) {
-    most_columns = std::max(most_columns, panel.columns.size());
+    max_columns = std::max(max_columns, panel.columns.size());
     for (const Column& column : panel.columns) letters = std::max(letters, column.passes.size());
   }
-  return std::max(6.0 * double(letters) + 4, most_columns <= 4 ? 54.0 : 0);
+  return std::max(6.0 * double(letters) + 4, max_columns <= 4 ? 54.0 : 0);
 }
 
 std::string subtitle(const VariantLevels& variant) {

@@ -42,7 +42,7 @@ std::vector<std::string> head_of(const Report& report) {
   return head;
 }
 
-/// What the emulator found out about a row's kernels, or their CUDA twins; null if there is nothing.
+/// What the emulator found out about a row's kernels, or their CUDA counterparts; null if there is nothing.
 const VariantLevels* levels_of(const Report& report, const Result& result) {
   const auto found = std::find_if(report.levels.begin(), report.levels.end(), [&](const VariantLevels& levels) {
     return levels.variant == result.variant && levels.architecture == result.architecture;
@@ -114,7 +114,7 @@ std::string heading(const Report& report, const Result& any) {
           : fmt::format("; passes over ideal and ALU utilization: a block on {}", any.architecture->name);
   return fmt::format("{}: {} ({}), {}:{} {}\nscope {}, {}{}\n", study.name, size, format_bytes(double(any.bytes)),
                      to_string(any.device->api), any.device->index, any.device->name, to_string(any.scope),
-                     any.scope == Scope::block ? fmt::format("time of one of {} turns of the phase in shared memory",
+                     any.scope == Scope::block ? fmt::format("time of one of {} turns of the section in shared memory",
                                                              gpu::block_scope_repeats)
                                                : fmt::format("cache {}", to_string(any.cache)),
                      model);

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include <bankwise/bench/stop_rule.hpp>
 #include <bankwise/study/levels.hpp>
+#include <bankwise/support/statistics.hpp>
 
 namespace bankwise {
 namespace {
 
-/// The first row that took its time without conflict, in one pass a phase.
+/// The first row that took its time without conflict, in one pass a section.
 const Result* find_calibration(const std::vector<Result>& results) {
   const auto found = std::find_if(results.begin(), results.end(), [](const Result& result) {
     const auto* cost = result.access && result.access->on_device ? &*result.access->on_device : nullptr;
@@ -36,7 +36,7 @@ AccessResult access_of(const CaseStudy& study, const Variant& variant, Extent ex
   result.width = repeated.width;
   result.count = repeated.count;
   const auto access_on = [&](const banks::Architecture& on) {
-    const std::uint64_t warp = ~std::uint64_t{0} >> (banks::most_lanes - on.warp);
+    const std::uint64_t warp = ~std::uint64_t{0} >> (banks::max_lanes - on.warp);
     return banks::Access{repeated.operation, repeated.width, repeated.mask & warp, repeated.addresses};
   };
   const auto outcome = banks::cost(architecture, access_on(architecture));

@@ -59,7 +59,7 @@ struct Launch {
 };
 
 /// What to launch, in order, for a whole job. Both APIs execute the same plan. The first launch is the one whose
-/// shared-memory phase the block scope repeats.
+/// shared-memory section the block scope repeats.
 struct Plan {
   std::vector<std::uint64_t> scratch_bytes;
   std::vector<Launch> launches;
@@ -72,7 +72,7 @@ struct RepeatedAccess {
   banks::Operation operation = banks::Operation::load;
   unsigned width = 4;                    ///< bytes per lane
   std::uint64_t mask = 0;                ///< active lanes of a warp
-  std::vector<std::uint32_t> addresses;  ///< byte offsets of its lanes, `banks::most_lanes` of them
+  std::vector<std::uint32_t> addresses;  ///< byte offsets of its lanes, `banks::max_lanes` of them
   std::uint64_t count = 0;               ///< accesses of all warps together, in the one block that is launched
 };
 

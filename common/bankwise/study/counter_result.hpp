@@ -28,7 +28,7 @@ struct JobModel {
 JobModel job_model(const CaseStudy& study, const Variant& variant, Extent extent, unsigned units,
                    const banks::Architecture& architecture);
 
-/// One run of the whole job, as it is written: in the block scope, too, without repeated phases.
+/// One run of the whole job, as it is written: in the block scope, too, without repeated sections.
 struct CounterResult {
   std::optional<gpu::Counters> counted;
   std::string reason;             ///< why not, and what to do about it

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t filled_words = 1 << 16;  // of the input
 
-constexpr std::uint64_t most_groups = std::numeric_limits<std::int32_t>::max();  // of a CUDA grid, in x
+constexpr std::uint64_t max_groups = std::numeric_limits<std::int32_t>::max();  // of a CUDA grid, in x
 
 std::uint64_t bytes_of(std::uint64_t words) {
   return words * sizeof(std::uint32_t);
@@ -78,8 +78,8 @@ Plan plan_to_emulate(const CaseStudy& study, const Variant& variant, Extent exte
 
 emulator::Trace trace_of(const CaseStudy& study, const Launch& launch, const EmulatedMemory& memory, unsigned warp) {
   const emulator::Kernel& kernel = emulated_kernel(study, launch.kernel);
-  if (launch.groups > most_groups) {
-    throw std::runtime_error(fmt::format("no CUDA grid has {} blocks; at most {}", launch.groups, most_groups));
+  if (launch.groups > max_groups) {
+    throw std::runtime_error(fmt::format("no CUDA grid has {} blocks; at most {}", launch.groups, max_groups));
   }
   emulator::Launch shape;
   shape.grid = unsigned(launch.groups);

@@ -17,7 +17,7 @@
 
 namespace bankwise {
 
-/// Where the time goes that is measured: the shared-memory phase repeated inside the blocks; a problem that fits the
+/// Where the time goes that is measured: the shared-memory section repeated inside the blocks; a problem that fits the
 /// last cache; a problem in memory.
 enum class Scope { block, l2, memory };
 enum class Cache { cold, hot };
@@ -52,7 +52,7 @@ struct AccessResult {
   std::string clocks_from;       ///< where they come from, or why there are none
 };
 
-/// One variant on one device. Times in seconds; in the block scope those of one turn of the phase.
+/// One variant on one device. Times in seconds; in the block scope those of one turn of the section.
 struct Result {
   const gpu::DeviceInfo* device = nullptr;
   std::string variant;
@@ -64,7 +64,7 @@ struct Result {
   Status status = Status::skipped;
   std::string reason;        ///< one line, for every status but ok
   std::size_t launches = 0;  ///< that are timed
-  unsigned repeats = 1;      ///< of the shared-memory phase; more than 1 in the block scope
+  unsigned repeats = 1;      ///< of the shared-memory section; more than 1 in the block scope
   unsigned batch = 1;        ///< runs in one sample; a sample is their mean
   std::vector<double> samples;
   std::string stop;  ///< why measuring ended

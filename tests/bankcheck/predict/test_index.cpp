@@ -146,7 +146,7 @@ TEST_CASE("the JSON of a formula") {
   }
   CHECK_FALSE(json["source"].get<std::string>().empty());
   CHECK(json["note"].get<std::string>().find("broadcasts") != std::string::npos);
-  CHECK(json["phases"] ==
+  CHECK(json["lane_groups"] ==
         nlohmann::json::array({{{"lanes", "0-15"}, {"first_byte", 0}, {"passes", 1}, {"passes_max", 2}}}));
   CHECK(json.size() == expected.size() + 3);
 }

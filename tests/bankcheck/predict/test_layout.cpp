@@ -29,7 +29,7 @@ void look(const Architecture& architecture, const RandomAccess& random, Seen& se
   ++seen.checked;
   seen.several_turns += found->passes > found->ideal ? 1 : 0;
   seen.broadcasts += found->passes_max > found->passes ? 1 : 0;
-  seen.split += found->phase_count > 0 && found->phases[found->phase_count - 1].first_byte > 0 ? 1 : 0;
+  seen.split += found->lane_group_count > 0 && found->lane_groups[found->lane_group_count - 1].first_byte > 0 ? 1 : 0;
 }
 
 /// An access whose layout and cost agree, to be spoilt.
@@ -80,7 +80,7 @@ TEST_CASE("the negative control: a layout that is wrong is found out") {
   }
   {
     Sound dear("sm_90", strided);
-    ++dear.cost.phases[0].passes;
+    ++dear.cost.lane_groups[0].passes;
     CHECK(dear.wrong() != "");
   }
   {
@@ -92,7 +92,7 @@ TEST_CASE("the negative control: a layout that is wrong is found out") {
   CHECK(Sound("sm_13", two_words).wrong() == "");
   Sound two_broadcasts("sm_13", two_words);
   for (Touch& touch : two_broadcasts.touches) touch.turn = 0;
-  two_broadcasts.cost.phases[0].passes = 1;
+  two_broadcasts.cost.lane_groups[0].passes = 1;
   CHECK(two_broadcasts.wrong().find("two broadcasts") != std::string::npos);
 }
 

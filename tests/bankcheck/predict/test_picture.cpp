@@ -19,7 +19,7 @@ BankPicture picture_of(const char* name, Operation operation, unsigned width, st
   const auto* architecture = banks::find_architecture(name);
   REQUIRE(architecture != nullptr);
   std::vector<std::uint32_t> addresses;
-  for (unsigned lane = 0; lane < banks::most_lanes; ++lane) addresses.push_back(byte_of(lane));
+  for (unsigned lane = 0; lane < banks::max_lanes; ++lane) addresses.push_back(byte_of(lane));
   const banks::Access access{operation, width, mask, addresses};
   const auto outcome = banks::cost(*architecture, access);
   REQUIRE(std::holds_alternative<banks::Cost>(outcome));
@@ -75,11 +75,11 @@ TEST_CASE("the picture of bytes on compute capability 1.3") {
 TEST_CASE("titles tell a choice, and the bytes of an access that is split") {
   const auto choice =
       picture_of("sm_13", Operation::load, 4, 0xffff, [](unsigned lane) { return lane < 8 ? 0 : 4 * lane; });
-  CHECK(choice.phases.at(0).title == "lanes 0-15: 1 to 2 passes");
+  CHECK(choice.lane_groups.at(0).title == "lanes 0-15: 1 to 2 passes");
   const auto split = picture_of("sm_90", Operation::load, 12, 3, [](unsigned lane) { return 12 * lane; });
-  REQUIRE(split.phases.size() == 3);
-  CHECK(split.phases[0].title == "lanes 0-1, bytes 0-3 of each: 1 pass");
-  CHECK(split.phases[2].title == "lanes 0-1, bytes 8-11 of each: 1 pass");
+  REQUIRE(split.lane_groups.size() == 3);
+  CHECK(split.lane_groups[0].title == "lanes 0-1, bytes 0-3 of each: 1 pass");
+  CHECK(split.lane_groups[2].title == "lanes 0-1, bytes 8-11 of each: 1 pass");
 }
 
 TEST_CASE("banks with nothing to do take one line, and no lanes none") {

@@ -14,13 +14,13 @@
 #include <bankwise/bench/workbench.hpp>
 #include <bankwise/support/exit_code.hpp>
 #include "first_opencl.hpp"
-#include "twin_studies.hpp"
+#include "port_studies.hpp"
 
 using namespace bankwise;
 
 int main(int argc, char** argv) try {
   if (argc < 4 || argc > 5) throw UsageError("usage: run_plans CASE HEIGHT WIDTH [FOLDER]");
-  const CaseStudy& built_in = twin_study(argv[1]);
+  const CaseStudy& built_in = ported_study(argv[1]);
   std::optional<KernelDirectory> folder;
   if (argc == 5) folder.emplace(built_in, argv[4]);
   const CaseStudy& study = folder ? folder->study() : built_in;
@@ -32,7 +32,7 @@ int main(int argc, char** argv) try {
   for (const Variant& variant : study.variants) {
     if (variant.library) continue;
     const Plan plan = study.plan(variant, extent, session->info().compute_units);
-    if (!plan.launches.empty() && !find_image(built_in, plan.launches.front().kernel)->why_no_twin.empty()) {
+    if (!plan.launches.empty() && !find_image(built_in, plan.launches.front().kernel)->why_not_ported.empty()) {
       continue;  // of CUDA alone
     }
     const std::string wrong = bench.verify(bench.prepare(variant, Scope::memory));

@@ -2,7 +2,7 @@
 //
 // Oclgrind's own checks on every OpenCL kernel. They are told by what it says: its exit code is the program's.
 #include <bankwise/support/exit_code.hpp>
-#include "twin_runs.hpp"
+#include "port_runs.hpp"
 
 using namespace bankwise;
 
@@ -26,12 +26,12 @@ Said said(const std::string& program, const std::string& checks, const std::stri
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(out)};
 }
 
-Said said(const BrokenTwin& broken, Extent extent, const std::string& checks) {
+Said said(const BrokenPort& broken, Extent extent, const std::string& checks) {
   return said(run_plans(broken.study(), extent, broken.folder()), checks);
 }
 
 void check_silent(std::string_view name, Extent extent, const std::string& checks) {
-  const Said all = said(run_plans(twin_study(name), extent), checks);
+  const Said all = said(run_plans(ported_study(name), extent), checks);
   INFO(name << ' ' << extent.height << " x " << extent.width);
   CHECK(all.code == exit_ok);
   CHECK(all.text.substr(0, 2000) == "");
@@ -69,7 +69,7 @@ TEST_CASE("the example has no data race and uses nothing that nobody has written
 }
 
 TEST_CASE("an OpenCL kernel that lost a barrier has a data race") {
-  const BrokenTwin broken(
+  const BrokenPort broken(
       {"barrier_removed",
        "reduction/naive.cl",
        "reduce_naive",
@@ -83,7 +83,7 @@ TEST_CASE("an OpenCL kernel that lost a barrier has a data race") {
 }
 
 TEST_CASE("lanes that write the same word are a data race, though the word is right") {
-  const BrokenTwin broken({"all_lanes_write", "reduction/naive.cl", "reduce_naive", {{"if (lane == 0) out[", "out["}}});
+  const BrokenPort broken({"all_lanes_write", "reduction/naive.cl", "reduce_naive", {{"if (lane == 0) out[", "out["}}});
   const Said all = said(broken, {1, 200}, races);
   CHECK(all.code == exit_ok);
   CHECK(all.has("Write-write data race at global memory"));
@@ -91,15 +91,15 @@ TEST_CASE("lanes that write the same word are a data race, though the word is ri
 }
 
 TEST_CASE("an OpenCL kernel that stores out of bounds makes an invalid write") {
-  Mutation twin = mutation("stores_out_of_bounds");
-  twin.file = "transpose/tile32_padded.cl";
-  const Said all = said(BrokenTwin(twin), {33, 31}, races);
+  Mutation port = mutation("stores_out_of_bounds");
+  port.file = "transpose/tile32_padded.cl";
+  const Said all = said(BrokenPort(port), {33, 31}, races);
   CHECK(all.has("Invalid write of size 4 at local memory"));
   CHECK(all.has("Kernel: transpose_tile32_padded"));
 }
 
 TEST_CASE("an OpenCL kernel that does not fill its tile uses what nobody has written") {
-  const BrokenTwin broken({"tile_unwritten", "transpose/naive.cl", "transpose_naive", {{"tile[y][x] = word;", ""}}});
+  const BrokenPort broken({"tile_unwritten", "transpose/naive.cl", "transpose_naive", {{"tile[y][x] = word;", ""}}});
   const Said all = said(broken, {33, 31}, uninitialized);
   CHECK(all.has("Uninitialized value written to global memory"));
   CHECK(all.has("Kernel: transpose_naive"));

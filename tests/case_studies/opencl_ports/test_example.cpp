@@ -5,8 +5,8 @@
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/trace/architecture_named.hpp>
 #include "matmul_of_16.cuh"
-#include "twin_numbers.hpp"
-#include "twin_runs.hpp"
+#include "port_numbers.hpp"
+#include "port_runs.hpp"
 
 using namespace bankwise;
 
@@ -24,9 +24,9 @@ TEST_CASE("the OpenCL example accesses local memory as the CUDA example does") {
     const auto& architecture = architecture_named(name);
     launch.warp = architecture.warp;
     const auto trace = emulate(linear_forward, launch, in.data(), weights.data(), out.data(), batch, inputs, outputs);
-    TwinNumbers cuda;
+    PortNumbers cuda;
     add_report(cuda, emulator::report(trace, architecture));
-    const TwinNumbers opencl = checked_numbers(checked.json, name).at("linear_forward");
+    const PortNumbers opencl = checked_numbers(checked.json, name).at("linear_forward");
     INFO(name);
     CHECK(opencl.levels == cuda.levels);
     CHECK(opencl.kinds == cuda.kinds);

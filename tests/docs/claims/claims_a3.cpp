@@ -48,16 +48,20 @@ Range without_conflicts(const Load& load) {
   return on_all([&](auto gpu) { return load.on(gpu).ideal; });
 }
 Range bytes_of_first_phase(const Load& load) {
-  return on_all([&](auto gpu) { return load.width * unsigned(std::popcount(load.on(gpu).phases[0].lanes)); });
+  return on_all([&](auto gpu) { return load.width * unsigned(std::popcount(load.on(gpu).lane_groups[0].lanes)); });
 }
-Range passes_of_phase(const Load& load, unsigned phase) {
-  return on_all([&](auto gpu) { return load.on(gpu).phases[phase].passes; });
+Range passes_of_group(const Load& load, unsigned lane_group) {
+  return on_all([&](auto gpu) { return load.on(gpu).lane_groups[lane_group].passes; });
 }
 
-/// The first and the last word of a phase, of a load whose index grows with the thread.
-Range words_of_phase(const Load& load, unsigned phase) {
-  const auto last_lane = [=](auto gpu) { return unsigned(std::bit_width(load.on(gpu).phases[phase].lanes)) - 1; };
-  const auto first_lane = [=](auto gpu) { return unsigned(std::countr_zero(load.on(gpu).phases[phase].lanes)); };
+/// The first and the last word of a lane group, of a load whose index grows with the thread.
+Range words_of_group(const Load& load, unsigned lane_group) {
+  const auto last_lane = [=](auto gpu) {
+    return unsigned(std::bit_width(load.on(gpu).lane_groups[lane_group].lanes)) - 1;
+  };
+  const auto first_lane = [=](auto gpu) {
+    return unsigned(std::countr_zero(load.on(gpu).lane_groups[lane_group].lanes));
+  };
   const unsigned item = load.width / 4;
   const Range first = on_all([&](auto gpu) { return item * load.index_of(first_lane(gpu)); });
   const Range last = on_all([&](auto gpu) { return item * load.index_of(last_lane(gpu)) + item - 1; });
@@ -168,8 +172,8 @@ std::vector<Claim> eight_bytes() {
        .says = "words 0 … 31, then words 32 … 63",
        .unit = "words {}",
        .verdict = Verdict::holds,
-       .points = {point("first", {0, 31}, {0, 31}, words_of_phase({8, all, own}, 0)),
-                  point("second", {32, 63}, {32, 63}, words_of_phase({8, all, own}, 1))}},
+       .points = {point("first", {0, 31}, {0, 31}, words_of_group({8, all, own}, 0)),
+                  point("second", {32, 63}, {32, 63}, words_of_group({8, all, own}, 1))}},
       {.key = "a3.lds64_case2",
        .subject = "LDS.64 case 2, `uint2[tid / 2]`",
        .says = "1 transaction, 0 conflicts",
@@ -259,8 +263,8 @@ std::vector<Claim> sixteen_bytes() {
        .says = "quarters merge, each half-warp is 2-way: 4 transactions, 2 conflicts",
        .verdict = Verdict::holds,
        .points = stated({16, all, case5}, 4, 2) +
-                 std::vector<Point>{same("ways of the first half", 2, passes_of_phase({16, all, case5}, 0)),
-                                    same("ways of the second half", 2, passes_of_phase({16, all, case5}, 1))}},
+                 std::vector<Point>{same("ways of the first half", 2, passes_of_group({16, all, case5}, 0)),
+                                    same("ways of the second half", 2, passes_of_group({16, all, case5}, 1))}},
       {.key = "a3.counters",
        .subject = "counters of `ncu`",
        .says = "`shared_op_ld`, `shared_op_st`",

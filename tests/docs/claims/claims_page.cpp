@@ -13,8 +13,8 @@
 namespace bankwise::claims {
 namespace {
 
-constexpr std::size_t most_named = 5;  ///< points that a cell names one by one
-constexpr std::size_t most_groups = 6;
+constexpr std::size_t max_named = 5;  ///< points that a cell names one by one
+constexpr std::size_t max_groups = 6;
 
 struct Article {
   std::string_view key, title, about;
@@ -48,7 +48,7 @@ constexpr Article articles[]{
 
 /// "stride 2, stride 6", or "i = 0 … i = 127 (128 of them)".
 std::string places(const std::vector<std::string>& named) {
-  if (named.size() > most_named) {
+  if (named.size() > max_named) {
     return fmt::format("{} … {} ({} of them)", named.front(), named.back(), named.size());
   }
   return fmt::format("{}", fmt::join(named, ", "));
@@ -86,7 +86,7 @@ std::vector<std::string> agreeing_texts(const Claim& claim, const std::vector<Po
   const std::vector<Group> groups = by_number(points);
   const bool by_the_article =
       std::ranges::all_of(points, [](const Point& point) { return point.article == point.model; });
-  if (by_the_article && (claim.listed || groups.size() > most_groups)) {
+  if (by_the_article && (claim.listed || groups.size() > max_groups)) {
     std::vector<std::string> named;
     named.reserve(points.size());
     for (const Point& point : points) named.push_back(point.at);
@@ -102,8 +102,8 @@ std::vector<std::string> agreeing_texts(const Claim& claim, const std::vector<Po
 std::vector<std::string> differing_texts(const Claim& claim, const std::vector<Point>& points) {
   std::vector<std::string> texts;
   for (const Point& point : points) {
-    if (texts.size() == most_named && points.size() > most_named + 1) {
-      texts.push_back(fmt::format("and {} more", points.size() - most_named));
+    if (texts.size() == max_named && points.size() > max_named + 1) {
+      texts.push_back(fmt::format("and {} more", points.size() - max_named));
       break;
     }
     texts.push_back(fmt::format("{}, not {}{}{}", with_unit(claim.unit, point.model, "**"), to_string(point.article),

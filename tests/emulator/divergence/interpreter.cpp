@@ -14,11 +14,11 @@ namespace lockstep {
 namespace {
 
 constexpr unsigned words = 256;
-constexpr unsigned most_lanes = 64;
-constexpr std::uint64_t most_steps = 10'000'000;
+constexpr unsigned max_lanes = 64;
+constexpr std::uint64_t max_steps = 10'000'000;
 
 using Mask = std::uint64_t;
-using Values = std::array<unsigned, most_lanes>;
+using Values = std::array<unsigned, max_lanes>;
 
 template <class... Functions>
 struct Overloaded : Functions... {
@@ -53,7 +53,7 @@ struct Warp {
 
 template <class Function>
 void each_lane(Mask mask, const Function& function) {
-  for (unsigned lane = 0; lane < most_lanes; ++lane) {
+  for (unsigned lane = 0; lane < max_lanes; ++lane) {
     if ((mask >> lane & 1) == 1) function(lane);
   }
 }
@@ -96,9 +96,9 @@ Values evaluate(Machine& machine, Warp& warp, Frame& frame, const Expression& ex
 Mask execute(Machine& machine, Warp& warp, Frame& frame, const Block& block, Mask mask);
 
 /// Records the request, and returns where each lane's word is. There is none without a lane.
-std::array<unsigned*, most_lanes> request(Machine& machine, Warp& warp, const std::string& array, bool store,
-                                          const Values& index, Mask mask) {
-  std::array<unsigned*, most_lanes> found{};
+std::array<unsigned*, max_lanes> request(Machine& machine, Warp& warp, const std::string& array, bool store,
+                                         const Values& index, Mask mask) {
+  std::array<unsigned*, max_lanes> found{};
   if (mask == 0) return found;
   auto& content = machine.shared.try_emplace(array, words).first->second;
   Request made{array, store, warp.level, mask, {}};
@@ -261,7 +261,7 @@ Mask execute_one(Machine& machine, Warp& warp, Frame& frame, const Statement& st
 Mask execute(Machine& machine, Warp& warp, Frame& frame, const Block& block, Mask mask) {
   for (const Statement& statement : block) {
     if (mask == 0) break;
-    if (++machine.steps > most_steps) throw std::runtime_error("a step without end");
+    if (++machine.steps > max_steps) throw std::runtime_error("a step without end");
     mask = execute_one(machine, warp, frame, statement, mask);
   }
   return mask;
@@ -285,12 +285,12 @@ std::vector<Block> levels(const Block& body) {
 }  // namespace
 
 Outcome interpret(const Program& program, unsigned threads, unsigned warp_size, const std::vector<unsigned>& input) {
-  if (warp_size == 0 || warp_size > most_lanes) throw std::runtime_error("warps of 1 to 64 lanes");
+  if (warp_size == 0 || warp_size > max_lanes) throw std::runtime_error("warps of 1 to 64 lanes");
   Machine machine{program, input, threads};
   std::vector<Warp> warps;
   for (unsigned first = 0; first < threads; first += warp_size) {
     const unsigned lanes = std::min(warp_size, threads - first);
-    warps.push_back({first, 0, ~Mask{0} >> (most_lanes - lanes)});
+    warps.push_back({first, 0, ~Mask{0} >> (max_lanes - lanes)});
   }
   for (const Block& level : levels(program.body)) {
     for (Warp& warp : warps) {

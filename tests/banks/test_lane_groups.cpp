@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What holds for every access, whatever the rule: phases add up, what nobody reads does not matter, banks repeat.
+// What holds for every access, whatever the rule: lane groups add up, what nobody reads does not matter, banks repeat.
 #include <map>
 
 #include "random_accesses.hpp"
@@ -38,9 +38,9 @@ void check_all(Check check) {
 bool same(const banks::Cost& a, const banks::Cost& b) {
   bool same = a.passes == b.passes && a.ideal == b.ideal && a.conflicts == b.conflicts &&
               a.passes_max == b.passes_max && a.conflicts_max == b.conflicts_max && a.floor == b.floor &&
-              a.merged_by == b.merged_by && a.phase_count == b.phase_count;
-  for (unsigned i = 0; same && i < a.phase_count; ++i) {
-    const auto &left = a.phases[i], &right = b.phases[i];
+              a.merged_by == b.merged_by && a.lane_group_count == b.lane_group_count;
+  for (unsigned i = 0; same && i < a.lane_group_count; ++i) {
+    const auto &left = a.lane_groups[i], &right = b.lane_groups[i];
     same = left.lanes == right.lanes && left.first_byte == right.first_byte && left.passes == right.passes &&
            left.passes_max == right.passes_max;
   }
@@ -58,14 +58,14 @@ std::uint64_t lanes_of(const banks::RandomAccess& random) {
   return rows == 0 ? random.mask : random.mask & banks::first_lanes(rows);
 }
 
-bool phases_partition_the_lanes(const banks::Architecture&, const banks::RandomAccess& random, const banks::Cost& cost,
-                                banks::RandomAccesses&) {
+bool lane_groups_partition_the_lanes(const banks::Architecture&, const banks::RandomAccess& random,
+                                     const banks::Cost& cost, banks::RandomAccesses&) {
   std::map<std::uint32_t, std::uint64_t> lanes;  // of each request
-  for (unsigned i = 0; i < cost.phase_count; ++i) {
-    const auto& phase = cost.phases[i];
-    if (phase.lanes == 0 || phase.passes == 0 || phase.passes > phase.passes_max) return false;
-    if ((lanes[phase.first_byte] & phase.lanes) != 0) return false;
-    lanes[phase.first_byte] |= phase.lanes;
+  for (unsigned i = 0; i < cost.lane_group_count; ++i) {
+    const auto& lane_group = cost.lane_groups[i];
+    if (lane_group.lanes == 0 || lane_group.passes == 0 || lane_group.passes > lane_group.passes_max) return false;
+    if ((lanes[lane_group.first_byte] & lane_group.lanes) != 0) return false;
+    lanes[lane_group.first_byte] |= lane_group.lanes;
   }
   for (const auto& [first_byte, served] : lanes) {
     if (served != lanes_of(random) || first_byte >= random.width) return false;
@@ -73,19 +73,20 @@ bool phases_partition_the_lanes(const banks::Architecture&, const banks::RandomA
   return lanes.empty() == (random.mask == 0) && (lanes.empty() || lanes.begin()->first == 0);
 }
 
-bool totals_are_those_of_the_phases(const banks::Architecture& architecture, const banks::RandomAccess& random,
-                                    const banks::Cost& cost, banks::RandomAccesses&) {
+bool totals_are_those_of_the_lane_groups(const banks::Architecture& architecture, const banks::RandomAccess& random,
+                                         const banks::Cost& cost, banks::RandomAccesses&) {
   const banks::Rule* rule = banks::find_rule(architecture, random.operation, random.width);
   unsigned sum = 0, sum_max = 0, worst = 0;
-  for (unsigned i = 0; i < cost.phase_count; ++i) {
-    sum += cost.phases[i].passes;
-    sum_max += cost.phases[i].passes_max;
-    worst = std::max(worst, unsigned(cost.phases[i].passes));
+  for (unsigned i = 0; i < cost.lane_group_count; ++i) {
+    sum += cost.lane_groups[i].passes;
+    sum_max += cost.lane_groups[i].passes_max;
+    worst = std::max(worst, unsigned(cost.lane_groups[i].passes));
   }
   const bool ordered = cost.ideal <= cost.passes && cost.passes <= cost.passes_max;
   if (rule->total == banks::Total::sum) {
     return ordered && cost.passes == sum && cost.passes_max == sum_max &&
-           cost.ideal == rule->rounds * cost.phase_count && cost.conflicts * rule->rounds == cost.passes - cost.ideal &&
+           cost.ideal == rule->rounds * cost.lane_group_count &&
+           cost.conflicts * rule->rounds == cost.passes - cost.ideal &&
            cost.conflicts_max * rule->rounds == cost.passes_max - cost.ideal;
   }
   const unsigned more = rule->total == banks::Total::worst_plus_one && random.mask != 0 ? 1 : 0;
@@ -97,7 +98,7 @@ bool inactive_lanes_do_not_matter(const banks::Architecture& architecture, const
                                   const banks::Cost& cost, banks::RandomAccesses& more) {
   auto other = random;
   unsigned needed = 0;
-  for (unsigned lane = 0; lane < banks::most_lanes; ++lane) {
+  for (unsigned lane = 0; lane < banks::max_lanes; ++lane) {
     if (lanes_of(random) >> lane & 1) {
       needed = lane + 1;
     } else {
@@ -119,11 +120,11 @@ bool banks_repeat(const banks::Architecture& architecture, const banks::RandomAc
 
 }  // namespace
 
-TEST_CASE("the phases share the active lanes out, in each request") {
-  check_all(phases_partition_the_lanes);
+TEST_CASE("the lane groups share the active lanes out, in each request") {
+  check_all(lane_groups_partition_the_lanes);
 }
-TEST_CASE("passes and conflicts are those of the phases") {
-  check_all(totals_are_those_of_the_phases);
+TEST_CASE("passes and conflicts are those of the lane groups") {
+  check_all(totals_are_those_of_the_lane_groups);
 }
 TEST_CASE("addresses of inactive lanes do not matter") {
   check_all(inactive_lanes_do_not_matter);

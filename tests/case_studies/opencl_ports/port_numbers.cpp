@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "twin_numbers.hpp"
+#include "port_numbers.hpp"
 
 #include <stdexcept>
 
@@ -20,12 +20,12 @@ void add(json& sum, const json& counts) {
   }
 }
 
-void add_level(TwinNumbers& numbers, std::size_t level, const json& counts) {
+void add_level(PortNumbers& numbers, std::size_t level, const json& counts) {
   while (numbers.levels.size() <= level) numbers.levels.push_back(json::object());
   add(numbers.levels[level], counts);
 }
 
-void add_kind(TwinNumbers& numbers, const std::string& operation, unsigned width, const json& counts) {
+void add_kind(PortNumbers& numbers, const std::string& operation, unsigned width, const json& counts) {
   add(numbers.kinds[operation + ' ' + std::to_string(width)], counts);
 }
 
@@ -36,7 +36,7 @@ json json_of(const emulator::Costs& costs) {
 
 }  // namespace
 
-void add_report(TwinNumbers& numbers, const emulator::Report& report) {
+void add_report(PortNumbers& numbers, const emulator::Report& report) {
   for (const auto& level : report.levels) {
     json counts = json_of(level.costs);
     counts["active_lanes"] = level.active_lanes;
@@ -48,8 +48,8 @@ void add_report(TwinNumbers& numbers, const emulator::Report& report) {
   }
 }
 
-AllTwinNumbers emulated_numbers(const CaseStudy& study, Extent extent, const banks::Architecture& architecture) {
-  AllTwinNumbers all;
+AllPortNumbers emulated_numbers(const CaseStudy& study, Extent extent, const banks::Architecture& architecture) {
+  AllPortNumbers all;
   const Words input = input_of(study, extent);
   for (const Variant& variant : study.variants) {
     if (variant.library || !why_not_emulated(study, variant).empty()) continue;
@@ -65,10 +65,10 @@ AllTwinNumbers emulated_numbers(const CaseStudy& study, Extent extent, const ban
   return all;
 }
 
-AllTwinNumbers checked_numbers(const json& report, std::string_view architecture) {
-  AllTwinNumbers all;
+AllPortNumbers checked_numbers(const json& report, std::string_view architecture) {
+  AllPortNumbers all;
   for (const json& kernel : report.at("kernels")) {
-    TwinNumbers& numbers = all[kernel.at("kernel")];
+    PortNumbers& numbers = all[kernel.at("kernel")];
     for (const json& on : kernel.at("architectures")) {
       if (on.at("architecture") != architecture) continue;
       for (const json& level : on.at("levels")) add_level(numbers, level.at("level"), level);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "twin_studies.hpp"
+#include "port_studies.hpp"
 
 #include <stdexcept>
 #include <string>
@@ -52,7 +52,7 @@ const CaseStudy& doubling_emulated() {
 
 }  // namespace
 
-const std::vector<const CaseStudy*>& twin_studies() {
+const std::vector<const CaseStudy*>& port_studies() {
   static const std::vector<const CaseStudy*> all = [] {
     std::vector<const CaseStudy*> studies(std::begin(all_case_studies), std::end(all_case_studies));
     studies.push_back(&flush());
@@ -62,8 +62,8 @@ const std::vector<const CaseStudy*>& twin_studies() {
   return all;
 }
 
-const CaseStudy& twin_study(std::string_view name) {
-  for (const CaseStudy* study : twin_studies()) {
+const CaseStudy& ported_study(std::string_view name) {
+  for (const CaseStudy* study : port_studies()) {
     if (study->name == name) return *study;
   }
   throw std::runtime_error("no case study " + std::string(name));

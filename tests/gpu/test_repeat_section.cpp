@@ -2,26 +2,26 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include <bankwise/gpu/repeat_phase.hpp>
+#include <bankwise/gpu/repeat_section.hpp>
 #include "tests/catch_any.hpp"
 
 using namespace bankwise::gpu;
 
 TEST_CASE("only the marking lines change") {
-  const std::string source = "a\n  // --- shared-memory phase ---\n  b;\n  // --- end of phase ---\nc\n";
-  CHECK(has_phase(source));
-  CHECK(repeat_phase(source, Api::cuda, 3) ==
+  const std::string source = "a\n  // --- shared-memory section ---\n  b;\n  // --- end of section ---\nc\n";
+  CHECK(has_section(source));
+  CHECK(repeat_section(source, Api::cuda, 3) ==
         "a\n  for (int turn = 0; turn < 3; ++turn) {\n  b;\n  __syncthreads(); }\nc\n");
-  CHECK(repeat_phase(source, Api::opencl, 5) ==
+  CHECK(repeat_section(source, Api::opencl, 5) ==
         "a\n  for (int turn = 0; turn < 5; ++turn) {\n  b;\n  barrier(CLK_LOCAL_MEM_FENCE); }\nc\n");
 }
 
-TEST_CASE("a source must mark one whole phase") {
-  const std::string begin(phase_begin), end(phase_end);
-  CHECK_FALSE(has_phase("nothing"));
+TEST_CASE("a source must mark one whole section") {
+  const std::string begin(section_begin), end(section_end);
+  CHECK_FALSE(has_section("nothing"));
   for (const auto& source : {std::string("nothing"), begin, end, begin + begin + end, begin + end + end}) {
     INFO(source);
-    CHECK_THROWS_AS(repeat_phase(source, Api::cuda), std::invalid_argument);
+    CHECK_THROWS_AS(repeat_section(source, Api::cuda), std::invalid_argument);
   }
 }
 

@@ -3,21 +3,21 @@
 // Runs the plans of case studies in a process of their own, sound or broken on purpose.
 #pragma once
 
+#include "port_studies.hpp"
 #include "tests/bankcheck/opencl/checked_program.hpp"
 #include "tests/case_studies/mutations.hpp"
-#include "twin_studies.hpp"
 
 /// The OpenCL kernels of a case study in a folder of their own, one of them broken.
-class BrokenTwin {
+class BrokenPort {
  public:
-  explicit BrokenTwin(const Mutation& mutation) : file_(mutation.file) {
+  explicit BrokenPort(const Mutation& mutation) : file_(mutation.file) {
     const auto sound = std::filesystem::path(SOURCE_DIRECTORY) / file_;
     for (const auto& entry : std::filesystem::directory_iterator(sound.parent_path())) {
       if (entry.path().extension() == ".cl") std::filesystem::copy(entry, folder_.path());
     }
     std::ofstream(folder_.path() / sound.filename()) << mutate(text_of(sound), mutation);
   }
-  const bankwise::CaseStudy& study() const { return twin_study(file_.parent_path().string()); }
+  const bankwise::CaseStudy& study() const { return ported_study(file_.parent_path().string()); }
   std::string folder() const { return folder_.path().string(); }
 
  private:

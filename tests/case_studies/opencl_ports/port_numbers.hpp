@@ -11,19 +11,19 @@
 #include <bankwise/study/case_study.hpp>
 
 /// Sums over all blocks of all launches of a kernel.
-struct TwinNumbers {
+struct PortNumbers {
   nlohmann::json levels = nlohmann::json::array();  ///< by number of barriers
   nlohmann::json kinds = nlohmann::json::object();  ///< by operation and width: "load 4"
 };
 
-using AllTwinNumbers = std::map<std::string, TwinNumbers>;  ///< by kernel
+using AllPortNumbers = std::map<std::string, PortNumbers>;  ///< by kernel
 
 /// Adds what the emulator says of a launch, all of whose blocks were traced.
-void add_report(TwinNumbers& numbers, const bankwise::emulator::Report& report);
+void add_report(PortNumbers& numbers, const bankwise::emulator::Report& report);
 
 /// The CUDA kernels in the emulator: every variant's plan once, in warps as wide as the architecture's.
-AllTwinNumbers emulated_numbers(const bankwise::CaseStudy& study, bankwise::Extent extent,
+AllPortNumbers emulated_numbers(const bankwise::CaseStudy& study, bankwise::Extent extent,
                                 const bankwise::banks::Architecture& architecture);
 
 /// The OpenCL kernels, from the report of `bankcheck opencl`, on the architecture of this name.
-AllTwinNumbers checked_numbers(const nlohmann::json& report, std::string_view architecture);
+AllPortNumbers checked_numbers(const nlohmann::json& report, std::string_view architecture);

@@ -19,7 +19,7 @@ uint f(ulong i, ulong seed) {
 }
 
 __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))
-void telescope_fill(__global uint* out, ulong n, ulong stride, ulong seed) {
+void telescoping_sum_fill(__global uint* out, ulong n, ulong stride, ulong seed) {
   for (ulong i = get_global_id(0); i < n; i += get_global_size(0)) {
     out[i] = f(i + stride, seed) - (stride == 0 ? 0 : f(i, seed));
   }

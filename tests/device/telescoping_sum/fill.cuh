@@ -18,7 +18,7 @@ static __device__ unsigned f(size_t i, size_t seed) {
   return unsigned(z ^ (z >> 31));
 }
 
-__global__ void __launch_bounds__(BLOCK) telescope_fill(unsigned* out, size_t n, size_t stride, size_t seed) {
+__global__ void __launch_bounds__(BLOCK) telescoping_sum_fill(unsigned* out, size_t n, size_t stride, size_t seed) {
   for (size_t i = size_t(blockIdx.x) * BLOCK + threadIdx.x; i < n; i += size_t(gridDim.x) * BLOCK) {
     out[i] = f(i + stride, seed) - (stride == 0 ? 0 : f(i, seed));
   }

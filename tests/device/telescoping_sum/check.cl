@@ -22,7 +22,7 @@ uint f(ulong i, ulong seed) {
 }
 
 __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))
-void telescope_check(__global uint* got, volatile __global uint* report, ulong n, ulong beyond, ulong height, ulong width,
+void telescoping_sum_check(__global uint* got, volatile __global uint* report, ulong n, ulong beyond, ulong height, ulong width,
                      ulong base, ulong stride, ulong seed, ulong run) {
   for (ulong i = get_global_id(0); i < n + beyond; i += get_global_size(0)) {
     uint right = POISON;

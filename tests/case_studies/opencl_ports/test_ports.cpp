@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Each OpenCL kernel under Oclgrind and its CUDA twin in the emulator do the same with shared memory: two compilers, two
+// Each OpenCL kernel under Oclgrind and its CUDA counterpart in the emulator do the same with shared memory: two compilers, two
 // ways of running warps and two recorders, between which nothing is shared but the bank model.
 #include <algorithm>
 #include <array>
@@ -8,8 +8,8 @@
 
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/trace/architecture_named.hpp>
-#include "twin_numbers.hpp"
-#include "twin_runs.hpp"
+#include "port_numbers.hpp"
+#include "port_runs.hpp"
 
 using namespace bankwise;
 using nlohmann::json;
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::array architectures{"sm_90", "gfx942"};  // warps of 32 and of 64
 
-/// A level that only the CUDA twins have, because CUDA has what OpenCL has not.
+/// A level that only the CUDA counterparts have, because CUDA has what OpenCL has not.
 struct OnlyInCuda {
   std::string_view kernels;  ///< names begin so
   std::size_t level;
@@ -29,13 +29,13 @@ constexpr OnlyInCuda levels_only_in_cuda[]{
     {"access_", 1, "the clock is read between two barriers; OpenCL C has no clock, and one barrier is enough"},
 };
 
-/// An OpenCL kernel that does something else in local memory than its CUDA twin, because CUDA has what OpenCL 1.2 has not.
+/// An OpenCL kernel that does something else in local memory than its CUDA counterpart, because CUDA has what OpenCL 1.2 has not.
 struct Different {
   std::string_view kernel;
   std::string_view same_as;  ///< the CUDA kernel that does what it does; empty: there is none
   std::string_view why;
 };
-constexpr Different different_twins[]{
+constexpr Different different_ports[]{
     {"reduce_shuffle", "reduce_first_add", "no shuffles but NVIDIA's: the tree goes on in local memory"},
     {"reduce_streaming", "", "no shuffles but NVIDIA's: a tree in local memory"},
     {"reduce_single_pass", "", "no shuffles but NVIDIA's: a tree in local memory"},
@@ -44,9 +44,9 @@ constexpr Different different_twins[]{
 };
 
 const Different* difference_of(std::string_view kernel) {
-  const auto* found = std::find_if(std::begin(different_twins), std::end(different_twins),
+  const auto* found = std::find_if(std::begin(different_ports), std::end(different_ports),
                                    [&](const Different& different) { return different.kernel == kernel; });
-  return found == std::end(different_twins) ? nullptr : found;
+  return found == std::end(different_ports) ? nullptr : found;
 }
 
 /// Leaves such levels out, in which nothing happens.
@@ -62,7 +62,7 @@ json without_levels_of_cuda(const std::string& kernel, json levels) {
 
 /// Both of each kernel that ran, by kernel and architecture.
 struct Pair {
-  TwinNumbers opencl, cuda;
+  PortNumbers opencl, cuda;
 };
 using Pairs = std::map<std::pair<std::string, std::string>, Pair>;
 
@@ -86,7 +86,7 @@ Pairs run_both(const CaseStudy& study, Extent extent, const std::string& folder 
 }
 
 /// Kernels that ran, on either side.
-std::set<std::string> check_twins(const CaseStudy& study, Extent extent) {
+std::set<std::string> check_ports(const CaseStudy& study, Extent extent) {
   std::set<std::string> ran;
   const Pairs pairs = run_both(study, extent);
   for (const auto& [name, pair] : pairs) {
@@ -98,15 +98,15 @@ std::set<std::string> check_twins(const CaseStudy& study, Extent extent) {
       CHECK(pair.opencl.levels != pair.cuda.levels);
       if (different->same_as.empty()) continue;
     }
-    const std::string twin(different != nullptr ? different->same_as : name.first);
-    const TwinNumbers& cuda = pairs.at({twin, name.second}).cuda;
+    const std::string port(different != nullptr ? different->same_as : name.first);
+    const PortNumbers& cuda = pairs.at({port, name.second}).cuda;
     CHECK(pair.opencl.levels == cuda.levels);
     CHECK(pair.opencl.kinds == cuda.kinds);
   }
   return ran;
 }
 
-std::set<std::string> kernels_that_differ(const BrokenTwin& broken, Extent extent) {
+std::set<std::string> kernels_that_differ(const BrokenPort& broken, Extent extent) {
   std::set<std::string> differ;
   for (const auto& [name, pair] : run_both(broken.study(), extent, broken.folder())) {
     if (difference_of(name.first) != nullptr) continue;  // as ever
@@ -124,10 +124,10 @@ std::set<std::string> both_architectures(const std::string& kernel) {
 }
 
 /// All sizes; together they must run every .cl file of the case study.
-void check_all_twins(std::string_view name, const std::vector<Extent>& extents) {
-  const CaseStudy& study = twin_study(name);
+void check_all_ports(std::string_view name, const std::vector<Extent>& extents) {
+  const CaseStudy& study = ported_study(name);
   std::set<std::string> ran;
-  for (const Extent extent : extents) ran.merge(check_twins(study, extent));
+  for (const Extent extent : extents) ran.merge(check_ports(study, extent));
   for (const auto& image : study.kernels->images) {
     if (image.opencl_file.empty()) continue;  // its reason is held by another test
     INFO(image.name);
@@ -137,36 +137,36 @@ void check_all_twins(std::string_view name, const std::vector<Extent>& extents) 
 
 }  // namespace
 
-TEST_CASE("the OpenCL kernels of reduction access local memory as their CUDA twins do") {
-  check_all_twins("reduction", {{1, 0}, {1, 1}, {1, 33}, {1, 255}, {1, 511}, {1, 1000}, {1, 4097}});
+TEST_CASE("the OpenCL kernels of reduction access local memory as their CUDA counterparts do") {
+  check_all_ports("reduction", {{1, 0}, {1, 1}, {1, 33}, {1, 255}, {1, 511}, {1, 1000}, {1, 4097}});
 }
 
-TEST_CASE("the OpenCL kernels of prefix_sum access local memory as their CUDA twins do") {
-  check_all_twins("prefix_sum", {{1, 0}, {1, 1}, {1, 33}, {1, 511}, {1, 1000}, {1, 4097}});
+TEST_CASE("the OpenCL kernels of prefix_sum access local memory as their CUDA counterparts do") {
+  check_all_ports("prefix_sum", {{1, 0}, {1, 1}, {1, 33}, {1, 511}, {1, 1000}, {1, 4097}});
 }
 
-TEST_CASE("the OpenCL kernels of transpose access local memory as their CUDA twins do") {
-  check_all_twins("transpose", {{1, 1}, {1, 257}, {33, 31}, {64, 48}, {36, 65}, {65, 36}});
+TEST_CASE("the OpenCL kernels of transpose access local memory as their CUDA counterparts do") {
+  check_all_ports("transpose", {{1, 1}, {1, 257}, {33, 31}, {64, 48}, {36, 65}, {65, 36}});
 }
 
-TEST_CASE("the OpenCL kernels of access_patterns access local memory as their CUDA twins do") {
-  check_all_twins("access_patterns", {{1, 0}, {1, 3}});
+TEST_CASE("the OpenCL kernels of access_patterns access local memory as their CUDA counterparts do") {
+  check_all_ports("access_patterns", {{1, 0}, {1, 3}});
 }
 
-TEST_CASE("OpenCL kernels without local memory access none, as their CUDA twins") {
-  check_all_twins("flush", {{1, 0}, {1, 20000}});
-  check_all_twins("doubling", {{1, 1}, {1, 1000}});
+TEST_CASE("OpenCL kernels without local memory access none, as their CUDA counterparts") {
+  check_all_ports("flush", {{1, 0}, {1, 20000}});
+  check_all_ports("doubling", {{1, 1}, {1, 1000}});
   for (const char* name : {"flush", "doubling"}) {
-    for (const auto& [kernel, numbers] : emulated_numbers(twin_study(name), {1, 1000}, architecture_named("sm_90"))) {
+    for (const auto& [kernel, numbers] : emulated_numbers(ported_study(name), {1, 1000}, architecture_named("sm_90"))) {
       INFO(kernel);
       CHECK(numbers.kinds.empty());
     }
   }
 }
 
-TEST_CASE("every .cl file of the repository is one that is held against its twin") {
+TEST_CASE("every .cl file of the repository is one that is held against its port") {
   std::set<std::string, std::less<>> compared;
-  for (const CaseStudy* study : twin_studies()) {
+  for (const CaseStudy* study : port_studies()) {
     for (const auto& image : study->kernels->images) {
       if (!image.opencl_file.empty()) compared.emplace(image.opencl_source);
     }
@@ -188,13 +188,13 @@ TEST_CASE("every .cl file of the repository is one that is held against its twin
   CHECK(files >= compared.size());
 }
 
-TEST_CASE("a twin that lost its pad differs in its own levels and in no other kernel's") {
-  const BrokenTwin broken({"pad_removed", "transpose/padded.cl", "transpose_padded", {{"[TILE + 1]", "[TILE]"}}});
+TEST_CASE("a port that lost its pad differs in its own levels and in no other kernel's") {
+  const BrokenPort broken({"pad_removed", "transpose/padded.cl", "transpose_padded", {{"[TILE + 1]", "[TILE]"}}});
   CHECK(kernels_that_differ(broken, {33, 31}) == both_architectures("transpose_padded"));
 }
 
-TEST_CASE("a twin that makes one access more differs, though it is right and has no conflict more") {
-  const BrokenTwin broken({"loads_twice",
+TEST_CASE("a port that makes one access more differs, though it is right and has no conflict more") {
+  const BrokenPort broken({"loads_twice",
                            "prefix_sum/padded.cl",
                            "scan_padded",
                            {{"total = tree[PAD(TILE - 1)];", "total = tree[PAD(TILE - 1)] | tree[PAD(TILE - 1)];"}}});

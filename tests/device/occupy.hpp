@@ -8,19 +8,19 @@
 /// Blocks that keep all but a few multiprocessors of a CUDA device occupied until they are told to leave, or 20 seconds
 /// are over. Memory must be there before and stay until after, because CUDA may wait for all kernels when it is
 /// allocated or freed; and so must the code of other kernels: launch each once before.
-class Hog {
+class Occupier {
  public:
-  Hog(const bankwise::gpu::DeviceInfo& device, unsigned free_units);
-  ~Hog();  // tells them to leave, and waits
-  Hog(const Hog&) = delete;
-  Hog& operator=(const Hog&) = delete;
+  Occupier(const bankwise::gpu::DeviceInfo& device, unsigned free_units);
+  ~Occupier();  // tells them to leave, and waits
+  Occupier(const Occupier&) = delete;
+  Occupier& operator=(const Occupier&) = delete;
 
   /// Whether all of its blocks are still there: if not, others had more room than they should have had.
   bool is_whole() const;
 
   /// How many blocks of a shape run at the same time on what is left. Of a kernel with hardly any registers: others may
   /// find room for fewer.
-  unsigned most_at_once(bankwise::gpu::GroupShape shape) const;
+  unsigned max_at_once(bankwise::gpu::GroupShape shape) const;
 
  private:
   struct Parts;

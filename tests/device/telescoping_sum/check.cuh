@@ -22,8 +22,8 @@ static __device__ unsigned f(size_t i, size_t seed) {
 }
 
 __global__ void __launch_bounds__(BLOCK)
-    telescope_check(unsigned* got, unsigned* report, size_t n, size_t beyond, size_t height, size_t width, size_t base,
-                    size_t stride, size_t seed, size_t run) {
+    telescoping_sum_check(unsigned* got, unsigned* report, size_t n, size_t beyond, size_t height, size_t width,
+                          size_t base, size_t stride, size_t seed, size_t run) {
   for (size_t i = size_t(blockIdx.x) * BLOCK + threadIdx.x; i < n + beyond; i += size_t(gridDim.x) * BLOCK) {
     unsigned right = POISON;
     if (i < n) {

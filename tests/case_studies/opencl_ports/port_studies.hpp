@@ -7,7 +7,7 @@
 #include <bankwise/study/case_study.hpp>
 
 /// The case studies of the repository, and one for each kernel that belongs to none of them: together every .cl file.
-const std::vector<const bankwise::CaseStudy*>& twin_studies();
+const std::vector<const bankwise::CaseStudy*>& port_studies();
 
 /// Error: std::runtime_error if there is none of that name.
-const bankwise::CaseStudy& twin_study(std::string_view name);
+const bankwise::CaseStudy& ported_study(std::string_view name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Inputs that look random and whose results are known by formula (telescope/fill.cuh): made and checked on the device,
+// Inputs that look random and whose results are known by formula (telescoping_sum/fill.cuh): made and checked on the device,
 // so that neither 10,000 runs nor 34 gigabytes keep the host busy.
 #pragma once
 
@@ -18,9 +18,9 @@ struct Law {
 };
 extern const Law reduction_law, prefix_sum_law, transpose_law;
 
-class Telescope {
+class TelescopingSum {
  public:
-  explicit Telescope(gpu::Session& session);
+  explicit TelescopingSum(gpu::Session& session);
 
   /// These enqueue. A seed is less than 2^24.
   void fill(const Law& law, const Memory& memory, Extent extent, std::uint64_t seed);

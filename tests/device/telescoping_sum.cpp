@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "telescope.hpp"
+#include "telescoping_sum.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 
 namespace bankwise {
 namespace gpu {
-extern const KernelSet telescope_kernels;  // generated from the folder telescope
+extern const KernelSet telescoping_sum_kernels;  // generated from the folder telescoping_sum
 }
 namespace {
 
@@ -19,7 +19,7 @@ constexpr gpu::GroupShape block{256, 1};
 constexpr std::uint64_t report_words = 6;
 
 const gpu::KernelImage& image(std::string_view name) {
-  const auto images = gpu::telescope_kernels.images;
+  const auto images = gpu::telescoping_sum_kernels.images;
   return *std::find_if(images.begin(), images.end(), [&](const gpu::KernelImage& image) { return image.name == name; });
 }
 
@@ -29,28 +29,29 @@ const Law reduction_law{&reduction::case_study(), 4, true};
 const Law prefix_sum_law{&prefix_sum::case_study(), 1, false};
 const Law transpose_law{&transpose::case_study(), 0, false};
 
-Telescope::Telescope(gpu::Session& session) : session_(session), report_(session.allocate(4 * report_words)) {
-  for (const auto& image : gpu::telescope_kernels.images) session.prepare(image, gpu::Form::once, block);
+TelescopingSum::TelescopingSum(gpu::Session& session) : session_(session), report_(session.allocate(4 * report_words)) {
+  for (const auto& image : gpu::telescoping_sum_kernels.images) session.prepare(image, gpu::Form::once, block);
   session.fill(*report_, 0, report_->bytes(), 0);
 }
 
-void Telescope::fill(const Law& law, const Memory& memory, Extent extent, std::uint64_t seed) {
-  launch("telescope_fill", {memory.in.get(), law.study->input_words(extent), law.stride, seed});
+void TelescopingSum::fill(const Law& law, const Memory& memory, Extent extent, std::uint64_t seed) {
+  launch("telescoping_sum_fill", {memory.in.get(), law.study->input_words(extent), law.stride, seed});
 }
 
-void Telescope::check(const Law& law, const Memory& memory, Extent extent, std::uint64_t seed, std::uint64_t beyond,
-                      std::uint64_t run) {
+void TelescopingSum::check(const Law& law, const Memory& memory, Extent extent, std::uint64_t seed,
+                           std::uint64_t beyond, std::uint64_t run) {
   const std::uint64_t base = law.total ? law.study->input_words(extent) : 0;
-  launch("telescope_check", {memory.out.get(), report_.get(), law.study->output_words(extent), beyond,
-                             std::max<std::uint64_t>(1, extent.height), extent.width, base, law.stride, seed, run});
+  launch("telescoping_sum_check",
+         {memory.out.get(), report_.get(), law.study->output_words(extent), beyond,
+          std::max<std::uint64_t>(1, extent.height), extent.width, base, law.stride, seed, run});
 }
 
-void Telescope::poison(const Memory& memory) {
+void TelescopingSum::poison(const Memory& memory) {
   const std::uint64_t bytes = memory.out->bytes() / 4 * 4;
   if (bytes > 0) session_.fill(*memory.out, 0, bytes, poison_byte);
 }
 
-std::string Telescope::verdict() {
+std::string TelescopingSum::verdict() {
   std::array<std::uint32_t, report_words> report{};
   session_.read(*report_, 0, std::as_writable_bytes(std::span(report)));
   const auto [count, run, low, high, got, right] = report;
@@ -59,7 +60,7 @@ std::string Telescope::verdict() {
                      std::uint64_t{high} << 32 | low, got, right);
 }
 
-void Telescope::launch(std::string_view kernel, std::vector<gpu::KernelArgument> arguments) {
+void TelescopingSum::launch(std::string_view kernel, std::vector<gpu::KernelArgument> arguments) {
   session_.launch(image(kernel), gpu::Form::once, session_.info().compute_units * std::uint64_t{8}, block, arguments);
 }
 

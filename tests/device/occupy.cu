@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "hog.hpp"
+#include "occupy.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -59,7 +59,7 @@ int attribute(cudaDeviceAttr name, const bankwise::gpu::DeviceInfo& device) {
 
 }  // namespace
 
-struct Hog::Parts {
+struct Occupier::Parts {
   cudaStream_t occupied = nullptr, probe = nullptr;
   volatile unsigned* signs = nullptr;  // the host's
   unsigned* counts = nullptr;          // the device's
@@ -78,7 +78,7 @@ struct Hog::Parts {
   }
 };
 
-Hog::Hog(const bankwise::gpu::DeviceInfo& device, unsigned free_units) : parts_(std::make_unique<Parts>()) {
+Occupier::Occupier(const bankwise::gpu::DeviceInfo& device, unsigned free_units) : parts_(std::make_unique<Parts>()) {
   Parts& parts = *parts_;
   BANKWISE_CUDA(cudaSetDevice(device.api_index));
   const unsigned blocks = device.compute_units > free_units ? device.compute_units - free_units : 0;
@@ -97,28 +97,29 @@ Hog::Hog(const bankwise::gpu::DeviceInfo& device, unsigned free_units) : parts_(
   for (const auto kernel : {reinterpret_cast<const void*>(&occupy), reinterpret_cast<const void*>(&count_neighbours)}) {
     BANKWISE_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
   }
-  most_at_once({block, 1});  // so that its code is there
+  max_at_once({block, 1});  // so that its code is there
   if (blocks == 0) return;
   occupy<<<blocks, block, std::size_t(shared), parts.occupied>>>(static_cast<volatile unsigned*>(device_signs));
   BANKWISE_CUDA(cudaGetLastError());
   parts.blocks = blocks;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   while (!is_whole()) {
-    if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("the device has no room for the hog");
+    if (std::chrono::steady_clock::now() > deadline)
+      throw std::runtime_error("the device has no room for the occupier");
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
 }
 
-Hog::~Hog() = default;
+Occupier::~Occupier() = default;
 
-bool Hog::is_whole() const {
+bool Occupier::is_whole() const {
   for (unsigned i = 0; i < parts_->blocks; ++i) {
     if (parts_->signs[1 + i] != here) return false;
   }
   return true;
 }
 
-unsigned Hog::most_at_once(bankwise::gpu::GroupShape shape) const {
+unsigned Occupier::max_at_once(bankwise::gpu::GroupShape shape) const {
   const cudaStream_t stream = parts_->probe;
   BANKWISE_CUDA(cudaMemsetAsync(parts_->counts, 0, 2 * sizeof(unsigned), stream));
   count_neighbours<<<probes, dim3(shape.x, shape.y), shape.dynamic_shared, stream>>>(parts_->counts);

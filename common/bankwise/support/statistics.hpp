@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <span>
+
+namespace bankwise {
+
+/// 0 for no samples.
+double median(std::span<const double> samples);
+
+/// 1.4826 * median absolute deviation / median: for normal noise the standard deviation over the mean, but one stray
+/// sample does not move it. 0 for no samples.
+double noise(std::span<const double> samples);
+
+}  // namespace bankwise
