@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Draws the pictures of the documentation next to this file; --check says whether they are up to date.
+"""Draws the pictures in docs/pictures that no result is in; --check says whether they are up to date.
 
 What stands in a bank picture is computed from the index formulas of the kernels, never typed in.
 """
@@ -11,6 +11,7 @@ import sys
 from html import escape
 from pathlib import Path
 
+PICTURES = Path(__file__).resolve().parents[1] / "docs/pictures"
 BANKS, WARP = 32, 32
 
 PAPER, WHITE, RULE, INK, MUTED, STALE = "#fdfdfb", "#fff", "#c3cad2", "#1f2933", "#5f6b78", "#a3acb6"
@@ -286,7 +287,7 @@ def main() -> None:
     pictures = [reduction_tree, reduction_banks, prefix_sum_tree, prefix_sum_banks, transpose_tile, transpose_banks]
     stale = []
     for draw in pictures:
-        path, svg = Path(__file__).with_name(f"{draw.__name__}.svg"), str(draw())
+        path, svg = PICTURES / f"{draw.__name__}.svg", str(draw())
         if not check:
             path.write_bytes(svg.encode())
         elif not path.is_file() or path.read_text(encoding="utf-8") != svg:

@@ -31,7 +31,7 @@ except ModuleNotFoundError:
 # Folder, name, what its memory could do in GB/s, and who says so.
 DEVICES = {"nvidia_h200": ("NVIDIA H200", 4800, "limit: 4.8 TB/s of HBM3e, by the data sheet")}
 PICTURES = ROOT / "docs/pictures"
-PROGRAM = [RESULTS / "plots.py", RESULTS / "drawing.py"]
+PROGRAM = [Path(__file__), Path(__file__).with_name("drawing.py")]
 
 
 def gigabytes(row: dict) -> float | None:

@@ -87,7 +87,7 @@ std::string json_of(const Prediction& prediction) {
                                     {"passes_max", cost.passes_max},
                                     {"conflicts_max", cost.conflicts_max},
                                     {"merged_by", cost.merged_by},
-                                    {"lane groups", lane_groups},
+                                    {"lane_groups", lane_groups},
                                     {"evidence", to_string(rule.evidence)},
                                     {"source", rule.source},
                                     {"note", prediction.architecture->note}};

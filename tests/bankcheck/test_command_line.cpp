@@ -177,7 +177,7 @@ TEST_CASE("a formula") {
   CHECK(json["mask"] == "0xffffffffffffffff");
   CHECK(json["passes"] == 8);
   const auto lanes = [](const std::string& option) {
-    return nlohmann::json::parse(bankcheck("predict --json --index tid " + option).out)["lane groups"][0]["lanes"];
+    return nlohmann::json::parse(bankcheck("predict --json --index tid " + option).out)["lane_groups"][0]["lanes"];
   };
   CHECK(lanes("") == "0-31");
   CHECK(lanes("--lanes 5") == "0-4");

@@ -1,6 +1,6 @@
 # Does what docs/checking_opencl.md and its workflow say: the example has conflicts, a line is changed, few are left, and
 # the baseline keeps it so. What the page shows as output must be what is printed.
-include(${CMAKE_CURRENT_LIST_DIR}/../package/run.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../../package/run.cmake)
 
 file(REMOVE_RECURSE ${SCRATCH})
 set(path "${SCRATCH}/my project")

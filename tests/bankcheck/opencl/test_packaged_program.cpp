@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// A program that others have written, built and packaged: Debian's clfft-client. Ends with 77, which CTest counts as
-// skipped, where it is not installed.
-#define CATCH_CONFIG_RUNNER
+// A program that others have written, built and packaged: Debian's clfft-client. Skipped where it is not installed.
 #include <cstdlib>
-#include <iostream>
 
-#include <bankwise/support/exit_code.hpp>
 #include "checked_program.hpp"
+#include "tests/skipping_main.hpp"
 
 TEST_CASE("clFFT's kernel for 64 points has the conflicts that its indices say") {
   // Its input is known, and it checks its result.
@@ -36,10 +33,7 @@ TEST_CASE("clFFT's kernel for 64 points has the conflicts that its indices say")
   }
 }
 
-int main(int argc, char** argv) {
-  if (std::system("command -v clFFT-client >/dev/null") != 0) {
-    std::cerr << "clFFT-client is not installed (Debian, Ubuntu: apt-get install clfft-client); skipped\n";
-    return bankwise::exit_nothing;
-  }
-  return Catch::Session().run(argc, argv);
+std::string reason_to_skip() {
+  if (std::system("command -v clFFT-client >/dev/null") == 0) return "";
+  return "clFFT-client is not installed (Debian, Ubuntu: apt-get install clfft-client)";
 }

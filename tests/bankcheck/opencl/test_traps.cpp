@@ -77,7 +77,7 @@ TEST_CASE("Every array begins at bank 0, whatever lies before it") {
   // 29 would be in bank 0 too.
   for (const auto& [architecture, passes] : {std::pair(0U, 1), std::pair(1U, 2)}) {
     unsigned mixed = 0;
-    for (const Json& row : rows(c.on("lane groups", architecture), "mine[t]", "load")) {
+    for (const Json& row : rows(c.on("phases", architecture), "mine[t]", "load")) {
       if (row.at("array") != "few") continue;
       ++mixed;
       CHECK(row.at("mixed_arrays") == 1);

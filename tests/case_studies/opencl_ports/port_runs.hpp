@@ -33,7 +33,7 @@ inline std::string run_plans(const bankwise::CaseStudy& study, bankwise::Extent 
 }
 
 /// The example of docs/checking_opencl.md, with what must stand in front of the command that runs its program.
-inline const std::filesystem::path example_kernel = SOURCE_DIRECTORY "/tests/opencl/example/matmul.cl";
+inline const std::filesystem::path example_kernel = SOURCE_DIRECTORY "/tests/bankcheck/opencl/example/matmul.cl";
 inline std::string in_example_folder() {
   return "cd '" + example_kernel.parent_path().string() + "' &&";
 }

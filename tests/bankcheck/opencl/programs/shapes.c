@@ -32,7 +32,7 @@ static const char* source =
     "  wait_group_events(1, &arrived);\n"
     "  out[get_global_id(0)] = here[63 - get_local_id(0)];\n"
     "}\n"
-    "kernel void lane groups(global uint* out) {\n"
+    "kernel void phases(global uint* out) {\n"
     "  local uint few[3], rest[65];\n"
     "  uint t = get_local_id(0);\n"
     "  rest[t] = t;\n"
@@ -76,11 +76,11 @@ int main(void) {
   fetch(s, to, sizeof out, out);
   for (cl_uint i = 0; i < 128; ++i) expect(out[i] == 3 * (i / 64 * 64 + 63 - i % 64), "moved", i);
 
-  k = kernel(s, "lane groups");
+  k = kernel(s, "phases");
   pass(k, 0, sizeof to, &to);
   launch(s, k, 1, one, one);
   fetch(s, to, sizeof out, out);
-  for (cl_uint t = 0; t < 64; ++t) expect(out[t] == t, "lane groups", t);
+  for (cl_uint t = 0; t < 64; ++t) expect(out[t] == t, "phases", t);
 
   tear_down(s);
   return 0;

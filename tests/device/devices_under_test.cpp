@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Ends with 77, which CTest counts as skipped, where there is no device to test, or no GPU with a buffer as large as the
+// Skipped where there is no device to test, or no GPU with a buffer as large as the
 // environment variable BANKWISE_TEST_MEMORY (bytes) asks for, and as much memory as BANKWISE_TEST_MEMORY_IN_ALL does.
-#define CATCH_CONFIG_RUNNER
 #include <cstdlib>
 #include <iostream>
 #include <vector>
 
-#include <bankwise/support/exit_code.hpp>
 #include "devices_under_test.hpp"
-#include "tests/catch_any.hpp"
+#include "tests/skipping_main.hpp"
 
 namespace {
 
@@ -38,13 +36,9 @@ std::span<const bankwise::gpu::DeviceInfo> devices_under_test() {
   return chosen;
 }
 
-int main(int argc, char** argv) {
+std::string reason_to_skip() {
   const char* api = std::getenv("BANKWISE_TEST_API");
   choose(api == nullptr ? "" : api);
-  if (chosen.empty()) {
-    std::cerr << "no device to test; skipped\n";
-    return bankwise::exit_nothing;
-  }
   for (const auto& device : chosen) std::cout << to_string(device.api) << ": " << device.name << '\n';
-  return Catch::Session().run(argc, argv);
+  return chosen.empty() ? "no device to test" : "";
 }
