@@ -37,7 +37,7 @@ inline Outcome run(const std::string& sample, const std::string& arguments, cons
   const ScratchDirectory scratch;
   const auto out = scratch.path() / "out", err = scratch.path() / "err";
   const bool own_times = arguments.find("-time") != std::string::npos;
-  const std::string quick = own_times ? "" : " --min-time 0 --timeout 0.1";
+  const std::string quick = own_times ? "" : " --min-time 0 --timeout 0.02";
   const std::string command = environment + "'" SAMPLES_DIRECTORY "/" + sample + "'" + quick + " >" + out.string() +
                               " 2>" + err.string() + " " + arguments;
   const int status = std::system(command.c_str());

@@ -12,10 +12,11 @@ using namespace bankwise;
 TEST_CASE("--counters gives numbers that agree with the model, or a reason", "[counters]") {
   for (const auto& device : devices_under_test()) {
     for (const std::string scope : {"memory", "block"}) {
-      const Outcome outcome = run("transpose",
-                                  "--width 1024 --height 1024 --variant tile32,tile32_padded,swizzled "
-                                  "--counters --json - --scope " +
-                                      scope + " --device " + std::to_string(device.index));
+      const std::string side = device.is_gpu ? "1024" : "64";  // a CPU has a reason to give, and no counters
+      const Outcome outcome = run("transpose", "--width " + side + " --height " + side +
+                                                   " --variant tile32,tile32_padded,swizzled "
+                                                   "--counters --json - --scope " +
+                                                   scope + " --device " + std::to_string(device.index));
       INFO(device.name << " " << scope << " " << outcome.err);
       REQUIRE(outcome.code == 0);
       const auto results = nlohmann::json::parse(outcome.out).at("results");
