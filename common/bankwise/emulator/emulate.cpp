@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
@@ -15,6 +14,7 @@
 #include <bankwise/emulator/faults.hpp>
 #include <bankwise/emulator/recorder.hpp>
 #include <bankwise/emulator/source_lines.hpp>
+#include <bankwise/emulator/stacks.hpp>
 
 namespace bankwise::emulator {
 namespace {
@@ -68,27 +68,29 @@ class Run {
   Trace operator()() {
     const unsigned wanted = launch_.threads != 0 ? launch_.threads : std::max(1U, std::thread::hardware_concurrency());
     const auto workers = unsigned(std::min<std::uint64_t>({wanted, blocks_, max_workers}));
-    {
+    if (workers > 0) {
+      const auto stacks = pool_.borrow(lanes_);
       const FaultGuard guard;
       std::vector<std::jthread> threads;
-      for (unsigned i = 1; i < workers; ++i) threads.emplace_back([this] { work(); });
-      if (workers > 0) work();
+      for (unsigned i = 1; i < workers; ++i) threads.emplace_back([this] { help(); });
+      work(*stacks);
     }
     if (failure_) std::rethrow_exception(failure_);
     return merge(records_, launch_);
   }
 
  private:
+  /// Beside the launching thread; without stacks it leaves all blocks to the others.
+  void help() noexcept {
+    if (const auto stacks = pool_.borrow_if_available(lanes_)) work(*stacks);
+  }
+
   /// Takes blocks in their order until none is left, or one has failed.
-  void work() noexcept {
+  void work(const Stacks& stacks) noexcept {
     std::uint64_t i = 0;
     try {
       const SignalStack signal_stack;
-      // Made once for each thread: a block's worth of stacks is a thousand calls to the system.
-      thread_local std::unique_ptr<Stacks> stacks;
-      const auto lanes = unsigned(launch_.block.count());
-      if (stacks == nullptr || stacks->count() < lanes) stacks = std::make_unique<Stacks>(lanes);
-      BlockRunner runner(launch_, kernel_, *stacks);
+      BlockRunner runner(launch_, kernel_, stacks);
       while ((i = next_++) < blocks_ && i < failed_) {
         const std::uint64_t block = launch_.run_traced_only ? traced_[i] : i;
         const auto traced = std::lower_bound(traced_.begin(), traced_.end(), block);
@@ -106,6 +108,8 @@ class Run {
 
   const Launch& launch_;
   const BoundKernel& kernel_;
+  const unsigned lanes_ = unsigned(launch_.block.count());  // of a block
+  StackPool& pool_ = StackPool::of_process();
   std::vector<std::uint64_t> traced_;
   std::vector<Recorder> records_;
   std::uint64_t blocks_ = 0;

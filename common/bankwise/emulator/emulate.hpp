@@ -28,7 +28,8 @@ struct Launch {
   unsigned warp = 32;              ///< lanes of a warp, 1 to 64
   std::vector<std::uint64_t> trace_blocks{0};  ///< linear numbers of the blocks that are recorded
   bool run_traced_only = false;  ///< leaves all other blocks out: quick, and the kernel's results are incomplete
-  unsigned threads = 0;  ///< of the host; at most 16; they take the blocks in order. 0: one for each of its cores
+  unsigned threads =
+      0;  ///< of the host, at most 16, as far as there is memory for stacks. 0: one for each of its cores
   std::uint64_t step_limit = std::uint64_t{1} << 26;  ///< steps that the warps of a block may take
   std::size_t access_limit = std::size_t{1} << 22;    ///< accesses of a traced block that may be recorded
   bool source_lines = true;  ///< of the accesses; reading the program's debug information takes a moment
@@ -45,7 +46,8 @@ struct BoundKernel {
   const void* entry = nullptr;  ///< the kernel's address, for its name
 };
 
-/// Runs the grid. Errors: Diagnosis for what the kernel does wrong; std::invalid_argument for a launch that is none.
+/// Runs the grid; several threads of the host may do so at a time. Errors: Diagnosis for what the kernel does wrong;
+/// std::invalid_argument for a launch that is none; std::runtime_error if the system has no stacks for a block.
 Trace run(const Launch& launch, const BoundKernel& kernel);
 
 // What stands between the emulator and the kernel does not count as the kernel's.

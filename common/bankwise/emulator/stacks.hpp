@@ -1,28 +1,80 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <condition_variable>
 #include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
 
 namespace bankwise::emulator {
 
-/// Internal to common/bankwise/emulator: stacks for lanes, each with a page below it that nobody may touch.
+/// Internal to common/bankwise/emulator: stacks for lanes, each with a guard page below it that nobody may touch.
 class Stacks {
  public:
-  explicit Stacks(unsigned count);
+  using Protect = int (*)(void* address, std::size_t bytes, int protection);  ///< mprotect(), but for tests
+
+  /// Error: std::system_error if the system does not give all of them with their guard pages.
+  Stacks(unsigned count, Protect protect);
   ~Stacks();
   Stacks(const Stacks&) = delete;
   Stacks& operator=(const Stacks&) = delete;
 
   unsigned count() const { return count_; }
+  /// The system limits how many mappings a process has, and each stack and each guard page is one.
+  static constexpr std::size_t mappings = 2;
   static constexpr std::size_t bytes = std::size_t{1} << 17;  // of one; memory is used as far as it is touched
   std::byte* operator[](unsigned i) const { return memory_ + i * (bytes + guard) + guard; }
-  /// Whether an address lies in one of the pages between stacks.
+  /// Whether an address lies in a guard page.
   bool in_guard(const void* address) const;
+  /// What is on the stacks is no longer needed: the system may have the memory back when it runs short.
+  void forget() const;
 
  private:
   static constexpr std::size_t guard = 4096;
   unsigned count_;
   std::byte* memory_;
+};
+
+/// Internal to common/bankwise/emulator: sets of stacks that launches borrow, from several threads at a time. Making
+/// one takes a system call per stack, so sets are kept.
+class StackPool {
+ public:
+  /// At most so many mappings are in use at a time.
+  explicit StackPool(std::size_t max_mappings, Stacks::Protect protect);
+  /// The one that launches use. It leaves a quarter of the system's limit, vm.max_map_count, to the rest of the program.
+  static StackPool& of_process();
+
+  struct GiveBack {
+    StackPool* pool = nullptr;
+    void operator()(Stacks* stacks) const { pool->give_back(stacks); }
+  };
+  using Loan = std::unique_ptr<Stacks, GiveBack>;
+
+  /// At least `count` stacks. Waits for others' loans if it must, so a thread that holds a loan must not call this.
+  /// Error: std::runtime_error if the system does not give them though nobody holds any.
+  Loan borrow(unsigned count);
+  /// The same without waiting and without errors: null if there are none.
+  Loan borrow_if_available(unsigned count);
+
+  std::size_t mappings() const;     ///< of all sets, lent or not
+  std::size_t guards_made() const;  ///< since the pool was made
+
+ private:
+  std::unique_ptr<Stacks> take(unsigned count);
+  Loan lend(std::unique_ptr<Stacks> stacks);
+  void give_back(Stacks* stacks);
+  std::size_t idle_stacks() const;
+
+  const std::size_t max_mappings_;
+  const Stacks::Protect protect_;
+  mutable std::mutex mutex_;
+  std::condition_variable given_back_;
+  std::vector<std::unique_ptr<Stacks>> idle_;  // those with fewer stacks first
+  unsigned lent_ = 0;
+  std::size_t mappings_ = 0, guards_made_ = 0;
+  std::string refusal_;  // why the system gave none last time
 };
 
 }  // namespace bankwise::emulator
