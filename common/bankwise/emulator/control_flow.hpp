@@ -10,11 +10,17 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
+
+#include <bankwise/emulator/block_order.hpp>
 
 namespace bankwise::emulator {
 
 /// The place of an instruction in its function's order. Where the emulator was built without Capstone, or the program has
 /// lost its symbols, the address.
 std::uint64_t place_in_order(std::uintptr_t pc);
+
+/// For tests: the blocks of all functions of the program, by address; none without Capstone or symbols.
+std::vector<BlockGraph> block_graphs_of_program();
 
 }  // namespace bankwise::emulator
