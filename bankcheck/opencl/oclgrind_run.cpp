@@ -151,6 +151,18 @@ class SignalsToChild {
   std::vector<void (*)(int)> before_;
 };
 
+/// Who starts us may ignore SIGCHLD; the system would then keep no exit code of our child to wait for.
+class KeepsExitCodes {
+ public:
+  KeepsExitCodes() : before_(std::signal(SIGCHLD, SIG_DFL)) {}
+  KeepsExitCodes(const KeepsExitCodes&) = delete;
+  KeepsExitCodes& operator=(const KeepsExitCodes&) = delete;
+  ~KeepsExitCodes() { std::signal(SIGCHLD, before_); }
+
+ private:
+  void (*before_)(int);
+};
+
 struct Ended {
   int status = 0;
   std::string errors;  ///< what it wrote to stderr, of which the end
@@ -177,7 +189,10 @@ Ended wait_for(pid_t child, int pipe) {
     } else if (!running) {
       open = false;
     }
-    if (running && waitpid(child, &ended.status, open ? WNOHANG : 0) == child) running = false;
+    if (!running) continue;
+    const pid_t changed = waitpid(child, &ended.status, open ? WNOHANG : 0);
+    if (changed == -1 && errno != EINTR) throw std::runtime_error("cannot wait for a program: " + last_error());
+    running = changed != child;
   }
   return ended;
 }
@@ -200,6 +215,7 @@ Ended start_and_wait(const std::vector<std::string>& command, bool own_stdout) {
   posix_spawnattr_setsigdefault(&attributes, &as_usual);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
 
+  const KeepsExitCodes keeps_exit_codes;
   const SignalsToChild signals;
   pid_t child = 0;
   const int error = posix_spawn(&child, command.front().c_str(), &actions, &attributes, arguments.data(), environ);
