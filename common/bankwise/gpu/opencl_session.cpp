@@ -213,7 +213,7 @@ std::vector<cl::Device> all_devices() {
   try {
     cl::Platform::get(&platforms);
   } catch (const cl::Error& error) {
-    if (error.err() != -1001) throw;  // CL_PLATFORM_NOT_FOUND_KHR: the loader found nothing
+    if (error.err() != CL_PLATFORM_NOT_FOUND_KHR) throw;  // the loader found nothing
   }
   std::vector<cl::Device> all;
   for (const auto& platform : platforms) {
