@@ -2,7 +2,8 @@
 #
 # The library bankwise::<name> from one folder of common/bankwise. HEADERS are public, and nothing else of the folder is
 # installed: a header that they include must be among them. KNOWS are the targets that the public headers or the users of
-# the library need, USES those that its sources alone need. Every header is included by its path below common/.
+# the library need, USES those that its sources alone need. Every header is included by its path below common/. The global
+# property BANKWISE_PUBLIC_HEADERS has the HEADERS of all rooms by these paths; the test package.headers checks them.
 function(bankwise_room name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;HEADERS;KNOWS;USES")
   set(target bankwise_${name})
@@ -13,4 +14,9 @@ function(bankwise_room name)
   target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/common FILES ${arg_HEADERS})
   target_link_libraries(${target} PUBLIC ${arg_KNOWS} PRIVATE ${arg_USES} $<BUILD_INTERFACE:bankwise_warnings>)
   install(TARGETS ${target} EXPORT bankwise FILE_SET HEADERS)
+  foreach(header IN LISTS arg_HEADERS)
+    cmake_path(ABSOLUTE_PATH header)
+    cmake_path(RELATIVE_PATH header BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/common)
+    set_property(GLOBAL APPEND PROPERTY BANKWISE_PUBLIC_HEADERS ${header})
+  endforeach()
 endfunction()

@@ -27,16 +27,37 @@ logged() {
   return 1
 }
 
-# step MESSAGE LOG COMMAND...: logged, and the message appears once a person would wonder what takes so long.
+# follow MESSAGE LOG: says the message once a person would wonder what takes so long; N in it is how many files Ninja
+# builds. On a terminal the last of them stands below, [123/372] and its name, rewritten in place.
+follow() {
+  local message=$1 log=$2 said="" latest total width
+  width=$(stty size <&2 2>/dev/null | cut -d' ' -f2) || width=0
+  ((width > 0)) || width=80
+  sleep 0.5 >/dev/null 2>&1
+  while kill -0 $$ 2>/dev/null; do
+    latest=$(tail -n 20 "$log" 2>/dev/null | sed -n '/^\[[0-9]*\/[0-9]*\]/{/\] Re-/!h}; ${x;p}') || true
+    if [[ -z $said && ($message != *N* || -n $latest) ]]; then
+      total=${latest%%]*}
+      say "${message/N/${total#*/}}"
+      said=1
+    fi
+    [[ -t 2 || -z $said ]] || return 0
+    [[ ! -t 2 || -z $latest ]] || printf '\r\e[K%s' "${latest:0:width-1}" >&2
+    sleep 0.2 >/dev/null 2>&1
+  done
+}
+
+# step MESSAGE LOG COMMAND...: logged, and followed.
 step() {
   local message=$1 log=$2 notice status=0
   shift 2
-  { sleep 0.5 >/dev/null 2>&1 && say "$message"; } &
+  follow "$message" "$log" &
   notice=$!
   logged "$log" "$@" || status=3
   kill "$notice" 2>/dev/null || true
   wait "$notice" 2>/dev/null || true
-  ((status == 0)) || give_up 3 "$message failed: the end of $log is above"
+  [[ ! -t 2 ]] || printf '\r\e[K' >&2
+  ((status == 0)) || give_up 3 "${message/ N / } failed: the end of $log is above"
 }
 
 # Again if something was installed since: CMake has then more to find.
@@ -48,6 +69,6 @@ configure() {
 
 # build [TARGET...]
 build() {
-  step "building (the first time takes a minute or two)" "$build/build.log" \
+  step "building N files" "$build/build.log" \
     cmake --build "$build" ${1+--target "$@"}
 }

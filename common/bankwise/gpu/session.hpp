@@ -9,6 +9,7 @@
 
 #include <bankwise/gpu/counters.hpp>
 #include <bankwise/gpu/device.hpp>
+#include <bankwise/gpu/group_shape.hpp>
 #include <bankwise/gpu/kernel_image.hpp>
 
 namespace bankwise::gpu {
@@ -28,13 +29,6 @@ class Buffer {
 
 /// Which of a kernel's two forms: as written, or with its shared-memory section repeated.
 enum class Form { once, repeated };
-
-/// The shape of a group (block): `x` work-items in each of `y` rows, with shared memory beside its own arrays.
-struct GroupShape {
-  unsigned x = 1, y = 1;
-  unsigned dynamic_shared = 0;  ///< bytes; CUDA alone
-  unsigned size() const { return x * y; }
-};
 
 /// A buffer, or a 64-bit number (`size_t` in CUDA, `ulong` in OpenCL).
 using KernelArgument = std::variant<Buffer*, std::uint64_t>;

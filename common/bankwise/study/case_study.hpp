@@ -9,7 +9,8 @@
 #include <vector>
 
 #include <bankwise/banks/access.hpp>
-#include <bankwise/gpu/session.hpp>
+#include <bankwise/gpu/group_shape.hpp>
+#include <bankwise/gpu/kernel_image.hpp>
 
 namespace bankwise::emulator {
 struct KernelSet;

@@ -1,0 +1,27 @@
+# The headers that are installed are those of the rooms' HEADERS; each can be included alone, and no other can be.
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
+
+include(${LISTS})  # public, internal, shims
+set(wanted ${public})
+foreach(shim IN LISTS shims)
+  list(APPEND wanted bankwise/emulator/shims/${shim})
+endforeach()
+file(GLOB_RECURSE installed RELATIVE ${PREFIX}/include ${PREFIX}/include/*)
+foreach(header IN LISTS wanted)
+  if(NOT header IN_LIST installed)
+    message(SEND_ERROR "${header} is public and not installed")
+  endif()
+endforeach()
+foreach(header IN LISTS installed)
+  if(NOT header IN_LIST wanted)
+    message(SEND_ERROR "${header} is installed, and no room has it among its HEADERS")
+  endif()
+endforeach()
+if(NOT internal)
+  message(SEND_ERROR "there are no internal headers")
+endif()
+
+file(REMOVE_RECURSE ${SCRATCH})
+run(${CMAKE_COMMAND} -S ${SOURCE} -B ${SCRATCH} -G ${GENERATOR} -D CMAKE_PREFIX_PATH=${PREFIX} -D LISTS=${LISTS}
+    -D CMAKE_CXX_COMPILER=${CXX} -D CMAKE_CXX_FLAGS=${CXX_FLAGS} -D "CMAKE_CUDA_ARCHITECTURES=${CUDA_ARCHITECTURES}")
+run(${CMAKE_COMMAND} --build ${SCRATCH})
