@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include <bankwise/gpu/repeat_section.hpp>
 #include <bankwise/support/exit_code.hpp>
 
 namespace bankwise {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <bankwise/gpu/session.hpp>
 #include <bankwise/study/case_study.hpp>
 #include <bankwise/study/result.hpp>
 

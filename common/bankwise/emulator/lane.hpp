@@ -22,7 +22,8 @@ struct LaneIdentity {
   unsigned rank = 0;                     ///< of the thread in its block
   unsigned lane = 0, warp_size = 32;
 };
-[[gnu::const]] const LaneIdentity& this_lane() noexcept;
+/// Not `const`, as its numbers are (cuda/indices.hpp): it reads which lane runs, and that changes around a kernel's call.
+[[gnu::pure]] const LaneIdentity& this_lane() noexcept;
 
 /// What lanes say to each other at a barrier or in a warp intrinsic: the mask of the lanes that came, and what each of
 /// them brought.

@@ -7,7 +7,9 @@
 
 namespace bankwise::emulator::words {
 
-// One function for each number, which a lane has in a register: called once for all of its uses.
+// One function for each number, which a lane has in a register: called once for all of its uses. That is what `const` is
+// for, though they read thread-local memory: within a kernel's call, all that a compiler sees of a lane, none of them
+// changes, since a lane stays on the thread of the host that has started it.
 [[gnu::const]] unsigned thread_x() noexcept;
 [[gnu::const]] unsigned thread_y() noexcept;
 [[gnu::const]] unsigned thread_z() noexcept;
