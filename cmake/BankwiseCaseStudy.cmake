@@ -46,6 +46,8 @@ function(bankwise_kernels target)
   target_sources(${target} PRIVATE ${generated})
   if(library)
     target_sources(${target} PRIVATE ${arg_DIRECTORY}/library.cu)
+    # As -I and not as -isystem: it must come ahead of the CUDA Toolkit's own. The kernels keep the Toolkit's.
+    set_source_files_properties(${arg_DIRECTORY}/library.cu PROPERTIES INCLUDE_DIRECTORIES "${BANKWISE_CCCL_INCLUDE}")
     set_target_properties(${target} PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON CUDA_EXTENSIONS OFF)
     target_link_libraries(${target} PRIVATE CUDA::cudart_static ${arg_LIBRARY_NEEDS})
   endif()

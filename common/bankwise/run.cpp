@@ -12,6 +12,7 @@
 #include <bankwise/bench/measure.hpp>
 #include <bankwise/bench/options.hpp>
 #include <bankwise/bench/workbench.hpp>
+#include <bankwise/gpu/throttle.hpp>
 #include <bankwise/report/report.hpp>
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/output_file.hpp>
@@ -188,8 +189,10 @@ int run_with(const CaseStudy& study, const Options& options, std::vector<std::st
   for (std::size_t i = 0; i < report.devices.size(); ++i) {
     const gpu::DeviceInfo& device = report.devices[i];
     const auto session = gpu::open(device);
-    auto results = measure(study, options, extents[i], *session,
-                           [&](double done, std::string_view what) { bar.show(device.name, done, what); });
+    const auto throttle = device.throttling == "watched" ? gpu::open_throttle(device) : nullptr;
+    auto results = measure(
+        study, options, extents[i], *session,
+        [&](double done, std::string_view what) { bar.show(device.name, done, what); }, throttle.get());
     for (auto& result : results) result.device = &device;  // the session's own copy goes with the session
     std::move(results.begin(), results.end(), std::back_inserter(report.results));
     bar.clear();

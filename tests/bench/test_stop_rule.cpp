@@ -78,3 +78,33 @@ TEST_CASE("there is a largest number of samples") {
   CHECK(feed(rule, 1e-9, 0.5) == "enough");
   CHECK(rule.samples().size() == 100);
 }
+
+TEST_CASE("dropped samples are counted, and are no samples") {
+  StopRule rule({.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 2});
+  CHECK(!rule.drop(0.1));
+  CHECK(!rule.drop(0.2));
+  CHECK(feed(rule, 1e-3, 0) == "quiet");
+  CHECK(rule.dropped() == 2);
+  CHECK(rule.samples().size() == 200);
+}
+
+TEST_CASE("a device that always throttles ends at the timeout, and says so") {
+  StopRule rule({.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 2});
+  std::size_t drops = 1;
+  while (!rule.drop(0.1 * double(drops))) ++drops;
+  CHECK(drops == 20);
+  CHECK(rule.samples().empty());
+  CHECK(rule.reason() == "throttled");
+}
+
+TEST_CASE("a timeout is called throttled if half of the samples were dropped") {
+  const StopLimits limits{.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 2};
+  StopRule half(limits), third(limits);
+  half.drop(0.5);
+  CHECK(half.add(1, 2));
+  CHECK(half.reason() == "throttled");
+  third.add(1, 0.5);
+  third.add(1, 1);
+  CHECK(third.drop(2));
+  CHECK(third.reason() == "timeout");
+}

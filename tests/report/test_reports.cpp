@@ -79,7 +79,7 @@ TEST_CASE("CSV has one line a row and as many fields in each") {
       if (c == '"') quoted = !quoted;
       if (c == ',' && !quoted) ++commas;
     }
-    CHECK(commas == 21);
+    CHECK(commas == 22);
   }
   CHECK(lines == 3);
 }
@@ -88,6 +88,25 @@ TEST_CASE("the text shows the reason of what did not run, in full") {
   const std::string text = text_report(make_report());
   CHECK(text.find("naive") != std::string::npos);
   CHECK(text.find("\"quoted\"") != std::string::npos);
+}
+
+TEST_CASE("dropped samples and launch overhead are in every report, and in the text only if there are any") {
+  Report report = make_report();
+  report.devices.front().throttling = "watched";
+  CHECK(text_report(report).find("note") == std::string::npos);
+  for (Result& result : report.results) result.launch_overhead = "it waits";
+  report.results.front().dropped = 5;
+  report.results.front().dropped_because = "SW power cap";
+  const std::string text = text_report(report);
+  CHECK(text.find("note: naive: 5 of 8 samples dropped, because the GPU throttled (SW power cap)\n") != text.npos);
+  CHECK(text.find("note: these times may hold launch overhead\n  naive, packed: it waits\n") != text.npos);
+  const auto json = nlohmann::json::parse(json_report(report));
+  CHECK(json.at("devices").at(0).at("throttling") == "watched");
+  const auto& row = json.at("results").at(0);
+  CHECK(row.at("samples_dropped") == 5);
+  CHECK(row.at("dropped_because") == "SW power cap");
+  CHECK(row.at("launch_overhead") == "it waits");
+  CHECK(csv_report(report).find(",3,5,quiet,") != std::string::npos);
 }
 
 TEST_CASE("a row above copy is called suspicious") {

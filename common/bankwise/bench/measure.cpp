@@ -5,7 +5,9 @@
 #include <chrono>
 #include <cmath>
 #include <list>
+#include <thread>
 
+#include <bankwise/bench/throttle_watch.hpp>
 #include <bankwise/bench/workbench.hpp>
 #include <bankwise/gpu/error.hpp>
 #include <bankwise/study/access_clocks.hpp>
@@ -24,6 +26,8 @@ struct Candidate {
   StopRule rule;
   std::vector<double> clocks;  // of each sample, in a case study of single accesses
   unsigned batch = 1;          // runs in one sample
+  gpu::Enqueueing enqueueing = gpu::Enqueueing::held_back;
+  gpu::ClockReasons throttled = 0;  // of the samples that were dropped
   double spent_s = 0;
   bool running = false;
 };
@@ -50,8 +54,14 @@ bool wanted(const Options& options, const gpu::DeviceInfo& device, const Variant
 
 class Measurement {
  public:
-  Measurement(const CaseStudy& study, const Options& options, Extent extent, gpu::Session& session)
-      : study_(study), options_(options), extent_(extent), session_(session), bench_(study, extent, session) {}
+  Measurement(const CaseStudy& study, const Options& options, Extent extent, gpu::Session& session,
+              gpu::Throttle* throttle)
+      : study_(study),
+        options_(options),
+        extent_(extent),
+        session_(session),
+        bench_(study, extent, session),
+        throttle_(throttle) {}
 
   std::vector<Result> run(const Progress& progress) {
     if (!options_.profile && study_.access == nullptr) add_copy();
@@ -150,7 +160,14 @@ class Measurement {
     const auto batch = [&] {
       for (unsigned i = 0; i < candidate.batch; ++i) candidate.enqueue();
     };
-    return session_.time(prepare_cache, batch) / candidate.batch;
+    gpu::Timed timed = session_.time(prepare_cache, batch, candidate.enqueueing);
+    if (!timed.launch_overhead.empty()) {
+      // A sample that was held back in part is neither the one nor the other.
+      candidate.result.launch_overhead = timed.launch_overhead;
+      candidate.enqueueing = gpu::Enqueueing::immediate;
+      timed = session_.time(prepare_cache, batch, candidate.enqueueing);
+    }
+    return timed.seconds / candidate.batch;
   }
 
   /// Two runs on the path that is measured; the second tells how many fit between two ticks of the timer.
@@ -162,7 +179,7 @@ class Measurement {
       candidate.result.status = Status::ok;
       if (options_.cache == Cache::hot) {
         const double enough = 100 * session_.info().timer_resolution_s;
-        candidate.batch = unsigned(std::clamp(std::ceil(enough / std::max(once, 1e-9)), 1.0, 1000.0));
+        candidate.batch = unsigned(std::clamp(std::ceil(enough / std::max(once, 1e-9)), 1.0, 100.0));
       }
     });
     candidate.running = candidate.result.status == Status::ok;
@@ -179,7 +196,17 @@ class Measurement {
           guarded(candidate.result, [&] {
             const auto begin = Clock::now();
             const double seconds = sample(candidate) / candidate.result.repeats;
+            const gpu::ClockReasons throttled = throttle_.throttled();
+            if (throttled != 0) {
+              std::this_thread::sleep_for(throttle_rest);
+              throttle_.look();
+            }
             candidate.spent_s += std::chrono::duration<double>(Clock::now() - begin).count();
+            if (throttled != 0) {
+              candidate.throttled |= throttled;
+              candidate.running = !candidate.rule.drop(candidate.spent_s);
+              return;
+            }
             if (study_.access != nullptr) candidate.clocks.push_back(double(bench_.read_clocks(candidate.prepared)));
             candidate.running = !candidate.rule.add(seconds, candidate.spent_s);
           });
@@ -196,9 +223,11 @@ class Measurement {
   static void summarise(Candidate& candidate) {
     Result& result = candidate.result;
     const auto samples = candidate.rule.samples();
+    result.dropped = candidate.rule.dropped();
+    result.dropped_because = gpu::throttling_in(candidate.throttled);
+    result.stop = candidate.rule.reason();
     if (samples.empty() || result.status != Status::ok) return;
     result.samples.assign(samples.begin(), samples.end());
-    result.stop = candidate.rule.reason();
     result.time_median = median(samples);
     result.time_min = *std::min_element(samples.begin(), samples.end());
     if (samples.size() >= fewest_for_noise) result.noise = noise(samples);
@@ -262,14 +291,15 @@ class Measurement {
   Extent extent_;
   gpu::Session& session_;
   Workbench bench_;
+  ThrottleWatch throttle_;
   std::list<Candidate> candidates_;  // a list: the closures above hold references into it
 };
 
 }  // namespace
 
 std::vector<Result> measure(const CaseStudy& study, const Options& options, Extent extent, gpu::Session& session,
-                            const Progress& progress) {
-  return Measurement(study, options, extent, session).run(progress);
+                            const Progress& progress, gpu::Throttle* throttle) {
+  return Measurement(study, options, extent, session, throttle).run(progress);
 }
 
 }  // namespace bankwise

@@ -6,6 +6,7 @@
 
 #include <bankwise/bench/options.hpp>
 #include <bankwise/gpu/session.hpp>
+#include <bankwise/gpu/throttle.hpp>
 #include <bankwise/study/result.hpp>
 
 namespace bankwise {
@@ -15,8 +16,9 @@ using Progress = std::function<void(double done, std::string_view what)>;
 
 /// Runs the wanted variants of `study` on one device: verifies, measures in turns, verifies again. One result a
 /// variant, in the order of the table of contents, copy first (unless --profile). A variant that fails is a result
-/// with its reason; what fails for all of them is thrown: gpu::Error, std::bad_alloc.
+/// with its reason; what fails for all of them is thrown: gpu::Error, std::bad_alloc. Samples that `throttle` says the
+/// device throttled in are dropped and counted; null: nobody knows, and all of them count.
 std::vector<Result> measure(const CaseStudy& study, const Options& options, Extent extent, gpu::Session& session,
-                            const Progress& progress);
+                            const Progress& progress, gpu::Throttle* throttle = nullptr);
 
 }  // namespace bankwise

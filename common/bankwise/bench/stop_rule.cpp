@@ -30,7 +30,16 @@ bool StopRule::add(double sample, double elapsed) {
       reason_ = "enough";
     }
   }
-  if (reason_.empty() && elapsed >= limits_.timeout) reason_ = "timeout";
+  return !reason_.empty() || out_of_time(elapsed);
+}
+
+bool StopRule::drop(double elapsed) {
+  ++dropped_;
+  return out_of_time(elapsed);
+}
+
+bool StopRule::out_of_time(double elapsed) {
+  if (elapsed >= limits_.timeout) reason_ = dropped_ > 0 && dropped_ >= samples_.size() ? "throttled" : "timeout";
   return !reason_.empty();
 }
 

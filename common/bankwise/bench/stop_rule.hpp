@@ -25,14 +25,21 @@ class StopRule {
   /// `elapsed` is the time spent on this variant so far. True if it was the last sample.
   bool add(double sample, double elapsed);
 
+  /// Instead of add(): the sample does not count, because the device throttled, but its time was spent.
+  bool drop(double elapsed);
+
   std::span<const double> samples() const { return samples_; }
-  /// Why it stopped: "quiet", "stable" (noisy, but more samples would not change that), "timeout", "enough";
-  /// empty while it goes on.
+  std::size_t dropped() const { return dropped_; }
+  /// Why it stopped: "quiet", "stable" (noisy, but more samples would not change that), "enough", "timeout", "throttled" (a
+  /// timeout, and half of the samples or more were dropped); empty while it goes on.
   std::string_view reason() const { return reason_; }
 
  private:
+  bool out_of_time(double elapsed);
+
   StopLimits limits_;
   std::vector<double> samples_;
+  std::size_t dropped_ = 0;
   std::vector<double> noises_;  // the estimate after each sample, of the last `window`
   std::string_view reason_;
 };

@@ -6,9 +6,13 @@
 
 #include <bankwise/gpu/backend.hpp>
 #include <bankwise/gpu/cuda_api.hpp>
+#include <bankwise/gpu/cuda_gate.hpp>
 
 namespace bankwise::gpu {
 namespace {
+
+constexpr unsigned max_library_commands =
+    16;  // that one call of a library may enqueue; CUB's and cuBLAS's here: 1 to 3
 
 struct Free {
   void operator()(void* memory) const noexcept { log_cuda(cudaFree(memory), "cudaFree"); }
@@ -61,6 +65,7 @@ class CudaSession : public Session {
     stream_ = make_stream();
     start_ = make_event();
     stop_ = make_event();
+    gate_.emplace();
   }
   ~CudaSession() override { log_cuda(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize"); }
 
@@ -87,11 +92,13 @@ class CudaSession : public Session {
 
   void fill(Buffer& to, std::uint64_t offset, std::uint64_t bytes, std::uint8_t value) override {
     use();
+    gate_->count();
     BANKWISE_CUDA(cudaMemsetAsync(address(to, offset), value, bytes, stream_.get()));
   }
 
   void copy(const Buffer& from, Buffer& to, std::uint64_t bytes) override {
     use();
+    gate_->count();
     BANKWISE_CUDA(cudaMemcpyAsync(address(to), address(from), bytes, cudaMemcpyDeviceToDevice, stream_.get()));
   }
 
@@ -132,6 +139,7 @@ class CudaSession : public Session {
         addresses[i] = &numbers[i];
       }
     }
+    gate_->count();
     BANKWISE_CUDA(cudaLaunchKernel(handle(image, form), dim3(unsigned(groups)), dim3(group.x, group.y),
                                    addresses.data(), group.dynamic_shared, stream_.get()));
   }
@@ -139,19 +147,28 @@ class CudaSession : public Session {
   void launch(const Library& library, const Buffer& in, Buffer& out, Buffer& workspace, std::uint64_t height,
               std::uint64_t width) override {
     use();
+    gate_->count(max_library_commands);
     library.enqueue(stream_.get(), address(in), address(out), address(workspace), workspace.bytes(), height, width);
   }
 
-  double time(const std::function<void()>& before, const std::function<void()>& enqueue) override {
+  Timed time(const std::function<void()>& before, const std::function<void()>& enqueue, Enqueueing how) override {
     use();
+    struct Opener {
+      CudaGate& gate;
+      ~Opener() { gate.open(); }
+    } const whatever_is_thrown{*gate_};
+    if (how == Enqueueing::held_back) gate_->close(stream_.get());
     before();
     BANKWISE_CUDA(cudaEventRecord(start_.get(), stream_.get()));
     enqueue();
     BANKWISE_CUDA(cudaEventRecord(stop_.get(), stream_.get()));
+    Timed timed;
+    if (how == Enqueueing::held_back) timed.launch_overhead = gate_->open();
     BANKWISE_CUDA(cudaEventSynchronize(stop_.get()));
     float milliseconds = 0;
     BANKWISE_CUDA(cudaEventElapsedTime(&milliseconds, start_.get(), stop_.get()));
-    return milliseconds * 1e-3;
+    timed.seconds = milliseconds * 1e-3;
+    return timed;
   }
 
   void wait() override {
@@ -194,6 +211,7 @@ class CudaSession : public Session {
   DeviceInfo info_;
   Stream stream_;
   Event start_, stop_;
+  std::optional<CudaGate> gate_;  // optional: it must be made after use()
 };
 
 DeviceInfo describe(int index) {
@@ -216,6 +234,8 @@ DeviceInfo describe(int index) {
   info.global_memory = properties.totalGlobalMem;
   info.max_allocation = properties.totalGlobalMem;
   info.cache = std::uint64_t(properties.l2CacheSize);
+  info.pci_bus_id =
+      fmt::format("{:04x}:{:02x}:{:02x}.0", properties.pciDomainID, properties.pciBusID, properties.pciDeviceID);
   info.timer_resolution_s = 0.5e-6;  // CUDA Runtime API, cudaEventElapsedTime: "around 0.5 microseconds"
   return info;
 }

@@ -33,6 +33,8 @@ struct DeviceInfo {
   std::uint64_t max_allocation = 0;  ///< the largest single buffer
   std::uint64_t cache = 0;           ///< the last cache before memory, as far as the API knows it; 0: unknown
   double timer_resolution_s = 0;
+  std::string pci_bus_id;  ///< "0000:1b:00.0", of NVIDIA's GPUs; empty for others, and where the API does not say
+  std::string throttling;  ///< "watched" while measuring, or "unknown: " and why it cannot be (see throttle.hpp)
 };
 
 /// NVIDIA's compute capability, 90 for 9.0; empty for other devices, and where the API does not say.

@@ -7,6 +7,7 @@
 
 #include <bankwise/gpu/backend.hpp>
 #include <bankwise/gpu/error.hpp>
+#include <bankwise/gpu/throttle.hpp>
 
 namespace bankwise::gpu {
 
@@ -36,7 +37,10 @@ Devices devices() {
   }
   for (auto& device : found.list) adopt_cache(device, found.list);
   int index = 0;
-  for (auto& device : found.list) device.index = index++;
+  for (auto& device : found.list) {
+    device.index = index++;
+    device.throttling = throttling_of(device);
+  }
   return found;
 }
 

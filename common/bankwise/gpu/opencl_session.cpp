@@ -144,7 +144,7 @@ class OpenClSession : public Session {
     throw Unsupported("the library is one of CUDA's");
   }
 
-  double time(const std::function<void()>& before, const std::function<void()>& enqueue) override {
+  Timed time(const std::function<void()>& before, const std::function<void()>& enqueue, Enqueueing) override {
     recording_ = false;  // an error may have left it on
     before();
     events_.clear();
@@ -158,7 +158,7 @@ class OpenClSession : public Session {
         busy +=
             event.getProfilingInfo<CL_PROFILING_COMMAND_END>() - event.getProfilingInfo<CL_PROFILING_COMMAND_START>();
       }
-      return double(busy) * 1e-9;
+      return Timed{double(busy) * 1e-9, {}};
     });
   }
 
@@ -256,6 +256,15 @@ std::string architecture(const cl::Device& device, const std::string& name) {
   return warp_width(device) ? name.substr(0, name.find(':')) : "";
 }
 
+/// NVIDIA's slot is the PCI device and function in one number. Drivers that do not tell the domain have but one.
+std::string pci_bus_id(const cl::Device& device) {
+  constexpr cl_device_info bus_nv = 0x4008, slot_nv = 0x4009, domain_nv = 0x400A;
+  const auto bus = ask(device, nvidia, bus_nv), slot = ask(device, nvidia, slot_nv);
+  if (!bus || !slot) return "";
+  return fmt::format("{:04x}:{:02x}:{:02x}.{}", ask(device, nvidia, domain_nv).value_or(0), *bus, *slot >> 3,
+                     *slot & 7);
+}
+
 /// Drivers end some strings with a zero or pad them with blanks.
 std::string trimmed(std::string text) {
   const auto end = text.find_last_not_of(std::string("\0 \n", 3));
@@ -278,6 +287,7 @@ DeviceInfo describe(const cl::Device& device) {
   info.global_memory = device.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>();
   info.max_allocation = device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>();
   info.cache = device.getInfo<CL_DEVICE_GLOBAL_MEM_CACHE_SIZE>();
+  info.pci_bus_id = pci_bus_id(device);
   info.timer_resolution_s = double(device.getInfo<CL_DEVICE_PROFILING_TIMER_RESOLUTION>()) * 1e-9;
   return info;
 }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <variant>
 
 #include <bankwise/gpu/counters.hpp>
@@ -32,6 +33,19 @@ enum class Form { once, repeated };
 
 /// A buffer, or a 64-bit number (`size_t` in CUDA, `ulong` in OpenCL).
 using KernelArgument = std::variant<Buffer*, std::uint64_t>;
+
+/// How the commands that are timed reach the device.
+enum class Enqueueing {
+  held_back,  ///< the device begins when all of them are enqueued, where the API's timer would see the gaps
+  immediate,  ///< it begins with the first
+};
+
+/// A time that a device took, in its own seconds.
+struct Timed {
+  double seconds = 0;
+  /// Why the time may hold the host's launch overhead although it was to be held back, as one sentence; else empty.
+  std::string launch_overhead;
+};
 
 /// An open device with one in-order queue of work. Not for use by two threads at once.
 /// Every function throws gpu::Error when the API reports an error.
@@ -62,8 +76,11 @@ class Session {
 
   /// Runs `enqueue`, waits, and returns the device's own seconds for the commands that it enqueued: between two events
   /// around them (CUDA), or the sum of their profiled durations (OpenCL, whose drivers leave gaps between commands
-  /// while they profile). `before` is enqueued ahead and not timed.
-  virtual double time(const std::function<void()>& before, const std::function<void()>& enqueue) = 0;
+  /// while they profile). `before` is enqueued ahead and not timed. CUDA holds the stream back until all of it is
+  /// enqueued; both may enqueue 512 commands then, and must not wait for the device. Otherwise the time is still one of
+  /// the same work, and says that it may hold launch overhead. Profiled durations hold none: nothing is held back.
+  virtual Timed time(const std::function<void()>& before, const std::function<void()>& enqueue,
+                     Enqueueing how = Enqueueing::held_back) = 0;
   virtual void wait() = 0;
 
   /// Hardware counters of what `run` enqueues, which must be fit to be run several times. `before` is enqueued ahead of

@@ -34,7 +34,8 @@ Json json_of(const gpu::DeviceInfo& device) {
           {"compute_units", device.compute_units},
           {"cache_bytes", device.cache},
           {"memory_bytes", device.global_memory},
-          {"timer_resolution_s", rounded(device.timer_resolution_s)}};
+          {"timer_resolution_s", rounded(device.timer_resolution_s)},
+          {"throttling", device.throttling}};
 }
 
 Json json_of(const AccessResult& access) {
@@ -109,6 +110,9 @@ Json json_of(const CaseStudy& study, const Result& result) {
               {"noise", or_null(result.noise)},
               {"stop", result.stop},
               {"samples_s", samples},
+              {"samples_dropped", result.dropped},
+              {"dropped_because", result.dropped_because},
+              {"launch_overhead", result.launch_overhead},
               {"bytes_per_s", or_null(result.bytes_per_second)},
               {"of_copy", or_null(result.of_copy)},
               {"speedup_over_naive", or_null(result.speedup_over_naive)},
@@ -236,7 +240,7 @@ std::string csv_of(const CounterResult& counters) {
 std::string csv_report(const Report& report) {
   std::string text =
       "case,api,device,device_name,variant,scope,cache,height,width,bytes,status,reason,launches,repeats,"
-      "time_median_s,time_min_s,noise,samples,stop,bytes_per_s,of_copy,speedup_over_naive";
+      "time_median_s,time_min_s,noise,samples,samples_dropped,stop,bytes_per_s,of_copy,speedup_over_naive";
   const bool accesses = report.study->access != nullptr;
   text += accesses ? ",operation,lane_bytes,architecture,passes,ideal_passes,conflicts,expected_clocks,clocks" : "";
   const bool counters =
@@ -244,11 +248,11 @@ std::string csv_report(const Report& report) {
   text += (counters ? csv_head({}) : "") + "\n";
   for (const auto& r : report.results) {
     text +=
-        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", report.study->name,
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", report.study->name,
                     to_string(r.device->api), r.device->index, quoted(r.device->name), r.variant, to_string(r.scope),
                     to_string(r.cache), r.extent.height, r.extent.width, r.bytes, to_string(r.status), quoted(r.reason),
                     r.launches, r.repeats, number(r.time_median), number(r.time_min), number(r.noise), r.samples.size(),
-                    r.stop, number(r.bytes_per_second), number(r.of_copy), number(r.speedup_over_naive));
+                    r.dropped, r.stop, number(r.bytes_per_second), number(r.of_copy), number(r.speedup_over_naive));
     if (r.access) text += csv_of(*r.access);
     if (counters) text += csv_of(r.counters.value_or(CounterResult{}));
     text += '\n';

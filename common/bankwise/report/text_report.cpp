@@ -5,6 +5,7 @@
 
 #include <bankwise/report/report.hpp>
 #include <bankwise/study/access_clocks.hpp>
+#include <bankwise/support/by_reason.hpp>
 #include <bankwise/support/quantity.hpp>
 #include <bankwise/support/table.hpp>
 
@@ -128,6 +129,10 @@ std::string remarks(const Result& result) {
     text += fmt::format("warning: {} is above {:.0f} % of copy; does it measure a cache?\n", result.variant,
                         100 * suspicious_of_copy);
   }
+  if (result.dropped > 0) {
+    text += fmt::format("note: {}: {} of {} samples dropped, because the GPU throttled ({})\n", result.variant,
+                        result.dropped, result.dropped + result.samples.size(), result.dropped_because);
+  }
   return text;
 }
 
@@ -139,13 +144,16 @@ std::string text_report(const Report& report) {
     const bool accesses = report.study->access != nullptr;
     std::vector<std::vector<std::string>> rows{accesses ? access_head : head_of(report)};
     std::string notes;
+    std::vector<std::pair<std::string, std::string>> overheads;
     const Result* any = nullptr;
     for (const auto& result : report.results) {
       if (result.device->index != device.index) continue;
       any = &result;
       rows.push_back(accesses ? access_row(result) : row_of(report, result));
       notes += remarks(result);
+      if (!result.launch_overhead.empty()) overheads.emplace_back(result.variant, result.launch_overhead);
     }
+    if (!overheads.empty()) notes += "note: these times may hold launch overhead\n" + by_reason(overheads);
     if (any == nullptr) continue;
     text += accesses ? access_heading(*report.study, *any) : heading(report, *any);
     text += format_table(rows, accesses ? 3 : 2, true) + notes + '\n';

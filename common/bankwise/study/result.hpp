@@ -67,7 +67,10 @@ struct Result {
   unsigned repeats = 1;      ///< of the shared-memory section; more than 1 in the block scope
   unsigned batch = 1;        ///< runs in one sample; a sample is their mean
   std::vector<double> samples;
-  std::string stop;  ///< why measuring ended
+  std::size_t dropped = 0;      ///< samples that do not count, because the device throttled
+  std::string dropped_because;  ///< gpu::throttling_in() of them; empty if there are none
+  std::string launch_overhead;  ///< why the samples may hold some, as one sentence; empty: they hold none
+  std::string stop;             ///< why measuring ended
   std::optional<double> time_median, time_min;
   std::optional<double> noise;             ///< empty for too few samples
   std::optional<double> bytes_per_second;  ///< empty in the block scope, where time is not spent on traffic

@@ -1,0 +1,29 @@
+# bankwise_find_cccl(<dir> <includes> <version> <why not>)
+#
+# The CCCL (CUB, Thrust, libcu++) in <dir>: a checkout of github.com/NVIDIA/cccl, or what it installs. Sets the variables that the
+# last three name: include directories, CUB's version ("3.5.0"), and an empty string, or a sentence if there is no CUB.
+function(bankwise_find_cccl dir includes version why_not)
+  cmake_path(ABSOLUTE_PATH dir NORMALIZE)
+  foreach(folders IN ITEMS "cub;thrust;libcudacxx/include" "include" "include/cccl" ".")  # the first is a checkout
+    list(TRANSFORM folders PREPEND ${dir}/)
+    list(GET folders 0 cub)
+    if(EXISTS ${cub}/cub/version.cuh)
+      file(STRINGS ${cub}/cub/version.cuh line REGEX "^#define CUB_VERSION [0-9]+")
+      string(REGEX MATCH "CUB_VERSION ([0-9]+)" line "${line}")
+      set(number ${CMAKE_MATCH_1})
+      set(found ${folders})
+      break()
+    endif()
+  endforeach()
+  if(NOT number)
+    set(${why_not} "BANKWISE_CCCL_DIR: no CUB in ${dir}; name a checkout of CCCL, or the prefix where it is installed"
+        PARENT_SCOPE)
+    return()
+  endif()
+  math(EXPR major "${number} / 100000")
+  math(EXPR minor "${number} / 100 % 1000")
+  math(EXPR patch "${number} % 100")
+  set(${includes} ${found} PARENT_SCOPE)
+  set(${version} ${major}.${minor}.${patch} PARENT_SCOPE)
+  set(${why_not} "" PARENT_SCOPE)
+endfunction()

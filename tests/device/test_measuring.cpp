@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+//
+// What must not be in a time: the host's pauses between two launches, and samples of a GPU that throttles.
+#if BANKWISE_HAVE_CUDA
+#include <bankwise/gpu/cuda_api.hpp>
+#endif
+
+#include <chrono>
+#include <thread>
+
+#include <bankwise/bench/measure.hpp>
+#include <bankwise/gpu/error.hpp>
+#include <bankwise/gpu/throttle.hpp>
+#include "bare_launch.hpp"
+#include "devices_under_test.hpp"
+#include "tests/case_studies.hpp"
+#include "tests/catch_any.hpp"
+
+using namespace bankwise;
+using namespace std::chrono_literals;
+
+namespace {
+
+const CaseStudy& study = reduction::case_study();
+constexpr Extent small{1, 100};
+
+/// Launches a plan of one short kernel.
+class ShortKernel {
+ public:
+  explicit ShortKernel(gpu::Session& session)
+      : session_(session),
+        plan_(study.plan(variant_of(study, "packed"), small, session.info().compute_units)),
+        memory_(memory_for(session, study, small, plan_)) {
+    REQUIRE(plan_.launches.size() == 1);
+    prepare(session, study, plan_);
+    (*this)(1);  // loads its code, for which CUDA may wait for the device
+    session.wait();
+  }
+  void operator()(int times) const {
+    for (int i = 0; i < times; ++i) launch(session_, study, plan_, memory_);
+  }
+
+ private:
+  gpu::Session& session_;
+  Plan plan_;
+  Memory memory_;
+};
+
+bool is_cuda(const gpu::DeviceInfo& device) {
+  return device.api == gpu::Api::cuda;
+}
+
+bool says(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+void nothing() {}
+
+/// Throttles for the first `times` looks.
+struct Scripted : gpu::Throttle {
+  explicit Scripted(std::size_t times) : left(times) {}
+  gpu::ClockReasons reasons() override {
+    constexpr gpu::ClockReasons idle = 1, power_cap = 4;
+    return left == 0 ? idle : (--left, power_cap);
+  }
+  std::size_t left;
+};
+
+std::vector<Result> measured(gpu::Session& session, const CaseStudy& of, const char* variant, gpu::Throttle* throttle) {
+  Options options;
+  options.variants = {variant};
+  options.levels = false;
+  options.cache = Cache::hot;  // a flush takes long on a CPU
+  options.limits.min_time = 0.01;
+  options.limits.timeout = 1;
+  return measure(
+      of, options, small, session, [](double, std::string_view) {}, throttle);
+}
+
+}  // namespace
+
+TEST_CASE("pauses of the host between two launches are in no time", "[measuring]") {
+  for (const auto& device : devices_under_test()) {
+    INFO(device.name);
+    const auto session = gpu::open(device);
+    const ShortKernel run(*session);
+    const auto with_pauses = [&] {
+      for (int i = 0; i < 5; ++i) {
+        run(1);
+        std::this_thread::sleep_for(20ms);
+      }
+    };
+    const gpu::Timed timed = session->time(nothing, with_pauses);
+    CHECK(timed.launch_overhead == "");
+    CHECK(timed.seconds > 0);
+    CHECK(timed.seconds < 0.04);
+    if (!is_cuda(device)) continue;
+    // What the gate is for: without it the pauses are there.
+    CHECK(session->time(nothing, with_pauses, gpu::Enqueueing::immediate).seconds > 0.08);
+  }
+}
+
+TEST_CASE("what is held back takes as long as what a busy device already waits with", "[measuring]") {
+  for (const auto& device : devices_under_test()) {
+    if (!is_cuda(device)) continue;
+    const auto session = gpu::open(device);
+    const ShortKernel run(*session);
+    const auto flush = [&] { session->flush_caches(); };
+    const auto least_of_50 = [&](gpu::Enqueueing how) {
+      double least = 1;
+      for (int i = 0; i < 50; ++i)
+        least = std::min(least, session
+                                    ->time(
+                                        flush, [&] { run(4); }, how)
+                                    .seconds);
+      return least;
+    };
+    least_of_50(gpu::Enqueueing::immediate);
+    const double held = least_of_50(gpu::Enqueueing::held_back), immediate = least_of_50(gpu::Enqueueing::immediate);
+    INFO(device.name << ": held back " << held << " s, immediately " << immediate << " s");
+    CHECK(held > 0.5 * immediate);
+    CHECK(held < 1.2 * immediate + 2e-6);
+  }
+}
+
+TEST_CASE("work that waits for the device is timed, and says so", "[measuring]") {
+  for (const auto& device : devices_under_test()) {
+    INFO(device.name);
+    const auto session = gpu::open(device);
+    const ShortKernel run(*session);
+    const auto waits = [&] {
+      run(1);
+      session->wait();
+      run(1);
+    };
+    for (int sample = 0; sample < 2; ++sample) {
+      const auto begin = std::chrono::steady_clock::now();
+      const gpu::Timed timed = session->time(nothing, waits);
+      CHECK(std::chrono::steady_clock::now() - begin < 5s);
+      CHECK(timed.seconds > 0);
+      CHECK(says(timed.launch_overhead, "waits for the device") == is_cuda(device));
+    }
+    const gpu::Timed immediately = session->time(nothing, waits, gpu::Enqueueing::immediate);
+    CHECK(immediately.launch_overhead == "");
+    CHECK(immediately.seconds < 0.1);
+    CHECK(session->time(nothing, [&] { run(1); }).launch_overhead == "");  // nothing of it is left
+  }
+}
+
+TEST_CASE("work that throws while a stream is held back leaves a session that works", "[measuring]") {
+  for (const auto& device : devices_under_test()) {
+    INFO(device.name);
+    const auto session = gpu::open(device);
+    const ShortKernel run(*session);
+    const auto throws = [&] {
+      run(1);
+      throw gpu::Unsupported("on purpose");
+    };
+    const auto begin = std::chrono::steady_clock::now();
+    CHECK_THROWS_AS(session->time(nothing, throws), gpu::Unsupported);
+    session->wait();
+    CHECK(std::chrono::steady_clock::now() - begin < 300ms);  // before any deadline
+    CHECK(session->time(nothing, [&] { run(1); }).launch_overhead == "");
+  }
+}
+
+TEST_CASE("more launches than a queue holds are timed, and say so", "[measuring]") {
+  for (const auto& device : devices_under_test()) {
+    INFO(device.name);
+    const auto session = gpu::open(device);
+    const ShortKernel run(*session);
+    const auto begin = std::chrono::steady_clock::now();
+    const gpu::Timed many = session->time(nothing, [&] { run(3000); });
+    if (is_cuda(device)) CHECK(std::chrono::steady_clock::now() - begin < 450ms);  // not by the deadline
+    CHECK(many.seconds > 0);
+    CHECK(says(many.launch_overhead, "more than the 512 commands") == is_cuda(device));
+    CHECK(session->time(nothing, [&] { run(500); }).launch_overhead == "");
+  }
+}
+
+TEST_CASE("NVML says whether a GPU of NVIDIA's throttles", "[measuring]") {
+  for (const auto& device : devices_under_test()) {
+    INFO(device.name << ": PCI bus id '" << device.pci_bus_id << "', throttling " << device.throttling);
+    if (says(device.throttling, "NVML is not there")) {
+      WARN("NVML is not there; not tested");
+    } else if (gpu::compute_capability(device)) {
+      CHECK(device.throttling == "watched");
+      CHECK_NOTHROW(gpu::open_throttle(device)->reasons());
+    } else {
+      CHECK(device.throttling.starts_with("unknown: "));
+    }
+  }
+}
+
+TEST_CASE("samples of a throttling device are dropped and counted", "[measuring]") {
+  for (const auto& device : devices_under_test()) {
+    const auto session = gpu::open(device);
+    // The first look is before the first sample; each drop takes two more: one after the sample, one after the rest.
+    Scripted source(5);
+    const auto results = measured(*session, study, "packed", &source);
+    REQUIRE(results.size() == 2);
+    std::size_t dropped = 0;
+    for (const Result& result : results) {
+      INFO(device.name << " " << result.variant << " " << result.reason << " " << result.stop);
+      CHECK(result.status == Status::ok);
+      CHECK(result.samples.size() >= 10);
+      CHECK(result.dropped_because == (result.dropped == 0 ? "" : "SW power cap"));
+      dropped += result.dropped;
+    }
+    CHECK(dropped == 3);
+  }
+}
+
+TEST_CASE("a device that always throttles ends, without a time and with a reason", "[measuring]") {
+  for (const auto& device : devices_under_test()) {
+    const auto session = gpu::open(device);
+    Scripted source(~std::size_t{0});
+    for (const Result& result : measured(*session, study, "packed", &source)) {
+      INFO(device.name << " " << result.variant);
+      CHECK(result.status == Status::ok);
+      CHECK(result.stop == "throttled");
+      CHECK(result.dropped > 0);
+      CHECK(result.samples.empty());
+      CHECK(!result.time_median);
+    }
+  }
+}
+
+#if BANKWISE_HAVE_CUDA
+TEST_CASE("a library that waits for the device is measured without holding the stream back", "[measuring]") {
+  if (study.kernels->library == nullptr) return;
+  static const gpu::Library& library = *study.kernels->library;
+  const gpu::Library waiting{library.name, library.workspace_bytes,
+                             [](void* stream, const void* in, void* out, void* workspace, std::uint64_t bytes,
+                                std::uint64_t height, std::uint64_t width) {
+                               library.enqueue(stream, in, out, workspace, bytes, height, width);
+                               BANKWISE_CUDA(cudaDeviceSynchronize());
+                             }};
+  const gpu::KernelSet kernels{study.kernels->images, &waiting};
+  CaseStudy synchronizing = study;
+  synchronizing.kernels = &kernels;
+  const auto name = std::find_if(study.variants.begin(), study.variants.end(), [](auto& v) { return v.library; })->name;
+  for (const auto& device : devices_under_test()) {
+    if (!is_cuda(device)) continue;
+    const auto session = gpu::open(device);
+    for (const Result& result : measured(*session, synchronizing, std::string(name).c_str(), nullptr)) {
+      INFO(device.name << " " << result.variant << " " << result.reason);
+      CHECK(result.status == Status::ok);
+      CHECK(result.samples.size() >= 10);
+      CHECK(says(result.launch_overhead, "waits for the device") == (result.variant == name));
+    }
+  }
+}
+#endif

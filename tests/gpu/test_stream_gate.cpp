@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+//
+// The rules by which a stream is held back. The device is played by a thread that waits for the gate's word.
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <thread>
+
+#include <bankwise/gpu/stream_gate.hpp>
+#include "tests/catch_any.hpp"
+
+using namespace bankwise::gpu;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr GateLimits patient{.deadline = 1h, .max_commands = 10};
+
+struct Word {
+  std::uint32_t value = 0;
+  bool lets_pass(std::uint32_t ticket) { return std::int32_t(std::atomic_ref(value).load() - ticket) >= 0; }
+};
+
+}  // namespace
+
+TEST_CASE("a closed gate holds the device back until it is opened, each time anew") {
+  Word word;
+  StreamGate gate(word.value, patient);
+  for (int sample = 0; sample < 3; ++sample) {
+    const std::uint32_t ticket = gate.close();
+    gate.count(9);
+    CHECK(!word.lets_pass(ticket));
+    CHECK(gate.open().empty());
+    CHECK(word.lets_pass(ticket));
+    CHECK(gate.open().empty());  // it was open
+  }
+}
+
+TEST_CASE("a gate holds back past the largest 32-bit number, too") {
+  Word word{0xFFFFFFFE};
+  StreamGate gate(word.value, patient);
+  for (int sample = 0; sample < 3; ++sample) {
+    const std::uint32_t ticket = gate.close();
+    CHECK(!word.lets_pass(ticket));
+    gate.open();
+    CHECK(word.lets_pass(ticket));
+  }
+}
+
+TEST_CASE("a gate opens before the queue of launches is full, and says so") {
+  Word word;
+  StreamGate gate(word.value, patient);
+  const std::uint32_t ticket = gate.close();
+  gate.count(9);
+  CHECK(!word.lets_pass(ticket));
+  gate.count();
+  CHECK(word.lets_pass(ticket));
+  CHECK(gate.open().find("more than the 10 commands") != std::string::npos);
+  gate.count(100);  // what is enqueued between two samples is nobody's
+  gate.close();
+  CHECK(gate.open().empty());
+}
+
+TEST_CASE("a gate opens at its deadline, so a call that waits for the device returns") {
+  Word word;
+  StreamGate gate(word.value, {.deadline = 80ms, .max_commands = 10});
+  for (int sample = 0; sample < 2; ++sample) {
+    const auto begin = std::chrono::steady_clock::now();
+    const std::uint32_t ticket = gate.close();
+    while (!word.lets_pass(ticket)) std::this_thread::sleep_for(1ms);  // what a synchronizing library does
+    CHECK(std::chrono::steady_clock::now() - begin >= 80ms);
+    CHECK(gate.open().find("waits for the device") != std::string::npos);
+  }
+  gate.close();
+  CHECK(gate.open().empty());
+}
+
+TEST_CASE("a gate that goes lets the device go on") {
+  Word word;
+  std::optional<StreamGate> gate;
+  gate.emplace(word.value, patient);
+  const std::uint32_t ticket = gate->close();
+  gate.reset();
+  CHECK(word.lets_pass(ticket));
+}
