@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Sum of each tile of 2 * BLOCK uint4 records, component-wise, modulo 2^32: the tree of naive.cl after a first
+// Sum of each tile of 2 * BLOCK uint4 records, component-wise, modulo 2^32: the tree of sequential.cl after a first
 // addition.
 //
-//   lanes  In naive.cl half of the work-items load a record, store it, and never add anything. Here each loads two
+//   lanes  In sequential.cl half of the work-items load a record, store it, and never add anything. Here each loads two
 //          records, which are under way at the same time, and adds them in registers: half as many groups, and half
 //          as much tree for each record.
-//   banks  As in naive.cl: no conflict, 135 passes; for 512 records instead of 256.
+//   banks  As in sequential.cl: no conflict, 135 passes; for 512 records instead of 256.
 //
 // Contract
 //   launch  max(1, ceil(n / TILE)) groups of exactly BLOCK work-items, one-dimensional

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Sum of each tile of 2 * BLOCK uint4 records, component-wise, modulo 2^32: the tree of naive.cuh after a first
+// Sum of each tile of 2 * BLOCK uint4 records, component-wise, modulo 2^32: the tree of sequential.cuh after a first
 // addition.
 //
-//   lanes  In naive.cuh half of the threads load a record, store it, and never add anything. Here each loads
+//   lanes  In sequential.cuh half of the threads load a record, store it, and never add anything. Here each loads
 //          two records, which are under way at the same time, and adds them in registers: half as many blocks, and half
 //          as much tree for each record.
-//   banks  As in naive.cuh: no conflict, 135 passes; for 512 records instead of 256.
+//   banks  As in sequential.cuh: no conflict, 135 passes; for 512 records instead of 256.
 //
 // Contract
 //   launch  max(1, ceil(n / TILE)) blocks of exactly BLOCK threads, one-dimensional

@@ -5,7 +5,8 @@
 //   lanes  Busy lanes follow each other: lane k takes what lane 2 * stride * k did. Whole warps fall idle.
 //   banks  They still add the same records, now from the lanes of one quarter-warp: lane k is at word 8 * stride * k.
 //          Of 8 lanes, 2 meet in each bank at stride 1, 4 at stride 2, 8 from stride 4 on. So every step takes the
-//          passes that it took in modulo.cl, 414 in all: divergence has become bank conflicts. naive.cl has neither.
+//          passes that it took in modulo.cl, 414 in all: divergence has become bank conflicts.
+//          sequential.cl has neither.
 //
 // Contract
 //   launch  max(1, ceil(n / BLOCK)) groups of exactly BLOCK work-items, one-dimensional

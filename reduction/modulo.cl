@@ -5,10 +5,10 @@
 //   lanes  Step by step every second of the lanes that are left adds its neighbour's sum. The busy lanes lie further
 //          and further apart, so up to stride 16 every warp has work, in the end for one lane: 50, 25, 12.5 % of ALUs
 //          in use. And the remainder decides lane by lane: an integer division, unless the compiler knows better.
-//   banks  Lane t reads words 4t .. 4t + 3, as in naive.cl, so no two lanes of a quarter-warp meet in a bank. But a
-//          quarter with one busy lane takes a pass as one with eight does: 414 passes where naive.cl needs 135. (For a
-//          load whose every second lane idles NVIDIA's hardware joins quarters in pairs. There two lanes do meet, which
-//          makes two passes again: 96 of the 414 count as conflicts.)
+//   banks  Lane t reads words 4t .. 4t + 3, as in sequential.cl, so no two lanes of a quarter-warp meet in a bank. But
+//          a quarter with one busy lane takes a pass as one with eight does: 414 passes where sequential.cl needs 135.
+//          (For a load whose every second lane idles NVIDIA's hardware joins quarters in pairs. There two lanes do
+//          meet, which makes two passes again: 96 of the 414 count as conflicts.)
 //
 // Contract
 //   launch  max(1, ceil(n / BLOCK)) groups of exactly BLOCK work-items, one-dimensional

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT-0
 //
-// The tree of scalar.cl on records of five words: one word of padding a record, and the stride becomes odd.
+// The tree of naive.cl on records of five words: one word of padding a record, and the stride becomes odd.
 //
-//   lanes  As in naive.cl.
+//   lanes  As in sequential.cl.
 //   banks  Component c of lane t is word 5t + c. 5 is odd, so 32 lanes meet in 32 banks: no conflict.
 //          The price: alignment 4 splits every 16-byte access into four. Where the hardware serves 16 bytes a lane
-//          without conflict (NVIDIA since Volta) naive.cl needs fewer passes, 135 a group to 180 here.
+//          without conflict (NVIDIA since Volta) sequential.cl needs fewer passes, 135 a group to 180 here.
 //   The record must be packed, or uint4's alignment of 16 makes it eight words long, stride 8. And aligned(4), or
 //   packed means alignment 1, and a compiler may go byte by byte.
 //

@@ -8,7 +8,7 @@
 //          for each group: the sum of its work-items, as in shuffle.cl by shuffles on NVIDIA's GPUs, by a tree
 //          elsewhere.
 //   banks  16 sums stored by one lane each, read by 16 lanes at words 4t .. 4t + 3: no conflict, 18 passes in all,
-//          after as many records as you like. The tree has no conflict either, as in naive.cl.
+//          after as many records as you like. The tree has no conflict either, as in sequential.cl.
 //
 // Contract
 //   launch  any number of groups of exactly BLOCK work-items, one-dimensional: two for each compute unit, but no more

@@ -17,8 +17,8 @@ struct Mutation {
 inline const Mutation mutations[]{
     // Caught by the emulated layer; results may be right.
     {"barrier_removed",
-     "reduction/naive.cuh",
-     "reduce_naive",
+     "reduction/sequential.cuh",
+     "reduce_sequential",
      {{"    __syncthreads();  // outside the branch: every lane must arrive\n", "\n"}}},
     {"index_unpadded",
      "prefix_sum/padded.cuh",
@@ -97,8 +97,8 @@ inline const Mutation mutations[]{
        "if (*barrier % 2 == parity) __trap();  // the copy that is waited for has not begun\n\n\n\n\n\n\n\n\n"}}},
     // Caught by compute-sanitizer, each by another tool (script/sanitize --control); barrier_removed is the fourth.
     {"barrier_for_half",
-     "reduction/naive.cuh",
-     "reduce_naive",
+     "reduction/sequential.cuh",
+     "reduce_sequential",
      {{"  part[lane] = mine;\n  __syncthreads();\n",
        "  part[lane] = mine;\n  if (lane < BLOCK / 2) __syncthreads();\n"}}},
     {"stores_past_the_end",
@@ -118,7 +118,7 @@ inline const Mutation mutations[]{
      "prefix_sum/look_back.cl",
      "scan_look_back",
      {{"if ((uint)mine == get_num_groups(0) - 1) atom_xchg(state, ((mine >> 32) + 1) << 32);", ""}}},
-    {"last_element_dropped", "reduction/naive.cl", "reduce_naive", {{"i < n ? in[i]", "i + 1 < n ? in[i]"}}},
+    {"last_element_dropped", "reduction/sequential.cl", "reduce_sequential", {{"i < n ? in[i]", "i + 1 < n ? in[i]"}}},
     {"one_past_the_end", "prefix_sum/naive.cl", "scan_naive", {{"if (i + 1 < n) out[i + 1]", "if (i < n) out[i + 1]"}}},
     {"writes_nothing",
      "reduction/packed.cl",

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT-0
 //
-// The tree of naive.cl taken one component at a time: what a 16-byte record costs where words are served one by one.
+// Sum of each tile of BLOCK uint4 records, component-wise, modulo 2^32: a tree over 16-byte records.
 //
-//   lanes  As in naive.cl.
-//   banks  Component c of lane t is word 4t + c: stride 4, so 32 lanes meet in 8 banks, four in each. 4-way conflicts
-//          wherever 32 lanes work. The record has an alignment of 4, which keeps a compiler from merging the four
-//          words of the tree into one access.
+//   lanes  Step by step the first half adds the second half to itself. Busy lanes stay packed, so whole wavefronts
+//          retire early; the last steps leave one wavefront, ever emptier.
+//   banks  Lane t reads words 4t .. 4t + 3. NVIDIA since Volta serves a 16-byte access a quarter-warp at a time:
+//          8 lanes x 4 words cover the 32 banks once, no conflict. Hardware that splits the access into words
+//          meets stride 4, four lanes in a bank: naive.cl shows that case, packed.cl its cure.
 //
 // Contract
 //   launch  max(1, ceil(n / BLOCK)) groups of exactly BLOCK work-items, one-dimensional
@@ -18,34 +19,24 @@
 #define BLOCK 256u  // work-items per group, records per tile; a power of two
 #endif
 
-typedef struct {
-  uint x, y, z, w;
-} Record;  // 16 bytes, alignment 4
-
 __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))
-void reduce_scalar(__global const uint4* restrict in, __global uint4* restrict out, ulong n) {
-  __local Record part[BLOCK];
+void reduce_sequential(__global const uint4* restrict in, __global uint4* restrict out, ulong n) {
+  __local uint4 part[BLOCK];
 
   const uint lane = get_local_id(0);
   const size_t i = (size_t)get_group_id(0) * BLOCK + lane;
   const uint4 mine = i < n ? in[i] : (uint4)(0);
 
   // --- shared-memory section ---
-  part[lane].x = mine.x;
-  part[lane].y = mine.y;
-  part[lane].z = mine.z;
-  part[lane].w = mine.w;
+  part[lane] = mine;
   barrier(CLK_LOCAL_MEM_FENCE);
   for (uint stride = BLOCK / 2; stride > 0; stride /= 2) {
     if (lane < stride) {
-      part[lane].x += part[lane + stride].x;
-      part[lane].y += part[lane + stride].y;
-      part[lane].z += part[lane + stride].z;
-      part[lane].w += part[lane + stride].w;
+      part[lane] += part[lane + stride];
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // outside the branch: every lane must arrive
   }
   // --- end of section ---
 
-  if (lane == 0) out[get_group_id(0)] = (uint4)(part[0].x, part[0].y, part[0].z, part[0].w);
+  if (lane == 0) out[get_group_id(0)] = part[0];
 }
