@@ -14,35 +14,35 @@
 //   n       any, including 0, which gives one zero record
 // For the sum of everything reduce `out` again, into other memory, until one record is left.
 
-constexpr unsigned BLOCK = 256;  // threads per block, records per tile; a power of two
+__global__ void __launch_bounds__(256) reduce_naive(const uint4* __restrict__ in, uint4* __restrict__ out, size_t n) {
+  constexpr unsigned BLOCK = 256;  // threads per block, records per tile; a power of two
 
-__global__ void __launch_bounds__(BLOCK) reduce_naive(const uint4* __restrict__ in, uint4* __restrict__ out, size_t n) {
   struct Record {
     unsigned x, y, z, w;
   };
   static_assert(sizeof(Record) == 16 && alignof(Record) == 4, "four words");
   __shared__ Record part[BLOCK];
 
-  const unsigned lane = threadIdx.x;
-  const size_t i = size_t(blockIdx.x) * BLOCK + lane;
+  const unsigned tid = threadIdx.x;
+  const size_t i = size_t(blockIdx.x) * BLOCK + tid;
   const uint4 mine = i < n ? in[i] : make_uint4(0, 0, 0, 0);
 
   // --- shared-memory section ---
-  part[lane].x = mine.x;
-  part[lane].y = mine.y;
-  part[lane].z = mine.z;
-  part[lane].w = mine.w;
+  part[tid].x = mine.x;
+  part[tid].y = mine.y;
+  part[tid].z = mine.z;
+  part[tid].w = mine.w;
   __syncthreads();
   for (unsigned stride = BLOCK / 2; stride > 0; stride /= 2) {
-    if (lane < stride) {
-      part[lane].x += part[lane + stride].x;
-      part[lane].y += part[lane + stride].y;
-      part[lane].z += part[lane + stride].z;
-      part[lane].w += part[lane + stride].w;
+    if (tid < stride) {
+      part[tid].x += part[tid + stride].x;
+      part[tid].y += part[tid + stride].y;
+      part[tid].z += part[tid + stride].z;
+      part[tid].w += part[tid + stride].w;
     }
     __syncthreads();  // outside the branch: every lane must arrive
   }
   // --- end of section ---
 
-  if (lane == 0) out[blockIdx.x] = make_uint4(part[0].x, part[0].y, part[0].z, part[0].w);
+  if (tid == 0) out[blockIdx.x] = make_uint4(part[0].x, part[0].y, part[0].z, part[0].w);
 }

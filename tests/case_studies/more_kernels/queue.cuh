@@ -13,6 +13,8 @@
 //   in      SLICE words per block, of which the first WORDS are read
 //   out     WORDS words per block: an easy word as it is, a hard one (a multiple of HARD) after the long work
 
+namespace more_queue_detail {
+
 constexpr unsigned BLOCK = 256;   // threads
 constexpr unsigned SLICE = 4096;  // words of input per block
 constexpr unsigned WORDS = 1024;  // looked at
@@ -29,18 +31,22 @@ static __device__ unsigned long_work(unsigned word) {
   return word;
 }
 
-__global__ void __launch_bounds__(BLOCK) more_queue(const unsigned* __restrict__ in, unsigned* __restrict__ out) {
+}  // namespace more_queue_detail
+
+__global__ void __launch_bounds__(more_queue_detail::BLOCK)
+    more_queue(const unsigned* __restrict__ in, unsigned* __restrict__ out) {
+  using namespace more_queue_detail;
   __shared__ unsigned queue[WORDS];
   __shared__ unsigned length;
 
-  const unsigned lane = threadIdx.x;
+  const unsigned tid = threadIdx.x;
   const unsigned* from = in + size_t(blockIdx.x) * SLICE;
   unsigned* to = out + size_t(blockIdx.x) * WORDS;
 
-  if (lane == 0) length = 0;
+  if (tid == 0) length = 0;
   __syncthreads();
   for (unsigned first = 0; first < WORDS; first += BLOCK) {
-    const unsigned i = first + lane;
+    const unsigned i = first + tid;
     const unsigned word = from[i];
     if (word % HARD == 0) {
       queue[atomicAdd(&length, 1u)] = i;
@@ -50,7 +56,7 @@ __global__ void __launch_bounds__(BLOCK) more_queue(const unsigned* __restrict__
   }
   __syncthreads();
   const unsigned hard = length;
-  for (unsigned entry = lane; entry < hard; entry += BLOCK) {
+  for (unsigned entry = tid; entry < hard; entry += BLOCK) {
     const unsigned i = queue[entry];
     to[i] = long_work(from[i]);
   }
