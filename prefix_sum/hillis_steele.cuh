@@ -6,7 +6,7 @@
 //   lanes  All busy in every step, but for the first few, before which nothing stands: log2(BLOCK) additions a word,
 //          where one would do. naive.cuh is the cure.
 //   banks  Neighbouring lanes read neighbouring words at any distance: no conflict. There are two buffers in turn,
-//          since a word that is read by one lane is written by another.
+//          since a word that is read by one thread is written by another.
 //
 // Contract
 //   launch  max(1, ceil(n / TILE)) blocks of exactly BLOCK threads, one-dimensional
@@ -33,14 +33,14 @@ __global__ void __launch_bounds__(512)
   unsigned from = 0;
   sums[from][tid] = sum;
   for (unsigned step = 1; step < TILE; step *= 2) {
-    __syncthreads();  // outside the branch: every lane must arrive
+    __syncthreads();  // outside the branch: every thread must arrive
     if (tid >= step) sum += sums[from][tid - step];
     from = 1 - from;
     sums[from][tid] = sum;
   }
   __syncthreads();
   before = tid > 0 ? sums[from][tid - 1] : 0;
-  total = sum;  // in the last lane
+  total = sum;  // in the last thread
   // --- end of section ---
 
   if (i < n) out[i] = before;

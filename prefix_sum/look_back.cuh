@@ -9,12 +9,13 @@
 //          too. Few warps with many loads each: a block waits once for a tile, and a lane has 64 words of it.
 //   banks  One word a warp is stored and four neighbouring words are read: no conflict.
 //
-// Why it ends. A block only waits for tiles that were claimed earlier: tiles are numbered in the order in which blocks
-// begin (the ticket), whatever order the hardware starts blocks in. CUDA does not promise that those earlier blocks make
-// progress meanwhile. So a block polls MAX_POLLS times and then adds up the tile in question itself: the input is all it
-// needs.
-// Why it is right. A sum and what it means are one word of 64 bits, written and read by relaxed atomics of device scope:
-// who sees one, sees the other, and needs no fence. All that may be published for a tile is true, whoever does it.
+// Why it ends. A block only waits for tiles that were claimed earlier: tiles are numbered in the order in which
+// blocks begin (the ticket), whatever order the hardware starts blocks in. CUDA does not promise that those earlier
+// blocks make progress meanwhile. So a block polls MAX_POLLS times and then adds up the tile in question itself: the
+// input is all it needs.
+// Why it is right. A sum and what it means are one word of 64 bits, written and read by relaxed atomics of device
+// scope: who sees one, sees the other, and needs no fence. All that may be published for a tile is true, whoever does
+// it.
 // Why an exchange publishes it. A store would be as right, but seems to wait its turn behind those of the results, and
 // everybody waits for it. The exchange does not: on an H200 that is worth a fifth of the bandwidth.
 // Why nothing has to be cleared. Each word of `state` holds the number of the launch that it belongs to, and counts in

@@ -3,7 +3,7 @@
 // Exclusive prefix sum of each tile of 2 * BLOCK words, modulo 2^32, and the total of the tile: Blelloch's two sweeps
 // over a balanced tree that lies in place in shared memory.
 //
-//   lanes  Up: BLOCK lanes add, then half of them, down to one; the down sweep mirrors it. Busy lanes are packed.
+//   lanes  Up: BLOCK threads add, then half of them, down to one; the down sweep mirrors it. Busy lanes are packed.
 //   banks  At step 2^k neighbouring lanes are 2^(k+1) words apart: 2-way conflicts first, twice as many at each level,
 //          16-way in the middle of the tree, until fewer lanes than banks are left. padded.cuh is the cure.
 //
@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(256) scan_naive(const unsigned* in, unsigned* 
   // Up: every right child gathers its left sibling.
   unsigned step = 1;
   for (unsigned busy = BLOCK; busy > 0; busy /= 2) {
-    __syncthreads();  // outside the branch: every lane must arrive
+    __syncthreads();  // outside the branch: every thread must arrive
     if (tid < busy) {
       const unsigned left = step * (2 * tid + 1) - 1;
       const unsigned right = left + step;

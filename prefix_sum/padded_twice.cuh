@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(1024)
   // Up: every right child gathers its left sibling.
   unsigned step = 1;
   for (unsigned busy = BLOCK; busy > 0; busy /= 2) {
-    __syncthreads();  // outside the branch: every lane must arrive
+    __syncthreads();  // outside the branch: every thread must arrive
     if (tid < busy) {
       const unsigned left = step * (2 * tid + 1) - 1;
       const unsigned right = left + step;

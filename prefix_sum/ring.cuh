@@ -71,8 +71,8 @@ static __device__ Word64 published(Word64* word) {
 #endif
 }
 
-// What CUDA C++ has no words for. A barrier counts arrivals and bytes; each time that all are there, its phase ends, and
-// the next begins.
+// CUDA C++ has no intrinsics for the following. A barrier counts arrivals and bytes; each time that all are there, its
+// phase ends, and the next begins.
 
 static __device__ unsigned shared_address(const void* pointer) {
   return static_cast<unsigned>(__cvta_generic_to_shared(pointer));

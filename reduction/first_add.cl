@@ -24,22 +24,22 @@ __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))
 void reduce_first_add(__global const uint4* restrict in, __global uint4* restrict out, ulong n) {
   __local uint4 part[BLOCK];
 
-  const uint lane = get_local_id(0);
-  const size_t i = (size_t)get_group_id(0) * TILE + lane;  // and BLOCK further on: a warp's loads stay side by side
+  const uint tid = get_local_id(0);
+  const size_t i = (size_t)get_group_id(0) * TILE + tid;  // and BLOCK further on: a warp's loads stay side by side
   const uint4 first = i < n ? in[i] : (uint4)(0);
   const uint4 second = i + BLOCK < n ? in[i + BLOCK] : (uint4)(0);
   const uint4 mine = first + second;
 
   // --- shared-memory section ---
-  part[lane] = mine;
+  part[tid] = mine;
   barrier(CLK_LOCAL_MEM_FENCE);
   for (uint stride = BLOCK / 2; stride > 0; stride /= 2) {
-    if (lane < stride) {
-      part[lane] += part[lane + stride];
+    if (tid < stride) {
+      part[tid] += part[tid + stride];
     }
-    barrier(CLK_LOCAL_MEM_FENCE);  // outside the branch: every lane must arrive
+    barrier(CLK_LOCAL_MEM_FENCE);  // outside the branch: every work-item must arrive
   }
   // --- end of section ---
 
-  if (lane == 0) out[get_group_id(0)] = part[0];
+  if (tid == 0) out[get_group_id(0)] = part[0];
 }

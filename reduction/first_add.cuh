@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(256)
       const uint4 b = part[tid + stride];
       part[tid] = make_uint4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
     }
-    __syncthreads();  // outside the branch: every lane must arrive
+    __syncthreads();  // outside the branch: every thread must arrive
   }
   // --- end of section ---
 

@@ -2,8 +2,8 @@
 //
 // Sum of each tile of BLOCK uint4 records, component-wise, modulo 2^32: the tree of modulo.cuh with its work packed.
 //
-//   lanes  Busy lanes follow each other: lane k takes what lane 2 * stride * k did. Whole warps fall idle.
-//   banks  They still add the same records, now from the lanes of one quarter-warp: lane k is at word 8 * stride * k.
+//   lanes  Busy threads follow each other: thread k takes what thread 2 * stride * k did. Whole warps fall idle.
+//   banks  They still add the same records, now from the lanes of one quarter-warp: thread k is at word 8 * stride * k.
 //          Of 8 lanes, 2 meet in each bank at stride 1, 4 at stride 2, 8 from stride 4 on. So every step takes the
 //          passes that it took in modulo.cuh, 414 in all: divergence has become bank conflicts.
 //          sequential.cuh has neither.
@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(256)
       const uint4 b = part[left + stride];
       part[left] = make_uint4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
     }
-    __syncthreads();  // outside the branch: every lane must arrive
+    __syncthreads();  // outside the branch: every thread must arrive
   }
   // --- end of section ---
 

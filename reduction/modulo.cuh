@@ -2,12 +2,13 @@
 //
 // Sum of each tile of BLOCK uint4 records, component-wise, modulo 2^32: the tree as one first thinks of it.
 //
-//   lanes  Step by step every second of the lanes that are left adds its neighbour's sum. The busy lanes lie further
-//          and further apart, so up to stride 16 every warp has work, in the end for one lane: 50, 25, 12.5 % of ALUs
-//          in use. And the remainder decides lane by lane: an integer division, unless the compiler knows better.
-//   banks  Lane t reads words 4t .. 4t + 3, as in sequential.cuh, so no two lanes of a quarter-warp meet in a bank. But
-//          a quarter with one busy lane takes a pass as one with eight does: 414 passes where sequential.cuh needs 135.
-//          (For a load whose every second lane idles NVIDIA's hardware joins quarters in pairs. There two lanes do
+//   lanes  Step by step every second of the threads that are left adds its neighbour's sum. The busy threads lie
+//          further and further apart, so up to stride 16 every warp has work, in the end for one lane: 50, 25, 12.5 %
+//          of ALUs in use. And the remainder decides lane by lane: an integer division, unless the compiler knows
+//          better.
+//   banks  Thread t reads words 4t .. 4t + 3, as in sequential.cuh, so no two lanes of a quarter-warp meet in a bank.
+//          But a quarter with one busy lane takes a pass as one with eight does: 414 passes where sequential.cuh needs
+//          135. (For a load whose every second lane idles NVIDIA's hardware joins quarters in pairs. There two lanes do
 //          meet, which makes two passes again: 96 of the 414 count as conflicts.)
 //
 // Contract
@@ -34,7 +35,7 @@ __global__ void __launch_bounds__(256) reduce_modulo(const uint4* __restrict__ i
       const uint4 b = part[tid + stride];
       part[tid] = make_uint4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
     }
-    __syncthreads();  // outside the branch: every lane must arrive
+    __syncthreads();  // outside the branch: every thread must arrive
   }
   // --- end of section ---
 

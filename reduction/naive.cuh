@@ -3,7 +3,7 @@
 // sequential.cuh one component at a time: what a 16-byte record costs where words are served one by one.
 //
 //   lanes  As in sequential.cuh.
-//   banks  Component c of lane t is word 4t + c: stride 4, so 32 lanes meet in 8 banks, four in each. 4-way conflicts
+//   banks  Component c of thread t is word 4t + c: stride 4, so 32 lanes meet in 8 banks, four in each. 4-way conflicts
 //          wherever 32 lanes work. The record has an alignment of 4, which keeps a compiler from merging the four
 //          words of the tree into one access.
 //
@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(256) reduce_naive(const uint4* __restrict__ in
       part[tid].z += part[tid + stride].z;
       part[tid].w += part[tid + stride].w;
     }
-    __syncthreads();  // outside the branch: every lane must arrive
+    __syncthreads();  // outside the branch: every thread must arrive
   }
   // --- end of section ---
 

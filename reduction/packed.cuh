@@ -3,7 +3,7 @@
 // The tree of naive.cuh on records of five words: one word of padding a record, and the stride becomes odd.
 //
 //   lanes  As in sequential.cuh.
-//   banks  Component c of lane t is word 5t + c. 5 is odd, so 32 lanes meet in 32 banks: no conflict.
+//   banks  Component c of thread t is word 5t + c. 5 is odd, so 32 lanes meet in 32 banks: no conflict.
 //          The price: alignment 4 splits every 16-byte access into four. Where the hardware serves 16 bytes a lane
 //          without conflict (NVIDIA since Volta) sequential.cuh needs fewer passes, 135 a block to 180 here.
 //   The record must be packed, or uint4's alignment of 16 makes it eight words long, stride 8. And aligned(4), or
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(256) reduce_packed(const uint4* __restrict__ i
       part[tid].data.z += part[tid + stride].data.z;
       part[tid].data.w += part[tid + stride].data.w;
     }
-    __syncthreads();  // outside the branch: every lane must arrive
+    __syncthreads();  // outside the branch: every thread must arrive
   }
   // --- end of section ---
 

@@ -4,7 +4,7 @@
 //
 //   lanes  Step by step the first half adds the second half to itself. Busy lanes stay packed, so whole wavefronts
 //          retire early; the last steps leave one wavefront, ever emptier.
-//   banks  Lane t reads words 4t .. 4t + 3. NVIDIA since Volta serves a 16-byte access a quarter-warp at a time:
+//   banks  Work-item t reads words 4t .. 4t + 3. NVIDIA since Volta serves a 16-byte access a quarter-warp at a time:
 //          8 lanes x 4 words cover the 32 banks once, no conflict. Hardware that splits the access into words
 //          meets stride 4, four lanes in a bank: naive.cl shows that case, packed.cl its cure.
 //
@@ -23,20 +23,20 @@ __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))
 void reduce_sequential(__global const uint4* restrict in, __global uint4* restrict out, ulong n) {
   __local uint4 part[BLOCK];
 
-  const uint lane = get_local_id(0);
-  const size_t i = (size_t)get_group_id(0) * BLOCK + lane;
+  const uint tid = get_local_id(0);
+  const size_t i = (size_t)get_group_id(0) * BLOCK + tid;
   const uint4 mine = i < n ? in[i] : (uint4)(0);
 
   // --- shared-memory section ---
-  part[lane] = mine;
+  part[tid] = mine;
   barrier(CLK_LOCAL_MEM_FENCE);
   for (uint stride = BLOCK / 2; stride > 0; stride /= 2) {
-    if (lane < stride) {
-      part[lane] += part[lane + stride];
+    if (tid < stride) {
+      part[tid] += part[tid + stride];
     }
-    barrier(CLK_LOCAL_MEM_FENCE);  // outside the branch: every lane must arrive
+    barrier(CLK_LOCAL_MEM_FENCE);  // outside the branch: every work-item must arrive
   }
   // --- end of section ---
 
-  if (lane == 0) out[get_group_id(0)] = part[0];
+  if (tid == 0) out[get_group_id(0)] = part[0];
 }

@@ -5,7 +5,7 @@
 //   lanes  Step by step the first half adds the second half to itself. Busy lanes stay packed, so whole warps
 //          fall idle; the last five steps leave one warp, ever emptier. (An idle warp may still issue: nvcc 13.0
 //          predicates this short branch. README.md has the measured cost.)
-//   banks  Lane t reads words 4t .. 4t + 3. NVIDIA since Volta serves a 16-byte access a quarter-warp at a time:
+//   banks  Thread t reads words 4t .. 4t + 3. NVIDIA since Volta serves a 16-byte access a quarter-warp at a time:
 //          8 lanes x 4 words cover the 32 banks once, no conflict. Hardware that splits the access into words
 //          meets stride 4, four lanes in a bank: naive.cuh shows that case, packed.cuh its cure.
 //
@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(256)
       const uint4 b = part[tid + stride];
       part[tid] = make_uint4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
     }
-    __syncthreads();  // outside the branch: every lane must arrive
+    __syncthreads();  // outside the branch: every thread must arrive
   }
   // --- end of section ---
 

@@ -3,7 +3,7 @@
 // The sum of n uint4 records, component-wise, modulo 2^32, in one launch: streaming.cuh, whose blocks add their sums by
 // atomics; the last of them at each of the four components hands it out.
 //
-//   lanes  As in streaming.cuh. Then four lanes of each block add a component each to a word of `state`. Its upper 16
+//   lanes  As in streaming.cuh. Then four threads of each block add a component each to a word of `state`. Its upper 16
 //          bits count the blocks, its lower 48 add up what these bring: both in one addition, so that nobody can see
 //          the one without the other, and no fence is needed. Who finds that all others have been there knows the sum.
 //          Additions modulo 2^32 may come in any order. Floating-point numbers would depend on it: let the last block

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT-0
 //
 // output_order.cuh with the copying left to Hopper's engine for bulk copies: it brings the rows of a tile, 256 bytes
-// each, into shared memory and takes the turned ones away. That costs the lanes neither addresses nor registers.
+// each, into shared memory and takes the turned ones away. That costs the threads neither addresses nor registers.
 //
 //   lanes  Each takes a square of 4 x 4 words: reads four chunks of four words, one below the other, turns them in
 //          registers, and writes four chunks. All busy, edge or not.
-//   banks  Rows lie as in memory, so no word can move to another bank; but any lane may take any square. Eight lanes
+//   banks  Rows lie as in memory, so no word can move to another bank; but any thread may take any square. Eight lanes
 //          side by side would read eight chunks of a row, all 32 banks, and write eight of a column: 8-way conflicts.
 //          On a diagonal, square (d ^ x, x), their chunks are in eight columns on either side: no conflict.
 //
@@ -13,7 +13,8 @@
 //   launch  ceil(height / TILE) * ceil(width / TILE) blocks of THREADS threads, column after column of tiles
 //   in      height x width words, row after row; 16-byte aligned
 //   out     width x height words, row after row: out[x][y] = in[y][x]; 16-byte aligned; must not overlap `in`
-//   height, width  any; no blocks at all where one of them is 0. Rows that are not whole chunks are copied by the lanes
+//   height, width  any; no blocks at all where one of them is 0. Rows that are not whole chunks are copied by the
+//           threads
 // Needs: compute capability 9.0
 // Not emulated: bulk copies and their barriers are PTX
 // No OpenCL port: OpenCL C has no bulk copies
@@ -77,7 +78,7 @@ __global__ void __launch_bounds__(256)
   turned[SQUARES] = make_uint4(row[0].y, row[1].y, row[2].y, row[3].y);
   turned[2 * SQUARES] = make_uint4(row[0].z, row[1].z, row[2].z, row[3].z);
   turned[3 * SQUARES] = make_uint4(row[0].w, row[1].w, row[2].w, row[3].w);
-  asm volatile("fence.proxy.async.shared::cta;" : : : "memory");  // the engine sees what the lane has written
+  asm volatile("fence.proxy.async.shared::cta;" : : : "memory");  // the engine sees what the thread has written
   __syncthreads();
 
   if (height % 4 == 0) {

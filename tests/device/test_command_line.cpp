@@ -129,7 +129,7 @@ TEST_CASE("a wrong kernel is exit code 1 and a row that says what is wrong", "[c
   const ScratchDirectory scratch;
   fs::copy(kernels_of("reduction"), scratch.path());
   std::string source = text_of(scratch.path() / "naive.cl");
-  const std::string line = "part[lane].z += part[lane + stride].z;";
+  const std::string line = "part[tid].z += part[tid + stride].z;";
   source.replace(source.find(line), line.size(), "");
   std::ofstream(scratch.path() / "naive.cl") << source;
   const Outcome outcome = run("reduction", "--api opencl --n 1000 --json - --kernel-dir " + scratch.path().string());

@@ -27,8 +27,8 @@ TEST_CASE("single passes are right every time, at any size after any other", "[s
   }
 }
 
-// Those that wait lose patience at once, and tiles that never say anything have to be added up by those that come after.
-TEST_CASE("scans are right every time without patience, and though tiles are silent", "[soak]") {
+// Blocks that wait give up polling at once, and tiles that never publish have to be added up by later blocks.
+TEST_CASE("scans are right every time that they give up polling at once, and though tiles are silent", "[soak]") {
   for (const auto& device : devices_under_test()) {
     const bool is_cuda = device.api == gpu::Api::cuda;
     const std::vector<std::string_view> names =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Sorts tiles of TILE keys, ascending: a bitonic network in shared memory, one comparison per lane and step.
+// Sorts tiles of TILE keys, ascending: a bitonic network in shared memory, one comparison per thread and step.
 //
 //   lanes  All compare; those whose keys are in the wrong order swap them, and that depends on the keys.
 //   banks  Partners are `distance` apart. Below a distance of 32 the lanes of a warp skip as many words as they take:
@@ -42,6 +42,6 @@ __global__ void __launch_bounds__(256) more_bitonic_sort(const unsigned* __restr
     }
     __syncthreads();
     to[tid] = keys[tid];
-    to[tid + BLOCK] = keys[tid + BLOCK];  // each lane writes these two itself when it begins the next tile
+    to[tid + BLOCK] = keys[tid + BLOCK];  // each thread writes these two itself when it begins the next tile
   }
 }

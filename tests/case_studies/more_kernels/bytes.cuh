@@ -3,7 +3,7 @@
 // Replaces every byte of a block's words by a table's, as ciphers and picture formats do. The table lies in shared
 // memory as bytes.
 //
-//   lanes  A lane stores one entry, then takes every BLOCK-th word.
+//   lanes  A thread stores one entry, then takes every BLOCK-th word.
 //   banks  Stored, four lanes share a word: no conflict. Looked up, the data decide: 64 words hold the whole table, so
 //          that lanes meet in a bank, and often in one word, by chance.
 //

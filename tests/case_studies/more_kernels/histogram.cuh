@@ -2,7 +2,7 @@
 //
 // Histograms of the four channels of a block's pixels, counted in shared memory.
 //
-//   lanes  A lane takes every BLOCK-th pixel and counts each of its bytes.
+//   lanes  A thread takes every BLOCK-th pixel and counts each of its bytes.
 //   banks  Where a count lies is decided by the pixel: lanes meet in a bank by chance, and in one word where the
 //          picture is flat.
 //

@@ -2,7 +2,7 @@
 //
 // A histogram of weighted samples: each adds its weight to its bin, modulo 2^32.
 //
-//   lanes  A lane takes every BLOCK-th sample.
+//   lanes  A thread takes every BLOCK-th sample.
 //   banks  Where a bin lies is decided by the sample. Lanes that add to one word have to wait for each other: unlike
 //          ones, weights cannot be counted.
 //

@@ -3,7 +3,7 @@
 // Hard cases first found, then worked off: the lanes that meet one put its number into a queue in shared memory, so
 // that whole warps do the long work on it and not a lane here and there.
 //
-//   lanes  A lane looks at every BLOCK-th word; those with a hard one draw a ticket. Later lane t takes the queue's
+//   lanes  A thread looks at every BLOCK-th word; those with a hard one draw a ticket. Later thread t takes the queue's
 //          entries t, t + BLOCK ..., as far as it reaches.
 //   banks  Tickets are drawn from one word. nvcc lets one lane draw for the whole warp; without that, one lane after
 //          the other. A warp's tickets follow each other: no conflict.

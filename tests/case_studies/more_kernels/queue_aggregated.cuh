@@ -3,8 +3,8 @@
 // Hard cases first found, then worked off: the lanes that meet one put its number into a queue in shared memory, so
 // that whole warps do the long work on it and not a lane here and there.
 //
-//   lanes  A lane looks at every BLOCK-th word; one of those with a hard one draws tickets for them all. Later lane t
-//          takes the queue's entries t, t + BLOCK ..., as far as it reaches.
+//   lanes  A thread looks at every BLOCK-th word; one of those with a hard one draws tickets for them all. Later thread
+//          t takes the queue's entries t, t + BLOCK ..., as far as it reaches.
 //   banks  One lane of a warp draws, instead of one after the other as in queue.cuh. A warp's tickets follow each
 //          other: no conflict.
 //

@@ -2,7 +2,7 @@
 //
 // A one-dimensional stencil: weighted sums of 2 * RADIUS + 1 neighbours, modulo 2^32, from a tile with a halo.
 //
-//   lanes  Neighbours compute neighbours; the halo is loaded by the first lanes alone.
+//   lanes  Neighbours compute neighbours; the halo is loaded by the first threads alone.
 //   banks  Every access is to 32 words next to each other, wherever it begins: no conflict.
 //
 // Contract

@@ -73,7 +73,7 @@ TEST_CASE("an OpenCL kernel that lost a barrier has a data race") {
       {"barrier_removed",
        "reduction/sequential.cl",
        "reduce_sequential",
-       {{"    barrier(CLK_LOCAL_MEM_FENCE);  // outside the branch: every lane must arrive\n", "\n"}}});
+       {{"    barrier(CLK_LOCAL_MEM_FENCE);  // outside the branch: every work-item must arrive\n", "\n"}}});
   const Said all = said(broken, {1, 200}, races);
   INFO(all.text.substr(0, 2000));
   CHECK(all.has("Read-write data race at local memory"));
@@ -84,7 +84,7 @@ TEST_CASE("an OpenCL kernel that lost a barrier has a data race") {
 
 TEST_CASE("lanes that write the same word are a data race, though the word is right") {
   const BrokenPort broken(
-      {"all_lanes_write", "reduction/sequential.cl", "reduce_sequential", {{"if (lane == 0) out[", "out["}}});
+      {"all_lanes_write", "reduction/sequential.cl", "reduce_sequential", {{"if (tid == 0) out[", "out["}}});
   const Said all = said(broken, {1, 200}, races);
   CHECK(all.code == exit_ok);
   CHECK(all.has("Write-write data race at global memory"));
