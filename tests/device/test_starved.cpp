@@ -100,7 +100,8 @@ TEST_CASE("single passes end and are right with room for one block, or a few, at
   }
 }
 
-TEST_CASE("scans that give up polling at once, and with silent tiles, end and are right with hardly any room", "[starved]") {
+TEST_CASE("scans that give up polling at once, and with silent tiles, end and are right with hardly any room",
+          "[starved]") {
   for (const auto& device : cuda_devices_under_test()) {
     const auto session = gpu::open(device);
     for (const char* name : {"never_waits", "silent_tiles", "ring_never_waits", "ring_silent_tiles"}) {

@@ -36,7 +36,7 @@ TEST_CASE("a barrier that was removed is a race") {
   REQUIRE(found);
   CHECK(found->fault == Fault::race);
   // Warp 0 goes on to the next step and reads what warp 2 has not added up.
-  CHECK(found->site.line == line_with(mutant("barrier_removed"), "const uint4 b = part[lane + stride]"));
+  CHECK(found->site.line == line_with(mutant("barrier_removed"), "const uint4 b = part[tid + stride]"));
   CHECK(found->site.file == mutant("barrier_removed"));
 }
 
