@@ -80,15 +80,15 @@ std::string twice(const gpu::DeviceInfo& device, const CaseStudy& study, const V
   const Plan plan = study.plan(variant, extent, device.compute_units);
   prepare(*session, study, plan);
   const Memory memory = memory_for(*session, study, room, study.plan(variant, room, device.compute_units), beyond);
-  TelescopingSum telescoping_sum(*session);
-  telescoping_sum.poison(memory);
+  TelescopingSum formula(*session);
+  formula.poison(memory);
   for (std::uint64_t run = 0; run < 2; ++run) {
-    telescoping_sum.fill(prefix_sum_law, memory, extent, run);
+    formula.fill(prefix_sum_law, memory, extent, run);
     launch(*session, study, plan, memory);
     then(*session, memory);
-    telescoping_sum.check(prefix_sum_law, memory, extent, run, beyond, run);
+    formula.check(prefix_sum_law, memory, extent, run, beyond, run);
   }
-  return telescoping_sum.verdict();
+  return formula.verdict();
 }
 
 }  // namespace
