@@ -19,17 +19,16 @@
 //   pattern  which of them
 //   turns    how many times each warp makes ACCESSES accesses; any number
 
-constexpr unsigned BLOCK = 512;    // threads: warps enough to keep shared memory busy
-constexpr unsigned LANES = 32;     // offsets of a pattern
-constexpr unsigned ACCESSES = 16;  // in a turn
-constexpr unsigned STEP = 256;     // bytes from one access to the next
-constexpr unsigned WINDOWS = 2;    // turns until the addresses begin again
-constexpr unsigned TILE = 18432;   // bytes
-constexpr unsigned IDLE = ~0u;
-
-__global__ void __launch_bounds__(BLOCK)
+__global__ void __launch_bounds__(512)
     access_atomic_cas(const unsigned* __restrict__ offsets, unsigned* __restrict__ sums, long long* __restrict__ clocks,
                       size_t pattern, size_t turns) {
+  constexpr unsigned BLOCK = 512;    // threads: warps enough to keep shared memory busy
+  constexpr unsigned LANES = 32;     // offsets of a pattern
+  constexpr unsigned ACCESSES = 16;  // in a turn
+  constexpr unsigned STEP = 256;     // bytes from one access to the next
+  constexpr unsigned WINDOWS = 2;    // turns until the addresses begin again
+  constexpr unsigned TILE = 18432;   // bytes
+  constexpr unsigned IDLE = ~0u;
   __shared__ uint4 tile[TILE / sizeof(uint4)];
   unsigned* words = reinterpret_cast<unsigned*>(tile);
   for (unsigned w = threadIdx.x; w < TILE / sizeof(unsigned); w += BLOCK) words[w] = w * 0x9E3779B1u;

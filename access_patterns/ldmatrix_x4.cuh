@@ -22,19 +22,16 @@
 //   pattern  which of them
 //   turns    how many times each warp makes ACCESSES accesses; any number
 
-constexpr unsigned BLOCK = 512;  // threads: warps enough to keep shared memory busy
-#if __CUDA_ARCH__ >= 750
-constexpr unsigned LANES = 32;     // offsets of a pattern
-constexpr unsigned ACCESSES = 16;  // in a turn
-constexpr unsigned STEP = 256;     // bytes from one access to the next
-constexpr unsigned WINDOWS = 2;    // turns until the addresses begin again
-constexpr unsigned TILE = 18432;   // bytes
-#endif
-
-__global__ void __launch_bounds__(BLOCK)
+__global__ void __launch_bounds__(512)
     access_ldmatrix_x4(const unsigned* __restrict__ offsets, unsigned* __restrict__ sums,
                        long long* __restrict__ clocks, size_t pattern, size_t turns) {
 #if __CUDA_ARCH__ >= 750
+  constexpr unsigned BLOCK = 512;    // threads: warps enough to keep shared memory busy
+  constexpr unsigned LANES = 32;     // offsets of a pattern
+  constexpr unsigned ACCESSES = 16;  // in a turn
+  constexpr unsigned STEP = 256;     // bytes from one access to the next
+  constexpr unsigned WINDOWS = 2;    // turns until the addresses begin again
+  constexpr unsigned TILE = 18432;   // bytes
   __shared__ uint4 tile[TILE / sizeof(uint4)];
   unsigned* words = reinterpret_cast<unsigned*>(tile);
   for (unsigned w = threadIdx.x; w < TILE / sizeof(unsigned); w += BLOCK) words[w] = w * 0x9E3779B1u;
@@ -62,5 +59,7 @@ __global__ void __launch_bounds__(BLOCK)
   __syncthreads();
   if (threadIdx.x == 0) *clocks = clock64() - start;
   sums[threadIdx.x] = sum;
+#else
+  __trap();  // compiled for a GPU that has no such instruction: stop, rather than write nothing
 #endif
 }

@@ -2,8 +2,9 @@
 //
 // 16-byte loads of a warp, over and over: what one of them takes is the time divided by their number.
 //
-//   lanes  Lane l loads the four words at offsets[l], and then STEP bytes further on, and so on: all lanes move together,
-//          so that every access is a new one for the compiler and the same one for the banks. Warps do not differ.
+//   lanes  Lane l loads the four words at offsets[l], and then STEP bytes further on, and so on: all lanes move
+//          together, so that every access is a new one for the compiler and the same one for the banks. Warps do not
+//          differ.
 //   banks  STEP is a whole number of turns around the banks, on 16, 32 or 64 of them. What the banks have to do is
 //          decided by the offsets alone.
 //

@@ -24,19 +24,16 @@
 //   pattern  which of them
 //   turns    how many times each warp makes ACCESSES accesses; any number
 
-constexpr unsigned BLOCK = 512;  // threads: warps enough to keep shared memory busy
-#if __CUDA_ARCH__ >= 900
-constexpr unsigned LANES = 32;    // offsets of a pattern
-constexpr unsigned ACCESSES = 2;  // in a turn
-constexpr unsigned STEP = 512;    // bytes from one access to the next
-constexpr unsigned WINDOWS = 2;   // turns until the addresses begin again
-constexpr unsigned TILE = 32768;  // bytes: STEP for each access of a warp's windows
-#endif
-
-__global__ void __launch_bounds__(BLOCK)
+__global__ void __launch_bounds__(512)
     access_stmatrix_x4(const unsigned* __restrict__ offsets, unsigned* __restrict__ sums,
                        long long* __restrict__ clocks, size_t pattern, size_t turns) {
 #if __CUDA_ARCH__ >= 900
+  constexpr unsigned BLOCK = 512;   // threads: warps enough to keep shared memory busy
+  constexpr unsigned LANES = 32;    // offsets of a pattern
+  constexpr unsigned ACCESSES = 2;  // in a turn
+  constexpr unsigned STEP = 512;    // bytes from one access to the next
+  constexpr unsigned WINDOWS = 2;   // turns until the addresses begin again
+  constexpr unsigned TILE = 32768;  // bytes: STEP for each access of a warp's windows
   __shared__ uint4 tile[TILE / sizeof(uint4)];
   unsigned* words = reinterpret_cast<unsigned*>(tile);
   for (unsigned w = threadIdx.x; w < TILE / sizeof(unsigned); w += BLOCK) words[w] = w * 0x9E3779B1u;
@@ -67,5 +64,7 @@ __global__ void __launch_bounds__(BLOCK)
     sum += v.x + v.y + v.z + v.w;
   }
   sums[threadIdx.x] = sum;
+#else
+  __trap();  // compiled for a GPU that has no such instruction: stop, rather than write nothing
 #endif
 }

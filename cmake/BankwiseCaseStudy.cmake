@@ -4,13 +4,19 @@ if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25.1 does not know that 
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
 endif()
 
-# bankwise_kernels(<target> NAME <name> PREFIX <prefix> [LIBRARY_NEEDS <targets>] [DIRECTORY <dir>])
+# bankwise_kernels(<target> NAME <name> PREFIX <prefix> [LIBRARY_NEEDS <targets>] [DIRECTORY <dir>] [TOGETHER])
 #
 # Adds to <target> every .cl and .cuh of the directory (the current one by default) as the gpu::KernelSet
 # <name>_kernels: OpenCL sources as bytes, CUDA kernels compiled. A library.cu is compiled too, where CUDA and the
 # targets of LIBRARY_NEEDS are there, and becomes the set's library.
+#
+# Each .cuh is compiled in a source of its own, so that names of constants and helper functions may come again in
+# another. TOGETHER includes all of them in one source, which nvcc compiles several times faster; then no two files may
+# define the same name ("... has already been declared", says nvcc otherwise).
+#
+# Where BANKWISE_CUDA_REPEATED is off, the form of the kernels that --scope block runs is left out.
 function(bankwise_kernels target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAME;PREFIX;DIRECTORY" "LIBRARY_NEEDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TOGETHER" "NAME;PREFIX;DIRECTORY" "LIBRARY_NEEDS")
   if(NOT arg_DIRECTORY)
     set(arg_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
   endif()
@@ -28,19 +34,31 @@ function(bankwise_kernels target)
 
   set(out ${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}_kernels)
   set(generated ${out}/${arg_NAME}_kernels.cpp)
+  set(forms 0)
   if(BANKWISE_HAVE_CUDA)
-    foreach(kernel IN LISTS kernels)
-      if(kernel MATCHES "\\.cuh$")
-        cmake_path(GET kernel STEM stem)
-        list(APPEND generated ${out}/${stem}.cu ${out}/${stem}_repeated.cu)
-      endif()
+    set(forms 1)
+    set(endings .cu)
+    if(BANKWISE_CUDA_REPEATED)
+      set(forms 2)
+      list(APPEND endings _repeated.cu)
+    endif()
+    set(stems ${kernels})
+    list(FILTER stems INCLUDE REGEX "\\.cuh$")
+    list(TRANSFORM stems REPLACE "^.*/(.*)\\.cuh$" "\\1")
+    if(arg_TOGETHER AND stems)
+      set(stems ${arg_NAME}_kernels)
+    endif()
+    foreach(ending IN LISTS endings)
+      list(TRANSFORM stems APPEND ${ending} OUTPUT_VARIABLE sources)
+      list(TRANSFORM sources PREPEND ${out}/)
+      list(APPEND generated ${sources})
     endforeach()
     set_source_files_properties(${generated} PROPERTIES COMPILE_OPTIONS "$<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>")
   endif()
   add_custom_command(
     OUTPUT ${generated}
-    COMMAND bankwise::embed_kernels ${arg_NAME} "${arg_PREFIX}" ${out} $<BOOL:${BANKWISE_HAVE_CUDA}> $<BOOL:${library}>
-            ${kernels}
+    COMMAND bankwise::embed_kernels ${arg_NAME} "${arg_PREFIX}" ${out} ${forms} $<BOOL:${arg_TOGETHER}>
+            $<BOOL:${library}> ${kernels}
     DEPENDS bankwise::embed_kernels ${kernels}
     COMMENT "Embedding the kernels of ${arg_NAME}" VERBATIM)
   target_sources(${target} PRIVATE ${generated})
@@ -53,12 +71,12 @@ function(bankwise_kernels target)
   endif()
 endfunction()
 
-# bankwise_case_study(<name> PREFIX <prefix> [LIBRARY_NEEDS <targets>] [DIRECTORY <dir>] [INSTALL])
+# bankwise_case_study(<name> PREFIX <prefix> [LIBRARY_NEEDS <targets>] [DIRECTORY <dir>] [TOGETHER] [INSTALL])
 #
 # The program <name> from the folder <name>: <name>.hpp and .cpp define bankwise::<name>::case_study(), the kernels lie
-# beside them. Also the library <name>_case, the same without main, for tests.
+# beside them. Also the library <name>_case, the same without main, for tests. TOGETHER as in bankwise_kernels().
 function(bankwise_case_study name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "INSTALL" "PREFIX;DIRECTORY" "LIBRARY_NEEDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TOGETHER;INSTALL" "PREFIX;DIRECTORY" "LIBRARY_NEEDS")
   if(NOT arg_DIRECTORY)
     set(arg_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/${name})
   endif()
@@ -69,8 +87,12 @@ function(bankwise_case_study name)
   if(TARGET bankwise_warnings)
     target_link_libraries(${case} PRIVATE bankwise_warnings)
   endif()
+  set(together)
+  if(arg_TOGETHER)
+    set(together TOGETHER)
+  endif()
   bankwise_kernels(${case} NAME ${name} PREFIX ${arg_PREFIX} DIRECTORY ${arg_DIRECTORY}
-                   LIBRARY_NEEDS ${arg_LIBRARY_NEEDS})
+                   LIBRARY_NEEDS ${arg_LIBRARY_NEEDS} ${together})
   bankwise_emulated_kernels(${case} NAME ${name} PREFIX ${arg_PREFIX} DIRECTORY ${arg_DIRECTORY})
 
   set(main ${CMAKE_CURRENT_BINARY_DIR}/${name}_kernels/main.cpp)

@@ -11,11 +11,11 @@
 //   offsets  one word per block: the exclusive prefix sum of the tiles' totals
 //   n        any, including 0 (with 0 or more blocks)
 
-constexpr unsigned BLOCK = 256;       // threads per block
-constexpr unsigned TILE = 2 * BLOCK;  // words per block, as in the kernel that scanned the tiles
-
-__global__ void __launch_bounds__(BLOCK)
+__global__ void __launch_bounds__(256)
     scan_add_offsets(unsigned* __restrict__ data, const unsigned* __restrict__ offsets, size_t n) {
+  constexpr unsigned BLOCK = 256;       // threads per block
+  constexpr unsigned TILE = 2 * BLOCK;  // words per block, as in the kernel that scanned the tiles
+
   const size_t i = size_t(blockIdx.x) * TILE + threadIdx.x;
   const unsigned offset = offsets[blockIdx.x];
   if (i < n) data[i] += offset;

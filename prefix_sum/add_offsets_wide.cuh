@@ -12,13 +12,13 @@
 //   offsets  one word per block: the exclusive prefix sum of the tiles' totals
 //   n        any, including 0 (with 0 or more blocks)
 
-constexpr unsigned BLOCK = 256;             // threads per block
-constexpr unsigned ROWS = 2;                // times four words of each thread
-constexpr unsigned TILE_ROW = 4 * BLOCK;    // words of a block in a row
-constexpr unsigned TILE = ROWS * TILE_ROW;  // words per block, as in the kernel that scanned the tiles
-
-__global__ void __launch_bounds__(BLOCK)
+__global__ void __launch_bounds__(256)
     scan_add_offsets_wide(unsigned* __restrict__ data, const unsigned* __restrict__ offsets, size_t n) {
+  constexpr unsigned BLOCK = 256;             // threads per block
+  constexpr unsigned ROWS = 2;                // times four words of each thread
+  constexpr unsigned TILE_ROW = 4 * BLOCK;    // words of a block in a row
+  constexpr unsigned TILE = ROWS * TILE_ROW;  // words per block, as in the kernel that scanned the tiles
+
   const size_t first = size_t(blockIdx.x) * TILE + 4 * threadIdx.x;
   const unsigned offset = offsets[blockIdx.x];
   if (first + (TILE_ROW + 3) < n) {

@@ -11,17 +11,15 @@
 //   sums    one word per block: the sum of its stretch (see chunk)
 //   n       any, including 0, which gives zeros
 
-constexpr unsigned WIDTH = 16;  // words at once, each with a sum of its own
-
-// Words of each block's stretch, but for the last ones: the same number for each, and in whole lines of a CPU's cache.
-static __device__ size_t chunk(size_t n) {
-  return (n / gridDim.x / 16 + 1) * 16;
-}
-
 __global__ void __launch_bounds__(1)
     scan_chunk_sums(const unsigned* __restrict__ in, unsigned* __restrict__ sums, size_t n) {
-  size_t i = blockIdx.x * chunk(n);
-  const size_t end = n < i + chunk(n) ? n : i + chunk(n);
+  constexpr unsigned WIDTH = 16;  // words at once, each with a sum of its own
+
+  // Words of each block's stretch, but for the last ones: the same number for each, and in whole lines of a CPU's
+  // cache.
+  const size_t chunk = (n / gridDim.x / 16 + 1) * 16;
+  size_t i = blockIdx.x * chunk;
+  const size_t end = n < i + chunk ? n : i + chunk;
 
   unsigned part[WIDTH] = {};
   for (; i + WIDTH <= end; i += WIDTH) {

@@ -15,17 +15,15 @@
 //   sums    one word per block, from as many blocks of chunk_sums.cuh
 //   n       any, including 0
 
-constexpr unsigned WIDTH = 8;  // words at once: their loads are all under way before the first is used
-
-// Words of each block's stretch, but for the last ones: the same number for each, and in whole lines of a CPU's cache.
-static __device__ size_t chunk(size_t n) {
-  return (n / gridDim.x / 16 + 1) * 16;
-}
-
 __global__ void __launch_bounds__(1)
     scan_chunked(const unsigned* in, unsigned* out, const unsigned* __restrict__ sums, size_t n) {
-  size_t i = blockIdx.x * chunk(n);
-  const size_t end = n < i + chunk(n) ? n : i + chunk(n);
+  constexpr unsigned WIDTH = 8;  // words at once: their loads are all under way before the first is used
+
+  // Words of each block's stretch, but for the last ones: the same number for each, and in whole lines of a CPU's
+  // cache.
+  const size_t chunk = (n / gridDim.x / 16 + 1) * 16;
+  size_t i = blockIdx.x * chunk;
+  const size_t end = n < i + chunk ? n : i + chunk;
   unsigned before = 0;
   for (unsigned block = 0; block < blockIdx.x; ++block) before += sums[block];
 

@@ -6,7 +6,7 @@
 //   lanes  All busy in every step, but for the first few, before which nothing stands: log2(BLOCK) additions a word,
 //          where one would do. naive.cl is the cure.
 //   banks  Neighbouring lanes read neighbouring words at any distance: no conflict. There are two buffers in turn,
-//          since a word that is read by one lane is written by another.
+//          since a word that is read by one work-item is written by another.
 //
 // Contract
 //   launch  max(1, ceil(n / TILE)) groups of exactly BLOCK work-items, one-dimensional
@@ -26,26 +26,26 @@ __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))
 void scan_hillis_steele(__global const uint* in, __global uint* out, __global uint* totals, ulong n) {
   __local uint sums[2][TILE];
 
-  const uint lane = get_local_id(0);
-  const size_t i = (size_t)get_group_id(0) * TILE + lane;
+  const uint tid = get_local_id(0);
+  const size_t i = (size_t)get_group_id(0) * TILE + tid;
   const uint word = i < n ? in[i] : 0;
   uint before = 0, total = 0;
 
   // --- shared-memory section ---
   uint sum = word;
   uint from = 0;
-  sums[from][lane] = sum;
+  sums[from][tid] = sum;
   for (uint step = 1; step < TILE; step *= 2) {
-    barrier(CLK_LOCAL_MEM_FENCE);  // outside the branch: every lane must arrive
-    if (lane >= step) sum += sums[from][lane - step];
+    barrier(CLK_LOCAL_MEM_FENCE);  // outside the branch: every work-item must arrive
+    if (tid >= step) sum += sums[from][tid - step];
     from = 1 - from;
-    sums[from][lane] = sum;
+    sums[from][tid] = sum;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  before = lane > 0 ? sums[from][lane - 1] : 0;
-  total = sum;  // in the last lane
+  before = tid > 0 ? sums[from][tid - 1] : 0;
+  total = sum;  // in the last work-item
   // --- end of section ---
 
   if (i < n) out[i] = before;
-  if (lane == BLOCK - 1) totals[get_group_id(0)] = total;
+  if (tid == BLOCK - 1) totals[get_group_id(0)] = total;
 }

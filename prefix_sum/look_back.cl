@@ -11,9 +11,9 @@
 //          looks back alone, tile by tile.
 //   banks  One word a warp is stored and four neighbouring words are read: no conflict.
 //
-// Why it ends. A group that waits does so for tiles that others have taken before it: tiles are numbered in the order
-// in which groups begin (the ticket), whatever order the device starts groups in. But no rule of OpenCL says that these
-// others get on while it waits. So it asks PATIENCE times and then adds up the tile in question itself: the input is
+// Why it ends. A group only waits for tiles that were claimed earlier: tiles are numbered in the order in which groups
+// begin (the ticket), whatever order the device starts groups in. OpenCL does not promise that those earlier groups
+// make progress meanwhile. So a group polls MAX_POLLS times and then adds up the tile in question itself: the input is
 // all it needs.
 // Why it is right. A sum and what it means are one word of 64 bits, exchanged and asked for by atomics: who sees one,
 // sees the other, and needs no fence. All that may be published for a tile is true, whoever does it.
@@ -45,7 +45,7 @@
 #define ROW (4 * WARP)             // words of a warp in a row
 #define TILE (WARPS * ROWS * ROW)  // words per group
 #define TICKETS 32u                // words of `state` that the counter has to itself
-#define PATIENCE 1024u             // times that a tile is asked for
+#define MAX_POLLS 1024u            // of a tile's word before its sum is computed here
 
 // What a tile's word says, in its upper half, of the number in the lower: 4 * launch + one of these.
 #define TILE_ALONE 1u  // the tile's words
@@ -78,11 +78,11 @@ void store(__global uint* out, ulong i, ulong n, uint before, uint4 words) {
 }
 
 #ifdef __NV_CL_C_VERSION
-#define DESK 1
-#define SCOUTS WARP  // lanes that look back
+#define EXCHANGE_SLOTS 1
+#define LOOK_BACK_LANES WARP  // lanes that look back
 
 // The word of another lane of the warp. All its lanes must call.
-uint word_of(uint lane, uint word, __local uint* desk) {
+uint shuffle_idx(uint lane, uint word, __local uint* exchange) {
   uint theirs;
   __asm__ volatile("shfl.sync.idx.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(theirs) : "r"(word), "r"(lane));
   return theirs;
@@ -96,23 +96,23 @@ uint ballot(bool yes) {
   return lanes;
 }
 #else
-#define DESK BLOCK  // where each lane leaves its word
-#define SCOUTS 1u
+#define EXCHANGE_SLOTS BLOCK  // where each lane leaves its word
+#define LOOK_BACK_LANES 1u
 
 // The word of another lane of the warp. All lanes of the group must call.
-uint word_of(uint lane, uint word, __local uint* desk) {
-  desk[get_local_id(0)] = word;
+uint shuffle_idx(uint lane, uint word, __local uint* exchange) {
+  exchange[get_local_id(0)] = word;
   barrier(CLK_LOCAL_MEM_FENCE);
-  const uint theirs = desk[get_local_id(0) / WARP * WARP + lane % WARP];
-  barrier(CLK_LOCAL_MEM_FENCE);  // the desk is free again
+  const uint theirs = exchange[get_local_id(0) / WARP * WARP + lane % WARP];
+  barrier(CLK_LOCAL_MEM_FENCE);  // the slots are free again
   return theirs;
 }
 #endif
 
 // The sum of all lanes' words, in each of them.
-uint warp_sum(uint word, __local uint* desk) {
+uint warp_sum(uint word, __local uint* exchange) {
   const uint lane = get_local_id(0) % WARP;
-  for (uint bit = WARP / 2; bit > 0; bit /= 2) word += word_of(lane ^ bit, word, desk);
+  for (uint bit = WARP / 2; bit > 0; bit /= 2) word += shuffle_idx(lane ^ bit, word, exchange);
   return word;
 }
 
@@ -120,7 +120,9 @@ uint warp_sum(uint word, __local uint* desk) {
 uint share_of_tile(__global const uint* in, uint tile) {
   __global const uint4* words = (__global const uint4*)(in + (size_t)tile * TILE);
   uint sum = 0;
-  for (uint i = get_local_id(0); i < TILE / 4; i += SCOUTS) sum += words[i].x + words[i].y + words[i].z + words[i].w;
+  for (uint i = get_local_id(0); i < TILE / 4; i += LOOK_BACK_LANES) {
+    sum += words[i].x + words[i].y + words[i].z + words[i].w;
+  }
   return sum;
 }
 
@@ -140,7 +142,7 @@ uint sum_before(__global const uint* in, volatile __global ulong* statuses, uint
     // Before the first tile stands nothing, and that is certain.
     volatile __global ulong* const word = &statuses[tile - (back <= tile ? back : 0)];
     ulong seen = back <= tile ? published(word) : status(launch, UP_TO_END, 0);
-    for (uint asked = 1;; ++asked) {
+    for (uint polls = 1;; ++polls) {
       const uint what = (uint)(seen >> 32) - (launch << 2);
       const uint final = ballot(what == UP_TO_END);
       const uint open = ballot(what != UP_TO_END && what != TILE_ALONE);
@@ -150,11 +152,11 @@ uint sum_before(__global const uint* in, volatile __global ulong* statuses, uint
         if (final != 0) return sum;
         break;
       }
-      if (asked < PATIENCE) {
+      if (polls < MAX_POLLS) {
         if ((open & wanted) >> lane & 1) seen = published(word);
       } else {
         const uint helped = 31 - clz((open & wanted) & -(open & wanted));  // the lane whose tile is added up for it
-        const uint distance = word_of(helped, back, 0);
+        const uint distance = shuffle_idx(helped, back, 0);
         const ulong found = status(launch, TILE_ALONE, warp_sum(share_of_tile(in, tile - distance), 0));
         if (lane == helped) {
           // For those who come after. If the tile has published something meanwhile, that stays.
@@ -173,8 +175,8 @@ uint sum_before(__global const uint* in, volatile __global ulong* statuses, uint
     volatile __global ulong* const word = &statuses[tile - back];
     ulong seen = atom_add(word, 0);
     uint what = (uint)(seen >> 32) - (launch << 2);
-    for (uint asked = 1; what != UP_TO_END && what != TILE_ALONE; ++asked) {
-      if (asked < PATIENCE) {
+    for (uint polls = 1; what != UP_TO_END && what != TILE_ALONE; ++polls) {
+      if (polls < MAX_POLLS) {
         seen = atom_add(word, 0);
       } else {
         // For those who come after. If the tile has published something meanwhile, that stays.
@@ -195,7 +197,7 @@ void scan_look_back(__global const uint* restrict in, __global uint* restrict ou
   __local ulong ticket;
   __local uint warp_total[WARPS];
   __local uint tiles_before;
-  __local uint desk[DESK];
+  __local uint exchange[EXCHANGE_SLOTS];
 
   const uint lane = get_local_id(0) % WARP, warp = get_local_id(0) / WARP;
   volatile __global ulong* const statuses = state + TICKETS;
@@ -219,28 +221,28 @@ void scan_look_back(__global const uint* restrict in, __global uint* restrict ou
     before[row] = words[row].x + words[row].y + words[row].z + words[row].w;
     sum_of_lane += before[row];
   }
-  const uint sum_of_warp = warp_sum(sum_of_lane, desk);
+  const uint sum_of_warp = warp_sum(sum_of_lane, exchange);
   if (lane == 0) warp_total[warp] = sum_of_warp;
   barrier(CLK_LOCAL_MEM_FENCE);
   const uint other = lane < WARPS ? warp_total[lane] : 0;
-  const uint total = warp_sum(other, desk);
+  const uint total = warp_sum(other, exchange);
   if (get_local_id(0) == 0) atom_xchg(&statuses[tile], status(launch, tile == 0 ? UP_TO_END : TILE_ALONE, total));
 
   // The scan of warp_scan.cl, while the others may look at this tile's sum.
-  uint rows_before = warp_sum(lane < warp ? other : 0, desk);
+  uint rows_before = warp_sum(lane < warp ? other : 0, exchange);
 #pragma unroll
   for (uint row = 0; row < ROWS; ++row) {
     const uint mine = before[row];
     uint sum = mine;
     for (uint step = 1; step < WARP; step *= 2) {
-      const uint theirs = word_of(lane - step, sum, desk);
+      const uint theirs = shuffle_idx(lane - step, sum, exchange);
       if (lane >= step) sum += theirs;
     }
     before[row] = rows_before + sum - mine;
-    rows_before += word_of(WARP - 1, sum, desk);
+    rows_before += shuffle_idx(WARP - 1, sum, exchange);
   }
 
-  if (get_local_id(0) < SCOUTS) {
+  if (get_local_id(0) < LOOK_BACK_LANES) {
     const uint sum = tile == 0 ? 0 : sum_before(in, statuses, tile, launch);
     if (lane == 0) {
       if (tile > 0) atom_xchg(&statuses[tile], status(launch, UP_TO_END, sum + total));

@@ -9,13 +9,13 @@
 //          too. Few warps with many loads each: a block waits once for a tile, and a lane has 64 words of it.
 //   banks  One word a warp is stored and four neighbouring words are read: no conflict.
 //
-// Why it ends. A block that waits does so for tiles that others have taken before it: tiles are numbered in the order
-// in which blocks begin (the ticket), whatever order the hardware starts blocks in. But no rule of CUDA says that these
-// others get on while it waits. So it asks PATIENCE times and then adds up the tile in question itself: the input is
-// all it needs.
-// Why it is right. A sum and what it means are one word of 64 bits, written at once and read past the L1 cache
-// (volatile, which PTX makes a relaxed atomic read): who sees one, sees the other, and needs no fence. All that may be
-// published for a tile is true, whoever does it.
+// Why it ends. A block only waits for tiles that were claimed earlier: tiles are numbered in the order in which
+// blocks begin (the ticket), whatever order the hardware starts blocks in. CUDA does not promise that those earlier
+// blocks make progress meanwhile. So a block polls MAX_POLLS times and then adds up the tile in question itself: the
+// input is all it needs.
+// Why it is right. A sum and what it means are one word of 64 bits, written and read by relaxed atomics of device
+// scope: who sees one, sees the other, and needs no fence. All that may be published for a tile is true, whoever does
+// it.
 // Why an exchange publishes it. A store would be as right, but seems to wait its turn behind those of the results, and
 // everybody waits for it. The exchange does not: on an H200 that is worth a fifth of the bandwidth.
 // Why nothing has to be cleared. Each word of `state` holds the number of the launch that it belongs to, and counts in
@@ -31,6 +31,8 @@
 //           was aborted, and before launch 2^30, when the numbers begin anew (the upper half of the first word counts)
 //   n       any, including 0; at most (2^31 - 1) * TILE, as a grid has no more blocks
 
+namespace scan_look_back_detail {
+
 constexpr unsigned BLOCK = 128;  // threads per block; a multiple of 32, and RESIDENT times as many on a multiprocessor
 constexpr unsigned WARP = 32;    // lanes of a warp
 constexpr unsigned WARPS = BLOCK / WARP;
@@ -39,8 +41,8 @@ constexpr unsigned ROW = 4 * WARP;             // words of a warp in a row
 constexpr unsigned TILE = WARPS * ROWS * ROW;  // words per block
 constexpr unsigned ALL = 0xFFFFFFFF;           // lanes
 constexpr unsigned TICKETS = 32;               // words of `state` that the counter has to itself
-constexpr unsigned RESIDENT = 5;               // blocks that a multiprocessor shall have room for
-constexpr unsigned PATIENCE = 1024;            // times that a tile is asked for
+constexpr unsigned RESIDENT = 5;               // target occupancy: blocks per multiprocessor
+constexpr unsigned MAX_POLLS = 1024;           // of a tile's word before its sum is computed here
 
 // What a tile's word says, in its upper half, of the number in the lower: 4 * launch + one of these.
 constexpr unsigned TILE_ALONE = 1;  // the tile's words
@@ -50,12 +52,20 @@ static __device__ unsigned long long status(unsigned launch, unsigned what, unsi
   return static_cast<unsigned long long>(launch << 2 | what) << 32 | sum;
 }
 
+// Both are relaxed atomics of device scope.
 static __device__ void publish(unsigned long long* word, unsigned long long value) {
   atomicExch(word, value);
 }
 
-static __device__ unsigned long long published(const unsigned long long* word) {
-  return *const_cast<const volatile unsigned long long*>(word);
+// Past the L1 cache. nvcc has a built-in for it since 12.8, __nv_atomic_load_n(); this is for older ones, too.
+static __device__ unsigned long long published(unsigned long long* word) {
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 700
+  unsigned long long value;
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(__cvta_generic_to_global(word)) : "memory");
+  return value;
+#else
+  return atomicAdd(word, 0ULL);
+#endif
 }
 
 // Words i to i + 3, as far as there are so many. Aligned to 16 bytes, they come at once.
@@ -109,7 +119,7 @@ static __device__ unsigned sum_before(const unsigned* in, unsigned long long* st
     // Before the first tile stands nothing, and that is certain.
     unsigned long long* const word = &statuses[tile - (back <= tile ? back : 0)];
     unsigned long long seen = back <= tile ? published(word) : status(launch, UP_TO_END, 0);
-    for (unsigned asked = 1;; ++asked) {
+    for (unsigned polls = 1;; ++polls) {
       const unsigned what = unsigned(seen >> 32) - (launch << 2);
       const unsigned final = __ballot_sync(ALL, what == UP_TO_END);
       const unsigned open = __ballot_sync(ALL, what != UP_TO_END && what != TILE_ALONE);
@@ -119,7 +129,7 @@ static __device__ unsigned sum_before(const unsigned* in, unsigned long long* st
         if (final != 0) return sum;
         break;
       }
-      if (asked < PATIENCE) {
+      if (polls < MAX_POLLS) {
         if ((open & wanted) >> lane & 1) seen = published(word);
       } else {
         const unsigned helped = __ffs(int(open & wanted)) - 1;  // the lane whose tile is added up for it
@@ -135,8 +145,11 @@ static __device__ unsigned sum_before(const unsigned* in, unsigned long long* st
   }
 }
 
-__global__ void __launch_bounds__(BLOCK, RESIDENT)
+}  // namespace scan_look_back_detail
+
+__global__ void __launch_bounds__(scan_look_back_detail::BLOCK, scan_look_back_detail::RESIDENT)
     scan_look_back(const unsigned* __restrict__ in, unsigned* __restrict__ out, unsigned long long* state, size_t n) {
+  using namespace scan_look_back_detail;
   __shared__ unsigned long long ticket;
   __shared__ unsigned warp_total[WARPS];
   __shared__ unsigned tiles_before;

@@ -3,7 +3,7 @@
 // Exclusive prefix sum of each tile of 2 * BLOCK words, modulo 2^32, and the total of the tile: Blelloch's two sweeps
 // over a balanced tree that lies in place in shared memory.
 //
-//   lanes  Up: BLOCK lanes add, then half of them, down to one; the down sweep mirrors it. Busy lanes are packed.
+//   lanes  Up: BLOCK threads add, then half of them, down to one; the down sweep mirrors it. Busy lanes are packed.
 //   banks  At step 2^k neighbouring lanes are 2^(k+1) words apart: 2-way conflicts first, twice as many at each level,
 //          16-way in the middle of the tree, until fewer lanes than banks are left. padded.cuh is the cure.
 //
@@ -16,28 +16,27 @@
 // For a whole scan: scan `totals` the same way until one tile holds them all, then add each tile's offset
 // (add_offsets.cuh).
 
-constexpr unsigned BLOCK = 256;       // threads per block; a power of two
-constexpr unsigned TILE = 2 * BLOCK;  // words per block
-
-__global__ void __launch_bounds__(BLOCK) scan_naive(const unsigned* in, unsigned* out, unsigned* totals, size_t n) {
+__global__ void __launch_bounds__(256) scan_naive(const unsigned* in, unsigned* out, unsigned* totals, size_t n) {
+  constexpr unsigned BLOCK = 256;       // threads per block; a power of two
+  constexpr unsigned TILE = 2 * BLOCK;  // words per block
   __shared__ unsigned tree[TILE];
 
-  const unsigned lane = threadIdx.x;
-  const size_t i = size_t(blockIdx.x) * TILE + 2 * lane;
+  const unsigned tid = threadIdx.x;
+  const size_t i = size_t(blockIdx.x) * TILE + 2 * tid;
   const unsigned even = i < n ? in[i] : 0;
   const unsigned odd = i + 1 < n ? in[i + 1] : 0;
   unsigned before_even = 0, before_odd = 0, total = 0;
 
   // --- shared-memory section ---
-  tree[2 * lane] = even;
-  tree[2 * lane + 1] = odd;
+  tree[2 * tid] = even;
+  tree[2 * tid + 1] = odd;
 
   // Up: every right child gathers its left sibling.
   unsigned step = 1;
   for (unsigned busy = BLOCK; busy > 0; busy /= 2) {
-    __syncthreads();  // outside the branch: every lane must arrive
-    if (lane < busy) {
-      const unsigned left = step * (2 * lane + 1) - 1;
+    __syncthreads();  // outside the branch: every thread must arrive
+    if (tid < busy) {
+      const unsigned left = step * (2 * tid + 1) - 1;
       const unsigned right = left + step;
       tree[right] += tree[left];
     }
@@ -45,7 +44,7 @@ __global__ void __launch_bounds__(BLOCK) scan_naive(const unsigned* in, unsigned
   }
 
   // The root now holds the total. Before it stands nothing.
-  if (lane == 0) {
+  if (tid == 0) {
     total = tree[TILE - 1];
     tree[TILE - 1] = 0;
   }
@@ -54,8 +53,8 @@ __global__ void __launch_bounds__(BLOCK) scan_naive(const unsigned* in, unsigned
   for (unsigned busy = 1; busy <= BLOCK; busy *= 2) {
     step /= 2;
     __syncthreads();
-    if (lane < busy) {
-      const unsigned left = step * (2 * lane + 1) - 1;
+    if (tid < busy) {
+      const unsigned left = step * (2 * tid + 1) - 1;
       const unsigned right = left + step;
       const unsigned sibling = tree[left];
       const unsigned before = tree[right];
@@ -64,11 +63,11 @@ __global__ void __launch_bounds__(BLOCK) scan_naive(const unsigned* in, unsigned
     }
   }
   __syncthreads();
-  before_even = tree[2 * lane];
-  before_odd = tree[2 * lane + 1];
+  before_even = tree[2 * tid];
+  before_odd = tree[2 * tid + 1];
   // --- end of section ---
 
   if (i < n) out[i] = before_even;
   if (i + 1 < n) out[i + 1] = before_odd;
-  if (lane == 0) totals[blockIdx.x] = total;
+  if (tid == 0) totals[blockIdx.x] = total;
 }

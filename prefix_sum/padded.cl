@@ -26,22 +26,22 @@ __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))
 void scan_padded(__global const uint* in, __global uint* out, __global uint* totals, ulong n) {
   __local uint tree[PAD(TILE)];
 
-  const uint lane = get_local_id(0);
-  const size_t i = (size_t)get_group_id(0) * TILE + 2 * lane;
+  const uint tid = get_local_id(0);
+  const size_t i = (size_t)get_group_id(0) * TILE + 2 * tid;
   const uint even = i < n ? in[i] : 0;
   const uint odd = i + 1 < n ? in[i + 1] : 0;
   uint before_even = 0, before_odd = 0, total = 0;
 
   // --- shared-memory section ---
-  tree[PAD(2 * lane)] = even;
-  tree[PAD(2 * lane + 1)] = odd;
+  tree[PAD(2 * tid)] = even;
+  tree[PAD(2 * tid + 1)] = odd;
 
   // Up: every right child gathers its left sibling.
   uint step = 1;
   for (uint busy = BLOCK; busy > 0; busy /= 2) {
-    barrier(CLK_LOCAL_MEM_FENCE);  // outside the branch: every lane must arrive
-    if (lane < busy) {
-      const uint left = step * (2 * lane + 1) - 1;
+    barrier(CLK_LOCAL_MEM_FENCE);  // outside the branch: every work-item must arrive
+    if (tid < busy) {
+      const uint left = step * (2 * tid + 1) - 1;
       const uint right = left + step;
       tree[PAD(right)] += tree[PAD(left)];
     }
@@ -49,7 +49,7 @@ void scan_padded(__global const uint* in, __global uint* out, __global uint* tot
   }
 
   // The root now holds the total. Before it stands nothing.
-  if (lane == 0) {
+  if (tid == 0) {
     total = tree[PAD(TILE - 1)];
     tree[PAD(TILE - 1)] = 0;
   }
@@ -58,8 +58,8 @@ void scan_padded(__global const uint* in, __global uint* out, __global uint* tot
   for (uint busy = 1; busy <= BLOCK; busy *= 2) {
     step /= 2;
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (lane < busy) {
-      const uint left = step * (2 * lane + 1) - 1;
+    if (tid < busy) {
+      const uint left = step * (2 * tid + 1) - 1;
       const uint right = left + step;
       const uint sibling = tree[PAD(left)];
       const uint before = tree[PAD(right)];
@@ -68,11 +68,11 @@ void scan_padded(__global const uint* in, __global uint* out, __global uint* tot
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  before_even = tree[PAD(2 * lane)];
-  before_odd = tree[PAD(2 * lane + 1)];
+  before_even = tree[PAD(2 * tid)];
+  before_odd = tree[PAD(2 * tid + 1)];
   // --- end of section ---
 
   if (i < n) out[i] = before_even;
   if (i + 1 < n) out[i + 1] = before_odd;
-  if (lane == 0) totals[get_group_id(0)] = total;
+  if (tid == 0) totals[get_group_id(0)] = total;
 }

@@ -16,34 +16,31 @@
 // For a whole scan: scan `totals` the same way until one tile holds them all, then add each tile's offset
 // (add_offsets_wide.cuh).
 
-constexpr unsigned BLOCK = 1024;      // threads per block; a power of two
-constexpr unsigned TILE = 2 * BLOCK;  // words per block
-constexpr unsigned BANKS = 32;        // one word of padding after so many, and one after so many of these
-
-static __device__ constexpr unsigned pad(unsigned i) {
-  return i + i / BANKS + i / (BANKS * BANKS);
-}
-
-__global__ void __launch_bounds__(BLOCK)
+__global__ void __launch_bounds__(1024)
     scan_padded_twice(const unsigned* in, unsigned* out, unsigned* totals, size_t n) {
+  constexpr unsigned BLOCK = 1024;      // threads per block; a power of two
+  constexpr unsigned TILE = 2 * BLOCK;  // words per block
+  constexpr unsigned BANKS = 32;        // one word of padding after so many, and one after so many of these
+  constexpr auto pad = [](unsigned i) { return i + i / BANKS + i / (BANKS * BANKS); };
+
   __shared__ unsigned tree[pad(TILE)];
 
-  const unsigned lane = threadIdx.x;
-  const size_t i = size_t(blockIdx.x) * TILE + 2 * lane;
+  const unsigned tid = threadIdx.x;
+  const size_t i = size_t(blockIdx.x) * TILE + 2 * tid;
   const unsigned even = i < n ? in[i] : 0;
   const unsigned odd = i + 1 < n ? in[i + 1] : 0;
   unsigned before_even = 0, before_odd = 0, total = 0;
 
   // --- shared-memory section ---
-  tree[pad(2 * lane)] = even;
-  tree[pad(2 * lane + 1)] = odd;
+  tree[pad(2 * tid)] = even;
+  tree[pad(2 * tid + 1)] = odd;
 
   // Up: every right child gathers its left sibling.
   unsigned step = 1;
   for (unsigned busy = BLOCK; busy > 0; busy /= 2) {
-    __syncthreads();  // outside the branch: every lane must arrive
-    if (lane < busy) {
-      const unsigned left = step * (2 * lane + 1) - 1;
+    __syncthreads();  // outside the branch: every thread must arrive
+    if (tid < busy) {
+      const unsigned left = step * (2 * tid + 1) - 1;
       const unsigned right = left + step;
       tree[pad(right)] += tree[pad(left)];
     }
@@ -51,7 +48,7 @@ __global__ void __launch_bounds__(BLOCK)
   }
 
   // The root now holds the total. Before it stands nothing.
-  if (lane == 0) {
+  if (tid == 0) {
     total = tree[pad(TILE - 1)];
     tree[pad(TILE - 1)] = 0;
   }
@@ -60,8 +57,8 @@ __global__ void __launch_bounds__(BLOCK)
   for (unsigned busy = 1; busy <= BLOCK; busy *= 2) {
     step /= 2;
     __syncthreads();
-    if (lane < busy) {
-      const unsigned left = step * (2 * lane + 1) - 1;
+    if (tid < busy) {
+      const unsigned left = step * (2 * tid + 1) - 1;
       const unsigned right = left + step;
       const unsigned sibling = tree[pad(left)];
       const unsigned before = tree[pad(right)];
@@ -70,11 +67,11 @@ __global__ void __launch_bounds__(BLOCK)
     }
   }
   __syncthreads();
-  before_even = tree[pad(2 * lane)];
-  before_odd = tree[pad(2 * lane + 1)];
+  before_even = tree[pad(2 * tid)];
+  before_odd = tree[pad(2 * tid + 1)];
   // --- end of section ---
 
   if (i < n) out[i] = before_even;
   if (i + 1 < n) out[i + 1] = before_odd;
-  if (lane == 0) totals[blockIdx.x] = total;
+  if (tid == 0) totals[blockIdx.x] = total;
 }

@@ -29,6 +29,8 @@
 //           counts)
 //   n       any, including 0; at most (2^31 - 1) * TILE
 
+namespace scan_ring_detail {
+
 constexpr unsigned BLOCK = 512;                // threads per block; a multiple of 32
 constexpr unsigned WARP = 32;                  // lanes of a warp
 constexpr unsigned WARPS = BLOCK / WARP;       // at most 32, as one warp adds up their sums
@@ -43,7 +45,7 @@ using Word64 = unsigned long long;
 #if __CUDA_ARCH__ >= 900
 constexpr unsigned ALL = 0xFFFFFFFF;  // lanes
 constexpr unsigned TICKETS = 32;      // words of `state` that the counter has to itself
-constexpr unsigned PATIENCE = 1024;   // times that a tile is asked for
+constexpr unsigned MAX_POLLS = 1024;  // of a tile's word before its sum is computed here
 
 // What a tile's word says, in its upper half, of the number in the lower: 4 * launch + one of these.
 constexpr unsigned TILE_ALONE = 1;  // the tile's words
@@ -53,16 +55,24 @@ static __device__ Word64 status(unsigned launch, unsigned what, unsigned sum) {
   return static_cast<Word64>(launch << 2 | what) << 32 | sum;
 }
 
+// Both are relaxed atomics of device scope.
 static __device__ void publish(Word64* word, Word64 value) {
   atomicExch(word, value);
 }
 
-static __device__ Word64 published(const Word64* word) {
-  return *const_cast<const volatile Word64*>(word);
+// Past the L1 cache. nvcc has a built-in for it since 12.8, __nv_atomic_load_n(); this is for older ones, too.
+static __device__ Word64 published(Word64* word) {
+#ifdef __CUDACC__
+  Word64 value;
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(__cvta_generic_to_global(word)) : "memory");
+  return value;
+#else
+  return atomicAdd(word, 0ULL);
+#endif
 }
 
-// What CUDA C++ has no words for. A barrier counts arrivals and bytes; each time that all are there, its phase ends, and
-// the next begins.
+// CUDA C++ has no intrinsics for the following. A barrier counts arrivals and bytes; each time that all are there, its
+// phase ends, and the next begins.
 
 static __device__ unsigned shared_address(const void* pointer) {
   return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
@@ -123,7 +133,7 @@ static __device__ unsigned sum_before(const unsigned* in, Word64* statuses, unsi
   for (unsigned back = 1 + lane;; back += WARP) {
     Word64* const word = &statuses[tile - (back <= far ? back : 0)];
     Word64 seen = back <= far ? published(word) : status(launch, UP_TO_END, before_known);
-    for (unsigned asked = 1;; ++asked) {
+    for (unsigned polls = 1;; ++polls) {
       const unsigned what = unsigned(seen >> 32) - (launch << 2);
       const unsigned final = __ballot_sync(ALL, what == UP_TO_END);
       const unsigned open = __ballot_sync(ALL, what != UP_TO_END && what != TILE_ALONE);
@@ -133,7 +143,7 @@ static __device__ unsigned sum_before(const unsigned* in, Word64* statuses, unsi
         if (final != 0) return sum;
         break;
       }
-      if (asked < PATIENCE) {
+      if (polls < MAX_POLLS) {
         if ((open & wanted) >> lane & 1) seen = published(word);
       } else {
         const unsigned helped = __ffs(int(open & wanted)) - 1;  // the lane whose tile is added up for it
@@ -150,9 +160,12 @@ static __device__ unsigned sum_before(const unsigned* in, Word64* statuses, unsi
 }
 #endif
 
-__global__ void __launch_bounds__(BLOCK, 2)
-    scan_ring(const unsigned* __restrict__ in, unsigned* __restrict__ out, Word64* state, size_t n) {
+}  // namespace scan_ring_detail
+
+__global__ void __launch_bounds__(scan_ring_detail::BLOCK, 2)
+    scan_ring(const unsigned* __restrict__ in, unsigned* __restrict__ out, unsigned long long* state, size_t n) {
 #if __CUDA_ARCH__ >= 900
+  using namespace scan_ring_detail;
   extern __shared__ __align__(128) unsigned ring[];
   __shared__ Word64 full[STAGES];  // barriers: the stage's tile is there
   __shared__ unsigned tile_in[STAGES], launch_number;
@@ -260,5 +273,7 @@ __global__ void __launch_bounds__(BLOCK, 2)
       }
     }
   }
+#else
+  __trap();  // compiled for a GPU that has no copy engine: stop, rather than write nothing
 #endif
 }

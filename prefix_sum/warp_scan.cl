@@ -31,19 +31,19 @@
 
 // The word of another lane of the warp. All lanes of the group must call.
 #ifdef __NV_CL_C_VERSION
-#define DESK 1
-uint word_of(uint lane, uint word, __local uint* desk) {
+#define EXCHANGE_SLOTS 1
+uint shuffle_idx(uint lane, uint word, __local uint* exchange) {
   uint theirs;
   __asm__ volatile("shfl.sync.idx.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(theirs) : "r"(word), "r"(lane));
   return theirs;
 }
 #else
-#define DESK BLOCK  // where each lane leaves its word
-uint word_of(uint lane, uint word, __local uint* desk) {
-  desk[get_local_id(0)] = word;
+#define EXCHANGE_SLOTS BLOCK  // where each lane leaves its word
+uint shuffle_idx(uint lane, uint word, __local uint* exchange) {
+  exchange[get_local_id(0)] = word;
   barrier(CLK_LOCAL_MEM_FENCE);
-  const uint theirs = desk[get_local_id(0) / WARP * WARP + lane % WARP];
-  barrier(CLK_LOCAL_MEM_FENCE);  // the desk is free again
+  const uint theirs = exchange[get_local_id(0) / WARP * WARP + lane % WARP];
+  barrier(CLK_LOCAL_MEM_FENCE);  // the slots are free again
   return theirs;
 }
 #endif
@@ -71,16 +71,16 @@ void store(__global uint* out, ulong i, ulong n, uint before, uint4 words) {
 }
 
 // The sum of all lanes' words, in each of them.
-uint warp_sum(uint word, __local uint* desk) {
+uint warp_sum(uint word, __local uint* exchange) {
   const uint lane = get_local_id(0) % WARP;
-  for (uint bit = WARP / 2; bit > 0; bit /= 2) word += word_of(lane ^ bit, word, desk);
+  for (uint bit = WARP / 2; bit > 0; bit /= 2) word += shuffle_idx(lane ^ bit, word, exchange);
   return word;
 }
 
 __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))
 void scan_warp_scan(__global const uint* in, __global uint* out, __global uint* totals, ulong n) {
   __local uint warp_total[WARPS];
-  __local uint desk[DESK];
+  __local uint exchange[EXCHANGE_SLOTS];
 
   const uint lane = get_local_id(0) % WARP, warp = get_local_id(0) / WARP;
   const size_t first = (size_t)get_group_id(0) * TILE + warp * (ROWS * ROW) + 4 * lane;
@@ -94,17 +94,17 @@ void scan_warp_scan(__global const uint* in, __global uint* out, __global uint* 
     const uint mine = words[row].x + words[row].y + words[row].z + words[row].w;
     uint sum = mine;
     for (uint step = 1; step < WARP; step *= 2) {
-      const uint theirs = word_of(lane - step, sum, desk);
+      const uint theirs = shuffle_idx(lane - step, sum, exchange);
       if (lane >= step) sum += theirs;
     }
     before[row] = rows_before + sum - mine;
-    rows_before += word_of(WARP - 1, sum, desk);
+    rows_before += shuffle_idx(WARP - 1, sum, exchange);
   }
   if (lane == 0) warp_total[warp] = rows_before;
   barrier(CLK_LOCAL_MEM_FENCE);
   const uint other = lane < WARPS ? warp_total[lane] : 0;
-  total = warp_sum(other, desk);
-  const uint warps_before = warp_sum(lane < warp ? other : 0, desk);
+  total = warp_sum(other, exchange);
+  const uint warps_before = warp_sum(lane < warp ? other : 0, exchange);
   for (uint row = 0; row < ROWS; ++row) before[row] += warps_before;
   // --- end of section ---
 

@@ -19,6 +19,8 @@
 // For a whole scan: scan `totals` the same way until one tile holds them all, then add each tile's offset
 // (add_offsets_wide.cuh).
 
+namespace scan_warp_scan_detail {
+
 constexpr unsigned BLOCK = 256;  // threads per block; a multiple of 32, at most 1024
 constexpr unsigned WARP = 32;    // lanes of a warp
 constexpr unsigned WARPS = BLOCK / WARP;
@@ -56,7 +58,11 @@ static __device__ unsigned warp_sum(unsigned word) {
   return word;
 }
 
-__global__ void __launch_bounds__(BLOCK) scan_warp_scan(const unsigned* in, unsigned* out, unsigned* totals, size_t n) {
+}  // namespace scan_warp_scan_detail
+
+__global__ void __launch_bounds__(scan_warp_scan_detail::BLOCK)
+    scan_warp_scan(const unsigned* in, unsigned* out, unsigned* totals, size_t n) {
+  using namespace scan_warp_scan_detail;
   __shared__ unsigned warp_total[WARPS];
 
   const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;

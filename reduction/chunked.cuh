@@ -15,13 +15,10 @@
 //   n       any, including 0, which gives zero records
 // For the sum of everything reduce `out` again with one block, into other memory.
 
-constexpr unsigned WIDTH = 8;  // records at once, each with a sum of its own
-
-static __device__ uint4 add(uint4 a, uint4 b) {
-  return make_uint4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
-}
-
 __global__ void __launch_bounds__(1) reduce_chunked(const uint4* __restrict__ in, uint4* __restrict__ out, size_t n) {
+  constexpr unsigned WIDTH = 8;  // records at once, each with a sum of its own
+  const auto add = [](uint4 a, uint4 b) { return make_uint4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w); };
+
   const size_t chunk = n / gridDim.x + (n % gridDim.x != 0);
   size_t i = blockIdx.x * chunk;
   const size_t end = n < i + chunk ? n : i + chunk;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Sum of each tile of BLOCK uint4 records, component-wise, modulo 2^32: a tree over 16-byte records.
+// sequential.cl one component at a time: what a 16-byte record costs where words are served one by one.
 //
-//   lanes  Step by step the first half adds the second half to itself. Busy lanes stay packed, so whole wavefronts
-//          retire early; the last steps leave one wavefront, ever emptier.
-//   banks  Lane t reads words 4t .. 4t + 3. NVIDIA since Volta serves a 16-byte access a quarter-warp at a time:
-//          8 lanes x 4 words cover the 32 banks once, no conflict. Hardware that splits the access into words
-//          meets stride 4, four lanes in a bank: scalar.cl shows that case, packed.cl its cure.
+//   lanes  As in sequential.cl.
+//   banks  Component c of work-item t is word 4t + c: stride 4, so 32 lanes meet in 8 banks, four in each. 4-way
+//          conflicts wherever 32 lanes work. The record has an alignment of 4, which keeps a compiler from merging the
+//          four words of the tree into one access.
 //
 // Contract
 //   launch  max(1, ceil(n / BLOCK)) groups of exactly BLOCK work-items, one-dimensional
@@ -19,24 +18,34 @@
 #define BLOCK 256u  // work-items per group, records per tile; a power of two
 #endif
 
+typedef struct {
+  uint x, y, z, w;
+} Record;  // 16 bytes, alignment 4
+
 __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))
 void reduce_naive(__global const uint4* restrict in, __global uint4* restrict out, ulong n) {
-  __local uint4 part[BLOCK];
+  __local Record part[BLOCK];
 
-  const uint lane = get_local_id(0);
-  const size_t i = (size_t)get_group_id(0) * BLOCK + lane;
+  const uint tid = get_local_id(0);
+  const size_t i = (size_t)get_group_id(0) * BLOCK + tid;
   const uint4 mine = i < n ? in[i] : (uint4)(0);
 
   // --- shared-memory section ---
-  part[lane] = mine;
+  part[tid].x = mine.x;
+  part[tid].y = mine.y;
+  part[tid].z = mine.z;
+  part[tid].w = mine.w;
   barrier(CLK_LOCAL_MEM_FENCE);
   for (uint stride = BLOCK / 2; stride > 0; stride /= 2) {
-    if (lane < stride) {
-      part[lane] += part[lane + stride];
+    if (tid < stride) {
+      part[tid].x += part[tid + stride].x;
+      part[tid].y += part[tid + stride].y;
+      part[tid].z += part[tid + stride].z;
+      part[tid].w += part[tid + stride].w;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);  // outside the branch: every lane must arrive
+    barrier(CLK_LOCAL_MEM_FENCE);  // outside the branch: every work-item must arrive
   }
   // --- end of section ---
 
-  if (lane == 0) out[get_group_id(0)] = part[0];
+  if (tid == 0) out[get_group_id(0)] = (uint4)(part[0].x, part[0].y, part[0].z, part[0].w);
 }

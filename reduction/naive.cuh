@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Sum of each tile of BLOCK uint4 records, component-wise, modulo 2^32: a tree over 16-byte records.
+// sequential.cuh one component at a time: what a 16-byte record costs where words are served one by one.
 //
-//   lanes  Step by step the first half adds the second half to itself. Busy lanes stay packed, so whole warps
-//          fall idle; the last five steps leave one warp, ever emptier. (An idle warp may still issue: nvcc 13.0
-//          predicates this short branch. README.md has the measured cost.)
-//   banks  Lane t reads words 4t .. 4t + 3. NVIDIA since Volta serves a 16-byte access a quarter-warp at a time:
-//          8 lanes x 4 words cover the 32 banks once, no conflict. Hardware that splits the access into words
-//          meets stride 4, four lanes in a bank: scalar.cuh shows that case, packed.cuh its cure.
+//   lanes  As in sequential.cuh.
+//   banks  Component c of thread t is word 4t + c: stride 4, so 32 lanes meet in 8 banks, four in each. 4-way conflicts
+//          wherever 32 lanes work. The record has an alignment of 4, which keeps a compiler from merging the four
+//          words of the tree into one access.
 //
 // Contract
 //   launch  max(1, ceil(n / BLOCK)) blocks of exactly BLOCK threads, one-dimensional
@@ -16,27 +14,35 @@
 //   n       any, including 0, which gives one zero record
 // For the sum of everything reduce `out` again, into other memory, until one record is left.
 
-constexpr unsigned BLOCK = 256;  // threads per block, records per tile; a power of two
+__global__ void __launch_bounds__(256) reduce_naive(const uint4* __restrict__ in, uint4* __restrict__ out, size_t n) {
+  constexpr unsigned BLOCK = 256;  // threads per block, records per tile; a power of two
 
-__global__ void __launch_bounds__(BLOCK) reduce_naive(const uint4* __restrict__ in, uint4* __restrict__ out, size_t n) {
-  __shared__ uint4 part[BLOCK];
+  struct Record {
+    unsigned x, y, z, w;
+  };
+  static_assert(sizeof(Record) == 16 && alignof(Record) == 4, "four words");
+  __shared__ Record part[BLOCK];
 
-  const unsigned lane = threadIdx.x;
-  const size_t i = size_t(blockIdx.x) * BLOCK + lane;
+  const unsigned tid = threadIdx.x;
+  const size_t i = size_t(blockIdx.x) * BLOCK + tid;
   const uint4 mine = i < n ? in[i] : make_uint4(0, 0, 0, 0);
 
   // --- shared-memory section ---
-  part[lane] = mine;
+  part[tid].x = mine.x;
+  part[tid].y = mine.y;
+  part[tid].z = mine.z;
+  part[tid].w = mine.w;
   __syncthreads();
   for (unsigned stride = BLOCK / 2; stride > 0; stride /= 2) {
-    if (lane < stride) {
-      const uint4 a = part[lane];
-      const uint4 b = part[lane + stride];
-      part[lane] = make_uint4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
+    if (tid < stride) {
+      part[tid].x += part[tid + stride].x;
+      part[tid].y += part[tid + stride].y;
+      part[tid].z += part[tid + stride].z;
+      part[tid].w += part[tid + stride].w;
     }
-    __syncthreads();  // outside the branch: every lane must arrive
+    __syncthreads();  // outside the branch: every thread must arrive
   }
   // --- end of section ---
 
-  if (lane == 0) out[blockIdx.x] = part[0];
+  if (tid == 0) out[blockIdx.x] = make_uint4(part[0].x, part[0].y, part[0].z, part[0].w);
 }

@@ -49,7 +49,8 @@ Plan plan(const Variant& variant, Extent extent, unsigned units) {
   }
 }
 
-/// The trees have the levels of naive.cuh. What remains of them behind shuffles is a sum for each warp and their sum.
+/// The trees have the levels of sequential.cuh. What remains of them after shuffles is a sum for each warp and their
+/// sum.
 std::vector<std::string> level_names(const Variant& variant, std::string_view kernel) {
   if (kernel == "reduce_chunked") return {};
   if (kernel == "reduce_shuffle" || kernel == "reduce_streaming" || kernel == "reduce_single_pass") {

@@ -51,8 +51,8 @@ __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))
 void reduce_shuffle(__global const uint4* restrict in, __global uint4* restrict out, ulong n) {
   __local uint4 part[PARTS];
 
-  const uint lane = get_local_id(0);
-  const size_t i = (size_t)get_group_id(0) * TILE + lane;
+  const uint tid = get_local_id(0);
+  const size_t i = (size_t)get_group_id(0) * TILE + tid;
   const uint4 first = i < n ? in[i] : (uint4)(0);
   const uint4 second = i + BLOCK < n ? in[i + BLOCK] : (uint4)(0);
   const uint4 mine = first + second;
@@ -61,21 +61,21 @@ void reduce_shuffle(__global const uint4* restrict in, __global uint4* restrict 
   // --- shared-memory section ---
 #ifdef __NV_CL_C_VERSION
   sum = warp_sum(mine);
-  if (lane % WARP == 0) part[lane / WARP] = sum;
+  if (tid % WARP == 0) part[tid / WARP] = sum;
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (lane < WARP) sum = warp_sum(lane < PARTS ? part[lane] : (uint4)(0));
+  if (tid < WARP) sum = warp_sum(tid < PARTS ? part[tid] : (uint4)(0));
 #else
-  part[lane] = mine;
+  part[tid] = mine;
   barrier(CLK_LOCAL_MEM_FENCE);
   for (uint stride = BLOCK / 2; stride > 0; stride /= 2) {
-    if (lane < stride) {
-      part[lane] += part[lane + stride];
+    if (tid < stride) {
+      part[tid] += part[tid + stride];
     }
-    barrier(CLK_LOCAL_MEM_FENCE);  // outside the branch: every lane must arrive
+    barrier(CLK_LOCAL_MEM_FENCE);  // outside the branch: every work-item must arrive
   }
-  if (lane == 0) sum = part[0];
+  if (tid == 0) sum = part[0];
 #endif
   // --- end of section ---
 
-  if (lane == 0) out[get_group_id(0)] = sum;
+  if (tid == 0) out[get_group_id(0)] = sum;
 }

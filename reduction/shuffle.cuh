@@ -15,6 +15,8 @@
 //   n       any, including 0, which gives one zero record
 // For the sum of everything reduce `out` again, into other memory, until one record is left.
 
+namespace reduce_shuffle_detail {
+
 constexpr unsigned BLOCK = 256;       // threads per block; a multiple of 32, at most 1024
 constexpr unsigned TILE = 2 * BLOCK;  // records per block
 constexpr unsigned WARP = 32;
@@ -31,12 +33,15 @@ static __device__ uint4 warp_sum(uint4 sum) {
   return sum;
 }
 
-__global__ void __launch_bounds__(BLOCK)
+}  // namespace reduce_shuffle_detail
+
+__global__ void __launch_bounds__(reduce_shuffle_detail::BLOCK)
     reduce_shuffle(const uint4* __restrict__ in, uint4* __restrict__ out, size_t n) {
+  using namespace reduce_shuffle_detail;
   __shared__ uint4 part[WARPS];
 
-  const unsigned lane = threadIdx.x;
-  const size_t i = size_t(blockIdx.x) * TILE + lane;
+  const unsigned tid = threadIdx.x;
+  const size_t i = size_t(blockIdx.x) * TILE + tid;
   const uint4 first = i < n ? in[i] : make_uint4(0, 0, 0, 0);
   const uint4 second = i + BLOCK < n ? in[i + BLOCK] : make_uint4(0, 0, 0, 0);
   const uint4 mine = make_uint4(first.x + second.x, first.y + second.y, first.z + second.z, first.w + second.w);
@@ -44,10 +49,10 @@ __global__ void __launch_bounds__(BLOCK)
 
   // --- shared-memory section ---
   sum = warp_sum(mine);
-  if (lane % WARP == 0) part[lane / WARP] = sum;
+  if (tid % WARP == 0) part[tid / WARP] = sum;
   __syncthreads();
-  if (lane < WARP) sum = warp_sum(lane < WARPS ? part[lane] : make_uint4(0, 0, 0, 0));
+  if (tid < WARP) sum = warp_sum(tid < WARPS ? part[tid] : make_uint4(0, 0, 0, 0));
   // --- end of section ---
 
-  if (lane == 0) out[blockIdx.x] = sum;
+  if (tid == 0) out[blockIdx.x] = sum;
 }

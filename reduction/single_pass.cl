@@ -61,10 +61,10 @@ void reduce_single_pass(__global const uint4* restrict in, __global uint4* restr
                         ulong n) {
   __local uint4 part[PARTS];
 
-  const uint lane = get_local_id(0);
+  const uint tid = get_local_id(0);
   const size_t step = get_num_groups(0) * BLOCK;
   uint4 mine = (uint4)(0);
-  for (size_t i = get_group_id(0) * BLOCK + lane; i < n; i += LOADS * step) {
+  for (size_t i = get_group_id(0) * BLOCK + tid; i < n; i += LOADS * step) {
     uint4 record[LOADS];
 #pragma unroll
     for (uint k = 0; k < LOADS; ++k) {  // all loads before the first sum: none waits for another
@@ -77,27 +77,27 @@ void reduce_single_pass(__global const uint4* restrict in, __global uint4* restr
   uint4 sum = (uint4)(0);
 #ifdef __NV_CL_C_VERSION
   sum = warp_sum(mine);
-  if (lane % WARP == 0) part[lane / WARP] = sum;
+  if (tid % WARP == 0) part[tid / WARP] = sum;
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (lane < WARP) sum = warp_sum(lane < PARTS ? part[lane] : (uint4)(0));
+  if (tid < WARP) sum = warp_sum(tid < PARTS ? part[tid] : (uint4)(0));
 #else
-  part[lane] = mine;
+  part[tid] = mine;
   barrier(CLK_LOCAL_MEM_FENCE);
   for (uint stride = BLOCK / 2; stride > 0; stride /= 2) {
-    if (lane < stride) {
-      part[lane] += part[lane + stride];
+    if (tid < stride) {
+      part[tid] += part[tid + stride];
     }
-    barrier(CLK_LOCAL_MEM_FENCE);  // outside the branch: every lane must arrive
+    barrier(CLK_LOCAL_MEM_FENCE);  // outside the branch: every work-item must arrive
   }
-  if (lane < 4) sum = part[0];
+  if (tid < 4) sum = part[0];
 #endif
 
-  if (lane < 4) {
-    const uint component = lane == 0 ? sum.x : lane == 1 ? sum.y : lane == 2 ? sum.z : sum.w;
-    const ulong before = atom_add(&state[lane], (ulong)1 << COUNT | component);
+  if (tid < 4) {
+    const uint component = tid == 0 ? sum.x : tid == 1 ? sum.y : tid == 2 ? sum.z : sum.w;
+    const ulong before = atom_add(&state[tid], (ulong)1 << COUNT | component);
     if (before >> COUNT == get_num_groups(0) - 1) {  // nobody comes after
-      ((__global uint*)out)[lane] = (uint)before + component;
-      atom_xchg(&state[lane], 0);  // for the next launch
+      ((__global uint*)out)[tid] = (uint)before + component;
+      atom_xchg(&state[tid], 0);  // for the next launch
     }
   }
 }

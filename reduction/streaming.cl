@@ -8,7 +8,7 @@
 //          for each group: the sum of its work-items, as in shuffle.cl by shuffles on NVIDIA's GPUs, by a tree
 //          elsewhere.
 //   banks  16 sums stored by one lane each, read by 16 lanes at words 4t .. 4t + 3: no conflict, 18 passes in all,
-//          after as many records as you like. The tree has no conflict either, as in naive.cl.
+//          after as many records as you like. The tree has no conflict either, as in sequential.cl.
 //
 // Contract
 //   launch  any number of groups of exactly BLOCK work-items, one-dimensional: two for each compute unit, but no more
@@ -53,10 +53,10 @@ __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))
 void reduce_streaming(__global const uint4* restrict in, __global uint4* restrict out, ulong n) {
   __local uint4 part[PARTS];
 
-  const uint lane = get_local_id(0);
+  const uint tid = get_local_id(0);
   const size_t step = get_num_groups(0) * BLOCK;
   uint4 mine = (uint4)(0);
-  for (size_t i = get_group_id(0) * BLOCK + lane; i < n; i += LOADS * step) {
+  for (size_t i = get_group_id(0) * BLOCK + tid; i < n; i += LOADS * step) {
     uint4 record[LOADS];
 #pragma unroll
     for (uint k = 0; k < LOADS; ++k) {  // all loads before the first sum: none waits for another
@@ -70,21 +70,21 @@ void reduce_streaming(__global const uint4* restrict in, __global uint4* restric
   // --- shared-memory section ---
 #ifdef __NV_CL_C_VERSION
   sum = warp_sum(mine);
-  if (lane % WARP == 0) part[lane / WARP] = sum;
+  if (tid % WARP == 0) part[tid / WARP] = sum;
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (lane < WARP) sum = warp_sum(lane < PARTS ? part[lane] : (uint4)(0));
+  if (tid < WARP) sum = warp_sum(tid < PARTS ? part[tid] : (uint4)(0));
 #else
-  part[lane] = mine;
+  part[tid] = mine;
   barrier(CLK_LOCAL_MEM_FENCE);
   for (uint stride = BLOCK / 2; stride > 0; stride /= 2) {
-    if (lane < stride) {
-      part[lane] += part[lane + stride];
+    if (tid < stride) {
+      part[tid] += part[tid + stride];
     }
-    barrier(CLK_LOCAL_MEM_FENCE);  // outside the branch: every lane must arrive
+    barrier(CLK_LOCAL_MEM_FENCE);  // outside the branch: every work-item must arrive
   }
-  if (lane == 0) sum = part[0];
+  if (tid == 0) sum = part[0];
 #endif
   // --- end of section ---
 
-  if (lane == 0) out[get_group_id(0)] = sum;
+  if (tid == 0) out[get_group_id(0)] = sum;
 }

@@ -20,6 +20,8 @@
 //   n       any, including 0, which gives zero records
 // For the sum of everything reduce `out` again with one block, into other memory.
 
+namespace reduce_streaming_detail {
+
 constexpr unsigned BLOCK = 512;  // threads per block; a multiple of 32, at most 1024
 constexpr unsigned LOADS = 8;    // of 16 bytes, under way for each thread
 constexpr unsigned WARP = 32;
@@ -42,15 +44,18 @@ static __device__ uint4 warp_sum(uint4 record) {
   return make_uint4(warp_sum(record.x), warp_sum(record.y), warp_sum(record.z), warp_sum(record.w));
 }
 
+}  // namespace reduce_streaming_detail
+
 // Two blocks on a multiprocessor: without the 2, ptxas aims at four and has no registers for eight loads.
-__global__ void __launch_bounds__(BLOCK, 2)
+__global__ void __launch_bounds__(reduce_streaming_detail::BLOCK, 2)
     reduce_streaming(const uint4* __restrict__ in, uint4* __restrict__ out, size_t n) {
+  using namespace reduce_streaming_detail;
   __shared__ uint4 part[WARPS];
 
-  const unsigned lane = threadIdx.x;
+  const unsigned tid = threadIdx.x;
   const size_t step = size_t(gridDim.x) * BLOCK;
   uint4 mine = make_uint4(0, 0, 0, 0);
-  for (size_t i = size_t(blockIdx.x) * BLOCK + lane; i < n; i += LOADS * step) {
+  for (size_t i = size_t(blockIdx.x) * BLOCK + tid; i < n; i += LOADS * step) {
     uint4 record[LOADS];
 #pragma unroll
     for (unsigned k = 0; k < LOADS; ++k) {  // all loads before the first sum: none waits for another
@@ -63,10 +68,10 @@ __global__ void __launch_bounds__(BLOCK, 2)
 
   // --- shared-memory section ---
   sum = warp_sum(mine);
-  if (lane % WARP == 0) part[lane / WARP] = sum;
+  if (tid % WARP == 0) part[tid / WARP] = sum;
   __syncthreads();
-  if (lane < WARP) sum = warp_sum(lane < WARPS ? part[lane] : make_uint4(0, 0, 0, 0));
+  if (tid < WARP) sum = warp_sum(tid < WARPS ? part[tid] : make_uint4(0, 0, 0, 0));
   // --- end of section ---
 
-  if (lane == 0) out[blockIdx.x] = sum;
+  if (tid == 0) out[blockIdx.x] = sum;
 }

@@ -11,18 +11,18 @@ namespace bankwise::reduction {
 inline constexpr gpu::GroupShape block{256, 1}, staying{512, 1}, one_lane{1, 1};
 
 inline constexpr Variant variants[]{
-    {"modulo", block, "a tree over 16-byte records: every 2nd, then 4th, then 8th lane adds, and warps diverge"},
-    {"interleaved", block, "the same additions by the first lanes: no divergence, but bank conflicts"},
-    {"naive", block, "the first half adds the second: neither"},
-    {"scalar", block, "the tree of naive, word by word: stride 4, four lanes in a bank"},
+    {"modulo", block, "a tree over 16-byte records: every 2nd, then 4th, then 8th thread adds, and warps diverge"},
+    {"interleaved", block, "the same additions by the first threads: no divergence, but bank conflicts"},
+    {"sequential", block, "the first half adds the second: neither"},
+    {"naive", block, "the tree of sequential, word by word: stride 4, four lanes in a bank"},
     {"packed", block, "records of five words: odd stride, no conflict, four times the instructions"},
     // Records that a block takes at once.
-    {"first_add", block, "naive, but each lane adds two records while it loads", false, 512},
+    {"first_add", block, "sequential, but each thread adds two records while it loads", false, 512},
     {"shuffle", block, "warps add by shuffles: one barrier, hardly any shared memory", false, 512},
     // And blocks for each compute unit.
-    {"streaming", staying, "blocks that stay, 8 loads of 16 bytes under way for each lane", false, 512, 2},
+    {"streaming", staying, "blocks that stay, 8 loads of 16 bytes under way for each thread", false, 512, 2},
     {"single_pass", staying, "streaming in one launch: the blocks' sums meet in atomics", false, 512, 2, true},
-    {"chunked", one_lane, "for CPUs: a stretch of memory for each group of one lane, no tree", false, 4096, 4},
+    {"chunked", one_lane, "for CPUs: a stretch of memory for each group of one thread, no tree", false, 4096, 4},
     {"library", {}, "CUB's DeviceReduce", true},
 };
 

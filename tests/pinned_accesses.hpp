@@ -16,8 +16,8 @@ using AccessCounts = std::map<std::string, int>;
 inline const std::map<std::string, AccessCounts> pinned_accesses{
     {"reduction/modulo", {{"ld.shared.v4.u32", 17}, {"st.shared.v4.u32", 9}}},
     {"reduction/interleaved", {{"ld.shared.v4.u32", 17}, {"st.shared.v4.u32", 9}}},
-    {"reduction/naive", {{"ld.shared.v4.u32", 17}, {"st.shared.v4.u32", 9}}},
-    {"reduction/scalar", {{"ld.shared.u32", 68}, {"st.shared.u32", 36}}},
+    {"reduction/sequential", {{"ld.shared.v4.u32", 17}, {"st.shared.v4.u32", 9}}},
+    {"reduction/naive", {{"ld.shared.u32", 68}, {"st.shared.u32", 36}}},
     {"reduction/packed", {{"ld.shared.u32", 68}, {"st.shared.u32", 36}}},
     {"reduction/first_add", {{"ld.shared.v4.u32", 17}, {"st.shared.v4.u32", 9}}},
     {"reduction/shuffle", {{"ld.shared.v4.u32", 1}, {"st.shared.v4.u32", 1}}},

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 JOBS = [
-    ("reduction", "naive", 1, 1 << 20),
+    ("reduction", "sequential", 1, 1 << 20),
     ("reduction", "packed", 1, 1 << 20),
     ("prefix_sum", "naive", 1, 1 << 20),
     ("prefix_sum", "padded", 1, 1 << 20),

@@ -26,7 +26,7 @@ COUNTERS = {
 RUNS = 3
 # Case, height and width of what one block of these variants takes; no variants: all there are, an element for each.
 JOBS = (
-    ("reduction", 1, 256, "modulo,interleaved,naive,scalar,packed"),
+    ("reduction", 1, 256, "modulo,interleaved,sequential,naive,packed"),
     ("reduction", 1, 512, "first_add,shuffle,streaming,single_pass"),
     ("prefix_sum", 1, 512, "hillis_steele,naive,padded"),
     ("prefix_sum", 1, 2048, "padded_twice,warp_scan"),

@@ -41,7 +41,7 @@ STALLS = {
 PREFIX = {"reduction": "reduce_", "prefix_sum": "scan_", "transpose": "transpose_"}
 # Case, variants, flags.
 JOBS = (
-    ("reduction", "scalar,packed", ["--scope", "block"]),
+    ("reduction", "naive,packed", ["--scope", "block"]),
     ("prefix_sum", "naive,padded", ["--scope", "block"]),
     ("transpose", "naive,padded,tile32,tile32_padded,swizzled", ["--scope", "block"]),
     ("reduction", "single_pass", ["--n", str(1 << 28)]),

@@ -144,11 +144,11 @@ def reduction_banks() -> Picture:
     p = Picture(900, 370, "One warp reads part[lane]: where 16-byte records lie in 32 banks")
     left, size = 178, 19
     p.bank_numbers(left, 54, size)
-    for y, name, stride in ((86, "scalar", 4), (130, "packed", 5)):
+    for y, name, stride in ((86, "naive", 4), (130, "packed", 5)):
         p.label(y, f"{name}: component x", f"word {stride}t")
         p.bank_strip(left, y, size, [[stride * t] for t in range(WARP)])
     p.line(20, 164, 880, 164)
-    p.label(194, "naive: 16 bytes a lane, served a quarter-warp at a time (NVIDIA since Volta)", "words 4t .. 4t + 3")
+    p.label(194, "sequential: 16 bytes a lane, served a quarter-warp at a time (NVIDIA since Volta)", "words 4t .. 4t + 3")
     for quarter in range(4):
         y, t = 230 + 26 * quarter, range(WARP * quarter // 4, WARP * (quarter + 1) // 4)
         p.text(20, y, f"phase {quarter + 1}: t = {t[0]} .. {t[-1]}")

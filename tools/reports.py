@@ -15,7 +15,7 @@ TRAFFIC = {"reduction": 16, "prefix_sum": 8, "transpose": 8}  # bytes of an elem
 NOT_OURS = ("copy", "library")
 # From the kernel with conflicts to the one with fewer or none.
 PAIRS = (
-    ("reduction", "scalar", "packed"),
+    ("reduction", "naive", "packed"),
     ("prefix_sum", "naive", "padded"),
     ("transpose", "naive", "padded"),
     ("transpose", "tile32", "tile32_padded"),

@@ -13,11 +13,11 @@
 //   out     width x height words, row after row: out[x][y] = in[y][x]; 16-byte aligned; must not overlap `in`
 //   height, width  any; no blocks at all where one of them is 0
 
-constexpr unsigned TILE = 512;  // words along each side of a tile
-constexpr unsigned CHUNK = 4;   // words of an access, and along each side of a block of them
-
 __global__ void __launch_bounds__(1)
     transpose_blocked(const unsigned* __restrict__ in, unsigned* __restrict__ out, size_t height, size_t width) {
+  constexpr unsigned TILE = 512;  // words along each side of a tile
+  constexpr unsigned CHUNK = 4;   // words of an access, and along each side of a block of them
+
   const unsigned tiles_across = unsigned((width + TILE - 1) / TILE);
   const size_t top = size_t(blockIdx.x / tiles_across) * TILE;
   const size_t left = size_t(blockIdx.x % tiles_across) * TILE;

@@ -13,10 +13,9 @@
 //   out     width x height words, row after row: out[x][y] = in[y][x]; must not overlap `in`
 //   height, width  any; no blocks at all where one of them is 0
 
-constexpr unsigned TILE = 16;  // words along each side of a tile
-
-__global__ void __launch_bounds__(TILE* TILE)
+__global__ void __launch_bounds__(16 * 16)
     transpose_naive(const unsigned* __restrict__ in, unsigned* __restrict__ out, size_t height, size_t width) {
+  constexpr unsigned TILE = 16;  // words along each side of a tile
   __shared__ unsigned tile[TILE][TILE];
 
   const unsigned x = threadIdx.x, y = threadIdx.y;

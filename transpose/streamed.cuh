@@ -12,19 +12,18 @@
 //   out     width x height words, row after row: out[x][y] = in[y][x]; 16-byte aligned; must not overlap `in`
 //   height, width  any; no blocks at all where one of them is 0
 
-constexpr unsigned TILE = 64;               // words along each side of a tile
-constexpr unsigned LANES = 32;              // threads along a block, and columns of a patch
-constexpr unsigned WARPS = TILE / 4;        // each takes four rows,
-constexpr unsigned PATCHES = TILE / LANES;  // and their patches side by side
-constexpr unsigned CHUNKS = TILE / 4;       // of four words, in a row of the tile
-
-// Where word y of column x lies in the tile. Those of a chunk, y .. y + 3, lie side by side.
-static __device__ unsigned place(unsigned x, unsigned y) {
-  return x * TILE + (y / 4 ^ (x ^ x / 4) % 8) * 4 + y % 4;
-}
-
-__global__ void __launch_bounds__(LANES* WARPS)
+__global__ void __launch_bounds__(32 * 16)
     transpose_streamed(const unsigned* __restrict__ in, unsigned* __restrict__ out, size_t height, size_t width) {
+  constexpr unsigned TILE = 64;               // words along each side of a tile
+  constexpr unsigned LANES = 32;              // threads along a block, and columns of a patch
+  constexpr unsigned WARPS = 16;              // each takes four rows,
+  constexpr unsigned PATCHES = TILE / LANES;  // and their patches side by side
+  constexpr unsigned CHUNKS = TILE / 4;       // of four words, in a row of the tile
+  static_assert(4 * WARPS == TILE);
+
+  // Where word y of column x lies in the tile. Those of a chunk, y .. y + 3, lie side by side.
+  const auto place = [](unsigned x, unsigned y) { return x * TILE + (y / 4 ^ (x ^ x / 4) % 8) * 4 + y % 4; };
+
   __shared__ __align__(16) unsigned tile[TILE * TILE];
 
   const unsigned lane = threadIdx.x, first = 4 * threadIdx.y;    // of a patch's rows

@@ -12,11 +12,10 @@
 //   out     width x height words, row after row: out[x][y] = in[y][x]; must not overlap `in`
 //   height, width  any; no blocks at all where one of them is 0
 
-constexpr unsigned TILE = 32;  // words along each side of a tile
-constexpr unsigned ROWS = 8;   // rows of threads; each takes TILE / ROWS words
-
-__global__ void __launch_bounds__(TILE* ROWS)
+__global__ void __launch_bounds__(32 * 8)
     transpose_swizzled(const unsigned* __restrict__ in, unsigned* __restrict__ out, size_t height, size_t width) {
+  constexpr unsigned TILE = 32;  // words along each side of a tile
+  constexpr unsigned ROWS = 8;   // rows of threads; each takes TILE / ROWS words
   __shared__ unsigned tile[TILE][TILE];
 
   const unsigned x = threadIdx.x, y = threadIdx.y;

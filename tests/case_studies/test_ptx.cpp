@@ -1,30 +1,69 @@
 // SPDX-License-Identifier: MIT
 //
-// Every .cuh compiles alone (the build made the PTX that is read here), and its shared accesses are the pinned ones.
+// Every .cuh beside all others, as PTX: the build has compiled it. Shared accesses are the pinned ones, and a kernel
+// that an architecture cannot run traps there.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
+#include "tests/case_studies.hpp"
 #include "tests/catch_any.hpp"
 #include "tests/pinned_accesses.hpp"
 
+namespace {
+
+/// The text of each kernel in a file of PTX, by the kernel's name.
+std::map<std::string, std::string> kernels_in(const std::string& file) {
+  std::ifstream stream(std::filesystem::path(PTX_DIRECTORY) / file);
+  const std::string ptx{std::istreambuf_iterator<char>(stream), {}};
+  std::map<std::string, std::string> kernels;
+  const std::regex entry(R"(\.entry _Z(\d+)(\w+))");  // mangled: the name's length, and the name
+  for (std::sregex_iterator match(ptx.begin(), ptx.end(), entry), end; match != end; ++match) {
+    const std::size_t begin = match->position(), past = ptx.find(".entry", begin + 1);
+    kernels[(*match)[2].str().substr(0, std::stoul((*match)[1]))] = ptx.substr(begin, past - begin);
+  }
+  return kernels;
+}
+
+/// "transpose_tma", of "transpose/tma".
+std::string kernel_of(const std::string& file) {
+  static const std::map<std::string, std::string> prefixes{
+      {"reduction", "reduce_"}, {"prefix_sum", "scan_"}, {"transpose", "transpose_"}, {"access_patterns", "access_"}};
+  const std::size_t slash = file.find('/');
+  return prefixes.at(file.substr(0, slash)) + file.substr(slash + 1);
+}
+
+}  // namespace
+
 TEST_CASE("shared accesses in PTX are as wide and as many as pinned") {
-  std::size_t seen = 0;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(PTX_DIRECTORY)) {
-    if (entry.path().extension() != ".ptx") continue;
-    const std::string kernel = entry.path().parent_path().filename().string() + "/" + entry.path().stem().string();
-    INFO(kernel);
-    const auto pinned = pinned_accesses.find(kernel);
-    REQUIRE(pinned != pinned_accesses.end());
-    std::ifstream file(entry.path());
-    const AccessCounts counts = shared_accesses({std::istreambuf_iterator<char>(file), {}});
+  const auto kernels = kernels_in("compute_90.ptx");
+  CHECK(kernels.size() == pinned_accesses.size());
+  for (const auto& [file, pinned] : pinned_accesses) {
+    INFO(file);
+    REQUIRE(kernels.count(kernel_of(file)) == 1);
+    const AccessCounts counts = shared_accesses(kernels.at(kernel_of(file)));
     for (const auto& [access, count] : counts) UNSCOPED_INFO(access << " " << count);
 #if NVCC_IS_PINNED
-    CHECK(counts == pinned->second);
+    CHECK(counts == pinned);
 #else
-    CHECK(widths(counts) == widths(pinned->second));
+    CHECK(widths(counts) == widths(pinned));
 #endif
-    ++seen;
   }
-  CHECK(seen == pinned_accesses.size());
+}
+
+TEST_CASE("a kernel that is compiled for a GPU that cannot run it traps, and no other does") {
+  for (const auto& [file, capability] : {std::pair("compute_80.ptx", 80U), {"compute_90.ptx", 90U}}) {
+    const auto kernels = kernels_in(file);
+    unsigned traps = 0;
+    for (const bankwise::CaseStudy* study : all_case_studies) {
+      for (const auto& image : study->kernels->images) {
+        INFO(file << " " << image.name);
+        REQUIRE(kernels.count(std::string(image.name)) == 1);
+        const bool does = kernels.at(std::string(image.name)).find("trap;") != std::string::npos;
+        CHECK(does == (image.cuda_capability > capability));
+        traps += does;
+      }
+    }
+    CHECK((traps > 0) == (capability < 90));
+  }
 }

@@ -38,8 +38,8 @@ struct Mutant {
   const void* kernel;
 };
 const Mutant mutants[]{
-    {"barrier_removed", reinterpret_cast<const void*>(&barrier_removed::reduce_naive)},
-    {"barrier_for_half", reinterpret_cast<const void*>(&barrier_for_half::reduce_naive)},
+    {"barrier_removed", reinterpret_cast<const void*>(&barrier_removed::reduce_sequential)},
+    {"barrier_for_half", reinterpret_cast<const void*>(&barrier_for_half::reduce_sequential)},
     {"stores_past_the_end", reinterpret_cast<const void*>(&stores_past_the_end::scan_naive)},
     {"total_forgotten", reinterpret_cast<const void*>(&total_forgotten::scan_naive)},
     {"index_of_32_bits", reinterpret_cast<const void*>(&index_of_32_bits::scan_naive)},

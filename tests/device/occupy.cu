@@ -11,7 +11,7 @@
 
 namespace {
 
-constexpr unsigned long long longest_ns = 20'000'000'000;
+constexpr unsigned long long max_ns = 20'000'000'000;
 constexpr unsigned block = 256, probes = 256;
 constexpr unsigned here = 1, gone = 2;
 
@@ -21,14 +21,14 @@ __device__ unsigned long long nanoseconds() {
   return now;
 }
 
-/// `signs` lies in the host's memory: a word that says to leave, then one for each block.
+/// `signs` lies in host memory: a word that says to leave, then one per block.
 __global__ void occupy(volatile unsigned* signs) {
   if (threadIdx.x == 0) {
     volatile unsigned* const mine = signs + 1 + blockIdx.x;
     *mine = here;
     __threadfence_system();
     const unsigned long long begin = nanoseconds();
-    while (*signs == 0 && nanoseconds() - begin < longest_ns) {
+    while (*signs == 0 && nanoseconds() - begin < max_ns) {
 #if __CUDA_ARCH__ >= 700
       __nanosleep(10000);
 #endif
@@ -39,7 +39,7 @@ __global__ void occupy(volatile unsigned* signs) {
   __syncthreads();
 }
 
-/// counts[0]: blocks that are here now. counts[1]: the most that there have been.
+/// counts[0]: blocks that are resident now. counts[1]: the maximum so far.
 __global__ void count_neighbours(unsigned* counts) {
   if (threadIdx.x == 0) {
     atomicMax(&counts[1], atomicAdd(&counts[0], 1) + 1);
@@ -59,7 +59,7 @@ int attribute(cudaDeviceAttr name, const bankwise::gpu::DeviceInfo& device) {
 
 }  // namespace
 
-struct Occupier::Parts {
+struct OccupiedDevice::Parts {
   cudaStream_t occupied = nullptr, probe = nullptr;
   volatile unsigned* signs = nullptr;  // the host's
   unsigned* counts = nullptr;          // the device's
@@ -78,7 +78,8 @@ struct Occupier::Parts {
   }
 };
 
-Occupier::Occupier(const bankwise::gpu::DeviceInfo& device, unsigned free_units) : parts_(std::make_unique<Parts>()) {
+OccupiedDevice::OccupiedDevice(const bankwise::gpu::DeviceInfo& device, unsigned free_units)
+    : parts_(std::make_unique<Parts>()) {
   Parts& parts = *parts_;
   BANKWISE_CUDA(cudaSetDevice(device.api_index));
   const unsigned blocks = device.compute_units > free_units ? device.compute_units - free_units : 0;
@@ -97,42 +98,42 @@ Occupier::Occupier(const bankwise::gpu::DeviceInfo& device, unsigned free_units)
   for (const auto kernel : {reinterpret_cast<const void*>(&occupy), reinterpret_cast<const void*>(&count_neighbours)}) {
     BANKWISE_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
   }
-  max_at_once({block, 1});  // so that its code is there
+  max_resident({block, 1});  // so that its code is there
   if (blocks == 0) return;
   occupy<<<blocks, block, std::size_t(shared), parts.occupied>>>(static_cast<volatile unsigned*>(device_signs));
   BANKWISE_CUDA(cudaGetLastError());
   parts.blocks = blocks;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-  while (!is_whole()) {
+  while (!is_occupied()) {
     if (std::chrono::steady_clock::now() > deadline)
-      throw std::runtime_error("the device has no room for the occupier");
+      throw std::runtime_error("the device has no room for the blocks that are to occupy it");
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
 }
 
-Occupier::~Occupier() = default;
+OccupiedDevice::~OccupiedDevice() = default;
 
-bool Occupier::is_whole() const {
+bool OccupiedDevice::is_occupied() const {
   for (unsigned i = 0; i < parts_->blocks; ++i) {
     if (parts_->signs[1 + i] != here) return false;
   }
   return true;
 }
 
-unsigned Occupier::max_at_once(bankwise::gpu::GroupShape shape) const {
+unsigned OccupiedDevice::max_resident(bankwise::gpu::GroupShape shape) const {
   const cudaStream_t stream = parts_->probe;
   BANKWISE_CUDA(cudaMemsetAsync(parts_->counts, 0, 2 * sizeof(unsigned), stream));
   count_neighbours<<<probes, dim3(shape.x, shape.y), shape.dynamic_shared, stream>>>(parts_->counts);
   BANKWISE_CUDA(cudaGetLastError());
-  unsigned most = 0;
-  BANKWISE_CUDA(cudaMemcpyAsync(&most, parts_->counts + 1, sizeof most, cudaMemcpyDeviceToHost, stream));
+  unsigned max = 0;
+  BANKWISE_CUDA(cudaMemcpyAsync(&max, parts_->counts + 1, sizeof max, cudaMemcpyDeviceToHost, stream));
   BANKWISE_CUDA(cudaStreamSynchronize(stream));
-  return most;
+  return max;
 }
 
-unsigned shared_of_one_in(unsigned blocks, const bankwise::gpu::DeviceInfo& device) {
+unsigned shared_per_block(unsigned blocks, const bankwise::gpu::DeviceInfo& device) {
   constexpr int others = 4096;  // what the block has besides, and what the system takes for each
   const int all = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, device);
-  const int most = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-  return unsigned(std::min(all / int(blocks), most) - others);
+  const int max = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  return unsigned(std::min(all / int(blocks), max) - others);
 }

@@ -45,22 +45,22 @@ std::string soak(gpu::Session& session, const Law& law, const CaseStudy& study, 
   const Plan largest = plan_for(most);
   prepare(session, study, largest);
   const Memory memory = memory_for(session, study, {1, most}, largest, beyond);
-  TelescopingSum telescoping_sum(session);
-  telescoping_sum.poison(memory);
+  TelescopingSum formula(session);
+  formula.poison(memory);
 
   std::uint64_t elements = 0;
   for (std::uint64_t run = 0; run < how.launches; ++run) {
     const Extent extent{1, list[hashed_word(run) % list.size()]};
-    telescoping_sum.fill(law, memory, extent, run);
+    formula.fill(law, memory, extent, run);
     launch(session, study, plan_for(extent.width), memory);
-    telescoping_sum.check(law, memory, extent, run, beyond, run);
+    formula.check(law, memory, extent, run, beyond, run);
     elements += extent.width;
     if (run % launches_at_once != launches_at_once - 1) continue;
-    if (std::string wrong = telescoping_sum.verdict(); !wrong.empty()) return wrong;
+    if (std::string wrong = formula.verdict(); !wrong.empty()) return wrong;
   }
   std::cout << fmt::format("{} {}: {} of {}, {} launches of 0 to {} {}, {} in all\n", to_string(session.info().api),
                            session.info().name, study.name, variant.name, how.launches, most, study.element, elements);
-  return telescoping_sum.verdict();
+  return formula.verdict();
 }
 
 }  // namespace bankwise

@@ -128,16 +128,16 @@ TEST_CASE("kernels come from a directory if asked, all or none", "[command_line]
 TEST_CASE("a wrong kernel is exit code 1 and a row that says what is wrong", "[command_line]") {
   const ScratchDirectory scratch;
   fs::copy(kernels_of("reduction"), scratch.path());
-  std::string source = text_of(scratch.path() / "scalar.cl");
-  const std::string line = "part[lane].z += part[lane + stride].z;";
+  std::string source = text_of(scratch.path() / "naive.cl");
+  const std::string line = "part[tid].z += part[tid + stride].z;";
   source.replace(source.find(line), line.size(), "");
-  std::ofstream(scratch.path() / "scalar.cl") << source;
+  std::ofstream(scratch.path() / "naive.cl") << source;
   const Outcome outcome = run("reduction", "--api opencl --n 1000 --json - --kernel-dir " + scratch.path().string());
   CHECK(outcome.code == 1);
   const auto json = nlohmann::json::parse(outcome.out);
   for (const auto& row : json.at("results")) {
-    CHECK(row.at("status") == (row.at("variant") == "scalar" ? "wrong" : "ok"));
-    if (row.at("variant") == "scalar") CHECK(std::string(row.at("reason")).find("output word 2 is") == 0);
+    CHECK(row.at("status") == (row.at("variant") == "naive" ? "wrong" : "ok"));
+    if (row.at("variant") == "naive") CHECK(std::string(row.at("reason")).find("output word 2 is") == 0);
   }
 }
 

@@ -23,12 +23,12 @@ std::string verdict(gpu::Session& session, const Law& law, const CaseStudy& stud
   const Plan plan = study.plan(variant, extent, session.info().compute_units);
   prepare(session, study, plan);
   const Memory memory = memory_for(session, study, extent, plan, beyond);
-  TelescopingSum telescoping_sum(session);
-  telescoping_sum.poison(memory);
-  telescoping_sum.fill(law, memory, extent, 1);
+  TelescopingSum formula(session);
+  formula.poison(memory);
+  formula.fill(law, memory, extent, 1);
   launch(session, study, plan, memory);
-  telescoping_sum.check(law, memory, extent, 1, beyond);
-  return telescoping_sum.verdict();
+  formula.check(law, memory, extent, 1, beyond);
+  return formula.verdict();
 }
 
 /// All variants of ours.

@@ -27,8 +27,8 @@ TEST_CASE("single passes are right every time, at any size after any other", "[s
   }
 }
 
-// Those that wait lose patience at once, and tiles that never say anything have to be added up by those that come after.
-TEST_CASE("scans are right every time without patience, and though tiles are silent", "[soak]") {
+// Blocks that wait give up polling at once, and tiles that never publish have to be added up by later blocks.
+TEST_CASE("scans are right every time that they give up polling at once, and though tiles are silent", "[soak]") {
   for (const auto& device : devices_under_test()) {
     const bool is_cuda = device.api == gpu::Api::cuda;
     const std::vector<std::string_view> names =
@@ -80,15 +80,15 @@ std::string twice(const gpu::DeviceInfo& device, const CaseStudy& study, const V
   const Plan plan = study.plan(variant, extent, device.compute_units);
   prepare(*session, study, plan);
   const Memory memory = memory_for(*session, study, room, study.plan(variant, room, device.compute_units), beyond);
-  TelescopingSum telescoping_sum(*session);
-  telescoping_sum.poison(memory);
+  TelescopingSum formula(*session);
+  formula.poison(memory);
   for (std::uint64_t run = 0; run < 2; ++run) {
-    telescoping_sum.fill(prefix_sum_law, memory, extent, run);
+    formula.fill(prefix_sum_law, memory, extent, run);
     launch(*session, study, plan, memory);
     then(*session, memory);
-    telescoping_sum.check(prefix_sum_law, memory, extent, run, beyond, run);
+    formula.check(prefix_sum_law, memory, extent, run, beyond, run);
   }
-  return telescoping_sum.verdict();
+  return formula.verdict();
 }
 
 }  // namespace

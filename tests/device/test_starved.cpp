@@ -24,13 +24,13 @@ struct Starved {
   const Variant* variant;
 };
 
-/// Multiprocessors that a occupier leaves, and how many blocks at a time fit on one of them; 0: as many as fit by themselves.
+/// Multiprocessors that are left free, and how many blocks may be resident on one of them; 0: as many as fit.
 struct Room {
-  unsigned units, at_once;
+  unsigned units, resident;
 };
 constexpr Room rooms[]{{1, 1}, {1, 2}, {1, 0}, {2, 1}, {9, 0}};
 
-/// The occupier is a CUDA kernel.
+/// The kernel that occupies a device is CUDA's.
 std::vector<gpu::DeviceInfo> cuda_devices_under_test() {
   std::vector<gpu::DeviceInfo> found;
   std::ranges::copy_if(devices_under_test(), std::back_inserter(found),
@@ -38,51 +38,51 @@ std::vector<gpu::DeviceInfo> cuda_devices_under_test() {
   return found;
 }
 
-constexpr std::uint64_t beyond = 64;  // words behind a result that must stay as they are
+constexpr std::uint64_t beyond = 64;  // words past a result that must stay as they are
 
 /// Several launches in each room, of sizes up to 600 tiles, in the plan's own grid or in one of `blocks`.
 void starve(const gpu::DeviceInfo& device, gpu::Session& session, const Starved& starved, std::uint64_t blocks = 0) {
   const auto& [law, study, variant] = starved;
-  const std::uint64_t tile = variant->tile, most = 600 * tile + 123;
-  const auto plan_for = [&, study = study, variant = variant](std::uint64_t n, unsigned at_once) {
+  const std::uint64_t tile = variant->tile, max_n = 600 * tile + 123;
+  const auto plan_for = [&, study = study, variant = variant](std::uint64_t n, unsigned resident) {
     Plan plan = study->plan(*variant, {1, n}, device.compute_units);
     Launch& launch = plan.launches.front();
     if (blocks != 0) launch.groups = std::min(blocks, tiles(n, tile, 1));
     unsigned& shared = launch.group.dynamic_shared;
-    if (at_once != 0) shared = std::max(shared, shared_of_one_in(at_once, device));
+    if (resident != 0) shared = std::max(shared, shared_per_block(resident, device));
     return plan;
   };
-  const Plan largest = plan_for(most, 0);
-  const Memory memory = memory_for(session, *study, {1, most}, largest, beyond);
-  TelescopingSum telescoping_sum(session);
-  telescoping_sum.poison(memory);
+  const Plan largest = plan_for(max_n, 0);
+  const Memory memory = memory_for(session, *study, {1, max_n}, largest, beyond);
+  TelescopingSum formula(session);
+  formula.poison(memory);
   std::uint64_t run = 0;
-  const auto launch_checked = [&, law = law, study = study](std::uint64_t n, unsigned at_once) {
-    telescoping_sum.fill(*law, memory, {1, n}, run);
-    launch(session, *study, plan_for(n, at_once), memory);
-    telescoping_sum.check(*law, memory, {1, n}, run, beyond, run);
+  const auto launch_checked = [&, law = law, study = study](std::uint64_t n, unsigned resident) {
+    formula.fill(*law, memory, {1, n}, run);
+    launch(session, *study, plan_for(n, resident), memory);
+    formula.check(*law, memory, {1, n}, run, beyond, run);
     ++run;
   };
 
   for (const Room room : rooms) {
-    prepare(session, *study, plan_for(most, room.at_once));
-    launch_checked(most, room.at_once);  // with all the room there is: from here on all code is there
-    REQUIRE(telescoping_sum.verdict() == "");
-    const Occupier occupier(device, room.units);
-    const unsigned max_at_once = occupier.max_at_once(plan_for(most, room.at_once).launches.front().group);
-    for (const std::uint64_t n : {most, tile - 1, 3 * tile + 5, std::uint64_t{1}, 100 * tile + 7, most, most}) {
-      launch_checked(n, room.at_once);
+    prepare(session, *study, plan_for(max_n, room.resident));
+    launch_checked(max_n, room.resident);  // on the free device: this loads the code
+    REQUIRE(formula.verdict() == "");
+    const OccupiedDevice occupied(device, room.units);
+    const unsigned max_resident = occupied.max_resident(plan_for(max_n, room.resident).launches.front().group);
+    for (const std::uint64_t n : {max_n, tile - 1, 3 * tile + 5, std::uint64_t{1}, 100 * tile + 7, max_n, max_n}) {
+      launch_checked(n, room.resident);
     }
-    const std::string verdict = telescoping_sum.verdict();
-    const bool was_whole = occupier.is_whole();
-    const std::string where = fmt::format("{}: {}, {} blocks, at most {} at a time", device.name, variant->name,
-                                          plan_for(most, room.at_once).launches.front().groups, max_at_once);
+    const std::string verdict = formula.verdict();
+    const bool stayed_occupied = occupied.is_occupied();
+    const std::string where = fmt::format("{}: {}, {} blocks, at most {} resident", device.name, variant->name,
+                                          plan_for(max_n, room.resident).launches.front().groups, max_resident);
     std::cout << where << '\n';
     INFO(where);
     CHECK(verdict == "");
-    CHECK(was_whole);  // or there was more room than that
-    CHECK(max_at_once >= 1);
-    if (room.at_once != 0) CHECK(max_at_once <= room.units * room.at_once);
+    CHECK(stayed_occupied);  // or there was more room than that
+    CHECK(max_resident >= 1);
+    if (room.resident != 0) CHECK(max_resident <= room.units * room.resident);
   }
 }
 
@@ -100,7 +100,8 @@ TEST_CASE("single passes end and are right with room for one block, or a few, at
   }
 }
 
-TEST_CASE("scans without patience, and with silent tiles, end and are right with hardly any room", "[starved]") {
+TEST_CASE("scans that give up polling at once, and with silent tiles, end and are right with hardly any room",
+          "[starved]") {
   for (const auto& device : cuda_devices_under_test()) {
     const auto session = gpu::open(device);
     for (const char* name : {"never_waits", "silent_tiles", "ring_never_waits", "ring_silent_tiles"}) {

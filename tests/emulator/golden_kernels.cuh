@@ -6,43 +6,43 @@
 template <unsigned GROUP>
 __global__ void reduce_modulo(const unsigned* in, unsigned* out) {
   __shared__ unsigned part[GROUP];
-  const unsigned lane = threadIdx.x;
-  part[lane] = in[lane];
+  const unsigned tid = threadIdx.x;
+  part[tid] = in[tid];
   __syncthreads();
   for (unsigned s = 1; s < GROUP; s *= 2) {
-    if (lane % (2 * s) == 0) part[lane] += part[lane + s];
+    if (tid % (2 * s) == 0) part[tid] += part[tid + s];
     __syncthreads();
   }
-  if (lane == 0) *out = part[0];
+  if (tid == 0) *out = part[0];
 }
 
 /// The same tree with busy lanes packed: whole warps fall idle, and the stride makes bank conflicts (Harris, kernel 2).
 template <unsigned GROUP>
 __global__ void reduce_interleaved(const unsigned* in, unsigned* out) {
   __shared__ unsigned part[GROUP];
-  const unsigned lane = threadIdx.x;
-  part[lane] = in[lane];
+  const unsigned tid = threadIdx.x;
+  part[tid] = in[tid];
   __syncthreads();
   for (unsigned s = 1; s < GROUP; s *= 2) {
-    const unsigned i = 2 * s * lane;
+    const unsigned i = 2 * s * tid;
     if (i < GROUP) part[i] += part[i + s];
     __syncthreads();
   }
-  if (lane == 0) *out = part[0];
+  if (tid == 0) *out = part[0];
 }
 
 /// Packed lanes on neighbouring words (Harris, kernel 3).
 template <unsigned GROUP>
 __global__ void reduce_sequential(const unsigned* in, unsigned* out) {
   __shared__ unsigned part[GROUP];
-  const unsigned lane = threadIdx.x;
-  part[lane] = in[lane];
+  const unsigned tid = threadIdx.x;
+  part[tid] = in[tid];
   __syncthreads();
   for (unsigned s = GROUP / 2; s > 0; s /= 2) {
-    if (lane < s) part[lane] += part[lane + s];
+    if (tid < s) part[tid] += part[tid + s];
     __syncthreads();
   }
-  if (lane == 0) *out = part[0];
+  if (tid == 0) *out = part[0];
 }
 
 /// Where word i lies: one word of padding after every 2^shift, for each shift.
@@ -101,39 +101,39 @@ __global__ void transpose_tile(const unsigned* in, unsigned* out) {
 template <class Record>
 __global__ void reduce_words(const uint4* in, uint4* out) {
   __shared__ Record part[256];
-  const unsigned lane = threadIdx.x;
-  const uint4 mine = in[lane];
-  part[lane].data.x = mine.x;
-  part[lane].data.y = mine.y;
-  part[lane].data.z = mine.z;
-  part[lane].data.w = mine.w;
+  const unsigned tid = threadIdx.x;
+  const uint4 mine = in[tid];
+  part[tid].data.x = mine.x;
+  part[tid].data.y = mine.y;
+  part[tid].data.z = mine.z;
+  part[tid].data.w = mine.w;
   __syncthreads();
   for (unsigned s = 128; s > 0; s /= 2) {
-    if (lane < s) {
-      part[lane].data.x += part[lane + s].data.x;
-      part[lane].data.y += part[lane + s].data.y;
-      part[lane].data.z += part[lane + s].data.z;
-      part[lane].data.w += part[lane + s].data.w;
+    if (tid < s) {
+      part[tid].data.x += part[tid + s].data.x;
+      part[tid].data.y += part[tid + s].data.y;
+      part[tid].data.z += part[tid + s].data.z;
+      part[tid].data.w += part[tid + s].data.w;
     }
     __syncthreads();
   }
-  if (lane == 0) *out = make_uint4(part[0].data.x, part[0].data.y, part[0].data.z, part[0].data.w);
+  if (tid == 0) *out = make_uint4(part[0].data.x, part[0].data.y, part[0].data.z, part[0].data.w);
 }
 
 /// The same records, each taken as a whole.
 __global__ void reduce_vectors(const uint4* in, uint4* out) {
   __shared__ uint4 part[256];
-  const unsigned lane = threadIdx.x;
-  part[lane] = in[lane];
+  const unsigned tid = threadIdx.x;
+  part[tid] = in[tid];
   __syncthreads();
   for (unsigned s = 128; s > 0; s /= 2) {
-    if (lane < s) {
-      const uint4 a = part[lane], b = part[lane + s];
-      part[lane] = make_uint4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
+    if (tid < s) {
+      const uint4 a = part[tid], b = part[tid + s];
+      part[tid] = make_uint4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
     }
     __syncthreads();
   }
-  if (lane == 0) *out = part[0];
+  if (tid == 0) *out = part[0];
 }
 
 /// The same where a record may lie anywhere, as one does that is packed without aligned(4): a word is four loads or
@@ -143,7 +143,7 @@ __global__ void reduce_bytes(const uint4* in, uint4* out) {
     unsigned char data[16], pad[4];
   };
   __shared__ Record part[256];
-  const unsigned lane = threadIdx.x;
+  const unsigned tid = threadIdx.x;
   const auto load = [](const Record& record, unsigned word) {
     unsigned value = 0;
     for (unsigned i = 0; i < 4; ++i) value |= unsigned(record.data[4 * word + i]) << (8 * i);
@@ -152,20 +152,20 @@ __global__ void reduce_bytes(const uint4* in, uint4* out) {
   const auto store = [](Record& record, unsigned word, unsigned value) {
     for (unsigned i = 0; i < 4; ++i) record.data[4 * word + i] = static_cast<unsigned char>(value >> (8 * i));
   };
-  store(part[lane], 0, in[lane].x);
-  store(part[lane], 1, in[lane].y);
-  store(part[lane], 2, in[lane].z);
-  store(part[lane], 3, in[lane].w);
+  store(part[tid], 0, in[tid].x);
+  store(part[tid], 1, in[tid].y);
+  store(part[tid], 2, in[tid].z);
+  store(part[tid], 3, in[tid].w);
   __syncthreads();
   for (unsigned s = 128; s > 0; s /= 2) {
-    if (lane < s) {
+    if (tid < s) {
       for (unsigned word = 0; word < 4; ++word) {
-        store(part[lane], word, load(part[lane], word) + load(part[lane + s], word));
+        store(part[tid], word, load(part[tid], word) + load(part[tid + s], word));
       }
     }
     __syncthreads();
   }
-  if (lane == 0) *out = make_uint4(load(part[0], 0), load(part[0], 1), load(part[0], 2), load(part[0], 3));
+  if (tid == 0) *out = make_uint4(load(part[0], 0), load(part[0], 1), load(part[0], 2), load(part[0], 3));
 }
 
 struct __attribute__((packed, aligned(4))) FourWords {

@@ -36,13 +36,13 @@ std::vector<Extent> edges(const CaseStudy& study) {
 ///               lanes of which meet in a bank at strides 1, 2 and 4: 2 * 16 passes for each stride could be spared, 318.
 /// reduce_interleaved  The same additions by the first lanes: 4 + 2 + 1 whole warps and the beginning of one. Lane k is
 ///               at word 8 * stride * k, so of the 8 lanes of a quarter 2, 4, 8 meet, and 8, 8 and all that are left later:
-///               3 * (4 * 4 * 2 + 2 * 4 * 4 + 1 * 4 * 8 + 2 * 8 + 8 + 4 + 2 + 1) = 381, and 414 again. The ideal is naive's.
-/// reduce_naive  16-byte accesses, four passes for a whole warp. 8 warps store the tile: 32. Strides 128, 64 and 32 have
+///               3 * (4 * 4 * 2 + 2 * 4 * 4 + 1 * 4 * 8 + 2 * 8 + 8 + 4 + 2 + 1) = 381, and 414 again. The ideal is sequential's.
+/// reduce_sequential  16-byte accesses, four passes for a whole warp. 8 warps store the tile: 32. Strides 128, 64 and 32 have
 ///               4 + 2 + 1 whole warps, three accesses each: 84. Strides 16 and 8 fill two quarters and one, 4 to 1 one:
 ///               3 * (2 + 1 + 1 + 1 + 1) = 18. One lane reads the result: 1. Together 135.
-/// reduce_scalar, _packed  Four accesses for each of those. 12 warps have work in the tree: (3 * 12 + 8 + 1) * 4 = 180.
+/// reduce_naive, _packed  Four accesses for each of those. 12 warps have work in the tree: (3 * 12 + 8 + 1) * 4 = 180.
 ///               At stride 4, 32 lanes share a bank by four, 16 by two, fewer not at all: 540.
-/// reduce_first_add  reduce_naive's tree.
+/// reduce_first_add  reduce_sequential's tree.
 /// reduce_shuffle, _streaming  A lane of each warp stores, 8 or 16 accesses of one pass; 8 or 16 lanes read, one or two.
 /// scan_hillis_steele  16 warps store the tile: 16. In each of 9 steps they all store; step 1, 2, 4 ... leaves out as many
 ///               lanes' loads, so 16 warps load five times, then 15, 14, 12, 8. 16 read the result. 16 + 144 + 129 + 16 = 305.
@@ -63,8 +63,8 @@ struct Pinned {
 };
 constexpr Pinned pinned[]{
     {"reduce_modulo", 414, 318},        {"reduce_interleaved", 414, 135},    {"reduce_first_add", 135, 135},
-    {"reduce_shuffle", 9, 9},           {"reduce_streaming", 18, 18},        {"reduce_naive", 135, 135},
-    {"reduce_scalar", 540, 180},        {"reduce_packed", 180, 180},         {"scan_hillis_steele", 305, 305},
+    {"reduce_shuffle", 9, 9},           {"reduce_streaming", 18, 18},        {"reduce_sequential", 135, 135},
+    {"reduce_naive", 540, 180},         {"reduce_packed", 180, 180},         {"scan_hillis_steele", 305, 305},
     {"scan_padded_twice", 606, 606},    {"scan_warp_scan", 16, 16},          {"scan_naive", 731, 174},
     {"scan_padded", 174, 174},          {"transpose_naive", 72, 16},         {"transpose_padded", 32, 16},
     {"transpose_tile32", 1056, 64},     {"transpose_tile32_padded", 64, 64}, {"transpose_swizzled", 64, 64},

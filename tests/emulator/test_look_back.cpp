@@ -11,7 +11,7 @@
 namespace sound {
 #include "prefix_sum/look_back.cuh"
 }
-namespace impatient {
+namespace gives_up_at_once {
 #include "mutants/never_waits.cuh"
 }
 namespace silent {
@@ -42,15 +42,18 @@ struct Scan {
   unsigned block, dynamic_shared, max_blocks;
 };
 constexpr unsigned as_many_as_tiles = ~0U;
-const Scan look_back{"look_back", sound::scan_look_back, sound::TILE, sound::BLOCK, 0, as_many_as_tiles};
-const Scan never_waits{"never_waits",   impatient::scan_look_back, impatient::TILE, impatient::BLOCK, 0,
-                       as_many_as_tiles};
-const Scan tile_3_is_silent{"tile_3_is_silent", silent::scan_look_back, silent::TILE, silent::BLOCK, 0,
-                            as_many_as_tiles};
+/// look_back.cuh, sound or mutated: launched alike.
+Scan looks_back(const char* name, Kernel kernel) {
+  using namespace sound::scan_look_back_detail;
+  return {name, kernel, TILE, BLOCK, 0, as_many_as_tiles};
+}
+const Scan look_back = looks_back("look_back", sound::scan_look_back);
+const Scan never_waits = looks_back("never_waits", gives_up_at_once::scan_look_back);
+const Scan tile_3_is_silent = looks_back("tile_3_is_silent", silent::scan_look_back);
 
 Scan ring(unsigned blocks) {
-  using namespace engineless;
-  return {"ring", scan_ring, TILE, engineless::BLOCK, STAGES * TILE * 4, blocks};
+  using namespace engineless::scan_ring_detail;
+  return {"ring", engineless::scan_ring, TILE, BLOCK, STAGES * TILE * 4, blocks};
 }
 
 State state_for(const Scan& scan, std::size_t n) {

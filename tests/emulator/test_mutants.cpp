@@ -32,11 +32,11 @@ TEST_CASE("a barrier that was removed is a race") {
   const std::vector<uint4> in(256, make_uint4(1, 2, 3, 4));
   std::vector<uint4> out(1);
   const auto found = diagnosis_of(
-      [&] { emulate(barrier::reduce_naive, {.grid = 1, .block = 256}, in.data(), out.data(), in.size()); });
+      [&] { emulate(barrier::reduce_sequential, {.grid = 1, .block = 256}, in.data(), out.data(), in.size()); });
   REQUIRE(found);
   CHECK(found->fault == Fault::race);
   // Warp 0 goes on to the next step and reads what warp 2 has not added up.
-  CHECK(found->site.line == line_with(mutant("barrier_removed"), "const uint4 b = part[lane + stride]"));
+  CHECK(found->site.line == line_with(mutant("barrier_removed"), "const uint4 b = part[tid + stride]"));
   CHECK(found->site.file == mutant("barrier_removed"));
 }
 

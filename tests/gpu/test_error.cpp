@@ -44,3 +44,27 @@ TEST_CASE("a kernel may need a compute capability, which goes for NVIDIA's devic
   CHECK_THROWS_WITH(require_capability(device, "transpose_persisting", 80),
                     "transpose_persisting needs compute capability 8.0; a GPU has 7.5");
 }
+
+TEST_CASE("a kernel that was built in one form has no handle of the other, and says how to get it") {
+  const int once = 0, repeated = 0;
+  KernelImage image;
+  image.name = "reduce_naive";
+  image.has_section = true;
+  const auto why_not = [&](Form form) {
+    try {
+      (void)cuda_handle(image, form);
+    } catch (const Unsupported& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(why_not(Form::once) == "reduce_naive was not built for CUDA");
+  CHECK(why_not(Form::repeated) == "reduce_naive was not built for CUDA");
+  image.cuda = &once;
+  CHECK(cuda_handle(image, Form::once) == &once);
+  CHECK(
+      why_not(Form::repeated) ==
+      "reduce_naive was built without the form that repeats its section; configure with -D BANKWISE_CUDA_REPEATED=ON");
+  image.cuda_repeated = &repeated;
+  CHECK(cuda_handle(image, Form::repeated) == &repeated);
+}

@@ -41,7 +41,7 @@ JobModel model() {
   return model;  // and no atomics: the model lacks their cost
 }
 
-/// naive with counters and a model, scalar with counters alone, packed without permission.
+/// sequential with counters and a model, naive with counters alone, packed without permission.
 Report make_report() {
   Report report{&reduction::case_study(), {"reduction", "--counters"}, {}, {}, {}};
   gpu::DeviceInfo device;
@@ -56,7 +56,7 @@ Report make_report() {
   row.status = Status::ok;
   row.architecture = &sm_90();
   row.stop = "quiet";
-  for (const char* name : {"naive", "scalar", "packed"}) {
+  for (const char* name : {"sequential", "naive", "packed"}) {
     row.variant = name;
     report.results.push_back(row);
   }

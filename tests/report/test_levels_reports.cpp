@@ -116,7 +116,7 @@ TEST_CASE("the picture is well-formed, with a panel for each variant") {
     CHECK(svg.find("gfx942") == std::string::npos);  // the first architecture alone
   }
   const std::string svg = levels_svg(report_of(reduction::case_study(), {1, 5000}, {"sm_90"}));
-  CHECK(count(svg, "add 32, lanes 0 to 31: conflicts 0") == 3);   // naive, packed, first_add
-  CHECK(count(svg, "add 32, lanes 0 to 31: conflicts 3") == 1);   // scalar: four lanes in a bank
+  CHECK(count(svg, "add 32, lanes 0 to 31: conflicts 0") == 3);   // sequential, packed, first_add
+  CHECK(count(svg, "add 32, lanes 0 to 31: conflicts 3") == 1);   // naive: four lanes in a bank
   CHECK(count(svg, "add 32, lanes 0 to 31: conflicts 28") == 1);  // interleaved: eight in each of four quarters
 }

@@ -260,7 +260,7 @@ TEST_CASE("every variant has its kernel, and every kernel its port") {
       CHECK(image.opencl_file.empty() != image.why_not_ported.empty());
 #if BANKWISE_HAVE_CUDA
       CHECK(image.cuda != nullptr);
-      CHECK((image.cuda_repeated != nullptr) == image.has_section);
+      CHECK((image.cuda_repeated != nullptr) == (image.has_section && BANKWISE_CUDA_REPEATED));
 #endif
     }
   }

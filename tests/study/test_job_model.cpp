@@ -18,7 +18,7 @@ JobModel model_of(const CaseStudy& study, std::string_view name, Extent extent, 
 
 TEST_CASE("a job costs what its blocks do, launch by launch") {
   // docs/results/nvidia_h200/counters.md has a block's emulated numbers. 4096 blocks, then 16, then one.
-  const JobModel reduced = model_of(reduction::case_study(), "scalar", {1, 1 << 20});
+  const JobModel reduced = model_of(reduction::case_study(), "naive", {1, 1 << 20});
   INFO(reduced.reason);
   constexpr std::uint64_t blocks = 4096 + 16 + 1;
   CHECK(reduced.loads->passes == blocks * 276);

@@ -44,19 +44,20 @@ constexpr Extent many{1, 1 << 20}, matrix{1024, 1024};
 
 TEST_CASE("levels of the reduction") {
   // 16-byte accesses, four passes for a whole warp; two loads and a store for each lane that adds.
-  CHECK(rows(one(reduction::case_study(), "naive", "sm_90", many)) == std::vector<Row>{{"load", 256, 8, 8, 32, 32},
-                                                                                       {"add 128", 128, 4, 12, 48, 48},
-                                                                                       {"add 64", 64, 2, 6, 24, 24},
-                                                                                       {"add 32", 32, 1, 3, 12, 12},
-                                                                                       {"add 16", 16, 1, 3, 6, 6},
-                                                                                       {"add 8", 8, 1, 3, 3, 3},
-                                                                                       {"add 4", 4, 1, 3, 3, 3},
-                                                                                       {"add 2", 2, 1, 3, 3, 3},
-                                                                                       {"add 1", 1, 1, 3, 3, 3},
-                                                                                       {"store", 1, 1, 1, 1, 1}});
-  const auto scalar = rows(one(reduction::case_study(), "scalar", "sm_90", many));
-  CHECK(scalar[1] == Row{"add 128", 128, 4, 48, 192, 48});  // stride 4: four lanes in a bank
-  CHECK(scalar[4] == Row{"add 16", 16, 1, 12, 24, 12});
+  CHECK(rows(one(reduction::case_study(), "sequential", "sm_90", many)) ==
+        std::vector<Row>{{"load", 256, 8, 8, 32, 32},
+                         {"add 128", 128, 4, 12, 48, 48},
+                         {"add 64", 64, 2, 6, 24, 24},
+                         {"add 32", 32, 1, 3, 12, 12},
+                         {"add 16", 16, 1, 3, 6, 6},
+                         {"add 8", 8, 1, 3, 3, 3},
+                         {"add 4", 4, 1, 3, 3, 3},
+                         {"add 2", 2, 1, 3, 3, 3},
+                         {"add 1", 1, 1, 3, 3, 3},
+                         {"store", 1, 1, 1, 1, 1}});
+  const auto naive = rows(one(reduction::case_study(), "naive", "sm_90", many));
+  CHECK(naive[1] == Row{"add 128", 128, 4, 48, 192, 48});  // stride 4: four lanes in a bank
+  CHECK(naive[4] == Row{"add 16", 16, 1, 12, 24, 12});
 }
 
 TEST_CASE("levels of the scan, against the table of a 512-item up-sweep") {
@@ -151,10 +152,10 @@ TEST_CASE("a name for every level that touches shared memory, in every problem")
 }
 
 TEST_CASE("the largest problems take no memory, and what CUDA cannot launch has its reason") {
-  const VariantLevels large = one(reduction::case_study(), "naive", "sm_90", {1, max_elements / 4});  // 4 TiB
+  const VariantLevels large = one(reduction::case_study(), "sequential", "sm_90", {1, max_elements / 4});  // 4 TiB
   CHECK(large.reason == "");
   CHECK(large.costs.value_or(emulator::Costs{}).passes == 135);
-  const VariantLevels too_large = one(reduction::case_study(), "naive", "sm_90", {1, max_elements});
+  const VariantLevels too_large = one(reduction::case_study(), "sequential", "sm_90", {1, max_elements});
   CHECK(too_large.reason == "no CUDA grid has 4294967296 blocks; at most 2147483647");
   CHECK_FALSE(too_large.costs);
   CHECK(one(prefix_sum::case_study(), "naive", "sm_90", {1, 0}).costs.value_or(emulator::Costs{}).passes == 731);

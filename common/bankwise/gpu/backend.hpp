@@ -22,4 +22,7 @@ std::unique_ptr<Session> open_opencl(const DeviceInfo& device);
 /// Error: Unsupported if the device is NVIDIA's and of a lower compute capability than this (90: 9.0).
 void require_capability(const DeviceInfo& device, std::string_view kernel, unsigned least);
 
+/// The host's handle of a kernel's __global__ function in one of its forms. Error: Unsupported if this build lacks it.
+const void* cuda_handle(const KernelImage& image, Form form);
+
 }  // namespace bankwise::gpu

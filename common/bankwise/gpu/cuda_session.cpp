@@ -106,7 +106,7 @@ class CudaSession : public Session {
     use();
     require_capability(info_, image.name, image.cuda_capability);
     cudaFuncAttributes attributes{};
-    const cudaError_t code = cudaFuncGetAttributes(&attributes, handle(image, form));
+    const cudaError_t code = cudaFuncGetAttributes(&attributes, cuda_handle(image, form));
     if (code == cudaErrorNoKernelImageForDevice || code == cudaErrorInvalidDeviceFunction) {
       (void)cudaGetLastError();
       throw Unsupported(
@@ -140,7 +140,7 @@ class CudaSession : public Session {
       }
     }
     gate_->count();
-    BANKWISE_CUDA(cudaLaunchKernel(handle(image, form), dim3(unsigned(groups)), dim3(group.x, group.y),
+    BANKWISE_CUDA(cudaLaunchKernel(cuda_handle(image, form), dim3(unsigned(groups)), dim3(group.x, group.y),
                                    addresses.data(), group.dynamic_shared, stream_.get()));
   }
 
@@ -197,15 +197,8 @@ class CudaSession : public Session {
       throw Unsupported(fmt::format("{} needs {} bytes of shared memory; this device has {}", image.name,
                                     own + group.dynamic_shared, most));
     }
-    BANKWISE_CUDA(cudaFuncSetAttribute(handle(image, form), cudaFuncAttributeMaxDynamicSharedMemorySize,
+    BANKWISE_CUDA(cudaFuncSetAttribute(cuda_handle(image, form), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                        int(group.dynamic_shared)));
-  }
-
-  static const void* handle(const KernelImage& image, Form form) {
-    const void* handle = form == Form::once ? image.cuda : image.cuda_repeated;
-    if (handle == nullptr && !image.why_not_ported.empty()) throw Unsupported(std::string(image.why_not_ported));
-    if (handle == nullptr) throw Unsupported(fmt::format("{} was not built for CUDA", image.name));
-    return handle;
   }
 
   DeviceInfo info_;

@@ -60,6 +60,17 @@ void require_capability(const DeviceInfo& device, std::string_view kernel, unsig
                                 device.name, capability / 10, capability % 10));
 }
 
+const void* cuda_handle(const KernelImage& image, Form form) {
+  const void* handle = form == Form::once ? image.cuda : image.cuda_repeated;
+  if (handle != nullptr) return handle;
+  if (!image.why_not_ported.empty()) throw Unsupported(std::string(image.why_not_ported));
+  if (image.cuda == nullptr) throw Unsupported(fmt::format("{} was not built for CUDA", image.name));
+  throw Unsupported(
+      fmt::format("{} was built without the form that repeats its section; configure with -D "
+                  "BANKWISE_CUDA_REPEATED=ON",
+                  image.name));
+}
+
 std::unique_ptr<Session> open(const DeviceInfo& device) {
   return device.api == Api::cuda ? open_cuda(device) : open_opencl(device);
 }

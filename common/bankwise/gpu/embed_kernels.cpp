@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
 // Run by the build, once for each folder of kernels: turns its .cl files into bytes in a C++ source, and makes the
-// CUDA sources that compile its .cuh files in both forms.
+// CUDA sources that compile its .cuh files.
 //
-//   bankwise_embed_kernels NAME PREFIX OUTPUT_DIRECTORY CUDA LIBRARY KERNEL...
+//   bankwise_embed_kernels NAME PREFIX OUTPUT_DIRECTORY FORMS TOGETHER LIBRARY KERNEL...
 //
 // NAME      of the folder as the program shows it, and of the KernelSet: "reduction" gives reduction_kernels
 // PREFIX    of the kernels' names: "reduce_" for reduce_naive in naive.cuh and naive.cl; may be empty
-// CUDA      1: make the CUDA sources   LIBRARY 1: the folder has a library.cu
+// FORMS     of the CUDA kernels: 0 none, 1 as they are, 2 with their sections repeated, too
+// TOGETHER  1: all kernels of a form in one CUDA source   LIBRARY  1: the folder has a library.cu
 // KERNEL    paths of .cl and .cuh files
 //
-// Writes NAME_kernels.cpp and, for each .cuh, STEM.cu and STEM_repeated.cu. Errors: one sentence, exit 2.
+// Writes NAME_kernels.cpp; and for CUDA NAME_kernels.cu and NAME_kernels_repeated.cu if TOGETHER, else STEM.cu and
+// STEM_repeated.cu for each .cuh. Errors: one sentence, exit 2.
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -50,12 +52,13 @@ std::string bytes_of(const std::string& text) {
   return bytes;
 }
 
-/// A source for nvcc: the kernel, and its address under a name that C++ without CUDA can use. The repeated form gets
-/// another name, for both forms meet in one program.
+/// A part of a source for nvcc: the kernel, and its address under a name that C++ without CUDA can use. The repeated
+/// form gets another name, for both forms meet in one program.
 std::string cuda_source(const std::string& kernel, const std::string& text, const std::string& name) {
-  const std::string rename = kernel == name ? "" : "#define " + kernel + " " + name + "\n";
-  return rename + text + "\nextern \"C\" {\nextern const void* const bankwise_" + name +
-         ";\nconst void* const bankwise_" + name + " = reinterpret_cast<const void*>(&" + name + ");\n}\n";
+  const bool renamed = kernel != name;
+  return (renamed ? "#define " + kernel + " " + name + "\n" : "") + text + (renamed ? "\n#undef " + kernel : "") +
+         "\nextern \"C\" {\nextern const void* const bankwise_" + name + ";\nconst void* const bankwise_" + name +
+         " = reinterpret_cast<const void*>(&" + name + ");\n}\n";
 }
 
 /// What a line of a kernel file says that begins so; empty if there is none.
@@ -78,9 +81,17 @@ std::string quoted(const std::string& text) {
   return literal + '"';
 }
 
-void embed(const std::string& folder, const std::string& prefix, const fs::path& output, bool cuda, bool library,
-           const std::map<std::string, Sources>& kernels) {
+struct Job {
+  std::string folder, prefix;
+  fs::path output;
+  int forms;
+  bool together, library;
+};
+
+void embed(const Job& job, const std::map<std::string, Sources>& kernels) {
+  const auto& [folder, prefix, output, forms, together, library] = job;
   std::ostringstream declarations, images;
+  std::map<std::string, std::string> cuda_sources;  // by the name of their file
   for (const auto& [stem, sources] : kernels) {
     const std::string name = prefix + stem;
     const std::string any = text_of(sources.cl.empty() ? sources.cuh : sources.cl);
@@ -91,20 +102,21 @@ void embed(const std::string& folder, const std::string& prefix, const fs::path&
       images << ", .opencl_file = \"" << folder << '/' << sources.cl.filename().string() << "\", .opencl_source = {"
              << stem << "_cl, sizeof " << stem << "_cl - 1}";
     }
-    if (cuda && !sources.cuh.empty()) {
+    if (forms > 0 && !sources.cuh.empty()) {
       const std::string text = text_of(sources.cuh);
       const std::string path = '"' + fs::absolute(sources.cuh).string() + "\"\n";
-      const std::string include = "#include " + path, line = "#line 1 " + path;
-      write(output / (stem + ".cu"), cuda_source(name, include, name));
+      const std::string file = together ? folder + "_kernels" : stem;
+      cuda_sources[file + ".cu"] += cuda_source(name, "#include " + path, name);
       declarations << "extern \"C\" const void* const bankwise_" << name << ";\n";
       images << ", .cuda = bankwise_" << name;
-      const std::string repeated = name + "_repeated";
-      write(
-          output / (stem + "_repeated.cu"),
-          section ? cuda_source(name, line + bankwise::gpu::repeat_section(text, Api::cuda), repeated) : std::string());
-      if (section) {
-        declarations << "extern \"C\" const void* const bankwise_" << repeated << ";\n";
-        images << ", .cuda_repeated = bankwise_" << repeated;
+      if (forms > 1) {
+        std::string& source = cuda_sources[file + "_repeated.cu"];  // empty if no kernel has a section
+        if (section) {
+          const std::string repeated = name + "_repeated";
+          source += cuda_source(name, "#line 1 " + path + bankwise::gpu::repeat_section(text, Api::cuda), repeated);
+          declarations << "extern \"C\" const void* const bankwise_" << repeated << ";\n";
+          images << ", .cuda_repeated = bankwise_" << repeated;
+        }
       }
     }
     images << ", .has_section = " << (section ? "true" : "false");
@@ -123,19 +135,21 @@ void embed(const std::string& folder, const std::string& prefix, const fs::path&
          << "const KernelSet " << folder << "_kernels{images, " << (library ? "&" + folder + "_library" : "nullptr")
          << "};\n}  // namespace bankwise::gpu\n";
   write(output / (folder + "_kernels.cpp"), source.str());
+  for (const auto& [name, text] : cuda_sources) write(output / name, text);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) try {
-  if (argc < 7) throw std::runtime_error("usage: NAME PREFIX OUTPUT_DIRECTORY CUDA LIBRARY KERNEL...");
+  if (argc < 8) throw std::runtime_error("usage: NAME PREFIX OUTPUT_DIRECTORY FORMS TOGETHER LIBRARY KERNEL...");
   std::map<std::string, Sources> kernels;
-  for (int i = 6; i < argc; ++i) {
+  for (int i = 7; i < argc; ++i) {
     const fs::path path = argv[i];
     (path.extension() == ".cl" ? kernels[path.stem().string()].cl : kernels[path.stem().string()].cuh) = path;
   }
   fs::create_directories(argv[3]);
-  embed(argv[1], argv[2], argv[3], argv[4] == std::string("1"), argv[5] == std::string("1"), kernels);
+  const auto is_set = [&](int i) { return argv[i] == std::string("1"); };
+  embed({argv[1], argv[2], argv[3], std::stoi(argv[4]), is_set(5), is_set(6)}, kernels);
   return 0;
 } catch (const std::exception& error) {
   std::cerr << "bankwise_embed_kernels: " << error.what() << '\n';

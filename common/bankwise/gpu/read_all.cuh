@@ -8,11 +8,10 @@
 //   out     one word; never written, but the compiler does not know
 //   n       any, including 0
 
-constexpr unsigned BLOCK = 256;  // threads per block
-constexpr unsigned SECTOR = 8;   // words; the smallest unit that GPUs fetch
+__global__ void __launch_bounds__(256) read_all(const unsigned* __restrict__ in, unsigned* __restrict__ out, size_t n) {
+  constexpr unsigned BLOCK = 256;  // threads per block
+  constexpr unsigned SECTOR = 8;   // words; the smallest unit that GPUs fetch
 
-__global__ void __launch_bounds__(BLOCK)
-    read_all(const unsigned* __restrict__ in, unsigned* __restrict__ out, size_t n) {
   const size_t first = size_t(blockIdx.x) * BLOCK + threadIdx.x;
   unsigned seen = 0;
   for (size_t i = first * SECTOR; i < n; i += size_t(gridDim.x) * BLOCK * SECTOR) seen |= in[i];

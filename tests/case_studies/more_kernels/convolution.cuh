@@ -12,13 +12,13 @@
 //           rows and columns are read
 //   out     TILE x TILE words per block, signed: the window's sum to the right of and below each pixel
 
-constexpr unsigned SIDE = 16;                  // threads along each side of a block
-constexpr unsigned TILE = 32;                  // results along each side
-constexpr unsigned WINDOW = 5;                 // weights along each side
-constexpr unsigned PITCH = TILE + WINDOW - 1;  // pixels along each side of the tile with its halo
-constexpr unsigned WIDTH = 64;                 // pixels along each side of a block's picture
+__global__ void __launch_bounds__(16 * 16) more_convolution(const unsigned* __restrict__ in, int* __restrict__ out) {
+  constexpr unsigned SIDE = 16;                  // threads along each side of a block
+  constexpr unsigned TILE = 32;                  // results along each side
+  constexpr unsigned WINDOW = 5;                 // weights along each side
+  constexpr unsigned PITCH = TILE + WINDOW - 1;  // pixels along each side of the tile with its halo
+  constexpr unsigned WIDTH = 64;                 // pixels along each side of a block's picture
 
-__global__ void __launch_bounds__(SIDE* SIDE) more_convolution(const unsigned* __restrict__ in, int* __restrict__ out) {
   constexpr int weights[WINDOW][WINDOW] = {
       {1, -2, 3, -2, 1}, {-4, 7, 9, 7, -4}, {5, 11, 40, 11, 5}, {-4, 7, 9, 7, -4}, {1, -3, 2, -3, 1}};
   __shared__ int tile[PITCH][PITCH];

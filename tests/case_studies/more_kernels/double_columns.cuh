@@ -11,13 +11,12 @@
 //   in      SLICE words per block, of which the first ROWS * COLUMNS are read, row after row
 //   out     COLUMNS x ROWS doubles per block: out[c][r] = in[r][c] - in[r][0]
 
-constexpr unsigned ROWS = 16;
-constexpr unsigned COLUMNS = 32;
-constexpr unsigned THREAD_ROWS = 8;  // rows of threads
-constexpr unsigned SLICE = 4096;     // words of input per block
-
-__global__ void __launch_bounds__(COLUMNS* THREAD_ROWS)
+__global__ void __launch_bounds__(32 * 8)
     more_double_columns(const unsigned* __restrict__ in, double* __restrict__ out) {
+  constexpr unsigned ROWS = 16;
+  constexpr unsigned COLUMNS = 32;
+  constexpr unsigned THREAD_ROWS = 8;  // rows of threads
+  constexpr unsigned SLICE = 4096;     // words of input per block
   __shared__ double tile[ROWS][COLUMNS];
 
   const unsigned x = threadIdx.x, y = threadIdx.y;

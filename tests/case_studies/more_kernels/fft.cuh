@@ -15,6 +15,8 @@
 //           part in the upper half, both signed integers
 //   out     POINTS complex numbers per block in natural order; 8-byte aligned
 
+namespace more_fft_detail {
+
 constexpr unsigned BLOCK = 256;         // threads; a power of two
 constexpr unsigned POINTS = 2 * BLOCK;  // of the transform
 constexpr unsigned STAGES = 9;          // log2(POINTS)
@@ -34,27 +36,31 @@ static __device__ float2 number(unsigned word) {
   return make_float2(float(short(word & 0xFFFF)), float(short(word >> 16)));
 }
 
-__global__ void __launch_bounds__(BLOCK) more_fft(const unsigned* __restrict__ in, float2* __restrict__ out) {
+}  // namespace more_fft_detail
+
+__global__ void __launch_bounds__(more_fft_detail::BLOCK)
+    more_fft(const unsigned* __restrict__ in, float2* __restrict__ out) {
+  using namespace more_fft_detail;
   __shared__ float2 data[POINTS];
   __shared__ float2 roots[POINTS / 2];
 
-  const unsigned lane = threadIdx.x;
+  const unsigned tid = threadIdx.x;
   const unsigned* from = in + size_t(blockIdx.x) * SLICE;
   float2* to = out + size_t(blockIdx.x) * POINTS;
 
   float2 root = make_float2(1, 0);
   for (unsigned b = 0; b < STAGES - 1; ++b) {
-    if (lane >> b & 1) root = product(root, ROOTS[b]);
+    if (tid >> b & 1) root = product(root, ROOTS[b]);
   }
-  roots[lane] = root;
-  data[__brev(lane) >> (32 - STAGES)] = number(from[lane]);
-  data[__brev(lane + BLOCK) >> (32 - STAGES)] = number(from[lane + BLOCK]);
+  roots[tid] = root;
+  data[__brev(tid) >> (32 - STAGES)] = number(from[tid]);
+  data[__brev(tid + BLOCK) >> (32 - STAGES)] = number(from[tid + BLOCK]);
 
 #pragma unroll 1  // the body is long enough: nine of it would only be more to fetch
   for (unsigned half = 1; half < POINTS; half *= 2) {
     __syncthreads();
-    const unsigned place = lane % half;
-    const unsigned upper = 2 * lane - place;
+    const unsigned place = tid % half;
+    const unsigned upper = 2 * tid - place;
     const unsigned lower = upper + half;
     const float2 a = data[upper];
     const float2 b = product(data[lower], roots[place * (POINTS / 2 / half)]);
@@ -62,6 +68,6 @@ __global__ void __launch_bounds__(BLOCK) more_fft(const unsigned* __restrict__ i
     data[lower] = make_float2(__fsub_rn(a.x, b.x), __fsub_rn(a.y, b.y));
   }
   __syncthreads();
-  to[lane] = data[lane];
-  to[lane + BLOCK] = data[lane + BLOCK];
+  to[tid] = data[tid];
+  to[tid + BLOCK] = data[tid + BLOCK];
 }

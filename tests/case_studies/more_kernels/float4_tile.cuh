@@ -12,11 +12,10 @@
 //           taken modulo LEVELS; 16-byte aligned
 //   out     SIDE x SIDE records per block: out[x][y] = (in[y][x] + in[y][SIDE - 1 - x]) / 2; 16-byte aligned
 
-constexpr unsigned SIDE = 16;       // pixels, and threads, along each side
-constexpr unsigned SLICE = 1024;    // records of input per block
-constexpr unsigned LEVELS = 65536;  // of a pixel's component
-
-__global__ void __launch_bounds__(SIDE* SIDE) more_float4_tile(const uint4* __restrict__ in, float4* __restrict__ out) {
+__global__ void __launch_bounds__(16 * 16) more_float4_tile(const uint4* __restrict__ in, float4* __restrict__ out) {
+  constexpr unsigned SIDE = 16;       // pixels, and threads, along each side
+  constexpr unsigned SLICE = 1024;    // records of input per block
+  constexpr unsigned LEVELS = 65536;  // of a pixel's component
   __shared__ float4 tile[SIDE][SIDE];
 
   const unsigned x = threadIdx.x, y = threadIdx.y;

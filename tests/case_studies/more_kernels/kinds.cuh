@@ -14,6 +14,8 @@
 //   out     WORDS words per block: each word after k + 1 rounds of the work, where k, its kind, is the word modulo
 //           KINDS
 
+namespace more_kinds_detail {
+
 constexpr unsigned BLOCK = 256;            // threads
 constexpr unsigned LANES = 32;             // of a warp
 constexpr unsigned WARPS = BLOCK / LANES;  // each works for itself
@@ -27,7 +29,11 @@ static __device__ unsigned work(unsigned word, unsigned kind) {
   return word;
 }
 
-__global__ void __launch_bounds__(BLOCK) more_kinds(const unsigned* __restrict__ in, unsigned* __restrict__ out) {
+}  // namespace more_kinds_detail
+
+__global__ void __launch_bounds__(more_kinds_detail::BLOCK)
+    more_kinds(const unsigned* __restrict__ in, unsigned* __restrict__ out) {
+  using namespace more_kinds_detail;
   __shared__ unsigned lists[WARPS][KINDS][SHARE];
   __shared__ unsigned lengths[WARPS][KINDS];
 

@@ -12,11 +12,10 @@
 //   in      per block A and B, TILE x DEPTH words each, row after row
 //   out     TILE x TILE words per block: out[i][j] = sum over k of A[i][k] * B[j][k]
 
-constexpr unsigned TILE = 32;   // rows and columns of the product
-constexpr unsigned ROWS = 8;    // rows of threads
-constexpr unsigned DEPTH = 64;  // columns of A and of B
-
-__global__ void __launch_bounds__(TILE* ROWS) more_matmul(const unsigned* __restrict__ in, unsigned* __restrict__ out) {
+__global__ void __launch_bounds__(32 * 8) more_matmul(const unsigned* __restrict__ in, unsigned* __restrict__ out) {
+  constexpr unsigned TILE = 32;       // rows and columns of the product
+  constexpr unsigned ROWS = 8;        // rows of threads
+  constexpr unsigned DEPTH = 64;      // columns of A and of B
   __shared__ unsigned a[TILE][TILE];  // a[k][row]
   __shared__ unsigned b[TILE][TILE];  // b[k][column]
 

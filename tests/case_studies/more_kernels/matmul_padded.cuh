@@ -12,15 +12,14 @@
 //   in      per block A and B, TILE x DEPTH words each, row after row
 //   out     TILE x TILE words per block: out[i][j] = sum over k of A[i][k] * B[j][k]
 
-constexpr unsigned TILE = 32;         // rows and columns of the product
-constexpr unsigned ROWS = 8;          // rows of threads
-constexpr unsigned DEPTH = 64;        // columns of A and of B
-constexpr unsigned PITCH = TILE + 1;  // words from row to row in shared memory
-
-__global__ void __launch_bounds__(TILE* ROWS)
+__global__ void __launch_bounds__(32 * 8)
     more_matmul_padded(const unsigned* __restrict__ in, unsigned* __restrict__ out) {
-  __shared__ unsigned a[TILE][PITCH];  // a[k][row]
-  __shared__ unsigned b[TILE][PITCH];  // b[k][column]
+  constexpr unsigned TILE = 32;         // rows and columns of the product
+  constexpr unsigned ROWS = 8;          // rows of threads
+  constexpr unsigned DEPTH = 64;        // columns of A and of B
+  constexpr unsigned PITCH = TILE + 1;  // words from row to row in shared memory
+  __shared__ unsigned a[TILE][PITCH];   // a[k][row]
+  __shared__ unsigned b[TILE][PITCH];   // b[k][column]
 
   const unsigned x = threadIdx.x, y = threadIdx.y;
   const unsigned* left = in + size_t(blockIdx.x) * (2 * TILE * DEPTH);

@@ -14,6 +14,8 @@
 //   out     eight arrays of BLOCK words per block: the seven after the step, and how many neighbours were near
 // Positions, speeds and masses are made small integers, so that every sum is exact in any order of operations.
 
+namespace more_particles_soa_detail {
+
 constexpr unsigned BLOCK = 128;     // threads, particles
 constexpr unsigned SLICE = 4096;    // words of input per block
 constexpr unsigned LISTS = 1024;    // where the lists begin
@@ -34,26 +36,30 @@ static __device__ Particle particle(const unsigned* from, unsigned i) {
           float(from[i + 6 * BLOCK] % 16 + 1)};
 }
 
-__global__ void __launch_bounds__(BLOCK) more_particles_soa(const unsigned* __restrict__ in, float* __restrict__ out) {
+}  // namespace more_particles_soa_detail
+
+__global__ void __launch_bounds__(more_particles_soa_detail::BLOCK)
+    more_particles_soa(const unsigned* __restrict__ in, float* __restrict__ out) {
+  using namespace more_particles_soa_detail;
   __shared__ float xs[BLOCK], ys[BLOCK], zs[BLOCK], vxs[BLOCK], vys[BLOCK], vzs[BLOCK], masses[BLOCK];
 
-  const unsigned lane = threadIdx.x;
+  const unsigned tid = threadIdx.x;
   const unsigned* from = in + size_t(blockIdx.x) * SLICE;
   float* to = out + size_t(blockIdx.x) * (8 * BLOCK);
 
-  const Particle own = particle(from, lane);
-  xs[lane] = own.x;
-  ys[lane] = own.y;
-  zs[lane] = own.z;
-  vxs[lane] = own.vx;
-  vys[lane] = own.vy;
-  vzs[lane] = own.vz;
-  masses[lane] = own.mass;
+  const Particle own = particle(from, tid);
+  xs[tid] = own.x;
+  ys[tid] = own.y;
+  zs[tid] = own.z;
+  vxs[tid] = own.vx;
+  vys[tid] = own.vy;
+  vzs[tid] = own.vz;
+  masses[tid] = own.mass;
   __syncthreads();
 
   float ax = 0, ay = 0, az = 0, ux = 0, uy = 0, uz = 0, near = 0;
   for (unsigned k = 0; k < NEIGHBOURS; ++k) {
-    const unsigned n = from[LISTS + k * BLOCK + lane] % BLOCK;
+    const unsigned n = from[LISTS + k * BLOCK + tid] % BLOCK;
     const Particle other = {xs[n], ys[n], zs[n], vxs[n], vys[n], vzs[n], masses[n]};
     const float dx = other.x - own.x, dy = other.y - own.y, dz = other.z - own.z;
     if (dx * dx + dy * dy + dz * dz < REACH * REACH) near += 1;
@@ -66,12 +72,12 @@ __global__ void __launch_bounds__(BLOCK) more_particles_soa(const unsigned* __re
   }
 
   const float vx = own.vx + ax / 64 + ux / 16, vy = own.vy + ay / 64 + uy / 16, vz = own.vz + az / 64 + uz / 16;
-  to[lane] = own.x + vx / 16;
-  to[lane + BLOCK] = own.y + vy / 16;
-  to[lane + 2 * BLOCK] = own.z + vz / 16;
-  to[lane + 3 * BLOCK] = vx;
-  to[lane + 4 * BLOCK] = vy;
-  to[lane + 5 * BLOCK] = vz;
-  to[lane + 6 * BLOCK] = own.mass;
-  to[lane + 7 * BLOCK] = near;
+  to[tid] = own.x + vx / 16;
+  to[tid + BLOCK] = own.y + vy / 16;
+  to[tid + 2 * BLOCK] = own.z + vz / 16;
+  to[tid + 3 * BLOCK] = vx;
+  to[tid + 4 * BLOCK] = vy;
+  to[tid + 5 * BLOCK] = vz;
+  to[tid + 6 * BLOCK] = own.mass;
+  to[tid + 7 * BLOCK] = near;
 }

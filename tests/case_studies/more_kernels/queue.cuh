@@ -3,7 +3,7 @@
 // Hard cases first found, then worked off: the lanes that meet one put its number into a queue in shared memory, so
 // that whole warps do the long work on it and not a lane here and there.
 //
-//   lanes  A lane looks at every BLOCK-th word; those with a hard one draw a ticket. Later lane t takes the queue's
+//   lanes  A thread looks at every BLOCK-th word; those with a hard one draw a ticket. Later thread t takes the queue's
 //          entries t, t + BLOCK ..., as far as it reaches.
 //   banks  Tickets are drawn from one word. nvcc lets one lane draw for the whole warp; without that, one lane after
 //          the other. A warp's tickets follow each other: no conflict.
@@ -12,6 +12,8 @@
 //   launch  any number of blocks of BLOCK threads, one-dimensional
 //   in      SLICE words per block, of which the first WORDS are read
 //   out     WORDS words per block: an easy word as it is, a hard one (a multiple of HARD) after the long work
+
+namespace more_queue_detail {
 
 constexpr unsigned BLOCK = 256;   // threads
 constexpr unsigned SLICE = 4096;  // words of input per block
@@ -29,18 +31,22 @@ static __device__ unsigned long_work(unsigned word) {
   return word;
 }
 
-__global__ void __launch_bounds__(BLOCK) more_queue(const unsigned* __restrict__ in, unsigned* __restrict__ out) {
+}  // namespace more_queue_detail
+
+__global__ void __launch_bounds__(more_queue_detail::BLOCK)
+    more_queue(const unsigned* __restrict__ in, unsigned* __restrict__ out) {
+  using namespace more_queue_detail;
   __shared__ unsigned queue[WORDS];
   __shared__ unsigned length;
 
-  const unsigned lane = threadIdx.x;
+  const unsigned tid = threadIdx.x;
   const unsigned* from = in + size_t(blockIdx.x) * SLICE;
   unsigned* to = out + size_t(blockIdx.x) * WORDS;
 
-  if (lane == 0) length = 0;
+  if (tid == 0) length = 0;
   __syncthreads();
   for (unsigned first = 0; first < WORDS; first += BLOCK) {
-    const unsigned i = first + lane;
+    const unsigned i = first + tid;
     const unsigned word = from[i];
     if (word % HARD == 0) {
       queue[atomicAdd(&length, 1u)] = i;
@@ -50,7 +56,7 @@ __global__ void __launch_bounds__(BLOCK) more_queue(const unsigned* __restrict__
   }
   __syncthreads();
   const unsigned hard = length;
-  for (unsigned entry = lane; entry < hard; entry += BLOCK) {
+  for (unsigned entry = tid; entry < hard; entry += BLOCK) {
     const unsigned i = queue[entry];
     to[i] = long_work(from[i]);
   }

@@ -3,8 +3,8 @@
 // Hard cases first found, then worked off: the lanes that meet one put its number into a queue in shared memory, so
 // that whole warps do the long work on it and not a lane here and there.
 //
-//   lanes  A lane looks at every BLOCK-th word; one of those with a hard one draws tickets for them all. Later lane t
-//          takes the queue's entries t, t + BLOCK ..., as far as it reaches.
+//   lanes  A thread looks at every BLOCK-th word; one of those with a hard one draws tickets for them all. Later thread
+//          t takes the queue's entries t, t + BLOCK ..., as far as it reaches.
 //   banks  One lane of a warp draws, instead of one after the other as in queue.cuh. A warp's tickets follow each
 //          other: no conflict.
 //
@@ -12,6 +12,8 @@
 //   launch  any number of blocks of BLOCK threads, one-dimensional
 //   in      SLICE words per block, of which the first WORDS are read
 //   out     WORDS words per block: an easy word as it is, a hard one (a multiple of HARD) after the long work
+
+namespace more_queue_aggregated_detail {
 
 constexpr unsigned BLOCK = 256;   // threads
 constexpr unsigned LANES = 32;    // of a warp
@@ -31,25 +33,28 @@ static __device__ unsigned long_work(unsigned word) {
   return word;
 }
 
-__global__ void __launch_bounds__(BLOCK)
+}  // namespace more_queue_aggregated_detail
+
+__global__ void __launch_bounds__(more_queue_aggregated_detail::BLOCK)
     more_queue_aggregated(const unsigned* __restrict__ in, unsigned* __restrict__ out) {
+  using namespace more_queue_aggregated_detail;
   __shared__ unsigned queue[WORDS];
   __shared__ unsigned length;
 
-  const unsigned lane = threadIdx.x;
+  const unsigned tid = threadIdx.x;
   const unsigned* from = in + size_t(blockIdx.x) * SLICE;
   unsigned* to = out + size_t(blockIdx.x) * WORDS;
 
-  if (lane == 0) length = 0;
+  if (tid == 0) length = 0;
   __syncthreads();
   for (unsigned first = 0; first < WORDS; first += BLOCK) {
-    const unsigned i = first + lane;
+    const unsigned i = first + tid;
     const unsigned word = from[i];
     const bool is_hard = word % HARD == 0;
     const unsigned hard_lanes = __ballot_sync(ALL, is_hard);
     if (is_hard) {
-      const unsigned lane_of_warp = lane % LANES;
-      const unsigned rank = __popc(hard_lanes & ((1u << lane_of_warp) - 1));
+      const unsigned lane = tid % LANES;
+      const unsigned rank = __popc(hard_lanes & ((1u << lane) - 1));
       const unsigned first_of_them = __ffs(hard_lanes) - 1;
       unsigned ticket = 0;
       if (rank == 0) ticket = atomicAdd(&length, __popc(hard_lanes));
@@ -61,7 +66,7 @@ __global__ void __launch_bounds__(BLOCK)
   }
   __syncthreads();
   const unsigned hard = length;
-  for (unsigned entry = lane; entry < hard; entry += BLOCK) {
+  for (unsigned entry = tid; entry < hard; entry += BLOCK) {
     const unsigned i = queue[entry];
     to[i] = long_work(from[i]);
   }

@@ -12,6 +12,8 @@
 //   in      SLICE records of four words per block, of which the first BLOCK are read; 16-byte aligned
 //   out     BLOCK records per block: each word the sum of all words up to and with its own; 16-byte aligned
 
+namespace more_shuffle_scan_detail {
+
 constexpr unsigned BLOCK = 256;                // threads, each with one record
 constexpr unsigned LANES = 32;                 // of a warp
 constexpr unsigned WARPS = BLOCK / LANES;      // at most LANES
@@ -27,7 +29,11 @@ static __device__ unsigned scan_of_lanes(unsigned mask, unsigned width, unsigned
   return value;
 }
 
-__global__ void __launch_bounds__(BLOCK) more_shuffle_scan(const uint4* __restrict__ in, uint4* __restrict__ out) {
+}  // namespace more_shuffle_scan_detail
+
+__global__ void __launch_bounds__(more_shuffle_scan_detail::BLOCK)
+    more_shuffle_scan(const uint4* __restrict__ in, uint4* __restrict__ out) {
+  using namespace more_shuffle_scan_detail;
   __shared__ unsigned totals[WARPS];
 
   const unsigned warp = threadIdx.x / LANES, lane = threadIdx.x % LANES;

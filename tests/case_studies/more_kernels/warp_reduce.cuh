@@ -13,16 +13,15 @@
 //           last cell
 //   out     CHAINS words per block: the sum of 31 chains, those of a warp without the one that the word belongs to
 
-constexpr unsigned BLOCK = 256;        // threads
-constexpr unsigned LANES = 32;         // of a warp
-constexpr unsigned SLICE = 4096;       // words of input per block
-constexpr unsigned CELLS = 512;        // in shared memory
-constexpr unsigned STARTS = 1024;      // where the first cells' numbers begin
-constexpr unsigned CHAINS = 1024;      // a thread follows several, one after the other
-constexpr unsigned LONGEST = 31;       // step from cell to cell
-constexpr unsigned ALL = 0xFFFFFFFFu;  // lanes that take part in a shuffle
-
-__global__ void __launch_bounds__(BLOCK) more_warp_reduce(const unsigned* __restrict__ in, unsigned* __restrict__ out) {
+__global__ void __launch_bounds__(256) more_warp_reduce(const unsigned* __restrict__ in, unsigned* __restrict__ out) {
+  constexpr unsigned BLOCK = 256;        // threads
+  constexpr unsigned LANES = 32;         // of a warp
+  constexpr unsigned SLICE = 4096;       // words of input per block
+  constexpr unsigned CELLS = 512;        // in shared memory
+  constexpr unsigned STARTS = 1024;      // where the first cells' numbers begin
+  constexpr unsigned CHAINS = 1024;      // a thread follows several, one after the other
+  constexpr unsigned LONGEST = 31;       // step from cell to cell
+  constexpr unsigned ALL = 0xFFFFFFFFu;  // lanes that take part in a shuffle
   __shared__ unsigned values[CELLS];
   __shared__ unsigned next[CELLS];
   __shared__ unsigned totals[BLOCK / LANES];

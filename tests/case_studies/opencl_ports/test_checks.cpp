@@ -71,23 +71,24 @@ TEST_CASE("the example has no data race and uses nothing that nobody has written
 TEST_CASE("an OpenCL kernel that lost a barrier has a data race") {
   const BrokenPort broken(
       {"barrier_removed",
-       "reduction/naive.cl",
-       "reduce_naive",
-       {{"    barrier(CLK_LOCAL_MEM_FENCE);  // outside the branch: every lane must arrive\n", "\n"}}});
+       "reduction/sequential.cl",
+       "reduce_sequential",
+       {{"    barrier(CLK_LOCAL_MEM_FENCE);  // outside the branch: every work-item must arrive\n", "\n"}}});
   const Said all = said(broken, {1, 200}, races);
   INFO(all.text.substr(0, 2000));
   CHECK(all.has("Read-write data race at local memory"));
-  CHECK(all.has("Kernel: reduce_naive"));
-  CHECK(all.has("naive.cl:"));
-  CHECK_FALSE(all.has("Kernel: reduce_scalar"));
+  CHECK(all.has("Kernel: reduce_sequential"));
+  CHECK(all.has("sequential.cl:"));
+  CHECK_FALSE(all.has("Kernel: reduce_naive"));
 }
 
 TEST_CASE("lanes that write the same word are a data race, though the word is right") {
-  const BrokenPort broken({"all_lanes_write", "reduction/naive.cl", "reduce_naive", {{"if (lane == 0) out[", "out["}}});
+  const BrokenPort broken(
+      {"all_lanes_write", "reduction/sequential.cl", "reduce_sequential", {{"if (tid == 0) out[", "out["}}});
   const Said all = said(broken, {1, 200}, races);
   CHECK(all.code == exit_ok);
   CHECK(all.has("Write-write data race at global memory"));
-  CHECK(all.has("Kernel: reduce_naive"));
+  CHECK(all.has("Kernel: reduce_sequential"));
 }
 
 TEST_CASE("an OpenCL kernel that stores out of bounds makes an invalid write") {

@@ -11,19 +11,18 @@
 //           place (two words, the lower first), what it was, and what it should have been
 //   n       any, including 0
 
-constexpr unsigned BLOCK = 256;          // threads per block
-constexpr unsigned POISON = 0xCDCDCDCD;  // a word that nobody has written
-
-static __device__ unsigned f(size_t i, size_t seed) {
-  unsigned long long z = (i + (seed << 40) + 1) * 0x9E3779B97F4A7C15;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
-  return unsigned(z ^ (z >> 31));
-}
-
-__global__ void __launch_bounds__(BLOCK)
+__global__ void __launch_bounds__(256)
     telescoping_sum_check(unsigned* got, unsigned* report, size_t n, size_t beyond, size_t height, size_t width,
                           size_t base, size_t stride, size_t seed, size_t run) {
+  constexpr unsigned BLOCK = 256;          // threads per block
+  constexpr unsigned POISON = 0xCDCDCDCD;  // a word that nobody has written
+  const auto f = [](size_t i, size_t seed) {
+    unsigned long long z = (i + (seed << 40) + 1) * 0x9E3779B97F4A7C15;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
+    return unsigned(z ^ (z >> 31));
+  };
+
   for (size_t i = size_t(blockIdx.x) * BLOCK + threadIdx.x; i < n + beyond; i += size_t(gridDim.x) * BLOCK) {
     unsigned right = POISON;
     if (i < n) {
