@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <bankwise/gpu/device.hpp>
 #include "tests/case_studies.hpp"
 #include "tests/case_studies/mutations.hpp"
 #include "tests/programs.hpp"
