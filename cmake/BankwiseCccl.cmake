@@ -1,7 +1,8 @@
 # bankwise_find_cccl(<dir> <includes> <version> <why not>)
 #
-# The CCCL (CUB, Thrust, libcu++) in <dir>: a checkout of github.com/NVIDIA/cccl, or what it installs. Sets the variables that the
-# last three name: include directories, CUB's version ("3.5.0"), and an empty string, or a sentence if there is no CUB.
+# The CCCL (CUB, Thrust, libcu++) in <dir>: a checkout of github.com/NVIDIA/cccl, or the prefix where it is installed. Sets
+# the variables that the last three name: include directories, CUB's version ("3.5.0"), and an empty string, or a sentence
+# if there is no CUB.
 function(bankwise_find_cccl dir includes version why_not)
   cmake_path(ABSOLUTE_PATH dir NORMALIZE)
   foreach(folders IN ITEMS "cub;thrust;libcudacxx/include" "include" "include/cccl" ".")  # the first is a checkout

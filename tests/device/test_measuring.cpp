@@ -66,11 +66,12 @@ struct Scripted : gpu::Throttle {
   std::size_t left;
 };
 
-std::vector<Result> measured(gpu::Session& session, const CaseStudy& of, const char* variant, gpu::Throttle* throttle) {
+std::vector<Result> measured(gpu::Session& session, const CaseStudy& of, const char* variant, gpu::Throttle* throttle,
+                             Cache cache = Cache::hot) {  // a flush takes long on a CPU
   Options options;
   options.variants = {variant};
   options.levels = false;
-  options.cache = Cache::hot;  // a flush takes long on a CPU
+  options.cache = cache;
   options.limits.min_time = 0.01;
   options.limits.timeout = 1;
   return measure(
@@ -97,6 +98,20 @@ TEST_CASE("pauses of the host between two launches are in no time", "[measuring]
     if (!is_cuda(device)) continue;
     // What the gate is for: without it the pauses are there.
     CHECK(session->time(nothing, with_pauses, gpu::Enqueueing::immediate).seconds > 0.08);
+  }
+}
+
+TEST_CASE("copies and kernels are held back, flushed or not, from the first sample on", "[measuring]") {
+  for (const auto& device : devices_under_test()) {
+    for (const Cache cache : {Cache::cold, Cache::hot}) {
+      const auto session = gpu::open(device);  // a new one, which has not yet loaded what a flush needs
+      for (const Result& result : measured(*session, study, "packed", nullptr, cache)) {
+        INFO(device.name << " " << to_string(cache) << " " << result.variant << " " << result.reason);
+        CHECK(result.status == Status::ok);
+        CHECK(!result.samples.empty());
+        CHECK(result.launch_overhead == "");
+      }
+    }
   }
 }
 

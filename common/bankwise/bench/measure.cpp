@@ -170,11 +170,14 @@ class Measurement {
     return timed.seconds / candidate.batch;
   }
 
-  /// Two runs on the path that is measured; the second tells how many fit between two ticks of the timer.
+  /// Two runs on the path that is measured; the second tells how many fit between two ticks of the timer. Nothing is held
+  /// back in the first: CUDA may wait for the device where it loads code and the memory of a flush is allocated.
   void warm_up(Candidate& candidate) {
     if (!candidate.running) return;
     guarded(candidate.result, [&] {
+      candidate.enqueueing = gpu::Enqueueing::immediate;
       sample(candidate);
+      candidate.enqueueing = gpu::Enqueueing::held_back;
       const double once = sample(candidate);
       candidate.result.status = Status::ok;
       if (options_.cache == Cache::hot) {

@@ -30,8 +30,8 @@ class StopRule {
 
   std::span<const double> samples() const { return samples_; }
   std::size_t dropped() const { return dropped_; }
-  /// Why it stopped: "quiet", "stable" (noisy, but more samples would not change that), "enough", "timeout", "throttled" (a
-  /// timeout, and half of the samples or more were dropped); empty while it goes on.
+  /// Why it stopped: "quiet", "stable" (noisy, but more samples would not change that), "enough", "timeout", "throttled"
+  /// (a timeout, and half of the samples or more were dropped); empty while it goes on.
   std::string_view reason() const { return reason_; }
 
  private:

@@ -11,8 +11,8 @@ namespace bankwise {
 /// samples that follow keep them up.
 inline constexpr std::chrono::milliseconds throttle_rest{20};
 
-/// Decides which samples a throttling device has spoilt: clocks are looked at before and after each. A device may throttle
-/// and recover within one sample unseen; then the sample counts, and the noise shows it.
+/// Decides which samples a throttling device has spoilt: clocks are looked at before and after each. A device may
+/// throttle and recover unseen within one sample; then the sample counts, and only the noise shows it.
 class ThrottleWatch {
  public:
   /// `source` may be null: nothing is ever throttled. Asks it once.

@@ -34,7 +34,7 @@ std::uint32_t StreamGate::close() {
 void StreamGate::count(unsigned commands) {
   const std::lock_guard lock(mutex_);
   commands_ += commands;
-  if (commands_ >= limits_.max_commands) {
+  if (closed_ && commands_ >= limits_.max_commands) {
     open_early(fmt::format("it enqueues more than the {} commands that are held back at most", limits_.max_commands));
   }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Holds a stream back until everything is enqueued, so that a time between two events holds no launch overhead of the host.
+// Holds a stream back until everything is enqueued, so that a time between two events holds no launch overhead.
 //
-// The device waits for a word in memory that it shares with the host (cuStreamWaitValue32, see cuda_gate.cpp). We prefer that to
-// a kernel that spins on the word, as nvbench has it: no kernel occupies a multiprocessor or draws power during the wait, and the
-// deadline belongs to the host, whose call is the one that blocks. A device that cannot wait for a word is measured without.
+// The device waits for a word in memory that it shares with the host (cuStreamWaitValue32, see cuda_gate.cpp). We prefer
+// that to a kernel that spins on the word, as nvbench has it: no kernel occupies a multiprocessor or draws power during
+// the wait, and the deadline belongs to the host, whose call is the one that blocks. A device that cannot wait for a word
+// is measured without.
 //
 // Nothing here needs a GPU: the rules for opening are tested without one.
 #pragma once
@@ -39,7 +40,8 @@ class StreamGate {
   std::uint32_t close();
   /// Tells the gate of commands that were enqueued; it opens before their queue is full.
   void count(unsigned commands = 1);
-  /// Lets the device go on. Returns why it could do so earlier, as one sentence; empty if it could not, or the gate was open.
+  /// Lets the device go on. Returns why it could do so earlier, as one sentence; empty if it could not, or the gate was
+  /// open.
   std::string open();
 
  private:
