@@ -59,7 +59,7 @@ void check_same(const BlockGraph& next) {
 
 TEST_CASE("blocks of random functions have the order of a slow implementation") {
   std::mt19937 random(14);
-  for (unsigned i = 0; i < 3000; ++i) {
+  for (unsigned i = 0; i < 1000; ++i) {
     check_same(random_function(random, 1 + random() % 40, 2 + random() % 6));
     check_same(random_graph(random, 1 + random() % 12));
   }

@@ -1,4 +1,5 @@
 # The headers that are installed are those of the rooms' HEADERS; each can be included alone, and no other can be.
+cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 include(${LISTS})  # public, internal, shims
