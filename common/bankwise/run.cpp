@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <iterator>
 
-#include <bankwise/case_study_program.hpp>
+#include <bankwise/runner.hpp>
 #include <bankwise/report/report.hpp>
 #include <bankwise/support/output_file.hpp>
 
