@@ -108,6 +108,10 @@ std::string text_report(const Report& report, const std::vector<Row>& rows) {
       any = &row;
       table.push_back(cells_of(row, banks));
       if (!row.result.reason.empty()) reasons.emplace_back(row.result.variant, row.result.reason);
+      if (row.result.dropped > 0) {
+        reasons.emplace_back(row.result.variant, fmt::format("samples were dropped, because the GPU throttled ({})",
+                                                             row.result.dropped_because));
+      }
       if (!row.access.refusal.empty()) reasons.emplace_back(row.result.variant + ", model", row.access.refusal);
     }
     if (any == nullptr) continue;
