@@ -93,15 +93,15 @@ TEST_CASE("every CUDA kernel gives the right words, whatever the width of a warp
 }
 
 TEST_CASE("passes of a block are the pinned ones") {
+  std::size_t seen = 0;
   for (const CaseStudy* study : all_case_studies) {
     for (const Variant& variant : study->variants) {
       const std::string name = std::string(study->kernel_prefix) + std::string(variant.name);
-      const gpu::KernelImage* image = find_image(*study, name);
-      if (image == nullptr || !image->has_section) continue;
       INFO(name);
       const auto expected =
           std::find_if(std::begin(pinned), std::end(pinned), [&](auto& p) { return p.kernel == name; });
-      REQUIRE(expected != std::end(pinned));
+      if (expected == std::end(pinned)) continue;
+      ++seen;
       const Extent full = is_matrix(*study) ? Extent{32, 32} : Extent{1, 512};
       const auto job = emulate_job(*study, variant, full, input_of(*study, full));
       const auto report = emulator::report(job.traces.front(), *banks::find_architecture("sm_90"));
@@ -109,6 +109,7 @@ TEST_CASE("passes of a block are the pinned ones") {
       CHECK(report.all.ideal == expected->ideal);
     }
   }
+  CHECK(seen == std::size(pinned));  // none of them has been renamed
 }
 
 TEST_CASE("every kernel of a case study is emulated, but for those in PTX") {
