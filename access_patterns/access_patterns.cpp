@@ -151,7 +151,7 @@ void put(Words& tile, std::uint64_t byte, unsigned width, std::uint32_t what) {
 }
 
 /// Loads add up what they find each time they come by. Of all others, what lies in their places at the end is added up.
-Words reference(const Variant& variant, Extent extent) {
+Words reference(Extent extent, const Words&, const Variant& variant) {
   const Pattern& pattern = patterns().at(number_of(variant));
   const Kernel& kernel = kernel_of(pattern);
   const std::uint64_t places = kernel.places(), count = extent.width * kernel.accesses;
@@ -195,7 +195,13 @@ Plan plan(const Variant& variant, Extent extent, unsigned) {
           {{kernel, 1, block, {input_slot, output_slot, scratch_slot(0), std::uint64_t{number}, extent.width}}}};
 }
 
-RepeatedAccess access(const Variant& variant, Extent extent) {
+std::vector<std::string> level_names(const Variant&, std::string_view) {
+  return {"fill", "clock", "turns", "sum"};
+}
+
+}  // namespace
+
+RepeatedAccess repeated_access(const Variant& variant, Extent extent) {
   const Pattern& pattern = patterns().at(number_of(variant));
   const std::uint64_t warps = block.size() / lanes;
   RepeatedAccess repeated{pattern.operation, pattern.width, 0, {}, extent.width * kernel_of(pattern).accesses * warps};
@@ -205,12 +211,6 @@ RepeatedAccess access(const Variant& variant, Extent extent) {
   }
   return repeated;
 }
-
-std::vector<std::string> level_names(const Variant&, std::string_view) {
-  return {"fill", "clock", "turns", "sum"};
-}
-
-}  // namespace
 
 const CaseStudy& case_study() {
   static const CaseStudy study{
@@ -229,10 +229,10 @@ const CaseStudy& case_study() {
             return Extent{1, bytes >> 16};
           },
       .input_word = input_word,
-      .reference_of = reference,
+      .reference = reference,
+      .one_result = false,
       .plan = plan,
       .level_names = level_names,
-      .access = access,
   };
   return study;
 }

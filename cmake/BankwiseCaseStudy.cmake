@@ -71,19 +71,56 @@ function(bankwise_kernels target)
   endif()
 endfunction()
 
+# bankwise_read_case_studies(<file> <list>)
+#
+# Reads a list of case studies (cmake/case_studies.txt describes it): <list> are their names, and <name>_prefix and
+# <name>_library_needs what stands beside each.
+function(bankwise_read_case_studies file list)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  file(STRINGS ${file} lines REGEX "^[^#]")
+  set(names)
+  foreach(line IN LISTS lines)
+    separate_arguments(fields UNIX_COMMAND "${line}")
+    list(POP_FRONT fields name prefix)
+    if(NOT prefix)
+      message(FATAL_ERROR "${file}: '${line}' has no prefix")
+    endif()
+    list(APPEND names ${name})
+    set(${name}_prefix ${prefix} PARENT_SCOPE)
+    set(${name}_library_needs ${fields} PARENT_SCOPE)
+  endforeach()
+  set(${list} ${names} PARENT_SCOPE)
+endfunction()
+
 # bankwise_case_study(<name> PREFIX <prefix> [LIBRARY_NEEDS <targets>] [DIRECTORY <dir>] [TOGETHER] [INSTALL])
 #
 # The program <name> from the folder <name>: <name>.hpp and .cpp define bankwise::<name>::case_study(), the kernels lie
-# beside them. Also the library <name>_case, the same without main, for tests. TOGETHER as in bankwise_kernels().
+# beside them. The main program is bankwise::run(), or the folder's own main.cpp. Also the library <name>_case, every other
+# .cpp of the folder, for tests. TOGETHER as in bankwise_kernels().
 function(bankwise_case_study name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TOGETHER;INSTALL" "PREFIX;DIRECTORY" "LIBRARY_NEEDS")
   if(NOT arg_DIRECTORY)
     set(arg_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/${name})
   endif()
   set(case ${name}_case)
-  add_library(${case} STATIC ${arg_DIRECTORY}/${name}.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${arg_DIRECTORY}/*.cpp)
+  set(main ${arg_DIRECTORY}/main.cpp)
+  list(REMOVE_ITEM sources ${main})
+  add_library(${case} STATIC ${sources})
   target_include_directories(${case} PUBLIC ${arg_DIRECTORY})
   target_link_libraries(${case} PUBLIC bankwise::runner)
+  if(EXISTS ${main})  # it is made of what the runner is made of
+    target_link_libraries(${case} PUBLIC bankwise::bench bankwise::report nlohmann_json::nlohmann_json)
+  else()
+    set(main ${CMAKE_CURRENT_BINARY_DIR}/${name}_kernels/main.cpp)
+    file(CONFIGURE OUTPUT ${main} CONTENT [[
+#include <bankwise/run.hpp>
+
+#include "@name@.hpp"
+
+int main(int argc, char** argv) { return bankwise::run(bankwise::@name@::case_study(), argc, argv); }
+]] @ONLY)
+  endif()
   if(TARGET bankwise_warnings)
     target_link_libraries(${case} PRIVATE bankwise_warnings)
   endif()
@@ -95,14 +132,6 @@ function(bankwise_case_study name)
                    LIBRARY_NEEDS ${arg_LIBRARY_NEEDS} ${together})
   bankwise_emulated_kernels(${case} NAME ${name} PREFIX ${arg_PREFIX} DIRECTORY ${arg_DIRECTORY})
 
-  set(main ${CMAKE_CURRENT_BINARY_DIR}/${name}_kernels/main.cpp)
-  file(CONFIGURE OUTPUT ${main} CONTENT [[
-#include <bankwise/run.hpp>
-
-#include "@name@.hpp"
-
-int main(int argc, char** argv) { return bankwise::run(bankwise::@name@::case_study(), argc, argv); }
-]] @ONLY)
   add_executable(${name} ${main})
   target_link_libraries(${name} PRIVATE ${case})
 

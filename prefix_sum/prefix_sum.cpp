@@ -23,7 +23,7 @@ constexpr std::uint64_t word_bytes = sizeof(std::uint32_t);
 constexpr std::uint64_t wide_tile = 2048;                                      // of add_offsets_wide.cuh
 constexpr std::uint64_t max_tiles = std::numeric_limits<std::int32_t>::max();  // of a CUDA grid
 
-Words reference(Extent, const Words& input) {
+Words reference(Extent, const Words& input, const Variant&) {
   Words output(input.size());
   std::exclusive_scan(input.begin(), input.end(), output.begin(), std::uint32_t{0});
   return output;
@@ -122,6 +122,7 @@ const CaseStudy& case_study() {
       .kernel_prefix = "scan_",
       .element = "words",
       .variants = variants,
+      .baseline = "naive",
       .kernels = &gpu::prefix_sum_kernels,
       .emulated = &emulator::prefix_sum_emulated,
       .input_words = [](Extent extent) { return extent.count(); },

@@ -12,17 +12,24 @@ inline constexpr gpu::GroupShape block{256, 1}, block128{128, 1}, block512{512, 
 inline constexpr gpu::GroupShape block_with_ring{512, 1, 3 * 32768};
 
 inline constexpr Variant variants[]{
-    // The number is the tile's, in words.
-    {"hillis_steele", block512, "each word adds what stands 1, 2, 4, 8 ... before it", false, 512},
-    {"naive", block, "Blelloch's two sweeps: strides of 2, 4, 8 ... words, up to 16 lanes in a bank", false, 512},
-    {"padded", block, "one word of padding after every 32: no conflict", false, 512},
-    {"padded_twice", block1024, "tiles of 2048 words: the padding needs padding", false, 2048},
-    {"warp_scan", block, "warps scan in registers, by shuffles; 16-byte loads", false, 2048},
-    // A single pass; blocks for each compute unit, if they stay.
-    {"look_back", block128, "one launch: each tile looks back at what others have published", false, 8192, 0, true},
-    {"ring", block_with_ring, "blocks that stay; the copy engine fills a ring of tiles", false, 8192, 2, true},
-    {"chunked", one_lane, "for CPUs: a stretch of memory for each group of one lane, wide vectors", false, 4096, 4},
-    {"library", {}, "CUB's DeviceScan", true},
+    {"hillis_steele", block512, "each word adds what stands 1, 2, 4, 8 ... before it", {.tile = 512}},
+    {"naive", block, "Blelloch's two sweeps: strides of 2, 4, 8 ... words, up to 16 lanes in a bank", {.tile = 512}},
+    {"padded", block, "one word of padding after every 32: no conflict", {.tile = 512}},
+    {"padded_twice", block1024, "tiles of 2048 words: the padding needs padding", {.tile = 2048}},
+    {"warp_scan", block, "warps scan in registers, by shuffles; 16-byte loads", {.tile = 2048}},
+    {"look_back",
+     block128,
+     "one launch: each tile looks back at what others have published",
+     {.tile = 8192, .single_pass = true}},
+    {"ring",
+     block_with_ring,
+     "blocks that stay; the copy engine fills a ring of tiles",
+     {.tile = 8192, .blocks_per_unit = 2, .single_pass = true}},
+    {"chunked",
+     one_lane,
+     "for CPUs: a stretch of memory for each group of one lane, wide vectors",
+     {.tile = 4096, .blocks_per_unit = 4}},
+    {"library", {}, "CUB's DeviceScan", {.library = true}},
 };
 
 }  // namespace bankwise::prefix_sum

@@ -19,7 +19,7 @@ constexpr std::uint64_t record_words = 4;
 constexpr std::uint64_t record_bytes = record_words * sizeof(std::uint32_t);
 constexpr std::uint64_t state_bytes = record_words * sizeof(std::uint64_t);  // of single_pass.cuh
 
-Words reference(Extent extent, const Words& input) {
+Words reference(Extent extent, const Words& input, const Variant&) {
   Words sum(record_words, 0);
   for (std::uint64_t i = 0; i < extent.count() * record_words; ++i) sum[i % record_words] += input[i];
   return sum;
@@ -73,6 +73,7 @@ const CaseStudy& case_study() {
       .kernel_prefix = "reduce_",
       .element = "uint4 records",
       .variants = variants,
+      .baseline = "naive",
       .kernels = &gpu::reduction_kernels,
       .emulated = &emulator::reduction_emulated,
       .input_words = [](Extent extent) { return extent.count() * record_words; },

@@ -16,14 +16,21 @@ inline constexpr Variant variants[]{
     {"sequential", block, "the first half adds the second: neither"},
     {"naive", block, "the tree of sequential, word by word: stride 4, four lanes in a bank"},
     {"packed", block, "records of five words: odd stride, no conflict, four times the instructions"},
-    // Records that a block takes at once.
-    {"first_add", block, "sequential, but each thread adds two records while it loads", false, 512},
-    {"shuffle", block, "warps add by shuffles: one barrier, hardly any shared memory", false, 512},
-    // And blocks for each compute unit.
-    {"streaming", staying, "blocks that stay, 8 loads of 16 bytes under way for each thread", false, 512, 2},
-    {"single_pass", staying, "streaming in one launch: the blocks' sums meet in atomics", false, 512, 2, true},
-    {"chunked", one_lane, "for CPUs: a stretch of memory for each group of one thread, no tree", false, 4096, 4},
-    {"library", {}, "CUB's DeviceReduce", true},
+    {"first_add", block, "sequential, but each thread adds two records while it loads", {.tile = 512}},
+    {"shuffle", block, "warps add by shuffles: one barrier, hardly any shared memory", {.tile = 512}},
+    {"streaming",
+     staying,
+     "blocks that stay, 8 loads of 16 bytes under way for each thread",
+     {.tile = 512, .blocks_per_unit = 2}},
+    {"single_pass",
+     staying,
+     "streaming in one launch: the blocks' sums meet in atomics",
+     {.tile = 512, .blocks_per_unit = 2, .single_pass = true}},
+    {"chunked",
+     one_lane,
+     "for CPUs: a stretch of memory for each group of one thread, no tree",
+     {.tile = 4096, .blocks_per_unit = 4}},
+    {"library", {}, "CUB's DeviceReduce", {.library = true}},
 };
 
 }  // namespace bankwise::reduction

@@ -60,6 +60,9 @@ step() {
   ((status == 0)) || give_up 3 "${message/ N / } failed: the end of $log is above"
 }
 
+# case_studies: the names of all programs that measure.
+case_studies() { sed -n 's/^\([^# ][^ ]*\) .*/\1/p' cmake/case_studies.txt; }
+
 # Again if something was installed since: CMake has then more to find.
 configure() {
   script/setup

@@ -5,17 +5,16 @@
 
 #include <algorithm>
 
-#include "access_patterns/access_patterns.hpp"
-#include "prefix_sum/prefix_sum.hpp"
-#include "reduction/reduction.hpp"
-#include "transpose/transpose.hpp"
+#include "all_case_studies.hpp"  // made by CMake of cmake/case_studies.txt: their headers, and FOR_EACH_CASE_STUDY
 
-inline const bankwise::CaseStudy* const all_case_studies[]{
-    &bankwise::reduction::case_study(),
-    &bankwise::prefix_sum::case_study(),
-    &bankwise::transpose::case_study(),
-    &bankwise::access_patterns::case_study(),
-};
+#define BANKWISE_ADDRESS(name) &bankwise::name::case_study(),
+inline const bankwise::CaseStudy* const all_case_studies[]{FOR_EACH_CASE_STUDY(BANKWISE_ADDRESS)};
+#undef BANKWISE_ADDRESS
+
+/// Whether an extent has two sides.
+inline bool is_matrix(const bankwise::CaseStudy& study) {
+  return study.sides.size() == 2;
+}
 
 inline const bankwise::Variant& variant_of(const bankwise::CaseStudy& study, std::string_view name) {
   return *std::find_if(study.variants.begin(), study.variants.end(), [&](auto& v) { return v.name == name; });

@@ -17,6 +17,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.dont_write_bytecode = True  # of the module beside this file
+from reports import PREFIX, ROOT
+
 SCOPES = ("memory", "l2", "block")
 WORDS = [1 << exponent for exponent in range(16, 31, 2)]
 SHAPES = ((8192, 8192), (16384, 16384), (32768, 32768), (16384, 16416), (20000, 12345))  # height, width
@@ -56,8 +59,10 @@ def write(path: Path, content: dict) -> None:
 
 def jobs() -> list:
     """Of each file its name, its case study, and the flags of each run."""
-    listed = [(f"{case}.{scope}.json", case, [["--scope", scope, *LONG_ENOUGH]]) for case in FASTEST for scope in SCOPES]
-    listed.append(("access_patterns.block.json", "access_patterns", [LONG_ENOUGH]))
+    own = [case for case in PREFIX if (ROOT / case / "main.cpp").exists()]  # programs of their own, without scopes
+    cases = [case for case in PREFIX if case not in own]
+    listed = [(f"{case}.{scope}.json", case, [["--scope", scope, *LONG_ENOUGH]]) for case in cases for scope in SCOPES]
+    listed += [(f"{case}.block.json", case, [LONG_ENOUGH]) for case in own]
     for case, (variants, sizes) in FASTEST.items():
         flags = ["--variant", f"{variants},library", "--no-levels", *LONG_ENOUGH]
         runs = [[*flags, "--api", api, *size] for api in ("cuda", "opencl") for size in sizes]
@@ -69,7 +74,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], prog="script/bench")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--build", type=Path, default=Path(__file__).parents[1] / "build/cuda")
-    parser.add_argument("--only", choices=[*FASTEST, "access_patterns"], action="append")
+    parser.add_argument("--only", choices=[*PREFIX], action="append")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     failed = False

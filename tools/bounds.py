@@ -4,7 +4,7 @@ busy, and what warps wait for."""
 
 import math
 
-from reports import PAIRS, TRAFFIC, block_counters, limits, markdown, model_totals, report, rows, size_text, software
+from reports import PAIRS, block_counters, limits, markdown, model_totals, report, rows, size_text, software, traffic
 
 
 def clock_rate(device: str) -> float:
@@ -80,7 +80,7 @@ def memory_table(device: str) -> str:
             continue
         size = extent(row["flags"])
         elements = size["n"] if "n" in size else size["height"] * size["width"]
-        moved = (int(row["bytes_read"]) + int(row["bytes_written"])) / (elements * TRAFFIC[row["case"]])
+        moved = (int(row["bytes_read"]) + int(row["bytes_written"])) / (elements * traffic(row["case"]))
         body.append(
             [f"{row['case']} `{row['variant']}`, {size_text(size, row['case'])}"]
             + [f"{float(row[part]):.0f} %" for part in ("memory", "l2_fabric")]

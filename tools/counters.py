@@ -54,7 +54,7 @@ def main() -> int:
     out.writerow(["case", "variant", "height", "width", "kernel", *COUNTERS])
     for case, height, width, variants in JOBS:
         build = Path(sys.argv[1]) / FOLDERS.get(case, "")
-        extent = ["--height", str(height), "--width", str(width)] if case == "transpose" else ["--n", str(width)]
+        extent = ["--height", str(height), "--width", str(width)] if height > 1 else ["--n", str(width)]
         try:
             names = variants.split(",") if variants else listed(build, case)
             runs = [profiled(build, case, [*COUNTERS.values()], ["--variant", ",".join(names), *extent]) for _ in range(RUNS)]

@@ -16,6 +16,7 @@ import subprocess
 from pathlib import Path
 
 from ncu import blocks, kernel_name, profiled, why
+from reports import PREFIX
 
 PARTS = {
     "memory": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
@@ -38,7 +39,6 @@ STALLS = {
     "turn": ["not_selected"],
     "other": ["membar", "sleeping", "misc", "tex_throttle", "gmma"],
 }
-PREFIX = {"reduction": "reduce_", "prefix_sum": "scan_", "transpose": "transpose_"}
 # Case, variants, flags.
 JOBS = (
     ("reduction", "naive,packed", ["--scope", "block"]),

@@ -6,14 +6,17 @@ import math
 import subprocess
 from pathlib import Path
 
+from reports import PREFIX
+
 
 def profiled(build: Path, sample: str, metrics: list, flags: list) -> list:
     """A row of metrics for each kernel of ours that `sample` launches with `flags`, in order.
 
     Errors: OSError where there is no ncu or no sample; subprocess.CalledProcessError.
     """
+    prefixes = "|".join([*PREFIX.values(), "more_"])
     command = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base", "--metrics", ",".join(metrics)]
-    command += ["-k", "regex:^(reduce|scan|transpose|access|more)_", f"./{sample}", "--profile", "--api", "cuda", *flags]
+    command += ["-k", f"regex:^({prefixes})", f"./{sample}", "--profile", "--api", "cuda", *flags]
     run = subprocess.run(command, cwd=build, check=True, capture_output=True, text=True)
     lines = [line for line in run.stdout.splitlines() if line.startswith('"')]
     return list(csv.DictReader(lines))[1:]  # the first has the units

@@ -4,14 +4,25 @@
 import csv
 import json
 import math
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "docs/results"
-CASES = ("reduction", "prefix_sum", "transpose")
+
+
+
+def manifest() -> dict:
+    """Of each program that measures, by the name of its folder, the prefix of its kernels: cmake/case_studies.txt."""
+    lines = (ROOT / "cmake/case_studies.txt").read_text().splitlines()
+    return {fields[0]: fields[1] for fields in map(str.split, lines) if fields and not fields[0].startswith("#")}
+
+
+PREFIX = manifest()
+CASES = tuple(case for case in PREFIX if any(RESULTS.glob(f"*/{case}.memory.json")))  # those with results
 SCOPES = ("block", "l2", "memory")
 APIS = {"cuda": "CUDA", "opencl": "OpenCL"}
-TRAFFIC = {"reduction": 16, "prefix_sum": 8, "transpose": 8}  # bytes of an element, in and out
+WORDS = {"reduction": 4}  # of an element of the input, where it is more than one
 NOT_OURS = ("copy", "library")
 # From the kernel with conflicts to the one with fewer or none.
 PAIRS = (
@@ -49,8 +60,16 @@ def fastest(at_a_size: dict) -> dict:
 
 
 def words(row: dict, case: str) -> int:
-    """Of the input. The elements of a reduction are records of four."""
-    return row["n"] * (4 if case == "reduction" else 1)
+    """Of the input."""
+    return row["n"] * WORDS.get(case, 1)
+
+
+@cache
+def traffic(case: str) -> int:
+    """Bytes of an element, in and out, as any device's report has them."""
+    path = min(RESULTS.glob(f"*/{case}.memory.json"))
+    row = next(row for row in json.loads(path.read_text())["results"] if row["variant"] not in NOT_OURS)
+    return round(row["bytes"] / row["n"])
 
 
 def size_text(row: dict, case: str) -> str:
@@ -105,7 +124,7 @@ def cpu_shaped() -> dict:
             case = next(case for case in CASES if name.startswith(case))
             sides = [int(part) for part in size if part.isdigit()]
             at = " × ".join(map(str, sides)) if len(sides) > 1 else f"{power(sides[0].bit_length() - 1)} elements"
-            job = jobs.setdefault(case, {}).setdefault((at, math.prod(sides) * TRAFFIC[case]), {})
+            job = jobs.setdefault(case, {}).setdefault((at, math.prod(sides) * traffic(case)), {})
             job.setdefault(name.removeprefix(case + "_"), []).append(row["bytes_per_second"])
         found[path.parent.name] = jobs
     return found

@@ -25,7 +25,7 @@ std::uint32_t input_word(std::uint64_t i) {
 }
 
 /// In strips of columns, or every word of a large matrix costs a cache line.
-Words reference(Extent extent, const Words& input) {
+Words reference(Extent extent, const Words& input, const Variant&) {
   constexpr std::uint64_t strip = 16;
   Words output(input.size());
   for (std::uint64_t left = 0; left < extent.width; left += strip) {
@@ -69,8 +69,9 @@ const CaseStudy& case_study() {
       .summary = "Transpose of a matrix of words: tiles in shared memory, with and without bank conflicts",
       .kernel_prefix = "transpose_",
       .element = "words",
-      .is_matrix = true,
+      .sides = matrix_sides,
       .variants = variants,
+      .baseline = "naive",
       .kernels = &gpu::transpose_kernels,
       .emulated = &emulator::transpose_emulated,
       .input_words = [](Extent extent) { return extent.count(); },

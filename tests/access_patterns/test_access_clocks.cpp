@@ -7,11 +7,21 @@
 #include <set>
 
 #include <bankwise/report/report.hpp>
-#include <bankwise/study/access_clocks.hpp>
+#include "access_patterns/access_clocks.hpp"
+#include "access_patterns/access_patterns.hpp"
+#include "access_patterns/report.hpp"
 #include "tests/case_studies.hpp"
-#include "tests/catch_any.hpp"
+#include "tests/programs.hpp"
 
 using namespace bankwise;
+using access_patterns::access_of;
+using access_patterns::AccessResult;
+using access_patterns::derive_clocks;
+using access_patterns::expected_clocks;
+using access_patterns::measured_passes;
+using access_patterns::repeated_access;
+using access_patterns::RepeatedAccess;
+using access_patterns::Row;
 
 namespace {
 
@@ -25,17 +35,22 @@ gpu::DeviceInfo device_of(const std::string& architecture) {
 }
 
 AccessResult asked(std::string_view variant, const std::string& device = "sm_90", const char* wanted = nullptr) {
-  return access_of(study, variant_of(study, variant), turns, device_of(device),
+  return access_of(variant_of(study, variant), turns, device_of(device),
                    wanted == nullptr ? nullptr : banks::find_architecture(wanted));
 }
 
 /// A row that took `seconds` for each access.
-Result timed(std::string_view variant, double seconds) {
-  Result result;
-  result.variant = variant;
-  result.access = asked(variant);
-  result.time_median = seconds * double(result.access->count);
-  return result;
+Row timed(std::string_view variant, double seconds) {
+  Row row;
+  row.result.variant = variant;
+  row.access = asked(variant);
+  row.result.time_median = seconds * double(row.access.count);
+  return row;
+}
+
+/// The right output of a pattern.
+Words reference_of(std::string_view variant, Extent extent) {
+  return study.reference(extent, {}, variant_of(study, variant));
 }
 
 }  // namespace
@@ -111,8 +126,8 @@ TEST_CASE("stores, atomics and matrices cost what comes out by hand") {
 TEST_CASE("every pattern keeps to its kernel's tile") {
   for (const Variant& variant : study.variants) {
     INFO(variant.name);
-    CHECK_NOTHROW(study.reference_of(variant, {1, 3}));
-    const RepeatedAccess repeated = study.access(variant, {1, 1});
+    CHECK_NOTHROW(reference_of(variant.name, {1, 3}));
+    const RepeatedAccess repeated = repeated_access(variant, {1, 1});
     const bool in_parts = to_string(repeated.operation).starts_with("st");  // STEP bytes, and no two lanes alike
     std::set<std::uint32_t> places;
     for (unsigned lane = 0; lane < 32; ++lane) {
@@ -139,20 +154,21 @@ TEST_CASE("an access takes its passes, but at least the floor") {
 }
 
 TEST_CASE("counted clocks are divided by the accesses") {
-  std::vector<Result> results{timed("stride2", 1e-9)};
-  const auto count = double(results[0].access->count);
-  derive_clocks(results, {{2 * count, 2 * count, 900 * count}});
-  CHECK(results[0].access->clocks == 2.0);
-  CHECK(results[0].access->clocks_from == "clock64");
+  std::vector<Row> rows{timed("stride2", 1e-9)};
+  const auto count = double(rows[0].access.count);
+  rows[0].counted = {2 * count, 2 * count, 900 * count};
+  derive_clocks(rows);
+  CHECK(rows[0].access.clocks == 2.0);
+  CHECK(rows[0].access.clocks_from == "clock64");
 }
 
 TEST_CASE("times are compared with a row without conflict") {
-  std::vector<Result> results{timed("stride2", 4e-9), timed("stride3", 2e-9), timed("float4", 8e-9)};
-  derive_clocks(results, {});
-  CHECK(std::abs(*results[0].access->clocks - 2) < 1e-9);
-  CHECK(std::abs(*results[1].access->clocks - 1) < 1e-9);
-  CHECK(std::abs(*results[2].access->clocks - 4) < 1e-9);
-  CHECK(results[2].access->clocks_from == "time, against stride3");
+  std::vector<Row> rows{timed("stride2", 4e-9), timed("stride3", 2e-9), timed("float4", 8e-9)};
+  derive_clocks(rows);
+  CHECK(std::abs(*rows[0].access.clocks - 2) < 1e-9);
+  CHECK(std::abs(*rows[1].access.clocks - 1) < 1e-9);
+  CHECK(std::abs(*rows[2].access.clocks - 4) < 1e-9);
+  CHECK(rows[2].access.clocks_from == "time, against stride3");
 }
 
 TEST_CASE("clocks at the floor leave open how many passes there were") {
@@ -167,52 +183,53 @@ TEST_CASE("clocks at the floor leave open how many passes there were") {
 }
 
 TEST_CASE("what the model is asked for does not change what was measured") {
-  std::vector<Result> results{timed("stride1", 1e-9), timed("stride2", 2e-9), timed("lds128_case2", 2e-9)};
-  for (Result& result : results) result.access = asked(result.variant, "sm_90", "sm_13");
-  derive_clocks(results, {});
-  CHECK(results[0].access->cost->passes == 2);
-  CHECK(results[0].access->clocks == 1.0);
-  CHECK(results[1].access->clocks == 2.0);
-  CHECK(measured_passes(*results[2].access)->at_most);  // the floor of the device
+  std::vector<Row> rows{timed("stride1", 1e-9), timed("stride2", 2e-9), timed("lds128_case2", 2e-9)};
+  for (Row& row : rows) row.access = asked(row.result.variant, "sm_90", "sm_13");
+  derive_clocks(rows);
+  CHECK(rows[0].access.cost->passes == 2);
+  CHECK(rows[0].access.clocks == 1.0);
+  CHECK(rows[1].access.clocks == 2.0);
+  CHECK(measured_passes(rows[2].access)->at_most);  // the floor of the device
 
-  std::vector<Result> unknown{timed("stride1", 1e-9)};
+  std::vector<Row> unknown{timed("stride1", 1e-9)};
   unknown[0].access = asked("stride1", "gfx1");
-  derive_clocks(unknown, {});
-  CHECK_FALSE(unknown[0].access->clocks);
-  CHECK(unknown[0].access->clocks_from == "the bank model does not know this device");
+  derive_clocks(unknown);
+  CHECK_FALSE(unknown[0].access.clocks);
+  CHECK(unknown[0].access.clocks_from == "the bank model does not know this device");
 }
 
 TEST_CASE("a row with a wrong result is no measure of others") {
-  std::vector<Result> results{timed("stride1", 1e-12), timed("stride3", 1e-9), timed("stride2", 2e-9)};
-  results[0].status = Status::wrong;
-  derive_clocks(results, {});
-  CHECK(results[2].access->clocks_from == "time, against stride3");
+  std::vector<Row> rows{timed("stride1", 1e-12), timed("stride3", 1e-9), timed("stride2", 2e-9)};
+  rows[0].result.status = Status::wrong;
+  derive_clocks(rows);
+  CHECK(rows[2].access.clocks_from == "time, against stride3");
 }
 
 TEST_CASE("without such a row, or without an access, there are no clocks") {
-  std::vector<Result> results{timed("stride2", 4e-9)};
-  derive_clocks(results, {});
-  CHECK_FALSE(results[0].access->clocks);
-  CHECK(results[0].access->clocks_from.find("--variant stride1") != std::string::npos);
-  results[0].access->count = 0;
-  derive_clocks(results, {{5}});
-  CHECK_FALSE(results[0].access->clocks);
+  std::vector<Row> rows{timed("stride2", 4e-9)};
+  derive_clocks(rows);
+  CHECK_FALSE(rows[0].access.clocks);
+  CHECK(rows[0].access.clocks_from.find("--variant stride1") != std::string::npos);
+  rows[0].access.count = 0;
+  rows[0].counted = {5};
+  derive_clocks(rows);
+  CHECK_FALSE(rows[0].access.clocks);
 }
 
 TEST_CASE("the reference of a pattern is what its lanes find, access by access") {
   // Three turns of 16 loads: the third meets the addresses of the first again.
-  const Words sums = study.reference_of(variant_of(study, "stride17"), {1, 3});
+  const Words sums = reference_of("stride17", {1, 3});
   for (unsigned lane : {0U, 1U, 31U, 32U, 511U}) {
     std::uint32_t sum = 0;
     for (unsigned i = 0; i < 3 * 16; ++i) sum += ((17 * 4 * (lane % 32) + i % 32 * 256) / 4) * 0x9E3779B1U;
     CHECK(sums.at(lane) == sum);
   }
-  CHECK(study.reference_of(variant_of(study, "lds128_case1"), {1, 3}).at(0) == 0);  // idle
-  CHECK(study.reference_of(variant_of(study, "lds128_case1"), {1, 3}).at(15) != 0);
+  CHECK(reference_of("lds128_case1", {1, 3}).at(0) == 0);  // idle
+  CHECK(reference_of("lds128_case1", {1, 3}).at(15) != 0);
 }
 
 TEST_CASE("the reference of a store is what lies there at the end") {
-  const Words one = study.reference_of(variant_of(study, "store_short"), {1, 1});  // four of eight places stored
+  const Words one = reference_of("store_short", {1, 1});  // four of eight places stored
   for (const unsigned thread : {0U, 1U, 31U, 32U, 511U}) {
     const unsigned first = thread / 32 * 8 * 256 + thread % 32 * 2;
     std::uint32_t sum = 4 * (thread * 0x85EBCA6B & 0xFFFF);
@@ -220,7 +237,7 @@ TEST_CASE("the reference of a store is what lies there at the end") {
       sum += (first + place * 256) / 4 * 0x9E3779B1 >> thread % 2 * 16 & 0xFFFF;
     CHECK(one.at(thread) == sum);
   }
-  const Words wide = study.reference_of(variant_of(study, "store_float4_columns"), {1, 2});
+  const Words wide = reference_of("store_float4_columns", {1, 2});
   for (const unsigned thread : {0U, 1U, 511U}) CHECK(wide.at(thread) == 4 * (4 * thread * 0x85EBCA6B + 0 + 1 + 2 + 3));
 }
 
@@ -234,14 +251,14 @@ TEST_CASE("the reference of atomics is what all threads have done to a word") {
     counted += filled(k) + turns_here * 512;
     swapped += ~filled(k);
   }
-  CHECK(study.reference_of(variant_of(study, "add_one_bin"), {1, 3}) == Words(512, added));
-  CHECK(study.reference_of(variant_of(study, "increment_one_bin"), {1, 3}) == Words(512, counted));
-  CHECK(study.reference_of(variant_of(study, "swap_one_lock"), {1, 3}) == Words(512, swapped));
+  CHECK(reference_of("add_one_bin", {1, 3}) == Words(512, added));
+  CHECK(reference_of("increment_one_bin", {1, 3}) == Words(512, counted));
+  CHECK(reference_of("swap_one_lock", {1, 3}) == Words(512, swapped));
 }
 
 TEST_CASE("the reference of matrices follows each word from the lane of the row to the lane of the word") {
-  const Words loaded = study.reference_of(variant_of(study, "ldmatrix_row128"), {1, 1});
-  const Words stored = study.reference_of(variant_of(study, "stmatrix_row64"), {1, 2});
+  const Words loaded = reference_of("ldmatrix_row128", {1, 1});
+  const Words stored = reference_of("stmatrix_row64", {1, 2});
   for (const unsigned thread : {0U, 5U, 30U, 31U, 100U}) {
     const unsigned lane = thread % 32;
     std::uint32_t sum = 0;
@@ -258,16 +275,33 @@ TEST_CASE("the reference of matrices follows each word from the lane of the row 
   }
 }
 
-TEST_CASE("reports of single accesses hold model and clocks") {
-  gpu::DeviceInfo device = device_of("sm_90");
-  Report report{&study, {}, {device}, {timed("stride1", 1e-9), timed("stride16", 16e-9), timed("lds128_case2", 2e-9)}};
-  for (Result& result : report.results) {
-    result.device = &report.devices.front();
-    result.status = Status::ok;
-  }
-  derive_clocks(report.results, {});
+namespace {
 
-  const auto json = nlohmann::json::parse(json_report(report)).at("results").at(1).at("access");
+/// Rows of a device, and the report that they are for.
+struct Made {
+  std::vector<Row> rows;
+  Report report;
+};
+Made made(bool is_gpu) {
+  gpu::DeviceInfo device = device_of("sm_90");
+  device.is_gpu = is_gpu;
+  Made made{{timed("stride1", 1e-9), timed("stride16", 16e-9), timed("lds128_case2", 2e-9)},
+            {&study, {}, {device}, {}, {}}};
+  for (Row& row : made.rows) {
+    row.result.device = &made.report.devices.front();
+    row.result.status = Status::ok;
+    if (!is_gpu) row.result.time_median.reset();
+  }
+  derive_clocks(made.rows);
+  for (const Row& row : made.rows) made.report.results.push_back(row.result);
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("reports of single accesses hold model and clocks") {
+  const Made on_gpu = made(true);
+  const auto json = nlohmann::json::parse(json_report(on_gpu.report, on_gpu.rows)).at("results").at(1).at("access");
   CHECK(json.at("pattern") == "int data[16 * t]");
   CHECK(json.at("passes") == 16);
   CHECK(json.at("ideal_passes") == 1);
@@ -277,11 +311,46 @@ TEST_CASE("reports of single accesses hold model and clocks") {
   CHECK(json.at("measured_passes") == 16);
   CHECK(json.at("at_floor") == false);
 
-  const std::string csv = csv_report(report), text = text_report(report);
+  const std::string csv = access_patterns::csv_report(on_gpu.rows), text = text_report(on_gpu.report, on_gpu.rows);
   CHECK(csv.find("expected_clocks,clocks\n") != std::string::npos);
   CHECK(csv.find(",load,4,sm_90,16,1,15,16,16") != std::string::npos);
-  CHECK(std::count(csv.begin(), csv.end(), ',') == 4 * 29);
+  CHECK(std::count(csv.begin(), csv.end(), ',') == 4 * 19);
   CHECK(text.find("load 4       16      1         15        16   16.00         16  time, against stride1") !=
         std::string::npos);
   CHECK(text.find("2.00       <= 2  time, against stride1") != std::string::npos);
+}
+
+TEST_CASE("a device without banks has the model's columns, and one sentence") {
+  const Made on_cpu = made(false);
+  const std::string text = text_report(on_cpu.report, on_cpu.rows);
+  INFO(text);
+  CHECK(count(text, "no banks") == 1);
+  CHECK(count(text, "clocks") == 0);
+  CHECK(text.find("load 4       16      1         15        16\n") != std::string::npos);
+  CHECK(nlohmann::json::parse(json_report(on_cpu.report, on_cpu.rows))
+            .at("results")
+            .at(0)
+            .at("access")
+            .at("clocks")
+            .is_null());
+}
+
+TEST_CASE("all turns count, and two are emulated") {
+  for (const char* name : {"stride16", "stride17", "float4_column8"}) {
+    INFO(name);
+    constexpr Extent many{1, 1'000'003};
+    const Variant& variant = variant_of(study, name);
+    const auto& architecture = *banks::find_architecture("sm_90");
+    const RepeatedAccess repeated = repeated_access(variant, many);
+    const auto cost = std::get<banks::Cost>(banks::cost(
+        architecture, {repeated.operation, repeated.width, repeated.mask & 0xFFFFFFFF, repeated.addresses}));
+    const JobModel model = access_patterns::model_of_turns(variant, many, architecture);
+    if (study.emulated == nullptr) continue;
+    REQUIRE(model.loads);
+    CHECK(model.loads->passes == repeated.count * cost.passes);
+    CHECK(model.loads->conflicts == repeated.count * cost.conflicts);
+    CHECK(model.stores->conflicts == 0);  // the tile is filled once
+    CHECK(model.stores->passes == access_patterns::model_of_turns(variant, {1, 1}, architecture).stores->passes);
+    CHECK(access_patterns::model_of_turns(variant, {1, 0}, architecture).loads->passes == 0);
+  }
 }

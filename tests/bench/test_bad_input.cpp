@@ -11,7 +11,7 @@ TEST_CASE("bad values are refused with one sentence") {
   check_refused("reduction", "--n -3", 2, "is not a count");
   check_refused("reduction", "--n 99999999999999999999", 2, "is too large");
   check_refused("reduction", "--width 5", 2, "--width");
-  check_refused("transpose", "--width 0 --height 5", 2, "nothing to transpose");
+  check_refused("transpose", "--width 0 --height 5", 2, "--width must be at least 1");
   check_refused("transpose", "--width 1Ti --height 1Ti", 2, "is too large");
   check_refused("transpose", "--n 5", 2, "--n");
   check_refused("reduction", "--api metal", 2, "metal");

@@ -27,17 +27,17 @@ std::map<std::string, std::string> kernels_in(const std::string& file) {
 
 /// "transpose_tma", of "transpose/tma".
 std::string kernel_of(const std::string& file) {
-  static const std::map<std::string, std::string> prefixes{
-      {"reduction", "reduce_"}, {"prefix_sum", "scan_"}, {"transpose", "transpose_"}, {"access_patterns", "access_"}};
   const std::size_t slash = file.find('/');
-  return prefixes.at(file.substr(0, slash)) + file.substr(slash + 1);
+  const auto* const study = *std::find_if(std::begin(all_case_studies), std::end(all_case_studies),
+                                          [&](const auto* study) { return study->name == file.substr(0, slash); });
+  return std::string(study->kernel_prefix) + file.substr(slash + 1);
 }
 
 }  // namespace
 
 TEST_CASE("shared accesses in PTX are as wide and as many as pinned") {
   const auto kernels = kernels_in("compute_90.ptx");
-  CHECK(kernels.size() == pinned_accesses.size());
+  CHECK(kernels.size() >= pinned_accesses.size());
   for (const auto& [file, pinned] : pinned_accesses) {
     INFO(file);
     REQUIRE(kernels.count(kernel_of(file)) == 1);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Skipped where there is no device to test, or no GPU with a buffer as large as the
-// environment variable BANKWISE_TEST_MEMORY (bytes) asks for, and as much memory as BANKWISE_TEST_MEMORY_IN_ALL does.
+// environment variable BANKWISE_TEST_MEMORY (bytes) asks for, and as much memory as BANKWISE_TEST_MEMORY_IN_ALL does;
+// or fewer devices than BANKWISE_TEST_DEVICES.
 #include <cstdlib>
 #include <iostream>
 #include <vector>
@@ -13,13 +14,13 @@ namespace {
 
 std::vector<bankwise::gpu::DeviceInfo> chosen;
 
-std::uint64_t bytes_in(const char* variable) {
+std::uint64_t number_in(const char* variable) {
   const char* value = std::getenv(variable);
   return value == nullptr ? 0 : std::strtoull(value, nullptr, 10);
 }
 
 void choose(const std::string& api) {
-  const std::uint64_t memory = bytes_in("BANKWISE_TEST_MEMORY"), in_all = bytes_in("BANKWISE_TEST_MEMORY_IN_ALL");
+  const std::uint64_t memory = number_in("BANKWISE_TEST_MEMORY"), in_all = number_in("BANKWISE_TEST_MEMORY_IN_ALL");
   const auto found = bankwise::gpu::devices();
   for (const auto& device : found.list) {
     if (!api.empty() && to_string(device.api) != api) continue;
@@ -40,5 +41,6 @@ std::string reason_to_skip() {
   const char* api = std::getenv("BANKWISE_TEST_API");
   choose(api == nullptr ? "" : api);
   for (const auto& device : chosen) std::cout << to_string(device.api) << ": " << device.name << '\n';
-  return chosen.empty() ? "no device to test" : "";
+  if (chosen.empty()) return "no device to test";
+  return chosen.size() < number_in("BANKWISE_TEST_DEVICES") ? "too few devices to test" : "";
 }

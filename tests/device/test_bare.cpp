@@ -71,7 +71,7 @@ std::string run(gpu::Session& session, const CaseStudy& study, const Variant& va
   launch(session, study, plan, memory, form);
   session.wait();
   if (!output.empty()) session.read(*memory.out, 0, std::as_writable_bytes(std::span(output)));
-  return difference(output, expected_output(study, variant, extent, input));
+  return difference(output, study.reference(extent, input, variant));
 }
 
 bool has_section(const CaseStudy& study, const Plan& plan) {
@@ -95,27 +95,23 @@ void run_each(gpu::Session& session, const CaseStudy& study, const std::vector<E
 }
 
 void run_all(const CaseStudy& study) {
+  const auto own = all_extents.find(&study);
+  const Extents extents =
+      own != all_extents.end() ? own->second : Extents{vectors({0, 1, 2, 257, 4097}), vectors({257})};
   for (const auto& device : devices_under_test()) {
     const auto session = gpu::open(device);
-    run_each(*session, study, all_extents.at(&study).once, gpu::Form::once);
-    run_each(*session, study, all_extents.at(&study).repeated, gpu::Form::repeated);
+    run_each(*session, study, extents.once, gpu::Form::once);
+    run_each(*session, study, extents.repeated, gpu::Form::repeated);
   }
 }
 
 }  // namespace
 
-TEST_CASE("reduction on buffers of the exact size", "[bare_reduction]") {
-  run_all(reduction::case_study());
-}
-TEST_CASE("prefix_sum on buffers of the exact size", "[bare_prefix_sum]") {
-  run_all(prefix_sum::case_study());
-}
-TEST_CASE("transpose on buffers of the exact size", "[bare_transpose]") {
-  run_all(transpose::case_study());
-}
-TEST_CASE("access_patterns on buffers of the exact size", "[bare_access_patterns]") {
-  run_all(access_patterns::case_study());
-}
+#define RUN_ALL(name)                                                    \
+  TEST_CASE(#name " on buffers of the exact size", "[bare_" #name "]") { \
+    run_all(name::case_study());                                         \
+  }
+FOR_EACH_CASE_STUDY(RUN_ALL)
 
 namespace {
 

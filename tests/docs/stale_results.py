@@ -22,7 +22,7 @@ NUMBER = r">[1-8](\d\d[1-9])</text>"  # in a bar: those of the axis are round
 def copy_of_documents(to: Path) -> None:
     for folder in ("docs", "tools"):
         shutil.copytree(ROOT / folder, to / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    for page in [ROOT / "README.md", *ROOT.glob("*/README.md")]:
+    for page in [ROOT / "README.md", ROOT / "cmake/case_studies.txt", *ROOT.glob("*/README.md")]:
         (to / page.relative_to(ROOT)).parent.mkdir(exist_ok=True)
         shutil.copy(page, to / page.relative_to(ROOT))
 

@@ -33,7 +33,7 @@ TEST_CASE("matrix instructions, which are not emulated, have the counters' confl
     if (kernel.study != "access_patterns" || kernel.emulated) continue;
     INFO(kernel.variant);
     const CaseStudy& study = access_patterns::case_study();
-    const RepeatedAccess access = study.access(variant_of(study, kernel.variant), kernel.extent);
+    const auto access = access_patterns::repeated_access(variant_of(study, kernel.variant), kernel.extent);
     const auto outcome = banks::cost(*banks::find_architecture("sm_90"),
                                      {access.operation, access.width, access.mask & 0xFFFFFFFF, access.addresses});
     const auto& cost = std::get<banks::Cost>(outcome);

@@ -12,9 +12,9 @@ using namespace bankwise;
 namespace {
 
 std::vector<Extent> edges(const CaseStudy& study) {
-  if (study.access != nullptr) return {{1, 0}, {1, 1}, {1, 3}};
-  if (study.reference_of != nullptr) return {{1, 1}, {1, 3}};
-  if (study.is_matrix) {
+  if (&study == &access_patterns::case_study()) return {{1, 0}, {1, 1}, {1, 3}};
+  if (!study.one_result) return {{1, 1}, {1, 3}};
+  if (is_matrix(study)) {
     return {
         {0, 5},   {1, 1},     {1, 257},  {257, 1},  {15, 17}, {16, 16}, {17, 15}, {31, 33}, {32, 32},
         {33, 31}, {127, 129}, {1, 5003}, {5003, 1}, {64, 65}, {65, 64}, {60, 132}};  // rows of whole 16-byte chunks on one side, the other, both
@@ -80,7 +80,7 @@ TEST_CASE("every CUDA kernel gives the right words, whatever the width of a warp
       if (variant.library || !why_not_emulated(*study, variant).empty()) continue;
       for (const Extent extent : edges(*study)) {
         const Words input = input_of(*study, extent);
-        const Words expected = expected_output(*study, variant, extent, input);
+        const Words expected = study->reference(extent, input, variant);
         for (const unsigned warp : {32U, 64U}) {
           if (warp == 64 && extent.count() > 1000) continue;
           INFO(study->name << " " << variant.name << " " << extent.height << " x " << extent.width << ", " << warp
@@ -93,22 +93,23 @@ TEST_CASE("every CUDA kernel gives the right words, whatever the width of a warp
 }
 
 TEST_CASE("passes of a block are the pinned ones") {
+  std::size_t seen = 0;
   for (const CaseStudy* study : all_case_studies) {
     for (const Variant& variant : study->variants) {
       const std::string name = std::string(study->kernel_prefix) + std::string(variant.name);
-      const gpu::KernelImage* image = find_image(*study, name);
-      if (image == nullptr || !image->has_section) continue;
       INFO(name);
       const auto expected =
           std::find_if(std::begin(pinned), std::end(pinned), [&](auto& p) { return p.kernel == name; });
-      REQUIRE(expected != std::end(pinned));
-      const Extent full = study->is_matrix ? Extent{32, 32} : Extent{1, 512};
+      if (expected == std::end(pinned)) continue;
+      ++seen;
+      const Extent full = is_matrix(*study) ? Extent{32, 32} : Extent{1, 512};
       const auto job = emulate_job(*study, variant, full, input_of(*study, full));
       const auto report = emulator::report(job.traces.front(), *banks::find_architecture("sm_90"));
       CHECK(report.all.passes == expected->passes);
       CHECK(report.all.ideal == expected->ideal);
     }
   }
+  CHECK(seen == std::size(pinned));  // none of them has been renamed
 }
 
 TEST_CASE("every kernel of a case study is emulated, but for those in PTX") {

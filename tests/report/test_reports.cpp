@@ -35,13 +35,13 @@ Report make_report(double median = 2e-6) {
   good.time_median = good.time_min = median;
   good.noise = 0.01;
   good.bytes_per_second = 128 / median;
-  good.speedup_over_naive = 1;
+  good.speedup = 1;
   Result bad = good;
   bad.variant = "packed";
   bad.status = Status::error;
   bad.reason = "packed.cl does not compile:\n\"quoted\"";
   bad.samples.clear();
-  bad.time_median = bad.time_min = bad.noise = bad.bytes_per_second = bad.speedup_over_naive = std::nullopt;
+  bad.time_median = bad.time_min = bad.noise = bad.bytes_per_second = bad.speedup = std::nullopt;
   report.results = {good, bad};
   return report;
 }
@@ -128,6 +128,36 @@ TEST_CASE("two runs are compared row by row, within the noise of both") {
   Report other = make_report();
   other.results.front().extent = {1, 8};
   CHECK(baseline.compare(other).find("0 rows in both, 1 only before, 1 only now") != std::string::npos);
+}
+
+TEST_CASE("a row that has become wrong, or fails, is no row that is gone") {
+  const ScratchDirectory scratch;
+  const auto path = scratch.path() / "old.json";
+  std::ofstream(path) << json_report(make_report());
+  Report now = make_report();
+  now.results.front().status = Status::wrong;  // found out after measuring: it has a time
+  const std::string compared = Baseline(reduction::case_study(), path).compare(now);
+  INFO(compared);
+  CHECK(compared.find("now wrong") != std::string::npos);
+  CHECK(compared.find("0 rows in both, 1 now wrong or failed, 0 only before, 0 only now") != std::string::npos);
+  now.results.front().status = Status::error;
+  now.results.front().time_median.reset();
+  CHECK(Baseline(reduction::case_study(), path).compare(now).find("now error") != std::string::npos);
+}
+
+TEST_CASE("speedups are over the variant that the case study names") {
+  CaseStudy study = reduction::case_study();
+  study.baseline = "packed";
+  Report report = make_report();
+  report.study = &study;
+  report.results.front().speedup = 2;
+  CHECK(nlohmann::json::parse(json_report(report)).at("results").at(0).at("speedup_over_packed") == 2);
+  CHECK(csv_report(report).find(",speedup_over_packed\n") != std::string::npos);
+  CHECK(text_report(report).find("over packed") != std::string::npos);
+  study.baseline = {};
+  for (const std::string& text : {json_report(report), csv_report(report), text_report(report)}) {
+    CHECK(text.find("over") == std::string::npos);
+  }
 }
 
 TEST_CASE("few samples have no noise, and no verdict") {

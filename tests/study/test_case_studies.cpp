@@ -19,6 +19,10 @@ const CaseStudy& flip = transpose::case_study();
 }  // namespace
 
 TEST_CASE("tiles rounds up") {
+  CHECK(round_up(0, 4) == 0);
+  CHECK(round_up(1, 4) == 4);
+  CHECK(round_up(4, 4) == 4);
+  CHECK(round_up(5, 4) == 8);
   CHECK(tiles(0, 256) == 0);
   CHECK(tiles(0, 256, 1) == 1);
   CHECK(tiles(1, 256) == 1);
@@ -45,7 +49,7 @@ TEST_CASE("reference of the reduction, against 64-bit sums") {
     const Words input = hashed_words(4 * n);
     std::uint64_t sum[4] = {};
     for (std::uint64_t i = 0; i < input.size(); ++i) sum[i % 4] += input[i];
-    const Words got = reduce.reference({1, n}, input);
+    const Words got = reduce.reference({1, n}, input, reduce.variants.front());
     REQUIRE(got.size() == 4);
     for (int c = 0; c < 4; ++c) CHECK(got[std::size_t(c)] == std::uint32_t(sum[c]));
   }
@@ -54,7 +58,7 @@ TEST_CASE("reference of the reduction, against 64-bit sums") {
 TEST_CASE("reference of the prefix sum, against sums from the start") {
   for (const std::uint64_t n : {0, 1, 2, 300}) {
     const Words input = hashed_words(n);
-    const Words got = scan.reference({1, n}, input);
+    const Words got = scan.reference({1, n}, input, scan.variants.front());
     REQUIRE(got.size() == n);
     for (std::uint64_t i = 0; i < n; ++i) {
       std::uint64_t before = 0;
@@ -67,7 +71,7 @@ TEST_CASE("reference of the prefix sum, against sums from the start") {
 TEST_CASE("reference of the transpose, element by element") {
   for (const Extent extent : {Extent{1, 1}, {1, 50}, {50, 1}, {17, 33}, {40, 16}}) {
     const Words input = hashed_words(extent.count());
-    const Words got = flip.reference(extent, input);
+    const Words got = flip.reference(extent, input, flip.variants.front());
     REQUIRE(got.size() == input.size());
     for (std::uint64_t y = 0; y < extent.height; ++y) {
       for (std::uint64_t x = 0; x < extent.width; ++x)

@@ -40,25 +40,6 @@ TEST_CASE("a job costs what its blocks do, launch by launch") {
   CHECK(scanned.stores->conflicts == 241);
 }
 
-TEST_CASE("of single accesses all turns count, and two are emulated") {
-  const CaseStudy& study = access_patterns::case_study();
-  for (const char* name : {"stride16", "stride17", "float4_column8"}) {
-    INFO(name);
-    constexpr Extent many{1, 1'000'003};
-    const RepeatedAccess repeated = study.access(variant_of(study, name), many);
-    const auto cost = std::get<banks::Cost>(
-        banks::cost(*banks::find_architecture("sm_90"),
-                    {repeated.operation, repeated.width, repeated.mask & 0xFFFFFFFF, repeated.addresses}));
-    const JobModel model = model_of(study, name, many);
-    REQUIRE(model.loads);
-    CHECK(model.loads->passes == repeated.count * cost.passes);
-    CHECK(model.loads->conflicts == repeated.count * cost.conflicts);
-    CHECK(model.stores->conflicts == 0);  // the tile is filled once
-    CHECK(model.stores->passes == model_of(study, name, {1, 1}).stores->passes);
-  }
-  CHECK(model_of(study, "stride1", {1, 0}).loads->passes == 0);
-}
-
 TEST_CASE("what cannot be emulated has a reason in place of a model") {
   const JobModel library = model_of(reduction::case_study(), "library", {1, 1000});
   CHECK_FALSE(library.loads);

@@ -37,7 +37,7 @@ CaseStudy made_up() {
 TEST_CASE("a kernel that cannot be emulated has a reason and no numbers") {
   const CaseStudy study = made_up();
   static constexpr Variant variants[]{
-      {"broken", {32, 1}, ""}, {"tma", {32, 1}, ""}, {"absent", {32, 1}, ""}, {"library", {}, "", true}};
+      {"broken", {32, 1}, ""}, {"tma", {32, 1}, ""}, {"absent", {32, 1}, ""}, {"library", {}, "", {.library = true}}};
   constexpr const char* reasons[]{"lane 7 is out of order", "a CPU has no tensor memory accelerator.",
                                   "there is no kernel made_up_absent for the emulator",
                                   "a library has no kernel here to emulate"};

@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 
+#include <bankwise/gpu/kernel_remarks.hpp>
 #include <bankwise/gpu/repeat_section.hpp>
 #include <bankwise/support/exit_code.hpp>
 
@@ -18,7 +20,10 @@ KernelDirectory::KernelDirectory(const CaseStudy& study, const std::string& dire
   if (!fs::is_directory(directory, error))
     throw UsageError(fmt::format("--kernel-dir {}: no such directory", directory));
   for (const auto& image : study.kernels->images) {
-    if (image.opencl_file.empty()) continue;
+    if (image.opencl_file.empty()) {  // it stays the kernel of the other API, with the reason that its file has
+      images_.push_back({.name = image.name, .why_not_ported = image.why_not_ported});
+      continue;
+    }
     const fs::path path = directory / fs::path(image.opencl_file).filename();
     std::ifstream file(path, std::ios::binary);
     if (!fs::is_regular_file(path, error) || !file) {
@@ -27,8 +32,17 @@ KernelDirectory::KernelDirectory(const CaseStudy& study, const std::string& dire
     const std::string& source =
         sources_.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
     const std::string& name = names_.emplace_back(path.string());
-    images_.push_back(
-        {.name = image.name, .opencl_file = name, .opencl_source = source, .has_section = gpu::has_section(source)});
+    gpu::KernelImage& edited = images_.emplace_back();
+    edited.name = image.name;
+    edited.opencl_file = name;
+    edited.opencl_source = source;
+    edited.has_section = gpu::has_section(source);
+    edited.why_not_ported = reasons_.emplace_back(gpu::why_not_ported(source));
+    try {
+      edited.opencl_capability = gpu::needed_capability(source);
+    } catch (const std::invalid_argument& why) {
+      throw UsageError(fmt::format("--kernel-dir: {}: {}", name, why.what()));
+    }
   }
   kernels_.images = images_;
   study_.kernels = &kernels_;

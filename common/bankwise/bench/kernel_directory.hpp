@@ -10,7 +10,8 @@
 namespace bankwise {
 
 /// A case study whose OpenCL sources come from a directory instead of the program, so that a kernel can be edited
-/// without a build. All of its .cl files must be there; it has no CUDA kernels.
+/// without a build. All of its .cl files must be there, and what they say of the devices they need holds. It has no CUDA
+/// kernels.
 class KernelDirectory {
  public:
   /// Error: UsageError.
@@ -22,7 +23,7 @@ class KernelDirectory {
 
  private:
   CaseStudy study_;
-  std::deque<std::string> names_, sources_;  // deques: the images refer to their strings
+  std::deque<std::string> names_, sources_, reasons_;  // deques: the images refer to their strings
   std::vector<gpu::KernelImage> images_;
   gpu::KernelSet kernels_;
 };

@@ -10,7 +10,6 @@
 #include <bankwise/bench/throttle_watch.hpp>
 #include <bankwise/bench/workbench.hpp>
 #include <bankwise/gpu/error.hpp>
-#include <bankwise/study/access_clocks.hpp>
 #include <bankwise/support/statistics.hpp>
 
 namespace bankwise {
@@ -24,8 +23,7 @@ struct Candidate {
   PreparedVariant prepared;       // empty for the copy
   std::function<void()> enqueue;  // the timed part
   StopRule rule;
-  std::vector<double> clocks;  // of each sample, in a case study of single accesses
-  unsigned batch = 1;          // runs in one sample
+  unsigned batch = 1;  // runs in one sample
   gpu::Enqueueing enqueueing = gpu::Enqueueing::held_back;
   gpu::ClockReasons throttled = 0;  // of the samples that were dropped
   double spent_s = 0;
@@ -33,7 +31,7 @@ struct Candidate {
 };
 
 /// Runs `step`; what it throws becomes the row's status and reason.
-void guarded(Result& result, const std::function<void()>& step) {
+void attempt(Result& result, const std::function<void()>& step) {
   try {
     step();
   } catch (const gpu::Unsupported& why) {
@@ -55,22 +53,23 @@ bool wanted(const Options& options, const gpu::DeviceInfo& device, const Variant
 class Measurement {
  public:
   Measurement(const CaseStudy& study, const Options& options, Extent extent, gpu::Session& session,
-              gpu::Throttle* throttle)
+              gpu::Throttle* throttle, const Manner& manner)
       : study_(study),
         options_(options),
         extent_(extent),
         session_(session),
+        manner_(manner),
         bench_(study, extent, session),
         throttle_(throttle) {}
 
   std::vector<Result> run(const Progress& progress) {
-    if (!options_.profile && study_.access == nullptr) add_copy();
+    if (!options_.profile && manner_.copy) add_copy();
     for (const Variant& variant : study_.variants) {
       if (!wanted(options_, session_.info(), variant)) continue;
       progress(0, variant.name);
       add(variant);
     }
-    if (!options_.profile) {
+    if (!options_.profile && manner_.timing) {
       for (auto& candidate : candidates_) warm_up(candidate);
       take_turns(progress);
       if (options_.counters) {
@@ -80,13 +79,7 @@ class Measurement {
     }
     std::vector<Result> results;
     for (auto& candidate : candidates_) results.push_back(std::move(candidate.result));
-    if (study_.access == nullptr) {
-      derive_ratios(results);
-    } else {
-      std::vector<std::vector<double>> counted;
-      for (auto& candidate : candidates_) counted.push_back(std::move(candidate.clocks));
-      derive_clocks(results, counted);
-    }
+    derive_ratios(results, study_.baseline);
     return results;
   }
 
@@ -121,10 +114,7 @@ class Measurement {
   void add(const Variant& variant) {
     Candidate& candidate = append(variant.name);
     Result& result = candidate.result;
-    if (study_.access != nullptr) {
-      result.access = access_of(study_, variant, extent_, session_.info(), options_.architecture);
-    }
-    guarded(result, [&] {
+    attempt(result, [&] {
       candidate.prepared = bench_.prepare(variant, options_.scope);
       if (variant.library) result.library = study_.kernels->library->name();
       const bool repeated = candidate.prepared.first_form == gpu::Form::repeated;
@@ -140,10 +130,6 @@ class Measurement {
         return;
       }
       check(candidate, Workbench::Scratch::poisoned);
-      if (study_.access != nullptr && !session_.info().is_gpu) {
-        candidate.running = false;
-        result.access->clocks_from = "a CPU has no banks to measure";
-      }
     });
   }
 
@@ -174,7 +160,7 @@ class Measurement {
   /// back in the first: CUDA may wait for the device where it loads code and the memory of a flush is allocated.
   void warm_up(Candidate& candidate) {
     if (!candidate.running) return;
-    guarded(candidate.result, [&] {
+    attempt(candidate.result, [&] {
       candidate.enqueueing = gpu::Enqueueing::immediate;
       sample(candidate);
       candidate.enqueueing = gpu::Enqueueing::held_back;
@@ -196,7 +182,7 @@ class Measurement {
       double done = 0;
       for (auto& candidate : candidates_) {
         if (candidate.running) {
-          guarded(candidate.result, [&] {
+          attempt(candidate.result, [&] {
             const auto begin = Clock::now();
             const double seconds = sample(candidate) / candidate.result.repeats;
             const gpu::ClockReasons throttled = throttle_.throttled();
@@ -210,7 +196,7 @@ class Measurement {
               candidate.running = !candidate.rule.drop(candidate.spent_s);
               return;
             }
-            if (study_.access != nullptr) candidate.clocks.push_back(double(bench_.read_clocks(candidate.prepared)));
+            if (manner_.after_sample) manner_.after_sample(bench_, candidate.prepared);
             candidate.running = !candidate.rule.add(seconds, candidate.spent_s);
           });
           candidate.running = candidate.running && candidate.result.status == Status::ok;
@@ -235,7 +221,7 @@ class Measurement {
     result.time_min = *std::min_element(samples.begin(), samples.end());
     if (samples.size() >= fewest_for_noise) result.noise = noise(samples);
     result.batch = candidate.batch;
-    if (result.repeats == 1 && !result.access && *result.time_median > 0) {
+    if (result.repeats == 1 && *result.time_median > 0) {
       result.bytes_per_second = double(result.bytes) / *result.time_median;
     }
   }
@@ -267,24 +253,24 @@ class Measurement {
   /// With the scratch memory that measuring left: whoever relies on finding it fresh is found out here.
   void verify_again(Candidate& candidate) {
     if (candidate.result.status != Status::ok || candidate.prepared.variant == nullptr) return;
-    guarded(candidate.result, [&] { check(candidate, Workbench::Scratch::as_it_is); });
+    attempt(candidate.result, [&] { check(candidate, Workbench::Scratch::as_it_is); });
     if (candidate.result.status == Status::wrong) candidate.result.reason += ", but only after measuring";
   }
 
-  static void derive_ratios(std::vector<Result>& results) {
+  static void derive_ratios(std::vector<Result>& results, std::string_view baseline_name) {
     const auto named = [&](std::string_view name) -> const Result* {
       const auto found = std::find_if(results.begin(), results.end(), [&](auto& r) { return r.variant == name; });
       const bool good = found != results.end() && found->status == Status::ok && found->time_median.value_or(0) > 0;
       return good ? &*found : nullptr;
     };
     const Result* copy = named(copy_row);
-    const Result* naive = named("naive");
+    const Result* baseline = named(baseline_name);
     for (Result& result : results) {
       if (copy != nullptr && result.bytes_per_second) {
         result.of_copy = *result.bytes_per_second / *copy->bytes_per_second;
       }
-      if (naive != nullptr && result.time_median.value_or(0) > 0 && &result != copy) {
-        result.speedup_over_naive = *naive->time_median / *result.time_median;
+      if (baseline != nullptr && result.time_median.value_or(0) > 0 && &result != copy) {
+        result.speedup = *baseline->time_median / *result.time_median;
       }
     }
   }
@@ -293,6 +279,7 @@ class Measurement {
   const Options& options_;
   Extent extent_;
   gpu::Session& session_;
+  const Manner& manner_;
   Workbench bench_;
   ThrottleWatch throttle_;
   std::list<Candidate> candidates_;  // a list: the closures above hold references into it
@@ -301,8 +288,8 @@ class Measurement {
 }  // namespace
 
 std::vector<Result> measure(const CaseStudy& study, const Options& options, Extent extent, gpu::Session& session,
-                            const Progress& progress, gpu::Throttle* throttle) {
-  return Measurement(study, options, extent, session, throttle).run(progress);
+                            const Progress& progress, gpu::Throttle* throttle, const Manner& manner) {
+  return Measurement(study, options, extent, session, throttle, manner).run(progress);
 }
 
 }  // namespace bankwise

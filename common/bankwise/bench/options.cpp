@@ -32,11 +32,11 @@ std::map<std::string, Value> named(std::initializer_list<Value> values) {
 /// What CLI11 reads and the runner still has to understand.
 struct RawOptions {
   std::string api = "all", scope = "memory", cache;
-  std::optional<std::string> n, width, height;
+  std::map<std::string_view, std::string> lengths;  // by Side::name
   double max_noise_percent = 1;
 };
 
-void declare(CLI::App& app, const CaseStudy& study, Options& options, RawOptions& raw) {
+void declare(CLI::App& app, const CaseStudy& study, const Offered& offered, Options& options, RawOptions& raw) {
   app.footer(footer);
   app.set_version_flag("--version", std::string(revision()));
   app.add_flag("--list", options.list, "List the variants");
@@ -44,15 +44,14 @@ void declare(CLI::App& app, const CaseStudy& study, Options& options, RawOptions
   app.add_option("--api", raw.api, "Which API")->check(CLI::IsMember({"cuda", "opencl", "all"}))->capture_default_str();
   app.add_option("--device", options.device, "Index in --devices, or part of a name (default: the best of each API)");
   app.add_option("--variant", options.variants, "Variants, separated by commas (default: all)")->delimiter(',');
-  if (study.is_matrix) {
-    app.add_option("--width", raw.width, "Columns of the input (default: by device and scope)");
-    app.add_option("--height", raw.height, "Rows of the input (default: as many as columns)");
-  } else {
-    app.add_option("--n", raw.n, fmt::format("How many {} (default: by device and scope)", study.element));
+  for (const Side& side : study.sides) {
+    const std::string what = side.help.empty() ? fmt::format("How many {}", study.element) : std::string(side.help);
+    app.add_option_function<std::string>(
+        fmt::format("--{}", side.name), [&](const std::string& text) { raw.lengths[side.name] = text; },
+        what + (study.sides.size() > 1 ? " (default: as the other side, or by device and scope)"
+                                       : " (default: by device and scope)"));
   }
-  if (study.access != nullptr) {
-    raw.scope = "block";  // there is no other for single accesses
-  } else {
+  if (offered.scopes) {
     app.add_option("--scope", raw.scope, "Where the time goes: the section in shared memory, the L2 cache, memory")
         ->check(CLI::IsMember({"block", "l2", "memory"}))
         ->capture_default_str();
@@ -62,9 +61,12 @@ void declare(CLI::App& app, const CaseStudy& study, Options& options, RawOptions
   app.add_option_function<std::string>(
       "--arch", [&](const std::string& name) { options.architecture = &architecture_named(name); },
       "Architecture of the bank model, see bankcheck archs (default: the device's, else sm_90)");
-  app.add_flag("--levels,!--no-levels", options.levels,
-               "Passes and lanes at work between barriers, by emulating the CUDA kernels (default: yes)");
-  app.add_option("--levels-svg", options.levels_svg, "Draw them to this file: lanes by levels, coloured by conflicts");
+  if (offered.levels) {
+    app.add_flag("--levels,!--no-levels", options.levels,
+                 "Passes and lanes at work between barriers, by emulating the CUDA kernels (default: yes)");
+    app.add_option("--levels-svg", options.levels_svg,
+                   "Draw them to this file: lanes by levels, coloured by conflicts");
+  }
   app.add_flag("--counters", options.counters,
                "Read hardware counters after measuring (CUDA on NVIDIA), and show them beside the bank model");
   app.add_option("--min-time", options.limits.min_time, "Seconds to measure each variant at least, or 1024 samples")
@@ -84,20 +86,21 @@ void declare(CLI::App& app, const CaseStudy& study, Options& options, RawOptions
   app.add_flag("--profile", options.profile, "Launch each variant once, nothing else: for profilers");
 }
 
-Extent read_extent(const RawOptions& raw) {
-  if (raw.n) return {1, parse_count("--n", *raw.n, max_elements)};
-  // One side alone means a square.
-  const std::uint64_t width = parse_count("--width", raw.width ? *raw.width : *raw.height, max_elements);
-  const std::uint64_t height = parse_count("--height", raw.height ? *raw.height : *raw.width, max_elements);
-  if (width == 0 || height == 0) {
-    throw UsageError(fmt::format(
-        "a matrix of {} x {} has nothing to transpose; --height and --width must be at least 1", height, width));
+/// One side alone means a square.
+Extent read_extent(const CaseStudy& study, const RawOptions& raw) {
+  Extent extent;
+  for (const Side& side : study.sides) {
+    const auto given = raw.lengths.find(side.name);
+    const std::string& text = given != raw.lengths.end() ? given->second : raw.lengths.begin()->second;
+    const std::string flag = fmt::format("--{}", side.name);
+    extent.*side.length = parse_count(flag, text, max_elements);
+    if (extent.*side.length < side.least) throw UsageError(fmt::format("{} must be at least {}", flag, side.least));
   }
-  if (height > max_elements / width) {
-    throw UsageError(fmt::format("--height {} times --width {} is too large; at most {} words are possible", height,
-                                 width, format_count(max_elements)));
+  if (extent.height > 0 && extent.width > max_elements / extent.height) {
+    throw UsageError(fmt::format("{} x {} is too large; at most {} {} are possible", extent.height, extent.width,
+                                 format_count(max_elements), study.element));
   }
-  return {height, width};
+  return extent;
 }
 
 void check_variants(const CaseStudy& study, const std::vector<std::string>& wanted) {
@@ -123,9 +126,15 @@ void check_outputs(const std::vector<std::pair<std::string_view, std::string>>& 
   }
 }
 
+/// Whether the command line has a flag, which the program need not know.
+bool is_there(const CLI::App& app, const std::string& name) {
+  const CLI::Option* option = app.get_option_no_throw(name);
+  return option != nullptr && option->count() > 0;
+}
+
 /// A launch for a profiler stands alone, and edited OpenCL kernels have no CUDA counterparts.
 void check_levels(const CLI::App& app, Options& options) {
-  const bool asked = app.count("--levels") > 0 && options.levels;
+  const bool asked = is_there(app, "--levels") && options.levels;
   const char* against = !options.levels                     ? "--no-levels"
                         : options.profile                   ? "--profile"
                         : !options.kernel_directory.empty() ? "--kernel-dir"
@@ -140,11 +149,13 @@ void check_levels(const CLI::App& app, Options& options) {
 
 }  // namespace
 
-std::optional<Options> parse_options(const CaseStudy& study, int argc, const char* const* argv) {
+std::optional<Options> parse_options(const CaseStudy& study, int argc, const char* const* argv,
+                                     const Offered& offered) {
   Options options;
   RawOptions raw;
   CLI::App app(std::string(study.summary), std::string(study.name));
-  declare(app, study, options, raw);
+  declare(app, study, offered, options, raw);
+  options.levels = offered.levels;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -155,7 +166,7 @@ std::optional<Options> parse_options(const CaseStudy& study, int argc, const cha
 
   if (raw.api != "all") options.api = named({gpu::Api::cuda, gpu::Api::opencl}).at(raw.api);
   options.scope = named({Scope::block, Scope::l2, Scope::memory}).at(raw.scope);
-  options.cache = options.scope == Scope::memory ? Cache::cold : Cache::hot;
+  options.cache = offered.scopes && options.scope == Scope::memory ? Cache::cold : Cache::hot;
   if (raw.cache == "cold" && options.scope != Scope::memory) {
     throw UsageError(fmt::format("--scope {} measures with hot caches; leave out --cache cold", raw.scope));
   }
@@ -169,11 +180,11 @@ std::optional<Options> parse_options(const CaseStudy& study, int argc, const cha
         fmt::format("--min-time {} is more than --timeout {}", options.limits.min_time, options.limits.timeout));
   }
   for (const char* name : {"--json", "--csv", "--levels-svg", "--compare", "--kernel-dir", "--device"}) {
-    if (app.count(name) > 0 && app.get_option(name)->as<std::string>().empty()) {
+    if (is_there(app, name) && app.get_option(name)->as<std::string>().empty()) {
       throw UsageError(fmt::format("{} needs a value", name));
     }
   }
-  if (raw.n || raw.width || raw.height) options.extent = read_extent(raw);
+  if (!raw.lengths.empty()) options.extent = read_extent(study, raw);
   check_outputs({{"--json", options.json}, {"--csv", options.csv}, {"--levels-svg", options.levels_svg}});
   check_variants(study, options.variants);
   if (!options.kernel_directory.empty()) {

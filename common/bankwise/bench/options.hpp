@@ -30,8 +30,15 @@ struct Options {
   std::string json, csv, levels_svg, compare, kernel_directory;
 };
 
+/// Flags that not every program has.
+struct Offered {
+  bool scopes = true;  ///< --scope and --cache; without them caches are hot
+  bool levels = true;  ///< --levels and --levels-svg
+};
+
 /// Reads the command line. Empty after --help or --version, which it answers itself.
 /// Errors: UsageError.
-std::optional<Options> parse_options(const CaseStudy& study, int argc, const char* const* argv);
+std::optional<Options> parse_options(const CaseStudy& study, int argc, const char* const* argv,
+                                     const Offered& offered = {});
 
 }  // namespace bankwise

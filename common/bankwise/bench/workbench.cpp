@@ -20,6 +20,10 @@ std::uint64_t bytes_of(std::uint64_t words) {
   return words * sizeof(std::uint32_t);
 }
 
+std::uint64_t whole_words(std::uint64_t bytes) {
+  return round_up(bytes, sizeof(std::uint32_t));
+}
+
 /// Bytes that are copied, once read and once written, for the compulsory traffic.
 std::uint64_t bytes_to_copy(const CaseStudy& study, Extent extent) {
   return std::min(study.compulsory_bytes(extent) / 2, bytes_of(study.input_words(extent))) / 4 * 4;
@@ -33,7 +37,10 @@ std::string shortage(const CaseStudy& study, Extent extent, const gpu::DeviceInf
   const std::uint64_t largest = std::max(input, output) + guard_bytes;
   const std::uint64_t total =
       input + output + bytes_to_copy(study, extent) + 3 * guard_bytes + (device.is_gpu ? 0 : input + output);
-  const std::string advice = study.is_matrix ? "choose a smaller --width and --height" : "choose a smaller --n";
+  std::string advice = "choose a smaller";
+  for (const Side& side : study.sides) {
+    advice += fmt::format("{} --{}", &side == study.sides.data() ? "" : " and", side.name);
+  }
   if (largest > device.max_allocation) {
     return fmt::format("{} allocates at most {} at once and this needs {}; {}", device.name,
                        format_bytes(double(device.max_allocation)), format_bytes(double(largest)), advice);
@@ -48,14 +55,14 @@ std::string shortage(const CaseStudy& study, Extent extent, const gpu::DeviceInf
 Workbench::Workbench(const CaseStudy& study, Extent extent, gpu::Session& session)
     : study_(study), extent_(extent), session_(session), input_words_(study.input_words(extent)) {
   for (std::size_t i = 0; i < input_words_.size(); ++i) input_words_[i] = study.input_word(i);
-  if (study.reference != nullptr) expected_ = study.reference(extent, input_words_);
-  input_ = guarded(bytes_of(input_words_.size()));
-  output_ = guarded(bytes_of(study.output_words(extent)));
+  if (study.one_result) expected_ = study.reference(extent, input_words_, study.variants.front());
+  input_ = allocate_guarded(bytes_of(input_words_.size()));
+  output_ = allocate_guarded(bytes_of(study.output_words(extent)));
   copy_ = session.allocate(std::max<std::uint64_t>(1, bytes_to_copy(study, extent)));
   if (!input_words_.empty()) session.write(*input_, 0, std::as_bytes(std::span(input_words_)));
 }
 
-std::unique_ptr<gpu::Buffer> Workbench::guarded(std::uint64_t bytes) {
+std::unique_ptr<gpu::Buffer> Workbench::allocate_guarded(std::uint64_t bytes) {
   auto buffer = session_.allocate(bytes + guard_bytes);
   session_.fill(*buffer, bytes, guard_bytes, guard_byte);
   return buffer;
@@ -72,7 +79,7 @@ PreparedVariant Workbench::prepare(const Variant& variant, Scope scope) {
     prepared.plan.scratch_bytes = {library->workspace_bytes(extent_.height, extent_.width)};
   } else {
     prepared.plan = study_.plan(variant, extent_, session_.info().compute_units);
-    if (scope == Scope::block && study_.access == nullptr) prepared.first_form = gpu::Form::repeated;
+    if (scope == Scope::block) prepared.first_form = gpu::Form::repeated;
     for (std::size_t i = 0; i < prepared.plan.launches.size(); ++i) {
       const Launch& launch = prepared.plan.launches[i];
       const gpu::KernelImage* image = find_image(study_, launch.kernel);
@@ -84,13 +91,13 @@ PreparedVariant Workbench::prepare(const Variant& variant, Scope scope) {
       session_.prepare(*image, form, launch.group);
     }
   }
-  if (const std::uint64_t bytes = tiles(prepared.plan.state_bytes, 4) * 4; bytes > 0) {
-    prepared.state = guarded(bytes);
+  if (const std::uint64_t bytes = whole_words(prepared.plan.state_bytes); bytes > 0) {
+    prepared.state = allocate_guarded(bytes);
     // Written and not filled: what Oclgrind's memory has been filled with counts as uninitialized.
     const Words zeros(bytes / sizeof(std::uint32_t));
     session_.write(*prepared.state, 0, std::as_bytes(std::span(zeros)));
   }
-  for (const auto bytes : prepared.plan.scratch_bytes) prepared.scratch.push_back(guarded(tiles(bytes, 4) * 4));
+  for (const auto bytes : prepared.plan.scratch_bytes) prepared.scratch.push_back(allocate_guarded(whole_words(bytes)));
   return prepared;
 }
 
@@ -128,10 +135,8 @@ void Workbench::enqueue(const PreparedVariant& prepared, std::size_t first, std:
   }
 }
 
-std::uint64_t Workbench::read_clocks(const PreparedVariant& prepared) {
-  std::uint64_t clocks = 0;
-  session_.read(*prepared.scratch.front(), 0, std::as_writable_bytes(std::span(&clocks, 1)));
-  return clocks;
+void Workbench::read_scratch(const PreparedVariant& prepared, std::size_t buffer, std::span<std::byte> data) {
+  session_.read(*prepared.scratch.at(buffer), 0, data);
 }
 
 std::uint64_t Workbench::copied_bytes() const {
@@ -173,7 +178,7 @@ std::string Workbench::verify(const PreparedVariant& prepared, Scratch scratch) 
   }
   enqueue(prepared);
   session_.wait();
-  if (study_.reference_of != nullptr) expected_ = study_.reference_of(*prepared.variant, extent_);
+  if (!study_.one_result) expected_ = study_.reference(extent_, input_words_, *prepared.variant);
   if (auto wrong = compare(*output_, expected_, "output"); !wrong.empty()) return wrong;
   if (auto wrong = compare(*input_, input_words_, "input"); !wrong.empty()) return wrong;
   for (const auto& buffer : prepared.scratch) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,12 +54,12 @@ class Workbench {
 
   std::size_t launches(const PreparedVariant& prepared) const;
 
-  /// What the last run left in the first scratch buffer: see CaseStudy::access.
-  std::uint64_t read_clocks(const PreparedVariant& prepared);
+  /// What the last run left at the beginning of a scratch buffer.
+  void read_scratch(const PreparedVariant& prepared, std::size_t buffer, std::span<std::byte> data);
 
  private:
   gpu::Buffer& buffer(const PreparedVariant& prepared, Slot slot);
-  std::unique_ptr<gpu::Buffer> guarded(std::uint64_t bytes);
+  std::unique_ptr<gpu::Buffer> allocate_guarded(std::uint64_t bytes);
   void poison(gpu::Buffer& buffer);
   std::string compare(const gpu::Buffer& buffer, const Words& expected, std::string_view name);
 

@@ -13,7 +13,6 @@
 //
 // Writes NAME_kernels.cpp; and for CUDA NAME_kernels.cu and NAME_kernels_repeated.cu if TOGETHER, else STEM.cu and
 // STEM_repeated.cu for each .cuh. Errors: one sentence, exit 2.
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -23,6 +22,7 @@
 #include <stdexcept>
 #include <string>
 
+#include <bankwise/gpu/kernel_remarks.hpp>
 #include <bankwise/gpu/repeat_section.hpp>
 
 namespace {
@@ -61,18 +61,9 @@ std::string cuda_source(const std::string& kernel, const std::string& text, cons
          " = reinterpret_cast<const void*>(&" + name + ");\n}\n";
 }
 
-/// What a line of a kernel file says that begins so; empty if there is none.
-std::string remark(const std::string& text, const std::string& begin) {
-  const auto at = text.find("\n// " + begin);
-  if (at == std::string::npos) return "";
-  const auto from = at + 4 + begin.size();
-  return text.substr(from, text.find('\n', from) - from);
-}
-
-/// "9.0" as 90; 0 if the kernel needs none, or there is no such file.
+/// 0 if the kernel needs none, or there is no such file.
 unsigned capability_of(const fs::path& kernel) {
-  const std::string needs = kernel.empty() ? "" : remark(text_of(kernel), "Needs: compute capability ");
-  return needs.empty() ? 0 : unsigned(std::lround(10 * std::stod(needs)));
+  return kernel.empty() ? 0 : bankwise::gpu::needed_capability(text_of(kernel));
 }
 
 std::string quoted(const std::string& text) {
@@ -120,8 +111,9 @@ void embed(const Job& job, const std::map<std::string, Sources>& kernels) {
       }
     }
     images << ", .has_section = " << (section ? "true" : "false");
-    if (sources.cl.empty()) images << ", .why_not_ported = " << quoted(remark(any, "No OpenCL port: "));
-    if (sources.cuh.empty()) images << ", .why_not_ported = " << quoted(remark(any, "No CUDA counterpart: "));
+    if (sources.cl.empty() || sources.cuh.empty()) {
+      images << ", .why_not_ported = " << quoted(bankwise::gpu::why_not_ported(any));
+    }
     images << ", .cuda_capability = " << capability_of(sources.cuh)
            << ", .opencl_capability = " << capability_of(sources.cl) << "},\n";
   }

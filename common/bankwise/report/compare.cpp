@@ -23,8 +23,13 @@ struct Timing {
   std::optional<double> noise;
 };
 
-/// Rows that have a time, by what must agree in two runs. The device goes by name, for its index may have moved.
-std::map<std::string, Timing> timings(const std::string& report) {
+struct Rows {
+  std::map<std::string, Timing> timed;        ///< right ones
+  std::map<std::string, std::string> others;  ///< status of wrong ones, and of those that failed
+};
+
+/// A report's rows, by what must agree in two runs. The device goes by name, for its index may have moved.
+Rows rows_of(const std::string& report) {
   const json root = json::parse(report);
   std::map<int, std::string> names;
   std::map<std::string, int> seen;
@@ -33,16 +38,21 @@ std::map<std::string, Timing> timings(const std::string& report) {
     const int ports = seen[api + name]++;  // several GPUs of one kind
     names[device.at("index")] = ports == 0 ? name : fmt::format("{} #{}", name, ports + 1);
   }
-  std::map<std::string, Timing> rows;
+  Rows rows;
   for (const auto& row : root.at("results")) {
-    if (row.at("time_median_s").is_null()) continue;
     const std::string key =
         fmt::format("{}, {}, {}, {} x {}, {}, {}", std::string(row.at("variant")), std::string(row.at("api")),
                     names.at(row.at("device")), row.value("height", std::uint64_t{1}),
                     row.value("width", row.at("n").get<std::uint64_t>()), std::string(row.at("scope")),
                     std::string(row.at("cache")));
-    rows[key].median = row.at("time_median_s");
-    if (!row.at("noise").is_null()) rows[key].noise = row.at("noise").get<double>();
+    const std::string status = row.at("status");
+    if (status == to_string(Status::wrong) || status == to_string(Status::error)) {
+      rows.others[key] = status;
+    } else if (!row.at("time_median_s").is_null()) {
+      Timing& timing = rows.timed[key];
+      timing.median = row.at("time_median_s");
+      if (!row.at("noise").is_null()) timing.noise = row.at("noise").get<double>();
+    }
   }
   return rows;
 }
@@ -65,7 +75,7 @@ Baseline::Baseline(const CaseStudy& study, const std::string& path) : path_(path
     if (root.at("schema_version") != 1 || root.at("case") != study.name) {
       throw UsageError(fmt::format("--compare: {} is not a report of {}, schema version 1", path, study.name));
     }
-    timings(text_);
+    rows_of(text_);
   } catch (const json::exception&) {
     throw UsageError(fmt::format("--compare: {} is not a JSON report of {}", path, study.name));
   } catch (const std::out_of_range&) {
@@ -74,7 +84,8 @@ Baseline::Baseline(const CaseStudy& study, const std::string& path) : path_(path
 }
 
 std::string Baseline::compare(const Report& report) const {
-  const auto before = timings(text_), now = timings(json_report(report));
+  const auto before = rows_of(text_).timed;
+  const auto [now, failed] = rows_of(json_report(report));
   std::vector<std::vector<std::string>> rows{{"row", "before", "now", "now / before", "verdict"}};
   std::size_t only_now = 0;
   for (const auto& [key, timing] : now) {
@@ -87,8 +98,15 @@ std::string Baseline::compare(const Report& report) const {
                     fmt::format("{:.3f}", timing.median / old->second.median), verdict(old->second, timing)});
   }
   const std::size_t common = rows.size() - 1;
-  return fmt::format("compared with {}:\n{}{} rows in both, {} only before, {} only now\n", path_,
-                     common == 0 ? "" : format_table(rows, 1, true), common, before.size() - common, only_now);
+  for (const auto& [key, status] : failed) {
+    const auto old = before.find(key);
+    if (old != before.end()) rows.push_back({key, format_time(old->second.median), "-", "-", "now " + status});
+  }
+  const std::size_t broken = rows.size() - 1 - common;
+  return fmt::format("compared with {}:\n{}{} rows in both, {}{} only before, {} only now\n", path_,
+                     rows.size() == 1 ? "" : format_table(rows, 1, true), common,
+                     broken == 0 ? "" : fmt::format("{} now wrong or failed, ", broken),
+                     before.size() - common - broken, only_now);
 }
 
 }  // namespace bankwise

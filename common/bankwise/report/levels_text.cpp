@@ -79,7 +79,6 @@ std::string remarks(const std::vector<const VariantLevels*>& variants) {
 }  // namespace
 
 std::string levels_text(const Report& report) {
-  if (report.study->access != nullptr) return {};  // a level of theirs is one access, and has a row already
   std::vector<const banks::Architecture*> architectures;
   for (const auto& levels : report.levels) {
     if (architectures.empty() || architectures.back() != levels.architecture)

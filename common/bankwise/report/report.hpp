@@ -33,7 +33,8 @@ class Baseline {
   Baseline(const CaseStudy& study, const std::string& path);
 
   /// A table of the rows that both runs have (same API, device name, variant, scope, cache and extent): old and new
-  /// median and their ratio. Calls a row faster or slower only if the difference is beyond the noise of both.
+  /// median and their ratio. Calls a row faster or slower only if the difference is beyond the noise of both. A row that had a time and is now
+  /// wrong, or failed, is in the table, too.
   std::string compare(const Report& report) const;
 
  private:

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include <bankwise/report/report.hpp>
-#include <bankwise/study/access_clocks.hpp>
 #include <bankwise/support/by_reason.hpp>
 #include <bankwise/support/quantity.hpp>
 #include <bankwise/support/table.hpp>
@@ -36,7 +35,8 @@ bool has_counters(const Report& report) {
 }
 
 std::vector<std::string> head_of(const Report& report) {
-  std::vector<std::string> head{"variant", "verified", "median", "noise", "GB/s", "of copy", "over naive"};
+  std::vector<std::string> head{"variant", "verified", "median", "noise", "GB/s", "of copy"};
+  if (!report.study->baseline.empty()) head.push_back(fmt::format("over {}", report.study->baseline));
   if (!report.levels.empty()) head.insert(head.end(), {"passes", "ALU"});
   if (has_counters(report)) head.emplace_back("counted");
   head.insert(head.end(), {"samples", "stop"});
@@ -57,8 +57,8 @@ std::vector<std::string> row_of(const Report& report, const Result& result) {
   std::vector<std::string> row{
       result.library.empty() ? result.variant : result.library, verified(result),
       optional_text(result.time_median, format_time),           optional_text(result.noise, percent),
-      optional_text(result.bytes_per_second, gigabytes),        optional_text(result.of_copy, percent),
-      optional_text(result.speedup_over_naive, times)};
+      optional_text(result.bytes_per_second, gigabytes),        optional_text(result.of_copy, percent)};
+  if (!report.study->baseline.empty()) row.push_back(optional_text(result.speedup, times));
   if (!report.levels.empty()) {
     const VariantLevels* levels = levels_of(report, result);
     const bool costs = levels != nullptr && levels->costs && levels->costs->ideal > 0;
@@ -74,47 +74,15 @@ std::vector<std::string> row_of(const Report& report, const Result& result) {
   return row;
 }
 
-const std::vector<std::string> access_head{"pattern",   "verified", "access", "passes",    "ideal",
-                                           "conflicts", "expected", "clocks", "so passes", "from"};
-
-std::vector<std::string> access_row(const Result& result) {
-  const AccessResult& access = *result.access;
-  const auto of_model = [&](unsigned banks::Cost::*value) {
-    return access.cost ? std::to_string(*access.cost.*value) : std::string("-");
-  };
-  const auto passes = measured_passes(access);
-  const std::string remark = !result.reason.empty() ? first_line(result.reason)
-                             : access.cost          ? access.clocks_from
-                                                    : access.refusal;
-  return {result.variant,
-          verified(result),
-          fmt::format("{} {}", to_string(access.operation), access.width),
-          of_model(&banks::Cost::passes),
-          of_model(&banks::Cost::ideal),
-          of_model(&banks::Cost::conflicts),
-          optional_text(expected_clocks(access), [](double clocks) { return fmt::format("{}", clocks); }),
-          optional_text(access.clocks, [](double clocks) { return fmt::format("{:.2f}", clocks); }),
-          passes ? fmt::format("{}{}", passes->at_most ? "<= " : "", passes->passes) : "-",
-          remark};
-}
-
-std::string access_heading(const CaseStudy& study, const Result& any) {
-  return fmt::format("{}: {} {}, {}:{} {}\npasses of {}; clocks of one access while nothing else runs\n", study.name,
-                     format_count(any.extent.count()), study.element, to_string(any.device->api), any.device->index,
-                     any.device->name, any.access->architecture);
-}
-
 std::string heading(const Report& report, const Result& any) {
   const CaseStudy& study = *report.study;
-  const std::string size = study.is_matrix
-                               ? fmt::format("{} x {} {}", any.extent.height, any.extent.width, study.element)
-                               : fmt::format("{} {}", format_count(any.extent.count()), study.element);
   const std::string model =
       report.levels.empty() || any.architecture == nullptr
           ? ""
           : fmt::format("; passes over ideal and ALU utilization: a block on {}", any.architecture->name);
-  return fmt::format("{}: {} ({}), {}:{} {}\nscope {}, {}{}\n", study.name, size, format_bytes(double(any.bytes)),
-                     to_string(any.device->api), any.device->index, any.device->name, to_string(any.scope),
+  return fmt::format("{}: {} ({}), {}:{} {}\nscope {}, {}{}\n", study.name, size_text(study, any.extent),
+                     format_bytes(double(any.bytes)), to_string(any.device->api), any.device->index, any.device->name,
+                     to_string(any.scope),
                      any.scope == Scope::block ? fmt::format("time of one of {} turns of the section in shared memory",
                                                              gpu::block_scope_repeats)
                                                : fmt::format("cache {}", to_string(any.cache)),
@@ -141,22 +109,20 @@ std::string remarks(const Result& result) {
 std::string text_report(const Report& report) {
   std::string text;
   for (const auto& device : report.devices) {
-    const bool accesses = report.study->access != nullptr;
-    std::vector<std::vector<std::string>> rows{accesses ? access_head : head_of(report)};
+    std::vector<std::vector<std::string>> rows{head_of(report)};
     std::string notes;
     std::vector<std::pair<std::string, std::string>> overheads;
     const Result* any = nullptr;
     for (const auto& result : report.results) {
       if (result.device->index != device.index) continue;
       any = &result;
-      rows.push_back(accesses ? access_row(result) : row_of(report, result));
+      rows.push_back(row_of(report, result));
       notes += remarks(result);
       if (!result.launch_overhead.empty()) overheads.emplace_back(result.variant, result.launch_overhead);
     }
     if (!overheads.empty()) notes += "note: these times may hold launch overhead\n" + by_reason(overheads);
     if (any == nullptr) continue;
-    text += accesses ? access_heading(*report.study, *any) : heading(report, *any);
-    text += format_table(rows, accesses ? 3 : 2, true) + notes + '\n';
+    text += heading(report, *any) + format_table(rows, 2, true) + notes + '\n';
   }
   return text;
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include <bankwise/study/case_study.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include <bankwise/support/quantity.hpp>
 
 namespace bankwise {
 
 // The finaliser of splitmix64 (Steele, Lea, Flood 2014) over a Weyl sequence.
-Words expected_output(const CaseStudy& study, const Variant& variant, Extent extent, const Words& input) {
-  return study.reference_of != nullptr ? study.reference_of(variant, extent) : study.reference(extent, input);
-}
-
 std::uint32_t hashed_word(std::uint64_t i) {
   std::uint64_t z = (i + 1) * 0x9E3779B97F4A7C15U;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
@@ -24,6 +24,11 @@ std::uint64_t blocks(const Variant& variant, std::uint64_t tiles, unsigned units
 
 std::uint64_t tiles(std::uint64_t count, std::uint64_t tile, std::uint64_t least) {
   return std::max(least, count / tile + (count % tile != 0));
+}
+
+std::string size_text(const CaseStudy& study, Extent extent) {
+  if (study.sides.size() == 1) return fmt::format("{} {}", format_count(extent.count()), study.element);
+  return fmt::format("{} x {} {}", extent.height, extent.width, study.element);
 }
 
 const gpu::KernelImage* find_image(const CaseStudy& study, std::string_view name) {

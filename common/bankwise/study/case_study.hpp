@@ -8,7 +8,6 @@
 #include <variant>
 #include <vector>
 
-#include <bankwise/banks/access.hpp>
 #include <bankwise/gpu/group_shape.hpp>
 #include <bankwise/gpu/kernel_image.hpp>
 
@@ -30,16 +29,35 @@ struct Extent {
 /// The runner accepts no larger extent, so that no size in bytes overflows 64 bits.
 inline constexpr std::uint64_t max_elements = std::uint64_t{1} << 40;
 
-/// One line of a case study's table of contents.
-struct Variant {
+/// A side of an extent, as the command line and the reports name it.
+struct Side {
+  std::string_view name;  ///< "width": the flag --width, and a key in JSON
+  std::uint64_t Extent::*length;
+  std::string_view help;    ///< empty: "How many" and the case study's element
+  std::uint64_t least = 0;  ///< the smallest length that makes sense
+};
+inline constexpr Side vector_sides[]{{"n", &Extent::width, ""}};
+inline constexpr Side matrix_sides[]{{"width", &Extent::width, "Columns of the input", 1},
+                                     {"height", &Extent::height, "Rows of the input", 1}};
+
+/// What a variant has that most have not. The case study's plan reads it.
+struct VariantTraits {
+  bool library = false;  ///< a vendor's routine (KernelSet::library) instead of a kernel of ours; CUDA only
+  /// Elements that a block takes at once. Of a matrix: words along each side of its square tile. 0: as many as the block
+  /// has threads; of a matrix, as a row of the block has, GroupShape::x.
+  std::uint64_t tile = 0;
+  unsigned blocks_per_unit = 0;  ///< for each compute unit, which then take tile after tile; 0: a block for each tile
+  bool single_pass = false;      ///< one launch does it all, with Plan::state_bytes between its blocks
+};
+
+/// One line of a case study's table of contents: {"vectorized", {32, 16}, "a 64 x 64 tile", {.tile = 64}}.
+struct Variant : VariantTraits {
   std::string_view name;  ///< stem of its files, suffix of its kernel, value of --variant
   gpu::GroupShape group;  ///< the block that its kernel is written for; unused by a library
   std::string_view idea;  ///< what sets it apart, in a few words
-  bool library = false;   ///< a vendor's routine (KernelSet::library) instead of a kernel of ours; CUDA only
-  // What the case study's plan makes of it.
-  std::uint64_t tile = 0;        ///< elements (words along a side) that a block takes at once; 0: as its shape says
-  unsigned blocks_per_unit = 0;  ///< for each compute unit, which then take tile after tile; 0: a block for each tile
-  bool single_pass = false;      ///< one launch does it all, with Plan::state_bytes between its blocks
+
+  constexpr Variant(std::string_view name_, gpu::GroupShape group_, std::string_view idea_, VariantTraits traits = {})
+      : VariantTraits(traits), name(name_), group(group_), idea(idea_) {}
 };
 
 /// Memory that a launch uses: 0 the input, 1 the output, from 2 on the plan's scratch buffers; and the plan's state.
@@ -68,24 +86,16 @@ struct Plan {
       0;  ///< memory that is zero before the first run, and that each run leaves fit for the next
 };
 
-/// What a variant does, in a case study whose variants repeat one access each.
-struct RepeatedAccess {
-  banks::Operation operation = banks::Operation::load;
-  unsigned width = 4;                    ///< bytes per lane
-  std::uint64_t mask = 0;                ///< active lanes of a warp
-  std::vector<std::uint32_t> addresses;  ///< byte offsets of its lanes, `banks::max_lanes` of them
-  std::uint64_t count = 0;               ///< accesses of all warps together, in the one block that is launched
-};
-
 /// A problem with its variants: data and plain functions, true of every variant, free of CUDA and OpenCL.
 /// Inputs and outputs are 32-bit words; a result is right if every bit is.
 struct CaseStudy {
-  std::string_view name;           ///< "reduction"
-  std::string_view summary;        ///< one line for --help
-  std::string_view kernel_prefix;  ///< "reduce_"
-  std::string_view element;        ///< what an extent counts: "uint4 records"
-  bool is_matrix = false;          ///< extent given by --width and --height instead of --n
+  std::string_view name;                       ///< "reduction"
+  std::string_view summary;                    ///< one line for --help
+  std::string_view kernel_prefix;              ///< "reduce_"
+  std::string_view element;                    ///< what an extent counts: "uint4 records"
+  std::span<const Side> sides = vector_sides;  ///< of an extent
   std::span<const Variant> variants;
+  std::string_view baseline;  ///< the variant that speedups are over; empty: none, and reports leave them out
   const gpu::KernelSet* kernels = nullptr;
   const emulator::KernelSet* emulated = nullptr;  ///< the CUDA kernels, for the CPU; null: there are none
 
@@ -97,22 +107,15 @@ struct CaseStudy {
   Extent (*extent_for)(std::uint64_t bytes) = nullptr;
   /// Word i of the input, a hash of i: reproducible, and incompressible by the memory system.
   std::uint32_t (*input_word)(std::uint64_t i) = nullptr;
-  /// The right output, by the plainest code there is.
-  Words (*reference)(Extent, const Words& input) = nullptr;
-  /// In place of `reference`, where each variant has a result of its own.
-  Words (*reference_of)(const Variant&, Extent) = nullptr;
+  /// The right output of a variant, by the plainest code there is.
+  Words (*reference)(Extent, const Words& input, const Variant&) = nullptr;
+  bool one_result = true;  ///< the right output is the same for all variants; false: each has its own
   /// `units` are the device's compute units, for variants that have so many blocks for each.
   Plan (*plan)(const Variant&, Extent, unsigned units) = nullptr;
   /// What a variant's kernel does up to its first barrier, between that and the next, and so on, in a word or two each.
   /// A number among them says how many lanes have work, out of a whole block. Empty, or null: levels go by number.
   std::vector<std::string> (*level_names)(const Variant&, std::string_view kernel) = nullptr;
-  /// What is measured are single accesses, not bandwidths: the runner compares clocks with the bank model's. The first
-  /// scratch buffer then holds a 64-bit count of the clocks that the accesses took, 0 where the API has no clock.
-  RepeatedAccess (*access)(const Variant&, Extent) = nullptr;
 };
-
-/// The right output of a variant.
-Words expected_output(const CaseStudy& study, const Variant& variant, Extent extent, const Words& input);
 
 /// A 32-bit hash of i; the usual choice for CaseStudy::input_word.
 std::uint32_t hashed_word(std::uint64_t i);
@@ -122,6 +125,14 @@ std::uint64_t blocks(const Variant& variant, std::uint64_t tiles, unsigned units
 
 /// ceil(count / tile), at least `least`.
 std::uint64_t tiles(std::uint64_t count, std::uint64_t tile, std::uint64_t least = 0);
+
+/// The next multiple of `multiple`; bytes that a buffer of whole words needs, for example.
+constexpr std::uint64_t round_up(std::uint64_t count, std::uint64_t multiple) {
+  return (count / multiple + (count % multiple != 0)) * multiple;
+}
+
+/// "1 048 576 words", or "1024 x 1024 words".
+std::string size_text(const CaseStudy& study, Extent extent);
 
 /// The image called `name`; null if there is none.
 const gpu::KernelImage* find_image(const CaseStudy& study, std::string_view name);

@@ -55,19 +55,6 @@ Sums sums_of(const CaseStudy& study, const Variant& variant, Extent extent, unsi
   return all;
 }
 
-/// More than two turns would take long: the second's stand for those of all that follow.
-Sums sums_of_turns(const CaseStudy& study, const Variant& variant, Extent extent,
-                   const banks::Architecture& architecture) {
-  constexpr std::uint64_t emulated = 2;
-  const auto turns = [&](std::uint64_t count) { return sums_of(study, variant, {1, count}, 1, architecture); };
-  if (extent.width <= emulated) return turns(extent.width);
-  const std::uint64_t more = extent.width - emulated;
-  Sums sums;  // two + more * (two - one); unsigned numbers may pass through 0
-  sums.add_times(turns(emulated), more + 1);
-  sums.add_times(turns(1), 0 - more);
-  return sums;
-}
-
 }  // namespace
 
 JobModel job_model(const CaseStudy& study, const Variant& variant, Extent extent, unsigned units,
@@ -75,8 +62,7 @@ JobModel job_model(const CaseStudy& study, const Variant& variant, Extent extent
   JobModel model;
   model.architecture = &architecture;
   try {
-    const Sums sums = study.access != nullptr ? sums_of_turns(study, variant, extent, architecture)
-                                              : sums_of(study, variant, extent, units, architecture);
+    const Sums sums = sums_of(study, variant, extent, units, architecture);
     model.loads = known(sums.loads);
     model.stores = known(sums.stores);
     model.atomics = known(sums.atomics);

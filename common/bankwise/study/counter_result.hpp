@@ -23,8 +23,8 @@ struct JobModel {
   std::string reason;                     ///< a sentence, where something is empty
 };
 
-/// Emulates block 0 of each launch in the plan of a device with `units` compute units. Of single accesses two turns run,
-/// and the second stands for the others. Whatever goes wrong becomes the reason.
+/// Emulates block 0 of each launch in the plan of a device with `units` compute units. Whatever goes wrong becomes the
+/// reason.
 JobModel job_model(const CaseStudy& study, const Variant& variant, Extent extent, unsigned units,
                    const banks::Architecture& architecture);
 

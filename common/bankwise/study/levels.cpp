@@ -66,7 +66,6 @@ const banks::Architecture& model_architecture(const banks::Architecture* wanted,
 
 std::vector<VariantLevels> levels_of(const CaseStudy& study, std::span<const Variant* const> variants, Extent extent,
                                      const banks::Architecture& architecture) {
-  if (study.access != nullptr) extent = {1, std::min<std::uint64_t>(extent.width, 2)};
   std::vector<VariantLevels> all;
   for (const Variant* variant : variants) {
     VariantLevels& levels = all.emplace_back();

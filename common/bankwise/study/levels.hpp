@@ -39,9 +39,8 @@ struct VariantLevels {
 /// The architecture of the bank model: the wanted one, else the device's own if the model knows it, else sm_90.
 const banks::Architecture& model_architecture(const banks::Architecture* wanted, std::string_view own);
 
-/// Emulates block 0 of each kernel in the variants' plans, launched as for `extent`. Single accesses take no more than
-/// two turns, because the addresses of a turn come again. No memory is taken but what that block touches. Whatever goes
-/// wrong with a variant becomes its reason.
+/// Emulates block 0 of each kernel in the variants' plans, launched as for `extent`. No memory is taken but
+/// what that block touches. Whatever goes wrong with a variant becomes its reason.
 std::vector<VariantLevels> levels_of(const CaseStudy& study, std::span<const Variant* const> variants, Extent extent,
                                      const banks::Architecture& architecture);
 

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include <bankwise/banks/cost.hpp>
 #include <bankwise/gpu/device.hpp>
 #include <bankwise/study/case_study.hpp>
 #include <bankwise/study/counter_result.hpp>
@@ -38,20 +37,6 @@ constexpr std::string_view to_string(Status status) {
 /// The name of the row that copies memory on the device: the measure of the others.
 inline constexpr std::string_view copy_row = "copy";
 
-/// One access: what the model says, and the clock.
-struct AccessResult {
-  std::string pattern;       ///< the variant's idea
-  std::string architecture;  ///< of the model
-  banks::Operation operation = banks::Operation::load;
-  unsigned width = 4;                    ///< bytes per lane
-  std::uint64_t count = 0;               ///< accesses in a run
-  std::optional<banks::Cost> cost;       ///< empty: the model has no answer, and `refusal` says why
-  std::optional<banks::Cost> on_device;  ///< on the architecture that is measured; empty if the model does not know it
-  std::string refusal;
-  std::optional<double> clocks;  ///< measured, per access
-  std::string clocks_from;       ///< where they come from, or why there are none
-};
-
 /// One variant on one device. Times in seconds; in the block scope those of one turn of the section.
 struct Result {
   const gpu::DeviceInfo* device = nullptr;
@@ -74,9 +59,9 @@ struct Result {
   std::optional<double> time_median, time_min;
   std::optional<double> noise;             ///< empty for too few samples
   std::optional<double> bytes_per_second;  ///< empty in the block scope, where time is not spent on traffic
-  std::optional<double> of_copy, speedup_over_naive;
+  std::optional<double> of_copy;
+  std::optional<double> speedup;                      ///< over CaseStudy::baseline
   std::optional<CounterResult> counters;              ///< where they are wanted
-  std::optional<AccessResult> access;                 ///< in a case study of single accesses
   const banks::Architecture* architecture = nullptr;  ///< of the bank model
 };
 

@@ -49,13 +49,12 @@ std::uint64_t output_words(Extent extent) {
   return extent.width * output_slice;
 }
 
-Words reference(const Variant& variant, Extent extent) {
+Words reference(Extent extent, const Words& input, const Variant& variant) {
   const auto kernel = std::find_if(std::begin(kernels), std::end(kernels),
                                    [&](const Kernel& k) { return k.variant.name == variant.name; });
-  std::array<std::uint32_t, input_slice> slice;
   Words output(output_words(extent));
   for (std::uint64_t block = 0; block < extent.width; ++block) {
-    for (std::size_t i = 0; i < input_slice; ++i) slice[i] = input_word(block * input_slice + i);
+    const Input slice(input.data() + block * input_slice, input_slice);
     kernel->reference(slice, Output(output.data() + block * output_slice, output_slice));
   }
   return output;
@@ -301,7 +300,8 @@ const CaseStudy& case_study() {
             return Extent{1, std::max<std::uint64_t>(1, bytes / (4 * (input_slice + output_slice)))};
           },
       .input_word = input_word,
-      .reference_of = reference,
+      .reference = reference,
+      .one_result = false,
       .plan = plan,
   };
   return study;

@@ -31,7 +31,7 @@ const CaseStudy& flush() {
       .output_words = [](Extent) { return std::uint64_t{1}; },
       .compulsory_bytes = [](Extent extent) { return 4 * extent.count(); },
       .input_word = hashed_word,
-      .reference = [](Extent, const Words&) { return Words{0xCDCDCDCD}; },
+      .reference = [](Extent, const Words&, const Variant&) { return Words{0xCDCDCDCD}; },
       .plan =
           [](const Variant& variant, Extent extent, unsigned) {
             return Plan{{}, {{"read_all", 2, variant.group, {input_slot, output_slot, extent.count()}}}};

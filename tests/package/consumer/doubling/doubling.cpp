@@ -10,7 +10,7 @@ namespace {
 
 constexpr Variant variants[]{{"naive", {128, 1}, "a word for each thread"}};
 
-Words reference(Extent, const Words& input) {
+Words reference(Extent, const Words& input, const Variant&) {
   Words output = input;
   for (auto& word : output) word *= 2;
   return output;
@@ -30,6 +30,7 @@ const CaseStudy& case_study() {
       .kernel_prefix = "double_",
       .element = "words",
       .variants = variants,
+      .baseline = "naive",
       .kernels = &gpu::doubling_kernels,
       .input_words = [](Extent extent) { return extent.count(); },
       .output_words = [](Extent extent) { return extent.count(); },

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#include "access_clocks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include <bankwise/study/levels.hpp>
+#include <bankwise/support/statistics.hpp>
+#include "access_patterns.hpp"
+
+namespace bankwise::access_patterns {
+namespace {
+
+/// The first row that took its time without conflict, in one pass a section.
+const Row* find_calibration(const std::vector<Row>& rows) {
+  const auto found = std::find_if(rows.begin(), rows.end(), [](const Row& row) {
+    const auto& cost = row.access.on_device;
+    if (row.result.status == Status::wrong || row.result.time_median.value_or(0) <= 0) return false;
+    return cost && cost->conflicts == 0 && cost->passes == cost->floor;
+  });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+/// What so many more turns come to, if each adds what the second has added to the first.
+std::optional<emulator::Costs> extrapolated(const std::optional<emulator::Costs>& first,
+                                            const std::optional<emulator::Costs>& second, std::uint64_t times) {
+  if (!first || !second) return std::nullopt;
+  const auto at = [&](std::uint64_t emulator::Costs::*value) {
+    return *first.*value + times * (*second.*value - *first.*value);
+  };
+  using emulator::Costs;
+  return Costs{.accesses = at(&Costs::accesses),
+               .lanes = at(&Costs::lanes),
+               .passes = at(&Costs::passes),
+               .ideal = at(&Costs::ideal),
+               .conflicts = at(&Costs::conflicts)};
+}
+
+}  // namespace
+
+AccessResult access_of(const Variant& variant, Extent extent, const gpu::DeviceInfo& device,
+                       const banks::Architecture* wanted) {
+  const banks::Architecture* own = banks::find_architecture(device.architecture);
+  const banks::Architecture& architecture = model_architecture(wanted, device.architecture);
+  const RepeatedAccess repeated = repeated_access(variant, extent);
+  AccessResult result;
+  result.pattern = variant.idea;
+  result.architecture = architecture.name;
+  result.operation = repeated.operation;
+  result.width = repeated.width;
+  result.count = repeated.count;
+  const auto access_on = [&](const banks::Architecture& on) {
+    const std::uint64_t warp = ~std::uint64_t{0} >> (banks::max_lanes - on.warp);
+    return banks::Access{repeated.operation, repeated.width, repeated.mask & warp, repeated.addresses};
+  };
+  const auto outcome = banks::cost(architecture, access_on(architecture));
+  if (const auto* cost = std::get_if<banks::Cost>(&outcome)) {
+    result.cost = *cost;
+  } else {
+    result.refusal = banks::sentence(architecture, access_on(architecture), std::get<banks::Refusal>(outcome));
+  }
+  if (own != nullptr) {
+    const auto here = banks::cost(*own, access_on(*own));
+    if (const auto* cost = std::get_if<banks::Cost>(&here)) result.on_device = *cost;
+  }
+  return result;
+}
+
+std::optional<double> expected_clocks(const AccessResult& access) {
+  if (!access.cost) return std::nullopt;
+  return std::max(access.cost->passes, access.cost->floor);
+}
+
+std::optional<MeasuredPasses> measured_passes(const AccessResult& access) {
+  if (!access.clocks || !access.on_device) return std::nullopt;
+  const auto nearest = unsigned(std::max(std::lround(*access.clocks), 1L));
+  return MeasuredPasses{nearest, nearest <= access.on_device->floor};
+}
+
+void derive_clocks(std::vector<Row>& rows) {
+  const Row* calibration = find_calibration(rows);
+  for (Row& row : rows) {
+    if (!row.result.time_median) continue;
+    AccessResult& access = row.access;
+    const double clocks = row.counted.empty() ? 0 : median(row.counted);
+    if (access.count == 0) {
+      access.clocks_from = "nothing was accessed";
+    } else if (clocks > 0) {
+      access.clocks = clocks / double(access.count);
+      access.clocks_from = "clock64";
+    } else if (calibration != nullptr) {
+      const double unit = *calibration->result.time_median / double(calibration->access.count);
+      const banks::Cost& known = *calibration->access.on_device;
+      access.clocks = *row.result.time_median / double(access.count) / unit * double(known.passes);
+      access.clocks_from = fmt::format("time, against {}", calibration->result.variant);
+    } else {
+      access.clocks_from = access.on_device ? "no row without conflict to compare its time with; add --variant stride1"
+                                            : "the bank model does not know this device";
+    }
+  }
+}
+
+JobModel model_of_turns(const Variant& variant, Extent extent, const banks::Architecture& architecture) {
+  constexpr std::uint64_t emulated = 2;
+  const auto turns = [&](std::uint64_t count) { return job_model(case_study(), variant, {1, count}, 1, architecture); };
+  if (extent.width <= emulated) return turns(extent.width);
+  const JobModel one = turns(1);
+  JobModel all = turns(emulated);
+  const std::uint64_t more = extent.width - 1;
+  all.loads = extrapolated(one.loads, all.loads, more);
+  all.stores = extrapolated(one.stores, all.stores, more);
+  all.atomics = extrapolated(one.atomics, all.atomics, more);
+  all.simt_efficiency.reset();  // that of two turns, with all that comes before them, is not that of many
+  return all;
+}
+
+}  // namespace bankwise::access_patterns

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+//
+// Runs each access pattern over and over, and shows what the bank model and the clock say of one access.
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <span>
+
+#include <bankwise/bench/program.hpp>
+#include <bankwise/report/report.hpp>
+#include <bankwise/support/output_file.hpp>
+#include "access_clocks.hpp"
+#include "access_patterns.hpp"
+#include "report.hpp"
+
+using namespace bankwise;
+using namespace bankwise::access_patterns;
+
+namespace {
+
+/// Turns that take a GPU long enough for its clock; a CPU shows only that the kernels are right.
+Extent default_extent(const CaseStudy&, const Options&, const gpu::DeviceInfo& device) {
+  return {1, has_banks(device) ? 16384U : 32U};
+}
+
+/// Model and clock of each pattern on a device.
+std::vector<Row> rows_on(const Job& job, const CaseStudy& study, const Options& options) {
+  std::map<std::string_view, std::vector<double>> counted;
+  Manner manner{.copy = false, .timing = has_banks(*job.device)};
+  manner.after_sample = [&](Workbench& bench, const PreparedVariant& prepared) {
+    std::uint64_t clocks = 0;
+    bench.read_scratch(prepared, 0, std::as_writable_bytes(std::span(&clocks, 1)));
+    counted[prepared.variant->name].push_back(double(clocks));
+  };
+  std::vector<Row> rows;
+  for (Result& result : measure_on(job, study, options, manner)) {
+    const Variant& variant = *std::find_if(study.variants.begin(), study.variants.end(),
+                                           [&](const Variant& other) { return other.name == result.variant; });
+    result.scope = Scope::block;      // the time goes into the section,
+    result.bytes_per_second.reset();  // and none into traffic
+    if (result.counters && result.counters->counted) {
+      result.counters->model = model_of_turns(variant, job.extent, *result.architecture);
+    }
+    AccessResult access = access_of(variant, job.extent, *job.device, options.architecture);
+    if (!manner.timing) access.clocks_from = "a CPU has no banks to measure";
+    rows.push_back({std::move(result), std::move(access), std::move(counted[variant.name])});
+  }
+  derive_clocks(rows);
+  return rows;
+}
+
+bool measure_and_report(const CaseStudy& study, const Options& options, std::span<const Job> jobs, Report& report) {
+  std::optional<Baseline> baseline;
+  if (!options.compare.empty()) baseline.emplace(study, options.compare);
+  const OutputFile json("--json", options.json), csv("--csv", options.csv);
+  std::vector<Row> rows;
+  const bool complete = run_each(study.name, jobs, [&](const Job& job) {
+    std::ranges::move(rows_on(job, study, options), std::back_inserter(rows));
+  });
+  for (const Row& row : rows) report.results.push_back(row.result);
+  if (rows.empty()) return false;
+  json.write(json ? json_report(report, rows) : "");
+  csv.write(csv ? csv_report(rows) : "");
+  const std::string comparison = baseline ? baseline->compare(report) : "";
+  if (options.json != "-" && options.csv != "-") {
+    show(text_report(report, rows) + counters_text(report) + comparison);
+  } else {
+    std::fputs(comparison.c_str(), stderr);  // stdout holds the results and nothing else
+  }
+  return complete;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_program(
+      case_study(), argc, argv,
+      {.offered = {.scopes = false, .levels = false}, .extent = default_extent, .run = measure_and_report});
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/bench/program.hpp>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <new>
+
+#include <bankwise/bench/kernel_directory.hpp>
+#include <bankwise/gpu/throttle.hpp>
+#include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/output_file.hpp>
+#include <bankwise/support/quantity.hpp>
+#include <bankwise/support/table.hpp>
+
+namespace bankwise {
+namespace {
+
+/// A bar on stderr, if a person is looking.
+class ProgressBar {
+ public:
+  explicit ProgressBar(std::string device) : device_(std::move(device)) {}
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+  ~ProgressBar() {
+    if (visible_) std::fputs("\r\033[K", stderr);
+  }
+  void show(double done, std::string_view what) const {
+    if (!visible_) return;
+    constexpr int width = 30;
+    const std::string bar(std::size_t(width * done), '#');
+    std::fputs(fmt::format("\r\033[K{} [{:<{}}] {}", device_, bar, width, what).c_str(), stderr);
+    std::fflush(stderr);
+  }
+
+ private:
+  std::string device_;
+  bool visible_ = isatty(STDERR_FILENO) != 0;
+};
+
+std::string variant_list(const CaseStudy& study) {
+  std::vector<std::vector<std::string>> rows{{"variant", "APIs", "block", "idea"}};
+  for (const Variant& variant : study.variants) {
+    const Plan plan = variant.library ? Plan{} : study.plan(variant, {1, 1}, 1);
+    const gpu::KernelImage* image = variant.library ? nullptr : find_image(study, plan.launches.front().kernel);
+    std::string apis = variant.library && study.kernels->library != nullptr ? "cuda" : "";
+    if (image != nullptr && image->cuda != nullptr) apis = "cuda";
+    if (image != nullptr && !image->opencl_file.empty()) apis += apis.empty() ? "opencl" : ", opencl";
+    rows.push_back({std::string(variant.name), apis.empty() ? "not built" : apis,
+                    variant.library ? "-" : fmt::format("{} x {}", variant.group.x, variant.group.y),
+                    std::string(variant.idea)});
+  }
+  return format_table(rows, 3, true);
+}
+
+std::string device_list(const gpu::Devices& devices) {
+  std::vector<std::vector<std::string>> rows{{"index", "API", "name", "platform, driver", "units", "memory", "cache"}};
+  for (const auto& device : devices.list) {
+    rows.push_back({std::to_string(device.index), std::string(to_string(device.api)), device.name,
+                    fmt::format("{}, {}", device.platform, device.driver), std::to_string(device.compute_units),
+                    format_bytes(double(device.global_memory)), format_bytes(double(device.cache))});
+  }
+  std::string text = format_table(rows, 4);
+  for (const auto& sentence : devices.missing) text += sentence + '\n';
+  return text;
+}
+
+bool contains(std::string_view text, std::string_view part) {
+  const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
+  return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
+}
+
+/// What an exception says to a person.
+std::string sentence_of(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) == nullptr) return error.what();
+  return "the host has too little memory for this size; choose a smaller one";
+}
+
+/// "program: sentence" on stderr. fmt::print would throw where that is closed, and this is called when something went wrong.
+void complain(std::string_view program, std::string_view sentence) {
+  const std::string line = fmt::format("{}: {}\n", program, sentence);
+  std::fputs(line.c_str(), stderr);
+}
+
+/// Answers --list and --devices, and gives the exit code. Empty where neither was asked for.
+std::optional<int> answer_lists(const CaseStudy& study, const Options& options) {
+  if (options.list) {
+    show(variant_list(study));
+    return exit_ok;
+  }
+  if (options.list_devices) {
+    const gpu::Devices found = gpu::devices();
+    show(device_list(found));
+    return found.list.empty() ? exit_nothing : exit_ok;
+  }
+  return std::nullopt;
+}
+
+/// The devices to run on: those named, or the best of each API, where a GPU is better than what is not.
+/// Error: UsageError if --device fits none. Empty if the machine has none of the wanted API.
+std::vector<gpu::DeviceInfo> chosen_devices(const gpu::Devices& found, const Options& options) {
+  std::vector<gpu::DeviceInfo> of_api, chosen;
+  std::copy_if(found.list.begin(), found.list.end(), std::back_inserter(of_api),
+               [&](const auto& device) { return !options.api || device.api == *options.api; });
+  if (of_api.empty()) return {};
+  if (!options.device.empty()) {
+    const bool is_index =
+        std::all_of(options.device.begin(), options.device.end(), [](unsigned char c) { return std::isdigit(c); });
+    std::copy_if(of_api.begin(), of_api.end(), std::back_inserter(chosen), [&](const auto& device) {
+      return is_index ? std::to_string(device.index) == options.device : contains(device.name, options.device);
+    });
+    if (chosen.empty()) {
+      throw UsageError(fmt::format("there is no device '{}'{}; --devices shows all", options.device,
+                                   options.api ? fmt::format(" for {}", to_string(*options.api)) : ""));
+    }
+    return chosen;
+  }
+  for (const auto& device : of_api) {
+    const auto same_api =
+        std::find_if(chosen.begin(), chosen.end(), [&](auto& other) { return other.api == device.api; });
+    if (same_api == chosen.end()) {
+      chosen.push_back(device);
+    } else if (device.is_gpu && !same_api->is_gpu) {
+      *same_api = device;
+    }
+  }
+  return chosen;
+}
+
+/// Each device with its extent, but for those whose memory is too small for that.
+std::vector<Job> jobs_of(const CaseStudy& study, const Options& options, const std::vector<gpu::DeviceInfo>& devices,
+                         const Program& program) {
+  std::vector<Job> jobs;
+  for (const auto& device : devices) {
+    const Extent extent = options.extent ? *options.extent : program.extent(study, options, device);
+    if (const std::string sentence = shortage(study, extent, device); sentence.empty()) {
+      jobs.push_back({&device, extent, program.open});
+    } else {
+      complain(study.name, sentence);
+    }
+  }
+  return jobs;
+}
+
+/// Of a run: a wrong result, then what failed, then whether anything ran at all.
+int exit_code(std::span<const Result> results, const Options& options, bool complete) {
+  const auto any = [&](Status status) {
+    return std::any_of(results.begin(), results.end(), [&](auto& result) { return result.status == status; });
+  };
+  if (any(Status::wrong)) return exit_wrong;
+  if (any(Status::error) || !complete) return exit_device;
+  const auto ran = [&](const Result& result) {
+    const bool launched = options.profile && result.status == Status::skipped;
+    return result.variant != copy_row && (result.status == Status::ok || launched);
+  };
+  return std::any_of(results.begin(), results.end(), ran) ? exit_ok : exit_nothing;
+}
+
+int run_with(const CaseStudy& study, const Options& options, std::vector<std::string> command, const Program& program) {
+  if (const auto code = answer_lists(study, options)) return *code;
+  const gpu::Devices found = gpu::devices();
+  Report report{&study, std::move(command), chosen_devices(found, options), {}, {}};
+  if (report.devices.empty()) {
+    for (const auto& sentence : found.missing) complain(study.name, sentence);
+    return exit_nothing;
+  }
+  const auto jobs = jobs_of(study, options, report.devices, program);
+  if (jobs.empty()) return exit_device;
+  const bool complete = program.run(study, options, jobs, report) && jobs.size() == report.devices.size();
+  return exit_code(report.results, options, complete);
+}
+
+}  // namespace
+
+void show(const std::string& text) {
+  OutputFile("stdout", "-").write(text);
+}
+
+bool run_each(std::string_view program, std::span<const Job> jobs, const std::function<void(const Job&)>& run) {
+  bool complete = true;
+  for (const Job& job : jobs) {
+    try {
+      run(job);
+    } catch (const std::exception& error) {
+      complete = false;
+      const std::string where =
+          jobs.size() == 1 ? ""
+                           : fmt::format("{}:{} {}: ", to_string(job.device->api), job.device->index, job.device->name);
+      complain(program, where + sentence_of(error));
+    }
+  }
+  return complete;
+}
+
+std::vector<Result> measure_on(const Job& job, const CaseStudy& study, const Options& options, const Manner& manner) {
+  const ProgressBar bar(job.device->name);
+  const auto session = job.open(*job.device);
+  const auto throttle = job.device->throttling == "watched" ? gpu::open_throttle(*job.device) : nullptr;
+  auto results = measure(
+      study, options, job.extent, *session, [&](double done, std::string_view what) { bar.show(done, what); },
+      throttle.get(), manner);
+  for (auto& result : results) result.device = job.device;  // the session's own copy goes with the session
+  return results;
+}
+
+int run_program(const CaseStudy& study, int argc, const char* const* argv, const Program& program) {
+  const auto fail = [&](int code, const std::string& sentence) {
+    complain(study.name, sentence);
+    return code;
+  };
+  try {
+    const auto options = parse_options(study, argc, argv, program.offered);
+    if (!options) return exit_ok;
+    const std::vector<std::string> command(argv, argv + argc);
+    if (options->kernel_directory.empty()) return run_with(study, *options, command, program);
+    const KernelDirectory kernels(study, options->kernel_directory);
+    return run_with(kernels.study(), *options, command, program);
+  } catch (const UsageError& error) {
+    return fail(exit_usage, error.what());
+  } catch (const std::exception& error) {
+    return fail(exit_device, sentence_of(error));
+  }
+}
+
+}  // namespace bankwise

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+//
+// One device after another: what fails on one costs the others nothing.
+#include <new>
+#include <stdexcept>
+
+#include <bankwise/bench/program.hpp>
+#include "tests/case_studies.hpp"
+#include "tests/catch_any.hpp"
+
+using namespace bankwise;
+
+TEST_CASE("a device that fails costs the others nothing") {
+  gpu::DeviceInfo devices[3];
+  std::vector<Job> jobs;
+  for (int i = 0; i < 3; ++i) {
+    devices[i].index = i;
+    jobs.push_back({&devices[i], {1, 1}, {}});
+  }
+  for (const int failing : {0, 1, 2}) {
+    std::vector<int> done;
+    const auto run = [&](const Job& job) {
+      if (job.device->index == failing && failing == 1) throw std::bad_alloc();
+      if (job.device->index == failing) throw std::runtime_error("it is broken");
+      done.push_back(job.device->index);
+    };
+    CHECK_FALSE(run_each("test", jobs, run));
+    CHECK(done.size() == 2);
+  }
+  CHECK(run_each("test", jobs, [](const Job&) {}));
+}
