@@ -34,8 +34,9 @@ class EmulatedMemory {
 /// What a variant launches, as far as there is something to emulate. Error: std::runtime_error for a library.
 Plan plan_to_emulate(const CaseStudy& study, const Variant& variant, Extent extent, unsigned units);
 
-/// Runs block 0 of a launch, in warps of `warp` lanes. Error: whatever the emulator finds wrong, as an exception with a
-/// sentence.
-emulator::Trace trace_of(const CaseStudy& study, const Launch& launch, const EmulatedMemory& memory, unsigned warp);
+/// Runs block 0 of a launch, in warps of `warp` lanes; `record_order` as in emulator::Launch. Error: whatever the emulator
+/// finds wrong, as an exception with a sentence.
+emulator::Trace trace_of(const CaseStudy& study, const Launch& launch, const EmulatedMemory& memory, unsigned warp,
+                         bool record_order);
 
 }  // namespace bankwise

@@ -10,7 +10,8 @@
 #include <vector>
 
 #include <bankwise/banks/architecture.hpp>
-#include <bankwise/emulator/report.hpp>
+#include <bankwise/emulator/launch.hpp>
+#include <bankwise/trace/report.hpp>
 #include <bankwise/study/case_study.hpp>
 
 namespace bankwise {
@@ -19,7 +20,7 @@ namespace bankwise {
 struct KernelLevels {
   std::string name;
   emulator::Trace trace;
-  emulator::Report report;
+  trace::Report report;
   std::vector<std::string> level_names;  ///< one for each level of the report
 };
 
@@ -32,7 +33,7 @@ struct VariantLevels {
   // Over all of them, one block each.
   std::optional<double> alu_utilization;  ///< empty where shared memory is not accessed
   std::optional<double> simt_efficiency;
-  std::optional<emulator::Costs> costs;  ///< empty where the model lacks one, or nothing was emulated
+  std::optional<banks::Tally> costs;  ///< empty where the model lacks one, or nothing was emulated
   std::string reason;                    ///< a sentence, where `costs` is empty
 };
 
@@ -46,6 +47,6 @@ std::vector<VariantLevels> levels_of(const CaseStudy& study, std::span<const Var
                                      const banks::Architecture& architecture);
 
 /// Empty if the model lacks the cost of one of the accesses: the sums would be too small.
-std::optional<emulator::Costs> known(const emulator::Costs& costs);
+std::optional<banks::Tally> known(const banks::Tally& costs);
 
 }  // namespace bankwise
