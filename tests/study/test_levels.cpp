@@ -18,8 +18,7 @@ VariantLevels one(const CaseStudy& study, std::string_view name, const char* arc
 
 struct Row {
   std::string name;
-  unsigned lanes, warps;
-  std::uint64_t accesses, passes, ideal;
+  std::uint64_t lanes, warps, accesses, passes, ideal;
   bool operator==(const Row&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const Row& row) {

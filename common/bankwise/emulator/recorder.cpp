@@ -176,6 +176,7 @@ Trace Recording::finish() {
       trace.order.push_back(step);
     }
   }
+  put_in_order(trace);
   return trace;
 }
 

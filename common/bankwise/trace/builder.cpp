@@ -243,27 +243,25 @@ KernelTrace Builder::take() {
 }
 
 void put_in_order(KernelTrace& kernel) {
-  const auto rank = [](const Pattern& pattern) {
-    const Occurrence& first = pattern.first;
-    return std::tuple(first.launch, first.block, first.number, first.warp);
-  };
-  std::stable_sort(kernel.patterns.begin(), kernel.patterns.end(),
-                   [&](const Pattern& a, const Pattern& b) { return rank(a) < rank(b); });
-  kernel.order.clear();
-  // Numbers of sites and arrays by their values.
-  const auto sort_and_number = [](auto& list) {
+  // Sorts a list by a key, and returns the new numbers of its elements.
+  const auto sort_and_number = [](auto& list, auto key) {
     std::vector<std::uint32_t> order(list.size()), numbers(list.size());
     for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::sort(order.begin(), order.end(), [&](auto a, auto b) { return list[a] < list[b]; });
-    auto sorted = list;
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return key(list[a]) < key(list[b]); });
+    auto sorted = std::exchange(list, {});
     for (std::uint32_t i = 0; i < order.size(); ++i) {
-      sorted[i] = list[order[i]];
+      list.push_back(std::move(sorted[order[i]]));
       numbers[order[i]] = i;
     }
-    list = std::move(sorted);
     return numbers;
   };
-  const auto sites = sort_and_number(kernel.sites), arrays = sort_and_number(kernel.arrays);
+  const auto patterns = sort_and_number(kernel.patterns, [](const Pattern& pattern) {
+    const Occurrence& first = pattern.first;
+    return std::tuple(first.launch, first.block, first.number, first.warp);
+  });
+  for (Step& step : kernel.order) step.pattern = patterns[step.pattern];
+  const auto value = [](const auto& element) -> const auto& { return element; };
+  const auto sites = sort_and_number(kernel.sites, value), arrays = sort_and_number(kernel.arrays, value);
   for (Pattern& pattern : kernel.patterns) renumber(pattern, sites, arrays);
   for (BasicBlock& block : kernel.basic_blocks) block.site = sites[block.site];
   for (Excess& excess : kernel.excess) {

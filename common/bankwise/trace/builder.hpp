@@ -79,7 +79,7 @@ class Builder {
 };
 
 /// Puts sites, arrays and all that is counted into an order that does not depend on threads: patterns by their first
-/// occurrence. `order` is dropped.
+/// occurrence.
 void put_in_order(KernelTrace& kernel);
 
 }  // namespace bankwise::trace
