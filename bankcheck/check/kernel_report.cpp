@@ -37,8 +37,7 @@ trace::Report by_place(trace::Report report) {
   const auto key = [](const trace::LineReport& line) {
     return std::tie(line.site, line.array, line.operation, line.width);
   };
-  std::sort(report.lines.begin(), report.lines.end(),
-            [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  std::sort(report.lines.begin(), report.lines.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
   std::sort(report.unknown.begin(), report.unknown.end());
   return report;
 }
@@ -60,8 +59,8 @@ void name_apart(std::vector<KernelReport>& kernels) {
 std::optional<std::size_t> KernelReport::worst_line(std::size_t architecture) const {
   const auto& all = reports[architecture].lines;
   const auto conflicts = [](const trace::LineReport& line) { return line.worst ? line.worst->conflicts : 0; };
-  const auto worst = std::max_element(
-      all.begin(), all.end(), [&](const auto& a, const auto& b) { return conflicts(a) < conflicts(b); });
+  const auto worst = std::max_element(all.begin(), all.end(),
+                                      [&](const auto& a, const auto& b) { return conflicts(a) < conflicts(b); });
   if (worst == all.end() || conflicts(*worst) == 0) return std::nullopt;
   return std::size_t(worst - all.begin());
 }

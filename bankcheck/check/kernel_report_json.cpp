@@ -48,7 +48,8 @@ ordered_json json_of(const KernelReport& kernel, std::size_t number) {
   }
   object["levels"] = ordered_json::array();
   for (const trace::LevelReport& level : report.levels) {
-    ordered_json one{{"level", level.level}, {"active_lanes", level.active_lanes}, {"issued_warps", level.issued_warps}};
+    ordered_json one{
+        {"level", level.level}, {"active_lanes", level.active_lanes}, {"issued_warps", level.issued_warps}};
     put(one, level.costs, report.warp);
     object["levels"].push_back(std::move(one));
   }

@@ -31,7 +31,8 @@ trace::TraceFile read(const std::string& path) {
 CLI::App* declare_report(CLI::App& app, ReportCommand& options) {
   CLI::App* command = app.add_subcommand("report", "Bank conflicts of a trace, as the run that made it reported them");
   command->footer(
-      "Exit codes: 0 ok, 1 more conflicts than allowed, or a limit on a trace that is incomplete, 2 usage or a file that\n"
+      "Exit codes: 0 ok, 1 more conflicts than allowed, or a limit on a trace that is incomplete, 2 usage or a file "
+      "that\n"
       "is no trace, 3 an output cannot be written.\n"
       "Example: bankcheck report --arch sm_90,gfx942 --max-conflicts 0 trace.jsonl");
   declare_report_options(*command, options.report);

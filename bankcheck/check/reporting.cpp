@@ -71,7 +71,8 @@ std::string not_a_text(const std::string& text) {
 void add_incompleteness(const KernelReport& kernel, std::vector<std::string>& sentences) {
   const trace::KernelTrace& trace = kernel.trace;
   if (const std::uint64_t launched = launched_blocks(trace); trace.blocks < launched) {
-    sentences.push_back(fmt::format("{} of the {} work-groups of {} were watched", trace.blocks, launched, kernel.name));
+    sentences.push_back(
+        fmt::format("{} of the {} work-groups of {} were watched", trace.blocks, launched, kernel.name));
   }
   for (const trace::Report& report : kernel.reports) {
     for (const std::string& sentence : report.incomplete) {

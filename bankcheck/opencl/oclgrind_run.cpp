@@ -299,7 +299,7 @@ std::optional<std::string> failure_of(const std::string& program, const Ended& e
         in_quotes(program), errors.size(),
         errors.size() == 1           ? ""
         : errors.size() < max_errors ? "s"
-                                            : "s or more",
+                                     : "s or more",
         first_line(errors.front()));
   }
   if (file.processes == 0) {
@@ -339,8 +339,7 @@ Outcome run_under_oclgrind(const OclgrindRun& run) {
   setenv("BANKWISE_RECORD", (folder / "record").c_str(), 1);
   setenv("BANKWISE_ARCHITECTURES", architectures.c_str(), 1);
   register_icd(oclgrind, folder);
-  const trace::Trace header{
-      .maker = "bankcheck opencl", .revision = std::string(revision()), .command = run.command};
+  const trace::Trace header{.maker = "bankcheck opencl", .revision = std::string(revision()), .command = run.command};
   std::ofstream(folder / "record", std::ios::binary) << header_line(header);
 
   // Without optimization: Oclgrind executes some optimized code wrongly, and the accesses of the rest are not a GPU's.
@@ -353,9 +352,10 @@ Outcome run_under_oclgrind(const OclgrindRun& run) {
   Outcome outcome;
   const std::string& program = run.command.front();
   const auto damaged = [&](std::uint64_t line) {
-    return fmt::format("line {} of the plugin's record is damaged: the program {} wrote into it, or crashed while it was "
-                       "written",
-                       line, in_quotes(program));
+    return fmt::format(
+        "line {} of the plugin's record is damaged: the program {} wrote into it, or crashed while it was "
+        "written",
+        line, in_quotes(program));
   };
   std::ifstream record(folder / "record", std::ios::binary);
   try {

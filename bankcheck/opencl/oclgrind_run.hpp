@@ -16,9 +16,9 @@ namespace bankwise::opencl {
 inline constexpr unsigned max_errors = 100;
 
 struct OclgrindRun {
-  std::vector<std::string> command;  ///< the program and its arguments
+  std::vector<std::string> command;                       ///< the program and its arguments
   std::vector<const banks::Architecture*> architectures;  ///< for accesses whose patterns are too many
-  std::uint64_t local_memory = 65536;      ///< bytes that the device claims
+  std::uint64_t local_memory = 65536;                     ///< bytes that the device claims
   bool own_stdout = true;  ///< the program's stdout is ours; else it goes to stderr, where it disturbs nobody
 };
 

@@ -138,8 +138,9 @@ TEST_CASE("several threads give what one gives") {
   std::vector<Trace> traces;
   for (const unsigned threads : {1U, 2U, 7U}) {
     auto data = counted(100 * 64);
-    traces.push_back(
-        emulate(reverse, {.grid = 100, .block = 64, .trace_blocks = {0, 57, 99}, .threads = threads, .record_order = true}, data.data()));
+    traces.push_back(emulate(
+        reverse, {.grid = 100, .block = 64, .trace_blocks = {0, 57, 99}, .threads = threads, .record_order = true},
+        data.data()));
     CHECK(data[57 * 64] == 57 * 64 + 63);
     CHECK(data[99 * 64 + 63] == 99 * 64);
   }
@@ -163,7 +164,8 @@ TEST_CASE("several launches at once") {
 
 TEST_CASE("a trace holds the blocks that were asked for") {
   auto data = counted(10 * 64);
-  const auto trace = emulate(reverse, {.grid = 10, .block = 64, .trace_blocks = {7, 2, 7}, .record_order = true}, data.data());
+  const auto trace =
+      emulate(reverse, {.grid = 10, .block = 64, .trace_blocks = {7, 2, 7}, .record_order = true}, data.data());
   CHECK(trace.kernel == "reverse");
   CHECK(trace.blocks == 2);
   CHECK(launched_blocks(trace) == 10);

@@ -88,13 +88,14 @@ class GroupRecorder {
   std::uint32_t site_of(const Instruction* instruction);
 
   trace::Builder builder_;
-  std::vector<std::uint32_t> arrays_, begins_;  ///< the group's arrays: their numbers in the trace, and where they begin
+  std::vector<std::uint32_t> arrays_,
+      begins_;  ///< the group's arrays: their numbers in the trace, and where they begin
   std::unordered_map<const Instruction*, std::uint32_t> sites_;
   trace::Pattern pattern_;  ///< that is added: made once, for its lists
   std::uint64_t group_ = 0;
   std::uint32_t level_ = 0;
   std::uint64_t accesses_ = 0;  ///< of the group
-  unsigned chunk_ = 0;  ///< lanes 64 * chunk_ and following are in rows_
+  unsigned chunk_ = 0;          ///< lanes 64 * chunk_ and following are in rows_
   Paths paths_;
   std::vector<Row> rows_;
   std::size_t next_row_ = 0;  ///< a guess: what the lane before did next

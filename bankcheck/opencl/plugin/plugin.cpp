@@ -5,7 +5,7 @@
 //
 // Oclgrind loads it into each context and may call it from several threads, a work-group staying with one of them. The
 // environment says what to do: BANKWISE_RECORD, a file to append to, and BANKWISE_ARCHITECTURES, names with commas, for the
-// cost of accesses whose patterns are too many.
+// cost of accesses whose patterns are too many: more than BANKWISE_PATTERN_BYTES, for tests, instead of Bound's.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -59,6 +59,12 @@ std::vector<const banks::Architecture*> wanted_architectures() {
   return architectures;
 }
 
+trace::Bound bound() {
+  trace::Bound bound{.architectures = wanted_architectures()};
+  if (const char* bytes = std::getenv("BANKWISE_PATTERN_BYTES")) bound.bytes = std::strtoull(bytes, nullptr, 10);
+  return bound;
+}
+
 std::array<std::uint64_t, 3> array_of(::oclgrind::Size3 size) {
   return {size.x, size.y, size.z};
 }
@@ -106,7 +112,7 @@ struct Worker {
 
 class BankPlugin : public ::oclgrind::Plugin {
  public:
-  explicit BankPlugin(const ::oclgrind::Context* context) : Plugin(context), bound_{.architectures = wanted_architectures()} {
+  explicit BankPlugin(const ::oclgrind::Context* context) : Plugin(context), bound_(bound()) {
     writer();  // says that there is a context
   }
 

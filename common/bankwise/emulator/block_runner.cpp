@@ -255,8 +255,8 @@ std::vector<unsigned> BlockRunner::ranks_of(Wait wait) const {
 }
 
 void BlockRunner::diagnose(const Failure& failure) const {
-  throw diagnosis(failure.fault, failure.pc == 0 ? trace::Site{.file = "?", .function = "?"} : site_of(failure.pc - 1), block_, failure.lanes,
-                  function_at(std::uintptr_t(kernel_.entry)), failure.what);
+  throw diagnosis(failure.fault, failure.pc == 0 ? trace::Site{.file = "?", .function = "?"} : site_of(failure.pc - 1),
+                  block_, failure.lanes, function_at(std::uintptr_t(kernel_.entry)), failure.what);
 }
 
 // --- Meetings ---

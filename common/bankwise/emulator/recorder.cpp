@@ -101,8 +101,7 @@ void Recorder::result_used(std::uint64_t number) {
 
 void Recorder::add_basic_block(std::uintptr_t pc, std::uint32_t level, unsigned lanes) {
   const std::uint32_t where = site(pc);
-  const auto [found, is_new] =
-      basic_block_index_.try_emplace(std::uint64_t{level} << 32 | where, basic_blocks_.size());
+  const auto [found, is_new] = basic_block_index_.try_emplace(std::uint64_t{level} << 32 | where, basic_blocks_.size());
   if (is_new) basic_blocks_.push_back({where, level, 0, 0});
   trace::BasicBlock& block = basic_blocks_[found->second];
   ++block.issued;

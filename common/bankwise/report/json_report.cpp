@@ -123,9 +123,7 @@ Json json_of(const CaseStudy& study, const Result& result) {
 
 /// What accesses cost, or nulls.
 Json json_of(const std::optional<banks::Tally>& costs) {
-  const auto number = [&](std::uint64_t banks::Tally::*value) {
-    return costs ? Json((*costs).*value) : Json(nullptr);
-  };
+  const auto number = [&](std::uint64_t banks::Tally::*value) { return costs ? Json((*costs).*value) : Json(nullptr); };
   return {{"passes", number(&banks::Tally::passes)},
           {"ideal_passes", number(&banks::Tally::ideal)},
           {"conflicts", number(&banks::Tally::conflicts)}};

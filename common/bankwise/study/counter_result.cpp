@@ -45,7 +45,8 @@ Sums sums_of(const CaseStudy& study, const Variant& variant, Extent extent, unsi
   const EmulatedMemory memory(study, extent, plan);
   Sums all;
   for (const Launch& launch : plan.launches) {
-    all.add_times(sums_of_block(trace_of(study, launch, memory, architecture.warp, false), architecture), launch.groups);
+    all.add_times(sums_of_block(trace_of(study, launch, memory, architecture.warp, false), architecture),
+                  launch.groups);
   }
   return all;
 }

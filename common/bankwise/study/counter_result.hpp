@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include <bankwise/banks/architecture.hpp>
-#include <bankwise/trace/report.hpp>
 #include <bankwise/gpu/counters.hpp>
 #include <bankwise/study/case_study.hpp>
+#include <bankwise/trace/report.hpp>
 
 namespace bankwise {
 

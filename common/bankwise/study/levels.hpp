@@ -11,8 +11,8 @@
 
 #include <bankwise/banks/architecture.hpp>
 #include <bankwise/emulator/launch.hpp>
-#include <bankwise/trace/report.hpp>
 #include <bankwise/study/case_study.hpp>
+#include <bankwise/trace/report.hpp>
 
 namespace bankwise {
 
@@ -34,7 +34,7 @@ struct VariantLevels {
   std::optional<double> alu_utilization;  ///< empty where shared memory is not accessed
   std::optional<double> simt_efficiency;
   std::optional<banks::Tally> costs;  ///< empty where the model lacks one, or nothing was emulated
-  std::string reason;                    ///< a sentence, where `costs` is empty
+  std::string reason;                 ///< a sentence, where `costs` is empty
 };
 
 /// The architecture of the bank model: the wanted one, else the device's own if the model knows it, else sm_90.

@@ -68,9 +68,8 @@ void renumber(Pattern& pattern, const std::vector<std::uint32_t>& sites, const s
   pattern.site = sites.at(pattern.site);
   pattern.array = arrays.at(pattern.array);
   if (pattern.lane_arrays.empty()) return;
-  banks::for_each_lane(pattern.mask, [&](unsigned lane) {
-    pattern.lane_arrays[lane] = arrays.at(pattern.lane_arrays[lane]);
-  });
+  banks::for_each_lane(pattern.mask,
+                       [&](unsigned lane) { pattern.lane_arrays[lane] = arrays.at(pattern.lane_arrays[lane]); });
 }
 
 Builder::Builder(KernelTrace head, Bound bound) : bound_(std::move(bound)) {
@@ -260,7 +259,9 @@ void put_in_order(KernelTrace& kernel) {
     return std::tuple(first.launch, first.block, first.number, first.warp);
   });
   for (Step& step : kernel.order) step.pattern = patterns[step.pattern];
-  const auto value = [](const auto& element) -> const auto& { return element; };
+  const auto value = [](const auto& element) -> const auto& {
+    return element;
+  };
   const auto sites = sort_and_number(kernel.sites, value), arrays = sort_and_number(kernel.arrays, value);
   for (Pattern& pattern : kernel.patterns) renumber(pattern, sites, arrays);
   for (BasicBlock& block : kernel.basic_blocks) block.site = sites[block.site];

@@ -113,11 +113,11 @@ class Object {
 
 /// A kernel as a process numbers it.
 struct NumberedKernel {
-  std::size_t number = 0;  ///< in Reader::kernels_
+  std::size_t number = 0;                    ///< in Reader::kernels_
   std::vector<std::uint32_t> sites, arrays;  ///< their numbers there
   std::vector<Pattern> patterns;             ///< in the file's numbers
-  std::optional<KernelTrace> last;                     ///< its last launch, in the file's numbers
-  std::uint64_t times = 0;                             ///< that it was told
+  std::optional<KernelTrace> last;           ///< its last launch, in the file's numbers
+  std::uint64_t times = 0;                   ///< that it was told
 };
 
 struct Process {
@@ -273,7 +273,7 @@ void Reader::take_kernel(const Object& record, Process& process) {
     const std::uint64_t number = record.number("source", max_count);
     const auto found = process.sources.find(number);
     if (found == process.sources.end()) wrong(fmt::format("there is no source {} before it", number));
-    head.source = std::uint32_t(found->second);
+    if (!file_.trace.sources[found->second].empty()) head.source = std::uint32_t(found->second);
   }
   head.warp = unsigned(record.number("warp", banks::max_lanes));
   if (head.warp == 0) wrong("warp is 0");
@@ -282,8 +282,8 @@ void Reader::take_kernel(const Object& record, Process& process) {
   const std::uint64_t number = record.number("kernel", std::numeric_limits<std::uint64_t>::max());
   const auto [numbered, is_new_number] = process.kernels.try_emplace(number);
   if (!is_new_number) wrong(fmt::format("there is a kernel {} already", number));
-  const auto [known, is_new] = known_kernels_.try_emplace(
-      {head.kernel, head.options, head.source, head.warp, head.splits}, kernels_.size());
+  const auto [known, is_new] =
+      known_kernels_.try_emplace({head.kernel, head.options, head.source, head.warp, head.splits}, kernels_.size());
   numbered->second.number = known->second;
   if (is_new) {
     kernels_.emplace_back(std::move(head), Bound{~std::size_t{0}, {}});
@@ -367,9 +367,8 @@ void Reader::take_pattern(const Object& record, NumberedKernel& kernel) {
   pattern.mask = mask_of(record.at("mask"), builder(kernel).trace().warp);
   pattern.addresses = addresses_of(record, pattern.mask);
   if (record.has("lane_arrays")) {
-    pattern.lane_arrays = of_lanes(record.list("lane_arrays"), "lane_arrays", pattern.mask, [&](const json& array) {
-      return known(array, "array", kernel.arrays.size());
-    });
+    pattern.lane_arrays = of_lanes(record.list("lane_arrays"), "lane_arrays", pattern.mask,
+                                   [&](const json& array) { return known(array, "array", kernel.arrays.size()); });
   }
   if (record.has("is_loop")) pattern.is_loop = record.flag("is_loop");
   kernel.patterns.push_back(std::move(pattern));
@@ -444,7 +443,8 @@ void Reader::take_launch(const Object& record, NumberedKernel& kernel) {
   launch.left_out = record.number_or("left_out", 0, max_count);
   take_patterns(record.list("patterns", 6), kernel, launch);
   for (const json& row : record.list("participants", 3)) {
-    launch.participants.push_back({level_of(row[0]), mask_of(row[1], head.warp), number_of(row[2], "count", max_count)});
+    launch.participants.push_back(
+        {level_of(row[0]), mask_of(row[1], head.warp), number_of(row[2], "count", max_count)});
   }
   if (record.has("basic_blocks")) {
     for (const json& row : record.list("basic_blocks", 4)) {

@@ -16,7 +16,8 @@ std::string json_text(std::string_view text) {
 std::string hexadecimal(std::uint64_t mask) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string text = "\"";
-  for (int shift = (63 - std::countl_zero(mask | 1)) / 4 * 4; shift >= 0; shift -= 4) text += digits[mask >> shift & 15];
+  for (int shift = (63 - std::countl_zero(mask | 1)) / 4 * 4; shift >= 0; shift -= 4)
+    text += digits[mask >> shift & 15];
   return text + '"';
 }
 
@@ -185,7 +186,8 @@ std::uint32_t Writer::define_source(std::string_view text, std::string& lines) {
 Writer::Kernel& Writer::kernel_for(const Key& key, const KernelTrace& launches, std::string& lines) {
   if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second;
   const KernelTrace head{.warp = launches.warp, .splits = launches.splits};
-  Kernel& kernel = kernels_.emplace(key, Kernel{next_kernel_++, Builder(head, {~std::size_t{0}, {}}), {}}).first->second;
+  Kernel& kernel =
+      kernels_.emplace(key, Kernel{next_kernel_++, Builder(head, {~std::size_t{0}, {}}), {}}).first->second;
   Line line(lines, "kernel", process_);
   line.number("kernel", kernel.number).text("name", launches.kernel).text("options", launches.options);
   if (const auto source = std::get<2>(key); source != no_source) line.number("source", source);

@@ -36,8 +36,8 @@ class Lines {
     if (!is_new) return found->second;
     const Site& place = trace_.sites[site];
     const std::string& name = trace_.arrays[array].name;
-    const auto [line, is_new_line] = index_.try_emplace(
-        {place.file, place.line, place.column, place.pc, name, operation, width}, lines_.size());
+    const auto [line, is_new_line] =
+        index_.try_emplace({place.file, place.line, place.column, place.pc, name, operation, width}, lines_.size());
     if (is_new_line) {
       lines_.push_back({place, name, operation, width, {}, 0, {}});
       ranks_.emplace_back();
@@ -53,12 +53,13 @@ class Lines {
     if (one.cost() == nullptr || one.cost()->conflicts == 0) return;
     const Occurrence& first = pattern.first;
     const std::uint32_t warp = first.warp * warps + one.number;
-    const Rank rank{~std::uint64_t{one.cost()->conflicts}, first.block, pattern.level, warp, first.launch, first.number};
+    const Rank rank{
+        ~std::uint64_t{one.cost()->conflicts}, first.block, pattern.level, warp, first.launch, first.number};
     if (line.worst && ranks_[number] <= rank) return;
     ranks_[number] = rank;
     const auto lanes = one.access.addresses;
-    line.worst = {
-        one.cost()->conflicts, first.block, pattern.level, warp, one.access.mask, {lanes.begin(), lanes.end()}};
+    line.worst = {one.cost()->conflicts,       first.block, pattern.level, warp, one.access.mask,
+                  {lanes.begin(), lanes.end()}};
   }
 
  private:

@@ -24,8 +24,8 @@ struct LevelReport {
 /// The access of a line with the most conflicts: of several the first by block, level and warp.
 struct WorstAccess {
   std::uint64_t conflicts = 0;
-  std::uint64_t block = 0;           ///< linear number in the grid
-  std::uint32_t level = 0, warp = 0; ///< warps as wide as the report's
+  std::uint64_t block = 0;            ///< linear number in the grid
+  std::uint32_t level = 0, warp = 0;  ///< warps as wide as the report's
   std::uint64_t mask = 0;
   std::vector<std::uint32_t> addresses;  ///< bytes, of each lane up to the last active one
 };

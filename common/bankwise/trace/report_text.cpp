@@ -64,8 +64,9 @@ std::string to_text(const Report& report) {
                       report.blocks == 1 ? "" : "s");
   if (!report.lines.empty()) text += format_table(rows, 3, true);
   text += fmt::format("{}{} accesses: {} passes, ideal {}, conflicts {}; ALU utilization {}, SIMT efficiency {}\n",
-                      report.incomplete.empty() ? "" : "at least ", report.all.accesses, report.all.passes, report.all.ideal, report.all.conflicts,
-                      percent(report.alu_utilization), percent(report.simt_efficiency));
+                      report.incomplete.empty() ? "" : "at least ", report.all.accesses, report.all.passes,
+                      report.all.ideal, report.all.conflicts, percent(report.alu_utilization),
+                      percent(report.simt_efficiency));
   for (const std::string& sentence : report.unknown) text += fmt::format("no cost: {}\n", sentence);
   return text;
 }

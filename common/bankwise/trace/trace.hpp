@@ -116,11 +116,11 @@ struct KernelTrace {
   std::string options;               ///< that its program was built with
   std::uint32_t source = no_source;  ///< index into Trace::sources
   unsigned warp = 32;                ///< lanes of a warp, as the producer ran them: 1 to 64
-  bool splits = false;               ///< lanes did not wait for each other: patterns hold for every divisor of `warp`, too
-  bool knows_code = true;            ///< false: sites and loops could not be asked for
-  std::vector<Shape> shapes;         ///< each size once, in the order of their first launches
-  std::uint64_t blocks = 0;          ///< watched to their end
-  std::uint32_t levels = 0;          ///< of the block that has most: barriers + 1
+  bool splits = false;        ///< lanes did not wait for each other: patterns hold for every divisor of `warp`, too
+  bool knows_code = true;     ///< false: sites and loops could not be asked for
+  std::vector<Shape> shapes;  ///< each size once, in the order of their first launches
+  std::uint64_t blocks = 0;   ///< watched to their end
+  std::uint32_t levels = 0;   ///< of the block that has most: barriers + 1
   std::vector<Site> sites;
   std::vector<Array> arrays;
   std::vector<Pattern> patterns;

@@ -32,7 +32,8 @@ inline unsigned warps_in(const KernelTrace& kernel, const banks::Architecture& a
 inline std::variant<banks::Cost, std::string> cost_or_reason(const banks::Architecture& architecture,
                                                              const Pattern& pattern, const banks::Access& access) {
   if (pattern.is_loop) {
-    return "a " + std::to_string(pattern.width) + "-byte atomic of this kind is a loop whose length depends on the data";
+    return "a " + std::to_string(pattern.width) +
+           "-byte atomic of this kind is a loop whose length depends on the data";
   }
   const auto answer = banks::cost(architecture, access);
   if (const auto* refusal = std::get_if<banks::Refusal>(&answer)) {
@@ -59,8 +60,7 @@ void for_each_warp(const Pattern& pattern, unsigned warp, unsigned warps, const 
     one.access.addresses = std::span(pattern.addresses).subspan(first, last);
     if (!pattern.lane_arrays.empty()) {
       one.array = pattern.lane_arrays[first + unsigned(std::countr_zero(mask))];
-      banks::for_each_lane(mask,
-                           [&](unsigned lane) { one.mixed |= pattern.lane_arrays[first + lane] != one.array; });
+      banks::for_each_lane(mask, [&](unsigned lane) { one.mixed |= pattern.lane_arrays[first + lane] != one.array; });
     }
     one.answer = cost_or_reason(architecture, pattern, one.access);
     visit(one);

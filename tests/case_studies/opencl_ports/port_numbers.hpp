@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include <bankwise/trace/report.hpp>
 #include <bankwise/study/case_study.hpp>
+#include <bankwise/trace/report.hpp>
 
 /// Sums over all blocks of all launches of a kernel.
 struct PortNumbers {

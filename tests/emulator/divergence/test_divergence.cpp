@@ -89,9 +89,9 @@ struct Emulated {
 
 Emulated emulated(const Divergence& divergence, unsigned threads, unsigned warp, const std::vector<unsigned>& input) {
   std::vector<unsigned> output(threads);
-  const auto trace = bankwise::emulate(divergence.kernel,
-                                       {.grid = 1, .block = threads, .warp = warp, .record_order = true},
-                                       input.data(), output.data());
+  const auto trace =
+      bankwise::emulate(divergence.kernel, {.grid = 1, .block = threads, .warp = warp, .record_order = true},
+                        input.data(), output.data());
   return {requests(trace, threads), output};
 }
 

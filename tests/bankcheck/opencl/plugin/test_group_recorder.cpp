@@ -228,9 +228,9 @@ TEST_CASE("a group knows nothing of the one before it") {
 
 TEST_CASE("a group that accesses nothing is a group") {
   GroupRecorder recorder({});
-  Launch launch = launch_on(architectures);
   recorder.begin(0, {});
-  recorder.end(launch);
+  recorder.end();
+  const Launch launch = on(recorder, {"sm_90"});
   CHECK(launch.trace.blocks == 1);
   CHECK(launch.tallies[0].lines.empty());
   REQUIRE(launch.tallies[0].levels.size() == 1);
