@@ -298,7 +298,7 @@ std::optional<std::string> failure_of(const std::string& program, const Ended& e
         "first: {}",
         in_quotes(program), errors.size(),
         errors.size() == 1           ? ""
-        : errors.size() < max_errors ? "s"
+        : errors.size() < trace::max_errors ? "s"
                                      : "s or more",
         first_line(errors.front()));
   }

@@ -12,9 +12,6 @@
 
 namespace bankwise::opencl {
 
-/// Errors of Oclgrind's that a process tells; a kernel may make millions.
-inline constexpr unsigned max_errors = 100;
-
 struct OclgrindRun {
   std::vector<std::string> command;                       ///< the program and its arguments
   std::vector<const banks::Architecture*> architectures;  ///< for accesses whose patterns are too many

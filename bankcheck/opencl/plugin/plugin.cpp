@@ -20,7 +20,6 @@
 #include <vector>
 
 #include <bankwise/trace/json_lines.hpp>
-#include "bankcheck/opencl/oclgrind_run.hpp"
 #include "bankcheck/opencl/plugin/group_recorder.hpp"
 #include "bankcheck/opencl/plugin/llvm_c.hpp"
 #include "bankcheck/opencl/plugin/llvm_code.hpp"
@@ -334,7 +333,7 @@ void BankPlugin::memoryStore(const ::oclgrind::Memory* memory, const ::oclgrind:
 
 void BankPlugin::log(::oclgrind::MessageType type, const char* message) {
   static std::atomic<unsigned> told = 0;
-  if (type == ::oclgrind::ERROR && told++ < max_errors) append(trace::error_line(message));
+  if (type == ::oclgrind::ERROR && told++ < trace::max_errors) append(trace::error_line(message));
 }
 
 /// Contexts that nobody releases keep their plugin to the end; all is written by then. The map is never destroyed, because

@@ -20,6 +20,9 @@ namespace bankwise::trace {
 
 inline constexpr unsigned format_version = 1;
 
+/// Errors that a process tells; a kernel may make millions.
+inline constexpr unsigned max_errors = 100;
+
 /// The first line of a file.
 std::string header_line(const Trace& trace);
 /// Where a process begins; several may append to one file. Its numbers of kernels and sources are its own.
