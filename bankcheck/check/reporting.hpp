@@ -41,9 +41,10 @@ class Reporting {
   /// By the model's own names, each once.
   const std::vector<const banks::Architecture*>& architectures() const { return architectures_; }
 
-  /// Prints and writes all that was asked for. `incomplete` says why kernels may have done more than the trace has. Returns
-  /// exit_ok, or exit_wrong if a limit is exceeded, or cannot be held against an incomplete trace. Errors: UsageError for
-  /// architectures and kernels that the trace lacks, std::runtime_error for an output that cannot be written.
+  /// Prints and writes all that was asked for. `incomplete` says why kernels may have done more than the trace has.
+  /// Returns exit_ok, or exit_wrong if a limit is exceeded, or cannot be held against an incomplete trace. Errors:
+  /// UsageError for architectures and kernels that the trace lacks, std::runtime_error for an output that cannot be
+  /// written.
   int finish(const trace::Trace& trace, std::vector<std::string> incomplete);
 
   /// Prints what there is of a run that failed, and writes nothing.

@@ -104,8 +104,8 @@ void check_program(const std::string& name) {
                                                                 : last_error()));
 }
 
-/// Programs that are linked with OpenCL get Oclgrind preloaded by itself. Those that load OpenCL's ICD loader while they
-/// run are led to it by this.
+/// Programs that are linked with OpenCL get Oclgrind preloaded by itself. Those that load OpenCL's ICD loader while
+/// they run are led to it by this.
 void register_icd(const fs::path& oclgrind, const TemporaryFolder& folder) {
   const fs::path driver = fs::canonical(oclgrind).parent_path() / ".." / "lib" / "oclgrind" / "liboclgrind-rt-icd.so";
   if (!fs::exists(driver)) return;
@@ -123,8 +123,8 @@ std::string line_behind(const std::string& text, std::size_t at, unsigned lines)
   return text.substr(at, text.find('\n', at) - at);
 }
 
-/// Signals that end us go to the child instead, so that we stay to clean up and to tell. Ctrl-C reaches it by itself, and so
-/// does a closed pipe.
+/// Signals that end us go to the child instead, so that we stay to clean up and to tell. Ctrl-C reaches it by itself,
+/// and so does a closed pipe.
 class SignalsToChild {
  public:
   static constexpr std::array signals{SIGINT, SIGTERM, SIGHUP, SIGPIPE};
@@ -236,8 +236,8 @@ Ended start_and_wait(const std::vector<std::string>& command, bool own_stdout) {
   return ended;
 }
 
-/// What kept Oclgrind from running a kernel. It names a file and a line of its own sources, then the reason, and where it
-/// knows more, what it was at.
+/// What kept Oclgrind from running a kernel. It names a file and a line of its own sources, then the reason, and where
+/// it knows more, what it was at.
 std::optional<std::string> fatal_error(const std::string& text) {
   const auto at = text.find("OCLGRIND FATAL ERROR");
   if (at == std::string::npos) return std::nullopt;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The input is a file. It is a trace or none, which is said in a sentence with a line; a trace is written, read and written
-// again as the same, and is reported on every architecture that its warps allow.
+// The input is a file. It is a trace or none, which is said in a sentence with a line; a trace is written, read and
+// written again as the same, and is reported on every architecture that its warps allow.
 #include <sstream>
 #include <stdexcept>
 

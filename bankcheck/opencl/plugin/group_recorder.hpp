@@ -16,8 +16,8 @@
 
 namespace bankwise::opencl {
 
-/// Where arrays begin in the model's shared memory: at bank 0 of every architecture. A device puts them elsewhere, which
-/// makes no difference to an access that stays in one: a shift rotates the banks.
+/// Where arrays begin in the model's shared memory: at bank 0 of every architecture. A device puts them elsewhere,
+/// which makes no difference to an access that stays in one: a shift rotates the banks.
 inline constexpr std::uint32_t array_stride = 1 << 16;
 
 struct LocalArray {
@@ -35,8 +35,8 @@ struct LaneAccess {
   std::uint32_t offset = 0;
 };
 
-/// Records one work-group of a launch after another. Lanes are numbered x fastest; between two barriers a lane runs to its
-/// end before the next, and 64 of them are remembered at a time. One thread's.
+/// Records one work-group of a launch after another. Lanes are numbered x fastest; between two barriers a lane runs to
+/// its end before the next, and 64 of them are remembered at a time. One thread's.
 class GroupRecorder {
  public:
   /// Accesses of 64 lanes that all threads together remember between two barriers: about 600 bytes each.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// The plugin of Oclgrind behind `bankcheck opencl`: follows the work-items of every kernel, and appends what they did with
-// local memory to the trace that bankcheck reads (docs/trace_format.md).
+// The plugin of Oclgrind behind `bankcheck opencl`: follows the work-items of every kernel, and appends what they did
+// with local memory to the trace that bankcheck reads (docs/trace_format.md).
 //
 // Oclgrind loads it into each context and may call it from several threads, a work-group staying with one of them. The
-// environment says what to do: BANKWISE_RECORD, a file to append to, and BANKWISE_ARCHITECTURES, names with commas, for the
-// cost of accesses whose patterns are too many: more than BANKWISE_PATTERN_BYTES, for tests, instead of Bound's.
+// environment says what to do: BANKWISE_RECORD, a file to append to, and BANKWISE_ARCHITECTURES, names with commas, for
+// the cost of accesses whose patterns are too many: more than BANKWISE_PATTERN_BYTES, for tests, instead of Bound's.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -164,8 +164,8 @@ Worker* current_worker() {
   return launch_of_worker == launch_number ? worker_of_thread : nullptr;
 }
 
-/// Held from a kernel's begin to its end. Oclgrind counts work-groups in a variable that all contexts share, so that kernels
-/// of two threads at once would take groups from each other.
+/// Held from a kernel's begin to its end. Oclgrind counts work-groups in a variable that all contexts share, so that
+/// kernels of two threads at once would take groups from each other.
 std::mutex one_kernel;
 
 /// In an order of their own: Oclgrind's is that of pointers, which differs from run to run.
@@ -336,8 +336,8 @@ void BankPlugin::log(::oclgrind::MessageType type, const char* message) {
   if (type == ::oclgrind::ERROR && told++ < trace::max_errors) append(trace::error_line(message));
 }
 
-/// Contexts that nobody releases keep their plugin to the end; all is written by then. The map is never destroyed, because
-/// a program may release a context after our own destructors, in one of its global variables.
+/// Contexts that nobody releases keep their plugin to the end; all is written by then. The map is never destroyed,
+/// because a program may release a context after our own destructors, in one of its global variables.
 std::mutex plugins_mutex;
 auto& plugins = *new std::map<const ::oclgrind::Context*, std::unique_ptr<BankPlugin>>;
 

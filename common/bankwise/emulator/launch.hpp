@@ -22,7 +22,8 @@ struct Launch {
   unsigned warp = 32;              ///< lanes of a warp, 1 to 64
   std::vector<std::uint64_t> trace_blocks{0};  ///< linear numbers of the blocks that are recorded
   bool run_traced_only = false;  ///< leaves all other blocks out: quick, and the kernel's results are incomplete
-  /// Of the host, at most 16, as far as there is memory for stacks; they take the blocks in order. 0: one for each core.
+  /// Of the host, at most 16, as far as there is memory for stacks; they take the blocks in order. 0: one for each
+  /// core.
   unsigned threads = 0;
   std::uint64_t step_limit = std::uint64_t{1} << 26;  ///< steps that the warps of a block may take
   /// Memory for patterns, of a block and of the launch. Accesses without room are counted, and the report says so.

@@ -13,8 +13,8 @@
 
 namespace bankwise::emulator {
 
-/// Internal to common/bankwise/emulator: what one traced block did, before sites and arrays have their names. Addresses are
-/// offsets into thread-local storage, sites program counters (Site::pc), arrays their numbers in shared_layout().
+/// Internal to common/bankwise/emulator: what one traced block did, before sites and arrays have their names. Addresses
+/// are offsets into thread-local storage, sites program counters (Site::pc), arrays their numbers in shared_layout().
 class Recorder {
  public:
   Recorder(const Launch& launch, std::uint64_t block);

@@ -24,8 +24,8 @@ struct Bound {
   std::vector<const banks::Architecture*> architectures;
 };
 
-/// Makes a KernelTrace: finds what is the same, counts it, and keeps to a bound. Sites, arrays and counts of launches are
-/// outside of the bound; a kernel has as many of these as it has source. One thread's.
+/// Makes a KernelTrace: finds what is the same, counts it, and keeps to a bound. Sites, arrays and counts of launches
+/// are outside of the bound; a kernel has as many of these as it has source. One thread's.
 class Builder {
  public:
   /// `head` is a trace, mostly an empty one, that all is added to.
@@ -34,8 +34,8 @@ class Builder {
   std::uint32_t site(const Site& site);
   std::uint32_t array(const Array& array);
 
-  /// Counts `pattern.count` accesses whose first one is `pattern.first`; site and array are this builder's, and the pattern
-  /// is normalized. Returns its number, or nothing if there was no room for it.
+  /// Counts `pattern.count` accesses whose first one is `pattern.first`; site and array are this builder's, and the
+  /// pattern is normalized. Returns its number, or nothing if there was no room for it.
   std::optional<std::uint32_t> add(const Pattern& pattern);
   void add(const Participants& participants);
   void add(const BasicBlock& block);

@@ -29,8 +29,8 @@ std::string header_line(const Trace& trace);
 std::string process_line(std::uint64_t process);
 std::string error_line(std::string_view sentence);
 
-/// Writes the launches of one process, one after another: what defines sites, arrays and patterns once, and counts for each
-/// launch. A program that dies leaves what it has appended until then. Lines end with a newline.
+/// Writes the launches of one process, one after another: what defines sites, arrays and patterns once, and counts for
+/// each launch. A program that dies leaves what it has appended until then. Lines end with a newline.
 class Writer {
  public:
   /// `max_patterns` of a kernel, or those of one launch if they are more, are remembered: about 500 bytes each.
@@ -75,8 +75,8 @@ struct TraceFile {
   std::uint64_t cut_line = 0;   ///< the number of a last line that lacks its end, which is left out; 0: none does
 };
 
-/// Reads a file; `name` is for the sentences. Launches of one kernel, of whatever process, become one KernelTrace. Errors:
-/// BadLine for the first line that is wrong.
+/// Reads a file; `name` is for the sentences. Launches of one kernel, of whatever process, become one KernelTrace.
+/// Errors: BadLine for the first line that is wrong.
 TraceFile read_json_lines(std::istream& file, std::string_view name);
 
 }  // namespace bankwise::trace

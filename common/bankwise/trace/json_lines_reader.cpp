@@ -1,115 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
 // Trusts nothing: a trace may come from anybody, and may have been cut.
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <bit>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include <bankwise/banks/architecture.hpp>
 #include <bankwise/support/in_quotes.hpp>
 #include <bankwise/trace/json_lines.hpp>
+#include <bankwise/trace/json_values.hpp>
 
 namespace bankwise::trace {
 namespace {
 
-using nlohmann::json;
-
 constexpr std::size_t max_line = std::size_t{32} << 20;       // bytes
 constexpr std::uint64_t max_count = std::uint64_t{1} << 48;   // of anything, all records of a file together
 constexpr std::uint64_t max_passes = std::uint64_t{1} << 58;  // the same accesses cost at most 64 * 16 passes
-
-/// What is wrong with a line: one sentence, without the place.
-struct Wrong {
-  std::string sentence;
-};
-
-[[noreturn]] void wrong(std::string sentence) {
-  throw Wrong{std::move(sentence)};
-}
-
-std::uint64_t number_of(const json& value, const std::string& what, std::uint64_t max) {
-  if (!value.is_number_unsigned()) wrong(what + " is no whole number");
-  const auto number = value.get<std::uint64_t>();
-  if (number > max) wrong(fmt::format("{} is {}, more than {}", what, number, max));
-  return number;
-}
-
-std::string text_of(const json& value, const std::string& what) {
-  if (!value.is_string()) wrong(what + " is no text");
-  return value.get<std::string>();
-}
-
-std::uint64_t mask_of(const json& value, unsigned lanes) {
-  const std::string text = text_of(value, "mask");
-  std::uint64_t mask = 0;
-  const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
-  if (text.empty() || text.size() > 16 || !std::all_of(text.begin(), text.end(), is_digit)) {
-    wrong("mask is no hexadecimal number of at most 64 bits");
-  }
-  for (const char c : text) mask = mask << 4 | unsigned(c <= '9' ? c - '0' : c - 'a' + 10);
-  if (mask == 0) wrong("mask has no lane");
-  if (lanes < banks::max_lanes && mask >> lanes != 0) {
-    wrong(fmt::format("mask has lanes beyond the {} of a warp", lanes));
-  }
-  return mask;
-}
-
-banks::Operation operation_of(const json& value) {
-  const auto operation = banks::operation_named(text_of(value, "operation"));
-  if (!operation) wrong("operation is none that the bank model knows");
-  return *operation;
-}
-
-unsigned width_of(const json& value) {
-  const auto width = unsigned(number_of(value, "width", 16));
-  constexpr unsigned widths = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8 | 1 << 12 | 1 << 16;
-  if ((widths >> width & 1) == 0) wrong("width is none of 1, 2, 4, 8, 12, 16");
-  return width;
-}
-
-std::uint32_t level_of(const json& value) {
-  return std::uint32_t(number_of(value, "level", max_levels - 1));
-}
-
-/// A record, by its keys.
-class Object {
- public:
-  explicit Object(const json& object) : object_(object) {
-    if (!object.is_object()) wrong("it is no object");
-  }
-  bool has(const char* key) const { return object_.contains(key); }
-  const json& at(const char* key) const {
-    const auto found = object_.find(key);
-    if (found == object_.end()) wrong(fmt::format("it has no {}", key));
-    return *found;
-  }
-  std::uint64_t number(const char* key, std::uint64_t max) const { return number_of(at(key), key, max); }
-  std::uint64_t number_or(const char* key, std::uint64_t otherwise, std::uint64_t max) const {
-    return has(key) ? number(key, max) : otherwise;
-  }
-  std::string text(const char* key) const { return text_of(at(key), key); }
-  bool flag(const char* key) const {
-    if (!at(key).is_boolean()) wrong(fmt::format("{} is neither true nor false", key));
-    return at(key).get<bool>();
-  }
-  /// The elements, each an array of `size`; any number of them with 0.
-  const json& list(const char* key, std::size_t size = 0) const {
-    const json& list = at(key);
-    if (!list.is_array()) wrong(fmt::format("{} is no list", key));
-    for (const json& element : list) {
-      if (size > 0 && (!element.is_array() || element.size() != size)) {
-        wrong(fmt::format("{} has an element that is no list of {}", key, size));
-      }
-    }
-    return list;
-  }
-
- private:
-  const json& object_;
-};
 
 /// A kernel as a process numbers it.
 struct NumberedKernel {
@@ -292,12 +197,6 @@ void Reader::take_kernel(const Object& record, Process& process) {
   }
 }
 
-/// Numbers of what a kernel has are given in order, so that one that comes twice, or too late, is noticed.
-void check_next(const Object& record, const char* key, std::size_t next) {
-  const std::uint64_t number = record.number(key, std::numeric_limits<std::uint64_t>::max());
-  if (number != next) wrong(fmt::format("it is {} {}, where {} is next", key, number, next));
-}
-
 void Reader::take_site(const Object& record, NumberedKernel& kernel) {
   constexpr std::uint64_t max = std::numeric_limits<unsigned>::max();
   check_next(record, "site", kernel.sites.size());
@@ -315,45 +214,6 @@ void Reader::take_array(const Object& record, NumberedKernel& kernel) {
   const Array array{record.text("name"), std::uint32_t(record.number("offset", max)),
                     std::uint32_t(record.number("bytes", max))};
   kernel.arrays.push_back(builder(kernel).array(array));
-}
-
-/// The number of something that was defined before.
-std::uint32_t known(const json& value, const char* what, std::size_t defined) {
-  const std::uint64_t number = number_of(value, what, std::numeric_limits<std::uint64_t>::max());
-  if (number >= defined) wrong(fmt::format("there is no {} {} of its kernel before it", what, number));
-  return std::uint32_t(number);
-}
-
-/// One number for each active lane, put where the lanes are.
-template <class Number>
-std::vector<std::uint32_t> of_lanes(const json& list, const char* what, std::uint64_t mask, Number number) {
-  if (list.size() != std::size_t(std::popcount(mask))) {
-    wrong(fmt::format("{} has {} numbers for {} active lanes", what, list.size(), std::popcount(mask)));
-  }
-  std::vector<std::uint32_t> all(banks::max_lanes - unsigned(std::countl_zero(mask)));
-  std::size_t next = 0;
-  banks::for_each_lane(mask, [&](unsigned lane) { all[lane] = number(list[next++]); });
-  return all;
-}
-
-std::vector<std::uint32_t> addresses_of(const Object& record, std::uint64_t mask) {
-  constexpr std::uint64_t max = std::numeric_limits<std::uint32_t>::max();
-  if (!record.has("step")) {
-    return of_lanes(record.list("addresses"), "addresses", mask,
-                    [](const json& address) { return std::uint32_t(number_of(address, "address", max)); });
-  }
-  const json& step = record.at("step");
-  if (!step.is_number_integer() || step > std::int64_t(max) || step < -std::int64_t(max)) {
-    wrong("step is no whole number of 32 bits");
-  }
-  std::vector<std::uint32_t> all(banks::max_lanes - unsigned(std::countl_zero(mask)));
-  auto address = std::int64_t(record.number("address", max));
-  banks::for_each_lane(mask, [&](unsigned lane) {
-    if (address < 0 || address > std::int64_t(max)) wrong("step leads out of the addresses of 32 bits");
-    all[lane] = std::uint32_t(address);
-    address += step.get<std::int64_t>();
-  });
-  return all;
 }
 
 void Reader::take_pattern(const Object& record, NumberedKernel& kernel) {

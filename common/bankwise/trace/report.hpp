@@ -70,8 +70,9 @@ std::string to_text(const Report& report);
 
 namespace bankwise {
 
-/// Conflicts of all traced accesses. `architecture` is a name of `bankcheck archs`. Errors: std::invalid_argument for an
-/// architecture that does not exist or has other warps, if an access has no known cost, or if the trace lacks accesses.
+/// Conflicts of all traced accesses. `architecture` is a name of `bankcheck archs`. Errors: std::invalid_argument for
+/// an architecture that does not exist or has other warps, if an access has no known cost, or if the trace lacks
+/// accesses.
 std::uint64_t conflicts(const trace::KernelTrace& trace, std::string_view architecture);
 
 }  // namespace bankwise

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What programs did with shared memory. Whatever watches a program makes a trace (the emulator, the plugin of Oclgrind);
-// whatever explains one reads it (report.hpp). The same access a million times is one pattern with a count, so a trace is
-// small, and costing it for one more architecture is cheap. json_lines.hpp has its file format.
+// What programs did with shared memory. Whatever watches a program makes a trace (the emulator, the plugin of
+// Oclgrind); whatever explains one reads it (report.hpp). The same access a million times is one pattern with a count,
+// so a trace is small, and costing it for one more architecture is cheap. json_lines.hpp has its file format.
 #pragma once
 
 #include <array>
