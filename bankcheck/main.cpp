@@ -18,6 +18,7 @@
 #include <bankwise/support/revision.hpp>
 #include <bankwise/support/terminal.hpp>
 #include <bankwise/trace/architecture_named.hpp>
+#include "bankcheck/check/report_command.hpp"
 #include "bankcheck/opencl/command.hpp"
 #include "bankcheck/predict/archs.hpp"
 #include "bankcheck/predict/predict_csv.hpp"
@@ -143,6 +144,8 @@ int run(int argc, const char* const* argv) {
   CLI::App* predicting = declare_predict(app, options);
   opencl::CheckOptions check_options;
   CLI::App* checking = opencl::declare_check(app, check_options);
+  opencl::ReportCommand report_options;
+  CLI::App* reporting = opencl::declare_report(app, report_options);
   // Behind -- begins another program's command line.
   const auto* dashes = std::find(argv, argv + argc, std::string_view("--"));
   if (argc > 1 && argv[1] == std::string_view("opencl") && dashes != argv + argc) {
@@ -159,6 +162,7 @@ int run(int argc, const char* const* argv) {
   }
   if (predicting->parsed()) return predict(*predicting, options);
   if (checking->parsed()) return opencl::check(check_options);
+  if (reporting->parsed()) return opencl::report_file(report_options);
   show(archs_json ? architectures_json() : architectures_text());
   return exit_ok;
 }

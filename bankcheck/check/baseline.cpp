@@ -66,9 +66,9 @@ Baseline read_baseline(const std::string& path) {
 Baseline baseline_of(const std::vector<KernelReport>& kernels) {
   Baseline baseline;
   for (const KernelReport& kernel : kernels) {
-    for (std::size_t i = 0; i < kernel.sum.tallies.size(); ++i) {
-      const banks::Tally all = kernel.all(i);
-      baseline[{kernel.name, kernel.sum.tallies[i].architecture}] = {all.accesses, all.conflicts, all.unknown};
+    for (const trace::Report& report : kernel.reports) {
+      const banks::Tally& all = report.all;
+      baseline[{kernel.name, std::string(report.architecture->name)}] = {all.accesses, all.conflicts, all.unknown};
     }
   }
   return baseline;

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <map>
+#include <stdexcept>
 #include <tuple>
+
+#include <bankwise/support/exit_code.hpp>
 
 namespace bankwise::opencl {
 namespace {
@@ -17,12 +20,34 @@ SourceLine source_line(const SourceText& source, const Place& place, SourceFinde
   return {ends_with_path(place.file, nameless_source) ? Place{"kernel source", place.line, place.column} : place, text};
 }
 
+Place place_of(const trace::Site& site) {
+  return {site.file, site.line, site.column};
+}
+
+trace::Report report_or_refuse(const trace::KernelTrace& trace, const banks::Architecture& architecture) {
+  try {
+    return trace::report(trace, architecture);
+  } catch (const std::invalid_argument& why) {
+    throw UsageError(why.what());
+  }
+}
+
+/// In an order that does not depend on what ran first.
+trace::Report by_place(trace::Report report) {
+  const auto key = [](const trace::LineReport& line) {
+    return std::tie(line.site, line.array, line.operation, line.width);
+  };
+  std::sort(report.lines.begin(), report.lines.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  std::sort(report.unknown.begin(), report.unknown.end());
+  return report;
+}
+
 /// Kernels of one name get their build options behind it, and numbers where those do not tell them apart.
 void name_apart(std::vector<KernelReport>& kernels) {
   std::map<std::string, unsigned> names, used;
   for (const KernelReport& kernel : kernels) ++names[kernel.name];
   for (KernelReport& kernel : kernels) {
-    const std::string& options = kernel.sum.build_options;
+    const std::string& options = kernel.trace.options;
     if (names[kernel.name] > 1 && !options.empty()) kernel.name += " " + options;
     const unsigned number = ++used[kernel.name];
     if (number > 1) kernel.name += fmt::format("#{}", number);
@@ -31,52 +56,35 @@ void name_apart(std::vector<KernelReport>& kernels) {
 
 }  // namespace
 
-banks::Tally KernelReport::all(std::size_t architecture) const {
-  banks::Tally all;
-  for (const LineTally& line : sum.tallies[architecture].lines) all.add(line.tally);
-  return all;
-}
-
 std::optional<std::size_t> KernelReport::worst_line(std::size_t architecture) const {
-  const auto& tallies = sum.tallies[architecture].lines;
-  const auto conflicts = [](const LineTally& line) { return line.worst ? line.worst->conflicts : 0; };
-  const auto worst = std::max_element(tallies.begin(), tallies.end(), [&](const LineTally& a, const LineTally& b) {
-    return conflicts(a) < conflicts(b);
-  });
-  if (worst == tallies.end() || conflicts(*worst) == 0) return std::nullopt;
-  return std::size_t(worst - tallies.begin());
+  const auto& all = reports[architecture].lines;
+  const auto conflicts = [](const trace::LineReport& line) { return line.worst ? line.worst->conflicts : 0; };
+  const auto worst = std::max_element(all.begin(), all.end(),
+                                      [&](const auto& a, const auto& b) { return conflicts(a) < conflicts(b); });
+  if (worst == all.end() || conflicts(*worst) == 0) return std::nullopt;
+  return std::size_t(worst - all.begin());
 }
 
-std::vector<KernelReport> kernel_reports(const Record& record, SourceFinder& finder) {
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> texts;
-  for (const ProgramSource& source : record.sources) texts[{source.process, source.program}] = source.text;
-
+std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
+                                         const std::vector<const banks::Architecture*>& architectures,
+                                         SourceFinder& finder) {
   std::vector<KernelReport> kernels;
-  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> known;  // by name, source, build options
-  std::vector<std::string> sources;
-  for (const Launch& launch : record.launches) {
-    const std::string& text = texts[{launch.process, launch.program}];
-    const auto [found, is_new] = known.try_emplace({launch.kernel, text, launch.build_options}, kernels.size());
-    if (!is_new) {
-      add(kernels[found->second].sum, launch);
-      continue;
-    }
-    kernels.push_back({launch.kernel, launch, {}});
-    sources.push_back(text);
-  }
-  name_apart(kernels);
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    const SourceText source(sources[i]);
+  for (const trace::KernelTrace& one : trace.kernels) {
+    KernelReport& kernel = kernels.emplace_back(KernelReport{one.kernel, one, {}, {}});
+    kernel.trace.patterns.clear();
+    const SourceText source(one.source == trace::no_source ? "" : trace.sources.at(one.source));
     std::map<Place, SourceLine> places;
-    for (const ArchitectureTally& tally : kernels[i].sum.tallies) {
-      auto& lines = kernels[i].lines.emplace_back();
-      for (const LineTally& line : tally.lines) {
-        const auto [at, is_new] = places.try_emplace(line.place);
-        if (is_new) at->second = source_line(source, line.place, finder);
+    for (const banks::Architecture* architecture : architectures) {
+      const trace::Report& report = kernel.reports.emplace_back(by_place(report_or_refuse(one, *architecture)));
+      auto& lines = kernel.lines.emplace_back();
+      for (const trace::LineReport& line : report.lines) {
+        const auto [at, is_new] = places.try_emplace(place_of(line.site));
+        if (is_new) at->second = source_line(source, at->first, finder);
         lines.push_back(at->second);
       }
     }
   }
+  name_apart(kernels);
   return kernels;
 }
 

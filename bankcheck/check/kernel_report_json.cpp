@@ -20,36 +20,37 @@ void put(ordered_json& object, const banks::Tally& tally, unsigned warp) {
   object["unknown"] = tally.unknown;
 }
 
-ordered_json json_of(const WorstAccess& worst) {
-  return {{"conflicts", worst.conflicts}, {"group", worst.group}, {"level", worst.level},
+ordered_json json_of(const trace::WorstAccess& worst) {
+  return {{"conflicts", worst.conflicts}, {"group", worst.block}, {"level", worst.level},
           {"warp", worst.warp},           {"mask", worst.mask},   {"addresses", worst.addresses}};
 }
 
-ordered_json json_of(const LineTally& line, const SourceLine& source, unsigned warp) {
+ordered_json json_of(const trace::LineReport& line, const SourceLine& source, unsigned warp) {
   ordered_json object{{"file", source.place.file},     {"line", source.place.line},
                       {"column", source.place.column}, {"is_file", source.is_file},
                       {"source", source.text},         {"operation", to_string(line.operation)},
                       {"width", line.width},           {"array", line.array}};
-  put(object, line.tally, warp);
+  put(object, line.costs, warp);
   object["mixed_arrays"] = line.mixed;
   object["worst"] = line.worst ? json_of(*line.worst) : ordered_json();
   return object;
 }
 
 ordered_json json_of(const KernelReport& kernel, std::size_t number) {
-  const ArchitectureTally& tally = kernel.sum.tallies[number];
-  ordered_json object{{"architecture", tally.architecture}, {"warp_width", tally.warp}};
-  put(object, kernel.all(number), tally.warp);
-  object["why_unknown"] = tally.unknown;
+  const trace::Report& report = kernel.reports[number];
+  ordered_json object{{"architecture", report.architecture->name}, {"warp_width", report.warp}};
+  put(object, report.all, report.warp);
+  object["why_unknown"] = report.unknown;
+  object["incomplete"] = report.incomplete;
   object["lines"] = ordered_json::array();
-  for (std::size_t i = 0; i < tally.lines.size(); ++i) {
-    object["lines"].push_back(json_of(tally.lines[i], kernel.lines[number][i], tally.warp));
+  for (std::size_t i = 0; i < report.lines.size(); ++i) {
+    object["lines"].push_back(json_of(report.lines[i], kernel.lines[number][i], report.warp));
   }
   object["levels"] = ordered_json::array();
-  for (std::size_t i = 0; i < tally.levels.size(); ++i) {
-    const LevelTally& level = tally.levels[i];
-    ordered_json one{{"level", i}, {"active_lanes", level.active_lanes}, {"issued_warps", level.issued_warps}};
-    put(one, level.tally, tally.warp);
+  for (const trace::LevelReport& level : report.levels) {
+    ordered_json one{
+        {"level", level.level}, {"active_lanes", level.active_lanes}, {"issued_warps", level.issued_warps}};
+    put(one, level.costs, report.warp);
     object["levels"].push_back(std::move(one));
   }
   return object;
@@ -57,20 +58,24 @@ ordered_json json_of(const KernelReport& kernel, std::size_t number) {
 
 }  // namespace
 
-std::string to_json(const std::vector<KernelReport>& kernels, const std::vector<std::string>& command) {
-  ordered_json json{
-      {"schema_version", 1}, {"command", command}, {"revision", revision()}, {"kernels", ordered_json::array()}};
-  for (const KernelReport& kernel : kernels) {
+std::string to_json(const RunReport& report) {
+  ordered_json json{{"schema_version", 1},
+                    {"command", report.command},
+                    {"revision", revision()},
+                    {"incomplete", report.incomplete},
+                    {"kernels", ordered_json::array()}};
+  for (const KernelReport& kernel : report.kernels) {
+    const trace::Shape& shape = kernel.trace.shapes.front();
     ordered_json object{{"kernel", kernel.name},
-                        {"build_options", kernel.sum.build_options},
-                        {"launches", kernel.sum.launches},
-                        {"work_groups", kernel.sum.work_groups},
-                        {"global_size", kernel.sum.global},
-                        {"local_size", kernel.sum.local},
-                        {"several_sizes", kernel.sum.several_sizes},
-                        {"copied_bytes", kernel.sum.copied_bytes},
+                        {"build_options", kernel.trace.options},
+                        {"launches", launches_of(kernel.trace)},
+                        {"work_groups", kernel.trace.blocks},
+                        {"global_size", shape.threads},
+                        {"local_size", shape.block},
+                        {"several_sizes", kernel.trace.shapes.size() > 1},
+                        {"copied_bytes", kernel.trace.copied_bytes},
                         {"architectures", ordered_json::array()}};
-    for (std::size_t i = 0; i < kernel.sum.tallies.size(); ++i) object["architectures"].push_back(json_of(kernel, i));
+    for (std::size_t i = 0; i < kernel.reports.size(); ++i) object["architectures"].push_back(json_of(kernel, i));
     json["kernels"].push_back(std::move(object));
   }
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';

@@ -33,21 +33,21 @@ std::string size_text(const std::array<std::uint64_t, 3>& size) {
 }
 
 /// Of all architectures the same places, because the accesses are: rows are found by what stands in front.
-const LineTally* same_line(const ArchitectureTally& tally, const LineTally& wanted) {
-  const auto found = std::find_if(tally.lines.begin(), tally.lines.end(), [&](const LineTally& line) {
-    return line.place == wanted.place && line.array == wanted.array && line.operation == wanted.operation &&
+const trace::LineReport* same_line(const trace::Report& report, const trace::LineReport& wanted) {
+  const auto found = std::find_if(report.lines.begin(), report.lines.end(), [&](const trace::LineReport& line) {
+    return line.site == wanted.site && line.array == wanted.array && line.operation == wanted.operation &&
            line.width == wanted.width;
   });
-  return found == tally.lines.end() ? nullptr : &*found;
+  return found == report.lines.end() ? nullptr : &*found;
 }
 
-Table head_of(const std::vector<ArchitectureTally>& tallies) {
-  if (tallies.size() == 1) {
+Table head_of(const std::vector<trace::Report>& reports) {
+  if (reports.size() == 1) {
     return {{"where", "access", "array", "accesses", "lanes", "passes", "ideal", "conflicts", "source"}};
   }
   Table head{{"", "", ""}, {"where", "access", "array"}};
-  for (const ArchitectureTally& tally : tallies) {
-    head[0].insert(head[0].end(), {tally.architecture, ""});
+  for (const trace::Report& report : reports) {
+    head[0].insert(head[0].end(), {std::string(report.architecture->name), ""});
     head[1].insert(head[1].end(), {"passes", "conflicts"});
   }
   head[0].emplace_back();
@@ -66,41 +66,50 @@ std::vector<std::string> numbers_of(const banks::Tally& tally, bool alone) {
           known_number(tally, tally.ideal), known_number(tally, tally.conflicts)};
 }
 
-std::string lines_table(const KernelReport& kernel) {
-  const auto& tallies = kernel.sum.tallies;
-  const bool alone = tallies.size() == 1;
-  Table table = head_of(tallies);
-  const auto add_numbers = [&](std::vector<std::string>& row, const banks::Tally& tally) {
-    for (std::string& number : numbers_of(tally, alone)) row.push_back(std::move(number));
+/// What is not known to be all is at least that.
+std::vector<std::string> at_least(std::vector<std::string> numbers) {
+  for (std::string& number : numbers) number = ">=" + number;
+  return numbers;
+}
+
+std::string lines_table(const KernelReport& kernel, bool incomplete) {
+  const auto& reports = kernel.reports;
+  const bool alone = reports.size() == 1;
+  Table table = head_of(reports);
+  const auto append = [](std::vector<std::string>& row, const std::vector<std::string>& numbers) {
+    row.insert(row.end(), numbers.begin(), numbers.end());
   };
-  for (std::size_t i = 0; i < tallies.front().lines.size(); ++i) {
-    const LineTally& line = tallies.front().lines[i];
+  for (std::size_t i = 0; i < reports.front().lines.size(); ++i) {
+    const trace::LineReport& line = reports.front().lines[i];
     auto& row = table.emplace_back(std::vector<std::string>{
         where(kernel.lines.front()[i]), fmt::format("{} {}", to_string(line.operation), line.width), line.array});
-    for (const ArchitectureTally& tally : tallies) {
-      const LineTally* same = same_line(tally, line);
-      add_numbers(row, same == nullptr ? banks::Tally{} : same->tally);
+    for (const trace::Report& report : reports) {
+      const trace::LineReport* same = same_line(report, line);
+      append(row, numbers_of(same == nullptr ? banks::Tally{} : same->costs, alone));
     }
     row.push_back(kernel.lines.front()[i].text.substr(0, longest_line));
   }
   auto& total = table.emplace_back(std::vector<std::string>{"all", "", ""});
-  for (std::size_t i = 0; i < tallies.size(); ++i) add_numbers(total, kernel.all(i));
+  for (const trace::Report& report : reports) {
+    const auto numbers = numbers_of(report.all, alone);
+    append(total, incomplete || !report.incomplete.empty() ? at_least(numbers) : numbers);
+  }
   total.emplace_back();
   return format_table(table, 3, true);
 }
 
-std::string levels_table(const ArchitectureTally& tally, std::size_t widest) {
-  Table table{{tally.architecture, "level"}, {"", "passes"}, {"", "ALU %"}};
-  for (std::size_t i = 0; i < std::min(tally.levels.size(), max_levels); ++i) {
-    const banks::Tally& level = tally.levels[i].tally;
+std::string levels_table(const trace::Report& report, std::size_t widest) {
+  Table table{{std::string(report.architecture->name), "level"}, {"", "passes"}, {"", "ALU %"}};
+  for (std::size_t i = 0; i < std::min(report.levels.size(), max_levels); ++i) {
+    const banks::Tally& level = report.levels[i].costs;
     if (level.accesses == 0) continue;
     table[0].push_back(std::to_string(i));
     table[1].push_back(passes_text(level));
-    table[2].push_back(percent_text(level.utilization(tally.warp)));
+    table[2].push_back(percent_text(level.utilization(report.warp)));
   }
   std::string text = format_wide_table(table, 2, widest);
-  if (tally.levels.size() > max_levels) {
-    text += fmt::format("  and {} more levels: --json has them all\n", tally.levels.size() - max_levels);
+  if (report.levels.size() > max_levels) {
+    text += fmt::format("  and {} more levels: --json has them all\n", report.levels.size() - max_levels);
   }
   return text;
 }
@@ -109,64 +118,73 @@ std::string levels_table(const ArchitectureTally& tally, std::size_t widest) {
 std::string worst_picture(const KernelReport& kernel, unsigned columns, bool colour) {
   const auto number = kernel.worst_line(0);
   if (!number) return "";
-  const LineTally& line = kernel.sum.tallies.front().lines[*number];
-  const WorstAccess& worst = *line.worst;
-  const banks::Architecture& model = *banks::find_architecture(kernel.sum.tallies.front().architecture);
+  const trace::LineReport& line = kernel.reports.front().lines[*number];
+  const trace::WorstAccess& worst = *line.worst;
+  const banks::Architecture& model = *kernel.reports.front().architecture;
   const banks::Access access{line.operation, line.width, worst.mask, worst.addresses};
   const auto cost = std::get<banks::Cost>(banks::cost(model, access));
   return fmt::format("worst on {}: {}, {} {} of {}, first in work-group {}, level {}, warp {}: passes {}, ideal {}\n",
                      model.name, where(kernel.lines.front()[*number]), to_string(line.operation), line.width,
-                     line.array, worst.group, worst.level, worst.warp, cost.passes, cost.ideal) +
+                     line.array, worst.block, worst.level, worst.warp, cost.passes, cost.ideal) +
          to_text(picture(model, access, cost), columns, colour, max_turns) + '\n';
 }
 
 std::string remarks(const KernelReport& kernel) {
-  const Launch& sum = kernel.sum;
   std::string text;
-  for (const ArchitectureTally& tally : sum.tallies) {
-    for (const std::string& sentence : tally.unknown) text += fmt::format("note: {}\n", sentence);
+  for (const trace::Report& report : kernel.reports) {
+    for (const std::string& sentence : report.unknown) text += fmt::format("note: {}\n", sentence);
   }
+  const auto& lines = kernel.reports.front().lines;
   std::uint64_t mixed = 0;
-  for (const LineTally& line : sum.tallies.front().lines) mixed += line.mixed;
+  for (const trace::LineReport& line : lines) mixed += line.mixed;
   if (mixed > 0) {
     text += fmt::format(
         "{} went to several arrays at once: their conflicts depend on where the compiler puts these, and here each "
         "array begins at bank 0\n",
         plural(mixed, "access", "accesses"));
   }
-  const auto& lines = sum.tallies.front().lines;
   if (std::any_of(lines.begin(), lines.end(), [](auto& l) { return l.operation == banks::Operation::atomic_cas; })) {
     text +=
         "note: a compare-and-swap never has to try again here, where lanes run one after another; on a GPU it may\n";
   }
-  if (sum.copied_bytes > 0) {
-    text += fmt::format("not counted: {} bytes of local memory that async_work_group_copy moved\n", sum.copied_bytes);
+  if (kernel.trace.copied_bytes > 0) {
+    text += fmt::format("not counted: {} bytes of local memory that async_work_group_copy moved\n",
+                        kernel.trace.copied_bytes);
   }
-  if (!sum.knows_code) {
+  if (!kernel.trace.knows_code) {
     text +=
         "this Oclgrind hides its LLVM: no lines, and accesses in loops are matched by their order, not their turn\n";
   }
   return text;
 }
 
-std::string to_text(const KernelReport& kernel, unsigned columns, bool colour) {
-  const Launch& sum = kernel.sum;
-  const std::string size = sum.several_sizes ? "several sizes" : size_text(sum.local) + " work-items";
-  std::string text = fmt::format("{}: {}, {} of {}\n", kernel.name, plural(sum.launches, "launch", "launches"),
-                                 plural(sum.work_groups, "work-group", "work-groups"), size);
-  const bool accesses = std::any_of(sum.tallies.begin(), sum.tallies.end(), [](auto& t) { return !t.lines.empty(); });
-  if (!accesses) return text + "  no access to local memory\n" + remarks(kernel) + '\n';
-  text += lines_table(kernel) + '\n';
-  for (const ArchitectureTally& tally : sum.tallies) text += levels_table(tally, columns);
+std::string to_text(const KernelReport& kernel, bool incomplete, unsigned columns, bool colour) {
+  const trace::KernelTrace& trace = kernel.trace;
+  const std::string size =
+      trace.shapes.size() > 1 ? "several sizes" : size_text(trace.shapes.front().block) + " work-items";
+  std::string text = fmt::format("{}: {}, {} of {}\n", kernel.name, plural(launches_of(trace), "launch", "launches"),
+                                 plural(trace.blocks, "work-group", "work-groups"), size);
+  const bool accesses =
+      std::any_of(kernel.reports.begin(), kernel.reports.end(), [](auto& report) { return !report.lines.empty(); });
+  if (!accesses) {
+    return text + (incomplete ? "  no access to local memory was seen\n" : "  no access to local memory\n") +
+           remarks(kernel) + '\n';
+  }
+  text += lines_table(kernel, incomplete) + '\n';
+  for (const trace::Report& report : kernel.reports) text += levels_table(report, columns);
   text += '\n' + remarks(kernel);
   return text + worst_picture(kernel, columns, colour);
 }
 
 }  // namespace
 
-std::string to_text(const std::vector<KernelReport>& kernels, unsigned columns, bool colour) {
+std::string to_text(const RunReport& report, unsigned columns, bool colour) {
   std::string text;
-  for (const KernelReport& kernel : kernels) text += to_text(kernel, columns, colour);
+  for (const std::string& sentence : report.incomplete) text += fmt::format("incomplete: {}\n", sentence);
+  if (!report.incomplete.empty()) text += '\n';
+  for (const KernelReport& kernel : report.kernels) {
+    text += to_text(kernel, !report.incomplete.empty(), columns, colour);
+  }
   return text;
 }
 

@@ -16,9 +16,9 @@ namespace {
 using nlohmann::ordered_json;
 
 /// "4-byte load of tile in transpose_naive: 1024 passes where 128 would do", on some architecture.
-std::string message(const KernelReport& kernel, const LineTally& line) {
+std::string message(const KernelReport& kernel, const trace::LineReport& line) {
   return fmt::format("{}-byte {} of {} in {}: {} passes where {} would do", line.width, to_string(line.operation),
-                     line.array, kernel.name, line.tally.passes, line.tally.ideal);
+                     line.array, kernel.name, line.costs.passes, line.costs.ideal);
 }
 
 /// A path as SARIF has it: a URI below %SRCROOT%.
@@ -39,14 +39,14 @@ ordered_json location(const Place& place) {
            {{"artifactLocation", {{"uri", uri(place.file)}, {"uriBaseId", "%SRCROOT%"}}}, {"region", region}}}};
 }
 
-/// Calls `visit(kernel, tally, line, source)` for each line with conflicts.
+/// Calls `visit(kernel, report, line, source)` for each line with conflicts.
 template <class Visit>
 void for_each_conflict(const std::vector<KernelReport>& kernels, Visit visit) {
   for (const KernelReport& kernel : kernels) {
-    for (std::size_t i = 0; i < kernel.sum.tallies.size(); ++i) {
-      const ArchitectureTally& tally = kernel.sum.tallies[i];
-      for (std::size_t j = 0; j < tally.lines.size(); ++j) {
-        if (tally.lines[j].tally.conflicts > 0) visit(kernel, tally, tally.lines[j], kernel.lines[i][j]);
+    for (std::size_t i = 0; i < kernel.reports.size(); ++i) {
+      const trace::Report& report = kernel.reports[i];
+      for (std::size_t j = 0; j < report.lines.size(); ++j) {
+        if (report.lines[j].costs.conflicts > 0) visit(kernel, report, report.lines[j], kernel.lines[i][j]);
       }
     }
   }
@@ -61,12 +61,12 @@ std::string to_sarif(const std::vector<KernelReport>& kernels, const std::set<st
     std::map<std::string, std::string> architectures;  // by message
   };
   std::map<Place, Result> results;
-  for_each_conflict(kernels, [&](auto& kernel, auto& tally, auto& line, auto& source) {
+  for_each_conflict(kernels, [&](auto& kernel, auto& report, auto& line, auto& source) {
     if (!source.is_file) return;
     Result& result = results[source.place];
     result.exceeded |= exceeded.contains(kernel.name);
     std::string& names = result.architectures[message(kernel, line)];
-    names += (names.empty() ? " on " : ", ") + tally.architecture;
+    names += (names.empty() ? " on " : ", ") + std::string(report.architecture->name);
   });
   ordered_json list = ordered_json::array();
   for (const auto& [place, result] : results) {

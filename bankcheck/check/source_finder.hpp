@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "bankcheck/check/launch_record.hpp"
+#include "bankcheck/check/place.hpp"
 #include "bankcheck/check/source_text.hpp"
 
 namespace bankwise::opencl {

@@ -2,20 +2,17 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
-namespace CLI {  // NOLINT(readability-identifier-naming): CLI11 has named it
-class App;
-}
+#include "bankcheck/check/reporting.hpp"
 
 namespace bankwise::opencl {
 
 struct CheckOptions {
-  std::vector<std::string> architectures{"sm_90"}, kernels, command;
-  std::optional<std::uint64_t> max_conflicts;
-  std::string baseline, update_baseline, json, sarif, sources = ".";
+  ReportOptions report;
+  std::vector<std::string> command;
+  std::string trace;
   std::uint64_t local_memory = 65536;
 };
 

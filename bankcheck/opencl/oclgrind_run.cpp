@@ -20,6 +20,8 @@
 #include <string_view>
 
 #include <bankwise/support/in_quotes.hpp>
+#include <bankwise/support/revision.hpp>
+#include <bankwise/trace/json_lines.hpp>
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX has it in no header
 
@@ -102,8 +104,8 @@ void check_program(const std::string& name) {
                                                                 : last_error()));
 }
 
-/// Programs that are linked with OpenCL get Oclgrind preloaded by itself. Those that load OpenCL's ICD loader while they
-/// run are led to it by this.
+/// Programs that are linked with OpenCL get Oclgrind preloaded by itself. Those that load OpenCL's ICD loader while
+/// they run are led to it by this.
 void register_icd(const fs::path& oclgrind, const TemporaryFolder& folder) {
   const fs::path driver = fs::canonical(oclgrind).parent_path() / ".." / "lib" / "oclgrind" / "liboclgrind-rt-icd.so";
   if (!fs::exists(driver)) return;
@@ -121,8 +123,8 @@ std::string line_behind(const std::string& text, std::size_t at, unsigned lines)
   return text.substr(at, text.find('\n', at) - at);
 }
 
-/// Signals that end us go to the child instead, so that we stay to clean up and to tell. Ctrl-C reaches it by itself, and so
-/// does a closed pipe.
+/// Signals that end us go to the child instead, so that we stay to clean up and to tell. Ctrl-C reaches it by itself,
+/// and so does a closed pipe.
 class SignalsToChild {
  public:
   static constexpr std::array signals{SIGINT, SIGTERM, SIGHUP, SIGPIPE};
@@ -234,8 +236,8 @@ Ended start_and_wait(const std::vector<std::string>& command, bool own_stdout) {
   return ended;
 }
 
-/// What kept Oclgrind from running a kernel. It names a file and a line of its own sources, then the reason, and where it
-/// knows more, what it was at.
+/// What kept Oclgrind from running a kernel. It names a file and a line of its own sources, then the reason, and where
+/// it knows more, what it was at.
 std::optional<std::string> fatal_error(const std::string& text) {
   const auto at = text.find("OCLGRIND FATAL ERROR");
   if (at == std::string::npos) return std::nullopt;
@@ -251,9 +253,10 @@ std::string first_line(const std::string& text) {
 }
 
 /// The first that applies: what came before is the cause of what came after.
-std::optional<std::string> failure_of(const std::string& program, const Ended& ended, const Record& record) {
+std::optional<std::string> failure_of(const std::string& program, const Ended& ended, const trace::TraceFile& file) {
+  const std::vector<std::string>& errors = file.trace.errors;
   std::string all = ended.errors;
-  for (const std::string& error : record.errors) all += '\n' + error;
+  for (const std::string& error : errors) all += '\n' + error;
   if (const auto at = all.find("Loading Oclgrind plugin failed"); at != std::string::npos) {
     return fmt::format(
         "Oclgrind could not load bankcheck's plugin ({}); please build bankcheck with the headers of the "
@@ -289,31 +292,30 @@ std::optional<std::string> failure_of(const std::string& program, const Ended& e
     return fmt::format("the program {} failed: it ended with exit code {}", in_quotes(program),
                        WEXITSTATUS(ended.status));
   }
-  if (!record.errors.empty()) {
+  if (!errors.empty()) {
     return fmt::format(
         "kernels of {} did what they must not, and their numbers mean little; Oclgrind reported {} time{}, "
         "first: {}",
-        in_quotes(program), record.errors.size(),
-        record.errors.size() == 1           ? ""
-        : record.errors.size() < max_errors ? "s"
-                                            : "s or more",
-        first_line(record.errors.front()));
+        in_quotes(program), errors.size(),
+        errors.size() == 1           ? ""
+        : errors.size() < trace::max_errors ? "s"
+                                     : "s or more",
+        first_line(errors.front()));
   }
-  if (record.contexts == 0) {
+  if (file.processes == 0) {
     return fmt::format(
         "the program {} never made an OpenCL context that Oclgrind saw: it does not use OpenCL, is linked "
         "statically, or cleared its environment",
         in_quotes(program));
   }
-  if (record.launches.empty()) return fmt::format("the program {} ran no kernel", in_quotes(program));
-  for (const Launch& launch : record.launches) {
-    if (launch.work_groups != groups_of(launch)) {
-      return fmt::format("Oclgrind ran {} of the {} work-groups of {}", launch.work_groups, groups_of(launch),
-                         launch.kernel);
+  if (file.trace.kernels.empty()) return fmt::format("the program {} ran no kernel", in_quotes(program));
+  for (const trace::KernelTrace& kernel : file.trace.kernels) {
+    if (const std::uint64_t launched = launched_blocks(kernel); kernel.blocks != launched) {
+      return fmt::format("Oclgrind ran {} of the {} work-groups of {}", kernel.blocks, launched, kernel.kernel);
     }
-    if (launch.left_out > 0) {
-      return fmt::format("{} makes too many accesses between two barriers: {} of them were left out", launch.kernel,
-                         launch.left_out);
+    if (kernel.left_out > 0) {
+      return fmt::format("{} makes too many accesses between two barriers: {} of them were left out", kernel.kernel,
+                         kernel.left_out);
     }
   }
   return std::nullopt;
@@ -331,10 +333,14 @@ Outcome run_under_oclgrind(const OclgrindRun& run) {
   check_program(run.command.front());
   const TemporaryFolder folder;
   std::string architectures;
-  for (const std::string& name : run.architectures) architectures += (architectures.empty() ? "" : ",") + name;
+  for (const banks::Architecture* one : run.architectures) {
+    architectures += (architectures.empty() ? "" : ",") + std::string(one->name);
+  }
   setenv("BANKWISE_RECORD", (folder / "record").c_str(), 1);
   setenv("BANKWISE_ARCHITECTURES", architectures.c_str(), 1);
   register_icd(oclgrind, folder);
+  const trace::Trace header{.maker = "bankcheck opencl", .revision = std::string(revision()), .command = run.command};
+  std::ofstream(folder / "record", std::ios::binary) << header_line(header);
 
   // Without optimization: Oclgrind executes some optimized code wrongly, and the accesses of the rest are not a GPU's.
   std::vector<std::string> command{
@@ -344,16 +350,22 @@ Outcome run_under_oclgrind(const OclgrindRun& run) {
   const Ended ended = start_and_wait(command, run.own_stdout);
 
   Outcome outcome;
-  std::ifstream file(folder / "record", std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string& program = run.command.front();
+  const auto damaged = [&](std::uint64_t line) {
+    return fmt::format(
+        "line {} of the plugin's record is damaged: the program {} wrote into it, or crashed while it was "
+        "written",
+        line, in_quotes(program));
+  };
+  std::ifstream record(folder / "record", std::ios::binary);
   try {
-    outcome.record = parse_record(text);
-  } catch (const std::runtime_error& error) {
-    outcome.failure = fmt::format("{}: the program {} wrote into it, or crashed while it was written", error.what(),
-                                  in_quotes(run.command.front()));
-    return outcome;
+    trace::TraceFile file = trace::read_json_lines(record, "record");
+    outcome.failure = file.cut_line > 0 ? damaged(file.cut_line) : failure_of(program, ended, file);
+    outcome.trace = std::move(file.trace);
+  } catch (const trace::BadLine& bad) {
+    outcome.trace = header;
+    outcome.failure = damaged(bad.line);
   }
-  outcome.failure = failure_of(run.command.front(), ended, outcome.record);
   return outcome;
 }
 

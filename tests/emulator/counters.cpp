@@ -9,7 +9,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include <bankwise/emulator/report.hpp>
+#include <bankwise/trace/report.hpp>
 #include "emulated_plan.hpp"
 
 using namespace bankwise;
@@ -26,7 +26,7 @@ const CaseStudy& study_named(const std::string& name) {
 Counts emulated(const CaseStudy& study, const CountedKernel& row) {
   const Words input = input_of(study, row.extent);
   const EmulatedJob job = emulate_job(study, variant_of(study, row.variant), row.extent, input);
-  const auto report = emulator::report(job.traces.front(), *banks::find_architecture("sm_90"));
+  const auto report = trace::report(job.traces.front(), *banks::find_architecture("sm_90"));
   if (report.all.unknown > 0) throw std::runtime_error(row.kernel + ": " + report.unknown.front());
   return {report.loads.passes,     report.loads.conflicts, report.stores.passes,
           report.stores.conflicts, report.atomics.passes,  report.atomics.conflicts};

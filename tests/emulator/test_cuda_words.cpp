@@ -540,9 +540,9 @@ TEST_CASE("old values of additions are plain integers") {
 
 TEST_CASE("an addition of 1 whose result is dropped is an increment") {
   vector<int> used(32);
-  const auto trace = emulate(additions, {.block = 32}, used.data(), 1);
+  const auto trace = emulate(additions, {.block = 32, .record_order = true}, used.data(), 1);
   vector<Operation> operations;
-  for (const auto& access : trace.accesses) operations.push_back(access.operation);
+  for (const auto& step : trace.order) operations.push_back(trace.patterns[step.pattern].operation);
   CHECK(operations == vector<Operation>{Operation::store, Operation::atomic_inc, Operation::atomic, Operation::atomic,
                                         Operation::atomic, Operation::atomic_cas});
   sort(used.begin(), used.end());

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include <bankwise/emulator/cuda.hpp>
-#include <bankwise/emulator/report.hpp>
+#include <bankwise/trace/report.hpp>
 #include "diagnosis_of.hpp"
 #include "tests/catch_any.hpp"
 
@@ -252,7 +252,7 @@ TEST_CASE("what would end the program ends the launch") {
 }
 
 TEST_CASE("more accesses than there is room for") {
-  const auto many = found({.access_limit = 2}, bytes_of_a_word);
+  const auto many = found({.record_order = true, .access_limit = 2}, bytes_of_a_word);
   REQUIRE(many);
   CHECK(many->fault == Fault::access_limit);
 }

@@ -9,7 +9,7 @@
 
 #include <bankwise/banks/cost.hpp>
 #include <bankwise/emulator/cuda.hpp>
-#include <bankwise/emulator/report.hpp>
+#include <bankwise/trace/report.hpp>
 #include "golden_kernels.cuh"
 #include "tests/catch_any.hpp"
 
@@ -50,22 +50,22 @@ std::vector<Step> halving(unsigned lanes, const std::vector<unsigned>& degrees) 
   return steps;
 }
 
-unsigned passes(const Trace& trace, const emulator::Access& access) {
-  return std::get<banks::Cost>(banks::cost(*banks::find_architecture(nvidia), trace.of_model(access))).passes;
+unsigned passes(const trace::Pattern& access) {
+  return std::get<banks::Cost>(banks::cost(*banks::find_architecture(nvidia), access.of_model())).passes;
 }
 
 /// `count` levels of a trace, from `first` on.
 std::vector<Step> steps(const Trace& trace, unsigned first, unsigned count) {
-  const auto report = emulator::report(trace, *banks::find_architecture(nvidia));
+  const auto report = trace::report(trace, *banks::find_architecture(nvidia));
   std::vector<Step> steps;
   for (unsigned i = first; i < first + count; ++i) {
     const auto& level = report.levels.at(i);
-    steps.push_back({100 * level.alu_utilization, level.issued_warps, 0});
+    steps.push_back({100 * level.alu_utilization, unsigned(level.issued_warps), 0});
   }
-  for (const auto& access : trace.accesses) {
+  for (const auto& access : trace.patterns) {
     if (access.level < first || access.level >= first + count) continue;
     unsigned& degree = steps[access.level - first].degree;
-    degree = std::max(degree, passes(trace, access));
+    degree = std::max(degree, passes(access));
   }
   return steps;
 }
@@ -81,10 +81,10 @@ std::ostream& operator<<(std::ostream& out, const Sum& sum) {
 /// All levels but `before` of the first and `after` of the last.
 Sum sum(const Trace& trace, unsigned before = 0, unsigned after = 0) {
   Sum sum;
-  for (const auto& access : trace.accesses) {
+  for (const auto& access : trace.patterns) {
     if (access.level < before || access.level + after >= trace.levels) continue;
-    ++sum.accesses;
-    sum.passes += passes(trace, access);
+    sum.accesses += access.count;
+    sum.passes += access.count * passes(access);
   }
   return sum;
 }
@@ -235,7 +235,7 @@ TEST_CASE("the up-sweep of 512 words on warps of 64 lanes") {
   for (const char* architecture : {"hd5870", "gfx90a"}) {
     INFO(architecture);
     const Trace trace = scanned<512>(64);
-    const auto report = emulator::report(trace, *banks::find_architecture(architecture));
+    const auto report = trace::report(trace, *banks::find_architecture(architecture));
     unsigned lanes = 0, warps = 0;
     double utilization = 0;  // of a step, weighted with its warps
     for (unsigned i = 1; i <= 9; ++i) {

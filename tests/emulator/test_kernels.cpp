@@ -3,7 +3,7 @@
 // Every CUDA kernel without a GPU, at the sizes where index arithmetic breaks: right results, and no diagnosis.
 #include <algorithm>
 
-#include <bankwise/emulator/report.hpp>
+#include <bankwise/trace/report.hpp>
 #include "emulated_plan.hpp"
 #include "tests/catch_any.hpp"
 
@@ -104,7 +104,7 @@ TEST_CASE("passes of a block are the pinned ones") {
       ++seen;
       const Extent full = is_matrix(*study) ? Extent{32, 32} : Extent{1, 512};
       const auto job = emulate_job(*study, variant, full, input_of(*study, full));
-      const auto report = emulator::report(job.traces.front(), *banks::find_architecture("sm_90"));
+      const auto report = trace::report(job.traces.front(), *banks::find_architecture("sm_90"));
       CHECK(report.all.passes == expected->passes);
       CHECK(report.all.ideal == expected->ideal);
     }

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include <bankwise/emulator/cuda.hpp>
-#include <bankwise/emulator/report.hpp>
+#include <bankwise/trace/report.hpp>
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
@@ -121,12 +121,15 @@ std::vector<unsigned> counted(unsigned n) {
 }
 
 bool same(const Trace& a, const Trace& b) {
-  const auto key = [](const emulator::Access& x) {
-    return std::tuple(x.operation, x.width, x.warp, x.level, x.site, x.array, x.block, x.mask, x.addresses);
+  const auto pattern_key = [](const trace::Pattern& x) {
+    return std::tie(x.operation, x.width, x.level, x.site, x.array, x.mask, x.addresses, x.count, x.first);
   };
-  return a.blocks == b.blocks && a.addresses == b.addresses && a.sites == b.sites &&
-         std::equal(a.accesses.begin(), a.accesses.end(), b.accesses.begin(), b.accesses.end(),
-                    [&](auto& x, auto& y) { return key(x) == key(y); });
+  const auto step_key = [](const trace::Step& x) { return std::tie(x.pattern, x.block, x.warp); };
+  const auto equal = [](const auto& x, const auto& y, auto key) {
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(), [&](auto& i, auto& j) { return key(i) == key(j); });
+  };
+  return a.blocks == b.blocks && a.sites == b.sites && equal(a.patterns, b.patterns, pattern_key) &&
+         equal(a.order, b.order, step_key);
 }
 
 }  // namespace
@@ -135,8 +138,9 @@ TEST_CASE("several threads give what one gives") {
   std::vector<Trace> traces;
   for (const unsigned threads : {1U, 2U, 7U}) {
     auto data = counted(100 * 64);
-    traces.push_back(
-        emulate(reverse, {.grid = 100, .block = 64, .trace_blocks = {0, 57, 99}, .threads = threads}, data.data()));
+    traces.push_back(emulate(
+        reverse, {.grid = 100, .block = 64, .trace_blocks = {0, 57, 99}, .threads = threads, .record_order = true},
+        data.data()));
     CHECK(data[57 * 64] == 57 * 64 + 63);
     CHECK(data[99 * 64 + 63] == 99 * 64);
   }
@@ -151,7 +155,7 @@ TEST_CASE("several launches at once") {
     threads.emplace_back([&right] {
       auto data = counted(20 * 64);
       const auto trace = emulate(reverse, {.grid = 20, .block = 64, .threads = 2}, data.data());
-      if (data[64] == 127 && trace.accesses.size() == 4) ++right;
+      if (data[64] == 127 && accesses_of(trace) == 4) ++right;
     });
   }
   threads.clear();
@@ -160,26 +164,45 @@ TEST_CASE("several launches at once") {
 
 TEST_CASE("a trace holds the blocks that were asked for") {
   auto data = counted(10 * 64);
-  const auto trace = emulate(reverse, {.grid = 10, .block = 64, .trace_blocks = {7, 2, 7}}, data.data());
+  const auto trace =
+      emulate(reverse, {.grid = 10, .block = 64, .trace_blocks = {7, 2, 7}, .record_order = true}, data.data());
   CHECK(trace.kernel == "reverse");
-  CHECK(trace.blocks == std::vector<std::uint64_t>{2, 7});
-  REQUIRE(trace.accesses.size() == 8);
+  CHECK(trace.blocks == 2);
+  CHECK(launched_blocks(trace) == 10);
+  CHECK(accesses_of(trace) == 8);
+  CHECK(trace.patterns.size() == 4);  // blocks do the same
+  CHECK(trace.patterns[0].count == 2);
+  CHECK(trace.patterns[0].first.block == 2);
   CHECK(trace.levels == 2);
-  CHECK(trace.accesses[3].block == 2);
-  CHECK(trace.accesses[4].block == 7);
+  REQUIRE(trace.order.size() == 8);
+  CHECK(trace.order[3].block == 2);
+  CHECK(trace.order[4].block == 7);
   REQUIRE(trace.arrays.size() == 1);
   CHECK(trace.arrays[0].name == "tile");
   CHECK(trace.arrays[0].bytes == 256);
-  CHECK(trace.addresses[trace.accesses[0].addresses + 5] == 20);
-  CHECK(trace.sites[trace.accesses[0].site].file == __FILE__);
+  CHECK(trace.patterns[0].addresses[5] == 20);
+  CHECK(trace.sites[trace.patterns[0].site].file == __FILE__);
 
   const auto none = emulate(reverse, {.grid = 10, .block = 64, .trace_blocks = {}}, data.data());
-  CHECK(none.accesses.empty());
+  CHECK(none.patterns.empty());
+  CHECK(none.blocks == 0);
 
   auto untouched = counted(10 * 64);
   emulate(reverse, {.grid = 10, .block = 64, .trace_blocks = {3}, .run_traced_only = true}, untouched.data());
   CHECK(untouched[0] == 0);
   CHECK(untouched[3 * 64] == 3 * 64 + 63);
+}
+
+TEST_CASE("accesses whose patterns have no room are counted, and no conflicts are claimed") {
+  auto data = counted(64);
+  const auto trace = emulate(reverse, {.grid = 1, .block = 64, .pattern_bytes = 0}, data.data());
+  CHECK(data[0] == 63);
+  CHECK(trace.patterns.empty());
+  CHECK(trace.excess_accesses == 4);
+  CHECK(accesses_of(trace) == 4);
+  CHECK(trace::report(trace, *banks::find_architecture("sm_90")).incomplete.size() == 1);
+  CHECK_THROWS_WITH(conflicts(trace, "sm_90"),
+                    Catch::Matchers::ContainsSubstring("4 accesses of reverse did not fit into the trace"));
 }
 
 TEST_CASE("a warp has the lanes that were asked for") {
@@ -188,7 +211,7 @@ TEST_CASE("a warp has the lanes that were asked for") {
     const auto trace = emulate(reverse, {.grid = 1, .block = 64, .warp = warp}, data.data());
     INFO(warp);
     CHECK(data[0] == 63);
-    CHECK(trace.accesses.size() == 2 * ((64 + warp - 1) / warp));
+    CHECK(accesses_of(trace) == 2 * ((64 + warp - 1) / warp));
   }
 }
 
@@ -214,8 +237,8 @@ TEST_CASE("dynamic shared memory is one memory with many names") {
 TEST_CASE("an access that its type does not align is several") {
   std::vector<uint4> data(64, make_uint4(1, 2, 3, 4));
   const auto trace = emulate(copy_records, {.grid = 1, .block = 64}, data.data());
-  CHECK(trace.accesses.size() == 16);  // four words in each of two warps, stored and loaded
-  for (const auto& access : trace.accesses) CHECK(access.width == 4);
+  CHECK(accesses_of(trace) == 16);  // four words in each of two warps, stored and loaded
+  for (const auto& access : trace.patterns) CHECK(access.width == 4);
   CHECK(conflicts(trace, "sm_90") == 0);
   CHECK(data[0].w == 4);
 }
@@ -223,10 +246,10 @@ TEST_CASE("an access that its type does not align is several") {
 TEST_CASE("a vector of constants is one access") {
   std::vector<uint4> out(64);
   const auto trace = emulate(clear_vectors, {.grid = 1, .block = 64}, out.data());
-  for (const auto& access : trace.accesses) {
+  for (const auto& access : trace.patterns) {
     if (access.operation == banks::Operation::store) CHECK(access.width == 16);
   }
-  CHECK(emulator::report(trace, *banks::find_architecture("sm_90")).stores.conflicts == 0);
+  CHECK(trace::report(trace, *banks::find_architecture("sm_90")).stores.conflicts == 0);
 }
 
 TEST_CASE("who holds a lock gets through, though the others spin at an earlier place") {
@@ -238,9 +261,9 @@ TEST_CASE("who holds a lock gets through, though the others spin at an earlier p
 TEST_CASE("who has left a loop waits for the others, however long") {
   unsigned out = 0;
   const auto trace = emulate(waits_for_a_long_loop, {.grid = 1, .block = 64}, &out);
-  REQUIRE(trace.accesses.size() == 4);
-  CHECK(trace.accesses[0].mask == 0xFFFFFFFF);
-  CHECK(trace.accesses[1].mask == 0xFFFFFFFF);
+  REQUIRE(accesses_of(trace) == 4);
+  CHECK(trace.patterns[0].mask == 0xFFFFFFFF);
+  CHECK(trace.patterns[1].mask == 0xFFFFFFFF);
 }
 
 TEST_CASE("a hundred thousand blocks leave nothing behind") {

@@ -2,7 +2,7 @@
 //
 // Kernels of the repository, broken on purpose: each is caught, and at the right line.
 #include <bankwise/emulator/cuda.hpp>
-#include <bankwise/emulator/report.hpp>
+#include <bankwise/trace/report.hpp>
 #include "diagnosis_of.hpp"
 #include "tests/catch_any.hpp"
 
@@ -60,7 +60,7 @@ TEST_CASE("a pad that is declared but not used shows in the line that it was for
       emulate(unpadded::scan_padded, {.grid = 1, .block = 256}, in.data(), out.data(), totals.data(), 512);
   CHECK(out[511] == 511);  // right all the same
   CHECK(conflicts(trace, "sm_90") > 0);
-  const auto report = emulator::report(trace, *banks::find_architecture("sm_90"));
+  const auto report = trace::report(trace, *banks::find_architecture("sm_90"));
   const auto worst = std::max_element(report.lines.begin(), report.lines.end(),
                                       [](auto& a, auto& b) { return a.costs.conflicts < b.costs.conflicts; });
   CHECK(worst->site.line == line_with(mutant("index_unpadded"), "tree[pad(right)] +="));

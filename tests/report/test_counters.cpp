@@ -36,8 +36,8 @@ gpu::Counters counted() {
 
 JobModel model() {
   JobModel model{&sm_90(), {}, {}, {}, 0.75, {}};
-  model.loads = emulator::Costs{.passes = 1'000'000, .ideal = 500'000, .conflicts = 500'000};
-  model.stores = emulator::Costs{.passes = 2100, .ideal = 2100};
+  model.loads = banks::Tally{.passes = 1'000'000, .ideal = 500'000, .conflicts = 500'000};
+  model.stores = banks::Tally{.passes = 2100, .ideal = 2100};
   return model;  // and no atomics: the model lacks their cost
 }
 

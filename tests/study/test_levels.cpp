@@ -18,8 +18,7 @@ VariantLevels one(const CaseStudy& study, std::string_view name, const char* arc
 
 struct Row {
   std::string name;
-  unsigned lanes, warps;
-  std::uint64_t accesses, passes, ideal;
+  std::uint64_t lanes, warps, accesses, passes, ideal;
   bool operator==(const Row&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const Row& row) {
@@ -164,9 +163,9 @@ TEST_CASE("a name for every level that touches shared memory, in every problem")
 TEST_CASE("the largest problems take no memory, and what CUDA cannot launch has its reason") {
   const VariantLevels large = one(reduction::case_study(), "sequential", "sm_90", {1, max_elements / 4});  // 4 TiB
   CHECK(large.reason == "");
-  CHECK(large.costs.value_or(emulator::Costs{}).passes == 135);
+  CHECK(large.costs.value_or(banks::Tally{}).passes == 135);
   const VariantLevels too_large = one(reduction::case_study(), "sequential", "sm_90", {1, max_elements});
   CHECK(too_large.reason == "no CUDA grid has 4294967296 blocks; at most 2147483647");
   CHECK_FALSE(too_large.costs);
-  CHECK(one(prefix_sum::case_study(), "naive", "sm_90", {1, 0}).costs.value_or(emulator::Costs{}).passes == 731);
+  CHECK(one(prefix_sum::case_study(), "naive", "sm_90", {1, 0}).costs.value_or(banks::Tally{}).passes == 731);
 }

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "bankcheck/check/launch_record.hpp"
+#include <bankwise/trace/trace.hpp>
 
 namespace bankwise::opencl {
 
@@ -15,7 +15,7 @@ struct Block {
 
 /// An instruction that accesses memory.
 struct Instruction {
-  Place place;
+  trace::Site site;
   unsigned alignment = 16;     ///< bytes, that the compiler may count on
   bool adds_one_only = false;  ///< an atomic that adds the constant 1, and whose result nobody uses
 };

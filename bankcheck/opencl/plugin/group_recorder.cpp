@@ -5,8 +5,6 @@
 #include <bit>
 #include <utility>
 
-#include <bankwise/banks/cost.hpp>
-
 namespace bankwise::opencl {
 namespace {
 
@@ -21,22 +19,21 @@ unsigned moved_bytes(unsigned bytes, unsigned alignment) {
   return alignment >= std::bit_ceil(bytes) ? std::bit_ceil(bytes) : bytes;
 }
 
-template <class Map, class Key>
-auto& found_or_new(Map& map, const Key& key) {
-  return map.try_emplace(key).first->second;
-}
-
 }  // namespace
 
-GroupRecorder::GroupRecorder(std::vector<const banks::Architecture*> architectures)
-    : architectures_(std::move(architectures)), sums_(architectures_.size()) {}
+GroupRecorder::GroupRecorder(trace::Bound bound)
+    : builder_({.warp = banks::max_lanes, .splits = true}, std::move(bound)) {}
 
-void GroupRecorder::begin(std::uint64_t group, std::vector<LocalArray> arrays) {
+void GroupRecorder::begin(std::uint64_t group, const std::vector<LocalArray>& arrays) {
   group_ = group;
   level_ = 0;
-  arrays_ = std::move(arrays);
-  left_out_ = 0;
-  sums_.assign(architectures_.size(), {});
+  accesses_ = 0;
+  arrays_.clear();
+  begins_.clear();
+  for (const LocalArray& array : arrays) {
+    arrays_.push_back(builder_.array({array.name, array.begin, array.bytes}));
+    begins_.push_back(array.begin);
+  }
   forget_rows();
 }
 
@@ -78,11 +75,11 @@ void GroupRecorder::access(unsigned lane, LanePath& path, const LaneAccess& acce
   lane %= banks::max_lanes;
   Row* row = row_of(lane, path.number(paths_), access);
   if (row == nullptr) {
-    ++left_out_;
+    ++builder_.trace().left_out;
     return;
   }
   row->mask |= std::uint64_t{1} << lane;
-  row->addresses[lane] = arrays_[access.array].begin + access.offset;
+  row->addresses[lane] = begins_[access.array] + access.offset;
   row->arrays[lane] = std::uint16_t(access.array);
 }
 
@@ -92,78 +89,54 @@ void GroupRecorder::barrier() {
 }
 
 void GroupRecorder::flush() {
-  for (std::size_t i = 0; i < architectures_.size(); ++i) {
-    Sums& sums = sums_[i];
-    if (sums.levels.size() <= level_) sums.levels.resize(level_ + 1);
-    add_warps(*architectures_[i], sums);
+  std::uint64_t lanes = 0;
+  for (const Row& row : rows_) {
+    add(row);
+    lanes |= row.mask;
   }
+  if (lanes != 0) builder_.add(trace::Participants{level_, lanes, 1});
   forget_rows();
 }
 
-void GroupRecorder::add_warps(const banks::Architecture& architecture, Sums& sums) {
-  LevelTally& level = sums.levels[level_];
-  const std::uint64_t whole = ~std::uint64_t{0} >> (banks::max_lanes - architecture.warp);
-  for (unsigned first = 0; first < banks::max_lanes; first += architecture.warp) {
-    std::uint64_t lanes = 0;
-    for (const Row& row : rows_) {
-      const std::uint64_t mask = row.mask >> first & whole;
-      if (mask != 0) add_access(architecture, sums, row, first, mask);
-      lanes |= mask;
-    }
-    level.active_lanes += unsigned(std::popcount(lanes));
-    level.issued_warps += lanes != 0 ? 1 : 0;
-  }
+std::uint32_t GroupRecorder::site_of(const Instruction* instruction) {
+  const auto [found, is_new] = sites_.try_emplace(instruction, 0);
+  if (is_new) found->second = builder_.site(instruction->site);
+  return found->second;
 }
 
-void GroupRecorder::add_access(const banks::Architecture& architecture, Sums& sums, const Row& row, unsigned first,
-                               std::uint64_t mask) {
+void GroupRecorder::add(const Row& row) {
   const Key& key = row.key;
   const unsigned bytes = moved_bytes(key.bytes, key.instruction->alignment);
   const unsigned unit = unit_of(bytes, key.instruction->alignment);
-  const unsigned last = banks::max_lanes - unsigned(std::countl_zero(mask));
-  const std::uint16_t array = row.arrays[first + unsigned(std::countr_zero(mask))];
+  const unsigned last = banks::max_lanes - unsigned(std::countl_zero(row.mask));
+  const std::uint16_t array = row.arrays[unsigned(std::countr_zero(row.mask))];
   bool mixed = false;
-  banks::for_each_lane(mask, [&](unsigned lane) { mixed |= row.arrays[first + lane] != array; });
+  banks::for_each_lane(row.mask, [&](unsigned lane) { mixed |= row.arrays[lane] != array; });
 
-  LineTally& line = found_or_new(sums.lines, LineKey{key.instruction, key.operation, unit, array});
-  std::array<std::uint32_t, banks::max_lanes> addresses{};
+  pattern_.site = site_of(key.instruction);
+  pattern_.array = arrays_[array];
+  pattern_.operation = key.operation;
+  pattern_.width = unit;
+  pattern_.level = level_;
+  pattern_.mask = row.mask;
+  pattern_.count = 1;
+  pattern_.lane_arrays.assign(mixed ? last : 0, 0);
+  if (mixed) {
+    banks::for_each_lane(row.mask, [&](unsigned lane) { pattern_.lane_arrays[lane] = arrays_[row.arrays[lane]]; });
+  }
   for (unsigned part = 0; part < bytes; part += unit) {
-    for (unsigned lane = 0; lane < last; ++lane) addresses[lane] = row.addresses[first + lane] + part;
-    const banks::Access access{key.operation, unit, mask, std::span(addresses).first(last)};
-    const auto answer = banks::cost(architecture, access);
-    const auto* cost = std::get_if<banks::Cost>(&answer);
-    line.tally.add(mask, cost);
-    sums.levels[level_].tally.add(mask, cost);
-    line.mixed += mixed ? 1 : 0;
-    if (cost == nullptr) {
-      auto& all = sums.unknown;
-      std::string why = banks::sentence(architecture, access, std::get<banks::Refusal>(answer));
-      if (std::find(all.begin(), all.end(), why) == all.end()) all.push_back(std::move(why));
-    } else if (cost->conflicts > 0 && (!line.worst || cost->conflicts > line.worst->conflicts)) {
-      const unsigned warp = (chunk_ * banks::max_lanes + first) / architecture.warp;
-      keep_worse(line.worst,
-                 {cost->conflicts, group_, level_, warp, mask, {access.addresses.begin(), access.addresses.end()}});
-    }
+    pattern_.addresses.assign(last, 0);
+    banks::for_each_lane(row.mask, [&](unsigned lane) { pattern_.addresses[lane] = row.addresses[lane] + part; });
+    pattern_.first = {group_, chunk_, 0, accesses_++};
+    builder_.add(pattern_);
   }
 }
 
-void GroupRecorder::end(Launch& launch) {
+void GroupRecorder::end() {
   flush();
-  Launch own{.launches = 0, .work_groups = 1, .left_out = left_out_};
-  for (std::size_t i = 0; i < architectures_.size(); ++i) {
-    ArchitectureTally tally{
-        std::string(architectures_[i]->name), architectures_[i]->warp, {}, sums_[i].levels, sums_[i].unknown};
-    for (auto& [key, line] : sums_[i].lines) {
-      const auto& [instruction, operation, width, array] = key;
-      line.place = instruction->place;
-      line.array = arrays_[array].name;
-      line.operation = operation;
-      line.width = width;
-      tally.lines.push_back(std::move(line));
-    }
-    own.tallies.push_back(std::move(tally));
-  }
-  add(launch, own);
+  auto& trace = builder_.trace();
+  ++trace.blocks;
+  trace.levels = std::max(trace.levels, std::min(level_ + 1, trace::max_levels));
 }
 
 }  // namespace bankwise::opencl

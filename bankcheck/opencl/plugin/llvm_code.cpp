@@ -18,10 +18,10 @@ std::string_view directory_of(const void* instruction) {
   return text == nullptr ? "" : std::string_view(text, length);
 }
 
-Place place_of(const void* instruction) {
+trace::Site site_of(const void* instruction) {
   unsigned length = 0;
   const char* text = LLVMGetDebugLocFilename(instruction, &length);
-  if (text == nullptr) return {"?", 0, 0};
+  if (text == nullptr) return {.file = "?"};
   std::string file(text, length);
   if (!file.starts_with('/') && !directory_of(instruction).empty()) {
     file = std::string(directory_of(instruction)) + '/' + file;
@@ -136,7 +136,7 @@ const Block& LlvmCode::block(const void* block) {
 const Instruction& LlvmCode::instruction(const void* instruction, banks::Operation operation) {
   const auto [found, is_new] = instructions_.try_emplace({instruction, operation});
   if (is_new) {
-    found->second = available() ? Instruction{place_of(instruction), alignment_of(instruction, operation),
+    found->second = available() ? Instruction{site_of(instruction), alignment_of(instruction, operation),
                                               adds_one_only(instruction)}
                                 : Instruction{{"?", 0, 0}, 16, false};
   }

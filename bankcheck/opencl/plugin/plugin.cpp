@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// The plugin of Oclgrind behind `bankcheck opencl`: follows the work-items of every kernel, and appends what their
-// accesses to local memory cost to the record that bankcheck reads (opencl/launch_record.hpp).
+// The plugin of Oclgrind behind `bankcheck opencl`: follows the work-items of every kernel, and appends what they did
+// with local memory to the trace that bankcheck reads (docs/trace_format.md).
 //
 // Oclgrind loads it into each context and may call it from several threads, a work-group staying with one of them. The
-// environment says what to do: BANKWISE_RECORD, a file to append to, and BANKWISE_ARCHITECTURES, names with commas.
+// environment says what to do: BANKWISE_RECORD, a file to append to, and BANKWISE_ARCHITECTURES, names with commas, for
+// the cost of accesses whose patterns are too many: more than BANKWISE_PATTERN_BYTES, for tests, instead of Bound's.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -13,10 +14,12 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
-#include <set>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <bankwise/trace/json_lines.hpp>
 #include "bankcheck/opencl/plugin/group_recorder.hpp"
 #include "bankcheck/opencl/plugin/llvm_c.hpp"
 #include "bankcheck/opencl/plugin/llvm_code.hpp"
@@ -55,8 +58,28 @@ std::vector<const banks::Architecture*> wanted_architectures() {
   return architectures;
 }
 
+trace::Bound bound() {
+  trace::Bound bound{.architectures = wanted_architectures()};
+  if (const char* bytes = std::getenv("BANKWISE_PATTERN_BYTES")) bound.bytes = std::strtoull(bytes, nullptr, 10);
+  return bound;
+}
+
 std::array<std::uint64_t, 3> array_of(::oclgrind::Size3 size) {
   return {size.x, size.y, size.z};
+}
+
+/// What this process has told of its kernels. A fork has told nothing yet.
+trace::Writer& writer() {
+  static std::mutex mutex;
+  static pid_t process = 0;
+  static trace::Writer* writer = nullptr;  // never destroyed: programs may run kernels after our destructors
+  const std::lock_guard lock(mutex);
+  if (writer == nullptr || process != getpid()) {
+    process = getpid();
+    writer = new trace::Writer(std::uint64_t(process));
+    append(trace::process_line(std::uint64_t(process)));
+  }
+  return *writer;
 }
 
 /// A lane on its way through the kernel.
@@ -66,14 +89,13 @@ struct Lane {
   bool jumped = false;    ///< since its path was last looked at
 };
 
-/// What a worker thread knows of the work-group that it runs.
+/// What a thread knows of the launch, and of the work-group that it runs.
 struct Worker {
   GroupRecorder recorder;
   LlvmCode code;
   std::vector<Lane> lanes;
   std::vector<std::pair<std::size_t, std::uint32_t>> buffers;  ///< Oclgrind's of each array, and the array's number
   ::oclgrind::Size3 size;
-  std::uint64_t copied_bytes = 0;
   const ::oclgrind::WorkItem* last_item = nullptr;
   unsigned last_lane = 0;
 
@@ -89,8 +111,8 @@ struct Worker {
 
 class BankPlugin : public ::oclgrind::Plugin {
  public:
-  explicit BankPlugin(const ::oclgrind::Context* context) : Plugin(context), architectures_(wanted_architectures()) {
-    append(context_line());
+  explicit BankPlugin(const ::oclgrind::Context* context) : Plugin(context), bound_(bound()) {
+    writer();  // says that there is a context
   }
 
   void kernelBegin(const ::oclgrind::KernelInvocation* invocation) override;
@@ -125,20 +147,25 @@ class BankPlugin : public ::oclgrind::Plugin {
               std::size_t address, std::size_t size);
   void copied(const ::oclgrind::Memory* memory, std::size_t size);
 
-  std::vector<const banks::Architecture*> architectures_;
+  trace::Bound bound_;
   const ::oclgrind::Kernel* kernel_ = nullptr;
   std::vector<LocalValue> locals_;
-  std::set<std::pair<std::uint64_t, std::uint64_t>> told_sources_;  ///< by process, for a fork has not told
+  trace::KernelTrace head_;  ///< of the launch that runs, without what its work-groups do
   std::mutex mutex_;
-  Launch launch_;
-
-  static thread_local std::unique_ptr<Worker> worker_;
+  std::vector<std::unique_ptr<Worker>> workers_;  ///< of the launch that runs
 };
 
-thread_local std::unique_ptr<Worker> BankPlugin::worker_;
+/// Counts launches, so that a thread knows whether its worker is this launch's.
+std::atomic<std::uint64_t> launch_number = 0;
+thread_local std::uint64_t launch_of_worker = 0;
+thread_local Worker* worker_of_thread = nullptr;
 
-/// Held from a kernel's begin to its end. Oclgrind counts work-groups in a variable that all contexts share, so that kernels
-/// of two threads at once would take groups from each other.
+Worker* current_worker() {
+  return launch_of_worker == launch_number ? worker_of_thread : nullptr;
+}
+
+/// Held from a kernel's begin to its end. Oclgrind counts work-groups in a variable that all contexts share, so that
+/// kernels of two threads at once would take groups from each other.
 std::mutex one_kernel;
 
 /// In an order of their own: Oclgrind's is that of pointers, which differs from run to run.
@@ -169,33 +196,35 @@ void BankPlugin::kernelBegin(const ::oclgrind::KernelInvocation* invocation) {
   one_kernel.lock();
   kernel_ = invocation->getKernel();
   locals_ = local_values();
-  const auto* program = kernel_->getProgram();
-  launch_ = {.kernel = kernel_->getName(),
-             .process = std::uint64_t(getpid()),
-             .program = program->getUID(),
-             .build_options = program->getBuildOptions(),
-             .global = array_of(invocation->getGlobalSize()),
-             .local = array_of(invocation->getLocalSize()),
-             .knows_code = llvm_c::available()};
-  for (const auto* architecture : architectures_) {
-    launch_.tallies.push_back({std::string(architecture->name), architecture->warp, {}, {}, {}});
-  }
-  if (told_sources_.insert({launch_.process, launch_.program}).second) {
-    append(line_of(ProgramSource{launch_.process, launch_.program, program->getSource()}));
-  }
+  head_ = {.kernel = kernel_->getName(),
+           .options = kernel_->getProgram()->getBuildOptions(),
+           .warp = banks::max_lanes,
+           .splits = true,
+           .knows_code = llvm_c::available(),
+           .shapes = {{array_of(invocation->getGlobalSize()), array_of(invocation->getLocalSize()), 1}}};
+  ++launch_number;
 }
 
 void BankPlugin::kernelEnd(const ::oclgrind::KernelInvocation*) {
-  append(line_of(launch_));
+  const auto shapes = std::exchange(head_.shapes, {});  // their launch is not over before all is added
+  trace::Builder launch(head_, bound_);
+  for (const auto& worker : workers_) launch.add(worker->recorder.take());
+  workers_.clear();
+  ++launch_number;
+  for (const trace::Shape& shape : shapes) launch.add(shape);
+  append(writer().lines_of(launch.take(), kernel_->getProgram()->getSource()));
   one_kernel.unlock();
 }
 
 void BankPlugin::workGroupBegin(const ::oclgrind::WorkGroup* group) {
-  // Oclgrind starts new threads for each kernel, so that what a thread has learned of the code is this kernel's.
-  if (worker_ == nullptr) worker_ = std::make_unique<Worker>(Worker{GroupRecorder(architectures_), {}, {}, {}, {}});
-  Worker& worker = *worker_;
+  if (current_worker() == nullptr) {
+    const std::lock_guard lock(mutex_);
+    workers_.push_back(std::make_unique<Worker>(Worker{GroupRecorder(bound_), {}, {}, {}, {}}));
+    worker_of_thread = workers_.back().get();
+    launch_of_worker = launch_number;
+  }
+  Worker& worker = *worker_of_thread;
   worker.size = group->getGroupSize();
-  worker.copied_bytes = 0;
   worker.last_item = nullptr;
   worker.lanes.assign(worker.size.x * worker.size.y * worker.size.z, {});
   worker.buffers.clear();
@@ -209,27 +238,25 @@ void BankPlugin::workGroupBegin(const ::oclgrind::WorkGroup* group) {
       continue;  // an argument that is not in local memory
     }
     worker.buffers.emplace_back(group->getLocalMemory()->extractBuffer(address), std::uint32_t(arrays.size()));
-    arrays.push_back({local.name, begin});
+    arrays.push_back({local.name, begin, std::uint32_t(local.bytes)});
     begin += std::uint32_t((local.bytes + array_stride - 1) / array_stride) * array_stride;
   }
-  worker.recorder.begin(group->getGroupIndex(), std::move(arrays));
+  worker.recorder.begin(group->getGroupIndex(), arrays);
 }
 
 void BankPlugin::workGroupBarrier(const ::oclgrind::WorkGroup*, std::uint32_t) {
-  worker_->recorder.barrier();
+  current_worker()->recorder.barrier();
 }
 
 void BankPlugin::workGroupComplete(const ::oclgrind::WorkGroup*) {
-  const std::lock_guard lock(mutex_);
-  worker_->recorder.end(launch_);
-  launch_.copied_bytes += worker_->copied_bytes;
+  current_worker()->recorder.end();
 }
 
 void BankPlugin::instructionExecuted(const ::oclgrind::WorkItem* item, const llvm::Instruction* instruction,
                                      const ::oclgrind::TypedValue&) {
   const auto step = LlvmCode::step(instruction);
   if (step == LlvmCode::Step::straight) return;
-  Worker& worker = *worker_;
+  Worker& worker = *worker_of_thread;
   Lane& lane = worker.lanes[worker.lane_of(item)];
   if (lane.jumped) {
     const Block& block = worker.code.block(LLVMGetInstructionParent(instruction));
@@ -245,7 +272,7 @@ void BankPlugin::instructionExecuted(const ::oclgrind::WorkItem* item, const llv
 
 void BankPlugin::access(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item, banks::Operation operation,
                         std::size_t address, std::size_t size) {
-  Worker& worker = *worker_;
+  Worker& worker = *worker_of_thread;
   const unsigned number = worker.lane_of(item);
   Lane& lane = worker.lanes[number];
   if (lane.jumped) {
@@ -290,7 +317,8 @@ void BankPlugin::memoryAtomicLoad(const ::oclgrind::Memory* memory, const ::oclg
 }
 
 void BankPlugin::copied(const ::oclgrind::Memory* memory, std::size_t size) {
-  if (memory->getAddressSpace() == ::oclgrind::AddrSpaceLocal && worker_ != nullptr) worker_->copied_bytes += size;
+  if (memory->getAddressSpace() != ::oclgrind::AddrSpaceLocal) return;
+  if (Worker* worker = current_worker()) worker->recorder.copied(size);
 }
 
 void BankPlugin::memoryLoad(const ::oclgrind::Memory* memory, const ::oclgrind::WorkGroup*, std::size_t,
@@ -305,11 +333,11 @@ void BankPlugin::memoryStore(const ::oclgrind::Memory* memory, const ::oclgrind:
 
 void BankPlugin::log(::oclgrind::MessageType type, const char* message) {
   static std::atomic<unsigned> told = 0;
-  if (type == ::oclgrind::ERROR && told++ < max_errors) append(error_line(message));
+  if (type == ::oclgrind::ERROR && told++ < trace::max_errors) append(trace::error_line(message));
 }
 
-/// Contexts that nobody releases keep their plugin to the end; all is written by then. The map is never destroyed, because
-/// a program may release a context after our own destructors, in one of its global variables.
+/// Contexts that nobody releases keep their plugin to the end; all is written by then. The map is never destroyed,
+/// because a program may release a context after our own destructors, in one of its global variables.
 std::mutex plugins_mutex;
 auto& plugins = *new std::map<const ::oclgrind::Context*, std::unique_ptr<BankPlugin>>;
 

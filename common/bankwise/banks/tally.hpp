@@ -15,26 +15,26 @@ struct Tally {
   std::uint64_t passes = 0, ideal = 0, conflicts = 0;
   std::uint64_t unknown = 0;  ///< accesses that the model has no cost for, and that the three above leave out
 
-  /// An access of the lanes in `mask`. No cost: null.
-  void add(std::uint64_t mask, const Cost* cost) {
-    ++accesses;
-    lanes += unsigned(std::popcount(mask));
+  /// An access of the lanes in `mask`, made so many times. No cost: null.
+  void add(std::uint64_t mask, const Cost* cost, std::uint64_t times = 1) {
+    accesses += times;
+    lanes += times * unsigned(std::popcount(mask));
     if (cost == nullptr) {
-      ++unknown;
+      unknown += times;
       return;
     }
-    passes += cost->passes;
-    ideal += cost->ideal;
-    conflicts += cost->conflicts;
+    passes += times * cost->passes;
+    ideal += times * cost->ideal;
+    conflicts += times * cost->conflicts;
   }
 
-  void add(const Tally& other) {
-    accesses += other.accesses;
-    lanes += other.lanes;
-    passes += other.passes;
-    ideal += other.ideal;
-    conflicts += other.conflicts;
-    unknown += other.unknown;
+  void add(const Tally& other, std::uint64_t times = 1) {
+    accesses += times * other.accesses;
+    lanes += times * other.lanes;
+    passes += times * other.passes;
+    ideal += times * other.ideal;
+    conflicts += times * other.conflicts;
+    unknown += times * other.unknown;
   }
 
   /// ALU utilization: active lanes / (accesses * warp). 0 without accesses.

@@ -99,10 +99,18 @@ unsigned BlockRunner::unit_of(const Warp& warp, std::uint64_t group, const Lane&
   return known->second;
 }
 
-void BlockRunner::record(const Warp& warp, std::uint64_t group, unsigned unit) {
+/// Returns the number of the last of the recorded accesses, for Recorder::result_used().
+std::uint64_t BlockRunner::record(const Warp& warp, std::uint64_t group, unsigned unit) {
   const Lane& first = lanes_[warp.first + unsigned(std::countr_zero(group))];
+  std::uint64_t number = 0;
+  trace::Pattern& access = pattern_;
+  access.operation = first.access.operation;
+  access.width = unit;
+  access.level = level_;
+  access.mask = group;
+  access.is_loop = first.access.is_loop;
   for (std::uint32_t part = 0; part < first.access.bytes; part += unit) {
-    if (recorder_->accesses.size() >= launch_.access_limit) {
+    if (launch_.record_order && recorder_->accesses() >= launch_.access_limit) {
       diagnose(
           {Fault::access_limit,
            first.pc,
@@ -110,24 +118,20 @@ void BlockRunner::record(const Warp& warp, std::uint64_t group, unsigned unit) {
            fmt::format("makes one access more than the {} of its block that are recorded; raise Launch::access_limit",
                        launch_.access_limit)});
     }
-    const Access& recorded = recorder_->add_access(first.pc - 1, {.operation = first.access.operation,
-                                                                  .width = unit,
-                                                                  .warp = first.warp,
-                                                                  .level = level_,
-                                                                  .mask = group,
-                                                                  .is_loop = first.access.is_loop});
-    std::uint32_t* addresses = recorder_->addresses_of(recorded);
-    for_each_lane(group, [&](unsigned i) { addresses[i] = lanes_[warp.first + i].access.offset + part; });
+    access.addresses.resize(warp.count);
+    for_each_lane(group, [&](unsigned i) { access.addresses[i] = lanes_[warp.first + i].access.offset + part; });
+    number = recorder_->add_access(first.pc - 1, first.warp, access);
   }
+  return number;
 }
 
 void BlockRunner::access(Warp& warp, std::uint64_t group) {
   const Lane& first = lane(warp, unsigned(std::countr_zero(group)));
   shadow_.next_moment();
-  if (recorder_ != nullptr) record(warp, group, unit_of(warp, group, first));
+  const std::uint64_t number = recorder_ != nullptr ? record(warp, group, unit_of(warp, group, first)) : 0;
   for_each_lane(group, [&](unsigned i) {
     Lane& one = lane(warp, i);
-    one.access_number = recorder_ != nullptr ? recorder_->accesses.size() : 0;
+    one.access_number = number;
     const auto doubt = check(one);
     if (!doubt) {
       resume(one);

@@ -147,7 +147,7 @@ void BlockRunner::run(std::uint64_t block, Recorder* recorder) {
     for (Warp& warp : warps_) moved |= run_warp(warp);
     if (!moved) settle_barrier();
   }
-  if (recorder_ != nullptr) recorder_->levels = level_ + 1;
+  if (recorder_ != nullptr) recorder_->finish(level_ + 1);
 }
 
 /// Returns whether any lane moved.
@@ -255,8 +255,8 @@ std::vector<unsigned> BlockRunner::ranks_of(Wait wait) const {
 }
 
 void BlockRunner::diagnose(const Failure& failure) const {
-  throw diagnosis(failure.fault, failure.pc == 0 ? Site{"?", 0, "?"} : site_of(failure.pc - 1), block_, failure.lanes,
-                  function_at(std::uintptr_t(kernel_.entry)), failure.what);
+  throw diagnosis(failure.fault, failure.pc == 0 ? trace::Site{.file = "?", .function = "?"} : site_of(failure.pc - 1),
+                  block_, failure.lanes, function_at(std::uintptr_t(kernel_.entry)), failure.what);
 }
 
 // --- Meetings ---
@@ -335,7 +335,7 @@ void BlockRunner::settle_barrier() {
     if (one.wait != Wait::barrier) continue;
     sum += one.value != 0 ? 1 : 0;
     if (one.pc == waiting->pc) continue;
-    const Site here = site_of(waiting->pc - 1), there = site_of(one.pc - 1);
+    const trace::Site here = site_of(waiting->pc - 1), there = site_of(one.pc - 1);
     if (here == there && here.line != 0) continue;  // one barrier, of which the compiler made two
     diagnose({Fault::barrier_not_reached,
               waiting->pc,

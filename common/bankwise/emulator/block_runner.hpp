@@ -17,9 +17,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include <bankwise/emulator/emulate.hpp>
+#include <bankwise/emulator/diagnosis.hpp>
 #include <bankwise/emulator/fiber.hpp>
 #include <bankwise/emulator/lane.hpp>
+#include <bankwise/emulator/launch.hpp>
 #include <bankwise/emulator/recorder.hpp>
 #include <bankwise/emulator/shadow.hpp>
 #include <bankwise/emulator/shared_memory.hpp>
@@ -38,7 +39,7 @@ struct PendingAccess {
   std::uint32_t offset = 0;  ///< in thread-local storage
   std::uint32_t bytes = 0;
   bool as_aligned = true;  ///< the type that is accessed promises an alignment of `bytes`
-  bool is_loop = false;    ///< as Access::is_loop
+  bool is_loop = false;    ///< as Pattern::is_loop
 };
 
 /// What lanes brought to a meeting, until the last of them has moved on.
@@ -76,7 +77,7 @@ struct Lane {
   Wait wait = Wait::ready;
   std::uintptr_t pc = 0;  ///< the address behind the call
   PendingAccess access;
-  std::uint64_t access_number = 0;  ///< where its last access is recorded, counted from 1; 0: it is not
+  std::uint64_t access_number = 0;  ///< of its last access, for Recorder::result_used()
   WarpMeeting meeting = WarpMeeting::sync;
   std::uint64_t mask = 0, value = 0;  ///< that it brings to a meeting or a barrier
   std::uint64_t met = 0;              ///< mask of its last meeting
@@ -157,7 +158,7 @@ class BlockRunner {
   std::optional<Failure> check(const Lane& lane);
   void check_place(const Lane& lane) const;
   unsigned unit_of(const Warp& warp, std::uint64_t group, const Lane& first);
-  void record(const Warp& warp, std::uint64_t group, unsigned unit);
+  std::uint64_t record(const Warp& warp, std::uint64_t group, unsigned unit);
   const ThreadLocalArray& array_of(const PendingAccess& access) const;
   bool lies_in(const ThreadLocalArray& array, const PendingAccess& access) const;
   std::uint32_t bytes_of(const ThreadLocalArray& array) const;
@@ -181,6 +182,7 @@ class BlockRunner {
   std::unordered_map<Key, std::pair<Key, std::uint64_t>> places_;  // of keys, in the order of execution
   std::unordered_map<std::uintptr_t, unsigned> units_;  // of accesses whose alignment their type does not promise
   Recorder* recorder_ = nullptr;
+  trace::Pattern pattern_;  ///< that it is given: made once, for its lists
   Dim3 block_;
   std::uint32_t level_ = 0;
   std::uint64_t group_ = 0, steps_ = 0;

@@ -45,7 +45,7 @@ std::string_view to_string(Fault fault) {
   return names[int(fault)];
 }
 
-Diagnosis diagnosis(Fault fault, Site site, Dim3 block, std::vector<unsigned> lanes, const std::string& kernel,
+Diagnosis diagnosis(Fault fault, trace::Site site, Dim3 block, std::vector<unsigned> lanes, const std::string& kernel,
                     const std::string& what) {
   const std::string where = site.line == 0 ? "?" : fmt::format("{}:{}", site.file, site.line);
   // Of a race the second lane is named by `what`.

@@ -7,7 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include <bankwise/emulator/trace.hpp>
+#include <bankwise/emulator/dim3.hpp>
+#include <bankwise/trace/trace.hpp>
 
 namespace bankwise::emulator {
 
@@ -30,17 +31,17 @@ std::string_view to_string(Fault fault);
 /// Thrown by emulate(). what() is a sentence with everything below in it.
 class Diagnosis : public std::runtime_error {
  public:
-  Diagnosis(Fault fault_, Site site_, Dim3 block_, std::vector<unsigned> lanes_, const std::string& sentence)
+  Diagnosis(Fault fault_, trace::Site site_, Dim3 block_, std::vector<unsigned> lanes_, const std::string& sentence)
       : std::runtime_error(sentence), fault(fault_), site(std::move(site_)), block(block_), lanes(std::move(lanes_)) {}
 
   Fault fault;
-  Site site;                    ///< where, as far as that is known
+  trace::Site site;             ///< where, as far as that is known
   Dim3 block;                   ///< blockIdx
   std::vector<unsigned> lanes;  ///< linear numbers in the block, of those to blame
 };
 
 /// "naive.cuh:31: race: lanes 3, 4 of block (0, 0, 0) of reduce_naive reads ...": `what` begins with a verb.
-Diagnosis diagnosis(Fault fault, Site site, Dim3 block, std::vector<unsigned> lanes, const std::string& kernel,
+Diagnosis diagnosis(Fault fault, trace::Site site, Dim3 block, std::vector<unsigned> lanes, const std::string& kernel,
                     const std::string& what);
 
 }  // namespace bankwise::emulator

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 
@@ -61,7 +62,6 @@ class Run {
       : launch_(launch), kernel_(kernel), traced_(launch.trace_blocks) {
     std::sort(traced_.begin(), traced_.end());
     traced_.erase(std::unique(traced_.begin(), traced_.end()), traced_.end());
-    for (const std::uint64_t block : traced_) records_.emplace_back(launch.warp, block);
     blocks_ = launch.run_traced_only ? traced_.size() : launch.grid.count();
   }
 
@@ -76,7 +76,7 @@ class Run {
       work(*stacks);
     }
     if (failure_) std::rethrow_exception(failure_);
-    return merge(records_, launch_);
+    return recording_.finish();
   }
 
  private:
@@ -94,8 +94,10 @@ class Run {
       while ((i = next_++) < blocks_ && i < failed_) {
         const std::uint64_t block = launch_.run_traced_only ? traced_[i] : i;
         const auto traced = std::lower_bound(traced_.begin(), traced_.end(), block);
-        const bool record = traced != traced_.end() && *traced == block;
-        runner.run(block, record ? &records_[std::size_t(traced - traced_.begin())] : nullptr);
+        std::optional<Recorder> recorder;
+        if (traced != traced_.end() && *traced == block) recorder.emplace(launch_, block);
+        runner.run(block, recorder ? &*recorder : nullptr);
+        if (recorder) recording_.take(block, std::move(*recorder));
       }
     } catch (...) {
       // Of several failures the first block's counts, as if there were one thread.
@@ -111,7 +113,7 @@ class Run {
   const unsigned lanes_ = unsigned(launch_.block.count());  // of a block
   StackPool& pool_ = StackPool::of_process();
   std::vector<std::uint64_t> traced_;
-  std::vector<Recorder> records_;
+  Recording recording_{launch_};
   std::uint64_t blocks_ = 0;
   std::atomic<std::uint64_t> next_{0}, failed_{~std::uint64_t{0}};
   std::mutex mutex_;
@@ -125,8 +127,6 @@ Trace run(const Launch& launch, const BoundKernel& kernel) {
   if (BlockRunner::current != nullptr) throw std::invalid_argument("a kernel cannot be emulated from within a kernel");
   Trace trace = Run(launch, kernel)();
   trace.kernel = launch.source_lines ? function_at(std::uintptr_t(kernel.entry)) : "?";
-  trace.grid = launch.grid;
-  trace.block = launch.block;
   return trace;
 }
 

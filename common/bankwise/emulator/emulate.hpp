@@ -11,40 +11,12 @@
 // The source that holds the kernel must be compiled for it: bankwise_emulate() of the CMake package does that.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <type_traits>
-#include <vector>
 
 #include <bankwise/emulator/diagnosis.hpp>
-#include <bankwise/emulator/trace.hpp>
+#include <bankwise/emulator/launch.hpp>
 
 namespace bankwise::emulator {
-
-/// How a kernel is launched, and how it is watched.
-struct Launch {
-  Dim3 grid{}, block{};            ///< as in <<<grid, block>>>: no dimension is 0, a block has at most 1024 threads
-  std::size_t dynamic_shared = 0;  ///< bytes of `extern __shared__` arrays, at most 227 KiB
-  unsigned warp = 32;              ///< lanes of a warp, 1 to 64
-  std::vector<std::uint64_t> trace_blocks{0};  ///< linear numbers of the blocks that are recorded
-  bool run_traced_only = false;  ///< leaves all other blocks out: quick, and the kernel's results are incomplete
-  unsigned threads =
-      0;  ///< of the host, at most 16, as far as there is memory for stacks. 0: one for each of its cores
-  std::uint64_t step_limit = std::uint64_t{1} << 26;  ///< steps that the warps of a block may take
-  std::size_t access_limit = std::size_t{1} << 22;    ///< accesses of a traced block that may be recorded
-  bool source_lines = true;  ///< of the accesses; reading the program's debug information takes a moment
-  /// Compute capability 7.0 and newer let a barrier pass without lanes that have returned; CUDA does not promise it.
-  bool returned_lanes_arrive = false;
-  /// Lanes of one warp need no __syncwarp() between their accesses, as before compute capability 7.0.
-  bool warp_synchronous = false;
-};
-
-/// A kernel with its arguments bound.
-struct BoundKernel {
-  void (*call)(const void* arguments) = nullptr;  ///< runs it for the lane that calls
-  const void* arguments = nullptr;
-  const void* entry = nullptr;  ///< the kernel's address, for its name
-};
 
 /// Runs the grid; several threads of the host may do so at a time. Errors: Diagnosis for what the kernel does wrong;
 /// std::invalid_argument for a launch that is none; std::runtime_error if the system has no stacks for a block.

@@ -62,9 +62,7 @@ std::uint64_t before_atomic(banks::Operation operation, bool is_loop, void* addr
 
 void result_used(std::uint64_t number) noexcept {
   Recorder* recorder = running().runner->recorder();
-  if (recorder == nullptr || number == 0 || number > recorder->accesses.size()) return;
-  Access& access = recorder->accesses[number - 1];
-  if (access.operation == banks::Operation::atomic_inc) access.operation = banks::Operation::atomic;
+  if (recorder != nullptr) recorder->result_used(number);
 }
 
 long long steps(const void* caller) noexcept {

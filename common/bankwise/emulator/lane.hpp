@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include <bankwise/banks/access.hpp>
-#include <bankwise/emulator/trace.hpp>
+#include <bankwise/emulator/dim3.hpp>
 
 namespace bankwise::emulator {
 

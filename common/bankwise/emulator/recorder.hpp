@@ -2,42 +2,73 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
-#include <bankwise/emulator/emulate.hpp>
+#include <bankwise/emulator/launch.hpp>
+#include <bankwise/trace/builder.hpp>
 
 namespace bankwise::emulator {
 
-/// Internal to common/bankwise/emulator: what one traced block did, before sites and arrays have their names. Addresses are
-/// offsets into thread-local storage, sites program counters.
+/// Internal to common/bankwise/emulator: what one traced block did, before sites and arrays have their names. Addresses
+/// are offsets into thread-local storage, sites program counters (Site::pc), arrays their numbers in shared_layout().
 class Recorder {
  public:
-  Recorder(unsigned warp, std::uint64_t block) : warp_(warp), block_(block) {}
+  Recorder(const Launch& launch, std::uint64_t block);
 
-  /// Returns the access, whose addresses are all 0; valid until the next call.
-  Access& add_access(std::uintptr_t pc, Access access);
-  std::uint32_t* addresses_of(const Access& access) { return &addresses[access.addresses]; }
+  /// An access of a warp: operation, width, level, mask, is_loop, and addresses up to the last active lane; what else a
+  /// pattern has is overwritten. Returns a number for result_used(), or 0 for an access that has none.
+  std::uint64_t add_access(std::uintptr_t pc, unsigned warp, trace::Pattern& access);
+  /// The result of an atomic_inc is used, so it is an atomic like others.
+  void result_used(std::uint64_t number);
   void add_basic_block(std::uintptr_t pc, std::uint32_t level, unsigned lanes);
+  /// The block has run to its end.
+  void finish(std::uint32_t levels);
 
-  std::uint64_t block() const { return block_; }
-
-  std::vector<Access> accesses;  ///< Access::site is an index into `pcs`
-  std::vector<std::uint32_t> addresses;
-  std::vector<std::uintptr_t> pcs;
-  std::vector<BasicBlock> basic_blocks;
-  std::uint32_t levels = 0;
+  std::uint64_t accesses() const { return accesses_; }
+  trace::KernelTrace take() { return builder_.take(); }
 
  private:
-  std::uint32_t site(std::uintptr_t pc);
+  struct Increment {
+    std::optional<std::uint32_t> pattern;  ///< none: settled, or no room
+    std::size_t step = 0;                  ///< in the trace's order, if that is recorded
+    trace::Occurrence when;
+  };
 
-  unsigned warp_;
+  std::uint32_t site(std::uintptr_t pc);
+  void take_part(std::uint32_t level, unsigned warp, std::uint64_t mask);
+  void settle_participants();
+
+  trace::Builder builder_;
   std::uint64_t block_;
+  bool record_order_;
+  std::uint64_t accesses_ = 0;
   std::unordered_map<std::uintptr_t, std::uint32_t> sites_;
-  std::unordered_map<std::uint64_t, std::size_t> blocks_;  // by level and site
+  std::vector<std::uint32_t> arrays_;  ///< in the builder, of those in shared_layout()
+  std::vector<Increment> increments_;  ///< the latest, in a ring
+  std::uint64_t increment_count_ = 0;
+  std::uint32_t level_ = 0;
+  std::vector<std::uint64_t> participants_;  ///< lanes of each warp that accessed shared memory in level_
+  std::vector<trace::BasicBlock> basic_blocks_;
+  std::unordered_map<std::uint64_t, std::size_t> basic_block_index_;  ///< by level and site
 };
 
-/// Puts the records of a launch together; the Trace's kernel, grid and block are left to the caller.
-Trace merge(const std::vector<Recorder>& records, const Launch& launch);
+/// Internal to common/bankwise/emulator: the traced blocks of a launch. Threads may call it at once.
+class Recording {
+ public:
+  explicit Recording(const Launch& launch);
+  void take(std::uint64_t block, Recorder recorder);
+  /// With names; the trace's kernel is left to the caller.
+  Trace finish();
+
+ private:
+  const Launch& launch_;
+  std::mutex mutex_;
+  trace::Builder builder_;
+  std::map<std::uint64_t, std::vector<trace::Step>> orders_;  ///< by block
+};
 
 }  // namespace bankwise::emulator

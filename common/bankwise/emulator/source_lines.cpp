@@ -44,16 +44,19 @@ void no_error(void*, const char*, int) {}
 
 #if BANKWISE_HAVE_BACKTRACE && __has_include(<backtrace.h>)  // other tools than g++ do not find it
 
-Site site_of(std::uintptr_t pc) {
-  Site site{"?", 0, "?"};
+trace::Site site_of(std::uintptr_t pc) {
+  trace::Site site{.file = "?", .function = "?"};
   // The innermost function comes first: the one whose line it is, inlined or not.
   backtrace_pcinfo(
       state(), pc,
       [](void* data, std::uintptr_t, const char* file, int line, const char* function) {
         // CUDA's words are inlined into the kernel too, and are not what a person looks for.
         if (file != nullptr && std::string_view(file).find("/emulator/cuda/") != std::string_view::npos) return 0;
-        auto& found = *static_cast<Site*>(data);
-        if (file != nullptr) found = {file, unsigned(line), function != nullptr ? function_name(function) : "?"};
+        auto& found = *static_cast<trace::Site*>(data);
+        if (file == nullptr) return 1;
+        found.file = file;
+        found.line = unsigned(line);
+        found.function = function != nullptr ? function_name(function) : "?";
         return 1;
       },
       no_error, &site);
@@ -73,7 +76,7 @@ std::string function_at(std::uintptr_t pc) {
 
 #else
 
-Site site_of(std::uintptr_t) {
+trace::Site site_of(std::uintptr_t) {
   return {"?", 0, "?"};
 }
 

@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <string>
 
-#include <bankwise/emulator/trace.hpp>
+#include <bankwise/trace/trace.hpp>
 
 namespace bankwise::emulator {
 
 /// Internal to common/bankwise/emulator: the source of an instruction of this program, by its debug information. For a call, give
 /// an address within it, not the one it returns to.
-Site site_of(std::uintptr_t pc);
+trace::Site site_of(std::uintptr_t pc);
 
 /// The name of the function that begins there, without its parameters; "?" if the program has lost its symbols.
 std::string function_at(std::uintptr_t pc);

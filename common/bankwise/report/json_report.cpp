@@ -95,13 +95,11 @@ Json json_of(const CaseStudy& study, const Result& result) {
 }
 
 /// What accesses cost, or nulls.
-Json json_of(const std::optional<emulator::Costs>& costs) {
-  const auto number = [&](std::uint64_t emulator::Costs::*value) {
-    return costs ? Json((*costs).*value) : Json(nullptr);
-  };
-  return {{"passes", number(&emulator::Costs::passes)},
-          {"ideal_passes", number(&emulator::Costs::ideal)},
-          {"conflicts", number(&emulator::Costs::conflicts)}};
+Json json_of(const std::optional<banks::Tally>& costs) {
+  const auto number = [&](std::uint64_t banks::Tally::*value) { return costs ? Json((*costs).*value) : Json(nullptr); };
+  return {{"passes", number(&banks::Tally::passes)},
+          {"ideal_passes", number(&banks::Tally::ideal)},
+          {"conflicts", number(&banks::Tally::conflicts)}};
 }
 
 void add_levels(Json& rows, const VariantLevels& variant, const KernelLevels& kernel) {

@@ -59,25 +59,31 @@ struct Column {
   std::vector<int> lanes;
 };
 
+std::size_t threads_of_block(const trace::KernelTrace& trace) {
+  const auto& [x, y, z] = trace.shapes.front().block;
+  return x * y * z;
+}
+
 std::vector<Column> columns_of(const VariantLevels& variant) {
   std::vector<Column> columns;
   for (const KernelLevels& kernel : variant.kernels) {
-    const emulator::Trace& trace = kernel.trace;
+    const trace::KernelTrace& trace = kernel.trace;
     std::vector<std::size_t> column_of_level(kernel.report.levels.size());
     for (const auto& level : kernel.report.levels) {
       if (level.costs.accesses == 0) continue;
       column_of_level[level.level] = columns.size();
       columns.push_back({kernel.level_names[level.level], passes_text(level.costs), percent_text(level.alu_utilization),
-                         std::vector<int>(trace.block.count(), idle)});
+                         std::vector<int>(threads_of_block(trace), idle)});
     }
-    for (const emulator::Access& access : trace.accesses) {
-      const auto cost = banks::cost(*variant.architecture, trace.of_model(access));
+    for (const trace::Step& step : trace.order) {
+      const trace::Pattern& access = trace.patterns[step.pattern];
+      const auto cost = banks::cost(*variant.architecture, access.of_model());
       const auto* found = std::get_if<banks::Cost>(&cost);
       auto& lanes = columns[column_of_level[access.level]].lanes;
-      for (std::uint64_t left = access.mask; left != 0; left &= left - 1) {
-        int& lane = lanes[access.warp * trace.warp + unsigned(std::countr_zero(left))];
+      banks::for_each_lane(access.mask, [&](unsigned i) {
+        int& lane = lanes[step.warp * trace.warp + i];
         if (lane != unknown) lane = found != nullptr ? std::max(lane, int(found->conflicts)) : unknown;
-      }
+      });
     }
   }
   return columns;

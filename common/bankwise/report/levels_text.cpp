@@ -20,7 +20,7 @@ struct KernelRows {
 
 KernelRows rows_of(const KernelLevels& kernel, const std::string& title) {
   KernelRows rows{{"", ""}, {title, "passes"}, {"", "ALU %"}};
-  const auto add = [&](const std::string& name, const emulator::Costs& costs, double utilization) {
+  const auto add = [&](const std::string& name, const banks::Tally& costs, double utilization) {
     rows.names.push_back(name);
     rows.passes.push_back(passes_text(costs));
     rows.lanes.push_back(percent_text(utilization));

@@ -10,23 +10,17 @@
 namespace bankwise {
 namespace {
 
-using emulator::Costs;
-
-/// `of` as often as `times` says.
-void add(Costs& to, const Costs& of, std::uint64_t times) {
-  to.add({of.accesses * times, of.lanes * times, of.passes * times, of.ideal * times, of.conflicts * times,
-          of.unknown * times});
-}
+using banks::Tally;
 
 struct Sums {
-  Costs loads, stores, atomics;
+  Tally loads, stores, atomics;
   std::uint64_t lanes = 0, issued = 0;  // of all instructions
   std::string unknown;
 
   void add_times(const Sums& of, std::uint64_t times) {
-    add(loads, of.loads, times);
-    add(stores, of.stores, times);
-    add(atomics, of.atomics, times);
+    loads.add(of.loads, times);
+    stores.add(of.stores, times);
+    atomics.add(of.atomics, times);
     lanes += of.lanes * times;
     issued += of.issued * times;
     if (unknown.empty()) unknown = of.unknown;
@@ -34,13 +28,14 @@ struct Sums {
 };
 
 Sums sums_of_block(const emulator::Trace& trace, const banks::Architecture& architecture) {
-  const emulator::Report report = emulator::report(trace, architecture);
+  const trace::Report report = trace::report(trace, architecture);
   Sums sums{report.loads, report.stores, report.atomics, 0, 0, {}};
   for (const auto& block : trace.basic_blocks) {
     sums.lanes += block.lanes;
     sums.issued += block.issued;
   }
   if (!report.unknown.empty()) sums.unknown = report.unknown.front();
+  if (!report.incomplete.empty()) throw std::runtime_error(report.incomplete.front());
   return sums;
 }
 
@@ -50,7 +45,8 @@ Sums sums_of(const CaseStudy& study, const Variant& variant, Extent extent, unsi
   const EmulatedMemory memory(study, extent, plan);
   Sums all;
   for (const Launch& launch : plan.launches) {
-    all.add_times(sums_of_block(trace_of(study, launch, memory, architecture.warp), architecture), launch.groups);
+    all.add_times(sums_of_block(trace_of(study, launch, memory, architecture.warp, false), architecture),
+                  launch.groups);
   }
   return all;
 }
@@ -83,21 +79,21 @@ std::array<CounterNumber, 6> shared_memory_numbers(const CounterResult& result) 
   const auto counted = [&](gpu::Counters::Count gpu::Counters::*which) {
     return result.counted ? *result.counted.*which : std::nullopt;
   };
-  const auto of_model = [&](std::optional<Costs> JobModel::*kind, std::uint64_t Costs::*value) {
+  const auto of_model = [&](std::optional<Tally> JobModel::*kind, std::uint64_t Tally::*value) {
     const bool there = result.model && (*result.model.*kind).has_value();
     return there ? gpu::Counters::Count((*(*result.model.*kind)).*value) : std::nullopt;
   };
   using gpu::Counters;
   return {
-      {{"shared_load_passes", counted(&Counters::shared_load_passes), of_model(&JobModel::loads, &Costs::passes)},
+      {{"shared_load_passes", counted(&Counters::shared_load_passes), of_model(&JobModel::loads, &Tally::passes)},
        {"shared_load_conflicts", counted(&Counters::shared_load_conflicts),
-        of_model(&JobModel::loads, &Costs::conflicts)},
-       {"shared_store_passes", counted(&Counters::shared_store_passes), of_model(&JobModel::stores, &Costs::passes)},
+        of_model(&JobModel::loads, &Tally::conflicts)},
+       {"shared_store_passes", counted(&Counters::shared_store_passes), of_model(&JobModel::stores, &Tally::passes)},
        {"shared_store_conflicts", counted(&Counters::shared_store_conflicts),
-        of_model(&JobModel::stores, &Costs::conflicts)},
-       {"shared_atomic_passes", counted(&Counters::shared_atomic_passes), of_model(&JobModel::atomics, &Costs::passes)},
+        of_model(&JobModel::stores, &Tally::conflicts)},
+       {"shared_atomic_passes", counted(&Counters::shared_atomic_passes), of_model(&JobModel::atomics, &Tally::passes)},
        {"shared_atomic_conflicts", counted(&Counters::shared_atomic_conflicts),
-        of_model(&JobModel::atomics, &Costs::conflicts)}}};
+        of_model(&JobModel::atomics, &Tally::conflicts)}}};
 }
 
 std::optional<double> counted_over_ideal(const gpu::Counters& counters) {

@@ -9,16 +9,16 @@
 #include <string_view>
 
 #include <bankwise/banks/architecture.hpp>
-#include <bankwise/emulator/report.hpp>
 #include <bankwise/gpu/counters.hpp>
 #include <bankwise/study/case_study.hpp>
+#include <bankwise/trace/report.hpp>
 
 namespace bankwise {
 
 /// All launches of a job, if every block of a launch did what its block 0 does: exact where all tiles are full.
 struct JobModel {
   const banks::Architecture* architecture = nullptr;
-  std::optional<emulator::Costs> loads, stores, atomics;  ///< empty where the model lacks the cost of an access
+  std::optional<banks::Tally> loads, stores, atomics;  ///< empty where the model lacks the cost of an access
   std::optional<double> simt_efficiency;  ///< of the instructions that g++ makes of the kernel, not of the GPU's
   std::string reason;                     ///< a sentence, where something is empty
 };

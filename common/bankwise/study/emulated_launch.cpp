@@ -76,7 +76,8 @@ Plan plan_to_emulate(const CaseStudy& study, const Variant& variant, Extent exte
   return study.plan(variant, extent, units);
 }
 
-emulator::Trace trace_of(const CaseStudy& study, const Launch& launch, const EmulatedMemory& memory, unsigned warp) {
+emulator::Trace trace_of(const CaseStudy& study, const Launch& launch, const EmulatedMemory& memory, unsigned warp,
+                         bool record_order) {
   const emulator::Kernel& kernel = emulated_kernel(study, launch.kernel);
   if (launch.groups > max_groups) {
     throw std::runtime_error(fmt::format("no CUDA grid has {} blocks; at most {}", launch.groups, max_groups));
@@ -88,6 +89,7 @@ emulator::Trace trace_of(const CaseStudy& study, const Launch& launch, const Emu
   shape.warp = warp;
   shape.run_traced_only = true;
   shape.threads = 1;
+  shape.record_order = record_order;
   shape.source_lines = false;
   return kernel.run(shape, memory.arguments_of(launch));
 }

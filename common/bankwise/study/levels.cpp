@@ -34,20 +34,21 @@ void emulate(const CaseStudy& study, const Variant& variant, Extent extent, Vari
   const EmulatedMemory memory(study, extent, plan);
   const unsigned warp = levels.architecture->warp;
   std::vector<std::string_view> seen;
-  emulator::Costs all;
+  banks::Tally all;
   std::uint64_t lanes = 0, issued = 0;  // of all instructions
   for (const Launch& launch : plan.launches) {
     if (std::find(seen.begin(), seen.end(), launch.kernel) != seen.end()) continue;
     seen.push_back(launch.kernel);
-    emulator::Trace trace = trace_of(study, launch, memory, warp);
+    emulator::Trace trace = trace_of(study, launch, memory, warp, true);  // for pictures of lanes
     for (const auto& block : trace.basic_blocks) {
       lanes += block.lanes;
       issued += block.issued;
     }
-    if (trace.accesses.empty()) continue;
-    emulator::Report report = emulator::report(trace, *levels.architecture);
+    if (accesses_of(trace) == 0) continue;
+    trace::Report report = trace::report(trace, *levels.architecture);
     all.add(report.all);
     if (!report.unknown.empty() && levels.reason.empty()) levels.reason = report.unknown.front();
+    if (!report.incomplete.empty()) throw std::runtime_error(report.incomplete.front());
     auto names = level_names(study, variant, launch.kernel, report.levels.size());
     levels.kernels.push_back({launch.kernel, std::move(trace), std::move(report), std::move(names)});
   }
@@ -82,7 +83,7 @@ std::vector<VariantLevels> levels_of(const CaseStudy& study, std::span<const Var
   return all;
 }
 
-std::optional<emulator::Costs> known(const emulator::Costs& costs) {
+std::optional<banks::Tally> known(const banks::Tally& costs) {
   if (costs.unknown > 0) return std::nullopt;
   return costs;
 }

@@ -10,8 +10,9 @@
 #include <vector>
 
 #include <bankwise/banks/architecture.hpp>
-#include <bankwise/emulator/report.hpp>
+#include <bankwise/emulator/launch.hpp>
 #include <bankwise/study/case_study.hpp>
+#include <bankwise/trace/report.hpp>
 
 namespace bankwise {
 
@@ -19,7 +20,7 @@ namespace bankwise {
 struct KernelLevels {
   std::string name;
   emulator::Trace trace;
-  emulator::Report report;
+  trace::Report report;
   std::vector<std::string> level_names;  ///< one for each level of the report
 };
 
@@ -32,8 +33,8 @@ struct VariantLevels {
   // Over all of them, one block each.
   std::optional<double> alu_utilization;  ///< empty where shared memory is not accessed
   std::optional<double> simt_efficiency;
-  std::optional<emulator::Costs> costs;  ///< empty where the model lacks one, or nothing was emulated
-  std::string reason;                    ///< a sentence, where `costs` is empty
+  std::optional<banks::Tally> costs;  ///< empty where the model lacks one, or nothing was emulated
+  std::string reason;                 ///< a sentence, where `costs` is empty
 };
 
 /// The architecture of the bank model: the wanted one, else the device's own if the model knows it, else sm_90.
@@ -45,6 +46,6 @@ std::vector<VariantLevels> levels_of(const CaseStudy& study, std::span<const Var
                                      const banks::Architecture& architecture);
 
 /// Empty if the model lacks the cost of one of the accesses: the sums would be too small.
-std::optional<emulator::Costs> known(const emulator::Costs& costs);
+std::optional<banks::Tally> known(const banks::Tally& costs);
 
 }  // namespace bankwise

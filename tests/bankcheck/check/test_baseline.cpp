@@ -83,10 +83,12 @@ TEST_CASE("a baseline that cannot be read is refused, and the way to make one is
 }
 
 TEST_CASE("all lines of a kernel make its row, one for each architecture") {
-  LineTally one{.tally = {1, 32, 5, 2, 3, 0}}, other{.tally = {10, 320, 50, 20, 30, 0}};
-  KernelReport kernel{
-      "k#2", {.kernel = "k", .tallies = {{"sm_90", 32, {one, other}, {}, {}}, {"gfx942", 64, {one}, {}, {}}}}, {}};
-  const KernelReport idle{"idle", {.kernel = "idle", .tallies = {{"sm_90", 32, {}, {}, {}}}}, {}};
+  const auto on = [](const char* architecture, banks::Tally all) {
+    return trace::Report{.architecture = banks::find_architecture(architecture), .all = all};
+  };
+  const KernelReport kernel{
+      "k#2", {.kernel = "k"}, {on("sm_90", {11, 352, 55, 22, 33, 0}), on("gfx942", {1, 32, 5, 2, 3, 0})}, {}};
+  const KernelReport idle{"idle", {.kernel = "idle"}, {on("sm_90", {})}, {}};
   CHECK(to_csv(baseline_of({kernel, idle})) == head + "idle,sm_90,0,0,0\nk#2,gfx942,1,3,0\nk#2,sm_90,11,33,0\n");
 }
 

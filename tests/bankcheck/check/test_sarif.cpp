@@ -13,11 +13,13 @@ namespace {
 
 /// A kernel whose lines are all loads of `tile` with 62 conflicts, or none.
 KernelReport kernel_at(const std::string& name, const std::vector<SourceLine>& places, bool conflicts = true) {
-  KernelReport kernel{name, {.kernel = name, .tallies = {{"sm_90", 32, {}, {}, {}}}}, {places}};
+  KernelReport kernel{name, {.kernel = name}, {{.architecture = banks::find_architecture("sm_90")}}, {places}};
   for (const SourceLine& source : places) {
-    LineTally line{.place = source.place, .array = "tile", .tally = {2, 64, 64, 2, 62, 0}};
-    if (!conflicts) line.tally = {2, 64, 2, 2, 0, 0};
-    kernel.sum.tallies[0].lines.push_back(line);
+    trace::LineReport line{.site = {source.place.file, source.place.line, source.place.column},
+                           .array = "tile",
+                           .costs = {2, 64, 64, 2, 62, 0}};
+    if (!conflicts) line.costs = {2, 64, 2, 2, 0, 0};
+    kernel.reports[0].lines.push_back(line);
   }
   return kernel;
 }
@@ -115,11 +117,11 @@ TEST_CASE("kernels that exceed are errors and the others warnings") {
 
 TEST_CASE("kernels, accesses and architectures at one place share a result") {
   KernelReport kernel = kernel_at("k", {at("k.cl", 3), at("k.cl", 3)});
-  kernel.sum.tallies[0].lines[1].operation = banks::Operation::store;
-  kernel.sum.tallies.push_back(kernel.sum.tallies[0]);
+  kernel.reports[0].lines[1].operation = banks::Operation::store;
+  kernel.reports.push_back(kernel.reports[0]);
   kernel.lines.push_back(kernel.lines[0]);
-  kernel.sum.tallies[1].architecture = "gfx942";
-  kernel.sum.tallies[1].lines[1].tally.passes = 40;
+  kernel.reports[1].architecture = banks::find_architecture("gfx942");
+  kernel.reports[1].lines[1].costs.passes = 40;
   const json all = results({kernel, kernel_at("other", {at("k.cl", 3)})}, {"k"});
   REQUIRE(all.size() == 1);
   CHECK(all[0]["level"] == "error");
@@ -152,6 +154,6 @@ TEST_CASE("lines without a file are left out and counted") {
 
 TEST_CASE("names that are no Unicode do not break the log") {
   KernelReport kernel = kernel_at("k", {at("k.cl", 3)});
-  kernel.sum.tallies[0].lines[0].array = "caf\xE9";
+  kernel.reports[0].lines[0].array = "caf\xE9";
   check_shape(sarif({kernel}));
 }

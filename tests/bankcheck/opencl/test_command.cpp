@@ -43,7 +43,7 @@ TEST_CASE("the help says what there is, and what the exit codes mean") {
   CHECK(outcome.err.empty());
   for (const char* words :
        {"--arch", "--max-conflicts", "--baseline", "--update-baseline", "--json", "--sarif", "--kernel", "--sources",
-        "--local-memory", "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage, 3 ", "behind --"}) {
+        "--local-memory", "--trace", "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage, 3 ", "behind --"}) {
     CHECK_THAT(outcome.out, ContainsSubstring(words));
   }
 }

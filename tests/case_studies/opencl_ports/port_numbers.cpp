@@ -29,14 +29,14 @@ void add_kind(PortNumbers& numbers, const std::string& operation, unsigned width
   add(numbers.kinds[operation + ' ' + std::to_string(width)], counts);
 }
 
-json json_of(const emulator::Costs& costs) {
+json json_of(const banks::Tally& costs) {
   return {{"accesses", costs.accesses},  {"lanes", costs.lanes},         {"passes", costs.passes},
           {"ideal_passes", costs.ideal}, {"conflicts", costs.conflicts}, {"unknown", costs.unknown}};
 }
 
 }  // namespace
 
-void add_report(PortNumbers& numbers, const emulator::Report& report) {
+void add_report(PortNumbers& numbers, const trace::Report& report) {
   for (const auto& level : report.levels) {
     json counts = json_of(level.costs);
     counts["active_lanes"] = level.active_lanes;
@@ -59,7 +59,7 @@ AllPortNumbers emulated_numbers(const CaseStudy& study, Extent extent, const ban
     }
     const Plan plan = study.plan(variant, extent, emulated_units);
     for (std::size_t i = 0; i < job.traces.size(); ++i) {
-      add_report(all[plan.launches[i].kernel], emulator::report(job.traces[i], architecture));
+      add_report(all[plan.launches[i].kernel], trace::report(job.traces[i], architecture));
     }
   }
   return all;

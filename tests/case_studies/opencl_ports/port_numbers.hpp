@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include <bankwise/emulator/report.hpp>
 #include <bankwise/study/case_study.hpp>
+#include <bankwise/trace/report.hpp>
 
 /// Sums over all blocks of all launches of a kernel.
 struct PortNumbers {
@@ -19,7 +19,7 @@ struct PortNumbers {
 using AllPortNumbers = std::map<std::string, PortNumbers>;  ///< by kernel
 
 /// Adds what the emulator says of a launch, all of whose blocks were traced.
-void add_report(PortNumbers& numbers, const bankwise::emulator::Report& report);
+void add_report(PortNumbers& numbers, const bankwise::trace::Report& report);
 
 /// The CUDA kernels in the emulator: every variant's plan once, in warps as wide as the architecture's.
 AllPortNumbers emulated_numbers(const bankwise::CaseStudy& study, bankwise::Extent extent,

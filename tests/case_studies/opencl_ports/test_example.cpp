@@ -25,7 +25,7 @@ TEST_CASE("the OpenCL example accesses local memory as the CUDA example does") {
     launch.warp = architecture.warp;
     const auto trace = emulate(linear_forward, launch, in.data(), weights.data(), out.data(), batch, inputs, outputs);
     PortNumbers cuda;
-    add_report(cuda, emulator::report(trace, architecture));
+    add_report(cuda, trace::report(trace, architecture));
     const PortNumbers opencl = checked_numbers(checked.json, name).at("linear_forward");
     INFO(name);
     CHECK(opencl.levels == cuda.levels);

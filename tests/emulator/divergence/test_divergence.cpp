@@ -67,16 +67,17 @@ std::vector<unsigned> random_input(unsigned seed) {
 /// Of each warp, in the words of the interpreter.
 std::vector<lockstep::Requests> requests(const bankwise::emulator::Trace& trace, unsigned threads) {
   std::vector<lockstep::Requests> warps((threads + trace.warp - 1) / trace.warp);
-  for (const auto& access : trace.accesses) {
+  for (const auto& step : trace.order) {
+    const auto& access = trace.patterns.at(step.pattern);
     const auto& array = trace.arrays.at(access.array);
     const bool store = access.operation == bankwise::banks::Operation::store;
     if (access.width != 4 || (!store && access.operation != bankwise::banks::Operation::load)) FAIL("not a word");
     lockstep::Request request{array.name, store, access.level, access.mask, {}};
     for (unsigned lane = 0; lane < trace.warp; ++lane) {
       if ((access.mask >> lane & 1) == 0) continue;
-      request.addresses.push_back(trace.addresses.at(access.addresses + lane) - array.offset);
+      request.addresses.push_back(access.addresses.at(lane) - array.offset);
     }
-    warps.at(access.warp).push_back(request);
+    warps.at(step.warp).push_back(request);
   }
   return warps;
 }
@@ -89,7 +90,8 @@ struct Emulated {
 Emulated emulated(const Divergence& divergence, unsigned threads, unsigned warp, const std::vector<unsigned>& input) {
   std::vector<unsigned> output(threads);
   const auto trace =
-      bankwise::emulate(divergence.kernel, {.grid = 1, .block = threads, .warp = warp}, input.data(), output.data());
+      bankwise::emulate(divergence.kernel, {.grid = 1, .block = threads, .warp = warp, .record_order = true},
+                        input.data(), output.data());
   return {requests(trace, threads), output};
 }
 

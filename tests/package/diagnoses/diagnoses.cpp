@@ -94,7 +94,7 @@ int main() {
   show(half_of_the_warp_votes);
   show(four_from_the_second);
   show(never_ends, {.step_limit = 1000});
-  show(many_accesses, {.access_limit = 1000});
+  show(many_accesses, {.record_order = true, .access_limit = 1000});
   show(far_beyond);
   show(divides);
   show(asserts);

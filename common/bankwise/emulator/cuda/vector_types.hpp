@@ -4,7 +4,7 @@
 #pragma once
 
 #include <bankwise/emulator/cuda/qualifiers.hpp>
-#include <bankwise/emulator/trace.hpp>
+#include <bankwise/emulator/dim3.hpp>
 
 namespace bankwise::cuda {
 

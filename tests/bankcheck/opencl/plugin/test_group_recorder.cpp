@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "bankcheck/opencl/plugin/group_recorder.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <random>
 #include <set>
 #include <tuple>
 
+#include <bankwise/trace/report.hpp>
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
@@ -14,15 +16,20 @@ using namespace bankwise::opencl;
 
 namespace {
 
-std::vector<const banks::Architecture*> models(const std::vector<std::string>& names) {
-  std::vector<const banks::Architecture*> found;
-  for (const std::string& name : names) found.push_back(banks::find_architecture(name));
-  return found;
-}
+/// What a launch did, on each architecture; lines by place.
+struct Launch {
+  trace::KernelTrace trace;
+  std::vector<trace::Report> tallies;
+};
 
-Launch launch_on(const std::vector<const banks::Architecture*>& architectures) {
-  Launch launch{.launches = 0};
-  for (const auto* one : architectures) launch.tallies.push_back({std::string(one->name), one->warp, {}, {}, {}});
+Launch on(GroupRecorder& recorder, const std::vector<std::string>& names) {
+  Launch launch{recorder.take(), {}};
+  for (const std::string& name : names) {
+    auto& lines = launch.tallies.emplace_back(trace::report(launch.trace, *banks::find_architecture(name))).lines;
+    std::sort(lines.begin(), lines.end(), [](auto& a, auto& b) {
+      return std::tie(a.site, a.array, a.operation, a.width) < std::tie(b.site, b.array, b.operation, b.width);
+    });
+  }
   return launch;
 }
 
@@ -30,16 +37,14 @@ const std::vector<LocalArray> two_arrays{{"a", 0}, {"b", array_stride}};
 
 /// One group in which each lane does this at once.
 Launch record(const std::vector<std::string>& names, unsigned lanes, const std::function<LaneAccess(unsigned)>& what) {
-  const auto architectures = models(names);
-  GroupRecorder recorder(architectures);
+  GroupRecorder recorder({});
   recorder.begin(0, two_arrays);
   for (unsigned lane = 0; lane < lanes; ++lane) {
     LanePath path;
     recorder.access(lane, path, what(lane));
   }
-  Launch launch = launch_on(architectures);
-  recorder.end(launch);
-  return launch;
+  recorder.end();
+  return on(recorder, names);
 }
 
 const Instruction here{{"input.cl", 3, 5}, 16, false};
@@ -54,12 +59,12 @@ TEST_CASE("lanes make accesses of the warps of each architecture") {
   REQUIRE(launch.tallies.size() == 2);
   const auto& sm_90 = launch.tallies[0];
   REQUIRE(sm_90.lines.size() == 1);
-  CHECK(sm_90.lines[0].place == here.place);
+  CHECK(sm_90.lines[0].site == here.site);
   CHECK(sm_90.lines[0].array == "a");
   CHECK(sm_90.lines[0].operation == load);
   CHECK(sm_90.lines[0].width == 4);
   CHECK(sm_90.lines[0].mixed == 0);
-  CHECK(sm_90.lines[0].tally == banks::Tally{4, 128, 4 * 32, 4, 4 * 31, 0});
+  CHECK(sm_90.lines[0].costs == banks::Tally{4, 128, 4 * 32, 4, 4 * 31, 0});
   REQUIRE(sm_90.lines[0].worst);
   CHECK(sm_90.lines[0].worst->warp == 0);
   CHECK(sm_90.lines[0].worst->mask == 0xFFFFFFFF);
@@ -67,19 +72,19 @@ TEST_CASE("lanes make accesses of the warps of each architecture") {
   CHECK(sm_90.lines[0].worst->addresses[31] == 31 * 128);
   const auto& gfx942 = launch.tallies[1];
   REQUIRE(gfx942.lines.size() == 1);
-  CHECK(gfx942.lines[0].tally.accesses == 2);
-  CHECK(gfx942.lines[0].tally.lanes == 128);
+  CHECK(gfx942.lines[0].costs.accesses == 2);
+  CHECK(gfx942.lines[0].costs.lanes == 128);
   CHECK(gfx942.lines[0].worst->mask == ~std::uint64_t{0});
-  CHECK(launch.work_groups == 1);
+  CHECK(launch.trace.blocks == 1);
 }
 
 TEST_CASE("the last warp of a group may be partial, and lanes need not be many") {
   const Launch launch = record({"sm_90", "gfx942"}, 70, [](unsigned lane) {
     return LaneAccess{&here, load, 4, 0, 4 * lane};
   });
-  CHECK(launch.tallies[0].lines.at(0).tally == banks::Tally{3, 70, 3, 3, 0, 0});
+  CHECK(launch.tallies[0].lines.at(0).costs == banks::Tally{3, 70, 3, 3, 0, 0});
   CHECK_FALSE(launch.tallies[0].lines[0].worst);
-  CHECK(launch.tallies[1].lines.at(0).tally.accesses == 2);
+  CHECK(launch.tallies[1].lines.at(0).costs.accesses == 2);
   REQUIRE(launch.tallies[0].levels.size() == 1);
   CHECK(launch.tallies[0].levels[0].active_lanes == 70);
   CHECK(launch.tallies[0].levels[0].issued_warps == 3);
@@ -88,8 +93,7 @@ TEST_CASE("the last warp of a group may be partial, and lanes need not be many")
 }
 
 TEST_CASE("what stands between two barriers is a level of its own") {
-  const auto architectures = models({"sm_90"});
-  GroupRecorder recorder(architectures);
+  GroupRecorder recorder({});
   recorder.begin(0, two_arrays);
   std::vector<LanePath> paths(64);
   for (unsigned lane = 0; lane < 64; ++lane) recorder.access(lane, paths[lane], {&here, load, 4, 0, 4 * lane});
@@ -97,18 +101,18 @@ TEST_CASE("what stands between two barriers is a level of its own") {
   recorder.barrier();  // a level in which nobody does anything
   for (unsigned lane = 0; lane < 16; ++lane) recorder.access(lane, paths[lane], {&here, load, 4, 0, 128 * lane});
   recorder.barrier();
-  Launch launch = launch_on(architectures);
-  recorder.end(launch);
+  recorder.end();
+  const Launch launch = on(recorder, {"sm_90"});
   const auto& tally = launch.tallies[0];
   REQUIRE(tally.levels.size() == 4);
-  CHECK(tally.levels[0].tally == banks::Tally{2, 64, 2, 2, 0, 0});
-  CHECK(tally.levels[1].tally == banks::Tally{});
+  CHECK(tally.levels[0].costs == banks::Tally{2, 64, 2, 2, 0, 0});
+  CHECK(tally.levels[1].costs == banks::Tally{});
   CHECK(tally.levels[1].issued_warps == 0);
-  CHECK(tally.levels[2].tally == banks::Tally{1, 16, 16, 1, 15, 0});
+  CHECK(tally.levels[2].costs == banks::Tally{1, 16, 16, 1, 15, 0});
   CHECK(tally.levels[2].active_lanes == 16);
-  CHECK(tally.levels[3].tally == banks::Tally{});
+  CHECK(tally.levels[3].costs == banks::Tally{});
   REQUIRE(tally.lines.size() == 1);
-  CHECK(tally.lines[0].tally == banks::Tally{3, 80, 18, 3, 15, 0});
+  CHECK(tally.lines[0].costs == banks::Tally{3, 80, 18, 3, 15, 0});
   CHECK(tally.lines[0].worst->level == 2);
 }
 
@@ -120,8 +124,8 @@ TEST_CASE("an access that its alignment does not allow is several") {
     });
     const auto& lines = launch.tallies[0].lines;
     REQUIRE(lines.size() == 1);
-    CHECK(lines[0].tally.lanes == 32 * lines[0].tally.accesses);
-    return std::pair(lines[0].width, lines[0].tally.accesses);
+    CHECK(lines[0].costs.lanes == 32 * lines[0].costs.accesses);
+    return std::pair(lines[0].width, lines[0].costs.accesses);
   };
   CHECK(widths(16, 16) == std::pair(16U, std::uint64_t{1}));
   CHECK(widths(16, 4) == std::pair(4U, std::uint64_t{4}));
@@ -139,7 +143,7 @@ TEST_CASE("the parts of a split access lie one behind the other") {
   const Launch launch = record({"sm_90"}, 2, [&](unsigned lane) {
     return LaneAccess{&instruction, load, 2, 0, lane == 0 ? 3U : 129U};
   });
-  CHECK(launch.tallies[0].lines.at(0).tally == banks::Tally{2, 4, 3, 2, 1, 0});
+  CHECK(launch.tallies[0].lines.at(0).costs == banks::Tally{2, 4, 3, 2, 1, 0});
   CHECK(launch.tallies[0].lines[0].worst->addresses == std::vector<std::uint32_t>{3, 129});
 }
 
@@ -151,7 +155,7 @@ TEST_CASE("lanes that go to several arrays at once are told, and the array is th
   REQUIRE(lines.size() == 1);  // lanes 32 to 39 are the second warp's first
   CHECK(lines[0].array == "b");
   CHECK(lines[0].mixed == 1);
-  CHECK(lines[0].tally == banks::Tally{2, 64, 2, 2, 0, 0});
+  CHECK(lines[0].costs == banks::Tally{2, 64, 2, 2, 0, 0});
   CHECK(launch.tallies[1].lines.at(0).mixed == 1);
   CHECK(launch.tallies[1].lines[0].array == "b");
 }
@@ -172,21 +176,20 @@ TEST_CASE("one instruction has a line for each array, operation and width") {
     return LaneAccess{lane < 32 ? &here : &narrow, load, 4, 0, 4 * lane};
   });
   REQUIRE(launch.tallies[0].lines.size() == 1);
-  CHECK(launch.tallies[0].lines[0].tally == banks::Tally{2, 64, 2, 2, 0, 0});
+  CHECK(launch.tallies[0].lines[0].costs == banks::Tally{2, 64, 2, 2, 0, 0});
 }
 
 TEST_CASE("what lanes do again on the same path is one access for each time") {
-  const auto architectures = models({"sm_90"});
-  GroupRecorder recorder(architectures);
+  GroupRecorder recorder({});
   recorder.begin(0, two_arrays);
   for (unsigned lane = 0; lane < 32; ++lane) {
     LanePath path;
     for (unsigned time = 0; time <= lane % 3; ++time) recorder.access(lane, path, {&here, load, 4, 0, 128 * time});
   }
-  Launch launch = launch_on(architectures);
-  recorder.end(launch);
+  recorder.end();
+  const Launch launch = on(recorder, {"sm_90"});
   // Each time, all have the same address: 32 lanes, then 21, then 10.
-  CHECK(launch.tallies[0].lines.at(0).tally == banks::Tally{3, 32 + 21 + 10, 3, 3, 0, 0});
+  CHECK(launch.tallies[0].lines.at(0).costs == banks::Tally{3, 32 + 21 + 10, 3, 3, 0, 0});
 }
 
 TEST_CASE("accesses without a cost are counted, and each reason is given once") {
@@ -194,46 +197,44 @@ TEST_CASE("accesses without a cost are counted, and each reason is given once") 
   const Launch launch = record({"sm_20", "sm_90"}, 96, [&](unsigned lane) {
     return LaneAccess{&instruction, banks::Operation::atomic, 4, 0, 4 * lane};
   });
-  CHECK(launch.tallies[0].lines.at(0).tally == banks::Tally{3, 96, 0, 0, 0, 3});
-  CHECK(launch.tallies[0].levels.at(0).tally.unknown == 3);
+  CHECK(launch.tallies[0].lines.at(0).costs == banks::Tally{3, 96, 0, 0, 0, 3});
+  CHECK(launch.tallies[0].levels.at(0).costs.unknown == 3);
   CHECK(launch.tallies[0].unknown.size() == 1);
-  CHECK(launch.tallies[1].lines.at(0).tally.unknown == 0);
+  CHECK(launch.tallies[1].lines.at(0).costs.unknown == 0);
   CHECK(launch.tallies[1].unknown.empty());
 }
 
 TEST_CASE("a group knows nothing of the one before it") {
-  const auto architectures = models({"sm_90"});
-  GroupRecorder recorder(architectures);
-  Launch launch = launch_on(architectures);
+  GroupRecorder recorder({});
   for (unsigned group : {7U, 3U, 5U}) {
     recorder.begin(group, two_arrays);
     std::vector<LanePath> paths(32);
     if (group == 5) recorder.barrier();
     for (unsigned lane = 0; lane < 32; ++lane) recorder.access(lane, paths[lane], {&here, load, 4, 0, 128 * lane});
-    recorder.end(launch);
+    recorder.end();
   }
-  CHECK(launch.work_groups == 3);
-  CHECK(launch.left_out == 0);
+  const Launch launch = on(recorder, {"sm_90"});
+  CHECK(launch.trace.blocks == 3);
+  CHECK(launch.trace.left_out == 0);
   const auto& tally = launch.tallies[0];
   REQUIRE(tally.lines.size() == 1);
-  CHECK(tally.lines[0].tally == banks::Tally{3, 96, 96, 3, 93, 0});
-  CHECK(tally.lines[0].worst->group == 3);
+  CHECK(tally.lines[0].costs == banks::Tally{3, 96, 96, 3, 93, 0});
+  CHECK(tally.lines[0].worst->block == 3);
   CHECK(tally.lines[0].worst->level == 0);
   REQUIRE(tally.levels.size() == 2);
-  CHECK(tally.levels[0].tally.accesses == 2);
-  CHECK(tally.levels[1].tally.accesses == 1);
+  CHECK(tally.levels[0].costs.accesses == 2);
+  CHECK(tally.levels[1].costs.accesses == 1);
 }
 
 TEST_CASE("a group that accesses nothing is a group") {
-  const auto architectures = models({"sm_90"});
-  GroupRecorder recorder(architectures);
-  Launch launch = launch_on(architectures);
+  GroupRecorder recorder({});
   recorder.begin(0, {});
-  recorder.end(launch);
-  CHECK(launch.work_groups == 1);
+  recorder.end();
+  const Launch launch = on(recorder, {"sm_90"});
+  CHECK(launch.trace.blocks == 1);
   CHECK(launch.tallies[0].lines.empty());
   REQUIRE(launch.tallies[0].levels.size() == 1);
-  CHECK(launch.tallies[0].levels[0].tally == banks::Tally{});
+  CHECK(launch.tallies[0].levels[0].costs == banks::Tally{});
 }
 
 namespace {
@@ -270,15 +271,15 @@ class SlowRecorder {
     for (const auto& [key, lanes] : together) add_access(group, std::get<0>(key), std::get<1>(key), lanes);
   }
 
-  void check(const ArchitectureTally& tally) const {
+  void check(const trace::Report& tally) const {
     REQUIRE(tally.lines.size() == lines_.size());
     auto expected = lines_.begin();
-    for (const LineTally& line : tally.lines) {
-      const LineTally& slow = (expected++)->second;
-      INFO(line.place.line << " " << line.array << " " << to_string(line.operation) << " " << line.width);
-      REQUIRE(std::tie(line.place, line.array, line.operation, line.width) ==
-              std::tie(slow.place, slow.array, slow.operation, slow.width));
-      REQUIRE(line.tally == slow.tally);
+    for (const trace::LineReport& line : tally.lines) {
+      const trace::LineReport& slow = (expected++)->second;
+      INFO(line.site.line << " " << line.array << " " << to_string(line.operation) << " " << line.width);
+      REQUIRE(std::tie(line.site, line.array, line.operation, line.width) ==
+              std::tie(slow.site, slow.array, slow.operation, slow.width));
+      REQUIRE(line.costs == slow.costs);
       REQUIRE(line.mixed == slow.mixed);
       REQUIRE(line.worst.has_value() == slow.worst.has_value());
       if (!line.worst) continue;
@@ -289,15 +290,15 @@ class SlowRecorder {
     }
     REQUIRE(tally.levels.size() == levels_.size());
     for (std::size_t i = 0; i < levels_.size(); ++i) {
-      REQUIRE(tally.levels[i].tally == levels_[i].tally);
+      REQUIRE(tally.levels[i].costs == levels_[i].costs);
       REQUIRE(tally.levels[i].active_lanes == levels_[i].active_lanes);
       REQUIRE(tally.levels[i].issued_warps == levels_[i].issued_warps);
     }
   }
 
  private:
-  static std::tuple<std::uint64_t, std::uint64_t, unsigned, unsigned> rank(const WorstAccess& worst) {
-    return {~worst.conflicts, worst.group, worst.level, worst.warp};
+  static std::tuple<std::uint64_t, std::uint64_t, unsigned, unsigned> rank(const trace::WorstAccess& worst) {
+    return {~worst.conflicts, worst.block, worst.level, worst.warp};
   }
 
   void add_access(std::uint64_t group, unsigned level, unsigned warp, const std::map<unsigned, LaneAccess>& lanes) {
@@ -306,8 +307,8 @@ class SlowRecorder {
     while (first.instruction->alignment > bytes && (bytes & (bytes - 1)) != 0) ++bytes;  // a vector of three
     while (bytes % unit != 0 || first.instruction->alignment % unit != 0) unit /= 2;
     const std::string& array = two_arrays[first.array].name;
-    LineTally& line = lines_[{first.instruction->place, array, first.operation, unit}];
-    line = {first.instruction->place, array, first.operation, unit, line.tally, line.mixed, line.worst};
+    trace::LineReport& line = lines_[{first.instruction->site, array, first.operation, unit}];
+    line = {first.instruction->site, array, first.operation, unit, line.costs, line.mixed, line.worst};
     for (unsigned part = 0; part < bytes; part += unit) {
       std::vector<std::uint32_t> addresses(architecture_.warp);
       std::uint64_t mask = 0;
@@ -319,18 +320,18 @@ class SlowRecorder {
       }
       const auto answer = banks::cost(architecture_, {first.operation, unit, mask, addresses});
       const auto* cost = std::get_if<banks::Cost>(&answer);
-      line.tally.add(mask, cost);
-      levels_[level].tally.add(mask, cost);
+      line.costs.add(mask, cost);
+      levels_[level].costs.add(mask, cost);
       line.mixed += mixed ? 1 : 0;
       if (cost == nullptr || cost->conflicts == 0) continue;
-      const WorstAccess worst{cost->conflicts, group, level, warp, mask, addresses};
+      const trace::WorstAccess worst{cost->conflicts, group, level, warp, mask, addresses};
       if (!line.worst || rank(worst) < rank(*line.worst)) line.worst = worst;
     }
   }
 
   const banks::Architecture& architecture_;
-  std::map<std::tuple<Place, std::string, banks::Operation, unsigned>, LineTally> lines_;
-  std::vector<LevelTally> levels_;
+  std::map<std::tuple<trace::Site, std::string, banks::Operation, unsigned>, trace::LineReport> lines_;
+  std::vector<trace::LevelReport> levels_;
 };
 
 /// Instructions of which two share a place, as those of one expression may.
@@ -351,14 +352,13 @@ LaneAccess random_access(std::mt19937& random) {
 
 TEST_CASE("the sums of random lanes are those of the definition") {
   const char code[2]{};  // whose addresses are a loop and a call
-  const auto architectures = models({"sm_90", "gfx942", "sm_20", "intel_xe"});
+  const std::vector<std::string> architectures{"sm_90", "gfx942", "sm_20", "intel_xe"};
   std::mt19937 random(1);
   for (int round = 0; round < 150; ++round) {
     INFO(round);
-    GroupRecorder recorder(architectures);
+    GroupRecorder recorder({});
     std::vector<SlowRecorder> slow;
-    for (const auto* one : architectures) slow.emplace_back(*one);
-    Launch launch = launch_on(architectures);
+    for (const auto& one : architectures) slow.emplace_back(*banks::find_architecture(one));
     for (const std::uint64_t group : {1U, 0U}) {
       recorder.begin(group, two_arrays);
       std::vector<Step> steps;
@@ -390,9 +390,10 @@ TEST_CASE("the sums of random lanes are those of the definition") {
         }
         if (level + 1 < levels) recorder.barrier();
       }
-      recorder.end(launch);
+      recorder.end();
       for (SlowRecorder& one : slow) one.add_group(group, steps, levels);
     }
+    const Launch launch = on(recorder, architectures);
     for (std::size_t i = 0; i < slow.size(); ++i) slow[i].check(launch.tallies[i]);
   }
 }

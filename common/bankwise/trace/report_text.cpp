@@ -5,10 +5,10 @@
 #include <fstream>
 #include <map>
 
-#include <bankwise/emulator/report.hpp>
 #include <bankwise/support/table.hpp>
+#include <bankwise/trace/report.hpp>
 
-namespace bankwise::emulator {
+namespace bankwise::trace {
 namespace {
 
 namespace fs = std::filesystem;
@@ -50,7 +50,7 @@ std::string to_text(const Report& report) {
       {"where", "access", "array", "accesses", "lanes", "passes", "ideal", "conflicts", "source"}};
   Sources sources;
   for (const LineReport& line : report.lines) {
-    const Costs& costs = line.costs;
+    const banks::Tally& costs = line.costs;
     rows.push_back({fmt::format("{}:{}", shown(line.site.file), line.site.line),
                     fmt::format("{} {}", to_string(line.operation), line.width), line.array,
                     std::to_string(costs.accesses), fmt::format("{:.1f}", double(costs.lanes) / double(costs.accesses)),
@@ -58,14 +58,17 @@ std::string to_text(const Report& report) {
                     costs.unknown > 0 ? "?" : std::to_string(costs.ideal),
                     costs.unknown > 0 ? "?" : std::to_string(costs.conflicts), sources.line(line.site)});
   }
-  std::string text = fmt::format("{} on {}, {} block{} traced\n", report.kernel, report.architecture->name,
-                                 report.blocks, report.blocks == 1 ? "" : "s");
+  std::string text;
+  for (const std::string& sentence : report.incomplete) text += fmt::format("incomplete: {}\n", sentence);
+  text += fmt::format("{} on {}, {} block{} traced\n", report.kernel, report.architecture->name, report.blocks,
+                      report.blocks == 1 ? "" : "s");
   if (!report.lines.empty()) text += format_table(rows, 3, true);
-  text += fmt::format("{} accesses: {} passes, ideal {}, conflicts {}; ALU utilization {}, SIMT efficiency {}\n",
-                      report.all.accesses, report.all.passes, report.all.ideal, report.all.conflicts,
-                      percent(report.alu_utilization), percent(report.simt_efficiency));
+  text += fmt::format("{}{} accesses: {} passes, ideal {}, conflicts {}; ALU utilization {}, SIMT efficiency {}\n",
+                      report.incomplete.empty() ? "" : "at least ", report.all.accesses, report.all.passes,
+                      report.all.ideal, report.all.conflicts, percent(report.alu_utilization),
+                      percent(report.simt_efficiency));
   for (const std::string& sentence : report.unknown) text += fmt::format("no cost: {}\n", sentence);
   return text;
 }
 
-}  // namespace bankwise::emulator
+}  // namespace bankwise::trace

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <compare>
+#include <string>
+
+namespace bankwise::opencl {
+
+/// In the source of an OpenCL program. `file` is what its compiler calls it; line and column 0: unknown.
+struct Place {
+  std::string file;
+  unsigned line = 0, column = 0;
+  auto operator<=>(const Place&) const = default;
+};
+
+}  // namespace bankwise::opencl

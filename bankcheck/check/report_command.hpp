@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "bankcheck/check/reporting.hpp"
+
+namespace bankwise::opencl {
+
+struct ReportCommand {
+  ReportOptions report;
+  std::string trace;  ///< a file, or - for stdin
+};
+
+/// Adds `bankcheck report` to the command line.
+CLI::App* declare_report(CLI::App& app, ReportCommand& options);
+
+/// Runs it. Returns exit_ok or exit_wrong. Errors: as Reporting, and UsageError for a file that is no trace.
+int report_file(const ReportCommand& options);
+
+}  // namespace bankwise::opencl

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/check/reporting.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <set>
+
+#include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/in_quotes.hpp>
+#include <bankwise/support/terminal.hpp>
+#include <bankwise/support/whole_number.hpp>
+#include <bankwise/trace/architecture_named.hpp>
+#include "bankcheck/check/sarif.hpp"
+
+namespace bankwise::opencl {
+namespace {
+
+std::vector<const banks::Architecture*> architectures_of(const ReportOptions& options) {
+  std::vector<const banks::Architecture*> all;
+  for (const std::string& name : options.architectures) {
+    const banks::Architecture* one = &architecture_named(name);
+    if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+  }
+  return all;
+}
+
+/// By what tells it apart from others of its name, or by that name, which may be several's.
+bool is(const KernelReport& kernel, const std::string& name) {
+  return name == kernel.name || name == kernel.trace.kernel;
+}
+
+/// The wanted ones. Error: UsageError for one that did not run.
+std::vector<KernelReport> selected(std::vector<KernelReport> kernels, const std::vector<std::string>& wanted) {
+  if (wanted.empty()) return kernels;
+  std::string ran;
+  for (const KernelReport& kernel : kernels) ran += (ran.empty() ? "" : ", ") + kernel.name;
+  for (const std::string& name : wanted) {
+    if (std::none_of(kernels.begin(), kernels.end(), [&](const KernelReport& kernel) { return is(kernel, name); })) {
+      throw UsageError(fmt::format("no kernel {} ran; these did: {}", in_quotes(name), ran));
+    }
+  }
+  std::erase_if(kernels, [&](const KernelReport& kernel) {
+    return std::none_of(wanted.begin(), wanted.end(), [&](const std::string& name) { return is(kernel, name); });
+  });
+  return kernels;
+}
+
+/// Error: UsageError if several outputs are stdout.
+bool takes_stdout(const ReportOptions& options) {
+  const int outputs = int(options.json == "-") + int(options.sarif == "-") + int(options.update_baseline == "-");
+  if (outputs > 1) throw UsageError("only one of --json, --sarif and --update-baseline can be stdout");
+  return outputs == 1;
+}
+
+/// What a number lacks to be one: CLI11 takes -1 for a large one.
+std::string not_a_number(const std::string& text) {
+  std::uint64_t number = 0;
+  return parse_number(text, number) ? "" : text + " is no number from 0 to 2^64-1";
+}
+
+/// An unset variable must not switch a check off.
+std::string not_a_text(const std::string& text) {
+  return text.empty() ? "it needs a value" : "";
+}
+
+/// What the trace of one kernel lacks.
+void add_incompleteness(const KernelReport& kernel, std::vector<std::string>& sentences) {
+  const trace::KernelTrace& trace = kernel.trace;
+  if (const std::uint64_t launched = launched_blocks(trace); trace.blocks < launched) {
+    sentences.push_back(
+        fmt::format("{} of the {} work-groups of {} were watched", trace.blocks, launched, kernel.name));
+  }
+  for (const trace::Report& report : kernel.reports) {
+    for (const std::string& sentence : report.incomplete) {
+      if (std::find(sentences.begin(), sentences.end(), sentence) == sentences.end()) sentences.push_back(sentence);
+    }
+  }
+}
+
+}  // namespace
+
+void tell(const std::string& sentence) {
+  std::fputs(fmt::format("bankcheck: {}\n", sentence).c_str(), stderr);
+}
+
+void declare_report_options(CLI::App& command, ReportOptions& options) {
+  const CLI::Validator number(not_a_number, ""), text(not_a_text, "");
+  command.add_option("--arch", options.architectures, "Architectures, with commas; see bankcheck archs")
+      ->delimiter(',')
+      ->capture_default_str();
+  auto* limit = command
+                    .add_option("--max-conflicts", options.max_conflicts,
+                                "Fail if a kernel has more conflicts on any of them, over all its launches")
+                    ->check(number);
+  command.add_option("--baseline", options.baseline, "Fail if a kernel has more conflicts than this CSV file says")
+      ->check(text)
+      ->excludes(limit);
+  command.add_option("--update-baseline", options.update_baseline, "Write that file, or the changed rows of it")
+      ->check(text);
+  command.add_option("--json", options.json, "Write all numbers to this file; - is stdout, and then nothing else is")
+      ->check(text);
+  command.add_option("--sarif", options.sarif, "Write the lines with conflicts to this file, for code review")
+      ->check(text);
+  command.add_option("--kernel", options.kernels, "Report kernels of this name and no others; may be given again")
+      ->take_all();
+  command.add_option("--sources", options.sources, "Folder to look for the kernels' files in")->capture_default_str();
+}
+
+Reporting::Reporting(const ReportOptions& options)
+    : options_(options),
+      quiet_(takes_stdout(options)),
+      json_("--json", options.json),
+      sarif_("--sarif", options.sarif),
+      baseline_("--update-baseline", options.update_baseline),
+      architectures_(architectures_of(options)),
+      finder_(options.sources) {
+  if (!std::filesystem::is_directory(options.sources)) {
+    throw UsageError(fmt::format("--sources {} is no folder", in_quotes(options.sources)));
+  }
+  if (!options.baseline.empty()) (void)read_baseline(options.baseline);
+}
+
+Verdict Reporting::verdict_of(const Baseline& now) const {
+  if (options_.max_conflicts) return compare(now, *options_.max_conflicts);
+  if (options_.baseline.empty()) return {};
+  return compare(now, read_baseline(options_.baseline), options_.baseline, options_.kernels.empty());
+}
+
+void Reporting::show(const RunReport& report) const {
+  if (!quiet_) OutputFile("stdout", "-").write(to_text(report, terminal_columns(), terminal_has_colour()));
+}
+
+void Reporting::show_failed(const trace::Trace& trace) {
+  show({kernel_reports(trace, architectures_, finder_), trace.command, {}});
+}
+
+void Reporting::write_sarif(const RunReport& report) const {
+  std::set<std::string> exceeded;
+  for (const KernelReport& kernel : report.kernels) {
+    if (!verdict_of(baseline_of({kernel})).exceeded.empty()) exceeded.insert(kernel.name);
+  }
+  sarif_.write(to_sarif(report.kernels, exceeded));
+  if (const auto lines = lines_without_file(report.kernels); lines > 0) {
+    tell(fmt::format("--sarif leaves out {} line{} with conflicts: no file below {} has them; see --sources", lines,
+                     lines == 1 ? "" : "s", options_.sources));
+  }
+}
+
+int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomplete) {
+  RunReport report{selected(kernel_reports(trace, architectures_, finder_), options_.kernels), trace.command,
+                   std::move(incomplete)};
+  for (const KernelReport& kernel : report.kernels) add_incompleteness(kernel, report.incomplete);
+  const Baseline now = baseline_of(report.kernels);
+  Verdict verdict = verdict_of(now);
+  const bool limited = options_.max_conflicts || !options_.baseline.empty();
+  if (limited || baseline_) {
+    for (const std::string& sentence : report.incomplete) verdict.exceeded.push_back("incomplete: " + sentence);
+  }
+  show(report);
+  json_.write(to_json(report));
+  if (sarif_) write_sarif(report);
+  if (baseline_ && report.incomplete.empty()) {
+    const std::string& path = options_.update_baseline;
+    const Baseline old = path != "-" && std::filesystem::exists(path) ? read_baseline(path) : Baseline();
+    baseline_.write(to_csv(updated(old, now, options_.kernels.empty())));
+  }
+  if (baseline_ && !report.incomplete.empty()) tell("--update-baseline is not written: the trace is incomplete");
+  for (const std::string& remark : verdict.remarks) tell(remark);
+  for (const std::string& sentence : verdict.exceeded) tell(sentence);
+  return verdict.exceeded.empty() ? exit_ok : exit_wrong;
+}
+
+}  // namespace bankwise::opencl

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+//
+// What all checkers do once they have a trace: report it, hold it against limits, write it down.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <bankwise/support/output_file.hpp>
+#include <bankwise/trace/trace.hpp>
+#include "bankcheck/check/baseline.hpp"
+#include "bankcheck/check/kernel_report.hpp"
+
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11 has named it
+class App;
+}
+
+namespace bankwise::opencl {
+
+struct ReportOptions {
+  std::vector<std::string> architectures{"sm_90"}, kernels;
+  std::optional<std::uint64_t> max_conflicts;
+  std::string baseline, update_baseline, json, sarif, sources = ".";
+};
+
+/// Adds --arch, --max-conflicts and so on to a command.
+void declare_report_options(CLI::App& command, ReportOptions& options);
+
+/// A line on stderr.
+void tell(const std::string& sentence);
+
+/// Looks at all options before minutes are spent. Errors: UsageError.
+class Reporting {
+ public:
+  explicit Reporting(const ReportOptions& options);
+
+  /// Whether one of the outputs is stdout: then nothing else is.
+  bool quiet() const { return quiet_; }
+  /// By the model's own names, each once.
+  const std::vector<const banks::Architecture*>& architectures() const { return architectures_; }
+
+  /// Prints and writes all that was asked for. `incomplete` says why kernels may have done more than the trace has.
+  /// Returns exit_ok, or exit_wrong if a limit is exceeded, or cannot be held against an incomplete trace. Errors:
+  /// UsageError for architectures and kernels that the trace lacks, std::runtime_error for an output that cannot be
+  /// written.
+  int finish(const trace::Trace& trace, std::vector<std::string> incomplete);
+
+  /// Prints what there is of a run that failed, and writes nothing.
+  void show_failed(const trace::Trace& trace);
+
+ private:
+  void show(const RunReport& report) const;
+  Verdict verdict_of(const Baseline& now) const;
+  void write_sarif(const RunReport& report) const;
+
+  const ReportOptions& options_;
+  bool quiet_;
+  OutputFile json_, sarif_, baseline_;
+  std::vector<const banks::Architecture*> architectures_;
+  SourceFinder finder_;
+};
+
+}  // namespace bankwise::opencl

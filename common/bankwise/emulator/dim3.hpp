@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+namespace bankwise::emulator {
+
+/// Sizes and positions as CUDA counts them; x runs fastest.
+struct Dim3 {
+  unsigned x = 1, y = 1, z = 1;
+  constexpr Dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+  constexpr std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+  bool operator==(const Dim3&) const = default;
+};
+
+}  // namespace bankwise::emulator

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/trace/builder.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include <bankwise/trace/warps.hpp>
+
+namespace bankwise::trace {
+namespace {
+
+std::uint64_t mixed_in(std::uint64_t hash, std::uint64_t value) {
+  return std::rotl((hash ^ value) * 0x9E3779B97F4A7C15, 29);
+}
+
+std::uint64_t hash_of(const Pattern& pattern) {
+  std::uint64_t hash = mixed_in(pattern.mask, std::uint64_t{pattern.site} << 32 | pattern.array);
+  hash = mixed_in(hash, std::uint64_t{pattern.level} << 32 | unsigned(pattern.operation) << 8 | pattern.width << 1 |
+                            (pattern.is_loop ? 1 : 0));
+  for (const std::uint32_t address : pattern.addresses) hash = mixed_in(hash, address);
+  return hash;
+}
+
+bool same(const Pattern& a, const Pattern& b) {
+  return a.mask == b.mask && a.site == b.site && a.array == b.array && a.level == b.level &&
+         a.operation == b.operation && a.width == b.width && a.is_loop == b.is_loop && a.addresses == b.addresses &&
+         a.lane_arrays == b.lane_arrays;
+}
+
+void normalize(std::vector<std::uint32_t>& of_lanes, std::uint64_t mask) {
+  if (of_lanes.empty()) return;
+  of_lanes.resize(banks::max_lanes - unsigned(std::countl_zero(mask)));
+  for (std::size_t lane = 0; lane < of_lanes.size(); ++lane) {
+    if ((mask >> lane & 1) == 0) of_lanes[lane] = 0;
+  }
+}
+
+std::size_t bytes_of(const Pattern& pattern) {
+  constexpr std::size_t index = 64;  // an entry of the hash table
+  return sizeof(Pattern) + index + 4 * (pattern.addresses.size() + pattern.lane_arrays.size());
+}
+
+/// Number of a value in a list, where it may be new.
+template <class Value>
+std::uint32_t number_of(const Value& value, std::vector<Value>& list, std::map<Value, std::uint32_t>& numbers) {
+  const auto [found, is_new] = numbers.try_emplace(value, std::uint32_t(list.size()));
+  if (is_new) list.push_back(value);
+  return found->second;
+}
+
+/// The entry of a key in a list, where it may be new.
+template <class Value, class Key>
+Value& entry_of(const Key& key, Value fresh, std::vector<Value>& list, std::map<Key, std::size_t>& index) {
+  const auto [found, is_new] = index.try_emplace(key, list.size());
+  if (is_new) list.push_back(std::move(fresh));
+  return list[found->second];
+}
+
+}  // namespace
+
+void normalize(Pattern& pattern) {
+  normalize(pattern.addresses, pattern.mask);
+  normalize(pattern.lane_arrays, pattern.mask);
+}
+
+void renumber(Pattern& pattern, const std::vector<std::uint32_t>& sites, const std::vector<std::uint32_t>& arrays) {
+  pattern.site = sites.at(pattern.site);
+  pattern.array = arrays.at(pattern.array);
+  if (pattern.lane_arrays.empty()) return;
+  banks::for_each_lane(pattern.mask,
+                       [&](unsigned lane) { pattern.lane_arrays[lane] = arrays.at(pattern.lane_arrays[lane]); });
+}
+
+Builder::Builder(KernelTrace head, Bound bound) : bound_(std::move(bound)) {
+  const KernelTrace content = head;
+  trace_ = std::move(head);
+  for (auto* list : {&trace_.left_out, &trace_.copied_bytes, &trace_.blocks, &trace_.excess_accesses}) *list = 0;
+  trace_.sites.clear();
+  trace_.arrays.clear();
+  trace_.patterns.clear();
+  trace_.participants.clear();
+  trace_.basic_blocks.clear();
+  trace_.excess.clear();
+  trace_.shapes.clear();
+  add(content);
+}
+
+std::uint32_t Builder::site(const Site& site) {
+  return number_of(site, trace_.sites, sites_);
+}
+
+std::uint32_t Builder::array(const Array& array) {
+  return number_of(array, trace_.arrays, arrays_);
+}
+
+std::uint32_t Builder::use(std::uint32_t level) {
+  level = std::min(level, max_levels - 1);
+  trace_.levels = std::max(trace_.levels, level + 1);
+  return level;
+}
+
+std::optional<std::uint32_t> Builder::add(const Pattern& pattern) {
+  if (use(pattern.level) != pattern.level) {
+    Pattern at_last_level = pattern;
+    at_last_level.level = max_levels - 1;
+    return add(at_last_level);
+  }
+  const std::uint64_t hash = hash_of(pattern);
+  const auto [begin, end] = patterns_.equal_range(hash);
+  for (auto at = begin; at != end; ++at) {
+    Pattern& known = trace_.patterns[at->second];
+    if (!same(known, pattern)) continue;
+    if (pattern.count > 0) known.first = known.count == 0 ? pattern.first : std::min(known.first, pattern.first);
+    known.count += pattern.count;
+    return at->second;
+  }
+  const std::size_t bytes = bytes_of(pattern);
+  if (bytes_ + bytes > bound_.bytes) {
+    add_excess(pattern);
+    return std::nullopt;
+  }
+  bytes_ += bytes;
+  const auto number = std::uint32_t(trace_.patterns.size());
+  patterns_.emplace(hash, number);
+  trace_.patterns.push_back(pattern);
+  return number;
+}
+
+void Builder::add_excess(const Pattern& pattern) {
+  trace_.excess_accesses += pattern.count;
+  for (const banks::Architecture* architecture : bound_.architectures) {
+    const unsigned warps = warps_in(trace_, *architecture);
+    if (warps == 0) continue;
+    std::uint64_t accesses = pattern.count;  // of the trace's warps: with the first part
+    for_each_warp(pattern, trace_.warp, warps, *architecture, [&](const WarpAccess& one) {
+      Excess excess{pattern.site,
+                    one.array,
+                    pattern.operation,
+                    pattern.width,
+                    pattern.level,
+                    std::string(architecture->name),
+                    std::exchange(accesses, 0),
+                    one.mixed ? pattern.count : 0,
+                    {},
+                    {}};
+      excess.tally.add(one.access.mask, one.cost(), pattern.count);
+      if (const auto* why = std::get_if<std::string>(&one.answer)) excess.why_unknown = *why;
+      add(excess);
+    });
+  }
+}
+
+void Builder::add(const Participants& participants) {
+  const std::uint32_t level = use(participants.level);
+  entry_of(std::pair(level, participants.mask), {level, participants.mask, 0}, trace_.participants, participants_)
+      .count += participants.count;
+}
+
+void Builder::add(const BasicBlock& block) {
+  const std::uint32_t level = use(block.level);
+  BasicBlock& sum =
+      entry_of(std::pair(level, block.site), {block.site, level, 0, 0}, trace_.basic_blocks, basic_blocks_);
+  sum.issued += block.issued;
+  sum.lanes += block.lanes;
+}
+
+void Builder::add(const Excess& excess) {
+  const std::uint32_t level = use(excess.level);
+  Excess fresh{excess.site, excess.array, excess.operation, excess.width, level, excess.architecture, 0, 0, {}, {}};
+  const ExcessKey key{excess.site, excess.array, excess.operation, excess.width, level, excess.architecture};
+  Excess& sum = entry_of(key, std::move(fresh), trace_.excess, excess_);
+  sum.accesses += excess.accesses;
+  sum.mixed += excess.mixed;
+  sum.tally.add(excess.tally);
+  if (sum.why_unknown.empty()) sum.why_unknown = excess.why_unknown;
+}
+
+void Builder::add(const Shape& shape) {
+  const auto same = [&](const Shape& known) { return known.threads == shape.threads && known.block == shape.block; };
+  const auto found = std::find_if(trace_.shapes.begin(), trace_.shapes.end(), same);
+  if (found != trace_.shapes.end()) {
+    found->launches += shape.launches;
+  } else {
+    trace_.shapes.push_back(shape);
+  }
+}
+
+Builder::Numbers Builder::add(const KernelTrace& other) {
+  std::vector<std::uint32_t> sites, arrays;
+  for (const Site& one : other.sites) sites.push_back(site(one));
+  for (const Array& one : other.arrays) arrays.push_back(array(one));
+  return add_with(other, sites, arrays);
+}
+
+Builder::Numbers Builder::add_with(const KernelTrace& other, const std::vector<std::uint32_t>& sites,
+                                   const std::vector<std::uint32_t>& arrays) {
+  Numbers numbers;
+  const std::uint64_t launches = launches_of(trace_);
+  for (Pattern pattern : other.patterns) {
+    renumber(pattern, sites, arrays);
+    pattern.first.launch += launches;
+    numbers.push_back(add(pattern));
+  }
+  for (const Participants& one : other.participants) add(one);
+  for (BasicBlock one : other.basic_blocks) {
+    one.site = sites.at(one.site);
+    add(one);
+  }
+  for (Excess one : other.excess) {
+    one.site = sites.at(one.site);
+    one.array = arrays.at(one.array);
+    add(one);
+  }
+  for (const Shape& shape : other.shapes) add(shape);
+  trace_.knows_code &= other.knows_code;
+  trace_.blocks += other.blocks;
+  trace_.levels = std::max(trace_.levels, other.levels);
+  trace_.copied_bytes += other.copied_bytes;
+  trace_.left_out += other.left_out;
+  trace_.excess_accesses += other.excess_accesses;
+  return numbers;
+}
+
+std::optional<std::uint32_t> Builder::change_operation(std::uint32_t pattern, banks::Operation to,
+                                                       const Occurrence& first) {
+  --trace_.patterns[pattern].count;
+  Pattern other = trace_.patterns[pattern];
+  other.operation = to;
+  other.count = 1;
+  other.first = first;
+  return add(other);
+}
+
+KernelTrace Builder::take() {
+  std::vector<std::uint32_t> numbers;
+  std::uint32_t next = 0;
+  for (const Pattern& pattern : trace_.patterns) numbers.push_back(pattern.count > 0 ? next++ : 0);
+  std::erase_if(trace_.patterns, [](const Pattern& pattern) { return pattern.count == 0; });
+  for (Step& step : trace_.order) step.pattern = numbers[step.pattern];
+  return std::move(trace_);
+}
+
+void put_in_order(KernelTrace& kernel) {
+  // Sorts a list by a key, and returns the new numbers of its elements.
+  const auto sort_and_number = [](auto& list, auto key) {
+    std::vector<std::uint32_t> order(list.size()), numbers(list.size());
+    for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return key(list[a]) < key(list[b]); });
+    auto sorted = std::exchange(list, {});
+    for (std::uint32_t i = 0; i < order.size(); ++i) {
+      list.push_back(std::move(sorted[order[i]]));
+      numbers[order[i]] = i;
+    }
+    return numbers;
+  };
+  const auto patterns = sort_and_number(kernel.patterns, [](const Pattern& pattern) {
+    const Occurrence& first = pattern.first;
+    return std::tuple(first.launch, first.block, first.number, first.warp);
+  });
+  for (Step& step : kernel.order) step.pattern = patterns[step.pattern];
+  const auto value = [](const auto& element) -> const auto& {
+    return element;
+  };
+  const auto sites = sort_and_number(kernel.sites, value), arrays = sort_and_number(kernel.arrays, value);
+  for (Pattern& pattern : kernel.patterns) renumber(pattern, sites, arrays);
+  for (BasicBlock& block : kernel.basic_blocks) block.site = sites[block.site];
+  for (Excess& excess : kernel.excess) {
+    excess.site = sites[excess.site];
+    excess.array = arrays[excess.array];
+  }
+  const auto sort_by = [](auto& list, auto key) {
+    std::sort(list.begin(), list.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  };
+  sort_by(kernel.participants, [](const Participants& one) { return std::pair(one.level, one.mask); });
+  sort_by(kernel.basic_blocks, [](const BasicBlock& one) { return std::pair(one.level, one.site); });
+  sort_by(kernel.excess, [](const Excess& one) {
+    return std::tuple(one.architecture, one.level, one.site, one.array, one.operation, one.width);
+  });
+}
+
+}  // namespace bankwise::trace

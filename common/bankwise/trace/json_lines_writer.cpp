@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <bit>
+#include <nlohmann/json.hpp>
+
+#include <bankwise/trace/json_lines.hpp>
+
+namespace bankwise::trace {
+namespace {
+
+/// Programs write any bytes into their sources, and JSON holds Unicode alone.
+std::string json_text(std::string_view text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string hexadecimal(std::uint64_t mask) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text = "\"";
+  for (int shift = (63 - std::countl_zero(mask | 1)) / 4 * 4; shift >= 0; shift -= 4)
+    text += digits[mask >> shift & 15];
+  return text + '"';
+}
+
+/// A JSON object or array, made piece by piece: a document of nlohmann's takes ten times as long.
+class Line {
+ public:
+  /// The beginning of a line of a process.
+  Line(std::string& text, const char* record, std::uint64_t process) : text_(text) {
+    text_ += "{\"record\":\"";
+    text_ += record;
+    text_ += '"';
+    if (process != 0) number("process", process);
+  }
+  ~Line() { text_ += "}\n"; }
+  Line(const Line&) = delete;
+  Line& operator=(const Line&) = delete;
+
+  Line& raw(const char* key, std::string_view value) {
+    text_ += ",\"";
+    text_ += key;
+    text_ += "\":";
+    text_ += value;
+    return *this;
+  }
+  Line& number(const char* key, std::uint64_t value) { return raw(key, std::to_string(value)); }
+  Line& text(const char* key, std::string_view value) { return raw(key, json_text(value)); }
+  Line& flag(const char* key, bool value) { return raw(key, value ? "true" : "false"); }
+  /// `each(element)` is its JSON.
+  template <class List, class Each>
+  Line& list(const char* key, const List& values, Each each) {
+    raw(key, "[");
+    bool first = true;
+    for (const auto& value : values) {
+      if (!first) text_ += ',';
+      first = false;
+      text_ += each(value);
+    }
+    text_ += ']';
+    return *this;
+  }
+
+ private:
+  std::string& text_;
+};
+
+/// "[1,2]" of numbers, and of JSON that is ready.
+template <class... Values>
+std::string row(const Values&... values) {
+  std::string text = "[";
+  const auto add = [&](const auto& value) {
+    if (text.size() > 1) text += ',';
+    if constexpr (std::is_integral_v<std::decay_t<decltype(value)>>) {
+      text += std::to_string(value);
+    } else {
+      text += value;
+    }
+  };
+  (add(values), ...);
+  return text + ']';
+}
+
+template <class Number>
+std::string decimal(const Number& number) {
+  return std::to_string(number);
+}
+
+void define(Line& line, const Site& site) {
+  line.text("file", site.file).number("line", site.line).number("column", site.column).text("function", site.function);
+  if (site.pc) line.number("pc", *site.pc);
+}
+
+void define(Line& line, const Array& array) {
+  line.text("name", array.name).number("offset", array.offset).number("bytes", array.bytes);
+}
+
+/// The difference of neighbours, if it is the same everywhere.
+std::optional<std::int64_t> step_of(const std::vector<std::uint32_t>& addresses) {
+  if (addresses.size() < 3) return std::nullopt;
+  const std::int64_t step = std::int64_t{addresses[1]} - addresses[0];
+  for (std::size_t i = 2; i < addresses.size(); ++i) {
+    if (std::int64_t{addresses[i]} - addresses[i - 1] != step) return std::nullopt;
+  }
+  return step;
+}
+
+std::vector<std::uint32_t> of_active(const std::vector<std::uint32_t>& of_lanes, std::uint64_t mask) {
+  std::vector<std::uint32_t> active;
+  if (!of_lanes.empty()) banks::for_each_lane(mask, [&](unsigned lane) { active.push_back(of_lanes[lane]); });
+  return active;
+}
+
+void define(Line& line, const Pattern& pattern) {
+  line.number("site", pattern.site).number("array", pattern.array).text("operation", to_string(pattern.operation));
+  line.number("width", pattern.width).number("level", pattern.level).raw("mask", hexadecimal(pattern.mask));
+  const auto addresses = of_active(pattern.addresses, pattern.mask);
+  if (const auto step = step_of(addresses)) {
+    line.number("address", addresses.front()).raw("step", std::to_string(*step));
+  } else {
+    line.list("addresses", addresses, decimal<std::uint32_t>);
+  }
+  if (!pattern.lane_arrays.empty()) {
+    line.list("lane_arrays", of_active(pattern.lane_arrays, pattern.mask), decimal<std::uint32_t>);
+  }
+  if (pattern.is_loop) line.flag("is_loop", true);
+}
+
+std::string json_of(const Shape& shape) {
+  const auto& [x, y, z] = shape.threads;
+  return row(row(x, y, z), row(shape.block[0], shape.block[1], shape.block[2]), shape.launches);
+}
+
+std::string json_of(const banks::Tally& tally) {
+  return row(tally.accesses, tally.lanes, tally.passes, tally.ideal, tally.conflicts, tally.unknown);
+}
+
+/// What of a launch is none of a pattern; `sites` and `arrays` are their numbers in the file.
+void put_sums(Line& line, const KernelTrace& launches, const std::vector<std::uint32_t>& sites,
+              const std::vector<std::uint32_t>& arrays) {
+  line.list("shapes", launches.shapes, [](const Shape& shape) { return json_of(shape); });
+  line.number("blocks", launches.blocks).number("levels", launches.levels);
+  if (launches.copied_bytes > 0) line.number("copied_bytes", launches.copied_bytes);
+  if (launches.left_out > 0) line.number("left_out", launches.left_out);
+  line.list("participants", launches.participants,
+            [](const Participants& one) { return row(one.level, hexadecimal(one.mask), one.count); });
+  if (!launches.basic_blocks.empty()) {
+    line.list("basic_blocks", launches.basic_blocks,
+              [&](const BasicBlock& one) { return row(sites[one.site], one.level, one.issued, one.lanes); });
+  }
+  if (launches.excess_accesses == 0) return;
+  line.number("excess_accesses", launches.excess_accesses);
+  line.list("excess", launches.excess, [&](const Excess& one) {
+    return row(sites[one.site], arrays[one.array], json_text(to_string(one.operation)), one.width, one.level,
+               json_text(one.architecture), one.accesses, one.mixed, json_of(one.tally), json_text(one.why_unknown));
+  });
+}
+
+}  // namespace
+
+std::string header_line(const Trace& trace) {
+  std::string text = "{\"bankwise_trace\":" + std::to_string(format_version) + ",\"maker\":" + json_text(trace.maker) +
+                     ",\"revision\":" + json_text(trace.revision) + ",\"command\":[";
+  for (std::size_t i = 0; i < trace.command.size(); ++i) text += (i > 0 ? "," : "") + json_text(trace.command[i]);
+  return text + "]}\n";
+}
+
+std::string process_line(std::uint64_t process) {
+  std::string text;
+  Line(text, "process", process);
+  return text;
+}
+
+std::string error_line(std::string_view sentence) {
+  std::string text;
+  Line(text, "error", 0).text("text", sentence);
+  return text;
+}
+
+std::uint32_t Writer::define_source(std::string_view text, std::string& lines) {
+  if (const auto found = sources_.find(text); found != sources_.end()) return found->second;
+  const auto number = std::uint32_t(sources_.size());
+  Line(lines, "source", process_).number("source", number).text("text", text);
+  sources_.emplace(text, number);
+  return number;
+}
+
+Writer::Kernel& Writer::kernel_for(const Key& key, const KernelTrace& launches, std::string& lines) {
+  if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second;
+  const KernelTrace head{.warp = launches.warp, .splits = launches.splits};
+  Kernel& kernel =
+      kernels_.emplace(key, Kernel{next_kernel_++, Builder(head, {~std::size_t{0}, {}}), {}}).first->second;
+  Line line(lines, "kernel", process_);
+  line.number("kernel", kernel.number).text("name", launches.kernel).text("options", launches.options);
+  if (const auto source = std::get<2>(key); source != no_source) line.number("source", source);
+  line.number("warp", launches.warp).flag("splits", launches.splits).flag("knows_code", launches.knows_code);
+  return kernel;
+}
+
+std::string Writer::lines_of(const KernelTrace& launches, std::string_view source) {
+  std::string lines;
+  const std::uint32_t source_number = source.empty() ? no_source : define_source(source, lines);
+  const Key key{launches.kernel, launches.options, source_number, launches.warp, launches.splits, launches.knows_code};
+  Kernel& kernel = kernel_for(key, launches, lines);
+  Builder& known = kernel.known;
+  const auto define_if_new = [&](const char* record, std::size_t before, const auto& list) {
+    if (list.size() == before) return;
+    Line line(lines, record, process_);
+    define(line.number("kernel", kernel.number).number(record, before), list.back());
+  };
+  std::vector<std::uint32_t> sites, arrays;
+  for (const Site& site : launches.sites) {
+    const std::size_t before = known.trace().sites.size();
+    sites.push_back(known.site(site));
+    define_if_new("site", before, known.trace().sites);
+  }
+  for (const Array& array : launches.arrays) {
+    const std::size_t before = known.trace().arrays.size();
+    arrays.push_back(known.array(array));
+    define_if_new("array", before, known.trace().arrays);
+  }
+  std::vector<std::pair<std::uint32_t, const Pattern*>> patterns;
+  for (const Pattern& pattern : launches.patterns) {
+    Pattern one = pattern;
+    one.count = 0;
+    renumber(one, sites, arrays);
+    const std::size_t before = known.trace().patterns.size();
+    patterns.emplace_back(known.add(one).value(), &pattern);
+    define_if_new("pattern", before, known.trace().patterns);
+  }
+  std::sort(patterns.begin(), patterns.end());
+  std::string launch;
+  {
+    Line line(launch, "launch", process_);
+    line.number("kernel", kernel.number);
+    line.list("patterns", patterns, [](const auto& entry) {
+      const auto& [number, pattern] = entry;
+      const Occurrence& first = pattern->first;
+      return row(number, pattern->count, first.launch, first.block, first.warp, first.number);
+    });
+    put_sums(line, launches, sites, arrays);
+  }
+  if (launch == kernel.last) {
+    Line(lines, "again", process_).number("kernel", kernel.number);
+  } else {
+    lines += launch;
+    kernel.last = std::move(launch);
+  }
+  // Too many to remember: the kernel gets another number next time, under which all are defined again.
+  if (known.trace().patterns.size() > max_patterns_) kernels_.erase(key);
+  return lines;
+}
+
+std::string to_json_lines(const Trace& trace) {
+  std::string text = header_line(trace);
+  Writer writer;
+  for (const KernelTrace& kernel : trace.kernels) {
+    text += writer.lines_of(kernel, kernel.source == no_source ? "" : trace.sources.at(kernel.source));
+  }
+  for (const std::string& sentence : trace.errors) text += error_line(sentence);
+  Line(text, "end", 0).number("lines", std::uint64_t(std::count(text.begin(), text.end(), '\n')));
+  return text;
+}
+
+}  // namespace bankwise::trace

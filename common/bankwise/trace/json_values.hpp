@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+//
+// Internal to common/bankwise/trace: the values of a record, of which none is believed.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include <bankwise/banks/access.hpp>
+
+namespace bankwise::trace {
+
+using nlohmann::json;
+
+/// What is wrong with a line: one sentence, without the place.
+struct Wrong {
+  std::string sentence;
+};
+[[noreturn]] void wrong(std::string sentence);
+
+std::uint64_t number_of(const json& value, const std::string& what, std::uint64_t max);
+std::string text_of(const json& value, const std::string& what);
+std::uint64_t mask_of(const json& value, unsigned lanes);
+banks::Operation operation_of(const json& value);
+unsigned width_of(const json& value);
+std::uint32_t level_of(const json& value);
+
+/// A record, by its keys.
+class Object {
+ public:
+  explicit Object(const json& object) : object_(object) {
+    if (!object.is_object()) wrong("it is no object");
+  }
+  bool has(const char* key) const { return object_.contains(key); }
+  const json& at(const char* key) const {
+    const auto found = object_.find(key);
+    if (found == object_.end()) wrong(fmt::format("it has no {}", key));
+    return *found;
+  }
+  std::uint64_t number(const char* key, std::uint64_t max) const { return number_of(at(key), key, max); }
+  std::uint64_t number_or(const char* key, std::uint64_t otherwise, std::uint64_t max) const {
+    return has(key) ? number(key, max) : otherwise;
+  }
+  std::string text(const char* key) const { return text_of(at(key), key); }
+  bool flag(const char* key) const {
+    if (!at(key).is_boolean()) wrong(fmt::format("{} is neither true nor false", key));
+    return at(key).get<bool>();
+  }
+  /// The elements, each an array of `size`; any number of them with 0.
+  const json& list(const char* key, std::size_t size = 0) const {
+    const json& list = at(key);
+    if (!list.is_array()) wrong(fmt::format("{} is no list", key));
+    for (const json& element : list) {
+      if (size > 0 && (!element.is_array() || element.size() != size)) {
+        wrong(fmt::format("{} has an element that is no list of {}", key, size));
+      }
+    }
+    return list;
+  }
+
+ private:
+  const json& object_;
+};
+
+/// The number of something that was defined before.
+std::uint32_t known(const json& value, const char* what, std::size_t defined);
+/// Numbers of what a kernel has are given in order, so that one that comes twice, or too late, is noticed.
+void check_next(const Object& record, const char* key, std::size_t next);
+
+/// One number for each active lane, put where the lanes are.
+template <class Number>
+std::vector<std::uint32_t> of_lanes(const json& list, const char* what, std::uint64_t mask, Number number) {
+  if (list.size() != std::size_t(std::popcount(mask))) {
+    wrong(fmt::format("{} has {} numbers for {} active lanes", what, list.size(), std::popcount(mask)));
+  }
+  std::vector<std::uint32_t> all(banks::max_lanes - unsigned(std::countl_zero(mask)));
+  std::size_t next = 0;
+  banks::for_each_lane(mask, [&](unsigned lane) { all[lane] = number(list[next++]); });
+  return all;
+}
+
+/// Of all lanes up to the last active one, from a list or from steps.
+std::vector<std::uint32_t> addresses_of(const Object& record, std::uint64_t mask);
+
+}  // namespace bankwise::trace

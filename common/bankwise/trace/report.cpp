@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/trace/report.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <stdexcept>
+#include <tuple>
+
+#include <bankwise/trace/warps.hpp>
+
+namespace bankwise::trace {
+namespace {
+
+unsigned warps_or_throw(const KernelTrace& trace, const banks::Architecture& architecture) {
+  const unsigned warps = warps_in(trace, architecture);
+  if (warps > 0) return warps;
+  throw std::invalid_argument(
+      fmt::format("{} has warps of {} lanes, and the trace's have {}; emulate with Launch::warp = {}",
+                  architecture.name, architecture.warp, trace.warp, architecture.warp));
+}
+
+void add_sentence(std::vector<std::string>& all, const std::string& sentence) {
+  if (std::find(all.begin(), all.end(), sentence) == all.end()) all.push_back(sentence);
+}
+
+class Lines {
+ public:
+  Lines(const KernelTrace& trace, std::vector<LineReport>& lines) : trace_(trace), lines_(lines) {}
+
+  /// The compiler may have made several instructions of a line, and they are one for the reader.
+  std::size_t number_of(std::uint32_t site, std::uint32_t array, banks::Operation operation, unsigned width) {
+    const auto [found, is_new] = numbers_.try_emplace({site, array, operation, width}, 0);
+    if (!is_new) return found->second;
+    const Site& place = trace_.sites[site];
+    const std::string& name = trace_.arrays[array].name;
+    const auto [line, is_new_line] =
+        index_.try_emplace({place.file, place.line, place.column, place.pc, name, operation, width}, lines_.size());
+    if (is_new_line) {
+      lines_.push_back({place, name, operation, width, {}, 0, {}});
+      ranks_.emplace_back();
+    }
+    return found->second = line->second;
+  }
+
+  void add(const Pattern& pattern, const WarpAccess& one, unsigned warps) {
+    const std::size_t number = number_of(pattern.site, one.array, pattern.operation, pattern.width);
+    LineReport& line = lines_[number];
+    line.costs.add(one.access.mask, one.cost(), pattern.count);
+    if (one.mixed) line.mixed += pattern.count;
+    if (one.cost() == nullptr || one.cost()->conflicts == 0) return;
+    const Occurrence& first = pattern.first;
+    const std::uint32_t warp = first.warp * warps + one.number;
+    const Rank rank{
+        ~std::uint64_t{one.cost()->conflicts}, first.block, pattern.level, warp, first.launch, first.number};
+    if (line.worst && ranks_[number] <= rank) return;
+    ranks_[number] = rank;
+    const auto lanes = one.access.addresses;
+    line.worst = {one.cost()->conflicts,       first.block, pattern.level, warp, one.access.mask,
+                  {lanes.begin(), lanes.end()}};
+  }
+
+ private:
+  using Rank = std::tuple<std::uint64_t, std::uint64_t, std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t>;
+
+  const KernelTrace& trace_;
+  std::vector<LineReport>& lines_;
+  std::vector<Rank> ranks_;  // of the worst access of each line
+  std::map<std::tuple<std::uint32_t, std::uint32_t, banks::Operation, unsigned>, std::size_t> numbers_;
+  std::map<std::tuple<std::string, unsigned, unsigned, std::optional<std::uint64_t>, std::string, banks::Operation,
+                      unsigned>,
+           std::size_t>
+      index_;
+};
+
+banks::Tally& of_kind(Report& report, banks::Operation operation) {
+  if (operation == banks::Operation::load) return report.loads;
+  return operation == banks::Operation::store ? report.stores : report.atomics;
+}
+
+void add_to_sums(Report& report, std::uint32_t level, banks::Operation operation, const banks::Tally& tally) {
+  report.levels[level].costs.add(tally);
+  of_kind(report, operation).add(tally);
+  report.all.add(tally);
+}
+
+void add_participants(Report& report, const Participants& one, unsigned warps) {
+  const unsigned lanes = report.warp;
+  for (unsigned i = 0; i < warps; ++i) {
+    const std::uint64_t mask = lanes_in(one.mask, lanes, i);
+    report.levels[one.level].active_lanes += one.count * unsigned(std::popcount(mask));
+    report.levels[one.level].issued_warps += mask != 0 ? one.count : 0;
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> incompleteness(const KernelTrace& trace, const banks::Architecture& architecture) {
+  std::vector<std::string> sentences;
+  std::uint64_t costed = 0;
+  for (const Excess& excess : trace.excess) costed += excess.architecture == architecture.name ? excess.accesses : 0;
+  if (costed < trace.excess_accesses) {
+    sentences.push_back(fmt::format("{} accesses of {} did not fit into the trace, and have no cost on {}",
+                                    trace.excess_accesses - costed, trace.kernel, architecture.name));
+  }
+  if (trace.left_out > 0) {
+    sentences.push_back(fmt::format("{} makes too many accesses between two barriers: {} of them were left out",
+                                    trace.kernel, trace.left_out));
+  }
+  return sentences;
+}
+
+Report report(const KernelTrace& trace, const banks::Architecture& architecture) {
+  const unsigned warps = warps_or_throw(trace, architecture);
+  Report report{.architecture = &architecture,
+                .kernel = trace.kernel,
+                .warp = trace.warp / warps,
+                .blocks = trace.blocks,
+                .levels = std::vector<LevelReport>(trace.levels),
+                .incomplete = incompleteness(trace, architecture)};
+  Lines lines(trace, report.lines);
+  for (const Pattern& pattern : trace.patterns) {
+    for_each_warp(pattern, trace.warp, warps, architecture, [&](const WarpAccess& one) {
+      if (const auto* sentence = std::get_if<std::string>(&one.answer)) add_sentence(report.unknown, *sentence);
+      banks::Tally tally;
+      tally.add(one.access.mask, one.cost(), pattern.count);
+      add_to_sums(report, pattern.level, pattern.operation, tally);
+      lines.add(pattern, one, warps);
+    });
+  }
+  for (const Excess& excess : trace.excess) {
+    if (excess.architecture != architecture.name) continue;
+    if (excess.tally.unknown > 0) add_sentence(report.unknown, excess.why_unknown);
+    add_to_sums(report, excess.level, excess.operation, excess.tally);
+    LineReport& line = report.lines[lines.number_of(excess.site, excess.array, excess.operation, excess.width)];
+    line.costs.add(excess.tally);
+    line.mixed += excess.mixed;
+  }
+  for (const Participants& one : trace.participants) add_participants(report, one, warps);
+  for (std::uint32_t i = 0; i < trace.levels; ++i) {
+    report.levels[i].level = i;
+    report.levels[i].alu_utilization = report.levels[i].costs.utilization(report.warp);
+  }
+  report.alu_utilization = report.all.utilization(report.warp);
+  std::uint64_t lanes = 0, issued = 0;
+  for (const BasicBlock& block : trace.basic_blocks) {
+    lanes += block.lanes;
+    issued += block.issued;
+  }
+  if (issued > 0) report.simt_efficiency = double(lanes) / (double(issued) * report.warp);
+  return report;
+}
+
+}  // namespace bankwise::trace
+
+namespace bankwise {
+
+std::uint64_t conflicts(const trace::KernelTrace& trace, std::string_view architecture) {
+  const banks::Architecture* found = banks::find_architecture(architecture);
+  if (found == nullptr) {
+    throw std::invalid_argument(fmt::format("there is no architecture '{}'; bankcheck archs shows all", architecture));
+  }
+  const trace::Report report = trace::report(trace, *found);
+  if (!report.incomplete.empty()) throw std::invalid_argument(report.incomplete.front());
+  if (report.all.unknown > 0) throw std::invalid_argument(report.unknown.front());
+  return report.all.conflicts;
+}
+
+}  // namespace bankwise

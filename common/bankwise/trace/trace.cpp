@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/trace/trace.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace bankwise::trace {
+namespace {
+
+constexpr std::uint64_t saturated = std::numeric_limits<std::uint64_t>::max();
+
+std::uint64_t times(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? saturated : product;
+}
+
+}  // namespace
+
+std::uint64_t blocks_of(const Shape& shape) {
+  std::uint64_t blocks = 1;
+  for (std::size_t i = 0; i < shape.threads.size(); ++i) {
+    const std::uint64_t size = std::max<std::uint64_t>(1, shape.block[i]), threads = shape.threads[i];
+    blocks = times(blocks, threads / size + (threads % size != 0 ? 1 : 0));
+  }
+  return blocks;
+}
+
+std::uint64_t launches_of(const KernelTrace& kernel) {
+  std::uint64_t launches = 0;
+  for (const Shape& shape : kernel.shapes) launches += shape.launches;
+  return launches;
+}
+
+std::uint64_t launched_blocks(const KernelTrace& kernel) {
+  std::uint64_t blocks = 0;
+  for (const Shape& shape : kernel.shapes) {
+    if (__builtin_add_overflow(blocks, times(blocks_of(shape), shape.launches), &blocks)) return saturated;
+  }
+  return blocks;
+}
+
+std::uint64_t accesses_of(const KernelTrace& kernel) {
+  std::uint64_t accesses = kernel.excess_accesses;
+  for (const Pattern& pattern : kernel.patterns) accesses += pattern.count;
+  return accesses;
+}
+
+}  // namespace bankwise::trace

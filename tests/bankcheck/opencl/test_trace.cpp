@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+//
+// Traces of whole programs: reported later, on whatever architecture, they say what the run itself says.
+#include <algorithm>
+
+#include "checked_program.hpp"
+#include "tests/catch_any.hpp"
+
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+/// Warps of 32, 64, 64, 32 and 16 lanes.
+constexpr const char* architectures[]{"sm_90", "gfx942", "hd5870", "sm_13", "intel_xe"};
+
+/// Made by a run on sm_90.
+struct Traced {
+  ScratchDirectory scratch;
+  std::string path = (scratch.path() / "t.jsonl").string();
+  Outcome outcome;
+
+  explicit Traced(const std::string& command)
+      : outcome(bankcheck("opencl --json - --trace " + path + " -- " + command)) {}
+};
+
+/// Both outputs, without what the program prints.
+struct Reports {
+  std::string text, json;
+};
+
+Reports reports_of(const std::string& before, const std::string& after) {
+  const ScratchDirectory scratch;
+  const std::string json = (scratch.path() / "r.json").string();
+  const Outcome outcome = bankcheck(before + " --sources '" PROGRAM_SOURCES "' --json " + json + " " + after);
+  INFO(outcome.err);
+  CHECK(outcome.code == 0);
+  return {outcome.out, text_of(json)};
+}
+
+std::string first_lines(const std::string& text, std::size_t lines) {
+  std::size_t end = 0;
+  while (lines-- > 0) end = text.find('\n', end) + 1;
+  return text.substr(0, end);
+}
+
+}  // namespace
+
+TEST_CASE("a trace reported later equals the run's own report, byte for byte, on other architectures, too") {
+  for (const char* name : {"shapes", "types", "transpose", "divergence", "histogram", "two_contexts"}) {
+    INFO(name);
+    const Traced traced(program(name));
+    REQUIRE(traced.outcome.code == 0);
+    std::string all;
+    for (const char* one : architectures) all += (all.empty() ? "" : ",") + std::string(one);
+    const Reports direct = reports_of("opencl --arch " + all, "-- " + program(name));
+    const Reports later = reports_of("report --arch " + all, traced.path);
+    CHECK(later.json == direct.json);
+    CHECK(direct.text.ends_with(later.text));
+    CHECK_THAT(later.text, ContainsSubstring("launch"));
+  }
+}
+
+TEST_CASE("limits, baselines and SARIF of a trace are those of the run") {
+  const std::string two_kernels = program("cmd_two_kernels");
+  const Traced traced(two_kernels);
+  const std::string says = "program says:\n";
+  for (const std::string options :
+       {"--max-conflicts 0", "--max-conflicts 62", "--kernel row", "--kernel colum", "--update-baseline -",
+        "--sarif - --sources '" PROGRAM_SOURCES "'", "--arch sm_90,gfx942 --max-conflicts 0 --kernel column"}) {
+    INFO(options);
+    const Outcome direct = bankcheck("opencl " + options + " -- " + two_kernels);
+    const Outcome later = bankcheck("report " + options + " " + traced.path);
+    CHECK(later.code == direct.code);
+    CHECK((direct.out == says + later.out || direct.out == later.out));
+    CHECK((direct.err == later.err || direct.err == says + later.err));
+  }
+}
+
+TEST_CASE("a trace from stdin") {
+  const Traced traced(program("cmd_two_kernels"));
+  const Outcome outcome = bankcheck("report -", "cat " + traced.path + " |");
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out.starts_with("column: 1 launch, 1 work-group of 64 work-items\n"));
+}
+
+TEST_CASE("a trace that was cut is reported as incomplete, and holds no limit") {
+  const Traced traced(program("cmd_two_kernels"));
+  const std::string text = text_of(traced.path);
+  const auto lines = std::size_t(std::count(text.begin(), text.end(), '\n'));
+  const ScratchDirectory scratch;
+  const std::string cut = (scratch.path() / "cut.jsonl").string(), baseline = (scratch.path() / "b.csv").string();
+  std::ofstream(cut) << first_lines(text, lines - 1);
+  const Outcome outcome = bankcheck("report --kernel row " + cut);
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out.starts_with("incomplete: " + cut +
+                                " has no last line: it was cut, and what came after is missing\n\nrow: 1 launch"));
+  CHECK_THAT(outcome.out, ContainsSubstring(">=0"));
+  const Outcome limited = bankcheck("report --kernel row --max-conflicts 0 " + cut);
+  CHECK(limited.code == 1);
+  CHECK_THAT(limited.err, ContainsSubstring("bankcheck: incomplete: " + cut + " has no last line"));
+  const Outcome update = bankcheck("report --update-baseline " + baseline + " " + cut);
+  CHECK(update.code == 1);
+  CHECK_THAT(update.err, ContainsSubstring("--update-baseline is not written: the trace is incomplete"));
+  CHECK_FALSE(std::filesystem::exists(baseline));
+  const auto json = nlohmann::json::parse(bankcheck("report --json - " + cut).out);
+  CHECK(json.at("incomplete").size() == 1);
+}
+
+TEST_CASE("a program that fails leaves the trace of what it did, which says that it failed") {
+  const Traced traced(program("fail_modes") + " exit5");
+  CHECK(traced.outcome.code == 3);
+  const Outcome outcome = bankcheck("report " + traced.path);
+  CHECK(outcome.code == 0);
+  CHECK_THAT(outcome.out, Catch::Matchers::StartsWith("incomplete: the program "));
+  CHECK_THAT(outcome.out, ContainsSubstring("failed: it ended with exit code 5"));
+  CHECK_THAT(outcome.out, ContainsSubstring("good: 1 launch, 1 work-group"));
+  CHECK(bankcheck("report --max-conflicts 1000000 " + traced.path).code == 1);
+}
+
+TEST_CASE("accesses beyond the patterns of a launch are costed where they were asked for, and said elsewhere") {
+  // Room for two patterns.
+  const ScratchDirectory scratch;
+  const std::string trace = (scratch.path() / "t").string();
+  const Checked checked = check(program("histogram"), "--trace " + trace, "BANKWISE_PATTERN_BYTES=1500");
+  REQUIRE(checked.outcome.code == 0);
+  const Checked whole = check(program("histogram"));
+  for (const auto& kernel : whole.json.at("kernels")) {
+    const auto& a = kernel.at("architectures").at(0);
+    const auto& b = checked.on(kernel.at("kernel"));
+    for (const char* number : {"accesses", "passes", "ideal_passes", "conflicts", "lanes", "levels"}) {
+      INFO(number);
+      CHECK(a.at(number) == b.at(number));
+    }
+  }
+  const Outcome same = bankcheck("report --max-conflicts 100000000 " + trace);
+  CHECK(same.code == 0);
+  CHECK(checked.outcome.out.ends_with(same.out));
+  const Outcome other = bankcheck("report --arch gfx942 --max-conflicts 100000000 " + trace);
+  CHECK(other.code == 1);
+  CHECK_THAT(other.out, Catch::Matchers::StartsWith("incomplete: "));
+  CHECK_THAT(other.out, ContainsSubstring("did not fit into the trace, and have no cost on gfx942"));
+}
+
+TEST_CASE("files that are no traces, and bad options, are refused in one sentence") {
+  const ScratchDirectory scratch;
+  const std::string file = (scratch.path() / "t").string();
+  check_fails("report", 2, "trace is required");
+  check_fails("report /nowhere/t", 2, "cannot read /nowhere/t");
+  check_fails("report " + scratch.path().string(), 2, "cannot read " + scratch.path().string());
+  std::ofstream(file) << "my notes\n";
+  check_fails("report " + file, 2, file + ":1: it is no trace of bankwise");
+  std::ofstream(file) << R"({"bankwise_trace":1,"maker":"","revision":"","command":[]})"
+                      << "\n{}\n";
+  check_fails("report " + file, 2, file + ":2: it has no record");
+  std::ofstream(file) << R"({"bankwise_trace":1,"maker":"","revision":"","command":[]})"
+                      << "\n"
+                      << R"({"record":"end","lines":1})"
+                      << "\n";
+  check_fails("report " + file, 2, "has no kernel");
+  check_fails("report --arch sm_9O " + file, 2, "there is no architecture 'sm_9O'; did you mean 'sm_90'?");
+  check_fails("opencl --trace - -- true", 2, "--trace needs a file");
+  check_fails("opencl --trace /nowhere/t -- true", 2, "cannot write --trace");
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+//
+// The input is a file. It is a trace or none, which is said in a sentence with a line; a trace is written, read and
+// written again as the same, and is reported on every architecture that its warps allow.
+#include <sstream>
+#include <stdexcept>
+
+#include <bankwise/trace/json_lines.hpp>
+#include <bankwise/trace/report.hpp>
+#include "fuzz.hpp"
+
+using namespace bankwise;
+
+namespace {
+
+/// As much as a test has time for.
+bool is_small(const trace::KernelTrace& kernel) {
+  return kernel.levels <= 1000 && kernel.patterns.size() <= 100;
+}
+
+void check_report(const trace::KernelTrace& kernel, const banks::Architecture& architecture) {
+  try {
+    const trace::Report report = trace::report(kernel, architecture);
+    fuzz::require(report.all.passes >= report.all.ideal, "passes are at least ideal");
+    fuzz::require(report.all.unknown == 0 || !report.unknown.empty() || !kernel.excess.empty(),
+                  "a reason for each unknown cost");
+    banks::Tally lines, levels;
+    for (const auto& line : report.lines) lines.add(line.costs);
+    for (const auto& level : report.levels) levels.add(level.costs);
+    fuzz::require(lines == report.all && levels == report.all, "lines and levels add up to all");
+    to_text(report);
+  } catch (const std::invalid_argument&) {  // warps of another width
+    fuzz::require(!kernel.splits || kernel.warp % architecture.warp != 0,
+                  "warps that divide the trace's have a report");
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::istringstream file(std::string(reinterpret_cast<const char*>(data), size));
+  trace::TraceFile found;
+  try {
+    found = trace::read_json_lines(file, "f");
+  } catch (const trace::BadLine& bad) {
+    const std::string place = "f:" + std::to_string(bad.line) + ": ";
+    fuzz::require(std::string_view(bad.what()).starts_with(place), "a line", bad.what());
+    fuzz::require(fuzz::is_sentence(bad.what()), "one sentence", bad.what());
+    return 0;
+  }
+  const std::string once = to_json_lines(found.trace);
+  std::istringstream again(once);
+  const trace::TraceFile same = trace::read_json_lines(again, "again");
+  fuzz::require(same.closed && same.cut_line == 0, "what is written is whole", once);
+  fuzz::require(to_json_lines(same.trace) == once, "what is written is read as it was", once);
+  for (const trace::KernelTrace& kernel : found.trace.kernels) {
+    if (!is_small(kernel)) continue;
+    for (const banks::Architecture& architecture : banks::architectures()) check_report(kernel, architecture);
+  }
+  return 0;
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+//
+// Traces that are small enough to be worked out by hand.
+#pragma once
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <bankwise/banks/architecture.hpp>
+#include <bankwise/trace/builder.hpp>
+#include <bankwise/trace/json_lines.hpp>
+
+namespace small {
+
+using namespace bankwise;
+
+inline const banks::Architecture& on(const char* name) {
+  return *banks::find_architecture(name);
+}
+
+/// Loads of words, so many bytes apart, by the lanes of the mask; site and array 0.
+inline trace::Pattern loads(std::uint32_t step, std::uint64_t mask = 0xFFFFFFFF, std::uint64_t count = 1) {
+  trace::Pattern pattern{.mask = mask, .count = count};
+  for (std::uint32_t lane = 0; lane < banks::max_lanes; ++lane) pattern.addresses.push_back(step * lane);
+  normalize(pattern);
+  return pattern;
+}
+
+/// A builder with a site and an array.
+inline trace::Builder builder(unsigned warp = 32, bool splits = false, trace::Bound bound = {}) {
+  trace::Builder builder({.kernel = "k", .warp = warp, .splits = splits}, std::move(bound));
+  builder.site({.file = "k.cl", .line = 3, .column = 5, .function = "k"});
+  builder.array({"tile", 0, 4096});
+  builder.add(trace::Shape{{64, 1, 1}, {64, 1, 1}, 1});
+  builder.trace().blocks = 1;
+  return builder;
+}
+
+/// A kernel of which no field has its usual value.
+inline trace::KernelTrace full_kernel() {
+  trace::Builder all({.kernel = "transpose<\"x\">",
+                      .options = "-D N=3",
+                      .source = 0,
+                      .warp = 64,
+                      .splits = true,
+                      .knows_code = false,
+                      .blocks = 7,
+                      .levels = 9,
+                      .copied_bytes = 11,
+                      .left_out = 13,
+                      .excess_accesses = 15},
+                     {});
+  all.site({.file = "/a b/k.cl", .line = 12, .column = 34, .function = "f"});
+  all.site({.file = "?", .function = "g", .pc = 0x120});
+  all.array({"tile", 0, 1000});
+  all.array({"other", 65536, 0});
+  trace::Pattern first = loads(128, ~std::uint64_t{0}, 17);
+  first.first = {5, 1, 1, 40};
+  trace::Pattern second{.site = 1,
+                        .array = 1,
+                        .operation = banks::Operation::atomic_cas,
+                        .width = 8,
+                        .level = 8,
+                        .mask = 0x8000000000000005,
+                        .is_loop = true,
+                        .addresses = std::vector<std::uint32_t>(64),
+                        .lane_arrays = std::vector<std::uint32_t>(64),
+                        .count = 19,
+                        .first = {6, 2, 0, 41}};
+  second.addresses[0] = 65540, second.addresses[2] = 0xFFFFFFF8, second.addresses[63] = 12;
+  second.lane_arrays[0] = 1, second.lane_arrays[2] = 1;
+  for (const trace::Pattern& pattern : {first, second}) all.add(pattern);
+  all.add(trace::Participants{8, 0xF0F, 21});
+  all.add(trace::BasicBlock{1, 2, 23, 29});
+  all.add(trace::Excess{0, 1, banks::Operation::store, 2, 3, "gfx942", 15, 1, {30, 31, 36, 33, 3, 4}, "nobody knows."});
+  all.add(trace::Shape{{64, 2, 1}, {32, 2, 1}, 2});
+  all.add(trace::Shape{{65, 1, 3}, {32, 1, 1}, 1});
+  return all.take();
+}
+
+inline trace::Trace full_trace() {
+  return {"bankcheck opencl", "1.2.3",       {"./program", "a b", ""}, {"kernel void k() {}\n// \"quoted\"\n"},
+          {full_kernel()},    {"it crashed"}};
+}
+
+inline trace::TraceFile read(const std::string& text) {
+  std::istringstream file(text);
+  return trace::read_json_lines(file, "f");
+}
+
+}  // namespace small

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/trace/builder.hpp>
+
+#include <bankwise/trace/report.hpp>
+#include "small_trace.hpp"
+#include "tests/catch_any.hpp"
+
+using namespace bankwise;
+using namespace small;
+using trace::Builder;
+using trace::Pattern;
+
+TEST_CASE("the same access is one pattern, and its first occurrence the smallest") {
+  Builder all = builder();
+  Pattern one = loads(4);
+  one.first = {3, 1, 0, 9};
+  CHECK(all.add(one) == 0U);
+  one.first = {2, 7, 0, 1};
+  CHECK(all.add(one) == 0U);
+  one.first = {2, 7, 0, 5};
+  one.count = 10;
+  CHECK(all.add(one) == 0U);
+  const auto trace = all.take();
+  REQUIRE(trace.patterns.size() == 1);
+  CHECK(trace.patterns[0].count == 12);
+  CHECK(trace.patterns[0].first == trace::Occurrence{2, 7, 0, 1});
+  CHECK(accesses_of(trace) == 12);
+}
+
+TEST_CASE("whatever differs is another pattern") {
+  Builder all = builder();
+  all.site({.file = "k.cl", .line = 4});
+  all.array({"other", 4096, 4096});
+  Pattern two_arrays = loads(4);
+  two_arrays.lane_arrays.assign(32, 0);
+  two_arrays.lane_arrays[31] = 1;
+  std::vector<Pattern> different{loads(4), loads(8), loads(4, 0x7FFFFFFF), two_arrays};
+  for (int i = 0; i < 6; ++i) different.push_back(loads(4));
+  different[4].site = 1;
+  different[5].array = 1;
+  different[6].operation = banks::Operation::store;
+  different[7].width = 2;
+  different[8].level = 1;
+  different[9].is_loop = true;
+  for (int time = 0; time < 2; ++time) {
+    for (std::uint32_t i = 0; i < different.size(); ++i) CHECK(all.add(different[i]) == i);
+  }
+  CHECK(all.take().patterns.size() == different.size());
+}
+
+TEST_CASE("what inactive lanes have makes no difference once normalized") {
+  Pattern one = loads(4, 0b101), other = one;
+  other.addresses = {0, 77, 8, 99};
+  normalize(other);
+  CHECK(other.addresses == one.addresses);
+  CHECK(other.addresses == std::vector<std::uint32_t>{0, 0, 8});
+}
+
+TEST_CASE("beyond the bound accesses are costed on the architectures that were asked for, and none is lost") {
+  // Both ways on the same accesses: 60 patterns, of which each occurs as often as its number says.
+  const std::vector<const banks::Architecture*> architectures{&on("sm_90"), &on("gfx942")};
+  Builder whole = builder(64, true), bounded = builder(64, true, {5000, architectures});
+  for (std::uint32_t i = 1; i <= 60; ++i) {
+    Pattern one = loads(4 * i, i % 2 == 0 ? ~std::uint64_t{0} : 0xFFFFFFFF00, i);
+    one.level = i % 3;
+    one.first.number = i;
+    whole.add(one);
+    bounded.add(one);
+  }
+  const auto expected = whole.take(), found = bounded.take();
+  CHECK(found.patterns.size() < 12);
+  CHECK(found.patterns.size() > 4);
+  CHECK(accesses_of(found) == accesses_of(expected));
+  CHECK(accesses_of(found) == 60 * 61 / 2);
+  for (const auto* architecture : architectures) {
+    INFO(architecture->name);
+    const auto a = trace::report(expected, *architecture), b = trace::report(found, *architecture);
+    CHECK(a.all == b.all);
+    CHECK(b.all.conflicts > 0);
+    REQUIRE(a.lines.size() == b.lines.size());
+    CHECK(a.lines[0].costs == b.lines[0].costs);
+    for (std::size_t i = 0; i < 3; ++i) CHECK(a.levels[i].costs == b.levels[i].costs);
+    CHECK(b.incomplete.empty());
+  }
+  // Nobody asked for this one.
+  const auto other = trace::report(found, on("intel_xe"));
+  REQUIRE(other.incomplete.size() == 1);
+  CHECK_THAT(other.incomplete[0], Catch::Matchers::ContainsSubstring("have no cost on intel_xe"));
+  CHECK_THROWS_AS(conflicts(found, "intel_xe"), std::invalid_argument);
+  CHECK_NOTHROW(conflicts(found, "sm_90"));
+}
+
+TEST_CASE("excess without a cost is unknown, and says why") {
+  Builder all = builder(32, false, {0, {&on("sm_20")}});
+  Pattern atomic = loads(4);
+  atomic.operation = banks::Operation::atomic;
+  CHECK_FALSE(all.add(atomic).has_value());
+  const auto report = trace::report(all.take(), on("sm_20"));
+  CHECK(report.all.unknown == 1);
+  CHECK(report.unknown.size() == 1);
+  CHECK(report.atomics.accesses == 1);
+}
+
+TEST_CASE("traces of one kernel add up, whatever their numbers of sites and arrays") {
+  Builder one = builder(), other = builder();
+  const auto site = other.site({.file = "k.cl", .line = 1});
+  const auto array = other.array({"a", 8192, 4});
+  one.add(loads(4));
+  Pattern moved = loads(4);
+  moved.site = site;
+  moved.array = array;
+  moved.first = {1, 0, 0, 3};
+  other.add(moved);
+  other.add(loads(4, 0xFFFFFFFF, 5));
+  other.add(trace::Participants{0, 3, 2});
+  other.add(trace::BasicBlock{site, 0, 10, 20});
+  other.trace().left_out = 2;
+  other.trace().copied_bytes = 100;
+  other.trace().knows_code = false;
+
+  // The first has them the other way round.
+  Builder sum({.kernel = "k"});
+  sum.array({"a", 8192, 4});
+  sum.site({.file = "k.cl", .line = 1});
+  sum.add(one.take());
+  sum.add(other.take());
+  const auto trace = sum.take();
+  CHECK(launches_of(trace) == 2);
+  REQUIRE(trace.shapes.size() == 1);
+  CHECK(trace.blocks == 2);
+  CHECK(trace.left_out == 2);
+  CHECK(trace.copied_bytes == 100);
+  CHECK_FALSE(trace.knows_code);
+  REQUIRE(trace.patterns.size() == 2);
+  CHECK(trace.patterns[0].count == 6);
+  CHECK(trace.patterns[0].first.launch == 0);
+  CHECK(trace.arrays[trace.patterns[0].array].name == "tile");
+  CHECK(trace.sites[trace.patterns[1].site].line == 1);
+  CHECK(trace.arrays[trace.patterns[1].array].name == "a");
+  CHECK(trace.patterns[1].first == trace::Occurrence{1, 0, 1, 3});  // of the second launch
+  REQUIRE(trace.basic_blocks.size() == 1);
+  CHECK(trace.sites[trace.basic_blocks[0].site].line == 1);
+  REQUIRE(trace.participants.size() == 1);
+}
+
+TEST_CASE("an access that turns out to be another operation is counted as that") {
+  Builder all = builder();
+  Pattern increment = loads(0, 0xFFFFFFFF, 2);
+  increment.operation = banks::Operation::atomic_inc;
+  const auto number = all.add(increment);
+  REQUIRE(number);
+  CHECK(all.change_operation(*number, banks::Operation::atomic, {0, 0, 0, 7}) == 1U);
+  CHECK(all.trace().patterns[0].count == 1);
+  all.change_operation(*number, banks::Operation::atomic, {0, 0, 0, 3});
+  const auto trace = all.take();
+  REQUIRE(trace.patterns.size() == 1);  // nothing is left of the other
+  CHECK(trace.patterns[0].operation == banks::Operation::atomic);
+  CHECK(trace.patterns[0].count == 2);
+  CHECK(trace.patterns[0].first.number == 3);
+}
+
+TEST_CASE("levels beyond those that a trace tells apart count in the last one") {
+  Builder all = builder();
+  Pattern late = loads(4);
+  late.level = 3'000'000'000;
+  all.add(late);
+  all.add(trace::Participants{late.level, 1, 1});
+  const auto trace = all.take();
+  CHECK(trace.levels == trace::max_levels);
+  CHECK(trace.patterns[0].level == trace::max_levels - 1);
+  CHECK(trace.participants[0].level == trace::max_levels - 1);
+}
+
+TEST_CASE("the order of a trace does not depend on what was added first") {
+  const auto added = [](bool backwards) {
+    Builder all({.kernel = "k"});
+    std::vector<Pattern> patterns;
+    for (std::uint32_t i = 0; i < 5; ++i) {
+      const std::uint32_t line = backwards ? 4 - i : i;
+      Pattern one = loads(4 * line);
+      one.site = all.site({.file = "k.cl", .line = line});
+      one.array = all.array({std::to_string(line), 0, 0});
+      one.first.number = 10 - line;
+      all.add(one);
+      all.add(trace::Participants{0, line + 1, 1});
+    }
+    auto trace = all.take();
+    put_in_order(trace);
+    return to_json_lines({"", "", {}, {}, {trace}, {}});
+  };
+  CHECK(added(true) == added(false));
+}
+
+TEST_CASE("blocks are counted, and a number that is too large is the largest") {
+  CHECK(blocks_of(trace::Shape{{65, 3, 1}, {32, 2, 1}, 1}) == 6);
+  CHECK(blocks_of(trace::Shape{{~std::uint64_t{0}, ~std::uint64_t{0}, 1}, {1, 1, 1}, 1}) == ~std::uint64_t{0});
+  CHECK(blocks_of(trace::Shape{{8, 1, 1}, {0, 1, 1}, 1}) == 8);
+}

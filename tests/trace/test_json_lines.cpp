@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/trace/json_lines.hpp>
+
+#include <algorithm>
+
+#include <bankwise/trace/report.hpp>
+#include "small_trace.hpp"
+#include "tests/catch_any.hpp"
+
+using namespace bankwise;
+using namespace small;
+using trace::Trace;
+using trace::TraceFile;
+using trace::Writer;
+
+namespace {
+
+/// The file of these lines, without its last.
+std::string open_file(const std::string& lines) {
+  return header_line(Trace{"test", "", {}, {}, {}, {}}) + lines;
+}
+
+trace::KernelTrace launch(std::uint32_t step, std::uint64_t count = 1) {
+  auto all = builder();
+  auto one = loads(step, 0xFFFFFFFF, count);
+  all.add(one);
+  all.add(trace::Participants{0, 0xFFFFFFFF, count});
+  return all.take();
+}
+
+}  // namespace
+
+TEST_CASE("a trace comes back from its file as it was, in every field") {
+  const Trace written = full_trace();
+  const std::string text = to_json_lines(written);
+  const TraceFile file = read(text);
+  CHECK(file.closed);
+  CHECK(file.cut_line == 0);
+  CHECK(to_json_lines(file.trace) == text);
+  const Trace& trace = file.trace;
+  CHECK(trace.maker == "bankcheck opencl");
+  CHECK(trace.revision == "1.2.3");
+  CHECK(trace.command == written.command);
+  CHECK(trace.sources == written.sources);
+  CHECK(trace.errors == written.errors);
+  REQUIRE(trace.kernels.size() == 1);
+  const trace::KernelTrace &a = written.kernels[0], &b = trace.kernels[0];
+  CHECK(b.kernel == a.kernel);
+  CHECK(b.options == a.options);
+  CHECK(b.source == 0);
+  CHECK(b.warp == 64);
+  CHECK(b.splits);
+  CHECK_FALSE(b.knows_code);
+  CHECK(b.blocks == 7);
+  CHECK(b.levels == 9);
+  CHECK(b.copied_bytes == 11);
+  CHECK(b.left_out == 13);
+  CHECK(b.excess_accesses == 15);
+  CHECK(launches_of(b) == 3);
+  CHECK(launched_blocks(b) == launched_blocks(a));
+  REQUIRE(b.patterns.size() == 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const trace::Pattern &x = a.patterns[i], &y = b.patterns[i];
+    CHECK(a.sites[x.site] == b.sites[y.site]);
+    CHECK(a.arrays[x.array] == b.arrays[y.array]);
+    CHECK(y.operation == x.operation);
+    CHECK(y.width == x.width);
+    CHECK(y.level == x.level);
+    CHECK(y.mask == x.mask);
+    CHECK(y.is_loop == x.is_loop);
+    CHECK(y.addresses == x.addresses);
+    CHECK(y.count == x.count);
+    CHECK(y.first == x.first);
+  }
+  REQUIRE(b.patterns[1].lane_arrays.size() == 64);
+  CHECK(b.arrays[b.patterns[1].lane_arrays[2]].name == "other");
+  CHECK(b.arrays[b.patterns[1].lane_arrays[63]].name == "tile");
+  REQUIRE(b.participants.size() == 1);
+  CHECK(b.participants[0].mask == 0xF0F);
+  CHECK(b.participants[0].count == 21);
+  REQUIRE(b.basic_blocks.size() == 1);
+  CHECK(b.basic_blocks[0].lanes == 29);
+  REQUIRE(b.excess.size() == 1);
+  CHECK(b.excess[0].tally == banks::Tally{30, 31, 36, 33, 3, 4});
+  CHECK(b.excess[0].architecture == "gfx942");
+  CHECK(b.excess[0].why_unknown == "nobody knows.");
+  CHECK(b.excess[0].accesses == 15);
+  CHECK(b.excess[0].mixed == 1);
+}
+
+TEST_CASE("reports of a file are those of what was written, on every architecture") {
+  const TraceFile file = read(to_json_lines(full_trace()));
+  for (const auto& architecture : banks::architectures()) {
+    const auto a = trace::report(full_kernel(), architecture), b = trace::report(file.trace.kernels[0], architecture);
+    CHECK(to_text(a) == to_text(b));
+  }
+}
+
+TEST_CASE("what was defined is not defined again, and a launch like the one before is one short line") {
+  Writer writer;
+  const std::string first = writer.lines_of(launch(4), "source"), second = writer.lines_of(launch(4), "source"),
+                    third = writer.lines_of(launch(8), "source");
+  CHECK(std::count(first.begin(), first.end(), '\n') == 6);  // source, kernel, site, array, pattern, launch
+  CHECK(second == "{\"record\":\"again\",\"kernel\":0}\n");
+  CHECK(std::count(third.begin(), third.end(), '\n') == 2);  // pattern, launch
+  std::string lines = first;
+  for (int i = 0; i < 10000; ++i) lines += writer.lines_of(launch(4), "source");
+  CHECK(lines.size() < 500000);
+  const TraceFile file = read(open_file(lines));
+  REQUIRE(file.trace.kernels.size() == 1);
+  const trace::KernelTrace& kernel = file.trace.kernels[0];
+  CHECK(launches_of(kernel) == 10001);
+  CHECK(kernel.blocks == 10001);
+  REQUIRE(kernel.patterns.size() == 1);
+  CHECK(kernel.patterns[0].count == 10001);
+  CHECK(kernel.patterns[0].first.launch == 0);
+  CHECK(kernel.participants.at(0).count == 10001);
+}
+
+TEST_CASE("a writer that cannot remember all patterns defines them again, and counts stay right") {
+  Writer writer(0, 3);
+  std::string lines;
+  for (std::uint32_t i = 0; i < 40; ++i) lines += writer.lines_of(launch(4 * (i % 10)), "");
+  const TraceFile file = read(open_file(lines));
+  REQUIRE(file.trace.kernels.size() == 1);
+  CHECK(file.trace.kernels[0].patterns.size() == 10);
+  for (const auto& pattern : file.trace.kernels[0].patterns) CHECK(pattern.count == 4);
+  CHECK(launches_of(file.trace.kernels[0]) == 40);
+}
+
+TEST_CASE("processes have numbers of their own, and one kernel of all of them is one") {
+  Writer parent(7), child(8), later(7);
+  const std::string lines = trace::process_line(7) + parent.lines_of(launch(4), "s") + trace::process_line(8) +
+                            child.lines_of(launch(8), "other") + parent.lines_of(launch(4), "s") +
+                            child.lines_of(launch(4), "s") + trace::process_line(7) + later.lines_of(launch(4, 3), "s");
+  const TraceFile file = read(open_file(lines));
+  CHECK(file.processes == 3);
+  CHECK_FALSE(file.closed);
+  REQUIRE(file.trace.kernels.size() == 2);  // by source
+  CHECK(file.trace.sources == std::vector<std::string>{"s", "other"});
+  CHECK(launches_of(file.trace.kernels[0]) == 4);
+  REQUIRE(file.trace.kernels[0].patterns.size() == 1);
+  CHECK(file.trace.kernels[0].patterns[0].count == 6);
+  CHECK(launches_of(file.trace.kernels[1]) == 1);
+}
+
+TEST_CASE("a file that was cut is read to where it was cut, and is not closed") {
+  const std::string text = to_json_lines(full_trace());
+  const auto lines = std::uint64_t(std::count(text.begin(), text.end(), '\n'));
+  std::uint64_t line = 1;
+  for (std::size_t length = 1; length < text.size(); ++length) {
+    INFO(length);
+    const bool at_line = text[length - 1] == '\n';
+    line += at_line ? 1 : 0;
+    if (line == 1) {
+      if (length < text.find('\n')) REQUIRE_THROWS_AS(read(text.substr(0, length)), trace::BadLine);
+      continue;
+    }
+    const TraceFile file = read(text.substr(0, length));
+    REQUIRE_FALSE(file.closed);
+    REQUIRE(file.cut_line == (at_line ? 0 : line));
+    REQUIRE(file.trace.kernels.size() == (line >= lines - 1 ? 1U : 0U));  // the launch, the error and the end are last
+  }
+}
+
+TEST_CASE("sources of any bytes come back line for line") {
+  const std::string text =
+      "/* caf\xE9 */\nkernel void k() {\xFF\xC0}\n// \xE2\x82\xAC and " + std::string(1, '\0') + "\n";
+  Writer writer;
+  const TraceFile file = read(open_file(writer.lines_of(launch(4), text) + trace::error_line("bad \xFF byte")));
+  const std::string& source = file.trace.sources.at(0);
+  CHECK(std::count(source.begin(), source.end(), '\n') == 3);
+  CHECK(source.starts_with("/* caf\xEF\xBF\xBD"));  // U+FFFD in the place of what is no Unicode
+  CHECK(source.find("// \xE2\x82\xAC and ") != std::string::npos);
+  CHECK(source.ends_with(std::string("\0\n", 2)));
+  CHECK(file.trace.errors.at(0) == "bad \xEF\xBF\xBD byte");
+}
+
+TEST_CASE("a kernel that never ran is none") {
+  Writer writer;
+  const std::string lines = writer.lines_of(launch(4), "");
+  CHECK(read(open_file(lines.substr(0, lines.find("{\"record\":\"launch\"")))).trace.kernels.empty());
+  CHECK(read(open_file("")).trace.kernels.empty());
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+//
+// Files that no writer has written: each is refused by the line that is wrong, in one sentence.
+#include <nlohmann/json.hpp>
+
+#include <bankwise/trace/json_lines.hpp>
+#include "small_trace.hpp"
+#include "tests/catch_any.hpp"
+
+using namespace bankwise;
+using namespace small;
+using Catch::Matchers::ContainsSubstring;
+using nlohmann::json;
+
+namespace {
+
+const std::string text = to_json_lines(full_trace());
+
+std::vector<std::string> lines_of(const std::string& whole) {
+  std::vector<std::string> lines;
+  std::istringstream stream(whole);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string whole;
+  for (const std::string& line : lines) whole += line + '\n';
+  return whole;
+}
+
+/// The number of the first line of this kind, from 0.
+std::size_t find(const std::string& record) {
+  const auto lines = lines_of(text);
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    if (json::parse(lines[i]).at("record") == record) return i;
+  }
+  FAIL("no " << record);
+  return 0;
+}
+
+/// Refused at this line (from 0), with these words.
+void check_refused(const std::vector<std::string>& lines, std::size_t line, const std::string& words) {
+  try {
+    read(joined(lines));
+    FAIL("it was read, and should not for: " << words);
+  } catch (const trace::BadLine& bad) {
+    CHECK(bad.line == line + 1);
+    CHECK_THAT(bad.what(), Catch::Matchers::StartsWith("f:" + std::to_string(line + 1) + ": "));
+    CHECK_THAT(bad.what(), ContainsSubstring(words));
+    CHECK_THAT(bad.what(), !ContainsSubstring("\n"));
+  }
+}
+
+/// The first record of a kind, with a value of it changed.
+void check_changed(const std::string& record, const std::string& pointer, const json& value, const std::string& words) {
+  INFO(record << " " << pointer << " = " << value.dump());
+  auto lines = lines_of(text);
+  const std::size_t at = find(record);
+  json changed = json::parse(lines[at]);
+  changed[json::json_pointer(pointer)] = value;
+  lines[at] = changed.dump();
+  check_refused(lines, at, words);
+}
+
+}  // namespace
+
+TEST_CASE("what is no trace is refused at its first line") {
+  for (const char* first : {"", "garbage", "{}", "[]", "3", "null", "{\"bankwise\":1}", "\xFF\xFE"}) {
+    check_refused({first}, 0, "it is no trace of bankwise");
+  }
+  check_refused({R"({"bankwise_trace":2})"}, 0, "it is a trace of version 2, and this program reads version 1");
+  check_refused({R"({"bankwise_trace":"1"})"}, 0, "bankwise_trace is no whole number");
+  check_refused({R"({"bankwise_trace":1})"}, 0, "it has no maker");
+}
+
+TEST_CASE("a line that is no record is refused") {
+  for (const auto& [line, words] : std::vector<std::pair<const char*, const char*>>{
+           {"garbage", "the line is no JSON"},
+           {"", "the line is no JSON"},
+           {"{\"record\":\"error\",\"text\":\"\xFF\"}", "the line is no JSON"},
+           {"[]", "it is no object"},
+           {"{}", "it has no record"},
+           {R"({"record":5})", "record is no text"},
+           {R"({"record":"dance"})", "there is no record 'dance'"},
+           {R"({"record":"launch","kernel":5})", "there is no kernel 5 before it"},
+           {R"({"record":"launch","process":1,"kernel":0})", "there is no kernel 0 before it"},
+           {R"({"record":"again","kernel":-1})", "kernel is no whole number"}}) {
+    auto lines = lines_of(text);
+    lines.insert(lines.begin() + 2, line);
+    check_refused(lines, 2, words);
+  }
+}
+
+TEST_CASE("every field of every record is looked at") {
+  // Removed, and of another type.
+  const auto lines = lines_of(text);
+  const std::vector<std::string> may_miss{"process",         "pc",          "source",  "copied_bytes",
+                                          "left_out",        "lane_arrays", "is_loop", "basic_blocks",
+                                          "excess_accesses", "excess",      "step"};
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const json whole = json::parse(lines[i]);
+    for (const auto& [key, value] : whole.items()) {
+      INFO(lines[i] << "\n" << key);
+      auto changed = lines;
+      json part = whole;
+      const bool may = std::find(may_miss.begin(), may_miss.end(), key) != may_miss.end();
+      if (!may || key == "step") {
+        part.erase(key);
+        changed[i] = part.dump();
+        CHECK_THROWS_AS(read(joined(changed)), trace::BadLine);
+      }
+      part[key] = value.is_string() ? json(1) : json("text");
+      changed[i] = part.dump();
+      CHECK_THROWS_AS(read(joined(changed)), trace::BadLine);
+      part[key] = json::object();
+      changed[i] = part.dump();
+      CHECK_THROWS_AS(read(joined(changed)), trace::BadLine);
+    }
+  }
+}
+
+TEST_CASE("numbers out of their range are refused") {
+  check_changed("kernel", "/warp", 0, "warp is 0");
+  check_changed("kernel", "/warp", 65, "warp is 65, more than 64");
+  check_changed("kernel", "/source", 1, "there is no source 1 before it");
+  check_changed("site", "/site", 1, "it is site 1, where 0 is next");
+  check_changed("site", "/line", 4294967296, "line is 4294967296, more than 4294967295");
+  check_changed("array", "/array", 7, "it is array 7, where 0 is next");
+  check_changed("array", "/offset", -1, "offset is no whole number");
+  check_changed("pattern", "/site", 2, "there is no site 2 of its kernel before it");
+  check_changed("pattern", "/array", 2, "there is no array 2 of its kernel before it");
+  check_changed("pattern", "/width", 3, "width is none of 1, 2, 4, 8, 12, 16");
+  check_changed("pattern", "/width", 32, "width is 32, more than 16");
+  check_changed("pattern", "/operation", "dance", "operation is none that the bank model knows");
+  check_changed("pattern", "/level", 1 << 20, "level is 1048576, more than 1048575");
+  check_changed("pattern", "/mask", "0", "mask has no lane");
+  check_changed("pattern", "/mask", "12345678123456781", "mask is no hexadecimal number");
+  check_changed("pattern", "/mask", "0xff", "mask is no hexadecimal number");
+  check_changed("pattern", "/step", 4294967296, "step is no whole number of 32 bits");
+  check_changed("pattern", "/step", 4000000000, "step leads out of the addresses of 32 bits");
+  check_changed("pattern", "/step", -4, "step leads out of the addresses of 32 bits");
+  check_changed("launch", "/patterns/0/0", 9, "there is no pattern 9 of its kernel before it");
+  check_changed("launch", "/patterns/1/0", 0, "pattern 0 is counted twice");
+  check_changed("launch", "/patterns/0/1", 0, "a pattern's count is 0");
+  check_changed("launch", "/patterns/0/2", 3, "a pattern's first launch is none of these");
+  check_changed("launch", "/patterns/0", json::array({1, 2}), "patterns has an element that is no list of 6");
+  check_changed("launch", "/shapes/0/2", 0xFFFFFFFFFFFF, "more than can be added up");
+  check_changed("launch", "/shapes/0/0", json::array({1, 2}), "shapes has a size that is no list of 3");
+  check_changed("launch", "/participants/0/1", "f0f0f0f0f0f0f0f0f", "mask is no hexadecimal number");
+  check_changed("launch", "/participants/0/0", 1048576, "level is 1048576");
+  check_changed("launch", "/basic_blocks/0/0", 2, "there is no site 2");
+  check_changed("launch", "/excess/0/5", "sm_9O", "an architecture that the bank model does not know");
+  check_changed("launch", "/excess/0/8", json::array({30, 31, 3, 33, 3, 4}), "numbers contradict each other");
+  check_changed("launch", "/excess/0/8", json::array({1, 65, 3, 3, 0, 0}), "numbers contradict each other");
+  check_changed("launch", "/blocks", 562949953421312, "blocks is 562949953421312, more than");
+}
+
+TEST_CASE("lanes beyond the warp, and lists that do not fit the mask, are refused") {
+  auto lines = lines_of(text);
+  const std::size_t kernel = find("kernel"), pattern = find("pattern");
+  json narrow = json::parse(lines[kernel]);
+  narrow["warp"] = 32;
+  lines[kernel] = narrow.dump();
+  check_refused(lines, pattern, "mask has lanes beyond the 32 of a warp");
+  json second = json::parse(lines_of(text)[pattern + 1]);
+  for (const auto& [key, words] : {std::pair("addresses", "addresses has 2 numbers for 3 active lanes"),
+                                   {"lane_arrays", "lane_arrays has 2 numbers for 3 active lanes"}}) {
+    auto whole = lines_of(text);
+    json changed = second;
+    changed[key].erase(0);
+    whole[pattern + 1] = changed.dump();
+    check_refused(whole, pattern + 1, words);
+  }
+}
+
+TEST_CASE("counts that cannot be added up are refused, also when launches come again") {
+  auto lines = lines_of(text);
+  const std::size_t at = find("launch");
+  json launch = json::parse(lines[at]);
+  launch["patterns"][0][1] = std::uint64_t{1} << 48;
+  lines[at] = launch.dump();
+  check_refused(lines, at, "its counts, with those before, are more than can be added up");
+  launch["patterns"][0][1] = std::uint64_t{1} << 47;
+  lines[at] = launch.dump();
+  CHECK_NOTHROW(read(joined({lines.begin(), lines.begin() + std::ptrdiff_t(at) + 1})));
+  lines.insert(lines.begin() + std::ptrdiff_t(at) + 1, 3, R"({"record":"again","kernel":0})");
+  CHECK_THROWS_AS(read(joined({lines.begin(), lines.begin() + std::ptrdiff_t(at) + 4})), trace::BadLine);
+}
+
+TEST_CASE("what comes twice, is missing, or stands after the end is refused") {
+  const auto lines = lines_of(text);
+  for (const char* record : {"source", "kernel", "site", "array", "pattern"}) {
+    INFO(record);
+    const std::size_t at = find(record);
+    auto twice = lines;
+    twice.insert(twice.begin() + std::ptrdiff_t(at), lines[at]);
+    CHECK_THROWS_AS(read(joined(twice)), trace::BadLine);
+    auto without = lines;
+    without.erase(without.begin() + std::ptrdiff_t(at));
+    CHECK_THROWS_AS(read(joined(without)), trace::BadLine);
+  }
+  auto without_error = lines;
+  without_error.erase(without_error.begin() + std::ptrdiff_t(find("error")));
+  check_refused(without_error, lines.size() - 2, "it counts other lines than there are: some are missing");
+  auto more = lines;
+  more.push_back(R"({"record":"error","text":"late"})");
+  check_refused(more, lines.size(), "it stands after the end of the trace");
+  auto alone = std::vector<std::string>{lines[0],
+                                        R"({"record":"kernel","kernel":0,"name":"k","options":"","warp":32,)"
+                                        R"("splits":false,"knows_code":true})",
+                                        R"({"record":"again","kernel":0})"};
+  check_refused(alone, 2, "its kernel has no launch before it");
+}
+
+TEST_CASE("depth and length of a line do no harm") {
+  const std::string header = lines_of(text)[0];
+  check_refused({header, std::string(1 << 20, '[')}, 1, "the line is no JSON");
+  check_refused({header, std::string(1 << 20, '[') + std::string(1 << 20, ']')}, 1, "it is no object");
+  check_refused({header, std::string((32 << 20) + 1, ' ')}, 1, "the line has more than 33554432 bytes");
+}

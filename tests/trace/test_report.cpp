@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/trace/report.hpp>
+
+#include <bit>
+#include <random>
+
+#include <bankwise/banks/cost.hpp>
+#include "small_trace.hpp"
+#include "tests/catch_any.hpp"
+
+using namespace bankwise;
+using namespace small;
+using trace::Pattern;
+
+TEST_CASE("a pattern's cost counts as often as it occurs") {
+  auto all = builder();
+  all.add(loads(128, 0xFFFFFFFF, 3));
+  Pattern store = loads(4, 0xFFFF, 2);
+  store.operation = banks::Operation::store;
+  store.level = 2;
+  all.add(store);
+  const auto report = trace::report(all.take(), on("sm_90"));
+  CHECK(report.loads == banks::Tally{3, 96, 96, 3, 93, 0});
+  CHECK(report.stores == banks::Tally{2, 32, 2, 2, 0, 0});
+  CHECK(report.all == banks::Tally{5, 128, 98, 5, 93, 0});
+  CHECK(report.alu_utilization == 128.0 / (5 * 32));
+  REQUIRE(report.levels.size() == 3);
+  CHECK(report.levels[1].costs == banks::Tally{});
+  CHECK(report.levels[2].costs.accesses == 2);
+  CHECK(report.lines.size() == 2);
+}
+
+TEST_CASE("lanes that did not wait for each other make warps of every width") {
+  // A hundred random accesses of 64 lanes, against the definition: each part of a warp's width is an access of its own.
+  std::mt19937_64 random(1);
+  std::vector<Pattern> patterns;
+  for (int i = 0; i < 100; ++i) {
+    Pattern one{.level = unsigned(i % 2), .mask = random() & random(), .count = 1 + random() % 5};
+    if (one.mask == 0) continue;
+    for (int lane = 0; lane < 64; ++lane) one.addresses.push_back(4 * unsigned(random() % 64));
+    normalize(one);
+    patterns.push_back(one);
+  }
+  for (const char* name : {"sm_90", "gfx942", "hd5870", "sm_13", "intel_xe"}) {
+    INFO(name);
+    const banks::Architecture& architecture = on(name);
+    const unsigned warp = architecture.warp;
+    auto all = builder(64, true);
+    banks::Tally expected;
+    std::uint64_t lanes = 0, warps = 0;
+    for (const Pattern& pattern : patterns) {
+      all.add(pattern);
+      all.add(trace::Participants{pattern.level, pattern.mask, 2});
+      for (unsigned first = 0; first < 64; first += warp) {
+        std::uint64_t mask = 0;
+        std::vector<std::uint32_t> addresses(warp);
+        for (unsigned lane = 0; lane < warp; ++lane) {
+          if ((pattern.mask >> (first + lane) & 1) == 0) continue;
+          mask |= std::uint64_t{1} << lane;
+          addresses[lane] = pattern.addresses[first + lane];
+        }
+        if (mask == 0) continue;
+        const auto cost = banks::cost(architecture, {pattern.operation, pattern.width, mask, addresses});
+        for (std::uint64_t i = 0; i < pattern.count; ++i) expected.add(mask, std::get_if<banks::Cost>(&cost));
+        lanes += 2 * unsigned(std::popcount(mask));
+        warps += 2;
+      }
+    }
+    const auto report = trace::report(all.take(), architecture);
+    CHECK(report.warp == warp);
+    CHECK(report.all == expected);
+    CHECK(report.levels[0].active_lanes + report.levels[1].active_lanes == lanes);
+    CHECK(report.levels[0].issued_warps + report.levels[1].issued_warps == warps);
+  }
+}
+
+TEST_CASE("lanes that ran together are no warps of another width") {
+  auto all = builder(32, false);
+  all.add(loads(4));
+  const auto trace = all.take();
+  CHECK_NOTHROW(trace::report(trace, on("sm_90")));
+  CHECK_THROWS_AS(trace::report(trace, on("gfx942")), std::invalid_argument);
+  CHECK_THROWS_AS(conflicts(trace, "gfx942"), std::invalid_argument);
+  CHECK_THROWS_AS(conflicts(trace, "sm_9O"), std::invalid_argument);
+  auto narrow = builder(16, true);
+  narrow.add(loads(4, 0xFFFF));
+  CHECK_THROWS_AS(trace::report(narrow.take(), on("sm_90")), std::invalid_argument);
+}
+
+TEST_CASE("the worst access is that with the most conflicts, then the first by block, level and warp") {
+  struct Case {
+    trace::Occurrence first;
+    std::uint32_t level;
+    std::uint64_t mask;  // the upper half is the second warp
+  };
+  constexpr std::uint64_t low = 0xFFFFFFFF, high = low << 32;
+  // In the order of their rank; all have the same conflicts.
+  const std::vector<Case> ranked{{{0, 1, 9, 9}, 5, low},  {{0, 1, 0, 1}, 5, high}, {{0, 2, 0, 0}, 5, low},
+                                 {{0, 0, 0, 0}, 6, high}, {{1, 0, 0, 0}, 0, low},  {{2, 0, 0, 0}, 0, low}};
+  std::vector<std::size_t> order{0, 1, 2, 3, 4, 5};
+  do {
+    auto all = builder(64, true);
+    for (std::size_t i = 0; i < 3; ++i) {
+      Pattern one = loads(128, ranked[order[i]].mask);
+      one.addresses.front() = 0;
+      one.level = ranked[order[i]].level;
+      one.first = ranked[order[i]].first;
+      all.add(one);
+    }
+    Pattern harmless = loads(4, ~std::uint64_t{0}, 1000);
+    all.add(harmless);
+    const Case& expected = ranked[*std::min_element(order.begin(), order.begin() + 3)];
+    const auto report = trace::report(all.take(), on("sm_90"));
+    REQUIRE(report.lines.size() == 1);
+    REQUIRE(report.lines[0].worst);
+    const auto& worst = *report.lines[0].worst;
+    REQUIRE(worst.conflicts == 31);
+    REQUIRE(worst.block == expected.first.block);
+    REQUIRE(worst.level == expected.level);
+    REQUIRE(worst.warp == 2 * expected.first.warp + (expected.mask == high ? 1 : 0));
+    REQUIRE(worst.mask == low);
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
+TEST_CASE("a warp's array is that of its first lane, and mixed arrays are told per warp") {
+  auto all = builder(64, true);
+  all.array({"other", 65536, 0});
+  Pattern one = loads(4, ~std::uint64_t{0}, 3);
+  one.lane_arrays.assign(64, 0);
+  for (unsigned lane = 40; lane < 64; ++lane) one.lane_arrays[lane] = 1;
+  all.add(one);
+  Pattern two = loads(4, 0xFFFFFFFF00000000);
+  two.array = 1;
+  all.add(two);
+  const auto trace = all.take();
+  const auto narrow = trace::report(trace, on("sm_90")), wide = trace::report(trace, on("gfx942"));
+  REQUIRE(narrow.lines.size() == 2);
+  CHECK(narrow.lines[0].array == "tile");
+  CHECK(narrow.lines[0].costs.accesses == 6);  // lanes 32 to 39 are the second warp's first
+  CHECK(narrow.lines[0].mixed == 3);
+  CHECK(narrow.lines[1].array == "other");
+  CHECK(narrow.lines[1].mixed == 0);
+  CHECK(wide.lines[0].mixed == 3);
+}
+
+TEST_CASE("what is incomplete stands on top, and conflicts are not claimed to be none") {
+  auto all = builder();
+  all.add(loads(4));
+  all.trace().left_out = 7;
+  const auto trace = all.take();
+  const auto report = trace::report(trace, on("sm_90"));
+  REQUIRE(report.incomplete.size() == 1);
+  const std::string text = to_text(report);
+  CHECK(text.starts_with("incomplete: k makes too many accesses between two barriers: 7 of them were left out\n"));
+  CHECK(text.find("\nat least 1 accesses") != std::string::npos);
+  CHECK_THROWS_WITH(conflicts(trace, "sm_90"), report.incomplete[0]);
+}
+
+TEST_CASE("a loop has no cost") {
+  auto all = builder();
+  Pattern loop = loads(4);
+  loop.operation = banks::Operation::atomic;
+  loop.is_loop = true;
+  loop.width = 8;
+  all.add(loop);
+  const auto report = trace::report(all.take(), on("sm_90"));
+  CHECK(report.atomics.unknown == 1);
+  CHECK(report.unknown ==
+        std::vector<std::string>{"a 8-byte atomic of this kind is a loop whose length depends on the data"});
+}

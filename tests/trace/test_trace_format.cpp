@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+//
+// The example of docs/trace_format.md, as a reader of that page would check it.
+#include <fstream>
+
+#include <bankwise/trace/json_lines.hpp>
+#include <bankwise/trace/report.hpp>
+#include "small_trace.hpp"
+#include "tests/catch_any.hpp"
+
+using namespace bankwise;
+
+namespace {
+
+/// The text of the page's first block of this language.
+std::string block(const std::string& language) {
+  std::ifstream page(SOURCE_DIRECTORY "/docs/trace_format.md");
+  std::string text, line;
+  while (std::getline(page, line) && line != "```" + language) {
+  }
+  while (std::getline(page, line) && line != "```") text += line + '\n';
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("the example of the page is a trace with the conflicts that the page says") {
+  const auto file = small::read(block("json"));
+  CHECK(file.closed);
+  REQUIRE(file.trace.kernels.size() == 1);
+  const trace::KernelTrace& kernel = file.trace.kernels[0];
+  CHECK(launches_of(kernel) == 2);
+  CHECK(launched_blocks(kernel) == kernel.blocks);
+  CHECK(conflicts(kernel, "sm_90") == 124);
+  CHECK(conflicts(kernel, "gfx942") == 124);
+}
+
+TEST_CASE("the example is what a writer writes") {
+  const std::string text = block("json");
+  const auto file = small::read(text);
+  CHECK(small::read(to_json_lines(file.trace)).trace.kernels.at(0).patterns.size() ==
+        file.trace.kernels[0].patterns.size());
+}
