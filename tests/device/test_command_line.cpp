@@ -63,7 +63,7 @@ TEST_CASE("results go where a path leads", "[command_line]") {
 }
 
 TEST_CASE("output that does not get out is an error, and no crash", "[command_line]") {
-  for (const std::string flags : {small, small + " --json -", std::string("--list"), std::string("--devices")}) {
+  for (const std::string& flags : {small, small + " --json -", std::string("--list"), std::string("--devices")}) {
     INFO(flags);
     CHECK(run("reduction", flags + " >/dev/full").code == 3);
     CHECK(run("reduction", flags + " 2>&-").code == 0);
