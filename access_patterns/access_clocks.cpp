@@ -24,18 +24,18 @@ const Row* find_calibration(const std::vector<Row>& rows) {
 }
 
 /// What so many more turns come to, if each adds what the second has added to the first.
-std::optional<emulator::Costs> extrapolated(const std::optional<emulator::Costs>& first,
-                                            const std::optional<emulator::Costs>& second, std::uint64_t times) {
+std::optional<banks::Tally> extrapolated(const std::optional<banks::Tally>& first,
+                                         const std::optional<banks::Tally>& second, std::uint64_t times) {
   if (!first || !second) return std::nullopt;
-  const auto at = [&](std::uint64_t emulator::Costs::*value) {
+  const auto at = [&](std::uint64_t banks::Tally::*value) {
     return *first.*value + times * (*second.*value - *first.*value);
   };
-  using emulator::Costs;
-  return Costs{.accesses = at(&Costs::accesses),
-               .lanes = at(&Costs::lanes),
-               .passes = at(&Costs::passes),
-               .ideal = at(&Costs::ideal),
-               .conflicts = at(&Costs::conflicts)};
+  using banks::Tally;
+  return Tally{.accesses = at(&Tally::accesses),
+               .lanes = at(&Tally::lanes),
+               .passes = at(&Tally::passes),
+               .ideal = at(&Tally::ideal),
+               .conflicts = at(&Tally::conflicts)};
 }
 
 }  // namespace
