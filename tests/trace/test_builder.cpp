@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <bankwise/trace/builder.hpp>
 
+#include <bankwise/trace/json_lines.hpp>
 #include <bankwise/trace/report.hpp>
 #include "small_trace.hpp"
 #include "tests/catch_any.hpp"
@@ -186,7 +187,7 @@ TEST_CASE("the order of a trace does not depend on what was added first") {
     }
     auto trace = all.take();
     put_in_order(trace);
-    return to_json_lines({"", "", {}, {}, {trace}, {}});
+    return bankwise::trace::to_json_lines({"", "", {}, {}, {trace}, {}});
   };
   CHECK(added(true) == added(false));
 }
