@@ -256,13 +256,13 @@ std::string architecture(const cl::Device& device, const std::string& name) {
   return warp_width(device) ? name.substr(0, name.find(':')) : "";
 }
 
-/// NVIDIA's slot is the PCI device and function in one number. Drivers that do not tell the domain have but one.
+/// NVIDIA's slot is the number of the PCI device, of which a GPU is function 0. Drivers that do not tell the domain have
+/// but one.
 std::string pci_bus_id(const cl::Device& device) {
   constexpr cl_device_info bus_nv = 0x4008, slot_nv = 0x4009, domain_nv = 0x400A;
   const auto bus = ask(device, nvidia, bus_nv), slot = ask(device, nvidia, slot_nv);
   if (!bus || !slot) return "";
-  return fmt::format("{:04x}:{:02x}:{:02x}.{}", ask(device, nvidia, domain_nv).value_or(0), *bus, *slot >> 3,
-                     *slot & 7);
+  return fmt::format("{:04x}:{:02x}:{:02x}.0", ask(device, nvidia, domain_nv).value_or(0), *bus, *slot);
 }
 
 /// Drivers end some strings with a zero or pad them with blanks.
