@@ -37,7 +37,7 @@ inline trace::Builder builder(unsigned warp = 32, bool splits = false, trace::Bo
   return builder;
 }
 
-/// A kernel of which no field has its usual value.
+/// A kernel of which no field has its usual value, in the order that a reader puts it.
 inline trace::KernelTrace full_kernel() {
   trace::Builder all({.kernel = "transpose<\"x\">",
                       .options = "-D N=3",
@@ -54,9 +54,9 @@ inline trace::KernelTrace full_kernel() {
   all.site({.file = "/a b/k.cl", .line = 12, .column = 34, .function = "f"});
   all.site({.file = "?", .function = "g", .pc = 0x120});
   all.array({"tile", 0, 1000});
-  all.array({"other", 65536, 0});
+  all.array({"work", 65536, 0});
   trace::Pattern first = loads(128, ~std::uint64_t{0}, 17);
-  first.first = {5, 1, 1, 40};
+  first.first = {5, 1, 0, 40};
   trace::Pattern second{.site = 1,
                         .array = 1,
                         .operation = banks::Operation::atomic_cas,
@@ -67,7 +67,7 @@ inline trace::KernelTrace full_kernel() {
                         .addresses = std::vector<std::uint32_t>(64),
                         .lane_arrays = std::vector<std::uint32_t>(64),
                         .count = 19,
-                        .first = {6, 2, 0, 41}};
+                        .first = {6, 2, 1, 41}};
   second.addresses[0] = 65540, second.addresses[2] = 0xFFFFFFF8, second.addresses[63] = 12;
   second.lane_arrays[0] = 1, second.lane_arrays[2] = 1;
   for (const trace::Pattern& pattern : {first, second}) all.add(pattern);

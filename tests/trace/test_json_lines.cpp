@@ -73,7 +73,7 @@ TEST_CASE("a trace comes back from its file as it was, in every field") {
     CHECK(y.first == x.first);
   }
   REQUIRE(b.patterns[1].lane_arrays.size() == 64);
-  CHECK(b.arrays[b.patterns[1].lane_arrays[2]].name == "other");
+  CHECK(b.arrays[b.patterns[1].lane_arrays[2]].name == "work");
   CHECK(b.arrays[b.patterns[1].lane_arrays[63]].name == "tile");
   REQUIRE(b.participants.size() == 1);
   CHECK(b.participants[0].mask == 0xF0F);
@@ -130,9 +130,14 @@ TEST_CASE("a writer that cannot remember all patterns defines them again, and co
 
 TEST_CASE("processes have numbers of their own, and one kernel of all of them is one") {
   Writer parent(7), child(8), later(7);
-  const std::string lines = trace::process_line(7) + parent.lines_of(launch(4), "s") + trace::process_line(8) +
-                            child.lines_of(launch(8), "other") + parent.lines_of(launch(4), "s") +
-                            child.lines_of(launch(4), "s") + trace::process_line(7) + later.lines_of(launch(4, 3), "s");
+  std::string lines = trace::process_line(7);
+  lines += parent.lines_of(launch(4), "s");
+  lines += trace::process_line(8);
+  lines += child.lines_of(launch(8), "other");
+  lines += parent.lines_of(launch(4), "s");
+  lines += child.lines_of(launch(4), "s");
+  lines += trace::process_line(7);
+  lines += later.lines_of(launch(4, 3), "s");
   const TraceFile file = read(open_file(lines));
   CHECK(file.processes == 3);
   CHECK_FALSE(file.closed);
