@@ -73,7 +73,7 @@ TEST_CASE("output that does not get out is an error, and no crash", "[command_li
 
 TEST_CASE("more memory than the device has is refused before anything is allocated", "[command_line]") {
   const ScratchDirectory scratch;
-  const std::string json = " --json " + (scratch.path() / "a").string();
+  const std::string json = " --device 0 --json " + (scratch.path() / "a").string();
   check_refused("reduction", "--n 60Gi" + json, 3, "choose a smaller --n");
   check_refused("prefix_sum", "--n 1Ti" + json, 3, "choose a smaller --n");
   check_refused("transpose", "--width 1Mi --height 1Mi" + json, 3, "choose a smaller --width");
