@@ -29,7 +29,7 @@ std::map<std::string, std::string> kernels_in(const std::string& file) {
 std::string kernel_of(const std::string& file) {
   const std::size_t slash = file.find('/');
   const auto* const study = *std::find_if(std::begin(all_case_studies), std::end(all_case_studies),
-                                          [&](const auto* study) { return study->name == file.substr(0, slash); });
+                                          [&](const auto* each) { return each->name == file.substr(0, slash); });
   return std::string(study->kernel_prefix) + file.substr(slash + 1);
 }
 
