@@ -297,9 +297,9 @@ std::optional<std::string> failure_of(const std::string& program, const Ended& e
         "kernels of {} did what they must not, and their numbers mean little; Oclgrind reported {} time{}, "
         "first: {}",
         in_quotes(program), errors.size(),
-        errors.size() == 1           ? ""
+        errors.size() == 1                  ? ""
         : errors.size() < trace::max_errors ? "s"
-                                     : "s or more",
+                                            : "s or more",
         first_line(errors.front()));
   }
   if (file.processes == 0) {

@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <iterator>
 
-#include <bankwise/runner.hpp>
 #include <bankwise/report/report.hpp>
+#include <bankwise/runner.hpp>
 #include <bankwise/support/output_file.hpp>
 
 namespace bankwise {

@@ -3,8 +3,8 @@
 // More than one device: PoCL shows several where POCL_DEVICES names several.
 #include <nlohmann/json.hpp>
 
-#include <bankwise/runner.hpp>
 #include <bankwise/gpu/device.hpp>
+#include <bankwise/runner.hpp>
 #include "tests/case_studies.hpp"
 #include "tests/programs.hpp"
 

@@ -179,7 +179,8 @@ TEST_CASE("every .cl file of the repository is one that is held against its port
     if (entry->is_directory() && (name == "build" || name.starts_with('.') || fs::exists(path / "CMakeCache.txt"))) {
       entry.disable_recursion_pending();  // what somebody built there is not the repository's
     }
-    if (entry->is_directory() && name == "telescoping_sum") entry.disable_recursion_pending();  // tools of the device's tests
+    if (entry->is_directory() && name == "telescoping_sum")
+      entry.disable_recursion_pending();  // tools of the device's tests
     if (path.extension() != ".cl") continue;
     INFO(path.string());
     CHECK(compared.contains(text_of(path)));
