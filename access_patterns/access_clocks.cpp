@@ -13,7 +13,7 @@
 namespace bankwise::access_patterns {
 namespace {
 
-/// The first row that took its time without conflict, in one pass a section.
+/// The first row that took its time without conflict, in one pass for each lane group.
 const Row* find_calibration(const std::vector<Row>& rows) {
   const auto found = std::find_if(rows.begin(), rows.end(), [](const Row& row) {
     const auto& cost = row.access.on_device;
