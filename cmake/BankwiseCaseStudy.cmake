@@ -130,7 +130,7 @@ int main(int argc, char** argv) { return bankwise::run(bankwise::@name@::case_st
   endif()
   bankwise_kernels(${case} NAME ${name} PREFIX ${arg_PREFIX} DIRECTORY ${arg_DIRECTORY}
                    LIBRARY_NEEDS ${arg_LIBRARY_NEEDS} ${together})
-  bankwise_emulated_kernels(${case} NAME ${name} PREFIX ${arg_PREFIX} DIRECTORY ${arg_DIRECTORY})
+  bankwise_emulated_kernels(${case} NAME ${name} PREFIX ${arg_PREFIX} DIRECTORY ${arg_DIRECTORY} ${together})
 
   add_executable(${name} ${main})
   target_link_libraries(${name} PRIVATE ${case})

@@ -48,19 +48,24 @@ function(bankwise_emulated_sources target)
   target_link_libraries(${target} PRIVATE bankwise::emulator)
 endfunction()
 
-# bankwise_emulated_kernels(<target> NAME <name> PREFIX <prefix> DIRECTORY <dir>)
+# bankwise_emulated_kernels(<target> NAME <name> PREFIX <prefix> DIRECTORY <dir> [TOGETHER])
 #
 # Adds to <target> every .cuh of the directory as the emulator::KernelSet <name>_emulated. A kernel file with a line
-# "// Not emulated: <reason>" is listed with its reason, and so is every kernel where there is no emulator.
+# "// Not emulated: <reason>" is listed with its reason, and so is every kernel where there is no emulator. TOGETHER as in
+# bankwise_kernels().
 function(bankwise_emulated_kernels target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAME;PREFIX;DIRECTORY" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TOGETHER" "NAME;PREFIX;DIRECTORY" "")
   file(GLOB kernels CONFIGURE_DEPENDS ${arg_DIRECTORY}/*.cuh)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}_emulated)
   set(declarations "")
   set(list "")
+  set(includes "")
+  set(definitions "")
+  set(sources "")
   foreach(kernel IN LISTS kernels)
     cmake_path(GET kernel STEM stem)
     set(name ${arg_PREFIX}${stem})
+    string(APPEND list "&list_of_${arg_NAME}::${name}, ")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kernel})
     file(STRINGS ${kernel} why_not REGEX "^// Not emulated: ")
     string(REGEX REPLACE "^// Not emulated: " "" why_not "${why_not}")
@@ -69,24 +74,34 @@ function(bankwise_emulated_kernels target)
     endif()
     if(why_not)
       string(APPEND declarations "const Kernel ${name}{\"${name}\", nullptr, \"${why_not}\"};\n")
+      continue()
+    endif()
+    string(APPEND declarations "extern const Kernel ${name};\n")
+    if(arg_TOGETHER)
+      set(stem ${arg_NAME}_kernels)
     else()
-      string(APPEND declarations "extern const Kernel ${name};\n")
-      file(CONFIGURE OUTPUT ${out}/${stem}.cpp @ONLY CONTENT [[
-#include <bankwise/emulator/cuda.hpp>
+      set(includes "")
+      set(definitions "")
+    endif()
+    string(APPEND includes "#include \"${kernel}\"\n")
+    string(APPEND definitions "extern constinit const Kernel ${name}{\"${name}\", "
+                              "run_by_list<&emulated_${arg_NAME}::${name}>, \"\"};\n")
+    set(text_of_${stem} "#include <bankwise/emulator/cuda.hpp>
 #include <bankwise/emulator/kernel.hpp>
 
-namespace bankwise::emulated_@arg_NAME@ {
-#include "@kernel@"
-}
+namespace bankwise::emulated_${arg_NAME} {
+${includes}}
 
-namespace bankwise::emulator::list_of_@arg_NAME@ {
-extern constinit const Kernel @name@{"@name@", run_by_list<&emulated_@arg_NAME@::@name@>, ""};
-}
-]])
-      list(APPEND sources ${out}/${stem}.cpp)
-    endif()
-    string(APPEND list "&list_of_${arg_NAME}::${name}, ")
+namespace bankwise::emulator::list_of_${arg_NAME} {
+${definitions}}
+")
+    list(APPEND sources ${stem})
   endforeach()
+  list(REMOVE_DUPLICATES sources)
+  foreach(stem IN LISTS sources)
+    file(CONFIGURE OUTPUT ${out}/${stem}.cpp CONTENT "${text_of_${stem}}" @ONLY)
+  endforeach()
+  list(TRANSFORM sources REPLACE "(.+)" "${out}/\\1.cpp")
   file(CONFIGURE OUTPUT ${out}/list.cpp @ONLY CONTENT [[
 #include <bankwise/emulator/kernel.hpp>
 

@@ -15,7 +15,7 @@
 namespace bankwise::opencl {
 namespace {
 
-trace::TraceFile read(const std::string& path) {
+trace::TraceFile read_trace(const std::string& path) {
   if (path == "-") return trace::read_json_lines(std::cin, "stdin");
   errno = 0;
   std::ifstream file(path, std::ios::binary);
@@ -42,7 +42,7 @@ CLI::App* declare_report(CLI::App& app, ReportCommand& options) {
 
 int report_file(const ReportCommand& options) {
   Reporting reporting(options.report);
-  const trace::TraceFile file = read(options.trace);
+  const trace::TraceFile file = read_trace(options.trace);
   std::vector<std::string> incomplete = file.trace.errors;
   if (!file.closed) {
     incomplete.push_back(fmt::format("{} has no last line: it was cut, and what came after is missing", options.trace));

@@ -14,7 +14,7 @@ using banks::Operation;
 
 namespace {
 
-constexpr unsigned accesses_per_architecture = 100'000;
+constexpr unsigned accesses_per_architecture = 50'000;
 
 std::string to_text(const slow::SlowCost& cost) {
   if (cost.refused) return "refused";

@@ -10,7 +10,7 @@ using namespace bankwise;
 
 namespace {
 
-constexpr unsigned accesses_per_architecture = 4'000;
+constexpr unsigned accesses_per_rule = 4'000;
 
 using Check = bool (*)(const banks::Architecture&, const banks::RandomAccess&, const banks::Cost&,
                        banks::RandomAccesses&);
@@ -21,7 +21,7 @@ void check_all(Check check) {
     banks::RandomAccesses accesses(7);
     unsigned wrong = 0, checked = 0;
     std::string first;
-    for (unsigned i = 0; i < accesses_per_architecture; ++i) {
+    for (unsigned i = 0; i < accesses_per_rule; ++i) {
       const auto random = accesses.next(architecture.lanes);
       const auto outcome = banks::cost(architecture, random.access());
       const auto* cost = std::get_if<banks::Cost>(&outcome);
@@ -31,7 +31,7 @@ void check_all(Check check) {
     }
     INFO(architecture.name << ", " << first);
     CHECK(wrong == 0);
-    CHECK(checked > accesses_per_architecture / 4);
+    CHECK(checked > accesses_per_rule / 4);
   }
 }
 

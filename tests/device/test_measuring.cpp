@@ -22,15 +22,15 @@ using namespace std::chrono_literals;
 namespace {
 
 const CaseStudy& study = reduction::case_study();
-constexpr Extent small{1, 100};
+constexpr Extent small_job{1, 100};
 
 /// Launches a plan of one short kernel.
 class ShortKernel {
  public:
   explicit ShortKernel(gpu::Session& session)
       : session_(session),
-        plan_(study.plan(variant_of(study, "packed"), small, session.info().compute_units)),
-        memory_(memory_for(session, study, small, plan_)) {
+        plan_(study.plan(variant_of(study, "packed"), small_job, session.info().compute_units)),
+        memory_(memory_for(session, study, small_job, plan_)) {
     REQUIRE(plan_.launches.size() == 1);
     prepare(session, study, plan_);
     (*this)(1);  // loads its code, for which CUDA may wait for the device
@@ -75,7 +75,7 @@ std::vector<Result> measured(gpu::Session& session, const CaseStudy& of, const c
   options.limits.min_time = 0.01;
   options.limits.timeout = 1;
   return measure(
-      of, options, small, session, [](double, std::string_view) {}, throttle);
+      of, options, small_job, session, [](double, std::string_view) {}, throttle);
 }
 
 }  // namespace

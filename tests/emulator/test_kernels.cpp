@@ -19,9 +19,9 @@ std::vector<Extent> edges(const CaseStudy& study) {
         {0, 5},   {1, 1},     {1, 257},  {257, 1},  {15, 17}, {16, 16}, {17, 15}, {31, 33}, {32, 32},
         {33, 31}, {127, 129}, {1, 5003}, {5003, 1}, {64, 65}, {65, 64}, {60, 132}};  // rows of whole 16-byte chunks on one side, the other, both
   }
-  std::vector<Extent> extents{{1, 0}, {1, 1}, {1, 2}, {1, 100003}};
   constexpr std::uint64_t warp = 32, block = 256, tile = 2 * block;
-  for (const std::uint64_t around : {warp, block, tile, 4 * tile, 16 * tile, block * block, tile * tile}) {
+  std::vector<Extent> extents{{1, 0}, {1, 1}, {1, 2}, {1, block * block}, {1, block * block + 1}, {1, tile * tile + 1}};
+  for (const std::uint64_t around : {warp, block, tile, 4 * tile, 16 * tile}) {
     for (const std::uint64_t n : {around - 1, around, around + 1}) extents.push_back({1, n});
   }
   return extents;

@@ -42,7 +42,7 @@ JobModel model() {
 }
 
 /// sequential with counters and a model, naive with counters alone, packed without permission.
-Report make_report() {
+Report counters_report() {
   Report report{&reduction::case_study(), {"reduction", "--counters"}, {}, {}, {}};
   gpu::DeviceInfo device;
   device.api = gpu::Api::cuda;
@@ -84,7 +84,7 @@ std::optional<Options> options_of(std::vector<const char*> words) {
 }  // namespace
 
 TEST_CASE("counters in JSON: counted, by the model, and the difference") {
-  const auto results = json::parse(json_report(make_report())).at("results");
+  const auto results = json::parse(json_report(counters_report())).at("results");
   const json& full = results.at(0).at("counters");
   CHECK(full.at("shared_load_passes") == 1'000'300);
   CHECK(full.at("shared_load_conflicts") == 500'000);
@@ -117,7 +117,7 @@ TEST_CASE("counters in JSON: counted, by the model, and the difference") {
 }
 
 TEST_CASE("counters in CSV: as many fields in each line") {
-  Report report = make_report();
+  Report report = counters_report();
   report.results.push_back(report.results.front());
   report.results.back().counters.reset();  // a row that failed has none
   std::istringstream csv(csv_report(report));
@@ -135,7 +135,7 @@ TEST_CASE("counters in CSV: as many fields in each line") {
 }
 
 TEST_CASE("counters in the tables") {
-  const Report report = make_report();
+  const Report report = counters_report();
   const std::string table = text_report(report);
   CHECK_THAT(table, ContainsSubstring("counted"));
   CHECK_THAT(table, ContainsSubstring("2.00 x"));  // 1002300 passes, 500000 of them conflicts

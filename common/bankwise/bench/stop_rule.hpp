@@ -14,7 +14,7 @@ struct StopLimits {
   std::size_t max_samples = 1024;  ///< as good as min_time, and the end in any case
   double min_time = 0.2;           ///< spent on this variant, cache flushes included
   double max_noise = 0.01;
-  double timeout = 2;  ///< likewise
+  double timeout = 1;  ///< likewise
 };
 
 /// Decides after each sample. Time is handed in, so the rule itself has no clock.

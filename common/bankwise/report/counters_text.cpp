@@ -9,9 +9,8 @@
 namespace bankwise {
 namespace {
 
-constexpr std::size_t widest = 100;  // columns of a terminal that a table may take
-constexpr std::size_t titles = 2;    // columns in front of the numbers
-constexpr std::size_t first_atomic = titles + 4, after_atomics = first_atomic + 2;
+constexpr std::size_t first_number = 2;  // the columns before it are titles
+constexpr std::size_t first_atomic = first_number + 4, after_atomics = first_atomic + 2;
 
 using Row = std::vector<std::string>;
 
@@ -63,7 +62,7 @@ void drop_atomics(std::vector<Row>& rows) {
   for (Row& row : rows) row.erase(row.begin() + first_atomic, row.begin() + after_atomics);
 }
 
-std::string heading(const Report& report, const Result& any) {
+std::string counters_heading(const Report& report, const Result& any) {
   return fmt::format("{} on {}:{} {}: hardware counters of one run of the whole job\n", report.study->name,
                      to_string(any.device->api), any.device->index, any.device->name);
 }
@@ -98,9 +97,9 @@ std::string counters_text(const Report& report) {
       if (!counters.model->reason.empty()) reasons.emplace_back(result.variant + ", model", counters.model->reason);
     }
     if (any == nullptr) continue;
-    text += heading(report, *any);
+    text += counters_heading(report, *any);
     if (!atomics) drop_atomics(rows);
-    if (rows.size() > head.size()) text += legend(*any) + format_wide_table(rows, titles, widest);
+    if (rows.size() > head.size()) text += legend(*any) + format_wide_table(rows, first_number);
     text += by_reason(reasons) + '\n';
   }
   return text;

@@ -16,7 +16,7 @@ namespace {
 // Pixels.
 constexpr int margin = 24, gap = 28;
 constexpr int narrowest_sheet = 1120, widest_sheet = 1640;  // panels stand beside each other as far as they can
-constexpr int heading = 96, title = 46, names = 66, body = 512, sums = 40, panel_height = title + names + body + sums;
+constexpr int heading_height = 96, title = 46, names = 66, body = 512, sums = 40, panel_height = title + names + body + sums;
 constexpr int axis = 34, slanted = 40, narrowest_panel = 210;
 
 constexpr const char *ink = "#1f2933", *muted = "#5f6b78", *empty = "#eef0f3", *paper = "#ffffff", *odd = "#b9a7d1";
@@ -219,7 +219,7 @@ std::string levels_svg(const Report& report) {
     with_unknown = with_unknown || (!variant.kernels.empty() && !variant.costs);
   }
   const double step = step_of(panels);
-  double x = margin, y = heading, width = narrowest_sheet;
+  double x = margin, y = heading_height, width = narrowest_sheet;
   std::string body_svg;
   for (const Panel& panel : panels) {
     if (x > margin && x + width_of(panel, step) + margin > widest_sheet) {

@@ -9,7 +9,6 @@
 namespace bankwise {
 namespace {
 
-constexpr std::size_t widest = 100;  // columns of a terminal that a table may take
 
 using Table = std::vector<std::vector<std::string>>;
 
@@ -32,7 +31,7 @@ KernelRows rows_of(const KernelLevels& kernel, const std::string& title) {
   return rows;
 }
 
-constexpr std::size_t titles = 2;  // columns in front of the levels
+constexpr std::size_t first_level = 2;  // the columns before it are titles
 
 /// Names above their columns, in two lines to save width: the first word, and the rest or else it alone.
 Table head_of(const std::vector<std::string>& names) {
@@ -55,7 +54,7 @@ std::string tables(const std::vector<const VariantLevels*>& variants) {
       const bool alone = variant->kernels.size() == 1;
       KernelRows rows = rows_of(kernel, alone ? std::string(variant->variant) : kernel.name);
       if (names != rows.names) {
-        if (!table.empty()) text += format_wide_table(table, titles, widest);
+        if (!table.empty()) text += format_wide_table(table, first_level);
         names = rows.names;
         table = head_of(names);
       }
@@ -63,7 +62,7 @@ std::string tables(const std::vector<const VariantLevels*>& variants) {
       table.push_back(std::move(rows.lanes));
     }
   }
-  return text + (table.empty() ? "" : format_wide_table(table, titles, widest));
+  return text + (table.empty() ? "" : format_wide_table(table, first_level));
 }
 
 /// Why a variant has no rows. Those of one reason share a line.

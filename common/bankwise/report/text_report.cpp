@@ -74,7 +74,7 @@ std::vector<std::string> row_of(const Report& report, const Result& result) {
   return row;
 }
 
-std::string heading(const Report& report, const Result& any) {
+std::string table_heading(const Report& report, const Result& any) {
   const CaseStudy& study = *report.study;
   const std::string model =
       report.levels.empty() || any.architecture == nullptr
@@ -122,7 +122,7 @@ std::string text_report(const Report& report) {
     }
     if (!overheads.empty()) notes += "note: these times may hold launch overhead\n" + by_reason(overheads);
     if (any == nullptr) continue;
-    text += heading(report, *any) + format_table(rows, 2, true) + notes + '\n';
+    text += table_heading(report, *any) + format_table(rows, 2, true) + notes + '\n';
   }
   return text;
 }

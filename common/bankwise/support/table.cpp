@@ -46,13 +46,13 @@ std::string format_table(const std::vector<std::vector<std::string>>& rows, std:
   return text;
 }
 
-std::string format_wide_table(const Table& rows, std::size_t titles, std::size_t widest) {
+std::string format_wide_table(const Table& rows, std::size_t titles, std::size_t max_width) {
   std::vector<std::size_t> widths(rows.front().size(), 0);
   for (const auto& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], 2 + row[i].size());
   }
-  auto ends = cuts(widths, titles, widest);
-  for (std::size_t limit = widest; limit > 0; --limit) {
+  auto ends = cuts(widths, titles, max_width);
+  for (std::size_t limit = max_width; limit > 0; --limit) {
     auto even = cuts(widths, titles, limit);
     if (even.size() > ends.size()) break;
     ends = std::move(even);

@@ -43,7 +43,7 @@ std::size_t bytes_of(const Pattern& pattern) {
 
 /// Number of a value in a list, where it may be new.
 template <class Value>
-std::uint32_t number_of(const Value& value, std::vector<Value>& list, std::map<Value, std::uint32_t>& numbers) {
+std::uint32_t numbered(const Value& value, std::vector<Value>& list, std::map<Value, std::uint32_t>& numbers) {
   const auto [found, is_new] = numbers.try_emplace(value, std::uint32_t(list.size()));
   if (is_new) list.push_back(value);
   return found->second;
@@ -87,11 +87,11 @@ Builder::Builder(KernelTrace head, Bound bound) : bound_(std::move(bound)) {
 }
 
 std::uint32_t Builder::site(const Site& site) {
-  return number_of(site, trace_.sites, sites_);
+  return numbered(site, trace_.sites, sites_);
 }
 
 std::uint32_t Builder::array(const Array& array) {
-  return number_of(array, trace_.arrays, arrays_);
+  return numbered(array, trace_.arrays, arrays_);
 }
 
 std::uint32_t Builder::use(std::uint32_t level) {

@@ -28,7 +28,7 @@ Prediction predicted(const std::string& index, const char* architecture = "sm_90
 }
 
 /// The sentence by which it is refused; empty if it has a cost.
-std::string refusal(const std::string& index, unsigned width = 4, std::uint64_t mask = 0xffffffff,
+std::string option_refusal(const std::string& index, unsigned width = 4, std::uint64_t mask = 0xffffffff,
                     Operation operation = Operation::load) {
   try {
     (void)predicted(index, "sm_90", width, mask, operation);
@@ -38,7 +38,7 @@ std::string refusal(const std::string& index, unsigned width = 4, std::uint64_t 
   }
 }
 
-void check_refused(const std::string& sentence, const std::string& words) {
+void check_one_sentence(const std::string& sentence, const std::string& words) {
   INFO(sentence);
   CHECK(sentence.find(words) != std::string::npos);
   CHECK(sentence.find('\n') == std::string::npos);
@@ -61,35 +61,35 @@ TEST_CASE("a formula costs what its addresses cost") {
 }
 
 TEST_CASE("elements without an address") {
-  check_refused(refusal("tid-1"), "--index 'tid-1': element -1 of lane 0 is negative");
-  check_refused(refusal("3-tid"), "element -1 of lane 4");
-  check_refused(refusal("tid*1073741824"), "element 1073741824 of lane 1");
-  check_refused(refusal("9007199254740991"), "element 9007199254740991 of lane 0");
-  CHECK(refusal("1073741823").empty());
-  CHECK(refusal("268435455", 16).empty());
-  check_refused(refusal("268435456", 16), "element 268435456 of lane 0");
-  CHECK(refusal("4294967295", 1).empty());
-  check_refused(refusal("4294967296", 1), "element 4294967296");
+  check_one_sentence(option_refusal("tid-1"), "--index 'tid-1': element -1 of lane 0 is negative");
+  check_one_sentence(option_refusal("3-tid"), "element -1 of lane 4");
+  check_one_sentence(option_refusal("tid*1073741824"), "element 1073741824 of lane 1");
+  check_one_sentence(option_refusal("9007199254740991"), "element 9007199254740991 of lane 0");
+  CHECK(option_refusal("1073741823").empty());
+  CHECK(option_refusal("268435455", 16).empty());
+  check_one_sentence(option_refusal("268435456", 16), "element 268435456 of lane 0");
+  CHECK(option_refusal("4294967295", 1).empty());
+  check_one_sentence(option_refusal("4294967296", 1), "element 4294967296");
   // What inactive lanes would have does not matter.
-  CHECK(refusal("tid-1", 4, 0xfffffffe).empty());
-  CHECK(refusal("64/tid", 4, 0xfffffffe).empty());
-  check_refused(refusal("64/tid"), "it divides by zero (tid 0)");
+  CHECK(option_refusal("tid-1", 4, 0xfffffffe).empty());
+  CHECK(option_refusal("64/tid", 4, 0xfffffffe).empty());
+  check_one_sentence(option_refusal("64/tid"), "it divides by zero (tid 0)");
 }
 
 TEST_CASE("accesses that the architecture lacks") {
-  check_refused(refusal("tid", 3), "sm_90 has no 3-byte load");
-  check_refused(refusal("tid", 0), "sm_90 has no 0-byte load");
-  check_refused(refusal("tid", 4, std::uint64_t{1} << 32), "lane 32 is active");
-  check_refused(refusal("tid", 16, 0x7f, Operation::ldmatrix_x1), "lane 7 gives the address of a row");
-  check_refused(refusal("tid", 8, 1, Operation::atomic), "no cost for 8-byte atomic");
+  check_one_sentence(option_refusal("tid", 3), "sm_90 has no 3-byte load");
+  check_one_sentence(option_refusal("tid", 0), "sm_90 has no 0-byte load");
+  check_one_sentence(option_refusal("tid", 4, std::uint64_t{1} << 32), "lane 32 is active");
+  check_one_sentence(option_refusal("tid", 16, 0x7f, Operation::ldmatrix_x1), "lane 7 gives the address of a row");
+  check_one_sentence(option_refusal("tid", 8, 1, Operation::atomic), "no cost for 8-byte atomic");
 }
 
 TEST_CASE("a sentence shows the expression short, and nothing that a terminal acts on") {
-  const std::string longer = refusal(std::string(5000, 'x'));
-  check_refused(longer, "--index '" + std::string(60, 'x') + "...': it is longer than");
+  const std::string longer = option_refusal(std::string(5000, 'x'));
+  check_one_sentence(longer, "--index '" + std::string(60, 'x') + "...': it is longer than");
   CHECK(longer.size() < 200);
   for (const char* hostile : {"tid\n*2", "\x1B[31mtid", "tid\r", "\x07", "\xC3\xA9", "tid\t\x9B"}) {
-    const std::string sentence = refusal(hostile);
+    const std::string sentence = option_refusal(hostile);
     INFO(sentence);
     CHECK_FALSE(sentence.empty());
     CHECK(std::all_of(sentence.begin(), sentence.end(), [](char c) { return c >= ' ' && c <= '~'; }));

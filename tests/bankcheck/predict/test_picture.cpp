@@ -7,6 +7,7 @@
 #include "bankcheck/predict/bank_picture.hpp"
 #include "tests/bank_patterns.hpp"
 #include "tests/catch_any.hpp"
+#include "tests/programs.hpp"
 #include "well_formed.hpp"
 
 using namespace bankwise;
@@ -28,12 +29,6 @@ BankPicture picture_of(const char* name, Operation operation, unsigned width, st
 
 BankPicture stride_two() {
   return picture_of("sm_90", Operation::load, 4, 0xfffff, [](unsigned lane) { return 8 * lane; });
-}
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) ++found;
-  return found;
 }
 
 }  // namespace

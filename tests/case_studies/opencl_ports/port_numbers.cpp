@@ -51,8 +51,8 @@ void add_report(PortNumbers& numbers, const trace::Report& report) {
 AllPortNumbers emulated_numbers(const CaseStudy& study, Extent extent, const banks::Architecture& architecture) {
   AllPortNumbers all;
   const Words input = input_of(study, extent);
-  for (const Variant& variant : study.variants) {
-    if (variant.library || !why_not_emulated(study, variant).empty()) continue;
+  for (const Variant& variant : variants_of_all_kernels(study, extent, emulated_units)) {
+    if (!why_not_emulated(study, variant).empty()) continue;
     const auto job = emulate_job(study, variant, extent, input, {.warp = architecture.warp}, {}, true);
     if (job.output != study.reference(extent, input, variant)) {
       throw std::runtime_error(std::string(variant.name) + " is wrong in the emulator");

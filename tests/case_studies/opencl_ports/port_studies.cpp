@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "port_studies.hpp"
 
+#include <map>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "doubling.hpp"
 #include "tests/case_studies.hpp"
@@ -67,4 +69,22 @@ const CaseStudy& ported_study(std::string_view name) {
     if (study->name == name) return *study;
   }
   throw std::runtime_error("no case study " + std::string(name));
+}
+
+std::vector<Variant> variants_of_all_kernels(const CaseStudy& study, Extent extent, unsigned compute_units) {
+  std::vector<Variant> chosen;
+  std::map<std::vector<std::string>, std::pair<unsigned, std::size_t>> found;  // by kernels: how many, and the last's place
+  for (const Variant& variant : study.variants) {
+    if (variant.library) continue;
+    std::vector<std::string> kernels;
+    for (const Launch& launch : study.plan(variant, extent, compute_units).launches) kernels.push_back(launch.kernel);
+    auto& [count, place] = found[kernels];
+    if (++count > 2) {
+      chosen[place] = variant;
+      continue;
+    }
+    place = chosen.size();
+    chosen.push_back(variant);
+  }
+  return chosen;
 }

@@ -11,3 +11,7 @@ const std::vector<const bankwise::CaseStudy*>& port_studies();
 
 /// Error: std::runtime_error if there is none of that name.
 const bankwise::CaseStudy& ported_study(std::string_view name);
+
+/// Variants that launch all of its kernels. Of those that launch the same, which differ in their data, the first and the last.
+std::vector<bankwise::Variant> variants_of_all_kernels(const bankwise::CaseStudy& study, bankwise::Extent extent,
+                                                       unsigned compute_units);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Runs the OpenCL plan of every variant of a case study once, on the first OpenCL device, and verifies the results.
+// Runs the OpenCL plans of a case study once, on the first OpenCL device, and verifies the results.
 //
 //   run_plans CASE HEIGHT WIDTH [FOLDER]
 //
@@ -29,8 +29,7 @@ int main(int argc, char** argv) try {
   const Extent extent{std::stoull(argv[2]), std::stoull(argv[3])};
   Workbench bench(study, extent, *session);
   int code = exit_ok;
-  for (const Variant& variant : study.variants) {
-    if (variant.library) continue;
+  for (const Variant& variant : variants_of_all_kernels(study, extent, session->info().compute_units)) {
     const Plan plan = study.plan(variant, extent, session->info().compute_units);
     if (!plan.launches.empty() && !find_image(built_in, plan.launches.front().kernel)->why_not_ported.empty()) {
       continue;  // of CUDA alone

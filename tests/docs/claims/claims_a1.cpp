@@ -8,11 +8,11 @@
 namespace bankwise::claims {
 namespace {
 
-constexpr std::string_view gpu = "sm_13";
+constexpr std::string_view gt200 = "sm_13";
 
 /// Of the first half-warp.
 Range steps(const ByteOf& byte_of) {
-  return passes(banks::cost_of(gpu, Operation::load, 4, first_lanes(16), byte_of));
+  return passes(banks::cost_of(gt200, Operation::load, 4, first_lanes(16), byte_of));
 }
 
 /// Pairs of a thread of the first half-warp and one of the second that meet in a bank and wait for each other.
@@ -21,14 +21,14 @@ double pairs_across_halves() {
   for (unsigned first = 0; first < 16; ++first) {
     for (unsigned second = 16; second < 32; ++second) {
       const std::uint64_t mask = std::uint64_t{1} << first | std::uint64_t{1} << second;
-      pairs += banks::cost_of(gpu, Operation::load, 4, mask, stride(16)).conflicts;
+      pairs += banks::cost_of(gt200, Operation::load, 4, mask, stride(16)).conflicts;
     }
   }
   return pairs;
 }
 
 double banks_of_two(unsigned thread, unsigned other, const ByteOf& byte_of) {
-  return bank_of(gpu, byte_of(thread)) == bank_of(gpu, byte_of(other)) ? 1 : 2;
+  return bank_of(gt200, byte_of(thread)) == bank_of(gt200, byte_of(other)) ? 1 : 2;
 }
 
 std::string base(unsigned number) {
@@ -45,7 +45,7 @@ std::vector<Claim> organisation() {
        .subject = "its banks",
        .says = "16 banks; the unit is 4 bytes",
        .verdict = Verdict::holds,
-       .points = {same("banks", 16, load_rule(gpu, 4).banks.count), same("bytes", 4, load_rule(gpu, 4).banks.bytes)}},
+       .points = {same("banks", 16, load_rule(gt200, 4).banks.count), same("bytes", 4, load_rule(gt200, 4).banks.bytes)}},
       {.key = "a1.register_speed",
        .subject = "an access without conflict",
        .says = "as fast as a register",
@@ -58,7 +58,7 @@ std::vector<Claim> organisation() {
        .points = sweep(2, 16, 1,
                        [](unsigned k) {
                          return same(fmt::format("k = {}", k), k,
-                                     passes(banks::cost_of(gpu, Operation::load, 4, first_lanes(k), stride(16))));
+                                     passes(banks::cost_of(gt200, Operation::load, 4, first_lanes(k), stride(16))));
                        })},
       {.key = "a1.bank_of_data",
        .subject = "the bank of `data[i]`, i = 0 … 127",
@@ -66,7 +66,7 @@ std::vector<Claim> organisation() {
        .unit = "bank {}",
        .verdict = Verdict::holds,
        .points =
-           sweep(0, 127, 1, [](unsigned i) { return same(fmt::format("i = {}", i), i % 16, bank_of(gpu, 4 * i)); })},
+           sweep(0, 127, 1, [](unsigned i) { return same(fmt::format("i = {}", i), i % 16, bank_of(gt200, 4 * i)); })},
       {.key = "a1.half_warps",
        .subject = "a thread of each half-warp, both in one bank",
        .says = "no conflict: 0 of the 256 pairs",
@@ -97,7 +97,7 @@ std::vector<Claim> accesses() {
        .says = "4 of the 16 threads in one bank",
        .unit = "{} threads",
        .verdict = Verdict::holds,
-       .points = {same("", 4, in_one_bank(gpu, 16, stride(4)))}},
+       .points = {same("", 4, in_one_bank(gt200, 16, stride(4)))}},
       {.key = "a1.stride4",
        .subject = "the same, how long it takes",
        .says = "a quarter of the speed, so 4 steps",
@@ -119,7 +119,7 @@ std::vector<Claim> accesses() {
        .points = {same("word 5", 1, steps(words([](unsigned) { return 5; }))),
                   same("word 5 (threads 8 … 15 idle)", 1,
                        passes(
-                           banks::cost_of(gpu, Operation::load, 4, first_lanes(8), words([](unsigned) { return 5; })))),
+                           banks::cost_of(gt200, Operation::load, 4, first_lanes(8), words([](unsigned) { return 5; })))),
                   beyond("`data[tid % 8]`", 1, 2, steps(words([](unsigned t) { return t % 8; }))),
                   beyond("word 5 in threads 0 … 7 and words 6 … 13 in the others", 1, {1, 2},
                          steps(words([](unsigned t) { return t < 8 ? 5 : t - 2; })))},
@@ -140,7 +140,7 @@ std::vector<Claim> accesses() {
        .points = sweep(0, 15, 1,
                        [](unsigned row) {
                          const auto cell = words([=](unsigned t) { return 17 * (row + t / 16) + t % 16; });
-                         const Cost both = banks::cost_of(gpu, Operation::store, 4, cell);
+                         const Cost both = banks::cost_of(gt200, Operation::store, 4, cell);
                          return same(fmt::format("row {}", row), 1, both.passes / 2.0);
                        })},
       {.key = "a1.padded_load",

@@ -13,12 +13,12 @@
 namespace bankwise::claims {
 namespace {
 
-constexpr std::string_view gpu = "hd5870";
+constexpr std::string_view evergreen = "hd5870";
 constexpr unsigned length = 512;  ///< of the prefix sum
 
 /// Conflicts of a full wavefront, or of the threads of `mask`.
 Range conflicts_of(Operation operation, unsigned width, const ByteOf& byte_of, std::uint64_t mask = ~std::uint64_t{0}) {
-  return conflicts(banks::cost_of(gpu, operation, width, mask, byte_of));
+  return conflicts(banks::cost_of(evergreen, operation, width, mask, byte_of));
 }
 Range read(const ByteOf& byte_of) {
   return conflicts_of(Operation::load, 4, byte_of);
@@ -63,16 +63,16 @@ unsigned scan_index(unsigned threads, bool second, unsigned thread) {
 }
 
 unsigned wavefronts(unsigned threads) {
-  return (threads + architecture(gpu).warp - 1) / architecture(gpu).warp;
+  return (threads + architecture(evergreen).warp - 1) / architecture(evergreen).warp;
 }
 
 /// Conflicts of all wavefronts of a step; `place` says where an element is kept.
 template <typename Place>
 unsigned scan_conflicts(unsigned threads, bool second, Place place) {
   unsigned sum = 0;
-  for (unsigned first = 0; first < threads; first += architecture(gpu).warp) {
+  for (unsigned first = 0; first < threads; first += architecture(evergreen).warp) {
     const auto element = words([=](unsigned t) { return place(scan_index(threads, second, first + t)); });
-    sum += banks::cost_of(gpu, Operation::load, 4, first_lanes(std::min(threads - first, 64U)), element).conflicts;
+    sum += banks::cost_of(evergreen, Operation::load, 4, first_lanes(std::min(threads - first, 64U)), element).conflicts;
   }
   return sum;
 }
@@ -106,7 +106,7 @@ std::vector<Claim> formula() {
        .subject = "the HD 5870",
        .says = "32 banks, wavefronts of 64 threads",
        .verdict = Verdict::holds,
-       .points = {same("banks", 32, load_rule(gpu, 4).banks.count), same("threads", 64, architecture(gpu).warp)}},
+       .points = {same("banks", 32, load_rule(evergreen, 4).banks.count), same("threads", 64, architecture(evergreen).warp)}},
       {.key = "a4.even_strides",
        .subject = "an even stride of words, 2 … 64",
        .says = "stride · 64 / 32 − 2 conflicts",
@@ -278,12 +278,12 @@ std::vector<Claim> prefix_sum() {
        .says = "50, 25, 12.5, 6.25, 3.125, 1.5625 %",
        .unit = "{} %",
        .verdict = Verdict::holds,
-       .points = {same("d = 32", 50, 100.0 * 32 / architecture(gpu).warp),
-                  same("d = 16", 25, 100.0 * 16 / architecture(gpu).warp),
-                  same("d = 8", 12.5, 100.0 * 8 / architecture(gpu).warp),
-                  same("d = 4", 6.25, 100.0 * 4 / architecture(gpu).warp),
-                  same("d = 2", 3.125, 100.0 * 2 / architecture(gpu).warp),
-                  same("d = 1", 1.5625, 100.0 * 1 / architecture(gpu).warp)}},
+       .points = {same("d = 32", 50, 100.0 * 32 / architecture(evergreen).warp),
+                  same("d = 16", 25, 100.0 * 16 / architecture(evergreen).warp),
+                  same("d = 8", 12.5, 100.0 * 8 / architecture(evergreen).warp),
+                  same("d = 4", 6.25, 100.0 * 4 / architecture(evergreen).warp),
+                  same("d = 2", 3.125, 100.0 * 2 / architecture(evergreen).warp),
+                  same("d = 1", 1.5625, 100.0 * 1 / architecture(evergreen).warp)}},
       {.key = "a4.scan_total",
        .subject = "all steps",
        .says = "511 threads at work in 13 wavefronts",
@@ -294,7 +294,7 @@ std::vector<Claim> prefix_sum() {
        .says = "511 / 13 = 61.4",
        .verdict = Verdict::holds_with_a_condition,
        .points = {point("% of the lanes, 511 / (13 · 64)", 61.4, 61.4,
-                        std::round(1000 * all_threads / all_wavefronts / architecture(gpu).warp) / 10),
+                        std::round(1000 * all_threads / all_wavefronts / architecture(evergreen).warp) / 10),
                   beyond("threads, 511 / 13", 61.4, 39.3, std::round(10 * all_threads / all_wavefronts) / 10)},
        .condition = "as the percentage of the lanes",
        .why = "The number is right, the division written down is short of the 64 lanes and the percent."},
@@ -318,7 +318,7 @@ std::string scan_table() {
   for (unsigned d = length / 2; d > 0; d /= 2) {
     const unsigned waves = wavefronts(d);
     table += fmt::format("| {0} | {0} | {1} | {2:.6g} % | {3} | {4} | {5} | {6} |\n", d, waves,
-                         100.0 * d / (waves * architecture(gpu).warp), scan_conflicts(d, false, unpadded),
+                         100.0 * d / (waves * architecture(evergreen).warp), scan_conflicts(d, false, unpadded),
                          scan_conflicts(d, true, unpadded), scan_conflicts(d, false, padded),
                          scan_conflicts(d, true, padded));
   }
