@@ -15,7 +15,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const std::string small = "--n 100 --variant packed";  // where what is measured is not the point
+// Where what is measured is not the point.
+const std::string brief = " --min-time 0 --timeout 0.1";
+const std::string small = "--n 100 --variant packed" + brief;
 
 fs::path kernels_of(const std::string& sample) {
   return fs::path(SOURCE_DIRECTORY) / sample;
@@ -109,7 +111,7 @@ TEST_CASE("a machine without any device is nothing to run", "[command_line]") {
 
 TEST_CASE("kernels come from a directory if asked, all or none", "[command_line]") {
   const ScratchDirectory scratch;
-  const std::string flag = "--api opencl --n 1000 --kernel-dir " + scratch.path().string();
+  const std::string flag = "--api opencl --n 1000" + brief + " --kernel-dir " + scratch.path().string();
   for (const auto& entry : fs::directory_iterator(kernels_of("reduction"))) {
     if (entry.path().extension() == ".cl") fs::copy(entry, scratch.path());
   }
@@ -133,7 +135,8 @@ TEST_CASE("a wrong kernel is exit code 1 and a row that says what is wrong", "[c
   const std::string line = "part[tid].z += part[tid + stride].z;";
   source.replace(source.find(line), line.size(), "");
   std::ofstream(scratch.path() / "naive.cl") << source;
-  const Outcome outcome = run("reduction", "--api opencl --n 1000 --json - --kernel-dir " + scratch.path().string());
+  const Outcome outcome =
+      run("reduction", "--api opencl --n 1000 --json -" + brief + " --kernel-dir " + scratch.path().string());
   CHECK(outcome.code == 1);
   const auto json = nlohmann::json::parse(outcome.out);
   for (const auto& row : json.at("results")) {
@@ -160,7 +163,8 @@ TEST_CASE("a kernel that is right once and then no more is found out after measu
   const auto file = scratch.path() / "naive.cl";
   const std::string source = mutate(text_of(file), mutation("counts_on_fresh_scratch"));
   std::ofstream(file) << source;
-  const Outcome outcome = run("prefix_sum", "--api opencl --n 300 --json - --kernel-dir " + scratch.path().string());
+  const Outcome outcome =
+      run("prefix_sum", "--api opencl --n 300 --json -" + brief + " --kernel-dir " + scratch.path().string());
   CHECK(outcome.code == 1);
   const auto json = nlohmann::json::parse(outcome.out);
   for (const auto& row : json.at("results")) {
@@ -174,7 +178,7 @@ TEST_CASE("--json - writes every variant and nothing else", "[command_line]") {
   for (const CaseStudy* study : all_case_studies) {
     const bool accesses = study == &access_patterns::case_study();
     const std::string size = is_matrix(*study) ? "--width 100 --height 300" : accesses ? "--n 10" : "--n 10000";
-    const Outcome outcome = run(std::string(study->name), size + " --api opencl --json -");
+    const Outcome outcome = run(std::string(study->name), size + brief + " --api opencl --json -");
     REQUIRE(outcome.code == 0);
     CHECK(outcome.err.empty());
     const auto json = nlohmann::json::parse(outcome.out);
@@ -206,12 +210,12 @@ TEST_CASE("--json - writes every variant and nothing else", "[command_line]") {
 TEST_CASE("files, lists, comparison and profile", "[command_line]") {
   const ScratchDirectory scratch;
   const std::string json = (scratch.path() / "a.json").string(), csv = (scratch.path() / "a.csv").string();
-  const Outcome first = run("prefix_sum", "--n 3000 --json " + json + " --csv " + csv);
+  const Outcome first = run("prefix_sum", "--n 3000" + brief + " --json " + json + " --csv " + csv);
   CHECK(first.code == 0);
   CHECK(first.out.find("padded") != std::string::npos);
   CHECK(nlohmann::json::parse(text_of(json)).at("case") == "prefix_sum");
   CHECK(text_of(csv).find("prefix_sum,") != std::string::npos);
-  const Outcome second = run("prefix_sum", "--n 3000 --compare " + json);
+  const Outcome second = run("prefix_sum", "--n 3000" + brief + " --compare " + json);
   CHECK(second.code == 0);
   CHECK(second.out.find("0 only before, 0 only now") != std::string::npos);
   CHECK(run("prefix_sum", "--list").out.find("naive") != std::string::npos);
@@ -219,9 +223,9 @@ TEST_CASE("files, lists, comparison and profile", "[command_line]") {
   CHECK(run("prefix_sum", "--help").out.find("Exit codes") != std::string::npos);
   CHECK(run("prefix_sum", "--version").code == 0);
   CHECK(run("prefix_sum", "--n 3000 --profile").code == 0);
-  CHECK(run("prefix_sum", "--n 0").code == 0);
+  CHECK(run("prefix_sum", "--n 0" + brief).code == 0);
   for (const std::string scope : {"block", "l2"})
-    CHECK(run("transpose", "--width 64 --height 48 --variant naive,padded --scope " + scope).code == 0);
+    CHECK(run("transpose", "--width 64 --height 48 --variant naive,padded" + brief + " --scope " + scope).code == 0);
 }
 
 TEST_CASE("a library asked for on OpenCL is a row with a reason", "[command_line]") {

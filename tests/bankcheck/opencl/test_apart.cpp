@@ -7,8 +7,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-Checked apart(const std::string& what) {
+/// `attempts`: for contexts of several threads. Oclgrind's command queue keeps maps that all of them share without a lock,
+/// so about one run in 200 crashes inside Oclgrind; bankcheck then reports nothing and exits with 3.
+Checked apart(const std::string& what, int attempts = 1) {
   auto checked = check(program("apart") + " " + what, "--sources '" PROGRAM_SOURCES "'");
+  if (checked.outcome.code == 3 && attempts > 1) return apart(what, attempts - 1);
   INFO(checked.outcome.err);
   REQUIRE(checked.outcome.code == 0);
   return checked;
@@ -21,7 +24,7 @@ constexpr unsigned apart_conflicts = 2 * 31;
 
 TEST_CASE("contexts of two threads at once lose no work-group to each other") {
   for (int round = 0; round < 3; ++round) {
-    const Checked c = apart("threads");
+    const Checked c = apart("threads", 3);
     CHECK(c.json.at("kernels").size() == 2);
     for (const auto& [name, conflicts] : {std::pair("row -DPITCH=32", 640 * apart_conflicts), {"row -DPITCH=33", 0U}}) {
       CHECK(c.kernel(name).at("launches") == 10);
