@@ -5,7 +5,8 @@
 A page marks the place of a table with two comments, which name the device's folder and what to show:
 
     <!-- table nvidia_h200 reduction cuda -->      every variant of a case study, one API, three scopes
-    <!-- table nvidia_h200 pairs cuda -->          what each cure is worth, case study by case study
+    <!-- table nvidia_h200 pairs cuda -->          speedup of each fix, case study by case study
+    <!-- table nvidia_h200 best cuda -->           fastest variant at the largest size, next to a copy and the library
     <!-- table nvidia_h200 strides both -->        passes and clocks of t * s, by stride, both APIs
     <!-- table nvidia_h200 loads both -->          of every other pattern; likewise stores, atomics, matrices
     <!-- table nvidia_h200 targets both -->       the project's targets, and what is reached
@@ -22,7 +23,7 @@ import sys
 
 sys.dont_write_bytecode = True  # of the modules beside this file
 from bounds import block_table, conflict_table, memory_table
-from reports import PAIRS, ROOT, SCOPES, markdown, report, rows
+from reports import CASES, PAIRS, ROOT, SCOPES, fastest, markdown, report, rows, size_text, sizes
 from targets import target_table
 
 MARKED = re.compile(r"(<!-- table (\w+) (\w+) (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
@@ -69,6 +70,20 @@ def pair_table(device: str, api: str) -> str:
     return markdown(["from → to", "inside the block", "from the L2 cache", "from memory"], body)
 
 
+def best_table(device: str, api: str) -> str:
+    """The fastest variant of each case study at its largest size."""
+    body = []
+    for case in CASES:
+        at = max(sizes(device, case, api), key=lambda row: row["copy"]["bytes"])
+        best, library = fastest(at), at["library"]
+        speedup = library["time_median_s"] / best["time_median_s"]
+        body.append(
+            [f"[{case}]({case}/README.md) `{best['variant']}`, {size_text(best, case)}{'' if 'height' in best else ' words'}"]
+            + [cell(best, "bytes_per_s"), cell(best, "of_copy"), f"{speedup:.2f} × {library['library']}"]
+        )
+    return markdown(["variant and size", "GB/s", "of copy", "compared with the library"], body)
+
+
 def is_stride(row: dict) -> bool:
     return re.fullmatch(r"stride\d+", row["variant"]) is not None
 
@@ -113,6 +128,7 @@ def pattern_table(device: str, which: str) -> str:
 # By the word that a page names them with: what makes them of a device's folder and an API. Else it is a case study.
 TABLES = {
     "pairs": pair_table,
+    "best": best_table,
     **{which: lambda device, api, which=which: pattern_table(device, which) for which in ACCESSES if which != "strides"},
     "strides": lambda device, api: stride_table(device),
     "targets": lambda device, api: target_table(device),
@@ -133,7 +149,7 @@ def filled(text: str) -> str:
 def main() -> int:
     check = sys.argv[1:] == ["--check"]
     stale = []
-    for path in [ROOT / "README.md", *sorted(ROOT.glob("*/README.md")), *sorted(ROOT.glob("docs/*.md"))]:
+    for path in [ROOT / "README.md", *sorted(ROOT.glob("*/README.md")), *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("docs/*/README.md"))]:
         text = path.read_text()
         if filled(text) != text:
             stale.append(path.relative_to(ROOT))

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Writes docs/cli.md from the --help of every program in a build folder, and from the comments at the head of the scripts.
+
+    tools/cli_reference.py BUILD [--check]
+
+With --check nothing is written, and the exit code is 1 if the page differs.
+"""
+import argparse
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True  # of the module beside this file
+from reports import PREFIX, ROOT
+
+PAGE = ROOT / "docs/cli.md"
+HEAD = """# Command-line reference
+
+The flags of every program, generated from `--help` by `tools/cli_reference.py`. Programs lie in the build folder, for
+example `build/default/bankcheck`.
+
+Exit codes are the same everywhere: 0 success; 1 a wrong result, or more conflicts than a limit allows; 2 bad usage or
+unreadable input; 3 a device, driver, build or output failed; 77 nothing to run on this machine.
+"""
+
+
+def help_of(build: Path, *command: str) -> str:
+    """Error: subprocess.CalledProcessError, OSError."""
+    done = subprocess.run([build / command[0], *command[1:], "--help"], capture_output=True, text=True, check=True)
+    return f"\n### `{' '.join(command)}`\n\n```\n{done.stdout.strip()}\n```\n"
+
+
+def subcommands(build: Path) -> list:
+    text = help_of(build, "bankcheck")
+    return re.findall(r"^  (\w+) +\w", text[text.index("Subcommands:") :], re.MULTILINE)
+
+
+def comment_of(script: Path) -> str:
+    """The comment at its head."""
+    lines = script.read_text().splitlines()[1:]
+    count = next(i for i, line in enumerate(lines) if not line.startswith("#"))
+    return "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines[:count]).strip()
+
+
+def page(build: Path) -> str:
+    text = HEAD + "\n## Checkers\n" + help_of(build, "bankcheck")
+    text += "".join(help_of(build, "bankcheck", name) for name in subcommands(build))
+    text += "\n## Case studies\n" + "".join(help_of(build, case) for case in PREFIX)
+    text += "\n## Scripts\n"
+    for script in sorted((ROOT / "script").iterdir()):
+        if script.suffix == "":
+            text += f"\n### `script/{script.name}`\n\n```\n{comment_of(script)}\n```\n"
+    return text
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build", type=Path)
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    text = page(options.build)
+    if PAGE.exists() and PAGE.read_text() == text:
+        return 0
+    if options.check:
+        print(f"{PAGE.relative_to(ROOT)} is not what --help prints; run tools/cli_reference.py {options.build}")
+        return 1
+    PAGE.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
