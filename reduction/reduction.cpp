@@ -25,8 +25,8 @@ Words reference(Extent extent, const Words& input, const Variant&) {
   return sum;
 }
 
-/// Every launch writes one record per block. Launches repeat until one record is left, and alternate between two scratch
-/// buffers.
+/// Every launch writes one record per block. Launches repeat until one record is left. They alternate between two
+/// scratch buffers.
 Plan plan(const Variant& variant, Extent extent, unsigned units) {
   const std::string kernel = "reduce_" + std::string(variant.name);
   const std::uint64_t tile = variant.tile == 0 ? variant.group.size() : variant.tile;
@@ -70,8 +70,8 @@ const CaseStudy& case_study() {
   static const CaseStudy study{
       .name = "reduction",
       .summary =
-          "Parallel reduction of uint4 records: trees in shared memory with and without bank conflicts, warp shuffles, "
-          "grid-stride loops, single pass",
+          "Parallel reduction of uint4 records: shared-memory trees with and without bank conflicts, shuffles, single "
+          "pass",
       .kernel_prefix = "reduce_",
       .element = "uint4 records",
       .variants = variants,
