@@ -70,8 +70,7 @@ const CaseStudy& case_study() {
   static const CaseStudy study{
       .name = "reduction",
       .summary =
-          "Parallel reduction of uint4 records: shared-memory trees with and without bank conflicts, shuffles, single "
-          "pass",
+          "Parallel reduction of uint4 records: trees with and without bank conflicts, warp shuffles, single pass",
       .kernel_prefix = "reduce_",
       .element = "uint4 records",
       .variants = variants,

@@ -48,8 +48,8 @@ static __device__ uint4 warp_sum(uint4 record) {
 
 }  // namespace reduce_streaming_detail
 
-// minBlocksPerSM = 2: otherwise ptxas targets four blocks per SM, and limits registers to too few for eight loads in
-// flight.
+// minBlocksPerMultiprocessor = 2: otherwise ptxas targets four blocks per SM, and has too few registers for eight loads
+// in flight.
 __global__ void __launch_bounds__(reduce_streaming_detail::BLOCK, 2)
     reduce_streaming(const uint4* __restrict__ in, uint4* __restrict__ out, size_t n) {
   using namespace reduce_streaming_detail;
