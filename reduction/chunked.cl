@@ -1,29 +1,32 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Sums of uint4 records, component-wise, modulo 2^32, as a CPU likes it best: every work-item sums one stretch of
-// memory from front to back, by itself.
+// Parallel reduction for CPUs: every work-item sums one contiguous chunk sequentially, without local memory or
+// barriers. Sums uint4 records, component-wise, modulo 2^32.
 //
-//   lanes  One in a group. A CPU's core has no lanes to fill, but vector registers: eight of them add up a record each,
-//          so none waits for another, and memory is read in the order in which the core's prefetcher expects it. No
-//          barrier, which a CPU would have to make of loops over all work-items, with their registers in memory.
-//   banks  None: no local memory, which on a CPU is memory like any other.
+//   lanes  One work-item per work-group. A CPU core has vector registers instead of lanes: eight of them hold
+//          independent sums, which hides the latency of the additions. Each work-item reads memory sequentially, which
+//          suits the core's hardware prefetcher. The kernel has no barrier; a CPU runtime implements a barrier by loops
+//          over all work-items of a group, with their registers in memory.
+//   banks  None: no local memory, which on a CPU is ordinary memory.
 //
 // Contract
-//   launch  any number of groups of exactly one work-item, one-dimensional: a few for each core
+//   launch  any number of work-groups of exactly one work-item, one-dimensional: a few per core
 //   in      n records, 16-byte aligned; not read when n is 0
-//   out     one record per group: the sum of its stretch of ceil(n / groups) records, as far as n reaches
-//   n       any, including 0, which gives zero records
-// For the sum of everything reduce `out` again with one group, into other memory.
+//   out     one record per work-group: the sum of its chunk of ceil(n / work-groups) records, clipped to n
+//   n       any, including 0, which gives records of zeros
+// To sum all n records, launch the kernel again on `out` with one work-group, into another buffer.
 
-#define WIDTH 8u  // records at once, each with a sum of its own
+#define WIDTH 8u  // independent sums, one record each per iteration
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void reduce_chunked(__global const uint4* restrict in, __global uint4* restrict out, ulong n) {
+  // this work-item's chunk
   const size_t groups = get_num_groups(0), group = get_group_id(0);
   const size_t chunk = n / groups + (n % groups != 0);
   size_t i = group * chunk;
   const size_t end = min((size_t)n, i + chunk);
 
+  // WIDTH independent sums hide the latency of the additions
   uint4 sums[WIDTH];
 #pragma unroll
   for (uint k = 0; k < WIDTH; ++k) sums[k] = (uint4)(0);
@@ -31,6 +34,7 @@ void reduce_chunked(__global const uint4* restrict in, __global uint4* restrict 
 #pragma unroll
     for (uint k = 0; k < WIDTH; ++k) sums[k] += in[i + k];
   }
+  // add the sums, and the rest of the chunk
   uint4 sum = sums[0];
 #pragma unroll
   for (uint k = 1; k < WIDTH; ++k) sum += sums[k];

@@ -1,38 +1,41 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Sum of each tile of 2 * BLOCK uint4 records, component-wise, modulo 2^32: the tree of sequential.cl after a first
-// addition.
+// Parallel reduction, first addition during the global load: Harris 2007, "Optimizing Parallel Reduction in CUDA",
+// kernel 4. Sums each tile of 2 * BLOCK uint4 records, component-wise, modulo 2^32, with the tree of sequential.cl.
 //
-//   lanes  In sequential.cl half of the work-items load a record, store it, and never add anything. Here each loads two
-//          records, which are under way at the same time, and adds them in registers: half as many groups, and half
-//          as much tree for each record.
-//   banks  As in sequential.cl: no conflict, 135 passes; for 512 records instead of 256.
+//   lanes  In sequential.cl half of the work-items load a record, store it, and never add anything. Here each work-item
+//          loads two records, which are in flight simultaneously, and adds them in registers. Per record this needs
+//          half as many work-groups, and half as much of the tree.
+//   banks  As in sequential.cl: no conflict, 135 passes (NVIDIA: wavefronts), but for 512 records instead of 256.
 //
 // Contract
-//   launch  max(1, ceil(n / TILE)) groups of exactly BLOCK work-items, one-dimensional
+//   launch  max(1, ceil(n / TILE)) work-groups of exactly BLOCK work-items, one-dimensional
 //   in      n records, 16-byte aligned; not read when n is 0
-//   out     one record per group: the sum of in[group * TILE .. group * TILE + TILE), as far as n reaches
-//   n       any, including 0, which gives one zero record
-// For the sum of everything reduce `out` again, into other memory, until one record is left.
+//   out     one record per work-group: the sum of in[b * TILE .. min((b + 1) * TILE, n)) for work-group b
+//   n       any, including 0, which gives one record of zeros
+// To sum all n records, launch the kernel again on `out`, into another buffer, until one record is left.
 
 #ifndef BLOCK
-#define BLOCK 256u  // work-items per group; a power of two
+#define BLOCK 256u  // work-items per work-group; a power of two
 #endif
-#define TILE (2 * BLOCK)  // records per group
+#define TILE (2 * BLOCK)  // records per work-group
 
 __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))
 void reduce_first_add(__global const uint4* restrict in, __global uint4* restrict out, ulong n) {
   __local uint4 part[BLOCK];
 
   const uint tid = get_local_id(0);
-  const size_t i = (size_t)get_group_id(0) * TILE + tid;  // and BLOCK further on: a warp's loads stay side by side
+  const size_t i = (size_t)get_group_id(0) * TILE + tid;  // the second record is BLOCK further on
+  // load two records per work-item, coalesced; the first addition is in registers
   const uint4 first = i < n ? in[i] : (uint4)(0);
   const uint4 second = i + BLOCK < n ? in[i + BLOCK] : (uint4)(0);
   const uint4 mine = first + second;
 
   // --- shared-memory section ---
+  // store to local memory
   part[tid] = mine;
   barrier(CLK_LOCAL_MEM_FENCE);
+  // tree in local memory, sequential addressing: no bank conflicts
   for (uint stride = BLOCK / 2; stride > 0; stride /= 2) {
     if (tid < stride) {
       part[tid] += part[tid + stride];
@@ -41,5 +44,6 @@ void reduce_first_add(__global const uint4* restrict in, __global uint4* restric
   }
   // --- end of section ---
 
+  // work-item 0 stores the work-group's partial sum
   if (tid == 0) out[get_group_id(0)] = part[0];
 }

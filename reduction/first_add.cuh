@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Sum of each tile of 2 * BLOCK uint4 records, component-wise, modulo 2^32: the tree of sequential.cuh after a first
-// addition.
+// Parallel reduction, first addition during the global load: Harris 2007, "Optimizing Parallel Reduction in CUDA",
+// kernel 4. Sums each tile of 2 * BLOCK uint4 records, component-wise, modulo 2^32, with the tree of sequential.cuh.
 //
-//   lanes  In sequential.cuh half of the threads load a record, store it, and never add anything. Here each loads
-//          two records, which are under way at the same time, and adds them in registers: half as many blocks, and half
-//          as much tree for each record.
-//   banks  As in sequential.cuh: no conflict, 135 passes; for 512 records instead of 256.
+//   lanes  In sequential.cuh half of the threads load a record, store it, and never add anything. Here each thread
+//          loads two records, which are in flight simultaneously, and adds them in registers. Per record this needs
+//          half as many blocks, and half as much of the tree.
+//   banks  As in sequential.cuh: no conflict, 135 passes (NVIDIA: wavefronts), but for 512 records instead of 256.
 //
 // Contract
 //   launch  max(1, ceil(n / TILE)) blocks of exactly BLOCK threads, one-dimensional
 //   in      n records, 16-byte aligned; not read when n is 0
-//   out     one record per block: the sum of in[block * TILE .. block * TILE + TILE), as far as n reaches
-//   n       any, including 0, which gives one zero record
-// For the sum of everything reduce `out` again, into other memory, until one record is left.
+//   out     one record per block: the sum of in[b * TILE .. min((b + 1) * TILE, n)) for block b
+//   n       any, including 0, which gives one record of zeros
+// To sum all n records, launch the kernel again on `out`, into another buffer, until one record is left.
 
 __global__ void __launch_bounds__(256)
     reduce_first_add(const uint4* __restrict__ in, uint4* __restrict__ out, size_t n) {
@@ -22,14 +22,17 @@ __global__ void __launch_bounds__(256)
   __shared__ uint4 part[BLOCK];
 
   const unsigned tid = threadIdx.x;
-  const size_t i = size_t(blockIdx.x) * TILE + tid;  // and BLOCK further on: a warp's loads stay side by side
+  const size_t i = size_t(blockIdx.x) * TILE + tid;  // the second record is BLOCK further on
+  // load two records per thread, coalesced; the first addition is in registers
   const uint4 first = i < n ? in[i] : make_uint4(0, 0, 0, 0);
   const uint4 second = i + BLOCK < n ? in[i + BLOCK] : make_uint4(0, 0, 0, 0);
   const uint4 mine = make_uint4(first.x + second.x, first.y + second.y, first.z + second.z, first.w + second.w);
 
   // --- shared-memory section ---
+  // store to shared memory
   part[tid] = mine;
   __syncthreads();
+  // tree in shared memory, sequential addressing: no bank conflicts
   for (unsigned stride = BLOCK / 2; stride > 0; stride /= 2) {
     if (tid < stride) {
       const uint4 a = part[tid];
@@ -40,5 +43,6 @@ __global__ void __launch_bounds__(256)
   }
   // --- end of section ---
 
+  // thread 0 stores the block's partial sum
   if (tid == 0) out[blockIdx.x] = part[0];
 }

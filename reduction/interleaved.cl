@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Sum of each tile of BLOCK uint4 records, component-wise, modulo 2^32: the tree of modulo.cl with its work packed.
+// Parallel reduction, interleaved addressing with strided indices, which cause bank conflicts: Harris 2007, "Optimizing
+// Parallel Reduction in CUDA", kernel 2. Sums each tile of BLOCK uint4 records, component-wise, modulo 2^32.
 //
-//   lanes  Busy work-items follow each other: work-item k takes what work-item 2 * stride * k did. Whole warps fall
-//          idle.
-//   banks  They still add the same records, now from the lanes of one quarter-warp: work-item k is at word 8 * stride *
-//          k. Of 8 lanes, 2 meet in each bank at stride 1, 4 at stride 2, 8 from stride 4 on. So every step takes the
-//          passes that it took in modulo.cl, 414 in all: divergence has become bank conflicts. sequential.cl has
-//          neither.
+//   lanes  Active work-items are contiguous: work-item k makes the addition of work-item 2 * stride * k in modulo.cl.
+//          Whole warps become idle, and only the last warp diverges.
+//   banks  The work-items add the same records as in modulo.cl, but records that were spread over several warps are now
+//          accessed by one quarter-warp: work-item k accesses word 8 * stride * k. Of 8 lanes, 2 share each bank at
+//          stride 1, 4 at stride 2, and 8 from stride 4 on. So every step takes as many passes (NVIDIA: wavefronts) as
+//          in modulo.cl, 414 in total: bank conflicts replace divergence. sequential.cl has neither.
 //
 // Contract
-//   launch  max(1, ceil(n / BLOCK)) groups of exactly BLOCK work-items, one-dimensional
+//   launch  max(1, ceil(n / BLOCK)) work-groups of exactly BLOCK work-items, one-dimensional
 //   in      n records, 16-byte aligned; not read when n is 0
-//   out     one record per group: the sum of in[group * BLOCK .. group * BLOCK + BLOCK), as far as n reaches
-//   n       any, including 0, which gives one zero record
-// For the sum of everything reduce `out` again, into other memory, until one record is left.
+//   out     one record per work-group: the sum of in[b * BLOCK .. min((b + 1) * BLOCK, n)) for work-group b
+//   n       any, including 0, which gives one record of zeros
+// To sum all n records, launch the kernel again on `out`, into another buffer, until one record is left.
 
 #ifndef BLOCK
-#define BLOCK 256u  // work-items per group, records per tile; a power of two
+#define BLOCK 256u  // work-items per work-group, records per tile; a power of two
 #endif
 
 __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))
@@ -26,11 +27,14 @@ void reduce_interleaved(__global const uint4* restrict in, __global uint4* restr
 
   const uint tid = get_local_id(0);
   const size_t i = (size_t)get_group_id(0) * BLOCK + tid;
+  // load one record per work-item, coalesced; zero past the end
   const uint4 mine = i < n ? in[i] : (uint4)(0);
 
   // --- shared-memory section ---
+  // store to local memory
   part[tid] = mine;
   barrier(CLK_LOCAL_MEM_FENCE);
+  // tree in local memory, interleaved addressing: strided, with bank conflicts
   for (uint stride = 1; stride < BLOCK; stride *= 2) {
     const uint left = 2 * stride * tid;
     if (left < BLOCK) {
@@ -40,5 +44,6 @@ void reduce_interleaved(__global const uint4* restrict in, __global uint4* restr
   }
   // --- end of section ---
 
+  // work-item 0 stores the work-group's partial sum
   if (tid == 0) out[get_group_id(0)] = part[0];
 }

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Sum of each tile of BLOCK uint4 records, component-wise, modulo 2^32: the tree of modulo.cuh with its work packed.
+// Parallel reduction, interleaved addressing with strided indices, which cause bank conflicts: Harris 2007, "Optimizing
+// Parallel Reduction in CUDA", kernel 2. Sums each tile of BLOCK uint4 records, component-wise, modulo 2^32.
 //
-//   lanes  Busy threads follow each other: thread k takes what thread 2 * stride * k did. Whole warps fall idle.
-//   banks  They still add the same records, now from the lanes of one quarter-warp: thread k is at word 8 * stride * k.
-//          Of 8 lanes, 2 meet in each bank at stride 1, 4 at stride 2, 8 from stride 4 on. So every step takes the
-//          passes that it took in modulo.cuh, 414 in all: divergence has become bank conflicts.
-//          sequential.cuh has neither.
+//   lanes  Active threads are contiguous: thread k makes the addition of thread 2 * stride * k in modulo.cuh. Whole
+//          warps become idle, and only the last warp diverges.
+//   banks  The threads add the same records as in modulo.cuh, but records that were spread over several warps are now
+//          accessed by one quarter-warp: thread k accesses word 8 * stride * k. Of 8 lanes, 2 share each bank at
+//          stride 1, 4 at stride 2, and 8 from stride 4 on. So every step takes as many passes (NVIDIA: wavefronts) as
+//          in modulo.cuh, 414 in total: bank conflicts replace divergence. sequential.cuh has neither.
 //
 // Contract
 //   launch  max(1, ceil(n / BLOCK)) blocks of exactly BLOCK threads, one-dimensional
 //   in      n records, 16-byte aligned; not read when n is 0
-//   out     one record per block: the sum of in[block * BLOCK .. block * BLOCK + BLOCK), as far as n reaches
-//   n       any, including 0, which gives one zero record
-// For the sum of everything reduce `out` again, into other memory, until one record is left.
+//   out     one record per block: the sum of in[b * BLOCK .. min((b + 1) * BLOCK, n)) for block b
+//   n       any, including 0, which gives one record of zeros
+// To sum all n records, launch the kernel again on `out`, into another buffer, until one record is left.
 
 __global__ void __launch_bounds__(256)
     reduce_interleaved(const uint4* __restrict__ in, uint4* __restrict__ out, size_t n) {
@@ -22,11 +24,14 @@ __global__ void __launch_bounds__(256)
 
   const unsigned tid = threadIdx.x;
   const size_t i = size_t(blockIdx.x) * BLOCK + tid;
+  // load one record per thread, coalesced; zero past the end
   const uint4 mine = i < n ? in[i] : make_uint4(0, 0, 0, 0);
 
   // --- shared-memory section ---
+  // store to shared memory
   part[tid] = mine;
   __syncthreads();
+  // tree in shared memory, interleaved addressing: strided, with bank conflicts
   for (unsigned stride = 1; stride < BLOCK; stride *= 2) {
     const unsigned left = 2 * stride * tid;
     if (left < BLOCK) {
@@ -38,5 +43,6 @@ __global__ void __launch_bounds__(256)
   }
   // --- end of section ---
 
+  // thread 0 stores the block's partial sum
   if (tid == 0) out[blockIdx.x] = part[0];
 }

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Sum of each tile of BLOCK uint4 records, component-wise, modulo 2^32: the tree as one first thinks of it.
+// Parallel reduction, interleaved addressing with a modulo test and divergent branches: Harris 2007, "Optimizing
+// Parallel Reduction in CUDA", kernel 1. Sums each tile of BLOCK uint4 records, component-wise, modulo 2^32.
 //
-//   lanes  Step by step every second of the threads that are left adds its neighbour's sum. The busy threads lie
-//          further and further apart, so up to stride 16 every warp has work, in the end for one lane: 50, 25, 12.5 %
-//          of ALUs in use. And the remainder decides lane by lane: an integer division, unless the compiler knows
-//          better.
-//   banks  Thread t reads words 4t .. 4t + 3, as in sequential.cuh, so no two lanes of a quarter-warp meet in a bank.
-//          But a quarter with one busy lane takes a pass as one with eight does: 414 passes where sequential.cuh needs
-//          135. (For a load whose every second lane idles NVIDIA's hardware joins quarters in pairs. There two lanes do
-//          meet, which makes two passes again: 96 of the 414 count as conflicts.)
+//   lanes  In each step every second of the remaining threads adds its neighbour's partial sum. The active threads lie
+//          further and further apart, so up to stride 16 all 8 warps issue, finally for one active lane each: ALU
+//          utilization is 50, 25, 12.5 % and less. The modulo test is an integer division per thread unless the
+//          compiler replaces it.
+//   banks  Thread t accesses words 4t .. 4t + 3, as in sequential.cuh, so no two lanes of a quarter-warp share a bank.
+//          But a quarter-warp with one active lane takes a pass, like a quarter-warp with eight: 414 passes
+//          (NVIDIA: wavefronts) per block, where sequential.cuh takes 135. (If every second lane of a load is inactive,
+//          NVIDIA's hardware merges pairs of quarter-warps. Here two lanes of each merged pair share a bank, which
+//          takes two passes again: 96 of the 414 passes count as conflicts.)
 //
 // Contract
 //   launch  max(1, ceil(n / BLOCK)) blocks of exactly BLOCK threads, one-dimensional
 //   in      n records, 16-byte aligned; not read when n is 0
-//   out     one record per block: the sum of in[block * BLOCK .. block * BLOCK + BLOCK), as far as n reaches
-//   n       any, including 0, which gives one zero record
-// For the sum of everything reduce `out` again, into other memory, until one record is left.
+//   out     one record per block: the sum of in[b * BLOCK .. min((b + 1) * BLOCK, n)) for block b
+//   n       any, including 0, which gives one record of zeros
+// To sum all n records, launch the kernel again on `out`, into another buffer, until one record is left.
 
 __global__ void __launch_bounds__(256) reduce_modulo(const uint4* __restrict__ in, uint4* __restrict__ out, size_t n) {
   constexpr unsigned BLOCK = 256;  // threads per block, records per tile; a power of two
@@ -24,11 +26,14 @@ __global__ void __launch_bounds__(256) reduce_modulo(const uint4* __restrict__ i
 
   const unsigned tid = threadIdx.x;
   const size_t i = size_t(blockIdx.x) * BLOCK + tid;
+  // load one record per thread, coalesced; zero past the end
   const uint4 mine = i < n ? in[i] : make_uint4(0, 0, 0, 0);
 
   // --- shared-memory section ---
+  // store to shared memory
   part[tid] = mine;
   __syncthreads();
+  // tree in shared memory, interleaved addressing: divergent
   for (unsigned stride = 1; stride < BLOCK; stride *= 2) {
     if (tid % (2 * stride) == 0) {
       const uint4 a = part[tid];
@@ -39,5 +44,6 @@ __global__ void __launch_bounds__(256) reduce_modulo(const uint4* __restrict__ i
   }
   // --- end of section ---
 
+  // thread 0 stores the block's partial sum
   if (tid == 0) out[blockIdx.x] = part[0];
 }

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: MIT-0
 //
-// sequential.cl one component at a time: what a 16-byte record costs where words are served one by one.
+// Parallel reduction with 4-way bank conflicts: the tree of sequential.cl with 32-bit accesses at a stride of four
+// words. Hardware that splits 16-byte accesses into words makes the same accesses: fsword73, "Bank conflicts in
+// reduction and prefix sum" (Radeon HD 5870). Sums each tile of BLOCK uint4 records, component-wise, modulo 2^32.
 //
 //   lanes  As in sequential.cl.
-//   banks  Component c of work-item t is word 4t + c: stride 4, so 32 lanes meet in 8 banks, four in each. 4-way
-//          conflicts wherever 32 lanes work. The record has an alignment of 4, which keeps a compiler from merging the
-//          four words of the tree into one access.
+//   banks  Component c of work-item t is word 4t + c: stride 4, so 32 lanes access 8 banks, four lanes per bank. That
+//          is a 4-way conflict wherever 32 lanes are active. The record has alignment 4, which keeps the compiler from
+//          merging the four 32-bit accesses of the tree into one 16-byte access.
 //
 // Contract
-//   launch  max(1, ceil(n / BLOCK)) groups of exactly BLOCK work-items, one-dimensional
+//   launch  max(1, ceil(n / BLOCK)) work-groups of exactly BLOCK work-items, one-dimensional
 //   in      n records, 16-byte aligned; not read when n is 0
-//   out     one record per group: the sum of in[group * BLOCK .. group * BLOCK + BLOCK), as far as n reaches
-//   n       any, including 0, which gives one zero record
-// For the sum of everything reduce `out` again, into other memory, until one record is left.
+//   out     one record per work-group: the sum of in[b * BLOCK .. min((b + 1) * BLOCK, n)) for work-group b
+//   n       any, including 0, which gives one record of zeros
+// To sum all n records, launch the kernel again on `out`, into another buffer, until one record is left.
 
 #ifndef BLOCK
-#define BLOCK 256u  // work-items per group, records per tile; a power of two
+#define BLOCK 256u  // work-items per work-group, records per tile; a power of two
 #endif
 
 typedef struct {
@@ -28,14 +30,17 @@ void reduce_naive(__global const uint4* restrict in, __global uint4* restrict ou
 
   const uint tid = get_local_id(0);
   const size_t i = (size_t)get_group_id(0) * BLOCK + tid;
+  // load one record per work-item, coalesced; zero past the end
   const uint4 mine = i < n ? in[i] : (uint4)(0);
 
   // --- shared-memory section ---
+  // store to local memory, word by word: stride 4
   part[tid].x = mine.x;
   part[tid].y = mine.y;
   part[tid].z = mine.z;
   part[tid].w = mine.w;
   barrier(CLK_LOCAL_MEM_FENCE);
+  // tree in local memory, sequential addressing: 4-way bank conflicts
   for (uint stride = BLOCK / 2; stride > 0; stride /= 2) {
     if (tid < stride) {
       part[tid].x += part[tid + stride].x;
@@ -47,5 +52,6 @@ void reduce_naive(__global const uint4* restrict in, __global uint4* restrict ou
   }
   // --- end of section ---
 
+  // work-item 0 stores the work-group's partial sum
   if (tid == 0) out[get_group_id(0)] = (uint4)(part[0].x, part[0].y, part[0].z, part[0].w);
 }

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT-0
 //
-// sequential.cuh one component at a time: what a 16-byte record costs where words are served one by one.
+// Parallel reduction with 4-way bank conflicts: the tree of sequential.cuh with 32-bit accesses at a stride of four
+// words. Hardware that splits 16-byte accesses into words makes the same accesses: fsword73, "Bank conflicts in
+// reduction and prefix sum" (Radeon HD 5870). Sums each tile of BLOCK uint4 records, component-wise, modulo 2^32.
 //
 //   lanes  As in sequential.cuh.
-//   banks  Component c of thread t is word 4t + c: stride 4, so 32 lanes meet in 8 banks, four in each. 4-way conflicts
-//          wherever 32 lanes work. The record has an alignment of 4, which keeps a compiler from merging the four
-//          words of the tree into one access.
+//   banks  Component c of thread t is word 4t + c: stride 4, so 32 lanes access 8 banks, four lanes per bank. That is a
+//          4-way conflict wherever 32 lanes are active. The record has alignment 4, which keeps the compiler from
+//          merging the four 32-bit accesses of the tree into one 16-byte access.
 //
 // Contract
 //   launch  max(1, ceil(n / BLOCK)) blocks of exactly BLOCK threads, one-dimensional
 //   in      n records, 16-byte aligned; not read when n is 0
-//   out     one record per block: the sum of in[block * BLOCK .. block * BLOCK + BLOCK), as far as n reaches
-//   n       any, including 0, which gives one zero record
-// For the sum of everything reduce `out` again, into other memory, until one record is left.
+//   out     one record per block: the sum of in[b * BLOCK .. min((b + 1) * BLOCK, n)) for block b
+//   n       any, including 0, which gives one record of zeros
+// To sum all n records, launch the kernel again on `out`, into another buffer, until one record is left.
 
 __global__ void __launch_bounds__(256) reduce_naive(const uint4* __restrict__ in, uint4* __restrict__ out, size_t n) {
   constexpr unsigned BLOCK = 256;  // threads per block, records per tile; a power of two
@@ -25,14 +27,17 @@ __global__ void __launch_bounds__(256) reduce_naive(const uint4* __restrict__ in
 
   const unsigned tid = threadIdx.x;
   const size_t i = size_t(blockIdx.x) * BLOCK + tid;
+  // load one record per thread, coalesced; zero past the end
   const uint4 mine = i < n ? in[i] : make_uint4(0, 0, 0, 0);
 
   // --- shared-memory section ---
+  // store to shared memory, word by word: stride 4
   part[tid].x = mine.x;
   part[tid].y = mine.y;
   part[tid].z = mine.z;
   part[tid].w = mine.w;
   __syncthreads();
+  // tree in shared memory, sequential addressing: 4-way bank conflicts
   for (unsigned stride = BLOCK / 2; stride > 0; stride /= 2) {
     if (tid < stride) {
       part[tid].x += part[tid + stride].x;
@@ -44,5 +49,6 @@ __global__ void __launch_bounds__(256) reduce_naive(const uint4* __restrict__ in
   }
   // --- end of section ---
 
+  // thread 0 stores the block's partial sum
   if (tid == 0) out[blockIdx.x] = make_uint4(part[0].x, part[0].y, part[0].z, part[0].w);
 }

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: MIT-0
 //
-// The tree of naive.cl on records of five words: one word of padding a record, and the stride becomes odd.
+// Parallel reduction, bank conflicts fixed by padding: packed 20-byte records (uint4 and one padding word) change the
+// stride of naive.cl from four words to five. Reference: fsword73, "Bank conflicts in reduction and prefix sum" (Radeon
+// HD 5870). Sums each tile of BLOCK uint4 records, component-wise, modulo 2^32.
 //
 //   lanes  As in sequential.cl.
-//   banks  Component c of work-item t is word 5t + c. 5 is odd, so 32 lanes meet in 32 banks: no conflict.
-//          The price: alignment 4 splits every 16-byte access into four. Where the hardware serves 16 bytes a lane
-//          without conflict (NVIDIA since Volta) sequential.cl needs fewer passes, 135 a group to 180 here.
-//   The record must be packed, or uint4's alignment of 16 makes it eight words long, stride 8. And aligned(4), or
-//   packed means alignment 1, and a compiler may go byte by byte.
+//   banks  Component c of work-item t is word 5t + c. 5 is odd, so 32 lanes access 32 banks: no conflict. The price:
+//          with alignment 4, every 16-byte access becomes four 32-bit accesses. Where the hardware serves 16 bytes per
+//          lane without conflicts (NVIDIA since Volta), sequential.cl takes fewer passes (NVIDIA: wavefronts): 135 per
+//          work-group, compared with 180 here.
+//   The record needs both attributes. Without `packed`, uint4's alignment of 16 makes it eight words long, stride 8.
+//   Without `aligned(4)`, a packed record has alignment 1, and a compiler may access it byte by byte.
 //
 // Contract
-//   launch  max(1, ceil(n / BLOCK)) groups of exactly BLOCK work-items, one-dimensional
+//   launch  max(1, ceil(n / BLOCK)) work-groups of exactly BLOCK work-items, one-dimensional
 //   in      n records, 16-byte aligned; not read when n is 0
-//   out     one record per group: the sum of in[group * BLOCK .. group * BLOCK + BLOCK), as far as n reaches
-//   n       any, including 0, which gives one zero record
-// For the sum of everything reduce `out` again, into other memory, until one record is left.
+//   out     one record per work-group: the sum of in[b * BLOCK .. min((b + 1) * BLOCK, n)) for work-group b
+//   n       any, including 0, which gives one record of zeros
+// To sum all n records, launch the kernel again on `out`, into another buffer, until one record is left.
 
 #ifndef BLOCK
-#define BLOCK 256u  // work-items per group, records per tile; a power of two
+#define BLOCK 256u  // work-items per work-group, records per tile; a power of two
 #endif
 
 typedef struct __attribute__((packed, aligned(4))) {
@@ -31,11 +34,14 @@ void reduce_packed(__global const uint4* restrict in, __global uint4* restrict o
 
   const uint tid = get_local_id(0);
   const size_t i = (size_t)get_group_id(0) * BLOCK + tid;
+  // load one record per work-item, coalesced; zero past the end
   const uint4 mine = i < n ? in[i] : (uint4)(0);
 
   // --- shared-memory section ---
+  // store to local memory, padded to five words
   part[tid].data = mine;
   barrier(CLK_LOCAL_MEM_FENCE);
+  // tree in local memory, sequential addressing: stride 5, no bank conflicts
   for (uint stride = BLOCK / 2; stride > 0; stride /= 2) {
     if (tid < stride) {
       part[tid].data += part[tid + stride].data;
@@ -44,5 +50,6 @@ void reduce_packed(__global const uint4* restrict in, __global uint4* restrict o
   }
   // --- end of section ---
 
+  // work-item 0 stores the work-group's partial sum
   if (tid == 0) out[get_group_id(0)] = part[0].data;
 }

@@ -25,7 +25,8 @@ Words reference(Extent extent, const Words& input, const Variant&) {
   return sum;
 }
 
-/// Every launch leaves one record a block; launch until one record is left. The scratch buffers take turns.
+/// Every launch writes one record per block. Launches repeat until one record is left. They alternate between two
+/// scratch buffers.
 Plan plan(const Variant& variant, Extent extent, unsigned units) {
   const std::string kernel = "reduce_" + std::string(variant.name);
   const std::uint64_t tile = variant.tile == 0 ? variant.group.size() : variant.tile;
@@ -49,8 +50,8 @@ Plan plan(const Variant& variant, Extent extent, unsigned units) {
   }
 }
 
-/// The trees have the levels of sequential.cuh. What remains of them after shuffles is a sum for each warp and their
-/// sum.
+/// Names of the levels (the intervals between two barriers). The trees have those of sequential.cuh. The kernels with
+/// shuffles have two: the sum of each warp, and the sum of these.
 std::vector<std::string> level_names(const Variant& variant, std::string_view kernel) {
   if (kernel == "reduce_chunked") return {};
   if (kernel == "reduce_shuffle" || kernel == "reduce_streaming" || kernel == "reduce_single_pass") {
@@ -69,7 +70,7 @@ const CaseStudy& case_study() {
   static const CaseStudy study{
       .name = "reduction",
       .summary =
-          "Sum of uint4 records: trees in shared memory, with and without bank conflicts, and what comes after trees",
+          "Parallel reduction of uint4 records: trees with and without bank conflicts, warp shuffles, single pass",
       .kernel_prefix = "reduce_",
       .element = "uint4 records",
       .variants = variants,

@@ -5,7 +5,7 @@
 
 namespace bankwise::reduction {
 
-/// The sum of n uint4 records, component by component, modulo 2^32. Of no records it is zero.
+/// The sum of n uint4 records, component by component, modulo 2^32. The sum of no records is zero.
 const CaseStudy& case_study();
 
 }  // namespace bankwise::reduction

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Sum of each tile of BLOCK uint4 records, component-wise, modulo 2^32: a tree over 16-byte records.
+// Parallel reduction, sequential addressing, free of bank conflicts: Harris 2007, "Optimizing Parallel Reduction in
+// CUDA", kernel 3. Sums each tile of BLOCK uint4 records, component-wise, modulo 2^32, with 16-byte accesses.
 //
-//   lanes  Step by step the first half adds the second half to itself. Busy lanes stay packed, so whole wavefronts
-//          retire early; the last steps leave one wavefront, ever emptier.
-//   banks  Work-item t reads words 4t .. 4t + 3. NVIDIA since Volta serves a 16-byte access a quarter-warp at a time:
-//          8 lanes x 4 words cover the 32 banks once, no conflict. Hardware that splits the access into words
-//          meets stride 4, four lanes in a bank: naive.cl shows that case, packed.cl its cure.
+//   lanes  In each step the first half of the active work-items adds the second half's partial sums to its own. Active
+//          work-items stay contiguous, so whole warps become idle; the last steps leave a single warp with fewer and
+//          fewer active lanes.
+//   banks  Work-item t accesses words 4t .. 4t + 3. NVIDIA GPUs since Volta serve a 16-byte access one quarter-warp at
+//          a time: 8 lanes x 4 words cover the 32 banks once, so there is no conflict, and a work-group takes 135
+//          passes (NVIDIA: wavefronts). Hardware that splits the access into 32-bit words has stride 4 and four lanes
+//          per bank: naive.cl shows that case, packed.cl the fix.
 //
 // Contract
-//   launch  max(1, ceil(n / BLOCK)) groups of exactly BLOCK work-items, one-dimensional
+//   launch  max(1, ceil(n / BLOCK)) work-groups of exactly BLOCK work-items, one-dimensional
 //   in      n records, 16-byte aligned; not read when n is 0
-//   out     one record per group: the sum of in[group * BLOCK .. group * BLOCK + BLOCK), as far as n reaches
-//   n       any, including 0, which gives one zero record
-// For the sum of everything reduce `out` again, into other memory, until one record is left.
+//   out     one record per work-group: the sum of in[b * BLOCK .. min((b + 1) * BLOCK, n)) for work-group b
+//   n       any, including 0, which gives one record of zeros
+// To sum all n records, launch the kernel again on `out`, into another buffer, until one record is left.
 
 #ifndef BLOCK
-#define BLOCK 256u  // work-items per group, records per tile; a power of two
+#define BLOCK 256u  // work-items per work-group, records per tile; a power of two
 #endif
 
 __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))
@@ -25,11 +28,14 @@ void reduce_sequential(__global const uint4* restrict in, __global uint4* restri
 
   const uint tid = get_local_id(0);
   const size_t i = (size_t)get_group_id(0) * BLOCK + tid;
+  // load one record per work-item, coalesced; zero past the end
   const uint4 mine = i < n ? in[i] : (uint4)(0);
 
   // --- shared-memory section ---
+  // store to local memory
   part[tid] = mine;
   barrier(CLK_LOCAL_MEM_FENCE);
+  // tree in local memory, sequential addressing: no bank conflicts
   for (uint stride = BLOCK / 2; stride > 0; stride /= 2) {
     if (tid < stride) {
       part[tid] += part[tid + stride];
@@ -38,5 +44,6 @@ void reduce_sequential(__global const uint4* restrict in, __global uint4* restri
   }
   // --- end of section ---
 
+  // work-item 0 stores the work-group's partial sum
   if (tid == 0) out[get_group_id(0)] = part[0];
 }

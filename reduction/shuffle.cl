@@ -1,39 +1,42 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Sum of each tile of 2 * BLOCK uint4 records, component-wise, modulo 2^32: first_add.cl with warps that add by
-// shuffles.
+// Parallel reduction with warp shuffles (inline PTX on NVIDIA GPUs, a tree in local memory elsewhere): Luitjens 2014,
+// "Faster Parallel Reductions on Kepler". Sums each tile of 2 * BLOCK uint4 records, component-wise, modulo 2^32,
+// loaded as in first_add.cl.
 //
-//   lanes  A warp's lanes hand each other registers, in five steps without a barrier or local memory. One sum a warp
-//          remains; the first warp adds those in the same way. One barrier instead of nine.
-//          OpenCL 1.2 has no shuffles, and NVIDIA's no sub-groups; but it takes PTX. Elsewhere nobody promises how many
-//          work-items run in lock-step, and the tree of first_add.cl is what is left.
-//   banks  The 8 sums are stored by one lane each and read by 8 lanes at once, words 4t .. 4t + 3: no conflict, and
-//          9 passes instead of 135. (A shuffle takes a turn of its own, without banks: 4 words, 5 steps, 9 times.)
+//   lanes  The lanes of a warp exchange registers in five steps, without a barrier or local memory. One partial sum per
+//          warp remains, and the first warp adds these in the same way. One barrier remains of the tree's nine. OpenCL
+//          1.2 has no shuffle built-ins, and NVIDIA's OpenCL has no sub-groups, but it accepts inline PTX. On other
+//          devices the number of work-items that run in lock-step is unspecified, so the kernel keeps the tree of
+//          first_add.cl.
+//   banks  Lane 0 of each of the 8 warps stores a partial sum, and 8 lanes of the first warp read them in one access,
+//          words 4t .. 4t + 3: no conflict, 9 passes (NVIDIA: wavefronts) instead of 135. (The shuffles are issued in
+//          addition and have no bank conflicts: 4 words x 5 steps x 9 warp sums.)
 //
 // Contract
-//   launch  max(1, ceil(n / TILE)) groups of exactly BLOCK work-items, one-dimensional
+//   launch  max(1, ceil(n / TILE)) work-groups of exactly BLOCK work-items, one-dimensional
 //   in      n records, 16-byte aligned; not read when n is 0
-//   out     one record per group: the sum of in[group * TILE .. group * TILE + TILE), as far as n reaches
-//   n       any, including 0, which gives one zero record
-// For the sum of everything reduce `out` again, into other memory, until one record is left.
+//   out     one record per work-group: the sum of in[b * TILE .. min((b + 1) * TILE, n)) for work-group b
+//   n       any, including 0, which gives one record of zeros
+// To sum all n records, launch the kernel again on `out`, into another buffer, until one record is left.
 
 #ifndef BLOCK
-#define BLOCK 256u  // work-items per group; a power of two, from 32 to 1024
+#define BLOCK 256u  // work-items per work-group; a power of two, from 32 to 1024
 #endif
-#define TILE (2 * BLOCK)  // records per group
+#define TILE (2 * BLOCK)  // records per work-group
 
 #ifdef __NV_CL_C_VERSION
 #define WARP 32u
 #define PARTS (BLOCK / WARP)
 
-// The word of the lane that is so many further on.
+// Shuffle, as __shfl_down_sync in CUDA: the word of lane (this lane + lanes).
 uint shuffle_down(uint word, uint lanes) {
   uint theirs;
   asm volatile("shfl.sync.down.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(theirs) : "r"(word), "r"(lanes));
   return theirs;
 }
 
-// The sum of a warp, in its lane 0. All its lanes must call.
+// Sum over a warp, returned in lane 0. All lanes must call it.
 uint4 warp_sum(uint4 sum) {
   for (uint lanes = WARP / 2; lanes > 0; lanes /= 2) {
     sum.x += shuffle_down(sum.x, lanes);
@@ -53,6 +56,7 @@ void reduce_shuffle(__global const uint4* restrict in, __global uint4* restrict 
 
   const uint tid = get_local_id(0);
   const size_t i = (size_t)get_group_id(0) * TILE + tid;
+  // load two records per work-item, coalesced; the first addition is in registers
   const uint4 first = i < n ? in[i] : (uint4)(0);
   const uint4 second = i + BLOCK < n ? in[i + BLOCK] : (uint4)(0);
   const uint4 mine = first + second;
@@ -60,11 +64,14 @@ void reduce_shuffle(__global const uint4* restrict in, __global uint4* restrict 
 
   // --- shared-memory section ---
 #ifdef __NV_CL_C_VERSION
+  // warp sums by shuffles; lane 0 of each warp stores one
   sum = warp_sum(mine);
   if (tid % WARP == 0) part[tid / WARP] = sum;
   barrier(CLK_LOCAL_MEM_FENCE);
+  // the first warp adds the warps' sums
   if (tid < WARP) sum = warp_sum(tid < PARTS ? part[tid] : (uint4)(0));
 #else
+  // tree in local memory, sequential addressing: no bank conflicts
   part[tid] = mine;
   barrier(CLK_LOCAL_MEM_FENCE);
   for (uint stride = BLOCK / 2; stride > 0; stride /= 2) {
@@ -77,5 +84,6 @@ void reduce_shuffle(__global const uint4* restrict in, __global uint4* restrict 
 #endif
   // --- end of section ---
 
+  // work-item 0 stores the work-group's partial sum
   if (tid == 0) out[get_group_id(0)] = sum;
 }

@@ -1,37 +1,39 @@
 // SPDX-License-Identifier: MIT-0
 //
-// The sum of n uint4 records, component-wise, modulo 2^32, in one launch: streaming.cuh, whose blocks add their sums by
-// atomics; the last of them at each of the four components hands it out.
+// Single-pass parallel reduction in one launch: the grid-stride loop of streaming.cuh, and 64-bit atomics that add the
+// blocks' sums and detect the last block. (The CUDA sample threadFenceReduction detects the last block with a counter
+// and a memory fence, and lets it add the blocks' sums.) Sums n uint4 records, component-wise, modulo 2^32.
 //
-//   lanes  As in streaming.cuh. Then four threads of each block add a component each to a word of `state`. Its upper 16
-//          bits count the blocks, its lower 48 add up what these bring: both in one addition, so that nobody can see
-//          the one without the other, and no fence is needed. Who finds that all others have been there knows the sum.
-//          Additions modulo 2^32 may come in any order. Floating-point numbers would depend on it: let the last block
-//          add the blocks' sums, kept in memory, instead.
-//   banks  As in streaming.cuh: no conflict, 18 passes a block.
+//   lanes  As in streaming.cuh. Then four threads of each block add one component each to a 64-bit word of `state`. Its
+//          upper 16 bits count the blocks, its lower 48 bits add up their sums. Count and sum share one word and are
+//          updated by a single atomicAdd, so no memory fence is needed. The block whose atomicAdd returns a count of
+//          gridDim.x - 1 is the last, and writes this component of the result. Additions modulo 2^32 give the same
+//          result in any order. Floating-point sums depend on the order: for these, store the blocks' sums, and let the
+//          last block add them.
+//   banks  As in streaming.cuh: no conflict, 18 passes (NVIDIA: wavefronts) per block.
 //
 // Contract
-//   launch  up to 65535 blocks of exactly BLOCK threads, one-dimensional: two for each multiprocessor, but no more than
-//           ceil(n / BLOCK), and one at least
+//   launch  up to 65535 blocks of exactly BLOCK threads, one-dimensional: two per multiprocessor (SM), but at most
+//           ceil(n / BLOCK), and at least one
 //   in      n records, 16-byte aligned; not read when n is 0
-//   out     one record: the sum of all
+//   out     one record: the sum of all records
 //   state   4 words of 8 bytes, 8-byte aligned, zero; they are zero again when the kernel ends, unless it was aborted.
-//           One launch at a time may use them
-//   n       any, including 0, which gives a zero record
+//           Only one launch at a time may use them
+//   n       any, including 0, which gives a record of zeros
 
 namespace reduce_single_pass_detail {
 
 constexpr unsigned BLOCK = 512;  // threads per block; a multiple of 32, at most 1024
-constexpr unsigned LOADS = 8;    // of 16 bytes, under way for each thread
+constexpr unsigned LOADS = 8;    // 16-byte loads in flight per thread
 constexpr unsigned WARP = 32;
 constexpr unsigned WARPS = BLOCK / WARP;
-constexpr unsigned COUNT = 48;  // bit of a word of the state where the number of blocks begins
+constexpr unsigned COUNT = 48;  // lowest bit of the block count in a word of `state`
 
 static __device__ uint4 add(uint4 a, uint4 b) {
   return make_uint4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
 
-// The sum of a warp, in each of its lanes. All must call.
+// Sum over a warp, returned in every lane. All lanes must call it.
 static __device__ unsigned warp_sum(unsigned word) {
 #if __CUDA_ARCH__ >= 800
   return __reduce_add_sync(0xFFFFFFFF, word);
@@ -46,7 +48,8 @@ static __device__ uint4 warp_sum(uint4 record) {
 
 }  // namespace reduce_single_pass_detail
 
-// Two blocks on a multiprocessor: without the 2, ptxas aims at four and has no registers for eight loads.
+// minBlocksPerMultiprocessor = 2: otherwise ptxas targets four blocks per SM, and has too few registers for eight loads
+// in flight.
 __global__ void __launch_bounds__(reduce_single_pass_detail::BLOCK, 2)
     reduce_single_pass(const uint4* __restrict__ in, uint4* __restrict__ out, unsigned long long* state, size_t n) {
   using namespace reduce_single_pass_detail;
@@ -55,27 +58,31 @@ __global__ void __launch_bounds__(reduce_single_pass_detail::BLOCK, 2)
   const unsigned tid = threadIdx.x;
   const size_t step = size_t(gridDim.x) * BLOCK;
   uint4 mine = make_uint4(0, 0, 0, 0);
+  // grid-stride loop, coalesced; cache-streaming loads (__ldcs)
   for (size_t i = size_t(blockIdx.x) * BLOCK + tid; i < n; i += LOADS * step) {
     uint4 record[LOADS];
 #pragma unroll
-    for (unsigned k = 0; k < LOADS; ++k) {  // all loads before the first sum: none waits for another
+    for (unsigned k = 0; k < LOADS; ++k) {  // all loads are issued before the first addition
       record[k] = i + k * step < n ? __ldcs(&in[i + k * step]) : make_uint4(0, 0, 0, 0);
     }
 #pragma unroll
     for (unsigned k = 0; k < LOADS; ++k) mine = add(mine, record[k]);
   }
 
+  // warp sums by warp intrinsics; lane 0 of each warp stores one
   uint4 sum = warp_sum(mine);
   if (tid % WARP == 0) part[tid / WARP] = sum;
   __syncthreads();
+  // the first warp adds the warps' sums
   if (tid < WARP) sum = warp_sum(tid < WARPS ? part[tid] : make_uint4(0, 0, 0, 0));
 
+  // one atomic per component adds and counts this block's sum; the last block writes the result
   if (tid < 4) {
     const unsigned component = tid == 0 ? sum.x : tid == 1 ? sum.y : tid == 2 ? sum.z : sum.w;
     const unsigned long long before = atomicAdd(&state[tid], 1ULL << COUNT | component);
-    if (before >> COUNT == gridDim.x - 1) {  // nobody comes after
+    if (before >> COUNT == gridDim.x - 1) {  // this block is the last
       reinterpret_cast<unsigned*>(out)[tid] = unsigned(before) + component;
-      atomicExch(&state[tid], 0);  // for the next launch
+      atomicExch(&state[tid], 0);  // reset for the next launch
     }
   }
 }

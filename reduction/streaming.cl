@@ -1,41 +1,44 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Sums of uint4 records, component-wise, modulo 2^32, by groups that stay: as many as the GPU holds at once, each with
-// many records a work-item. What is left of the tree no longer matters; what matters is how many bytes are under way.
+// Parallel reduction with a grid-stride loop and persistent work-groups, DRAM-bound: many records per work-item, as in
+// Harris 2007, "Optimizing Parallel Reduction in CUDA", kernel 7. Sums uint4 records, component-wise, modulo 2^32; a
+// second launch adds the work-groups' sums.
 //
-//   lanes  Each work-item issues LOADS loads of 16 bytes before it needs the first, and again until the records are
-//          used up. A load behind the end is left out by a predicate, so few records are one such round, too. Then once
-//          for each group: the sum of its work-items, as in shuffle.cl by shuffles on NVIDIA's GPUs, by a tree
-//          elsewhere.
-//   banks  16 sums stored by one lane each, read by 16 lanes at words 4t .. 4t + 3: no conflict, 18 passes in all,
-//          after as many records as you like. The tree has no conflict either, as in sequential.cl.
+//   lanes  The tree is negligible here; throughput is set by the bytes in flight. In each iteration a work-item issues
+//          LOADS 16-byte loads before it uses the first. Out-of-range loads are predicated off, so small inputs use the
+//          same code and take one iteration. Once per work-group, the kernel adds the work-items' sums as in
+//          shuffle.cl: by shuffles on NVIDIA GPUs, by a tree elsewhere.
+//   banks  Lane 0 of each of the 16 warps stores a sum, and 16 lanes of the first warp read them in one access,
+//          words 4t .. 4t + 3: no conflict, and 18 passes (NVIDIA: wavefronts) per work-group for any number of
+//          records. The tree has no conflicts either, as in sequential.cl.
 //
 // Contract
-//   launch  any number of groups of exactly BLOCK work-items, one-dimensional: two for each compute unit, but no more
-//           than ceil(n / BLOCK), and one at least
+//   launch  any number of work-groups of exactly BLOCK work-items, one-dimensional: two per compute unit, but at most
+//           ceil(n / BLOCK), and at least one
 //   in      n records, 16-byte aligned; not read when n is 0
-//   out     one record per group; together they are the sum of all. Group g sums what lies at g * BLOCK .. g * BLOCK +
-//           BLOCK and at the same place after every further get_num_groups(0) * BLOCK records
-//   n       any, including 0, which gives zero records
-// For the sum of everything reduce `out` again with one group, into other memory.
+//   out     one record per work-group; together they add up to the sum of all records. Work-group b sums the records
+//           b * BLOCK .. b * BLOCK + BLOCK - 1, and the same range after every further get_num_groups(0) * BLOCK
+//           records
+//   n       any, including 0, which gives records of zeros
+// To sum all n records, launch the kernel again on `out` with one work-group, into another buffer.
 
 #ifndef BLOCK
-#define BLOCK 512u  // work-items per group; a power of two, from 32 to 1024
+#define BLOCK 512u  // work-items per work-group; a power of two, from 32 to 1024
 #endif
-#define LOADS 8u  // of 16 bytes, under way for each work-item
+#define LOADS 8u  // 16-byte loads in flight per work-item
 
 #ifdef __NV_CL_C_VERSION
 #define WARP 32u
 #define PARTS (BLOCK / WARP)
 
-// The word of the lane that is so many further on.
+// Shuffle, as __shfl_down_sync in CUDA: the word of lane (this lane + lanes).
 uint shuffle_down(uint word, uint lanes) {
   uint theirs;
   asm volatile("shfl.sync.down.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(theirs) : "r"(word), "r"(lanes));
   return theirs;
 }
 
-// The sum of a warp, in its lane 0. All its lanes must call.
+// Sum over a warp, returned in lane 0. All lanes must call it.
 uint4 warp_sum(uint4 sum) {
   for (uint lanes = WARP / 2; lanes > 0; lanes /= 2) {
     sum.x += shuffle_down(sum.x, lanes);
@@ -56,10 +59,11 @@ void reduce_streaming(__global const uint4* restrict in, __global uint4* restric
   const uint tid = get_local_id(0);
   const size_t step = get_num_groups(0) * BLOCK;
   uint4 mine = (uint4)(0);
+  // grid-stride loop, coalesced
   for (size_t i = get_group_id(0) * BLOCK + tid; i < n; i += LOADS * step) {
     uint4 record[LOADS];
 #pragma unroll
-    for (uint k = 0; k < LOADS; ++k) {  // all loads before the first sum: none waits for another
+    for (uint k = 0; k < LOADS; ++k) {  // all loads are issued before the first addition
       record[k] = i + k * step < n ? in[i + k * step] : (uint4)(0);
     }
 #pragma unroll
@@ -69,11 +73,14 @@ void reduce_streaming(__global const uint4* restrict in, __global uint4* restric
 
   // --- shared-memory section ---
 #ifdef __NV_CL_C_VERSION
+  // warp sums by shuffles; lane 0 of each warp stores one
   sum = warp_sum(mine);
   if (tid % WARP == 0) part[tid / WARP] = sum;
   barrier(CLK_LOCAL_MEM_FENCE);
+  // the first warp adds the warps' sums
   if (tid < WARP) sum = warp_sum(tid < PARTS ? part[tid] : (uint4)(0));
 #else
+  // tree in local memory, sequential addressing: no bank conflicts
   part[tid] = mine;
   barrier(CLK_LOCAL_MEM_FENCE);
   for (uint stride = BLOCK / 2; stride > 0; stride /= 2) {
@@ -86,5 +93,6 @@ void reduce_streaming(__global const uint4* restrict in, __global uint4* restric
 #endif
   // --- end of section ---
 
+  // work-item 0 stores the work-group's partial sum
   if (tid == 0) out[get_group_id(0)] = sum;
 }

@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Sums of uint4 records, component-wise, modulo 2^32, by blocks that stay: as many as the GPU holds at once, each with
-// many records a thread. What is left of the tree no longer matters; what matters is how many bytes are under way.
+// Parallel reduction with a grid-stride loop and persistent blocks, DRAM-bound: many records per thread, as in Harris
+// 2007, "Optimizing Parallel Reduction in CUDA", kernel 7. Sums uint4 records, component-wise, modulo 2^32; a second
+// launch adds the blocks' sums.
 //
-//   lanes  Each thread issues LOADS loads of 16 bytes before it needs the first, and again until the records are used
-//          up. An H200 keeps its memory busy with some 48 KB on order for each multiprocessor; two blocks order 128
-//          KiB. A load behind the end is left out by a predicate, so few records are one such round, too. Then once for
-//          each block: a warp's sum word by word, by an instruction of compute capability 8.0 or by shuffles, and the
-//          sum of these sums as in shuffle.cuh.
-//   banks  16 sums stored by one lane each, read by 16 lanes at words 4t .. 4t + 3: no conflict, 18 passes in all,
-//          after as many records as you like.
+//   lanes  The tree is negligible here; throughput is set by the bytes in flight. In each iteration a thread issues
+//          LOADS 16-byte loads before it uses the first. To saturate DRAM, an H200 needs about 48 KB in flight per SM;
+//          two resident blocks have 128 KiB. Out-of-range loads are predicated off, so small inputs use the same code
+//          and take one iteration. Once per block, each warp adds its threads' sums component by component, with
+//          __reduce_add_sync (compute capability 8.0 and newer) or shuffles, and the first warp adds the warps' sums as
+//          in shuffle.cuh.
+//   banks  Lane 0 of each of the 16 warps stores a sum, and 16 lanes of the first warp read them in one access,
+//          words 4t .. 4t + 3: no conflict, and 18 passes (NVIDIA: wavefronts) per block for any number of records.
 //
 // Contract
-//   launch  any number of blocks of exactly BLOCK threads, one-dimensional: two for each multiprocessor, but no more
-//           than ceil(n / BLOCK), and one at least
+//   launch  any number of blocks of exactly BLOCK threads, one-dimensional: two per multiprocessor (SM), but at most
+//           ceil(n / BLOCK), and at least one
 //   in      n records, 16-byte aligned; not read when n is 0
-//   out     one record per block; together they are the sum of all. Block b sums what lies at b * BLOCK .. b * BLOCK +
-//           BLOCK and at the same place after every further gridDim.x * BLOCK records
-//   n       any, including 0, which gives zero records
-// For the sum of everything reduce `out` again with one block, into other memory.
+//   out     one record per block; together they add up to the sum of all records. Block b sums the records b * BLOCK ..
+//           b * BLOCK + BLOCK - 1, and the same range after every further gridDim.x * BLOCK records
+//   n       any, including 0, which gives records of zeros
+// To sum all n records, launch the kernel again on `out` with one block, into another buffer.
 
 namespace reduce_streaming_detail {
 
 constexpr unsigned BLOCK = 512;  // threads per block; a multiple of 32, at most 1024
-constexpr unsigned LOADS = 8;    // of 16 bytes, under way for each thread
+constexpr unsigned LOADS = 8;    // 16-byte loads in flight per thread
 constexpr unsigned WARP = 32;
 constexpr unsigned WARPS = BLOCK / WARP;
 
@@ -31,7 +33,7 @@ static __device__ uint4 add(uint4 a, uint4 b) {
   return make_uint4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
 
-// The sum of a warp, in its lane 0. All its lanes must call.
+// Sum over a warp, returned in lane 0. All lanes must call it.
 static __device__ unsigned warp_sum(unsigned word) {
 #if __CUDA_ARCH__ >= 800
   return __reduce_add_sync(0xFFFFFFFF, word);
@@ -46,7 +48,8 @@ static __device__ uint4 warp_sum(uint4 record) {
 
 }  // namespace reduce_streaming_detail
 
-// Two blocks on a multiprocessor: without the 2, ptxas aims at four and has no registers for eight loads.
+// minBlocksPerMultiprocessor = 2: otherwise ptxas targets four blocks per SM, and has too few registers for eight loads
+// in flight.
 __global__ void __launch_bounds__(reduce_streaming_detail::BLOCK, 2)
     reduce_streaming(const uint4* __restrict__ in, uint4* __restrict__ out, size_t n) {
   using namespace reduce_streaming_detail;
@@ -55,10 +58,11 @@ __global__ void __launch_bounds__(reduce_streaming_detail::BLOCK, 2)
   const unsigned tid = threadIdx.x;
   const size_t step = size_t(gridDim.x) * BLOCK;
   uint4 mine = make_uint4(0, 0, 0, 0);
+  // grid-stride loop, coalesced; cache-streaming loads (__ldcs)
   for (size_t i = size_t(blockIdx.x) * BLOCK + tid; i < n; i += LOADS * step) {
     uint4 record[LOADS];
 #pragma unroll
-    for (unsigned k = 0; k < LOADS; ++k) {  // all loads before the first sum: none waits for another
+    for (unsigned k = 0; k < LOADS; ++k) {  // all loads are issued before the first addition
       record[k] = i + k * step < n ? __ldcs(&in[i + k * step]) : make_uint4(0, 0, 0, 0);
     }
 #pragma unroll
@@ -67,11 +71,14 @@ __global__ void __launch_bounds__(reduce_streaming_detail::BLOCK, 2)
   uint4 sum = make_uint4(0, 0, 0, 0);
 
   // --- shared-memory section ---
+  // warp sums by warp intrinsics; lane 0 of each warp stores one
   sum = warp_sum(mine);
   if (tid % WARP == 0) part[tid / WARP] = sum;
   __syncthreads();
+  // the first warp adds the warps' sums
   if (tid < WARP) sum = warp_sum(tid < WARPS ? part[tid] : make_uint4(0, 0, 0, 0));
   // --- end of section ---
 
+  // thread 0 stores the block's partial sum
   if (tid == 0) out[blockIdx.x] = sum;
 }

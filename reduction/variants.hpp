@@ -1,34 +1,37 @@
 // SPDX-License-Identifier: MIT
 //
-// The table of contents: one line a variant, in the order of the story.
+// All variants of the case study, one line each, in the order of README.md.
 #pragma once
 
 #include <bankwise/study/case_study.hpp>
 
 namespace bankwise::reduction {
 
-// BLOCK of the kernels, of those whose blocks stay, and of a CPU's.
+// BLOCK of the kernels with one tile per block, of those with persistent blocks, and of the kernel for CPUs.
 inline constexpr gpu::GroupShape block{256, 1}, staying{512, 1}, one_lane{1, 1};
 
 inline constexpr Variant variants[]{
-    {"modulo", block, "a tree over 16-byte records: every 2nd, then 4th, then 8th thread adds, and warps diverge"},
-    {"interleaved", block, "the same additions by the first threads: no divergence, but bank conflicts"},
-    {"sequential", block, "the first half adds the second: neither"},
-    {"naive", block, "the tree of sequential, word by word: stride 4, four lanes in a bank"},
-    {"packed", block, "records of five words: odd stride, no conflict, four times the instructions"},
-    {"first_add", block, "sequential, but each thread adds two records while it loads", {.tile = 512}},
-    {"shuffle", block, "warps add by shuffles: one barrier, hardly any shared memory", {.tile = 512}},
+    {"modulo", block, "interleaved addressing with a modulo test: divergent warps (Harris, kernel 1)"},
+    {"interleaved", block, "interleaved addressing with strided indices: bank conflicts (Harris, kernel 2)"},
+    {"sequential", block, "sequential addressing: no bank conflicts (Harris, kernel 3)"},
+    {"naive", block, "sequential addressing by 32-bit accesses: stride 4, 4-way bank conflicts"},
+    {"packed", block, "records padded to five words: odd stride, no bank conflicts, four times the accesses"},
+    {"first_add",
+     block,
+     "sequential addressing, first addition during the global load (Harris, kernel 4)",
+     {.tile = 512}},
+    {"shuffle", block, "warp shuffles: one barrier, one record of shared memory per warp", {.tile = 512}},
     {"streaming",
      staying,
-     "blocks that stay, 8 loads of 16 bytes under way for each thread",
+     "grid-stride loop, persistent blocks: eight 16-byte loads in flight per thread",
      {.tile = 512, .blocks_per_unit = 2}},
     {"single_pass",
      staying,
-     "streaming in one launch: the blocks' sums meet in atomics",
+     "streaming in one launch: 64-bit atomics add the blocks' sums",
      {.tile = 512, .blocks_per_unit = 2, .single_pass = true}},
     {"chunked",
      one_lane,
-     "for CPUs: a stretch of memory for each group of one thread, no tree",
+     "for CPUs: each thread sums one contiguous chunk, no tree",
      {.tile = 4096, .blocks_per_unit = 4}},
     {"library", {}, "CUB's DeviceReduce", {.library = true}},
 };
