@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Transposes a matrix of 32-bit words as a CPU likes it best: every work-item by itself, in blocks of 16 x 16 words. A
-// row of a block is a cache line, read once, whole, and written once, whole.
+// Matrix transpose for CPUs: one work-item per 512 x 512 tile, cache blocking by 16 x 16 words, perfect shuffles of
+// vector registers (Stone 1971, "Parallel Processing with the Perfect Shuffle"), non-temporal stores. Each row of a
+// block is a whole cache line, read once and written once.
 //
-//   lanes  One in a group. A CPU's core has wide registers instead: vectors of 16 words, which four rounds of riffling
-//          turn from rows into columns. From one block to the next, the core's prefetcher sees 16 rows go on.
-//   banks  None: no local memory, which on a CPU is memory like any other. What comes close to a conflict are rows a
-//          power of two apart, which share places in the cache; a line that is used up at once need not stay there.
+//   lanes  One per work-group. A CPU core has wide registers instead: vectors of 16 words, which four perfect shuffles
+//          transpose. From one block to the next, the hardware prefetcher follows 16 rows.
+//   banks  No local memory, which on a CPU is memory like any other. The nearest analogue of a bank conflict is
+//          cache-set aliasing of rows a power of two apart; each line is consumed immediately, so it need not stay in
+//          the cache.
 //
 // Contract
-//   launch  ceil(height / TILE) * ceil(width / TILE) groups of exactly one work-item, row after row of tiles
-//   in      height x width words, row after row
-//   out     width x height words, row after row: out[x][y] = in[y][x]; must not overlap `in`
-//   height, width  any; no groups at all where one of them is 0
+//   launch  ceil(height / TILE) * ceil(width / TILE) work-groups of exactly one work-item, tiles in row-major order
+//   in      height x width words, row-major
+//   out     width x height words, row-major: out[x][y] = in[y][x]; must not overlap `in`
+//   height, width  any; launch no work-group if either is 0
 
 #define TILE 512u  // words along each side of a tile
 #define LINE 16u   // words of a cache line, and along each side of a block
 
-// Lays the lower eight rows between the upper eight, word by word. Four times over, and the rows are columns.
+// Perfect shuffle: interleaves the words of the first eight rows with those of the last eight. Four of them transpose
+// the block.
 void riffle(__private const uint16* from, __private uint16* to) {
 #pragma unroll
-  for (uint r = 0; r < LINE / 2; ++r) {  // unrolled, all of it stays in registers
+  for (uint r = 0; r < LINE / 2; ++r) {  // unrolled, so that all rows stay in registers
     to[2 * r].even = from[r].lo;
     to[2 * r].odd = from[r + LINE / 2].lo;
     to[2 * r + 1].even = from[r].hi;
@@ -34,7 +37,7 @@ void riffle(__private const uint16* from, __private uint16* to) {
 #endif
 #endif
 
-// Stores 16 words. A whole line need not be read before: past the cache, where the compiler has a word for that.
+// Stores 16 words. A non-temporal store of a whole line does not read the line first; it needs a compiler built-in.
 void store_line(__global uint* to, uint16 line) {
 #ifdef PAST_THE_CACHE
   if ((ulong)to % sizeof(uint16) == 0) {
@@ -55,6 +58,7 @@ void transpose_blocked(__global const uint* restrict in, __global uint* restrict
   for (size_t y = top; y < bottom; y += LINE) {
     for (size_t x = left; x < right; x += LINE) {
       if (y + LINE <= bottom && x + LINE <= right) {
+        // load 16 cache lines, transpose them in registers, store 16 cache lines
         uint16 row[LINE], turned[LINE];
 #pragma unroll
         for (uint r = 0; r < LINE; ++r) row[r] = vload16(0, in + (y + r) * width + x);
@@ -64,7 +68,7 @@ void transpose_blocked(__global const uint* restrict in, __global uint* restrict
         riffle(turned, row);
 #pragma unroll
         for (uint r = 0; r < LINE; ++r) store_line(out + (x + r) * height + y, row[r]);
-      } else {  // over the edge
+      } else {  // past the edge: word by word
         for (size_t column = x; column < min(x + LINE, right); ++column) {
           for (size_t r = y; r < min(y + LINE, bottom); ++r) out[column * height + r] = in[r * width + column];
         }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Transposes a matrix of 32-bit words straight from memory to memory: the case that needs a tile.
+// Matrix transpose without local memory: coalesced loads, strided stores (the naive transpose of Ruetsch & Micikevicius
+// 2009, "Optimizing Matrix Transpose in CUDA"). It shows why the other kernels use a tile.
 //
-//   lanes  All busy, but for tiles that hang over the edge.
-//   banks  No shared memory. The reads of 32 lanes lie in two rows of 16 words; the writes are two words in each of
-//          16 rows of `out`, and each pair moves 32 bytes or more of memory for its 8.
+//   lanes  All active, except in tiles that extend past the edge.
+//   banks  No local memory. A warp loads two rows of 16 words. It stores two words to each of 16 rows of `out`; each
+//          pair uses 8 bytes of a 32-byte sector.
 //
 // Contract
-//   launch  ceil(height / TILE) * ceil(width / TILE) groups of TILE x TILE work-items, row of tiles after row of tiles
-//   in      height x width words, row after row
-//   out     width x height words, row after row: out[x][y] = in[y][x]; must not overlap `in`
-//   height, width  any; no groups at all where one of them is 0
+//   launch  ceil(height / TILE) * ceil(width / TILE) work-groups of TILE x TILE work-items, tiles in row-major order
+//   in      height x width words, row-major
+//   out     width x height words, row-major: out[x][y] = in[y][x]; must not overlap `in`
+//   height, width  any; launch no work-group if either is 0
 
 #ifndef TILE
 #define TILE 16u  // words along each side of a tile
@@ -23,6 +24,7 @@ void transpose_global(__global const uint* restrict in, __global uint* restrict 
   const size_t top = (size_t)((uint)get_group_id(0) / tiles_across) * TILE;
   const size_t left = (size_t)((uint)get_group_id(0) % tiles_across) * TILE;
 
+  // load a word, coalesced, and store it, strided by the height
   const size_t row = top + y, column = left + x;
   if (row < height && column < width) out[column * height + row] = in[row * width + column];
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// cuBLAS has no transpose of words; geam computes C = alpha A^T + beta B on floats, here with alpha 1 and beta 0.
+// Matrix transpose with cuBLAS geam: C = alpha A^T + beta B on floats, here with alpha = 1 and beta = 0. cuBLAS has no
+// transpose of integers.
 #include <cublas_v2.h>
 
 #include <limits>
@@ -26,7 +27,7 @@ struct Destroy {
 };
 using Handle = std::unique_ptr<std::remove_pointer_t<cublasHandle_t>, Destroy>;
 
-/// One handle for each device and thread, made at the first use, which is never the one that is timed.
+/// One handle per device and thread, created at the first use, which is never timed.
 cublasHandle_t handle() {
   thread_local std::map<int, Handle> handles;
   int device = 0;
@@ -51,14 +52,15 @@ std::string name() {
 
 std::uint64_t workspace_bytes(std::uint64_t height, std::uint64_t width) {
   constexpr std::uint64_t largest = std::numeric_limits<int>::max();
-  if (height > largest || width > largest) throw Unsupported("cuBLAS geam counts rows and columns in 31 bits");
+  if (height > largest || width > largest) throw Unsupported("cuBLAS geam takes fewer than 2^31 rows and columns");
   return 0;
 }
 
-// cuBLAS stores by columns: our height x width input is its width x height matrix A, our output its C = A^T.
+// cuBLAS matrices are column-major: our height x width input is its width x height matrix A, and our output is its
+// C = A^T.
 void transpose(void* stream, const void* in, void* out, void*, std::uint64_t, std::uint64_t height,
                std::uint64_t width) {
-  if (height == 0 || width == 0) return;  // geam calls that an error
+  if (height == 0 || width == 0) return;  // geam reports an error for empty matrices
   const float one = 1, zero = 0;
   const int rows = int(height), columns = int(width);
   check(cublasSetStream(handle(), static_cast<cudaStream_t>(stream)), "cublasSetStream");

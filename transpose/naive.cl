@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Transposes a matrix of 32-bit words through a 16 x 16 tile in shared memory: rows in, columns out, so that memory
-// is read and written along rows.
+// Matrix transpose through a 16 x 16 tile in local memory: coalesced loads and stores, 8-way bank conflicts (the
+// coalesced transpose of Ruetsch & Micikevicius 2009, "Optimizing Matrix Transpose in CUDA").
 //
-//   lanes  All busy, but for tiles that hang over the edge.
-//   banks  A wavefront of 32 holds two rows of the tile. Written by rows, 32 words next to each other: no conflict.
-//          Read by columns, word 16x + y: 16 lanes share two banks, so 8-way conflicts (16-way on 16 banks).
+//   lanes  All active, except in tiles that extend past the edge.
+//   banks  A warp of 32 covers two rows of the tile. Stores by rows write 32 consecutive words: no conflict. Loads by
+//          columns read words 16x + y: 16 lanes share two banks, so 8-way conflicts (16-way on 16 banks).
 //
 // Contract
-//   launch  ceil(height / TILE) * ceil(width / TILE) groups of TILE x TILE work-items, row of tiles after row of tiles
-//   in      height x width words, row after row
-//   out     width x height words, row after row: out[x][y] = in[y][x]; must not overlap `in`
-//   height, width  any; no groups at all where one of them is 0
+//   launch  ceil(height / TILE) * ceil(width / TILE) work-groups of TILE x TILE work-items, tiles in row-major order
+//   in      height x width words, row-major
+//   out     width x height words, row-major: out[x][y] = in[y][x]; must not overlap `in`
+//   height, width  any; launch no work-group if either is 0
 
 #ifndef TILE
 #define TILE 16u  // words along each side of a tile
@@ -26,14 +26,18 @@ void transpose_naive(__global const uint* restrict in, __global uint* restrict o
   const size_t top = (size_t)((uint)get_group_id(0) / tiles_across) * TILE;
   const size_t left = (size_t)((uint)get_group_id(0) % tiles_across) * TILE;
 
+  // load the tile, coalesced
   uint word = 0;
   if (top + y < height && left + x < width) word = in[(top + y) * width + left + x];
 
   // --- shared-memory section ---
+  // store rows to the tile
   tile[y][x] = word;
   barrier(CLK_LOCAL_MEM_FENCE);
+  // load columns of the tile
   word = tile[x][y];
   // --- end of section ---
 
+  // store the tile transposed, coalesced
   if (left + y < width && top + x < height) out[(left + y) * height + top + x] = word;
 }

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT-0
 //
-// naive.cl with rows of 17 words: one word of padding turns the stride of a column odd.
+// Matrix transpose through a padded 16 x 17 tile: naive.cl with rows of 17 words, so the stride of a column is odd (the
+// padding by one column of Ruetsch & Micikevicius 2009, "Optimizing Matrix Transpose in CUDA"). Without conflict on 16
+// banks; on 32 banks, 2-way conflicts remain.
 //
 //   lanes  As in naive.cl.
-//   banks  Read by columns, word 17x + y: on 16 banks, served 16 lanes at a time, no conflict, as the trick promises.
-//          On 32 banks the two rows of a wavefront meet in one bank, at the write (words 0 and 32) and at the read:
-//          2-way both times. tile32_padded.cl is the same idea at the width of today's banks.
+//   banks  Loads by columns read words 17x + y. On 16 banks, which serve 16 lanes per pass, there is no conflict. On 32
+//          banks, the two rows of a warp overlap in one bank, in the store (words 0 and 32) and in the load: 2-way
+//          conflicts in both. tile32_padded.cl pads a tile that is as wide as 32 banks.
 //
 // Contract
-//   launch  ceil(height / TILE) * ceil(width / TILE) groups of TILE x TILE work-items, row of tiles after row of tiles
-//   in      height x width words, row after row
-//   out     width x height words, row after row: out[x][y] = in[y][x]; must not overlap `in`
-//   height, width  any; no groups at all where one of them is 0
+//   launch  ceil(height / TILE) * ceil(width / TILE) work-groups of TILE x TILE work-items, tiles in row-major order
+//   in      height x width words, row-major
+//   out     width x height words, row-major: out[x][y] = in[y][x]; must not overlap `in`
+//   height, width  any; launch no work-group if either is 0
 
 #ifndef TILE
 #define TILE 16u  // words along each side of a tile
@@ -26,14 +28,18 @@ void transpose_padded(__global const uint* restrict in, __global uint* restrict 
   const size_t top = (size_t)((uint)get_group_id(0) / tiles_across) * TILE;
   const size_t left = (size_t)((uint)get_group_id(0) % tiles_across) * TILE;
 
+  // load the tile, coalesced
   uint word = 0;
   if (top + y < height && left + x < width) word = in[(top + y) * width + left + x];
 
   // --- shared-memory section ---
+  // store rows to the tile
   tile[y][x] = word;
   barrier(CLK_LOCAL_MEM_FENCE);
+  // load columns of the tile
   word = tile[x][y];
   // --- end of section ---
 
+  // store the tile transposed, coalesced
   if (left + y < width && top + x < height) out[(left + y) * height + top + x] = word;
 }

@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: MIT-0
 //
-// prefetched.cl with loads that ask the L2 cache to keep what they bring longer than anything else (evict_last; CUDA
-// calls such data persisting). Hardly any of it is used again here. But then it is the results that leave the cache,
-// and memory, it seems, is the better used for it: by some two hundredths on an H200. After the kernel `in` is still
-// preferred in the cache, until it is replaced.
+// Matrix transpose with L2 eviction priority: prefetched.cl with loads marked evict_last (PTX ISA, "createpolicy" and
+// "Cache Eviction Priority Hints"; CUDA calls such data persisting). Hardly any of the input is used again. We think
+// that the L2 cache then evicts output lines first. On an H200 this raises bandwidth by about 2 %; we have not
+// explained why. After the kernel, lines of `in` keep their priority until they are replaced.
 //
 //   lanes  As in vectorized.cl.
 //   banks  As in vectorized.cl.
 //
 // Contract
-//   launch  ceil(height / TILE) * ceil(width / TILE) groups of LANES x WARPS work-items, column after column of tiles
-//   in      height x width words, row after row; 16-byte aligned
-//   out     width x height words, row after row: out[x][y] = in[y][x]; 16-byte aligned; must not overlap `in`
-//   height, width  any; no groups at all where one of them is 0
-// Needs: compute capability 8.0, if it is one of NVIDIA's; what others run is output_order.cl
+//   launch  ceil(height / TILE) * ceil(width / TILE) work-groups of LANES x WARPS work-items, tiles in column-major
+//           order
+//   in      height x width words, row-major; 16-byte aligned
+//   out     width x height words, row-major: out[x][y] = in[y][x]; 16-byte aligned; must not overlap `in`
+//   height, width  any; launch no work-group if either is 0
+// Needs: compute capability 8.0 on NVIDIA devices; other devices run the code of output_order.cl
 
 #define TILE 64u                // words along each side of a tile
-#define LANES 32u               // work-items along a group, and columns of a patch
-#define WARPS (TILE / 4)        // rows of work-items; each takes four rows,
-#define PATCHES (TILE / LANES)  // and their patches side by side
-#define CHUNKS (TILE / 4)       // of four words, in a row of the tile
+#define LANES 32u               // work-items along x: a warp, and the columns of a patch
+#define WARPS (TILE / 4)        // per work-group; each loads four rows,
+#define PATCHES (TILE / LANES)  // in this many adjacent patches
+#define CHUNKS (TILE / 4)       // of four words, per column of the tile
 
-// Where word y of column x lies in the tile. Those of a chunk, y .. y + 3, lie side by side.
+// The index of word y of column x in the tile. The four words of a chunk, y .. y + 3, are contiguous.
 uint place(uint x, uint y) {
   return x * TILE + (y / 4 ^ (x ^ x / 4) % 8) * 4 + y % 4;
 }
 
-// OpenCL C has no words for loads that bring the 256 bytes around them into the L2 cache, to stay there, or for stores
-// that leave it first. PTX has, and elsewhere these are loads and stores like any other.
+// Loads that prefetch the 256 bytes around them into the L2 cache with priority evict_last, and cache-streaming stores.
+// OpenCL C has no built-ins for them: inline PTX; on other devices, plain loads and stores.
 #ifdef __NV_CL_C_VERSION
 ulong keep() {
   ulong policy;
@@ -82,7 +83,7 @@ void transpose_persisting(__global const uint* restrict in, __global uint* restr
   __local uint4 chunks[TILE * TILE / 4];
   __local uint* const tile = (__local uint*)chunks;
 
-  const uint lane = get_local_id(0), first = 4 * (uint)get_local_id(1);  // of a patch's rows
+  const uint lane = get_local_id(0), first = 4 * (uint)get_local_id(1);  // first row of the warp's patches
   const uint row = first + lane / 8, column = lane % 8 * 4;              // of the lane's chunk
   const uint tiles_down = (uint)((height + TILE - 1) / TILE);
   const size_t top = (size_t)((uint)get_group_id(0) % tiles_down) * TILE;
@@ -90,7 +91,9 @@ void transpose_persisting(__global const uint* restrict in, __global uint* restr
   const uint rows = (uint)min(height - top, (ulong)TILE);  // fewer at the edge
   const uint columns = (uint)min(width - left, (ulong)TILE);
 
+  // addresses below are relative to the corner of the tile
   __global const uint* const corner = in + top * width + left;
+  // load the patches, coalesced: 16 bytes per lane, or four words where rows are not whole chunks
   uint4 word[PATCHES] = {(uint4)(0)};
 #pragma unroll
   for (uint k = 0; k < PATCHES; ++k) {
@@ -108,6 +111,7 @@ void transpose_persisting(__global const uint* restrict in, __global uint* restr
   }
 
   // --- shared-memory section ---
+  // store the patches to the tile, transposed: a column of the patch is a row of local memory
 #pragma unroll
   for (uint k = 0; k < PATCHES; ++k) {
     if (width % 4 == 0) {
@@ -121,8 +125,9 @@ void transpose_persisting(__global const uint* restrict in, __global uint* restr
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
+  // load rows of `out` from the tile: two per iteration, contiguous
 #pragma unroll
-  for (uint k = 0; k < PATCHES; ++k) {  // two rows of `out`, from end to end
+  for (uint k = 0; k < PATCHES; ++k) {
     const uint x = first + 2 * k;
     if (height % 4 == 0) {
       word[k] = *(__local const uint4*)&tile[place(x + lane / CHUNKS, lane % CHUNKS * 4)];
@@ -135,6 +140,7 @@ void transpose_persisting(__global const uint* restrict in, __global uint* restr
   }
   // --- end of section ---
 
+  // store the tile transposed, coalesced, by cache-streaming stores
 #pragma unroll
   for (uint k = 0; k < PATCHES; ++k) {
     const uint x = first + 2 * k, below = lane % CHUNKS * 4;

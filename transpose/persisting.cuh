@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: MIT-0
 //
-// prefetched.cuh with loads that ask the L2 cache to keep what they bring longer than anything else (evict_last; CUDA
-// calls such data persisting). Hardly any of it is used again here. But then it is the results that leave the cache,
-// and memory, it seems, is the better used for it: by some two hundredths on an H200. After the kernel `in` is still
-// preferred in the cache, until it is replaced.
+// Matrix transpose with L2 eviction priority: prefetched.cuh with loads marked evict_last (PTX ISA, "createpolicy" and
+// "Cache Eviction Priority Hints"; CUDA calls such data persisting). Hardly any of the input is used again. We think
+// that the L2 cache then evicts output lines first. On an H200 this raises bandwidth by about 2 %; we have not
+// explained why. After the kernel, lines of `in` keep their priority until they are replaced.
 //
 //   lanes  As in vectorized.cuh.
 //   banks  As in vectorized.cuh.
 //
 // Contract
-//   launch  ceil(height / TILE) * ceil(width / TILE) blocks of LANES x WARPS threads, column after column of tiles
-//   in      height x width words, row after row; 16-byte aligned
-//   out     width x height words, row after row: out[x][y] = in[y][x]; 16-byte aligned; must not overlap `in`
-//   height, width  any; no blocks at all where one of them is 0
-//   device  any; before compute capability 8.0 this is output_order.cuh
+//   launch  ceil(height / TILE) * ceil(width / TILE) blocks of LANES x WARPS threads, tiles in column-major order
+//   in      height x width words, row-major; 16-byte aligned
+//   out     width x height words, row-major: out[x][y] = in[y][x]; 16-byte aligned; must not overlap `in`
+//   height, width  any; launch no block if either is 0
+//   device  any; below compute capability 8.0 this is output_order.cuh
 
 namespace transpose_persisting_detail {
 
-// Loads that bring the 256 bytes around them into the L2 cache, to stay there. CUDA C++ has no words for them.
+// Loads that prefetch the 256 bytes around them into the L2 cache with priority evict_last. CUDA C++ has no intrinsic
+// for them: inline PTX.
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 800
 static __device__ unsigned long long keep() {
   unsigned long long policy;
@@ -56,18 +57,18 @@ __global__ void __launch_bounds__(32 * 16)
     transpose_persisting(const unsigned* __restrict__ in, unsigned* __restrict__ out, size_t height, size_t width) {
   using namespace transpose_persisting_detail;
   constexpr unsigned TILE = 64;               // words along each side of a tile
-  constexpr unsigned LANES = 32;              // threads along a block, and columns of a patch
-  constexpr unsigned WARPS = 16;              // each takes four rows,
-  constexpr unsigned PATCHES = TILE / LANES;  // and their patches side by side
-  constexpr unsigned CHUNKS = TILE / 4;       // of four words, in a row of the tile
+  constexpr unsigned LANES = 32;              // threads along x: a warp, and the columns of a patch
+  constexpr unsigned WARPS = 16;              // per block; each loads four rows,
+  constexpr unsigned PATCHES = TILE / LANES;  // in this many adjacent patches
+  constexpr unsigned CHUNKS = TILE / 4;       // of four words, per column of the tile
   static_assert(4 * WARPS == TILE);
 
-  // Where word y of column x lies in the tile. Those of a chunk, y .. y + 3, lie side by side.
+  // The index of word y of column x in the tile. The four words of a chunk, y .. y + 3, are contiguous.
   const auto place = [](unsigned x, unsigned y) { return x * TILE + (y / 4 ^ (x ^ x / 4) % 8) * 4 + y % 4; };
 
   __shared__ __align__(16) unsigned tile[TILE * TILE];
 
-  const unsigned lane = threadIdx.x, first = 4 * threadIdx.y;    // of a patch's rows
+  const unsigned lane = threadIdx.x, first = 4 * threadIdx.y;    // first row of the warp's patches
   const unsigned row = first + lane / 8, column = lane % 8 * 4;  // of the lane's chunk
   const unsigned tiles_down = unsigned((height + TILE - 1) / TILE);
   const size_t top = size_t(blockIdx.x % tiles_down) * TILE;
@@ -75,9 +76,10 @@ __global__ void __launch_bounds__(32 * 16)
   const unsigned rows = unsigned(min(height - top, size_t(TILE)));  // fewer at the edge
   const unsigned columns = unsigned(min(width - left, size_t(TILE)));
 
-  // Addresses relative to the tile's corner: 32 registers a lane, four blocks on a multiprocessor. Relative to `in` it
-  // was 34, and three.
+  // Addresses relative to the tile's corner need 32 registers per thread, which allows four resident blocks per SM.
+  // Addresses relative to `in` needed 34 registers, which allowed three.
   const unsigned* const corner = in + top * width + left;
+  // load the patches, coalesced: 16 bytes per lane, or four words where rows are not whole chunks
   uint4 word[PATCHES] = {};
 #pragma unroll
   for (unsigned k = 0; k < PATCHES; ++k) {
@@ -95,6 +97,7 @@ __global__ void __launch_bounds__(32 * 16)
   }
 
   // --- shared-memory section ---
+  // store the patches to the tile, transposed: a column of the patch is a row of shared memory
 #pragma unroll
   for (unsigned k = 0; k < PATCHES; ++k) {
     if (width % 4 == 0) {
@@ -108,8 +111,9 @@ __global__ void __launch_bounds__(32 * 16)
     }
   }
   __syncthreads();
+  // load rows of `out` from the tile: two per iteration, contiguous
 #pragma unroll
-  for (unsigned k = 0; k < PATCHES; ++k) {  // two rows of `out`, from end to end
+  for (unsigned k = 0; k < PATCHES; ++k) {
     const unsigned x = first + 2 * k;
     if (height % 4 == 0) {
       word[k] = *reinterpret_cast<const uint4*>(&tile[place(x + lane / CHUNKS, lane % CHUNKS * 4)]);
@@ -122,6 +126,7 @@ __global__ void __launch_bounds__(32 * 16)
   }
   // --- end of section ---
 
+  // store the tile transposed, coalesced, by cache-streaming stores
 #pragma unroll
   for (unsigned k = 0; k < PATCHES; ++k) {
     const unsigned x = first + 2 * k, below = lane % CHUNKS * 4;

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: MIT-0
 //
-// vectorized.cl with stores that say so when nobody will soon read what they write. Plain ones get in the way of
-// others in the first cache.
+// Matrix transpose with cache-streaming stores: vectorized.cl with PTX st.global.cs (PTX ISA, "Cache Operators"). The
+// kernel does not read its output again. OpenCL C has no built-in for it. In CUDA, plain stores get in the way of other
+// accesses in the L1 cache; NVIDIA's OpenCL compiler makes plain stores that are as fast.
 //
 //   lanes  As in vectorized.cl.
 //   banks  As in vectorized.cl.
 //
 // Contract
-//   launch  ceil(height / TILE) * ceil(width / TILE) groups of LANES x WARPS work-items, row after row of tiles
-//   in      height x width words, row after row; 16-byte aligned
-//   out     width x height words, row after row: out[x][y] = in[y][x]; 16-byte aligned; must not overlap `in`
-//   height, width  any; no groups at all where one of them is 0
+//   launch  ceil(height / TILE) * ceil(width / TILE) work-groups of LANES x WARPS work-items, tiles in row-major order
+//   in      height x width words, row-major; 16-byte aligned
+//   out     width x height words, row-major: out[x][y] = in[y][x]; 16-byte aligned; must not overlap `in`
+//   height, width  any; launch no work-group if either is 0
 
 #define TILE 64u                // words along each side of a tile
-#define LANES 32u               // work-items along a group, and columns of a patch
-#define WARPS (TILE / 4)        // rows of work-items; each takes four rows,
-#define PATCHES (TILE / LANES)  // and their patches side by side
-#define CHUNKS (TILE / 4)       // of four words, in a row of the tile
+#define LANES 32u               // work-items along x: a warp, and the columns of a patch
+#define WARPS (TILE / 4)        // per work-group; each loads four rows,
+#define PATCHES (TILE / LANES)  // in this many adjacent patches
+#define CHUNKS (TILE / 4)       // of four words, per column of the tile
 
-// Where word y of column x lies in the tile. Those of a chunk, y .. y + 3, lie side by side.
+// The index of word y of column x in the tile. The four words of a chunk, y .. y + 3, are contiguous.
 uint place(uint x, uint y) {
   return x * TILE + (y / 4 ^ (x ^ x / 4) % 8) * 4 + y % 4;
 }
 
-// OpenCL C has no word for it; PTX has, and elsewhere these are stores like any other.
+// Cache-streaming stores. OpenCL C has no built-in for them: inline PTX; on other devices, plain stores.
 void store_chunk(__global uint4* to, uint4 word) {
 #ifdef __NV_CL_C_VERSION
   asm volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};"
@@ -48,7 +49,7 @@ void transpose_streamed(__global const uint* restrict in, __global uint* restric
   __local uint4 chunks[TILE * TILE / 4];
   __local uint* const tile = (__local uint*)chunks;
 
-  const uint lane = get_local_id(0), first = 4 * (uint)get_local_id(1);  // of a patch's rows
+  const uint lane = get_local_id(0), first = 4 * (uint)get_local_id(1);  // first row of the warp's patches
   const uint row = first + lane / 8, column = lane % 8 * 4;              // of the lane's chunk
   const uint tiles_across = (uint)((width + TILE - 1) / TILE);
   const size_t top = (size_t)((uint)get_group_id(0) / tiles_across) * TILE;
@@ -56,6 +57,7 @@ void transpose_streamed(__global const uint* restrict in, __global uint* restric
   const uint rows = (uint)min(height - top, (ulong)TILE);  // fewer at the edge
   const uint columns = (uint)min(width - left, (ulong)TILE);
 
+  // load the patches, coalesced: 16 bytes per lane, or four words where rows are not whole chunks
   uint4 word[PATCHES] = {(uint4)(0)};
 #pragma unroll
   for (uint k = 0; k < PATCHES; ++k) {
@@ -74,6 +76,7 @@ void transpose_streamed(__global const uint* restrict in, __global uint* restric
   }
 
   // --- shared-memory section ---
+  // store the patches to the tile, transposed: a column of the patch is a row of local memory
 #pragma unroll
   for (uint k = 0; k < PATCHES; ++k) {
     if (width % 4 == 0) {
@@ -87,8 +90,9 @@ void transpose_streamed(__global const uint* restrict in, __global uint* restric
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
+  // load rows of `out` from the tile: two per iteration, contiguous
 #pragma unroll
-  for (uint k = 0; k < PATCHES; ++k) {  // two rows of `out`, from end to end
+  for (uint k = 0; k < PATCHES; ++k) {
     const uint x = first + 2 * k;
     if (height % 4 == 0) {
       word[k] = *(__local const uint4*)&tile[place(x + lane / CHUNKS, lane % CHUNKS * 4)];
@@ -101,6 +105,7 @@ void transpose_streamed(__global const uint* restrict in, __global uint* restric
   }
   // --- end of section ---
 
+  // store the tile transposed, coalesced, by cache-streaming stores
 #pragma unroll
   for (uint k = 0; k < PATCHES; ++k) {
     const uint x = first + 2 * k, below = lane % CHUNKS * 4;

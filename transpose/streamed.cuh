@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: MIT-0
 //
-// vectorized.cuh with stores that say so when nobody will soon read what they write. Plain ones get in the way of
-// others in the first cache.
+// Matrix transpose with cache-streaming stores: vectorized.cuh with __stcs, PTX st.global.cs (PTX ISA, "Cache
+// Operators"). The kernel does not read its output again. Plain stores get in the way of other accesses in the L1
+// cache.
 //
 //   lanes  As in vectorized.cuh.
 //   banks  As in vectorized.cuh.
 //
 // Contract
-//   launch  ceil(height / TILE) * ceil(width / TILE) blocks of LANES x WARPS threads, row after row of tiles
-//   in      height x width words, row after row; 16-byte aligned
-//   out     width x height words, row after row: out[x][y] = in[y][x]; 16-byte aligned; must not overlap `in`
-//   height, width  any; no blocks at all where one of them is 0
+//   launch  ceil(height / TILE) * ceil(width / TILE) blocks of LANES x WARPS threads, tiles in row-major order
+//   in      height x width words, row-major; 16-byte aligned
+//   out     width x height words, row-major: out[x][y] = in[y][x]; 16-byte aligned; must not overlap `in`
+//   height, width  any; launch no block if either is 0
 
 __global__ void __launch_bounds__(32 * 16)
     transpose_streamed(const unsigned* __restrict__ in, unsigned* __restrict__ out, size_t height, size_t width) {
   constexpr unsigned TILE = 64;               // words along each side of a tile
-  constexpr unsigned LANES = 32;              // threads along a block, and columns of a patch
-  constexpr unsigned WARPS = 16;              // each takes four rows,
-  constexpr unsigned PATCHES = TILE / LANES;  // and their patches side by side
-  constexpr unsigned CHUNKS = TILE / 4;       // of four words, in a row of the tile
+  constexpr unsigned LANES = 32;              // threads along x: a warp, and the columns of a patch
+  constexpr unsigned WARPS = 16;              // per block; each loads four rows,
+  constexpr unsigned PATCHES = TILE / LANES;  // in this many adjacent patches
+  constexpr unsigned CHUNKS = TILE / 4;       // of four words, per column of the tile
   static_assert(4 * WARPS == TILE);
 
-  // Where word y of column x lies in the tile. Those of a chunk, y .. y + 3, lie side by side.
+  // The index of word y of column x in the tile. The four words of a chunk, y .. y + 3, are contiguous.
   const auto place = [](unsigned x, unsigned y) { return x * TILE + (y / 4 ^ (x ^ x / 4) % 8) * 4 + y % 4; };
 
   __shared__ __align__(16) unsigned tile[TILE * TILE];
 
-  const unsigned lane = threadIdx.x, first = 4 * threadIdx.y;    // of a patch's rows
+  const unsigned lane = threadIdx.x, first = 4 * threadIdx.y;    // first row of the warp's patches
   const unsigned row = first + lane / 8, column = lane % 8 * 4;  // of the lane's chunk
   const unsigned tiles_across = unsigned((width + TILE - 1) / TILE);
   const size_t top = size_t(blockIdx.x / tiles_across) * TILE;
@@ -34,6 +35,7 @@ __global__ void __launch_bounds__(32 * 16)
   const unsigned rows = unsigned(min(height - top, size_t(TILE)));  // fewer at the edge
   const unsigned columns = unsigned(min(width - left, size_t(TILE)));
 
+  // load the patches, coalesced: 16 bytes per lane, or four words where rows are not whole chunks
   uint4 word[PATCHES] = {};
 #pragma unroll
   for (unsigned k = 0; k < PATCHES; ++k) {
@@ -52,6 +54,7 @@ __global__ void __launch_bounds__(32 * 16)
   }
 
   // --- shared-memory section ---
+  // store the patches to the tile, transposed: a column of the patch is a row of shared memory
 #pragma unroll
   for (unsigned k = 0; k < PATCHES; ++k) {
     if (width % 4 == 0) {
@@ -65,8 +68,9 @@ __global__ void __launch_bounds__(32 * 16)
     }
   }
   __syncthreads();
+  // load rows of `out` from the tile: two per iteration, contiguous
 #pragma unroll
-  for (unsigned k = 0; k < PATCHES; ++k) {  // two rows of `out`, from end to end
+  for (unsigned k = 0; k < PATCHES; ++k) {
     const unsigned x = first + 2 * k;
     if (height % 4 == 0) {
       word[k] = *reinterpret_cast<const uint4*>(&tile[place(x + lane / CHUNKS, lane % CHUNKS * 4)]);
@@ -79,6 +83,7 @@ __global__ void __launch_bounds__(32 * 16)
   }
   // --- end of section ---
 
+  // store the tile transposed, coalesced, by cache-streaming stores
 #pragma unroll
   for (unsigned k = 0; k < PATCHES; ++k) {
     const unsigned x = first + 2 * k, below = lane % CHUNKS * 4;

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: MIT-0
 //
-// tile32.cl without padding: word (r, x) of the tile lies in column x ^ r of its row.
+// Matrix transpose through an XOR-swizzled 32 x 32 tile: no bank conflict, no padding. tile32.cl with word (r, x) of
+// the tile in column x ^ r of its row (XOR scheme: Frailong, Jalby & Lenfant 1985, "XOR-Schemes: A Flexible Data
+// Organization in Parallel Memories").
 //
 //   lanes  As in tile32.cl.
-//   banks  Written by rows, x ^ r runs through all 32 columns: no conflict. Read by columns, word 32x + (r ^ x): again
-//          all 32 banks. The cure of tile32_padded.cl for the price of one XOR instead of 32 words.
+//   banks  Stores by rows: x ^ r takes all 32 values, so no conflict. Loads by columns read words 32x + (r ^ x): again
+//          all 32 banks. The same fix as in tile32_padded.cl, at the cost of one XOR instead of 32 words of padding.
 //
 // Contract
-//   launch  ceil(height / TILE) * ceil(width / TILE) groups of TILE x ROWS work-items, row of tiles after row of tiles
-//   in      height x width words, row after row
-//   out     width x height words, row after row: out[x][y] = in[y][x]; must not overlap `in`
-//   height, width  any; no groups at all where one of them is 0
+//   launch  ceil(height / TILE) * ceil(width / TILE) work-groups of TILE x ROWS work-items, tiles in row-major order
+//   in      height x width words, row-major
+//   out     width x height words, row-major: out[x][y] = in[y][x]; must not overlap `in`
+//   height, width  any; launch no work-group if either is 0
 
 #ifndef TILE
 #define TILE 32u  // words along each side of a tile
 #endif
 #ifndef ROWS
-#define ROWS 8u   // rows of work-items; each takes TILE / ROWS words
+#define ROWS 8u   // rows of work-items; each work-item moves TILE / ROWS words
 #endif
 
 __kernel __attribute__((reqd_work_group_size(TILE, ROWS, 1)))
@@ -28,6 +30,7 @@ void transpose_swizzled(__global const uint* restrict in, __global uint* restric
   const size_t top = (size_t)((uint)get_group_id(0) / tiles_across) * TILE;
   const size_t left = (size_t)((uint)get_group_id(0) % tiles_across) * TILE;
 
+  // load the tile, coalesced
   uint word[TILE / ROWS] = {0};
   for (uint k = 0; k < TILE / ROWS; ++k) {
     const size_t row = top + y + k * ROWS;
@@ -35,17 +38,20 @@ void transpose_swizzled(__global const uint* restrict in, __global uint* restric
   }
 
   // --- shared-memory section ---
+  // store rows to the tile
   for (uint k = 0; k < TILE / ROWS; ++k) {
     const uint r = y + k * ROWS;
     tile[r][x ^ r] = word[k];
   }
   barrier(CLK_LOCAL_MEM_FENCE);
+  // load columns of the tile
   for (uint k = 0; k < TILE / ROWS; ++k) {
     const uint r = y + k * ROWS;
     word[k] = tile[x][r ^ x];
   }
   // --- end of section ---
 
+  // store the tile transposed, coalesced
   for (uint k = 0; k < TILE / ROWS; ++k) {
     const size_t row = left + y + k * ROWS;
     if (row < width && top + x < height) out[row * height + top + x] = word[k];

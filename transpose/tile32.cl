@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: MIT-0
 //
-// naive.cl with the tile as wide as the banks: 32 x 32 words, and four rows for each work-item.
+// Matrix transpose through a 32 x 32 tile in local memory, 32 x 8 work-items: 32-way bank conflicts (transposeCoalesced
+// of Harris 2013, "An Efficient Matrix Transpose in CUDA C/C++"). The tile is as wide as the 32 banks; each work-item
+// moves four words.
 //
-//   lanes  All busy, but for tiles that hang over the edge.
-//   banks  Written by rows: no conflict. Read by columns, word 32x + r: all 32 lanes in one bank, 32-way conflicts.
+//   lanes  All active, except in tiles that extend past the edge.
+//   banks  Stores by rows: no conflict. Loads by columns read words 32x + r: all 32 lanes access one bank, 32-way
+//          conflicts.
 //
 // Contract
-//   launch  ceil(height / TILE) * ceil(width / TILE) groups of TILE x ROWS work-items, row of tiles after row of tiles
-//   in      height x width words, row after row
-//   out     width x height words, row after row: out[x][y] = in[y][x]; must not overlap `in`
-//   height, width  any; no groups at all where one of them is 0
+//   launch  ceil(height / TILE) * ceil(width / TILE) work-groups of TILE x ROWS work-items, tiles in row-major order
+//   in      height x width words, row-major
+//   out     width x height words, row-major: out[x][y] = in[y][x]; must not overlap `in`
+//   height, width  any; launch no work-group if either is 0
 
 #ifndef TILE
 #define TILE 32u  // words along each side of a tile
 #endif
 #ifndef ROWS
-#define ROWS 8u   // rows of work-items; each takes TILE / ROWS words
+#define ROWS 8u   // rows of work-items; each work-item moves TILE / ROWS words
 #endif
 
 __kernel __attribute__((reqd_work_group_size(TILE, ROWS, 1)))
@@ -27,6 +30,7 @@ void transpose_tile32(__global const uint* restrict in, __global uint* restrict 
   const size_t top = (size_t)((uint)get_group_id(0) / tiles_across) * TILE;
   const size_t left = (size_t)((uint)get_group_id(0) % tiles_across) * TILE;
 
+  // load the tile, coalesced
   uint word[TILE / ROWS] = {0};
   for (uint k = 0; k < TILE / ROWS; ++k) {
     const size_t row = top + y + k * ROWS;
@@ -34,17 +38,20 @@ void transpose_tile32(__global const uint* restrict in, __global uint* restrict 
   }
 
   // --- shared-memory section ---
+  // store rows to the tile
   for (uint k = 0; k < TILE / ROWS; ++k) {
     const uint r = y + k * ROWS;
     tile[r][x] = word[k];
   }
   barrier(CLK_LOCAL_MEM_FENCE);
+  // load columns of the tile
   for (uint k = 0; k < TILE / ROWS; ++k) {
     const uint r = y + k * ROWS;
     word[k] = tile[x][r];
   }
   // --- end of section ---
 
+  // store the tile transposed, coalesced
   for (uint k = 0; k < TILE / ROWS; ++k) {
     const size_t row = left + y + k * ROWS;
     if (row < width && top + x < height) out[row * height + top + x] = word[k];

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: MIT-0
 //
-// naive.cuh with the tile as wide as the banks: 32 x 32 words, and four rows for each thread.
+// Matrix transpose through a 32 x 32 tile in shared memory, 32 x 8 threads: 32-way bank conflicts (transposeCoalesced
+// of Harris 2013, "An Efficient Matrix Transpose in CUDA C/C++"). The tile is as wide as the 32 banks; each thread
+// moves four words.
 //
-//   lanes  All busy, but for tiles that hang over the edge.
-//   banks  Written by rows: no conflict. Read by columns, word 32x + r: all 32 lanes in one bank, 32-way conflicts.
+//   lanes  All active, except in tiles that extend past the edge.
+//   banks  Stores by rows: no conflict. Loads by columns read words 32x + r: all 32 lanes access one bank, 32-way
+//          conflicts.
 //
 // Contract
-//   launch  ceil(height / TILE) * ceil(width / TILE) blocks of TILE x ROWS threads, row of tiles after row of tiles
-//   in      height x width words, row after row
-//   out     width x height words, row after row: out[x][y] = in[y][x]; must not overlap `in`
-//   height, width  any; no blocks at all where one of them is 0
+//   launch  ceil(height / TILE) * ceil(width / TILE) blocks of TILE x ROWS threads, tiles in row-major order
+//   in      height x width words, row-major
+//   out     width x height words, row-major: out[x][y] = in[y][x]; must not overlap `in`
+//   height, width  any; launch no block if either is 0
 
 __global__ void __launch_bounds__(32 * 8)
     transpose_tile32(const unsigned* __restrict__ in, unsigned* __restrict__ out, size_t height, size_t width) {
   constexpr unsigned TILE = 32;  // words along each side of a tile
-  constexpr unsigned ROWS = 8;   // rows of threads; each takes TILE / ROWS words
+  constexpr unsigned ROWS = 8;   // rows of threads; each thread moves TILE / ROWS words
   __shared__ unsigned tile[TILE][TILE];
 
   const unsigned x = threadIdx.x, y = threadIdx.y;
@@ -22,6 +25,7 @@ __global__ void __launch_bounds__(32 * 8)
   const size_t top = size_t(blockIdx.x / tiles_across) * TILE;
   const size_t left = size_t(blockIdx.x % tiles_across) * TILE;
 
+  // load the tile, coalesced
   unsigned word[TILE / ROWS] = {};
   for (unsigned k = 0; k < TILE / ROWS; ++k) {
     const size_t row = top + y + k * ROWS;
@@ -29,17 +33,20 @@ __global__ void __launch_bounds__(32 * 8)
   }
 
   // --- shared-memory section ---
+  // store rows to the tile
   for (unsigned k = 0; k < TILE / ROWS; ++k) {
     const unsigned r = y + k * ROWS;
     tile[r][x] = word[k];
   }
   __syncthreads();
+  // load columns of the tile
   for (unsigned k = 0; k < TILE / ROWS; ++k) {
     const unsigned r = y + k * ROWS;
     word[k] = tile[x][r];
   }
   // --- end of section ---
 
+  // store the tile transposed, coalesced
   for (unsigned k = 0; k < TILE / ROWS; ++k) {
     const size_t row = left + y + k * ROWS;
     if (row < width && top + x < height) out[row * height + top + x] = word[k];

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT-0
 //
-// tile32.cl with rows of 33 words: one word of padding turns the stride of a column odd.
+// Matrix transpose through a padded 32 x 33 tile: tile32.cl with rows of 33 words, so the stride of a column is odd and
+// no bank conflict remains (transposeNoBankConflicts of Harris 2013, "An Efficient Matrix Transpose in CUDA C/C++").
 //
 //   lanes  As in tile32.cl.
-//   banks  Read by columns, word 33x + r: 32 lanes in 32 banks. No conflict on either side.
+//   banks  Loads by columns read words 33x + r: 32 lanes access 32 banks. No conflict in stores or loads.
 //
 // Contract
-//   launch  ceil(height / TILE) * ceil(width / TILE) groups of TILE x ROWS work-items, row of tiles after row of tiles
-//   in      height x width words, row after row
-//   out     width x height words, row after row: out[x][y] = in[y][x]; must not overlap `in`
-//   height, width  any; no groups at all where one of them is 0
+//   launch  ceil(height / TILE) * ceil(width / TILE) work-groups of TILE x ROWS work-items, tiles in row-major order
+//   in      height x width words, row-major
+//   out     width x height words, row-major: out[x][y] = in[y][x]; must not overlap `in`
+//   height, width  any; launch no work-group if either is 0
 
 #ifndef TILE
 #define TILE 32u  // words along each side of a tile
 #endif
 #ifndef ROWS
-#define ROWS 8u   // rows of work-items; each takes TILE / ROWS words
+#define ROWS 8u   // rows of work-items; each work-item moves TILE / ROWS words
 #endif
 
 __kernel __attribute__((reqd_work_group_size(TILE, ROWS, 1)))
@@ -27,6 +28,7 @@ void transpose_tile32_padded(__global const uint* restrict in, __global uint* re
   const size_t top = (size_t)((uint)get_group_id(0) / tiles_across) * TILE;
   const size_t left = (size_t)((uint)get_group_id(0) % tiles_across) * TILE;
 
+  // load the tile, coalesced
   uint word[TILE / ROWS] = {0};
   for (uint k = 0; k < TILE / ROWS; ++k) {
     const size_t row = top + y + k * ROWS;
@@ -34,17 +36,20 @@ void transpose_tile32_padded(__global const uint* restrict in, __global uint* re
   }
 
   // --- shared-memory section ---
+  // store rows to the tile
   for (uint k = 0; k < TILE / ROWS; ++k) {
     const uint r = y + k * ROWS;
     tile[r][x] = word[k];
   }
   barrier(CLK_LOCAL_MEM_FENCE);
+  // load columns of the tile
   for (uint k = 0; k < TILE / ROWS; ++k) {
     const uint r = y + k * ROWS;
     word[k] = tile[x][r];
   }
   // --- end of section ---
 
+  // store the tile transposed, coalesced
   for (uint k = 0; k < TILE / ROWS; ++k) {
     const size_t row = left + y + k * ROWS;
     if (row < width && top + x < height) out[row * height + top + x] = word[k];

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: MIT-0
 //
-// tile32.cuh with rows of 33 words: one word of padding turns the stride of a column odd.
+// Matrix transpose through a padded 32 x 33 tile: tile32.cuh with rows of 33 words, so the stride of a column is odd
+// and no bank conflict remains (transposeNoBankConflicts of Harris 2013, "An Efficient Matrix Transpose in CUDA
+// C/C++").
 //
 //   lanes  As in tile32.cuh.
-//   banks  Read by columns, word 33x + r: 32 lanes in 32 banks. No conflict on either side.
+//   banks  Loads by columns read words 33x + r: 32 lanes access 32 banks. No conflict in stores or loads.
 //
 // Contract
-//   launch  ceil(height / TILE) * ceil(width / TILE) blocks of TILE x ROWS threads, row of tiles after row of tiles
-//   in      height x width words, row after row
-//   out     width x height words, row after row: out[x][y] = in[y][x]; must not overlap `in`
-//   height, width  any; no blocks at all where one of them is 0
+//   launch  ceil(height / TILE) * ceil(width / TILE) blocks of TILE x ROWS threads, tiles in row-major order
+//   in      height x width words, row-major
+//   out     width x height words, row-major: out[x][y] = in[y][x]; must not overlap `in`
+//   height, width  any; launch no block if either is 0
 
 __global__ void __launch_bounds__(32 * 8)
     transpose_tile32_padded(const unsigned* __restrict__ in, unsigned* __restrict__ out, size_t height, size_t width) {
   constexpr unsigned TILE = 32;  // words along each side of a tile
-  constexpr unsigned ROWS = 8;   // rows of threads; each takes TILE / ROWS words
+  constexpr unsigned ROWS = 8;   // rows of threads; each thread moves TILE / ROWS words
   __shared__ unsigned tile[TILE][TILE + 1];
 
   const unsigned x = threadIdx.x, y = threadIdx.y;
@@ -22,6 +24,7 @@ __global__ void __launch_bounds__(32 * 8)
   const size_t top = size_t(blockIdx.x / tiles_across) * TILE;
   const size_t left = size_t(blockIdx.x % tiles_across) * TILE;
 
+  // load the tile, coalesced
   unsigned word[TILE / ROWS] = {};
   for (unsigned k = 0; k < TILE / ROWS; ++k) {
     const size_t row = top + y + k * ROWS;
@@ -29,17 +32,20 @@ __global__ void __launch_bounds__(32 * 8)
   }
 
   // --- shared-memory section ---
+  // store rows to the tile
   for (unsigned k = 0; k < TILE / ROWS; ++k) {
     const unsigned r = y + k * ROWS;
     tile[r][x] = word[k];
   }
   __syncthreads();
+  // load columns of the tile
   for (unsigned k = 0; k < TILE / ROWS; ++k) {
     const unsigned r = y + k * ROWS;
     word[k] = tile[x][r];
   }
   // --- end of section ---
 
+  // store the tile transposed, coalesced
   for (unsigned k = 0; k < TILE / ROWS; ++k) {
     const size_t row = left + y + k * ROWS;
     if (row < width && top + x < height) out[row * height + top + x] = word[k];

@@ -18,13 +18,13 @@ namespace {
 
 constexpr std::uint64_t word_bytes = sizeof(std::uint32_t);
 
-/// Kernels move bits, but cuBLAS multiplies floats by 1. An exponent between 64 and 127 makes every word a normal
-/// number, which that leaves as it is, and takes two bits of 32.
+/// The kernels copy bits, but cuBLAS multiplies floats by 1. An exponent field from 64 to 127 makes every word a normal
+/// float, which the multiplication preserves. It fixes two of the 32 bits.
 std::uint32_t input_word(std::uint64_t i) {
   return (hashed_word(i) & 0xBFFFFFFFU) | 0x20000000U;
 }
 
-/// In strips of columns, or every word of a large matrix costs a cache line.
+/// Works in strips of columns; otherwise every word of a large matrix would cost a cache line.
 Words reference(Extent extent, const Words& input, const Variant&) {
   constexpr std::uint64_t strip = 16;
   Words output(input.size());
@@ -50,7 +50,7 @@ Plan plan(const Variant& variant, Extent extent, unsigned) {
             {input_slot, output_slot, extent.height, extent.width}}}};
 }
 
-/// A square with sides of whole tiles.
+/// A square whose side is a multiple of 32.
 Extent extent_for(std::uint64_t bytes) {
   const auto side = std::uint64_t(std::sqrt(double(bytes) / (2 * word_bytes)));
   const std::uint64_t whole = std::max<std::uint64_t>(32, side / 32 * 32);

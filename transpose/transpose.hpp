@@ -5,7 +5,7 @@
 
 namespace bankwise::transpose {
 
-/// The transpose of a height x width matrix of 32-bit words, both stored row after row.
+/// The transpose of a height x width matrix of 32-bit words, both row-major.
 const CaseStudy& case_study();
 
 }  // namespace bankwise::transpose

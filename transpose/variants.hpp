@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The table of contents: one line a variant, in the order of the story.
+// The variants of the transpose, one per line, in the order of README.md.
 #pragma once
 
 #include <bankwise/study/case_study.hpp>
@@ -10,19 +10,19 @@ namespace bankwise::transpose {
 inline constexpr gpu::GroupShape block16{16, 16}, block32{32, 8}, block64{32, 16};
 
 inline constexpr Variant variants[]{
-    {"global", block16, "no tile: rows in, scattered words out"},
-    {"naive", block16, "a 16 x 16 tile: its columns are 8-way conflicts on 32 banks"},
-    {"padded", block16, "rows of 17 words: clean on 16 banks, 2-way on 32"},
-    {"tile32", block32, "a 32 x 32 tile: its columns are 32-way conflicts"},
-    {"tile32_padded", block32, "rows of 33 words: no conflict"},
-    {"swizzled", block32, "columns XOR rows: no conflict, no padding"},
-    {"vectorized", block64, "a 64 x 64 tile by 16 bytes, chunks XOR columns", {.tile = 64}},
-    {"streamed", block64, "stores that leave the cache first", {.tile = 64}},
-    {"output_order", block64, "tiles taken down the columns: the output in order", {.tile = 64}},
-    {"prefetched", block64, "loads that bring the 256 bytes around them into the L2 cache", {.tile = 64}},
-    {"persisting", block64, "loads that ask to be kept there", {.tile = 64}},
-    {"tma", {256, 1}, "Hopper's bulk copies, squares on diagonals", {.tile = 64}},
-    {"blocked", {1, 1}, "for CPUs: a work-item for 512 x 512 words, by cache lines", {.tile = 512}},
+    {"global", block16, "no shared memory: coalesced loads, strided stores"},
+    {"naive", block16, "16 x 16 tile in shared memory: 8-way bank conflicts on 32 banks"},
+    {"padded", block16, "16 x 17 tile, padding: no conflict on 16 banks, 2-way on 32"},
+    {"tile32", block32, "32 x 32 tile: 32-way bank conflicts"},
+    {"tile32_padded", block32, "32 x 33 tile, padding: no conflict"},
+    {"swizzled", block32, "32 x 32 tile, XOR swizzle: no conflict, no padding"},
+    {"vectorized", block64, "64 x 64 tile, 16-byte accesses, XOR swizzle of 16-byte chunks", {.tile = 64}},
+    {"streamed", block64, "cache-streaming stores (__stcs)", {.tile = 64}},
+    {"output_order", block64, "tiles in column-major order: contiguous writes, strided reads", {.tile = 64}},
+    {"prefetched", block64, "loads with a 256-byte L2 prefetch hint", {.tile = 64}},
+    {"persisting", block64, "loads with L2 eviction priority evict_last", {.tile = 64}},
+    {"tma", {256, 1}, "TMA bulk copies (Hopper), 4 x 4 squares on diagonals", {.tile = 64}},
+    {"blocked", {1, 1}, "for CPUs: cache blocking, one work-item per 512 x 512 tile", {.tile = 512}},
     {"library", {}, "cuBLAS geam", {.library = true}},
 };
 

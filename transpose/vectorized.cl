@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: MIT-0
 //
-// swizzled.cl with 16 bytes for each lane instead of 4: a quarter of the accesses move the same words. Its tile has
-// 64 x 64 words, so that rows of it are 256 bytes of memory.
+// Vectorized matrix transpose: 16-byte loads and stores (uint4), 64 x 64 tile, XOR swizzle of 16-byte chunks (Luitjens
+// 2013, "CUDA Pro Tip: Increase Performance with Vectorized Memory Access"). Compared with swizzled.cl, a quarter of
+// the instructions that access global memory move the same words. Each row of a tile is 256 bytes of global memory.
 //
-//   lanes  A warp takes patches of 4 rows x 32 columns of `in`. Eight lanes have a chunk of four words each, side by
-//          side in one row. Of `out` it takes four rows, two at once from end to end. Where rows
-//          are not whole chunks, most do not begin at a multiple of 16 bytes; there a lane has single words. All busy,
-//          but for tiles that hang over the edge.
-//   banks  Column x of the tile is a row of 16 chunks in local memory, and chunk c in place c ^ (x ^ x / 4) % 8; any
-//          eight places in a row are all 32 banks. Stored are words of eight columns that are 4 apart, which x / 4
-//          parts, or chunks of columns side by side, which x does. Loaded are chunks or words of one column. No
-//          conflict, whatever the shape.
+//   lanes  A warp loads patches of 4 rows x 32 columns of `in`: eight lanes per row, each with a chunk of four words.
+//          It stores four rows of `out`, two per instruction, 256 contiguous bytes each. If the rows of a matrix are
+//          not whole chunks, most of them do not start at a multiple of 16 bytes; lanes then access single words there.
+//          All active, except in tiles that extend past the edge.
+//   banks  Column x of the tile is a row of 16 chunks in local memory, with chunk c at position c ^ (x ^ x / 4) % 8.
+//          Eight consecutive positions cover all 32 banks. Eight lanes store words to eight columns that are 4 apart,
+//          which the x / 4 term sends to different positions, or chunks to eight adjacent columns, which the x term
+//          sends to different positions. Lanes load chunks or words of a single column. No conflict, for any shape.
 //
 // Contract
-//   launch  ceil(height / TILE) * ceil(width / TILE) groups of LANES x WARPS work-items, row after row of tiles
-//   in      height x width words, row after row; 16-byte aligned
-//   out     width x height words, row after row: out[x][y] = in[y][x]; 16-byte aligned; must not overlap `in`
-//   height, width  any; no groups at all where one of them is 0
+//   launch  ceil(height / TILE) * ceil(width / TILE) work-groups of LANES x WARPS work-items, tiles in row-major order
+//   in      height x width words, row-major; 16-byte aligned
+//   out     width x height words, row-major: out[x][y] = in[y][x]; 16-byte aligned; must not overlap `in`
+//   height, width  any; launch no work-group if either is 0
 
 #define TILE 64u                // words along each side of a tile
-#define LANES 32u               // work-items along a group, and columns of a patch
-#define WARPS (TILE / 4)        // rows of work-items; each takes four rows,
-#define PATCHES (TILE / LANES)  // and their patches side by side
-#define CHUNKS (TILE / 4)       // of four words, in a row of the tile
+#define LANES 32u               // work-items along x: a warp, and the columns of a patch
+#define WARPS (TILE / 4)        // per work-group; each loads four rows,
+#define PATCHES (TILE / LANES)  // in this many adjacent patches
+#define CHUNKS (TILE / 4)       // of four words, per column of the tile
 
-// Where word y of column x lies in the tile. Those of a chunk, y .. y + 3, lie side by side.
+// The index of word y of column x in the tile. The four words of a chunk, y .. y + 3, are contiguous.
 uint place(uint x, uint y) {
   return x * TILE + (y / 4 ^ (x ^ x / 4) % 8) * 4 + y % 4;
 }
@@ -34,7 +35,7 @@ void transpose_vectorized(__global const uint* restrict in, __global uint* restr
   __local uint4 chunks[TILE * TILE / 4];
   __local uint* const tile = (__local uint*)chunks;
 
-  const uint lane = get_local_id(0), first = 4 * (uint)get_local_id(1);  // of a patch's rows
+  const uint lane = get_local_id(0), first = 4 * (uint)get_local_id(1);  // first row of the warp's patches
   const uint row = first + lane / 8, column = lane % 8 * 4;              // of the lane's chunk
   const uint tiles_across = (uint)((width + TILE - 1) / TILE);
   const size_t top = (size_t)((uint)get_group_id(0) / tiles_across) * TILE;
@@ -42,6 +43,7 @@ void transpose_vectorized(__global const uint* restrict in, __global uint* restr
   const uint rows = (uint)min(height - top, (ulong)TILE);  // fewer at the edge
   const uint columns = (uint)min(width - left, (ulong)TILE);
 
+  // load the patches, coalesced: 16 bytes per lane, or four words where rows are not whole chunks
   uint4 word[PATCHES] = {(uint4)(0)};
 #pragma unroll
   for (uint k = 0; k < PATCHES; ++k) {
@@ -60,6 +62,7 @@ void transpose_vectorized(__global const uint* restrict in, __global uint* restr
   }
 
   // --- shared-memory section ---
+  // store the patches to the tile, transposed: a column of the patch is a row of local memory
 #pragma unroll
   for (uint k = 0; k < PATCHES; ++k) {
     if (width % 4 == 0) {
@@ -73,8 +76,9 @@ void transpose_vectorized(__global const uint* restrict in, __global uint* restr
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
+  // load rows of `out` from the tile: two per iteration, contiguous
 #pragma unroll
-  for (uint k = 0; k < PATCHES; ++k) {  // two rows of `out`, from end to end
+  for (uint k = 0; k < PATCHES; ++k) {
     const uint x = first + 2 * k;
     if (height % 4 == 0) {
       word[k] = *(__local const uint4*)&tile[place(x + lane / CHUNKS, lane % CHUNKS * 4)];
@@ -87,6 +91,7 @@ void transpose_vectorized(__global const uint* restrict in, __global uint* restr
   }
   // --- end of section ---
 
+  // store the tile transposed, coalesced
 #pragma unroll
   for (uint k = 0; k < PATCHES; ++k) {
     const uint x = first + 2 * k, below = lane % CHUNKS * 4;

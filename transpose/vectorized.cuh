@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: MIT-0
 //
-// swizzled.cuh with 16 bytes for each lane instead of 4: a quarter of the accesses move the same words. Its tile has
-// 64 x 64 words, so that rows of it are 256 bytes of memory.
+// Vectorized matrix transpose: 16-byte loads and stores (uint4), 64 x 64 tile, XOR swizzle of 16-byte chunks (Luitjens
+// 2013, "CUDA Pro Tip: Increase Performance with Vectorized Memory Access"). Compared with swizzled.cuh, a quarter of
+// the instructions that access global memory move the same words. Each row of a tile is 256 bytes of global memory.
 //
-//   lanes  A warp takes patches of 4 rows x 32 columns of `in`. Eight lanes have a chunk of four words each, side by
-//          side in one row. Of `out` it takes four rows, two at once from end to end. Where rows
-//          are not whole chunks, most do not begin at a multiple of 16 bytes; there a lane has single words. All busy,
-//          but for tiles that hang over the edge.
-//   banks  Column x of the tile is a row of 16 chunks in shared memory, and chunk c in place c ^ (x ^ x / 4) % 8; any
-//          eight places in a row are all 32 banks. Stored are words of eight columns that are 4 apart, which x / 4
-//          parts, or chunks of columns side by side, which x does. Loaded are chunks or words of one column. No
-//          conflict, whatever the shape.
+//   lanes  A warp loads patches of 4 rows x 32 columns of `in`: eight lanes per row, each with a chunk of four words.
+//          It stores four rows of `out`, two per instruction, 256 contiguous bytes each. If the rows of a matrix are
+//          not whole chunks, most of them do not start at a multiple of 16 bytes; lanes then access single words there.
+//          All active, except in tiles that extend past the edge.
+//   banks  Column x of the tile is a row of 16 chunks in shared memory, with chunk c at position c ^ (x ^ x / 4) % 8.
+//          Eight consecutive positions cover all 32 banks. Eight lanes store words to eight columns that are 4 apart,
+//          which the x / 4 term sends to different positions, or chunks to eight adjacent columns, which the x term
+//          sends to different positions. Lanes load chunks or words of a single column. No conflict, for any shape.
 //
 // Contract
-//   launch  ceil(height / TILE) * ceil(width / TILE) blocks of LANES x WARPS threads, row after row of tiles
-//   in      height x width words, row after row; 16-byte aligned
-//   out     width x height words, row after row: out[x][y] = in[y][x]; 16-byte aligned; must not overlap `in`
-//   height, width  any; no blocks at all where one of them is 0
+//   launch  ceil(height / TILE) * ceil(width / TILE) blocks of LANES x WARPS threads, tiles in row-major order
+//   in      height x width words, row-major; 16-byte aligned
+//   out     width x height words, row-major: out[x][y] = in[y][x]; 16-byte aligned; must not overlap `in`
+//   height, width  any; launch no block if either is 0
 
 __global__ void __launch_bounds__(32 * 16)
     transpose_vectorized(const unsigned* __restrict__ in, unsigned* __restrict__ out, size_t height, size_t width) {
   constexpr unsigned TILE = 64;               // words along each side of a tile
-  constexpr unsigned LANES = 32;              // threads along a block, and columns of a patch
-  constexpr unsigned WARPS = 16;              // each takes four rows,
-  constexpr unsigned PATCHES = TILE / LANES;  // and their patches side by side
-  constexpr unsigned CHUNKS = TILE / 4;       // of four words, in a row of the tile
+  constexpr unsigned LANES = 32;              // threads along x: a warp, and the columns of a patch
+  constexpr unsigned WARPS = 16;              // per block; each loads four rows,
+  constexpr unsigned PATCHES = TILE / LANES;  // in this many adjacent patches
+  constexpr unsigned CHUNKS = TILE / 4;       // of four words, per column of the tile
   static_assert(4 * WARPS == TILE);
 
-  // Where word y of column x lies in the tile. Those of a chunk, y .. y + 3, lie side by side.
+  // The index of word y of column x in the tile. The four words of a chunk, y .. y + 3, are contiguous.
   const auto place = [](unsigned x, unsigned y) { return x * TILE + (y / 4 ^ (x ^ x / 4) % 8) * 4 + y % 4; };
 
   __shared__ __align__(16) unsigned tile[TILE * TILE];
 
-  const unsigned lane = threadIdx.x, first = 4 * threadIdx.y;    // of a patch's rows
+  const unsigned lane = threadIdx.x, first = 4 * threadIdx.y;    // first row of the warp's patches
   const unsigned row = first + lane / 8, column = lane % 8 * 4;  // of the lane's chunk
   const unsigned tiles_across = unsigned((width + TILE - 1) / TILE);
   const size_t top = size_t(blockIdx.x / tiles_across) * TILE;
@@ -40,6 +41,7 @@ __global__ void __launch_bounds__(32 * 16)
   const unsigned rows = unsigned(min(height - top, size_t(TILE)));  // fewer at the edge
   const unsigned columns = unsigned(min(width - left, size_t(TILE)));
 
+  // load the patches, coalesced: 16 bytes per lane, or four words where rows are not whole chunks
   uint4 word[PATCHES] = {};
 #pragma unroll
   for (unsigned k = 0; k < PATCHES; ++k) {
@@ -58,6 +60,7 @@ __global__ void __launch_bounds__(32 * 16)
   }
 
   // --- shared-memory section ---
+  // store the patches to the tile, transposed: a column of the patch is a row of shared memory
 #pragma unroll
   for (unsigned k = 0; k < PATCHES; ++k) {
     if (width % 4 == 0) {
@@ -71,8 +74,9 @@ __global__ void __launch_bounds__(32 * 16)
     }
   }
   __syncthreads();
+  // load rows of `out` from the tile: two per iteration, contiguous
 #pragma unroll
-  for (unsigned k = 0; k < PATCHES; ++k) {  // two rows of `out`, from end to end
+  for (unsigned k = 0; k < PATCHES; ++k) {
     const unsigned x = first + 2 * k;
     if (height % 4 == 0) {
       word[k] = *reinterpret_cast<const uint4*>(&tile[place(x + lane / CHUNKS, lane % CHUNKS * 4)]);
@@ -85,6 +89,7 @@ __global__ void __launch_bounds__(32 * 16)
   }
   // --- end of section ---
 
+  // store the tile transposed, coalesced
 #pragma unroll
   for (unsigned k = 0; k < PATCHES; ++k) {
     const unsigned x = first + 2 * k, below = lane % CHUNKS * 4;
