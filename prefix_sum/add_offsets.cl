@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT-0
 //
-// The last step of a scan in tiles: adds to every word of a tile what stands before that tile, modulo 2^32.
+// Uniform add, the last step of a scan of many tiles (Harris, Sengupta & Owens, GPU Gems 3, ch. 39): adds to every word
+// of a tile the sum of all tiles before it, modulo 2^32.
 //
-//   lanes  All busy, in the last tile as far as the words reach.
+//   lanes  All active, except past the end of the last tile.
 //   banks  No local memory.
 //
 // Contract
@@ -20,6 +21,8 @@ __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))
 void scan_add_offsets(__global uint* restrict data, __global const uint* restrict offsets, ulong n) {
   const size_t i = (size_t)get_group_id(0) * TILE + get_local_id(0);
   const uint offset = offsets[get_group_id(0)];
+
+  // add the tile's offset to two words per work-item, coalesced
   if (i < n) data[i] += offset;
   if (i + BLOCK < n) data[i + BLOCK] += offset;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT-0
 //
-// The last step of a scan in tiles: adds to every word of a tile what stands before that tile, modulo 2^32.
+// Uniform add, the last step of a scan of many tiles (Harris, Sengupta & Owens, GPU Gems 3, ch. 39): adds to every word
+// of a tile the sum of all tiles before it, modulo 2^32.
 //
-//   lanes  All busy, in the last tile as far as the words reach.
+//   lanes  All active, except past the end of the last tile.
 //   banks  No shared memory.
 //
 // Contract
@@ -18,6 +19,8 @@ __global__ void __launch_bounds__(256)
 
   const size_t i = size_t(blockIdx.x) * TILE + threadIdx.x;
   const unsigned offset = offsets[blockIdx.x];
+
+  // add the tile's offset to two words per thread, coalesced
   if (i < n) data[i] += offset;
   if (i + BLOCK < n) data[i + BLOCK] += offset;
 }

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Exclusive prefix sum of n words, modulo 2^32, as a CPU likes it best: every work-item scans one stretch of memory
-// from front to back, by itself. What stands before its stretch it adds up from the sums of the others (chunk_sums.cl).
+// Reduce-then-scan for CPUs, second launch (chunk_sums.cl is the first): the exclusive prefix sum of n words, modulo
+// 2^32. Each work-item scans one chunk of consecutive words sequentially. It starts from the sum of the chunks before
+// its own.
 //
-//   lanes  One in a group. A CPU's core has no lanes to fill, but wide registers: eight words at once are scanned in
-//          three additions of shifted vectors, and all that one vector has to wait for in the one before it is one
-//          addition. Memory is read in the order in which the core's prefetcher expects it. No barrier, which a CPU
-//          would have to make of loops over all work-items, with their registers in memory.
-//   banks  None: no local memory, which on a CPU is memory like any other.
+//   lanes  One work-item per group. A CPU core has SIMD registers instead of lanes. Three additions of shifted vectors
+//          scan eight words, and a single addition per vector depends on the vector before it. The core's hardware
+//          prefetcher expects this order of reads. There is no barrier: a CPU would implement a barrier by loops over
+//          all work-items, with the work-items' registers in memory.
+//   banks  No local memory, which on a CPU is ordinary cached memory.
 //
 // Contract
-//   launch  any number of groups of exactly one work-item, one-dimensional: a few for each core
+//   launch  any number of groups of exactly one work-item, one-dimensional: a few per core
 //   in      n words; not read when n is 0
 //   out     n words: out[i] = sum of in[0 .. i), modulo 2^32; may be the same memory as `in`
-//   sums    one word per group, from as many groups of chunk_sums.cl
+//   sums    one word per group, from a launch of chunk_sums.cl with as many groups
 //   n       any, including 0
 
-#define WIDTH 8u  // words at once
+#define WIDTH 8u  // words per vector
 
-// Words of each group's stretch, but for the last ones: the same number for each, and in whole lines of a CPU's cache.
+// Words per group, a whole number of cache lines of a CPU. The last groups may have fewer.
 ulong chunk(ulong n) {
   return (n / get_num_groups(0) / 16 + 1) * 16;
 }
@@ -27,9 +28,12 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void scan_chunked(__global const uint* in, __global uint* out, __global const uint* restrict sums, ulong n) {
   size_t i = min(n, get_group_id(0) * chunk(n));
   const size_t end = min(n, i + chunk(n));
+
+  // add up the sums of the chunks before this one
   uint before = 0;
   for (uint group = 0; group < get_group_id(0); ++group) before += sums[group];
 
+  // scan the chunk, one vector per iteration
   for (; i + WIDTH <= end; i += WIDTH) {
     const uint8 words = vload8(0, in + i);
     uint8 sum = words;
@@ -39,6 +43,8 @@ void scan_chunked(__global const uint* in, __global uint* out, __global const ui
     vstore8(before + (sum - words), 0, out + i);
     before += sum.s7;
   }
+
+  // scan the remaining words
   for (; i < end; ++i) {
     const uint word = in[i];
     out[i] = before;

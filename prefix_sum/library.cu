@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+//
+// CUB's single-pass scan, cub::DeviceScan::ExclusiveSum, for comparison.
 #include <cub/device/device_scan.cuh>
 
 #include <bankwise/gpu/cuda_library.hpp>

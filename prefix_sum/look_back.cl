@@ -1,35 +1,39 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Exclusive prefix sum of n words, modulo 2^32, in one launch: each word is read once and written once. The groups tell
-// each other what they have summed up (Merrill and Garland's decoupled look-back).
+// Single-pass scan with decoupled look-back (Merrill & Garland 2016) and decoupled fallback (Smith, Levien & Owens
+// 2025): the exclusive prefix sum of n words, modulo 2^32, in one launch. Each word is read once and written once.
 //
-//   lanes  A tile is scanned as in warp_scan.cl. As soon as its sum is known, it is published: a word of the tile's own
-//          in `state`. Meanwhile the first warp looks back: 32 tiles at once, it gathers the sums of those before its
-//          own, up to the nearest that has published the sum of everything up to its end. Then this tile can do so,
-//          too. Few warps with many loads each: a group waits once for a tile, and a lane has 64 words of it.
-//          That takes NVIDIA's PTX. Elsewhere words go from lane to lane through local memory, and the first lane
-//          looks back alone, tile by tile.
-//   banks  One word a warp is stored and four neighbouring words are read: no conflict.
+//   lanes  Each group scans a tile as in warp_scan.cl. As soon as it knows the tile's sum (the aggregate), it publishes
+//          it in the tile's word of `state`. Then its first warp looks back, 32 tiles per step. It adds up the
+//          aggregates of the tiles before, back to the nearest tile that has published its inclusive prefix: the sum of
+//          all words up to that tile's end. Then the group publishes its own inclusive prefix. The group has few warps
+//          with many loads in flight: it waits once per tile, and each lane holds 64 words of the tile. Shuffles
+//          and the look-back by a warp need NVIDIA's PTX. On other devices the lanes exchange words through local
+//          memory, and the first lane looks back alone, one tile per step.
+//   banks  Each warp stores one word and loads four consecutive words: no conflict.
 //
-// Why it ends. A group only waits for tiles that were claimed earlier: tiles are numbered in the order in which groups
-// begin (the ticket), whatever order the device starts groups in. OpenCL does not promise that those earlier groups
-// make progress meanwhile. So a group polls MAX_POLLS times and then adds up the tile in question itself: the input is
-// all it needs.
-// Why it is right. A sum and what it means are one word of 64 bits, exchanged and asked for by atomics: who sees one,
-// sees the other, and needs no fence. All that may be published for a tile is true, whoever does it.
-// Why nothing has to be cleared. Each word of `state` holds the number of the launch that it belongs to, and counts in
-// no other. The group that takes the last ticket counts the launches on; then all of this launch have theirs.
+// Forward progress. An atomic ticket numbers the tiles in the order in which groups start, so a group only waits for
+// tiles that were claimed earlier. OpenCL does not guarantee that the groups of those tiles make progress meanwhile. A
+// group therefore polls a tile MAX_POLLS times at most. Then it computes the tile's sum itself from the input: the
+// decoupled fallback.
+// Memory ordering. A status and its sum share one 64-bit word, which is written and read by atomics. A reader gets both
+// or neither, so no fence is needed. Any value that may be published for a tile is correct, regardless of which group
+// publishes it.
+// No memset before a launch. Each word of `state` holds the number of the launch that wrote it, and other launches
+// ignore it. The group that takes the last ticket increments the launch number; all groups of this launch have their
+// tickets by then.
 //
 // Contract
 //   launch  max(1, ceil(n / TILE)) groups of exactly BLOCK work-items, one-dimensional
-//   in      n words, from a multiple of 16 bytes on; not read when n is 0
-//   out     n words, from a multiple of 16 bytes on: out[i] = sum of in[0 .. i), modulo 2^32. No part of `in`, which
-//           other groups may have to read again
-//   state   8 * (TICKETS + groups) bytes, 8-byte aligned, zero before the first launch, and then left alone: for
-//           launches one after the other, of any n that it is large enough for. To be zeroed again after a launch that
-//           was aborted, and before launch 2^30, when the numbers begin anew (the upper half of the first word counts)
+//   in      n words, 16-byte aligned; not read when n is 0
+//   out     n words, 16-byte aligned: out[i] = sum of in[0 .. i), modulo 2^32. Must not overlap `in`, which other
+//           groups may have to read again
+//   state   8 * (TICKETS + groups) bytes, 8-byte aligned. Zero it before the first launch and leave it unchanged
+//           between launches. It then serves any n that it is large enough for, in launches that run one after another.
+//           Zero it again after an aborted launch, and before launch 2^30, when the launch numbers wrap around (they
+//           are in the upper half of the first word)
 //   n       any, including 0; at most (2^31 - 1) * TILE
-//   device  with atomics of 64 bits (cl_khr_int64_base_atomics). NVIDIA's: of compute capability 7.0 or newer
+//   device  with 64-bit atomics (cl_khr_int64_base_atomics). NVIDIA GPUs: compute capability 7.0 or newer
 
 #ifndef cl_khr_int64_base_atomics
 #error "this device has no atomic operations of 64 bits"
@@ -41,21 +45,21 @@
 #endif
 #define WARP 32u  // lanes of a warp
 #define WARPS (BLOCK / WARP)
-#define ROWS 16u                   // times four words of each lane
-#define ROW (4 * WARP)             // words of a warp in a row
+#define ROWS 16u                   // 16-byte loads per lane
+#define ROW (4 * WARP)             // words per warp and row
 #define TILE (WARPS * ROWS * ROW)  // words per group
-#define TICKETS 32u                // words of `state` that the counter has to itself
-#define MAX_POLLS 1024u            // of a tile's word before its sum is computed here
+#define TICKETS 32u                // words of `state` reserved for the ticket counter
+#define MAX_POLLS 1024u            // polls of a tile's word before this group computes its sum
 
-// What a tile's word says, in its upper half, of the number in the lower: 4 * launch + one of these.
-#define TILE_ALONE 1u  // the tile's words
-#define UP_TO_END 2u   // all words up to the tile's end
+// A tile's word holds a sum in its lower half, and 4 * launch + one of these in its upper half.
+#define TILE_ALONE 1u  // the sum is that of the tile: its aggregate
+#define UP_TO_END 2u   // the sum is that of all words up to the tile's end: its inclusive prefix
 
 ulong status(uint launch, uint what, uint sum) {
   return (ulong)(launch << 2 | what) << 32 | sum;
 }
 
-// Words i to i + 3, as far as there are so many. Aligned to 16 bytes, they come at once.
+// Loads words i to i + 3, zero past the end. One 16-byte load if all four exist; i is a multiple of 4.
 uint4 load(__global const uint* in, ulong i, ulong n) {
   if (i + 3 < n) return *(__global const uint4*)(in + i);
   uint4 words = (uint4)(0);
@@ -65,7 +69,7 @@ uint4 load(__global const uint* in, ulong i, ulong n) {
   return words;
 }
 
-// Stores what stands before each of four words, given what stands before the first.
+// Stores the exclusive prefix sums of four words, given `before`, the sum of all words before the first.
 void store(__global uint* out, ulong i, ulong n, uint before, uint4 words) {
   const uint4 sums = (uint4)(before, before + words.x, before + words.x + words.y, before + words.x + words.y + words.z);
   if (i + 3 < n) {
@@ -79,16 +83,16 @@ void store(__global uint* out, ulong i, ulong n, uint before, uint4 words) {
 
 #ifdef __NV_CL_C_VERSION
 #define EXCHANGE_SLOTS 1
-#define LOOK_BACK_LANES WARP  // lanes that look back
+#define LOOK_BACK_LANES WARP  // lanes that poll tiles in the look-back
 
-// The word of another lane of the warp. All its lanes must call.
+// Shuffle: returns the word of another lane of the warp. All lanes of the warp must call.
 uint shuffle_idx(uint lane, uint word, __local uint* exchange) {
   uint theirs;
   __asm__ volatile("shfl.sync.idx.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(theirs) : "r"(word), "r"(lane));
   return theirs;
 }
 
-// A bit for each lane of the warp. All its lanes must call.
+// Ballot: returns one bit per lane of the warp. All lanes of the warp must call.
 uint ballot(bool yes) {
   uint lanes;
   __asm__ volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }"
@@ -96,10 +100,10 @@ uint ballot(bool yes) {
   return lanes;
 }
 #else
-#define EXCHANGE_SLOTS BLOCK  // where each lane leaves its word
+#define EXCHANGE_SLOTS BLOCK  // one per lane
 #define LOOK_BACK_LANES 1u
 
-// The word of another lane of the warp. All lanes of the group must call.
+// Shuffle: returns the word of another lane of the warp. All lanes of the group must call.
 uint shuffle_idx(uint lane, uint word, __local uint* exchange) {
   exchange[get_local_id(0)] = word;
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -109,14 +113,14 @@ uint shuffle_idx(uint lane, uint word, __local uint* exchange) {
 }
 #endif
 
-// The sum of all lanes' words, in each of them.
+// The sum over the lanes of the warp, returned to every lane. The same lanes must call as for shuffle_idx().
 uint warp_sum(uint word, __local uint* exchange) {
   const uint lane = get_local_id(0) % WARP;
   for (uint bit = WARP / 2; bit > 0; bit /= 2) word += shuffle_idx(lane ^ bit, word, exchange);
   return word;
 }
 
-// A share of the sum of a tile that is not the last, from the input. By the lanes that look back.
+// One lane's share of the sum of a tile other than the last, from the input. All lanes that look back must call.
 uint share_of_tile(__global const uint* in, uint tile) {
   __global const uint4* words = (__global const uint4*)(in + (size_t)tile * TILE);
   uint sum = 0;
@@ -127,39 +131,42 @@ uint share_of_tile(__global const uint* in, uint tile) {
 }
 
 #ifdef __NV_CL_C_VERSION
-// What a tile has published. Adding nothing would do, too; this asks without writing.
+// Reads what a tile has published. atom_add(word, 0) is also correct; this load does not write.
 ulong published(volatile __global ulong* word) {
   ulong value;
   __asm__ volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(word) : "memory");
   return value;
 }
 
-// The sum of all tiles before one. By a warp: lane k looks at the k-th tile back.
+// Decoupled look-back: the sum of all tiles before `tile`. All lanes of the warp must call. Lane k first polls the tile
+// k + 1 before `tile`, then every 32nd tile before that.
 uint sum_before(__global const uint* in, volatile __global ulong* statuses, uint tile, uint launch) {
   const uint lane = get_local_id(0) % WARP;
   uint sum = 0;
   for (uint back = 1 + lane;; back += WARP) {
-    // Before the first tile stands nothing, and that is certain.
+    // poll one tile per lane; the prefix before tile 0 is zero and final
     volatile __global ulong* const word = &statuses[tile - (back <= tile ? back : 0)];
     ulong seen = back <= tile ? published(word) : status(launch, UP_TO_END, 0);
     for (uint polls = 1;; ++polls) {
       const uint what = (uint)(seen >> 32) - (launch << 2);
       const uint final = ballot(what == UP_TO_END);
       const uint open = ballot(what != UP_TO_END && what != TILE_ALONE);
-      const uint wanted = final != 0 ? final ^ (final - 1) : 0xFFFFFFFF;  // as far as the nearest that is final
+      const uint wanted = final != 0 ? final ^ (final - 1) : 0xFFFFFFFF;  // lanes up to the nearest inclusive prefix
+      // all of these have published: add them up
       if ((open & wanted) == 0) {
         sum += warp_sum(wanted >> lane & 1 ? (uint)seen : 0, 0);
         if (final != 0) return sum;
         break;
       }
+      // otherwise poll again, or fall back
       if (polls < MAX_POLLS) {
         if ((open & wanted) >> lane & 1) seen = published(word);
       } else {
-        const uint helped = 31 - clz((open & wanted) & -(open & wanted));  // the lane whose tile is added up for it
+        const uint helped = 31 - clz((open & wanted) & -(open & wanted));  // lane of the nearest tile without a sum
         const uint distance = shuffle_idx(helped, back, 0);
         const ulong found = status(launch, TILE_ALONE, warp_sum(share_of_tile(in, tile - distance), 0));
         if (lane == helped) {
-          // For those who come after. If the tile has published something meanwhile, that stays.
+          // publish the sum for later tiles, unless the tile itself has published meanwhile
           atom_cmpxchg(word, seen, found);
           seen = found;
         }
@@ -168,7 +175,7 @@ uint sum_before(__global const uint* in, volatile __global ulong* statuses, uint
   }
 }
 #else
-// The sum of all tiles before one. By a lane.
+// Decoupled look-back by a single lane, one tile per step: the sum of all tiles before `tile`.
 uint sum_before(__global const uint* in, volatile __global ulong* statuses, uint tile, uint launch) {
   uint sum = 0;
   for (uint back = 1;; ++back) {
@@ -179,7 +186,7 @@ uint sum_before(__global const uint* in, volatile __global ulong* statuses, uint
       if (polls < MAX_POLLS) {
         seen = atom_add(word, 0);
       } else {
-        // For those who come after. If the tile has published something meanwhile, that stays.
+        // decoupled fallback: compute the sum here; publish it unless the tile itself has published meanwhile
         const ulong found = status(launch, TILE_ALONE, share_of_tile(in, tile - back));
         atom_cmpxchg(word, seen, found);
         seen = found;
@@ -187,7 +194,7 @@ uint sum_before(__global const uint* in, volatile __global ulong* statuses, uint
       what = (uint)(seen >> 32) - (launch << 2);
     }
     sum += (uint)seen;
-    if (what == UP_TO_END || back == tile) return sum;  // before the first tile stands nothing
+    if (what == UP_TO_END || back == tile) return sum;  // the prefix before tile 0 is zero
   }
 }
 #endif
@@ -202,19 +209,23 @@ void scan_look_back(__global const uint* restrict in, __global uint* restrict ou
   const uint lane = get_local_id(0) % WARP, warp = get_local_id(0) / WARP;
   volatile __global ulong* const statuses = state + TICKETS;
 
+  // claim a tile
   if (get_local_id(0) == 0) {
     const ulong mine = atom_add(state, 1);
     ticket = mine;
-    // The last one: the next launch has the next number, and its tickets begin at 0.
+    // the last ticket: increment the launch number and reset the tickets to 0
     if ((uint)mine == get_num_groups(0) - 1) atom_xchg(state, ((mine >> 32) + 1) << 32);
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   const uint tile = (uint)ticket, launch = (uint)(ticket >> 32);
 
+  // load the tile, coalesced, with all loads in flight
   const size_t first = (size_t)tile * TILE + warp * (ROWS * ROW) + 4 * lane;
   uint4 words[ROWS];
 #pragma unroll
   for (uint row = 0; row < ROWS; ++row) words[row] = load(in, first + row * ROW, n);
+
+  // add up each lane's words, then the warp's, then the tile's
   uint before[ROWS], sum_of_lane = 0;
 #pragma unroll
   for (uint row = 0; row < ROWS; ++row) {
@@ -226,9 +237,11 @@ void scan_look_back(__global const uint* restrict in, __global uint* restrict ou
   barrier(CLK_LOCAL_MEM_FENCE);
   const uint other = lane < WARPS ? warp_total[lane] : 0;
   const uint total = warp_sum(other, exchange);
+
+  // publish the aggregate
   if (get_local_id(0) == 0) atom_xchg(&statuses[tile], status(launch, tile == 0 ? UP_TO_END : TILE_ALONE, total));
 
-  // The scan of warp_scan.cl, while the others may look at this tile's sum.
+  // scan the rows by shuffles, as in warp_scan.cl; other groups can already read the aggregate
   uint rows_before = warp_sum(lane < warp ? other : 0, exchange);
 #pragma unroll
   for (uint row = 0; row < ROWS; ++row) {
@@ -242,6 +255,7 @@ void scan_look_back(__global const uint* restrict in, __global uint* restrict ou
     rows_before += shuffle_idx(WARP - 1, sum, exchange);
   }
 
+  // look back, then publish the inclusive prefix
   if (get_local_id(0) < LOOK_BACK_LANES) {
     const uint sum = tile == 0 ? 0 : sum_before(in, statuses, tile, launch);
     if (lane == 0) {
@@ -250,6 +264,8 @@ void scan_look_back(__global const uint* restrict in, __global uint* restrict ou
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
+
+  // store the results, coalesced
   const uint offset = tiles_before;
 #pragma unroll
   for (uint row = 0; row < ROWS; ++row) store(out, first + row * ROW, n, offset + before[row], words[row]);

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Exclusive prefix sum of each tile of 2 * BLOCK words, modulo 2^32, and the total of the tile: Blelloch's two sweeps
-// over a balanced tree that lies in place in shared memory.
+// Work-efficient scan (Blelloch 1990) in local memory, with bank conflicts: the exclusive prefix sum of each tile of
+// 2 * BLOCK words, modulo 2^32, and the tile's total. An up-sweep and a down-sweep over a balanced binary tree, in
+// place (Harris, Sengupta & Owens, "Parallel Prefix Sum (Scan) with CUDA", GPU Gems 3, ch. 39).
 //
-//   lanes  Up: BLOCK work-items add, then half of them, down to one; the down sweep mirrors it. Busy lanes are packed.
-//   banks  At step 2^k neighbouring lanes are 2^(k+1) words apart: 2-way conflicts first, twice as many at each level,
-//          16-way in the middle of the tree, until fewer lanes than banks are left. padded.cl is the cure.
+//   lanes  Up-sweep: BLOCK work-items add, then half as many, down to one. The down-sweep mirrors this. The active
+//          work-items are always those with the lowest indices.
+//   banks  At step 2^k consecutive lanes access words 2^(k+1) apart. Conflicts start 2-way and double with each tree
+//          level up to 16-way. They decrease in the levels with fewer active lanes than banks. padded.cl is the fix.
 //
 // Contract
 //   launch  max(1, ceil(n / TILE)) groups of exactly BLOCK work-items, one-dimensional
 //   in      n words; not read when n is 0
-//   out     n words: out[i] = sum of in[first of its tile .. i), modulo 2^32; may be the same memory as `in`
+//   out     n words: out[i] = sum of in[first word of its tile .. i), modulo 2^32; may be the same memory as `in`
 //   totals  one word per group: the sum of its tile, zero if n is 0
 //   n       any, including 0
-// For a whole scan: scan `totals` the same way until one tile holds them all, then add each tile's offset (add_offsets.cl).
+// To scan an array of many tiles (scan-then-propagate): scan `totals` with the same kernel until one tile holds them
+// all, then add each tile's offset to its words (add_offsets.cl).
 
 #ifndef BLOCK
 #define BLOCK 256u  // work-items per group; a power of two
@@ -24,6 +27,7 @@ __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))
 void scan_naive(__global const uint* in, __global uint* out, __global uint* totals, ulong n) {
   __local uint tree[TILE];
 
+  // load two consecutive words per work-item; zero past the end
   const uint tid = get_local_id(0);
   const size_t i = (size_t)get_group_id(0) * TILE + 2 * tid;
   const uint even = i < n ? in[i] : 0;
@@ -31,10 +35,11 @@ void scan_naive(__global const uint* in, __global uint* out, __global uint* tota
   uint before_even = 0, before_odd = 0, total = 0;
 
   // --- shared-memory section ---
+  // store the words to the leaves of the tree
   tree[2 * tid] = even;
   tree[2 * tid + 1] = odd;
 
-  // Up: every right child gathers its left sibling.
+  // up-sweep: each right child adds its left sibling
   uint step = 1;
   for (uint busy = BLOCK; busy > 0; busy /= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);  // outside the branch: every work-item must arrive
@@ -46,13 +51,13 @@ void scan_naive(__global const uint* in, __global uint* out, __global uint* tota
     step *= 2;
   }
 
-  // The root now holds the total. Before it stands nothing.
+  // the root holds the total; clear it for the down-sweep
   if (tid == 0) {
     total = tree[TILE - 1];
     tree[TILE - 1] = 0;
   }
 
-  // Down: a left child takes what stands before its parent, a right child that plus its left sibling.
+  // down-sweep: each left child takes its parent's prefix, each right child that plus its left sibling's sum
   for (uint busy = 1; busy <= BLOCK; busy *= 2) {
     step /= 2;
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -65,11 +70,14 @@ void scan_naive(__global const uint* in, __global uint* out, __global uint* tota
       tree[right] = before + sibling;
     }
   }
+
+  // read the leaves: the exclusive prefix sums
   barrier(CLK_LOCAL_MEM_FENCE);
   before_even = tree[2 * tid];
   before_odd = tree[2 * tid + 1];
   // --- end of section ---
 
+  // store the results and the total
   if (i < n) out[i] = before_even;
   if (i + 1 < n) out[i + 1] = before_odd;
   if (tid == 0) totals[get_group_id(0)] = total;

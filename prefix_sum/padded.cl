@@ -1,31 +1,35 @@
 // SPDX-License-Identifier: MIT-0
 //
-// The tree of naive.cl with one word of padding after every 32: word i lies at i + i / 32.
+// Blelloch scan without bank conflicts, by padding: naive.cl with one word of padding after every 32 words, so word i
+// lies at i + i / 32 (Harris, Sengupta & Owens, GPU Gems 3, ch. 39). The exclusive prefix sum of each tile of 2 * BLOCK
+// words, modulo 2^32, and the tile's total.
 //
 //   lanes  As in naive.cl.
-//   banks  A stride of 2^(k+1) words takes in a padding word each time it passes 32, and so moves the next lanes on to
-//          fresh banks: no conflict on 32 banks in tiles of up to 1024 words. 32 is the number of banks; the 16 of
-//          older texts leaves 2-way conflicts.
+//   banks  The padding shifts each row of 32 words by one bank, so lanes that are 2^(k+1) words apart use different
+//          banks: no conflict on 32 banks, in tiles of up to 1024 words. The padding interval must be the number of
+//          banks, 32; the interval of 16 in older texts leaves 2-way conflicts.
 //
 // Contract
 //   launch  max(1, ceil(n / TILE)) groups of exactly BLOCK work-items, one-dimensional
 //   in      n words; not read when n is 0
-//   out     n words: out[i] = sum of in[first of its tile .. i), modulo 2^32; may be the same memory as `in`
+//   out     n words: out[i] = sum of in[first word of its tile .. i), modulo 2^32; may be the same memory as `in`
 //   totals  one word per group: the sum of its tile, zero if n is 0
 //   n       any, including 0
-// For a whole scan: scan `totals` the same way until one tile holds them all, then add each tile's offset (add_offsets.cl).
+// To scan an array of many tiles (scan-then-propagate): scan `totals` with the same kernel until one tile holds them
+// all, then add each tile's offset to its words (add_offsets.cl).
 
 #ifndef BLOCK
 #define BLOCK 256u  // work-items per group; a power of two, at most 512 for no conflict
 #endif
 #define TILE (2 * BLOCK)  // words per group
-#define BANKS 32u         // one word of padding after so many
+#define BANKS 32u         // one word of padding after every BANKS words
 #define PAD(i) ((i) + (i) / BANKS)
 
 __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))
 void scan_padded(__global const uint* in, __global uint* out, __global uint* totals, ulong n) {
   __local uint tree[PAD(TILE)];
 
+  // load two consecutive words per work-item; zero past the end
   const uint tid = get_local_id(0);
   const size_t i = (size_t)get_group_id(0) * TILE + 2 * tid;
   const uint even = i < n ? in[i] : 0;
@@ -33,10 +37,11 @@ void scan_padded(__global const uint* in, __global uint* out, __global uint* tot
   uint before_even = 0, before_odd = 0, total = 0;
 
   // --- shared-memory section ---
+  // store the words to the leaves of the tree
   tree[PAD(2 * tid)] = even;
   tree[PAD(2 * tid + 1)] = odd;
 
-  // Up: every right child gathers its left sibling.
+  // up-sweep: each right child adds its left sibling
   uint step = 1;
   for (uint busy = BLOCK; busy > 0; busy /= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);  // outside the branch: every work-item must arrive
@@ -48,13 +53,13 @@ void scan_padded(__global const uint* in, __global uint* out, __global uint* tot
     step *= 2;
   }
 
-  // The root now holds the total. Before it stands nothing.
+  // the root holds the total; clear it for the down-sweep
   if (tid == 0) {
     total = tree[PAD(TILE - 1)];
     tree[PAD(TILE - 1)] = 0;
   }
 
-  // Down: a left child takes what stands before its parent, a right child that plus its left sibling.
+  // down-sweep: each left child takes its parent's prefix, each right child that plus its left sibling's sum
   for (uint busy = 1; busy <= BLOCK; busy *= 2) {
     step /= 2;
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -67,11 +72,14 @@ void scan_padded(__global const uint* in, __global uint* out, __global uint* tot
       tree[PAD(right)] = before + sibling;
     }
   }
+
+  // read the leaves: the exclusive prefix sums
   barrier(CLK_LOCAL_MEM_FENCE);
   before_even = tree[PAD(2 * tid)];
   before_odd = tree[PAD(2 * tid + 1)];
   // --- end of section ---
 
+  // store the results and the total
   if (i < n) out[i] = before_even;
   if (i + 1 < n) out[i + 1] = before_odd;
   if (tid == 0) totals[get_group_id(0)] = total;

@@ -1,29 +1,32 @@
 // SPDX-License-Identifier: MIT-0
 //
-// The tree of naive.cuh with one word of padding after every 32: word i lies at i + i / 32.
+// Blelloch scan without bank conflicts, by padding: naive.cuh with one word of padding after every 32 words, so word i
+// lies at i + i / 32 (Harris, Sengupta & Owens, GPU Gems 3, ch. 39). The exclusive prefix sum of each tile of 2 * BLOCK
+// words, modulo 2^32, and the tile's total.
 //
 //   lanes  As in naive.cuh.
-//   banks  A stride of 2^(k+1) words takes in a padding word each time it passes 32, and so moves the next lanes on to
-//          fresh banks: no conflict on 32 banks in tiles of up to 1024 words. 32 is the number of banks; the 16 of
-//          older texts leaves 2-way conflicts.
+//   banks  The padding shifts each row of 32 words by one bank, so lanes that are 2^(k+1) words apart use different
+//          banks: no conflict on 32 banks, in tiles of up to 1024 words. The padding interval must be the number of
+//          banks, 32; the interval of 16 in older texts leaves 2-way conflicts.
 //
 // Contract
 //   launch  max(1, ceil(n / TILE)) blocks of exactly BLOCK threads, one-dimensional
 //   in      n words; not read when n is 0
-//   out     n words: out[i] = sum of in[first of its tile .. i), modulo 2^32; may be the same memory as `in`
+//   out     n words: out[i] = sum of in[first word of its tile .. i), modulo 2^32; may be the same memory as `in`
 //   totals  one word per block: the sum of its tile, zero if n is 0
 //   n       any, including 0
-// For a whole scan: scan `totals` the same way until one tile holds them all, then add each tile's offset
-// (add_offsets.cuh).
+// To scan an array of many tiles (scan-then-propagate): scan `totals` with the same kernel until one tile holds them
+// all, then add each tile's offset to its words (add_offsets.cuh).
 
 __global__ void __launch_bounds__(256) scan_padded(const unsigned* in, unsigned* out, unsigned* totals, size_t n) {
   constexpr unsigned BLOCK = 256;       // threads per block; a power of two, at most 512 for no conflict
   constexpr unsigned TILE = 2 * BLOCK;  // words per block
-  constexpr unsigned BANKS = 32;        // one word of padding after so many
+  constexpr unsigned BANKS = 32;        // one word of padding after every BANKS words
   constexpr auto pad = [](unsigned i) { return i + i / BANKS; };
 
   __shared__ unsigned tree[pad(TILE)];
 
+  // load two consecutive words per thread; zero past the end
   const unsigned tid = threadIdx.x;
   const size_t i = size_t(blockIdx.x) * TILE + 2 * tid;
   const unsigned even = i < n ? in[i] : 0;
@@ -31,10 +34,11 @@ __global__ void __launch_bounds__(256) scan_padded(const unsigned* in, unsigned*
   unsigned before_even = 0, before_odd = 0, total = 0;
 
   // --- shared-memory section ---
+  // store the words to the leaves of the tree
   tree[pad(2 * tid)] = even;
   tree[pad(2 * tid + 1)] = odd;
 
-  // Up: every right child gathers its left sibling.
+  // up-sweep: each right child adds its left sibling
   unsigned step = 1;
   for (unsigned busy = BLOCK; busy > 0; busy /= 2) {
     __syncthreads();  // outside the branch: every thread must arrive
@@ -46,13 +50,13 @@ __global__ void __launch_bounds__(256) scan_padded(const unsigned* in, unsigned*
     step *= 2;
   }
 
-  // The root now holds the total. Before it stands nothing.
+  // the root holds the total; clear it for the down-sweep
   if (tid == 0) {
     total = tree[pad(TILE - 1)];
     tree[pad(TILE - 1)] = 0;
   }
 
-  // Down: a left child takes what stands before its parent, a right child that plus its left sibling.
+  // down-sweep: each left child takes its parent's prefix, each right child that plus its left sibling's sum
   for (unsigned busy = 1; busy <= BLOCK; busy *= 2) {
     step /= 2;
     __syncthreads();
@@ -65,11 +69,14 @@ __global__ void __launch_bounds__(256) scan_padded(const unsigned* in, unsigned*
       tree[pad(right)] = before + sibling;
     }
   }
+
+  // read the leaves: the exclusive prefix sums
   __syncthreads();
   before_even = tree[pad(2 * tid)];
   before_odd = tree[pad(2 * tid + 1)];
   // --- end of section ---
 
+  // store the results and the total
   if (i < n) out[i] = before_even;
   if (i + 1 < n) out[i + 1] = before_odd;
   if (tid == 0) totals[blockIdx.x] = total;

@@ -1,32 +1,36 @@
 // SPDX-License-Identifier: MIT-0
 //
-// The tree of padded.cl over a tile of 2048 words, whose padding needs padding: word i lies at i + i / 32 + i / 1024.
+// Blelloch scan of tiles of 2048 words without bank conflicts: padded.cl with padding after every 32 words and again
+// after every 1024 words, so word i lies at i + i / 32 + i / 1024. The exclusive prefix sum of each tile, modulo 2^32,
+// and the tile's total.
 //
-//   lanes  As in naive.cl: fewer tiles, and two more levels in each.
-//   banks  1024 words take in 32 words of padding, once around the banks: from there on words that are 1024 apart would
-//          share a bank again, 2-way in the five levels of 32 to 2 lanes. One word more after every 1024 parts them: no
-//          conflict on 32 banks. In tiles of up to 1024 words it would change nothing, and padded.cl is enough.
+//   lanes  As in naive.cl, with fewer tiles and two more tree levels per tile.
+//   banks  The 32 words of padding in 1024 words add up to a full cycle of the banks. With them alone, words 1024 apart
+//          would share a bank again: 2-way conflicts in the five tree levels with 32 to 2 active lanes. One more word
+//          of padding after every 1024 words separates them: no conflict on 32 banks. Tiles of up to 1024 words do not
+//          need it; use padded.cl for them.
 //
 // Contract
 //   launch  max(1, ceil(n / TILE)) groups of exactly BLOCK work-items, one-dimensional
 //   in      n words; not read when n is 0
-//   out     n words: out[i] = sum of in[first of its tile .. i), modulo 2^32; may be the same memory as `in`
+//   out     n words: out[i] = sum of in[first word of its tile .. i), modulo 2^32; may be the same memory as `in`
 //   totals  one word per group: the sum of its tile, zero if n is 0
 //   n       any, including 0
-// For a whole scan: scan `totals` the same way until one tile holds them all, then add each tile's offset
-// (add_offsets_wide.cl).
+// To scan an array of many tiles (scan-then-propagate): scan `totals` with the same kernel until one tile holds them
+// all, then add each tile's offset to its words (add_offsets_wide.cl).
 
 #ifndef BLOCK
 #define BLOCK 1024u  // work-items per group; a power of two
 #endif
 #define TILE (2 * BLOCK)  // words per group
-#define BANKS 32u         // one word of padding after so many, and one after so many of these
+#define BANKS 32u         // a word of padding after every BANKS and every BANKS * BANKS words
 #define PAD(i) ((i) + (i) / BANKS + (i) / (BANKS * BANKS))
 
 __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))
 void scan_padded_twice(__global const uint* in, __global uint* out, __global uint* totals, ulong n) {
   __local uint tree[PAD(TILE)];
 
+  // load two consecutive words per work-item; zero past the end
   const uint tid = get_local_id(0);
   const size_t i = (size_t)get_group_id(0) * TILE + 2 * tid;
   const uint even = i < n ? in[i] : 0;
@@ -34,10 +38,11 @@ void scan_padded_twice(__global const uint* in, __global uint* out, __global uin
   uint before_even = 0, before_odd = 0, total = 0;
 
   // --- shared-memory section ---
+  // store the words to the leaves of the tree
   tree[PAD(2 * tid)] = even;
   tree[PAD(2 * tid + 1)] = odd;
 
-  // Up: every right child gathers its left sibling.
+  // up-sweep: each right child adds its left sibling
   uint step = 1;
   for (uint busy = BLOCK; busy > 0; busy /= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);  // outside the branch: every work-item must arrive
@@ -49,13 +54,13 @@ void scan_padded_twice(__global const uint* in, __global uint* out, __global uin
     step *= 2;
   }
 
-  // The root now holds the total. Before it stands nothing.
+  // the root holds the total; clear it for the down-sweep
   if (tid == 0) {
     total = tree[PAD(TILE - 1)];
     tree[PAD(TILE - 1)] = 0;
   }
 
-  // Down: a left child takes what stands before its parent, a right child that plus its left sibling.
+  // down-sweep: each left child takes its parent's prefix, each right child that plus its left sibling's sum
   for (uint busy = 1; busy <= BLOCK; busy *= 2) {
     step /= 2;
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -68,11 +73,14 @@ void scan_padded_twice(__global const uint* in, __global uint* out, __global uin
       tree[PAD(right)] = before + sibling;
     }
   }
+
+  // read the leaves: the exclusive prefix sums
   barrier(CLK_LOCAL_MEM_FENCE);
   before_even = tree[PAD(2 * tid)];
   before_odd = tree[PAD(2 * tid + 1)];
   // --- end of section ---
 
+  // store the results and the total
   if (i < n) out[i] = before_even;
   if (i + 1 < n) out[i + 1] = before_odd;
   if (tid == 0) totals[get_group_id(0)] = total;

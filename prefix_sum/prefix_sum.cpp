@@ -29,8 +29,9 @@ Words reference(Extent, const Words& input, const Variant&) {
   return output;
 }
 
-/// Scan the tiles, scan the tiles' totals the same way until one tile holds them all, then add them back in, the
-/// smallest level first. Scratch buffer k holds the totals of level k, scanned in place.
+/// Scan-then-propagate: scans the tiles, scans the tiles' totals recursively until one tile holds them all, then adds
+/// the offsets, from the smallest array to the largest. Scratch buffer k holds the totals of recursion depth k, scanned
+/// in place.
 Plan plan_of_levels(const Variant& variant, Extent extent) {
   const bool wide = variant.tile == wide_tile;
   Plan plan;
@@ -55,15 +56,15 @@ Plan plan_of_levels(const Variant& variant, Extent extent) {
   return plan;
 }
 
-/// One launch, whose blocks take tile after tile. The state: the counter, alone in its part of memory, and a word for
-/// each tile. Error: gpu::Unsupported for more tiles than a grid has blocks, and than the kernels' numbers of 32 bits
-/// hold.
+/// Single-pass scan: one launch, whose blocks claim tiles by tickets. The state is the ticket counter, which has
+/// counter_words words to itself, and one word per tile. Error: gpu::Unsupported for more than max_tiles tiles, because
+/// neither a grid nor the kernels' 32-bit tile numbers allow more.
 Plan plan_of_one(const Variant& variant, Extent extent, unsigned units) {
   constexpr std::uint64_t counter_words = 32;  // TICKETS of the kernels
   const std::uint64_t count = tiles(extent.count(), variant.tile, 1);
   if (count > max_tiles) {
     throw gpu::Unsupported(
-        fmt::format("{} words are {} tiles; {} numbers at most {}", extent.count(), count, variant.name, max_tiles));
+        fmt::format("{} words are {} tiles; {} supports at most {}", extent.count(), count, variant.name, max_tiles));
   }
   return {{},
           {{"scan_" + std::string(variant.name),
@@ -73,7 +74,7 @@ Plan plan_of_one(const Variant& variant, Extent extent, unsigned units) {
           (counter_words + count) * sizeof(std::uint64_t)};
 }
 
-/// Sums of long stretches, then these stretches, each scanned by one work-item.
+/// Reduce-then-scan: one launch adds up each chunk, a second one scans each chunk, with one work-item per chunk.
 Plan plan_of_chunks(const Variant& variant, Extent extent, unsigned units) {
   const std::uint64_t groups = blocks(variant, tiles(extent.count(), variant.tile, 1), units);
   const Slot sums = scratch_slot(0);
@@ -88,7 +89,8 @@ Plan plan(const Variant& variant, Extent extent, unsigned units) {
   return plan_of_levels(variant, extent);
 }
 
-/// The two sweeps of naive.cuh. Lane 0 clears the root after the last step up, without a barrier in between.
+/// Names of the barrier intervals of naive.cuh. Thread 0 clears the root right after the last step of the up-sweep,
+/// without a barrier in between.
 std::vector<std::string> names_of_sweeps(unsigned block) {
   std::vector<std::string> names{"load"};
   for (unsigned busy = block; busy > 0; busy /= 2) names.push_back("up " + std::to_string(busy));
@@ -118,7 +120,7 @@ const CaseStudy& case_study() {
   static const CaseStudy study{
       .name = "prefix_sum",
       .summary =
-          "Exclusive prefix sum of words: from scans in shared memory, with and without bank conflicts, to one pass",
+          "Exclusive prefix sum (scan) of 32-bit words: from bank conflicts in shared memory to a single-pass scan",
       .kernel_prefix = "scan_",
       .element = "words",
       .variants = variants,

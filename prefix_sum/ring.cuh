@@ -1,66 +1,69 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Exclusive prefix sum of n words, modulo 2^32, in one launch: look_back.cuh with blocks that stay, two on each
-// multiprocessor, and whose memory never rests. Shared memory is a ring of three tiles. While the block works on one of
-// them, the copy engine (TMA) fills the others; no lane waits for a load, and no register holds one.
+// Single-pass scan with persistent blocks and TMA loads: look_back.cuh with two resident blocks per multiprocessor,
+// each with a ring of three tiles in shared memory. The exclusive prefix sum of n words, modulo 2^32, in one launch.
+// TMA bulk copies (cp.async.bulk) fill the ring asynchronously while the block works on one of its tiles. No thread
+// waits for a global load, and no register holds a word in flight.
 //
 // Needs: compute capability 9.0
-// No OpenCL port: OpenCL has neither the copy engine nor more than 48 KiB of local memory here
-// Not emulated: the copy engine and its barriers are inline PTX
+// No OpenCL port: OpenCL has no TMA, and NVIDIA's OpenCL offers only 48 KiB of local memory
+// Not emulated: TMA and mbarrier instructions are inline PTX
 //
-//   lanes  A tile's sum is published one tile ahead of the scan: those who look back seldom have to wait. The first
-//          warp looks back while the others scan, and no further than to the block's own last tile, whose end it knows.
-//   banks  A quarter of a warp reads 32 neighbouring words at once, 16 bytes a lane: no conflict. Each word of the ring
-//          is read twice, for the sum and for the scan, which costs less than registers to keep it in.
+//   lanes  A block publishes a tile's aggregate one tile ahead of the scan, so other blocks rarely wait for it in their
+//          look-back. The first warp looks back while the other warps scan. It stops at the block's own previous tile,
+//          whose inclusive prefix the block knows.
+//   banks  A quarter of a warp loads 32 consecutive words per pass (NVIDIA: wavefront), 16 bytes per lane: no conflict.
+//          Each word of the ring is loaded twice, for the sum and for the scan. That costs less than the registers to
+//          keep it.
 //
-// Why it ends, why it is right, and why nothing has to be cleared: as in look_back.cuh. A block takes tickets for three
-// tiles, and finishes them in their order. So the first unfinished tile of all is what its block works on, and it waits
-// for none.
+// Forward progress, memory ordering and launch numbers are as in look_back.cuh. A block takes tickets for three tiles
+// and finishes them in order. The first unfinished tile of all is therefore the one that its block is working on, and
+// that block waits for no other tile.
 //
 // Contract
-//   launch  from 1 to max(1, ceil(n / TILE)) blocks of exactly BLOCK threads, one-dimensional; as many as run at once,
-//           two for each multiprocessor, are best. 4 * STAGES * TILE bytes of dynamic shared memory,
-//           which the kernel has to be allowed first: cudaFuncAttributeMaxDynamicSharedMemorySize
-//   in      n words, from a multiple of 16 bytes on (else the copy engine stops the program); not read when n is 0
-//   out     n words, from a multiple of 16 bytes on: out[i] = sum of in[0 .. i), modulo 2^32. No part of `in`
-//   state   8 * (TICKETS + ceil(n / TILE)) bytes, 8-byte aligned, zero before the first launch, and then left alone:
-//           for launches one after the other, of any n that it is large enough for. To be zeroed again after a launch
-//           that was aborted, and before launch 2^30, when the numbers begin anew (the upper half of the first word
-//           counts)
+//   launch  from 1 to max(1, ceil(n / TILE)) blocks of exactly BLOCK threads, one-dimensional; best as many as are
+//           resident: two per multiprocessor. 4 * STAGES * TILE bytes of dynamic shared memory, which must be allowed
+//           first: cudaFuncAttributeMaxDynamicSharedMemorySize
+//   in      n words, 16-byte aligned (otherwise the bulk copy faults); not read when n is 0
+//   out     n words, 16-byte aligned: out[i] = sum of in[0 .. i), modulo 2^32. Must not overlap `in`
+//   state   8 * (TICKETS + ceil(n / TILE)) bytes, 8-byte aligned. Zero it before the first launch and leave it
+//           unchanged between launches. It then serves any n that it is large enough for, in launches that run one
+//           after another. Zero it again after an aborted launch, and before launch 2^30, when the launch numbers wrap
+//           around (they are in the upper half of the first word)
 //   n       any, including 0; at most (2^31 - 1) * TILE
 
 namespace scan_ring_detail {
 
 constexpr unsigned BLOCK = 512;                // threads per block; a multiple of 32
 constexpr unsigned WARP = 32;                  // lanes of a warp
-constexpr unsigned WARPS = BLOCK / WARP;       // at most 32, as one warp adds up their sums
-constexpr unsigned ROWS = 4;                   // times four words of each lane
-constexpr unsigned ROW = 4 * WARP;             // words of a warp in a row
-constexpr unsigned TILE = WARPS * ROWS * ROW;  // words that a block takes at once
-constexpr unsigned STAGES = 3;                 // tiles in the ring: one at work, one summed up, one on its way
+constexpr unsigned WARPS = BLOCK / WARP;       // at most 32, because one warp adds up their sums
+constexpr unsigned ROWS = 4;                   // 16-byte loads per lane
+constexpr unsigned ROW = 4 * WARP;             // words per warp and row
+constexpr unsigned TILE = WARPS * ROWS * ROW;  // words per tile
+constexpr unsigned STAGES = 3;                 // tiles in the ring: one being scanned, one summed up, one in flight
 static_assert(2 * (STAGES * TILE * 4 + 2048) <= 228 * 1024, "two rings and a little more fit into shared memory");
 
 using Word64 = unsigned long long;
 
 #if __CUDA_ARCH__ >= 900
-constexpr unsigned ALL = 0xFFFFFFFF;  // lanes
-constexpr unsigned TICKETS = 32;      // words of `state` that the counter has to itself
-constexpr unsigned MAX_POLLS = 1024;  // of a tile's word before its sum is computed here
+constexpr unsigned ALL = 0xFFFFFFFF;  // mask of all lanes
+constexpr unsigned TICKETS = 32;      // words of `state` reserved for the ticket counter
+constexpr unsigned MAX_POLLS = 1024;  // polls of a tile's word before this block computes its sum
 
-// What a tile's word says, in its upper half, of the number in the lower: 4 * launch + one of these.
-constexpr unsigned TILE_ALONE = 1;  // the tile's words
-constexpr unsigned UP_TO_END = 2;   // all words up to the tile's end
+// A tile's word holds a sum in its lower half, and 4 * launch + one of these in its upper half.
+constexpr unsigned TILE_ALONE = 1;  // the sum is that of the tile: its aggregate
+constexpr unsigned UP_TO_END = 2;   // the sum is that of all words up to the tile's end: its inclusive prefix
 
 static __device__ Word64 status(unsigned launch, unsigned what, unsigned sum) {
   return static_cast<Word64>(launch << 2 | what) << 32 | sum;
 }
 
-// Both are relaxed atomics of device scope.
+// publish() and published() are relaxed atomics of device scope.
 static __device__ void publish(Word64* word, Word64 value) {
   atomicExch(word, value);
 }
 
-// Past the L1 cache. nvcc has a built-in for it since 12.8, __nv_atomic_load_n(); this is for older ones, too.
+// Bypasses the L1 cache. nvcc 12.8 added the built-in __nv_atomic_load_n() for this; inline PTX also suits older ones.
 static __device__ Word64 published(Word64* word) {
 #ifdef __CUDACC__
   Word64 value;
@@ -71,25 +74,26 @@ static __device__ Word64 published(Word64* word) {
 #endif
 }
 
-// CUDA C++ has no intrinsics for the following. A barrier counts arrivals and bytes; each time that all are there, its
-// phase ends, and the next begins.
+// CUDA C++ has no intrinsics for the following, hence inline PTX. An mbarrier counts arrivals and bytes. When all that
+// it expects have arrived, its phase ends and the next phase begins.
 
 static __device__ unsigned shared_address(const void* pointer) {
   return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
 
-// One arrival a phase. By one thread; the block may use it after a barrier of its own.
+// Initializes an mbarrier with one arrival per phase. One thread calls it; the others may use the mbarrier after a
+// __syncthreads().
 static __device__ void prepare_phases(Word64* barrier) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barrier)) : "memory");
 }
 
-// What threads have done to shared memory up to here comes before what the copy engine does to it from here on.
+// Proxy fence: orders earlier accesses of threads to shared memory before later accesses of TMA to it.
 static __device__ void then_the_copy_engine() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-// A tile on its way into the ring. The phase ends when all bytes are there. What is read is to stay in the L2 cache
-// longer than anything else; then the results leave it instead.
+// Starts the bulk copy of a tile into the ring. The mbarrier's phase ends when all bytes have arrived. The policy
+// evict_last keeps the input in the L2 cache longest, so the L2 evicts the results first.
 static __device__ void begin_copy(unsigned* to, const unsigned* from, Word64* barrier) {
   Word64 keep;
   asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(keep));
@@ -102,7 +106,7 @@ static __device__ void begin_copy(unsigned* to, const unsigned* from, Word64* ba
       : "memory");
 }
 
-// Waits for the end of a phase, even or odd. Then the copied words are there, for the thread that has waited.
+// Waits for the end of the phase with this parity. The thread that has waited may then read the copied words.
 static __device__ void wait_for_copy(Word64* barrier, unsigned parity) {
   asm volatile(
       "{\n"
@@ -115,42 +119,46 @@ static __device__ void wait_for_copy(Word64* barrier, unsigned parity) {
       : "memory");
 }
 
-// The sum of a tile that is not the last, from the input. By a warp.
+// The sum of a tile other than the last, computed from the input. All lanes of the warp must call.
 static __device__ unsigned sum_of_tile(const unsigned* in, unsigned tile) {
   const uint4* words = reinterpret_cast<const uint4*>(in + size_t(tile) * TILE) + threadIdx.x % WARP;
   unsigned sum = 0;
-#pragma unroll 1  // seldom needed
+#pragma unroll 1  // rarely executed
   for (unsigned row = 0; row < WARPS * ROWS; ++row, words += WARP) sum += words->x + words->y + words->z + words->w;
   return __reduce_add_sync(ALL, sum);
 }
 
-// The sum of all tiles before one, given that of all before `known`. By a warp: lane k looks at the k-th tile back.
+// Decoupled look-back: the sum of all tiles before `tile`, given `before_known`, the sum of all tiles before `known`.
+// All lanes of the warp must call. Lane k first polls the tile k + 1 before `tile`, then every 32nd tile before that.
 static __device__ unsigned sum_before(const unsigned* in, Word64* statuses, unsigned tile, unsigned launch,
                                       unsigned known, unsigned before_known) {
   const unsigned lane = threadIdx.x % WARP;
-  const unsigned far = tile - known;  // tiles to gather, if none of them knows better
+  const unsigned far = tile - known;  // tiles to add up, unless one of them has an inclusive prefix
   unsigned sum = 0;
   for (unsigned back = 1 + lane;; back += WARP) {
+    // poll one tile per lane; the sum before tile `known` is final
     Word64* const word = &statuses[tile - (back <= far ? back : 0)];
     Word64 seen = back <= far ? published(word) : status(launch, UP_TO_END, before_known);
     for (unsigned polls = 1;; ++polls) {
       const unsigned what = unsigned(seen >> 32) - (launch << 2);
       const unsigned final = __ballot_sync(ALL, what == UP_TO_END);
       const unsigned open = __ballot_sync(ALL, what != UP_TO_END && what != TILE_ALONE);
-      const unsigned wanted = final != 0 ? final ^ (final - 1) : ALL;  // as far as the nearest that is final
+      const unsigned wanted = final != 0 ? final ^ (final - 1) : ALL;  // lanes up to the nearest inclusive prefix
+      // all of these have published: add them up
       if ((open & wanted) == 0) {
         sum += __reduce_add_sync(ALL, wanted >> lane & 1 ? unsigned(seen) : 0);
         if (final != 0) return sum;
         break;
       }
+      // otherwise poll again, or fall back
       if (polls < MAX_POLLS) {
         if ((open & wanted) >> lane & 1) seen = published(word);
       } else {
-        const unsigned helped = __ffs(int(open & wanted)) - 1;  // the lane whose tile is added up for it
+        const unsigned helped = __ffs(int(open & wanted)) - 1;  // lane of the nearest tile without a sum
         const unsigned distance = __shfl_sync(ALL, back, helped);
         const Word64 found = status(launch, TILE_ALONE, sum_of_tile(in, tile - distance));
         if (lane == helped) {
-          // For those who come after. If the tile has published something meanwhile, that stays.
+          // publish the sum for later tiles, unless the tile itself has published meanwhile
           atomicCAS(word, seen, found);
           seen = found;
         }
@@ -167,28 +175,28 @@ __global__ void __launch_bounds__(scan_ring_detail::BLOCK, 2)
 #if __CUDA_ARCH__ >= 900
   using namespace scan_ring_detail;
   extern __shared__ __align__(128) unsigned ring[];
-  __shared__ Word64 full[STAGES];  // barriers: the stage's tile is there
+  __shared__ Word64 full[STAGES];  // mbarriers: the stage's tile has arrived
   __shared__ unsigned tile_in[STAGES], launch_number;
-  __shared__ unsigned warp_total[2][WARPS];  // of two tiles in turn
+  __shared__ unsigned warp_total[2][WARPS];  // of two tiles, alternating
   __shared__ unsigned tiles_before[2];
 
   const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-  const unsigned mine = warp * (ROWS * ROW) + 4 * lane;  // this lane's first word of a tile
+  const unsigned mine = warp * (ROWS * ROW) + 4 * lane;  // the lane's first word in a tile
   const unsigned tiles = unsigned((n + TILE - 1) / TILE);
   Word64* const statuses = state + TICKETS;
 
-  // A ticket for a stage, and its tile on the way. The last tile, if it is not whole, is read without the ring. By
-  // thread 0.
+  // Takes a ticket for a stage and starts the copy of its tile. A last tile that is not full is read directly, without
+  // the ring. Thread 0 calls it.
   const auto refill = [&](unsigned stage) {
     const Word64 ticket = atomicAdd(state, 1ULL);
     const unsigned tile = unsigned(ticket);
     tile_in[stage] = tile;
     launch_number = unsigned(ticket >> 32);
-    // Each block takes STAGES tickets in vain. After the last: the next launch has the next number.
+    // each block takes STAGES tickets past the last tile; the last ticket of all increments the launch number
     if (tile == tiles + gridDim.x * STAGES - 1) publish(state, ((ticket >> 32) + 1) << 32);
     if (n / TILE > tile) begin_copy(ring + stage * TILE, in + size_t(tile) * TILE, &full[stage]);
   };
-  // Four words of this lane, of the k-th tile that this block has taken.
+  // Loads four words of this lane, of the block's k-th tile; zero past the end.
   const auto words_of = [&](unsigned k, unsigned tile, bool whole, unsigned row) {
     const unsigned i = mine + row * ROW;
     if (whole) return *reinterpret_cast<const uint4*>(ring + k % STAGES * TILE + i);
@@ -196,6 +204,8 @@ __global__ void __launch_bounds__(scan_ring_detail::BLOCK, 2)
     return make_uint4(first < n ? in[first] : 0, first + 1 < n ? in[first + 1] : 0, first + 2 < n ? in[first + 2] : 0,
                       first + 3 < n ? in[first + 3] : 0);
   };
+
+  // claim three tiles and start their copies
   if (threadIdx.x == 0) {
     for (unsigned stage = 0; stage < STAGES; ++stage) prepare_phases(&full[stage]);
     then_the_copy_engine();
@@ -204,10 +214,10 @@ __global__ void __launch_bounds__(scan_ring_detail::BLOCK, 2)
   __syncthreads();
   const unsigned launch = launch_number;
 
-  // Waits for the k-th tile, if there is one, and publishes its sum.
+  // Waits for the block's k-th tile, if there is one, adds up its words, and publishes its aggregate.
   const auto sum_up = [&](unsigned k) {
     const unsigned tile = tile_in[k % STAGES];
-    if (tile >= tiles) return;  // so says every lane
+    if (tile >= tiles) return;  // the same for all threads
     const bool whole = n / TILE > tile;
     if (whole) wait_for_copy(&full[k % STAGES], k / STAGES % 2);
     unsigned sum = 0;
@@ -223,13 +233,15 @@ __global__ void __launch_bounds__(scan_ring_detail::BLOCK, 2)
     if (lane == 0) publish(&statuses[tile], status(launch, tile == 0 ? UP_TO_END : TILE_ALONE, total));
   };
 
-  unsigned known = 0, before_known = 0;  // before the first tile stands nothing
+  unsigned known = 0, before_known = 0;  // the prefix before tile 0 is zero
   sum_up(0);
   for (unsigned k = 0;; ++k) {
     const unsigned tile = tile_in[k % STAGES];
-    if (tile >= tiles) break;  // so says every lane
+    if (tile >= tiles) break;  // the same for all threads
+    // publish the next tile's aggregate
     sum_up(k + 1);
 
+    // look back, then publish the inclusive prefix
     const unsigned other = lane < WARPS ? warp_total[k % 2][lane] : 0;
     if (warp == 0) {
       const unsigned before_tile = sum_before(in, statuses, tile, launch, known, before_known);
@@ -240,6 +252,8 @@ __global__ void __launch_bounds__(scan_ring_detail::BLOCK, 2)
         tiles_before[k % 2] = before_tile;
       }
     }
+
+    // scan the rows by shuffles, as in warp_scan.cuh
     uint4 words[ROWS];
     unsigned before[ROWS];
     for (unsigned row = 0; row < ROWS; ++row) words[row] = words_of(k, tile, n / TILE > tile, row);
@@ -254,18 +268,21 @@ __global__ void __launch_bounds__(scan_ring_detail::BLOCK, 2)
       before[row] = rows_before + sum - four;
       rows_before += __shfl_sync(ALL, sum, WARP - 1);
     }
-    __syncthreads();  // the stage has been read, and what stands before the tile is known
+
+    // reuse the stage: claim the next tile and start its copy
+    __syncthreads();  // the stage has been read, and the tile's prefix is known
     if (threadIdx.x == 0) {
       then_the_copy_engine();
       refill(k % STAGES);
     }
 
+    // store the results, coalesced
     const unsigned offset = tiles_before[k % 2];
     for (unsigned row = 0; row < ROWS; ++row) {
       const size_t i = size_t(tile) * TILE + mine + row * ROW;
       const unsigned a = offset + before[row], b = a + words[row].x, c = b + words[row].y, d = c + words[row].z;
       if (i + 3 < n) {
-        __stcs(reinterpret_cast<uint4*>(out + i), make_uint4(a, b, c, d));  // nobody reads it again here
+        __stcs(reinterpret_cast<uint4*>(out + i), make_uint4(a, b, c, d));  // cache-streaming: not read again
       } else {
         if (i < n) out[i] = a;
         if (i + 1 < n) out[i + 1] = b;
@@ -274,6 +291,6 @@ __global__ void __launch_bounds__(scan_ring_detail::BLOCK, 2)
     }
   }
 #else
-  __trap();  // compiled for a GPU that has no copy engine: stop, rather than write nothing
+  __trap();  // compiled for a GPU without TMA: abort instead of writing nothing
 #endif
 }

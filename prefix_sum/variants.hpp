@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The table of contents: one line a variant, in the order of the story.
+// All variants of this case study, one entry each, in the order of README.md.
 #pragma once
 
 #include <bankwise/study/case_study.hpp>
@@ -12,22 +12,25 @@ inline constexpr gpu::GroupShape block{256, 1}, block128{128, 1}, block512{512, 
 inline constexpr gpu::GroupShape block_with_ring{512, 1, 3 * 32768};
 
 inline constexpr Variant variants[]{
-    {"hillis_steele", block512, "each word adds what stands 1, 2, 4, 8 ... before it", {.tile = 512}},
-    {"naive", block, "Blelloch's two sweeps: strides of 2, 4, 8 ... words, up to 16 lanes in a bank", {.tile = 512}},
-    {"padded", block, "one word of padding after every 32: no conflict", {.tile = 512}},
-    {"padded_twice", block1024, "tiles of 2048 words: the padding needs padding", {.tile = 2048}},
-    {"warp_scan", block, "warps scan in registers, by shuffles; 16-byte loads", {.tile = 2048}},
-    {"look_back",
-     block128,
-     "one launch: each tile looks back at what others have published",
-     {.tile = 8192, .single_pass = true}},
+    {"hillis_steele",
+     block512,
+     "Hillis-Steele scan: log2(n) steps, n log n additions, no bank conflicts",
+     {.tile = 512}},
+    {"naive", block, "Blelloch scan, up-sweep and down-sweep in place: up to 16-way bank conflicts", {.tile = 512}},
+    {"padded", block, "Blelloch scan, one word of padding after every 32: no bank conflicts", {.tile = 512}},
+    {"padded_twice",
+     block1024,
+     "Blelloch scan of 2048-word tiles, padding after every 32 and every 1024 words",
+     {.tile = 2048}},
+    {"warp_scan", block, "warp-shuffle scan in registers, 16-byte loads", {.tile = 2048}},
+    {"look_back", block128, "single-pass scan with decoupled look-back", {.tile = 8192, .single_pass = true}},
     {"ring",
      block_with_ring,
-     "blocks that stay; the copy engine fills a ring of tiles",
+     "single-pass scan, persistent blocks, TMA loads into a ring of three tiles",
      {.tile = 8192, .blocks_per_unit = 2, .single_pass = true}},
     {"chunked",
      one_lane,
-     "for CPUs: a stretch of memory for each group of one lane, wide vectors",
+     "for CPUs: reduce-then-scan, one chunk per work-group of one work-item, SIMD vectors",
      {.tile = 4096, .blocks_per_unit = 4}},
     {"library", {}, "CUB's DeviceScan", {.library = true}},
 };

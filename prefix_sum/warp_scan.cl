@@ -1,35 +1,38 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Exclusive prefix sum of each tile of 2048 words, modulo 2^32, and the total of the tile: the warps scan in registers.
+// Warp-shuffle scan in registers: the exclusive prefix sum of each tile of 2048 words, modulo 2^32, and the tile's
+// total. Each warp runs the steps of a Hillis-Steele scan (1986) by shuffles. Only the warps' totals go through local
+// memory.
 //
-//   lanes  A lane loads four words at once and adds them up; the lanes of a warp then scan these sums as in
-//          hillis_steele.cl, in five steps, by shuffles: no barrier, no local memory. A second row of the warp's words
-//          follows, and goes on where the first ended. What the warps have summed up, each warp adds up for itself.
-//          OpenCL 1.2 has no shuffles, and NVIDIA's no sub-groups; but it takes PTX. Elsewhere words go from lane to
-//          lane through local memory, with barriers: right on every device, and without the gain.
-//   banks  One word a warp is stored and 8 neighbouring words are read: no conflict, and 16 passes for a tile where the
-//          trees take hundreds. One barrier is left of them.
+//   lanes  Each lane loads four words by one 16-byte load and adds them up. The 32 lanes of a warp scan these sums in
+//          five shuffle steps, as in hillis_steele.cl, without a barrier or local memory. A warp scans two such rows of
+//          words; the second row continues from the sum of the first. Each warp itself adds up the totals of the warps
+//          before it. OpenCL 1.2 has no shuffles, and NVIDIA's OpenCL has no sub-groups, but it accepts inline PTX. On
+//          other devices the lanes exchange words through local memory, with barriers: correct on every device, but
+//          without the speedup.
+//   banks  Each warp stores one word and loads 8 consecutive words: no conflict. A tile takes 16 passes (NVIDIA:
+//          wavefronts), compared with hundreds for the tree scans, and one barrier.
 //
 // Contract
 //   launch  max(1, ceil(n / TILE)) groups of exactly BLOCK work-items, one-dimensional
-//   in      n words, from a multiple of 16 bytes on; not read when n is 0
-//   out     n words, from a multiple of 16 bytes on: out[i] = sum of in[first of its tile .. i), modulo 2^32; may be
-//           the same memory as `in`
+//   in      n words, 16-byte aligned; not read when n is 0
+//   out     n words, 16-byte aligned: out[i] = sum of in[first word of its tile .. i), modulo 2^32; may be the same
+//           memory as `in`
 //   totals  one word per group: the sum of its tile, zero if n is 0
 //   n       any, including 0
-// For a whole scan: scan `totals` the same way until one tile holds them all, then add each tile's offset
-// (add_offsets_wide.cl).
+// To scan an array of many tiles (scan-then-propagate): scan `totals` with the same kernel until one tile holds them
+// all, then add each tile's offset to its words (add_offsets_wide.cl).
 
 #ifndef BLOCK
 #define BLOCK 256u  // work-items per group; a multiple of 32, at most 1024
 #endif
 #define WARP 32u  // lanes of a warp
 #define WARPS (BLOCK / WARP)
-#define ROWS 2u                     // times four words of each lane
-#define ROW (4 * WARP)              // words of a warp in a row
+#define ROWS 2u                     // 16-byte loads per lane
+#define ROW (4 * WARP)              // words per warp and row
 #define TILE (WARPS * ROWS * ROW)   // words per group
 
-// The word of another lane of the warp. All lanes of the group must call.
+// Shuffle: returns the word of another lane of the warp. All lanes of the group must call.
 #ifdef __NV_CL_C_VERSION
 #define EXCHANGE_SLOTS 1
 uint shuffle_idx(uint lane, uint word, __local uint* exchange) {
@@ -38,7 +41,7 @@ uint shuffle_idx(uint lane, uint word, __local uint* exchange) {
   return theirs;
 }
 #else
-#define EXCHANGE_SLOTS BLOCK  // where each lane leaves its word
+#define EXCHANGE_SLOTS BLOCK  // one per lane
 uint shuffle_idx(uint lane, uint word, __local uint* exchange) {
   exchange[get_local_id(0)] = word;
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -48,7 +51,7 @@ uint shuffle_idx(uint lane, uint word, __local uint* exchange) {
 }
 #endif
 
-// Words i to i + 3, as far as there are so many. Aligned to 16 bytes, they come at once.
+// Loads words i to i + 3, zero past the end. One 16-byte load if all four exist; i is a multiple of 4.
 uint4 load(__global const uint* in, ulong i, ulong n) {
   if (i + 3 < n) return *(__global const uint4*)(in + i);
   uint4 words = (uint4)(0);
@@ -58,7 +61,7 @@ uint4 load(__global const uint* in, ulong i, ulong n) {
   return words;
 }
 
-// Stores what stands before each of four words, given what stands before the first.
+// Stores the exclusive prefix sums of four words, given `before`, the sum of all words before the first.
 void store(__global uint* out, ulong i, ulong n, uint before, uint4 words) {
   const uint4 sums = (uint4)(before, before + words.x, before + words.x + words.y, before + words.x + words.y + words.z);
   if (i + 3 < n) {
@@ -70,7 +73,7 @@ void store(__global uint* out, ulong i, ulong n, uint before, uint4 words) {
   }
 }
 
-// The sum of all lanes' words, in each of them.
+// The sum over the lanes of the warp, returned to every lane. All lanes of the group must call.
 uint warp_sum(uint word, __local uint* exchange) {
   const uint lane = get_local_id(0) % WARP;
   for (uint bit = WARP / 2; bit > 0; bit /= 2) word += shuffle_idx(lane ^ bit, word, exchange);
@@ -84,11 +87,14 @@ void scan_warp_scan(__global const uint* in, __global uint* out, __global uint* 
 
   const uint lane = get_local_id(0) % WARP, warp = get_local_id(0) / WARP;
   const size_t first = (size_t)get_group_id(0) * TILE + warp * (ROWS * ROW) + 4 * lane;
+
+  // load the tile, coalesced, 16 bytes per lane
   uint4 words[ROWS];
   for (uint row = 0; row < ROWS; ++row) words[row] = load(in, first + row * ROW, n);
-  uint before[ROWS] = {0}, total = 0;  // what stands before each four words
+  uint before[ROWS] = {0}, total = 0;  // prefix of each lane's four words; the tile's total
 
   // --- shared-memory section ---
+  // scan the four-word sums of each row by shuffles
   uint rows_before = 0;
   for (uint row = 0; row < ROWS; ++row) {
     const uint mine = words[row].x + words[row].y + words[row].z + words[row].w;
@@ -100,6 +106,8 @@ void scan_warp_scan(__global const uint* in, __global uint* out, __global uint* 
     before[row] = rows_before + sum - mine;
     rows_before += shuffle_idx(WARP - 1, sum, exchange);
   }
+
+  // exchange the warps' totals and add up those of earlier warps
   if (lane == 0) warp_total[warp] = rows_before;
   barrier(CLK_LOCAL_MEM_FENCE);
   const uint other = lane < WARPS ? warp_total[lane] : 0;
@@ -108,6 +116,7 @@ void scan_warp_scan(__global const uint* in, __global uint* out, __global uint* 
   for (uint row = 0; row < ROWS; ++row) before[row] += warps_before;
   // --- end of section ---
 
+  // store the results, coalesced, and the total
   for (uint row = 0; row < ROWS; ++row) store(out, first + row * ROW, n, before[row], words[row]);
   if (get_local_id(0) == 0) totals[get_group_id(0)] = total;
 }

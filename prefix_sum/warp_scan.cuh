@@ -1,35 +1,37 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Exclusive prefix sum of each tile of 2048 words, modulo 2^32, and the total of the tile: the warps scan in registers.
+// Warp-shuffle scan in registers: the exclusive prefix sum of each tile of 2048 words, modulo 2^32, and the tile's
+// total. Each warp runs the steps of a Hillis-Steele scan (1986) by shuffles. Only the warps' totals go through shared
+// memory.
 //
-//   lanes  A lane loads four words at once and adds them up; the lanes of a warp then scan these sums as in
-//          hillis_steele.cuh, in five steps, by shuffles: no barrier, no shared memory. A second row of the warp's
-//          words follows, and goes on where the first ended. What the warps have summed up, each warp adds up for
-//          itself.
-//   banks  One word a warp is stored and 8 neighbouring words are read: no conflict, and 16 passes for a tile where the
-//          trees take hundreds. One barrier is left of them.
+//   lanes  Each lane loads four words by one 16-byte load and adds them up. The 32 lanes of a warp scan these sums in
+//          five shuffle steps, as in hillis_steele.cuh, without a barrier or shared memory. A warp scans two such rows
+//          of words; the second row continues from the sum of the first. Each warp itself adds up the totals of the
+//          warps before it.
+//   banks  Each warp stores one word and loads 8 consecutive words: no conflict. A tile takes 16 passes (NVIDIA:
+//          wavefronts), compared with hundreds for the tree scans, and one barrier.
 //
 // Contract
 //   launch  max(1, ceil(n / TILE)) blocks of exactly BLOCK threads, one-dimensional
-//   in      n words, from a multiple of 16 bytes on; not read when n is 0
-//   out     n words, from a multiple of 16 bytes on: out[i] = sum of in[first of its tile .. i), modulo 2^32; may be
-//           the same memory as `in`
+//   in      n words, 16-byte aligned; not read when n is 0
+//   out     n words, 16-byte aligned: out[i] = sum of in[first word of its tile .. i), modulo 2^32; may be the same
+//           memory as `in`
 //   totals  one word per block: the sum of its tile, zero if n is 0
 //   n       any, including 0
-// For a whole scan: scan `totals` the same way until one tile holds them all, then add each tile's offset
-// (add_offsets_wide.cuh).
+// To scan an array of many tiles (scan-then-propagate): scan `totals` with the same kernel until one tile holds them
+// all, then add each tile's offset to its words (add_offsets_wide.cuh).
 
 namespace scan_warp_scan_detail {
 
 constexpr unsigned BLOCK = 256;  // threads per block; a multiple of 32, at most 1024
 constexpr unsigned WARP = 32;    // lanes of a warp
 constexpr unsigned WARPS = BLOCK / WARP;
-constexpr unsigned ROWS = 2;                   // times four words of each lane
-constexpr unsigned ROW = 4 * WARP;             // words of a warp in a row
+constexpr unsigned ROWS = 2;                   // 16-byte loads per lane
+constexpr unsigned ROW = 4 * WARP;             // words per warp and row
 constexpr unsigned TILE = WARPS * ROWS * ROW;  // words per block
-constexpr unsigned ALL = 0xFFFFFFFF;           // lanes
+constexpr unsigned ALL = 0xFFFFFFFF;           // mask of all lanes
 
-// Words i to i + 3, as far as there are so many. Aligned to 16 bytes, they come at once.
+// Loads words i to i + 3, zero past the end. One 16-byte load if all four exist; i is a multiple of 4.
 static __device__ uint4 load(const unsigned* in, size_t i, size_t n) {
   if (i + 3 < n) return *reinterpret_cast<const uint4*>(in + i);
   uint4 words = make_uint4(0, 0, 0, 0);
@@ -39,7 +41,7 @@ static __device__ uint4 load(const unsigned* in, size_t i, size_t n) {
   return words;
 }
 
-// Stores what stands before each of four words, given what stands before the first.
+// Stores the exclusive prefix sums of four words, given `before`, the sum of all words before the first.
 static __device__ void store(unsigned* out, size_t i, size_t n, unsigned before, uint4 words) {
   const uint4 sums =
       make_uint4(before, before + words.x, before + words.x + words.y, before + words.x + words.y + words.z);
@@ -52,7 +54,7 @@ static __device__ void store(unsigned* out, size_t i, size_t n, unsigned before,
   }
 }
 
-// The sum of all lanes' words, in each of them.
+// The sum over the lanes of the warp, returned to every lane.
 static __device__ unsigned warp_sum(unsigned word) {
   for (unsigned bit = WARP / 2; bit > 0; bit /= 2) word += __shfl_xor_sync(ALL, word, bit);
   return word;
@@ -67,11 +69,14 @@ __global__ void __launch_bounds__(scan_warp_scan_detail::BLOCK)
 
   const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
   const size_t first = size_t(blockIdx.x) * TILE + warp * (ROWS * ROW) + 4 * lane;
+
+  // load the tile, coalesced, 16 bytes per lane
   uint4 words[ROWS];
   for (unsigned row = 0; row < ROWS; ++row) words[row] = load(in, first + row * ROW, n);
-  unsigned before[ROWS] = {}, total = 0;  // what stands before each four words
+  unsigned before[ROWS] = {}, total = 0;  // prefix of each lane's four words; the tile's total
 
   // --- shared-memory section ---
+  // scan the four-word sums of each row by shuffles
   unsigned rows_before = 0;
   for (unsigned row = 0; row < ROWS; ++row) {
     const unsigned mine = words[row].x + words[row].y + words[row].z + words[row].w;
@@ -83,6 +88,8 @@ __global__ void __launch_bounds__(scan_warp_scan_detail::BLOCK)
     before[row] = rows_before + sum - mine;
     rows_before += __shfl_sync(ALL, sum, WARP - 1);
   }
+
+  // exchange the warps' totals and add up those of earlier warps
   if (lane == 0) warp_total[warp] = rows_before;
   __syncthreads();
   const unsigned other = lane < WARPS ? warp_total[lane] : 0;
@@ -91,6 +98,7 @@ __global__ void __launch_bounds__(scan_warp_scan_detail::BLOCK)
   for (unsigned row = 0; row < ROWS; ++row) before[row] += warps_before;
   // --- end of section ---
 
+  // store the results, coalesced, and the total
   for (unsigned row = 0; row < ROWS; ++row) store(out, first + row * ROW, n, before[row], words[row]);
   if (threadIdx.x == 0) totals[blockIdx.x] = total;
 }
