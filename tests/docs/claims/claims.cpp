@@ -21,7 +21,7 @@ std::string wrong_verdict(const Claim& claim) {
   switch (claim.verdict) {
     case Verdict::holds:
       if (!all_agree) return "a number differs, so the claim does not hold";
-      return all_met ? "" : "a point has a condition, but the verdict has none";
+      return all_met ? "" : "a point misses a condition that the verdict does not have";
     case Verdict::holds_with_a_condition:
       if (claim.condition.empty()) return "the condition is empty";
       if (all_met || std::ranges::none_of(claim.points, met))
@@ -32,7 +32,7 @@ std::string wrong_verdict(const Claim& claim) {
     case Verdict::fails:
       if (all_agree) return "no number differs, so the claim does not fail";
       if (claim.why.empty()) return "a failing claim needs a reason";
-      return all_met ? "" : "a point has a condition, but the verdict has none";
+      return all_met ? "" : "a point misses a condition that the verdict does not have";
     case Verdict::not_checkable:
       break;
   }
