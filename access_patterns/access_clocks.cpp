@@ -13,7 +13,7 @@
 namespace bankwise::access_patterns {
 namespace {
 
-/// The first row that took its time without conflict, in one pass for each lane group.
+/// The first timed row without conflicts: one pass per lane group, so its clocks are known.
 const Row* find_calibration(const std::vector<Row>& rows) {
   const auto found = std::find_if(rows.begin(), rows.end(), [](const Row& row) {
     const auto& cost = row.access.on_device;
@@ -23,7 +23,7 @@ const Row* find_calibration(const std::vector<Row>& rows) {
   return found == rows.end() ? nullptr : &*found;
 }
 
-/// What so many more turns come to, if each adds what the second has added to the first.
+/// The tally of `times` more iterations, if each adds the difference between the second and the first.
 std::optional<banks::Tally> extrapolated(const std::optional<banks::Tally>& first,
                                          const std::optional<banks::Tally>& second, std::uint64_t times) {
   if (!first || !second) return std::nullopt;
@@ -86,7 +86,7 @@ void derive_clocks(std::vector<Row>& rows) {
     AccessResult& access = row.access;
     const double clocks = row.counted.empty() ? 0 : median(row.counted);
     if (access.count == 0) {
-      access.clocks_from = "nothing was accessed";
+      access.clocks_from = "no access was made";
     } else if (clocks > 0) {
       access.clocks = clocks / double(access.count);
       access.clocks_from = "clock64";
@@ -94,9 +94,9 @@ void derive_clocks(std::vector<Row>& rows) {
       const double unit = *calibration->result.time_median / double(calibration->access.count);
       const banks::Cost& known = *calibration->access.on_device;
       access.clocks = *row.result.time_median / double(access.count) / unit * double(known.passes);
-      access.clocks_from = fmt::format("time, against {}", calibration->result.variant);
+      access.clocks_from = fmt::format("time relative to {}", calibration->result.variant);
     } else {
-      access.clocks_from = access.on_device ? "no row without conflict to compare its time with; add --variant stride1"
+      access.clocks_from = access.on_device ? "no conflict-free row to compare its time with; add --variant stride1"
                                             : "the bank model does not know this device";
     }
   }
@@ -112,7 +112,7 @@ JobModel model_of_turns(const Variant& variant, Extent extent, const banks::Arch
   all.loads = extrapolated(one.loads, all.loads, more);
   all.stores = extrapolated(one.stores, all.stores, more);
   all.atomics = extrapolated(one.atomics, all.atomics, more);
-  all.simt_efficiency.reset();  // that of two turns, with all that comes before them, is not that of many
+  all.simt_efficiency.reset();  // two iterations and the setup before them do not represent many iterations
   return all;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The bank model beside the clock.
+// Compares the bank model with measured clock cycles, access pattern by access pattern.
 #pragma once
 
 #include <optional>
@@ -14,48 +14,48 @@
 
 namespace bankwise::access_patterns {
 
-/// One access: what the model says, and the clock.
+/// One access pattern: cost by the bank model, and measured clock cycles.
 struct AccessResult {
-  std::string pattern;       ///< the variant's idea
+  std::string pattern;       ///< the variant's description
   std::string architecture;  ///< of the model
   banks::Operation operation = banks::Operation::load;
   unsigned width = 4;                    ///< bytes per lane
-  std::uint64_t count = 0;               ///< accesses in a run
-  std::optional<banks::Cost> cost;       ///< empty: the model has no answer, and `refusal` says why
-  std::optional<banks::Cost> on_device;  ///< on the architecture that is measured; empty if the model does not know it
+  std::uint64_t count = 0;               ///< accesses per launch
+  std::optional<banks::Cost> cost;       ///< empty: the model has no rule; `refusal` says why
+  std::optional<banks::Cost> on_device;  ///< on the measured GPU; empty if the model does not know it
   std::string refusal;
   std::optional<double> clocks;  ///< measured, per access
-  std::string clocks_from;       ///< where they come from, or why there are none
+  std::string clocks_from;       ///< the source of `clocks`, or why there are none
 };
 
-/// A pattern on a device.
+/// One access pattern on one device.
 struct Row {
   Result result;
   AccessResult access;
-  std::vector<double> counted;  ///< clocks of each sample as the kernel counted them, or zeros
+  std::vector<double> counted;  ///< clock cycles that the kernel counted, per sample; 0 without a clock
 };
 
-/// A variant's access and its cost on the architecture of the model. `wanted` null: the device's own if the model knows
-/// it, else sm_90.
+/// A variant's access and its cost on `wanted`. If `wanted` is null: the cost on the device's own architecture, or on
+/// sm_90 if the model does not know that one.
 AccessResult access_of(const Variant& variant, Extent extent, const gpu::DeviceInfo& device,
                        const banks::Architecture* wanted);
 
-/// Clocks that the model expects: the passes, or the floor where that is more. Empty where it has no answer.
+/// Clock cycles per access that the model expects: max(passes, floor). Empty if the model has no rule.
 std::optional<double> expected_clocks(const AccessResult& access);
 
-/// Passes that measured clocks mean: so many, or, where that is no more than the floor, at most so many.
+/// Passes computed from measured clocks: an exact number above the floor, an upper bound at the floor.
 struct MeasuredPasses {
   unsigned passes = 0;
   bool at_most = false;
 };
 std::optional<MeasuredPasses> measured_passes(const AccessResult& access);
 
-/// Gives each row its clocks per access: what its kernel counted, else its time divided by the time of a row without
-/// conflict, whose clocks are taken to be those of the model for the device, whatever architecture the model was asked
-/// for.
+/// Computes the clocks per access of each row: from the cycles that its kernel counted, otherwise from its time
+/// relative to the first conflict-free row. The model for the measured device gives the clocks of that row, even if
+/// the user asked for the passes of another architecture.
 void derive_clocks(std::vector<Row>& rows);
 
-/// What the model expects the hardware to count. Two turns are emulated, and the second stands for all that follow.
+/// Counter values that the model expects. The emulator runs two iterations; the second one represents all later ones.
 JobModel model_of_turns(const Variant& variant, Extent extent, const banks::Architecture& architecture);
 
 }  // namespace bankwise::access_patterns

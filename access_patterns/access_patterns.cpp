@@ -17,19 +17,19 @@ extern const KernelSet access_patterns_emulated;
 namespace bankwise::access_patterns {
 namespace {
 
-// What the kernels call BLOCK, LANES and WINDOWS, and what they fill their tile with and store.
+// BLOCK, LANES and WINDOWS of the kernels, and the factors of the values in the tile.
 constexpr gpu::GroupShape block{512, 1};
 constexpr unsigned lanes = 32, windows = 2;
-constexpr std::uint32_t filled = 0x9E3779B1, stored = 0x85EBCA6B;  // times the word's number; times the thread's
+constexpr std::uint32_t filled = 0x9E3779B1, stored = 0x85EBCA6B;  // times the word's index; times the thread's
 
-/// Some visits of a thread to a place.
+/// Accesses of one thread to one word.
 struct Visits {
   unsigned thread;
-  unsigned part;  ///< of what it accesses: 0, 1, ... of several words
+  unsigned part;  ///< 0, 1, ...: which word of an access of several words
   std::uint32_t word, count;
 };
 
-// What such visits leave of what they find there.
+// The value of a word after these accesses.
 std::uint32_t store_it(std::uint32_t, const Visits& visits) {
   return visits.thread * stored + visits.part;
 }
@@ -43,14 +43,14 @@ std::uint32_t swap_it(std::uint32_t found, const Visits& visits) {
   return found == visits.word * filled ? ~found : found;
 }
 
-/// A kernel: its file, and what that calls ACCESSES, STEP and TILE.
+/// A kernel: the stem of its file, and its constants ACCESSES, STEP and TILE.
 struct Kernel {
   std::string_view name;
   banks::Operation operation;
   unsigned width;
   unsigned accesses, step, tile;
-  unsigned part = 0;  ///< of the tile, in bytes, which each warp has to itself; 0: they share it
-  std::uint32_t (*leaves)(std::uint32_t found, const Visits& visits) = nullptr;  ///< null: it loads
+  unsigned part = 0;  ///< bytes of the tile per warp; 0: all warps share it
+  std::uint32_t (*leaves)(std::uint32_t found, const Visits& visits) = nullptr;  ///< null: a load
 
   std::uint64_t places() const { return windows * accesses; }
 };
@@ -84,7 +84,7 @@ template <std::size_t... i>
 std::vector<Pattern> strides(std::index_sequence<i...>) {
   static const std::string names[]{"stride" + std::to_string(i + 1)...};
   static const std::string ideas[]{"int data[" + std::to_string(i + 1) + " * t]" +
-                                   (i + 1 == 17 ? ", the cure of 16" : "")...};
+                                   (i + 1 == 17 ? ", the fix for stride 16" : "")...};
   return {Pattern{names[i], ideas[i], load, 4, strided<i + 1>}...};
 }
 
@@ -112,7 +112,7 @@ std::size_t number_of(const Variant& variant) {
   return std::size_t(found - patterns().begin());
 }
 
-/// Where a lane begins, in bytes.
+/// Byte offset at which a lane starts.
 std::uint32_t offset_of(const Pattern& pattern, unsigned lane) {
   const unsigned element = pattern.element(lane % lanes);
   return element == idle ? idle : element * pattern.width;
@@ -126,8 +126,8 @@ std::uint64_t input_words(Extent) {
   return patterns().size() * lanes;
 }
 
-/// Where the words of a lane's access lie, or the one part of a word. A matrix goes to all lanes, each of which has a
-/// word of four rows, and other lanes give their addresses.
+/// Byte offsets of the words, or of the part of a word, that a lane accesses. In a matrix operation a lane accesses one
+/// word of each of four rows whose addresses come from other lanes.
 std::vector<std::uint32_t> parts_of(const Pattern& pattern, unsigned lane) {
   std::vector<std::uint32_t> parts;
   const unsigned rows = banks::matrix_rows(pattern.operation);
@@ -137,7 +137,7 @@ std::vector<std::uint32_t> parts_of(const Pattern& pattern, unsigned lane) {
   return parts;
 }
 
-// A word of the tile, or the 1 or 2 bytes of one that a narrow access is about.
+// Reads and writes a word of the tile, or the 1 or 2 bytes of a narrow access.
 std::uint32_t bits_of(unsigned width) {
   return width < 4 ? (1U << 8 * width) - 1 : ~0U;
 }
@@ -150,7 +150,7 @@ void put(Words& tile, std::uint64_t byte, unsigned width, std::uint32_t what) {
   word = (word & ~bits) | (what << byte % 4 * 8 & bits);
 }
 
-/// Loads add up what they find each time they come by. Of all others, what lies in their places at the end is added up.
+/// Loads: the sum of all loaded values. All others: the sum of the final values at the addresses of the thread.
 Words reference(Extent extent, const Words&, const Variant& variant) {
   const Pattern& pattern = patterns().at(number_of(variant));
   const Kernel& kernel = kernel_of(pattern);
@@ -215,9 +215,9 @@ RepeatedAccess repeated_access(const Variant& variant, Extent extent) {
 const CaseStudy& case_study() {
   static const CaseStudy study{
       .name = "access_patterns",
-      .summary = "Single accesses to shared memory: what the bank model says and what the clock says",
+      .summary = "Microbenchmarks of shared-memory access patterns: passes by the bank model, measured clock cycles",
       .kernel_prefix = "access_",
-      .element = "turns",
+      .element = "iterations",
       .variants = variants(),
       .kernels = &gpu::access_patterns_kernels,
       .emulated = &emulator::access_patterns_emulated,

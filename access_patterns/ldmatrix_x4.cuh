@@ -1,49 +1,54 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Loads of four 8 x 8 matrices of half words by a warp (ldmatrix.x4), over and over: what one of them takes is the time
-// divided by their number.
+// Microbenchmark of one shared-memory access pattern: cycles per ldmatrix.x4 of a warp.
+// ldmatrix.x4 loads four 8 x 8 matrices of 16-bit elements.
+// Every warp repeats the access; the host divides the elapsed cycles by the number of accesses.
 //
 // Needs: compute capability 7.5
 // No OpenCL port: OpenCL C has no such instruction
 // Not emulated: the instruction is inline PTX
 //
-//   lanes  Lane l gives the address of a row of 16 bytes, row l % 8 of matrix l / 8, and gets word l % 4 of row l / 4
-//          of each matrix. From one access to the next all rows move on by STEP bytes, so that every access is a new
-//          one for the compiler and the same one for the banks. Warps do not differ.
-//   banks  The rows of one matrix are served together. STEP is a whole number of turns around the banks. What the banks
-//          have to do is decided by the offsets alone.
+//   lanes  Lane l gives the address of one 16-byte row: row l % 8 of matrix l / 8. It receives word l % 4 of row l / 4
+//          of each matrix. From one access to the next, all rows advance by STEP bytes, so the compiler cannot merge
+//          accesses and the bank pattern stays the same. All warps use the same addresses.
+//   banks  The hardware serves the eight rows of one matrix together. STEP is a multiple of (number of banks * 4 bytes)
+//          for 16, 32 and 64 banks, so only `offsets` determines the bank conflicts.
 //
 // Contract
 //   launch   1 block of BLOCK threads
-//   offsets  LANES words for each pattern: where each lane's row begins, in bytes; a multiple of 16, at most
+//   offsets  LANES words per pattern: the byte offset at which each lane's row starts, a multiple of 16, at most
 //            TILE - WINDOWS * ACCESSES * STEP - 16
-//   sums     BLOCK words: all that each thread got, word by word, modulo 2^32
-//   clocks   1 word of 64 bits: the SM's clocks from before the first access to behind the last
-//   pattern  which of them
-//   turns    how many times each warp makes ACCESSES accesses; any number
+//   sums     BLOCK words: the sum of all words that each thread loaded, modulo 2^32
+//   clocks   one 64-bit word: SM clock cycles from before the first access until after the last
+//   pattern  index of the pattern in `offsets`
+//   turns    number of iterations, which may be 0; each warp makes ACCESSES accesses per iteration
 
 __global__ void __launch_bounds__(512)
     access_ldmatrix_x4(const unsigned* __restrict__ offsets, unsigned* __restrict__ sums,
                        long long* __restrict__ clocks, size_t pattern, size_t turns) {
 #if __CUDA_ARCH__ >= 750
-  constexpr unsigned BLOCK = 512;    // threads: warps enough to keep shared memory busy
-  constexpr unsigned LANES = 32;     // offsets of a pattern
-  constexpr unsigned ACCESSES = 16;  // in a turn
+  constexpr unsigned BLOCK = 512;    // threads: enough warps to keep shared memory busy
+  constexpr unsigned LANES = 32;     // offsets per pattern
+  constexpr unsigned ACCESSES = 16;  // per iteration
   constexpr unsigned STEP = 256;     // bytes from one access to the next
-  constexpr unsigned WINDOWS = 2;    // turns until the addresses begin again
+  constexpr unsigned WINDOWS = 2;    // iterations until the addresses repeat
   constexpr unsigned TILE = 18432;   // bytes
   __shared__ uint4 tile[TILE / sizeof(uint4)];
   unsigned* words = reinterpret_cast<unsigned*>(tile);
+  // fill the tile with known values
   for (unsigned w = threadIdx.x; w < TILE / sizeof(unsigned); w += BLOCK) words[w] = w * 0x9E3779B1u;
 
+  // find where the lane starts in the tile
   const unsigned own =
       static_cast<unsigned>(__cvta_generic_to_shared(tile)) + offsets[pattern * LANES + threadIdx.x % LANES];
   unsigned sum = 0;
 
+  // start the clock when the tile is full, before any warp begins
   __syncthreads();
   const long long start = clock64();
   __syncthreads();
-#pragma unroll 1  // a turn is as long as its neighbours'
+  // timed region: repeat the access pattern
+#pragma unroll 1  // keeps all iterations the same
   for (size_t turn = 0; turn < turns; ++turn) {
     const unsigned at = own + turn % WINDOWS * (ACCESSES * STEP);
 #pragma unroll
@@ -56,10 +61,12 @@ __global__ void __launch_bounds__(512)
       sum += v.x + v.y + v.z + v.w;
     }
   }
+  // stop the clock when all warps have finished
   __syncthreads();
   if (threadIdx.x == 0) *clocks = clock64() - start;
+  // write the sum, which the host verifies
   sums[threadIdx.x] = sum;
 #else
-  __trap();  // compiled for a GPU that has no such instruction: stop, rather than write nothing
+  __trap();  // this GPU has no such instruction: stop instead of writing nothing
 #endif
 }

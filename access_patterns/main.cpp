@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Runs each access pattern over and over, and shows what the bank model and the clock say of one access.
+// Measures the clock cycles per access of each shared-memory access pattern, and compares them with the bank model.
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
@@ -20,12 +20,12 @@ using namespace bankwise::access_patterns;
 
 namespace {
 
-/// Turns that take a GPU long enough for its clock; a CPU shows only that the kernels are right.
+/// Enough iterations for a precise measurement on a GPU; on a CPU the results are only verified.
 Extent default_extent(const CaseStudy&, const Options&, const gpu::DeviceInfo& device) {
   return {1, has_banks(device) ? 16384U : 32U};
 }
 
-/// Model and clock of each pattern on a device.
+/// Modelled and measured cost of each pattern on one device.
 std::vector<Row> rows_on(const Job& job, const CaseStudy& study, const Options& options) {
   std::map<std::string_view, std::vector<double>> counted;
   Manner manner{.copy = false, .timing = has_banks(*job.device)};
@@ -38,8 +38,8 @@ std::vector<Row> rows_on(const Job& job, const CaseStudy& study, const Options& 
   for (Result& result : measure_on(job, study, options, manner)) {
     const Variant& variant = *std::find_if(study.variants.begin(), study.variants.end(),
                                            [&](const Variant& other) { return other.name == result.variant; });
-    result.scope = Scope::block;      // the time goes into the section,
-    result.bytes_per_second.reset();  // and none into traffic
+    result.scope = Scope::block;      // the time goes into shared-memory accesses,
+    result.bytes_per_second.reset();  // not into DRAM traffic
     if (result.counters && result.counters->counted) {
       result.counters->model = model_of_turns(variant, job.extent, *result.architecture);
     }

@@ -29,10 +29,10 @@ std::string verified(const Result& result) {
   return result.status == Status::wrong ? "WRONG" : std::string(to_string(result.status));
 }
 
-/// With the columns of the clock only where there is one.
+/// The clock columns are present only if the device has banks to measure.
 std::vector<std::string> head_of(bool banks) {
   std::vector<std::string> head{"pattern", "verified", "access", "passes", "ideal", "conflicts", "expected"};
-  if (banks) head.insert(head.end(), {"clocks", "so passes", "from"});
+  if (banks) head.insert(head.end(), {"clocks", "measured passes", "from"});
   return head;
 }
 
@@ -61,11 +61,11 @@ std::string heading(const Report& report, const Row& any) {
       fmt::format("{}: {}, {}:{} {}\n", report.study->name, size_text(*report.study, any.result.extent),
                   to_string(device.api), device.index, device.name);
   if (has_banks(device)) {
-    return on + fmt::format("passes of {}; clocks of one access while nothing else runs\n", any.access.architecture);
+    return on + fmt::format("passes by the bank model for {}; expected and measured clocks per access\n",
+                            any.access.architecture);
   }
-  return on +
-         fmt::format("passes of {}; this device is no GPU and has no banks to measure, so results are verified alone\n",
-                     any.access.architecture);
+  return on + fmt::format("passes by the bank model for {}; this device has no banks: results are only verified\n",
+                          any.access.architecture);
 }
 
 Json json_of(const AccessResult& access) {

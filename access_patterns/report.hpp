@@ -9,16 +9,16 @@
 
 namespace bankwise::access_patterns {
 
-/// Whether there are clocks to show: a CPU has no banks, and its rows are verified and not timed.
+/// Whether the device has banks to measure. A CPU has none: its rows are verified but not timed.
 bool has_banks(const gpu::DeviceInfo& device);
 
-/// The table that a person reads, one a device.
+/// The text report: one table per device.
 std::string text_report(const Report& report, const std::vector<Row>& rows);
 
-/// The JSON of a case study's report, whose results have an `access` more. `rows` are those of report.results, in order.
+/// The JSON report of a case study, with an additional `access` per result. `rows` has the order of report.results.
 std::string json_report(const Report& report, const std::vector<Row>& rows);
 
-/// One line a pattern and a head line.
+/// A head line, then one line per pattern.
 std::string csv_report(const std::vector<Row>& rows);
 
 }  // namespace bankwise::access_patterns

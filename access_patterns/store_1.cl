@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: MIT-0
 //
-// 1-byte stores of a warp, over and over: what one of them takes is the time divided by their number.
+// Microbenchmark of one shared-memory access pattern (OpenCL: local memory): cycles per 1-byte store of a warp.
+// Every warp repeats the access; the host divides the elapsed cycles (OpenCL: time) by the number of accesses.
 //
-//   lanes  Lane l stores a byte at offsets[l], and then STEP bytes further on, and so on: all lanes move together, so
-//          that every access is a new one for the compiler and the same one for the banks.
-//   banks  STEP is a whole number of turns around the banks, on 16, 32 or 64 of them. What the banks have to do is
-//          decided by the offsets alone. Every warp has a part of the tile to itself, or warps would race.
+//   lanes  Lane l stores 1 byte at offsets[l] + i * STEP for i = 0, 1, ..., WINDOWS * ACCESSES - 1, then starts over.
+//          All lanes advance by the same step, so the compiler cannot merge accesses and the bank pattern stays the
+//          same.
+//   banks  STEP is a multiple of (number of banks * 4 bytes) for 16, 32 and 64 banks, so only `offsets` determines the
+//          bank conflicts. Each warp stores to its own part of the tile; otherwise warps would race.
 //
 // Contract
 //   launch   1 work-group of BLOCK work-items
-//   offsets  LANES words for each pattern: where each lane begins, in bytes; a multiple of 1, below STEP, no two alike,
-//            or IDLE for a lane that takes no part
-//   sums     BLOCK words: the bytes that then lie where each work-item may have stored, added up modulo 2^32; 0 for an
-//            idle lane
-//   clocks   1 word of 64 bits: set to 0, because OpenCL C has no clock
-//   pattern  which of them
-//   turns    how many times each warp makes ACCESSES accesses; any number
+//   offsets  LANES words per pattern: the byte offset at which each lane starts, below STEP, all different; IDLE for an
+//            inactive lane
+//   sums     BLOCK words: the sum of the bytes at all WINDOWS * ACCESSES addresses of each work-item, read after the
+//            last access, modulo 2^32; 0 for an inactive lane
+//   clocks   one 64-bit word: 0, because OpenCL C has no clock
+//   pattern  index of the pattern in `offsets`
+//   turns    number of iterations, which may be 0; each warp makes ACCESSES accesses per iteration
 
-#define BLOCK 512   // work-items: warps enough to keep local memory busy
-#define LANES 32    // offsets of a pattern
-#define ACCESSES 4  // in a turn
+#define BLOCK 512   // work-items: enough warps to keep local memory busy
+#define LANES 32    // offsets per pattern
+#define ACCESSES 4  // per iteration
 #define STEP 256    // bytes from one access to the next
-#define WINDOWS 2   // turns until the addresses begin again
-#define TILE 32768  // bytes: STEP for each access of a warp's windows
+#define WINDOWS 2   // iterations until the addresses repeat
+#define TILE 32768  // bytes: STEP for each of the WINDOWS * ACCESSES accesses of each warp
 #define IDLE (~0u)
 
 __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))
@@ -31,17 +33,21 @@ void access_store_1(__global const uint *restrict offsets, __global uint *restri
   __local uint4 tile[TILE / sizeof(uint4)];
   __local uint *words = (__local uint *)tile;
   const uint t = get_local_id(0);
+  // fill the tile with known values
   for (uint w = t; w < TILE / sizeof(uint); w += BLOCK) words[w] = w * 0x9E3779B1u;
 
+  // find where the lane starts in the tile
   const uint offset = offsets[pattern * LANES + t % LANES];
   __local char *part = (__local char *)tile + t / LANES * (WINDOWS * ACCESSES * STEP);
   __local char *own = part + (offset == IDLE ? 0 : offset);
   const uint value = t * 0x85EBCA6Bu;
   uint sum = 0;
 
+  // wait until the tile is full
   barrier(CLK_LOCAL_MEM_FENCE);
+  // timed region: repeat the access pattern
   if (offset != IDLE) {
-#pragma unroll 1  // or the compiler sees that the addresses come again
+#pragma unroll 1  // otherwise the compiler sees that the addresses repeat
     for (ulong turn = 0; turn < turns; ++turn) {
       __local char *at = own + turn % WINDOWS * (ACCESSES * STEP);
 #pragma unroll
@@ -50,8 +56,10 @@ void access_store_1(__global const uint *restrict offsets, __global uint *restri
       }
     }
   }
+  // wait until all warps have finished; there is no clock to stop
   barrier(CLK_LOCAL_MEM_FENCE);
   if (t == 0) *clocks = 0;
+  // add up what the tile holds at the addresses of this work-item
   for (uint i = 0; offset != IDLE && i < WINDOWS * ACCESSES; ++i) {
     sum += *(__local const uchar *)(own + i * STEP);
   }

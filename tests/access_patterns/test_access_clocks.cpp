@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Single accesses: what the model is asked, and how times and counts become clocks.
+// Single accesses: queries to the model, and the conversion of times and counts to clocks.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -39,7 +39,7 @@ AccessResult asked(std::string_view variant, const std::string& device = "sm_90"
                    wanted == nullptr ? nullptr : banks::find_architecture(wanted));
 }
 
-/// A row that took `seconds` for each access.
+/// A row with a time of `seconds` per access.
 Row timed(std::string_view variant, double seconds) {
   Row row;
   row.result.variant = variant;
@@ -48,34 +48,34 @@ Row timed(std::string_view variant, double seconds) {
   return row;
 }
 
-/// The right output of a pattern.
+/// The expected output of a pattern.
 Words reference_of(std::string_view variant, Extent extent) {
   return study.reference(extent, {}, variant_of(study, variant));
 }
 
 }  // namespace
 
-TEST_CASE("the model is asked for the device's architecture, for another, or for sm_90") {
+TEST_CASE("the model uses the device's architecture, a requested one, or sm_90") {
   CHECK(asked("stride16", "sm_86").architecture == "sm_80");
   CHECK(asked("stride16", "sm_86", "gfx942").architecture == "gfx942");
   CHECK(asked("stride16", "").architecture == "sm_90");
   CHECK(asked("stride16", "a CPU").architecture == "sm_90");
 }
 
-TEST_CASE("patterns of the articles cost what the articles are about") {
+TEST_CASE("patterns of the articles have the conflicts that the articles describe") {
   CHECK(asked("stride16").cost->passes == 16);
   CHECK(asked("stride17").cost->passes == 1);
   CHECK(asked("stride16", "", "sm_13").cost->passes == 32);  // 16 for each half-warp
   CHECK(asked("char", "", "sm_13").cost->conflicts == 6);
   CHECK(asked("char_widened", "", "sm_13").cost->conflicts == 0);
   CHECK(asked("rows_of_17", "", "sm_13").cost->conflicts == 0);
-  CHECK(asked("rows_of_17").cost->conflicts == 1);  // the cure of 16 banks, on 32
+  CHECK(asked("rows_of_17").cost->conflicts == 1);  // the fix for 16 banks, on 32
   CHECK(asked("lds128_case5").cost->conflicts == 2);
   CHECK(asked("float4", "", "sm_20").cost->passes == 2);
   CHECK(asked("stride2", "", "gfx942").cost->passes == 4);  // two lane groups, each twice
 }
 
-TEST_CASE("stores, atomics and matrices cost what comes out by hand") {
+TEST_CASE("stores, atomics and matrices have the cost computed by hand") {
   struct Worked {
     const char* variant;
     unsigned passes, conflicts;
@@ -84,28 +84,28 @@ TEST_CASE("stores, atomics and matrices cost what comes out by hand") {
       {"double_even_lanes", 1, 0},        // 16 lanes, 32 words, and idle neighbours: the half-warps merge
       {"store_double_even_lanes", 2, 0},  // but not when they store
       {"char_column128", 32, 31},         // rows as long as all banks
-      {"char_column132", 1, 0},           // a word more
+      {"char_column132", 1, 0},           // one word of padding
       {"store_char", 1, 0},               // eight words, four lanes each
       {"store_char_record8", 2, 1},       // words 0, 2, 4 ... 62
       {"store_double_columns", 4, 2},     // a half-warp has 8 columns of 2 rows, which share their banks
-      {"store_double_swizzled", 2, 0},    // the second row begins 8 columns further on
+      {"store_double_swizzled", 2, 0},    // the second row is shifted by 8 columns
       {"store_float4_columns", 16, 12},   // a quarter has 2 columns of 4 rows
-      {"store_float4_swizzled", 4, 0},    // whose 8 chunks lie in all 8 places
+      {"store_float4_swizzled", 4, 0},    // its 8 chunks are in 8 different groups of banks
       {"add_even", 2, 1},                 //
       {"add_four_bins", 8, 7},            // eight lanes queue for each word
       {"add_one_bin", 32, 31},            //
       {"add_own_bins64", 32, 31},         // 32 words in one bank
       {"add_own_bins65", 1, 0},           //
-      {"increment_one_bin", 1, 0},        // counted, and added at once
-      {"increment_own_bins64", 32, 31},   // but other words of the bank wait
-      {"swap", 2, 0},                     // two passes a turn
+      {"increment_one_bin", 1, 0},        // the hardware counts the lanes and adds the number once
+      {"increment_own_bins64", 32, 31},   // but different words of one bank conflict
+      {"swap", 2, 0},                     // two passes per bank cycle
       {"swap_record8", 4, 1},             //
       {"swap_one_lock", 64, 31},          //
-      {"ldmatrix_packed", 4, 0},          // a pass for each matrix
+      {"ldmatrix_packed", 4, 0},          // one pass per matrix
       {"ldmatrix_row32", 8, 4},           // rows 0 and 4, 1 and 5 ... are 128 bytes apart
       {"ldmatrix_row64", 16, 12},         // every second one
       {"ldmatrix_row128", 32, 28},        // every one
-      {"ldmatrix_padded128", 4, 0},       // 144 bytes: each row one chunk further on
+      {"ldmatrix_padded128", 4, 0},       // 144 bytes: each row is shifted by one chunk
       {"ldmatrix_swizzled64", 4, 0},      //
       {"ldmatrix_swizzled128", 4, 0},     //
       {"stmatrix_row64", 16, 12},         //
@@ -118,17 +118,17 @@ TEST_CASE("stores, atomics and matrices cost what comes out by hand") {
     CHECK(cost->passes == row.passes);
     CHECK(cost->conflicts == row.conflicts);
   }
-  CHECK(asked("store_char", "", "sm_13").cost->conflicts == 6);  // bytes of a word wait, as in char
+  CHECK(asked("store_char", "", "sm_13").cost->conflicts == 6);  // bytes of one word conflict, as in char
   CHECK(asked("ldmatrix_packed", "", "sm_70").refusal.find("sm_70 has no 16-byte ldmatrix.x4") == 0);
   CHECK(asked("stmatrix_packed", "", "sm_80").refusal.find("sm_80 has no 16-byte stmatrix.x4") == 0);
 }
 
-TEST_CASE("every pattern keeps to its kernel's tile") {
+TEST_CASE("every pattern stays within the tile of its kernel") {
   for (const Variant& variant : study.variants) {
     INFO(variant.name);
     CHECK_NOTHROW(reference_of(variant.name, {1, 3}));
     const RepeatedAccess repeated = repeated_access(variant, {1, 1});
-    const bool in_parts = to_string(repeated.operation).starts_with("st");  // STEP bytes, and no two lanes alike
+    const bool in_parts = to_string(repeated.operation).starts_with("st");  // below STEP, all different
     std::set<std::uint32_t> places;
     for (unsigned lane = 0; lane < 32; ++lane) {
       if ((repeated.mask >> lane & 1) == 0) continue;
@@ -140,20 +140,20 @@ TEST_CASE("every pattern keeps to its kernel's tile") {
   }
 }
 
-TEST_CASE("what the model has no rule for is a sentence") {
+TEST_CASE("an access without a rule in the model gets a sentence") {
   const AccessResult wide = asked("float4", "", "intel_xe");
   CHECK_FALSE(wide.cost);
   CHECK(wide.refusal.find("no cost for 16-byte load on intel_xe") == 0);
   CHECK_FALSE(expected_clocks(wide));
 }
 
-TEST_CASE("an access takes its passes, but at least the floor") {
+TEST_CASE("the expected clocks are the passes, but at least the floor") {
   CHECK(expected_clocks(asked("stride16")) == 16.0);
   CHECK(expected_clocks(asked("float4")) == 4.0);
   CHECK(expected_clocks(asked("lds128_case2")) == 2.0);  // one pass
 }
 
-TEST_CASE("counted clocks are divided by the accesses") {
+TEST_CASE("counted clocks are divided by the number of accesses") {
   std::vector<Row> rows{timed("stride2", 1e-9)};
   const auto count = double(rows[0].access.count);
   rows[0].counted = {2 * count, 2 * count, 900 * count};
@@ -162,16 +162,16 @@ TEST_CASE("counted clocks are divided by the accesses") {
   CHECK(rows[0].access.clocks_from == "clock64");
 }
 
-TEST_CASE("times are compared with a row without conflict") {
+TEST_CASE("times are divided by that of a conflict-free row") {
   std::vector<Row> rows{timed("stride2", 4e-9), timed("stride3", 2e-9), timed("float4", 8e-9)};
   derive_clocks(rows);
   CHECK(std::abs(*rows[0].access.clocks - 2) < 1e-9);
   CHECK(std::abs(*rows[1].access.clocks - 1) < 1e-9);
   CHECK(std::abs(*rows[2].access.clocks - 4) < 1e-9);
-  CHECK(rows[2].access.clocks_from == "time, against stride3");
+  CHECK(rows[2].access.clocks_from == "time relative to stride3");
 }
 
-TEST_CASE("clocks at the floor leave open how many passes there were") {
+TEST_CASE("clocks at the floor give only an upper bound of the passes") {
   AccessResult access = asked("lds128_case2");
   CHECK_FALSE(measured_passes(access));
   access.clocks = 2.04;
@@ -182,7 +182,7 @@ TEST_CASE("clocks at the floor leave open how many passes there were") {
   CHECK_FALSE(measured_passes(access)->at_most);
 }
 
-TEST_CASE("what the model is asked for does not change what was measured") {
+TEST_CASE("the requested architecture does not change the measured clocks") {
   std::vector<Row> rows{timed("stride1", 1e-9), timed("stride2", 2e-9), timed("lds128_case2", 2e-9)};
   for (Row& row : rows) row.access = asked(row.result.variant, "sm_90", "sm_13");
   derive_clocks(rows);
@@ -198,14 +198,14 @@ TEST_CASE("what the model is asked for does not change what was measured") {
   CHECK(unknown[0].access.clocks_from == "the bank model does not know this device");
 }
 
-TEST_CASE("a row with a wrong result is no measure of others") {
+TEST_CASE("a row with a wrong result does not calibrate others") {
   std::vector<Row> rows{timed("stride1", 1e-12), timed("stride3", 1e-9), timed("stride2", 2e-9)};
   rows[0].result.status = Status::wrong;
   derive_clocks(rows);
-  CHECK(rows[2].access.clocks_from == "time, against stride3");
+  CHECK(rows[2].access.clocks_from == "time relative to stride3");
 }
 
-TEST_CASE("without such a row, or without an access, there are no clocks") {
+TEST_CASE("without a conflict-free row, or without an access, there are no clocks") {
   std::vector<Row> rows{timed("stride2", 4e-9)};
   derive_clocks(rows);
   CHECK_FALSE(rows[0].access.clocks);
@@ -216,8 +216,8 @@ TEST_CASE("without such a row, or without an access, there are no clocks") {
   CHECK_FALSE(rows[0].access.clocks);
 }
 
-TEST_CASE("the reference of a pattern is what its lanes find, access by access") {
-  // Three turns of 16 loads: the third meets the addresses of the first again.
+TEST_CASE("the reference of a load is the sum of the loaded values, access by access") {
+  // Three iterations of 16 loads: the third has the addresses of the first.
   const Words sums = reference_of("stride17", {1, 3});
   for (unsigned lane : {0U, 1U, 31U, 32U, 511U}) {
     std::uint32_t sum = 0;
@@ -228,8 +228,8 @@ TEST_CASE("the reference of a pattern is what its lanes find, access by access")
   CHECK(reference_of("lds128_case1", {1, 3}).at(15) != 0);
 }
 
-TEST_CASE("the reference of a store is what lies there at the end") {
-  const Words one = reference_of("store_short", {1, 1});  // four of eight places stored
+TEST_CASE("the reference of a store is the final content of its addresses") {
+  const Words one = reference_of("store_short", {1, 1});  // stores go to four of eight addresses
   for (const unsigned thread : {0U, 1U, 31U, 32U, 511U}) {
     const unsigned first = thread / 32 * 8 * 256 + thread % 32 * 2;
     std::uint32_t sum = 4 * (thread * 0x85EBCA6B & 0xFFFF);
@@ -241,12 +241,12 @@ TEST_CASE("the reference of a store is what lies there at the end") {
   for (const unsigned thread : {0U, 1U, 511U}) CHECK(wide.at(thread) == 4 * (4 * thread * 0x85EBCA6B + 0 + 1 + 2 + 3));
 }
 
-TEST_CASE("the reference of atomics is what all threads have done to a word") {
-  // All 512 threads come to the words 3 + 64 * k: of three turns, the first and the third to those with k below 16.
+TEST_CASE("the reference of atomics includes the updates of all threads") {
+  // All 512 threads update words 3 + 64 * k: iterations 1 and 3 of three update those with k below 16.
   const auto filled = [](unsigned k) { return (3 + 64 * k) * 0x9E3779B1; };
   std::uint32_t added = 0, counted = 0, swapped = 0;
   for (unsigned k = 0; k < 32; ++k) {
-    const std::uint32_t turns_here = k < 16 ? 2 : 1;  // of three
+    const std::uint32_t turns_here = k < 16 ? 2 : 1;  // of three iterations
     added += filled(k) + turns_here * (512 * 513 / 2);
     counted += filled(k) + turns_here * 512;
     swapped += ~filled(k);
@@ -256,7 +256,7 @@ TEST_CASE("the reference of atomics is what all threads have done to a word") {
   CHECK(reference_of("swap_one_lock", {1, 3}) == Words(512, swapped));
 }
 
-TEST_CASE("the reference of matrices follows each word from the lane of the row to the lane of the word") {
+TEST_CASE("the reference of matrices maps each word from the lane of its row to the lane of its column") {
   const Words loaded = reference_of("ldmatrix_row128", {1, 1});
   const Words stored = reference_of("stmatrix_row64", {1, 2});
   for (const unsigned thread : {0U, 5U, 30U, 31U, 100U}) {
@@ -264,12 +264,12 @@ TEST_CASE("the reference of matrices follows each word from the lane of the row 
     std::uint32_t sum = 0;
     for (unsigned place = 0; place < 16; ++place) {
       for (unsigned matrix = 0; matrix < 4; ++matrix) {
-        const unsigned row = matrix % 2 * 8 + lane / 4, chunk = matrix / 2;  // 16 rows, the left half and the right
+        const unsigned row = matrix % 2 * 8 + lane / 4, chunk = matrix / 2;  // 16 rows, left half and right half
         sum += (place * 64 + row * 32 + chunk * 4 + lane % 4) * 0x9E3779B1;
       }
     }
     CHECK(loaded.at(thread) == sum);
-    // Its row was stored by four neighbours of the row's number in its matrix, the part that is the matrix's number.
+    // Four adjacent lanes stored this row: the row's index in its matrix selects them, the matrix's index the part.
     const unsigned first = thread / 32 * 32 + lane % 8 * 4;
     CHECK(stored.at(thread) == 4 * ((4 * first + 0 + 1 + 2 + 3) * 0x85EBCA6B + 4 * (lane / 8)));
   }
@@ -277,7 +277,7 @@ TEST_CASE("the reference of matrices follows each word from the lane of the row 
 
 namespace {
 
-/// Rows of a device, and the report that they are for.
+/// Rows of a device, and their report.
 struct Made {
   std::vector<Row> rows;
   Report report;
@@ -299,7 +299,7 @@ Made made(bool is_gpu) {
 
 }  // namespace
 
-TEST_CASE("reports of single accesses hold model and clocks") {
+TEST_CASE("reports of single accesses contain passes and clocks") {
   const Made on_gpu = made(true);
   const auto json = nlohmann::json::parse(json_report(on_gpu.report, on_gpu.rows)).at("results").at(1).at("access");
   CHECK(json.at("pattern") == "int data[16 * t]");
@@ -315,12 +315,12 @@ TEST_CASE("reports of single accesses hold model and clocks") {
   CHECK(csv.find("expected_clocks,clocks\n") != std::string::npos);
   CHECK(csv.find(",load,4,sm_90,16,1,15,16,16") != std::string::npos);
   CHECK(std::count(csv.begin(), csv.end(), ',') == 4 * 19);
-  CHECK(text.find("load 4       16      1         15        16   16.00         16  time, against stride1") !=
+  CHECK(text.find("load 4       16      1         15        16   16.00               16  time relative to stride1") !=
         std::string::npos);
-  CHECK(text.find("2.00       <= 2  time, against stride1") != std::string::npos);
+  CHECK(text.find("2.00             <= 2  time relative to stride1") != std::string::npos);
 }
 
-TEST_CASE("a device without banks has the model's columns, and one sentence") {
+TEST_CASE("the report of a device without banks has only the columns of the model, and one sentence") {
   const Made on_cpu = made(false);
   const std::string text = text_report(on_cpu.report, on_cpu.rows);
   INFO(text);
@@ -335,7 +335,7 @@ TEST_CASE("a device without banks has the model's columns, and one sentence") {
             .is_null());
 }
 
-TEST_CASE("all turns count, and two are emulated") {
+TEST_CASE("the model covers all iterations, of which the emulator runs two") {
   for (const char* name : {"stride16", "stride17", "float4_column8"}) {
     INFO(name);
     constexpr Extent many{1, 1'000'003};

@@ -20,22 +20,23 @@ std::string wrong_verdict(const Claim& claim) {
   const bool all_met = std::ranges::all_of(claim.points, met);
   switch (claim.verdict) {
     case Verdict::holds:
-      if (!all_agree) return "a number differs, so it does not hold";
-      return all_met ? "" : "a condition without the verdict for it";
+      if (!all_agree) return "a number differs, so the claim does not hold";
+      return all_met ? "" : "a point misses a condition that the verdict does not have";
     case Verdict::holds_with_a_condition:
-      if (claim.condition.empty()) return "no condition";
-      if (all_met || std::ranges::none_of(claim.points, met)) return "needs points with and without its condition";
+      if (claim.condition.empty()) return "the condition is empty";
+      if (all_met || std::ranges::none_of(claim.points, met))
+        return "needs points that meet the condition and points that do not";
       return std::ranges::all_of(claim.points, [](const Point& point) { return agrees(point) == point.met; })
                  ? ""
-                 : "the condition does not separate what agrees from what differs";
+                 : "the condition does not separate equal numbers from different ones";
     case Verdict::fails:
-      if (all_agree) return "no number differs, so it does not fail";
-      if (claim.why.empty()) return "fails for no reason";
-      return all_met ? "" : "a condition without the verdict for it";
+      if (all_agree) return "no number differs, so the claim does not fail";
+      if (claim.why.empty()) return "a failing claim needs a reason";
+      return all_met ? "" : "a point misses a condition that the verdict does not have";
     case Verdict::not_checkable:
       break;
   }
-  return "no such verdict";
+  return "unknown verdict";
 }
 
 }  // namespace
@@ -59,12 +60,12 @@ std::string contradiction(const Claim& claim) {
   if (claim.key.empty() || claim.subject.empty() || claim.says.empty()) return claim.key + ": a text is missing";
   if (claim.verdict == Verdict::not_checkable) {
     if (claim.points.empty() && !claim.why.empty()) return "";
-    return claim.key + ": not checkable needs a reason, and no numbers";
+    return claim.key + ": a claim that is not checkable needs a reason and no numbers";
   }
   if (claim.points.empty()) return claim.key + ": no numbers";
   for (const Point& point : claim.points) {
     if (!(point.model == point.by_hand)) {
-      return fmt::format("{}, {}: the model has {}, by hand it is {}", claim.key, point.at, to_string(point.model),
+      return fmt::format("{}, {}: {} by the model, {} by hand", claim.key, point.at, to_string(point.model),
                          to_string(point.by_hand));
     }
   }

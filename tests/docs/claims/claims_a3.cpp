@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Article a3: loads of 4, 8 and 16 bytes a thread, LDS.32, LDS.64 and LDS.128. It names no GPU; its numbers come from an
-// A100. Everything here is asked on sm_80 and on sm_90.
+// Article a3, "Bank conflicts and vectorized memory access in CUDA": loads of 4, 8 and 16 bytes per thread (LDS.32,
+// LDS.64, LDS.128). It names no GPU; its numbers come from an A100. We compute every number for sm_80 and sm_90.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view gpus[]{"sm_80", "sm_90"};
 constexpr std::uint64_t all = first_lanes(32), lower_half = first_lanes(16), even_lanes = 0x55555555;
 
-/// On all GPUs: a single number if they have the same.
+/// The range over all GPUs: a single number if they agree.
 template <typename NumberOf>
 Range on_all(NumberOf number_of) {
   Range range = double(number_of(gpus[0]));
@@ -26,7 +26,7 @@ Range on_all(NumberOf number_of) {
   return range;
 }
 
-/// A load of `width` bytes of each thread in `mask`, whose index counts in items of that width.
+/// A load of `width` bytes by each thread in `mask`. The unit of `index_of` is an item of that width.
 struct Load {
   unsigned width;
   std::uint64_t mask;
@@ -43,7 +43,7 @@ Range transactions(const Load& load) {
 Range conflicts_of(const Load& load) {
   return on_all([&](auto gpu) { return load.on(gpu).conflicts; });
 }
-/// As many as there are without a conflict.
+/// Transactions without bank conflicts.
 Range without_conflicts(const Load& load) {
   return on_all([&](auto gpu) { return load.on(gpu).ideal; });
 }
@@ -54,7 +54,7 @@ Range passes_of_group(const Load& load, unsigned lane_group) {
   return on_all([&](auto gpu) { return load.on(gpu).lane_groups[lane_group].passes; });
 }
 
-/// The first and the last word of a lane group, of a load whose index grows with the thread.
+/// The first and the last word of a lane group, for a load whose index grows with the thread index.
 Range words_of_group(const Load& load, unsigned lane_group) {
   const auto last_lane = [=](auto gpu) {
     return unsigned(std::bit_width(load.on(gpu).lane_groups[lane_group].lanes)) - 1;
@@ -82,7 +82,7 @@ unsigned pairs_at_distance_2(unsigned t) {
   return t / 4 * 2 + t % 2;
 }
 
-// The five cases of LDS.128, from the kernels that the article links to; it shows them as pictures.
+// The five cases of LDS.128. The article shows them as pictures; the indices come from its kernels.
 unsigned fifth(unsigned) {
   return 4;
 }
@@ -96,7 +96,7 @@ unsigned case5(unsigned t) {
   return 4 * (t / 16) + t % 16 / 8 + 8 * (t % 8 / 4);
 }
 
-/// What each case states: transactions, and conflicts among them.
+/// The numbers of each case: transactions, and conflicts among them.
 std::vector<Point> stated(const Load& load, double number, double number_of_conflicts) {
   return {same("transactions", number, transactions(load)), same("conflicts", number_of_conflicts, conflicts_of(load))};
 }
@@ -104,17 +104,17 @@ std::vector<Point> stated(const Load& load, double number, double number_of_conf
 std::vector<Claim> four_bytes() {
   return {
       {.key = "a3.bytes_of_warp",
-       .subject = "4 bytes a thread, data of a warp",
-       .says = "128 bytes at most, as much as one transaction brings",
+       .subject = "4 bytes per thread: bytes per warp",
+       .says = "at most 128 bytes, the size of one transaction",
        .unit = "{} bytes",
        .verdict = Verdict::holds,
        .points = {same("a warp's request", 128, on_all([](auto gpu) { return 4 * architecture(gpu).warp; })),
-                  same("a turn of all banks", 128, on_all([](auto gpu) {
+                  same("one pass of all banks", 128, on_all([](auto gpu) {
                          return load_rule(gpu, 4).banks.count * load_rule(gpu, 4).banks.bytes;
                        }))}},
       {.key = "a3.one_transaction",
-       .subject = "4 bytes a thread, no conflict",
-       .says = "1 transaction, however the threads share the words",
+       .subject = "4 bytes per thread, no conflict",
+       .says = "1 transaction, whichever threads share a word",
        .unit = "{} transactions",
        .verdict = Verdict::holds,
        .points = {same("`[tid]`", 1, transactions({4, all, own})),
@@ -123,8 +123,8 @@ std::vector<Claim> four_bytes() {
                   same("`[tid % 4]`", 1, transactions({4, all, [](unsigned t) { return t % 4; }})),
                   same("`[0]`", 1, transactions({4, all, none}))}},
       {.key = "a3.two_way",
-       .subject = "4 bytes a thread, two words of every bank (`[2 * tid]`)",
-       .says = "2-way, so 2 transactions",
+       .subject = "4 bytes per thread, two words of every bank (`[2 * tid]`)",
+       .says = "a 2-way conflict: 2 transactions",
        .unit = "{} transactions",
        .verdict = Verdict::holds,
        .points = {same("", 2, transactions({4, all, [](unsigned t) { return 2 * t; }}))}},
@@ -134,25 +134,25 @@ std::vector<Claim> four_bytes() {
 std::vector<Claim> eight_bytes() {
   return {
       {.key = "a3.lds64_bytes",
-       .subject = "LDS.64, `uint2[tid]`, one transaction",
+       .subject = "LDS.64, `uint2[tid]`: size of one transaction",
        .says = "16 threads, 128 bytes",
        .unit = "{} bytes",
        .verdict = Verdict::holds,
        .points = {same("", 128, bytes_of_first_phase({8, all, own}))}},
       {.key = "a3.lds64",
        .subject = "LDS.64 by default",
-       .says = "2 transactions, one for each half-warp",
+       .says = "2 transactions, one per half-warp",
        .unit = "{} transactions",
        .verdict = Verdict::holds_with_a_condition,
        .points = {same("`uint2[tid]`", 2, transactions({8, all, own})),
                   same("`uint2[tid % 16]`", 2, transactions({8, all, [](unsigned t) { return t % 16; }})),
                   beyond("`uint2[tid]` (threads 0 … 15 alone)", 2, 1, transactions({8, lower_half, own}))},
        .condition = "if both half-warps have an active thread",
-       .why = "A half-warp without one costs nothing."},
+       .why = "A half-warp without an active thread costs nothing."},
       {.key = "a3.lds64_merge",
-       .subject =
-           "LDS.64 where each active thread has the address of thread i ^ 1, or each that of i ^ 2, or this is idle",
-       .says = "merged to 1 transaction",
+       .subject = "LDS.64 where each active thread i shares its address with thread i ^ 1 (or each with thread i ^ 2), "
+                  "or that thread is inactive",
+       .says = "merged into 1 transaction",
        .unit = "{} transactions before conflicts",
        .verdict = Verdict::holds,
        .points = {same("`uint2[tid / 2]`", 1, without_conflicts({8, all, pairs})),
@@ -161,14 +161,14 @@ std::vector<Claim> eight_bytes() {
                   same("`uint2[tid / 2]` (even threads alone)", 1, without_conflicts({8, even_lanes, pairs})),
                   same("`uint2[16 * (tid / 2)]`", 1,
                        without_conflicts({8, all, [](unsigned t) { return 16 * (t / 2); }}))},
-       .why = "Conflicts come on top, and are those of the whole warp then."},
+       .why = "Conflicts add transactions; after merging, the whole warp is one lane group."},
       {.key = "a3.lds64_case1",
        .subject = "LDS.64 case 1, `uint2[tid]`",
        .says = "2 transactions, 0 conflicts",
        .verdict = Verdict::holds,
        .points = stated({8, all, own}, 2, 0)},
       {.key = "a3.lds64_case1_words",
-       .subject = "the same, what they bring",
+       .subject = "the same: words per transaction",
        .says = "words 0 … 31, then words 32 … 63",
        .unit = "words {}",
        .verdict = Verdict::holds,
@@ -185,14 +185,14 @@ std::vector<Claim> eight_bytes() {
 std::vector<Claim> sixteen_bytes() {
   return {
       {.key = "a3.lds128_bytes",
-       .subject = "LDS.128, `uint4[tid]`, one transaction",
+       .subject = "LDS.128, `uint4[tid]`: size of one transaction",
        .says = "8 threads, 128 bytes",
        .unit = "{} bytes",
        .verdict = Verdict::holds,
        .points = {same("", 128, bytes_of_first_phase({16, all, own}))}},
       {.key = "a3.lds128",
        .subject = "LDS.128 by default",
-       .says = "4 transactions, one for each quarter-warp",
+       .says = "4 transactions, one per quarter-warp",
        .unit = "{} transactions",
        .verdict = Verdict::holds_with_a_condition,
        .points = {same("`uint4[tid]`", 4, transactions({16, all, own})),
@@ -200,10 +200,10 @@ std::vector<Claim> sixteen_bytes() {
                   beyond("`uint4[tid]` (threads 0 … 7 alone)", 4, 1, transactions({16, first_lanes(8), own})),
                   beyond("`uint4[tid]` (threads 0 … 15 alone)", 4, 2, transactions({16, lower_half, own}))},
        .condition = "if all four quarter-warps have an active thread",
-       .why = "A quarter-warp without one costs nothing."},
+       .why = "A quarter-warp without an active thread costs nothing."},
       {.key = "a3.lds128_merge",
        .subject = "LDS.128 under the same conditions as LDS.64",
-       .says = "the two quarters of a half-warp merge: 2 transactions",
+       .says = "the two quarter-warps of a half-warp merge: 2 transactions",
        .unit = "{} transactions before conflicts",
        .verdict = Verdict::holds,
        .points = {same("`uint4[tid / 2]`", 2, without_conflicts({16, all, pairs})),
@@ -211,7 +211,7 @@ std::vector<Claim> sixteen_bytes() {
                   same("`uint4[tid / 2]` (even threads alone)", 2, without_conflicts({16, even_lanes, pairs}))}},
       {.key = "a3.lds128_halves",
        .subject = "the half-warps of an LDS.128",
-       .says = "never merge, so at least 2 transactions",
+       .says = "never merge: at least 2 transactions",
        .unit = "{} transactions",
        .verdict = Verdict::holds,
        .points = {point("`uint4[0]`", at_least(2), 2, transactions({16, all, none})),
@@ -234,22 +234,22 @@ std::vector<Claim> sixteen_bytes() {
        .verdict = Verdict::holds,
        .points = stated({16, all, case3}, 2, 0)},
       {.key = "a3.lds128_case4",
-       .subject = "LDS.128 case 4, as case 3, but `uint4[2 * (tid / 8) + tid % 2]` from thread 16 on",
+       .subject = "LDS.128 case 4: case 3, but `uint4[2 * (tid / 8) + tid % 2]` from thread 16 on",
        .says = "4 transactions, 0 conflicts: the whole warp must meet one of the conditions",
        .verdict = Verdict::holds,
        .points = stated({16, all, case4}, 4, 0)},
       {.key = "a3.lds128_half_warps",
-       .subject = "LDS.128, whose threads must meet a condition",
-       .says = "those of the half-warp (so say its two conditions), where each half may meet another",
+       .subject = "LDS.128: the threads that must meet a condition",
+       .says = "those of one half-warp, as its two conditions are written; each half-warp may meet a different one",
        .unit = "{} transactions",
        .verdict = Verdict::fails,
        .points = {point("case 4", 2, 4, transactions({16, all, case4})),
                   point("`uint4[tid / 2]` (`uint4[tid]` from thread 16 on)", 3, 4,
                         transactions({16, all, [](unsigned t) { return t < 16 ? t / 2 : t; }}))},
-       .why = "It contradicts the article's own case 4, where no half-warp merges because the warp as a whole meets "
+       .why = "This contradicts the article's own case 4: no half-warp merges, because the warp as a whole meets "
               "neither condition."},
       {.key = "a3.lds128_case5_map",
-       .subject = "LDS.128 case 5, `uint4[4 * (tid / 16) + tid % 16 / 8 + 8 * (tid % 8 / 4)]`, who reads what",
+       .subject = "LDS.128 case 5, `uint4[4 * (tid / 16) + tid % 16 / 8 + 8 * (tid % 8 / 4)]`: item of each thread",
        .says = "threads 0 … 3 item 0, 4 … 7 item 8, 8 … 11 item 1, 12 … 15 item 9",
        .unit = "item {}",
        .verdict = Verdict::holds,
@@ -257,20 +257,20 @@ std::vector<Claim> sixteen_bytes() {
                   point("threads 4 … 7", 8, 8, {double(case5(4)), double(case5(7))}),
                   point("threads 8 … 11", 1, 1, {double(case5(8)), double(case5(11))}),
                   point("threads 12 … 15", 9, 9, {double(case5(12)), double(case5(15))})},
-       .why = "The formula is that of the kernel that the article links to."},
+       .why = "The formula comes from the kernel that the article links to."},
       {.key = "a3.lds128_case5",
-       .subject = "the same, what it costs",
-       .says = "quarters merge, each half-warp is 2-way: 4 transactions, 2 conflicts",
+       .subject = "the same: cost",
+       .says = "quarter-warps merge, each half-warp has a 2-way conflict: 4 transactions, 2 conflicts",
        .verdict = Verdict::holds,
        .points = stated({16, all, case5}, 4, 2) +
-                 std::vector<Point>{same("ways of the first half", 2, passes_of_group({16, all, case5}, 0)),
-                                    same("ways of the second half", 2, passes_of_group({16, all, case5}, 1))}},
+                 std::vector<Point>{same("ways of the first half-warp", 2, passes_of_group({16, all, case5}, 0)),
+                                    same("ways of the second half-warp", 2, passes_of_group({16, all, case5}, 1))}},
       {.key = "a3.counters",
-       .subject = "counters of `ncu`",
+       .subject = "counters of Nsight Compute (`ncu`)",
        .says = "`shared_op_ld`, `shared_op_st`",
-       .why = "Names, not numbers, and shortened: in full they are "
+       .why = "These are abbreviated names, not numbers. The full names are "
               "`l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum` for transactions and "
-              "`l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum` for conflicts, with `st` for stores."},
+              "`l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum` for conflicts; for stores, `ld` is `st`."},
   };
 }
 

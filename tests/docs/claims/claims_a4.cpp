@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Article a4: reduction and prefix sum on a Radeon HD 5870.
+// Article a4, "Bank conflicts in reduction and prefix sum": Radeon HD 5870.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,14 +32,14 @@ std::string stride_is(unsigned s) {
   return fmt::format("stride {}", s);
 }
 
-/// Strides 1 … 64 that have this many conflicts.
+/// The number of strides from 1 to 64 with this many conflicts.
 double strides_with(double number) {
   unsigned strides = 0;
   for (unsigned s = 1; s <= 64; ++s) strides += read(stride(s)) == Range(number) ? 1 : 0;
   return strides;
 }
 
-// A uint4 is aligned to its size; in a packed record alignment plays no part.
+// A uint4 is aligned to its size; a packed record ignores alignment.
 struct Loose {
   alignas(16) std::uint32_t d[4];
   std::uint32_t r;
@@ -49,7 +49,7 @@ struct __attribute__((packed)) Packed {
   std::uint32_t r;
 };
 
-/// Reads of the components x, y, z, w, one by one, of records that are so many words long.
+/// Separate reads of the components x, y, z, w of records of `record_words` words.
 std::vector<Point> component_reads(unsigned record_words, double number) {
   return sweep(0, 3, 1, [=](unsigned c) {
     const auto component = words([=](unsigned t) { return record_words * t + c; });
@@ -57,7 +57,7 @@ std::vector<Point> component_reads(unsigned record_words, double number) {
   });
 }
 
-/// The index of the prefix sum at the step whose `threads` are active: the first (`ai`) or the second (`bi`).
+/// The first (`ai`) or the second (`bi`) index of the prefix sum, in the step with `threads` active threads.
 unsigned scan_index(unsigned threads, bool second, unsigned thread) {
   return length / (2 * threads) * (2 * thread + (second ? 2 : 1)) - 1;
 }
@@ -66,13 +66,14 @@ unsigned wavefronts(unsigned threads) {
   return (threads + architecture(evergreen).warp - 1) / architecture(evergreen).warp;
 }
 
-/// Conflicts of all wavefronts of a step; `place` says where an element is kept.
+/// Conflicts of all wavefronts of a step; `place` maps an element to its index.
 template <typename Place>
 unsigned scan_conflicts(unsigned threads, bool second, Place place) {
   unsigned sum = 0;
   for (unsigned first = 0; first < threads; first += architecture(evergreen).warp) {
     const auto element = words([=](unsigned t) { return place(scan_index(threads, second, first + t)); });
-    sum += banks::cost_of(evergreen, Operation::load, 4, first_lanes(std::min(threads - first, 64U)), element).conflicts;
+    sum +=
+        banks::cost_of(evergreen, Operation::load, 4, first_lanes(std::min(threads - first, 64U)), element).conflicts;
   }
   return sum;
 }
@@ -83,7 +84,7 @@ unsigned padded(unsigned x) {
   return x + x / 32;
 }
 
-/// A point for each of the nine steps, d = 256, 128 … 1.
+/// One point per step: d = 256, 128 … 1.
 template <typename PointAt>
 std::vector<Point> steps(PointAt point_at) {
   std::vector<Point> points;
@@ -91,7 +92,7 @@ std::vector<Point> steps(PointAt point_at) {
   return points;
 }
 
-/// By hand it is the same for both indices: threads of a half-wavefront are 512 / d words apart.
+/// Both indices have the same number by hand: threads of a half-wavefront are 512 / d words apart.
 std::vector<Point> unpadded_steps(bool second) {
   constexpr unsigned by_hand[]{0, 1, 3, 7, 15, 15, 14, 12, 8};  // d = 1, 2, 4 …
   return steps([=](unsigned d, const std::string& at) {
@@ -106,20 +107,21 @@ std::vector<Claim> formula() {
        .subject = "the HD 5870",
        .says = "32 banks, wavefronts of 64 threads",
        .verdict = Verdict::holds,
-       .points = {same("banks", 32, load_rule(evergreen, 4).banks.count), same("threads", 64, architecture(evergreen).warp)}},
+       .points = {same("banks", 32, load_rule(evergreen, 4).banks.count),
+                  same("threads", 64, architecture(evergreen).warp)}},
       {.key = "a4.even_strides",
-       .subject = "an even stride of words, 2 … 64",
+       .subject = "an even stride in words, 2 … 64",
        .says = "stride · 64 / 32 − 2 conflicts",
        .unit = "{} conflicts",
        .verdict = Verdict::fails,
        .points =
            sweep(2, 64, 2,
                  [](unsigned s) { return point(stride_is(s), s * 64.0 / 32 - 2, gcd_conflicts(s), read(stride(s))); }),
-       .why = "Right at powers of two up to 32. In general it is 2 · (gcd(stride, 32) − 1): what counts is the "
-              "largest power of two in the stride.",
+       .why = "The formula is right at powers of two up to 32. In general the number is 2 · (gcd(stride, 32) − 1): "
+              "only the largest power of two in the stride matters.",
        .listed = true},
       {.key = "a4.odd_strides",
-       .subject = "an odd stride of words, 1 … 63",
+       .subject = "an odd stride in words, 1 … 63",
        .says = "0 conflicts",
        .unit = "{} conflicts",
        .verdict = Verdict::holds,
@@ -142,21 +144,21 @@ std::vector<Claim> formula() {
        .unit = "{} conflicts",
        .verdict = Verdict::holds,
        .points = {same("", 14, read(stride(8)))},
-       .why = "One of the two lines may have been meant for stride 6, where the formula is wrong."},
+       .why = "We think that one of the two lines was meant for stride 6, where the formula is wrong."},
       {.key = "a4.stride10",
        .subject = "stride 10",
        .says = "18 conflicts",
        .unit = "{} conflicts",
        .verdict = Verdict::fails,
        .points = {point("", 18, 2, read(stride(10)))},
-       .why = "The largest power of two in 10 is 2, so it is no worse than stride 2."},
+       .why = "The largest power of two in 10 is 2, so stride 10 has as many conflicts as stride 2."},
       {.key = "a4.stride_missing",
-       .subject = "a stride that is missing in the text; by the formula it is 12",
+       .subject = "a stride that is missing in the text; by the formula, 12",
        .says = "22 conflicts",
        .verdict = Verdict::fails,
        .points = {point("conflicts at stride 12", 22, 6, read(stride(12))),
                   point("strides from 1 to 64 with 22 conflicts", at_least(1), 0, strides_with(22))},
-       .why = "The largest power of two in 12 is 4. Nor does another stride up to 64 have 22."},
+       .why = "The largest power of two in 12 is 4. No stride from 1 to 64 has 22 conflicts."},
   };
 }
 
@@ -184,8 +186,8 @@ std::vector<Claim> reduction() {
                                     beyond("component x (32 threads)", 6, 3, tree_step(32)),
                                     beyond("component x (16 threads)", 6, 1, tree_step(16)),
                                     beyond("component x (8 threads)", 6, 0, tree_step(8))},
-       .condition = "for each of four accesses of one word, of a full wavefront",
-       .why = "Compilers for this GPU often took vectors apart like this. The tree's last steps have fewer threads."},
+       .condition = "for each of four one-word accesses by a full wavefront",
+       .why = "Compilers for this GPU often split vectors like this. The last steps of the tree have fewer threads."},
       {.key = "a4.packed_size",
        .subject = "the packed record of `uint4` and `uint`",
        .says = "5 words",
@@ -198,7 +200,8 @@ std::vector<Claim> reduction() {
        .unit = "{} conflicts",
        .verdict = Verdict::holds,
        .points = component_reads(5, 0) + tree_of_packed,
-       .why = "Word by word, as it must be: a record of 20 bytes is aligned to 4 at best."},
+       .why =
+           "The kernel must access each word separately, because a record of 20 bytes is aligned to at most 4 bytes."},
       {.key = "a4.loose",
        .subject = "the same record, not packed",
        .says = "8 words",
@@ -207,8 +210,8 @@ std::vector<Claim> reduction() {
        .points = {same("", 8, sizeof(Loose) / 4.0)},
        .why = "`uint4` is aligned to 16 bytes."},
       {.key = "a4.loose_conflicts",
-       .subject = "reduction of records that are not packed",
-       .says = "stride 8, so 14 conflicts (implied)",
+       .subject = "reduction of unpacked records",
+       .says = "stride 8: 14 conflicts (implied)",
        .unit = "{} conflicts",
        .verdict = Verdict::holds,
        .points = component_reads(8, 14)},
@@ -219,7 +222,7 @@ std::vector<Claim> prefix_sum() {
   const auto store = [](unsigned (*place)(unsigned), unsigned offset) {
     return conflicts_of(Operation::store, 4, words([=](unsigned t) { return place(2 * t + offset); }));
   };
-  // The macro as printed, AVOID(x) (x + x/32), given the index e - 1: it pastes to e - 1 + e - 1/32.
+  // The macro as printed, AVOID(x) (x + x/32), expands e - 1 to e - 1 + e - 1/32.
   const auto as_printed = [](unsigned x) { return 2 * x + 1; };
   double all_threads = 0, all_wavefronts = 0;
   for (unsigned d = length / 2; d > 0; d /= 2) {
@@ -235,14 +238,14 @@ std::vector<Claim> prefix_sum() {
        .points = {point("`block[2 * tid]`", at_least(1), 2, store(unpadded, 0)),
                   point("`block[2 * tid + 1]`", at_least(1), 2, store(unpadded, 1))}},
       {.key = "a4.scan_store_padded",
-       .subject = "the same at `x + x / 32`",
-       .says = "conflicts avoided",
+       .subject = "the same with the padded index `x + x / 32`",
+       .says = "no conflicts",
        .unit = "{} conflicts",
        .verdict = Verdict::holds,
        .points = {same("x = 2 * tid", 0, store(padded, 0)), same("x = 2 * tid + 1", 0, store(padded, 1))}},
       {.key = "a4.scan_padded",
-       .subject = "the nine steps of the prefix sum of 512 elements at `x + x / 32`",
-       .says = "conflicts avoided",
+       .subject = "the nine steps of the prefix sum of 512 elements with the padded index `x + x / 32`",
+       .says = "no conflicts",
        .unit = "{} conflicts",
        .verdict = Verdict::holds_with_a_condition,
        .points = steps([](unsigned d, const std::string& at) {
@@ -252,29 +255,29 @@ std::vector<Claim> prefix_sum() {
                    return same("`bi` at " + at, 0, scan_conflicts(d, true, padded));
                  }) +
                  std::vector<Point>{
-                     beyond("`ai` at d = 256 by the macro as printed", 0, 24, scan_conflicts(256, false, as_printed)),
-                     beyond("`bi` at d = 256 by the macro as printed", 0, 24, scan_conflicts(256, true, as_printed))},
+                     beyond("`ai` at d = 256 with the macro as printed", 0, 24, scan_conflicts(256, false, as_printed)),
+                     beyond("`bi` at d = 256 with the macro as printed", 0, 24, scan_conflicts(256, true, as_printed))},
        .condition = "with parentheses around the macro's argument",
-       .why = "The macro as printed is right for the article's own `2 * tid`, but of `offset * (2 * tid + 1) - 1` its "
-              "division takes only the last term."},
+       .why = "The macro as printed is right for the article's own `2 * tid`. In `offset * (2 * tid + 1) - 1`, its "
+              "division applies only to the last term."},
       {.key = "a4.scan_unpadded",
        .subject = "the same steps without padding",
        .says = "conflicts (no number)",
        .unit = "{} conflicts",
        .verdict = Verdict::holds_with_a_condition,
        .points = unpadded_steps(false) + unpadded_steps(true),
-       .condition = "while a step has more than one thread",
+       .condition = "for steps with more than one thread",
        .why = "The table below has all steps."},
       {.key = "a4.scan_wavefronts",
        .subject = "wavefronts of each step",
-       .says = "4, 2, 1, and 1 for each smaller one",
+       .says = "4, 2, 1, and 1 for each smaller step",
        .unit = "{} wavefronts",
        .verdict = Verdict::holds,
        .points = steps([](unsigned d, const std::string& at) {
          return same(at, d == 256 ? 4 : d == 128 ? 2 : 1, wavefronts(d));
        })},
       {.key = "a4.scan_lanes",
-       .subject = "lanes in use at the steps of less than a wavefront",
+       .subject = "active lanes in the steps with less than one wavefront",
        .says = "50, 25, 12.5, 6.25, 3.125, 1.5625 %",
        .unit = "{} %",
        .verdict = Verdict::holds,
@@ -285,19 +288,19 @@ std::vector<Claim> prefix_sum() {
                   same("d = 2", 3.125, 100.0 * 2 / architecture(evergreen).warp),
                   same("d = 1", 1.5625, 100.0 * 1 / architecture(evergreen).warp)}},
       {.key = "a4.scan_total",
-       .subject = "all steps",
-       .says = "511 threads at work in 13 wavefronts",
+       .subject = "all steps together",
+       .says = "511 active threads in 13 wavefronts",
        .verdict = Verdict::holds,
        .points = {same("threads", 511, all_threads), same("wavefronts", 13, all_wavefronts)}},
       {.key = "a4.scan_efficiency",
-       .subject = "threads at work in a wavefront, over all steps",
+       .subject = "active threads per wavefront, over all steps",
        .says = "511 / 13 = 61.4",
        .verdict = Verdict::holds_with_a_condition,
        .points = {point("% of the lanes, 511 / (13 · 64)", 61.4, 61.4,
                         std::round(1000 * all_threads / all_wavefronts / architecture(evergreen).warp) / 10),
                   beyond("threads, 511 / 13", 61.4, 39.3, std::round(10 * all_threads / all_wavefronts) / 10)},
-       .condition = "as the percentage of the lanes",
-       .why = "The number is right, the division written down is short of the 64 lanes and the percent."},
+       .condition = "as a percentage of the lanes",
+       .why = "The number is right. The printed division lacks the 64 lanes and the percent sign."},
   };
 }
 
@@ -313,7 +316,7 @@ std::vector<Claim> claims_a4() {
 
 std::string scan_table() {
   std::string table =
-      "| d | threads | wavefronts | lanes in use | `ai` | `bi` | `ai`, padded | `bi`, padded |\n"
+      "| d | threads | wavefronts | active lanes | `ai` | `bi` | `ai`, padded | `bi`, padded |\n"
       "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
   for (unsigned d = length / 2; d > 0; d /= 2) {
     const unsigned waves = wavefronts(d);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The table of claims as a page.
+// Writes the table of claims as a Markdown page.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,7 +13,7 @@
 namespace bankwise::claims {
 namespace {
 
-constexpr std::size_t max_named = 5;  ///< points that a cell names one by one
+constexpr std::size_t max_named = 5;  ///< points that a cell lists by name
 constexpr std::size_t max_groups = 6;
 
 struct Article {
@@ -22,29 +22,50 @@ struct Article {
 };
 
 constexpr Article articles[]{
-    {"a1", "bank conflict",
-     "In Chinese, about compute capability 1.x. Held against `sm_13`, which serves a half-warp at a time: the unit is "
-     "*steps "
-     "per half-warp*, and 1 is free of conflicts.",
+    {"a1", "Bank conflict (compute capability 1.x)",
+     "In Chinese. We compare it with `sm_13`, which serves one half-warp at a time. The unit is *steps per half-warp*; "
+     "1 step is free of bank conflicts.",
      claims_a1},
-    {"a2", "Shared memory conflicts",
-     "Translated, about compute capabilities 1.x and 2.0. Held against `sm_13`, in *steps per half-warp*, and `sm_20`, "
-     "in *ways* of a whole warp, as NVIDIA's guide counts there; 1 is free of conflicts.",
+    {"a2", "Shared memory conflicts (compute capability 2.x)",
+     "A translation; it describes compute capabilities 1.x and 2.0. We compare it with `sm_13`, in *steps per "
+     "half-warp*, and with `sm_20`, in *ways* of a whole warp, the unit of NVIDIA's guide. 1 is free of bank "
+     "conflicts.",
      claims_a2},
-    {"a3", "CUDA bank conflict and vectorized access",
-     "In Chinese. It names no GPU; its cases were measured on an A100. Held against `sm_80` and `sm_90`, which agree "
-     "in "
-     "every number here. A *transaction* is what the model calls a pass, and NVIDIA's counters a wavefront; "
-     "*conflicts* "
-     "are passes beyond those that the access needs anyway. Where the article shows a picture, the index is that of "
-     "[the kernel it links to](https://github.com/NgCafai/gpu-programming-samples).",
+    {"a3", "Bank conflicts and vectorized memory access in CUDA",
+     "In Chinese. The article names no GPU; its cases were measured on an A100. We compare it with `sm_80` and "
+     "`sm_90`, which agree in every number here. A *transaction* is a pass of the model. *Conflicts* are passes beyond "
+     "those that the access needs without bank conflicts. Where the article shows a picture, the index comes from the "
+     "article's [kernels](https://github.com/NgCafai/gpu-programming-samples).",
      claims_a3},
-    {"a4", "fsword73's reduction and prefix sum on the Radeon HD 5870",
-     "Translated. Held against `hd5870`. *Conflicts* are of one instruction of a wavefront of 64 threads: passes "
-     "beyond those "
-     "that it needs anyway, which for words is one for each half-wavefront. A stride is in words.",
+    {"a4", "Bank conflicts in reduction and prefix sum (Radeon HD 5870)",
+     "A translation of an article by fsword73. We compare it with `hd5870`. *Conflicts* are those of one instruction "
+     "of a wavefront of 64 threads: passes beyond those that it needs without bank conflicts. A one-word access needs "
+     "one pass per half-wavefront. Strides are in words.",
      claims_a4},
 };
+
+/// Broken at blanks into lines of at most 120 bytes; each line after the first begins with `indent`.
+std::string wrapped(std::string_view text, std::string_view indent = "") {
+  constexpr std::size_t max_width = 120;
+  std::string lines;
+  std::size_t width = 0;  // of the current line
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t to = std::min(text.find(' ', from), text.size());
+    const std::string_view word = text.substr(from, to - from);
+    if (width > 0 && width + 1 + word.size() > max_width) {
+      lines += '\n';
+      lines += indent;
+      width = indent.size();
+    } else if (width > 0) {
+      lines += ' ';
+      ++width;
+    }
+    lines += word;
+    width += word.size();
+    from = to + 1;
+  }
+  return lines;
+}
 
 /// "stride 2, stride 6", or "i = 0 … i = 127 (128 of them)".
 std::string places(const std::vector<std::string>& named) {
@@ -54,18 +75,18 @@ std::string places(const std::vector<std::string>& named) {
   return fmt::format("{}", fmt::join(named, ", "));
 }
 
-/// "2 steps", "1 step", "bank 0", with the number between `mark`s.
+/// "2 steps", "1 step", "bank 0", with `mark` before and after the number.
 std::string with_unit(const std::string& pattern, Range range, std::string_view mark = "") {
   std::string text = pattern;
   const std::size_t place = text.find("{}");
   if (range == Range(1) && place == 0) {
-    const std::size_t end = std::min(text.find(' ', 3), text.size());  // of the word behind the number
+    const std::size_t end = std::min(text.find(' ', 3), text.size());  // of the word after the number
     if (text[end - 1] == 's') text.erase(end - 1, 1);
   }
   return text.replace(place, 2, fmt::format("{0}{1}{0}", mark, to_string(range)));
 }
 
-/// Points of the same number, in the order in which the first of each appears.
+/// Points of the same number, in the order of their first appearance.
 struct Group {
   Range number;
   std::vector<std::string> named;
@@ -90,7 +111,7 @@ std::vector<std::string> agreeing_texts(const Claim& claim, const std::vector<Po
     std::vector<std::string> named;
     named.reserve(points.size());
     for (const Point& point : points) named.push_back(point.at);
-    return {"the article's number for " + places(named)};
+    return {"same as the article for " + places(named)};
   }
   for (const Group& group : groups) {
     const std::string number = with_unit(claim.unit, group.number);
@@ -112,7 +133,7 @@ std::vector<std::string> differing_texts(const Claim& claim, const std::vector<P
   return texts;
 }
 
-/// Without a unit: "16 banks", each number with what it is of.
+/// Without a unit: "16 banks", each number with its own unit.
 std::vector<std::string> plain_texts(const std::vector<Point>& points) {
   std::vector<std::string> texts;
   texts.reserve(points.size());
@@ -131,7 +152,7 @@ std::string model_cell(const Claim& claim) {
   for (const Point& point : claim.points) (agrees(point) ? agreeing : differing).push_back(point);
   std::vector<std::string> texts = agreeing_texts(claim, agreeing);
   for (std::string& text : differing_texts(claim, differing)) texts.push_back(std::move(text));
-  return fmt::format("{}{}", fmt::join(texts, "; "), claim.listed ? " (all below)" : "");
+  return fmt::format("{}{}", fmt::join(texts, "; "), claim.listed ? " (full list below)" : "");
 }
 
 std::string verdict_cell(const Claim& claim) {
@@ -157,8 +178,8 @@ std::string listing(const Claim& claim) {
     groups[point.model.least][agrees(point) ? 0 : 1].push_back(at);
   }
   std::string table = fmt::format(
-      "\nPoint by point, {}:\n\n| the model | the article has the same at | the article has another number, in "
-      "parentheses, at |\n| ---: | --- | --- |\n",
+      "\nAll points of \"{}\":\n\n| the model | the article has the same number at | the article has a different "
+      "number (in parentheses) at |\n| ---: | --- | --- |\n",
       claim.subject);
   for (const auto& [number, group] : groups) {
     table += fmt::format("| {} | {} | {} |\n", with_unit(claim.unit, number), fmt::join(group[0], ", "),
@@ -170,14 +191,14 @@ std::string listing(const Claim& claim) {
 std::string section(const Article& article) {
   const std::vector<Claim> claims = article.claims();
   std::string text =
-      fmt::format("\n## {}: {}\n\n{}\n\n{}", article.key, article.title, article.about, claim_table(claims));
+      fmt::format("\n## {}: {}\n\n{}\n\n{}", article.key, article.title, wrapped(article.about), claim_table(claims));
   for (const Claim& claim : claims) {
     if (claim.listed) text += listing(claim);
   }
   if (article.key == "a4") {
     text +=
-        "\nThe prefix sum of 512 elements, step by step: conflicts of the read of each index, all wavefronts together, "
-        "without padding and with it:\n\n" +
+        "\nPrefix sum of 512 elements: conflicts of the loads at the indices `ai` and `bi`, per step, over all "
+        "wavefronts:\n\n" +
         scan_table();
   }
   return text;
@@ -185,15 +206,18 @@ std::string section(const Article& article) {
 
 std::string summary(const std::vector<Claim>& claims) {
   const auto count = [&](Verdict verdict) { return std::ranges::count(claims, verdict, &Claim::verdict); };
-  std::string text = fmt::format(
-      "Of {} claims, {} hold, {} hold with a condition that the article leaves out, {} fail, and {} are not for a bank "
-      "model to check. These fail:\n\n",
-      claims.size(), count(Verdict::holds), count(Verdict::holds_with_a_condition), count(Verdict::fails),
-      count(Verdict::not_checkable));
+  std::string text =
+      wrapped(fmt::format("Of {} claims, {} hold, {} hold only under a condition that the article does not state, {} "
+                          "fail, and {} cannot be checked with a bank model. These claims fail:",
+                          claims.size(), count(Verdict::holds), count(Verdict::holds_with_a_condition),
+                          count(Verdict::fails), count(Verdict::not_checkable))) +
+      "\n\n";
   for (const Claim& claim : claims) {
     if (claim.verdict != Verdict::fails) continue;
-    text += fmt::format("- **{}**, {}: {}. The model: {}. {}\n", claim.key.substr(0, 2), claim.subject, claim.says,
-                        model_cell(claim), claim.why);
+    text += wrapped(fmt::format("- **{}**, {}. The article: {}. The model: {}. {}", claim.key.substr(0, 2),
+                                claim.subject, claim.says, model_cell(claim), claim.why),
+                    "  ") +
+            '\n';
   }
   return text;
 }
@@ -202,18 +226,19 @@ std::string summary(const std::vector<Claim>& claims) {
 
 std::string page() {
   std::string text = R"(<!-- Written by write_claims, from tests/docs/claims; a test compares. Do not edit. -->
-# What four articles say, and what the model says
+# Claims of four articles about bank conflicts, checked with the bank model
 
-This project began with four articles about bank conflicts. Here is every number that they state, in our words, beside the
-number that the [bank model](../common/bankwise/banks/architectures.cpp) computes for the same access, or plain arithmetic where no access
-is meant. A program computes them and writes this page; a test compares each with what we reckoned by hand, and asserts that the
-verdict follows.
+This project began with four articles about bank conflicts. This page lists every number that they state, in our words,
+next to the number that the [bank model](../common/bankwise/banks/architectures.cpp) computes for the same access. For
+claims about something else, plain arithmetic gives the number. A program computes all numbers and writes this page. A
+test compares each of them with a number that we computed by hand, and asserts that the verdict follows.
 
 )";
   text += summary(all_claims());
   text += R"(
-How to read a row: the model's number in bold is one that the article does not have. *Holds* alone says that all numbers are the
-same; *holds if …* or the like names a condition under which they are, and the bold numbers are from beyond it. `tid` is the thread.
+A number of the model is bold if the article has a different one. *Holds* alone means that all numbers are the same.
+*Holds* with a condition means that they are the same under this condition; the bold numbers are then from cases that do
+not meet it. `tid` is the thread index.
 )";
   for (const Article& article : articles) text += section(article);
   return text;

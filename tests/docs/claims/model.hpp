@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Questions to the bank model, as the table of claims asks them.
+// Queries to the bank model for the table of claims.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ using banks::Cost;
 using banks::first_lanes;
 using banks::Operation;
 
-/// The byte of a thread from the index of what it reads, `size` bytes each.
+/// The byte address of each thread, from the index of its item of `size` bytes.
 template <typename IndexOf>
 ByteOf items(unsigned size, IndexOf index_of) {
   return [=](unsigned thread) { return std::uint32_t(size * index_of(thread)); };
@@ -51,7 +51,7 @@ inline Range conflicts(const Cost& cost) {
   return {double(cost.conflicts), double(cost.conflicts_max)};
 }
 
-/// The bank of a byte: the only one where it meets a far away word of the same bank.
+/// The bank of a byte: the only bank in which it conflicts with a distant word.
 inline unsigned bank_of(std::string_view name, std::uint32_t byte) {
   constexpr std::uint32_t far = 1U << 16;
   std::optional<unsigned> bank;
@@ -66,7 +66,7 @@ inline unsigned bank_of(std::string_view name, std::uint32_t byte) {
   return *bank;
 }
 
-/// Threads of the first `threads` whose bank is that of thread 0.
+/// The number of threads, among the first `threads`, that share the bank of thread 0.
 inline double in_one_bank(std::string_view name, unsigned threads, const ByteOf& byte_of) {
   unsigned count = 0;
   for (unsigned t = 0; t < threads; ++t) count += bank_of(name, byte_of(t)) == bank_of(name, byte_of(0)) ? 1 : 0;

@@ -21,7 +21,7 @@ Claim claim_named(const std::string& key) {
   return *found;
 }
 
-/// What the check says of a claim after a change.
+/// The result of the check after a change to a claim.
 std::string changed(const std::string& key, const std::function<void(Claim&)>& change) {
   Claim claim = claim_named(key);
   change(claim);
@@ -39,7 +39,7 @@ std::string text_of(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("claims: the model's numbers are those by hand, and each verdict follows from them") {
+TEST_CASE("claims: the model agrees with the numbers by hand, and each verdict follows from them") {
   std::set<std::string> keys;
   for (const Claim& claim : all_claims()) {
     INFO(claim.key);
@@ -49,8 +49,8 @@ TEST_CASE("claims: the model's numbers are those by hand, and each verdict follo
   CHECK(keys.size() > 60);
 }
 
-TEST_CASE("claims: a falsified one is noticed") {
-  // The article's number, the model's, and the verdict, each wrong on its own.
+TEST_CASE("claims: the check detects a falsified claim") {
+  // One wrong value each: the article's number, the model's number, the verdict.
   CHECK(changed("a1.stride4", [](Claim& claim) { claim.points[0].article = 3; }) != "");
   CHECK(changed("a1.stride4", [](Claim& claim) { claim.points[0].model = 3; }) != "");
   CHECK(changed("a1.stride4", [](Claim& claim) { claim.verdict = Verdict::fails; }) != "");
@@ -60,19 +60,19 @@ TEST_CASE("claims: a falsified one is noticed") {
   CHECK(changed("a4.stride10", [](Claim& claim) { claim.points[0].article = 2; }) != "");
   CHECK(changed("a4.stride10", [](Claim& claim) { claim.points[0].by_hand = 18; }) != "");
   CHECK(changed("a4.stride10", [](Claim& claim) { claim.why.clear(); }) != "");
-  // A model that is wrong just as the article is.
+  // A model with the same wrong number as the article.
   CHECK(changed("a4.stride10", [](Claim& claim) { claim.points[0].model = 18; }) != "");
-  // A condition that does not separate the two.
+  // A condition that does not separate equal numbers from different ones.
   CHECK(changed("a2.stride", [](Claim& claim) { claim.points[0].met = true; }) != "");
   CHECK(changed("a2.stride", [](Claim& claim) { claim.points[1].met = false; }) != "");
   CHECK(changed("a2.stride", [](Claim& claim) { claim.condition.clear(); }) != "");
   CHECK(changed("a2.speed", [](Claim& claim) { claim.why.clear(); }) != "");
 }
 
-TEST_CASE("claims: a range contains what it should") {
+TEST_CASE("claims: ranges compare as intervals") {
   CHECK(agrees(point("", at_least(2), 16, 16)));
   CHECK(agrees(point("", {1, 2}, 2, 2)));
-  CHECK_FALSE(agrees(point("", 1, {1, 2}, {1, 2})));  // the hardware may choose what the article rules out
+  CHECK_FALSE(agrees(point("", 1, {1, 2}, {1, 2})));  // the hardware may choose a number that the article excludes
   CHECK_FALSE(agrees(point("", at_least(2), 1, 1)));
   CHECK(to_string(Range(61.418)) == "61.418");
   CHECK(to_string(Range(1, 2)) == "1 to 2");
@@ -82,7 +82,7 @@ TEST_CASE("claims: a range contains what it should") {
 TEST_CASE("claims: docs/claims.md is what write_claims prints") {
   const bool same_text = text_of(SOURCE_DIRECTORY "/docs/claims.md") == page();
   INFO(
-      "To write it anew: cmake --build --preset default --target write_claims && "
+      "To write it again: cmake --build --preset default --target write_claims && "
       "build/default/tests/claims/write_claims > docs/claims.md");
   CHECK(same_text);
 }
