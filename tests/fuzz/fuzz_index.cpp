@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A byte each for architecture, operation, width and mask; the rest is the expression.
+// One byte each for architecture, operation, width and mask; the rest is the expression.
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
@@ -12,7 +12,7 @@ using namespace bankwise;
 
 namespace {
 
-/// A warp for 0, else the bits of the byte spread over all lanes: 0xff asks for all 64.
+/// The mask: a warp for 0, otherwise the bits of the byte spread over all lanes; 0xff selects all 64.
 std::uint64_t mask_of(const banks::Architecture& architecture, unsigned byte) {
   if (byte == 0) return ~std::uint64_t{0} >> (banks::max_lanes - architecture.warp);
   return byte * std::uint64_t{0x0101010101010101} & (byte == 0xff ? ~std::uint64_t{0} : 0xffffffff);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The input is a file. It is a trace or none, which is said in a sentence with a line; a trace is written, read and
-// written again as the same, and is reported on every architecture that its warps allow.
+// The input is a file. Either it is rejected with an error message that has a line number, or it is a trace: then it is
+// written, read and written again with the same result, and reported on every architecture that supports its warps.
 #include <sstream>
 #include <stdexcept>
 
@@ -13,7 +13,7 @@ using namespace bankwise;
 
 namespace {
 
-/// As much as a test has time for.
+/// Whether the kernel is small enough for the time of one run.
 bool is_small(const trace::KernelTrace& kernel) {
   return kernel.levels <= 1000 && kernel.patterns.size() <= 100;
 }
