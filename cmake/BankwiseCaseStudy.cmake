@@ -1,4 +1,5 @@
-# Builds programs from kernel files. Installed with the package: projects that use bankwise build their case studies with it.
+# Builds programs from kernel files. Installed with the package: projects that use bankwise build their case studies
+# with it.
 
 if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25.1 does not know this option of nvcc 12 and newer
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
@@ -6,13 +7,13 @@ endif()
 
 # bankwise_kernels(<target> NAME <name> PREFIX <prefix> [LIBRARY_NEEDS <targets>] [DIRECTORY <dir>] [TOGETHER])
 #
-# Adds every .cl and .cuh of the directory (by default the current one) to <target> as the gpu::KernelSet <name>_kernels:
-# OpenCL sources as bytes, CUDA kernels compiled. If CUDA and the targets of LIBRARY_NEEDS exist, library.cu is compiled
-# too and becomes the set's library.
+# Adds every .cl and .cuh of the directory (by default the current one) to <target> as the gpu::KernelSet
+# <name>_kernels: OpenCL sources as bytes, CUDA kernels compiled. If CUDA and the targets of LIBRARY_NEEDS exist,
+# library.cu is compiled too and becomes the set's library.
 #
-# Each .cuh is compiled in a separate source, so that several files may define constants and helper functions of the same
-# name. TOGETHER includes all of them in one source, which nvcc compiles several times faster; then no two files may
-# define the same name (nvcc's error: "... has already been declared").
+# Each .cuh is compiled in a separate source, so that several files may define constants and helper functions of the
+# same name. TOGETHER includes all of them in one source, which nvcc compiles several times faster; then no two files
+# may define the same name (nvcc's error: "... has already been declared").
 #
 # If BANKWISE_CUDA_REPEATED is OFF, the repeated form of the kernels, which --scope block runs, is not built.
 function(bankwise_kernels target)
@@ -94,9 +95,10 @@ endfunction()
 
 # bankwise_case_study(<name> PREFIX <prefix> [LIBRARY_NEEDS <targets>] [DIRECTORY <dir>] [TOGETHER] [INSTALL])
 #
-# Builds the program <name> from the directory <name>: <name>.hpp and <name>.cpp define bankwise::<name>::case_study(), and
-# the kernels are in the same directory. The main program is the directory's main.cpp, or bankwise::run() by default. Also
-# builds the library <name>_case from every other .cpp of the directory, for tests. TOGETHER as in bankwise_kernels().
+# Builds the program <name> from the directory <name>: <name>.hpp and <name>.cpp define bankwise::<name>::case_study(),
+# and the kernels are in the same directory. The main program is the directory's main.cpp, or bankwise::run() by
+# default. Also builds the library <name>_case from every other .cpp of the directory, for tests. TOGETHER as in
+# bankwise_kernels().
 function(bankwise_case_study name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TOGETHER;INSTALL" "PREFIX;DIRECTORY" "LIBRARY_NEEDS")
   if(NOT arg_DIRECTORY)

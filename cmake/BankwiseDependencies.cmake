@@ -1,5 +1,5 @@
-# Finds the dependencies; downloads nothing. A missing required dependency ends the configuration. A missing optional one
-# disables its part, and bankwise_summary() prints the reason, one line per part.
+# Finds the dependencies; downloads nothing. A missing required dependency ends the configuration. A missing optional
+# one disables its part, and bankwise_summary() prints the reason, one line per part.
 
 find_package(fmt REQUIRED)
 find_package(CLI11 REQUIRED)
@@ -57,8 +57,8 @@ if(BANKWISE_HAVE_CUDA)
   endif()
 endif()
 
-# Hardware counters use CUPTI's range profiler, available since CUDA 12.6. Only its headers are needed here: the library is
-# loaded at run time.
+# Hardware counters use CUPTI's range profiler, available since CUDA 12.6. Only its headers are needed here: the library
+# is loaded at run time.
 set(BANKWISE_HAVE_CUPTI OFF)
 set(why_counters "off: no CUDA")
 if(BANKWISE_HAVE_CUDA)

@@ -1,7 +1,8 @@
-# Compiles CUDA kernels for the CPU. Installed with the package: projects that use bankwise test their own kernels with it.
+# Compiles CUDA kernels for the CPU. Installed with the package: projects that use bankwise test their own kernels with
+# it.
 
-# The options with which g++ instruments kernels for the emulator (common/bankwise/emulator/hooks.cpp): one access in the
-# source stays one instruction, basic blocks keep their order, and g++ adds no branch that a GPU would not have.
+# The options with which g++ instruments kernels for the emulator (common/bankwise/emulator/hooks.cpp): one access in
+# the source stays one instruction, basic blocks keep their order, and g++ adds no branch that a GPU would not have.
 set(BANKWISE_EMULATE_OPTIONS -O1 -g -gno-split-dwarf -finline -fno-tree-sra -fno-tree-sink -fno-thread-jumps
     -fno-jump-tables -fno-reorder-blocks -fno-semantic-interposition -fno-math-errno -ffp-contract=off
     -fno-extern-tls-init -fdata-sections -fno-lto -fsanitize=thread -fsanitize-coverage=trace-pc -Wno-unknown-pragmas
@@ -10,8 +11,8 @@ set(BANKWISE_EMULATE_OPTIONS -O1 -g -gno-split-dwarf -finline -fno-tree-sra -fno
 # bankwise_emulate(<target> <source>...)
 #
 # Compiles the given sources of an executable, those that #include kernels, for bankwise::emulate(), and links the
-# emulator. The other sources of the target are compiled as usual. The target may also be a static or an object library if
-# no kernel has an `extern __shared__` array.
+# emulator. The other sources of the target are compiled as usual. The target may also be a static or an object library
+# if no kernel has an `extern __shared__` array.
 function(bankwise_emulate target)
   if(NOT BANKWISE_HAVE_EMULATOR)
     message(FATAL_ERROR "bankwise_emulate(${target}): this bankwise was built without the emulator: ${why_emulator}")
@@ -31,7 +32,8 @@ function(bankwise_emulate target)
     return()
   endif()
   set_property(TARGET ${target} APPEND PROPERTY BANKWISE_EMULATED ${ARGN})  # collected over all calls
-  # `extern __shared__` arrays are declared but not defined: the definitions are generated from the objects' undefined symbols.
+  # `extern __shared__` arrays are declared but not defined: the definitions are generated from the objects' undefined
+  # symbols.
   set(dynamic ${CMAKE_CURRENT_BINARY_DIR}/${target}_dynamic_shared)
   add_custom_command(TARGET ${target} PRE_LINK VERBATIM
     COMMAND ${CMAKE_COMMAND} -D READELF=${CMAKE_READELF} -D CXX=${CMAKE_CXX_COMPILER} -D OUTPUT=${dynamic}
@@ -51,8 +53,8 @@ endfunction()
 # bankwise_emulated_kernels(<target> NAME <name> PREFIX <prefix> DIRECTORY <dir> [TOGETHER])
 #
 # Adds every .cuh of the directory to <target> as the emulator::KernelSet <name>_emulated. A kernel file with a line
-# "// Not emulated: <reason>" is only listed with its reason, and so is every kernel if there is no emulator. TOGETHER as
-# in bankwise_kernels().
+# "// Not emulated: <reason>" is only listed with its reason, and so is every kernel if there is no emulator. TOGETHER
+# as in bankwise_kernels().
 function(bankwise_emulated_kernels target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TOGETHER" "NAME;PREFIX;DIRECTORY" "")
   file(GLOB kernels CONFIGURE_DEPENDS ${arg_DIRECTORY}/*.cuh)

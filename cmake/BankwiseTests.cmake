@@ -1,4 +1,5 @@
-# bankwise_tests(<room> SOURCES <file>... [LINKS <target>...] [EMULATED <file>...] [LABEL <label>] [PREFIX <prefix>] [TIMEOUT <s>])
+# bankwise_tests(<room> SOURCES <file>... [LINKS <target>...] [EMULATED <file>...] [LABEL <label>] [PREFIX <prefix>]
+# [TIMEOUT <s>])
 #
 # Builds <room>_tests, a program of Catch2 tests; each is a CTest test named "<prefix>.<test>". PREFIX is the room by
 # default, LABEL is host. EMULATED are the sources that contain kernels for bankwise::emulate().

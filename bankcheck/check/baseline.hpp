@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The baseline: a CSV file with the allowed conflicts, to keep in the repository next to the sources. Sorted, one line per
-// kernel and architecture.
+// The baseline: a CSV file with the allowed conflicts, to keep in the repository next to the sources. Sorted, one line
+// per kernel and architecture.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +40,8 @@ Verdict compare(const Baseline& now, std::uint64_t most);
 /// `all_kernels`, the remarks list the kernels of the baseline that did not run.
 Verdict compare(const Baseline& now, const Baseline& allowed, const std::string& path, bool all_kernels);
 
-/// `old` with the rows of `now` added or replaced. Rows of kernels that did not run are kept unless `all_kernels`; rows of
-/// other architectures are always kept.
+/// `old` with the rows of `now` added or replaced. Rows of kernels that did not run are kept unless `all_kernels`; rows
+/// of other architectures are always kept.
 Baseline updated(const Baseline& old, const Baseline& now, bool all_kernels);
 
 }  // namespace bankwise::opencl

@@ -32,8 +32,8 @@ std::string size_text(const std::array<std::uint64_t, 3>& size) {
   return text;
 }
 
-/// The row of a report for the same place, array, operation and width. All architectures have the same rows, because the
-/// accesses are the same.
+/// The row of a report for the same place, array, operation and width. All architectures have the same rows, because
+/// the accesses are the same.
 const trace::LineReport* same_line(const trace::Report& report, const trace::LineReport& wanted) {
   const auto found = std::find_if(report.lines.begin(), report.lines.end(), [&](const trace::LineReport& line) {
     return line.site == wanted.site && line.array == wanted.array && line.operation == wanted.operation &&

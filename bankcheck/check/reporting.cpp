@@ -148,7 +148,7 @@ void Reporting::write_sarif(const RunReport& report) const {
   }
   sarif_.write(to_sarif(report.kernels, exceeded));
   if (const auto lines = lines_without_file(report.kernels); lines > 0) {
-    tell(fmt::format("--sarif leaves out {} line{} with conflicts: no file below {} has them; see --sources", lines,
+    tell(fmt::format("--sarif omits {} line{} with conflicts that are in no file below {}; see --sources", lines,
                      lines == 1 ? "" : "s", options_.sources));
   }
 }

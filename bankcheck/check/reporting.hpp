@@ -41,10 +41,10 @@ class Reporting {
   /// The architectures of --arch without duplicates.
   const std::vector<const banks::Architecture*>& architectures() const { return architectures_; }
 
-  /// Prints the report and writes the requested outputs. `incomplete` lists why kernels may have done more than the trace
-  /// contains. Returns exit_ok, or exit_wrong if a limit is exceeded or cannot be checked against an incomplete trace.
-  /// Errors: UsageError for architectures and kernels that the trace lacks, std::runtime_error for an output that cannot
-  /// be written.
+  /// Prints the report and writes the requested outputs. `incomplete` lists why kernels may have done more than the
+  /// trace contains. Returns exit_ok, or exit_wrong if a limit is exceeded or cannot be checked against an incomplete
+  /// trace. Errors: UsageError for architectures and kernels that the trace lacks, std::runtime_error for an output
+  /// that cannot be written.
   int finish(const trace::Trace& trace, std::vector<std::string> incomplete);
 
   /// Prints the report of a run that failed, up to the failure, and writes no outputs.

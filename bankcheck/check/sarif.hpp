@@ -9,8 +9,8 @@
 
 namespace bankwise::opencl {
 
-/// The lines with conflicts as SARIF 2.1.0, for code review tools. Lines of kernels in `exceeded` are errors, others are
-/// warnings. Lines without a known file are omitted, because those tools reject results without a location.
+/// The lines with conflicts as SARIF 2.1.0, for code review tools. Lines of kernels in `exceeded` are errors, others
+/// are warnings. Lines without a known file are omitted, because those tools reject results without a location.
 std::string to_sarif(const std::vector<KernelReport>& kernels, const std::set<std::string>& exceeded);
 
 /// The number of lines with conflicts that to_sarif() omits.

@@ -10,7 +10,8 @@ namespace bankwise::opencl {
 /// Oclgrind's file name for the source of a program, which OpenCL does not name.
 inline constexpr std::string_view nameless_source = "input.cl";
 
-/// The text of an OpenCL program, with its lines numbered as the compiler numbers them: `#line` sets number and file name.
+/// The text of an OpenCL program, with its lines numbered as the compiler numbers them: `#line` sets number and file
+/// name.
 class SourceText {
  public:
   explicit SourceText(std::string_view text);
@@ -22,8 +23,8 @@ class SourceText {
   };
   const std::vector<Line>& lines() const { return lines_; }
 
-  /// The line at a place that the compiler reported; `file` may be preceded by a directory. Null if there is no such line,
-  /// for instance because it is in an included file.
+  /// The line at a place that the compiler reported; `file` may be preceded by a directory. Null if there is no such
+  /// line, for instance because it is in an included file.
   const Line* find(std::string_view file, unsigned number) const;
 
  private:

@@ -20,9 +20,8 @@ struct CheckOptions {
 /// the checked program as bankcheck's.
 CLI::App* declare_check(CLI::App& app, CheckOptions& options);
 
-/// Runs `bankcheck opencl`. Returns exit_ok, exit_wrong if a limit is exceeded, or exit_device if the program or Oclgrind
-/// failed.
-/// Errors: UsageError, std::runtime_error.
+/// Runs `bankcheck opencl`. Returns exit_ok, exit_wrong if a limit is exceeded, or exit_device if the program or
+/// Oclgrind failed. Errors: UsageError, std::runtime_error.
 int check(const CheckOptions& options);
 
 }  // namespace bankwise::opencl

@@ -104,8 +104,8 @@ void check_program(const std::string& name) {
                                                                 : last_error()));
 }
 
-/// Registers Oclgrind as an OpenCL driver for programs that load the ICD loader at run time. Oclgrind preloads itself into
-/// programs that are linked with OpenCL.
+/// Registers Oclgrind as an OpenCL driver for programs that load the ICD loader at run time. Oclgrind preloads itself
+/// into programs that are linked with OpenCL.
 void register_icd(const fs::path& oclgrind, const TemporaryFolder& folder) {
   const fs::path driver = fs::canonical(oclgrind).parent_path() / ".." / "lib" / "oclgrind" / "liboclgrind-rt-icd.so";
   if (!fs::exists(driver)) return;
@@ -123,8 +123,8 @@ std::string line_behind(const std::string& text, std::size_t at, unsigned lines)
   return text.substr(at, text.find('\n', at) - at);
 }
 
-/// Forwards signals that would end bankcheck to the child, so that bankcheck can report and clean up. The child receives
-/// Ctrl-C and SIGPIPE directly.
+/// Forwards signals that would end bankcheck to the child, so that bankcheck can report and clean up. The child
+/// receives Ctrl-C and SIGPIPE directly.
 class SignalsToChild {
  public:
   static constexpr std::array signals{SIGINT, SIGTERM, SIGHUP, SIGPIPE};
@@ -153,7 +153,8 @@ class SignalsToChild {
   std::vector<void (*)(int)> before_;
 };
 
-/// Restores the default action of SIGCHLD: if the parent process ignores it, the system keeps no exit code of our child.
+/// Restores the default action of SIGCHLD: if the parent process ignores it, the system keeps no exit code of our
+/// child.
 class KeepsExitCodes {
  public:
   KeepsExitCodes() : before_(std::signal(SIGCHLD, SIG_DFL)) {}
@@ -236,8 +237,8 @@ Ended start_and_wait(const std::vector<std::string>& command, bool own_stdout) {
   return ended;
 }
 
-/// The reason why Oclgrind could not run a kernel. Its output has a file and line of Oclgrind's sources, then the reason,
-/// and sometimes the operation ("When ...").
+/// The reason why Oclgrind could not run a kernel. Its output has a file and line of Oclgrind's sources, then the
+/// reason, and sometimes the operation ("When ...").
 std::optional<std::string> fatal_error(const std::string& text) {
   const auto at = text.find("OCLGRIND FATAL ERROR");
   if (at == std::string::npos) return std::nullopt;

@@ -29,8 +29,8 @@ std::string cell_in(const std::vector<unsigned>& lanes, bool collides, bool colo
   return fmt::format("\033[{}m{}\033[0m", marked ? "1;31" : "2", inside);
 }
 
-/// The banks [first, first + across) of a lane group: a line with their numbers, and one line per pass until all of them
-/// are idle.
+/// The banks [first, first + across) of a lane group: a line with their numbers, and one line per pass until all of
+/// them are idle.
 std::string band(const LaneGroupPicture& lane_group, unsigned first, unsigned across, bool colour, unsigned max_turns) {
   const auto idle = [&](const auto& turn) {
     return std::all_of(turn.begin() + first, turn.begin() + first + across, [](auto& lanes) { return lanes.empty(); });

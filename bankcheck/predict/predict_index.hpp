@@ -24,8 +24,8 @@ struct Prediction {
 };
 
 /// The cost of one access in which each lane of `mask` accesses the element `index`, an IndexExpression in elements of
-/// `width` bytes. Errors: UsageError for an invalid expression, for an address past 4 GiB, and for an operation, a width
-/// or a lane that the architecture lacks.
+/// `width` bytes. Errors: UsageError for an invalid expression, for an address past 4 GiB, and for an operation, a
+/// width or a lane that the architecture lacks.
 Prediction predict_index(const banks::Architecture& architecture, banks::Operation operation, unsigned width,
                          std::uint64_t mask, const std::string& index);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The first byte selects the architecture, and whether a header (of 32 or 64 lanes) is prepended; the rest is the CSV. Both
-// output formats are written, and must agree.
+// The first byte selects the architecture, and whether a header (of 32 or 64 lanes) is prepended; the rest is the CSV.
+// Both output formats are written, and must agree.
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -57,7 +57,7 @@ void check_json(const std::string& out, std::size_t rows, const std::optional<Ba
                   "the worst case is not below the best case");
   }
   fuzz::require(json.contains("error") == bad.has_value(), "a bad row is in the output", out);
-  if (bad) fuzz::require(json["error"]["line"] == bad->line, "the error names its line", out);
+  if (bad) fuzz::require(json["error"]["line"] == bad->line, "the error has its line number", out);
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto same = predict_csv(architecture, twice, json, Format::json);
   fuzz::require(bad.has_value() == same.has_value(), "both formats end the same way");
   if (bad) {
-    fuzz::require(bad->line == same->line && bad->sentence == same->sentence, "both formats say the same");
+    fuzz::require(bad->line == same->line && bad->sentence == same->sentence, "both formats report the same");
     fuzz::require(fuzz::is_sentence(bad->sentence), "one sentence", bad->sentence);
   }
   const std::size_t rows = rows_before(text, bad ? bad->line : UINT64_MAX);

@@ -39,8 +39,8 @@ std::size_t replay(const Target& target, const fs::path& directory) {
   for (const auto& entry : fs::directory_iterator(directory)) {
     std::ifstream file(entry.path(), std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-    std::fprintf(stderr, "\r%s",
-                 entry.path().c_str());  // if the program crashes, the last name printed is that of the cause
+    // If the program crashes, the last printed name is that of the cause.
+    std::fprintf(stderr, "\r%s", entry.path().c_str());
     target.run(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
     ++files;
   }

@@ -16,8 +16,8 @@
 
 namespace bankwise::opencl {
 
-/// Distance of the arrays in the model's shared memory: each begins at bank 0 on every architecture. A device places them
-/// elsewhere. That makes no difference for an access within one array, because a shift only rotates the banks.
+/// Distance of the arrays in the model's shared memory: each begins at bank 0 on every architecture. A device places
+/// them elsewhere. That makes no difference for an access within one array, because a shift only rotates the banks.
 inline constexpr std::uint32_t array_stride = 1 << 16;
 
 struct LocalArray {
@@ -35,9 +35,9 @@ struct LaneAccess {
   std::uint32_t offset = 0;
 };
 
-/// Records the work-groups of a launch one after another. Lanes are numbered x fastest. Between two barriers a lane runs
-/// to its end before the next lane starts, and the recorder keeps the accesses of 64 lanes at a time. For use by one
-/// thread.
+/// Records the work-groups of a launch one after another. Lanes are numbered x fastest. Between two barriers a lane
+/// runs to its end before the next lane starts, and the recorder keeps the accesses of 64 lanes at a time. For use by
+/// one thread.
 class GroupRecorder {
  public:
   /// Limit for the accesses of 64 lanes that all threads together keep between two barriers: about 600 bytes each.
@@ -57,7 +57,8 @@ class GroupRecorder {
   /// The group has ended.
   void end();
 
-  /// The trace of the recorded work-groups, without the kernel's name and shape. The recorder cannot be used afterwards.
+  /// The trace of the recorded work-groups, without the kernel's name and shape. The recorder cannot be used
+  /// afterwards.
   trace::KernelTrace take() { return builder_.take(); }
 
  private:

@@ -41,8 +41,8 @@ class Paths {
   std::uint64_t epoch_ = 1;
 };
 
-/// The active calls of a lane, and in each call the active loops with their iterations. Lanes at the same instruction with
-/// the same path execute it together on a GPU, because a GPU reconverges them after each branch and each loop.
+/// The active calls of a lane, and in each call the active loops with their iterations. Lanes at the same instruction
+/// with the same path execute it together on a GPU, because a GPU reconverges them after each branch and each loop.
 class LanePath {
  public:
   void enter_call(const void* call) {

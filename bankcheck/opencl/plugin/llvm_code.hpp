@@ -8,8 +8,8 @@
 
 namespace bankwise::opencl {
 
-/// Information from LLVM's representation of a kernel. Blocks and instructions are passed as pointers to LLVM's objects,
-/// which are valid while the kernel runs. For use by one thread.
+/// Information from LLVM's representation of a kernel. Blocks and instructions are passed as pointers to LLVM's
+/// objects, which are valid while the kernel runs. For use by one thread.
 class LlvmCode {
  public:
   enum class Step { straight, jump, call, ret };

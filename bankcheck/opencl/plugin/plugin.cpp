@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The Oclgrind plugin of `bankcheck opencl`: follows the work-items of every kernel, and appends their accesses to local
-// memory to the trace that bankcheck reads (docs/trace_format.md).
+// The Oclgrind plugin of `bankcheck opencl`: follows the work-items of every kernel, and appends their accesses to
+// local memory to the trace that bankcheck reads (docs/trace_format.md).
 //
 // Oclgrind loads the plugin into each context and may call it from several threads; each work-group runs on one thread.
 // Environment variables configure the plugin:
@@ -37,8 +37,8 @@
 namespace bankwise::opencl {
 namespace {
 
-/// Appends immediately, because a program may end at any moment, and with O_APPEND, because other processes may append to
-/// the same file.
+/// Appends immediately, because a program may end at any moment, and with O_APPEND, because other processes may append
+/// to the same file.
 void append(const std::string& line) {
   const char* path = std::getenv("BANKWISE_RECORD");
   const int file = path == nullptr ? -1 : open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);

@@ -41,8 +41,8 @@ std::string uri_of(const std::string& file) {
   return all.at(0).at("locations").at(0).at("physicalLocation").at("artifactLocation").at("uri");
 }
 
-/// The properties that SARIF 2.1.0 requires of a log, a tool, a rule and a result (sections 3.13, 3.14, 3.18, 3.19, 3.27,
-/// 3.30, 3.49).
+/// The properties that SARIF 2.1.0 requires of a log, a tool, a rule and a result (sections 3.13, 3.14, 3.18, 3.19,
+/// 3.27, 3.30, 3.49).
 void check_shape(const json& log) {
   REQUIRE(log.is_object());
   CHECK(log.at("version") == "2.1.0");

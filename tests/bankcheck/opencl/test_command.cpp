@@ -235,7 +235,7 @@ TEST_CASE("source files are searched in --sources") {
   CHECK_THAT(none.outcome.out, ContainsSubstring("kernel source:4:16"));
   const Outcome sarif = on_two_kernels("--sarif - --sources " + empty.path().string());
   CHECK(json::parse(sarif.out).at("runs").at(0).at("results").empty());
-  CHECK_THAT(sarif.err, ContainsSubstring("--sarif leaves out 1 line with conflicts"));
+  CHECK_THAT(sarif.err, ContainsSubstring("--sarif omits 1 line with conflicts"));
 }
 
 TEST_CASE("kernels that exceed a limit are errors in SARIF") {

@@ -74,7 +74,7 @@ TEST_CASE("a program that cannot be started is named") {
   const ScratchDirectory scratch;
   check_blames("./no/such/program", "cannot run './no/such/program': No such file or directory");
   check_blames("no-such-program-of-anybody", "cannot run 'no-such-program-of-anybody': no such program on the PATH");
-  check_blames(scratch.path().string(), "it is a folder");
+  check_blames(scratch.path().string(), "it is a directory");
   const auto plain = scratch.path() / "plain";
   std::ofstream(plain) << "hello-of-nobody\n";
   check_blames(plain.string(), "Permission denied");

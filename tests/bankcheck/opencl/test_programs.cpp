@@ -84,7 +84,8 @@ std::pair<unsigned, unsigned> place_of(const std::string& name, const std::strin
 
 TEST_CASE("columns of a tile are 32-way conflicts, and padding or XOR removes them") {
   const Checked c = checked(program("transpose"));
-  // 4 tiles of 32 rows: 128 warps of 32, or 64 of 64. Lane x reads word 32 x + y: always bank y, 32 passes for 32 lanes.
+  // 4 tiles of 32 rows: 128 warps of 32, or 64 of 64. Lane x reads word 32 x + y: always bank y, 32 passes for 32
+  // lanes.
   CHECK(numbers(c.on("columns"), "tile[x][y]", "load") == Numbers{128, 4096, 4096, 128, 3968});
   CHECK(numbers(c.on("columns", gfx942), "tile[x][y]", "load") == Numbers{64, 4096, 4096, 128, 3968});
   CHECK(numbers(c.on("columns"), "tile[y][x] =", "store") == Numbers{128, 4096, 128, 128, 0});
@@ -169,7 +170,8 @@ TEST_CASE("elements of every size are counted at the width that a GPU moves") {
   // vload4 may only rely on the alignment of a float: four loads, like those of the records.
   CHECK(load("vloads", "vload4", 4, sm_90) == Numbers{8, 256, 32, 8, 24});
   CHECK(numbers(c.on("vloads"), "vstore4", "store") == Numbers{8, 256, 32, 8, 24});
-  // Lanes of a word need one pass together; 128 bytes apart they share a bank, and 16 bytes apart every eighth lane does.
+  // Lanes of a word need one pass together; 128 bytes apart they share a bank, and 16 bytes apart every eighth lane
+  // does.
   CHECK(load("chars", "= c[from]", 1, sm_90) == Numbers{2, 64, 2, 2, 0});
   CHECK(load("chars", "= far[128", 1, sm_90) == Numbers{2, 64, 64, 2, 62});
   CHECK(load("shorts", "= h[from]", 2, sm_90) == Numbers{2, 64, 2, 2, 0});
@@ -297,8 +299,8 @@ TEST_CASE("lanes of a warp diverge at branches, early returns and calls, and rec
 
 TEST_CASE("a loop that is entered in its middle is matched by order, and an access has no lane twice") {
   const Checked c = checked(program("divergence"));
-  // Lane t jumps back n = t % 5 times. It passes the bottom n + 1 times, and the top n + 1 times if t is even, otherwise n
-  // times.
+  // Lane t jumps back n = t % 5 times. It passes the bottom n + 1 times, and the top n + 1 times if t is even,
+  // otherwise n times.
   Numbers lanes{0, 0};
   for (unsigned t = 0; t < 64; ++t) {
     lanes[0] += t % 5 + (t % 2 == 0 ? 1 : 0);

@@ -30,8 +30,9 @@ std::set<unsigned> reachable(const Graph& edges, unsigned from, unsigned without
   return seen;
 }
 
-/// By the definitions alone: a block dominates the blocks that become unreachable without it; a loop is its header and all
-/// blocks that reach a back edge to it without passing it; headers are sorted by the number of blocks that dominate them.
+/// By the definitions alone: a block dominates the blocks that become unreachable without it; a loop is its header and
+/// all blocks that reach a back edge to it without passing it; headers are sorted by the number of blocks that dominate
+/// them.
 Loops slow_loops(const Graph& successors) {
   const unsigned blocks = unsigned(successors.size()), nobody = blocks;
   const auto alive = reachable(successors, 0, nobody);

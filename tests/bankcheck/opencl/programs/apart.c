@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // Contexts, builds and processes that look alike and must be kept apart, chosen by the argument:
-//     threads  two contexts, each in its own thread, at the same time
-//     builds   one source, built with two options
-//     fork     one program, whose kernel is also run by a child process
-//     late     a context that is released after the program has otherwise ended
-//     leaves   stores before a break and before a return inside a loop
+//   threads  two contexts, each in its own thread, at the same time
+//   builds   one source, built with two options
+//   fork     one program, whose kernel is also run by a child process
+//   late     a context that is released after the program has otherwise ended
+//   leaves   stores before a break and before a return inside a loop
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
