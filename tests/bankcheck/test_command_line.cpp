@@ -32,7 +32,7 @@ void check_refused_at_once(const std::string& arguments, const std::string& word
 
 }  // namespace
 
-TEST_CASE("--help, --version and archs print to stdout and exit with 0") {
+TEST_CASE("help, version and archs print to stdout and exit with 0") {
   for (const char* arguments : {"--help", "predict --help", "archs --help", "--version", "archs"}) {
     const Outcome outcome = bankcheck(arguments);
     INFO(arguments);
@@ -198,7 +198,7 @@ TEST_CASE("invalid formulas are rejected") {
   check_refused_at_once("predict --index '" + std::string(10000, 'x') + "'", "longer than");
 }
 
-TEST_CASE("--svg writes the picture to a file or to stdout") {
+TEST_CASE("predict --svg writes the picture to a file or to stdout") {
   const Files files;
   const std::string path = files.path("picture.svg");
   const Outcome both = bankcheck("predict --index 'tid<3 ? 0 : tid' --svg " + path);

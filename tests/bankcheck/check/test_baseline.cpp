@@ -78,7 +78,7 @@ TEST_CASE("an unreadable baseline is rejected with a hint how to create it") {
   const ScratchDirectory scratch;
   const std::string path = (scratch.path() / "none.csv").string();
   CHECK_THROWS_AS(read_baseline(path), UsageError);
-  CHECK_THROWS_WITH(read_baseline(path), "cannot read " + path + "; --update-baseline " + path + " makes one");
+  CHECK_THROWS_WITH(read_baseline(path), "cannot read " + path + "; --update-baseline " + path + " creates it");
   CHECK_THROWS_AS(read_baseline(scratch.path().string()), UsageError);
 }
 

@@ -115,7 +115,7 @@ TEST_CASE("invalid values are rejected before the program runs") {
   write(scratch.path() / "b.csv", head + "k,sm_90,1\n");
   check_refused_at_once("--baseline " + (scratch.path() / "b.csv").string(), "b.csv:2: not a line of a baseline");
   for (const char* nothing : {"opencl", "opencl --", "opencl --arch sm_90 --"}) {
-    check_fails(nothing, 2, "which program?");
+    check_fails(nothing, 2, "no program given");
   }
 }
 
@@ -145,7 +145,7 @@ TEST_CASE("an output on stdout is alone there, whatever the program prints") {
   CHECK(as_csv.err.starts_with(says + "bankcheck: column has 62 conflicts"));
 }
 
-TEST_CASE("--kernel excludes other kernels from all outputs and from the limit") {
+TEST_CASE("the option --kernel excludes other kernels from all outputs and from the limit") {
   const Checked row = check(two_kernels, "--kernel row --max-conflicts 0");
   CHECK(row.outcome.code == 0);
   CHECK(kernels_in(row.json) == std::vector<std::string>{"row"});

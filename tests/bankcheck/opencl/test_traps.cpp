@@ -104,7 +104,7 @@ TEST_CASE("local memory is as large as a GPU's, or as set by --local-memory") {
   INFO(c.outcome.err);
   CHECK(c.outcome.code == 0);
   CHECK(rows(c.on("large"), "= a[12224 + t]", "load").at(0).at("passes") == 2);
-  check_told(check(program("limits") + " large", "--local-memory 32768").outcome, "ended with exit code 1");
+  check_told(check(program("limits") + " large", "--local-memory 32768").outcome, "failed with exit code 1");
   CHECK(check(program("limits") + " large", "--local-memory 49152").outcome.code == 0);
 }
 

@@ -206,7 +206,7 @@ TEST_CASE("blanks between tokens do not matter") {
   }
 }
 
-TEST_CASE("~ inverts 32 bits, octal numbers are rejected, and && and || evaluate both sides") {
+TEST_CASE("expressions differ from C in 32-bit ~, octal numbers, and && and || that evaluate both sides") {
   IndexExpression inverted("~tid");
   CHECK(inverted(0) == 0xffffffff);   // 32 bits, whatever the range of values
   CHECK_FALSE(calculated("010", 0));  // octal in C, which is rarely intended
