@@ -11,26 +11,21 @@
 import argparse
 import fnmatch
 import re
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 
+sys.dont_write_bytecode = True  # of the module next to this file
+from repository import files
+
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = (".c", ".h", ".cpp", ".hpp", ".cu", ".cuh", ".cl")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
-EVERYBODY = "everybody"
+NOTHING, EVERYTHING = "nothing", "everything"
 
 
 def files_of(root: Path) -> list:
-    """Tracked files; all of them where there is no git."""
-    if (root / ".git").exists():
-        listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True, check=True)
-        names = [name for name in listed.stdout.split("\0") if name and (root / name).exists()]
-    else:
-        paths = (path.relative_to(root) for path in root.rglob("*"))
-        names = [str(path) for path in paths if (root / path).is_file() and path.parts[0] != "build"]
-    return sorted(name for name in names if name.endswith(SOURCES))
+    return [name for name in files(root) if name.endswith(SOURCES)]
 
 
 class Table:
@@ -54,9 +49,9 @@ class Table:
         if room in above:
             sys.exit(f"include_graph.py: CONTRIBUTING.md's table of rooms has a circle: {' -> '.join((*above, room))}")
         words = [word.strip() for word in self.rows[room].split(",")]
-        if words == ["nobody"]:
+        if words == [NOTHING]:
             return set()
-        if words == [EVERYBODY]:
+        if words == [EVERYTHING]:
             return set(self.rows)
         direct = {self.named(word) for word in words}
         return direct.union(*(self.closure(one, (*above, room)) for one in direct))
@@ -163,15 +158,15 @@ def main() -> int:
         print("\n".join(faults), end="\n" if faults else "")
         return int(bool(faults))
     arrows = {(table.room_of(name), table.room_of(target), name) for name, _, target in includes.all}
-    files = Counter((str(here), str(there)) for here, there, _ in arrows if here != there)
+    counts = Counter((str(here), str(there)) for here, there, _ in arrows if here != there)
     if arguments.dot:
         print("digraph includes {\n  node [shape=box]")
-        for (here, there), count in sorted(files.items()):
+        for (here, there), count in sorted(counts.items()):
             print(f'  "{here}" -> "{there}" [label="{count}"]')
         print("}")
         return 0
     for room in sorted({here for here, _ in files}):
-        known = [f"{there} ({count})" for (here, there), count in sorted(files.items()) if here == room]
+        known = [f"{there} ({count})" for (here, there), count in sorted(counts.items()) if here == room]
         print(f"{room}: {', '.join(known)}")
     return 0
 
