@@ -148,7 +148,7 @@ class Measurement {
     };
     gpu::Timed timed = session_.time(prepare_cache, batch, candidate.enqueueing);
     if (!timed.launch_overhead.empty()) {
-      // A sample that was held back only in part counts as one with launch overhead.
+      // A sample that was held back only in part is discarded and taken again without the gate.
       candidate.result.launch_overhead = timed.launch_overhead;
       candidate.enqueueing = gpu::Enqueueing::immediate;
       timed = session_.time(prepare_cache, batch, candidate.enqueueing);
