@@ -233,5 +233,5 @@ TEST_CASE("a library asked for on OpenCL is a row with a reason", "[command_line
   CHECK(outcome.code == 77);
   const auto rows = nlohmann::json::parse(outcome.out).at("results");
   CHECK(rows.at(1).at("status") == "unsupported");
-  CHECK(rows.at(1).at("reason") == "the library is one of CUDA's");
+  CHECK(rows.at(1).at("reason") == "the library exists only for CUDA");
 }

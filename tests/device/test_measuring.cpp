@@ -196,8 +196,8 @@ TEST_CASE("more launches than a queue holds are timed, and say so", "[measuring]
 TEST_CASE("NVML says whether a GPU of NVIDIA's throttles", "[measuring]") {
   for (const auto& device : devices_under_test()) {
     INFO(device.name << ": PCI bus id '" << device.pci_bus_id << "', throttling " << device.throttling);
-    if (says(device.throttling, "NVML is not there")) {
-      WARN("NVML is not there; not tested");
+    if (says(device.throttling, "NVML is missing")) {
+      WARN("NVML is missing; not tested");
     } else if (gpu::compute_capability(device)) {
       CHECK(device.throttling == "watched");
       CHECK_NOTHROW(gpu::open_throttle(device)->reasons());

@@ -36,7 +36,7 @@ TEST_CASE("a dropped last element is a wrong sum", "[negative]") {
 TEST_CASE("a write past the end hits the guard", "[negative]") {
   const MutatedStudy broken("one_past_the_end");
   for (const auto& device : devices_under_test()) {
-    CHECK(verdict(broken, device, {1, 511}) == "word 0 behind the output was overwritten");
+    CHECK(verdict(broken, device, {1, 511}) == "word 0 past the end of the output was overwritten");
   }
 }
 

@@ -99,7 +99,7 @@ TEST_CASE("dropped samples and launch overhead are in every report, and in the t
   report.results.front().dropped_because = "SW power cap";
   const std::string text = text_report(report);
   CHECK(text.find("note: naive: 5 of 8 samples dropped, because the GPU throttled (SW power cap)\n") != text.npos);
-  CHECK(text.find("note: these times may hold launch overhead\n  naive, packed: it waits\n") != text.npos);
+  CHECK(text.find("note: these times may include launch overhead\n  naive, packed: it waits\n") != text.npos);
   const auto json = nlohmann::json::parse(json_report(report));
   CHECK(json.at("devices").at(0).at("throttling") == "watched");
   const auto& row = json.at("results").at(0);
