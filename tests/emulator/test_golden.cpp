@@ -142,7 +142,7 @@ using Pair = std::pair<unsigned, unsigned>;
 
 }  // namespace
 
-TEST_CASE("steps of three reductions of 256 words") {
+TEST_CASE("steps of three reductions of 256 words match the reference table") {
   CHECK(steps(reduced(reduce_modulo<256>, 256), 1, 8) ==
         row({50, 25, 12.5, 6.25, 3.125, 3.125, 3.125, 3.125}, {8, 8, 8, 8, 8, 4, 2, 1}, {1, 1, 1, 1, 1, 1, 1, 1}));
   const std::vector<double> packed{100, 100, 100, 50, 25, 12.5, 6.25, 3.125};
@@ -152,7 +152,7 @@ TEST_CASE("steps of three reductions of 256 words") {
         row(packed, {4, 2, 1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1, 1, 1}));
 }
 
-TEST_CASE("steps of the up-sweep of 512 words") {
+TEST_CASE("steps of the up-sweep of 512 words match the reference table") {
   const std::vector<double> utilization{100, 100, 100, 100, 50, 25, 12.5, 6.25, 3.125};
   const std::vector<unsigned> warps{8, 4, 2, 1, 1, 1, 1, 1, 1}, none(9, 1);
   const std::vector<unsigned> unpadded{2, 4, 8, 16, 16, 8, 4, 2, 1}, era_of_16{2, 2, 2, 1, 1, 1, 1, 1, 1};
@@ -161,7 +161,7 @@ TEST_CASE("steps of the up-sweep of 512 words") {
   CHECK(steps(scanned<512, 4>(), 1, 9) == row(utilization, warps, era_of_16));
 }
 
-TEST_CASE("steps of the up-sweep of 2048 words") {
+TEST_CASE("steps of the up-sweep of 2048 words match the reference table") {
   // With i + i / 32, words that are 1024 apart lie 1056 apart: in one bank. The lanes of one warp reach so far in the
   // steps from 32 words (32 lanes) to 512 (two lanes), and meet there in twos.
   CHECK(steps(scanned<2048, 5>(), 1, 11) == halving(1024, {1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 1}));
@@ -170,7 +170,7 @@ TEST_CASE("steps of the up-sweep of 2048 words") {
   CHECK(steps(scanned<1024, 5>(), 1, 10) == halving(512, std::vector<unsigned>(10, 1)));
 }
 
-TEST_CASE("transposes of one tile") {
+TEST_CASE("transposes of one tile match the reference table") {
   CHECK(transposed<32, 32>() == Pair{1, 32});
   CHECK(transposed<32, 33>() == Pair{1, 1});
   CHECK(transposed<32, 32, true>() == Pair{1, 1});
@@ -180,7 +180,7 @@ TEST_CASE("transposes of one tile") {
   CHECK(transposed<16, 16, true>() == Pair{1, 1});
 }
 
-TEST_CASE("passes of Blelloch's scan") {
+TEST_CASE("passes of Blelloch's scan match the reference table") {
   // The reference counts the two sweeps, and a load and a store of two words each. Clearing the root is one more.
   constexpr unsigned root = 1;
   CHECK(sum(scanned<512>()).passes == 697 + root);
@@ -196,7 +196,7 @@ TEST_CASE("passes of Blelloch's scan") {
   CHECK(sum(scanned<2048, 4>()).passes == 1229 + root);
 }
 
-TEST_CASE("passes of two of Harris' reductions") {
+TEST_CASE("passes of two of Harris' reductions match the reference table") {
   // The reference counts the steps alone: not the store of each warp before them, nor the load of the sum.
   struct Case {
     unsigned group;
@@ -215,7 +215,7 @@ TEST_CASE("passes of two of Harris' reductions") {
   }
 }
 
-TEST_CASE("passes of a tree of 256 records of four words") {
+TEST_CASE("passes of a tree of 256 records of four words match the reference table") {
   // The reference counts the stores before the tree and the tree, but not the load of the sum after it, which the
   // kernels of reduction/ have as well: 540, 180 and 135 there.
   const Trace scalar = reduced_records(reduce_words<FourWords>), packed = reduced_records(reduce_words<FiveWords>),
@@ -231,7 +231,7 @@ TEST_CASE("passes of a tree of 256 records of four words") {
   CHECK(sum(bytes).passes == 720);
 }
 
-TEST_CASE("the up-sweep of 512 words on warps of 64 lanes") {
+TEST_CASE("the up-sweep of 512 words on warps of 64 lanes matches the reference table") {
   for (const char* architecture : {"hd5870", "gfx90a"}) {
     INFO(architecture);
     const Trace trace = scanned<512>(64);

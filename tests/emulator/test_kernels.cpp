@@ -74,7 +74,7 @@ constexpr Pinned pinned[]{
 
 }  // namespace
 
-TEST_CASE("every CUDA kernel gives the right words, whatever the width of a warp") {
+TEST_CASE("every CUDA kernel computes the right output at any warp width") {
   for (const CaseStudy* study : emulated_case_studies()) {
     for (const Variant& variant : study->variants) {
       if (variant.library || !why_not_emulated(*study, variant).empty()) continue;
@@ -92,7 +92,7 @@ TEST_CASE("every CUDA kernel gives the right words, whatever the width of a warp
   }
 }
 
-TEST_CASE("passes of a block are the pinned ones") {
+TEST_CASE("a block of each kernel has the pinned number of passes") {
   std::size_t seen = 0;
   for (const CaseStudy* study : all_case_studies) {
     for (const Variant& variant : study->variants) {
@@ -112,7 +112,7 @@ TEST_CASE("passes of a block are the pinned ones") {
   CHECK(seen == std::size(pinned));  // none of them has been renamed
 }
 
-TEST_CASE("every kernel of a case study is emulated, but for those in PTX") {
+TEST_CASE("every kernel of a case study is emulated, except those with inline PTX") {
   for (const CaseStudy* study : emulated_case_studies()) {
     for (const emulator::Kernel* kernel : study->emulated->kernels) {
       INFO(kernel->name << ": " << kernel->why_not);

@@ -92,19 +92,19 @@ void check_sizes(const Scan& scan, unsigned threads) {
 
 }  // namespace
 
-TEST_CASE("a scan that looks back needs no clearing between launches of any size") {
+TEST_CASE("a look-back scan needs no clearing between launches of any size") {
   for (const unsigned threads : {1, 2, 3, 16}) check_sizes(look_back, threads);
 }
 
-TEST_CASE("who does not wait adds up what is missing, and nothing twice") {
+TEST_CASE("a block that does not wait adds up the missing tiles, and nothing twice") {
   for (const unsigned threads : {1, 2, 16}) check_sizes(never_waits, threads);
 }
 
-TEST_CASE("a scan ends, and is right, though a tile never says anything") {
+TEST_CASE("a scan ends and is right although a tile never publishes") {
   for (const unsigned threads : {1, 2, 16}) check_sizes(tile_3_is_silent, threads);
 }
 
-TEST_CASE("numbers of launches begin anew") {
+TEST_CASE("launch numbers wrap around") {
   for (const Scan& scan : {look_back, never_waits, ring(2)}) {
     const std::size_t n = 9 * scan.tile + 77;
     State state = state_for(scan, n);
@@ -115,19 +115,19 @@ TEST_CASE("numbers of launches begin anew") {
   }
 }
 
-TEST_CASE("warps of 64 lanes look back as well") {
+TEST_CASE("look-back works on warps of 64 lanes") {
   State state = state_for(look_back, 20 * look_back.tile);
   check_launch(look_back, state, 20 * look_back.tile - 5, 4, 0, 64);
 }
 
-TEST_CASE("the ring's blocks share the tiles, whoever is quicker, with what a CPU has for a copy engine") {
+TEST_CASE("the ring kernel's blocks share the tiles in any order, with a CPU in place of the copy engine") {
   // Alone, on one thread; more blocks than threads; more threads than blocks; as many of both.
   for (const auto& [blocks, threads] : {std::pair(1U, 1U), {7U, 2U}, {2U, 7U}, {3U, 3U}}) {
     check_sizes(ring(blocks), threads);
   }
 }
 
-TEST_CASE("the ring's blocks may be more than the tiles") {
+TEST_CASE("the ring kernel may have more blocks than tiles") {
   const Scan scan = ring(1);
   State state = state_for(scan, 3 * scan.tile);
   const Words input = input_of(2 * scan.tile + 9, 1);

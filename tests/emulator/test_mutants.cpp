@@ -28,7 +28,7 @@ std::string mutant(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("a barrier that was removed is a race") {
+TEST_CASE("a removed barrier is diagnosed as a race") {
   const std::vector<uint4> in(256, make_uint4(1, 2, 3, 4));
   std::vector<uint4> out(1);
   const auto found = diagnosis_of(
@@ -40,7 +40,7 @@ TEST_CASE("a barrier that was removed is a race") {
   CHECK(found->site.file == mutant("barrier_removed"));
 }
 
-TEST_CASE("a store out of bounds is caught, though the next array would have taken it") {
+TEST_CASE("a store out of bounds is diagnosed, although it hits the next array") {
   const std::vector<unsigned> in(32 * 32, 1);
   std::vector<unsigned> out(in.size());
   const auto found = diagnosis_of([&] {
@@ -53,7 +53,7 @@ TEST_CASE("a store out of bounds is caught, though the next array would have tak
   CHECK_THAT(found->what(), Catch::Matchers::ContainsSubstring("writes 4 bytes at byte 4224 of tile, which has 4224"));
 }
 
-TEST_CASE("a pad that is declared but not used shows in the line that it was for") {
+TEST_CASE("padding that is declared but not used shows as conflicts of its line") {
   const std::vector<unsigned> in(512, 1);
   std::vector<unsigned> out(in.size()), totals(1);
   const auto trace =

@@ -63,7 +63,7 @@ int protect_some(void* address, std::size_t bytes, int protection) {
 
 }  // namespace
 
-TEST_CASE("launches use the stacks of those before") {
+TEST_CASE("launches reuse the stacks of earlier launches") {
   const StackPool& pool = StackPool::of_process();
   const std::size_t before = pool.guards_made();
   std::vector<unsigned> out(8 * 256);
@@ -75,7 +75,7 @@ TEST_CASE("launches use the stacks of those before") {
   CHECK(pool.guards_made() - before <= 4 * (256 + 128 + 32));
 }
 
-TEST_CASE("launches of several threads at a time keep their guard pages") {
+TEST_CASE("simultaneous launches keep their guard pages") {
   std::atomic<unsigned> diagnosed = 0;
   {
     std::vector<std::jthread> hosts;
@@ -134,7 +134,7 @@ TEST_CASE("idle sets that are too small make room for larger ones") {
   CHECK(pool.mappings() == 2 * 128);
 }
 
-TEST_CASE("without guard pages there are no stacks, but a sentence") {
+TEST_CASE("without guard pages there are no stacks, but an error") {
   guards_left = 100;
   StackPool pool(LINUX_DEFAULT, protect_some);
   {

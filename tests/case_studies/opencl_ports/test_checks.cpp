@@ -54,7 +54,7 @@ TEST_CASE("no OpenCL kernel has a data race or an invalid access") {
 // One launch a plan, for what a kernel writes into memory that clEnqueueFillBuffer has filled still counts as
 // uninitialized to Oclgrind 21.10, and the scratch memory between launches is filled. prefix_sum is left out: some of its
 // kernels need several, and on the shuffled vectors of scan_chunked this check of Oclgrind's crashes.
-TEST_CASE("no OpenCL kernel uses what nobody has written") {
+TEST_CASE("no OpenCL kernel reads uninitialized memory") {
   check_silent("reduction", {1, 200}, uninitialized);
   check_silent("transpose", {33, 31}, uninitialized);
   check_silent("access_patterns", {1, 1}, uninitialized);
@@ -62,13 +62,13 @@ TEST_CASE("no OpenCL kernel uses what nobody has written") {
   check_silent("doubling", {1, 1000}, uninitialized);
 }
 
-TEST_CASE("the example has no data race and uses nothing that nobody has written") {
+TEST_CASE("the example has no data race and reads no uninitialized memory") {
   const Said all = said(program("example_matmul"), races + ' ' + uninitialized, in_example_folder());
   CHECK(all.code == exit_ok);
   CHECK(all.text.substr(0, 2000) == "the product is right\n");
 }
 
-TEST_CASE("an OpenCL kernel that lost a barrier has a data race") {
+TEST_CASE("an OpenCL kernel without one of its barriers has a data race") {
   const BrokenPort broken(
       {"barrier_removed",
        "reduction/sequential.cl",
@@ -82,7 +82,7 @@ TEST_CASE("an OpenCL kernel that lost a barrier has a data race") {
   CHECK_FALSE(all.has("Kernel: reduce_naive"));
 }
 
-TEST_CASE("lanes that write the same word are a data race, though the word is right") {
+TEST_CASE("lanes that write the same word are a data race, even if its value is right") {
   const BrokenPort broken(
       {"all_lanes_write", "reduction/sequential.cl", "reduce_sequential", {{"if (tid == 0) out[", "out["}}});
   const Said all = said(broken, {1, 200}, races);
@@ -99,7 +99,7 @@ TEST_CASE("an OpenCL kernel that stores out of bounds makes an invalid write") {
   CHECK(all.has("Kernel: transpose_tile32_padded"));
 }
 
-TEST_CASE("an OpenCL kernel that does not fill its tile uses what nobody has written") {
+TEST_CASE("an OpenCL kernel that does not fill its tile reads uninitialized memory") {
   const BrokenPort broken({"tile_unwritten", "transpose/naive.cl", "transpose_naive", {{"tile[y][x] = word;", ""}}});
   const Said all = said(broken, {33, 31}, uninitialized);
   CHECK(all.has("Uninitialized value written to global memory"));

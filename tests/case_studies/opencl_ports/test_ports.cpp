@@ -153,7 +153,7 @@ TEST_CASE("the OpenCL kernels of access_patterns access local memory as their CU
   check_all_ports("access_patterns", {{1, 0}, {1, 3}});
 }
 
-TEST_CASE("OpenCL kernels without local memory access none, as their CUDA counterparts") {
+TEST_CASE("OpenCL kernels without local memory access none, like their CUDA counterparts") {
   check_all_ports("flush", {{1, 0}, {1, 20000}});
   check_all_ports("doubling", {{1, 1}, {1, 1000}});
   for (const char* name : {"flush", "doubling"}) {
@@ -164,7 +164,7 @@ TEST_CASE("OpenCL kernels without local memory access none, as their CUDA counte
   }
 }
 
-TEST_CASE("every .cl file of the repository is one that is held against its port") {
+TEST_CASE("every .cl file of the repository is compared with its CUDA counterpart") {
   std::set<std::string, std::less<>> compared;
   for (const CaseStudy* study : port_studies()) {
     for (const auto& image : study->kernels->images) {
@@ -189,12 +189,12 @@ TEST_CASE("every .cl file of the repository is one that is held against its port
   CHECK(files >= compared.size());
 }
 
-TEST_CASE("a port that lost its pad differs in its own levels and in no other kernel's") {
+TEST_CASE("a port without its padding differs in its levels and in no other kernel's") {
   const BrokenPort broken({"pad_removed", "transpose/padded.cl", "transpose_padded", {{"[TILE + 1]", "[TILE]"}}});
   CHECK(kernels_that_differ(broken, {33, 31}) == both_architectures("transpose_padded"));
 }
 
-TEST_CASE("a port that makes one access more differs, though it is right and has no conflict more") {
+TEST_CASE("a port with one more access differs, though its result is right and conflicts are equal") {
   const BrokenPort broken({"loads_twice",
                            "prefix_sum/padded.cl",
                            "scan_padded",
