@@ -48,7 +48,7 @@ RULES = (
     Rule("twins?", "counterpart, OpenCL port", "its OpenCL twin"),
     Rule("behind (?:the|its|their) (?:end|last|loop|barrier)", "past, after", "a load behind the end"),
     Rule("behind (?:all|both|it|them|that|this|each)", "after, past", "the guard words behind all buffers"),
-    Rule("beside", "next to, compared with, alongside", "beside the counters"),
+    Rule("beside(?!_oclgrind)", "next to, compared with, alongside", "beside the counters"),
     Rule("blocks (?:that|which) stay", "persistent blocks", "by blocks that stay"),
     Rule("under way", "in flight", "16 bytes are under way"),
     Rule("on order", "in flight", "bytes on order"),

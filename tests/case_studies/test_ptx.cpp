@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Every .cuh beside all others, as PTX: the build has compiled it. Shared accesses are the pinned ones, and a kernel
-// that an architecture cannot run traps there.
+// Every .cuh together with all others, as PTX that the build has compiled. Shared-memory accesses are the pinned ones,
+// and a kernel that an architecture cannot run traps there.
 #include <filesystem>
 #include <fstream>
 #include <iterator>

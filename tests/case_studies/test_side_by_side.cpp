@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Every kernel file that the emulator can run, in one source: it compiles only if no two define the same name.
+// Every kernel file that the emulator can run, in one source, which compiles only if no two define the same name.
 #include <bankwise/emulator/cuda.hpp>
 #include "tests/catch_any.hpp"
 

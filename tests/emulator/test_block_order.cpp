@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The order of basic blocks: the same as by a slow implementation, and of functions that are too large for that one.
+// The order of basic blocks: compared with a slow implementation, and for functions that are too large for that one.
 #include <algorithm>
 #include <numeric>
 #include <random>
@@ -25,7 +25,8 @@ bool holds_each_once(std::vector<unsigned> order, std::size_t blocks) {
   return order == all;
 }
 
-/// As compilers make them: blocks that fall through, jump ahead or, one in `loops`, back, and some that return.
+/// Functions like those of compilers: blocks that fall through, jump ahead or, one in `loops`, back, and some that
+/// return.
 BlockGraph random_function(std::mt19937& random, unsigned blocks, unsigned loops) {
   BlockGraph next(blocks);
   for (unsigned i = 0; i < blocks; ++i) {
@@ -40,7 +41,7 @@ BlockGraph random_function(std::mt19937& random, unsigned blocks, unsigned loops
   return next;
 }
 
-/// Any block leads anywhere: loops with several entries, blocks that nothing leads to.
+/// Any block may jump anywhere: loops with several entries, unreachable blocks.
 BlockGraph random_graph(std::mt19937& random, unsigned blocks) {
   BlockGraph next(blocks);
   const unsigned jumps = random() % (2 * blocks);
@@ -89,11 +90,11 @@ TEST_CASE("an unrolled kernel of 65,536 blocks keeps the order of its addresses"
 }
 
 TEST_CASE("65,536 blocks that leave one loop are ordered where the loop reaches them") {
-  // An even block goes on to the next even one or leaves by the odd one between, and the last leads back to the first.
+  // An even block continues at the next even one or leaves by the odd one between; the last jumps back to the first.
   BlockGraph next(LARGE);
   for (unsigned i = 0; i < LARGE; i += 2) {
     next[i] = {i + 1, (i + 2) % LARGE};
-    if (i % 64 == 0) next[i + 1] = {LARGE - 1};  // by way of the last exit
+    if (i % 64 == 0) next[i + 1] = {LARGE - 1};  // through the last exit
   }
   const std::vector<unsigned> order = order_of_blocks(next);
   REQUIRE(holds_each_once(order, LARGE));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// CUDA's functions of numbers, beside plain loops and the C library. They need no lane.
+// CUDA's arithmetic functions, compared with plain loops and the C library. They need no lane.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// The words of CUDA: what kernels compute with them equals what plain loops compute without them. Compiled for the
-// emulator, kernels and tests alike.
+// CUDA's intrinsics: the results of kernels with them equal those of plain loops without them. Kernels and tests are
+// both compiled for the emulator.
 #undef NDEBUG  // of kernels too
 
 #include "tests/catch_any.hpp"
 
-// As a kernel file has them.
+// As in a kernel file.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cuda_runtime.h>
@@ -23,7 +23,7 @@
 
 #include <bankwise/emulator/cuda.hpp>
 
-// Kernel files do this.
+// Kernel files have this.
 using namespace std;
 namespace cg = cooperative_groups;
 
@@ -34,7 +34,7 @@ using bankwise::banks::Operation;
 using bankwise::emulator::Launch;
 
 constexpr unsigned full = 0xFFFFFFFF;
-constexpr unsigned absent = 0xCDCDCDCD;  // what a lane that takes no part "brings"
+constexpr unsigned absent = 0xCDCDCDCD;  // the value of a lane that does not take part
 
 /// Numbers without a pattern.
 __device__ constexpr unsigned scramble(unsigned i) {
@@ -156,7 +156,7 @@ __global__ void shuffles(T* out, int width) {
 template <class T>
 void check_shuffles(unsigned warp) {
   const unsigned threads = 128;
-  const int lanes = min(32, int(warp));  // that see each other
+  const int lanes = min(32, int(warp));  // that exchange values
   for (int width = 1; width <= lanes; width *= 2) {
     vector<T> out(arguments * 4 * threads);
     emulate(shuffles<T>, {.block = threads, .warp = warp}, out.data(), width);
@@ -243,7 +243,7 @@ __global__ void atomics(const T* in, T* cell, T* out, T start) {
   if (threadIdx.x == 0) out[gridDim.x * blockDim.x + blockIdx.x] = shared;
 }
 
-/// One cell in memory and one of each block, all lanes at once.
+/// One cell in memory and one per block, all lanes simultaneously.
 template <Do how, class T>
 void check_atomic(T start, const char* name) {
   INFO(name << " of " << sizeof(T) << " bytes");
@@ -408,7 +408,7 @@ TEST_CASE("shared arrays can be declared in every form that CUDA allows") {
   vector<int> in(64), out(64);
   iota(in.begin(), in.end(), 100);
   emulate(forms<int, 64>, {.block = 64, .dynamic_shared = 256}, in.data(), out.data());
-  for (int i = 0; i < 64; ++i) CHECK(out[i] == in[i] + in[63 - i] + constants[i % 4]);  // turned around nine times
+  for (int i = 0; i < 64; ++i) CHECK(out[i] == in[i] + in[63 - i] + constants[i % 4]);  // reversed nine times
   CHECK(counter == 0);
 }
 
@@ -423,7 +423,7 @@ TEST_CASE("a trap and a failed assertion end in a diagnosis") {
     } catch (const bankwise::emulator::Diagnosis& diagnosis) {
       INFO(diagnosis.what());
       CHECK(diagnosis.fault == bankwise::emulator::Fault::trap);
-      CHECK(diagnosis.site.file.ends_with("test_cuda_words.cpp"));  // the kernel's line, not the word's
+      CHECK(diagnosis.site.file.ends_with("test_cuda_words.cpp"));  // the kernel's line, not the intrinsic's
     }
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What kernels do wrong, one kernel a fault; beside each, what looks alike and is right.
+// Faults of kernels, one kernel per fault, each next to similar code that is right.
 #include <algorithm>
 
 #include <bankwise/emulator/cuda.hpp>

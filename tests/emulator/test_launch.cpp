@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Launches: what is recorded, by how many threads, and what is refused.
+// Launches: what is recorded, on how many threads, and what is refused.
 #include <numeric>
 #include <thread>
 
@@ -22,7 +22,7 @@ __global__ void reverse(unsigned* data) {
   data[i + threadIdx.x] = tile[63 - threadIdx.x];
 }
 
-/// Two arrays of the one dynamic shared memory, as CUDA has it.
+/// Two arrays in the one dynamic shared memory, as in CUDA.
 __global__ void reverse_dynamic(unsigned* data) {
   extern __shared__ unsigned launched_words[];
   extern __shared__ unsigned char launched_bytes[];
@@ -44,7 +44,7 @@ __global__ void fails_in_block(unsigned* out, unsigned which) {
   out[threadIdx.x] = tile[threadIdx.x + (blockIdx.x < which ? 0 : 64)];
 }
 
-/// Records of five words, as article a4 packs them, copied whole.
+/// Records of five words, as article a4, "Bank conflicts in reduction and prefix sum", packs them, copied as a whole.
 struct __attribute__((packed, aligned(4))) Record {
   uint4 data;
   unsigned pad;
@@ -67,7 +67,7 @@ __global__ void clear_vectors(uint4* out) {
   if (numbers[63 - threadIdx.x].x != 0) out[threadIdx.x].y = 1;
 }
 
-/// A lock, and who has it jumps forward while the others try again.
+/// A lock whose holder jumps forward while the other lanes try again.
 __global__ void takes_turns(unsigned* out) {
   __shared__ unsigned lock, count;
   if (threadIdx.x == 0) lock = count = 0;
@@ -84,7 +84,7 @@ __global__ void takes_turns(unsigned* out) {
   *out = count;
 }
 
-/// Lanes leave a loop that is long for others, and store behind it, together.
+/// Lanes leave a loop that is long for others, and store after it, together.
 __global__ void waits_for_a_long_loop(unsigned* out) {
   __shared__ unsigned data[64];
   unsigned sum = 0;
@@ -170,7 +170,7 @@ TEST_CASE("a trace holds the requested blocks") {
   CHECK(trace.blocks == 2);
   CHECK(launched_blocks(trace) == 10);
   CHECK(accesses_of(trace) == 8);
-  CHECK(trace.patterns.size() == 4);  // blocks do the same
+  CHECK(trace.patterns.size() == 4);  // all blocks do the same
   CHECK(trace.patterns[0].count == 2);
   CHECK(trace.patterns[0].first.block == 2);
   CHECK(trace.levels == 2);

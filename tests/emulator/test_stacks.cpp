@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Stacks of lanes: each has a guard page, or there is an error; and launches use them again.
+// Stacks of lanes: each has a guard page, or there is an error; launches reuse them.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -36,7 +36,7 @@ __global__ void last_thread_recurses(unsigned* out) {
   if (threadIdx.x == blockDim.x - 1) out[0] = endless(1, out);
 }
 
-/// Whether each guard page is one: the system cannot read it, and can read the stack above.
+/// Whether each guard page works: the system cannot read it, and can read the stack above.
 bool is_guarded(const Stacks& stacks) {
   int ends[2];
   REQUIRE(pipe(ends) == 0);
@@ -106,7 +106,7 @@ TEST_CASE("two launches of 16 workers with 1,024 stacks each stay below the limi
   CHECK(pool.mappings() < LINUX_DEFAULT);
   for (const auto& loan : loans) CHECK(is_guarded(*loan));
   loans.pop_back();
-  // A small set takes a large one's place, and waits for nobody.
+  // A small set takes a large one's place without waiting.
   CHECK(pool.borrow(32)->count() == 1024);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the fuzz targets share: a promise that is broken ends the program, which is what libFuzzer looks for.
+// Shared by the fuzz targets: a violated condition ends the program, which libFuzzer detects.
 #pragma once
 
 #include <algorithm>

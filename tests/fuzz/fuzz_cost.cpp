@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A byte each for architecture, operation, width and the number of addresses, eight for the mask, four for each address.
-// From 128 addresses on, all are rounded down to multiples of the width, so that most accesses have a cost.
+// One byte each for architecture, operation, width and the number of addresses, eight for the mask, four per address.
+// From 128 addresses on, all are rounded down to multiples of the width, so most accesses have a cost.
 #include <cstdint>
 #include <vector>
 

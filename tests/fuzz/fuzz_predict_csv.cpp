@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The first byte picks the architecture, and whether the header is there already (with 32 or 64 lanes); the rest is the
-// CSV. Both formats are written, and have to agree.
+// The first byte selects the architecture, and whether the input already has the header (with 32 or 64 lanes); the rest
+// is the CSV. Both formats are written, and must agree.
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -21,7 +21,7 @@ std::string header(unsigned lanes) {
   return text + '\n';
 }
 
-/// Rows before line `end`: the lines that are not blank, less the header.
+/// Rows before line `end`: the lines that are not blank, minus the header.
 std::size_t rows_before(const std::string& text, std::uint64_t end) {
   std::size_t rows = 0;
   std::uint64_t number = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The input is a file. It is a trace or none, which is said in a sentence with a line; a trace is written, read and
-// written again as the same, and is reported on every architecture that its warps allow.
+// The input is a file. Either it is refused in a sentence with a line number, or it is a trace, which is written, read
+// and written again without a difference, and reported on every architecture that its warps allow.
 #include <sstream>
 #include <stdexcept>
 
@@ -13,7 +13,7 @@ using namespace bankwise;
 
 namespace {
 
-/// As much as a test has time for.
+/// A size that a test can process in time.
 bool is_small(const trace::KernelTrace& kernel) {
   return kernel.levels <= 1000 && kernel.patterns.size() <= 100;
 }

@@ -7,7 +7,7 @@
 
 namespace bankwise {
 
-/// "24", or "48/24" if conflicts turn 24 passes into 48, so a slash marks a conflict; "?" if the model has no cost.
+/// "24", or "48/24" for 48 passes with an ideal of 24, so a slash marks conflicts; "?" if the model has no cost.
 std::string passes_text(const banks::Tally& tally);
 
 /// "100", "12.5".

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Oclgrind's own checks on every OpenCL kernel. They are told by what it says: its exit code is the program's.
+// Oclgrind's checks on every OpenCL kernel. The test reads Oclgrind's output, because its exit code is the program's.
 #include <bankwise/support/exit_code.hpp>
 #include "port_runs.hpp"
 
@@ -16,7 +16,7 @@ struct Said {
   bool has(const std::string& words) const { return text.find(words) != std::string::npos; }
 };
 
-/// What program and Oclgrind say, without optimization, as bankcheck has it.
+/// The output of the program and of Oclgrind, without optimization, as in bankcheck.
 Said said(const std::string& program, const std::string& checks, const std::string& before = "") {
   const ScratchDirectory scratch;
   const auto out = scratch.path() / "out";
@@ -51,9 +51,9 @@ TEST_CASE("no OpenCL kernel has a data race or an invalid access") {
   check_silent("doubling", {1, 1000}, races);
 }
 
-// One launch a plan, for what a kernel writes into memory that clEnqueueFillBuffer has filled still counts as
-// uninitialized to Oclgrind 21.10, and the scratch memory between launches is filled. prefix_sum is left out: some of its
-// kernels need several, and on the shuffled vectors of scan_chunked this check of Oclgrind's crashes.
+// One launch per plan: Oclgrind 21.10 considers memory that a kernel writes after clEnqueueFillBuffer uninitialized,
+// and the scratch memory between launches is filled. prefix_sum is left out: some of its kernels need several launches,
+// and on the shuffled vectors of scan_chunked this check of Oclgrind crashes.
 TEST_CASE("no OpenCL kernel reads uninitialized memory") {
   check_silent("reduction", {1, 200}, uninitialized);
   check_silent("transpose", {33, 31}, uninitialized);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The interpreter itself, against masks counted by hand.
+// The interpreter alone, against masks worked out by hand.
 #include "interpreter.hpp"
 
 #include <stdexcept>
@@ -18,7 +18,7 @@ namespace {
 const std::vector<unsigned> no_input(words);
 const Array a{"a"}, b{"b"}, c{"c"};
 
-/// "a 00ff", a line for each request of the block's only warp, which has eight lanes.
+/// "a 00ff": one line per request of the block's only warp, which has eight lanes.
 std::vector<std::string> masks(const Program& program) {
   std::vector<std::string> result;
   for (const auto& line : lines(interpret(program, 8, 8, no_input).warps.at(0), Order::all)) {
@@ -65,7 +65,7 @@ TEST_CASE("interpreter: break waits after the loop, continue at the end of its b
                      }),
             set(b[t], 1),
         })) == Masks{"a aa", "a a8", "a a8", "b ff"});
-  // of the inner loop, while the outer goes on
+  // of the inner loop, while the outer loop continues
   CHECK(masks(kernel({
             loop_for(set(i, 0), i < 2, i += 1,
                      {
@@ -76,7 +76,7 @@ TEST_CASE("interpreter: break waits after the loop, continue at the end of its b
 }
 
 TEST_CASE("interpreter: cases fall through") {
-  // 0 and 4 start at a, 1 and 5 at b, 2 and 6 at c, the default, which 3 and 7 leave out
+  // 0 and 4 start at a, 1 and 5 at b, 2 and 6 at c, the default, which 3 and 7 skip
   const auto program = [](bool with_default) {
     std::vector<Case> cases{
         case_of(0, {set(a[t], 1)}),
@@ -156,7 +156,7 @@ TEST_CASE("interpreter: after a barrier every warp sees the stores of all") {
 }
 
 TEST_CASE("interpreter: matching by count splits 2048 requests of 20 lanes") {
-  // four rounds of one to four trips in each of 128 warps
+  // four outer iterations with trip counts of one to four in each of 128 warps
   const auto outcome =
       interpret(kernel({
                     loop_for(set(i, 0), i < 4, i += 1,
