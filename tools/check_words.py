@@ -42,7 +42,7 @@ RULES = (
     Rule("curing", "fixing", "Curing a conflict"),
     Rule("(?:is|are|be|been|was|were|the) turned(?! (?:into|on|off|out|down))", "transposed", "its factor is turned"),
     Rule("turned (?:matrix|matrices|tiles?|ones|without)", "transposed", "a turned matrix"),
-    Rule("(?:an?|each|every|one|per|two|number of|many|more|further|first|next|last) turns?", "iteration", "Per turn,"),
+    Rule("(?:an?|each|every|one|per|two|number of|more|further|first|next|last) turns?", "iteration", "Per turn,"),
     Rule("turns? (?:of|around) the (?:banks?|loops?)", "pass, cycle or iteration", "one turn around the banks"),
     Rule("turns? [0-9]", "pass, cycle or iteration", "  turn 2  !16  . !17"),
     Rule("twins?", "counterpart, OpenCL port", "its OpenCL twin"),

@@ -92,11 +92,11 @@ class Includes:
 
     @staticmethod
     def near(name: str, path: str) -> list:
-        """Beside the file, below the root, or below a folder around the file, which its target may search."""
+        """Next to the file, below the root, or below a folder around the file, which its target may search."""
         folders = name.split("/")[:-1]
         around = ["/".join(folders[:depth]) for depth in range(len(folders), 0, -1)]
-        beside = around[:1] if around else []
-        return [f"{folder}/{path}" for folder in beside] + [path] + [f"{folder}/{path}" for folder in around[1:]]
+        same = around[:1] if around else []
+        return [f"{folder}/{path}" for folder in same] + [path] + [f"{folder}/{path}" for folder in around[1:]]
 
 
 def circles(arrows: dict) -> list:
