@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Files that no writer has written: each is refused by the line that is wrong, in one sentence.
+// Files that no writer produces: each is refused at the wrong line, in one sentence.
 #include <nlohmann/json.hpp>
 
 #include <bankwise/trace/json_lines.hpp>
@@ -39,7 +39,7 @@ std::size_t find(const std::string& record) {
   return 0;
 }
 
-/// Refused at this line (from 0), with these words.
+/// The file is refused at this line (from 0), with these words.
 void check_refused(const std::vector<std::string>& lines, std::size_t line, const std::string& words) {
   try {
     read(joined(lines));
@@ -52,7 +52,7 @@ void check_refused(const std::vector<std::string>& lines, std::size_t line, cons
   }
 }
 
-/// The first record of a kind, with a value of it changed.
+/// The first record of a kind, with one value changed.
 void check_changed(const std::string& record, const std::string& pointer, const json& value, const std::string& words) {
   INFO(record << " " << pointer << " = " << value.dump());
   auto lines = lines_of(text);
@@ -65,7 +65,7 @@ void check_changed(const std::string& record, const std::string& pointer, const 
 
 }  // namespace
 
-TEST_CASE("what is no trace is refused at its first line") {
+TEST_CASE("a file that is not a trace is refused at its first line") {
   for (const char* first : {"", "garbage", "{}", "[]", "3", "null", "{\"bankwise\":1}", "\xFF\xFE"}) {
     check_refused({first}, 0, "it is no trace of bankwise");
   }
@@ -74,7 +74,7 @@ TEST_CASE("what is no trace is refused at its first line") {
   check_refused({R"({"bankwise_trace":1})"}, 0, "it has no maker");
 }
 
-TEST_CASE("a line that is no record is refused") {
+TEST_CASE("a line that is not a record is refused") {
   for (const auto& [line, words] : std::vector<std::pair<const char*, const char*>>{
            {"garbage", "the line is no JSON"},
            {"", "the line is no JSON"},
@@ -92,8 +92,8 @@ TEST_CASE("a line that is no record is refused") {
   }
 }
 
-TEST_CASE("every field of every record is looked at") {
-  // Removed, and of another type.
+TEST_CASE("every field of every record is checked") {
+  // Removed, and with another type.
   const auto lines = lines_of(text);
   const std::vector<std::string> may_miss{"process",         "pc",          "source",  "copied_bytes",
                                           "left_out",        "lane_arrays", "is_loop", "basic_blocks",
@@ -156,7 +156,7 @@ TEST_CASE("numbers out of their range are refused") {
   check_changed("launch", "/blocks", 562949953421312, "blocks is 562949953421312, more than");
 }
 
-TEST_CASE("lanes beyond the warp, and lists that do not fit the mask, are refused") {
+TEST_CASE("lanes beyond the warp, and lists that do not match the mask, are refused") {
   auto lines = lines_of(text);
   const std::size_t kernel = find("kernel"), pattern = find("pattern");
   json narrow = json::parse(lines[kernel]);
@@ -174,7 +174,7 @@ TEST_CASE("lanes beyond the warp, and lists that do not fit the mask, are refuse
   }
 }
 
-TEST_CASE("counts that cannot be added up are refused, also when launches come again") {
+TEST_CASE("counts whose sums overflow are refused, also for repeated launches") {
   auto lines = lines_of(text);
   const std::size_t at = find("launch");
   json launch = json::parse(lines[at]);
@@ -188,7 +188,7 @@ TEST_CASE("counts that cannot be added up are refused, also when launches come a
   CHECK_THROWS_AS(read(joined({lines.begin(), lines.begin() + std::ptrdiff_t(at) + 4})), trace::BadLine);
 }
 
-TEST_CASE("what comes twice, is missing, or stands after the end is refused") {
+TEST_CASE("duplicate, missing and trailing lines are refused") {
   const auto lines = lines_of(text);
   for (const char* record : {"source", "kernel", "site", "array", "pattern"}) {
     INFO(record);
@@ -213,7 +213,7 @@ TEST_CASE("what comes twice, is missing, or stands after the end is refused") {
   check_refused(alone, 2, "its kernel has no launch before it");
 }
 
-TEST_CASE("depth and length of a line do no harm") {
+TEST_CASE("very deep and very long lines are refused") {
   const std::string header = lines_of(text)[0];
   check_refused({header, std::string(1 << 20, '[')}, 1, "the line is no JSON");
   check_refused({header, std::string(1 << 20, '[') + std::string(1 << 20, ']')}, 1, "it is no object");

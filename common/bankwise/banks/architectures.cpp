@@ -58,7 +58,7 @@ constexpr Rule tesla[]{
      .serving = Serving::addresses,
      .request_bytes = 4,
      .evidence = by_inference,
-     .source = "the guide's broadcast is for loads alone; of stores it says that one lane of an address writes"},
+     .source = "the guide describes a broadcast for loads only; for stores it says that one lane per address writes"},
     {.operations = all_atomics, .widths = any_width, .refusal = no_atomic_rule},
 };
 
@@ -110,7 +110,7 @@ constexpr auto kepler_eight_byte = kepler({.count = 32, .bytes = 8, .row_bytes =
 
 // --- NVIDIA, compute capability 5.x and newer -----------------------------------------------------------------------
 
-/// Where the belief comes from, by kind of access: all that differs between these architectures.
+/// The evidence, by kind of access: all that differs between these architectures.
 struct Belief {
   Evidence evidence;
   std::string_view source;
@@ -221,7 +221,7 @@ constexpr Belief mi300_counters{
     by_others,
     "4-, 8- and 16-byte loads on MI300X: github.com/nod-ai/amd-shark-ai/pull/2919, github.com/tingqli/pyhip"};
 constexpr Belief mi355_pairs{by_others, "all lane pairs on gfx950: HipKittens, github.com/HazyResearch/HipKittens"};
-constexpr Belief gfx90a_code{by_vendor, "lane lane groups in AMD's rocke: github.com/ROCm/rocm-libraries/pull/11094"};
+constexpr Belief gfx90a_code{by_vendor, "lane groups in AMD's rocke: github.com/ROCm/rocm-libraries/pull/11094"};
 constexpr Belief gfx950_code{by_vendor,
                              "AMD's rocke and rocRoller: github.com/ROCm/rocm-libraries/pull/11097 and pull/2157"};
 constexpr Belief like_mi300{by_inference, "as measured on gfx942"};
@@ -316,7 +316,7 @@ constexpr std::string_view wave64 =
 
 constexpr Architecture table[]{
     {"sm_13", "sm_10 sm_11 sm_12", "Tesla: 8800 GTX, GTX 280", 32, 32, tesla,
-     "The hardware chooses the word that it broadcasts, so that loads have a least and a greatest number of passes."},
+     "The hardware chooses the word that it broadcasts, so loads have a least and a greatest number of passes."},
     {"sm_20", "sm_21", "Fermi: GTX 480, Tesla M2050", 32, 32, fermi, in_ways},
     {"sm_30", "sm_32 sm_35 sm_37", "Kepler with banks of four bytes, its default: GTX 680, K20, K80", 32, 32,
      kepler_four_byte, ""},

@@ -12,7 +12,7 @@ namespace {
 constexpr unsigned warp = 32;  // of every GPU that CUPTI knows
 
 struct Remedy {
-  int error;  // a CUptiResult; as numbers, so that a build without CUPTI has the sentences, too
+  int error;  // a CUptiResult as a number, so that a build without CUPTI has these sentences, too
   const char* sentence;
 };
 constexpr Remedy remedies[]{

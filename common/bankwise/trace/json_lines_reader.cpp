@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Trusts nothing: a trace may come from anybody, and may have been cut.
+// Input is untrusted: a trace may come from anywhere, and may be truncated.
 #include <algorithm>
 #include <limits>
 
@@ -13,16 +13,16 @@ namespace bankwise::trace {
 namespace {
 
 constexpr std::size_t max_line = std::size_t{32} << 20;       // bytes
-constexpr std::uint64_t max_count = std::uint64_t{1} << 48;   // of anything, all records of a file together
+constexpr std::uint64_t max_count = std::uint64_t{1} << 48;   // of anything, over all records of a file
 constexpr std::uint64_t max_passes = std::uint64_t{1} << 58;  // the same accesses cost at most 64 * 16 passes
 
-/// A kernel as a process numbers it.
+/// A kernel with the numbers that its process uses.
 struct NumberedKernel {
-  std::size_t number = 0;                    ///< in Reader::kernels_
-  std::vector<std::uint32_t> sites, arrays;  ///< their numbers there
-  std::vector<Pattern> patterns;             ///< in the file's numbers
-  std::optional<KernelTrace> last;           ///< its last launch, in the file's numbers
-  std::uint64_t times = 0;                   ///< that it was told
+  std::size_t number = 0;                    ///< index in Reader::kernels_
+  std::vector<std::uint32_t> sites, arrays;  ///< their indices there
+  std::vector<Pattern> patterns;             ///< with the file's numbers
+  std::optional<KernelTrace> last;           ///< its last launch, with the file's numbers
+  std::uint64_t times = 0;                   ///< how often that was repeated
 };
 
 struct Process {
@@ -111,7 +111,7 @@ void Reader::count_sums(const KernelTrace& launch, std::uint64_t times) {
 
 void Reader::begin_process(std::uint64_t process) {
   if (const auto before = processes_.find(process); before != processes_.end()) settle(before->second);
-  processes_[process] = {};  // a number that comes again is another process's
+  processes_[process] = {};  // a process number that occurs again is another process
   ++file_.processes;
 }
 
@@ -326,7 +326,7 @@ void Reader::take_again(NumberedKernel& kernel) {
   for (const Shape& shape : kernel.last->shapes) count(shape.launches);
 }
 
-/// Adds the launch as often as it was told.
+/// Adds the launch as often as it was repeated.
 void Reader::settle(NumberedKernel& kernel) {
   if (!kernel.last) return;
   KernelTrace launch = std::move(*kernel.last);
@@ -357,7 +357,7 @@ void Reader::settle(Process& process) {
 TraceFile Reader::finish() {
   for (auto& [number, process] : processes_) settle(process);
   for (Builder& kernel : kernels_) {
-    if (kernel.trace().shapes.empty()) continue;  // told of, and never launched
+    if (kernel.trace().shapes.empty()) continue;  // defined, and never launched
     file_.trace.kernels.push_back(kernel.take());
     put_in_order(file_.trace.kernels.back());
   }
