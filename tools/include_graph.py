@@ -5,7 +5,7 @@
   tools/include_graph.py           each room: what it includes, and in how many files
   tools/include_graph.py --dot     the same for Graphviz: tools/include_graph.py --dot | dot -Tsvg >graph.svg
   tools/include_graph.py --check   one line for each include of no file, each include that the table does not allow, and
-                                   each circle; exit code 1 if there are any
+                                   each cycle; exit code 1 if there are any
 """
 
 import argparse
@@ -47,7 +47,7 @@ class Table:
 
     def closure(self, room: str, above: tuple) -> set:
         if room in above:
-            sys.exit(f"include_graph.py: CONTRIBUTING.md's table of rooms has a circle: {' -> '.join((*above, room))}")
+            sys.exit(f"include_graph.py: CONTRIBUTING.md's table of rooms has a cycle: {' -> '.join((*above, room))}")
         words = [word.strip() for word in self.rows[room].split(",")]
         if words == [NOTHING]:
             return set()
@@ -99,8 +99,8 @@ class Includes:
         return [f"{folder}/{path}" for folder in same] + [path] + [f"{folder}/{path}" for folder in around[1:]]
 
 
-def circles(arrows: dict) -> list:
-    """One circle, as a list of nodes that begins with the first by name, for each node that closes one."""
+def cycles(arrows: dict) -> list:
+    """One cycle, as a list of nodes that begins with the first by name, for each node that closes one."""
     found, state = [], {}
     for start in sorted(arrows):
         if start in state:
@@ -116,9 +116,9 @@ def circles(arrows: dict) -> list:
                 todo.pop()
                 path.pop()
             elif state.get(target) == "open":
-                circle = path[path.index(target) :]
-                first = circle.index(min(circle))
-                found.append(circle[first:] + circle[:first])
+                cycle = path[path.index(target) :]
+                first = cycle.index(min(cycle))
+                found.append(cycle[first:] + cycle[:first])
             elif target not in state:
                 state[target] = "open"
                 path.append(target)
@@ -140,7 +140,7 @@ def faults_of(table: Table, includes: Includes) -> list:
         if row not in table.known[table.row_of(name)] or row == table.row_of(name):
             faults.append(f"{name}:{number}: {here} must not know {there}: {target}")
     for what, arrows in (("files", of_files), ("rooms", of_rooms)):
-        faults += [f"a circle of {what}: {' -> '.join([*circle, circle[0]])}" for circle in circles(arrows)]
+        faults += [f"a cycle of {what}: {' -> '.join([*cycle, cycle[0]])}" for cycle in cycles(arrows)]
     return faults
 
 
