@@ -62,5 +62,5 @@ TEST_CASE("a compute capability that is not a number is refused with the file's 
   const Copies copies(reduction::case_study());
   copies.prepend("packed.cl", "// Needs: compute capability many");
   CHECK_THROWS_AS(KernelDirectory(reduction::case_study(), copies.scratch.path().string()), UsageError);
-  check_refused("reduction", "--kernel-dir " + copies.scratch.path().string(), 2, "'many' is no compute capability");
+  check_refused("reduction", "--kernel-dir " + copies.scratch.path().string(), 2, "'many' is not a compute capability");
 }

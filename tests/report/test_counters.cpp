@@ -149,7 +149,7 @@ TEST_CASE("the text has tables of counters") {
   CHECK_THAT(text, ContainsSubstring("-25.0"));  // percent of lanes
   CHECK_THAT(text, ContainsSubstring("1.50 GB"));
   CHECK_THAT(text,
-             ContainsSubstring("\n  packed: the driver lets administrators alone read hardware counters; run as root"));
+             ContainsSubstring("\n  packed: the driver lets only administrators read hardware counters; run as root"));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     if (line.find(": ") == std::string::npos) CHECK(line.size() <= 100);

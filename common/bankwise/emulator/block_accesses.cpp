@@ -57,7 +57,7 @@ void BlockRunner::check_place(const Lane& lane) const {
   };
   if (!lies_in(array, access)) wrong(Fault::out_of_bounds, "");
   if (access.as_aligned && (access.offset - array.offset) % access.bytes != 0) {
-    wrong(Fault::misaligned, ", an address that its type may not have");
+    wrong(Fault::misaligned, ", misaligned for its type");
   }
 }
 

@@ -35,7 +35,7 @@ std::uint32_t level_of(const json& value);
 class Object {
  public:
   explicit Object(const json& object) : object_(object) {
-    if (!object.is_object()) wrong("it is no object");
+    if (!object.is_object()) wrong("it is not an object");
   }
   bool has(const char* key) const { return object_.contains(key); }
   const json& at(const char* key) const {
@@ -55,10 +55,10 @@ class Object {
   /// The elements, each an array of `size`; any number of them with 0.
   const json& list(const char* key, std::size_t size = 0) const {
     const json& list = at(key);
-    if (!list.is_array()) wrong(fmt::format("{} is no list", key));
+    if (!list.is_array()) wrong(fmt::format("{} is not a list", key));
     for (const json& element : list) {
       if (size > 0 && (!element.is_array() || element.size() != size)) {
-        wrong(fmt::format("{} has an element that is no list of {}", key, size));
+        wrong(fmt::format("{} has an element that is not a list of {}", key, size));
       }
     }
     return list;
