@@ -50,7 +50,8 @@ TEST_CASE("a store out of bounds is diagnosed, although it hits the next array")
   CHECK(found->fault == Fault::out_of_bounds);
   CHECK(found->site.line == line_with(mutant("stores_out_of_bounds"), "tile[r + 1][x]"));
   CHECK(found->lanes == std::vector{32U * 7});  // row 31 + 1, column 0
-  CHECK_THAT(found->what(), Catch::Matchers::ContainsSubstring("writes 4 bytes at byte 4224 of tile, which has 4224"));
+  CHECK_THAT(found->what(),
+             Catch::Matchers::ContainsSubstring("writes 4 bytes at byte 4224 of tile, which has 4224 bytes"));
 }
 
 TEST_CASE("padding that is declared but not used shows as conflicts of its line") {

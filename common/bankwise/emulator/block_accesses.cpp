@@ -41,10 +41,10 @@ const ThreadLocalArray& BlockRunner::array_of(const PendingAccess& access) const
   return *last_array_;
 }
 
-/// "4 bytes at byte 1024 of part, which has 1024"
+/// "4 bytes at byte 1024 of part, which has 1024 bytes"
 std::string BlockRunner::place(const PendingAccess& access) const {
   const ThreadLocalArray& array = array_of(access);
-  return fmt::format("{} bytes at byte {} of {}, which has {}", access.bytes,
+  return fmt::format("{} bytes at byte {} of {}, which has {} bytes", access.bytes,
                      std::int64_t{access.offset} - array.offset, array.name, bytes_of(array));
 }
 
@@ -111,12 +111,11 @@ std::uint64_t BlockRunner::record(const Warp& warp, std::uint64_t group, unsigne
   access.is_loop = first.access.is_loop;
   for (std::uint32_t part = 0; part < first.access.bytes; part += unit) {
     if (launch_.record_order && recorder_->accesses() >= launch_.access_limit) {
-      diagnose(
-          {Fault::access_limit,
-           first.pc,
-           {first.identity.rank},
-           fmt::format("makes one access more than the {} of its block that are recorded; raise Launch::access_limit",
-                       launch_.access_limit)});
+      diagnose({Fault::access_limit,
+                first.pc,
+                {first.identity.rank},
+                fmt::format("makes more than the {} accesses per block that are recorded; raise Launch::access_limit",
+                            launch_.access_limit)});
     }
     access.addresses.resize(warp.count);
     for_each_lane(group, [&](unsigned i) { access.addresses[i] = lanes_[warp.first + i].access.offset + part; });

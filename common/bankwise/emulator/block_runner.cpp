@@ -329,7 +329,7 @@ void BlockRunner::settle_barrier() {
       std::find_if(lanes_.begin(), lanes_.end(), [](const Lane& one) { return one.wait == Wait::barrier; });
   if (returned_ > 0 && !launch_.returned_lanes_arrive) {
     diagnose({Fault::barrier_not_reached, waiting->pc, ranks_of(Wait::returned),
-              "return without coming to this barrier, where others wait"});
+              "return without reaching this barrier, at which other lanes wait"});
   }
   unsigned sum = 0;
   for (const Lane& one : lanes_) {

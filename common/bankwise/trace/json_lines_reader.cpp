@@ -128,7 +128,7 @@ void Reader::take(const json& line, std::uint64_t number) {
   if (closed()) wrong("it stands after the end of the trace");
   if (kind == "end") {
     if (record.number("lines", std::numeric_limits<std::uint64_t>::max()) != number - 1) {
-      wrong("its count of lines is different: some are missing");
+      wrong("its line count does not match: lines are missing");
     }
     file_.closed = true;
     return;
