@@ -44,7 +44,6 @@ RULES = (
     Rule("turned (?:matrix|matrices|tiles?|ones|without)", "transposed", "a turned matrix"),
     Rule("(?:an?|each|every|one|per|two|number of|more|further|first|next|last) turns?", "iteration", "Per turn,"),
     Rule("turns? (?:of|around) the (?:banks?|loops?)", "pass, cycle or iteration", "one turn around the banks"),
-    Rule("turns? [0-9]", "pass, cycle or iteration", "  turn 2  !16  . !17"),
     Rule("twins?", "counterpart, OpenCL port", "its OpenCL twin"),
     Rule("behind (?:the|its|their) (?:end|last|loop|barrier)", "past, after", "a load behind the end"),
     Rule("behind (?:all|both|it|them|that|this|each)", "after, past", "the guard words behind all buffers"),
