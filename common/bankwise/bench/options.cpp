@@ -72,13 +72,13 @@ void declare(CLI::App& app, const CaseStudy& study, const Offered& offered, Opti
   app.add_flag("--counters", options.counters,
                "Read hardware counters after measuring (CUDA on NVIDIA), and compare them with the bank model");
   app.add_option("--min-time", options.limits.min_time,
-                 "Measure each variant for at least so many seconds, or 1024 samples")
+                 "Minimum seconds to measure each variant; 1024 samples also suffice")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
   app.add_option("--max-noise", raw.max_noise_percent, "Percent of noise below which a variant counts as quiet")
       ->check(CLI::Range(0.0, 100.0))
       ->capture_default_str();
-  app.add_option("--timeout", options.limits.timeout, "Measure each variant for at most so many seconds")
+  app.add_option("--timeout", options.limits.timeout, "Maximum seconds to measure each variant")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
   app.add_option("--json", options.json,
