@@ -10,8 +10,8 @@ const std::vector<Difference>& known_differences() {
       {"reduction",
        "naive",
        {276, 176, 264, 184, 0, 0},
-       "the four consecutive stores of the first level became one `STS.128`: 4 passes per warp instead of 16, 96 "
-       "less. The last four loads, of one lane, became one `LDS.128`: 1 pass instead of 4. In "
+       "the four consecutive stores of the first level became one `STS.128`: 4 passes per warp instead of 16, "
+       "which is 96 fewer per block. The last four loads, of one lane, became one `LDS.128`: 1 pass instead of 4. In "
        "the tree between them loads and stores alternate, and nothing is merged."},
       {"reduction",
        "packed",
@@ -21,16 +21,15 @@ const std::vector<Difference>& known_differences() {
       {"reduction",
        "streaming",
        {2, 0, 16, 0, 0, 0},
-       "16 stores of one lane each. In each of three runs the counter read one more pass, as a conflict; in no run "
-       "of `single_pass`, which has the same stores."},
+       "16 stores of one lane each. In each of three runs the counter read one more pass, as a conflict; it did so "
+       "in no run of `single_pass`, which has the same stores."},
       {"prefix_sum",
        "naive",
        {413, 316, 318, 241, 0, 0},
-       "`tree[2 * lane]` and `tree[2 * lane + 1]` are neighbours: where the unrolled code touches both, one `LDS.64` "
-       "or "
-       "`STS.64` does, 2 passes per warp without conflicts instead of two accesses of 2. Five times 16 passes less: "
-       "the "
-       "first stores, the loads of the first step up, loads and stores of the last step down, the last loads. "
+       "`tree[2 * lane]` and `tree[2 * lane + 1]` are neighbours: where the unrolled code accesses both, the compiler "
+       "emits one `LDS.64` or `STS.64`, which takes 2 passes per warp without conflicts, instead of two accesses of "
+       "2 passes each. This saves 16 passes in each of five places: the first stores, the loads of the first step "
+       "up, the loads and the stores of the last step down, and the last loads. "
        "The padding of `padded` separates them, also for the compiler."},
       {"more_kernels",
        "queue",

@@ -67,11 +67,11 @@ __global__ void far_beyond(unsigned* out) {
   out[1ULL << 40] = 1;
 }
 
-__global__ void divides(unsigned* out) {
+__global__ void quotient(unsigned* out) {
   out[threadIdx.x] = 1000 / (threadIdx.x % 32);
 }
 
-__global__ void asserts(unsigned* out) {
+__global__ void expects_one(unsigned* out) {
   assert(out[threadIdx.x] == 1);
 }
 
@@ -96,6 +96,6 @@ int main() {
   show(never_ends, {.step_limit = 1000});
   show(many_accesses, {.record_order = true, .access_limit = 1000});
   show(far_beyond);
-  show(divides);
-  show(asserts);
+  show(quotient);
+  show(expects_one);
 }
