@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/cuda/resolve.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <bankwise/support/revision.hpp>
+#include <bankwise/trace/builder.hpp>
+#include "bankcheck/cuda/cubin/cubin.hpp"
+#include "bankcheck/cuda/cubin/demangled.hpp"
+
+namespace bankwise::cuda {
+namespace {
+
+using banks::Operation;
+
+constexpr trace::Array dynamic_array{"dynamic shared memory"};
+
+std::string bytes_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error("it cannot be opened");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// What an instruction does in the bank model's terms.
+struct Meaning {
+  Operation operation = Operation::load;
+  bool is_loop = false;  ///< a compare-and-swap loop that the compiler made of one atomic
+};
+
+std::optional<Meaning> meaning_of_atomic(const std::string& opcode) {
+  const auto has = [&](std::string_view part) { return opcode.find(part) != std::string::npos; };
+  if (!opcode.starts_with("ATOMS")) return std::nullopt;
+  if (has(".POPC.INC")) return Meaning{Operation::atomic_inc};
+  if (has(".CAST")) return Meaning{Operation::atomic_cas, true};
+  if (has(".CAS")) return Meaning{Operation::atomic_cas};
+  return Meaning{Operation::atomic};
+}
+
+std::optional<Operation> matrix_operation(Kind kind, unsigned matrices) {
+  const bool load = kind == Kind::ldmatrix;
+  switch (matrices) {
+    case 1:
+      return load ? Operation::ldmatrix_x1 : Operation::stmatrix_x1;
+    case 2:
+      return load ? Operation::ldmatrix_x2 : Operation::stmatrix_x2;
+    case 4:
+      return load ? Operation::ldmatrix_x4 : Operation::stmatrix_x4;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<Meaning> meaning_of(const RecordedPattern& pattern, const std::optional<Cubin::Instruction>& instruction) {
+  switch (pattern.kind) {
+    case Kind::load:
+      return Meaning{Operation::load};
+    case Kind::store:
+      return Meaning{Operation::store};
+    case Kind::atomic:
+      return instruction ? meaning_of_atomic(instruction->opcode) : std::nullopt;
+    case Kind::ldmatrix:
+    case Kind::stmatrix: {
+      const auto operation = matrix_operation(pattern.kind, pattern.flags >> 8);
+      return operation ? std::optional(Meaning{*operation}) : std::nullopt;
+    }
+    default:
+      return std::nullopt;  // cp.async and the shared memory of other blocks: the model has no rule
+  }
+}
+
+/// A kernel's code, where its cubin could be read.
+struct Code {
+  const Cubin* cubin = nullptr;
+  const Cubin::Function* function = nullptr;
+  std::vector<Cubin::SharedArray> arrays;
+};
+
+trace::Site site_of(const Code& code, std::uint64_t pc) {
+  const auto frames = code.function == nullptr ? std::vector<Cubin::Frame>() : code.cubin->source_of(*code.function, pc);
+  if (frames.empty()) return {"?", 0, 0, "", pc};
+  return {frames.front().file, frames.front().line, 0, frames.front().function, std::nullopt};
+}
+
+trace::Array array_of(const Code& code, std::uint32_t address) {
+  for (const Cubin::SharedArray& array : code.arrays) {
+    if (address >= array.offset && address - array.offset < array.bytes) return {array.name, array.offset, array.bytes};
+  }
+  return dynamic_array;
+}
+
+/// One process's part of a kernel.
+trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code) {
+  trace::Builder builder({.kernel = shortened(demangled(kernel.name)), .knows_code = code.function != nullptr, .levels = 1});
+  trace::KernelTrace& trace = builder.trace();
+  for (const LaunchShape& launch : kernel.shapes) {
+    trace::Shape shape{.block = launch.block, .launches = launch.launches};
+    for (std::size_t i = 0; i < 3; ++i) shape.threads[i] = launch.grid[i] * launch.block[i];
+    builder.add(shape);
+    trace.blocks += launch.watched_blocks;
+  }
+  for (const RecordedPattern& one : kernel.patterns) {
+    const auto instruction =
+        code.function == nullptr ? std::nullopt : code.cubin->instruction_at(*code.function, one.pc);
+    const auto meaning = meaning_of(one, instruction);
+    if (!meaning || one.mask == 0) {
+      trace.left_out += one.count;
+      continue;
+    }
+    trace::Pattern pattern;
+    pattern.operation = meaning->operation;
+    pattern.is_loop = meaning->is_loop;
+    pattern.width = banks::matrix_rows(meaning->operation) > 0 ? 16 : one.width;
+    pattern.mask = one.mask;
+    pattern.addresses = one.addresses;
+    pattern.count = one.count;
+    pattern.site = builder.site(site_of(code, one.pc));
+    pattern.array = builder.array(array_of(code, one.addresses[std::size_t(std::countr_zero(one.mask))]));
+    trace::normalize(pattern);
+    builder.add(pattern);
+  }
+  trace.excess_accesses += kernel.lost;
+  return builder.take();
+}
+
+/// The cubins of all processes, each read once.
+class Cubins {
+ public:
+  explicit Cubins(std::vector<std::string>& errors) : errors_(errors) {}
+
+  Code code_of(const Record& record, const RecordedKernel& kernel) {
+    const auto module = record.modules.find(kernel.module);
+    if (module == record.modules.end()) return {};
+    const auto [at, is_new] = read_.try_emplace(module->second.cubin.string());
+    if (is_new) at->second = read(module->second.cubin);
+    if (!at->second) return {};
+    Code code{at->second.get()};
+    for (const Cubin::Function& function : code.cubin->functions()) {
+      if (function.name == kernel.name) code.function = &function;
+    }
+    if (code.function != nullptr) code.arrays = code.cubin->shared_arrays(*code.function);
+    return code;
+  }
+
+ private:
+  std::unique_ptr<Cubin> read(const std::filesystem::path& path) {
+    try {
+      return std::make_unique<Cubin>(bytes_of(path));
+    } catch (const std::exception& error) {
+      errors_.push_back(fmt::format("cannot read the machine code in {}: {}", path.filename().string(), error.what()));
+      return nullptr;
+    }
+  }
+
+  std::vector<std::string>& errors_;
+  std::map<std::string, std::unique_ptr<Cubin>> read_;
+};
+
+}  // namespace
+
+trace::Trace resolve(const std::vector<Record>& records) {
+  trace::Trace trace{.maker = "bankcheck cuda", .revision = std::string(revision())};
+  Cubins cubins(trace.errors);
+  std::vector<trace::Builder> builders;
+  std::map<std::string, std::size_t> places;  // by mangled name
+  for (const Record& record : records) {
+    for (const auto& [id, kernel] : record.kernels) {
+      trace::KernelTrace part = trace_of(kernel, cubins.code_of(record, kernel));
+      const auto [at, is_new] = places.try_emplace(kernel.name, builders.size());
+      if (is_new) {
+        trace::KernelTrace head;
+        head.kernel = part.kernel;
+        head.knows_code = part.knows_code;
+        builders.emplace_back(std::move(head));
+      }
+      builders[at->second].add(part);
+    }
+    trace.errors.insert(trace.errors.end(), record.errors.begin(), record.errors.end());
+    if (!record.ended) {
+      trace.errors.push_back(fmt::format("process {} did not end in order: what it did last was not recorded", record.process));
+    }
+  }
+  for (trace::Builder& builder : builders) {
+    trace::KernelTrace kernel = builder.take();
+    trace::put_in_order(kernel);
+    trace.kernels.push_back(std::move(kernel));
+  }
+  return trace;
+}
+
+}  // namespace bankwise::cuda

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <vector>
+
+#include <bankwise/trace/trace.hpp>
+#include "bankcheck/cuda/record.hpp"
+
+namespace bankwise::cuda {
+
+/// Turns what was recorded, by program counter, into a trace by source line. Kernels of one name and module are one kernel,
+/// whichever process launched them. An instruction without line information is a site by its offset. Accesses that the bank
+/// model has no operation for (cp.async, remote shared memory, an atomic whose opcode is not known) are left out and counted;
+/// a cubin that cannot be read, a record that is cut short and errors of the library are errors of the trace.
+trace::Trace resolve(const std::vector<Record>& records);
+
+}  // namespace bankwise::cuda
