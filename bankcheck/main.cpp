@@ -29,11 +29,11 @@ namespace {
 
 constexpr const char* footer =
     "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage or an input that cannot be read, 3 an output cannot be "
-    "written, or the program to check failed.";
+    "written, or the checked program failed.";
 
 struct PredictOptions {
   std::string architecture = "sm_90", accesses, index, operation = "load", mask, svg;
-  unsigned width = 0, lanes = 0;  // 0: the usual
+  unsigned width = 0, lanes = 0;  // 0: the default
   bool json = false;
 };
 
@@ -61,7 +61,7 @@ int predict_file(const banks::Architecture& architecture, const PredictOptions& 
   return exit_ok;
 }
 
-/// Lanes from --mask or --lanes, else a whole warp.
+/// The lanes of --mask or --lanes; a whole warp by default.
 std::uint64_t mask_of(const banks::Architecture& architecture, const PredictOptions& options) {
   if (options.mask.empty()) {
     const unsigned lanes = options.lanes == 0 ? architecture.warp : options.lanes;
@@ -99,46 +99,48 @@ int predict(const CLI::App& command, const PredictOptions& options) {
   }
   if (given("--index")) return predict_formula(architecture, options);
   for (const char* name : {"--op", "--width", "--lanes", "--mask", "--svg"}) {
-    if (given(name))
-      throw UsageError(fmt::format("{} belongs to --index; the rows of a CSV file say it themselves", name));
+    if (given(name)) throw UsageError(fmt::format("{} needs --index; each row of a CSV file has its own value", name));
   }
   return predict_file(architecture, options);
 }
 
 CLI::App* declare_predict(CLI::App& app, PredictOptions& options) {
-  CLI::App* command =
-      app.add_subcommand("predict", "What an access costs: a CSV file of them, or one written as a formula");
+  CLI::App* command = app.add_subcommand(
+      "predict", "Predict the bank conflicts of shared-memory accesses: a CSV file of accesses, or an index formula");
   std::vector<std::string> operations;
   operations.reserve(banks::operation_count);
   for (int i = 0; i < banks::operation_count; ++i) operations.emplace_back(to_string(banks::Operation(i)));
   command->add_option("--arch", options.architecture, "Architecture, see bankcheck archs")->capture_default_str();
   command->add_option(
       "accesses", options.accesses,
-      "CSV with the columns id,op,width,mask,a0,...: op as in --op, width in bytes, mask in hexadecimal, a0 to "
-      "a31 or a63 the lanes' byte offsets; - is stdin");
+      "CSV file with the columns id,op,width,mask,a0,...: op as for --op, width in bytes, mask in hexadecimal, "
+      "a0 to a31 or a63 the byte offset of each lane; - reads stdin");
   command->add_option(
       "--index", options.index,
-      "Which element of --width bytes lane tid accesses, for example '17*tid' or '(tid ^ (tid>>3)) * 4'");
-  command->add_option("--op", options.operation, "Operation; atomic means 32-bit integers")
+      "Index of the element that lane tid accesses, in elements of --width bytes, for example '17*tid' or "
+      "'(tid ^ (tid>>3)) * 4'");
+  command->add_option("--op", options.operation, "Operation; atomic: on 32-bit integers")
       ->check(CLI::IsMember(operations))
       ->capture_default_str();
-  command->add_option("--width", options.width, "Bytes per lane (default: 4; 16, a row, for matrix operations)")
+  command->add_option("--width", options.width, "Bytes per lane (default: 4; for matrix operations 16, one row)")
       ->check(CLI::IsMember({1, 2, 4, 8, 12, 16}));
-  command->add_option("--lanes", options.lanes, "How many lanes are active (default: a warp)")
+  command->add_option("--lanes", options.lanes, "Number of active lanes (default: a whole warp)")
       ->check(CLI::Range(1U, banks::max_lanes));
-  command->add_option("--mask", options.mask, "Which lanes are active, in hexadecimal")->excludes("--lanes");
-  command->add_option("--svg", options.svg, "Write the picture to this file; - is stdout, and then nothing else is");
+  command->add_option("--mask", options.mask, "Mask of the active lanes, in hexadecimal")->excludes("--lanes");
+  command->add_option("--svg", options.svg,
+                      "Write the picture as SVG to this file; - writes it to stdout and prints nothing else");
   command->add_flag("--json", options.json, "Print JSON");
   return command;
 }
 
 int run(int argc, const char* const* argv) {
-  CLI::App app("Bank conflicts of GPU shared memory, without a GPU", "bankcheck");
+  CLI::App app("Find bank conflicts in GPU shared memory (OpenCL: local memory) without a GPU", "bankcheck");
   app.footer(footer);
   app.set_version_flag("--version", std::string(revision()));
   app.require_subcommand(1);
   bool archs_json = false;
-  CLI::App* archs = app.add_subcommand("archs", "The architectures, their rules, and what these rest on");
+  CLI::App* archs =
+      app.add_subcommand("archs", "List the architectures, their bank rules, and the evidence for each rule");
   archs->add_flag("--json", archs_json, "Print JSON");
   PredictOptions options;
   CLI::App* predicting = declare_predict(app, options);
@@ -146,7 +148,7 @@ int run(int argc, const char* const* argv) {
   CLI::App* checking = opencl::declare_check(app, check_options);
   opencl::ReportCommand report_options;
   CLI::App* reporting = opencl::declare_report(app, report_options);
-  // Behind -- begins another program's command line.
+  // The command line of the checked program follows --.
   const auto* dashes = std::find(argv, argv + argc, std::string_view("--"));
   if (argc > 1 && argv[1] == std::string_view("opencl") && dashes != argv + argc) {
     check_options.command.assign(dashes + 1, argv + argc);

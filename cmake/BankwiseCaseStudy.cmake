@@ -1,20 +1,21 @@
-# From kernel files to a program. Also installed: a project that finds bankwise writes case studies of its own with it.
+# Builds programs from kernel files. Installed with the package: projects that use bankwise build their case studies
+# with it.
 
-if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25.1 does not know that nvcc 12 and newer have it
+if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25.1 does not know this option of nvcc 12 and newer
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
 endif()
 
 # bankwise_kernels(<target> NAME <name> PREFIX <prefix> [LIBRARY_NEEDS <targets>] [DIRECTORY <dir>] [TOGETHER])
 #
-# Adds to <target> every .cl and .cuh of the directory (the current one by default) as the gpu::KernelSet
-# <name>_kernels: OpenCL sources as bytes, CUDA kernels compiled. A library.cu is compiled too, where CUDA and the
-# targets of LIBRARY_NEEDS are there, and becomes the set's library.
+# Adds every .cl and .cuh of the directory (by default the current one) to <target> as the gpu::KernelSet
+# <name>_kernels: OpenCL sources as bytes, CUDA kernels compiled. If CUDA and the targets of LIBRARY_NEEDS exist,
+# library.cu is compiled too and becomes the set's library.
 #
-# Each .cuh is compiled in a source of its own, so that names of constants and helper functions may come again in
-# another. TOGETHER includes all of them in one source, which nvcc compiles several times faster; then no two files may
-# define the same name ("... has already been declared", says nvcc otherwise).
+# Each .cuh is compiled in a separate source, so that several files may define constants and helper functions of the
+# same name. TOGETHER includes all of them in one source, which nvcc compiles several times faster; then no two files
+# may define the same name (nvcc's error: "... has already been declared").
 #
-# Where BANKWISE_CUDA_REPEATED is off, the form of the kernels that --scope block runs is left out.
+# If BANKWISE_CUDA_REPEATED is OFF, the repeated form of the kernels, which --scope block runs, is not built.
 function(bankwise_kernels target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TOGETHER" "NAME;PREFIX;DIRECTORY" "LIBRARY_NEEDS")
   if(NOT arg_DIRECTORY)
@@ -64,7 +65,7 @@ function(bankwise_kernels target)
   target_sources(${target} PRIVATE ${generated})
   if(library)
     target_sources(${target} PRIVATE ${arg_DIRECTORY}/library.cu)
-    # As -I and not as -isystem: it must come ahead of the CUDA Toolkit's own. The kernels keep the Toolkit's.
+    # With -I and not with -isystem, so that it precedes the CUDA Toolkit's own CCCL. The kernels use the Toolkit's.
     set_source_files_properties(${arg_DIRECTORY}/library.cu PROPERTIES INCLUDE_DIRECTORIES "${BANKWISE_CCCL_INCLUDE}")
     set_target_properties(${target} PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON CUDA_EXTENSIONS OFF)
     target_link_libraries(${target} PRIVATE CUDA::cudart_static ${arg_LIBRARY_NEEDS})
@@ -73,8 +74,8 @@ endfunction()
 
 # bankwise_read_case_studies(<file> <list>)
 #
-# Reads a list of case studies (cmake/case_studies.txt describes it): <list> are their names, and <name>_prefix and
-# <name>_library_needs what stands beside each.
+# Reads a list of case studies (cmake/case_studies.txt describes the format). Sets <list> to their names, and
+# <name>_prefix and <name>_library_needs to the other fields of each line.
 function(bankwise_read_case_studies file list)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
   file(STRINGS ${file} lines REGEX "^[^#]")
@@ -94,9 +95,10 @@ endfunction()
 
 # bankwise_case_study(<name> PREFIX <prefix> [LIBRARY_NEEDS <targets>] [DIRECTORY <dir>] [TOGETHER] [INSTALL])
 #
-# The program <name> from the folder <name>: <name>.hpp and .cpp define bankwise::<name>::case_study(), the kernels lie
-# beside them. The main program is bankwise::run(), or the folder's own main.cpp. Also the library <name>_case, every other
-# .cpp of the folder, for tests. TOGETHER as in bankwise_kernels().
+# Builds the program <name> from the directory <name>: <name>.hpp and <name>.cpp define bankwise::<name>::case_study(),
+# and the kernels are in the same directory. The main program is the directory's main.cpp, or bankwise::run() by
+# default. Also builds the library <name>_case from every other .cpp of the directory, for tests. TOGETHER as in
+# bankwise_kernels().
 function(bankwise_case_study name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TOGETHER;INSTALL" "PREFIX;DIRECTORY" "LIBRARY_NEEDS")
   if(NOT arg_DIRECTORY)
@@ -109,7 +111,7 @@ function(bankwise_case_study name)
   add_library(${case} STATIC ${sources})
   target_include_directories(${case} PUBLIC ${arg_DIRECTORY})
   target_link_libraries(${case} PUBLIC bankwise::runner)
-  if(EXISTS ${main})  # it is made of what the runner is made of
+  if(EXISTS ${main})  # such a program uses the libraries of the runner directly
     target_link_libraries(${case} PUBLIC bankwise::bench bankwise::report nlohmann_json::nlohmann_json)
   else()
     set(main ${CMAKE_CURRENT_BINARY_DIR}/${name}_kernels/main.cpp)

@@ -1,8 +1,8 @@
 # bankwise_find_cccl(<dir> <includes> <version> <why not>)
 #
-# The CCCL (CUB, Thrust, libcu++) in <dir>: a checkout of github.com/NVIDIA/cccl, or the prefix where it is installed. Sets
-# the variables that the last three name: include directories, CUB's version ("3.5.0"), and an empty string, or a sentence
-# if there is no CUB.
+# Finds the CCCL (CUB, Thrust, libcu++) in <dir>: a checkout of github.com/NVIDIA/cccl, or an install prefix. Sets the
+# variables named by the last three arguments: the include directories, CUB's version ("3.5.0"), and an error message,
+# which is empty if CUB was found.
 function(bankwise_find_cccl dir includes version why_not)
   cmake_path(ABSOLUTE_PATH dir NORMALIZE)
   foreach(folders IN ITEMS "cub;thrust;libcudacxx/include" "include" "include/cccl" ".")  # the first is a checkout
@@ -17,7 +17,7 @@ function(bankwise_find_cccl dir includes version why_not)
     endif()
   endforeach()
   if(NOT number)
-    set(${why_not} "BANKWISE_CCCL_DIR: no CUB in ${dir}; name a checkout of CCCL, or the prefix where it is installed"
+    set(${why_not} "BANKWISE_CCCL_DIR: no CUB in ${dir}; give a checkout of CCCL, or its install prefix"
         PARENT_SCOPE)
     return()
   endif()

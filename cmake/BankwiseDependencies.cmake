@@ -1,5 +1,5 @@
-# Finds the dependencies. What is required ends the configuration when it is missing; what is not switches its part off,
-# and bankwise_summary() says why, a line a part. Nothing is downloaded.
+# Finds the dependencies; downloads nothing. A missing required dependency ends the configuration. A missing optional
+# one disables its part, and bankwise_summary() prints the reason, one line per part.
 
 find_package(fmt REQUIRED)
 find_package(CLI11 REQUIRED)
@@ -11,8 +11,7 @@ if(BANKWISE_CUDA)
   include(CheckLanguage)
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
-    # What can run here: the GPU of this machine. Without one, something to compile: one architecture, with the PTX that
-    # newer GPUs take.
+    # Build for the GPU of this machine. Without a GPU, build for one architecture, including PTX for newer GPUs.
     set(repeated ON)
     set(for_whom "")
     if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
@@ -30,9 +29,9 @@ if(BANKWISE_CUDA)
         set(repeated OFF)
       endif()
     endif()
-    option(BANKWISE_CUDA_REPEATED "CUDA kernels also in the form that --scope block runs" ${repeated})
+    option(BANKWISE_CUDA_REPEATED "Also build the repeated form of the CUDA kernels, for --scope block" ${repeated})
     if(NOT BANKWISE_CUDA_REPEATED)
-      set(for_whom ", without --scope block; for more: -D CMAKE_CUDA_ARCHITECTURES=all-major -D BANKWISE_CUDA_REPEATED=ON")
+      set(for_whom ", without --scope block; to build more: -D CMAKE_CUDA_ARCHITECTURES=all-major -D BANKWISE_CUDA_REPEATED=ON")
     endif()
     enable_language(CUDA)
     find_package(CUDAToolkit 12 REQUIRED)
@@ -43,7 +42,7 @@ if(BANKWISE_CUDA)
   endif()
 endif()
 
-# The library rows: the CUDA Toolkit's CUB, or that of a newer CCCL. Only they are compiled with it.
+# The library rows use the CUDA Toolkit's CUB, or that of a newer CCCL. No other code is compiled with it.
 set(BANKWISE_CCCL_INCLUDE "")
 set(why_library "off: no CUDA")
 if(BANKWISE_HAVE_CUDA)
@@ -58,11 +57,12 @@ if(BANKWISE_HAVE_CUDA)
   endif()
 endif()
 
-# Hardware counters: CUPTI's range profiler, which came with CUDA 12.6. Its headers; the library is loaded when it is needed.
+# Hardware counters use CUPTI's range profiler, available since CUDA 12.6. Only its headers are needed here: the library
+# is loaded at run time.
 set(BANKWISE_HAVE_CUPTI OFF)
 set(why_counters "off: no CUDA")
 if(BANKWISE_HAVE_CUDA)
-  set(why_counters "off: no CUPTI of CUDA 12.6 or newer beside the CUDA Toolkit (NVIDIA: cuda-cupti-dev)")
+  set(why_counters "off: no CUPTI of CUDA 12.6 or newer in the CUDA Toolkit (NVIDIA: cuda-cupti-dev)")
   if(TARGET CUDA::cupti)
     get_target_property(BANKWISE_CUPTI_INCLUDE CUDA::cupti INTERFACE_INCLUDE_DIRECTORIES)
     get_target_property(BANKWISE_CUPTI_LIBRARY CUDA::cupti IMPORTED_LOCATION)
@@ -100,7 +100,7 @@ else()
   set(why_bankcheck "without --index: no muParser (Debian: libmuparser-dev)")
 endif()
 
-# bankcheck opencl: Oclgrind's headers for its plugin, and OpenCL's, which those include.
+# bankcheck opencl needs Oclgrind's headers for its plugin, and OpenCL's headers, which Oclgrind's include.
 find_path(BANKWISE_OCLGRIND_INCLUDE oclgrind/Plugin.h)
 find_path(BANKWISE_CL_INCLUDE CL/cl.h)
 mark_as_advanced(BANKWISE_OCLGRIND_INCLUDE BANKWISE_CL_INCLUDE)
@@ -114,14 +114,14 @@ else()
   string(APPEND why_bankcheck ", Oclgrind")
 endif()
 
-# The emulator: g++ alone has the instrumentation that it is built on, and x86-64 Linux the signals and the ELF symbols.
+# The emulator needs the instrumentation of g++, and the signals and ELF symbols of x86-64 Linux.
 set(BANKWISE_HAVE_EMULATOR OFF)
 if(NOT BANKWISE_EMULATOR)
   set(why_emulator "off by BANKWISE_EMULATOR")
 elseif(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
   set(why_emulator "off: it needs g++ 12 or newer")
 elseif(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
-  set(why_emulator "off: it instruments kernels itself, and no other sanitizer can")
+  set(why_emulator "off: its instrumentation cannot be combined with a sanitizer")
 elseif(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux" OR NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(why_emulator "off: it needs Linux on x86-64")
 else()
@@ -129,7 +129,7 @@ else()
   find_package(Boost QUIET CONFIG COMPONENTS context)
   set(BANKWISE_HAVE_BOOST_CONTEXT ${Boost_CONTEXT_FOUND})
   include(CheckCXXSourceCompiles)
-  set(CMAKE_REQUIRED_LIBRARIES backtrace)  # comes with g++
+  set(CMAKE_REQUIRED_LIBRARIES backtrace)  # part of g++
   check_cxx_source_compiles("#include <backtrace.h>
     int main() { return backtrace_create_state(nullptr, 0, nullptr, nullptr) == nullptr; }" BANKWISE_HAVE_BACKTRACE)
   unset(CMAKE_REQUIRED_LIBRARIES)
@@ -142,10 +142,10 @@ else()
   endif()
   set(why_emulator "Boost.Context ${Boost_VERSION_STRING}")
   if(NOT BANKWISE_HAVE_BOOST_CONTEXT)
-    set(why_emulator "slow, on ucontext: no Boost.Context (Debian: libboost-context-dev)")
+    set(why_emulator "slow, with ucontext: no Boost.Context (Debian: libboost-context-dev)")
   endif()
   if(NOT BANKWISE_HAVE_CAPSTONE)
-    string(APPEND why_emulator ", not knowing loops: no Capstone (Debian: libcapstone-dev)")
+    string(APPEND why_emulator ", without loop detection: no Capstone (Debian: libcapstone-dev)")
   endif()
   if(NOT BANKWISE_HAVE_BACKTRACE)
     string(APPEND why_emulator ", without source lines: no libbacktrace")

@@ -1,7 +1,8 @@
-# CUDA kernels on the CPU. Also installed: a project that finds bankwise tests its own kernels with it.
+# Compiles CUDA kernels for the CPU. Installed with the package: projects that use bankwise test their own kernels with
+# it.
 
-# What makes g++ tell the emulator what the code does (common/bankwise/emulator/hooks.cpp): one access of the source stays one
-# instruction, basic blocks stay in their order, and none is added that a GPU has no branch for.
+# The options with which g++ instruments kernels for the emulator (common/bankwise/emulator/hooks.cpp): one access in
+# the source stays one instruction, basic blocks keep their order, and g++ adds no branch that a GPU would not have.
 set(BANKWISE_EMULATE_OPTIONS -O1 -g -gno-split-dwarf -finline -fno-tree-sra -fno-tree-sink -fno-thread-jumps
     -fno-jump-tables -fno-reorder-blocks -fno-semantic-interposition -fno-math-errno -ffp-contract=off
     -fno-extern-tls-init -fdata-sections -fno-lto -fsanitize=thread -fsanitize-coverage=trace-pc -Wno-unknown-pragmas
@@ -9,29 +10,30 @@ set(BANKWISE_EMULATE_OPTIONS -O1 -g -gno-split-dwarf -finline -fno-tree-sra -fno
 
 # bankwise_emulate(<target> <source>...)
 #
-# Compiles sources of an executable, those that #include kernels, for bankwise::emulate(), and links what that needs.
-# The other sources of the target are compiled as ever. It may be a static or an object library, too, if no kernel has an
-# `extern __shared__` array.
+# Compiles the given sources of an executable, those that #include kernels, for bankwise::emulate(), and links the
+# emulator. The other sources of the target are compiled as usual. The target may also be a static or an object library
+# if no kernel has an `extern __shared__` array.
 function(bankwise_emulate target)
   if(NOT BANKWISE_HAVE_EMULATOR)
-    message(FATAL_ERROR "bankwise_emulate(${target}): this bankwise has no emulator; ${why_emulator}")
+    message(FATAL_ERROR "bankwise_emulate(${target}): this bankwise was built without the emulator: ${why_emulator}")
   endif()
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     message(FATAL_ERROR "bankwise_emulate(${target}) needs g++; the C++ compiler is ${CMAKE_CXX_COMPILER_ID}")
   endif()
   if(NOT ARGN)
-    message(FATAL_ERROR "bankwise_emulate(${target}) names no source")
+    message(FATAL_ERROR "bankwise_emulate(${target}) needs at least one source")
   endif()
   get_target_property(type ${target} TYPE)
   if(type MATCHES "SHARED|MODULE")
-    message(FATAL_ERROR "bankwise_emulate(${target}): the emulator does not see kernels in shared libraries")
+    message(FATAL_ERROR "bankwise_emulate(${target}): the emulator does not support kernels in shared libraries")
   endif()
   bankwise_emulated_sources(${target} ${ARGN})
   if(NOT type STREQUAL "EXECUTABLE")
     return()
   endif()
-  set_property(TARGET ${target} APPEND PROPERTY BANKWISE_EMULATED ${ARGN})  # of all calls
-  # `extern __shared__` arrays are declared and nowhere defined: the definition is made from what the objects lack.
+  set_property(TARGET ${target} APPEND PROPERTY BANKWISE_EMULATED ${ARGN})  # collected over all calls
+  # `extern __shared__` arrays are declared but not defined: the definitions are generated from the objects' undefined
+  # symbols.
   set(dynamic ${CMAKE_CURRENT_BINARY_DIR}/${target}_dynamic_shared)
   add_custom_command(TARGET ${target} PRE_LINK VERBATIM
     COMMAND ${CMAKE_COMMAND} -D READELF=${CMAKE_READELF} -D CXX=${CMAKE_CXX_COMPILER} -D OUTPUT=${dynamic}
@@ -41,18 +43,18 @@ endfunction()
 
 # The part of bankwise_emulate() that a library of kernels needs.
 function(bankwise_emulated_sources target)
-  # <cuda_runtime.h> and the like; no other source should see these.
+  # The shims replace <cuda_runtime.h> and other CUDA headers; only these sources may include them.
   set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS ${BANKWISE_EMULATE_OPTIONS})
   set_property(SOURCE ${ARGN} APPEND PROPERTY INCLUDE_DIRECTORIES ${BANKWISE_CUDA_SHIMS})
-  set_property(SOURCE ${ARGN} PROPERTY SKIP_PRECOMPILE_HEADERS ON)  # they were made with other flags
+  set_property(SOURCE ${ARGN} PROPERTY SKIP_PRECOMPILE_HEADERS ON)  # they were compiled with other flags
   target_link_libraries(${target} PRIVATE bankwise::emulator)
 endfunction()
 
 # bankwise_emulated_kernels(<target> NAME <name> PREFIX <prefix> DIRECTORY <dir> [TOGETHER])
 #
-# Adds to <target> every .cuh of the directory as the emulator::KernelSet <name>_emulated. A kernel file with a line
-# "// Not emulated: <reason>" is listed with its reason, and so is every kernel where there is no emulator. TOGETHER as in
-# bankwise_kernels().
+# Adds every .cuh of the directory to <target> as the emulator::KernelSet <name>_emulated. A kernel file with a line
+# "// Not emulated: <reason>" is only listed with its reason, and so is every kernel if there is no emulator. TOGETHER
+# as in bankwise_kernels().
 function(bankwise_emulated_kernels target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TOGETHER" "NAME;PREFIX;DIRECTORY" "")
   file(GLOB kernels CONFIGURE_DEPENDS ${arg_DIRECTORY}/*.cuh)

@@ -1,7 +1,8 @@
-# What `cmake --install` lays down: programs, kernel files (share/bankwise/<case>), headers, libraries, package config.
+# The files that `cmake --install` installs: programs, kernel files (share/bankwise/<case>), headers, libraries, and the
+# CMake package.
 include(CMakePackageConfigHelpers)
 
-# The rooms install their libraries and public headers themselves (bankwise_room()).
+# bankwise_room() installs the libraries and public headers.
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/bankwise)
 install(EXPORT bankwise NAMESPACE bankwise:: DESTINATION ${package} FILE bankwiseTargets.cmake)
 configure_package_config_file(cmake/bankwiseConfig.cmake.in bankwiseConfig.cmake INSTALL_DESTINATION ${package})

@@ -1,9 +1,10 @@
 # bankwise_room(<name> SOURCES <file>... [HEADERS <file>...] [KNOWS <target>...] [USES <target>...])
 #
-# The library bankwise::<name> from one folder of common/bankwise. HEADERS are public, and nothing else of the folder is
-# installed: a header that they include must be among them. KNOWS are the targets that the public headers or the users of
-# the library need, USES those that its sources alone need. Every header is included by its path below common/. The global
-# property BANKWISE_PUBLIC_HEADERS has the HEADERS of all rooms by these paths; the test package.headers checks them.
+# Builds the library bankwise::<name> from one directory of common/bankwise (a room). HEADERS are public and are the
+# only headers that are installed, so they may include only each other. KNOWS are the targets that the public headers or
+# the users of the library need; USES are the targets that only its sources need. Every header is included by its path
+# below common/. The global property BANKWISE_PUBLIC_HEADERS lists the HEADERS of all rooms by these paths; the test
+# package.headers checks them.
 function(bankwise_room name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;HEADERS;KNOWS;USES")
   set(target bankwise_${name})

@@ -1,7 +1,8 @@
-# bankwise_tests(<room> SOURCES <file>... [LINKS <target>...] [EMULATED <file>...] [LABEL <label>] [PREFIX <prefix>] [TIMEOUT <s>])
+# bankwise_tests(<room> SOURCES <file>... [LINKS <target>...] [EMULATED <file>...] [LABEL <label>] [PREFIX <prefix>]
+# [TIMEOUT <s>])
 #
-# The program <room>_tests of Catch2 tests, each a test of CTest named "<prefix>.<test>"; PREFIX is the room by default,
-# LABEL host. EMULATED are those of its sources that hold kernels for bankwise::emulate().
+# Builds <room>_tests, a program of Catch2 tests; each is a CTest test named "<prefix>.<test>". PREFIX is the room by
+# default, LABEL is host. EMULATED are the sources that contain kernels for bankwise::emulate().
 function(bankwise_tests room)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;PREFIX;TIMEOUT" "SOURCES;LINKS;EMULATED")
   foreach(option IN ITEMS LABEL=host PREFIX=${room} TIMEOUT=120)

@@ -1,7 +1,10 @@
-# Run before a program is linked: defines the thread-local symbols that its objects lack, all at one place. That is what
-# `extern __shared__ float tile[];` means: every such array is the block's dynamic shared memory.
+# Runs before a program is linked. Defines the objects' undefined thread-local symbols, all at the same address. This
+# implements `extern __shared__ float tile[];`: every such array is the block's dynamic shared memory.
 #
-#   READELF, CXX  programs    OBJECTS  of the target    SOURCES  that hold kernels    OUTPUT  OUTPUT.o is made, by way of OUTPUT.s
+#   READELF, CXX  the tools
+#   OBJECTS       of the target
+#   SOURCES       that contain kernels
+#   OUTPUT        writes OUTPUT.s and OUTPUT.o
 set(emulated "")
 foreach(source IN LISTS SOURCES)
   cmake_path(GET source FILENAME name)
@@ -15,12 +18,12 @@ execute_process(COMMAND ${READELF} --symbols --wide ${emulated} OUTPUT_VARIABLE 
 string(REGEX MATCHALL " TLS +(GLOBAL|WEAK) +DEFAULT +UND +[^ \n]+" lacking "${symbols}")
 list(TRANSFORM lacking REPLACE ".* " "")
 list(REMOVE_DUPLICATES lacking)
-list(FILTER lacking EXCLUDE REGEX "^(_ZSt|__|errno)")  # of the C and C++ libraries
+list(FILTER lacking EXCLUDE REGEX "^(_ZSt|__|errno)")  # symbols of the C and C++ libraries
 
-set(bytes 232448)  # 227 KiB, the most that a block has on any GPU
+set(bytes 232448)  # 227 KiB, the maximum per block of any supported GPU
 set(source ".section .tbss.bankwise_dynamic_shared,\"awT\",@nobits\n.balign 128\n")
 foreach(symbol IN LISTS lacking)
-  # Weak: if another object of the program has it after all, that one counts.
+  # Weak: a definition in another object of the program takes precedence.
   string(APPEND source ".weak ${symbol}\n.type ${symbol}, @object\n${symbol}:\n")
 endforeach()
 string(APPEND source ".globl bankwise_dynamic_shared\n.type bankwise_dynamic_shared, @object\n"

@@ -1,6 +1,7 @@
-# cmake -D SOURCE=<dir> -D VERSION=<x.y.z> -D COMMIT=<commit, if git cannot tell> -D OUTPUT=<file> -P WriteRevision.cmake
+# cmake -D SOURCE=<dir> -D VERSION=<x.y.z> -D COMMIT=<commit, for sources outside git> -D OUTPUT=<file> -P
+# WriteRevision.cmake
 #
-# Writes the definition of bankwise::revision(); touches the file only if it changes.
+# Writes the definition of bankwise::revision(); the file is only touched if its content changes.
 execute_process(COMMAND git describe --always --dirty=+ --exclude=* WORKING_DIRECTORY ${SOURCE} OUTPUT_VARIABLE commit
                 OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
 if(COMMIT)

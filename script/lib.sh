@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by the other scripts: strict mode, the root of the repository as working directory, and what they share.
+# Sourced by the other scripts: sets strict mode, changes to the root of the repository, and defines shared functions.
 set -euo pipefail
 started_in=$PWD
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." >/dev/null
@@ -8,16 +8,16 @@ build=build/$preset
 
 say() { printf '%s\n' "$*" >&2; }
 
-# give_up CODE SENTENCE
+# give_up CODE MESSAGE: prints the message to stderr and exits.
 give_up() {
   say "$2"
   exit "$1"
 }
 
-# usage SCRIPT: the comment at its head.
+# usage SCRIPT: prints the comment at the head of the script.
 usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$1"; }
 
-# logged LOG COMMAND...: its output goes to the log; if it fails, the log's end goes to stderr.
+# logged LOG COMMAND...: runs the command with its output in the log; if it fails, prints the end of the log to stderr.
 logged() {
   local log=$1
   shift
@@ -27,8 +27,9 @@ logged() {
   return 1
 }
 
-# follow MESSAGE LOG: says the message once a person would wonder what takes so long; N in it is how many files Ninja
-# builds. On a terminal the last of them stands below, [123/372] and its name, rewritten in place.
+# follow MESSAGE LOG: prints the message if the step takes longer than half a second; N in it is replaced by the number
+# of files that Ninja builds. On a terminal, a progress line below shows the current file, as in [123/372], updated in
+# place.
 follow() {
   local message=$1 log=$2 said="" latest total width
   width=$(stty size <&2 2>/dev/null | cut -d' ' -f2) || width=0
@@ -47,7 +48,7 @@ follow() {
   done
 }
 
-# step MESSAGE LOG COMMAND...: logged, and followed.
+# step MESSAGE LOG COMMAND...: logged() with the progress of follow().
 step() {
   local message=$1 log=$2 notice status=0
   shift 2
@@ -60,17 +61,17 @@ step() {
   ((status == 0)) || give_up 3 "${message/ N / } failed: the end of $log is above"
 }
 
-# case_studies: the names of all programs that measure.
+# case_studies: prints the names of all case studies and samples.
 case_studies() { sed -n 's/^\([^# ][^ ]*\) .*/\1/p' cmake/case_studies.txt; }
 
-# Again if something was installed since: CMake has then more to find.
+# configure: installs missing packages and runs CMake, again if packages were installed since the last run.
 configure() {
   script/setup
   [[ $build/build.ninja -nt build/install.log ]] ||
     step "configuring" "$build/configure.log" cmake --preset "$preset"
 }
 
-# build [TARGET...]
+# build [TARGET...]: builds the targets, by default all.
 build() {
   step "building N files" "$build/build.log" \
     cmake --build "$build" ${1+--target "$@"}

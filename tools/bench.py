@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs the case studies as the documents show them, on this machine, and writes the results of one device.
+"""Measures the case studies on this machine, with the settings of the documents, and writes the results of one device.
 
     script/bench FOLDER [--build BUILD] [--only CASE]
 
-FOLDER, in docs/results or anywhere, gets a file for each case study and scope, with all variants in both APIs, and one with
-the fastest variants at many sizes: CASE.sizes.json, whose `runs` are reports as the samples write them. BUILD holds the
-samples; the preset cuda's is the default. A run of everything takes less than ten minutes on an H200. A file is replaced when
-its run has succeeded. Exit codes: 0 ok, 1 a run failed, 2 usage.
+Writes to FOLDER, in docs/results or anywhere, one file per case study and scope, with all variants in both APIs, and
+one file with the fastest variants at many sizes: CASE.sizes.json, whose `runs` are reports as the samples write them.
+BUILD is a build directory with the samples, by default that of the preset cuda. A full run takes less than ten minutes
+on an H200. A file is only replaced after its run has succeeded. Exit codes: 0 ok, 1 a run failed, 2 usage.
 """
 import argparse
 import json
@@ -17,25 +17,25 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.dont_write_bytecode = True  # of the module beside this file
+sys.dont_write_bytecode = True  # of the imported module next to this file
 from reports import PREFIX, ROOT
 
 SCOPES = ("memory", "l2", "block")
 WORDS = [1 << exponent for exponent in range(16, 31, 2)]
 SHAPES = ((8192, 8192), (16384, 16384), (32768, 32768), (16384, 16416), (20000, 12345))  # height, width
-# What is measured at every size, beside the library and a copy.
+# The variants that are measured at every size, in addition to the library and a copy.
 FASTEST = {
     "reduction": ("single_pass", [["--n", str(words // 4)] for words in WORDS]),
     "prefix_sum": ("look_back,ring", [["--n", str(words)] for words in WORDS]),
     "transpose": ("output_order,prefetched,persisting,tma", [["--height", str(h), "--width", str(w)] for h, w in SHAPES]),
 }
 LONG_ENOUGH = ["--min-time", "0.1", "--timeout", "1"]
-# Hosts spend half of their time on the page faults of large problems; with large pages they are fewer.
+# Page faults take half of the host's time for large problems; huge pages reduce their number.
 ENVIRONMENT = {**os.environ, "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 
 
 def report_of(build: Path, case: str, flags: list) -> dict:
-    """Error: subprocess.CalledProcessError; what went wrong is on stderr."""
+    """The report of one run. Error: subprocess.CalledProcessError; the message is on stderr."""
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "report.json"
         command = [f"./{case}", *flags]
@@ -47,7 +47,7 @@ def report_of(build: Path, case: str, flags: list) -> dict:
 
 
 def write(path: Path, content: dict) -> None:
-    """A line for each key, and for each element of a list."""
+    """Writes JSON with one line per key, and one line per element of a list of objects."""
 
     def value(of: object) -> str:
         if isinstance(of, list) and of and isinstance(of[0], dict):
@@ -58,8 +58,8 @@ def write(path: Path, content: dict) -> None:
 
 
 def jobs() -> list:
-    """Of each file its name, its case study, and the flags of each run."""
-    own = [case for case in PREFIX if (ROOT / case / "main.cpp").exists()]  # programs of their own, without scopes
+    """The name of each file, its case study, and the flags of each run."""
+    own = [case for case in PREFIX if (ROOT / case / "main.cpp").exists()]  # with their own main(), no scopes
     cases = [case for case in PREFIX if case not in own]
     listed = [(f"{case}.{scope}.json", case, [["--scope", scope, *LONG_ENOUGH]]) for case in cases for scope in SCOPES]
     listed += [(f"{case}.block.json", case, [LONG_ENOUGH]) for case in own]
@@ -88,7 +88,7 @@ def main() -> int:
             continue
         if len(reports) > 1:
             for row in (row for report in reports for row in report["results"]):
-                del row["samples_s"]  # the summaries are enough, and these files are long
+                del row["samples_s"]  # to keep the files short: the summaries are sufficient
             write(options.folder / name, {"schema_version": 1, "case": case, "runs": reports})
         else:
             write(options.folder / name, reports[0])

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The emulator beside Oclgrind: the CUDA kernel in the one, its OpenCL port in the other, the same whole job, in turns.
+"""Compares the speed of the emulator with Oclgrind: the CUDA kernel in the emulator and its OpenCL port in Oclgrind run
+the same job alternately.
 
     beside_oclgrind.py BENCH_EMULATOR [ROUNDS]
 
-Prints a table in Markdown: medians in seconds, and the median of the rounds' ratios.
+Prints a Markdown table: median times in seconds, and the median of the ratios per round.
 """
 import statistics
 import subprocess

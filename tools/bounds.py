@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The tables of what keeps kernels from being faster: the bank model's passes beside the clock, the parts of the GPU that are
-busy, and what warps wait for."""
+"""Generates the tables of what limits the kernels: the bank model's passes compared with measured clocks, the
+utilization of the parts of the GPU, and the stall reasons of warps."""
 
 import math
 
@@ -8,7 +8,7 @@ from reports import PAIRS, block_counters, limits, markdown, model_totals, repor
 
 
 def clock_rate(device: str) -> float:
-    """Clocks a second of a multiprocessor: from the longest of the kernels that count their own."""
+    """The clock rate of a multiprocessor in Hz, from the longest kernel that counts its own clocks."""
     found = report(device, "access_patterns.block")["results"]
     timed = [row for row in found if row["api"] == "cuda" and row["time_median_s"] and row["access"]["clocks"]]
     longest = max(timed, key=lambda row: row["time_median_s"])
@@ -16,7 +16,7 @@ def clock_rate(device: str) -> float:
 
 
 def clocks_of_block(device: str, case: str, variant: str) -> float:
-    """Of a turn. The multiprocessor that has most blocks sets the time."""
+    """The clocks of one block per iteration. The multiprocessor with the most blocks determines the time."""
     row = rows(device, case, "cuda")["block"][variant]
     one = block_counters(device)[case, variant]  # with the extent of one block
     if "height" in row:
@@ -28,7 +28,7 @@ def clocks_of_block(device: str, case: str, variant: str) -> float:
 
 
 def conflict_table(device: str) -> str:
-    """What a removed conflict saves: clocks that the banks give back, beside passes that they no longer make."""
+    """The clocks saved per removed conflict: the difference in clocks, compared with the difference in conflicts."""
     counters, body = block_counters(device), []
     for case, before, after in PAIRS:
         totals = model_totals(device, case)
@@ -44,14 +44,14 @@ def conflict_table(device: str) -> str:
             + [f"{clocks[0]:.0f} → {clocks[1]:.0f}: {clocks[0] / clocks[1]:.2f} ×", f"{saved:.0f}"]
             + [text for removed in (model, counted) for text in (str(removed), f"{saved / removed:.2f}")]
         )
-    head = ["pair", "passes, model", "clocks, measured", "saved", "conflicts less, model", "clocks each"]
-    head += ["conflicts less, counted", "clocks each"]
+    head = ["pair", "passes, model", "clocks, measured", "clocks saved", "conflicts removed, model", "clocks per conflict"]
+    head += ["conflicts removed, counted", "clocks per conflict"]
     where = ", ".join([*software(device), f"{clock_rate(device) * 1e-9:.2f} GHz"])
     return f"{where}:\n\n" + markdown(head, body)
 
 
 def block_table(device: str) -> str:
-    """The kernels of the pairs inside the block: three ways to count passes, and what the rest of the clocks is."""
+    """The kernels of the pairs in shared memory: three counts of passes, and where the other clocks are spent."""
     counters, body = block_counters(device), []
     found = {(row["case"], row["variant"]): row for row in limits(device) if row["flags"] == "--scope block"}
     for case, variant in dict.fromkeys((case, variant) for case, *pair in PAIRS for variant in pair):
@@ -63,7 +63,7 @@ def block_table(device: str) -> str:
             [f"{case} `{variant}`", str(model), str(counted), f"{pipe:.0f}", f"{clocks_of_block(device, case, variant):.0f}"]
             + [f"{float(limit[part]):.0f} %" for part in ("shared", "issue", "stall_barrier")]
         )
-    head = ["kernel", "passes, model", "counted", "of the pipe", "clocks", "pipe busy", "schedulers busy", "waits at barriers"]
+    head = ["kernel", "passes, model", "counted", "of the pipe", "clocks", "pipe busy", "schedulers busy", "stalled at barriers"]
     return f"{', '.join(software(device))}:\n\n" + markdown(head, body)
 
 
@@ -73,7 +73,7 @@ def extent(flags: str) -> dict:
 
 
 def memory_table(device: str) -> str:
-    """The kernels at the end of the ladders, from memory."""
+    """The fastest kernels of the case studies, with data in DRAM."""
     body = []
     for row in limits(device):
         if row["flags"] == "--scope block":
@@ -87,5 +87,6 @@ def memory_table(device: str) -> str:
             + [f"{moved:.3f}"]
             + [f"{float(row[part]):.0f} %" for part in ("warps", "stall_global_memory", "stall_barrier")]
         )
-    head = ["kernel", "memory busy", "L2 fabric busy", "bytes moved ÷ needed", "warps resident", "wait for memory", "at barriers"]
+    head = ["kernel", "DRAM busy", "L2 fabric busy", "bytes moved ÷ needed", "warps resident"]
+    head += ["stalled on memory", "stalled at barriers"]
     return f"{', '.join(software(device))}:\n\n" + markdown(head, body)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Exits with 1 if a document links to a file of the repository that is not there, or a kernel is linked nowhere."""
+"""Checks the links of the documents. Exits with 1 if a linked file does not exist, or if no document links to a
+kernel."""
 import re
 import sys
 from pathlib import Path
 
-sys.dont_write_bytecode = True  # of the module beside this file
+sys.dont_write_bytecode = True  # of the imported module next to this file
 from reports import CASES
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes docs/cli.md from the --help of every program in a build folder, and from the comments at the head of the scripts.
+"""Generates docs/cli.md from --help of every program in a build directory and from the head comments of the scripts.
 
     tools/cli_reference.py BUILD [--check]
 
@@ -12,13 +12,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-sys.dont_write_bytecode = True  # of the module beside this file
+sys.dont_write_bytecode = True  # of the imported module next to this file
 from reports import PREFIX, ROOT
 
 PAGE = ROOT / "docs/cli.md"
 HEAD = """# Command-line reference
 
-The flags of every program, generated from `--help` by `tools/cli_reference.py`. Programs lie in the build folder, for
+The flags of every program, generated from `--help` by `tools/cli_reference.py`. The programs are in the build directory, for
 example `build/default/bankcheck`.
 
 Exit codes are the same everywhere: 0 success; 1 a wrong result, or more conflicts than a limit allows; 2 bad usage or
@@ -27,7 +27,7 @@ unreadable input; 3 a device, driver, build or output failed; 77 nothing to run 
 
 
 def help_of(build: Path, *command: str) -> str:
-    """Error: subprocess.CalledProcessError, OSError."""
+    """The section of one program. Errors: subprocess.CalledProcessError, OSError."""
     done = subprocess.run([build / command[0], *command[1:], "--help"], capture_output=True, text=True, check=True)
     return f"\n### `{' '.join(command)}`\n\n```\n{done.stdout.strip()}\n```\n"
 
@@ -38,7 +38,7 @@ def subcommands(build: Path) -> list:
 
 
 def comment_of(script: Path) -> str:
-    """The comment at its head."""
+    """The comment at the head of the script."""
     lines = script.read_text().splitlines()[1:]
     count = next(i for i, line in enumerate(lines) if not line.startswith("#"))
     return "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines[:count]).strip()
@@ -64,7 +64,7 @@ def main() -> int:
     if PAGE.exists() and PAGE.read_text() == text:
         return 0
     if options.check:
-        print(f"{PAGE.relative_to(ROOT)} is not what --help prints; run tools/cli_reference.py {options.build}")
+        print(f"{PAGE.relative_to(ROOT)} differs from --help; please run tools/cli_reference.py {options.build}")
         return 1
     PAGE.write_text(text)
     return 0

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Copies files into the code blocks of the documents that show them, so that none is typed by hand.
+"""Copies files into the code blocks of the documents, so that no block is typed by hand.
 
-A document marks a code block with a comment on the line before it, which names the file from the repository's root:
+A document marks a code block with a comment on the line before it, with the path of the file from the repository's
+root:
 
     <!-- file tests/package/checking/matmul.cuh -->
 
-With --check nothing is written, and the exit code is 1 if a document differs, or none shows a file of a folder that is
-there to be shown.
+With --check nothing is written, and the exit code is 1 if a document differs, or if no document shows a file of the
+directories in SHOWN.
 """
 import re
 import sys
@@ -29,17 +30,17 @@ def main() -> int:
     for document in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]):
         name, text = str(document.relative_to(ROOT)), document.read_text()
         if len(MARKED.findall(text)) != len(re.findall(r"^<!-- file ", text, re.MULTILINE)):
-            wrong.append(f"{name}: a mark without a code block")
+            wrong.append(f"{name}: a file mark without a code block")
         blocks += len(MARKED.findall(text))
         new = MARKED.sub(filled, text)
         if new != text and check:
-            wrong.append(f"{name} does not show its files as they are; tools/code_blocks.py writes them")
+            wrong.append(f"{name} differs from its files; please run tools/code_blocks.py")
         elif new != text:
             document.write_text(new)
         shown |= {match[1] for match in MARKED.findall(text)}
     files = {str(path.relative_to(ROOT)) for folder in SHOWN for path in (ROOT / folder).iterdir()}
     wrong += [f"no document shows {file}" for file in sorted(files - shown)]
-    print("\n".join(wrong) or f"{blocks} code blocks are their files")
+    print("\n".join(wrong) or f"{blocks} code blocks match their files")
     return bool(wrong)
 
 

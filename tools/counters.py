@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Counts what one block of each kernel does in shared memory, by hardware counters.
+"""Counts the shared-memory passes and conflicts of one block of each kernel with hardware counters.
 
     counters.py BUILD > counters.csv
 
-BUILD holds the samples, and the tests' `more_kernels`, built with CUDA; `ncu` of the CUDA Toolkit counts. Each number is the
-least of RUNS runs: other traffic of the multiprocessor now and then adds a few passes, and never takes any away. Exit codes:
-0 ok, 2 usage, 3 a run failed.
+BUILD is a build directory with the samples and the tests' `more_kernels`, built with CUDA. `ncu` of the CUDA Toolkit
+reads the counters. Each number is the minimum of RUNS runs, because other traffic of the multiprocessor sometimes adds
+a few passes. Exit codes: 0 ok, 2 usage, 3 a run failed.
 """
 
 import csv
 import sys
 
-sys.dont_write_bytecode = True  # of the module beside this file
+sys.dont_write_bytecode = True  # of the imported module next to this file
 import subprocess
 from pathlib import Path
 
@@ -24,7 +24,8 @@ COUNTERS = {
     for what, name in (("passes", "pipe_lsu_wavefronts"), ("conflicts", "bank_conflicts_pipe_lsu"))
 }
 RUNS = 3
-# Case, height and width of what one block of these variants takes; no variants: all there are, an element for each.
+# Case, then height, width and names of the variants whose block processes an extent of this size. No names: all
+# variants, with one element each.
 JOBS = (
     ("reduction", 1, 256, "modulo,interleaved,sequential,naive,packed"),
     ("reduction", 1, 512, "first_add,shuffle,streaming,single_pass"),
@@ -41,9 +42,9 @@ FOLDERS = {"more_kernels": Path("tests/case_studies/more_kernels")}
 
 
 def listed(build: Path, case: str) -> list:
-    """All variants."""
+    """The names of all variants."""
     text = subprocess.run([f"./{case}", "--list"], cwd=build, check=True, capture_output=True, text=True).stdout
-    return [line.split()[0] for line in text.splitlines()[1:]]  # the first has the headings
+    return [line.split()[0] for line in text.splitlines()[1:]]  # the first line has the headings
 
 
 def main() -> int:
@@ -62,7 +63,7 @@ def main() -> int:
             print(f"{case}: {why(error)}", file=sys.stderr)
             return 3
         if any(len(kernels) != len(names) for kernels in runs):
-            print(f"{case}: {len(runs[0])} kernels for {len(names)} variants; one each was to be", file=sys.stderr)
+            print(f"{case}: {len(runs[0])} kernels for {len(names)} variants; expected one each", file=sys.stderr)
             return 3
         for name, *rows in zip(names, *runs):
             counts = [min(int(row[metric].replace(",", "")) for row in rows) for metric in COUNTERS.values()]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""How plots.py draws, with matplotlib. A picture is 860 pixels wide, and text in it stays text."""
+"""Draws the pictures of plots.py with matplotlib. A picture is 860 pixels wide; its text is stored as text, not as
+paths."""
 
 import io
 import re
@@ -19,14 +20,14 @@ TOP = 5000  # of the axes, in GB/s
 PAPER, RULE, INK, MUTED = "#fdfdfb", "#c3cad2", "#1f2933", "#5f6b78"
 FONTS = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
 COPY, LIBRARY = MUTED, "#c4501b"
-BARS = {"cuda": ("#2f6fb3", "#fff"), "opencl": ("#9cc3e6", INK)}  # and of the numbers inside
-OURS = ("#2f6fb3", "#2b8a57", "#8a5bb5", "#b58a00", "#b0397a", "#3aa0a8")  # our variants, the fastest first
+BARS = {"cuda": ("#2f6fb3", "#fff"), "opencl": ("#9cc3e6", INK)}  # bar, and numbers inside it
+OURS = ("#2f6fb3", "#2b8a57", "#8a5bb5", "#b58a00", "#b0397a", "#3aa0a8")  # bankwise's variants, the fastest first
 MARKERS = "osD^v<"
 DASHES, DOTS = (0, (4, 2.5)), (0, (1.5, 2))
 
 
 def canvas(data: dict, height: int, *panels: tuple) -> tuple:
-    """A figure with its heading, and axes for each panel: left, top, right and bottom in pixels."""
+    """A figure with its heading, and one set of axes per panel. A panel is left, top, right and bottom in pixels."""
     figure = Figure(figsize=(WIDTH / 72, height / 72))
     figure.text(20 / WIDTH, 1 - 30 / height, data["title"], fontsize=15, fontweight="bold", color=INK)
     figure.text(20 / WIDTH, 1 - 50 / height, data["subtitle"], color=MUTED)
@@ -44,7 +45,7 @@ def canvas(data: dict, height: int, *panels: tuple) -> tuple:
 
 
 def legend(figure, handles: list) -> None:
-    """In a row, at the end of the heading."""
+    """Draws the legend as a row, right of the heading."""
     look = {"frameon": False, "labelcolor": INK, "columnspacing": 1.6, "handlelength": 2.78, "borderpad": 0, "borderaxespad": 0}
     figure.legend(
         handles=handles,
@@ -56,8 +57,8 @@ def legend(figure, handles: list) -> None:
 
 
 def spread(wanted: list, gap: float) -> list:
-    """The same heights, moved apart until no two neighbours are nearer than `gap`. `wanted` rises."""
-    groups = [[height, [height]] for height in wanted]  # the middle of each, and what its members want
+    """The heights `wanted`, in rising order, moved apart so that neighbours are at least `gap` apart."""
+    groups = [[height, [height]] for height in wanted]  # each group's middle, and its members' heights
     merged = True
     while merged:
         merged = False
@@ -72,7 +73,8 @@ def spread(wanted: list, gap: float) -> list:
 
 
 def names_of(lines: list, near: float) -> list:
-    """What stands at the ends of the lines: height, text, variant. The two APIs share a name where they end together."""
+    """The labels at the ends of the lines: height, text, variant. The two APIs share a label if their lines end
+    together."""
     found = []
     lines = [line for line in lines if line["values"][-1]]
     for line in lines:
@@ -192,7 +194,7 @@ def svg_of(data: dict, kind: str) -> str:
     settings = {
         "svg.fonttype": "none",
         "svg.hashsalt": "bankwise",
-        "font.family": "DejaVu Sans",  # comes with matplotlib: it measures with this one
+        "font.family": "DejaVu Sans",  # part of matplotlib, which uses it to measure text
         "font.size": 11,
         "text.parse_math": False,
     }

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Who includes whom, by room: the table of CONTRIBUTING.md, and what the sources do.
+"""The include graph of the rooms, and its check against the table of rooms in CONTRIBUTING.md.
 
-  tools/include_graph.py           each room: what it includes, and in how many files
-  tools/include_graph.py --dot     the same for Graphviz: tools/include_graph.py --dot | dot -Tsvg >graph.svg
-  tools/include_graph.py --check   one line for each include of no file, each include that the table does not allow, and
-                                   each circle; exit code 1 if there are any
+  tools/include_graph.py           prints the rooms that each room includes, and in how many files
+  tools/include_graph.py --dot     prints the same for Graphviz: tools/include_graph.py --dot | dot -Tsvg >graph.svg
+  tools/include_graph.py --check   prints one line for each include of a missing file, each include that the table does
+                                   not allow, and each cycle; exit code 1 if there are any
 """
 
 import argparse
@@ -19,11 +19,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = (".c", ".h", ".cpp", ".hpp", ".cu", ".cuh", ".cl")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
-EVERYBODY = "everybody"
+NOTHING, EVERYTHING = (["nothing"], ["nobody"]), (["everything"], ["everybody"])  # either word, in the table
 
 
 def files_of(root: Path) -> list:
-    """Tracked files; all of them where there is no git."""
+    """The tracked source files; all source files if there is no git."""
     if (root / ".git").exists():
         listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True, check=True)
         names = [name for name in listed.stdout.split("\0") if name and (root / name).exists()]
@@ -34,7 +34,7 @@ def files_of(root: Path) -> list:
 
 
 class Table:
-    """The rooms of CONTRIBUTING.md: lines `room  what it is  knows a, b`. Who knows a room knows what that knows."""
+    """The rooms of CONTRIBUTING.md: lines `room  description  knows a, b`. A room also knows what these rooms know."""
 
     def __init__(self, text: str):
         rows = [re.match(r"^(\S.*?)  +\S.*?  +knows (.*)$", line) for line in text.splitlines()]
@@ -44,7 +44,7 @@ class Table:
         self.known = {room: self.closure(room, ()) for room in self.rows}
 
     def named(self, word: str) -> str:
-        """A room by its path, or by the path's last part."""
+        """A room by its path, or by the last part of its path."""
         rooms = [room for room in self.rows if word == room or word == re.sub(r"\.\*$", "", room).split("/")[-1]]
         if len(rooms) != 1:
             sys.exit(f"include_graph.py: CONTRIBUTING.md's table of rooms has {len(rooms)} rooms named {word}")
@@ -52,17 +52,17 @@ class Table:
 
     def closure(self, room: str, above: tuple) -> set:
         if room in above:
-            sys.exit(f"include_graph.py: CONTRIBUTING.md's table of rooms has a circle: {' -> '.join((*above, room))}")
+            sys.exit(f"include_graph.py: CONTRIBUTING.md's table of rooms has a cycle: {' -> '.join((*above, room))}")
         words = [word.strip() for word in self.rows[room].split(",")]
-        if words == ["nobody"]:
+        if words in NOTHING:
             return set()
-        if words == [EVERYBODY]:
+        if words in EVERYTHING:
             return set(self.rows)
         direct = {self.named(word) for word in words}
         return direct.union(*(self.closure(one, (*above, room)) for one in direct))
 
     def row_of(self, name: str) -> str:
-        """The row for a file: the longest that names it or a folder around it."""
+        """The row for a file: the longest one that names the file or a directory that contains it."""
         rows = [row for row in self.rows if fnmatch.fnmatch(name, row) or name.startswith(row + "/")]
         top = name.split("/", maxsplit=1)[0]
         if not rows and "/" in name and not any(row.split("/")[0] == top for row in self.rows):
@@ -75,7 +75,7 @@ class Table:
 
 
 class Includes:
-    """What files include of the repository: (file, line, included file). `faults` are includes of no file."""
+    """The includes of repository files: (file, line, included file). `faults` are includes of missing files."""
 
     def __init__(self, root: Path):
         self.files = files_of(root)
@@ -97,7 +97,8 @@ class Includes:
 
     @staticmethod
     def near(name: str, path: str) -> list:
-        """Beside the file, below the root, or below a folder around the file, which its target may search."""
+        """Candidates: in the file's directory, below the root, or below a directory that contains the file, which its
+        target may search."""
         folders = name.split("/")[:-1]
         around = ["/".join(folders[:depth]) for depth in range(len(folders), 0, -1)]
         beside = around[:1] if around else []
@@ -105,7 +106,7 @@ class Includes:
 
 
 def circles(arrows: dict) -> list:
-    """One circle, as a list of nodes that begins with the first by name, for each node that closes one."""
+    """One cycle for each node that closes one, as a list of nodes that begins with the first by name."""
     found, state = [], {}
     for start in sorted(arrows):
         if start in state:
@@ -145,15 +146,15 @@ def faults_of(table: Table, includes: Includes) -> list:
         if row not in table.known[table.row_of(name)] or row == table.row_of(name):
             faults.append(f"{name}:{number}: {here} must not know {there}: {target}")
     for what, arrows in (("files", of_files), ("rooms", of_rooms)):
-        faults += [f"a circle of {what}: {' -> '.join([*circle, circle[0]])}" for circle in circles(arrows)]
+        faults += [f"a cycle of {what}: {' -> '.join([*circle, circle[0]])}" for circle in circles(arrows)]
     return faults
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     output = parser.add_mutually_exclusive_group()
-    output.add_argument("--dot", action="store_true", help="for Graphviz")
-    output.add_argument("--check", action="store_true", help="exit with 1 if an include is not as it must be")
+    output.add_argument("--dot", action="store_true", help="print the graph for Graphviz")
+    output.add_argument("--check", action="store_true", help="exit with 1 if an include is not allowed")
     arguments = parser.parse_args()
 
     table = Table((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))

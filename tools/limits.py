@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Asks the hardware what keeps kernels from being faster: which parts of the GPU are busy, and what warps wait for.
+"""Measures what limits the kernels: how busy the parts of the GPU are, and why warps stall.
 
     limits.py BUILD > limits.csv
 
-BUILD holds the samples, built with CUDA; `ncu` of the CUDA Toolkit runs each kernel in JOBS once and counts. Parts are in percent of
-what they can do; stalls are in percent of the time that warps are resident; bytes are those of the memory, passes those of the pipe
-to shared memory, both of the whole kernel. Exit codes: 0 ok, 2 usage, 3 a run failed.
+BUILD is a build directory with the samples, built with CUDA. `ncu` of the CUDA Toolkit profiles each kernel in JOBS
+once. The utilization of parts is in percent of their peak, stalls are in percent of the time that warps are resident.
+The bytes of DRAM and the passes (NVIDIA: wavefronts) of the shared-memory pipe are totals of the kernel. Exit codes: 0
+ok, 2 usage, 3 a run failed.
 """
 import csv
 import sys
 
-sys.dont_write_bytecode = True  # of the module beside this file
+sys.dont_write_bytecode = True  # of the imported module next to this file
 import subprocess
 from pathlib import Path
 
@@ -30,7 +31,7 @@ TOTALS = {
     "bytes_written": "dram__bytes_write.sum",
     "shared_passes": "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
 }
-# What a warp may do instead of issuing (being selected).
+# The stall reasons of a warp that does not issue (is not selected), by column.
 STALLS = {
     "barrier": ["barrier"],
     "shared_memory": ["short_scoreboard", "mio_throttle"],
@@ -62,7 +63,7 @@ def metrics() -> list:
 
 
 def number(text: str | None) -> float:
-    """Metrics that this GPU lacks are n/a."""
+    """The value of a metric; 0 for n/a, a metric that this GPU lacks."""
     try:
         return float((text or "").replace(",", ""))
     except ValueError:
@@ -82,11 +83,11 @@ def main() -> int:
             print(f"{case} {' '.join(flags)}: {why(error)}", file=sys.stderr)
             return 3
         for variant in variants.split(","):
-            # A plan may have more launches; the first is the one with the most work.
+            # A variant may have several launches; the first one does most of the work.
             names = (PREFIX[case] + variant, PREFIX[case] + variant + "_repeated")
             row = next((row for row in rows if kernel_name(row) in names), None)
             if row is None:
-                print(f"{case} {' '.join(flags)}: ncu has not seen {variant}", file=sys.stderr)
+                print(f"{case} {' '.join(flags)}: ncu reports no kernel of {variant}", file=sys.stderr)
                 return 3
             waits = {name: sum(number(row.get(stall(reason))) for reason in reasons) for name, reasons in STALLS.items()}
             total = sum(waits.values()) + number(row.get(stall("selected"))) or 1.0

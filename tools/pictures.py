@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Draws the pictures in docs/pictures that no result is in; --check says whether they are up to date.
+"""Draws the pictures in docs/pictures that show no results; with --check, tests whether they are up to date.
 
-What stands in a bank picture is computed from the index formulas of the kernels, never typed in.
+The contents of the bank pictures are computed from the index formulas of the kernels, never typed in.
 """
 
 import argparse
@@ -19,11 +19,11 @@ BUSY, BUSY_TOO, IDLE, FRESH, ALARM = "#2f6fb3", "#74a7d8", "#e4e7eb", "#d5e6f6",
 BOLD, MIDDLE, END = 'font-weight="bold"', 'text-anchor="middle"', 'text-anchor="end"'
 MONO = "font-family=\"Menlo, Consolas, 'DejaVu Sans Mono', monospace\""
 
-Lanes = list[list[int]]  # for each lane the words that it touches
+Lanes = list[list[int]]  # the words that each lane touches
 
 
 def words_per_bank(lanes: Lanes) -> list[int]:
-    """How many distinct words each bank must serve: a word that several lanes want counts once."""
+    """The number of distinct words that each bank serves: a word that several lanes access counts once."""
     words = {word for lane in lanes for word in lane}
     return [sum(word % BANKS == bank for word in words) for bank in range(BANKS)]
 
@@ -33,7 +33,7 @@ def degree(lanes: Lanes) -> int:
 
 
 def heat(words: int) -> tuple[str, str]:
-    """Fill and ink: grey for no word, green for one, then from orange at 2 to red at 32 and more."""
+    """Fill and text colour: grey for no word, green for one, then from orange at 2 to red at 32 and more."""
     fills = IDLE, "#8fce8f", "#fdcd82", "#eda066", "#de714b", "#ce432f", "#be1814"
     return fills[min(words.bit_length(), 6)], WHITE if words >= 16 else INK
 
@@ -59,7 +59,7 @@ class Picture:
         self.parts.append(f'<rect {box} fill="{fill}" stroke="{stroke}"/>')
 
     def text(self, x: float, y: float, text: object, *style: str, size: int = 12, fill: str = INK) -> None:
-        """Text with its middle at height y."""
+        """Text that is vertically centred at y."""
         where = f'x="{x:g}" y="{y + 0.36 * size:.4g}" font-size="{size}"'
         self.parts.append(f'<text {" ".join([where, *style])} fill="{fill}">{escape(str(text))}</text>')
 
@@ -84,7 +84,7 @@ class Picture:
         self.parts.append(f'<path d="M{x1:g} {y1:g}L{x2:.4g} {y2:.4g}" stroke="{stroke}"{style}/>')
 
     def arrow(self, x1: float, y1: float, x2: float, y2: float, gap: float = 2, dashed: bool = False) -> None:
-        """Ends `gap` short of (x2, y2), so that it can stop at the rim of a circle there."""
+        """An arrow that ends `gap` before (x2, y2), for instance at the rim of a circle."""
         keep = 1 - gap / math.hypot(x2 - x1, y2 - y1)
         style = ' stroke-width="1.3" marker-end="url(#tip)"' + ' stroke-dasharray="4 3"' * dashed
         self.line(x1, y1, x1 + (x2 - x1) * keep, y1 + (y2 - y1) * keep, MUTED, style)
@@ -124,7 +124,7 @@ def reduction_tree() -> Picture:
     p.words(middle, 53, part, set())
     above = 79
     for step, stride in enumerate((4, 2, 1)):
-        y = above + 40 + 15 * stride  # of the lanes: far enough down for the arrows to pass above their neighbours
+        y = above + 40 + 15 * stride  # of the lanes: low enough that the arrows pass above the neighbouring lanes
         p.label(y, f"step {step + 1}", f"stride = {stride}")
         p.text(840, y, f"{stride} of 8 busy", END, fill=MUTED)
         for lane in range(8):
@@ -141,17 +141,17 @@ def reduction_tree() -> Picture:
 
 
 def reduction_banks() -> Picture:
-    p = Picture(900, 370, "One warp reads part[lane]: where 16-byte records lie in 32 banks")
+    p = Picture(900, 370, "One warp reads part[lane]: 16-byte records in 32 banks")
     left, size = 178, 19
     p.bank_numbers(left, 54, size)
     for y, name, stride in ((86, "naive", 4), (130, "packed", 5)):
         p.label(y, f"{name}: component x", f"word {stride}t")
         p.bank_strip(left, y, size, [[stride * t] for t in range(WARP)])
     p.line(20, 164, 880, 164)
-    p.label(194, "sequential: 16 bytes a lane, served a quarter-warp at a time (NVIDIA since Volta)", "words 4t .. 4t + 3")
+    p.label(194, "sequential: 16 bytes per lane, one quarter-warp at a time (NVIDIA since Volta)", "words 4t .. 4t + 3")
     for quarter in range(4):
         y, t = 230 + 26 * quarter, range(WARP * quarter // 4, WARP * (quarter + 1) // 4)
-        p.text(20, y, f"phase {quarter + 1}: t = {t[0]} .. {t[-1]}")
+        p.text(20, y, f"lane group {quarter + 1}: t = {t[0]} .. {t[-1]}")
         p.bank_strip(left, y, size, [[4 * lane + c for c in range(4)] for lane in t])
     p.bank_legend(348)
     return p
@@ -193,24 +193,24 @@ def prefix_sum_tree() -> Picture:
     p.text(20, y - 13, "out[0 .. 7]", MONO)
     p.legend(20, 710, (BUSY, "busy lane: adds two words"), (IDLE, "idle lane"), (FRESH, "word just written"))
     p.arrow(20, 736, 46, 736, dashed=True)
-    p.text(54, 736, "down-sweep: the same lane hands what stands before the parent on to the left child", fill=MUTED)
+    p.text(54, 736, "down-sweep: the same lane passes the sum before the parent on to the left child", fill=MUTED)
     return p
 
 
 def prefix_sum_banks() -> Picture:
-    p = Picture(860, 396, "Up-sweep over a tile of 512 words by 256 lanes: conflicts and idle lanes, level by level")
+    p = Picture(860, 396, "Up-sweep over a tile of 512 words by 256 lanes: conflicts and idle lanes per level")
     block = 256
 
     def access(step: int, pad: bool, offset: int = 0) -> Lanes:
         words = [step * (2 * lane + 1) - 1 + offset for lane in range(min(WARP, block // step))]
         return [[i + i // BANKS if pad else i] for i in words]
 
-    p.text(20, 84, "Ways of conflict: the first warp reads tree[left], left = step * (2 * lane + 1) - 1", BOLD)
+    p.text(20, 84, "Degree of conflict: the first warp reads tree[left], left = step * (2 * lane + 1) - 1", BOLD)
     p.label(115, "naive", "word i")
     p.label(153, "padded", "word i + i / 32")
-    p.text(20, 186, "tree[right] meets the same. The down-sweep takes the levels from right to left.", fill=MUTED)
-    p.text(20, 226, "Busy lanes, and the warps that hold them", BOLD)
-    rows = {56: "step", 252: "lanes", 284: "8 warps, busy part", 316: "warps at work", 340: "busy lanes in these"}
+    p.text(20, 186, "tree[right] has the same conflicts. The down-sweep runs from right to left.", fill=MUTED)
+    p.text(20, 226, "Busy lanes, and the warps that contain them", BOLD)
+    rows = {56: "step", 252: "lanes", 284: "8 warps, busy part", 316: "active warps", 340: "busy lanes in active warps"}
     for y, name in rows.items():
         p.text(20, y, name)
     for level in range(9):
@@ -218,7 +218,7 @@ def prefix_sum_banks() -> Picture:
         p.text(middle, 56, step, MIDDLE, size=13)
         for y, pad in ((98, False), (136, True)):
             ways = degree(access(step, pad))
-            assert ways == degree(access(step, pad, offset=step))  # as the text says of tree[right]
+            assert ways == degree(access(step, pad, offset=step))  # as the picture states for tree[right]
             p.cell(left, y, (72, 34), ways, *heat(ways), 14)
         busy, warps = block // step, math.ceil(block / step / WARP)
         for warp in range(block // WARP):
@@ -232,19 +232,19 @@ def prefix_sum_banks() -> Picture:
 
 
 def places(side: int, load: bool) -> list[tuple[int, int]]:
-    """Row and column in the tile for each lane of the first warp: (y, x) when it stores, (x, y) when it loads."""
+    """Row and column in the tile of each lane of the first warp: (y, x) for its store, (x, y) for its load."""
     threads = [divmod(lane, side) for lane in range(WARP)]
     return [(x, y) if load else (y, x) for y, x in threads]
 
 
 def transpose_tile() -> Picture:
-    p = Picture(880, 510, "naive, 16 x 16 words: where the 32 lanes of the first warp sit in the tile")
+    p = Picture(880, 510, "naive, 16 x 16 words: the positions of the first warp's 32 lanes in the tile")
     side, size, span, top = 16, 22, 16 * 22, 92
     for left, name, load in ((46, "Written by rows", False), (508, "Read by columns", True)):
         p.text(left, 54, name, BOLD, size=13)
         p.text(left + span, 54, "tile[x][y]" if load else "tile[y][x]", END, MONO)
         p.rect(left, top, span, span, IDLE)
-        for i in range(side):  # lines rather than 256 cells: a smaller file
+        for i in range(side):  # lines instead of 256 cells, for a smaller file
             p.line(left, top + i * size, left + span, top + i * size, WHITE)
             p.line(left + i * size, top, left + i * size, top + span, WHITE)
             p.text(left + (i + 0.5) * size, top - 10, i, MIDDLE, size=10, fill=MUTED)
@@ -275,7 +275,7 @@ def transpose_banks() -> Picture:
             p.text(124, y, f"{kind} tile[{row}][{column}{f' ^ {row}' if swizzled else ''}]", MONO)
             words = [[stride * r + (c ^ r if swizzled else c)] for r, c in places(side, load)]
             p.bank_strip(left, y, size, words)
-    p.text(20, 386, "The first warp: rows of threads y = 0 and 1 in the tiles of 16, r = 0 in those of 32.", fill=MUTED)
+    p.text(20, 386, "The first warp: threads of rows y = 0 and 1 in tiles of 16, of row r = 0 in tiles of 32.", fill=MUTED)
     p.bank_legend(412)
     return p
 

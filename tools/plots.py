@@ -3,11 +3,11 @@
 """Draws docs/pictures/<device>_<case>_sizes.svg and _ladder.svg from the JSON files of docs/results, with matplotlib.
 
     plots.py            draws all of them
-    plots.py --check    writes nothing; exit 1 if a picture does not show the results, naming it
+    plots.py --check    writes nothing; lists the pictures that differ from the results, with exit code 1
 
-A picture ends with two SHA-256: of the numbers that it shows and of the program, and of the picture itself. So the check
-needs no matplotlib. Where the versions that drew a picture are there, the check draws it again and compares every byte.
-Exit codes: 0 ok, 1 pictures are out of date, 2 usage, 3 matplotlib is missing.
+A picture ends with two SHA-256 digests: of its numbers and this program, and of the picture itself. Therefore the check
+does not need matplotlib. If the versions that drew a picture are installed, the check draws it again and compares every
+byte. Exit codes: 0 ok, 1 pictures are out of date, 2 usage, 3 matplotlib is missing.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import re
 import sys
 from pathlib import Path
 
-sys.dont_write_bytecode = True  # of the modules beside this file
+sys.dont_write_bytecode = True  # of the imported modules next to this file
 from reports import APIS, CASES, NOT_OURS, RESULTS, ROOT, by_variant, report, size_text, sizes, words
 
 try:
@@ -28,19 +28,20 @@ try:
 except ModuleNotFoundError:
     drawing = ENGINE = None
 
-# Folder, name, what its memory could do in GB/s, and who says so.
+# Directory, name, peak DRAM bandwidth in GB/s, and its source.
 DEVICES = {"nvidia_h200": ("NVIDIA H200", 4800, "limit: 4.8 TB/s of HBM3e, by the data sheet")}
 PICTURES = ROOT / "docs/pictures"
 PROGRAM = [Path(__file__), Path(__file__).with_name("drawing.py")]
 
 
 def gigabytes(row: dict) -> float | None:
-    """A second, as exact as anything here shows it."""
+    """GB/s, rounded to the precision of the pictures."""
     return None if row.get("bytes_per_s") is None else round(row["bytes_per_s"] * 1e-9, 2)
 
 
 def sizes_data(device: str, case: str) -> dict:
-    """Lines from size to size: name, API, values, None where there is none. Our variants first, by their last value."""
+    """The lines over all sizes: name, API, values (None: not measured). bankwise's variants first, by their last
+    value."""
     name, limit, says = DEVICES[device]
     found = {api: sizes(device, case, api) for api in APIS}
     lines, copies = [], [at["copy"] for at in found["cuda"]]
@@ -67,7 +68,7 @@ def sizes_data(device: str, case: str) -> dict:
 
 
 def ladder_data(device: str, case: str) -> dict:
-    """Bars in the order of the ladder: variant, and by API a value, or None."""
+    """The bars in the order of the variants: name, and the value for each API, or None."""
     results = report(device, f"{case}.memory")["results"]
     found = {api: by_variant(results, api) for api in APIS}
     names = [name for name in found["cuda"] if name not in NOT_OURS and gigabytes(found["cuda"][name])]
@@ -89,7 +90,7 @@ def digest(text: str) -> str:
 
 
 def digest_of(data: dict) -> str:
-    """Of the numbers, and of the program that draws them."""
+    """The digest of the numbers and of the program that draws them."""
     return digest(json.dumps(data, sort_keys=True) + "".join(path.read_text(encoding="utf-8") for path in PROGRAM))
 
 
@@ -97,12 +98,12 @@ SIGNED = re.compile(r"(.*)<!-- plots\.py, (.*): numbers (\w{64}), picture (\w{64
 
 
 def fault(path: Path, data: dict, kind: str) -> str | None:
-    """What is wrong with a picture."""
+    """The error of a picture; None if it is up to date."""
     if not path.is_file():
         return "is missing"
     signed = SIGNED.fullmatch(path.read_text(encoding="utf-8"))
     if not signed:
-        return "is not of plots.py"
+        return "was not written by plots.py"
     picture, engine, numbers, itself = signed.groups()
     if numbers != digest_of(data):
         return "differs from the results, or plots.py has changed"
@@ -113,7 +114,7 @@ def fault(path: Path, data: dict, kind: str) -> str | None:
     if itself != digest(picture) or missing:
         return "has been changed by hand"
     if engine == ENGINE and drawing.svg_of(data, kind) != picture:
-        return "is drawn otherwise"
+        return "differs when it is drawn again"
     return None
 
 

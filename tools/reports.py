@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What tables.py and plots.py share: reading docs/results, and how numbers look in a text."""
+"""Shared by tables.py and plots.py: reads docs/results, and formats numbers."""
 
 import csv
 import json
@@ -13,7 +13,7 @@ RESULTS = ROOT / "docs/results"
 
 
 def manifest() -> dict:
-    """Of each program that measures, by the name of its folder, the prefix of its kernels: cmake/case_studies.txt."""
+    """The kernel prefix of each case study and sample, by the name of its directory, from cmake/case_studies.txt."""
     lines = (ROOT / "cmake/case_studies.txt").read_text().splitlines()
     return {fields[0]: fields[1] for fields in map(str.split, lines) if fields and not fields[0].startswith("#")}
 
@@ -22,9 +22,9 @@ PREFIX = manifest()
 CASES = tuple(case for case in PREFIX if any(RESULTS.glob(f"*/{case}.memory.json")))  # those with results
 SCOPES = ("block", "l2", "memory")
 APIS = {"cuda": "CUDA", "opencl": "OpenCL"}
-WORDS = {"reduction": 4}  # of an element of the input, where it is more than one
+WORDS = {"reduction": 4}  # words per element of the input, where it is more than one
 NOT_OURS = ("copy", "library")
-# From the kernel with conflicts to the one with fewer or none.
+# Case, the kernel with conflicts, and the kernel with fewer or none.
 PAIRS = (
     ("reduction", "naive", "packed"),
     ("prefix_sum", "naive", "padded"),
@@ -48,25 +48,25 @@ def rows(device: str, case: str, api: str) -> dict:
 
 
 def sizes(device: str, case: str, api: str) -> list:
-    """Results by variant, of each size, in the order of the sizes."""
+    """Results by variant for each size, in the order of the sizes."""
     found = [by_variant(run["results"], api) for run in report(device, f"{case}.sizes")["runs"]]
     return [row for row in found if row]
 
 
 def fastest(at_a_size: dict) -> dict:
-    """Of our variants."""
+    """The row of the fastest bankwise variant."""
     ours = [row for name, row in at_a_size.items() if name not in NOT_OURS and row["time_median_s"]]
     return min(ours, key=lambda row: row["time_median_s"])
 
 
 def words(row: dict, case: str) -> int:
-    """Of the input."""
+    """The number of words of the input."""
     return row["n"] * WORDS.get(case, 1)
 
 
 @cache
 def traffic(case: str) -> int:
-    """Bytes of an element, in and out, as any device's report has them."""
+    """Bytes read and written per element, from any device's report."""
     path = min(RESULTS.glob(f"*/{case}.memory.json"))
     row = next(row for row in json.loads(path.read_text())["results"] if row["variant"] not in NOT_OURS)
     return round(row["bytes"] / row["n"])
@@ -84,7 +84,7 @@ def power(exponent: int) -> str:
 
 
 def block_counters(device: str) -> dict:
-    """What the hardware counted of one block, by case and variant."""
+    """The hardware counters of one block, by case and variant."""
     with open(RESULTS / device / "counters.csv", newline="") as file:
         return {
             (row["case"], row["variant"]): {k: int(v) for k, v in row.items() if v.isdigit()} for row in csv.DictReader(file)
@@ -92,19 +92,19 @@ def block_counters(device: str) -> dict:
 
 
 def limits(device: str) -> list:
-    """What limits.py wrote, a dictionary for each kernel."""
+    """The rows of limits.csv, one dictionary per kernel."""
     with open(RESULTS / device / "limits.csv", newline="") as file:
         return list(csv.DictReader(file))
 
 
 def model_totals(device: str, case: str, architecture: str = "sm_90") -> dict:
-    """What the bank model says of one block, by variant."""
+    """The totals of the bank model for one block, by variant."""
     found = report(device, f"{case}.block")["totals"]
     return {row["variant"]: row for row in found if row["architecture"] == architecture}
 
 
 def software(device: str) -> list:
-    """Where the numbers are from, as the reports say it."""
+    """The devices and drivers of the reports."""
     devices = [d for case in CASES for d in report(device, f"{case}.memory")["devices"]]
     names = [d["name"] for d in devices]
     opencl, cuda = ([d["driver"] for d in devices if d["api"] == api] for api in ("opencl", "cuda"))
@@ -112,8 +112,8 @@ def software(device: str) -> list:
 
 
 def cpu_shaped() -> dict:
-    """By device folder what tests/bench_cpu_shaped wrote: bytes a second by job, size (as text, in bytes) and way
-    to do it."""
+    """The results of tests/bench_cpu_shaped by device directory: bytes per second by job, size (as text, and in bytes)
+    and implementation."""
     found: dict = {}
     for path in sorted(RESULTS.glob("*/cpu_shaped.json")):
         jobs: dict = {}

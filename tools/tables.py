@@ -1,27 +1,28 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the measured tables of the documents from the JSON files in this folder, so that none is typed by hand.
+"""Generates the measured tables of the documents from the files in docs/results, so that no number is typed by hand.
 
-A page marks the place of a table with two comments, which name the device's folder and what to show:
+A page marks the place of a table with two comments. The first names the device's directory, the table, and the API:
 
     <!-- table nvidia_h200 reduction cuda -->      every variant of a case study, one API, three scopes
-    <!-- table nvidia_h200 pairs cuda -->          speedup of each fix, case study by case study
+    <!-- table nvidia_h200 pairs cuda -->          speedup of each fix, per case study
     <!-- table nvidia_h200 best cuda -->           fastest variant at the largest size, next to a copy and the library
     <!-- table nvidia_h200 strides both -->        passes and clocks of t * s, by stride, both APIs
-    <!-- table nvidia_h200 loads both -->          of every other pattern; likewise stores, atomics, matrices
-    <!-- table nvidia_h200 targets both -->       the project's targets, and what is reached
-    <!-- table nvidia_h200 conflicts cuda -->     what a removed conflict saves, case study by case study
-    <!-- table nvidia_h200 block cuda -->         what keeps these kernels busy inside the block, by hardware counters
-    <!-- table nvidia_h200 memory cuda -->        what keeps the fastest kernels busy from memory
+    <!-- table nvidia_h200 loads both -->          the same for every other load; also stores, atomics, matrices
+    <!-- table nvidia_h200 targets both -->        the project's targets and results
+    <!-- table nvidia_h200 conflicts cuda -->      clocks saved per removed conflict, per case study
+    <!-- table nvidia_h200 block cuda -->          what limits these kernels in shared memory, by hardware counters
+    <!-- table nvidia_h200 memory cuda -->         what limits the fastest kernels in DRAM, by hardware counters
     <!-- end of table -->
 
-The pages of docs may have such tables, too. With --check nothing is written, and the exit code is 1 if a page differs.
+The pages are README.md, the README.md of each case study, and the pages below docs. With --check nothing is written,
+and the exit code is 1 if a page differs.
 """
 
 import re
 import sys
 
-sys.dont_write_bytecode = True  # of the modules beside this file
+sys.dont_write_bytecode = True  # of the imported modules next to this file
 from bounds import block_table, conflict_table, memory_table
 from reports import CASES, PAIRS, ROOT, SCOPES, fastest, markdown, report, rows, size_text, sizes
 from targets import target_table
@@ -88,7 +89,7 @@ def is_stride(row: dict) -> bool:
     return re.fullmatch(r"stride\d+", row["variant"]) is not None
 
 
-# Tables of access_patterns: what is in them.
+# The tables of access_patterns, with the rows that each contains.
 ACCESSES = {
     "strides": is_stride,
     "loads": lambda row: row["access"]["operation"] == "load" and not is_stride(row),
@@ -99,7 +100,7 @@ ACCESSES = {
 
 
 def accesses(device: str, which: str) -> list:
-    """Name and row of each pattern, in order, with the clocks by API."""
+    """The name and the row of each pattern, in order. A row has the clocks by API."""
     found: dict = {}
     for row in filter(ACCESSES[which], report(device, "access_patterns.block")["results"]):
         clocks = row["access"]["clocks"]
@@ -108,7 +109,7 @@ def accesses(device: str, which: str) -> list:
 
 
 def stride_table(device: str) -> str:
-    """In two halves beside each other, so that the odd half of the page is not empty."""
+    """Two halves side by side, to use the width of the page."""
     found = accesses(device, "strides")
     half = len(found) // 2
     cells = [[name.removeprefix("stride"), str(a["passes"]), a["cuda"], a["opencl"]] for name, a in found]
@@ -125,7 +126,8 @@ def pattern_table(device: str, which: str) -> str:
     return markdown(["pattern", "", "access", "passes", "conflicts", "expected", "CUDA", "OpenCL"], body, 3)
 
 
-# By the word that a page names them with: what makes them of a device's folder and an API. Else it is a case study.
+# The functions that generate a table from a device's directory and an API, by the name in the mark. Any other name is
+# that of a case study.
 TABLES = {
     "pairs": pair_table,
     "best": best_table,
@@ -149,7 +151,7 @@ def filled(text: str) -> str:
 def main() -> int:
     check = sys.argv[1:] == ["--check"]
     stale = []
-    for path in [ROOT / "README.md", *sorted(ROOT.glob("*/README.md")), *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("docs/*/README.md"))]:
+    for path in [ROOT / "README.md", *sorted(ROOT.glob("*/README.md")), *sorted(ROOT.glob("docs/**/*.md"))]:
         text = path.read_text()
         if filled(text) != text:
             stale.append(path.relative_to(ROOT))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The table that holds the results against the project's targets.
+"""Generates the table that compares the results with the project's targets.
 
-A reached number is rounded to the unfavourable side, so that no target looks met that is not.
+Reached values are rounded in the unfavourable direction, so that a missed target never looks met.
 """
 
 import math
@@ -26,9 +26,9 @@ from reports import (
 
 @dataclass(frozen=True)
 class Goal:
-    """What is asked of a ratio, and what one would like it to be; None: nothing."""
+    """The target and the stretch target of a ratio; None: no target."""
 
-    unit: str  # what follows the number
+    unit: str  # printed after the number
     target: float | None
     stretch: float | None
     at_most: bool = False
@@ -41,7 +41,7 @@ class Goal:
         return f"{cents / 100:.2f} {self.unit}"
 
     def worst(self, values: list) -> tuple:
-        """Of pairs of a value and where it is."""
+        """The worst of pairs of a value and its place."""
         return (max if self.at_most else min)(values, key=lambda pair: pair[0])
 
     def met(self, value: float, wanted: float | None) -> bool:
@@ -49,7 +49,7 @@ class Goal:
 
 
 def line(what: str, goals: list, places: list) -> list:
-    """A row of the table. `places`: where, and the value of each goal there."""
+    """A row of the table. `places`: pairs of a place and the values of all goals there."""
     worst = [goal.worst([(values[i], where) for where, values in places]) for i, goal in enumerate(goals)]
     met = all(goal.met(value, goal.target) for goal, (value, _) in zip(goals, worst))
     more = met and all(goal.met(value, goal.stretch) for goal, (value, _) in zip(goals, worst))
@@ -73,13 +73,13 @@ RANGES = (
 SHAPE = {"copy": Goal("of copy", 0.95, 0.98), "speed": Goal("× cuBLAS", 1.03, None)}
 PORT = Goal("× CUDA", 0.97, 0.99)
 OPENMP = Goal("× OpenMP", 0.9, 1.0)
-MODEL, MODEL_STRETCH = 0.10, 0.05  # how far a measured ratio may be from the model's
-FROM_MEMORY = 1 << 27  # bytes in and out, beyond any cache of the CPUs measured
+MODEL, MODEL_STRETCH = 0.10, 0.05  # allowed relative difference between a measured ratio and the model's
+FROM_MEMORY = 1 << 27  # bytes in and out: larger than the caches of the measured CPUs
 CPU_VARIANTS = {"reduction": "chunked", "prefix_sum": "chunked", "transpose": "blocked"}
 
 
 def of_fastest(case: str, where: str, found: list, goals: dict, one: bool = False) -> list:
-    """Our fastest variant of each size."""
+    """A row for the fastest bankwise variant at each size."""
     best = [fastest(at) for at in found]
     names = ", ".join(f"`{name}`" for name in dict.fromkeys(row["variant"] for row in best))
     places = [("" if one else size_text(row, case), [MEASURES[m](row, at) for m in goals]) for row, at in zip(best, found)]
@@ -97,7 +97,7 @@ def sizes_lines(device: str) -> list:
 
 
 def port_lines(device: str) -> list:
-    """OpenCL's fastest variant of each size beside the same one in CUDA."""
+    """Rows that compare OpenCL's fastest variant at each size with the same variant in CUDA."""
     body = []
     for case in CPU_VARIANTS:
         pairs = [(cuda, fastest(opencl)) for cuda, opencl in zip(sizes(device, case, "cuda"), sizes(device, case, "opencl"), strict=True)]
@@ -110,7 +110,7 @@ def port_lines(device: str) -> list:
 
 
 def pair_lines(device: str) -> list:
-    """Inside the block: what a cure is worth, beside what the model's passes say."""
+    """Rows that compare the measured speedup of each fix in shared memory with the ratio of the model's passes."""
     body = []
     for case, before, after in PAIRS:
         found, totals = rows(device, case, "cuda")["block"], model_totals(device, case)
@@ -128,11 +128,11 @@ def pair_lines(device: str) -> list:
 
 
 def cpu_lines() -> list:
-    """Variants for CPUs beside OpenMP: of several versions of that the fastest, of several runs the median."""
+    """Rows that compare the variants for CPUs with OpenMP: its fastest version, and the median of the runs."""
     body = []
     for folder, jobs in (cpu_shaped() or {"": {}}).items():
         for case, variant in CPU_VARIANTS.items():
-            found: dict = {}  # by where the words come from
+            found: dict = {}  # by the memory that the words come from
             for (at, size), ways in jobs.get(case, {}).items():
                 speeds = {way: median(runs) for way, runs in ways.items()}
                 openmp = [speed for way, speed in speeds.items() if way.startswith("openmp")]
@@ -156,7 +156,7 @@ def libraries(device: str) -> list:
 
 
 def revisions(device: str) -> list:
-    """Of our code, as the reports say them: one, if all are of one run, or each with what was run."""
+    """The revisions of bankwise in the reports. If there are several, each is listed with its runs."""
     found: dict = {}
     for case in CPU_VARIANTS:
         for kind, where in (("block", "inside the block"), ("sizes", "from memory")):
@@ -168,7 +168,7 @@ def revisions(device: str) -> list:
 
 
 def target_table(device: str) -> str:
-    """Each row: what, and the worst that is seen in its range of sizes."""
+    """The table: each row shows the worst result in its range of sizes."""
     body = sizes_lines(device) + port_lines(device) + pair_lines(device) + cpu_lines()
     where = ", ".join(software(device) + libraries(device) + revisions(device))
     return f"{where}:\n\n" + markdown(["what", "target", "stretch", "reached", "met"], body, 5)

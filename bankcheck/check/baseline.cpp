@@ -22,8 +22,8 @@ std::string conflicts_text(std::uint64_t conflicts) {
 }
 
 std::string unknown_text(const std::pair<std::string, std::string>& key, const Allowed& value) {
-  return fmt::format("{} has {} access{} without a known cost on {}, which cannot be limited", key.first, value.unknown,
-                     value.unknown == 1 ? "" : "es", key.second);
+  return fmt::format("{} has {} access{} without a known cost on {}, so no limit can be checked", key.first,
+                     value.unknown, value.unknown == 1 ? "" : "es", key.second);
 }
 
 std::set<std::string> architectures_in(const Baseline& baseline) {
@@ -32,7 +32,7 @@ std::set<std::string> architectures_in(const Baseline& baseline) {
   return architectures;
 }
 
-/// False if the line is none of a baseline.
+/// Parses a line. False if it is not a row of a baseline.
 bool take(const std::string& line, Baseline& baseline) {
   std::vector<std::string_view> fields;
   std::vector<std::string> unquoted;
@@ -46,10 +46,10 @@ bool take(const std::string& line, Baseline& baseline) {
 }  // namespace
 
 Baseline read_baseline(const std::string& path) {
-  if (std::filesystem::is_directory(path)) throw UsageError(fmt::format("cannot read {}: it is a folder", path));
+  if (std::filesystem::is_directory(path)) throw UsageError(fmt::format("cannot read {}: it is a directory", path));
   std::ifstream file(path);
   if (!file) {
-    throw UsageError(fmt::format("cannot read {}; --update-baseline {} makes one", path, path));
+    throw UsageError(fmt::format("cannot read {}; --update-baseline {} creates it", path, path));
   }
   Baseline baseline;
   std::string line;
@@ -57,7 +57,7 @@ Baseline read_baseline(const std::string& path) {
   for (unsigned number = 1; number == 1 || std::getline(file, line); ++number) {
     if (line.ends_with('\r')) line.pop_back();
     if (number == 1 ? line != head : !line.empty() && !take(line, baseline)) {
-      throw UsageError(fmt::format("{}:{}: no line of a baseline, {}", path, number, head));
+      throw UsageError(fmt::format("{}:{}: not a line of a baseline, {}", path, number, head));
     }
   }
   return baseline;
@@ -94,7 +94,7 @@ Verdict compare(const Baseline& now, const Baseline& allowed, const std::string&
       verdict.exceeded.push_back(unknown_text(key, value));
     }
     if (found == allowed.end()) {
-      if (value.conflicts > 0) verdict.exceeded.push_back(fmt::format("{}, and {} does not know it", has, path));
+      if (value.conflicts > 0) verdict.exceeded.push_back(fmt::format("{}, and {} does not list it", has, path));
       continue;
     }
     const Allowed& old = found->second;
@@ -108,7 +108,7 @@ Verdict compare(const Baseline& now, const Baseline& allowed, const std::string&
   const auto architectures = architectures_in(now);
   for (const auto& [key, value] : allowed) {
     if (all_kernels && architectures.contains(key.second) && !now.contains(key)) {
-      verdict.remarks.push_back(fmt::format("{} on {} is in {} and did not run", key.first, key.second, path));
+      verdict.remarks.push_back(fmt::format("{} on {} is in {} but did not run", key.first, key.second, path));
     }
   }
   return verdict;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What kernels may cost: a CSV file to keep beside the sources, sorted, one line for each kernel on each architecture.
+// The baseline: a CSV file with the allowed conflicts, to keep in the repository next to the sources. Sorted, one line
+// per kernel and architecture.
 #pragma once
 
 #include <cstdint>
@@ -13,32 +14,34 @@
 
 namespace bankwise::opencl {
 
-/// Accesses and conflicts of a kernel, over all of its launches, and the accesses that have no known cost.
+/// Accesses and conflicts of a kernel, summed over its launches, and the number of accesses without a known cost.
 struct Allowed {
   std::uint64_t accesses = 0, conflicts = 0, unknown = 0;
 };
 
 using Baseline = std::map<std::pair<std::string, std::string>, Allowed>;  ///< by kernel and architecture
 
-/// Error: UsageError for a file that cannot be read or is none of ours.
+/// Error: UsageError for a file that cannot be read or is not a baseline.
 Baseline read_baseline(const std::string& path);
 std::string to_csv(const Baseline& baseline);
 
 Baseline baseline_of(const std::vector<KernelReport>& kernels);
 
-/// What to tell a person: sentences that make the run fail, and those that do not.
+/// The messages for the user: those that make the run fail, and those that do not.
 struct Verdict {
   std::vector<std::string> exceeded, remarks;
 };
 
-/// Conflicts of a kernel on any architecture, over all of its launches, that are more than `most`; or accesses of which
-/// nobody knows.
+/// Exceeded: a kernel with more than `most` conflicts on any architecture, summed over its launches, or with accesses
+/// without a known cost.
 Verdict compare(const Baseline& now, std::uint64_t most);
 
-/// A kernel that the baseline lacks may have no conflict. With `all_kernels`, those that did not run are remarked on.
+/// Exceeded: a kernel with more conflicts than in the baseline; a kernel that the baseline lacks may have none. With
+/// `all_kernels`, the remarks list the kernels of the baseline that did not run.
 Verdict compare(const Baseline& now, const Baseline& allowed, const std::string& path, bool all_kernels);
 
-/// `old` with what is new. Kernels that did not run are kept unless `all_kernels`; other architectures always.
+/// `old` with the rows of `now` added or replaced. Rows of kernels that did not run are kept unless `all_kernels`; rows
+/// of other architectures are always kept.
 Baseline updated(const Baseline& old, const Baseline& now, bool all_kernels);
 
 }  // namespace bankwise::opencl

@@ -32,7 +32,7 @@ trace::Report report_or_refuse(const trace::KernelTrace& trace, const banks::Arc
   }
 }
 
-/// In an order that does not depend on what ran first.
+/// Sorts the lines, so that the order does not depend on which launch ran first.
 trace::Report by_place(trace::Report report) {
   const auto key = [](const trace::LineReport& line) {
     return std::tie(line.site, line.array, line.operation, line.width);
@@ -42,7 +42,8 @@ trace::Report by_place(trace::Report report) {
   return report;
 }
 
-/// Kernels of one name get their build options behind it, and numbers where those do not tell them apart.
+/// Makes the names of kernels distinct: build options are appended to equal names, and numbers to names that are still
+/// equal.
 void name_apart(std::vector<KernelReport>& kernels) {
   std::map<std::string, unsigned> names, used;
   for (const KernelReport& kernel : kernels) ++names[kernel.name];

@@ -10,37 +10,38 @@
 
 namespace bankwise::opencl {
 
-/// A line of a kernel, as a person finds it.
+/// A source line of a kernel, at the place where the user finds it.
 struct SourceLine {
   Place place;
-  std::string text;      ///< "" if it is not known
-  bool is_file = false;  ///< `place` is a file below the folder that was searched
+  std::string text;      ///< "" if unknown
+  bool is_file = false;  ///< `place` is in a file below the searched directory
 };
 
 /// All launches of a kernel together.
 struct KernelReport {
-  std::string name;          ///< where several programs have one of this name, with build options or "#2" behind it
+  std::string name;          ///< if several programs have a kernel of this name: followed by build options or "#2"
   trace::KernelTrace trace;  ///< without its patterns
-  std::vector<trace::Report> reports;          ///< on each architecture; lines by place
-  std::vector<std::vector<SourceLine>> lines;  ///< of each architecture, for each of the report's
+  std::vector<trace::Report> reports;          ///< per architecture; lines sorted by place
+  std::vector<std::vector<SourceLine>> lines;  ///< per architecture, one for each line of the report
 
-  /// Number of the line with the access that has most conflicts; none if there are no conflicts.
+  /// Index of the line with the access that has the most conflicts; nothing if there are no conflicts.
   std::optional<std::size_t> worst_line(std::size_t architecture) const;
 };
 
-/// Of a run of a program.
+/// The report of one run of a program.
 struct RunReport {
-  std::vector<KernelReport> kernels;    ///< in the order of their first launches
-  std::vector<std::string> command;     ///< the program's
-  std::vector<std::string> incomplete;  ///< why kernels may have done more than the numbers say: a sentence each
+  std::vector<KernelReport> kernels;  ///< in the order of their first launches
+  std::vector<std::string> command;   ///< of the checked program
+  std::vector<std::string>
+      incomplete;  ///< why kernels may have done more than the numbers show: one sentence per reason
 };
 
-/// Error: UsageError for an architecture that has other warps than the trace.
+/// Error: UsageError for an architecture whose warp width the trace does not support.
 std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
                                          const std::vector<const banks::Architecture*>& architectures,
                                          SourceFinder& finder);
 
-/// For a terminal of so many columns.
+/// The report for a terminal of `columns` columns.
 std::string to_text(const RunReport& report, unsigned columns, bool colour);
 std::string to_json(const RunReport& report);
 

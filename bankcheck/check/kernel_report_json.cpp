@@ -9,7 +9,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// The keys of the samples' levels.
+/// Uses the same keys as the levels in the case studies' JSON.
 void put(ordered_json& object, const banks::Tally& tally, unsigned warp) {
   object["alu_utilization"] = tally.utilization(warp);
   object["accesses"] = tally.accesses;

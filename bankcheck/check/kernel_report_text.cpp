@@ -13,9 +13,9 @@ namespace {
 
 using Table = std::vector<std::vector<std::string>>;
 
-constexpr std::size_t max_levels = 64;    // that a table shows
-constexpr std::size_t longest_line = 60;  // of source
-constexpr unsigned max_turns = 4;         // of a picture: enough to see how it goes on
+constexpr std::size_t max_levels = 64;    // shown in a table
+constexpr std::size_t longest_line = 60;  // characters of a source line
+constexpr unsigned max_turns = 4;         // rows of a picture: enough to show the pattern
 
 std::string plural(std::uint64_t count, std::string_view one, std::string_view more) {
   return fmt::format("{} {}", count, count == 1 ? one : more);
@@ -32,7 +32,8 @@ std::string size_text(const std::array<std::uint64_t, 3>& size) {
   return text;
 }
 
-/// Of all architectures the same places, because the accesses are: rows are found by what stands in front.
+/// The row of a report for the same place, array, operation and width. All architectures have the same rows, because
+/// the accesses are the same.
 const trace::LineReport* same_line(const trace::Report& report, const trace::LineReport& wanted) {
   const auto found = std::find_if(report.lines.begin(), report.lines.end(), [&](const trace::LineReport& line) {
     return line.site == wanted.site && line.array == wanted.array && line.operation == wanted.operation &&
@@ -66,7 +67,7 @@ std::vector<std::string> numbers_of(const banks::Tally& tally, bool alone) {
           known_number(tally, tally.ideal), known_number(tally, tally.conflicts)};
 }
 
-/// What is not known to be all is at least that.
+/// Numbers of an incomplete trace are lower bounds.
 std::vector<std::string> at_least(std::vector<std::string> numbers) {
   for (std::string& number : numbers) number = ">=" + number;
   return numbers;
@@ -109,12 +110,12 @@ std::string levels_table(const trace::Report& report, std::size_t widest) {
   }
   std::string text = format_wide_table(table, 2, widest);
   if (report.levels.size() > max_levels) {
-    text += fmt::format("  and {} more levels: --json has them all\n", report.levels.size() - max_levels);
+    text += fmt::format("  and {} more levels: --json lists all of them\n", report.levels.size() - max_levels);
   }
   return text;
 }
 
-/// On the first architecture; --json has what it takes to draw the others.
+/// The picture of the worst access on the first architecture; --json has the addresses to draw it for the others.
 std::string worst_picture(const KernelReport& kernel, unsigned columns, bool colour) {
   const auto number = kernel.worst_line(0);
   if (!number) return "";
@@ -139,21 +140,23 @@ std::string remarks(const KernelReport& kernel) {
   for (const trace::LineReport& line : lines) mixed += line.mixed;
   if (mixed > 0) {
     text += fmt::format(
-        "{} went to several arrays at once: their conflicts depend on where the compiler puts these, and here each "
-        "array begins at bank 0\n",
+        "note: {} touched several arrays: the conflicts depend on where the compiler places the arrays; this report "
+        "assumes that each array begins at bank 0\n",
         plural(mixed, "access", "accesses"));
   }
   if (std::any_of(lines.begin(), lines.end(), [](auto& l) { return l.operation == banks::Operation::atomic_cas; })) {
     text +=
-        "note: a compare-and-swap never has to try again here, where lanes run one after another; on a GPU it may\n";
+        "note: a compare-and-swap never fails here, where lanes run one after another; on a GPU it may need retries\n";
   }
   if (kernel.trace.copied_bytes > 0) {
-    text += fmt::format("not counted: {} bytes of local memory that async_work_group_copy moved\n",
+    text += fmt::format("not counted: {} bytes of local memory moved by async_work_group_copy\n",
                         kernel.trace.copied_bytes);
   }
   if (!kernel.trace.knows_code) {
     text +=
-        "this Oclgrind hides its LLVM: no lines, and accesses in loops are matched by their order, not their turn\n";
+        "note: this Oclgrind hides its LLVM: there are no source lines, and accesses in loops are matched by order, "
+        "not "
+        "by iteration\n";
   }
   return text;
 }
@@ -167,7 +170,7 @@ std::string to_text(const KernelReport& kernel, bool incomplete, unsigned column
   const bool accesses =
       std::any_of(kernel.reports.begin(), kernel.reports.end(), [](auto& report) { return !report.lines.empty(); });
   if (!accesses) {
-    return text + (incomplete ? "  no access to local memory was seen\n" : "  no access to local memory\n") +
+    return text + (incomplete ? "  no access to local memory was recorded\n" : "  no access to local memory\n") +
            remarks(kernel) + '\n';
   }
   text += lines_table(kernel, incomplete) + '\n';

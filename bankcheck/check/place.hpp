@@ -6,7 +6,7 @@
 
 namespace bankwise::opencl {
 
-/// In the source of an OpenCL program. `file` is what its compiler calls it; line and column 0: unknown.
+/// A place in the source of an OpenCL program. `file` is the compiler's name for it; line and column 0: unknown.
 struct Place {
   std::string file;
   unsigned line = 0, column = 0;

@@ -29,14 +29,14 @@ trace::TraceFile read_trace(const std::string& path) {
 }  // namespace
 
 CLI::App* declare_report(CLI::App& app, ReportCommand& options) {
-  CLI::App* command = app.add_subcommand("report", "Bank conflicts of a trace, as the run that made it reported them");
+  CLI::App* command = app.add_subcommand(
+      "report", "Report the bank conflicts of a trace file, as bankcheck opencl does for the run that wrote it");
   command->footer(
-      "Exit codes: 0 ok, 1 more conflicts than allowed, or a limit on a trace that is incomplete, 2 usage or a file "
-      "that\n"
-      "is no trace, 3 an output cannot be written.\n"
+      "Exit codes: 0 ok, 1 more conflicts than allowed, or a limit on an incomplete trace, 2 usage or a file that\n"
+      "is not a trace, 3 an output cannot be written.\n"
       "Example: bankcheck report --arch sm_90,gfx942 --max-conflicts 0 trace.jsonl");
   declare_report_options(*command, options.report);
-  command->add_option("trace", options.trace, "A file that --trace wrote; - is stdin")->required();
+  command->add_option("trace", options.trace, "Trace file, written by --trace; - reads stdin")->required();
   return command;
 }
 
@@ -45,7 +45,8 @@ int report_file(const ReportCommand& options) {
   const trace::TraceFile file = read_trace(options.trace);
   std::vector<std::string> incomplete = file.trace.errors;
   if (!file.closed) {
-    incomplete.push_back(fmt::format("{} has no last line: it was cut, and what came after is missing", options.trace));
+    incomplete.push_back(
+        fmt::format("{} has no last line: the file was truncated, and the rest is missing", options.trace));
   }
   if (file.trace.kernels.empty() && incomplete.empty()) throw UsageError(options.trace + " has no kernel");
   return reporting.finish(file.trace, std::move(incomplete));

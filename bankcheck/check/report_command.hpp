@@ -15,7 +15,8 @@ struct ReportCommand {
 /// Adds `bankcheck report` to the command line.
 CLI::App* declare_report(CLI::App& app, ReportCommand& options);
 
-/// Runs it. Returns exit_ok or exit_wrong. Errors: as Reporting, and UsageError for a file that is no trace.
+/// Runs `bankcheck report`. Returns exit_ok or exit_wrong. Errors: those of Reporting, and UsageError for a file that
+/// is not a trace.
 int report_file(const ReportCommand& options);
 
 }  // namespace bankwise::opencl

@@ -28,19 +28,19 @@ std::vector<const banks::Architecture*> architectures_of(const ReportOptions& op
   return all;
 }
 
-/// By what tells it apart from others of its name, or by that name, which may be several's.
+/// Whether `name` is the kernel's distinct name, or its plain name, which several kernels may share.
 bool is(const KernelReport& kernel, const std::string& name) {
   return name == kernel.name || name == kernel.trace.kernel;
 }
 
-/// The wanted ones. Error: UsageError for one that did not run.
+/// The kernels named by `wanted`; all if it is empty. Error: UsageError for a kernel that did not run.
 std::vector<KernelReport> selected(std::vector<KernelReport> kernels, const std::vector<std::string>& wanted) {
   if (wanted.empty()) return kernels;
   std::string ran;
   for (const KernelReport& kernel : kernels) ran += (ran.empty() ? "" : ", ") + kernel.name;
   for (const std::string& name : wanted) {
     if (std::none_of(kernels.begin(), kernels.end(), [&](const KernelReport& kernel) { return is(kernel, name); })) {
-      throw UsageError(fmt::format("no kernel {} ran; these did: {}", in_quotes(name), ran));
+      throw UsageError(fmt::format("no kernel {} ran; the kernels that ran: {}", in_quotes(name), ran));
     }
   }
   std::erase_if(kernels, [&](const KernelReport& kernel) {
@@ -49,30 +49,29 @@ std::vector<KernelReport> selected(std::vector<KernelReport> kernels, const std:
   return kernels;
 }
 
-/// Error: UsageError if several outputs are stdout.
+/// Whether an output is stdout. Error: UsageError if several are.
 bool takes_stdout(const ReportOptions& options) {
   const int outputs = int(options.json == "-") + int(options.sarif == "-") + int(options.update_baseline == "-");
   if (outputs > 1) throw UsageError("only one of --json, --sarif and --update-baseline can be stdout");
   return outputs == 1;
 }
 
-/// What a number lacks to be one: CLI11 takes -1 for a large one.
+/// The validator of numbers: CLI11 itself would accept -1 as a large number.
 std::string not_a_number(const std::string& text) {
   std::uint64_t number = 0;
-  return parse_number(text, number) ? "" : text + " is no number from 0 to 2^64-1";
+  return parse_number(text, number) ? "" : text + " is not a number from 0 to 2^64-1";
 }
 
-/// An unset variable must not switch a check off.
+/// The validator of texts: an unset shell variable must not disable a check.
 std::string not_a_text(const std::string& text) {
   return text.empty() ? "it needs a value" : "";
 }
 
-/// What the trace of one kernel lacks.
+/// Adds a sentence for each part that the trace of a kernel lacks.
 void add_incompleteness(const KernelReport& kernel, std::vector<std::string>& sentences) {
   const trace::KernelTrace& trace = kernel.trace;
   if (const std::uint64_t launched = launched_blocks(trace); trace.blocks < launched) {
-    sentences.push_back(
-        fmt::format("{} of the {} work-groups of {} were watched", trace.blocks, launched, kernel.name));
+    sentences.push_back(fmt::format("{} of the {} work-groups of {} were traced", trace.blocks, launched, kernel.name));
   }
   for (const trace::Report& report : kernel.reports) {
     for (const std::string& sentence : report.incomplete) {
@@ -89,25 +88,29 @@ void tell(const std::string& sentence) {
 
 void declare_report_options(CLI::App& command, ReportOptions& options) {
   const CLI::Validator number(not_a_number, ""), text(not_a_text, "");
-  command.add_option("--arch", options.architectures, "Architectures, with commas; see bankcheck archs")
+  command.add_option("--arch", options.architectures, "Architectures, separated by commas; see bankcheck archs")
       ->delimiter(',')
       ->capture_default_str();
-  auto* limit = command
-                    .add_option("--max-conflicts", options.max_conflicts,
-                                "Fail if a kernel has more conflicts on any of them, over all its launches")
-                    ->check(number);
-  command.add_option("--baseline", options.baseline, "Fail if a kernel has more conflicts than this CSV file says")
+  auto* limit =
+      command
+          .add_option("--max-conflicts", options.max_conflicts,
+                      "Fail if a kernel has more conflicts than this on any architecture, summed over its launches")
+          ->check(number);
+  command.add_option("--baseline", options.baseline, "Fail if a kernel has more conflicts than this CSV file allows")
       ->check(text)
       ->excludes(limit);
-  command.add_option("--update-baseline", options.update_baseline, "Write that file, or the changed rows of it")
+  command.add_option("--update-baseline", options.update_baseline, "Create or update the baseline file")->check(text);
+  command
+      .add_option("--json", options.json,
+                  "Write all numbers to this file; - writes them to stdout and prints nothing else")
       ->check(text);
-  command.add_option("--json", options.json, "Write all numbers to this file; - is stdout, and then nothing else is")
+  command
+      .add_option("--sarif", options.sarif,
+                  "Write the lines with conflicts to this file, as SARIF 2.1.0 for code review")
       ->check(text);
-  command.add_option("--sarif", options.sarif, "Write the lines with conflicts to this file, for code review")
-      ->check(text);
-  command.add_option("--kernel", options.kernels, "Report kernels of this name and no others; may be given again")
-      ->take_all();
-  command.add_option("--sources", options.sources, "Folder to look for the kernels' files in")->capture_default_str();
+  command.add_option("--kernel", options.kernels, "Report only kernels of this name; may be repeated")->take_all();
+  command.add_option("--sources", options.sources, "Directory to search for the kernels' source files")
+      ->capture_default_str();
 }
 
 Reporting::Reporting(const ReportOptions& options)
@@ -119,7 +122,7 @@ Reporting::Reporting(const ReportOptions& options)
       architectures_(architectures_of(options)),
       finder_(options.sources) {
   if (!std::filesystem::is_directory(options.sources)) {
-    throw UsageError(fmt::format("--sources {} is no folder", in_quotes(options.sources)));
+    throw UsageError(fmt::format("--sources {} is not a directory", in_quotes(options.sources)));
   }
   if (!options.baseline.empty()) (void)read_baseline(options.baseline);
 }
@@ -145,7 +148,7 @@ void Reporting::write_sarif(const RunReport& report) const {
   }
   sarif_.write(to_sarif(report.kernels, exceeded));
   if (const auto lines = lines_without_file(report.kernels); lines > 0) {
-    tell(fmt::format("--sarif leaves out {} line{} with conflicts: no file below {} has them; see --sources", lines,
+    tell(fmt::format("--sarif omits {} line{} with conflicts that are in no file below {}; see --sources", lines,
                      lines == 1 ? "" : "s", options_.sources));
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What all checkers do once they have a trace: report it, hold it against limits, write it down.
+// The steps of every checker after it has a trace: report it, check it against limits, write the outputs.
 #pragma once
 
 #include <cstdint>
@@ -28,26 +28,26 @@ struct ReportOptions {
 /// Adds --arch, --max-conflicts and so on to a command.
 void declare_report_options(CLI::App& command, ReportOptions& options);
 
-/// A line on stderr.
+/// Prints a message to stderr.
 void tell(const std::string& sentence);
 
-/// Looks at all options before minutes are spent. Errors: UsageError.
+/// The constructor validates all options, before the checked program runs for minutes. Errors: UsageError.
 class Reporting {
  public:
   explicit Reporting(const ReportOptions& options);
 
-  /// Whether one of the outputs is stdout: then nothing else is.
+  /// Whether one of the outputs is stdout; then no report is printed.
   bool quiet() const { return quiet_; }
-  /// By the model's own names, each once.
+  /// The architectures of --arch without duplicates.
   const std::vector<const banks::Architecture*>& architectures() const { return architectures_; }
 
-  /// Prints and writes all that was asked for. `incomplete` says why kernels may have done more than the trace has.
-  /// Returns exit_ok, or exit_wrong if a limit is exceeded, or cannot be held against an incomplete trace. Errors:
-  /// UsageError for architectures and kernels that the trace lacks, std::runtime_error for an output that cannot be
-  /// written.
+  /// Prints the report and writes the requested outputs. `incomplete` lists why kernels may have done more than the
+  /// trace contains. Returns exit_ok, or exit_wrong if a limit is exceeded or cannot be checked against an incomplete
+  /// trace. Errors: UsageError for architectures and kernels that the trace lacks, std::runtime_error for an output
+  /// that cannot be written.
   int finish(const trace::Trace& trace, std::vector<std::string> incomplete);
 
-  /// Prints what there is of a run that failed, and writes nothing.
+  /// Prints the report of a run that failed, up to the failure, and writes no outputs.
   void show_failed(const trace::Trace& trace);
 
  private:

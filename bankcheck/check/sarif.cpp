@@ -15,13 +15,13 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// "4-byte load of tile in transpose_naive: 1024 passes where 128 would do", on some architecture.
+/// The message without its architectures: "4-byte load of tile in transpose_naive: 1024 passes instead of 128".
 std::string message(const KernelReport& kernel, const trace::LineReport& line) {
-  return fmt::format("{}-byte {} of {} in {}: {} passes where {} would do", line.width, to_string(line.operation),
+  return fmt::format("{}-byte {} of {} in {}: {} passes instead of {}", line.width, to_string(line.operation),
                      line.array, kernel.name, line.costs.passes, line.costs.ideal);
 }
 
-/// A path as SARIF has it: a URI below %SRCROOT%.
+/// A path in SARIF's form: a URI relative to %SRCROOT%.
 std::string uri(const std::string& path) {
   std::string text;
   for (const char c : path) {
@@ -55,7 +55,7 @@ void for_each_conflict(const std::vector<KernelReport>& kernels, Visit visit) {
 }  // namespace
 
 std::string to_sarif(const std::vector<KernelReport>& kernels, const std::set<std::string>& exceeded) {
-  // One result for a place, in which architectures with the same numbers share a sentence.
+  // One result per place; architectures with the same numbers share a message.
   struct Result {
     bool exceeded = false;
     std::map<std::string, std::string> architectures;  // by message
@@ -80,11 +80,11 @@ std::string to_sarif(const std::vector<KernelReport>& kernels, const std::set<st
   const ordered_json rule{
       {"id", "bank-conflict"},
       {"name", "BankConflict"},
-      {"shortDescription", {{"text", "Lanes of one access to local memory want different words of one bank."}}},
+      {"shortDescription", {{"text", "Lanes of one access to local memory need different words of one bank."}}},
       {"fullDescription",
        {{"text",
-         "The bank serves those words one after another. Padding the array, or exchanging its elements with an "
-         "XOR of row and column, spreads them over the banks."}}},
+         "The bank serves those words one after another. Padding the rows of the array, or an XOR swizzle of row and "
+         "column, spreads them over the banks."}}},
       {"defaultConfiguration", {{"level", "warning"}}}};
   const ordered_json sarif{
       {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},

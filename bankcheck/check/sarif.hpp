@@ -9,11 +9,11 @@
 
 namespace bankwise::opencl {
 
-/// The lines with conflicts for pages of code review, in SARIF 2.1.0. Those of the kernels in `exceeded` are errors, the
-/// others warnings. Lines whose file is not known are left out, because such pages refuse results without a place.
+/// The lines with conflicts as SARIF 2.1.0, for code review tools. Lines of kernels in `exceeded` are errors, others
+/// are warnings. Lines without a known file are omitted, because those tools reject results without a location.
 std::string to_sarif(const std::vector<KernelReport>& kernels, const std::set<std::string>& exceeded);
 
-/// Lines with conflicts that to_sarif() leaves out.
+/// The number of lines with conflicts that to_sarif() omits.
 std::size_t lines_without_file(const std::vector<KernelReport>& kernels);
 
 }  // namespace bankwise::opencl

@@ -25,7 +25,7 @@ unsigned indentation(std::string_view line) {
   return begin == std::string_view::npos ? 0 : unsigned(begin);
 }
 
-/// `  "x = 1;\n"` is x = 1; to OpenCL.
+/// The OpenCL line in a line of a host program: x = 1; for `  "x = 1;\n"`.
 FileLine without_quotes(std::string_view raw) {
   const std::string_view line = trimmed(raw);
   if (!line.starts_with('"')) return {std::string(line), indentation(raw)};
@@ -54,8 +54,8 @@ std::vector<FileLine> readable_lines(const fs::path& path) {
   return lines;
 }
 
-/// How many lines before and behind line `at` of a file are those around line `from` of the program; empty ones do not
-/// count. 0 if the two themselves differ.
+/// The number of equal lines around line `at` of a file and line `from` of the program, not counting empty lines. 0 if
+/// these two lines differ.
 std::size_t agreement(const std::vector<FileLine>& file, std::size_t at, const std::vector<SourceText::Line>& program,
                       std::size_t from) {
   const auto same = [&](std::size_t i, std::size_t j) { return trimmed(program[j].text) == file[i].text; };
@@ -68,7 +68,7 @@ std::size_t agreement(const std::vector<FileLine>& file, std::size_t at, const s
   return agreeing;
 }
 
-/// As a person writes it who is in the current folder.
+/// The path relative to the current directory if it is below that, otherwise unchanged.
 std::string shown(const fs::path& path) {
   std::error_code error;
   const fs::path near = fs::weakly_canonical(path, error).lexically_relative(fs::current_path(error));
@@ -122,7 +122,7 @@ std::optional<Place> SourceFinder::find(const SourceText& source, const Place& p
   std::optional<Place> best;
   const auto lines = std::size_t(std::count_if(source.lines().begin(), source.lines().end(),
                                                [](const auto& one) { return !trimmed(one.text).empty(); }));
-  std::size_t most = std::min<std::size_t>(2, lines - 1);  // so many are alike by chance
+  std::size_t most = std::min<std::size_t>(2, lines - 1);  // so many may match by chance
   for (const File& file : files()) {
     if (!nameless && file_name(file.path) != file_name(place.file)) continue;
     for (std::size_t at = 0; at < file.lines.size(); ++at) {

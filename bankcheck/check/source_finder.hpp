@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// OpenCL is given the text of a program and not the file that it comes from, which is what a person wants to open.
+// An OpenCL program is passed to the driver as text, without its file name. This finds the file that the user can open.
 #pragma once
 
 #include <filesystem>
@@ -14,26 +14,27 @@
 
 namespace bankwise::opencl {
 
-/// A line without the blanks around it, and out of its string literal.
+/// A line of a file without surrounding blanks and without the quotes of a string literal.
 struct FileLine {
   std::string text;
-  unsigned begin = 0;    ///< characters in front of it
-  unsigned plain = ~0U;  ///< characters up to the first escape, behind which columns are not counted
+  unsigned begin = 0;    ///< number of characters before `text`
+  unsigned plain = ~0U;  ///< number of characters before the first escape; columns after it are unknown
 };
 
-/// Looks for lines of kernels among the source files below a folder, by what stands in them: in files of OpenCL, and in
-/// the string literals of the languages that programs are written in. Hidden folders and CMake's build folders are left
-/// out, and files of more than 4 MiB; nothing is read before it is needed.
+/// Finds lines of kernels in the source files below a directory by comparing text: in OpenCL files, and in the string
+/// literals of host programs. Skips hidden directories, CMake build directories, and files larger than 4 MiB. Reads no
+/// file before the first search.
 class SourceFinder {
  public:
   explicit SourceFinder(const std::filesystem::path& root) : root_(root) {}
 
-  /// Where the line stands, column 0 if that is not known. None if no file has it, with the lines around it.
+  /// The place of the line in a file, with column 0 if the column is unknown. Nothing if no file contains the line
+  /// together with the lines around it.
   std::optional<Place> find(const SourceText& source, const Place& place);
 
  private:
   struct File {
-    std::string path;  ///< as a person writes it
+    std::string path;  ///< as shown to the user
     std::vector<FileLine> lines;
   };
   const std::vector<File>& files();

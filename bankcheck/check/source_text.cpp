@@ -8,7 +8,7 @@
 namespace bankwise::opencl {
 namespace {
 
-/// `#line 12 "file"`, or `# 12 "file"` as a preprocessor leaves it: the number and name of the next line.
+/// The number and file name that `#line 12 "file"`, or a preprocessor's `# 12 "file"`, gives to the next line.
 std::optional<SourceText::Line> directive_in(std::string_view line, const std::string& file) {
   line = trimmed(line);
   if (!line.starts_with('#')) return std::nullopt;

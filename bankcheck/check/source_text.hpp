@@ -7,33 +7,34 @@
 
 namespace bankwise::opencl {
 
-/// What Oclgrind calls the source of a program, which has no name of its own.
+/// Oclgrind's file name for the source of a program, which OpenCL does not name.
 inline constexpr std::string_view nameless_source = "input.cl";
 
-/// The text of an OpenCL program, with its lines counted as its compiler does: `#line` gives another number and name.
+/// The text of an OpenCL program, with its lines numbered as the compiler numbers them: `#line` sets number and file
+/// name.
 class SourceText {
  public:
   explicit SourceText(std::string_view text);
 
   struct Line {
-    std::string file;  ///< as a #line directive writes it, else nameless_source
+    std::string file;  ///< as in a #line directive; nameless_source by default
     unsigned number = 0;
     std::string text;
   };
   const std::vector<Line>& lines() const { return lines_; }
 
-  /// The line that the compiler gives this place, of which `file` may have a directory in front; null if there is none,
-  /// because it is from an included file for instance.
+  /// The line at a place that the compiler reported; `file` may be preceded by a directory. Null if there is no such
+  /// line, for instance because it is in an included file.
   const Line* find(std::string_view file, unsigned number) const;
 
  private:
   std::vector<Line> lines_;
 };
 
-/// Without blanks around.
+/// The text without surrounding blanks.
 std::string_view trimmed(std::string_view text);
 
-/// Whether `path` is `tail`, or ends with it behind a slash.
+/// Whether `path` is `tail`, or ends with a slash and `tail`.
 bool ends_with_path(std::string_view path, std::string_view tail);
 
 std::vector<std::string> lines_of(std::string_view text);

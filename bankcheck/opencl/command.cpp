@@ -13,25 +13,25 @@ namespace bankwise::opencl {
 CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
   CLI::App* command = app.add_subcommand(
       "opencl",
-      "Bank conflicts of the kernels of an OpenCL program, by source line; it runs under Oclgrind, on the CPU");
+      "Run an OpenCL program on the CPU, under Oclgrind, and report its kernels' bank conflicts by source line");
   command->footer(
-      "The program and its arguments stand behind --.\n"
+      "The program and its arguments follow --.\n"
       "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage, 3 the program or Oclgrind failed.\n"
       "Example: bankcheck opencl --arch sm_90,gfx942 --max-conflicts 0 -- ./my_program --size 256");
   declare_report_options(*command, options.report);
   command
       ->add_option("--trace", options.trace,
-                   "Write what the kernels did to this file, also if the program fails; see bankcheck report")
+                   "Write a trace of the kernels to this file, even if the program fails; see bankcheck report")
       ->check(CLI::Validator([](const std::string& text) { return text.empty() ? "it needs a value" : ""; }, ""));
-  command->add_option("--local-memory", options.local_memory, "Bytes of local memory that the device claims to have")
+  command->add_option("--local-memory", options.local_memory, "Bytes of local memory that the simulated device reports")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 30))
       ->capture_default_str();
   return command;
 }
 
 int check(const CheckOptions& options) {
-  if (options.command.empty()) throw UsageError("which program? It stands behind --; see bankcheck opencl --help");
-  if (options.trace == "-") throw UsageError("--trace needs a file: stdout is the program's");
+  if (options.command.empty()) throw UsageError("no program given: it follows --; see bankcheck opencl --help");
+  if (options.trace == "-") throw UsageError("--trace needs a file: stdout belongs to the program");
   Reporting reporting(options.report);
   const OutputFile trace("--trace", options.trace);
   Outcome outcome =

@@ -16,11 +16,12 @@ struct CheckOptions {
   std::uint64_t local_memory = 65536;
 };
 
-/// Adds `bankcheck opencl` to the command line, but for options.command: CLI11 would take the program's flags for ours.
+/// Adds `bankcheck opencl` to the command line. The caller sets options.command, because CLI11 would parse the flags of
+/// the checked program as bankcheck's.
 CLI::App* declare_check(CLI::App& app, CheckOptions& options);
 
-/// Runs it. Returns exit_ok, exit_wrong if a limit is exceeded, or exit_device if the program or Oclgrind failed.
-/// Errors: UsageError, std::runtime_error.
+/// Runs `bankcheck opencl`. Returns exit_ok, exit_wrong if a limit is exceeded, or exit_device if the program or
+/// Oclgrind failed. Errors: UsageError, std::runtime_error.
 int check(const CheckOptions& options);
 
 }  // namespace bankwise::opencl

@@ -23,7 +23,7 @@
 #include <bankwise/support/revision.hpp>
 #include <bankwise/trace/json_lines.hpp>
 
-extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX has it in no header
+extern char** environ;  // NOLINT(readability-redundant-declaration): no POSIX header declares it
 
 namespace bankwise::opencl {
 namespace {
@@ -40,17 +40,17 @@ std::string temporary_folder() {
   if (error) {
     const char* variable = std::getenv("TMPDIR");
     throw std::runtime_error(
-        fmt::format("cannot use {} for temporary files, which TMPDIR names", in_quotes(variable ? variable : "/tmp")));
+        fmt::format("cannot use {}, from TMPDIR, for temporary files", in_quotes(variable ? variable : "/tmp")));
   }
   return (folder / "bankcheck.XXXXXX").string();
 }
 
-/// A folder that is gone at the end.
+/// A directory that the destructor deletes.
 class TemporaryFolder {
  public:
   TemporaryFolder() : path_(temporary_folder()) {
     if (mkdtemp(path_.data()) == nullptr)
-      throw std::runtime_error(fmt::format("cannot make {}: {}", path_, last_error()));
+      throw std::runtime_error(fmt::format("cannot create {}: {}", path_, last_error()));
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
@@ -64,7 +64,7 @@ class TemporaryFolder {
   std::string path_;
 };
 
-/// As a shell finds a command; empty if it does not.
+/// Finds a command as a shell does; empty if there is none.
 fs::path find_program(const std::string& name) {
   const auto runs = [](const fs::path& path) {
     std::error_code ignored;
@@ -82,15 +82,15 @@ fs::path find_program(const std::string& name) {
   return {};
 }
 
-/// Beside this program, as it is built, or where it is installed.
+/// Finds the plugin in the directory of this program, where the build puts it, or in the install directory.
 fs::path find_plugin() {
   const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
   for (const fs::path& place : {folder, folder / ".." / BANKWISE_PLUGIN_DIRECTORY}) {
     if (fs::exists(place / "bankcheck_oclgrind.so")) return fs::canonical(place / "bankcheck_oclgrind.so");
   }
   throw std::runtime_error(fmt::format(
-      "bankcheck has no plugin for Oclgrind beside it in {}: it was built without Oclgrind's headers (Debian, Ubuntu: "
-      "apt-get install liboclgrind-dev), please build it again",
+      "there is no Oclgrind plugin next to bankcheck in {}: bankcheck was built without Oclgrind's headers (Debian, "
+      "Ubuntu: apt-get install liboclgrind-dev), please rebuild it",
       folder.string()));
 }
 
@@ -99,13 +99,13 @@ void check_program(const std::string& name) {
   if (!find_program(name).empty()) return;
   const bool is_path = name.find('/') != std::string::npos;
   throw std::runtime_error(fmt::format("cannot run {}: {}", in_quotes(name),
-                                       !is_path                 ? "no such program on the PATH"
-                                       : fs::is_directory(name) ? "it is a folder"
+                                       !is_path                 ? "there is no such program on the PATH"
+                                       : fs::is_directory(name) ? "it is a directory"
                                                                 : last_error()));
 }
 
-/// Programs that are linked with OpenCL get Oclgrind preloaded by itself. Those that load OpenCL's ICD loader while
-/// they run are led to it by this.
+/// Registers Oclgrind as an OpenCL driver for programs that load the ICD loader at run time. Oclgrind preloads itself
+/// into programs that are linked with OpenCL.
 void register_icd(const fs::path& oclgrind, const TemporaryFolder& folder) {
   const fs::path driver = fs::canonical(oclgrind).parent_path() / ".." / "lib" / "oclgrind" / "liboclgrind-rt-icd.so";
   if (!fs::exists(driver)) return;
@@ -123,8 +123,8 @@ std::string line_behind(const std::string& text, std::size_t at, unsigned lines)
   return text.substr(at, text.find('\n', at) - at);
 }
 
-/// Signals that end us go to the child instead, so that we stay to clean up and to tell. Ctrl-C reaches it by itself,
-/// and so does a closed pipe.
+/// Forwards signals that would end bankcheck to the child, so that bankcheck can report and clean up. The child
+/// receives Ctrl-C and SIGPIPE directly.
 class SignalsToChild {
  public:
   static constexpr std::array signals{SIGINT, SIGTERM, SIGHUP, SIGPIPE};
@@ -153,7 +153,8 @@ class SignalsToChild {
   std::vector<void (*)(int)> before_;
 };
 
-/// Who starts us may ignore SIGCHLD; the system would then keep no exit code of our child to wait for.
+/// Restores the default action of SIGCHLD: if the parent process ignores it, the system keeps no exit code of our
+/// child.
 class KeepsExitCodes {
  public:
   KeepsExitCodes() : before_(std::signal(SIGCHLD, SIG_DFL)) {}
@@ -167,10 +168,10 @@ class KeepsExitCodes {
 
 struct Ended {
   int status = 0;
-  std::string errors;  ///< what it wrote to stderr, of which the end
+  std::string errors;  ///< the end of what it wrote to stderr
 };
 
-/// Passes the child's stderr on and keeps its end. A child of the child may hold the pipe for long after.
+/// Copies the child's stderr to ours and keeps the end of it. A child of the child may keep the pipe open much longer.
 Ended wait_for(pid_t child, int pipe) {
   constexpr std::size_t most = 1 << 20;
   Ended ended;
@@ -193,7 +194,7 @@ Ended wait_for(pid_t child, int pipe) {
     }
     if (!running) continue;
     const pid_t changed = waitpid(child, &ended.status, open ? WNOHANG : 0);
-    if (changed == -1 && errno != EINTR) throw std::runtime_error("cannot wait for a program: " + last_error());
+    if (changed == -1 && errno != EINTR) throw std::runtime_error("cannot wait for the program: " + last_error());
     running = changed != child;
   }
   return ended;
@@ -201,7 +202,7 @@ Ended wait_for(pid_t child, int pipe) {
 
 Ended start_and_wait(const std::vector<std::string>& command, bool own_stdout) {
   int pipe_ends[2];
-  if (pipe2(pipe_ends, O_CLOEXEC) != 0) throw std::runtime_error("cannot make a pipe: " + last_error());
+  if (pipe2(pipe_ends, O_CLOEXEC) != 0) throw std::runtime_error("cannot create a pipe: " + last_error());
   std::vector<char*> arguments;
   for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
@@ -236,8 +237,8 @@ Ended start_and_wait(const std::vector<std::string>& command, bool own_stdout) {
   return ended;
 }
 
-/// What kept Oclgrind from running a kernel. It names a file and a line of its own sources, then the reason, and where
-/// it knows more, what it was at.
+/// The reason why Oclgrind could not run a kernel. Its output has a file and line of Oclgrind's sources, then the
+/// reason, and sometimes the operation ("When ...").
 std::optional<std::string> fatal_error(const std::string& text) {
   const auto at = text.find("OCLGRIND FATAL ERROR");
   if (at == std::string::npos) return std::nullopt;
@@ -252,31 +253,34 @@ std::string first_line(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
 }
 
-/// The first that applies: what came before is the cause of what came after.
+/// The first failure that applies, in the order of causes.
 std::optional<std::string> failure_of(const std::string& program, const Ended& ended, const trace::TraceFile& file) {
   const std::vector<std::string>& errors = file.trace.errors;
   std::string all = ended.errors;
   for (const std::string& error : errors) all += '\n' + error;
   if (const auto at = all.find("Loading Oclgrind plugin failed"); at != std::string::npos) {
     return fmt::format(
-        "Oclgrind could not load bankcheck's plugin ({}); please build bankcheck with the headers of the "
-        "Oclgrind that is installed",
+        "Oclgrind could not load bankcheck's plugin ({}); please rebuild bankcheck with the headers of the "
+        "installed Oclgrind",
         line_behind(all, at, 0));
   }
   if (const auto reason = fatal_error(all)) {
     constexpr std::string_view undefined = "Undefined external function: ";
     if (reason->starts_with(undefined)) {
-      return fmt::format("Oclgrind cannot run a kernel of {}: neither it nor the program's source has a function {}",
-                         in_quotes(program), reason->substr(undefined.size()));
+      return fmt::format(
+          "Oclgrind cannot run a kernel of {}: neither Oclgrind nor the program's source defines the function {}",
+          in_quotes(program), reason->substr(undefined.size()));
     }
-    return fmt::format("Oclgrind cannot run a kernel of {}, which is no fault of the program: {}", in_quotes(program),
-                       *reason);
+    return fmt::format(
+        "Oclgrind cannot run a kernel of {}; this is a limit of Oclgrind, not a fault of the program: {}",
+        in_quotes(program), *reason);
   }
   if (const auto at = all.find("oclgrind::");
       at != std::string::npos && all.find("Assertion", at) != std::string::npos) {
     return fmt::format(
-        "Oclgrind failed while it ran {}, by an assertion of its own; one that fails is that a context runs "
-        "kernels of two threads at once",
+        "an assertion of Oclgrind failed while it ran {}; a known cause is one context that runs kernels of two "
+        "threads "
+        "simultaneously",
         in_quotes(program));
   }
   if (WIFSIGNALED(ended.status)) {
@@ -286,16 +290,14 @@ std::optional<std::string> failure_of(const std::string& program, const Ended& e
                        from_outside ? "was ended by" : "crashed:", signal, strsignal(signal));
   }
   if (all.find("[Oclgrind] Failed to launch") != std::string::npos) {
-    return fmt::format("cannot run {}: it is no program of this machine", in_quotes(program));
+    return fmt::format("cannot run {}: it is not an executable for this machine", in_quotes(program));
   }
   if (WEXITSTATUS(ended.status) != 0) {
-    return fmt::format("the program {} failed: it ended with exit code {}", in_quotes(program),
-                       WEXITSTATUS(ended.status));
+    return fmt::format("the program {} failed with exit code {}", in_quotes(program), WEXITSTATUS(ended.status));
   }
   if (!errors.empty()) {
     return fmt::format(
-        "kernels of {} did what they must not, and their numbers mean little; Oclgrind reported {} time{}, "
-        "first: {}",
+        "kernels of {} are invalid, so their numbers are unreliable; Oclgrind reported {} error{}, first: {}",
         in_quotes(program), errors.size(),
         errors.size() == 1                  ? ""
         : errors.size() < trace::max_errors ? "s"
@@ -304,8 +306,9 @@ std::optional<std::string> failure_of(const std::string& program, const Ended& e
   }
   if (file.processes == 0) {
     return fmt::format(
-        "the program {} never made an OpenCL context that Oclgrind saw: it does not use OpenCL, is linked "
-        "statically, or cleared its environment",
+        "Oclgrind saw no OpenCL context of the program {}: it does not use OpenCL, is linked statically, or cleared "
+        "its "
+        "environment",
         in_quotes(program));
   }
   if (file.trace.kernels.empty()) return fmt::format("the program {} ran no kernel", in_quotes(program));
@@ -342,7 +345,7 @@ Outcome run_under_oclgrind(const OclgrindRun& run) {
   const trace::Trace header{.maker = "bankcheck opencl", .revision = std::string(revision()), .command = run.command};
   std::ofstream(folder / "record", std::ios::binary) << header_line(header);
 
-  // Without optimization: Oclgrind executes some optimized code wrongly, and the accesses of the rest are not a GPU's.
+  // -O0: Oclgrind executes some optimized code incorrectly, and the accesses of optimized code differ from a GPU's.
   std::vector<std::string> command{
       oclgrind.string(), "--build-options", "-O0", "--local-mem-size", std::to_string(run.local_memory),
       "--plugins",       plugin.string()};
@@ -353,8 +356,8 @@ Outcome run_under_oclgrind(const OclgrindRun& run) {
   const std::string& program = run.command.front();
   const auto damaged = [&](std::uint64_t line) {
     return fmt::format(
-        "line {} of the plugin's record is damaged: the program {} wrote into it, or crashed while it was "
-        "written",
+        "line {} of the plugin's record is damaged: the program {} wrote into the file, or crashed while the plugin "
+        "wrote it",
         line, in_quotes(program));
   };
   std::ifstream record(folder / "record", std::ios::binary);

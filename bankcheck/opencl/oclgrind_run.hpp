@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Runs a program under Oclgrind with our plugin.
+// Runs a program under Oclgrind with bankcheck's plugin.
 #pragma once
 
 #include <optional>
@@ -14,18 +14,18 @@ namespace bankwise::opencl {
 
 struct OclgrindRun {
   std::vector<std::string> command;                       ///< the program and its arguments
-  std::vector<const banks::Architecture*> architectures;  ///< for accesses whose patterns are too many
-  std::uint64_t local_memory = 65536;                     ///< bytes that the device claims
-  bool own_stdout = true;  ///< the program's stdout is ours; else it goes to stderr, where it disturbs nobody
+  std::vector<const banks::Architecture*> architectures;  ///< costed during the run if the patterns exceed their bound
+  std::uint64_t local_memory = 65536;                     ///< bytes that the simulated device reports
+  bool own_stdout = true;  ///< the program shares bankcheck's stdout; otherwise its stdout goes to stderr
 };
 
 struct Outcome {
-  trace::Trace trace;  ///< its errors are Oclgrind's
-  /// One sentence if something went wrong, that says whose fault it is. The trace holds what had happened until then.
+  trace::Trace trace;  ///< its errors are those that Oclgrind reported
+  /// If the run failed: one sentence that names the cause. The trace then ends at the failure.
   std::optional<std::string> failure;
 };
 
-/// Runs it to its end. Errors: std::runtime_error if it could not be started at all.
+/// Runs the program to its end. Error: std::runtime_error if it cannot be started.
 Outcome run_under_oclgrind(const OclgrindRun& run);
 
 }  // namespace bankwise::opencl

@@ -21,7 +21,7 @@ std::string list(const std::vector<std::string>& parts) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// What a rule decides, because no rule before it does: operations that have the same widths together.
+/// The accesses that a rule decides because no earlier rule does. Operations with the same widths are grouped.
 struct Coverage {
   std::vector<std::string> operations;
   std::vector<unsigned> widths;
@@ -43,7 +43,7 @@ std::vector<Coverage> coverage_of(const Architecture& architecture, const Rule& 
   return all;
 }
 
-/// The lanes of each lane group that has some of the architecture's lanes.
+/// The lanes of each lane group that contains lanes of the architecture.
 std::vector<std::string> lane_groups_of(const Architecture& architecture, const Rule& rule) {
   std::vector<std::string> lane_groups;
   for (unsigned i = 0; i < rule.lane_groups.count; ++i) {
@@ -54,21 +54,22 @@ std::vector<std::string> lane_groups_of(const Architecture& architecture, const 
 }
 
 std::string served(const Architecture& architecture, const Rule& rule) {
-  constexpr std::string_view servings[]{"", "; lanes of one bank serialize, even for the same word",
-                                        "; lanes of one bank serialize unless they want the same bytes",
-                                        "; one word a step goes to all of its lanes"};
+  constexpr std::string_view servings[]{"", "; lanes that access one bank serialize, even for the same word",
+                                        "; lanes that access one bank serialize unless they access the same bytes",
+                                        "; one word per pass is broadcast to all of its lanes"};
   std::string text =
       fmt::format("lanes {{{}}}, {} banks of {} bytes", fmt::join(lane_groups_of(architecture, rule), "} {"),
                   rule.banks.count, rule.banks.bytes);
   if (const unsigned around = rule.banks.count * rule.banks.bytes; rule.banks.row_bytes != around) {
-    text += fmt::format(", {} words of a bank at once if they lie in one aligned run of {} bytes",
+    text += fmt::format(", {} words of a bank in one pass if they lie in one aligned run of {} bytes",
                         rule.banks.row_bytes / around, rule.banks.row_bytes);
   }
   if (rule.request_bytes != 0) text += fmt::format(", in requests of {} bytes", rule.request_bytes);
-  if (rule.merges) text += ", neighbours merged where lanes n and n^1, or n and n^2, agree";
-  if (rule.total == banks::Total::worst) text += ", as much as the worst of them";
-  if (rule.total == banks::Total::worst_plus_one) text += ", one more than the worst of them";
-  if (rule.rounds > 1) text += fmt::format(", {} passes a turn", rule.rounds);
+  if (rule.merges)
+    text += ", neighbouring lane groups merged where lanes n and n^1, or n and n^2, have the same address";
+  if (rule.total == banks::Total::worst) text += ", cost of the worst lane group";
+  if (rule.total == banks::Total::worst_plus_one) text += ", cost of the worst lane group plus one pass";
+  if (rule.rounds > 1) text += fmt::format(", {} passes for each access of a bank", rule.rounds);
   return text + std::string(servings[int(rule.serving)]);
 }
 

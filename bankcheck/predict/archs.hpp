@@ -5,8 +5,8 @@
 
 namespace bankwise {
 
-/// Every architecture with its other names and its GPUs; below, of each, which lanes are served together in which banks,
-/// operation by operation, with evidence and source.
+/// A table of the architectures with their aliases and GPUs, followed by the bank rules of each architecture: per
+/// operation, which lanes are served together in which banks, with evidence and source.
 std::string architectures_text();
 std::string architectures_json();
 

@@ -29,27 +29,33 @@ std::string cell_in(const std::vector<unsigned>& lanes, bool collides, bool colo
   return fmt::format("\033[{}m{}\033[0m", marked ? "1;31" : "2", inside);
 }
 
-/// The banks [first, first + across) of a lane group: their numbers, and a line a turn as far as they have any.
+/// The banks [first, first + across) of a lane group: a line with their numbers, and one line per pass until all of
+/// them are idle.
 std::string band(const LaneGroupPicture& lane_group, unsigned first, unsigned across, bool colour, unsigned max_turns) {
   const auto idle = [&](const auto& turn) {
     return std::all_of(turn.begin() + first, turn.begin() + first + across, [](auto& lanes) { return lanes.empty(); });
   };
   const auto begin = lane_group.turns.begin(), end = std::find_if(begin, lane_group.turns.end(), idle);
-  if (begin == end) return fmt::format("  banks {}-{}: nothing to do\n", first, first + across - 1);
+  if (begin == end) return fmt::format("  banks {}-{}: idle\n", first, first + across - 1);
   std::string text = fmt::format("  {:<{}}", "bank", label - 2);
   for (unsigned bank = first; bank < first + across; ++bank) text += fmt::format("{:>{}}", bank, cell);
   const auto shown = end - begin > std::ptrdiff_t{max_turns} ? begin + std::ptrdiff_t{max_turns} : end;
   for (auto turn = begin; turn != shown; ++turn) {
-    text += fmt::format("\n  {:<{}}", fmt::format("turn {}", turn - begin + 1), label - 2);
+    text += fmt::format("\n  {:<{}}", pass_label(lane_group, std::size_t(turn - begin)), label - 2);
     for (unsigned bank = first; bank < first + across; ++bank) {
       text += cell_in((*turn)[bank], collides(lane_group, bank), colour);
     }
   }
-  if (shown != end) text += fmt::format("\n  and {} more turns", end - shown);
+  if (shown != end)
+    text += fmt::format("\n  and {} more passes", (end - shown) * std::ptrdiff_t{lane_group.passes_per_turn});
   return text + '\n';
 }
 
 }  // namespace
+
+std::string pass_label(const LaneGroupPicture& lane_group, std::size_t turn) {
+  return fmt::format("pass {}", turn * lane_group.passes_per_turn + 1);
+}
 
 bool collides(const LaneGroupPicture& lane_group, std::size_t bank) {
   return lane_group.turns.size() > 1 && !lane_group.turns[1][bank].empty();
@@ -77,7 +83,7 @@ BankPicture picture(const banks::Architecture& architecture, const banks::Access
   BankPicture result{rule.banks.count, {}};
   const unsigned request = request_bytes(rule, access.width);
   for (unsigned i = 0; i < cost.lane_group_count; ++i) {
-    result.lane_groups.push_back({title_of(access, cost.lane_groups[i], request), {}});
+    result.lane_groups.push_back({title_of(access, cost.lane_groups[i], request), rule.rounds, {}});
   }
   for (const auto& touch : banks::layout(architecture, access, cost)) {
     auto& turns = result.lane_groups[touch.lane_group].turns;

@@ -8,9 +8,10 @@
 
 namespace bankwise {
 
-/// What each bank does in one lane group: `turns[t][bank]` are the lanes that it serves in turn t.
+/// The lanes that each bank serves in one lane group, pass by pass: `turns[t][bank]` are the lanes of row t.
 struct LaneGroupPicture {
-  std::string title;  ///< "lanes 0-31: 1 pass"
+  std::string title;             ///< "lanes 0-31: 1 pass"
+  unsigned passes_per_turn = 1;  ///< 2 for atomic.cas: rows are then labelled pass 1, pass 3, ...
   std::vector<std::vector<std::vector<unsigned>>> turns;
 };
 
@@ -21,20 +22,23 @@ struct BankPicture {
 };
 BankPicture picture(const banks::Architecture& architecture, const banks::Access& access, const banks::Cost& cost);
 
-/// Whether a bank has more to do than one turn.
+/// The label of a row: "pass 1".
+std::string pass_label(const LaneGroupPicture& lane_group, std::size_t turn);
+
+/// Whether a bank serves the lane group in more than one row.
 bool collides(const LaneGroupPicture& lane_group, std::size_t bank);
 
-/// The lanes of a turn, at least one, in the room of a cell: the first, and a plus if there are more.
+/// The text of a cell for its lanes, at least one: the first lane, followed by a plus if there are more.
 std::string cell_text(const std::vector<unsigned>& lanes);
 
-/// Lanes as a person writes them: "0-7, 16, 18-20".
+/// The lanes of a mask as ranges: "0-7, 16, 18-20".
 std::string lane_ranges(std::uint64_t lanes);
 
-/// For a terminal of so many columns: banks across, lanes in the cells. '!' marks, and red if `colour`, the
-/// cells of a bank that needs more turns than one. Of each lane group the first `max_turns` are shown.
+/// The picture for a terminal of `columns` columns: banks across, lanes in the cells. The cells of a bank that needs
+/// more than one row are marked by '!', and are red if `colour`. Shows at most `max_turns` rows of each lane group.
 std::string to_text(const BankPicture& picture, unsigned columns, bool colour, unsigned max_turns = ~0U);
 
-/// The same as a file of its own.
+/// The same picture as an SVG file.
 std::string to_svg(const BankPicture& picture, const std::string& title);
 
 }  // namespace bankwise

@@ -22,9 +22,9 @@ std::string in_cell(std::size_t bank, int y, const std::string& text, const char
                      y, fill, text);
 }
 
-/// A line of cells.
+/// A row of cells.
 std::string turn_svg(const LaneGroupPicture& lane_group, std::size_t turn, int top) {
-  std::string svg = text_at(12, top + 17, fmt::format("turn {}", turn + 1), "#777777");
+  std::string svg = text_at(12, top + 17, pass_label(lane_group, turn), "#777777");
   for (std::size_t bank = 0; bank < lane_group.turns[turn].size(); ++bank) {
     const auto& lanes = lane_group.turns[turn][bank];
     const char* fill = lanes.empty() ? "#f4f4f4" : collides(lane_group, bank) ? "#f2b8b0" : "#bcd9f0";

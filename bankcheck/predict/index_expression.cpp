@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// muParser calculates with doubles. Its own operators are replaced by integer ones, exact between -2^53 and 2^53, and what
-// leaves that range is an error, never a rounded number.
+// muParser computes with doubles. Integer operators replace its built-in ones. They are exact between -2^53 and 2^53; a
+// value outside that range is an error, never a rounded number.
 #include "bankcheck/predict/index_expression.hpp"
 
 #include <fmt/format.h>
@@ -45,7 +45,7 @@ struct Binary {
   Value (*value)(Value, Value);
   int precedence;  // as in C
 };
-// Products and sums of numbers below 2^53 are found to be too large before they are rounded into range again.
+// A product or sum of numbers below 2^53 that leaves the range still does so after rounding, so the check catches it.
 constexpr Binary binary[]{
     {"||", [](Value a, Value b) { return Value(a != 0 || b != 0); }, 1},
     {"&&", [](Value a, Value b) { return Value(a != 0 && b != 0); }, 2},
@@ -67,7 +67,7 @@ constexpr Binary binary[]{
     {"%", [](Value a, Value b) { return Value(integer(a) % divisor(b)); }, 10},
 };
 
-/// For muParser: 1 and the value if a number begins at `text`, else 0. Moves `position` behind it.
+/// muParser's callback: 1 and the value if a number begins at `text`, otherwise 0. Moves `position` past the number.
 int number(const mu::char_type* text, int* position, Value* value) {
   const bool hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
   if (text[0] < '0' || text[0] > '9') return 0;
@@ -78,14 +78,15 @@ int number(const mu::char_type* text, int* position, Value* value) {
   const unsigned long long parsed = std::strtoull(text, &end, hexadecimal ? 16 : 10);
   if (errno != 0 || parsed >= std::uint64_t(limit)) throw ExpressionError("a number is not below 2^53");
   if (std::isalnum(static_cast<unsigned char>(*end)) || *end == '.' || *end == '_') {
-    throw ExpressionError(fmt::format("'{}{}' is no integer", std::string_view(text, std::size_t(end - text)), *end));
+    throw ExpressionError(
+        fmt::format("'{}{}' is not an integer", std::string_view(text, std::size_t(end - text)), *end));
   }
   *position += int(end - text);
   *value = Value(parsed);
   return 1;
 }
 
-/// The parser's own sentence, short: it may hold a name of thousands of letters.
+/// The parser's error message, truncated: it may contain a name of thousands of letters.
 std::string sentence_of(const mu::ParserError& error) {
   constexpr std::size_t longest = 200;
   const std::string& text = error.GetMsg();
@@ -94,7 +95,7 @@ std::string sentence_of(const mu::ParserError& error) {
 
 }  // namespace
 
-/// A muParser with nothing in it but what is defined here.
+/// A muParser without built-ins: it knows the operators and the variable that are defined here, and nothing else.
 struct IndexExpression::Parser : mu::ParserBase {
   Value tid = 0;
 
@@ -131,7 +132,7 @@ IndexExpression::IndexExpression(const std::string& text) {
   if (text.size() > longest) throw ExpressionError(fmt::format("it is longer than {} characters", longest));
   const auto printable = [](unsigned char c) { return c >= ' ' && c <= '~'; };
   if (!std::all_of(text.begin(), text.end(), printable))
-    throw ExpressionError("it holds characters other than the printable ones of ASCII");
+    throw ExpressionError("it contains characters other than printable ASCII");
   try {
     parser_ = std::make_unique<Parser>(text);
   } catch (const mu::ParserError& error) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Stands in for index_expression.cpp where muParser is missing.
+// Replaces index_expression.cpp in builds without muParser.
 #include "bankcheck/predict/index_expression.hpp"
 
 namespace bankwise {

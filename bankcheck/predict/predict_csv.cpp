@@ -29,13 +29,13 @@ bool parse(std::string_view text, int base, Number& number) {
   return parse_number(text, number, base);
 }
 
-/// Where the header has put what.
+/// The position of each column in the header.
 struct Columns {
   std::size_t id = 0, op = 0, width = 0, mask = 0;
   std::vector<std::size_t> lanes;
 };
 
-/// A sentence if the header does not do.
+/// Returns the error as a sentence; empty if the header is valid.
 std::string read_header(const std::vector<std::string_view>& names, Columns& columns) {
   const auto find = [&](std::string_view name, std::size_t& column) {
     const auto found = std::find(names.begin(), names.end(), name);
@@ -60,15 +60,15 @@ std::string read_header(const std::vector<std::string_view>& names, Columns& col
                      columns.lanes.size());
 }
 
-/// One access read from a row. The addresses lie in here.
+/// One access that was read from a row. Owns the addresses.
 class Row {
  public:
-  /// A sentence if the fields are no access.
+  /// Returns the error as a sentence; empty if the fields are an access.
   std::string read(const std::vector<std::string_view>& fields, const Columns& columns) {
     const auto operation = banks::operation_named(fields[columns.op]);
     if (!operation) {
       return fmt::format(
-          "{} is no operation; there are load, store, atomic, atomic.inc, atomic.cas, ldmatrix.x1 to .x4 "
+          "{} is not an operation; there are load, store, atomic, atomic.inc, atomic.cas, ldmatrix.x1 to .x4 "
           "and stmatrix.x1 to .x4",
           in_quotes(fields[columns.op]));
     }
@@ -97,7 +97,7 @@ class Row {
   std::array<std::uint32_t, banks::max_lanes> addresses_{};
 };
 
-/// Writes what is asked for, a row at a time.
+/// Writes the results in the requested format, row by row.
 class Writer {
  public:
   Writer(std::ostream& out, Format format, const banks::Architecture& architecture)
@@ -112,7 +112,7 @@ class Writer {
       out_ << fmt::format(R"({{"schema_version":1,"architecture":"{}","results":[)", architecture.name);
     }
   }
-  /// False if it cannot be written.
+  /// False if the row cannot be written.
   bool add(std::string_view id, const banks::Cost& cost) {
     line_.clear();
     const auto append = std::back_inserter(line_);
@@ -149,11 +149,11 @@ class Writer {
   std::string line_;
 };
 
-/// Reads lines into one buffer of its own.
+/// Reads lines into one buffer, whatever the size of the input.
 class Lines {
  public:
   explicit Lines(std::istream& in) : in_(in) {}
-  /// The next line that is not blank, without its end; empty at the end of the input.
+  /// The next line that is not blank, without its line ending; nothing at the end of the input.
   std::optional<std::string_view> next() {
     for (;;) {
       in_.getline(buffer_.data(), std::streamsize(buffer_.size()));
@@ -203,7 +203,7 @@ std::optional<BadRow> predict_rows(const banks::Architecture& architecture, std:
     if (const auto* refusal = std::get_if<banks::Refusal>(&outcome)) {
       return bad(banks::sentence(architecture, row.access, *refusal));
     }
-    if (!writer.add(fields[columns->id], std::get<banks::Cost>(outcome))) return std::nullopt;  // nobody reads it
+    if (!writer.add(fields[columns->id], std::get<banks::Cost>(outcome))) return std::nullopt;  // the output is closed
   }
   if (in.bad()) return BadRow{lines.number() + 1, "the file cannot be read any further"};
   if (!columns) return BadRow{1, "the file is empty; its first line must be id,op,width,mask,a0,..."};

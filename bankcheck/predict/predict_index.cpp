@@ -57,7 +57,8 @@ std::string text_of(const Prediction& prediction, unsigned columns, bool colour)
   text += fmt::format("passes {}, ideal {}, conflicts {}\n", range(cost.passes, cost.passes_max), cost.ideal,
                       range(cost.conflicts, cost.conflicts_max));
   if (cost.merged_by != 0) {
-    text += fmt::format("lanes n and n^{} agree: neighbouring lane groups are merged\n", cost.merged_by);
+    text +=
+        fmt::format("lanes n and n^{} have the same address: neighbouring lane groups are merged\n", cost.merged_by);
   }
   if (!prediction.architecture->note.empty()) text += fmt::format("note: {}\n", prediction.architecture->note);
   text += fmt::format("rule: {} ({})\n", rule.source, to_string(rule.evidence));

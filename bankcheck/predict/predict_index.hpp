@@ -10,7 +10,7 @@
 
 namespace bankwise {
 
-/// An access written as a formula, and what it costs.
+/// An access that is given as an index formula, and its cost.
 struct Prediction {
   const banks::Architecture* architecture = nullptr;
   std::string index;
@@ -23,13 +23,13 @@ struct Prediction {
   banks::Access access() const { return {operation, width, mask, addresses}; }
 };
 
-/// The cost of the lanes of `mask` at the element `index`, an IndexExpression in elements of `width` bytes.
-/// Errors: UsageError for an expression that is none or leaves shared memory's 4 GiB of addresses, for an operation, a
+/// The cost of one access in which each lane of `mask` accesses the element `index`, an IndexExpression in elements of
+/// `width` bytes. Errors: UsageError for an invalid expression, for an address past 4 GiB, and for an operation, a
 /// width or a lane that the architecture lacks.
 Prediction predict_index(const banks::Architecture& architecture, banks::Operation operation, unsigned width,
                          std::uint64_t mask, const std::string& index);
 
-/// For a person: numbers, lane groups, the picture of the banks.
+/// The report for a terminal: numbers, lane groups, the picture of the banks.
 std::string text_of(const Prediction& prediction, unsigned columns, bool colour);
 std::string json_of(const Prediction& prediction);
 std::string svg_of(const Prediction& prediction);

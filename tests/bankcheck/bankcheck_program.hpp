@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Runs bankcheck as a person does.
+// Runs bankcheck as a user does.
 #pragma once
 
 #include <string>
 
 #include "tests/programs.hpp"
 
-/// In the shell: `before` may set variables and limits or feed a pipe, redirections in `arguments` hold.
+/// Runs in the shell: `before` may set variables and limits or feed a pipe; redirections in `arguments` work.
 inline Outcome bankcheck(const std::string& arguments, const std::string& before = "") {
   const ScratchDirectory scratch;
   const auto out = scratch.path() / "out", err = scratch.path() / "err";
@@ -17,7 +17,7 @@ inline Outcome bankcheck(const std::string& arguments, const std::string& before
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(out), text_of(err)};
 }
 
-/// This exit code, and one line on stderr that holds `words`.
+/// Requires this exit code, and one line on stderr that contains `words`.
 inline Outcome check_fails(const std::string& arguments, int code, const std::string& words,
                            const std::string& before = "") {
   Outcome outcome = bankcheck(arguments, before);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The program: exit codes, and one sentence where it refuses.
+// The program as a whole: exit codes, and one error message for each invalid command line.
 #include <nlohmann/json.hpp>
 
 #include "bankcheck_program.hpp"
@@ -32,7 +32,7 @@ void check_refused_at_once(const std::string& arguments, const std::string& word
 
 }  // namespace
 
-TEST_CASE("help, version and the architectures") {
+TEST_CASE("help, version and archs print to stdout and exit with 0") {
   for (const char* arguments : {"--help", "predict --help", "archs --help", "--version", "archs"}) {
     const Outcome outcome = bankcheck(arguments);
     INFO(arguments);
@@ -49,7 +49,7 @@ TEST_CASE("help, version and the architectures") {
   }
 }
 
-TEST_CASE("command lines that cannot be used") {
+TEST_CASE("invalid command lines are rejected with exit code 2") {
   check_refused_at_once("", "subcommand");
   check_refused_at_once("nonsense", "subcommand");
   check_refused_at_once("archs --jsn", "--jsn");
@@ -72,18 +72,18 @@ TEST_CASE("command lines that cannot be used") {
     check_refused_at_once("predict --index tid --mask " + std::string(mask), "--mask");
   }
   for (const char* option : {"--op load", "--width 4", "--lanes 3", "--mask 3", "--svg x"}) {
-    check_refused_at_once("predict a.csv " + std::string(option), "belongs to --index");
+    check_refused_at_once("predict a.csv " + std::string(option), "needs --index");
   }
 }
 
-TEST_CASE("an empty value is not as good as none") {
+TEST_CASE("an empty option value is rejected") {
   const Files files;
   const std::string csv = files.add("good.csv", good_rows);
   check_refused_at_once("predict --index tid --mask ''", "--mask");
   check_refused_at_once("predict --index tid --svg ''", "--svg");
 }
 
-TEST_CASE("a file of accesses") {
+TEST_CASE("predict reads accesses from a CSV file and from stdin") {
   const Files files;
   const std::string csv = files.add("good.csv", good_rows);
   for (const std::string& arguments : {csv, "- < " + csv, "--arch sm_90 " + csv, "--arch SM_90A " + csv}) {
@@ -99,7 +99,7 @@ TEST_CASE("a file of accesses") {
   CHECK(json["results"].size() == 2);
 }
 
-TEST_CASE("files that cannot be read") {
+TEST_CASE("files that cannot be read are rejected") {
   const Files files;
   check_refused_at_once("predict /no/such/file", "cannot read /no/such/file: No such file");
   check_refused_at_once("predict ''", "cannot read");
@@ -107,15 +107,15 @@ TEST_CASE("files that cannot be read") {
   check_refused_at_once("predict " + std::string(5000, 'x'), "cannot read");
   check_fails("predict " + files.add("empty.csv", ""), 2, "empty.csv:1: the file is empty");
   check_fails("predict - < /dev/null", 2, "stdin:1: the file is empty");
-  // What is no file at all is not an empty one.
+  // A path that is not a file is not an empty file.
   check_fails("predict - < /", 2, "cannot be read");
   check_fails("predict - <&-", 2, "cannot be read");
 }
 
-TEST_CASE("a bad row: what is before it is printed, the rest is not") {
+TEST_CASE("predict prints the rows before a bad row and stops there") {
   const Files files;
   const std::string bad = files.add("bad.csv", good_rows + csv_row("c,laod,4,1", 4) + csv_row("d,load,4,1", 4));
-  const Outcome outcome = check_fails("predict " + bad, 2, bad + ":4: 'laod' is no operation");
+  const Outcome outcome = check_fails("predict " + bad, 2, bad + ":4: 'laod' is not an operation");
   CHECK(outcome.out == good_costs);
   CHECK(check_fails("predict - < " + bad, 2, "stdin:4: ").out == good_costs);
   const auto json = nlohmann::json::parse(check_fails("predict --json " + bad, 2, ":4: ").out);
@@ -124,7 +124,7 @@ TEST_CASE("a bad row: what is before it is printed, the rest is not") {
   check_fails("predict " + files.add("binary.csv", std::string(100000, '\0')), 2, "binary.csv:1: ");
 }
 
-TEST_CASE("an output that cannot be written ends the program with 3") {
+TEST_CASE("an output that cannot be written ends the program with exit code 3") {
   const Files files;
   const std::string csv = files.add("good.csv", good_rows);
   for (const std::string& arguments : {"predict " + csv, "predict --json " + csv, std::string("archs"),
@@ -134,7 +134,7 @@ TEST_CASE("an output that cannot be written ends the program with 3") {
   }
 }
 
-TEST_CASE("every row measured on sm_90, through the program (measured)") {
+TEST_CASE("the program reproduces every row measured on sm_90 (measured)") {
   const std::string measured = SOURCE_DIRECTORY "/tests/data/h200_wavefronts.csv";
   const auto numbers_of = [](const std::string& line) {
     std::vector<std::string> fields{""};
@@ -162,17 +162,17 @@ TEST_CASE("every row measured on sm_90, through the program (measured)") {
     return wrong;
   };
   CHECK(different("sm_90", 1) == 0);
-  CHECK(different("sm_90", 2) > 100);  // the negative control: ideal is not what was measured
+  CHECK(different("sm_90", 2) > 100);  // the negative control: ideal differs from the measured values
 }
 
 #if BANKWISE_HAVE_MUPARSER
 
-TEST_CASE("a formula") {
+TEST_CASE("predict --index prints the cost of a formula") {
   const Outcome text = bankcheck("predict --index 'tid*2'");
   CHECK(text.code == 0);
   CHECK(text.err == "");
   CHECK(text.out.find("passes 2, ideal 1, conflicts 1\n") != std::string::npos);
-  CHECK(text.out.find('\033') == std::string::npos);  // stdout is no terminal
+  CHECK(text.out.find('\033') == std::string::npos);  // stdout is not a terminal
   const auto json = nlohmann::json::parse(bankcheck("predict --json --index tid --arch gfx942 --width 16").out);
   CHECK(json["mask"] == "0xffffffffffffffff");
   CHECK(json["passes"] == 8);
@@ -187,7 +187,7 @@ TEST_CASE("a formula") {
   CHECK(bankcheck("predict --arch gfx1100 --lanes 64 --index tid").code == 0);
 }
 
-TEST_CASE("formulas that are refused") {
+TEST_CASE("invalid formulas are rejected") {
   check_refused_at_once("predict --index 1/0", "--index '1/0': it divides by zero");
   check_refused_at_once("predict --index ' '", "it is empty");
   check_refused_at_once("predict --index=-1", "element -1 of lane 0");
@@ -198,7 +198,7 @@ TEST_CASE("formulas that are refused") {
   check_refused_at_once("predict --index '" + std::string(10000, 'x') + "'", "longer than");
 }
 
-TEST_CASE("the picture as a file, and as stdout") {
+TEST_CASE("predict --svg writes the picture to a file or to stdout") {
   const Files files;
   const std::string path = files.path("picture.svg");
   const Outcome both = bankcheck("predict --index 'tid<3 ? 0 : tid' --svg " + path);
@@ -213,7 +213,7 @@ TEST_CASE("the picture as a file, and as stdout") {
   check_refused_at_once("predict --index tid --svg /no/such/folder/x.svg", "cannot write --svg /no/such/folder/x.svg");
   check_refused_at_once("predict --index tid --svg " + files.path(""), "directory");
   CHECK(check_fails("predict --index tid --svg /dev/full", 3, "cannot write --svg /dev/full").out == "");
-  // An expression that is refused leaves the old picture alone.
+  // A rejected expression leaves the old picture unchanged.
   check_refused_at_once("predict --index 1/0 --svg " + path, "divides by zero");
   CHECK(text_of(path) == svg);
   for (const char* option : {"", " --json", " --svg -"}) {
@@ -224,7 +224,7 @@ TEST_CASE("the picture as a file, and as stdout") {
 
 #else
 
-TEST_CASE("a build without muParser says so") {
+TEST_CASE("a build without muParser rejects --index") {
   check_refused_at_once("predict --index tid", "this build has no muParser");
 }
 

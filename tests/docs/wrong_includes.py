@@ -45,12 +45,12 @@ CHANGES = (
         add(f"{ROOMS}/banks/units.hpp", "#include <bankwise/trace/tally_text.hpp>"),
         (
             f"{ROOMS}/banks/units.hpp:1: {ROOMS}/banks must not know {ROOMS}/trace: {ROOMS}/trace/tally_text.hpp",
-            f"a circle of rooms: {ROOMS}/banks -> {ROOMS}/trace -> {ROOMS}/banks",
+            f"a cycle of rooms: {ROOMS}/banks -> {ROOMS}/trace -> {ROOMS}/banks",
         ),
     ),
     (
         add(f"{ROOMS}/banks/access.hpp", "#include <bankwise/banks/cost.hpp>"),
-        (f"a circle of files: {ROOMS}/banks/access.hpp -> {ROOMS}/banks/cost.hpp -> {ROOMS}/banks/access.hpp",),
+        (f"a cycle of files: {ROOMS}/banks/access.hpp -> {ROOMS}/banks/cost.hpp -> {ROOMS}/banks/access.hpp",),
     ),
     (
         add("bankcheck/check/sarif.cpp", '#include "bankcheck/opencl/command.hpp"'),
@@ -81,7 +81,7 @@ CHANGES = (
     ),
     (
         replace("CONTRIBUTING.md", "knows banks, support\n", "knows banks, support, study\n"),
-        ("include_graph.py: CONTRIBUTING.md's table of rooms has a circle: ",),
+        ("include_graph.py: CONTRIBUTING.md's table of rooms has a cycle: ",),
     ),
     (
         replace("CONTRIBUTING.md", f"{ROOMS}/gpu ", f"{ROOMS}/gpus"),

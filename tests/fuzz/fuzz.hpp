@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the fuzz targets share: a promise that is broken ends the program, which is what libFuzzer looks for.
+// Shared by the fuzz targets: a violated requirement aborts the program, which libFuzzer reports.
 #pragma once
 
 #include <algorithm>
@@ -21,12 +21,12 @@ inline void require(bool promise, const char* words, const std::string& detail =
   std::abort();
 }
 
-/// One sentence for a terminal: a line of ASCII.
+/// Whether the text is one message for a terminal: a line of ASCII.
 inline bool is_sentence(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
 }
 
-/// Takes bytes off the front of an input; zeros follow its end.
+/// Takes bytes from the front of an input; yields zeros after its end.
 class Bytes {
  public:
   Bytes(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}

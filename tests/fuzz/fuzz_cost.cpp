@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A byte each for architecture, operation, width and the number of addresses, eight for the mask, four for each address.
-// From 128 addresses on, all are rounded down to multiples of the width, so that most accesses have a cost.
+// One byte each for architecture, operation, width and the number of addresses, eight bytes for the mask, four for each
+// address. From 128 addresses on, all are rounded down to multiples of the width, so that most accesses have a cost.
 #include <cstdint>
 #include <vector>
 
@@ -16,11 +16,11 @@ namespace {
 void check(const banks::Architecture& architecture, const banks::Access& access, const banks::Cost& cost) {
   fuzz::require(cost.passes >= cost.ideal && cost.passes_max >= cost.passes, "ideal, passes, passes_max ascend");
   fuzz::require(cost.conflicts_max >= cost.conflicts, "conflicts ascend");
-  fuzz::require(cost.passes >= cost.conflicts, "a conflict is a pass, or two");
-  fuzz::require(cost.lane_group_count <= cost.lane_groups.size(), "no more lane groups than there is room for");
-  fuzz::require((cost.passes == 0) == (access.mask == 0), "an access without lanes is free, and no other is");
+  fuzz::require(cost.passes >= cost.conflicts, "a conflict takes at least one pass");
+  fuzz::require(cost.lane_group_count <= cost.lane_groups.size(), "the lane groups fit the array");
+  fuzz::require((cost.passes == 0) == (access.mask == 0), "an access has no cost if and only if it has no lanes");
   const std::string wrong = what_is_wrong(architecture, access, cost, banks::layout(architecture, access, cost));
-  fuzz::require(wrong.empty(), "the layout explains the cost", wrong);
+  fuzz::require(wrong.empty(), "the layout adds up to the cost", wrong);
 }
 
 }  // namespace

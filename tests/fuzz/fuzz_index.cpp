@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A byte each for architecture, operation, width and mask; the rest is the expression.
+// One byte each for architecture, operation, width and mask; the rest is the expression.
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
@@ -12,7 +12,7 @@ using namespace bankwise;
 
 namespace {
 
-/// A warp for 0, else the bits of the byte spread over all lanes: 0xff asks for all 64.
+/// The mask: a warp for 0, otherwise the bits of the byte spread over all lanes; 0xff selects all 64.
 std::uint64_t mask_of(const banks::Architecture& architecture, unsigned byte) {
   if (byte == 0) return ~std::uint64_t{0} >> (banks::max_lanes - architecture.warp);
   return byte * std::uint64_t{0x0101010101010101} & (byte == 0xff ? ~std::uint64_t{0} : 0xffffffff);
@@ -22,14 +22,14 @@ void check(const Prediction& prediction) {
   const banks::Cost& cost = prediction.cost;
   fuzz::require(cost.passes >= cost.ideal && cost.passes_max >= cost.passes, "ideal, passes, passes_max ascend");
   for (const unsigned columns : {0U, 80U, 1000U}) {
-    fuzz::require(text_of(prediction, columns, columns == 80).back() == '\n', "the text ends with its line");
+    fuzz::require(text_of(prediction, columns, columns == 80).back() == '\n', "the text ends with a newline");
   }
   const auto json = nlohmann::json::parse(json_of(prediction), nullptr, false);
   fuzz::require(!json.is_discarded(), "the output is JSON");
-  fuzz::require(json["passes"] == cost.passes && json["index"] == prediction.index, "JSON holds what was asked");
+  fuzz::require(json["passes"] == cost.passes && json["index"] == prediction.index, "JSON contains the request");
   const std::string svg = svg_of(prediction);
-  fuzz::require(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "the picture is whole");
-  fuzz::require(std::count(svg.begin(), svg.end(), '<') == std::count(svg.begin(), svg.end(), '>'), "tags end");
+  fuzz::require(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "the picture is complete");
+  fuzz::require(std::count(svg.begin(), svg.end(), '<') == std::count(svg.begin(), svg.end(), '>'), "tags are closed");
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The first byte picks the architecture, and whether the header is there already (with 32 or 64 lanes); the rest is the
-// CSV. Both formats are written, and have to agree.
+// The first byte selects the architecture, and whether a header (of 32 or 64 lanes) is prepended; the rest is the CSV.
+// Both output formats are written, and must agree.
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -21,7 +21,7 @@ std::string header(unsigned lanes) {
   return text + '\n';
 }
 
-/// Rows before line `end`: the lines that are not blank, less the header.
+/// The number of rows before line `end`: the lines that are not blank, minus the header.
 std::size_t rows_before(const std::string& text, std::uint64_t end) {
   std::size_t rows = 0;
   std::uint64_t number = 1;
@@ -53,10 +53,11 @@ void check_json(const std::string& out, std::size_t rows, const std::optional<Ba
   for (const auto& result : json["results"]) {
     const unsigned passes = result["passes"], ideal = result["ideal"];
     fuzz::require(passes >= ideal, "passes are at least ideal", result.dump());
-    fuzz::require(!result.contains("passes_max") || result["passes_max"] >= passes, "the worst is no better");
+    fuzz::require(!result.contains("passes_max") || result["passes_max"] >= passes,
+                  "the worst case is not below the best case");
   }
   fuzz::require(json.contains("error") == bad.has_value(), "a bad row is in the output", out);
-  if (bad) fuzz::require(json["error"]["line"] == bad->line, "the error names its line", out);
+  if (bad) fuzz::require(json["error"]["line"] == bad->line, "the error has its line number", out);
 }
 
 }  // namespace
@@ -75,7 +76,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto same = predict_csv(architecture, twice, json, Format::json);
   fuzz::require(bad.has_value() == same.has_value(), "both formats end the same way");
   if (bad) {
-    fuzz::require(bad->line == same->line && bad->sentence == same->sentence, "both formats say the same");
+    fuzz::require(bad->line == same->line && bad->sentence == same->sentence, "both formats report the same");
     fuzz::require(fuzz::is_sentence(bad->sentence), "one sentence", bad->sentence);
   }
   const std::size_t rows = rows_before(text, bad ? bad->line : UINT64_MAX);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The input is a file. It is a trace or none, which is said in a sentence with a line; a trace is written, read and
-// written again as the same, and is reported on every architecture that its warps allow.
+// The input is a file. Either it is rejected with an error message that has a line number, or it is a trace: then it is
+// written, read and written again with the same result, and reported on every architecture that supports its warps.
 #include <sstream>
 #include <stdexcept>
 
@@ -13,7 +13,7 @@ using namespace bankwise;
 
 namespace {
 
-/// As much as a test has time for.
+/// Whether the kernel is small enough for the time of one run.
 bool is_small(const trace::KernelTrace& kernel) {
   return kernel.levels <= 1000 && kernel.patterns.size() <= 100;
 }
@@ -44,15 +44,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     found = trace::read_json_lines(file, "f");
   } catch (const trace::BadLine& bad) {
     const std::string place = "f:" + std::to_string(bad.line) + ": ";
-    fuzz::require(std::string_view(bad.what()).starts_with(place), "a line", bad.what());
+    fuzz::require(std::string_view(bad.what()).starts_with(place), "the message begins with the line", bad.what());
     fuzz::require(fuzz::is_sentence(bad.what()), "one sentence", bad.what());
     return 0;
   }
   const std::string once = to_json_lines(found.trace);
   std::istringstream again(once);
   const trace::TraceFile same = trace::read_json_lines(again, "again");
-  fuzz::require(same.closed && same.cut_line == 0, "what is written is whole", once);
-  fuzz::require(to_json_lines(same.trace) == once, "what is written is read as it was", once);
+  fuzz::require(same.closed && same.cut_line == 0, "the written trace is complete", once);
+  fuzz::require(to_json_lines(same.trace) == once, "the written trace is read back unchanged", once);
   for (const trace::KernelTrace& kernel : found.trace.kernels) {
     if (!is_small(kernel)) continue;
     for (const banks::Architecture& architecture : banks::architectures()) check_report(kernel, architecture);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Runs what the fuzzers have collected through the fuzz targets, with any compiler and without a fuzzer.
+// Runs the fuzzers' corpus through the fuzz targets, with any compiler and without a fuzzer.
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -32,14 +32,15 @@ constexpr Target targets[] {
       {"cost", fuzz_cost}, {"trace", fuzz_trace},
 };
 
-/// How many files of the directory were run.
+/// The number of files of the directory that were run.
 std::size_t replay(const Target& target, const fs::path& directory) {
   std::size_t files = 0;
   if (!fs::is_directory(directory)) return 0;
   for (const auto& entry : fs::directory_iterator(directory)) {
     std::ifstream file(entry.path(), std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-    std::fprintf(stderr, "\r%s", entry.path().c_str());  // the last of these is to blame if the program ends here
+    // If the program crashes, the last printed name is that of the cause.
+    std::fprintf(stderr, "\r%s", entry.path().c_str());
     target.run(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
     ++files;
   }

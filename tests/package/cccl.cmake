@@ -24,7 +24,7 @@ expect_found(${SCRATCH}/toolkit include/cccl "include/cccl")
 function(expect_refused dir)
   bankwise_find_cccl(${dir} includes version why_not)
   expect("${dir}: the reason" "${why_not}"
-         "BANKWISE_CCCL_DIR: no CUB in ${dir}; name a checkout of CCCL, or the prefix where it is installed")
+         "BANKWISE_CCCL_DIR: no CUB in ${dir}; give a checkout of CCCL, or its install prefix")
 endfunction()
 
 expect_refused(${SCRATCH}/nowhere)

@@ -7,7 +7,7 @@
 
 namespace bankwise::opencl {
 
-/// A basic block: the headers of the loops that it lies in, the outermost first; see LanePath::enter_block().
+/// A basic block: the headers of the loops that contain it, the outermost first; see LanePath::enter_block().
 struct Block {
   std::vector<const void*> loops;
   bool is_header = false;
@@ -16,8 +16,8 @@ struct Block {
 /// An instruction that accesses memory.
 struct Instruction {
   trace::Site site;
-  unsigned alignment = 16;     ///< bytes, that the compiler may count on
-  bool adds_one_only = false;  ///< an atomic that adds the constant 1, and whose result nobody uses
+  unsigned alignment = 16;     ///< in bytes, as known to the compiler
+  bool adds_one_only = false;  ///< an atomic that adds the constant 1 and whose result is unused
 };
 
 }  // namespace bankwise::opencl

@@ -8,13 +8,13 @@
 namespace bankwise::opencl {
 namespace {
 
-/// Bytes that a GPU moves at once: the most that the alignment allows, as its compiler must split the rest.
+/// Bytes per GPU access: the most that the alignment allows. A GPU's compiler splits wider accesses.
 unsigned unit_of(unsigned bytes, unsigned alignment) {
   const unsigned bits = bytes | alignment | 16;
   return bits & -bits;
 }
 
-/// A vector of three lies in the room of four, all of which a GPU moves.
+/// Bytes that a GPU moves: a vector of three elements occupies four, and a GPU moves all four.
 unsigned moved_bytes(unsigned bytes, unsigned alignment) {
   return alignment >= std::bit_ceil(bytes) ? std::bit_ceil(bytes) : bytes;
 }

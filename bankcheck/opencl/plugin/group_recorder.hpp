@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Makes accesses of 64 lanes out of accesses of lanes that ran one after another, and counts them.
+// Combines the accesses of lanes that ran one after another into accesses of 64 lanes, and counts them.
 #pragma once
 
 #include <array>
@@ -16,30 +16,31 @@
 
 namespace bankwise::opencl {
 
-/// Where arrays begin in the model's shared memory: at bank 0 of every architecture. A device puts them elsewhere,
-/// which makes no difference to an access that stays in one: a shift rotates the banks.
+/// Distance of the arrays in the model's shared memory: each begins at bank 0 on every architecture. A device places
+/// them elsewhere. That makes no difference for an access within one array, because a shift only rotates the banks.
 inline constexpr std::uint32_t array_stride = 1 << 16;
 
 struct LocalArray {
   std::string name;
   std::uint32_t begin = 0;  ///< a multiple of array_stride
-  std::uint32_t bytes = 0;  ///< 0: not known
+  std::uint32_t bytes = 0;  ///< 0: unknown
 };
 
-/// What an instruction of a lane did.
+/// An access of one lane by one instruction.
 struct LaneAccess {
   const Instruction* instruction = nullptr;
   banks::Operation operation = banks::Operation::load;
   unsigned bytes = 4;
-  std::uint32_t array = 0;  ///< number of a LocalArray
+  std::uint32_t array = 0;  ///< index of a LocalArray
   std::uint32_t offset = 0;
 };
 
-/// Records one work-group of a launch after another. Lanes are numbered x fastest; between two barriers a lane runs to
-/// its end before the next, and 64 of them are remembered at a time. One thread's.
+/// Records the work-groups of a launch one after another. Lanes are numbered x fastest. Between two barriers a lane
+/// runs to its end before the next lane starts, and the recorder keeps the accesses of 64 lanes at a time. For use by
+/// one thread.
 class GroupRecorder {
  public:
-  /// Accesses of 64 lanes that all threads together remember between two barriers: about 600 bytes each.
+  /// Limit for the accesses of 64 lanes that all threads together keep between two barriers: about 600 bytes each.
   static constexpr std::size_t max_rows = std::size_t{1} << 22;
 
   explicit GroupRecorder(trace::Bound bound);
@@ -51,19 +52,20 @@ class GroupRecorder {
   void begin(std::uint64_t group, const std::vector<LocalArray>& arrays);
   void access(unsigned lane, LanePath& path, const LaneAccess& access);
   void barrier();
-  /// By async_work_group_copy, which has no lanes and no cost here.
+  /// Counts bytes of async_work_group_copy, which has no lanes, and no cost in the model.
   void copied(std::uint64_t bytes) { builder_.trace().copied_bytes += bytes; }
   /// The group has ended.
   void end();
 
-  /// What its groups did; the kernel's name and shape are left to the caller. The recorder is spent.
+  /// The trace of the recorded work-groups, without the kernel's name and shape. The recorder cannot be used
+  /// afterwards.
   trace::KernelTrace take() { return builder_.take(); }
 
  private:
   struct Key {
     const Instruction* instruction;
     std::uint32_t path,
-        again;  ///< `again`: how often the lane had done that already, in a cycle that is no natural loop
+        again;  ///< `again`: how often the lane had executed this before, in a cycle that is not a natural loop
     std::uint32_t bytes;
     banks::Operation operation;
     bool operator==(const Key&) const = default;
@@ -74,7 +76,7 @@ class GroupRecorder {
       return (instruction ^ key.path * 0x9E3779B97F4A7C15) * 0xD6E8FEB86659FD93 + key.again + unsigned(key.operation);
     }
   };
-  /// What 64 lanes did together.
+  /// One access of 64 lanes.
   struct Row {
     Key key;
     std::uint64_t mask = 0;
@@ -89,16 +91,16 @@ class GroupRecorder {
 
   trace::Builder builder_;
   std::vector<std::uint32_t> arrays_,
-      begins_;  ///< the group's arrays: their numbers in the trace, and where they begin
+      begins_;  ///< the group's arrays: their numbers in the trace, and their first bytes
   std::unordered_map<const Instruction*, std::uint32_t> sites_;
-  trace::Pattern pattern_;  ///< that is added: made once, for its lists
+  trace::Pattern pattern_;  ///< the pattern to add: a member, to reuse its vectors
   std::uint64_t group_ = 0;
   std::uint32_t level_ = 0;
   std::uint64_t accesses_ = 0;  ///< of the group
-  unsigned chunk_ = 0;          ///< lanes 64 * chunk_ and following are in rows_
+  unsigned chunk_ = 0;          ///< rows_ holds the 64 lanes from 64 * chunk_
   Paths paths_;
   std::vector<Row> rows_;
-  std::size_t next_row_ = 0;  ///< a guess: what the lane before did next
+  std::size_t next_row_ = 0;  ///< a guess: the row that follows the previous one
   std::unordered_map<Key, std::size_t, Hash> index_;
   static inline std::atomic<std::size_t> all_rows_ = 0;  ///< of all recorders
 };

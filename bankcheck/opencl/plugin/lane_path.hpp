@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Where in its kernel a lane is, so that lanes can be compared that ran one after another.
+// The position of a lane in the control flow of its kernel, for matching lanes that ran one after another.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class Paths {
   std::uint32_t step(std::uint32_t from, const void* site, std::uint64_t turn) {
     return steps_.try_emplace({from, site, turn}, std::uint32_t(steps_.size() + 1)).first->second;
   }
-  /// Forgets all.
+  /// Forgets all numbers.
   void clear() {
     steps_.clear();
     ++epoch_;
@@ -41,8 +41,8 @@ class Paths {
   std::uint64_t epoch_ = 1;
 };
 
-/// The calls that a lane is in, and in each the loops with their turns: lanes at the same instruction with the same path
-/// execute it together on a GPU, which brings them together again behind each branch and each loop.
+/// The active calls of a lane, and in each call the active loops with their iterations. Lanes at the same instruction
+/// with the same path execute it together on a GPU, because a GPU reconverges them after each branch and each loop.
 class LanePath {
  public:
   void enter_call(const void* call) {
@@ -53,8 +53,8 @@ class LanePath {
     steps_.resize(calls_.back());
     calls_.pop_back();
   }
-  /// The lane comes, by a jump within its function, to a block that lies in these loops, the outermost first. Each loop
-  /// is named by its header; `is_header` says that the block is the last one's.
+  /// The lane jumps, within its function, to a block in these loops, the outermost first. A loop is identified by its
+  /// header; `is_header`: the block is the header of the innermost loop.
   void enter_block(const std::vector<const void*>& loops, bool is_header) {
     const std::size_t first = calls_.empty() ? 0 : calls_.back() + 1;
     std::size_t same = 0;

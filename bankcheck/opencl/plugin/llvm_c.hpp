@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The part of LLVM's C interface that the plugin calls. Oclgrind has an LLVM in the process whose version is its own
-// affair, so there is no header and nothing to link: weak symbols, which are null where an Oclgrind hides its LLVM. The
-// interface promises that they keep their meaning; the numbers are those of llvm-c/Core.h.
+// The part of LLVM's C API that the plugin calls. The process contains Oclgrind's LLVM, of any version, so the plugin
+// uses no LLVM header and links no LLVM. The functions are weak symbols, which are null if Oclgrind hides its LLVM.
+// LLVM keeps its C API stable; the enumerators have the values of llvm-c/Core.h.
 #pragma once
 
 #include <cstddef>

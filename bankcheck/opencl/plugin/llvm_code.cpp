@@ -29,7 +29,7 @@ trace::Site site_of(const void* instruction) {
   return {file, LLVMGetDebugLocLine(instruction), LLVMGetDebugLocColumn(instruction)};
 }
 
-/// Of a number or of a vector's element; 0 for anything else.
+/// Size of a number, or of a vector's element; 0 for any other type.
 unsigned scalar_bytes(const void* type) {
   if (LLVMGetTypeKind(type) == vector_type) type = LLVMGetElementType(type);
   switch (LLVMGetTypeKind(type)) {
@@ -52,7 +52,8 @@ std::string_view name_of(const void* value) {
   return {text, length};
 }
 
-/// memcpy(to, from) knows the alignment of both; vloadn and vstoren have that of an element, whatever their width.
+/// memcpy(to, from) has the alignment of both operands; vloadn and vstoren have the alignment of an element, whatever
+/// their width.
 unsigned call_alignment(const void* call, banks::Operation operation) {
   const bool is_store = operation == banks::Operation::store;
   const std::string_view callee = name_of(LLVMGetOperand(call, unsigned(LLVMGetNumOperands(call)) - 1));
@@ -86,7 +87,7 @@ bool adds_one_only(const void* instruction) {
   return arguments == 1 || (arguments == 2 && is_one(LLVMGetOperand(instruction, 1)));
 }
 
-/// Numbers blocks in the order of their function, so that the entry is block 0.
+/// The blocks in the order of their function: the entry is block 0.
 std::vector<const void*> blocks_of(const void* function) {
   std::vector<const void*> blocks;
   for (const void* b = LLVMGetFirstBasicBlock(function); b != nullptr; b = LLVMGetNextBasicBlock(b))

@@ -8,8 +8,8 @@
 
 namespace bankwise::opencl {
 
-/// What LLVM's representation of a kernel says. Blocks and instructions are pointers to LLVM's own, and valid as long as
-/// the kernel runs; one thread's.
+/// Information from LLVM's representation of a kernel. Blocks and instructions are passed as pointers to LLVM's
+/// objects, which are valid while the kernel runs. For use by one thread.
 class LlvmCode {
  public:
   enum class Step { straight, jump, call, ret };

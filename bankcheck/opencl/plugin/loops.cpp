@@ -17,11 +17,11 @@ Graph reversed(const Graph& successors) {
   return predecessors;
 }
 
-/// Those reachable from block 0, each behind all that lead to it but for ways back.
+/// The blocks reachable from block 0, each after all its predecessors except those at back edges.
 std::vector<unsigned> reverse_postorder(const Graph& successors) {
   struct Visit {
     unsigned block;
-    std::size_t next = 0;  // successor to look at
+    std::size_t next = 0;  // index of the next successor
   };
   std::vector<unsigned> order;
   std::vector<bool> seen(successors.size());
@@ -41,8 +41,8 @@ std::vector<unsigned> reverse_postorder(const Graph& successors) {
   return order;
 }
 
-/// The immediate dominators by Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001), as positions in
-/// the reverse postorder, in which a dominator stands in front of what it dominates.
+/// The immediate dominators, computed as in Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001), as
+/// positions in the reverse postorder. A dominator precedes the blocks that it dominates.
 std::vector<unsigned> dominators(const Graph& predecessors, const std::vector<unsigned>& order) {
   const unsigned unknown = unsigned(order.size());
   std::map<unsigned, unsigned> position;
@@ -81,7 +81,7 @@ std::vector<std::vector<unsigned>> natural_loops(const Graph& successors) {
   };
   std::vector<unsigned> position(successors.size(), unsigned(order.size()));
   for (unsigned i = 0; i < order.size(); ++i) position[order[i]] = i;
-  // A header stands in front of all headers inside its loop, so that the outermost comes first.
+  // A header precedes all headers inside its loop, so the outermost loop comes first.
   for (unsigned header = 0; header < order.size(); ++header) {
     std::vector<unsigned> inside;
     std::vector<bool> seen(successors.size());
@@ -115,11 +115,11 @@ std::vector<std::vector<unsigned>> loops_in_layout(const Graph& successors) {
     if (!in(header, header)) continue;
     unsigned last = header;
     for (unsigned block = header; block < loops.size(); ++block) last = in(block, header) ? block : last;
-    for (unsigned block = header; block < last; ++block) {  // what follows a block that leaves comes behind it
+    for (unsigned block = header; block < last; ++block) {  // a block that follows an exit comes after it
       const auto& from = predecessors[block];
       if (in(block, header) || from.empty()) continue;
       if (std::any_of(from.begin(), from.end(), [&](unsigned b) { return !in(b, header); })) continue;
-      loops[block] = loops[header];  // those around the loop, and the loop
+      loops[block] = loops[header];  // the enclosing loops, and the loop itself
     }
   }
   return loops;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// The plugin of Oclgrind behind `bankcheck opencl`: follows the work-items of every kernel, and appends what they did
-// with local memory to the trace that bankcheck reads (docs/trace_format.md).
+// The Oclgrind plugin of `bankcheck opencl`: follows the work-items of every kernel, and appends their accesses to
+// local memory to the trace that bankcheck reads (docs/trace_format.md).
 //
-// Oclgrind loads it into each context and may call it from several threads, a work-group staying with one of them. The
-// environment says what to do: BANKWISE_RECORD, a file to append to, and BANKWISE_ARCHITECTURES, names with commas, for
-// the cost of accesses whose patterns are too many: more than BANKWISE_PATTERN_BYTES, for tests, instead of Bound's.
+// Oclgrind loads the plugin into each context and may call it from several threads; each work-group runs on one thread.
+// Environment variables configure the plugin:
+//   BANKWISE_RECORD         the file to append to
+//   BANKWISE_ARCHITECTURES  names separated by commas; accesses whose patterns exceed their bound are costed for these
+//   BANKWISE_PATTERN_BYTES  for tests: this bound, instead of trace::Bound's default
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -35,11 +37,12 @@
 namespace bankwise::opencl {
 namespace {
 
-/// At once and at the end of the file, whoever else writes there; a program may end at any moment.
+/// Appends immediately, because a program may end at any moment, and with O_APPEND, because other processes may append
+/// to the same file.
 void append(const std::string& line) {
   const char* path = std::getenv("BANKWISE_RECORD");
   const int file = path == nullptr ? -1 : open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-  if (file < 0) return;  // bankcheck misses the record, and says so
+  if (file < 0) return;  // bankcheck reports the missing record
   for (std::size_t done = 0; done < line.size();) {
     const ssize_t wrote = write(file, line.data() + done, line.size() - done);
     if (wrote <= 0) break;
@@ -68,11 +71,11 @@ std::array<std::uint64_t, 3> array_of(::oclgrind::Size3 size) {
   return {size.x, size.y, size.z};
 }
 
-/// What this process has told of its kernels. A fork has told nothing yet.
+/// The writer of this process. A forked process gets its own writer.
 trace::Writer& writer() {
   static std::mutex mutex;
   static pid_t process = 0;
-  static trace::Writer* writer = nullptr;  // never destroyed: programs may run kernels after our destructors
+  static trace::Writer* writer = nullptr;  // never destroyed: a program may run kernels after our destructors
   const std::lock_guard lock(mutex);
   if (writer == nullptr || process != getpid()) {
     process = getpid();
@@ -82,19 +85,20 @@ trace::Writer& writer() {
   return *writer;
 }
 
-/// A lane on its way through the kernel.
+/// The position of a lane in the kernel.
 struct Lane {
   LanePath path;
-  std::size_t calls = 0;  ///< that it is in
-  bool jumped = false;    ///< since its path was last looked at
+  std::size_t calls = 0;  ///< depth of the lane's call stack
+  bool jumped = false;    ///< since its path was last updated
 };
 
-/// What a thread knows of the launch, and of the work-group that it runs.
+/// A thread's state for the launch, and for the work-group that it runs.
 struct Worker {
   GroupRecorder recorder;
   LlvmCode code;
   std::vector<Lane> lanes;
-  std::vector<std::pair<std::size_t, std::uint32_t>> buffers;  ///< Oclgrind's of each array, and the array's number
+  std::vector<std::pair<std::size_t, std::uint32_t>>
+      buffers;  ///< of each array: Oclgrind's buffer, and the array's index
   ::oclgrind::Size3 size;
   const ::oclgrind::WorkItem* last_item = nullptr;
   unsigned last_lane = 0;
@@ -112,7 +116,7 @@ struct Worker {
 class BankPlugin : public ::oclgrind::Plugin {
  public:
   explicit BankPlugin(const ::oclgrind::Context* context) : Plugin(context), bound_(bound()) {
-    writer();  // says that there is a context
+    writer();  // records that there is a context
   }
 
   void kernelBegin(const ::oclgrind::KernelInvocation* invocation) override;
@@ -150,12 +154,12 @@ class BankPlugin : public ::oclgrind::Plugin {
   trace::Bound bound_;
   const ::oclgrind::Kernel* kernel_ = nullptr;
   std::vector<LocalValue> locals_;
-  trace::KernelTrace head_;  ///< of the launch that runs, without what its work-groups do
+  trace::KernelTrace head_;  ///< of the current launch, without the accesses of its work-groups
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Worker>> workers_;  ///< of the launch that runs
+  std::vector<std::unique_ptr<Worker>> workers_;  ///< of the current launch
 };
 
-/// Counts launches, so that a thread knows whether its worker is this launch's.
+/// Counts launches: a thread's worker is valid for the launch of the same number.
 std::atomic<std::uint64_t> launch_number = 0;
 thread_local std::uint64_t launch_of_worker = 0;
 thread_local Worker* worker_of_thread = nullptr;
@@ -164,11 +168,11 @@ Worker* current_worker() {
   return launch_of_worker == launch_number ? worker_of_thread : nullptr;
 }
 
-/// Held from a kernel's begin to its end. Oclgrind counts work-groups in a variable that all contexts share, so that
-/// kernels of two threads at once would take groups from each other.
+/// Held from the begin of a kernel to its end. Oclgrind counts work-groups in a variable that all contexts share, so
+/// kernels that run simultaneously in two threads would take work-groups from each other.
 std::mutex one_kernel;
 
-/// In an order of their own: Oclgrind's is that of pointers, which differs from run to run.
+/// The kernel's local arrays, sorted by name: Oclgrind sorts them by pointer, which differs from run to run.
 std::vector<BankPlugin::LocalValue> BankPlugin::local_values() const {
   std::vector<LocalValue> locals;
   const std::string prefix = kernel_->getName() + ".";
@@ -206,7 +210,7 @@ void BankPlugin::kernelBegin(const ::oclgrind::KernelInvocation* invocation) {
 }
 
 void BankPlugin::kernelEnd(const ::oclgrind::KernelInvocation*) {
-  const auto shapes = std::exchange(head_.shapes, {});  // their launch is not over before all is added
+  const auto shapes = std::exchange(head_.shapes, {});  // added at the end, because the launch is not complete before
   trace::Builder launch(head_, bound_);
   for (const auto& worker : workers_) launch.add(worker->recorder.take());
   workers_.clear();
@@ -235,7 +239,7 @@ void BankPlugin::workGroupBegin(const ::oclgrind::WorkGroup* group) {
     try {
       address = group->getLocalMemoryAddress(local.value);
     } catch (const std::out_of_range&) {
-      continue;  // an argument that is not in local memory
+      continue;  // not in local memory
     }
     worker.buffers.emplace_back(group->getLocalMemory()->extractBuffer(address), std::uint32_t(arrays.size()));
     arrays.push_back({local.name, begin, std::uint32_t(local.bytes)});
@@ -283,7 +287,7 @@ void BankPlugin::access(const ::oclgrind::Memory* memory, const ::oclgrind::Work
   const std::size_t buffer = memory->extractBuffer(address);
   const auto found = std::find_if(worker.buffers.begin(), worker.buffers.end(),
                                   [&](const auto& known) { return known.first == buffer; });
-  if (found == worker.buffers.end()) return;  // out of bounds: Oclgrind's own check says so
+  if (found == worker.buffers.end()) return;  // out of bounds: Oclgrind's own check reports it
   const Instruction& instruction = worker.code.instruction(item->getCurrentInstruction(), operation);
   if (operation == banks::Operation::atomic_inc && !instruction.adds_one_only) operation = banks::Operation::atomic;
   worker.recorder.access(
@@ -305,13 +309,13 @@ void BankPlugin::memoryStore(const ::oclgrind::Memory* memory, const ::oclgrind:
   }
 }
 
-/// The load is half of each atomic; the store, which a compare-and-swap may lack, is not counted again.
+/// Counts each atomic once, by its load: the store of a compare-and-swap may not happen.
 void BankPlugin::memoryAtomicLoad(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item,
                                   ::oclgrind::AtomicOp op, std::size_t address, std::size_t size) {
   if (memory->getAddressSpace() != ::oclgrind::AddrSpaceLocal) return;
   const bool swaps = op == ::oclgrind::AtomicCmpXchg, adds = op == ::oclgrind::AtomicInc || op == ::oclgrind::AtomicAdd;
   const auto operation = swaps  ? banks::Operation::atomic_cas
-                         : adds ? banks::Operation::atomic_inc  // perhaps: access() looks
+                         : adds ? banks::Operation::atomic_inc  // access() checks whether it adds 1
                                 : banks::Operation::atomic;
   access(memory, item, operation, address, size);
 }
@@ -336,8 +340,8 @@ void BankPlugin::log(::oclgrind::MessageType type, const char* message) {
   if (type == ::oclgrind::ERROR && told++ < trace::max_errors) append(trace::error_line(message));
 }
 
-/// Contexts that nobody releases keep their plugin to the end; all is written by then. The map is never destroyed,
-/// because a program may release a context after our own destructors, in one of its global variables.
+/// A context that is never released keeps its plugin to the end; all records are written by then. The map is never
+/// destroyed, because a program may release a context after our destructors ran, in a destructor of a global variable.
 std::mutex plugins_mutex;
 auto& plugins = *new std::map<const ::oclgrind::Context*, std::unique_ptr<BankPlugin>>;
 

@@ -11,7 +11,7 @@ using nlohmann::json;
 
 namespace {
 
-/// A kernel whose lines are all loads of `tile` with 62 conflicts, or none.
+/// A kernel whose lines are all loads of `tile` with 62 conflicts, or with none.
 KernelReport kernel_at(const std::string& name, const std::vector<SourceLine>& places, bool conflicts = true) {
   KernelReport kernel{name, {.kernel = name}, {{.architecture = banks::find_architecture("sm_90")}}, {places}};
   for (const SourceLine& source : places) {
@@ -41,7 +41,8 @@ std::string uri_of(const std::string& file) {
   return all.at(0).at("locations").at(0).at("physicalLocation").at("artifactLocation").at("uri");
 }
 
-/// What SARIF 2.1.0 requires of a log, a tool, a rule and a result (sections 3.13, 3.14, 3.18, 3.19, 3.27, 3.30, 3.49).
+/// The properties that SARIF 2.1.0 requires of a log, a tool, a rule and a result (sections 3.13, 3.14, 3.18, 3.19,
+/// 3.27, 3.30, 3.49).
 void check_shape(const json& log) {
   REQUIRE(log.is_object());
   CHECK(log.at("version") == "2.1.0");
@@ -81,7 +82,7 @@ void check_shape(const json& log) {
 
 }  // namespace
 
-TEST_CASE("a log without results is a log") {
+TEST_CASE("a log without results is valid") {
   check_shape(sarif({}));
   CHECK(results({}).empty());
   CHECK(results({kernel_at("k", {at("k.cl", 3)}, false)}).empty());
@@ -97,15 +98,15 @@ TEST_CASE("each line with conflicts is a result with its place and its numbers")
   CHECK(place["artifactLocation"]["uri"] == "src/k.cl");
   CHECK(place["region"] == json{{"startLine", 12}, {"startColumn", 5}});
   CHECK(all[0]["locations"][0]["physicalLocation"]["region"]["startLine"] == 3);
-  CHECK(all[0]["message"]["text"] == "4-byte load of tile in k: 64 passes where 2 would do on sm_90.");
+  CHECK(all[0]["message"]["text"] == "4-byte load of tile in k: 64 passes instead of 2 on sm_90.");
 }
 
-TEST_CASE("an unknown column is left out") {
+TEST_CASE("an unknown column is omitted") {
   const json all = results({kernel_at("k", {at("k.cl", 3, 0)})});
   CHECK(all[0]["locations"][0]["physicalLocation"]["region"] == json{{"startLine", 3}});
 }
 
-TEST_CASE("kernels that exceed are errors and the others warnings") {
+TEST_CASE("kernels that exceed a limit are errors and others are warnings") {
   const std::vector<KernelReport> kernels{kernel_at("bad", {at("k.cl", 3)}), kernel_at("fair", {at("k.cl", 9)})};
   const json all = results(kernels, {"bad"});
   REQUIRE(all.size() == 2);
@@ -126,10 +127,10 @@ TEST_CASE("kernels, accesses and architectures at one place share a result") {
   REQUIRE(all.size() == 1);
   CHECK(all[0]["level"] == "error");
   CHECK(all[0]["message"]["text"] ==
-        "4-byte load of tile in k: 64 passes where 2 would do on sm_90, gfx942; "
-        "4-byte load of tile in other: 64 passes where 2 would do on sm_90; "
-        "4-byte store of tile in k: 40 passes where 2 would do on gfx942; "
-        "4-byte store of tile in k: 64 passes where 2 would do on sm_90.");
+        "4-byte load of tile in k: 64 passes instead of 2 on sm_90, gfx942; "
+        "4-byte load of tile in other: 64 passes instead of 2 on sm_90; "
+        "4-byte store of tile in k: 40 passes instead of 2 on gfx942; "
+        "4-byte store of tile in k: 64 passes instead of 2 on sm_90.");
 }
 
 TEST_CASE("paths become URIs") {
@@ -142,7 +143,7 @@ TEST_CASE("paths become URIs") {
   check_shape(sarif({kernel_at("k", {at("caf\xC3\xA9 \xFF:#.cl", 1)})}));
 }
 
-TEST_CASE("lines without a file are left out and counted") {
+TEST_CASE("lines without a file are omitted and counted") {
   const SourceLine nowhere{{"kernel source", 4, 1}, "text", false};
   const std::vector<KernelReport> kernels{kernel_at("k", {nowhere, at("k.cl", 3), nowhere})};
   CHECK(results(kernels).size() == 1);
@@ -152,7 +153,7 @@ TEST_CASE("lines without a file are left out and counted") {
   check_shape(sarif({kernel_at("k", {nowhere})}));
 }
 
-TEST_CASE("names that are no Unicode do not break the log") {
+TEST_CASE("names that are not valid Unicode do not break the log") {
   KernelReport kernel = kernel_at("k", {at("k.cl", 3)});
   kernel.reports[0].lines[0].array = "caf\xE9";
   check_shape(sarif({kernel}));

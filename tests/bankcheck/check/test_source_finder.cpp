@@ -19,7 +19,7 @@ const std::string kernel =
     "  out[i] = tile[63 - i];\n"
     "}\n";
 
-/// A folder of files, and a search in it.
+/// A directory of files, and a search in it.
 class Folder {
  public:
   void put(const std::string& path, const std::string& text) const {
@@ -58,7 +58,7 @@ std::string as_literals(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a kernel that is a file of its own is found there, with line and column") {
+TEST_CASE("a kernel in its own file is found there, with line and column") {
   const Folder folder;
   folder.put("kernels/k.cl", kernel);
   folder.put("other.cl", "kernel void other() {\n  int x = 0;\n  x++;\n}\n");
@@ -67,16 +67,16 @@ TEST_CASE("a kernel that is a file of its own is found there, with line and colu
   CHECK(folder.find(kernel, {"input.cl", 1, 1}) == "kernels/k.cl:1:1");
 }
 
-TEST_CASE("a kernel that no file has is not found") {
+TEST_CASE("a kernel that is in no file is not found") {
   const Folder folder;
   CHECK(folder.find(kernel) == "none");
   folder.put("k.cl", "kernel void k(global int* out) {\n  out[0] = 1;\n}\n");
   CHECK(folder.find(kernel) == "none");
-  folder.put("notes.txt", kernel);  // no language that has kernels
+  folder.put("notes.txt", kernel);  // not an extension of source files
   CHECK(folder.find(kernel) == "none");
 }
 
-TEST_CASE("a place without a line, or that the text does not have, is not found") {
+TEST_CASE("a place without a line, or with a line that the text lacks, is not found") {
   const Folder folder;
   folder.put("k.cl", kernel);
   CHECK(folder.find(kernel, {"input.cl", 0, 0}) == "none");
@@ -91,7 +91,7 @@ TEST_CASE("a kernel in a raw string is found in its C++ file") {
   CHECK(folder.find(kernel) == "main.cpp:5:11");
 }
 
-TEST_CASE("columns count from the indentation that the file has") {
+TEST_CASE("columns are counted from the indentation in the file") {
   const Folder folder;
   std::string indented = "auto source = R\"CLC(\n";
   for (const std::string& line : lines_of(kernel)) indented += "      " + line + "\n";
@@ -107,7 +107,7 @@ TEST_CASE("a kernel in string literals is found in its C file, with the column i
   CHECK(folder.find(kernel, {"input.cl", 1, 1}) == "main.c:2:4");
 }
 
-TEST_CASE("escapes in string literals are read") {
+TEST_CASE("escapes in string literals are decoded") {
   const std::string quoting =
       "kernel void k(global int* out) {\n"
       "  printf(\"a \\\\ b\");\n"
@@ -119,7 +119,7 @@ TEST_CASE("escapes in string literals are read") {
   CHECK(folder.find(quoting, {"input.cl", 3, 3}) == "main.c:4:6");
 }
 
-TEST_CASE("blanks at the ends of lines and their kind do not matter") {
+TEST_CASE("the kind of blanks, and blanks at the ends of lines, do not matter") {
   const Folder folder;
   std::string text;
   for (const std::string& line : lines_of(kernel)) text += line + " \r\n";
@@ -133,7 +133,7 @@ TEST_CASE("blanks at the ends of lines and their kind do not matter") {
   CHECK(unfinished.find(kernel, {"input.cl", 6, 1}) == "k.cl:6:1");
 }
 
-TEST_CASE("what a program writes in front of a kernel or behind it does not matter") {
+TEST_CASE("text that a program adds before or after a kernel does not matter") {
   const Folder folder;
   folder.put("k.cl", "// SPDX-License-Identifier: MIT\n" + kernel + "// the end\n");
   const std::string text = "#define N 32\n#define TYPE int\n" + kernel + "kernel void generated() {}\n";
@@ -141,7 +141,7 @@ TEST_CASE("what a program writes in front of a kernel or behind it does not matt
   CHECK(folder.find(text, {"input.cl", 1, 1}) == "none");
 }
 
-TEST_CASE("a few lines that are alike are no kernel's") {
+TEST_CASE("a few equal lines are not a match") {
   const Folder folder;
   folder.put("k.cl", "x\n  tile[i] = i;\n  out[i] = tile[63 - i];\ny\n");
   CHECK(folder.find(kernel) == "none");
@@ -152,7 +152,7 @@ TEST_CASE("a few lines that are alike are no kernel's") {
   CHECK(short_folder.find("kernel void k() { local int x; x = 1; }", {"input.cl", 1, 33}) == "short.cl:1:33");
 }
 
-TEST_CASE("of several files the one that agrees over more lines counts, then the first by path") {
+TEST_CASE("the file with the longest match wins, then the first by path") {
   const Folder folder;
   folder.put("b/k.cl", kernel);
   folder.put("a.cl", kernel.substr(0, kernel.size() - 2) + "// other end\n");
@@ -163,7 +163,7 @@ TEST_CASE("of several files the one that agrees over more lines counts, then the
   CHECK(folder.find(kernel) == "a/k.cl:4:11");
 }
 
-TEST_CASE("of the same lines twice in one text each finds its own") {
+TEST_CASE("identical lines in one text are found at their own places") {
   const std::string twice = kernel + "kernel void second(global int* out) {\n" + kernel.substr(kernel.find('\n') + 1);
   const Folder folder;
   folder.put("k.cl", "\n" + twice);
@@ -171,7 +171,7 @@ TEST_CASE("of the same lines twice in one text each finds its own") {
   CHECK(folder.find(twice, {"input.cl", 10, 11}) == "k.cl:11:11");
 }
 
-TEST_CASE("hidden folders and CMake's build folders are left out, with what is in them") {
+TEST_CASE("hidden directories and CMake build directories are skipped") {
   const Folder folder;
   folder.put(".git/k.cl", kernel);
   folder.put("sub/.cache/deep/k.cl", kernel);
@@ -180,12 +180,12 @@ TEST_CASE("hidden folders and CMake's build folders are left out, with what is i
   CHECK(folder.find(kernel) == "none");
   folder.put("zzz/k.cl", kernel);
   CHECK(folder.find(kernel) == "zzz/k.cl:4:11");
-  // A folder that somebody names is searched whatever it is.
+  // A directory that is named explicitly is searched in any case.
   SourceFinder finder(folder.path() / "out");
   CHECK(folder.told(finder.find(SourceText(kernel), {"input.cl", 4, 11})) == "out/share/k.cl:4:11");
 }
 
-TEST_CASE("files that are too large or no text do no harm") {
+TEST_CASE("large and binary files are skipped") {
   const Folder folder;
   folder.put("large.cl", kernel + std::string(5 << 20, ' '));
   folder.put("bytes.c", std::string("\0\xFF\"\\\n\"\n\"\\", 8));
@@ -196,12 +196,12 @@ TEST_CASE("files that are too large or no text do no harm") {
   CHECK(folder.find(kernel) == "z.cl:4:11");
 }
 
-TEST_CASE("a folder that does not exist has no files") {
+TEST_CASE("a directory that does not exist has no files") {
   SourceFinder finder("/nowhere/at/all");
   CHECK_FALSE(finder.find(SourceText(kernel), {"input.cl", 4, 11}));
 }
 
-TEST_CASE("a #line directive with a file's name finds the file of that name") {
+TEST_CASE("a #line directive with a file name finds the file of that name") {
   const Folder folder;
   folder.put("a/first.cl", kernel);
   folder.put("b/second.cl", "//\n" + kernel);
@@ -210,7 +210,7 @@ TEST_CASE("a #line directive with a file's name finds the file of that name") {
   CHECK(folder.find("#line 1 \"third.cl\"\n" + kernel, {"third.cl", 4, 11}) == "none");
 }
 
-TEST_CASE("a file that is named with its folder is taken at its word") {
+TEST_CASE("a file that is named with its directory is used without a search") {
   const Folder folder;
   folder.put("include/a.h", "inline int f(local int* x) { return *x; }\n");
   const std::string text = "#include \"a.h\"\n" + kernel, header = (folder.path() / "include/a.h").string();
@@ -221,7 +221,7 @@ TEST_CASE("a file that is named with its folder is taken at its word") {
   CHECK(folder.find(text, {(elsewhere.path() / "a.h").string(), 1, 37}) == "none");
 }
 
-TEST_CASE("the folder to search may be a relative one") {
+TEST_CASE("the directory to search may be relative") {
   const Folder folder;
   folder.put("sub/k.cl", kernel);
   folder.put("sub/a.h", "int x;\n");
@@ -254,14 +254,14 @@ TEST_CASE("an unknown column stays unknown") {
   }
 }
 
-TEST_CASE("a tab that a literal writes as an escape has two columns in the file") {
+TEST_CASE("a tab that a literal writes as an escape takes two columns in the file") {
   const std::string tabbed = "kernel void k() {\n\tlocal int x;\n\tx = 1;\n}\n";
   const Folder folder;
   folder.put("main.c", "  \"kernel void k() {\\n\"\n  \"\\tlocal int x;\\n\"\n  \"\\tx = 1;\\n\"\n  \"}\\n\";\n");
   CHECK(folder.find(tabbed, {"input.cl", 3, 2}) == "main.c:3:6");
 }
 
-TEST_CASE("the folder to search may be written in any way") {
+TEST_CASE("the directory to search may be written in any form") {
   const Folder folder;
   folder.put("sub/a.h", "int x;\n");
   const std::string header = (fs::canonical(folder.path()) / "sub/a.h").string();

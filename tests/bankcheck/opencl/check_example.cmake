@@ -1,5 +1,5 @@
-# Does what docs/checking_opencl.md and its workflow say: the example has conflicts, a line is changed, few are left, and
-# the baseline keeps it so. What the page shows as output must be what is printed.
+# Follows docs/checking_opencl.md and its workflow: the example has conflicts, padding one line removes most of them, and
+# the baseline detects their return. The output must equal the output that the page shows.
 include(${CMAKE_CURRENT_LIST_DIR}/../../package/run.cmake)
 
 file(REMOVE_RECURSE ${SCRATCH})
@@ -7,7 +7,7 @@ set(path "${SCRATCH}/my project")
 file(COPY ${SOURCE}/ DESTINATION ${path})
 file(CREATE_LINK ${BUILD} ${path}/bankwise_build SYMBOLIC)
 
-# The workflow's own commands, with the bankcheck that is built here.
+# The commands of the workflow, with the bankcheck of this build.
 file(STRINGS ${SOURCE}/bank_conflicts.yml steps REGEX "^ +- run: (cc|bankwise/build/bankcheck) ")
 list(TRANSFORM steps REPLACE "^ +- run: " "")
 list(TRANSFORM steps REPLACE "bankwise/build/bankcheck" "bankwise_build/bankcheck")
@@ -18,7 +18,7 @@ endif()
 list(GET steps 0 compile)
 list(GET steps 1 check)
 
-# Runs a command there. Its exit code must be `code`, its stdout that of the file `expected`.
+# Runs a command in the copy. Its exit code must be `code`, and its stdout must equal the file `expected`.
 function(expect command code expected)
   execute_process(COMMAND sh -c "${command}" WORKING_DIRECTORY ${path} OUTPUT_VARIABLE output ERROR_VARIABLE errors
                   RESULT_VARIABLE result)
@@ -29,7 +29,7 @@ function(expect command code expected)
   file(READ ${SOURCE}/${expected} text)
   if(NOT output STREQUAL text)
     file(WRITE ${SCRATCH}/output.txt "${output}")
-    message(FATAL_ERROR "${SOURCE}/${expected} is something else; what is printed is in ${SCRATCH}/output.txt")
+    message(FATAL_ERROR "the output differs from ${SOURCE}/${expected}; it is in ${SCRATCH}/output.txt")
   endif()
 endfunction()
 
@@ -41,10 +41,10 @@ expect("${check}" 0 without_conflicts.txt)
 file(READ ${path}/bank_conflicts.sarif sarif)
 string(JSON uri GET "${sarif}" runs 0 results 0 locations 0 physicalLocation artifactLocation uri)
 if(NOT uri STREQUAL "matmul.cl")
-  message(FATAL_ERROR "the review page would show ${uri}")
+  message(FATAL_ERROR "the SARIF result is at ${uri}")
 endif()
 
-# A pull request that takes the padding away again.
+# A pull request that removes the padding.
 file(COPY ${SOURCE}/matmul.cl DESTINATION ${path})
 execute_process(COMMAND sh -c "${check}" WORKING_DIRECTORY ${path} ERROR_VARIABLE errors RESULT_VARIABLE result)
 file(READ ${SOURCE}/exceeded.txt text)

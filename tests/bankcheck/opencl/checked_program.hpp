@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Runs a program under `bankcheck opencl`, as a person does, and reads what it says.
+// Runs a program under `bankcheck opencl`, as a user does, and reads its report.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -21,13 +21,13 @@ struct Checked {
     throw std::runtime_error("no kernel " + name);
   }
 
-  /// A kernel's numbers on the architecture of this number in --arch.
+  /// The numbers of a kernel on an architecture, by its index in --arch.
   const nlohmann::json& on(const std::string& name, std::size_t architecture = 0) const {
     return kernel(name).at("architectures").at(architecture);
   }
 };
 
-/// The rows of a line that holds `part`.
+/// The rows of the line that contains `part`.
 inline std::vector<nlohmann::json> rows(const nlohmann::json& kernel, const std::string& part,
                                         const std::string& operation) {
   std::vector<nlohmann::json> found;
@@ -39,7 +39,7 @@ inline std::vector<nlohmann::json> rows(const nlohmann::json& kernel, const std:
   return found;
 }
 
-/// `command` is the program with its arguments, in the shell; `options` are bankcheck's.
+/// `command` is the program with its arguments, as a shell command; `options` are bankcheck's.
 inline Checked check(const std::string& command, const std::string& options = "", const std::string& before = "") {
   const ScratchDirectory scratch;
   const auto json = scratch.path() / "report.json";

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// What is easily taken for one thing and is several.
+// Contexts, builds and processes that look alike and must be kept apart.
 #include "checked_program.hpp"
 
 namespace {
 
 using Json = nlohmann::json;
 
-/// `attempts`: for contexts of several threads. Oclgrind's command queue keeps maps that all of them share without a lock,
-/// so about one run in 200 crashes inside Oclgrind; bankcheck then reports nothing and exits with 3.
+/// `attempts`: for contexts of several threads. The command queues of Oclgrind share maps without a lock, so about one run
+/// in 200 crashes inside Oclgrind; bankcheck then prints no report and exits with 3.
 Checked apart(const std::string& what, int attempts = 1) {
   auto checked = check(program("apart") + " " + what, "--sources '" PROGRAM_SOURCES "'");
   if (checked.outcome.code == 3 && attempts > 1) return apart(what, attempts - 1);
@@ -17,12 +17,12 @@ Checked apart(const std::string& what, int attempts = 1) {
   return checked;
 }
 
-/// Two accesses of a warp: 32 lanes in one bank, or in 32.
+/// Two accesses of a warp: all 32 lanes in one bank, or in 32 banks.
 constexpr unsigned apart_conflicts = 2 * 31;
 
 }  // namespace
 
-TEST_CASE("contexts of two threads at once lose no work-group to each other") {
+TEST_CASE("contexts of two threads keep their own work-groups") {
   for (int round = 0; round < 3; ++round) {
     const Checked c = apart("threads", 3);
     CHECK(c.json.at("kernels").size() == 2);
@@ -34,31 +34,31 @@ TEST_CASE("contexts of two threads at once lose no work-group to each other") {
   }
 }
 
-TEST_CASE("builds of one source with other options are other kernels, and told apart by these") {
+TEST_CASE("builds of one source with different options are reported as different kernels") {
   const Checked c = apart("builds");
   CHECK(c.on("row -DPITCH=32").at("conflicts") == apart_conflicts);
   CHECK(c.on("row -DPITCH=33").at("conflicts") == 0);
   CHECK(c.kernel("row -DPITCH=33").at("launches") == 2);
   CHECK(c.kernel("row -DPITCH=33").at("several_sizes") == true);
   CHECK(c.outcome.out.find("row -DPITCH=33: 2 launches, 3 work-groups of several sizes") != std::string::npos);
-  // Both have the name that the program knows.
+  // Both have the plain name, too.
   const Checked both = check(program("apart") + " builds", "--kernel row --max-conflicts 0");
   CHECK(both.outcome.code == 1);
   CHECK(both.json.at("kernels").size() == 2);
   CHECK(check(program("apart") + " builds", "--kernel 'row -DPITCH=33' --max-conflicts 0").outcome.code == 0);
 }
 
-TEST_CASE("a child process goes on with the same kernel") {
+TEST_CASE("a child process continues the same kernel") {
   const Checked c = apart("fork");
   CHECK(c.json.at("kernels").size() == 1);
   CHECK(c.kernel("row").at("launches") == 3);
 }
 
-TEST_CASE("a context may be released when all else has ended") {
+TEST_CASE("a context may be released after the program has ended otherwise") {
   CHECK(apart("late").kernel("row").at("launches") == 1);
 }
 
-TEST_CASE("what leaves a loop and stands in its midst is done turn by turn") {
+TEST_CASE("a block that exits a loop and stands among its blocks is matched by iteration") {
   const Json leaves = apart("leaves").on("leaves");
   for (const auto& [line, operation] :
        {std::pair("a[32 * t] = i;", "store"), {"a[32 * t + 1] = i;", "store"}, {"return a[32 * t + 1];", "load"}}) {
@@ -68,10 +68,10 @@ TEST_CASE("what leaves a loop and stands in its midst is done turn by turn") {
     CHECK(found[0].at("accesses") == 32);
     CHECK(found[0].at("conflicts") == 0);
   }
-  CHECK(rows(leaves, "+ a[32 * t];", "load").at(0).at("conflicts") == 31);  // together again
+  CHECK(rows(leaves, "+ a[32 * t];", "load").at(0).at("conflicts") == 31);  // reconverged
 }
 
-TEST_CASE("accesses that nobody knows the cost of are not within a limit") {
+TEST_CASE("accesses without a known cost exceed a limit") {
   const Checked limited = check(program("histogram"), "--arch intel_xe --max-conflicts 1000000");
   CHECK(limited.outcome.code == 1);
   CHECK(limited.outcome.err.find("without a known cost on intel_xe") != std::string::npos);

@@ -21,7 +21,7 @@ void write(const std::filesystem::path& path, const std::string& text) {
   std::ofstream(path) << text;
 }
 
-/// Refused before the program runs, which would leave a file.
+/// Checks that the command is rejected before the program runs, which would leave a file.
 void check_refused_at_once(const std::string& options, const std::string& words) {
   const ScratchDirectory scratch;
   const auto trace = scratch.path() / "trace";
@@ -37,18 +37,18 @@ std::vector<std::string> kernels_in(const json& report) {
 
 }  // namespace
 
-TEST_CASE("the help says what there is, and what the exit codes mean") {
+TEST_CASE("the help lists the flags and the exit codes") {
   const Outcome outcome = bankcheck("opencl --help");
   CHECK(outcome.code == 0);
   CHECK(outcome.err.empty());
   for (const char* words :
        {"--arch", "--max-conflicts", "--baseline", "--update-baseline", "--json", "--sarif", "--kernel", "--sources",
-        "--local-memory", "--trace", "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage, 3 ", "behind --"}) {
+        "--local-memory", "--trace", "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage, 3 ", "follow --"}) {
     CHECK_THAT(outcome.out, ContainsSubstring(words));
   }
 }
 
-TEST_CASE("a report has each kernel that ran, behind what the program prints") {
+TEST_CASE("a report lists each kernel that ran, after the program's output") {
   const Outcome outcome = on_two_kernels("");
   CHECK(outcome.code == 0);
   CHECK(outcome.err.empty());
@@ -58,7 +58,7 @@ TEST_CASE("a report has each kernel that ran, behind what the program prints") {
   CHECK_THAT(outcome.out, ContainsSubstring("worst on sm_90: "));
 }
 
-TEST_CASE("the numbers are those of the kernels") {
+TEST_CASE("the report has the numbers of the kernels") {
   const Checked checked = check(two_kernels);
   CHECK(checked.outcome.code == 0);
   CHECK(kernels_in(checked.json) == std::vector<std::string>{"column", "row"});
@@ -68,7 +68,7 @@ TEST_CASE("the numbers are those of the kernels") {
   CHECK(checked.on("row").at("accesses") == 4);
 }
 
-TEST_CASE("more conflicts than --max-conflicts end with 1, and a sentence for each kernel") {
+TEST_CASE("more conflicts than --max-conflicts end with exit code 1, and a message for each kernel") {
   for (const auto& [most, code] : {std::pair{"0", 1}, {"61", 1}, {"62", 0}, {"18446744073709551615", 0}}) {
     INFO(most);
     const Outcome outcome = on_two_kernels(std::string("--max-conflicts ") + most);
@@ -77,14 +77,14 @@ TEST_CASE("more conflicts than --max-conflicts end with 1, and a sentence for ea
           (code == 0
                ? ""
                : std::string("bankcheck: column has 62 conflicts on sm_90; --max-conflicts allows ") + most + "\n"));
-    CHECK(outcome.out.starts_with(says + "column: "));  // the report is there all the same
+    CHECK(outcome.out.starts_with(says + "column: "));  // the report is printed as well
   }
   const Outcome outcome = on_two_kernels("--max-conflicts 0 --arch sm_90,gfx942");
   CHECK(outcome.code == 1);
   CHECK(count(outcome.err, "bankcheck: column has ") == 2);
 }
 
-TEST_CASE("architectures stand side by side, each once, by their own names") {
+TEST_CASE("several architectures are reported side by side, without duplicates") {
   const Checked checked = check(two_kernels, "--arch sm_90,gfx941 --arch SM_90,gfx942,sm_90a");
   CHECK(checked.outcome.code == 0);
   std::vector<std::string> names;
@@ -93,11 +93,11 @@ TEST_CASE("architectures stand side by side, each once, by their own names") {
   CHECK(checked.on("column", 0).at("warp_width") == 32);
   CHECK(checked.on("column", 1).at("warp_width") == 64);
   CHECK(checked.on("column", 1).at("accesses") == 1);
-  // Their names are in the head of the table, in order.
+  // Their names are in the table head, in order.
   CHECK(checked.outcome.out.find("sm_90") < checked.outcome.out.find("gfx942"));
 }
 
-TEST_CASE("bad values are refused before the program runs") {
+TEST_CASE("invalid values are rejected before the program runs") {
   check_refused_at_once("--arch sm_9O", "there is no architecture 'sm_9O'; did you mean 'sm_90'?");
   check_refused_at_once("--max-conflicts many", "--max-conflicts");
   check_refused_at_once("--max-conflicts 1.5", "--max-conflicts");
@@ -106,20 +106,20 @@ TEST_CASE("bad values are refused before the program runs") {
   check_refused_at_once("--local-memory 2000000000", "--local-memory");
   check_refused_at_once("--max-conflicts 0 --baseline b.csv", "--max-conflicts excludes --baseline");
   check_refused_at_once("--nonsense", "--nonsense");
-  check_refused_at_once("--sources /nowhere/at/all", "--sources '/nowhere/at/all' is no folder");
+  check_refused_at_once("--sources /nowhere/at/all", "--sources '/nowhere/at/all' is not a directory");
   check_refused_at_once("--baseline /nowhere/b.csv", "cannot read /nowhere/b.csv");
   for (const char* two : {"--json - --sarif -", "--sarif - --update-baseline -", "--json - --update-baseline -"}) {
     check_refused_at_once(two, "only one of --json, --sarif and --update-baseline can be stdout");
   }
   const ScratchDirectory scratch;
   write(scratch.path() / "b.csv", head + "k,sm_90,1\n");
-  check_refused_at_once("--baseline " + (scratch.path() / "b.csv").string(), "b.csv:2: no line of a baseline");
+  check_refused_at_once("--baseline " + (scratch.path() / "b.csv").string(), "b.csv:2: not a line of a baseline");
   for (const char* nothing : {"opencl", "opencl --", "opencl --arch sm_90 --"}) {
-    check_fails(nothing, 2, "which program?");
+    check_fails(nothing, 2, "no program given");
   }
 }
 
-TEST_CASE("outputs that cannot be written are refused before the program runs") {
+TEST_CASE("outputs that cannot be written are rejected before the program runs") {
   const ScratchDirectory scratch;
   for (const char* option : {"--json", "--sarif", "--update-baseline"}) {
     check_refused_at_once(option + (" " + (scratch.path() / "none" / "x").string()),
@@ -129,12 +129,12 @@ TEST_CASE("outputs that cannot be written are refused before the program runs") 
   CHECK(std::filesystem::is_empty(scratch.path()));
 }
 
-TEST_CASE("what goes to stdout is alone there, whatever the program prints") {
+TEST_CASE("an output on stdout is alone there, whatever the program prints") {
   const ScratchDirectory scratch;
   const Outcome as_json = on_two_kernels("--json -");
   CHECK(as_json.code == 0);
   CHECK(kernels_in(json::parse(as_json.out)).size() == 2);
-  CHECK(as_json.err == says);  // which disturbs nobody there
+  CHECK(as_json.err == says);  // the program's output
   const Outcome as_sarif = on_two_kernels("--sarif - --sources '" PROGRAM_SOURCES "'");
   CHECK(as_sarif.code == 0);
   CHECK(json::parse(as_sarif.out).at("runs").at(0).at("results").size() == 1);
@@ -145,7 +145,7 @@ TEST_CASE("what goes to stdout is alone there, whatever the program prints") {
   CHECK(as_csv.err.starts_with(says + "bankcheck: column has 62 conflicts"));
 }
 
-TEST_CASE("other kernels than those of --kernel are left out of all outputs and of the limit") {
+TEST_CASE("the option --kernel excludes other kernels from all outputs and from the limit") {
   const Checked row = check(two_kernels, "--kernel row --max-conflicts 0");
   CHECK(row.outcome.code == 0);
   CHECK(kernels_in(row.json) == std::vector<std::string>{"row"});
@@ -155,17 +155,17 @@ TEST_CASE("other kernels than those of --kernel are left out of all outputs and 
   CHECK(kernels_in(both.json) == std::vector<std::string>{"column", "row"});
 }
 
-TEST_CASE("a kernel that did not run is told, with those that did, and nothing is written") {
+TEST_CASE("a kernel that did not run is reported with the kernels that ran, and nothing is written") {
   const ScratchDirectory scratch;
   const auto report = scratch.path() / "report.json";
   const Outcome outcome = on_two_kernels("--kernel row --kernel colum --json " + report.string());
   CHECK(outcome.code == 2);
-  CHECK(outcome.err == "bankcheck: no kernel 'colum' ran; these did: column, row\n");
+  CHECK(outcome.err == "bankcheck: no kernel 'colum' ran; the kernels that ran: column, row\n");
   CHECK(outcome.out == says);
   CHECK_FALSE(std::filesystem::exists(report));
 }
 
-TEST_CASE("a baseline is made, kept to, and changed") {
+TEST_CASE("a baseline is created, checked, and updated") {
   const ScratchDirectory scratch;
   const auto file = scratch.path() / "b.csv";
   const std::string path = file.string(), kept = "column,gfx942,1,62,0\n";
@@ -180,10 +180,10 @@ TEST_CASE("a baseline is made, kept to, and changed") {
   const Outcome worse = on_two_kernels("--baseline " + path);
   CHECK(worse.code == 1);
   CHECK(worse.err == "bankcheck: lost on sm_90 is in " + path +
-                         " and did not run\nbankcheck: column has 62 conflicts on sm_90, and 61 in " + path + "\n");
+                         " but did not run\nbankcheck: column has 62 conflicts on sm_90, and 61 in " + path + "\n");
   CHECK(text_of(file) == head + kept + "column,sm_90,2,61,0\nlost,sm_90,1,1,0\nrow,sm_90,4,0,0\n");
 
-  // One kernel leaves the other rows alone; the verdict is about the old file.
+  // Selecting one kernel leaves the other rows unchanged; the verdict uses the old file.
   const Outcome both = on_two_kernels("--kernel column --baseline " + path + " --update-baseline " + path);
   CHECK(both.code == 1);
   CHECK_THAT(both.err, ContainsSubstring("and 61 in "));
@@ -198,20 +198,20 @@ TEST_CASE("a baseline is made, kept to, and changed") {
   write(file, head + "row,sm_90,4,0,0\n");
   const Outcome unknown = on_two_kernels("--baseline " + path);
   CHECK(unknown.code == 1);
-  CHECK(unknown.err == "bankcheck: column has 62 conflicts on sm_90, and " + path + " does not know it\n");
+  CHECK(unknown.err == "bankcheck: column has 62 conflicts on sm_90, and " + path + " does not list it\n");
 }
 
-TEST_CASE("a file that is no baseline is not overwritten") {
+TEST_CASE("a file that is not a baseline is not overwritten") {
   const ScratchDirectory scratch;
   const auto file = scratch.path() / "notes.txt";
   write(file, "my notes\n");
   const Outcome outcome = on_two_kernels("--update-baseline " + file.string());
   CHECK(outcome.code == 2);
-  CHECK_THAT(outcome.err, ContainsSubstring("notes.txt:1: no line of a baseline"));
+  CHECK_THAT(outcome.err, ContainsSubstring("notes.txt:1: not a line of a baseline"));
   CHECK(text_of(file) == "my notes\n");
 }
 
-TEST_CASE("files are looked for in --sources") {
+TEST_CASE("source files are searched in --sources") {
   const auto places = [](const Checked& checked) {
     std::vector<std::string> all;
     for (const auto& line : checked.on("column").at("lines")) {
@@ -235,10 +235,10 @@ TEST_CASE("files are looked for in --sources") {
   CHECK_THAT(none.outcome.out, ContainsSubstring("kernel source:4:16"));
   const Outcome sarif = on_two_kernels("--sarif - --sources " + empty.path().string());
   CHECK(json::parse(sarif.out).at("runs").at(0).at("results").empty());
-  CHECK_THAT(sarif.err, ContainsSubstring("--sarif leaves out 1 line with conflicts"));
+  CHECK_THAT(sarif.err, ContainsSubstring("--sarif omits 1 line with conflicts"));
 }
 
-TEST_CASE("exceeded kernels are errors in SARIF") {
+TEST_CASE("kernels that exceed a limit are errors in SARIF") {
   for (const auto& [limit, level] :
        {std::pair{"--max-conflicts 0", "error"}, {"--max-conflicts 62", "warning"}, {"", "warning"}}) {
     const Outcome outcome = on_two_kernels(std::string(limit) + " --sarif - --sources '" PROGRAM_SOURCES "'");
@@ -246,7 +246,7 @@ TEST_CASE("exceeded kernels are errors in SARIF") {
   }
 }
 
-TEST_CASE("arguments of the program are its own, whatever they look like") {
+TEST_CASE("arguments of the program are passed unchanged, even if they look like bankcheck's") {
   const Outcome outcome = bankcheck("opencl -- " + two_kernels + " --json - --help -- --arch x '' 'a b' opencl");
   CHECK(outcome.code == 0);
   CHECK(outcome.out.starts_with("program says: [--json] [-] [--help] [--] [--arch] [x] [] [a b] [opencl]\ncolumn: "));
@@ -255,7 +255,7 @@ TEST_CASE("arguments of the program are its own, whatever they look like") {
   CHECK(checked.json.at("command").at(2) == "a b");
 }
 
-TEST_CASE("arguments of the program are its own behind every option") {
+TEST_CASE("arguments of the program are passed unchanged after every option") {
   for (const char* option :
        {"--arch sm_80", "--kernel row", "--max-conflicts 62", "--sources .", "--local-memory 65536"}) {
     INFO(option);
@@ -265,13 +265,13 @@ TEST_CASE("arguments of the program are its own behind every option") {
   }
 }
 
-TEST_CASE("arguments of the program are not read as lists") {
+TEST_CASE("arguments of the program are not parsed as lists") {
   const Outcome outcome = bankcheck("opencl -- " + two_kernels + " '[a,b]' '{}' 'c,d' '[]' '\"e\"'");
   CHECK(outcome.code == 0);
   CHECK(outcome.out.starts_with("program says: [[a,b]] [{}] [c,d] [[]] [\"e\"]\n"));
 }
 
-TEST_CASE("limits that are no number of conflicts, and names that are empty, are refused") {
+TEST_CASE("limits that are not numbers, and empty names, are rejected") {
   for (const char* number : {"-1", "18446744073709551616", "99999999999999999999999"}) {
     check_refused_at_once(std::string("--max-conflicts ") + number, "--max-conflicts");
   }
@@ -286,7 +286,7 @@ TEST_CASE("the program reads bankcheck's stdin") {
   CHECK(outcome.out.starts_with("program says: [--copy-stdin]\none\ntwo\ncolumn: "));
 }
 
-TEST_CASE("several outputs are written by one run, and nothing else beside them") {
+TEST_CASE("one run writes several outputs, and no other files") {
   const ScratchDirectory scratch;
   const std::string folder = scratch.path().string();
   const Outcome outcome = on_two_kernels("--json " + folder + "/j --sarif " + folder + "/s --update-baseline " +
@@ -298,7 +298,7 @@ TEST_CASE("several outputs are written by one run, and nothing else beside them"
   CHECK(text_of(scratch.path() / "b").starts_with(head));
 }
 
-TEST_CASE("outputs keep what they held when the program fails") {
+TEST_CASE("outputs keep their content when the program fails") {
   const ScratchDirectory scratch;
   const std::string folder = scratch.path().string();
   for (const char* name : {"j", "s"}) write(scratch.path() / name, "old");
@@ -306,8 +306,8 @@ TEST_CASE("outputs keep what they held when the program fails") {
   const Outcome outcome = bankcheck("opencl --json " + folder + "/j --sarif " + folder + "/s --update-baseline " +
                                     folder + "/b -- sh -c " + "\"" + two_kernels + "; exit 4\"");
   CHECK(outcome.code == 3);
-  CHECK_THAT(outcome.err, ContainsSubstring("bankcheck: the program 'sh' failed: it ended with exit code 4"));
-  CHECK_THAT(outcome.out, ContainsSubstring("column: 1 launch"));  // what was seen until then
+  CHECK_THAT(outcome.err, ContainsSubstring("bankcheck: the program 'sh' failed with exit code 4"));
+  CHECK_THAT(outcome.out, ContainsSubstring("column: 1 launch"));  // the kernels before the failure
   CHECK(files_in(scratch.path()) == 3);
   CHECK(text_of(scratch.path() / "j") == "old");
   CHECK(text_of(scratch.path() / "s") == "old");

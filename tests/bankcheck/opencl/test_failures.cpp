@@ -28,7 +28,7 @@ std::vector<std::string> sentences_in(const std::string& err) {
   return found;
 }
 
-/// Runs it with a folder of its own for temporary files, which must be empty at the end.
+/// Runs the command with its own directory for temporary files, which must be empty at the end.
 Outcome run_cleanly(const std::string& command, const std::string& options = "") {
   const ScratchDirectory scratch;
   Outcome outcome = bankcheck("opencl " + options + " -- " + command, "TMPDIR=" + scratch.path().string());
@@ -36,7 +36,7 @@ Outcome run_cleanly(const std::string& command, const std::string& options = "")
   return outcome;
 }
 
-/// Exit code 3, and one sentence that holds `words`, at the very end.
+/// Checks for exit code 3, and that stderr ends with one message that contains `words`.
 Outcome check_blames(const std::string& command, const std::string& words) {
   INFO(command);
   Outcome outcome = run_cleanly(command);
@@ -53,15 +53,15 @@ const std::string report = "good: 1 launch, 1 work-group of 64 work-items\n";
 
 }  // namespace
 
-TEST_CASE("the control: a program that goes well") {
+TEST_CASE("the control: a program that succeeds") {
   const Outcome outcome = run_cleanly(mode("good"));
   CHECK(outcome.code == 0);
   CHECK(outcome.err.empty());
   CHECK(outcome.out.starts_with(report));
 }
 
-TEST_CASE("who starts bankcheck may ignore SIGCHLD") {
-  // Without an exit code to wait for it would run for ever, which the limit on its time ends.
+TEST_CASE("a parent process that ignores SIGCHLD does not disturb bankcheck") {
+  // Without an exit code to wait for, bankcheck would never end; the time limit would then end it.
   for (const auto& [name, code] : {std::pair("good", 0), {"exit5", 3}}) {
     const Outcome outcome = bankcheck("opencl -- " + mode(name), "ulimit -t 20; env --ignore-signal=CHLD");
     INFO(outcome.err);
@@ -73,8 +73,9 @@ TEST_CASE("who starts bankcheck may ignore SIGCHLD") {
 TEST_CASE("a program that cannot be started is named") {
   const ScratchDirectory scratch;
   check_blames("./no/such/program", "cannot run './no/such/program': No such file or directory");
-  check_blames("no-such-program-of-anybody", "cannot run 'no-such-program-of-anybody': no such program on the PATH");
-  check_blames(scratch.path().string(), "it is a folder");
+  check_blames("no-such-program-of-anybody",
+               "cannot run 'no-such-program-of-anybody': there is no such program on the PATH");
+  check_blames(scratch.path().string(), "it is a directory");
   const auto plain = scratch.path() / "plain";
   std::ofstream(plain) << "hello-of-nobody\n";
   check_blames(plain.string(), "Permission denied");
@@ -82,57 +83,60 @@ TEST_CASE("a program that cannot be started is named") {
   std::ofstream(strange) << "#!/no/such/shell\n";
   std::filesystem::permissions(strange, std::filesystem::perms::owner_all);
   check_blames(strange.string(), "cannot run '" + strange.string() + "'");
-  // Text without #! is the shell's, which finds no such command in it.
+  // A shell runs text without #!, and finds no such command in it.
   std::filesystem::permissions(plain, std::filesystem::perms::owner_all);
-  check_blames(plain.string(), "failed: it ended with exit code 127");
+  check_blames(plain.string(), "failed with exit code 127");
 }
 
-TEST_CASE("a program that fails is told by its exit code, with what its kernels did") {
-  const Outcome outcome = check_blames(mode("exit5"), "failed: it ended with exit code 5");
+TEST_CASE("a program that fails is reported with its exit code and its kernels") {
+  const Outcome outcome = check_blames(mode("exit5"), "failed with exit code 5");
   CHECK(outcome.out.starts_with(report));
 }
 
-TEST_CASE("a program that crashes is told by its signal") {
+TEST_CASE("a program that crashes is reported with its signal") {
   CHECK(check_blames(mode("crash"), "crashed: signal 11").out.starts_with(report));
   CHECK(check_blames(mode("abort"), "crashed: signal 6").out.empty());
   CHECK(check_blames(mode("killed"), "was ended by signal 9").out.starts_with(report));
 }
 
-TEST_CASE("a program without OpenCL, or without a kernel, is no success") {
-  check_blames("true", "the program 'true' never made an OpenCL context that Oclgrind saw");
-  check_blames(mode("nothing"), "never made an OpenCL context that Oclgrind saw");
+TEST_CASE("a program without OpenCL, or without a kernel, is an error") {
+  check_blames("true", "Oclgrind saw no OpenCL context of the program 'true'");
+  check_blames(mode("nothing"), "Oclgrind saw no OpenCL context of the program");
   check_blames(mode("no_kernel"), "ran no kernel");
 }
 
-TEST_CASE("a program that hides Oclgrind's environment from it is no success") {
+TEST_CASE("a program that clears Oclgrind's environment is an error") {
   const Outcome outcome = run_cleanly(mode("clearenv"));
   CHECK(outcome.code == 3);
   CHECK(outcome.out.empty());
   CHECK(sentences_in(outcome.err).size() == 1);
 }
 
-TEST_CASE("a kernel that does not compile is the program's to tell") {
-  check_blames(mode("syntax"), "failed: it ended with exit code 6");
+TEST_CASE("a kernel that does not compile is the program's error") {
+  check_blames(mode("syntax"), "failed with exit code 6");
 }
 
-TEST_CASE("what Oclgrind reports about kernels fails the check, though the program does not notice") {
+TEST_CASE("errors that Oclgrind reports about kernels fail the check, even if the program succeeds") {
   const Outcome outside = check_blames(mode("outside"), "first: Invalid write of size 4 at local memory address");
-  CHECK_THAT(outside.err, ContainsSubstring("At line 4 (column 15) of input.cl"));  // Oclgrind's own words pass through
+  CHECK_THAT(outside.err,
+             ContainsSubstring("At line 4 (column 15) of input.cl"));  // Oclgrind's own messages are passed through
   CHECK(outside.out.starts_with("outside: 1 launch"));
-  check_blames(mode("divergence"), "Oclgrind reported 1 time, first: Work-group divergence detected (barrier)");
+  check_blames(mode("divergence"), "Oclgrind reported 1 error, first: Work-group divergence detected (barrier)");
 }
 
-TEST_CASE("what Oclgrind cannot run is not blamed on the program") {
-  check_blames(mode("half"), "which is no fault of the program: Unsupported float size: 2 bytes");
-  check_blames(mode("sub_group"), "neither it nor the program's source has a function get_sub_group_local_id");
+TEST_CASE("a kernel that Oclgrind cannot run is not blamed on the program") {
+  check_blames(mode("half"),
+               "this is a limit of Oclgrind, not a fault of the program: Unsupported float size: 2 bytes");
+  check_blames(mode("sub_group"),
+               "neither Oclgrind nor the program's source defines the function get_sub_group_local_id");
 }
 
-TEST_CASE("a record that the program spoils is no report") {
+TEST_CASE("a record that the program damages is an error") {
   CHECK(check_blames(mode("record"), "of the plugin's record is damaged: the program").out.empty());
   CHECK(check_blames(mode("cut_record"), "of the plugin's record is damaged: the program").out.empty());
 }
 
-TEST_CASE("bytes of any kind and number pass through unharmed") {
+TEST_CASE("bytes of any value and number pass through unchanged") {
   const std::size_t size = 3 << 20;
   unsigned state = 1;
   std::string noise;
@@ -142,7 +146,7 @@ TEST_CASE("bytes of any kind and number pass through unharmed") {
   }
   const Outcome outcome = run_cleanly(mode("noise"));
   CHECK(outcome.code == 0);
-  CHECK((outcome.err == noise));  // not to be printed
+  CHECK((outcome.err == noise));  // in parentheses, so that Catch2 does not print the bytes
   CHECK((outcome.out.compare(0, size, noise) == 0));
   CHECK(outcome.out.substr(std::min(size, outcome.out.size())).starts_with(report));
   const Outcome quiet = run_cleanly(mode("noise"), "--json -");
@@ -151,35 +155,35 @@ TEST_CASE("bytes of any kind and number pass through unharmed") {
   CHECK(quiet.err.size() == 2 * size);
 }
 
-TEST_CASE("kernels of child processes count too") {
+TEST_CASE("kernels of child processes are counted") {
   const Outcome outcome = run_cleanly(mode("children"));
   CHECK(outcome.code == 0);
   CHECK(outcome.out.starts_with("good: 3 launches, 3 work-groups of 64 work-items\n"));
 }
 
-TEST_CASE("a process that the program leaves behind is not waited for") {
+TEST_CASE("bankcheck does not wait for a process that the program leaves running") {
   const Outcome outcome = run_cleanly(mode("background"));
   CHECK(outcome.code == 0);
   const std::string name = "background ";
   REQUIRE(outcome.out.starts_with(name));
   const pid_t left = pid_t(std::stoi(outcome.out.substr(name.size())));
-  CHECK(kill(left, SIGTERM) == 0);  // it was still there
+  CHECK(kill(left, SIGTERM) == 0);  // it was still running
   CHECK_THAT(outcome.out, ContainsSubstring(report));
 }
 
-TEST_CASE("a program that ends at once has told all the same") {
+TEST_CASE("the kernels of a program that ends with _exit() are reported") {
   const Outcome outcome = run_cleanly(mode("_exit"));
   CHECK(outcome.code == 0);
-  CHECK(outcome.out.starts_with(report));  // what it did not flush is lost, as always
+  CHECK(outcome.out.starts_with(report));  // output that the program did not flush is lost, as always
 }
 
-TEST_CASE("without Oclgrind there is a sentence that says how to get it") {
+TEST_CASE("without Oclgrind, the error message says how to install it") {
   const ScratchDirectory scratch;
   check_fails("opencl -- " + mode("good"), 3, "Oclgrind is not installed: there is no oclgrind on the PATH", "PATH=");
   check_fails("opencl -- " + mode("good"), 3, "apt-get install oclgrind", "PATH=" + scratch.path().string());
 }
 
-TEST_CASE("without a folder for temporary files nothing runs") {
+TEST_CASE("nothing runs without a directory for temporary files") {
   const Outcome outcome = bankcheck("opencl -- " + mode("good"), "TMPDIR=/nowhere/at/all");
   CHECK(outcome.code == 3);
   CHECK(outcome.out.empty());
@@ -188,13 +192,12 @@ TEST_CASE("without a folder for temporary files nothing runs") {
   CHECK_THAT(outcome.err, ContainsSubstring("/nowhere/at/all"));
 }
 
-TEST_CASE("a program that runs out of time is told by the exit code of timeout") {
-  const Outcome outcome =
-      check_blames("timeout 2 " + mode("sleep"), "the program 'timeout' failed: it ended with exit code 124");
+TEST_CASE("a program that runs out of time is reported with the exit code of timeout") {
+  const Outcome outcome = check_blames("timeout 2 " + mode("sleep"), "the program 'timeout' failed with exit code 124");
   CHECK(outcome.out.starts_with("asleep\n" + report));
 }
 
-TEST_CASE("Ctrl-C ends the program, and bankcheck tells it and cleans up") {
+TEST_CASE("Ctrl-C ends the program, and bankcheck reports it and cleans up") {
   const ScratchDirectory scratch, temporary;
   const auto out = scratch.path() / "out", err = scratch.path() / "err";
   const std::string command = "TMPDIR=" + temporary.path().string() +
@@ -202,7 +205,7 @@ TEST_CASE("Ctrl-C ends the program, and bankcheck tells it and cleans up") {
                               out.string() + " 2>" + err.string();
   const pid_t child = fork();
   if (child == 0) {
-    setpgid(0, 0);  // a group of its own, as an interactive shell gives it
+    setpgid(0, 0);  // its own process group, as in an interactive shell
     std::signal(SIGINT, SIG_DFL);
     execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
     _exit(126);
@@ -225,7 +228,7 @@ TEST_CASE("Ctrl-C ends the program, and bankcheck tells it and cleans up") {
   CHECK(std::filesystem::is_empty(temporary.path()));
 }
 
-TEST_CASE("bankcheck under timeout cleans up too") {
+TEST_CASE("bankcheck under timeout cleans up") {
   const ScratchDirectory temporary;
   const Outcome outcome = bankcheck("opencl -- " + mode("sleep"), "TMPDIR=" + temporary.path().string() + " timeout 2");
   CHECK(outcome.code == 124);

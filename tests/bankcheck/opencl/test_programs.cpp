@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Plain OpenCL programs under `bankcheck opencl`, against numbers that the comments beside them count by hand, or that
-// slow code here counts from what the kernels say. All of the programs verify their own results.
+// Plain OpenCL programs under `bankcheck opencl`, compared with numbers that the comments derive by hand, or that slow
+// code in this file derives from the kernels. All of the programs verify their own results.
 #include <map>
 #include <set>
 #include <sstream>
@@ -28,7 +28,7 @@ Numbers numbers(const Json& tally) {
   return all;
 }
 
-/// Of all rows of a line together.
+/// The sum over all rows of a line.
 Numbers numbers(const Json& kernel, const std::string& part, const std::string& operation) {
   Numbers sum(5, 0);
   for (const Json& row : rows(kernel, part, operation)) {
@@ -38,8 +38,8 @@ Numbers numbers(const Json& kernel, const std::string& part, const std::string& 
   return sum;
 }
 
-/// Counts accesses of warps to words, as slowly as the rule reads: 32 banks serve 32 lanes, then the next 32, and each
-/// delivers one of its words in a pass. Atomics that queue are one pass for each lane instead.
+/// Counts accesses of warps to words by the literal rule: 32 banks serve 32 lanes, then the next 32, and each bank
+/// delivers one of its words per pass. Atomics that queue take one pass per lane instead.
 struct SlowCount {
   bool queues = false;
   Numbers sum = Numbers(5, 0);
@@ -65,7 +65,7 @@ struct SlowCount {
   }
 };
 
-/// Line and column, from 1, of the only place in a program's file that holds this.
+/// Line and column, from 1, of the only place in a program's file that contains this text.
 std::pair<unsigned, unsigned> place_of(const std::string& name, const std::string& part) {
   std::istringstream file(text_of(PROGRAM_SOURCES "/" + name));
   std::pair<unsigned, unsigned> place{0, 0};
@@ -82,13 +82,14 @@ std::pair<unsigned, unsigned> place_of(const std::string& name, const std::strin
 
 }  // namespace
 
-TEST_CASE("A tile's columns are 32-way conflicts, and padding or XOR remove them") {
+TEST_CASE("columns of a tile are 32-way conflicts, and padding or XOR removes them") {
   const Checked c = checked(program("transpose"));
-  // 4 tiles of 32 rows: 128 warps of 32, or 64 of 64. Lane x reads word 32 x + y: always bank y, 32 passes for 32 lanes.
+  // 4 tiles of 32 rows: 128 warps of 32, or 64 of 64. Lane x reads word 32 x + y: always bank y, 32 passes for 32
+  // lanes.
   CHECK(numbers(c.on("columns"), "tile[x][y]", "load") == Numbers{128, 4096, 4096, 128, 3968});
   CHECK(numbers(c.on("columns", gfx942), "tile[x][y]", "load") == Numbers{64, 4096, 4096, 128, 3968});
   CHECK(numbers(c.on("columns"), "tile[y][x] =", "store") == Numbers{128, 4096, 128, 128, 0});
-  // 33 x + y, and 32 x + (y ^ x): a bank for each lane.
+  // 33 x + y, and 32 x + (y ^ x): one bank per lane.
   CHECK(numbers(c.on("padded"), "wide[x][y]", "load") == Numbers{128, 4096, 128, 128, 0});
   CHECK(numbers(c.on("swizzled"), "tile[x][y ^ x]", "load") == Numbers{128, 4096, 128, 128, 0});
   CHECK(numbers(c.on("swizzled", gfx942), "tile[y][x ^ y]", "store") == Numbers{64, 4096, 128, 128, 0});
@@ -104,7 +105,7 @@ TEST_CASE("A tile's columns are 32-way conflicts, and padding or XOR remove them
   CHECK(rows(c.on("padded"), "wide[x][y]", "load").at(0).at("worst").is_null());
 }
 
-TEST_CASE("Lines and columns are those of the program's file, or else of the kernel's text") {
+TEST_CASE("lines and columns refer to the program's file, or to the kernel's text if there is none") {
   const auto place = place_of("transpose.c", "wide[x][y]");
   const Json found = rows(checked(program("transpose")).on("padded"), "wide[x][y]", "load").at(0);
   CHECK(found.at("file").get<std::string>().ends_with("/transpose.c"));
@@ -118,25 +119,25 @@ TEST_CASE("Lines and columns are those of the program's file, or else of the ker
   REQUIRE(c.outcome.code == 0);
   const Json unfound = rows(c.on("padded"), "wide[x][y]", "load").at(0);
   CHECK(unfound.at("is_file") == false);
-  CHECK(unfound.at("line") == 13);    // the 6th line of the second kernel, behind 7 of the first
-  CHECK(unfound.at("column") == 36);  // behind "  out[(left + y) * 64 + top + x] = "
+  CHECK(unfound.at("line") == 13);    // the 6th line of the second kernel, after 7 of the first
+  CHECK(unfound.at("column") == 36);  // after "  out[(left + y) * 64 + top + x] = "
 }
 
-TEST_CASE("A strided reduction has the conflicts of a hand count, level by level") {
+TEST_CASE("a strided reduction has the conflicts of a hand count, level by level") {
   const Checked c = checked(program("reduction"));
-  // Of each of the 16 groups 128, 64, ... 1 lanes add, in 4 + 2 + 1 + 1 + 1 + 1 + 1 + 1 = 12 warps of 32. Strides of 2,
-  // 4, 8, ... words: 4 warps x 2 passes, 2 x 4, 1 x 8, then 16 lanes on 2 banks, 8 lanes, 4, 2, 1 on one bank:
+  // In each of the 16 groups 128, 64, ... 1 lanes add, in 4 + 2 + 1 + 1 + 1 + 1 + 1 + 1 = 12 warps of 32. Strides of 2,
+  // 4, 8, ... words: 4 warps x 2 passes, 2 x 4, 1 x 8, then 16 lanes on 2 banks, and 8, 4, 2, 1 lanes on one bank:
   // 8 + 8 + 8 + 8 + 8 + 4 + 2 + 1 = 47. Two loads and a store.
   CHECK(numbers(c.on("strided"), "sums[i] +=", "store") == Numbers{192, 255 * 16, 752, 192, 560});
   CHECK(numbers(c.on("strided"), "sums[i] +=", "load") == Numbers{384, 2 * 255 * 16, 1504, 384, 1120});
   CHECK(numbers(c.on("sequential"), "sums[t] +=", "load") == Numbers{384, 2 * 255 * 16, 384, 384, 0});
-  // Of 64 lanes: 2 + 1 + 1 + ... = 9 waves, of which the first 3 are two half-waves.
+  // With 64 lanes: 2 + 1 + 1 + ... = 9 waves, of which the first 3 are two half-waves.
   CHECK(numbers(c.on("strided", gfx942), "sums[i] +=", "store") == Numbers{144, 255 * 16, 752, 192, 560});
 
   const Json levels = c.on("strided").at("levels");
   REQUIRE(levels.size() == 9);
   const Numbers lanes{256, 128, 64, 32, 16, 8, 4, 2, 1}, warps{8, 4, 2, 1, 1, 1, 1, 1, 1};
-  const Numbers passes{8, 3 * 8, 3 * 8, 3 * 8, 3 * 8, 3 * 8, 3 * 4, 3 * 2, 3 * 1 + 1};  // the last with sums[0]
+  const Numbers passes{8, 3 * 8, 3 * 8, 3 * 8, 3 * 8, 3 * 8, 3 * 4, 3 * 2, 3 * 1 + 1};  // the last includes sums[0]
   for (std::size_t i = 0; i < levels.size(); ++i) {
     INFO("level " << i);
     CHECK(levels.at(i).at("active_lanes") == 16 * lanes[i]);
@@ -144,14 +145,14 @@ TEST_CASE("A strided reduction has the conflicts of a hand count, level by level
     CHECK(levels.at(i).at("passes") == 16 * passes[i]);
     CHECK(levels.at(i).at("alu_utilization") == Approx(double(lanes[i]) / (32.0 * double(warps[i]))));
   }
-  // 8 passes instead of 1 come first at a stride of 8 words, behind the third barrier.
+  // 8 passes instead of 1 first occur at a stride of 8 words, after the third barrier.
   const Json worst = rows(c.on("strided"), "sums[i] +=", "store").at(0).at("worst");
   CHECK(worst.at("conflicts") == 7);
   CHECK(worst.at("level") == 3);
   CHECK(worst.at("addresses").at(31) == 31 * 8 * 4);
 }
 
-TEST_CASE("Elements of every size are counted as wide as a GPU moves them") {
+TEST_CASE("elements of every size are counted at the width that a GPU moves") {
   const Checked c = checked(program("types"));
   const auto load = [&](const std::string& kernel, const std::string& part, unsigned width, std::size_t architecture) {
     for (const Json& row : rows(c.on(kernel, architecture), part, "load")) CHECK(row.at("width") == width);
@@ -161,15 +162,16 @@ TEST_CASE("Elements of every size are counted as wide as a GPU moves them") {
   CHECK(load("records", "r[from].x + ", 4, sm_90) == Numbers{8, 256, 32, 8, 24});
   CHECK(load("records", "r[from].x + ", 4, gfx942) == Numbers{4, 256, 32, 8, 24});
   CHECK(load("planes", "p[0][from] + ", 4, sm_90) == Numbers{8, 256, 8, 8, 0});
-  // Two words each: 16 lanes fill a row of banks. Four words: 8 lanes do.
+  // Two words each: 16 lanes fill a row of banks. Four words: 8 lanes fill it.
   CHECK(load("doubles", "d[from]", 8, sm_90) == Numbers{2, 64, 4, 4, 0});
   CHECK(load("doubles", "d[from]", 8, gfx942) == Numbers{1, 64, 4, 4, 0});
   CHECK(load("quads", "q[from]", 16, sm_90) == Numbers{2, 64, 8, 8, 0});
-  CHECK(load("triples", "three[from]", 16, sm_90) == Numbers{2, 64, 8, 8, 0});  // takes as much room as a float4
-  // vload4 may only count on the alignment of a float: four loads, like those of the records.
+  CHECK(load("triples", "three[from]", 16, sm_90) == Numbers{2, 64, 8, 8, 0});  // occupies as much as a float4
+  // vload4 may only rely on the alignment of a float: four loads, like those of the records.
   CHECK(load("vloads", "vload4", 4, sm_90) == Numbers{8, 256, 32, 8, 24});
   CHECK(numbers(c.on("vloads"), "vstore4", "store") == Numbers{8, 256, 32, 8, 24});
-  // Lanes of a word need one pass together; 128 bytes apart they share a bank, and 16 bytes apart every eighth does.
+  // Lanes of a word need one pass together; 128 bytes apart they share a bank, and 16 bytes apart every eighth lane
+  // does.
   CHECK(load("chars", "= c[from]", 1, sm_90) == Numbers{2, 64, 2, 2, 0});
   CHECK(load("chars", "= far[128", 1, sm_90) == Numbers{2, 64, 64, 2, 62});
   CHECK(load("shorts", "= h[from]", 2, sm_90) == Numbers{2, 64, 2, 2, 0});
@@ -183,7 +185,7 @@ TEST_CASE("Elements of every size are counted as wide as a GPU moves them") {
   CHECK(numbers(c.on("copies_of_16", gfx942), "b[t] = a[from]", "store") == Numbers{2, 128, 16, 8, 8});
 }
 
-TEST_CASE("Atomics on indices that only the data know are counted by what they do") {
+TEST_CASE("atomics on data-dependent indices are counted by their actual addresses") {
   const Checked c = checked(program("histogram"));
   SlowCount merging, queuing{true, Numbers(5, 0)}, wide_queuing{true, Numbers(5, 0)};
   const auto datum = [](bool same, unsigned i) { return same ? 5 : (i * i * 3 + i / 7) % 64; };
@@ -198,19 +200,19 @@ TEST_CASE("Atomics on indices that only the data know are counted by what they d
     }
   }
   REQUIRE(merging.sum != queuing.sum);
-  // sm_90 adds 1 for all lanes of a bin at once if nobody asks for the number before.
+  // sm_90 adds 1 for all lanes of a bin simultaneously if the old value is unused.
   CHECK(numbers(c.on("counts"), "atomic_inc", "atomic.inc") == merging.sum);
   CHECK(numbers(c.on("adds"), "atomic_add", "atomic.inc") == merging.sum);
   CHECK(numbers(c.on("ranks"), "atomic_inc", "atomic") == queuing.sum);
   CHECK(numbers(c.on("weights"), "atomic_add", "atomic") == queuing.sum);
-  // Compare-and-swap takes each lane two passes.
+  // Compare-and-swap takes two passes per lane.
   const Numbers& q = queuing.sum;
   CHECK(numbers(c.on("swaps"), "atomic_cmpxchg", "atomic.cas") == Numbers{q[0], q[1], 2 * q[2], 2 * q[3], q[4]});
   CHECK(numbers(c.on("counts", gfx942), "atomic_inc", "atomic.inc") == wide_queuing.sum);
   CHECK(numbers(c.on("ranks", gfx942), "atomic_inc", "atomic") == wide_queuing.sum);
-  // All 256 numbers are the same in the second launch: 8 warps x 31 conflicts when they queue, which is the worst.
+  // All 256 numbers are equal in the second launch: 8 warps x 31 conflicts if they queue, the worst case.
   CHECK(rows(c.on("ranks"), "atomic_inc", "atomic").at(0).at("worst").at("conflicts") == 31);
-  // No rule is known, so that no cost is: 4 waves in each of 2 launches.
+  // Without a rule there is no cost: 4 waves in each of 2 launches.
   const Json unknown = rows(c.on("swaps", gfx942), "atomic_cmpxchg", "atomic.cas").at(0);
   CHECK(unknown.at("accesses") == 8);
   CHECK(unknown.at("unknown") == 8);
@@ -218,12 +220,12 @@ TEST_CASE("Atomics on indices that only the data know are counted by what they d
   CHECK(c.on("swaps", gfx942).at("why_unknown").size() == 1);
 }
 
-TEST_CASE("Loops of different lengths are counted as a warp walks them in lock step") {
+TEST_CASE("loops of different lengths are counted as a warp executes them in lock step") {
   const Checked c = checked(program("divergence"));
   const unsigned width = GENERATE(32U, 64U);
   const std::size_t architecture = width == 32 ? sm_90 : gfx942;
   SlowCount nested, jumps, search;
-  std::uint64_t by_order = 0;  // what counting each lane's first, second, third ... access as one would give
+  std::uint64_t by_order = 0;  // the result of matching each lane's first, second, third ... access by order
   for (unsigned first = 0; first < 64; first += width) {
     std::map<unsigned, unsigned> words;
     const auto turns = [&](unsigned lane, unsigned i) { return ((first + lane) * 5 + i * 3) % 7; };
@@ -276,11 +278,11 @@ TEST_CASE("Loops of different lengths are counted as a warp walks them in lock s
   CHECK(by_order < nested.sum[0]);
   CHECK(numbers(c.on("jumps", architecture), "8 * t", "load") == jumps.sum);
   CHECK(numbers(c.on("search", architecture), "n % 256", "load") == search.sum);
-  // Behind the loop all lanes are together again.
+  // After the loop all lanes have reconverged.
   CHECK(numbers(c.on("jumps", architecture), "s + a[t]", "load") == Numbers{64 / width, 64, 2, 2, 0});
 }
 
-TEST_CASE("Branches, early ends and calls part the lanes of a warp, and joins bring them together") {
+TEST_CASE("lanes of a warp diverge at branches, early returns and calls, and reconverge after them") {
   const Checked c = checked(program("divergence"));
   // 24 lanes of 32 read every fourth word: 4 in each of 6 banks.
   CHECK(numbers(c.on("early"), "a[4 * t]", "load") == Numbers{2, 48, 8, 2, 6});
@@ -289,15 +291,16 @@ TEST_CASE("Branches, early ends and calls part the lanes of a warp, and joins br
   CHECK(numbers(c.on("choice"), "case 1: s = a[2 * t]", "load") == Numbers{2, 16, 4, 2, 2});
   CHECK(numbers(c.on("choice"), "case 2: s = a[t]", "load") == Numbers{2, 16, 2, 2, 0});
   CHECK(numbers(c.on("choice"), "default: s += a[0]", "load") == Numbers{2, 32, 2, 2, 0});
-  // 16 even lanes walk 3 turns, and are in different banks; 16 odd ones walk 5 turns 4 words apart, 2 on a bank:
-  // 3 x 1 + 5 x 2 = 13 passes of 8 accesses a warp. The two calls are never one.
+  // 16 even lanes make 3 iterations in different banks; 16 odd lanes make 5 iterations 4 words apart, 2 on a bank:
+  // 3 x 1 + 5 x 2 = 13 passes of 8 accesses per warp. The two calls are never matched.
   CHECK(numbers(c.on("helper"), "a[from + i]", "load") == Numbers{16, 256, 26, 16, 10});
   CHECK(numbers(c.on("helper", gfx942), "a[from + i]", "load") == Numbers{8, 256, 26, 16, 10});
 }
 
-TEST_CASE("A loop that is entered in its middle is counted by order, and no lane twice in one access") {
+TEST_CASE("a loop that is entered in its middle is matched by order, and an access has no lane twice") {
   const Checked c = checked(program("divergence"));
-  // Lane t is n = t % 5 times sent back, and passes the bottom n + 1 times; the top as often if it is even, else n.
+  // Lane t jumps back n = t % 5 times. It passes the bottom n + 1 times, and the top n + 1 times if t is even,
+  // otherwise n times.
   Numbers lanes{0, 0};
   for (unsigned t = 0; t < 64; ++t) {
     lanes[0] += t % 5 + (t % 2 == 0 ? 1 : 0);
@@ -309,7 +312,7 @@ TEST_CASE("A loop that is entered in its middle is counted by order, and no lane
   CHECK(bottom == Numbers{10, lanes[1], 10, 10, 0});
 }
 
-TEST_CASE("Kernels of one name in two contexts at once are reported as two") {
+TEST_CASE("kernels of one name in two simultaneous contexts are reported as two") {
   const Checked c = checked(program("two_contexts"));
   REQUIRE(c.json.at("kernels").size() == 2);
   CHECK(c.kernel("copy").at("launches") == 2);
@@ -319,12 +322,12 @@ TEST_CASE("Kernels of one name in two contexts at once are reported as two") {
   CHECK(rows(c.on("copy#2"), "= far[2 * t]", "load").at(0).at("line") == place_of("two_contexts.c", "= far[").first);
 }
 
-TEST_CASE("A program that loads OpenCL while it runs is followed too") {
+TEST_CASE("a program that loads OpenCL at run time is followed") {
   const Checked c = checked(program("dlopened"));
   CHECK(numbers(c.on("twice"), "= 3 * t", "store") == Numbers{1, 32, 2, 1, 1});  // every other bank, twice
 }
 
-TEST_CASE("Lanes of a group in three dimensions are numbered x fastest") {
+TEST_CASE("lanes of a three-dimensional group are numbered x fastest") {
   const Checked c = checked(program("shapes"));
   CHECK(c.kernel("blocks").at("local_size") == Numbers{5, 5, 3});
   SlowCount narrow, wide;
@@ -346,7 +349,7 @@ TEST_CASE("Lanes of a group in three dimensions are numbered x fastest") {
   CHECK(level.at("alu_utilization") == Approx(75.0 / 96));
 }
 
-TEST_CASE("Arrays are told apart by name, arguments too, and copies by a group only in bytes") {
+TEST_CASE("arrays, including arguments, are distinguished by name, and copies by a group are counted in bytes only") {
   const Checked c = checked(program("shapes"));
   const auto sum_of = rows(c.on("chosen"), "first[63 - t] + second[2 * t]", "load");
   REQUIRE(sum_of.size() == 2);
@@ -355,12 +358,12 @@ TEST_CASE("Arrays are told apart by name, arguments too, and copies by a group o
   CHECK(sum_of[1].at("array") == "second");
   CHECK(numbers(sum_of[1]) == Numbers{2, 64, 4, 2, 2});  // every other bank, twice
   CHECK(sum_of[1].at("mixed_arrays") == 0);
-  // Neighbours read the same word of two arrays that both begin at bank 0.
+  // Neighbouring lanes read the same word of two arrays that both begin at bank 0.
   const auto mixed = rows(c.on("mixed"), "mine[t / 2]", "load");
   REQUIRE(mixed.size() == 1);
   CHECK(numbers(mixed[0]) == Numbers{2, 64, 4, 2, 2});
   CHECK(mixed[0].at("mixed_arrays") == 2);
-  CHECK(mixed[0].at("array") == "even");  // the first lane's
+  CHECK(mixed[0].at("array") == "even");  // of the first lane
   CHECK(c.kernel("moved").at("copied_bytes") == 2 * 64 * 4);
-  CHECK(numbers(c.on("moved")) == Numbers{4, 128, 4, 4, 0});  // the loads of 2 groups, and nothing of the copies
+  CHECK(numbers(c.on("moved")) == Numbers{4, 128, 4, 4, 0});  // the loads of 2 groups, without the copies
 }

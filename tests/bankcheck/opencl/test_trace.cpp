@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Traces of whole programs: reported later, on whatever architecture, they say what the run itself says.
+// Traces of whole programs: a report from the trace, on any architecture, equals the report of the run.
 #include <algorithm>
 
 #include "checked_program.hpp"
@@ -13,7 +13,7 @@ namespace {
 /// Warps of 32, 64, 64, 32 and 16 lanes.
 constexpr const char* architectures[]{"sm_90", "gfx942", "hd5870", "sm_13", "intel_xe"};
 
-/// Made by a run on sm_90.
+/// Recorded by a run on sm_90.
 struct Traced {
   ScratchDirectory scratch;
   std::string path = (scratch.path() / "t.jsonl").string();
@@ -23,7 +23,7 @@ struct Traced {
       : outcome(bankcheck("opencl --json - --trace " + path + " -- " + command)) {}
 };
 
-/// Both outputs, without what the program prints.
+/// Both outputs, without the program's own.
 struct Reports {
   std::string text, json;
 };
@@ -45,7 +45,7 @@ std::string first_lines(const std::string& text, std::size_t lines) {
 
 }  // namespace
 
-TEST_CASE("a trace reported later equals the run's own report, byte for byte, on other architectures, too") {
+TEST_CASE("a report from a trace equals the report of the run, byte for byte, also on other architectures") {
   for (const char* name : {"shapes", "types", "transpose", "divergence", "histogram", "two_contexts"}) {
     INFO(name);
     const Traced traced(program(name));
@@ -60,7 +60,7 @@ TEST_CASE("a trace reported later equals the run's own report, byte for byte, on
   }
 }
 
-TEST_CASE("limits, baselines and SARIF of a trace are those of the run") {
+TEST_CASE("limits, baselines and SARIF from a trace equal those of the run") {
   const std::string two_kernels = program("cmd_two_kernels");
   const Traced traced(two_kernels);
   const std::string says = "program says:\n";
@@ -76,14 +76,14 @@ TEST_CASE("limits, baselines and SARIF of a trace are those of the run") {
   }
 }
 
-TEST_CASE("a trace from stdin") {
+TEST_CASE("a trace is read from stdin") {
   const Traced traced(program("cmd_two_kernels"));
   const Outcome outcome = bankcheck("report -", "cat " + traced.path + " |");
   CHECK(outcome.code == 0);
   CHECK(outcome.out.starts_with("column: 1 launch, 1 work-group of 64 work-items\n"));
 }
 
-TEST_CASE("a trace that was cut is reported as incomplete, and holds no limit") {
+TEST_CASE("a truncated trace is reported as incomplete, and fails any limit") {
   const Traced traced(program("cmd_two_kernels"));
   const std::string text = text_of(traced.path);
   const auto lines = std::size_t(std::count(text.begin(), text.end(), '\n'));
@@ -93,7 +93,7 @@ TEST_CASE("a trace that was cut is reported as incomplete, and holds no limit") 
   const Outcome outcome = bankcheck("report --kernel row " + cut);
   CHECK(outcome.code == 0);
   CHECK(outcome.out.starts_with("incomplete: " + cut +
-                                " has no last line: it was cut, and what came after is missing\n\nrow: 1 launch"));
+                                " has no last line: the file was truncated, and the rest is missing\n\nrow: 1 launch"));
   CHECK_THAT(outcome.out, ContainsSubstring(">=0"));
   const Outcome limited = bankcheck("report --kernel row --max-conflicts 0 " + cut);
   CHECK(limited.code == 1);
@@ -106,19 +106,19 @@ TEST_CASE("a trace that was cut is reported as incomplete, and holds no limit") 
   CHECK(json.at("incomplete").size() == 1);
 }
 
-TEST_CASE("a program that fails leaves the trace of what it did, which says that it failed") {
+TEST_CASE("a program that fails leaves a trace of its kernels that records the failure") {
   const Traced traced(program("fail_modes") + " exit5");
   CHECK(traced.outcome.code == 3);
   const Outcome outcome = bankcheck("report " + traced.path);
   CHECK(outcome.code == 0);
   CHECK_THAT(outcome.out, Catch::Matchers::StartsWith("incomplete: the program "));
-  CHECK_THAT(outcome.out, ContainsSubstring("failed: it ended with exit code 5"));
+  CHECK_THAT(outcome.out, ContainsSubstring("failed with exit code 5"));
   CHECK_THAT(outcome.out, ContainsSubstring("good: 1 launch, 1 work-group"));
   CHECK(bankcheck("report --max-conflicts 1000000 " + traced.path).code == 1);
 }
 
-TEST_CASE("accesses beyond the patterns of a launch are costed where they were asked for, and said elsewhere") {
-  // Room for two patterns.
+TEST_CASE("accesses past the pattern limit are costed for the run's architectures, and reported as missing on others") {
+  // Memory for two patterns.
   const ScratchDirectory scratch;
   const std::string trace = (scratch.path() / "t").string();
   const Checked checked = check(program("histogram"), "--trace " + trace, "BANKWISE_PATTERN_BYTES=1500");
@@ -141,7 +141,7 @@ TEST_CASE("accesses beyond the patterns of a launch are costed where they were a
   CHECK_THAT(other.out, ContainsSubstring("did not fit into the trace, and have no cost on gfx942"));
 }
 
-TEST_CASE("files that are no traces, and bad options, are refused in one sentence") {
+TEST_CASE("files that are not traces, and invalid options, are rejected with one error message") {
   const ScratchDirectory scratch;
   const std::string file = (scratch.path() / "t").string();
   check_fails("report", 2, "trace is required");

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// What goes wrong easily when OpenCL is simulated, and must not go wrong here, or must be said.
+// Pitfalls of simulating OpenCL: the report must be right, or the program must be rejected.
 #include "checked_program.hpp"
 
 namespace {
 
 using Json = nlohmann::json;
 
-/// Fails with 3, and with one sentence of bankcheck's own at the end, that holds `words`.
+/// Checks for exit code 3, and that stderr ends with one message of bankcheck that contains `words`.
 void check_told(const Outcome& outcome, const std::string& words) {
   INFO(outcome.err);
   CHECK(outcome.code == 3);
@@ -20,11 +20,11 @@ void check_told(const Outcome& outcome, const std::string& words) {
 
 }  // namespace
 
-TEST_CASE("A switch over two bits is executed rightly, though the program asks for -O3") {
-  const Checked c = check(program("settings"));  // verifies its results, which optimized code makes wrong
+TEST_CASE("a switch over two bits is executed correctly, even if the program passes -O3") {
+  const Checked c = check(program("settings"));  // the program verifies its results, which optimized code makes wrong
   INFO(c.outcome.err);
   REQUIRE(c.outcome.code == 0);
-  // Four stores of 8 lanes in each of 2 warps; optimized, they are one store without a line.
+  // Four stores of 8 lanes in each of 2 warps; optimized, there is one store without a line.
   for (const char* part : {"case 0: a[t]", "case 1: a[t]", "case 2: a[t]", "default: a[t]"}) {
     const auto found = rows(c.on("tens"), part, "store");
     REQUIRE(found.size() == 1);
@@ -33,18 +33,18 @@ TEST_CASE("A switch over two bits is executed rightly, though the program asks f
   }
 }
 
-TEST_CASE("A float4 whose parts are added is one load of 16 bytes, though the program asks for -O3") {
+TEST_CASE("a float4 whose parts are added is one load of 16 bytes, even if the program passes -O3") {
   const Checked c = check(program("settings"));
   REQUIRE(c.outcome.code == 0);
   const auto found = rows(c.on("parts"), "float4 v = q[t]", "load");
   REQUIRE(found.size() == 1);
   CHECK(found[0].at("width") == 16);
-  CHECK(found[0].at("passes") == 8);  // 2 warps x 4 rows of banks; as four loads they would be 4-way conflicts
+  CHECK(found[0].at("passes") == 8);  // 2 warps x 4 rows of banks; four loads would have 4-way conflicts
   CHECK(found[0].at("conflicts") == 0);
   CHECK(rows(c.on("parts"), "v.x + v.y", "load").empty());
 }
 
-TEST_CASE("Contexts that nobody releases are reported all the same") {
+TEST_CASE("contexts that are never released are reported") {
   const Checked c = check(program("two_contexts") + " kept");
   INFO(c.outcome.err);
   REQUIRE(c.outcome.code == 0);
@@ -52,13 +52,13 @@ TEST_CASE("Contexts that nobody releases are reported all the same") {
   CHECK(c.kernel("copy#2").at("launches") == 1);
 }
 
-TEST_CASE("A context that ends does not disturb the other") {
-  const Checked c = check(program("two_contexts"));  // its last launch comes after the first context's end
+TEST_CASE("releasing a context does not affect another context") {
+  const Checked c = check(program("two_contexts"));  // its last launch follows the release of the first context
   REQUIRE(c.outcome.code == 0);
   CHECK(c.kernel("copy#2").at("launches") == 2);
 }
 
-TEST_CASE("A plugin that cannot be loaded is an error, and not a run without conflicts") {
+TEST_CASE("a plugin that cannot be loaded is an error, not a run without conflicts") {
   const ScratchDirectory scratch;
   std::filesystem::copy_file(SAMPLES_DIRECTORY "/bankcheck", scratch.path() / "bankcheck");
   std::ofstream(scratch.path() / "bankcheck_oclgrind.so") << "no library\n";
@@ -70,11 +70,11 @@ TEST_CASE("A plugin that cannot be loaded is an error, and not a run without con
   CHECK(text_of(json).empty());
 }
 
-TEST_CASE("Every array begins at bank 0, whatever lies before it") {
+TEST_CASE("every array begins at bank 0, whatever precedes it") {
   const Checked c = check(program("shapes"), "--arch sm_90,gfx942");
   REQUIRE(c.outcome.code == 0);
-  // Lane 0 reads word 0 of an array of 3 words, and the others words 1 to 31 of the next: directly behind it, its word
-  // 29 would be in bank 0 too.
+  // Lane 0 reads word 0 of an array of 3 words, and the others read words 1 to 31 of the next array. If that array
+  // followed directly, its word 29 would also be in bank 0.
   for (const auto& [architecture, passes] : {std::pair(0U, 1), std::pair(1U, 2)}) {
     unsigned mixed = 0;
     for (const Json& row : rows(c.on("phases", architecture), "mine[t]", "load")) {
@@ -89,7 +89,7 @@ TEST_CASE("Every array begins at bank 0, whatever lies before it") {
   CHECK(c.outcome.out.find("each array begins at bank 0") != std::string::npos);
 }
 
-TEST_CASE("What Oclgrind cannot run is said not to be the program's fault") {
+TEST_CASE("a kernel that Oclgrind cannot run is reported as a limit of Oclgrind") {
   for (const char* name : {"sub_groups", "halves"}) {
     const Checked c = check(program("limits") + " " + name);
     check_told(c.outcome, "Oclgrind cannot run a kernel of");
@@ -99,16 +99,16 @@ TEST_CASE("What Oclgrind cannot run is said not to be the program's fault") {
   check_told(check(program("limits") + " halves").outcome, "Unsupported float size: 2");
 }
 
-TEST_CASE("Local memory is as large as a GPU's, or as --local-memory says") {
-  const Checked c = check(program("limits") + " large");  // 48 KiB, where Oclgrind's own device has 32
+TEST_CASE("local memory is as large as a GPU's, or as set by --local-memory") {
+  const Checked c = check(program("limits") + " large");  // 48 KiB; Oclgrind's default device has 32 KiB
   INFO(c.outcome.err);
   CHECK(c.outcome.code == 0);
   CHECK(rows(c.on("large"), "= a[12224 + t]", "load").at(0).at("passes") == 2);
-  check_told(check(program("limits") + " large", "--local-memory 32768").outcome, "ended with exit code 1");
+  check_told(check(program("limits") + " large", "--local-memory 32768").outcome, "failed with exit code 1");
   CHECK(check(program("limits") + " large", "--local-memory 49152").outcome.code == 0);
 }
 
-TEST_CASE("Code that counts on the lock step of a warp is counted rightly, whatever it computes") {
+TEST_CASE("code that relies on the lock step of a warp is counted correctly, whatever its results") {
   const Checked c = check(program("limits") + " unsynchronized");
   REQUIRE(c.outcome.code == 0);
   for (const unsigned lanes : {32U, 16U, 8U}) {
@@ -122,7 +122,7 @@ TEST_CASE("Code that counts on the lock step of a warp is counted rightly, whate
   CHECK(c.on("unsynchronized").at("levels").at(1).at("active_lanes") == 32);
 }
 
-TEST_CASE("Several threads of Oclgrind give the same report, to the letter") {
+TEST_CASE("several threads of Oclgrind produce the same report, byte for byte") {
   for (const char* name : {"reduction", "divergence", "shapes"}) {
     const std::string arguments = "opencl --arch sm_90,gfx942 --json - -- " + program(name);
     const Outcome alone = bankcheck(arguments, "OCLGRIND_NUM_THREADS=1");
@@ -136,7 +136,7 @@ TEST_CASE("Several threads of Oclgrind give the same report, to the letter") {
   }
 }
 
-TEST_CASE("Waves of 64 lanes are grouped as such, beside warps of 32 of the same run") {
+TEST_CASE("waves of 64 lanes and warps of 32 are grouped separately in the same run") {
   const Checked c = check(program("divergence"), "--arch sm_90,gfx942");
   REQUIRE(c.outcome.code == 0);
   CHECK(c.on("choice", 0).at("warp_width") == 32);
@@ -147,6 +147,6 @@ TEST_CASE("Waves of 64 lanes are grouped as such, beside warps of 32 of the same
   CHECK(waves.at(0).at("accesses") == 1);
   CHECK(warps.at(0).at("lanes") == 16);
   CHECK(waves.at(0).at("lanes") == 16);
-  CHECK(waves.at(0).at("passes") == 2);  // a half at a time
+  CHECK(waves.at(0).at("passes") == 2);  // half a wave per pass
   CHECK(waves.at(0).at("alu_utilization") == Approx(16.0 / 64));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Accesses as CSV, and what predict_csv makes of them.
+// Accesses as CSV, and checks of the results of predict_csv().
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ inline std::string csv_header(unsigned lanes = 32) {
   return text + "\n";
 }
 
-/// A row whose lane l has `address(l)`.
+/// A row in which lane l has `address(l)`.
 inline std::string csv_row(const std::string& start, const std::function<std::string(unsigned)>& address,
                            unsigned lanes = 32) {
   std::string text = start;
@@ -26,7 +26,7 @@ inline std::string csv_row(const std::string& start, const std::function<std::st
   return text + "\n";
 }
 
-/// The same with `stride` bytes from lane to lane.
+/// The same with a stride of `stride` bytes between lanes.
 inline std::string csv_row(const std::string& start, unsigned stride, unsigned lanes = 32) {
   return csv_row(
       start, [&](unsigned lane) { return std::to_string(stride * lane); }, lanes);
@@ -47,7 +47,7 @@ inline Predicted predict(const std::string& csv, const char* architecture = "sm_
   return {bad, out.str()};
 }
 
-/// All rows good: this after the header line.
+/// Checks that all rows are good: the output is this, after the header line.
 inline void check_rows(const std::string& csv, const std::string& rows, const char* architecture = "sm_90") {
   const Predicted predicted = predict(csv, architecture);
   INFO(csv.substr(0, 200));
@@ -56,7 +56,7 @@ inline void check_rows(const std::string& csv, const std::string& rows, const ch
   CHECK(predicted.out == "id,passes,ideal,conflicts\n" + rows);
 }
 
-/// A bad row in this line, a sentence with these words, and these rows before it.
+/// Checks that this line is a bad row, with an error message that contains these words, after these rows.
 inline void check_bad(const std::string& csv, std::uint64_t line, const std::string& words,
                       const std::string& rows = "") {
   const Predicted predicted = predict(csv);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A layout is an explanation of a cost, so it has to add up to it.
+// A layout explains a cost, so it must add up to it.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace bankwise::banks {
 
-/// What lanes of one turn of a bank must have in common, whatever else they do.
+/// What lanes that share a turn of a bank must have in common.
 inline std::uint64_t delivered(const Rule& rule, const Access& access, const LaneGroupCost& lane_group,
                                const Touch& touch) {
   const std::uint64_t begin = std::uint64_t{access.addresses[touch.lane]} + lane_group.first_byte;
@@ -27,7 +27,7 @@ inline std::uint64_t delivered(const Rule& rule, const Access& access, const Lan
 /// The touches of one lane group, by turn and bank.
 using Turns = std::map<std::pair<unsigned, unsigned>, std::vector<Touch>>;
 
-/// Empty if the turns of one lane group are what its lanes and its passes say.
+/// Empty if the turns of one lane group match its lanes and its passes.
 inline std::string wrong_in_group(const Rule& rule, const Access& access, const LaneGroupCost& lane_group,
                                   const Turns& turns) {
   std::uint64_t seen = 0;
@@ -41,12 +41,12 @@ inline std::string wrong_in_group(const Rule& rule, const Access& access, const 
       seen |= std::uint64_t{1} << touch.lane;
       things.insert(delivered(rule, access, lane_group, touch));
     }
-    if (things.size() > 1) return "bank " + std::to_string(bank) + " delivers two things in one turn";
+    if (things.size() > 1) return "bank " + std::to_string(bank) + " delivers two words in one turn";
     shared[turn] += touches.size() > 1 ? 1 : 0;
-    if (turn > 0 && !turns.contains({turn - 1, bank})) return "a bank rests between two turns";
+    if (turn > 0 && !turns.contains({turn - 1, bank})) return "a bank is idle between two turns";
   }
   if (seen != lane_group.lanes) return "the lanes are not those of the lane group";
-  if (last + 1 != lane_group.passes / rule.rounds) return "the turns are not the passes";
+  if (last + 1 != lane_group.passes / rule.rounds) return "the turns do not match the passes";
   const auto broadcasts = [](const auto& banks) { return banks.second > 1; };
   if (rule.serving == Serving::one_broadcast && std::any_of(shared.begin(), shared.end(), broadcasts)) {
     return "two broadcasts in one step";
@@ -54,7 +54,7 @@ inline std::string wrong_in_group(const Rule& rule, const Access& access, const 
   return "";
 }
 
-/// Empty if the layout explains the cost: what is wrong with it otherwise.
+/// Empty if the layout explains the cost; otherwise the first error.
 inline std::string what_is_wrong(const Architecture& architecture, const Access& access, const Cost& cost,
                                  const std::vector<Touch>& layout) {
   const Rule* rule = find_rule(architecture, access.operation, access.width);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Values: the compiler's own, for a table of expressions and for random ones.
+// Values of expressions, compared with the compiler's for a table of expressions and for random ones.
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -15,7 +15,7 @@
 using bankwise::ExpressionError;
 using bankwise::IndexExpression;
 
-// That C's precedence needs no parentheses is what is tested here.
+// The tests rely on C's precedence without parentheses.
 #pragma GCC diagnostic ignored "-Wparentheses"
 #pragma GCC diagnostic ignored "-Wint-in-bool-context"
 #if defined(__clang__)
@@ -38,7 +38,7 @@ struct Case {
 #__VA_ARGS__, [](Int tid) -> Int { return (void)tid, __VA_ARGS__; } \
   }
 
-// clang-format off: it would take < > for a template
+// clang-format off: it would parse < > as a template
 constexpr Case cases[]{
     SAME_IN_C(tid),
     SAME_IN_C(17 * tid),
@@ -51,7 +51,7 @@ constexpr Case cases[]{
     SAME_IN_C(0xaB),
     SAME_IN_C(0Xf),
     SAME_IN_C(((((tid))))),
-    // Signs
+    // signs
     SAME_IN_C(-tid),
     SAME_IN_C(+tid),
     SAME_IN_C(-tid * 3),
@@ -70,7 +70,7 @@ constexpr Case cases[]{
     SAME_IN_C(100 % 7 * 3),
     SAME_IN_C(100 * 3 % 7),
     SAME_IN_C(7 * (tid - 31) % 5),
-    // Bits
+    // bit operations
     SAME_IN_C(~tid & 0xffffffff),
     SAME_IN_C(~(tid | 8) & 63),
     SAME_IN_C(tid & ~3),
@@ -92,7 +92,7 @@ constexpr Case cases[]{
     SAME_IN_C(0xf0 & tid << 2),
     SAME_IN_C(tid >> 1 ^ tid >> 2 ^ tid >> 3),
     SAME_IN_C(1LL << 52),
-    // Comparisons
+    // comparisons
     SAME_IN_C(tid < 3),
     SAME_IN_C(tid <= 3),
     SAME_IN_C(tid > 3),
@@ -108,7 +108,7 @@ constexpr Case cases[]{
     SAME_IN_C(-1 < tid),
     SAME_IN_C(tid > -1),
     SAME_IN_C(tid < -1),
-    // Truth
+    // logical operators
     SAME_IN_C(!tid),
     SAME_IN_C(!tid + 5),
     SAME_IN_C(!(tid - 5)),
@@ -120,7 +120,7 @@ constexpr Case cases[]{
     SAME_IN_C(1 || 0 && 0),
     SAME_IN_C(tid | 0 && tid),
     SAME_IN_C(tid == 1 || tid == 2),
-    // Choice
+    // the conditional operator
     SAME_IN_C(tid ? 64 / tid : 7),
     SAME_IN_C(tid < 8 ? tid * 2 : tid),
     SAME_IN_C(tid < 8    ? 1
@@ -148,7 +148,7 @@ constexpr Case signs_in_a_row[]{
 };
 // clang-format on
 
-/// Nothing where the expression is refused.
+/// The value; nothing if the expression is rejected.
 std::optional<Int> calculated(const std::string& text, unsigned tid) {
   try {
     IndexExpression expression(text);
@@ -171,7 +171,7 @@ std::string without_suffix(std::string text) {
 
 namespace {
 
-/// "" if the expression has C's value for every lane; else what the first other one has.
+/// Empty if the expression has C's value for every lane; otherwise the first lane that differs.
 std::string difference(const std::string& text, Int (*value)(Int)) {
   for (unsigned tid = 0; tid < 64; ++tid) {
     const auto found = calculated(text, tid);
@@ -186,11 +186,11 @@ std::string difference(const std::string& text, Int (*value)(Int)) {
 
 TEST_CASE("expressions have the values that C gives them") {
   for (const Case& each : cases) CHECK(difference(without_suffix(each.text), each.value) == "");
-  // The negative control: another precedence than C's would have been seen.
+  // The negative control: a precedence other than C's is detected.
   CHECK(difference("(tid & 3) == 3", [](Int tid) -> Int { return tid & 3 == 3; }) != "");
 }
 
-TEST_CASE("a sign in front of a sign wants parentheses") {
+TEST_CASE("a sign in front of a sign needs parentheses") {
   for (const Case& each : signs_in_a_row) CHECK(difference(each.text, each.value) == "");
   for (const char* text : {"- -tid", "!!tid", "-!tid", "!-tid", "7 * !!tid", "tid - - -3"}) {
     INFO(text);
@@ -198,7 +198,7 @@ TEST_CASE("a sign in front of a sign wants parentheses") {
   }
 }
 
-TEST_CASE("blanks do not matter between words") {
+TEST_CASE("blanks between tokens do not matter") {
   for (const char* text : {"tid*2+1", " tid * 2 + 1 ", "tid*2 +1", "   tid*2+1", "( tid )*2+ 1"}) {
     INFO(text);
     IndexExpression expression(text);
@@ -206,19 +206,19 @@ TEST_CASE("blanks do not matter between words") {
   }
 }
 
-TEST_CASE("what differs from C") {
+TEST_CASE("expressions differ from C in 32-bit ~, octal numbers, and && and || that evaluate both sides") {
   IndexExpression inverted("~tid");
   CHECK(inverted(0) == 0xffffffff);   // 32 bits, whatever the range of values
-  CHECK_FALSE(calculated("010", 0));  // octal in C, and nobody's intention
+  CHECK_FALSE(calculated("010", 0));  // octal in C, which is rarely intended
   IndexExpression both("tid && 8/tid"), chosen("tid ? 8/tid : 0");
   CHECK(both(4) == 1);
-  CHECK_THROWS_AS(both(0), ExpressionError);  // && and || calculate both sides
+  CHECK_THROWS_AS(both(0), ExpressionError);  // && and || evaluate both sides
   CHECK(chosen(0) == 0);                      // ?: does not
 }
 
 namespace {
 
-/// A formula that C++ has calculated while it was written; no value where that is an error.
+/// A formula whose value C++ computed while it was built; no value where that is an error.
 struct Formula {
   std::string text;
   int precedence;  // of the outermost operator; 12 for a number
@@ -263,7 +263,7 @@ constexpr Operator operators[]{
 
 class Formulas {
  public:
-  /// Grown from its leaves: `steps` times a new leaf, or an operator on what is there.
+  /// Grown from its leaves: each of `steps` steps adds a leaf, or an operator on existing nodes.
   Formula next(Int tid, unsigned steps) {
     std::vector<Formula> parts{leaf(tid)};
     for (unsigned i = 0; i < steps || parts.size() > 1; ++i) {
@@ -298,7 +298,7 @@ class Formulas {
     if (value && sign == '-') value = -*value;
     if (value && sign == '!') value = *value == 0;
     if (value && sign == '~') value = *value < 0 ? std::nullopt : std::optional<Int>(~*value & 0xffffffff);
-    return {sign + enclosed(inner, 12), 11, value};  // signs in a row have a test of their own
+    return {sign + enclosed(inner, 12), 11, value};  // consecutive signs have their own test
   }
   Formula binary(const Formula& left, const Formula& right) {
     const Operator& chosen = operators[below(std::size(operators))];
@@ -311,7 +311,7 @@ class Formulas {
     const auto value = !condition.value ? std::nullopt : *condition.value != 0 ? yes.value : no.value;
     return {enclosed(condition, 1) + " ? " + yes.text + " : " + no.text, 0, value};
   }
-  /// In parentheses only where C needs them.
+  /// With parentheses only where C needs them.
   static std::string enclosed(const Formula& inner, int precedence) {
     return inner.precedence < precedence ? "(" + inner.text + ")" : inner.text;
   }
@@ -336,7 +336,7 @@ TEST_CASE("random expressions have the values that C gives them") {
   }
   INFO(first_few);
   CHECK(wrong == 0);
-  // It would pass on nothing but errors too.
+  // The test would also pass if every expression were an error.
   CHECK(values > 5000);
   CHECK(errors > 1000);
 }

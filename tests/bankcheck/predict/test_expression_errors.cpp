@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is no index expression is refused: with one sentence, however long, deep or strange it is.
+// Invalid index expressions are rejected with one error message, however long, deep or strange they are.
 #include <string>
 
 #include "bankcheck/predict/index_expression.hpp"
@@ -11,7 +11,7 @@ using bankwise::IndexExpression;
 
 namespace {
 
-/// The sentence by which the text is refused for this lane; empty if it has a value.
+/// The error message for this lane; empty if the expression has a value.
 std::string refusal(const std::string& text, unsigned tid = 0) {
   try {
     IndexExpression expression(text);
@@ -38,14 +38,14 @@ std::string repeated(const std::string& text, unsigned times) {
 
 }  // namespace
 
-TEST_CASE("the negative control of these tests: good expressions are not refused") {
+TEST_CASE("the negative control: valid expressions are accepted") {
   for (const char* text : {"1/1", "tid%1", "(tid)", "tid?1:2", "1>>0", "-1>0", "9007199254740991"}) {
     INFO(text);
     CHECK(refusal(text).empty());
   }
 }
 
-TEST_CASE("no value") {
+TEST_CASE("expressions without a value for a lane are rejected") {
   check_refused("1/0", "divides by zero");
   check_refused("1%0", "divides by zero");
   check_refused("5/(tid-3)", "divides by zero (tid 3)", 3);
@@ -54,7 +54,7 @@ TEST_CASE("no value") {
   CHECK(refusal("64%tid", 1).empty());
 }
 
-TEST_CASE("values out of range") {
+TEST_CASE("values out of range are rejected") {
   for (const char* text :
        {"9007199254740992", "9223372036854775807", "9223372036854775808", "18446744073709551615",
         "18446744073709551616", "99999999999999999999999999", "0x20000000000000", "0x10000000000000000",
@@ -65,13 +65,13 @@ TEST_CASE("values out of range") {
   CHECK(refusal("94906265*94906265").empty());
 }
 
-TEST_CASE("shifts and bits of what has none") {
+TEST_CASE("shift counts out of range and negative operands of bit operators are rejected") {
   for (const char* text : {"1<<53", "1>>53", "1<<-1", "1>>-1", "1<<(0-tid-1)"})
     check_refused(text, "a shift is not between");
   for (const char* text : {"-1>>1", "-1<<1", "-1&1", "1|-1", "-1^1", "~(-1)"}) check_refused(text, "is negative");
 }
 
-TEST_CASE("nothing, and unfinished things") {
+TEST_CASE("empty and incomplete expressions are rejected") {
   for (const char* text : {"", " ", "     ", "\t"}) check_refused(text, "it is empty");
   for (const char* text : {"()",   "(",      ")",       "(((",    "(tid",    "tid)",   "tid)(", "+",      "tid+",
                            "*tid", "tid*/2", "tid?",    "tid?1",  "tid?1:",  "?",      "?:",    "tid:1",  "1:2",
@@ -81,7 +81,7 @@ TEST_CASE("nothing, and unfinished things") {
   }
 }
 
-TEST_CASE("what other languages and other parsers have") {
+TEST_CASE("operators and functions of other languages are rejected") {
   for (const char* text :
        {"tid=3",  "tid+=1", "tid++",       "x",        "Tid",      "TID",      "tid2",        "_tid",  "_pi",
         "_e",     "pi",     "threadIdx.x", "sin(tid)", "min(1,2)", "sum(tid)", "if(tid,1,2)", "rnd()", "\"tid\"",
@@ -91,16 +91,16 @@ TEST_CASE("what other languages and other parsers have") {
   }
 }
 
-TEST_CASE("numbers that are none") {
+TEST_CASE("malformed numbers are rejected") {
   for (const char* text :
        {"1.5", "1.", ".5", "1e5", "0x", "0xg", "1u", "1_000", "12tid", "0b1", "0x1.8", "1e", "5f", "0x1p3"}) {
     check_refused(text);
   }
-  check_refused("1.5", "'1.' is no integer");
-  check_refused("1e5", "'1e' is no integer");
+  check_refused("1.5", "'1.' is not an integer");
+  check_refused("1e5", "'1e' is not an integer");
 }
 
-TEST_CASE("other characters than ASCII's printable ones") {
+TEST_CASE("characters other than printable ASCII are rejected") {
   for (const char* text :
        {"\xC3\xA9", "tid\xC2\xA0*2", "\xFF", "tid\x01", "\x1B[31m", "tid\x7F", "tid\n", "tid\r", "1\n+1"}) {
     check_refused(text, "characters");
@@ -108,7 +108,7 @@ TEST_CASE("other characters than ASCII's printable ones") {
   check_refused(std::string("tid\0*2", 6), "characters");
 }
 
-TEST_CASE("long and deep ones") {
+TEST_CASE("expressions that are too long or too deep are rejected") {
   check_refused(std::string(10000, 'x'), "longer than 4096");
   check_refused(repeated("1+", 5000) + "1", "longer than 4096");
   check_refused(std::string(4097, ' ') + "1", "longer than 4096");
@@ -125,7 +125,7 @@ TEST_CASE("long and deep ones") {
   check_refused(std::string(4096, '~'));
 }
 
-TEST_CASE("a sentence stays one that a terminal can show") {
+TEST_CASE("an error message is one short line of printable ASCII") {
   CHECK(refusal(std::string(4096, 'a')).size() < 300);
   CHECK(refusal("tid" + std::string(4000, ' ') + "x").size() < 300);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// An access written as a formula: what it costs, and how it is shown.
+// Accesses that are given as an index formula: their cost, and how it is shown.
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -27,9 +27,9 @@ Prediction predicted(const std::string& index, const char* architecture = "sm_90
   return predict_index(named(architecture), operation, width, mask, index);
 }
 
-/// The sentence by which it is refused; empty if it has a cost.
+/// The error message; empty if the access has a cost.
 std::string option_refusal(const std::string& index, unsigned width = 4, std::uint64_t mask = 0xffffffff,
-                    Operation operation = Operation::load) {
+                           Operation operation = Operation::load) {
   try {
     (void)predicted(index, "sm_90", width, mask, operation);
     return "";
@@ -46,7 +46,7 @@ void check_one_sentence(const std::string& sentence, const std::string& words) {
 
 }  // namespace
 
-TEST_CASE("a formula costs what its addresses cost") {
+TEST_CASE("a formula has the cost of its addresses") {
   CHECK(predicted("tid").cost.passes == 1);
   CHECK(predicted("tid*2").cost.passes == 2);
   CHECK(predicted("tid*32").cost.passes == 32);
@@ -57,10 +57,10 @@ TEST_CASE("a formula costs what its addresses cost") {
   CHECK(wide.cost.passes == banks::cost_of("gfx942", Operation::load, 16, ~std::uint64_t{0}, [](unsigned lane) {
                               return 48 * lane;
                             }).passes);
-  CHECK(predicted("tid/0", "sm_90", 4, 0).cost.passes == 0);  // nobody asks
+  CHECK(predicted("tid/0", "sm_90", 4, 0).cost.passes == 0);  // no lane is active
 }
 
-TEST_CASE("elements without an address") {
+TEST_CASE("elements without an address below 4 GiB are rejected") {
   check_one_sentence(option_refusal("tid-1"), "--index 'tid-1': element -1 of lane 0 is negative");
   check_one_sentence(option_refusal("3-tid"), "element -1 of lane 4");
   check_one_sentence(option_refusal("tid*1073741824"), "element 1073741824 of lane 1");
@@ -70,13 +70,13 @@ TEST_CASE("elements without an address") {
   check_one_sentence(option_refusal("268435456", 16), "element 268435456 of lane 0");
   CHECK(option_refusal("4294967295", 1).empty());
   check_one_sentence(option_refusal("4294967296", 1), "element 4294967296");
-  // What inactive lanes would have does not matter.
+  // The elements of inactive lanes do not matter.
   CHECK(option_refusal("tid-1", 4, 0xfffffffe).empty());
   CHECK(option_refusal("64/tid", 4, 0xfffffffe).empty());
   check_one_sentence(option_refusal("64/tid"), "it divides by zero (tid 0)");
 }
 
-TEST_CASE("accesses that the architecture lacks") {
+TEST_CASE("accesses that the architecture lacks are rejected") {
   check_one_sentence(option_refusal("tid", 3), "sm_90 has no 3-byte load");
   check_one_sentence(option_refusal("tid", 0), "sm_90 has no 0-byte load");
   check_one_sentence(option_refusal("tid", 4, std::uint64_t{1} << 32), "lane 32 is active");
@@ -84,7 +84,7 @@ TEST_CASE("accesses that the architecture lacks") {
   check_one_sentence(option_refusal("tid", 8, 1, Operation::atomic), "no cost for 8-byte atomic");
 }
 
-TEST_CASE("a sentence shows the expression short, and nothing that a terminal acts on") {
+TEST_CASE("an error message shortens the expression and contains only printable ASCII") {
   const std::string longer = option_refusal(std::string(5000, 'x'));
   check_one_sentence(longer, "--index '" + std::string(60, 'x') + "...': it is longer than");
   CHECK(longer.size() < 200);
@@ -96,28 +96,28 @@ TEST_CASE("a sentence shows the expression short, and nothing that a terminal ac
   }
 }
 
-TEST_CASE("the text of a small case") {
+TEST_CASE("text_of() prints a small case") {
   CHECK(text_of(predicted("tid*2", "sm_90", 4, 0xffff0001), 80, false) ==
         "sm_90: 4-byte load, element tid*2\n"
         "passes 2, ideal 1, conflicts 1\n"
         "rule: hardware counters of an H200: tests/data/h200_wavefronts.csv (measured here)\n"
         "\nlanes 0, 16-31: 2 passes\n"
         "  bank      0   1   2   3   4   5   6   7   8   9  10  11  12  13  14  15\n"
-        "  turn 1   !0   .  17   .  18   .  19   .  20   .  21   .  22   .  23   .\n"
-        "  turn 2  !16   .   .   .   .   .   .   .   .   .   .   .   .   .   .   .\n"
+        "  pass 1   !0   .  17   .  18   .  19   .  20   .  21   .  22   .  23   .\n"
+        "  pass 2  !16   .   .   .   .   .   .   .   .   .   .   .   .   .   .   .\n"
         "  bank     16  17  18  19  20  21  22  23  24  25  26  27  28  29  30  31\n"
-        "  turn 1   24   .  25   .  26   .  27   .  28   .  29   .  30   .  31   .\n");
+        "  pass 1   24   .  25   .  26   .  27   .  28   .  29   .  30   .  31   .\n");
 }
 
-TEST_CASE("the text says what is special") {
+TEST_CASE("text_of() prints merged lane groups, the architecture's note and ranges of cost") {
   const auto holds = [](const Prediction& prediction, const char* words) {
     const std::string text = text_of(prediction, 80, false);
     INFO(text);
     return text.find(words) != std::string::npos;
   };
-  CHECK(holds(predicted("tid/2", "sm_90", 16), "lanes n and n^1 agree"));
-  CHECK(holds(predicted("tid%2+tid/4*2", "sm_90", 16), "lanes n and n^2 agree"));
-  CHECK_FALSE(holds(predicted("tid", "sm_90", 16), "agree"));
+  CHECK(holds(predicted("tid/2", "sm_90", 16), "lanes n and n^1 have the same address"));
+  CHECK(holds(predicted("tid%2+tid/4*2", "sm_90", 16), "lanes n and n^2 have the same address"));
+  CHECK_FALSE(holds(predicted("tid", "sm_90", 16), "have the same address"));
   CHECK(holds(predicted("tid", "sm_20"), "Counted in ways"));
   CHECK_FALSE(holds(predicted("tid"), "Counted in ways"));
   CHECK(holds(predicted("tid<8?0:tid", "sm_13", 4, 0xffff), "passes 1 to 2, ideal 1, conflicts 0 to 1"));
@@ -125,7 +125,7 @@ TEST_CASE("the text says what is special") {
   CHECK(text_of(predicted("tid*2"), 80, false).find('\033') == std::string::npos);
 }
 
-TEST_CASE("the JSON of a formula") {
+TEST_CASE("json_of() prints the JSON of a formula") {
   const auto json = nlohmann::json::parse(json_of(predicted("tid < 8 ? 0 : tid", "sm_13", 4, 0xffff)));
   const nlohmann::json expected{{"schema_version", 1},
                                 {"architecture", "sm_13"},
@@ -151,14 +151,14 @@ TEST_CASE("the JSON of a formula") {
   CHECK(json.size() == expected.size() + 3);
 }
 
-TEST_CASE("the SVG of a formula") {
+TEST_CASE("svg_of() draws a formula") {
   const std::string svg = svg_of(predicted("tid<3&&tid>1?1:2"));
   CHECK(what_is_malformed(svg) == "");
   CHECK(svg.find("element tid&lt;3&amp;&amp;tid&gt;1?1:2: 2 passes, 1 conflicts") == std::string::npos);
   CHECK(svg.find("element tid&lt;3&amp;&amp;tid&gt;1?1:2: passes 1, conflicts 0") != std::string::npos);
 }
 
-TEST_CASE("every architecture shows every access that it has") {
+TEST_CASE("every access of every architecture has a text, JSON and an SVG") {
   unsigned shown = 0;
   for (const auto& architecture : banks::architectures()) {
     for (int i = 0; i < banks::operation_count; ++i) {
@@ -178,7 +178,7 @@ TEST_CASE("every architecture shows every access that it has") {
   CHECK(shown > 300);
 }
 
-TEST_CASE("the picture in the documents is what bankcheck draws") {
+TEST_CASE("the picture in the documents equals bankcheck's output") {
   const auto prediction = predicted("tid/16*17 + tid%16", "sm_90", 4, 0xffffffff, Operation::store);
   std::ifstream file(SOURCE_DIRECTORY "/docs/pictures/rows_of_17.svg");
   const std::string drawn{std::istreambuf_iterator<char>(file), {}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Who is served where and when, for random accesses on every architecture: it adds up to the cost.
+// The layout of random accesses on every architecture: which bank serves which lane in which pass adds up to the cost.
 #include <string>
 
 #include "layout_agrees.hpp"
@@ -32,7 +32,7 @@ void look(const Architecture& architecture, const RandomAccess& random, Seen& se
   seen.split += found->lane_group_count > 0 && found->lane_groups[found->lane_group_count - 1].first_byte > 0 ? 1 : 0;
 }
 
-/// An access whose layout and cost agree, to be spoilt.
+/// An access whose layout and cost agree, for the tests to modify.
 struct Sound {
   const Architecture& architecture;
   std::vector<std::uint32_t> addresses;
@@ -51,7 +51,7 @@ struct Sound {
 
 }  // namespace
 
-TEST_CASE("the layout of a random access explains its cost") {
+TEST_CASE("the layout of a random access adds up to its cost") {
   Seen seen;
   for (const Architecture& architecture : architectures()) {
     RandomAccesses accesses(29);
@@ -65,7 +65,7 @@ TEST_CASE("the layout of a random access explains its cost") {
   CHECK(seen.split > 1000);
 }
 
-TEST_CASE("the negative control: a layout that is wrong is found out") {
+TEST_CASE("the negative control: a wrong layout is detected") {
   const std::vector<std::uint32_t> strided{0, 128, 256, 4, 8, 12};
   CHECK(Sound("sm_90", strided).wrong() == "");
   {
@@ -96,7 +96,7 @@ TEST_CASE("the negative control: a layout that is wrong is found out") {
   CHECK(two_broadcasts.wrong().find("two broadcasts") != std::string::npos);
 }
 
-TEST_CASE("a layout without a rule or without lanes is empty") {
+TEST_CASE("the layout is empty without a rule or without lanes") {
   const Architecture& architecture = *find_architecture("sm_90");
   CHECK(layout(architecture, {Operation::load, 3, 1, {}}, Cost{}).empty());
   CHECK(layout(architecture, {Operation::load, 4, 0, {}}, Cost{}).empty());

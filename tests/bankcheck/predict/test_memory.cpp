@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The memory of `bankcheck predict` does not grow with its input.
+// The memory use of `bankcheck predict` does not grow with its input.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -16,7 +16,7 @@ namespace {
 
 struct Run {
   int code;
-  long kib;  ///< the most memory it held
+  long kib;  ///< the peak memory of the program
   std::size_t lines;
 };
 
@@ -26,19 +26,19 @@ void become(const std::string& command, const int (&pipe_ends)[2], const std::st
   close(pipe_ends[1]);
   const int file = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   dup2(file, STDOUT_FILENO);
-  // In the preset asan freed memory is kept for a while, which is not the program's own doing.
+  // The preset asan keeps freed memory for a while, so these limits do not hold there.
   setenv("ASAN_OPTIONS", "quarantine_size_mb=1:thread_local_quarantine_size_kb=64", 1);
   execl("/bin/sh", "sh", "-c", ("exec " + command).c_str(), nullptr);
   _exit(126);
 }
 
-/// Runs a command that reads so many rows from a pipe.
+/// Runs a command that reads this many rows from a pipe.
 Run fed(const std::string& command, unsigned rows) {
   const ScratchDirectory scratch;
   const std::string out = (scratch.path() / "out").string();
   int ends[2];
   REQUIRE(pipe(ends) == 0);
-  (void)std::signal(SIGPIPE, SIG_IGN);  // a program that ends early is told by its exit code
+  (void)std::signal(SIGPIPE, SIG_IGN);  // the exit code shows whether a program ended early
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) become(command, ends, out);
@@ -68,7 +68,7 @@ constexpr unsigned many = 300000;  // 60 MB
 
 }  // namespace
 
-TEST_CASE("300,000 rows take no more memory than 100") {
+TEST_CASE("300,000 rows use no more memory than 100") {
   for (const char* option : {"", " --json"}) {
     const std::string command = std::string("'" SAMPLES_DIRECTORY "/bankcheck' predict -") + option;
     const Run small = fed(command, 100), large = fed(command, many);
@@ -80,7 +80,7 @@ TEST_CASE("300,000 rows take no more memory than 100") {
   }
 }
 
-TEST_CASE("the negative control: a program that keeps its input is found out") {
+TEST_CASE("the negative control: a program that keeps its input exceeds the limit") {
   const std::string keeps = "awk '{ line[NR] = $0 } END { print NR }'";
   const Run small = fed(keeps, 100), large = fed(keeps, many);
   INFO(small.kib << " and " << large.kib << " KiB");

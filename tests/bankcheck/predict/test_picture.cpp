@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The pictures of the banks: pinned where they are small, well-formed where they are not.
+// The pictures of the banks: compared in full where they are small, checked for well-formed XML where they are large.
 #include <functional>
 #include <string>
 
@@ -33,7 +33,7 @@ BankPicture stride_two() {
 
 }  // namespace
 
-TEST_CASE("lanes as a person writes them") {
+TEST_CASE("lane_ranges() joins consecutive lanes") {
   CHECK(lane_ranges(0) == "");
   CHECK(lane_ranges(1) == "0");
   CHECK(lane_ranges(0x7) == "0-2");
@@ -45,29 +45,29 @@ TEST_CASE("lanes as a person writes them") {
   CHECK(lane_ranges(~std::uint64_t{0} << 62 | 1) == "0, 62-63");
 }
 
-TEST_CASE("the picture of a stride of two words") {
+TEST_CASE("the text picture shows a stride of two words") {
   CHECK(to_text(stride_two(), 80, false) ==
         "\nlanes 0-19: 2 passes\n"
         "  bank      0   1   2   3   4   5   6   7   8   9  10  11  12  13  14  15\n"
-        "  turn 1   !0   .  !1   .  !2   .  !3   .   4   .   5   .   6   .   7   .\n"
-        "  turn 2  !16   . !17   . !18   . !19   .   .   .   .   .   .   .   .   .\n"
+        "  pass 1   !0   .  !1   .  !2   .  !3   .   4   .   5   .   6   .   7   .\n"
+        "  pass 2  !16   . !17   . !18   . !19   .   .   .   .   .   .   .   .   .\n"
         "  bank     16  17  18  19  20  21  22  23  24  25  26  27  28  29  30  31\n"
-        "  turn 1    8   .   9   .  10   .  11   .  12   .  13   .  14   .  15   .\n");
+        "  pass 1    8   .   9   .  10   .  11   .  12   .  13   .  14   .  15   .\n");
 }
 
-TEST_CASE("the picture of bytes on compute capability 1.3") {
-  // Each step broadcasts one word to its four lanes; every other bank serves one lane.
+TEST_CASE("the text picture shows byte accesses on compute capability 1.3") {
+  // Each pass broadcasts one word to its four lanes; every other bank serves one lane.
   const auto bytes = picture_of("sm_13", Operation::load, 1, 0xffff, [](unsigned lane) { return lane; });
   CHECK(to_text(bytes, 80, false) ==
         "\nlanes 0-15: 4 passes\n"
         "  bank      0   1   2   3   4   5   6   7   8   9  10  11  12  13  14  15\n"
-        "  turn 1   0+  !4  !8 !12   .   .   .   .   .   .   .   .   .   .   .   .\n"
-        "  turn 2    . !5+  !9 !13   .   .   .   .   .   .   .   .   .   .   .   .\n"
-        "  turn 3    .   .!10+ !14   .   .   .   .   .   .   .   .   .   .   .   .\n"
-        "  turn 4    .   .   . !15   .   .   .   .   .   .   .   .   .   .   .   .\n");
+        "  pass 1   0+  !4  !8 !12   .   .   .   .   .   .   .   .   .   .   .   .\n"
+        "  pass 2    . !5+  !9 !13   .   .   .   .   .   .   .   .   .   .   .   .\n"
+        "  pass 3    .   .!10+ !14   .   .   .   .   .   .   .   .   .   .   .   .\n"
+        "  pass 4    .   .   . !15   .   .   .   .   .   .   .   .   .   .   .   .\n");
 }
 
-TEST_CASE("titles tell a choice, and the bytes of an access that is split") {
+TEST_CASE("titles contain the range of passes, and the bytes of a split access") {
   const auto choice =
       picture_of("sm_13", Operation::load, 4, 0xffff, [](unsigned lane) { return lane < 8 ? 0 : 4 * lane; });
   CHECK(choice.lane_groups.at(0).title == "lanes 0-15: 1 to 2 passes");
@@ -77,15 +77,15 @@ TEST_CASE("titles tell a choice, and the bytes of an access that is split") {
   CHECK(split.lane_groups[2].title == "lanes 0-1, bytes 8-11 of each: 1 pass");
 }
 
-TEST_CASE("banks with nothing to do take one line, and no lanes none") {
+TEST_CASE("idle banks take one line, and an access without lanes has no picture") {
   const auto same = picture_of("sm_90", Operation::load, 4, 0xff, [](unsigned) { return 0; });
   const std::string text = to_text(same, 80, false);
-  CHECK(count(text, "  banks 16-31: nothing to do\n") == 1);
+  CHECK(count(text, "  banks 16-31: idle\n") == 1);
   CHECK(count(text, " 0+") == 1);
   CHECK(to_text(picture_of("sm_90", Operation::load, 4, 0, [](unsigned) { return 0; }), 80, false) == "");
 }
 
-TEST_CASE("the picture fits the terminal, down to eight banks") {
+TEST_CASE("the picture fits the terminal, down to eight banks per line") {
   for (const unsigned columns : {0U, 40U, 41U, 72U, 73U, 80U, 136U, 137U, 1000U}) {
     const std::string text = to_text(stride_two(), columns, false);
     INFO(columns << '\n' << text);
@@ -98,10 +98,10 @@ TEST_CASE("the picture fits the terminal, down to eight banks") {
   }
 }
 
-TEST_CASE("colour only when asked for") {
+TEST_CASE("the picture has colours only on request") {
   const std::string plain = to_text(stride_two(), 80, false), colour = to_text(stride_two(), 80, true);
   CHECK(count(plain, "\033") == 0);
-  CHECK(count(colour, "\033[1;31m") == 8);  // the cells of the four banks with two turns
+  CHECK(count(colour, "\033[1;31m") == 8);  // the cells of the four banks with two passes
   CHECK(count(colour, "\033[0m") == count(colour, "\033[1;31m") + count(colour, "\033[2m"));
   std::string stripped;
   for (std::size_t i = 0; i < colour.size(); ++i) {
@@ -114,7 +114,7 @@ TEST_CASE("colour only when asked for") {
   CHECK(stripped == plain);
 }
 
-TEST_CASE("the check of well-formed XML sees what is not") {
+TEST_CASE("the XML check rejects malformed XML") {
   CHECK(what_is_malformed("<a b=\"c\">d &lt; e<f/></a>\n") == "");
   for (const char* bad : {"", "<a>", "</a>", "<a></b>", "<a><b></a></b>", "<a>&</a>", "<a>&nbsp;</a>", "<a", "<a b=c/>",
                           "<a b=\"c/>", "<a/><b/>", "text", "<a/>text", "<a b=\"<\"/>"}) {
@@ -123,14 +123,14 @@ TEST_CASE("the check of well-formed XML sees what is not") {
   }
 }
 
-TEST_CASE("the picture as SVG") {
+TEST_CASE("the SVG picture is well-formed and has one cell per bank and pass") {
   for (const char* title : {"plain", "tid<3 && tid>1 ? \"a\" : 'b' & 1", "]]>", "&lt;"}) {
     const std::string svg = to_svg(stride_two(), title);
     INFO(svg.substr(0, 500));
     CHECK(what_is_malformed(svg) == "");
-    CHECK(count(svg, "#f2b8b0") == 8);          // lanes that wait for each other
-    CHECK(count(svg, "#bcd9f0") == 12);         // lanes that do not
-    CHECK(count(svg, "<rect ") == 1 + 2 * 32);  // the ground, two turns
+    CHECK(count(svg, "#f2b8b0") == 8);          // lanes of a bank with conflicts
+    CHECK(count(svg, "#bcd9f0") == 12);         // lanes without conflicts
+    CHECK(count(svg, "<rect ") == 1 + 2 * 32);  // the background, two passes
     CHECK(count(svg, ">lanes 0-19: 2 passes<") == 1);
   }
   CHECK(count(to_svg(stride_two(), "a<b>&c"), ">a&lt;b&gt;&amp;c</text>") == 1);

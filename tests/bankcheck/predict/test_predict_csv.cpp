@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Good files, in every spelling that spreadsheets and scripts give them.
+// Valid files, in every spelling that spreadsheets and scripts produce.
 #include <nlohmann/json.hpp>
 
 #include "accesses_csv.hpp"
@@ -21,7 +21,7 @@ const std::string two_costs = "first,1,1,0\nsecond,2,1,1\n";
 
 }  // namespace
 
-TEST_CASE("a cost for each row") {
+TEST_CASE("each row has a cost") {
   check_rows(two_rows, two_costs);
   check_rows(csv_header() + csv_row("s,store,16,ffffffff", 16) + csv_row("c,atomic.cas,4,f", 0) +
                  csv_row("l,load,16,ffffffff", 512) + csv_row("m,ldmatrix.x4,16,ffffffff", 128) +
@@ -30,17 +30,18 @@ TEST_CASE("a cost for each row") {
   check_rows(csv_header(), "");
 }
 
-TEST_CASE("columns may be in any order, and others are ignored") {
+TEST_CASE("columns may be in any order, and other columns are ignored") {
   std::string header = "comment,a0", row = "\"no, nothing\",0";
   for (int lane = 31; lane >= 1; --lane) {
     header += ",a" + std::to_string(lane);
     row += "," + std::to_string(128 * lane);
   }
   check_rows(header + ",mask,passes,op,id,width\n" + row + ",ffffffff,99,load,x,4\n", "x,32,1,31\n");
-  check_rows(replaced(replaced(two_rows, "\n", ",\n"), "a31,", "a31,a33"), two_costs);  // no a32: a33 is some other
+  check_rows(replaced(replaced(two_rows, "\n", ",\n"), "a31,", "a31,a33"),
+             two_costs);  // without a32, a33 is just another column
 }
 
-TEST_CASE("the ends of lines, blank lines and a byte order mark are as editors leave them") {
+TEST_CASE("line endings, blank lines and a byte order mark are accepted in any form") {
   check_rows(replaced(two_rows, "\n", "\r\n"), two_costs);
   check_rows(replaced(two_rows, "\n", "\n\n"), two_costs);
   check_rows(replaced(two_rows, "\n", "\r\n\r\n\r\n"), two_costs);
@@ -48,11 +49,11 @@ TEST_CASE("the ends of lines, blank lines and a byte order mark are as editors l
   check_rows(two_rows.substr(0, two_rows.size() - 1), two_costs);
   check_rows(replaced(two_rows, "\n", "\r\n").substr(0, two_rows.size() + 2), two_costs);
   check_rows("\xEF\xBB\xBF" + two_rows, two_costs);
-  // Elsewhere it is no mark, but part of a name.
+  // Elsewhere it is not a byte order mark but part of a name.
   check_bad("\n\xEF\xBB\xBF" + two_rows, 2, "no column 'id'");
 }
 
-TEST_CASE("64 lanes") {
+TEST_CASE("rows may have 64 lanes") {
   const std::string full(16, 'f');
   const Predicted predicted =
       predict(csv_header(64) + csv_row("w,load,4," + full, 4, 64) + csv_row("h,load,4,ffffffff00000000", 128, 64) +
@@ -64,17 +65,17 @@ TEST_CASE("64 lanes") {
   check_bad(csv_header(64) + csv_row("w,load,4,1ffffffff", 4, 64), 2, "lane 32");
 }
 
-TEST_CASE("inactive lanes hold anything") {
+TEST_CASE("the fields of inactive lanes are ignored") {
   const auto garbage = [](unsigned lane) {
     const std::string kinds[]{"", "x", "-1", "3", "99999999999999999999", "\"a,b\"", "\xFF", "1.5"};
     return lane < 4 ? std::to_string(8 * lane) : kinds[lane % 8];
   };
   check_rows(csv_header() + csv_row("g,load,8,f", garbage), "g,1,1,0\n");
-  // The negative control: one more active lane reads it.
+  // The negative control: with one more active lane, its field is read.
   check_bad(csv_header() + csv_row("g,load,8,1f", garbage), 2, "lane 4");
 }
 
-TEST_CASE("numbers in every spelling") {
+TEST_CASE("numbers are accepted in every spelling") {
   for (const char* mask : {"f", "F", "0xf", "0XF", "0000000f", "0x000000000000000000000f"}) {
     check_rows(csv_header() + csv_row(std::string("m,load,4,") + mask, 128), "m,4,1,3\n");
   }
@@ -87,13 +88,13 @@ TEST_CASE("numbers in every spelling") {
   check_rows(csv_header() + csv_row("top,load,4,3", top), "top,2,1,1\n");
 }
 
-TEST_CASE("an id is any text and comes back as it was") {
+TEST_CASE("an id is any text and is copied unchanged") {
   for (const char* id : {R"("a,b")", R"("say ""so""")", "\xC3\xA9\xE2\x82\xAC", "", " ", "=1+1", R"("""")"}) {
     check_rows(csv_header() + csv_row(id + std::string(",load,4,1"), 4), id + std::string(",1,1,0\n"));
   }
 }
 
-TEST_CASE("where the hardware chooses, the worst choice is told too") {
+TEST_CASE("the worst choice is printed where the hardware chooses") {
   const std::string rows = csv_row("s,load,4,ffff", 8) + csv_row("b,load,4,ffff", [](unsigned lane) {
                              return std::to_string(lane < 8 ? 0 : 4 * lane);
                            });
@@ -103,7 +104,7 @@ TEST_CASE("where the hardware chooses, the worst choice is told too") {
   CHECK(predict(csv_header() + rows, "sm_20").out == "id,passes,ideal,conflicts\ns,1,1,0\nb,1,1,0\n");
 }
 
-TEST_CASE("JSON holds the same") {
+TEST_CASE("JSON contains the same results as CSV") {
   const std::string csv = csv_header() + csv_row(R"("a ""b""",load,4,ffffffff)", 8) + csv_row("\xC3\xA9,load,4,1", 4) +
                           csv_row("\xFF\x01,load,4,1", 4);
   const Predicted predicted = predict(csv, "sm_90", Format::json);
@@ -114,7 +115,7 @@ TEST_CASE("JSON holds the same") {
   REQUIRE(json["results"].size() == 3);
   CHECK(json["results"][0] == nlohmann::json{{"id", "a \"b\""}, {"passes", 2}, {"ideal", 1}, {"conflicts", 1}});
   CHECK(json["results"][1]["id"] == "\xC3\xA9");
-  CHECK(json["results"][2]["id"] == "\xEF\xBF\xBD\x01");  // what is no UTF-8 is replaced
+  CHECK(json["results"][2]["id"] == "\xEF\xBF\xBD\x01");  // invalid UTF-8 is replaced
   CHECK_FALSE(json.contains("error"));
 
   const auto choice = nlohmann::json::parse(predict(csv, "sm_13", Format::json).out);
@@ -123,7 +124,7 @@ TEST_CASE("JSON holds the same") {
   CHECK(nlohmann::json::parse(predict(csv_header(), "sm_90", Format::json).out)["results"].empty());
 }
 
-TEST_CASE("JSON is whole where a row is bad") {
+TEST_CASE("JSON is complete if a row is bad") {
   const std::string good = csv_row("0,load,4,1", 4), bad = csv_row(R"(1,"lo""ad",4,1)", 4);
   const Predicted predicted = predict(csv_header() + good + bad + good, "sm_90", Format::json);
   REQUIRE(predicted.bad.has_value());

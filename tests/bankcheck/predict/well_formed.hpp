@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-/// Reads one XML element without comments, declarations and the like.
+/// Parses one XML element without comments, declarations and the like.
 class XmlReader {
  public:
-  /// Empty if the text is one; else what is wrong with it.
+  /// Empty if the text is one element; otherwise the first error.
   std::string read(std::string_view text) {
     while (!text.empty() && wrong_.empty()) {
       const char first = text.front();
@@ -23,7 +23,7 @@ class XmlReader {
   }
 
  private:
-  // Each returns how much it has read.
+  // Each function returns the number of characters that it read.
   std::size_t plain(char c) {
     if (open_.empty() && std::isspace(static_cast<unsigned char>(c)) == 0) wrong_ = "text outside of the element";
     return 1;

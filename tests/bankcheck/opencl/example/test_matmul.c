@@ -1,4 +1,4 @@
-/* The product of small integers, which is exact, on the first OpenCL device. Exit code 1: it is wrong. */
+/* Multiplies matrices of small integers, which is exact, on the first OpenCL device. Exit code 1: wrong result. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <stdio.h>

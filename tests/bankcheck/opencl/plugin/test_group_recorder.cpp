@@ -16,7 +16,7 @@ using namespace bankwise::opencl;
 
 namespace {
 
-/// What a launch did, on each architecture; lines by place.
+/// The report of a launch on each architecture; lines sorted by place.
 struct Launch {
   trace::KernelTrace trace;
   std::vector<trace::Report> tallies;
@@ -35,7 +35,7 @@ Launch on(GroupRecorder& recorder, const std::vector<std::string>& names) {
 
 const std::vector<LocalArray> two_arrays{{"a", 0}, {"b", array_stride}};
 
-/// One group in which each lane does this at once.
+/// One group in which each lane makes this access.
 Launch record(const std::vector<std::string>& names, unsigned lanes, const std::function<LaneAccess(unsigned)>& what) {
   GroupRecorder recorder({});
   recorder.begin(0, two_arrays);
@@ -52,7 +52,7 @@ constexpr auto load = banks::Operation::load;
 
 }  // namespace
 
-TEST_CASE("lanes make accesses of the warps of each architecture") {
+TEST_CASE("lanes are combined into accesses of each architecture's warps") {
   const Launch launch = record({"sm_90", "gfx942"}, 128, [](unsigned lane) {
     return LaneAccess{&place, load, 4, 0, 128 * (lane % 32)};
   });
@@ -78,7 +78,7 @@ TEST_CASE("lanes make accesses of the warps of each architecture") {
   CHECK(launch.trace.blocks == 1);
 }
 
-TEST_CASE("the last warp of a group may be partial, and lanes need not be many") {
+TEST_CASE("the last warp of a group may be partial, and a group may have few lanes") {
   const Launch launch = record({"sm_90", "gfx942"}, 70, [](unsigned lane) {
     return LaneAccess{&place, load, 4, 0, 4 * lane};
   });
@@ -92,13 +92,13 @@ TEST_CASE("the last warp of a group may be partial, and lanes need not be many")
   CHECK(launch.tallies[1].levels[0].issued_warps == 2);
 }
 
-TEST_CASE("what stands between two barriers is a level of its own") {
+TEST_CASE("the code between two barriers is a level") {
   GroupRecorder recorder({});
   recorder.begin(0, two_arrays);
   std::vector<LanePath> paths(64);
   for (unsigned lane = 0; lane < 64; ++lane) recorder.access(lane, paths[lane], {&place, load, 4, 0, 4 * lane});
   recorder.barrier();
-  recorder.barrier();  // a level in which nobody does anything
+  recorder.barrier();  // a level without accesses
   for (unsigned lane = 0; lane < 16; ++lane) recorder.access(lane, paths[lane], {&place, load, 4, 0, 128 * lane});
   recorder.barrier();
   recorder.end();
@@ -116,7 +116,7 @@ TEST_CASE("what stands between two barriers is a level of its own") {
   CHECK(tally.lines[0].worst->level == 2);
 }
 
-TEST_CASE("an access that its alignment does not allow is several") {
+TEST_CASE("an access that its alignment does not allow is split") {
   const auto widths = [](unsigned bytes, unsigned alignment) {
     const Instruction instruction{{"input.cl", 1, 1}, alignment, false};
     const Launch launch = record({"sm_90"}, 32, [&](unsigned lane) {
@@ -137,9 +137,9 @@ TEST_CASE("an access that its alignment does not allow is several") {
   CHECK(widths(6, 2) == std::pair(2U, std::uint64_t{3}));
 }
 
-TEST_CASE("the parts of a split access lie one behind the other") {
+TEST_CASE("the parts of a split access are adjacent") {
   const Instruction instruction{{"input.cl", 1, 1}, 1, false};
-  // The first bytes are in words 0 and 32, both of bank 0; the second ones in words 1 and 32.
+  // The first bytes are in words 0 and 32, both of bank 0; the second bytes are in words 1 and 32.
   const Launch launch = record({"sm_90"}, 2, [&](unsigned lane) {
     return LaneAccess{&instruction, load, 2, 0, lane == 0 ? 3U : 129U};
   });
@@ -147,12 +147,12 @@ TEST_CASE("the parts of a split access lie one behind the other") {
   CHECK(launch.tallies[0].lines[0].worst->addresses == std::vector<std::uint32_t>{3, 129});
 }
 
-TEST_CASE("lanes that go to several arrays at once are told, and the array is that of the first") {
+TEST_CASE("an access to several arrays is marked, and has the array of its first lane") {
   const Launch launch = record({"sm_90", "gfx942"}, 64, [](unsigned lane) {
     return LaneAccess{&place, load, 4, lane < 40 ? 1U : 0U, 4 * (lane % 32)};
   });
   const auto& lines = launch.tallies[0].lines;
-  REQUIRE(lines.size() == 1);  // lanes 32 to 39 are the second warp's first
+  REQUIRE(lines.size() == 1);  // lanes 32 to 39 are the first of the second warp
   CHECK(lines[0].array == "b");
   CHECK(lines[0].mixed == 1);
   CHECK(lines[0].costs == banks::Tally{2, 64, 2, 2, 0, 0});
@@ -171,7 +171,7 @@ TEST_CASE("one instruction has a line for each array, operation and width") {
     });
     CHECK(launch.tallies[0].lines.size() == lines);
   }
-  // Two instructions of one place are one line of a person's.
+  // Two instructions at one place share a line.
   const Launch launch = record({"sm_90"}, 64, [&](unsigned lane) {
     return LaneAccess{lane < 32 ? &place : &narrow, load, 4, 0, 4 * lane};
   });
@@ -179,7 +179,7 @@ TEST_CASE("one instruction has a line for each array, operation and width") {
   CHECK(launch.tallies[0].lines[0].costs == banks::Tally{2, 64, 2, 2, 0, 0});
 }
 
-TEST_CASE("what lanes do again on the same path is one access for each time") {
+TEST_CASE("repetitions on the same path are separate accesses") {
   GroupRecorder recorder({});
   recorder.begin(0, two_arrays);
   for (unsigned lane = 0; lane < 32; ++lane) {
@@ -188,11 +188,11 @@ TEST_CASE("what lanes do again on the same path is one access for each time") {
   }
   recorder.end();
   const Launch launch = on(recorder, {"sm_90"});
-  // Each time, all have the same address: 32 lanes, then 21, then 10.
+  // Each time, all lanes have the same address: 32 lanes, then 21, then 10.
   CHECK(launch.tallies[0].lines.at(0).costs == banks::Tally{3, 32 + 21 + 10, 3, 3, 0, 0});
 }
 
-TEST_CASE("accesses without a cost are counted, and each reason is given once") {
+TEST_CASE("accesses without a known cost are counted, and each reason is given once") {
   const Instruction instruction{{"input.cl", 1, 1}, 16, false};
   const Launch launch = record({"sm_20", "sm_90"}, 96, [&](unsigned lane) {
     return LaneAccess{&instruction, banks::Operation::atomic, 4, 0, 4 * lane};
@@ -204,7 +204,7 @@ TEST_CASE("accesses without a cost are counted, and each reason is given once") 
   CHECK(launch.tallies[1].unknown.empty());
 }
 
-TEST_CASE("a group knows nothing of the one before it") {
+TEST_CASE("a group does not depend on the previous one") {
   GroupRecorder recorder({});
   for (unsigned group : {7U, 3U, 5U}) {
     recorder.begin(group, two_arrays);
@@ -226,7 +226,7 @@ TEST_CASE("a group knows nothing of the one before it") {
   CHECK(tally.levels[1].costs.accesses == 1);
 }
 
-TEST_CASE("a group that accesses nothing is a group") {
+TEST_CASE("a group without accesses is counted") {
   GroupRecorder recorder({});
   recorder.begin(0, {});
   recorder.end();
@@ -239,7 +239,7 @@ TEST_CASE("a group that accesses nothing is a group") {
 
 namespace {
 
-/// What a lane does somewhere, with the place in words that lanes must share to do it together.
+/// An access of a lane, and its place in words; lanes with equal places make the access together.
 struct Step {
   unsigned level = 0, lane = 0;
   std::string where;
@@ -334,7 +334,7 @@ class SlowRecorder {
   std::vector<trace::LevelReport> levels_;
 };
 
-/// Instructions of which two share a place, as those of one expression may.
+/// Instructions, two of which share a place, as those of one expression may.
 const Instruction random_code[]{{{"input.cl", 3, 5}, 16, false},
                                 {{"input.cl", 3, 5}, 4, false},
                                 {{"input.cl", 2, 9}, 8, false},
@@ -350,8 +350,8 @@ LaneAccess random_access(std::mt19937& random) {
 
 }  // namespace
 
-TEST_CASE("the sums of random lanes are those of the definition") {
-  const char code[2]{};  // whose addresses are a loop and a call
+TEST_CASE("the sums of random lanes match the definition") {
+  const char code[2]{};  // their addresses stand for a loop and a call
   const std::vector<std::string> architectures{"sm_90", "gfx942", "sm_20", "intel_xe"};
   std::mt19937 random(1);
   for (int round = 0; round < 60; ++round) {
@@ -364,7 +364,7 @@ TEST_CASE("the sums of random lanes are those of the definition") {
       std::vector<Step> steps;
       const unsigned lanes = 1 + random() % 140, levels = 1 + random() % 3;
       std::vector<LanePath> paths(lanes);
-      // A few accesses that lanes choose from, or else hardly any two would do the same.
+      // Lanes choose from a few accesses; otherwise hardly any two would make the same one.
       std::vector<LaneAccess> choice;
       for (int i = 0; i < 4; ++i) choice.push_back(random_access(random));
       for (unsigned level = 0; level < levels; ++level) {

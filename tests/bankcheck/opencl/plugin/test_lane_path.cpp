@@ -7,7 +7,7 @@ using bankwise::opencl::Paths;
 
 namespace {
 
-// Headers and calls are known by their addresses alone.
+// Headers and calls are identified by their addresses alone.
 const char places[8]{};
 const void* const outer = &places[0];
 const void* const inner = &places[1];
@@ -17,12 +17,12 @@ const void* const there = &places[4];
 
 }  // namespace
 
-TEST_CASE("a lane that has gone nowhere is at the root") {
+TEST_CASE("a lane starts at the root path") {
   Paths paths;
   CHECK(LanePath().number(paths) == Paths::root);
 }
 
-TEST_CASE("lanes of both arms of a branch meet behind it, and a lane is where it was") {
+TEST_CASE("lanes of both arms of a branch reconverge after it, on the path before it") {
   Paths paths;
   LanePath one, two;
   one.enter_block({}, false);  // one arm
@@ -33,7 +33,7 @@ TEST_CASE("lanes of both arms of a branch meet behind it, and a lane is where it
   CHECK(two.number(paths) == Paths::root);
 }
 
-TEST_CASE("arms within a turn of a loop have the number of the turn") {
+TEST_CASE("arms of a branch inside a loop have the path of the iteration") {
   Paths paths;
   LanePath one, two;
   for (int turn = 0; turn < 3; ++turn) {
@@ -48,7 +48,7 @@ TEST_CASE("arms within a turn of a loop have the number of the turn") {
   }
 }
 
-TEST_CASE("each turn of a loop has a number of its own, the same for all lanes") {
+TEST_CASE("each iteration of a loop has its own number, the same for all lanes") {
   Paths paths;
   std::vector<std::uint32_t> numbers;
   LanePath first;
@@ -66,7 +66,7 @@ TEST_CASE("each turn of a loop has a number of its own, the same for all lanes")
   }
 }
 
-TEST_CASE("turns count also where nobody asks for their number") {
+TEST_CASE("iterations count even if their number is never requested") {
   Paths paths;
   LanePath asked, silent;
   for (int turn = 0; turn < 4; ++turn) {
@@ -79,7 +79,7 @@ TEST_CASE("turns count also where nobody asks for their number") {
   CHECK(silent.number(paths) != asked.number(paths));
 }
 
-TEST_CASE("lanes that leave a loop after different turns meet behind it") {
+TEST_CASE("lanes that leave a loop after different iterations reconverge after it") {
   Paths paths;
   LanePath one, two;
   one.enter_block({outer}, true);
@@ -91,7 +91,7 @@ TEST_CASE("lanes that leave a loop after different turns meet behind it") {
   CHECK(two.number(paths) == Paths::root);
 }
 
-TEST_CASE("an inner loop counts its turns anew in each turn of the outer one") {
+TEST_CASE("an inner loop restarts its count in each iteration of the outer loop") {
   Paths paths;
   LanePath one, two;
   one.enter_block({outer}, true);
@@ -108,16 +108,16 @@ TEST_CASE("an inner loop counts its turns anew in each turn of the outer one") {
   one.enter_block({outer, inner}, true);
   two.enter_block({outer, inner}, true);
   CHECK(one.number(paths) == two.number(paths));
-  CHECK(one.number(paths) != first);  // the same turn of the inner loop, another one of the outer
+  CHECK(one.number(paths) != first);  // the same iteration of the inner loop, another one of the outer
 }
 
-TEST_CASE("turns of different loops differ") {
+TEST_CASE("iterations of different loops differ") {
   Paths paths;
   LanePath one, two;
   one.enter_block({outer}, true);
   two.enter_block({other}, true);
   CHECK(one.number(paths) != two.number(paths));
-  // From a loop straight into the next one, with the same number of turns.
+  // From one loop directly into the next, with the same number of iterations.
   one.enter_block({other}, true);
   CHECK(one.number(paths) == two.number(paths));
 }
@@ -131,7 +131,7 @@ TEST_CASE("a jump out of two loops leaves both") {
   CHECK(path.number(paths) == Paths::root);
 }
 
-TEST_CASE("a function has other numbers for each place that calls it, and its caller has its own again") {
+TEST_CASE("a function has different numbers per call site, and its caller gets its own back") {
   Paths paths;
   LanePath one, two;
   one.enter_call(here);
@@ -149,7 +149,7 @@ TEST_CASE("a function has other numbers for each place that calls it, and its ca
   CHECK(one.number(paths) != number);
 }
 
-TEST_CASE("the loops of a function are apart from those around its call") {
+TEST_CASE("the loops of a function are separate from those around its call") {
   Paths paths;
   LanePath path, straight;
   path.enter_block({outer}, true);
@@ -169,12 +169,12 @@ TEST_CASE("the loops of a function are apart from those around its call") {
   CHECK(path.number(paths) == in_loop);
   path.enter_block({outer}, true);
   path.enter_call(here);
-  CHECK(path.number(paths) != in_call);  // the next turn's call
+  CHECK(path.number(paths) != in_call);  // the call of the next iteration
   straight.enter_call(here);
   CHECK(straight.number(paths) != in_call);
 }
 
-TEST_CASE("a function that calls itself is deeper each time") {
+TEST_CASE("a recursive call is one level deeper each time") {
   Paths paths;
   LanePath path;
   path.enter_call(here);
@@ -185,7 +185,7 @@ TEST_CASE("a function that calls itself is deeper each time") {
   CHECK(path.number(paths) == once);
 }
 
-TEST_CASE("numbers are given anew when they have been forgotten, and lanes still agree") {
+TEST_CASE("lanes still agree after their numbers were cleared") {
   Paths paths;
   LanePath old, silent;
   for (LanePath* path : {&old, &silent}) {
@@ -194,7 +194,7 @@ TEST_CASE("numbers are given anew when they have been forgotten, and lanes still
     path->enter_call(here);
     path->enter_block({inner}, true);
   }
-  for (int i = 0; i < 5; ++i) {  // numbers that nobody else has
+  for (int i = 0; i < 5; ++i) {  // numbers that no other lane has
     LanePath elsewhere;
     for (int turn = 0; turn <= i; ++turn) elsewhere.enter_block({other}, true);
     (void)elsewhere.number(paths);
@@ -215,7 +215,7 @@ TEST_CASE("numbers are given anew when they have been forgotten, and lanes still
   CHECK(old.number(paths) == silent.number(paths));
 }
 
-TEST_CASE("the path of a function from which a lane returned is not taken for the next one's") {
+TEST_CASE("the path of a returned call is not reused for the next call") {
   Paths paths;
   LanePath path, fresh;
   path.enter_call(here);

@@ -14,7 +14,7 @@ namespace {
 using Graph = std::vector<std::vector<unsigned>>;
 using Loops = std::vector<std::vector<unsigned>>;
 
-/// Blocks on a path from `from` along the edges that never enters `without`.
+/// The blocks on paths from `from` that never enter `without`.
 std::set<unsigned> reachable(const Graph& edges, unsigned from, unsigned without) {
   std::set<unsigned> seen;
   std::vector<unsigned> left;
@@ -30,8 +30,9 @@ std::set<unsigned> reachable(const Graph& edges, unsigned from, unsigned without
   return seen;
 }
 
-/// By the definitions alone: a block dominates those that nothing reaches once it is gone, a loop is its header and all
-/// that reach a way back to it without passing it, and headers are sorted by how many blocks dominate them.
+/// By the definitions alone: a block dominates the blocks that become unreachable without it; a loop is its header and
+/// all blocks that reach a back edge to it without passing it; headers are sorted by the number of blocks that dominate
+/// them.
 Loops slow_loops(const Graph& successors) {
   const unsigned blocks = unsigned(successors.size()), nobody = blocks;
   const auto alive = reachable(successors, 0, nobody);
@@ -80,7 +81,7 @@ Graph random_graph(std::mt19937& random) {
 
 }  // namespace
 
-TEST_CASE("what goes forward alone has no loops") {
+TEST_CASE("code without back edges has no loops") {
   CHECK(natural_loops({}).empty());
   CHECK(natural_loops({{}}) == Loops{{}});
   CHECK(natural_loops({{1, 2}, {3}, {3}, {}}) == Loops{{}, {}, {}, {}});
@@ -99,24 +100,24 @@ TEST_CASE("both arms of a branch in a loop belong to it") {
   CHECK(natural_loops({{1}, {2, 3}, {4}, {4}, {1, 5}, {}}) == Loops{{}, {1}, {1}, {1}, {1}, {}});
 }
 
-TEST_CASE("of nested loops the outermost comes first") {
+TEST_CASE("the outermost of nested loops comes first") {
   //                   0    1       2       3       4    5    6
   CHECK(natural_loops({{1}, {2, 6}, {3, 5}, {4, 3}, {2}, {1}, {}}) ==
         Loops{{}, {1}, {1, 2}, {1, 2, 3}, {1, 2}, {1}, {}});
-  // The number of a block says nothing: here the inner header is block 1 and the outer one block 3.
+  // The number of a block does not matter: here the inner header is block 1 and the outer one is block 3.
   CHECK(natural_loops({{3}, {1, 2}, {3}, {1, 4}, {}}) == Loops{{}, {3, 1}, {3}, {3}, {}});
 }
 
-TEST_CASE("loops one after the other do not hold each other") {
+TEST_CASE("consecutive loops do not contain each other") {
   CHECK(natural_loops({{1}, {1, 2}, {3}, {3, 4}, {}}) == Loops{{}, {1}, {}, {3}, {}});
 }
 
-TEST_CASE("two ways back to one header are one loop") {
+TEST_CASE("two back edges to one header are one loop") {
   CHECK(natural_loops({{1}, {2, 3}, {1, 4}, {1}, {}}) == Loops{{}, {1}, {1}, {1}, {}});
 }
 
-TEST_CASE("what a loop leaves to is outside, however many exits it has") {
-  // 2 breaks to 5, 3 returns by 6, and 1 ends the loop as usual.
+TEST_CASE("the targets of a loop's exits are outside, however many exits it has") {
+  // 2 breaks to 5, 3 returns through 6, and 1 ends the loop as usual.
   CHECK(natural_loops({{1}, {2, 4}, {3, 5}, {1, 6}, {7}, {7}, {}, {}}) == Loops{{}, {1}, {1}, {1}, {}, {}, {}, {}});
 }
 
@@ -124,18 +125,18 @@ TEST_CASE("a break out of two loops leaves both") {
   CHECK(natural_loops({{1}, {2, 5}, {3, 4}, {2, 5}, {1}, {}}) == Loops{{}, {1}, {1, 2}, {1, 2}, {1}, {}});
 }
 
-TEST_CASE("a cycle with two entrances is no natural loop") {
+TEST_CASE("a cycle with two entries is not a natural loop") {
   CHECK(natural_loops({{1, 2}, {2, 3}, {1}, {}}) == Loops{{}, {}, {}, {}});
-  // Inside a natural loop it belongs to that one.
+  // Inside a natural loop, the cycle belongs to that loop.
   CHECK(natural_loops({{1}, {2, 3}, {3}, {2, 4}, {1, 5}, {}}) == Loops{{}, {1}, {1}, {1}, {1}, {}});
 }
 
-TEST_CASE("unreachable blocks are in no loop and make none") {
-  // 3 and 4 are a cycle that nothing reaches, and 4 leads into the loop and to the entry.
+TEST_CASE("unreachable blocks are in no loop and form none") {
+  // 3 and 4 are an unreachable cycle, and 4 leads into the loop and to the entry.
   CHECK(natural_loops({{1}, {1, 2}, {}, {4}, {3, 1, 0}}) == Loops{{}, {1}, {}, {}, {}});
 }
 
-TEST_CASE("the loops of random graphs are those of the definition") {
+TEST_CASE("the loops of random graphs match the definition") {
   std::mt19937 random(1);
   std::size_t in_loops = 0, nested = 0, cycles_without_loop = 0;
   for (int i = 0; i < 5000; ++i) {
@@ -153,20 +154,20 @@ TEST_CASE("the loops of random graphs are those of the definition") {
       cycles_without_loop += on_cycle && loops[block].empty() ? 1 : 0;
     }
   }
-  // That the graphs are of all kinds.
+  // The graphs are of all kinds.
   CHECK(in_loops > 1000);
   CHECK(nested > 1000);
   CHECK(cycles_without_loop > 1000);
 }
 
-TEST_CASE("what leaves a loop and stands among its blocks belongs to it") {
+TEST_CASE("a block that exits a loop and stands among its blocks belongs to it") {
   // for (...) { if (a) { x; break; } } y: 0 -> 1 header -> 2 body -> 3 x, 4 next -> 1; 3 -> 5 and 1 -> 5.
   const Graph with_break{{1}, {2, 5}, {3, 4}, {5}, {1}, {}};
   CHECK(natural_loops(with_break)[3].empty());
   CHECK(loops_in_layout(with_break) == Loops{{}, {1}, {1}, {1}, {1}, {}});
-  // In two loops, and out of both: 3 leaves the inner one, which is 2 and 4, and the outer one, which has 1 and 5 besides.
+  // Two loops, and an exit from both: 3 exits the inner loop, 2 and 4, and the outer one, which also contains 1 and 5.
   const Graph with_return{{1}, {2, 6}, {3, 4}, {6}, {2, 5}, {1}, {}};
   CHECK(loops_in_layout(with_return) == Loops{{}, {1}, {1, 2}, {1, 2}, {1, 2}, {1}, {}});
-  // A block that others lead to as well, or that stands behind, does not.
+  // A block with other predecessors, or after the loop, does not belong to it.
   CHECK(loops_in_layout({{1, 3}, {2, 5}, {3, 4}, {5}, {1}, {}}) == Loops{{}, {1}, {1}, {}, {1}, {}});
 }

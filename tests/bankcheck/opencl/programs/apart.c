@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// What is easily taken for one thing and is several, by the argument:
-//   threads  two contexts, each in a thread of its own, at the same time
+// Contexts, builds and processes that look alike and must be kept apart, chosen by the argument:
+//   threads  two contexts, each in its own thread, at the same time
 //   builds   one source, built with two options
-//   fork     one program, whose kernel a child process runs too
-//   late     a context that is released when the program has ended all but for that
-//   leaves   stores in front of a break and of a return, in the midst of a loop
+//   fork     one program, whose kernel is also run by a child process
+//   late     a context that is released after the program has otherwise ended
+//   leaves   stores before a break and before a return inside a loop
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>

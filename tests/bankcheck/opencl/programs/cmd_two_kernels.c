@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Runs a kernel with bank conflicts and one without, prints its arguments, and copies stdin to stdout if the first of
-// them is --copy-stdin. The kernel `column` has 64 lanes and one store with stride 32, all in one bank of 32.
+// Runs a kernel with bank conflicts and one without, prints its arguments, and copies stdin to stdout if the first
+// argument is --copy-stdin. The kernel `column` has 64 lanes and one store with stride 32, all in one bank of 32.
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <stdio.h>

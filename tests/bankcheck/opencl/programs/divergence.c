@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Work-items of a warp that go different ways. Every kernel is one group of 64 work-items, and reads a table of 256
-// words that hold their own numbers; the program computes what each sum must be by the same C code.
+// Divergent work-items of a warp. Every kernel runs one group of 64 work-items, and reads a table of 256 words that
+// contain their own indices; the program computes the expected sums with the same C code.
 #include "opencl_setup.h"
 
 enum { count = 64 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Loads OpenCL while it runs, as programs do that also work without it. It is linked with libdl alone.
+// Loads OpenCL at run time, as programs do that also work without it. Linked with libdl alone.
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <dlfcn.h>

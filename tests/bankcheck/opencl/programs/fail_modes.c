@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Goes wrong in the way that its argument names.
+// Fails in the way that its argument selects.
 #define _GNU_SOURCE
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -20,7 +20,7 @@ static const char* const good =
     "  out[i] = tile[63 - i];\n"
     "}\n";
 
-/// Those that Oclgrind complains about, or cannot run.
+/// Kernels that Oclgrind reports errors of, or cannot run.
 static const struct {
   const char *mode, *source;
 } bad[] = {
@@ -74,8 +74,7 @@ static cl_context context_of(cl_device_id* device) {
   return context;
 }
 
-/// Runs the only kernel of a source with 64 work-items, and releases nothing. The checks of what came out are the
-/// caller's.
+/// Runs the only kernel of a source with 64 work-items, and releases nothing. The caller checks the results.
 static int run(const char* source, int* out) {
   cl_device_id device;
   cl_context context = context_of(&device);
@@ -154,7 +153,7 @@ static int mode_of(const char* mode) {
   if (strcmp(mode, "background") == 0) {
     run_good();
     const pid_t child = fork();
-    if (child == 0) return (int)sleep(60);  // with stdout and stderr open
+    if (child == 0) return (int)sleep(60);  // keeps stdout and stderr open
     printf("background %d\n", (int)child);
     return 0;
   }

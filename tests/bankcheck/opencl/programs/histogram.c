@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Counts 256 numbers below 64 in local memory, with each kind of atomic: numbers all over the place, then all the same.
+// Counts 256 numbers below 64 in local memory, with each kind of atomic: scattered numbers first, then equal ones.
 #include "opencl_setup.h"
 
 enum { count = 256, bins = 64 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What simulators of OpenCL find hard: the argument is sub_groups, halves, large, or unsynchronized.
+// Kernels that are hard to simulate. The argument is sub_groups, halves, large, or unsynchronized.
 #include "opencl_setup.h"
 
 enum { count = 64 };
@@ -30,7 +30,7 @@ static const char* sources[][2] = {
      "  barrier(CLK_LOCAL_MEM_FENCE);\n"
      "  out[t] = a[12224 + t];\n"
      "}\n"},
-    {"unsynchronized",  // a warp of 32 needs no barrier on the GPUs that it was written for
+    {"unsynchronized",  // on GPUs with warps of 32, the code needs no barrier
      "kernel void unsynchronized(global uint* out) {\n"
      "  local volatile uint a[64];\n"
      "  uint t = get_local_id(0);\n"

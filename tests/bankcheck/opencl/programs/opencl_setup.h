@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What every OpenCL program begins with. A failed call ends the program with 1.
+// The OpenCL setup of every test program. A failed call ends the program with exit code 1.
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 120
@@ -73,7 +73,7 @@ static void fetch(Setup s, cl_mem memory, size_t bytes, void* data) {
   check(clEnqueueReadBuffer(s.queue, memory, CL_TRUE, 0, bytes, data, 0, NULL, NULL), "clEnqueueReadBuffer");
 }
 
-/// A kernel of one buffer to read, or none, and one to write, both of `count` words, in groups of `group`.
+/// A kernel with one buffer to read, or none, and one to write, both of `count` words, in groups of `group`.
 static inline void run(Setup s, const char* name, const void* in, void* out, size_t count, size_t group) {
   cl_kernel k = kernel(s, name);
   cl_mem to = buffer(s, 4 * count, out);
@@ -93,7 +93,7 @@ static inline void tear_down(Setup s) {
   clReleaseContext(s.context);
 }
 
-/// Ends the program with 1 if a kernel's result is not what it must be.
+/// Ends the program with exit code 1 if a kernel's result is wrong.
 static inline void expect(int right, const char* name, size_t where) {
   if (right) return;
   fprintf(stderr, "%s is wrong at %zu\n", name, where);

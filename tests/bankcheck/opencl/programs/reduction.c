@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// 16 sums of 256 numbers, with neighbours added first and with halves added first.
+// Sums 16 x 256 numbers, with interleaved and with sequential addressing.
 #include "opencl_setup.h"
 
 enum { groups = 16, group = 256 };

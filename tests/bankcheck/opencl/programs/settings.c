@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Asks its compiler for -O3. Its kernels go wrong where bits beyond those of `t & 3` matter, and where the parts of a
-// float4 are loaded one by one.
+// Passes -O3 to the compiler. Oclgrind executes its kernels incorrectly if bits beyond `t & 3` matter, and if the parts
+// of a float4 are loaded one by one.
 #include "opencl_setup.h"
 
 enum { count = 64 };

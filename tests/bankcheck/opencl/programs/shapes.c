@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Groups in three dimensions, local memory of several arrays, and arrays whose size the host chooses.
+// Work-groups in three dimensions, local memory of several arrays, and arrays whose size the host chooses.
 #include "opencl_setup.h"
 
 static const char* source =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A matrix of 64 x 64 is transposed in tiles of 32 x 32: naively, with a padded row, and with XOR.
+// Transposes a matrix of 64 x 64 in tiles of 32 x 32: naively, with a padded row, and with an XOR swizzle.
 #include "opencl_setup.h"
 
 enum { size = 64 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Two contexts at once, with kernels of the same name that are not the same. With the argument "kept" nothing is ever
-// released.
+// Two simultaneous contexts, with different kernels of the same name. With the argument "kept", nothing is released.
 #include "opencl_setup.h"
 
 enum { count = 32 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Local arrays of all kinds of elements. Every kernel is one group of 64 work-items, and writes one number for each.
+// Local arrays of all kinds of elements. Every kernel runs one group of 64 work-items, and each writes one number.
 #include "opencl_setup.h"
 
 enum { count = 64 };

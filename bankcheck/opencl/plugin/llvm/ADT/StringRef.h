@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Stands in for LLVM's header of this name, the only one that oclgrind/Kernel.h includes: the plugin is built without
-// LLVM's headers, whose version would have to be that of the Oclgrind at hand. Same members, so the same ABI.
+// Replaces LLVM's header of this name, the only one that oclgrind/Kernel.h includes. The plugin is built without LLVM's
+// headers, because their version would have to match the installed Oclgrind. The members, and so the ABI, are the same.
 #pragma once
 
 #include <cstddef>
