@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Accesses as the texts about bank conflicts write them: a formula in the lane.
+// Accesses in the notation of the texts about bank conflicts: a formula of the lane.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ constexpr std::uint64_t first_lanes(unsigned count) {
   return count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
 }
 
-/// What the lanes of `mask` pay on the architecture called `name`. Error: std::runtime_error where that has no cost.
+/// The cost of the lanes of `mask` on the architecture called `name`. Error: std::runtime_error if it has no cost
+/// there.
 inline Cost cost_of(std::string_view name, Operation operation, unsigned width, std::uint64_t mask,
                     const ByteOf& byte_of) {
   const Architecture* architecture = find_architecture(name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The case studies and what tests ask of them.
+// The case studies, and properties that tests need.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The only file that knows Catch2's version: 3 where it is packaged, else 2.13.
+// The only file that depends on Catch2's version: 3 if it is packaged, otherwise 2.13.
 #pragma once
 
 #if __has_include(<catch2/catch_all.hpp>)
@@ -8,7 +8,7 @@
 #else
 #include <catch2/catch.hpp>
 namespace Catch::Matchers {
-/// The name of version 3, where Contains() is about ranges.
+/// The name in version 3, where Contains() matches ranges.
 inline auto ContainsSubstring(const std::string& part) {  // NOLINT(readability-identifier-naming)
   return Contains(part);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The shared-memory accesses of every kernel as its PTX shows them. A compiler that merges or splits them changes the
-// banks, so their width and number are pinned.
+// The shared-memory accesses of every kernel in its PTX. A compiler that merges or splits them would change the bank
+// conflicts, so their widths and numbers are pinned.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 /// "ld.shared.v4.u32" and how often it occurs.
 using AccessCounts = std::map<std::string, int>;
 
-/// By folder and stem: what nvcc 13.0 makes for compute_90, loops unrolled.
+/// Keyed by folder and stem: the output of nvcc 13.0 for compute_90, loops unrolled.
 inline const std::map<std::string, AccessCounts> pinned_accesses{
     {"reduction/modulo", {{"ld.shared.v4.u32", 17}, {"st.shared.v4.u32", 9}}},
     {"reduction/interleaved", {{"ld.shared.v4.u32", 17}, {"st.shared.v4.u32", 9}}},
@@ -32,8 +32,8 @@ inline const std::map<std::string, AccessCounts> pinned_accesses{
     {"prefix_sum/add_offsets_wide", {}},
     {"prefix_sum/warp_scan", {{"ld.shared.u32", 1}, {"st.shared.u32", 1}}},
     {"prefix_sum/look_back", {{"ld.shared.u64", 1}, {"ld.shared.u32", 2}, {"st.shared.u64", 1}, {"st.shared.u32", 2}}},
-    // The tile's sum twice, for the first and in the loop, and the scan, 4 rows each. Small words besides: the stages'
-    // tiles, their numbers, sums of warps.
+    // The tile's sum twice, before and in the loop, and the scan, 4 rows each. The other accesses are words: the tiles
+    // of the stages, their numbers, sums of warps.
     {"prefix_sum/ring", {{"ld.shared.v4.u32", 3 * 4}, {"ld.shared.u32", 9}, {"st.shared.u32", 11}}},
     {"prefix_sum/chunked", {}},
     {"prefix_sum/chunk_sums", {}},
@@ -43,7 +43,8 @@ inline const std::map<std::string, AccessCounts> pinned_accesses{
     {"transpose/tile32", {{"ld.shared.u32", 4}, {"st.shared.u32", 4}}},
     {"transpose/tile32_padded", {{"ld.shared.u32", 4}, {"st.shared.u32", 4}}},
     {"transpose/swizzled", {{"ld.shared.u32", 4}, {"st.shared.u32", 4}}},
-    // Two patches. Each is stored as four words or a chunk, and loaded as a chunk or four words, as its rows may be.
+    // Two patches. Each is stored as four words or one chunk, and loaded as one chunk or four words, depending on the
+    // rows.
     {"transpose/vectorized",
      {{"ld.shared.u32", 8}, {"ld.shared.v4.u32", 2}, {"st.shared.u32", 8}, {"st.shared.v4.u32", 2}}},
     {"transpose/streamed",
@@ -54,10 +55,10 @@ inline const std::map<std::string, AccessCounts> pinned_accesses{
      {{"ld.shared.u32", 8}, {"ld.shared.v4.u32", 2}, {"st.shared.u32", 8}, {"st.shared.v4.u32", 2}}},
     {"transpose/persisting",
      {{"ld.shared.u32", 8}, {"ld.shared.v4.u32", 2}, {"st.shared.u32", 8}, {"st.shared.v4.u32", 2}}},
-    // A square of four chunks; words alone where lanes copy, in a loop.
+    // A square of four chunks. The single words belong to the loop in which lanes copy.
     {"transpose/tma", {{"ld.shared.u32", 1}, {"ld.shared.v4.u32", 4}, {"st.shared.u32", 1}, {"st.shared.v4.u32", 4}}},
     {"transpose/blocked", {}},
-    // A turn, the loop that fills the tile, and the one that looks at it again, but of loads.
+    // One iteration, the loop that fills the tile, and the loop that reads it again, but only for loads.
     {"access_patterns/load_1", {{"ld.shared.u8", 16}, {"st.shared.u32", 1}}},
     {"access_patterns/load_2", {{"ld.shared.u16", 16}, {"st.shared.u32", 1}}},
     {"access_patterns/load_4", {{"ld.shared.u32", 16}, {"st.shared.u32", 1}}},
@@ -72,12 +73,12 @@ inline const std::map<std::string, AccessCounts> pinned_accesses{
     {"access_patterns/atomic_inc", {{"atom.shared.add.u32", 16}, {"ld.shared.u32", 1}, {"st.shared.u32", 1}}},
     {"access_patterns/atomic_cas", {{"atom.shared.cas.u32", 16}, {"ld.shared.u32", 1}, {"st.shared.u32", 1}}},
     {"access_patterns/ldmatrix_x4", {{"ldmatrix.sync.aligned.m8n8.x4.shared.u16", 16}, {"st.shared.u32", 1}}},
-    {"access_patterns/stmatrix_x4",  // looked at without a loop
+    {"access_patterns/stmatrix_x4",  // its check has no loop
      {{"stmatrix.sync.aligned.m8n8.x4.shared.u16", 2}, {"ld.shared.v4.u32", 4}, {"st.shared.u32", 1}}},
 };
 
-/// Counts the accesses in a text of PTX, all of them written as .u32: compilers name the same width .b32 or .s32 too, and
-/// an atomic without a result .red as well as .atom.
+/// Counts the accesses in a text of PTX, all of them written as .u32: compilers also name the same width .b32 or .s32,
+/// and an atomic without a result .red as well as .atom.
 inline AccessCounts shared_accesses(const std::string& ptx) {
   const std::regex access(R"(\b(ld|st|atom|red)(matrix[\w.]*)?\.shared(\.v[24]|\.[a-z]{3,})?\.[bus](\d+))");
   AccessCounts counts;

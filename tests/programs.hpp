@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Runs the samples as a person does.
+// Runs the case-study programs as a user does.
 #pragma once
 
 #include <sys/wait.h>
@@ -31,20 +31,20 @@ inline std::size_t files_in(const std::filesystem::path& directory) {
   return std::size_t(std::distance(std::filesystem::directory_iterator(directory), {}));
 }
 
-/// Runs a sample in the shell, with variables set in front. Quick flags are added for those that measure; redirections
-/// in `arguments` hold.
+/// Runs a program in the shell, with variables set in front. Programs that measure get flags for a short run;
+/// redirections in `arguments` work.
 inline Outcome run(const std::string& sample, const std::string& arguments, const std::string& environment = "") {
   const ScratchDirectory scratch;
   const auto out = scratch.path() / "out", err = scratch.path() / "err";
   const bool own_times = arguments.find("-time") != std::string::npos;
-  const std::string quick = own_times ? "" : " --min-time 0 --timeout 0.02";
-  const std::string command = environment + "'" SAMPLES_DIRECTORY "/" + sample + "'" + quick + " >" + out.string() +
+  const std::string short_run = own_times ? "" : " --min-time 0 --timeout 0.02";
+  const std::string command = environment + "'" SAMPLES_DIRECTORY "/" + sample + "'" + short_run + " >" + out.string() +
                               " 2>" + err.string() + " " + arguments;
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(out), text_of(err)};
 }
 
-/// Bad input: this exit code, nothing on stdout, and one line on stderr that holds `words`.
+/// Bad input gives this exit code, nothing on stdout, and one line on stderr that contains `words`.
 inline void check_refused(const std::string& sample, const std::string& arguments, int code, const std::string& words) {
   INFO(sample << " " << arguments);
   const Outcome outcome = run(sample, arguments);
@@ -55,7 +55,7 @@ inline void check_refused(const std::string& sample, const std::string& argument
   CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
 }
 
-/// How often a part stands in a text.
+/// How often a part occurs in a text.
 inline std::size_t count(const std::string& text, const std::string& part) {
   std::size_t found = 0;
   for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-/// An empty directory that goes with the object.
+/// An empty directory, removed with the object.
 class ScratchDirectory {
  public:
   ScratchDirectory() {

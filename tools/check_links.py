@@ -1,24 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks the links of the documents. Exits with 1 if a linked file does not exist, or if no document links to a
-kernel."""
-import re
+"""Exits with 1 if a document links to a file of the repository that does not exist, or no document links to a kernel."""
 import sys
+from os.path import relpath
 from pathlib import Path
 
-sys.dont_write_bytecode = True  # of the imported module next to this file
+sys.dont_write_bytecode = True  # of the modules next to this file
 from reports import CASES
+from repository import links, pages
 
 ROOT = Path(__file__).resolve().parents[1]
-LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 
 linked, broken = set(), []
-for document in [p for pattern in ("*.md", "*/*.md", "docs/*/*.md") for p in ROOT.glob(pattern) if "build" not in p.parts]:
-    for target in LINK.findall(document.read_text()):
-        path = (document.parent / target).resolve()
-        linked.add(path)
-        if not path.exists():
-            broken.append(f"{document.relative_to(ROOT)}: there is no {target}")
+for name in pages(ROOT):
+    targets = links(ROOT / name)
+    linked |= targets
+    broken += [f"{name}: there is no {relpath(target, ROOT)}" for target in sorted(targets) if not target.exists()]
 for case in CASES:
     for kernel in [*(ROOT / case).glob("*.cuh"), *(ROOT / case).glob("*.cl")]:
         if kernel not in linked:

@@ -18,8 +18,8 @@ from reports import PREFIX, ROOT
 PAGE = ROOT / "docs/cli.md"
 HEAD = """# Command-line reference
 
-The flags of every program, generated from `--help` by `tools/cli_reference.py`. The programs are in the build directory, for
-example `build/default/bankcheck`.
+The flags of every program, generated from `--help` by `tools/cli_reference.py`. The programs are in the build
+directory, for example `build/default/bankcheck`.
 
 Exit codes are the same everywhere: 0 success; 1 a wrong result, or more conflicts than a limit allows; 2 bad usage or
 unreadable input; 3 a device, driver, build or output failed; 77 nothing to run on this machine.

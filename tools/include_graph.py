@@ -1,40 +1,35 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The include graph of the rooms, and its check against the table of rooms in CONTRIBUTING.md.
+"""Who includes whom, by room: the table of CONTRIBUTING.md, and what the sources do.
 
-  tools/include_graph.py           prints the rooms that each room includes, and in how many files
-  tools/include_graph.py --dot     prints the same for Graphviz: tools/include_graph.py --dot | dot -Tsvg >graph.svg
-  tools/include_graph.py --check   prints one line for each include of a missing file, each include that the table does
-                                   not allow, and each cycle; exit code 1 if there are any
+  tools/include_graph.py           each room: what it includes, and in how many files
+  tools/include_graph.py --dot     the same for Graphviz: tools/include_graph.py --dot | dot -Tsvg >graph.svg
+  tools/include_graph.py --check   one line for each include of no file, each include that the table does not allow, and
+                                   each cycle; exit code 1 if there are any
 """
 
 import argparse
 import fnmatch
 import re
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 
+sys.dont_write_bytecode = True  # of the module next to this file
+from repository import files
+
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = (".c", ".h", ".cpp", ".hpp", ".cu", ".cuh", ".cl")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
-NOTHING, EVERYTHING = (["nothing"], ["nobody"]), (["everything"], ["everybody"])  # either word, in the table
+NOTHING, EVERYTHING = "nothing", "everything"
 
 
 def files_of(root: Path) -> list:
-    """The tracked source files; all source files if there is no git."""
-    if (root / ".git").exists():
-        listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True, check=True)
-        names = [name for name in listed.stdout.split("\0") if name and (root / name).exists()]
-    else:
-        paths = (path.relative_to(root) for path in root.rglob("*"))
-        names = [str(path) for path in paths if (root / path).is_file() and path.parts[0] != "build"]
-    return sorted(name for name in names if name.endswith(SOURCES))
+    return [name for name in files(root) if name.endswith(SOURCES)]
 
 
 class Table:
-    """The rooms of CONTRIBUTING.md: lines `room  description  knows a, b`. A room also knows what these rooms know."""
+    """The rooms of CONTRIBUTING.md: lines `room  what it is  knows a, b`. Who knows a room knows what that knows."""
 
     def __init__(self, text: str):
         rows = [re.match(r"^(\S.*?)  +\S.*?  +knows (.*)$", line) for line in text.splitlines()]
@@ -44,7 +39,7 @@ class Table:
         self.known = {room: self.closure(room, ()) for room in self.rows}
 
     def named(self, word: str) -> str:
-        """A room by its path, or by the last part of its path."""
+        """A room by its path, or by the path's last part."""
         rooms = [room for room in self.rows if word == room or word == re.sub(r"\.\*$", "", room).split("/")[-1]]
         if len(rooms) != 1:
             sys.exit(f"include_graph.py: CONTRIBUTING.md's table of rooms has {len(rooms)} rooms named {word}")
@@ -54,15 +49,15 @@ class Table:
         if room in above:
             sys.exit(f"include_graph.py: CONTRIBUTING.md's table of rooms has a cycle: {' -> '.join((*above, room))}")
         words = [word.strip() for word in self.rows[room].split(",")]
-        if words in NOTHING:
+        if words == [NOTHING]:
             return set()
-        if words in EVERYTHING:
+        if words == [EVERYTHING]:
             return set(self.rows)
         direct = {self.named(word) for word in words}
         return direct.union(*(self.closure(one, (*above, room)) for one in direct))
 
     def row_of(self, name: str) -> str:
-        """The row for a file: the longest one that names the file or a directory that contains it."""
+        """The row for a file: the longest that names it or a folder around it."""
         rows = [row for row in self.rows if fnmatch.fnmatch(name, row) or name.startswith(row + "/")]
         top = name.split("/", maxsplit=1)[0]
         if not rows and "/" in name and not any(row.split("/")[0] == top for row in self.rows):
@@ -75,7 +70,7 @@ class Table:
 
 
 class Includes:
-    """The includes of repository files: (file, line, included file). `faults` are includes of missing files."""
+    """What files include of the repository: (file, line, included file). `faults` are includes of no file."""
 
     def __init__(self, root: Path):
         self.files = files_of(root)
@@ -97,16 +92,15 @@ class Includes:
 
     @staticmethod
     def near(name: str, path: str) -> list:
-        """Candidates: in the file's directory, below the root, or below a directory that contains the file, which its
-        target may search."""
+        """Next to the file, below the root, or below a folder around the file, which its target may search."""
         folders = name.split("/")[:-1]
         around = ["/".join(folders[:depth]) for depth in range(len(folders), 0, -1)]
-        beside = around[:1] if around else []
-        return [f"{folder}/{path}" for folder in beside] + [path] + [f"{folder}/{path}" for folder in around[1:]]
+        same = around[:1] if around else []
+        return [f"{folder}/{path}" for folder in same] + [path] + [f"{folder}/{path}" for folder in around[1:]]
 
 
-def circles(arrows: dict) -> list:
-    """One cycle for each node that closes one, as a list of nodes that begins with the first by name."""
+def cycles(arrows: dict) -> list:
+    """One cycle, as a list of nodes that begins with the first by name, for each node that closes one."""
     found, state = [], {}
     for start in sorted(arrows):
         if start in state:
@@ -122,9 +116,9 @@ def circles(arrows: dict) -> list:
                 todo.pop()
                 path.pop()
             elif state.get(target) == "open":
-                circle = path[path.index(target) :]
-                first = circle.index(min(circle))
-                found.append(circle[first:] + circle[:first])
+                cycle = path[path.index(target) :]
+                first = cycle.index(min(cycle))
+                found.append(cycle[first:] + cycle[:first])
             elif target not in state:
                 state[target] = "open"
                 path.append(target)
@@ -146,15 +140,15 @@ def faults_of(table: Table, includes: Includes) -> list:
         if row not in table.known[table.row_of(name)] or row == table.row_of(name):
             faults.append(f"{name}:{number}: {here} must not know {there}: {target}")
     for what, arrows in (("files", of_files), ("rooms", of_rooms)):
-        faults += [f"a cycle of {what}: {' -> '.join([*circle, circle[0]])}" for circle in circles(arrows)]
+        faults += [f"a cycle of {what}: {' -> '.join([*cycle, cycle[0]])}" for cycle in cycles(arrows)]
     return faults
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     output = parser.add_mutually_exclusive_group()
-    output.add_argument("--dot", action="store_true", help="print the graph for Graphviz")
-    output.add_argument("--check", action="store_true", help="exit with 1 if an include is not allowed")
+    output.add_argument("--dot", action="store_true", help="for Graphviz")
+    output.add_argument("--check", action="store_true", help="exit with 1 if an include is not as it must be")
     arguments = parser.parse_args()
 
     table = Table((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
@@ -164,15 +158,15 @@ def main() -> int:
         print("\n".join(faults), end="\n" if faults else "")
         return int(bool(faults))
     arrows = {(table.room_of(name), table.room_of(target), name) for name, _, target in includes.all}
-    files = Counter((str(here), str(there)) for here, there, _ in arrows if here != there)
+    counts = Counter((str(here), str(there)) for here, there, _ in arrows if here != there)
     if arguments.dot:
         print("digraph includes {\n  node [shape=box]")
-        for (here, there), count in sorted(files.items()):
+        for (here, there), count in sorted(counts.items()):
             print(f'  "{here}" -> "{there}" [label="{count}"]')
         print("}")
         return 0
     for room in sorted({here for here, _ in files}):
-        known = [f"{there} ({count})" for (here, there), count in sorted(files.items()) if here == room]
+        known = [f"{there} ({count})" for (here, there), count in sorted(counts.items()) if here == room]
         print(f"{room}: {', '.join(known)}")
     return 0
 

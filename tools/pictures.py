@@ -275,7 +275,7 @@ def transpose_banks() -> Picture:
             p.text(124, y, f"{kind} tile[{row}][{column}{f' ^ {row}' if swizzled else ''}]", MONO)
             words = [[stride * r + (c ^ r if swizzled else c)] for r, c in places(side, load)]
             p.bank_strip(left, y, size, words)
-    p.text(20, 386, "The first warp: threads of rows y = 0 and 1 in tiles of 16, of row r = 0 in tiles of 32.", fill=MUTED)
+    p.text(20, 386, "The first warp: rows of threads y = 0 and 1 in tiles of 16, r = 0 in tiles of 32.", fill=MUTED)
     p.bank_legend(412)
     return p
 

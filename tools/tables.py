@@ -131,7 +131,11 @@ def pattern_table(device: str, which: str) -> str:
 TABLES = {
     "pairs": pair_table,
     "best": best_table,
-    **{which: lambda device, api, which=which: pattern_table(device, which) for which in ACCESSES if which != "strides"},
+    **{
+        which: lambda device, api, which=which: pattern_table(device, which)
+        for which in ACCESSES
+        if which != "strides"
+    },
     "strides": lambda device, api: stride_table(device),
     "targets": lambda device, api: target_table(device),
     "conflicts": lambda device, api: conflict_table(device),

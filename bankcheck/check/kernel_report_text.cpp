@@ -155,8 +155,7 @@ std::string remarks(const KernelReport& kernel) {
   if (!kernel.trace.knows_code) {
     text +=
         "note: this Oclgrind hides its LLVM: there are no source lines, and accesses in loops are matched by order, "
-        "not "
-        "by iteration\n";
+        "not by iteration\n";
   }
   return text;
 }

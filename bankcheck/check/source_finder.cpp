@@ -122,7 +122,7 @@ std::optional<Place> SourceFinder::find(const SourceText& source, const Place& p
   std::optional<Place> best;
   const auto lines = std::size_t(std::count_if(source.lines().begin(), source.lines().end(),
                                                [](const auto& one) { return !trimmed(one.text).empty(); }));
-  std::size_t most = std::min<std::size_t>(2, lines - 1);  // so many may match by chance
+  std::size_t most = std::min<std::size_t>(2, lines - 1);  // up to this many lines may match by chance
   for (const File& file : files()) {
     if (!nameless && file_name(file.path) != file_name(place.file)) continue;
     for (std::size_t at = 0; at < file.lines.size(); ++at) {

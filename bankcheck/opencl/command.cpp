@@ -30,7 +30,7 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
 }
 
 int check(const CheckOptions& options) {
-  if (options.command.empty()) throw UsageError("no program given: it follows --; see bankcheck opencl --help");
+  if (options.command.empty()) throw UsageError("no program to check: give it after --; see bankcheck opencl --help");
   if (options.trace == "-") throw UsageError("--trace needs a file: stdout belongs to the program");
   Reporting reporting(options.report);
   const OutputFile trace("--trace", options.trace);

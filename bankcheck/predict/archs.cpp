@@ -69,7 +69,7 @@ std::string served(const Architecture& architecture, const Rule& rule) {
     text += ", neighbouring lane groups merged where lanes n and n^1, or n and n^2, have the same address";
   if (rule.total == banks::Total::worst) text += ", cost of the worst lane group";
   if (rule.total == banks::Total::worst_plus_one) text += ", cost of the worst lane group plus one pass";
-  if (rule.rounds > 1) text += fmt::format(", {} passes for each access of a bank", rule.rounds);
+  if (rule.rounds > 1) text += fmt::format(", {} passes per lane", rule.rounds);
   return text + std::string(servings[int(rule.serving)]);
 }
 

@@ -12,8 +12,8 @@
 namespace bankwise {
 namespace {
 
-/// A size that suits: a few blocks for each multiprocessor, half of the last cache, or well beyond any cache. Caches
-/// of unlikely sizes are brought back to what GPUs have.
+/// A default size: a few blocks per multiprocessor, half of the last-level cache, or well beyond any cache. Cache sizes
+/// that are implausible are clamped to those of real GPUs.
 Extent default_extent(const CaseStudy& study, const Options& options, const gpu::DeviceInfo& device) {
   constexpr std::uint64_t KiB = 1 << 10, MiB = 1 << 20;
   if (options.scope == Scope::block) return study.extent_for(device.compute_units * 64 * KiB);
@@ -21,7 +21,7 @@ Extent default_extent(const CaseStudy& study, const Options& options, const gpu:
   return study.extent_for(device.is_gpu ? 1024 * MiB : 64 * MiB);
 }
 
-/// Levels for each architecture that a device has or is taken to have.
+/// Levels for each architecture that a device has or is assumed to have.
 std::vector<VariantLevels> all_levels(const CaseStudy& study, const Options& options, std::span<const Job> jobs) {
   std::vector<const Variant*> variants;
   for (const Variant& variant : study.variants) {
@@ -55,7 +55,7 @@ bool measure_and_report(const CaseStudy& study, const Options& options, std::spa
   if (options.json != "-" && options.csv != "-" && options.levels_svg != "-") {
     show(text_report(report) + counters_text(report) + levels_text(report) + comparison);
   } else {
-    std::fputs(comparison.c_str(), stderr);  // stdout holds the results and nothing else
+    std::fputs(comparison.c_str(), stderr);  // stdout holds only the results
   }
   return complete;
 }

@@ -5,7 +5,7 @@
 
 namespace bankwise {
 
-/// What run() runs; with another Program::open, for tests.
+/// The program that run() runs; tests replace its Program::open.
 Program case_study_program();
 
 }  // namespace bankwise

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Accesses a second on one core, over patterns that differ in how much there is to find out.
+// Accesses per second on one core, for patterns of different complexity.
 #include <benchmark/benchmark.h>
 
 #include <iterator>
@@ -26,7 +26,7 @@ constexpr Pattern patterns[]{
     {"scattered", [](unsigned lane) { return (lane * 2654435761U) >> 20; }},
 };
 
-/// A thousand accesses that differ, so that no branch is foreseen because it was the same a moment ago.
+/// A thousand different accesses, so the branch predictor cannot learn one.
 std::vector<std::vector<std::uint32_t>> accesses(const Pattern& pattern, unsigned width) {
   std::mt19937 random(1);
   std::vector<std::vector<std::uint32_t>> all(1000, std::vector<std::uint32_t>(max_lanes));
@@ -48,7 +48,7 @@ constexpr Subject subjects[]{
     {"gfx942", Operation::load, 16}, {"gfx950", Operation::load, 16},
 };
 
-/// One subject and one pattern, by their numbers in the tables.
+/// One access kind and one pattern, by their indices in the tables.
 void accesses_a_second(benchmark::State& state) {
   const Subject& subject = subjects[state.range(0)];
   const Pattern& pattern = patterns[state.range(1)];

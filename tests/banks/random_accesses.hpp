@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Accesses as kernels make them, and as they should not, from a seed: the same on every standard library.
+// Accesses of typical and untypical kernels, from a seed: the same with every standard library.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ class RandomAccesses {
  public:
   explicit RandomAccesses(unsigned seed) : random_(seed) {}
 
-  /// One of `lanes` lanes; all that is asked for is well-formed, but the architecture may have no such instruction.
+  /// An access of `lanes` lanes. It is well-formed, but the architecture may have no such instruction.
   RandomAccess next(unsigned lanes) {
     RandomAccess result;
     const unsigned kind = below(10);
@@ -45,10 +45,10 @@ class RandomAccesses {
     constexpr unsigned widths[]{1, 2, 4, 8, 12, 16};
     result.width = widths[below(6)];
     if (kind >= 8 && result.operation > Operation::store && below(4) > 0) {
-      result.width = matrix_rows(result.operation) > 0 ? 16 : 4;  // what most of these have
+      result.width = matrix_rows(result.operation) > 0 ? 16 : 4;  // the width of most of these
     }
     result.mask = mask(lanes);
-    // A 12-byte element needs only its words aligned.
+    // A 12-byte element requires only the alignment of its words.
     const unsigned unit = result.width == 12 ? 4 : result.width;
     result.addresses.resize(max_lanes);
     fill(result.addresses, unit, result.width);

@@ -63,7 +63,7 @@ const LaneGroups cdna_read_b128 =
 const LaneGroups gfx950_read_b128 =
     lane_groups("0-3,12-15,20-23,24-27 4-7,8-11,16-19,28-31 32-35,44-47,52-55,56-59 36-39,40-43,48-51,60-63");
 
-// What one lane group takes: the most that any one bank has to deliver.
+// The steps of one lane group: the most that any one bank has to deliver.
 
 template <class Things>
 Steps busiest(const std::map<std::uint64_t, Things>& of_bank) {
@@ -93,14 +93,14 @@ Steps distinct_segments(const Lanes& lanes, unsigned width) {
   return busiest(segments);
 }
 
-/// Lanes queue at their bank, whatever they want from it.
+/// Lanes queue at their bank, whatever address they access.
 Steps queue(const Lanes& lanes, unsigned banks) {
   std::map<std::uint64_t, std::vector<unsigned>> waiting;
   for (const Lane& lane : lanes) waiting[lane.byte / 4 % banks].push_back(lane.number);
   return busiest(waiting);
 }
 
-/// Stores of compute capability 1.x: one lane writes for all that have its very address, else each takes a step.
+/// Stores of compute capability 1.x: one lane writes for all with the same address; the others take a step each.
 Steps distinct_addresses(const Lanes& lanes) {
   std::map<std::uint64_t, std::set<std::uint64_t>> addresses;
   for (const Lane& lane : lanes) addresses[lane.byte / 4 % 16].insert(lane.byte);
@@ -119,7 +119,7 @@ Steps one_broadcast(const Lanes& lanes) {
   return steps(half_warp);
 }
 
-// What an access takes.
+// The steps of an access.
 
 using LaneGroupRule = std::function<Steps(const Lanes&)>;
 
@@ -162,7 +162,7 @@ SlowCost in_lane_groups(const LaneGroups& list, const Lanes& lanes, const LaneGr
   return cost;
 }
 
-/// Several instructions of `piece` bytes instead of a wide one.
+/// Several instructions of `piece` bytes in place of a wide one.
 SlowCost in_pieces(unsigned width, unsigned piece, const Lanes& lanes,
                    const std::function<SlowCost(const Lanes&)>& cost_of_piece) {
   SlowCost cost;

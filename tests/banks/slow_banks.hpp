@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The bank rules a second time: slow, obvious, one small function a rule. It shares nothing with common/bankwise/banks but the
-// names of the operations, so that a slip in the model's tables or in its arithmetic shows as a difference.
+// A second implementation of the bank rules: slow, obvious, one small function per rule. It shares only the names of
+// the operations with common/bankwise/banks, so a mistake in the model's tables or arithmetic shows as a difference.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct SlowCost {
   bool operator==(const SlowCost&) const = default;
 };
 
-/// What `mask` pays for `addresses` on an architecture.
+/// The cost of `addresses` for the lanes of `mask` on an architecture.
 SlowCost cost(std::string_view architecture, banks::Operation operation, unsigned width, std::uint64_t mask,
               const std::vector<std::uint32_t>& addresses);
 
@@ -28,7 +28,7 @@ using HalfWarp = std::vector<std::vector<unsigned>>;
 struct Steps {
   unsigned least = 0, most = 0;
 };
-/// Over every choice that the hardware may make, tried one by one.
+/// Over every choice of the hardware, tried one by one.
 Steps steps(HalfWarp half_warp);
 
 }  // namespace bankwise::slow

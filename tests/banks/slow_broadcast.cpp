@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Every choice of compute capability 1.x. Banks with the same lanes waiting are alike, so a state is kept sorted.
+// Every choice of compute capability 1.x. Banks with the same waiting lanes are equivalent, so a state is kept sorted.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -21,7 +21,7 @@ void normalize(HalfWarp& half_warp) {
   std::sort(half_warp.begin(), half_warp.end());
 }
 
-/// Words of a bank, or banks of a half-warp, without those that are like the one before them.
+/// Words of a bank, or banks of a half-warp, without neighbours that are equal.
 template <class Things>
 std::vector<std::size_t> choices(const Things& things) {
   std::vector<std::size_t> different;
@@ -31,7 +31,7 @@ std::vector<std::size_t> choices(const Things& things) {
   return different;
 }
 
-/// Every outcome of one lane served by each bank but `broadcasting`, of any of its words.
+/// Every outcome if each bank except `broadcasting` serves one lane, of any of its words.
 std::vector<HalfWarp> serve_the_others(const HalfWarp& half_warp, std::size_t broadcasting) {
   std::vector<HalfWarp> outcomes{half_warp};
   for (std::size_t bank = 0; bank < half_warp.size(); ++bank) {
@@ -48,7 +48,7 @@ std::vector<HalfWarp> serve_the_others(const HalfWarp& half_warp, std::size_t br
   return outcomes;
 }
 
-/// What may be left after a step: one word serves all of its lanes, every other bank one lane.
+/// The possible states after a step: one word serves all of its lanes, every other bank one lane.
 std::set<HalfWarp> after_a_step(const HalfWarp& half_warp) {
   std::set<HalfWarp> outcomes;
   for (const std::size_t bank : choices(half_warp)) {
@@ -69,7 +69,7 @@ std::set<HalfWarp> after_a_step(const HalfWarp& half_warp) {
 Steps steps(HalfWarp half_warp) {
   static std::map<HalfWarp, Steps> known{{{}, {0, 0}}};
   normalize(half_warp);
-  // Depth first: a state is known once all that it may become are.
+  // Depth first: a state is solved once all of its successors are.
   using Wanted = std::pair<HalfWarp, std::set<HalfWarp>>;
   std::vector<Wanted> wanted;
   if (!known.contains(half_warp)) wanted.emplace_back(half_warp, after_a_step(half_warp));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The model against a second implementation that was written from the texts alone: random accesses of every
+// The model against a second implementation, written independently from the texts: random accesses of every
 // architecture, and every state of a half-warp of compute capability 1.x.
 #include <functional>
 #include <sstream>
@@ -31,7 +31,7 @@ slow::SlowCost by_model(const banks::Architecture& architecture, const banks::Ra
   return {cost->passes, cost->ideal, cost->conflicts, cost->passes_max, cost->conflicts_max, cost->floor, false};
 }
 
-/// Now and then an access that nobody may make, for the two must agree on those as well.
+/// Sometimes makes the access invalid, because both implementations must agree on these, too.
 void spoil(banks::RandomAccess& random, banks::RandomAccesses& more) {
   const unsigned lane = more.below(banks::max_lanes);
   switch (more.below(50)) {
@@ -64,7 +64,7 @@ slow::SlowCost by_rules(const banks::Architecture& architecture, const banks::Ra
   return slow::cost(architecture.name, random.operation, random.width, random.mask, random.addresses);
 }
 
-/// Whether an access is found that tells a broken architecture from the rules, and that the whole one gets right.
+/// Whether the random accesses tell a broken architecture from the rules, while the intact one agrees with them.
 bool noticed(const banks::Architecture& whole, const banks::Architecture& broken) {
   bool found = false;
   for_each_random(whole, 99, [&](const banks::RandomAccess& random) {
@@ -110,7 +110,7 @@ bool has(const banks::Rule& rule, Operation operation, unsigned width) {
   return (rule.operations >> unsigned(operation) & 1) == 1 && (rule.widths >> width & 1) == 1;
 }
 
-/// All ways to write the numbers up to `largest` as sums: the lanes that may wait for each word of a bank.
+/// All ways to write the numbers up to `largest` as sums: the lanes that wait for each word of a bank.
 std::vector<std::vector<unsigned>> partitions(unsigned largest) {
   std::vector<std::vector<std::vector<unsigned>>> of{{{}}};
   std::vector<std::vector<unsigned>> all;
@@ -128,11 +128,11 @@ std::vector<std::vector<unsigned>> partitions(unsigned largest) {
   return all;
 }
 
-/// Every list of such banks with at most `lanes` lanes in all, the order of the banks apart.
+/// Every list of such banks with at most `lanes` lanes in total, regardless of the order of the banks.
 std::vector<slow::HalfWarp> half_warps(unsigned lanes) {
   struct State {
     slow::HalfWarp banks;
-    std::size_t last;  // of the bank states, that of the last bank: those before it come no more
+    std::size_t last;  // index of the last bank's state; later banks have no smaller one
     unsigned left;
   };
   const auto bank_states = partitions(lanes);
@@ -152,7 +152,8 @@ std::vector<slow::HalfWarp> half_warps(unsigned lanes) {
   return all;
 }
 
-/// A load that puts a half-warp into a state: bank b's word w is word 16 w + b. Neighbouring lanes want different banks.
+/// A load that puts a half-warp into a state: bank b's word w is word 16 w + b. Neighbouring lanes want different
+/// banks.
 banks::RandomAccess load_of(const slow::HalfWarp& state) {
   banks::RandomAccess load;
   for (unsigned bank = 0; bank < state.size(); ++bank) {
@@ -192,7 +193,7 @@ TEST_CASE("random accesses, part 6") {
   check_random_accesses(random_parts[6]);
 }
 
-TEST_CASE("no architecture escapes the random accesses") {
+TEST_CASE("the random accesses cover every architecture") {
   for (const auto& architecture : banks::architectures()) {
     unsigned parts = 0;
     for (const auto& names : random_parts) parts += unsigned(std::count(names.begin(), names.end(), architecture.name));
@@ -201,7 +202,7 @@ TEST_CASE("no architecture escapes the random accesses") {
   }
 }
 
-TEST_CASE("a broken rule is noticed within the random accesses") {
+TEST_CASE("the random accesses detect a broken rule") {
   struct Breakage {
     const char *what, *architecture;
     std::function<void(banks::Rule&)> apply;
@@ -248,8 +249,8 @@ TEST_CASE("a broken rule is noticed within the random accesses") {
   }
 }
 
-TEST_CASE("stores that merge are noticed within the random accesses") {
-  // The rules that merge are for loads; here stores use them as well.
+TEST_CASE("the random accesses detect stores that merge") {
+  // The rules with merging are for loads; here stores use them, too.
   const banks::Architecture& whole = *banks::find_architecture("sm_90");
   std::vector<banks::Rule> rules;
   for (auto rule : whole.rules) {

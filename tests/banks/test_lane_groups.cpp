@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What holds for every access, whatever the rule: lane groups add up, what nobody reads does not matter, banks repeat.
+// Properties of every access under any rule: lane groups add up, unused addresses do not matter, banks repeat.
 #include <map>
 
 #include "random_accesses.hpp"
@@ -52,7 +52,7 @@ bool same(const banks::Architecture& architecture, const banks::RandomAccess& ra
   return std::holds_alternative<banks::Cost>(outcome) && same(std::get<banks::Cost>(outcome), cost);
 }
 
-/// The lanes whose addresses count.
+/// The lanes whose addresses matter.
 std::uint64_t lanes_of(const banks::RandomAccess& random) {
   const unsigned rows = banks::matrix_rows(random.operation);
   return rows == 0 ? random.mask : random.mask & banks::first_lanes(rows);
@@ -120,20 +120,20 @@ bool banks_repeat(const banks::Architecture& architecture, const banks::RandomAc
 
 }  // namespace
 
-TEST_CASE("the lane groups share the active lanes out, in each request") {
+TEST_CASE("the lane groups of a request partition its active lanes") {
   check_all(lane_groups_partition_the_lanes);
 }
-TEST_CASE("passes and conflicts are those of the lane groups") {
+TEST_CASE("passes and conflicts follow from the lane groups") {
   check_all(totals_are_those_of_the_lane_groups);
 }
 TEST_CASE("addresses of inactive lanes do not matter") {
   check_all(inactive_lanes_do_not_matter);
 }
-TEST_CASE("a multiple of 256 bytes more in every address changes nothing") {
+TEST_CASE("adding a multiple of 256 bytes to every address changes nothing") {
   check_all(banks_repeat);
 }
 
-TEST_CASE("no active lane, no cost") {
+TEST_CASE("an access without active lanes costs nothing") {
   for (const auto& architecture : banks::architectures()) {
     for (const auto operation : {banks::Operation::load, banks::Operation::store}) {
       INFO(architecture.name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Every access that was measured on an H200 costs in the model what the hardware counters read: no row is an exception.
+// The model's cost of every access measured on an H200 equals the hardware counters, without exception.
 #include <fstream>
 #include <sstream>
 
@@ -63,7 +63,7 @@ std::string difference(const banks::Architecture& architecture, const MeasuredRo
 
 }  // namespace
 
-TEST_CASE("all rows measured on sm_90 (measured)") {
+TEST_CASE("the model agrees with all rows measured on sm_90 (measured)") {
   const auto rows = measured_rows();
   REQUIRE(rows.size() == 2480);
   const banks::Architecture* architecture = banks::find_architecture("sm_90");
@@ -78,8 +78,8 @@ TEST_CASE("all rows measured on sm_90 (measured)") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("other architectures do not cost what was measured on sm_90") {
-  // The negative control of the test above: it can tell architectures apart.
+TEST_CASE("other architectures disagree with the rows measured on sm_90") {
+  // The negative control of the test above: it distinguishes architectures.
   for (const char* name : {"sm_13", "sm_20", "sm_30", "gfx942", "gfx1100", "intel_xe"}) {
     const banks::Architecture* architecture = banks::find_architecture(name);
     INFO(name);

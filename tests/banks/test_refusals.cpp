@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// An access that has no cost is refused with a sentence that says why.
+// An access without a known cost is refused with a sentence that gives the reason.
 #include "tests/bank_patterns.hpp"
 #include "tests/catch_any.hpp"
 
@@ -14,7 +14,7 @@ bool one_line(const std::string& text) {
   return !text.empty() && text.find('\n') == std::string::npos;
 }
 
-/// "lane 5", and not the beginning of "lane 57".
+/// Finds "lane 5", but not as the beginning of "lane 57".
 bool names_lane(const std::string& text, unsigned lane) {
   const std::string name = "lane " + std::to_string(lane);
   const auto at = text.find(name);
@@ -91,14 +91,14 @@ TEST_CASE("a lane that gives a matrix row must be active") {
   check_refused("sm_90", {Operation::ldmatrix_x1, 16, 0xffffffdf, addresses}, Reason::inactive_row, 5);
   check_refused("sm_90", {Operation::ldmatrix_x2, 16, 0xff, addresses}, Reason::inactive_row, 8);
   check_refused("sm_90", {Operation::stmatrix_x4, 16, 0x7fffffff, addresses}, Reason::inactive_row, 31);
-  // The other lanes' addresses are read by nobody.
+  // The addresses of the other lanes are not read.
   auto wild = addresses;
   wild[8] = 3;
   CHECK(std::holds_alternative<banks::Cost>(
       banks::cost(*banks::find_architecture("sm_90"), {Operation::ldmatrix_x1, 16, ~std::uint32_t{0}, wild})));
 }
 
-TEST_CASE("what an architecture lacks is refused in one line, whatever the lanes do") {
+TEST_CASE("an unsupported access is refused in one line, for any lanes") {
   unsigned refused = 0;
   for (const auto& architecture : banks::architectures()) {
     for (int i = 0; i < banks::operation_count; ++i) {

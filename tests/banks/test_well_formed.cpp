@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Tables that cost() could not work with are told apart from those that it can.
+// well_formed() tells tables that cost() can handle from those that it cannot.
 #include <vector>
 
 #include <bankwise/banks/architecture.hpp>
@@ -27,11 +27,11 @@ TEST_CASE("architectures of the table are well-formed, and so is an unchanged co
   CHECK(accepted([](Rule&) {}));
 }
 
-TEST_CASE("what cost() has no room for is not well-formed") {
+TEST_CASE("an architecture beyond the capacity of cost() is not well-formed") {
   CHECK_FALSE(accepted([](Rule& rule) { rule.banks.count = 24; }));
   CHECK_FALSE(accepted([](Rule& rule) { rule.banks.bytes = 0; }));
   CHECK_FALSE(accepted([](Rule& rule) { rule.banks = {128, 4, 512}; }));
-  CHECK_FALSE(accepted([](Rule& rule) { rule.banks.row_bytes = 64; }));  // less than once around the banks
+  CHECK_FALSE(accepted([](Rule& rule) { rule.banks.row_bytes = 64; }));  // less than one unit of every bank
   CHECK_FALSE(accepted([](Rule& rule) { rule.rounds = 0; }));
   CHECK_FALSE(accepted([](Rule& rule) { rule.serving = Serving::one_broadcast; }));  // 32 lanes
   CHECK_FALSE(accepted([](Rule& rule) { rule.request_bytes = 3; }));                 // does not divide 4

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Numbers that the texts about bank conflicts work out, one test case a text or table; the name says how far the text
-// is to be trusted. "Copy": a copy of the vendor's text.
+// Worked numbers from the texts about bank conflicts, one test case per text or table. The name gives the reliability
+// of the text; "copy" means a copy of the vendor's text.
 #include <numeric>
 
 #include "tests/bank_patterns.hpp"
@@ -40,7 +40,7 @@ ByteOf stride(unsigned bytes) {
   return [bytes](unsigned t) { return bytes * t; };
 }
 
-/// One lane so many bytes away from all others.
+/// One lane at a distance of so many bytes from all others.
 ByteOf away(unsigned lane, unsigned bytes) {
   return [=](unsigned t) { return t == lane ? bytes : 0; };
 }
@@ -56,7 +56,7 @@ TEST_CASE("worked numbers, compute capability 1.x (vendor, copy)") {
     const char* what;
     ByteOf byte_of;
     unsigned width, least, most;
-    unsigned active = 16;  ///< the text counts a half-warp's steps: so 16 lanes, unless it says otherwise
+    unsigned active = 16;  ///< the text counts the steps of a half-warp, so 16 lanes, unless it says otherwise
   };
   const auto words = [](auto word_of) { return [word_of](unsigned t) { return 4 * unsigned(word_of(t)); }; };
   const Steps rows[]{
@@ -105,7 +105,7 @@ TEST_CASE("worked numbers, stores of compute capability 1.x (inferred)") {
 }
 
 TEST_CASE("worked numbers, compute capability 2.x (vendor, copy)") {
-  // The text counts ways: they are the passes, and all ways but the first are conflicts.
+  // The text counts ways: passes are ways, and conflicts are all ways except the first.
   struct Ways {
     const char* what;
     unsigned width, bytes, ways;  // lane t is at bytes * t
@@ -240,7 +240,7 @@ TEST_CASE("worked numbers, compute capability 5.x and later (vendor, copy, wide 
 }
 
 TEST_CASE("worked numbers, HD 5870, 4 bytes (inferred from a vendor's text about GCN)") {
-  // The text gives extra cycles: the conflicts, over a pass for each half of the wavefront.
+  // The text gives extra cycles: the conflicts, on top of one pass for each half of the wavefront.
   constexpr unsigned strides[][2]{{1, 0},  {3, 0},  {2, 2},  {4, 6},  {8, 14},  {16, 30}, {32, 62}, {6, 2},  {10, 2},
                                   {14, 2}, {12, 6}, {20, 6}, {28, 6}, {24, 14}, {40, 14}, {48, 30}, {64, 62}};
   for (const auto& [words, extra] : strides) {
@@ -256,7 +256,7 @@ TEST_CASE("worked numbers, HD 5870, 4 bytes (inferred from a vendor's text about
 }
 
 TEST_CASE("worked numbers, HD 5870, 8 and 16 bytes (vendor staff)") {
-  // 64-bit reads at 20 bytes, which the text works out as well, are misaligned: they have no cost here.
+  // The text also works out 64-bit reads at 20 bytes; they are misaligned, so they have no cost here.
   check("hd5870", {{"float2[t]", load, 8, stride(8), 4, 0},
                    {"8 bytes of float4[t]", load, 8, stride(16), 8, 4},
                    {"float4[t]: two such reads", load, 16, stride(16), 16, 8}});
@@ -266,7 +266,7 @@ TEST_CASE("worked numbers, 12 bytes on GCN, CDNA and RDNA (inferred)") {
   for (const char* name : {"gfx942", "gfx950"}) {
     check(name, {{"array", load, 12, stride(12), 16, 8}, {"at 16 bytes", load, 12, stride(16), 8, 0}});
   }
-  // In eight consecutive lanes both are free.
+  // In eight consecutive lanes both are free of conflicts.
   check("gfx942", {{"array", store, 12, stride(12), 8, 0}});
   check("gfx1201", {{"array", load, 12, stride(12), 8, 0, first_lanes(64)},
                     {"at 16 bytes", load, 12, stride(16), 8, 0, first_lanes(64)}});
@@ -373,7 +373,7 @@ TEST_CASE("worked numbers, RDNA 3 and 4 (measured by others)") {
 }
 
 TEST_CASE("worked numbers, Intel Xe (inferred, but vendor that equal stores conflict)") {
-  // The text gives passes; a warp of 32 lanes goes in two lane groups.
+  // The text gives passes; a warp of 32 lanes is served in two lane groups.
   constexpr unsigned strides[][2]{{1, 2}, {2, 4}, {4, 8}, {8, 16}, {16, 32}, {17, 2}};
   for (const auto& [words, passes] : strides) {
     check("intel_xe", {{"stride", load, 4, stride(4 * words), passes, passes - 2}});

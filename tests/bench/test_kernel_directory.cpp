@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Kernels from a directory: what their files say holds, as it does for those in the program.
+// Kernels from a directory: the requirements in their files apply as for kernels in the program.
 #include <filesystem>
 #include <fstream>
 
@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The .cl files of a case study in a directory of their own.
+/// The .cl files of a case study in a separate directory.
 struct Copies {
   explicit Copies(const CaseStudy& study) {
     for (const auto& entry : fs::directory_iterator(fs::path(SOURCE_DIRECTORY) / study.name)) {
@@ -30,7 +30,7 @@ struct Copies {
 
 }  // namespace
 
-TEST_CASE("what a kernel file says of devices holds from a directory, too") {
+TEST_CASE("requirements on devices in a kernel file apply with --kernel-dir, too") {
   const CaseStudy& study = reduction::case_study();
   const Copies copies(study);
   copies.prepend("packed.cl", "// Needs: compute capability 8.6");
@@ -42,7 +42,7 @@ TEST_CASE("what a kernel file says of devices holds from a directory, too") {
   CHECK(find_image(directory.study(), "reduce_modulo")->why_not_ported.empty());
 }
 
-TEST_CASE("a directory gives what the program has, file by file") {
+TEST_CASE("a kernel directory yields the program's kernels, file by file") {
   for (const CaseStudy* study : all_case_studies) {
     const Copies copies(*study);
     const KernelDirectory directory(*study, copies.scratch.path().string());
@@ -58,9 +58,9 @@ TEST_CASE("a directory gives what the program has, file by file") {
   }
 }
 
-TEST_CASE("a compute capability that is no number is refused with its file") {
+TEST_CASE("a compute capability that is not a number is refused with the file's name") {
   const Copies copies(reduction::case_study());
   copies.prepend("packed.cl", "// Needs: compute capability many");
   CHECK_THROWS_AS(KernelDirectory(reduction::case_study(), copies.scratch.path().string()), UsageError);
-  check_refused("reduction", "--kernel-dir " + copies.scratch.path().string(), 2, "'many' is no compute capability");
+  check_refused("reduction", "--kernel-dir " + copies.scratch.path().string(), 2, "'many' is not a compute capability");
 }

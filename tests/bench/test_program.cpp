@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// One device after another: what fails on one costs the others nothing.
+// One device after another: a failure on one does not stop the others.
 #include <new>
 #include <stdexcept>
 
@@ -10,7 +10,7 @@
 
 using namespace bankwise;
 
-TEST_CASE("a device that fails costs the others nothing") {
+TEST_CASE("a device that fails does not stop the others") {
   gpu::DeviceInfo devices[3];
   std::vector<Job> jobs;
   for (int i = 0; i < 3; ++i) {

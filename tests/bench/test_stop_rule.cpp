@@ -9,8 +9,8 @@ using namespace bankwise;
 
 namespace {
 
-/// Feeds the rule samples of `mean` with relative noise `spread`, each taking its own length on a clock that only
-/// this loop moves. Returns the reason.
+/// Feeds the rule samples of `mean` with relative noise `spread`. Each takes its length on a clock that only this loop
+/// advances. Returns the reason.
 std::string_view feed(StopRule& rule, double mean, double spread, double overhead = 0) {
   std::mt19937 random(1);
   std::normal_distribution<double> deviation(0, 1);
@@ -34,52 +34,52 @@ TEST_CASE("median and noise") {
   CHECK(noise(std::vector<double>{2, 2, 2}) == 0);
   CHECK(noise(std::vector<double>{1, 2, 3}) > 0.74);
   CHECK(noise(std::vector<double>{1, 2, 3}) < 0.75);
-  CHECK(noise(std::vector<double>{2, 2, 2, 2, 900}) == 0);  // one stray sample does not move it
+  CHECK(noise(std::vector<double>{2, 2, 2, 2, 900}) == 0);  // one outlier does not move it
 }
 
-TEST_CASE("quiet samples stop after the least time, and not before") {
+TEST_CASE("quiet samples stop after the minimum time, and not before") {
   StopRule rule({.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 2});
   CHECK(feed(rule, 1e-3, 0) == "quiet");
   CHECK(rule.samples().size() == 200);
 }
 
-TEST_CASE("few long samples stop after the least number") {
+TEST_CASE("long samples stop after the minimum number") {
   StopRule rule({.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 100});
   CHECK(feed(rule, 1, 0.001) == "quiet");
   CHECK(rule.samples().size() == 10);
 }
 
-TEST_CASE("noise that no longer changes is stable") {
+TEST_CASE("noise that no longer changes counts as stable") {
   StopRule rule({.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 2});
   CHECK(feed(rule, 1e-3, 0.05) == "stable");
   CHECK(rule.samples().size() < 2000);
 }
 
-TEST_CASE("thirty percent of noise ends too") {
+TEST_CASE("measuring ends with thirty percent of noise, too") {
   StopRule rule({.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 2});
   const auto reason = feed(rule, 1e-3, 0.3);
   CHECK((reason == "stable" || reason == "timeout"));
 }
 
-TEST_CASE("the timeout ends what is slow, whatever the number of samples") {
+TEST_CASE("the timeout ends slow measurements after any number of samples") {
   StopRule rule({.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 2});
   CHECK(feed(rule, 1.5, 0) == "timeout");
   CHECK(rule.samples().size() == 2);
 }
 
-TEST_CASE("time spent between samples counts") {
+TEST_CASE("time between samples counts towards the limits") {
   StopRule rule({.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 2});
   CHECK(feed(rule, 1e-6, 0.05, 0.1) == "timeout");
   CHECK(rule.samples().size() == 20);
 }
 
-TEST_CASE("there is a largest number of samples") {
+TEST_CASE("measuring ends at the maximum number of samples") {
   StopRule rule({.min_samples = 10, .max_samples = 100, .min_time = 1000, .max_noise = 0, .timeout = 2000});
   CHECK(feed(rule, 1e-9, 0.5) == "enough");
   CHECK(rule.samples().size() == 100);
 }
 
-TEST_CASE("dropped samples are counted, and are no samples") {
+TEST_CASE("dropped samples are counted separately") {
   StopRule rule({.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 2});
   CHECK(!rule.drop(0.1));
   CHECK(!rule.drop(0.2));
@@ -88,7 +88,7 @@ TEST_CASE("dropped samples are counted, and are no samples") {
   CHECK(rule.samples().size() == 200);
 }
 
-TEST_CASE("a device that always throttles ends at the timeout, and says so") {
+TEST_CASE("a device that always throttles ends at the timeout with that reason") {
   StopRule rule({.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 2});
   std::size_t drops = 1;
   while (!rule.drop(0.1 * double(drops))) ++drops;
@@ -97,7 +97,7 @@ TEST_CASE("a device that always throttles ends at the timeout, and says so") {
   CHECK(rule.reason() == "throttled");
 }
 
-TEST_CASE("a timeout is called throttled if half of the samples were dropped") {
+TEST_CASE("a timeout is reported as throttled if half of the samples were dropped") {
   const StopLimits limits{.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 2};
   StopRule half(limits), third(limits);
   half.drop(0.5);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr gpu::ClockReasons idle = 0x1, power_cap = 0x4, hot = 0x20;
 
-/// Gives these answers in turn.
+/// Returns these answers one after the other.
 struct Script : gpu::Throttle {
   explicit Script(std::vector<gpu::ClockReasons> answers) : answers_(std::move(answers)) {}
   gpu::ClockReasons reasons() override { return answers_.at(next_++); }
@@ -27,23 +27,23 @@ TEST_CASE("without a source every sample counts") {
   CHECK(watch.throttled() == 0);
 }
 
-TEST_CASE("an idle GPU has good samples") {
+TEST_CASE("an idle GPU's samples count") {
   Script source({idle, idle, 0});
   ThrottleWatch watch(&source);
   CHECK(watch.throttled() == 0);
   CHECK(watch.throttled() == 0);
 }
 
-TEST_CASE("a sample is spoilt by throttling before it and after it, with all reasons") {
+TEST_CASE("throttling before or after a sample invalidates it, with all reasons") {
   Script source({0, power_cap, hot, 0, 0});
   ThrottleWatch watch(&source);
-  CHECK(watch.throttled() == power_cap);          // began in it
-  CHECK(watch.throttled() == (power_cap | hot));  // all the time
-  CHECK(watch.throttled() == hot);                // ended in it
+  CHECK(watch.throttled() == power_cap);          // began during the sample
+  CHECK(watch.throttled() == (power_cap | hot));  // throughout the sample
+  CHECK(watch.throttled() == hot);                // ended during the sample
   CHECK(watch.throttled() == 0);
 }
 
-TEST_CASE("a rest in which the GPU recovers saves the next sample") {
+TEST_CASE("a sample after a rest counts if the GPU has recovered") {
   Script source({0, power_cap, 0, 0});
   ThrottleWatch watch(&source);
   CHECK(watch.throttled() == power_cap);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The variants for CPUs, through OpenCL, beside what a CPU's programmer would write: a loop, OpenMP and SIMD. Both are
-// timed by the host's clock, from the call to the result being there.
+// The variants for CPUs, through OpenCL, compared with code as a CPU programmer would write it: a loop, OpenMP and
+// SIMD. Both are timed by the host's clock, from the call until the result is there.
 #include <benchmark/benchmark.h>
 #include <omp.h>
 #ifdef __AVX512F__
@@ -34,7 +34,7 @@ void count_bytes(benchmark::State& state, const CaseStudy& study, Extent extent)
   state.SetBytesProcessed(std::int64_t(state.iterations()) * std::int64_t(study.compulsory_bytes(extent)));
 }
 
-/// A variant of a case study. What it computes is verified first.
+/// A variant of a case study. Its result is verified first.
 void through_opencl(benchmark::State& state, const CaseStudy& study, const char* name, Extent extent) {
   if (cpu() == nullptr) return state.SkipWithError("no OpenCL device that is a CPU");
   Workbench bench(study, extent, *cpu());
@@ -47,7 +47,7 @@ void through_opencl(benchmark::State& state, const CaseStudy& study, const char*
   count_bytes(state, study, extent);
 }
 
-/// A function of plain C++ that does the same to the same input. What it computes is verified first.
+/// A plain C++ function with the same input and output. Its result is verified first.
 void through_openmp(benchmark::State& state, const CaseStudy& study, Extent extent,
                     void (*run)(Extent, const std::uint32_t* in, std::uint32_t* out)) {
   const Words in = input_of(study, extent);
@@ -76,7 +76,7 @@ void sum_of_records(Extent extent, const std::uint32_t* in, std::uint32_t* out) 
   out[0] = x, out[1] = y, out[2] = z, out[3] = w;
 }
 
-/// The same with vectors that hold whole records, which spares the compiler to sort the components out.
+/// The same with vectors of whole records, so the compiler need not rearrange the components.
 void sum_of_vectors(Extent extent, const std::uint32_t* in, std::uint32_t* out) {
   constexpr std::uint64_t width = 32;  // words: eight records
   const std::uint64_t words = 4 * extent.count(), whole = words / width;
@@ -111,7 +111,7 @@ BENCHMARK(reduction_openmp_vectors)->Apply(sizes);
 
 // Prefix sum.
 
-/// A stretch for each thread: its sum, then its scan.
+/// A contiguous range per thread: its sum, then its scan.
 void exclusive_sums(Extent extent, const std::uint32_t* in, std::uint32_t* out) {
   const std::uint64_t n = extent.count();
   std::vector<std::uint32_t> sums;
@@ -156,7 +156,7 @@ BENCHMARK(prefix_sum_openmp)->Apply(counts);
 constexpr std::size_t line = 16;  // words of a cache line
 
 #ifdef __AVX512F__
-/// Turns 16 x 16 words; lines of the output are stored past the cache where they are whole.
+/// Transposes 16 x 16 words; whole lines of the output bypass the cache (streaming stores).
 void turn(const std::uint32_t* in, std::uint64_t width, std::uint32_t* out, std::uint64_t height) {
   __m512i a[line], b[line];
   for (std::size_t i = 0; i < line; ++i) a[i] = _mm512_loadu_si512(in + i * width);
@@ -222,7 +222,7 @@ void transposed(Extent extent, const std::uint32_t* in, std::uint32_t* out) {
   }
 }
 
-/// Into memory that begins with a cache line, as a buffer of OpenCL does.
+/// Into memory that begins at a cache line, like an OpenCL buffer.
 void transposed_aligned(Extent extent, const std::uint32_t* in, std::uint32_t* out) {
   static std::vector<std::uint32_t> memory;
   if (memory.size() < extent.count() + line) memory.resize(extent.count() + line);

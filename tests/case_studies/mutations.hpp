@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Breakages that are put into the real kernels, so that a test can show which layer catches each.
+// Faults that are put into the real kernels, so a test can show which layer catches each.
 #pragma once
 
 #include <stdexcept>
@@ -9,7 +9,7 @@
 #include <vector>
 
 struct Mutation {
-  std::string_view name;  ///< also of the broken kernel, where it is compiled beside the sound one
+  std::string_view name;  ///< also of the broken kernel, where it is compiled next to the intact one
   std::string_view file, kernel;
   std::vector<std::pair<std::string_view, std::string_view>> changes;  ///< text that occurs once, and its replacement
 };
@@ -28,7 +28,7 @@ inline const Mutation mutations[]{
      "transpose/tile32_padded.cuh",
      "transpose_tile32_padded",
      {{"tile[r][x] = word[k]", "tile[r + 1][x] = word[k]"}}},
-    // Not broken: hard times, which the kernel must survive.
+    // Not broken: adverse conditions that the kernel must survive.
     {"never_waits", "prefix_sum/look_back.cuh", "scan_look_back", {{"MAX_POLLS = 1024;", "MAX_POLLS = 1;   "}}},
     {"tile_3_is_silent",
      "prefix_sum/look_back.cuh",
@@ -38,7 +38,7 @@ inline const Mutation mutations[]{
        "  if (threadIdx.x == 0 && tile != 3) publish(&statuses[tile]"},
       {"if (tile > 0) publish(&statuses[tile]", "if (tile > 0 && tile != 3) publish(&statuses[tile]"}}},
     {"ring_never_waits", "prefix_sum/ring.cuh", "scan_ring", {{"MAX_POLLS = 1024;", "MAX_POLLS = 1;   "}}},
-    // Every third tile never says anything, the first among them.
+    // Every third tile never publishes, the first among them.
     {"silent_tiles",
      "prefix_sum/look_back.cuh",
      "scan_look_back",
@@ -64,7 +64,7 @@ inline const Mutation mutations[]{
       {"if (get_local_id(0) == 0) atom_xchg(&statuses[tile]",
        "if (get_local_id(0) == 0 && tile % 3 != 0) atom_xchg(&statuses[tile]"},
       {"if (tile > 0) atom_xchg(&statuses[tile]", "if (tile % 3 != 0) atom_xchg(&statuses[tile]"}}},
-    // In place of inline PTX, what a CPU can do: the copy is there as soon as it has begun.
+    // A CPU's replacement for inline PTX: the copy is complete as soon as it has begun.
     {"ring_without_engine",
      "prefix_sum/ring.cuh",
      "scan_ring",
@@ -148,7 +148,7 @@ inline const Mutation& mutation(std::string_view name) {
   throw std::invalid_argument("no such mutation: " + std::string(name));
 }
 
-/// The broken source. Error: std::runtime_error if the kernel no longer holds what is to be changed, exactly once.
+/// The broken source. Error: std::runtime_error unless the kernel contains the text to replace exactly once.
 inline std::string mutate(std::string source, const Mutation& mutation) {
   for (const auto& [from, to] : mutation.changes) {
     const auto at = source.find(from);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Every .cuh beside all others, as PTX: the build has compiled it. Shared accesses are the pinned ones, and a kernel
-// that an architecture cannot run traps there.
+// Every .cuh together with all others, as PTX that the build has compiled. Shared-memory accesses are the pinned ones,
+// and a kernel that an architecture cannot run traps there.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -35,7 +35,7 @@ std::string kernel_of(const std::string& file) {
 
 }  // namespace
 
-TEST_CASE("shared accesses in PTX are as wide and as many as pinned") {
+TEST_CASE("shared-memory accesses in PTX have the pinned widths and numbers") {
   const auto kernels = kernels_in("compute_90.ptx");
   CHECK(kernels.size() >= pinned_accesses.size());
   for (const auto& [file, pinned] : pinned_accesses) {
@@ -51,7 +51,7 @@ TEST_CASE("shared accesses in PTX are as wide and as many as pinned") {
   }
 }
 
-TEST_CASE("a kernel that is compiled for a GPU that cannot run it traps, and no other does") {
+TEST_CASE("only kernels compiled for a GPU that cannot run them trap") {
   for (const auto& [file, capability] : {std::pair("compute_80.ptx", 80U), {"compute_90.ptx", 90U}}) {
     const auto kernels = kernels_in(file);
     unsigned traps = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Every kernel file that the emulator can run, in one source: it compiles only if no two define the same name.
+// Every kernel file that the emulator can run, in one source, which compiles only if no two define the same name.
 #include <bankwise/emulator/cuda.hpp>
 #include "tests/catch_any.hpp"
 
@@ -11,7 +11,7 @@ namespace side_by_side {         // the case studies have them, too
 using bankwise::emulate;
 using namespace side_by_side;
 
-TEST_CASE("kernels that are included side by side stay themselves") {
+TEST_CASE("kernels in one translation unit stay separate") {
   const std::vector<uint4> in(512, make_uint4(1, 2, 3, 4));
   // Half as many blocks where a block takes twice as much.
   for (const auto& [kernel, blocks] : {std::pair(&reduce_naive, 2U), {&reduce_packed, 2U}, {&reduce_shuffle, 1U}}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A case study's plans on memory that the test has a say in: of many sizes on one state, without guard words behind it
-// (compute-sanitizer sees what touches them as well), or without a copy of everything on the host.
+// Runs a case study's plans on memory that the test controls: many sizes on one state, buffers without guard words past
+// their end (compute-sanitizer reports accesses there), or no copy of everything on the host.
 #pragma once
 
 #include <memory>
@@ -15,12 +15,12 @@ namespace bankwise {
 
 struct Memory {
   std::unique_ptr<gpu::Buffer> in, out;
-  std::unique_ptr<gpu::Buffer> state;  ///< null where the plan needs none
+  std::unique_ptr<gpu::Buffer> state;  ///< null if the plan needs none
   std::vector<std::unique_ptr<gpu::Buffer>> scratch;
 };
 
-/// What the plan asks for and not a byte more, but `beyond` words more behind the output. The state is zero; the rest
-/// is what it is.
+/// Allocates exactly what the plan requires, plus `beyond` words past the end of the output. The state is zero; the
+/// rest is uninitialized.
 Memory memory_for(gpu::Session& session, const CaseStudy& study, Extent extent, const Plan& plan,
                   std::uint64_t beyond = 0);
 
@@ -31,7 +31,7 @@ void prepare(gpu::Session& session, const CaseStudy& study, const Plan& plan, gp
 void launch(gpu::Session& session, const CaseStudy& study, const Plan& plan, const Memory& memory,
             gpu::Form form = gpu::Form::once);
 
-/// Whether the kernels of a variant are there for an API, and this device can run them; a library has none.
+/// Whether the kernels of a variant exist for an API, and this device can run them; a library has none.
 bool runs_on(const gpu::Session& session, const CaseStudy& study, const Variant& variant);
 
 }  // namespace bankwise

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Skipped where there is no device to test, or no GPU with a buffer as large as the
-// environment variable BANKWISE_TEST_MEMORY (bytes) asks for, and as much memory as BANKWISE_TEST_MEMORY_IN_ALL does;
-// or fewer devices than BANKWISE_TEST_DEVICES.
+// Skipped if there is no device to test, or no GPU with a buffer of BANKWISE_TEST_MEMORY bytes and
+// BANKWISE_TEST_MEMORY_IN_ALL bytes of memory (environment variables), or fewer devices than BANKWISE_TEST_DEVICES.
 #include <cstdlib>
 #include <iostream>
 #include <vector>

@@ -5,6 +5,6 @@
 
 #include <bankwise/gpu/device.hpp>
 
-/// The devices that this run of the tests is about: those of the API that BANKWISE_TEST_API names ("cuda" or "opencl"),
-/// or all. Never empty: main() ends with 77 first.
+/// The devices that this test run uses: those of the API in BANKWISE_TEST_API ("cuda" or "opencl"), or all. Never
+/// empty: main() ends with 77 otherwise.
 std::span<const bankwise::gpu::DeviceInfo> devices_under_test();

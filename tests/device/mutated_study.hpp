@@ -8,10 +8,10 @@
 #include <bankwise/study/case_study.hpp>
 #include "tests/case_studies/mutations.hpp"
 
-/// The __global__ function that the build has made of a mutation of a .cuh (mutants.cu); null if it has made none.
+/// The __global__ function that the build compiled from a mutation of a .cuh (mutants.cu); null if there is none.
 const void* cuda_mutant(std::string_view mutation);
 
-/// A case study with one kernel replaced by its mutation, for the API whose file the mutation is about.
+/// A case study with one kernel replaced by its mutation, for the API of the mutated file.
 class MutatedStudy {
  public:
   explicit MutatedStudy(std::string_view name);  ///< of the mutation
@@ -20,7 +20,7 @@ class MutatedStudy {
 
   const bankwise::CaseStudy& study() const { return study_; }
   const bankwise::CaseStudy& sound() const { return *sound_; }
-  /// The one whose kernel is mutated, in either study.
+  /// The variant with the mutated kernel, in either study.
   const bankwise::Variant& variant() const { return *variant_; }
 
  private:

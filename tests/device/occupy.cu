@@ -21,7 +21,7 @@ __device__ unsigned long long nanoseconds() {
   return now;
 }
 
-/// `signs` lies in host memory: a word that says to leave, then one per block.
+/// `signs` lies in host memory: a word that makes the blocks leave, then one word per block.
 __global__ void occupy(volatile unsigned* signs) {
   if (threadIdx.x == 0) {
     volatile unsigned* const mine = signs + 1 + blockIdx.x;
@@ -98,7 +98,7 @@ OccupiedDevice::OccupiedDevice(const bankwise::gpu::DeviceInfo& device, unsigned
   for (const auto kernel : {reinterpret_cast<const void*>(&occupy), reinterpret_cast<const void*>(&count_neighbours)}) {
     BANKWISE_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
   }
-  max_resident({block, 1});  // so that its code is there
+  max_resident({block, 1});  // loads its code
   if (blocks == 0) return;
   occupy<<<blocks, block, std::size_t(shared), parts.occupied>>>(static_cast<volatile unsigned*>(device_signs));
   BANKWISE_CUDA(cudaGetLastError());

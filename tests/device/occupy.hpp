@@ -5,9 +5,9 @@
 
 #include <bankwise/gpu/session.hpp>
 
-/// Blocks that keep all but a few multiprocessors of a CUDA device occupied until they are told to leave, or 20 seconds
-/// are over. Memory must be there before and stay until after, because CUDA may wait for all kernels when it is
-/// allocated or freed; and so must the code of other kernels: launch each once before.
+/// Blocks that occupy all but a few multiprocessors of a CUDA device until the destructor ends them, or 20 seconds are
+/// over. Allocate memory before and free it afterwards, because CUDA may wait for all kernels when it allocates or
+/// frees; for the same reason load the code of other kernels before: launch each once.
 class OccupiedDevice {
  public:
   OccupiedDevice(const bankwise::gpu::DeviceInfo& device, unsigned free_units);
@@ -15,11 +15,11 @@ class OccupiedDevice {
   OccupiedDevice(const OccupiedDevice&) = delete;
   OccupiedDevice& operator=(const OccupiedDevice&) = delete;
 
-  /// Whether all of its blocks are still there: if not, others had more room than they should have had.
+  /// Whether all of its blocks are still resident. If not, the other blocks had more room than intended.
   bool is_occupied() const;
 
-  /// How many blocks of a shape run at the same time on what is left. Of a kernel with hardly any registers: others may
-  /// find room for fewer.
+  /// The number of blocks of a shape that are resident simultaneously on the remaining multiprocessors, for a kernel
+  /// with few registers; other kernels may fit fewer.
   unsigned max_resident(bankwise::gpu::GroupShape shape) const;
 
  private:
@@ -27,5 +27,5 @@ class OccupiedDevice {
   std::unique_ptr<Parts> parts_;
 };
 
-/// The shared memory that a block must take for so many of its kind, and no more, to fit on a multiprocessor.
+/// The shared memory that a block must request so that exactly so many blocks fit on a multiprocessor.
 unsigned shared_per_block(unsigned blocks, const bankwise::gpu::DeviceInfo& device);

@@ -9,10 +9,11 @@
 namespace bankwise {
 namespace {
 
-constexpr std::uint64_t beyond = 64;             // words behind a result that must stay as they are
-constexpr std::uint64_t launches_at_once = 250;  // enqueued before anybody looks
+constexpr std::uint64_t beyond = 64;             // words past the end of a result that must not change
+constexpr std::uint64_t launches_at_once = 250;  // enqueued between two checks
 
-/// Sizes where arithmetic breaks, primes, and as many at random: most of them small, some of `most` tiles.
+/// Sizes at which index arithmetic breaks, primes, and equally many random ones: most of them small, some of `most`
+/// tiles.
 std::vector<std::uint64_t> sizes(std::uint64_t tile, std::uint64_t max_tiles) {
   const std::uint64_t most = tile * max_tiles;
   std::vector<std::uint64_t> list{0, 1, 2, 3, 5, 31, 127, 1009, 4099, 65537, 104729, most - 1, most};

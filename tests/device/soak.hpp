@@ -8,18 +8,18 @@
 
 namespace bankwise {
 
-/// How long, and up to how many tiles a launch.
+/// How many launches, and of how many tiles at most.
 struct Soak {
   std::uint64_t launches, max_tiles;
 };
 
-/// Enough for a device of this kind; a CPU is slower by orders of magnitude.
+/// Sufficient for a device of this kind; a CPU is slower by orders of magnitude.
 Soak soak_for(const gpu::DeviceInfo& device);
 
-/// Launches of a single pass one after the other, all on one state: sizes where arithmetic breaks and sizes at random, in
-/// an order at random, but always the same. Each has an input of its own, so that what an earlier launch has left is
-/// wrong in any later one; and each is checked, up to `beyond` words behind its result. Says on stdout what it has done.
-/// Empty if all was right, else one line. `change` may alter the plans.
+/// Launches a single-pass kernel repeatedly, all on one state: sizes at which index arithmetic breaks and random sizes,
+/// in a random but reproducible order. Each launch has a different input, so data of an earlier launch is wrong in any
+/// later one. Each result is checked, up to `beyond` words past its end. Prints a summary on stdout. Empty if all was
+/// right, otherwise one line. `change` may alter the plans.
 std::string soak(gpu::Session& session, const Law& law, const CaseStudy& study, const Variant& variant, Soak how,
                  const std::function<void(Plan&)>& change = {});
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Inputs that look random and whose results are known by formula (telescoping_sum/fill.cuh): made and checked on the device,
-// so that neither 10,000 runs nor 34 gigabytes keep the host busy.
+// Inputs that look random and whose results follow from a formula (telescoping_sum/fill.cuh). The device generates and
+// checks them, so neither 10,000 runs nor 34 gigabytes occupy the host.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ namespace bankwise {
 /// How a case study's result follows from the formula.
 struct Law {
   const CaseStudy* study;
-  std::uint64_t stride;  ///< words from one to the next that it is added to; 0: nothing is added
-  bool total;            ///< the result is the sum of all, not what stands before each
+  std::uint64_t stride;  ///< distance in words of the elements that are summed; 0: nothing is summed
+  bool total;            ///< the result is the total, not the prefix sums
 };
 extern const Law reduction_law, prefix_sum_law, transpose_law;
 
@@ -24,12 +24,12 @@ class TelescopingSum {
 
   /// These enqueue. A seed is less than 2^24.
   void fill(const Law& law, const Memory& memory, Extent extent, std::uint64_t seed);
-  /// The output and `beyond` words behind it must have been poisoned; they are so afterwards.
+  /// The output and `beyond` words past its end must hold POISON; they hold it again afterwards.
   void check(const Law& law, const Memory& memory, Extent extent, std::uint64_t seed, std::uint64_t beyond = 0,
              std::uint64_t run = 0);
   void poison(const Memory& memory);
 
-  /// Waits. Empty if all checks so far were right, else one line about the first that was not.
+  /// Waits. Empty if all checks so far passed, otherwise one line about the first that failed.
   std::string verdict();
 
  private:

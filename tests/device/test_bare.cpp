@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Every variant on buffers that end where the contract says. On its own that finds what verification finds; under
-// compute-sanitizer (script/sanitize) it is what lets the tools see each byte that is touched besides.
+// Every variant on buffers of exactly the contract's size. Alone, this finds what verification finds; under
+// compute-sanitizer (script/sanitize) it lets the tools report every access beyond a buffer.
 #include <iostream>
 #include <map>
 
@@ -23,10 +23,10 @@ std::vector<Extent> vectors(std::initializer_list<std::uint64_t> sizes) {
 
 struct Extents {
   std::vector<Extent> once;
-  std::vector<Extent> repeated;  ///< of the form whose section is repeated: racecheck takes ten seconds for each
+  std::vector<Extent> repeated;  ///< for the form with a repeated section: racecheck takes ten seconds for each
 };
 
-/// Around the tiles' borders. The last of vectors are several tiles for each block of those that stay on a GPU.
+/// Around the borders of tiles. The last extent of vectors has several tiles per persistent block on a GPU.
 const std::map<const CaseStudy*, Extents> all_extents{
     {&reduction::case_study(), {vectors({0, 1, 2, 255, 257, 511, 513, 4095, 4097, 1100003}), vectors({257})}},
     {&prefix_sum::case_study(),
@@ -52,7 +52,7 @@ const std::map<const CaseStudy*, Extents> all_extents{
 };
 constexpr std::uint64_t max_for_all = 300000;
 
-/// What a result should have been and was not; empty if it is right.
+/// The difference between a result and its expected value; empty if there is none.
 std::string difference(const Words& got, const Words& right) {
   const auto [wrong, expected] = std::mismatch(got.begin(), got.end(), right.begin());
   if (wrong == got.end()) return {};
@@ -66,7 +66,7 @@ std::string run(gpu::Session& session, const CaseStudy& study, const Variant& va
   prepare(session, study, plan, form);
   const Memory memory = memory_for(session, study, extent, plan);
   if (!input.empty()) session.write(*memory.in, 0, std::as_bytes(std::span(input)));
-  Words output(study.output_words(extent), 0xCDCDCDCD);  // else what another variant has left would do
+  Words output(study.output_words(extent), 0xCDCDCDCD);  // so that results of another variant do not count
   if (!output.empty()) session.write(*memory.out, 0, std::as_bytes(std::span(output)));
   launch(session, study, plan, memory, form);
   session.wait();
@@ -115,7 +115,7 @@ FOR_EACH_CASE_STUDY(RUN_ALL)
 
 namespace {
 
-/// Kernels for script/sanitize --control, which looks at what the tool says and not at the results.
+/// Kernels for script/sanitize --control, which checks the tool's report and not the results.
 void run_broken(std::string_view mutation, Extent extent) {
   const MutatedStudy broken(mutation);
   for (const auto& device : devices_under_test()) {
@@ -127,15 +127,15 @@ void run_broken(std::string_view mutation, Extent extent) {
 
 }  // namespace
 
-TEST_CASE("one word is stored behind the output", "[.broken_memcheck]") {
+TEST_CASE("one word is stored past the end of the output", "[.broken_memcheck]") {
   run_broken("stores_past_the_end", {1, 511});
 }
 TEST_CASE("a barrier is missing", "[.broken_racecheck]") {
   run_broken("barrier_removed", {1, 1000});
 }
-TEST_CASE("a total is read that nobody has written", "[.broken_initcheck]") {
+TEST_CASE("an uninitialized total is read", "[.broken_initcheck]") {
   run_broken("total_forgotten", {1, 2000});
 }
-TEST_CASE("half of the block comes to a barrier", "[.broken_synccheck]") {
+TEST_CASE("half of the block reaches a barrier", "[.broken_synccheck]") {
   run_broken("barrier_for_half", {1, 1000});
 }

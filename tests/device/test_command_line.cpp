@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The programs as a person runs them: exit codes, one clear sentence for bad input, no file half-written.
+// The programs as a user runs them: exit codes, one clear sentence for bad input, no incomplete files.
 #include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Where what is measured is not the point.
+// For tests that are not about the measurement.
 const std::string brief = " --min-time 0 --timeout 0.1";
 const std::string small = "--n 100 --variant packed" + brief;
 
@@ -25,7 +25,7 @@ fs::path kernels_of(const std::string& sample) {
 
 }  // namespace
 
-TEST_CASE("what the machine does not have is refused with one sentence", "[command_line]") {
+TEST_CASE("devices and files that do not exist are refused with one sentence", "[command_line]") {
   check_refused("reduction", "--device 9999", 2, "there is no device '9999'");
   check_refused("reduction", "--device no-such-name", 2, "there is no device 'no-such-name'");
   check_refused("prefix_sum", "--compare /no/such/file", 2, "cannot read /no/such/file");
@@ -41,7 +41,7 @@ TEST_CASE("a file that cannot be written stops the program before it measures", 
   CHECK(files_in(scratch.path()) == 0);
 }
 
-TEST_CASE("results go where a path leads", "[command_line]") {
+TEST_CASE("results are written through symbolic links and into pipes", "[command_line]") {
   const ScratchDirectory scratch;
   const auto file = scratch.path() / "file", link = scratch.path() / "link", pipe = scratch.path() / "pipe";
   std::ofstream(file) << "old";
@@ -64,7 +64,7 @@ TEST_CASE("results go where a path leads", "[command_line]") {
   CHECK(files_in(scratch.path()) == 5);
 }
 
-TEST_CASE("output that does not get out is an error, and no crash", "[command_line]") {
+TEST_CASE("output that cannot be written is an error, not a crash", "[command_line]") {
   for (const std::string& flags : {small, small + " --json -", std::string("--list"), std::string("--devices")}) {
     INFO(flags);
     CHECK(run("reduction", flags + " >/dev/full").code == 3);
@@ -73,7 +73,7 @@ TEST_CASE("output that does not get out is an error, and no crash", "[command_li
   CHECK(run("reduction", "--no-such-flag 2>&-").code == 2);
 }
 
-TEST_CASE("more memory than the device has is refused before anything is allocated", "[command_line]") {
+TEST_CASE("a problem larger than the device's memory is refused before any allocation", "[command_line]") {
   const ScratchDirectory scratch;
   const std::string json = " --device 0 --json " + (scratch.path() / "a").string();
   check_refused("reduction", "--n 60Gi" + json, 3, "choose a smaller --n");
@@ -82,7 +82,7 @@ TEST_CASE("more memory than the device has is refused before anything is allocat
   CHECK(files_in(scratch.path()) == 0);
 }
 
-TEST_CASE("an API without a device is nothing to run", "[command_line]") {
+TEST_CASE("an API without devices ends with exit code 77", "[command_line]") {
   const auto found = gpu::devices();
   for (const gpu::Api api : {gpu::Api::cuda, gpu::Api::opencl}) {
     const auto has_api = [&](const auto& device) { return device.api == api; };
@@ -94,8 +94,9 @@ TEST_CASE("an API without a device is nothing to run", "[command_line]") {
   }
 }
 
-TEST_CASE("a machine without any device is nothing to run", "[command_line]") {
-  // Two loaders are common, and each has its own name for the directory of drivers; and drivers may be named one by one.
+TEST_CASE("a machine without devices ends with exit code 77", "[command_line]") {
+  // Two ICD loaders are common, and each has a different variable for the directory of drivers. Drivers may also be
+  // named one by one.
   const ScratchDirectory empty;
   const std::string hide = "OCL_ICD_VENDORS=" + empty.path().string() + " OPENCL_VENDOR_PATH=" + empty.path().string() +
                            " OCL_ICD_FILENAMES= CUDA_VISIBLE_DEVICES= ";
@@ -109,7 +110,7 @@ TEST_CASE("a machine without any device is nothing to run", "[command_line]") {
   }
 }
 
-TEST_CASE("kernels come from a directory if asked, all or none", "[command_line]") {
+TEST_CASE("the flag --kernel-dir reads all kernels from a directory", "[command_line]") {
   const ScratchDirectory scratch;
   const std::string flag = "--api opencl --n 1000" + brief + " --kernel-dir " + scratch.path().string();
   for (const auto& entry : fs::directory_iterator(kernels_of("reduction"))) {
@@ -128,7 +129,7 @@ TEST_CASE("kernels come from a directory if asked, all or none", "[command_line]
   }
 }
 
-TEST_CASE("a wrong kernel is exit code 1 and a row that says what is wrong", "[command_line]") {
+TEST_CASE("a wrong kernel gives exit code 1 and a row with the reason", "[command_line]") {
   const ScratchDirectory scratch;
   fs::copy(kernels_of("reduction"), scratch.path());
   std::string source = text_of(scratch.path() / "naive.cl");
@@ -147,7 +148,7 @@ TEST_CASE("a wrong kernel is exit code 1 and a row that says what is wrong", "[c
 
 namespace {
 
-/// Whether a row's variant is there for OpenCL too; the copy is.
+/// Whether a row's variant exists for OpenCL; the copy does.
 bool has_port(const CaseStudy& study, const nlohmann::json& row) {
   const auto found = std::find_if(study.variants.begin(), study.variants.end(),
                                   [&](const Variant& variant) { return row.at("variant") == variant.name; });
@@ -157,7 +158,7 @@ bool has_port(const CaseStudy& study, const nlohmann::json& row) {
 
 }  // namespace
 
-TEST_CASE("a kernel that is right once and then no more is found out after measuring", "[command_line]") {
+TEST_CASE("verification after measuring finds a kernel that is right only once", "[command_line]") {
   const ScratchDirectory scratch;
   fs::copy(kernels_of("prefix_sum"), scratch.path());
   const auto file = scratch.path() / "naive.cl";
@@ -174,7 +175,7 @@ TEST_CASE("a kernel that is right once and then no more is found out after measu
   }
 }
 
-TEST_CASE("--json - writes every variant and nothing else", "[command_line]") {
+TEST_CASE("the flag --json - writes only JSON, with every variant", "[command_line]") {
   for (const CaseStudy* study : all_case_studies) {
     const bool accesses = study == &access_patterns::case_study();
     const std::string size = is_matrix(*study) ? "--width 100 --height 300" : accesses ? "--n 10" : "--n 10000";
@@ -207,7 +208,7 @@ TEST_CASE("--json - writes every variant and nothing else", "[command_line]") {
   }
 }
 
-TEST_CASE("files, lists, comparison and profile", "[command_line]") {
+TEST_CASE("the flags for files, help, comparison, profiling, sizes and scopes work", "[command_line]") {
   const ScratchDirectory scratch;
   const std::string json = (scratch.path() / "a.json").string(), csv = (scratch.path() / "a.csv").string();
   const Outcome first = run("prefix_sum", "--n 3000" + brief + " --json " + json + " --csv " + csv);
@@ -228,10 +229,10 @@ TEST_CASE("files, lists, comparison and profile", "[command_line]") {
     CHECK(run("transpose", "--width 64 --height 48 --variant naive,padded" + brief + " --scope " + scope).code == 0);
 }
 
-TEST_CASE("a library asked for on OpenCL is a row with a reason", "[command_line]") {
+TEST_CASE("a library on OpenCL is a row with a reason", "[command_line]") {
   const Outcome outcome = run("reduction", "--api opencl --n 1000 --variant library --json -");
   CHECK(outcome.code == 77);
   const auto rows = nlohmann::json::parse(outcome.out).at("results");
   CHECK(rows.at(1).at("status") == "unsupported");
-  CHECK(rows.at(1).at("reason") == "the library is one of CUDA's");
+  CHECK(rows.at(1).at("reason") == "the library exists only for CUDA");
 }

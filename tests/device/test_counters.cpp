@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Hardware counters where a device lets them be read, and a reason where not; the rows themselves suffer in no case.
+// Hardware counters if a device allows reading them, otherwise a reason; rows keep their results in any case.
 #include <nlohmann/json.hpp>
 
 #include "devices_under_test.hpp"
@@ -9,7 +9,7 @@
 
 using namespace bankwise;
 
-TEST_CASE("--counters gives numbers that agree with the model, or a reason", "[counters]") {
+TEST_CASE("the flag --counters reports numbers that agree with the model, or a reason", "[counters]") {
   for (const auto& device : devices_under_test()) {
     for (const std::string scope : {"memory", "block"}) {
       const std::string side = device.is_gpu ? "1024" : "64";  // a CPU has a reason to give, and no counters
@@ -28,7 +28,7 @@ TEST_CASE("--counters gives numbers that agree with the model, or a reason", "[c
         const auto& counters = row.at("counters");
         CHECK(counters.at("shared_load_passes").is_number() == counters.at("reason").get<std::string>().empty());
         if (counters.at("shared_load_passes").is_null() || counters.at("model").is_null()) continue;
-        // Other traffic of a multiprocessor adds a few passes now and then, and takes none away.
+        // Other traffic of a multiprocessor may add a few passes, but removes none.
         for (const char* key : {"shared_load_passes", "shared_load_conflicts", "shared_store_passes"}) {
           const double difference = counters.at("difference").at(key), model = counters.at("model").at(key);
           INFO(key);

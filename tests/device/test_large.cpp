@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Sizes at which 32 bits are too few: for bytes, for words as signed and as unsigned numbers, for either side of a matrix.
+// Sizes at which 32 bits are too few: for bytes, for words as signed and unsigned numbers, for either side of a
+// matrix.
 #include <algorithm>
 #include <cstddef>
 #include <vector>
@@ -16,10 +17,10 @@ namespace {
 
 constexpr std::uint64_t two_to_31 = std::uint64_t{1} << 31, two_to_32 = std::uint64_t{1} << 32;
 
-/// Checked on the device: there the words stay that a host would need a minute to compare. Empty if all is right.
+/// Checks on the device: the host would need a minute to compare these words. Empty if all is right.
 std::string verdict(gpu::Session& session, const Law& law, const CaseStudy& study, const Variant& variant,
                     Extent extent) {
-  constexpr std::uint64_t beyond = 64;  // words behind the result that must stay as they are
+  constexpr std::uint64_t beyond = 64;  // words past the end of the result that must not change
   const Plan plan = study.plan(variant, extent, session.info().compute_units);
   prepare(session, study, plan);
   const Memory memory = memory_for(session, study, extent, plan, beyond);
@@ -48,15 +49,15 @@ void check_all(const Law& law, const std::vector<Extent>& extents) {
 
 }  // namespace
 
-// What is checked at sizes that no host verifies is right where one does (test_variants.cpp).
+// The formulas are verified at sizes that the host can check (test_variants.cpp).
 TEST_CASE("the formulas hold for all variants", "[interface]") {
   check_all(reduction_law, {{1, 0}, {1, 1}, {1, 70001}});
   check_all(prefix_sum_law, {{1, 0}, {1, 1}, {1, 70001}});
   check_all(transpose_law, {{1, 1}, {303, 200}, {200, 303}});
 }
 
-// Sessions may fill in parts of 1 GiB. Hardly more memory is touched than is looked at.
-TEST_CASE("a fill across 1 GiB reaches each byte, and none beside", "[interface]") {
+// Sessions may fill in parts of 1 GiB. The test touches little more memory than it compares.
+TEST_CASE("a fill across 1 GiB writes exactly the bytes of its range", "[interface]") {
   constexpr std::uint64_t border = 1 << 30, reach = 4096;
   for (const auto& device : devices_under_test()) {
     INFO(to_string(device.api) << " " << device.name);
@@ -73,7 +74,7 @@ TEST_CASE("a fill across 1 GiB reaches each byte, and none beside", "[interface]
     session->read(*buffer, border - 2 * reach, bytes);
     std::vector<std::byte> right(4 * reach, std::byte{1});
     std::fill_n(right.begin() + reach, 2 * reach, std::byte{0xAB});
-    CHECK((bytes == right));  // in brackets: nobody wants to see them all
+    CHECK((bytes == right));  // in parentheses, so a failure does not print all bytes
   }
 }
 
@@ -85,7 +86,7 @@ TEST_CASE("prefix_sum of 2^31 and 2^32 words", "[.huge_prefix_sum]") {
   check_all(prefix_sum_law, {{1, two_to_31 + 12345}, {1, two_to_32 + 12345}});
 }
 
-TEST_CASE("an index of 32 bits is found out at 2^32 words, and not before", "[.huge_prefix_sum]") {
+TEST_CASE("a 32-bit index fails at 2^32 words, and not before", "[.huge_prefix_sum]") {
   const MutatedStudy broken("index_of_32_bits");
   for (const auto& device : devices_under_test()) {
     if (device.api != gpu::Api::cuda) continue;
@@ -95,7 +96,7 @@ TEST_CASE("an index of 32 bits is found out at 2^32 words, and not before", "[.h
   }
 }
 
-// Sides that are whole chunks of four words, and sides that are not: tma.cuh copies one kind and not the other.
+// Sides that are whole chunks of four words, and sides that are not: tma.cuh copies only the former with TMA.
 TEST_CASE("transpose of 2^31 and 2^32 words", "[.huge_transpose]") {
   check_all(transpose_law, {{65537, 40000}, {65540, 65540}, {1, two_to_31 + 1}, {two_to_31 + 4, 1}});
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The programs' flags for levels, beside a device's measurements.
+// The programs' flags for levels, together with a device's measurements.
 #include <nlohmann/json.hpp>
 
 #include "tests/bankcheck/predict/well_formed.hpp"
@@ -8,7 +8,7 @@
 
 using nlohmann::json;
 
-TEST_CASE("levels on, off, and in files", "[command_line]") {
+TEST_CASE("the flags --levels, --no-levels and --levels-svg select the output", "[command_line]") {
   const ScratchDirectory scratch;
   const auto svg = scratch.path() / "levels.svg";
   const Outcome with = run("prefix_sum", "--variant naive,padded --n 5000 --arch gfx90a --levels-svg " + svg.string());

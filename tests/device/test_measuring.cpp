@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What must not be in a time: the host's pauses between two launches, and samples of a GPU that throttles.
+// What a time must exclude: the host's pauses between two launches, and samples during which a GPU throttles.
 #if BANKWISE_HAVE_CUDA
 #include <bankwise/gpu/cuda_api.hpp>
 #endif
@@ -56,7 +56,7 @@ bool says(const std::string& text, std::string_view part) {
 
 void nothing() {}
 
-/// Throttles for the first `times` looks.
+/// Reports throttling for the first `times` queries.
 struct Scripted : gpu::Throttle {
   explicit Scripted(std::size_t times) : left(times) {}
   gpu::ClockReasons reasons() override {
@@ -80,7 +80,7 @@ std::vector<Result> measured(gpu::Session& session, const CaseStudy& of, const c
 
 }  // namespace
 
-TEST_CASE("pauses of the host between two launches are in no time", "[measuring]") {
+TEST_CASE("a time excludes pauses of the host between two launches", "[measuring]") {
   for (const auto& device : devices_under_test()) {
     INFO(device.name);
     const auto session = gpu::open(device);
@@ -96,15 +96,15 @@ TEST_CASE("pauses of the host between two launches are in no time", "[measuring]
     CHECK(timed.seconds > 0);
     CHECK(timed.seconds < 0.04);
     if (!is_cuda(device)) continue;
-    // What the gate is for: without it the pauses are there.
+    // The negative control: without the gate the time includes the pauses.
     CHECK(session->time(nothing, with_pauses, gpu::Enqueueing::immediate).seconds > 0.08);
   }
 }
 
-TEST_CASE("copies and kernels are held back, flushed or not, from the first sample on", "[measuring]") {
+TEST_CASE("copies and kernels are held back from the first sample on, with and without a flush", "[measuring]") {
   for (const auto& device : devices_under_test()) {
     for (const Cache cache : {Cache::cold, Cache::hot}) {
-      const auto session = gpu::open(device);  // a new one, which has not yet loaded what a flush needs
+      const auto session = gpu::open(device);  // a new one, which has not yet loaded the code of a flush
       for (const Result& result : measured(*session, study, "packed", nullptr, cache)) {
         INFO(device.name << " " << to_string(cache) << " " << result.variant << " " << result.reason);
         CHECK(result.status == Status::ok);
@@ -115,7 +115,7 @@ TEST_CASE("copies and kernels are held back, flushed or not, from the first samp
   }
 }
 
-TEST_CASE("what is held back takes as long as what a busy device already waits with", "[measuring]") {
+TEST_CASE("work behind the gate takes as long as work queued on a busy device", "[measuring]") {
   for (const auto& device : devices_under_test()) {
     if (!is_cuda(device)) continue;
     const auto session = gpu::open(device);
@@ -138,7 +138,7 @@ TEST_CASE("what is held back takes as long as what a busy device already waits w
   }
 }
 
-TEST_CASE("work that waits for the device is timed, and says so", "[measuring]") {
+TEST_CASE("work that waits for the device is timed, with launch overhead reported", "[measuring]") {
   for (const auto& device : devices_under_test()) {
     INFO(device.name);
     const auto session = gpu::open(device);
@@ -158,11 +158,11 @@ TEST_CASE("work that waits for the device is timed, and says so", "[measuring]")
     const gpu::Timed immediately = session->time(nothing, waits, gpu::Enqueueing::immediate);
     CHECK(immediately.launch_overhead == "");
     CHECK(immediately.seconds < 0.1);
-    CHECK(session->time(nothing, [&] { run(1); }).launch_overhead == "");  // nothing of it is left
+    CHECK(session->time(nothing, [&] { run(1); }).launch_overhead == "");  // nothing of it remains
   }
 }
 
-TEST_CASE("work that throws while a stream is held back leaves a session that works", "[measuring]") {
+TEST_CASE("a session works after an exception while its stream was held back", "[measuring]") {
   for (const auto& device : devices_under_test()) {
     INFO(device.name);
     const auto session = gpu::open(device);
@@ -179,7 +179,7 @@ TEST_CASE("work that throws while a stream is held back leaves a session that wo
   }
 }
 
-TEST_CASE("more launches than a queue holds are timed, and say so", "[measuring]") {
+TEST_CASE("more launches than a queue holds are timed, with launch overhead reported", "[measuring]") {
   for (const auto& device : devices_under_test()) {
     INFO(device.name);
     const auto session = gpu::open(device);
@@ -193,11 +193,11 @@ TEST_CASE("more launches than a queue holds are timed, and say so", "[measuring]
   }
 }
 
-TEST_CASE("NVML says whether a GPU of NVIDIA's throttles", "[measuring]") {
+TEST_CASE("NVML reports whether an NVIDIA GPU throttles", "[measuring]") {
   for (const auto& device : devices_under_test()) {
     INFO(device.name << ": PCI bus id '" << device.pci_bus_id << "', throttling " << device.throttling);
-    if (says(device.throttling, "NVML is not there")) {
-      WARN("NVML is not there; not tested");
+    if (says(device.throttling, "NVML is missing")) {
+      WARN("NVML is missing; not tested");
     } else if (gpu::compute_capability(device)) {
       CHECK(device.throttling == "watched");
       CHECK_NOTHROW(gpu::open_throttle(device)->reasons());
@@ -210,7 +210,7 @@ TEST_CASE("NVML says whether a GPU of NVIDIA's throttles", "[measuring]") {
 TEST_CASE("samples of a throttling device are dropped and counted", "[measuring]") {
   for (const auto& device : devices_under_test()) {
     const auto session = gpu::open(device);
-    // The first look is before the first sample; each drop takes two more: one after the sample, one after the rest.
+    // The first query is before the first sample; each drop takes two more: one after the sample, one after the rest.
     Scripted source(5);
     const auto results = measured(*session, study, "packed", &source);
     REQUIRE(results.size() == 2);
@@ -226,7 +226,7 @@ TEST_CASE("samples of a throttling device are dropped and counted", "[measuring]
   }
 }
 
-TEST_CASE("a device that always throttles ends, without a time and with a reason", "[measuring]") {
+TEST_CASE("measuring a device that always throttles ends without a time and with a reason", "[measuring]") {
   for (const auto& device : devices_under_test()) {
     const auto session = gpu::open(device);
     Scripted source(~std::size_t{0});

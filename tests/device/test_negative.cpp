@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Kernels broken on purpose: verification must tell, and say what is wrong. OpenCL alone, for the checks are the same
-// code for both APIs.
+// Kernels broken on purpose: verification must detect it, and report the fault. OpenCL only, because both APIs share
+// the code of the checks.
 #include <bankwise/bench/workbench.hpp>
 #include "devices_under_test.hpp"
 #include "mutated_study.hpp"
@@ -18,7 +18,7 @@ std::string verdict_of(const CaseStudy& study, const Variant& variant, const gpu
   return bench.verify(bench.prepare(variant, Scope::memory));
 }
 
-/// What verification says about the broken kernel. The sound one must pass on the same problem.
+/// The verification's report on the broken kernel. The intact one must pass on the same problem.
 std::string verdict(const MutatedStudy& broken, const gpu::DeviceInfo& device, Extent extent) {
   CHECK(verdict_of(broken.sound(), broken.variant(), device, extent) == "");
   return verdict_of(broken.study(), broken.variant(), device, extent);
@@ -26,36 +26,36 @@ std::string verdict(const MutatedStudy& broken, const gpu::DeviceInfo& device, E
 
 }  // namespace
 
-TEST_CASE("a dropped last element is a wrong sum", "[negative]") {
+TEST_CASE("verification finds a sum without its last element", "[negative]") {
   const MutatedStudy broken("last_element_dropped");
   for (const auto& device : devices_under_test()) {
     CHECK(verdict(broken, device, {1, 1000}).find("output word 0 is") == 0);
   }
 }
 
-TEST_CASE("a write past the end hits the guard", "[negative]") {
+TEST_CASE("verification finds a write past the end by the guard words", "[negative]") {
   const MutatedStudy broken("one_past_the_end");
   for (const auto& device : devices_under_test()) {
-    CHECK(verdict(broken, device, {1, 511}) == "word 0 behind the output was overwritten");
+    CHECK(verdict(broken, device, {1, 511}) == "word 0 past the end of the output was overwritten");
   }
 }
 
-TEST_CASE("NaN is not equal to anything", "[negative]") {
+TEST_CASE("verification finds a NaN", "[negative]") {
   const MutatedStudy broken("writes_nan");
   for (const auto& device : devices_under_test()) {
     CHECK(verdict(broken, device, {33, 31}).find("output word 0 is 0x7fc00000") == 0);
   }
 }
 
-TEST_CASE("the input must stay as it was", "[negative]") {
+TEST_CASE("verification finds a changed input", "[negative]") {
   const MutatedStudy broken("changes_its_input");
   for (const auto& device : devices_under_test()) {
     CHECK(verdict(broken, device, {1, 500}).find("input word 0 is") == 0);
   }
 }
 
-TEST_CASE("the output of an earlier run does not pass for a result", "[negative]") {
-  // On one workbench the sound naive kernel fills the output; the broken packed one then writes nothing.
+TEST_CASE("verification rejects the output of an earlier run", "[negative]") {
+  // On one workbench the intact naive kernel fills the output; the broken packed one then writes nothing.
   const MutatedStudy broken("writes_nothing");
   for (const auto& device : devices_under_test()) {
     const auto session = gpu::open(device);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// More than one device: PoCL shows several where POCL_DEVICES names several.
+// More than one device: PoCL has several if POCL_DEVICES names several.
 #include <nlohmann/json.hpp>
 
 #include <bankwise/gpu/device.hpp>
@@ -10,7 +10,7 @@
 
 using namespace bankwise;
 
-TEST_CASE("if a device fails, the others' results are printed and written", "[.several_devices]") {
+TEST_CASE("if a device fails, the results of the others are printed and written", "[.several_devices]") {
   std::vector<gpu::DeviceInfo> devices = gpu::devices().list;
   std::erase_if(devices, [](const auto& device) { return device.api != gpu::Api::opencl || device.is_gpu; });
   REQUIRE(devices.size() >= 2);

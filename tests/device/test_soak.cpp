@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Single passes, whose blocks tell each other something through a state that no launch clears: thousands of launches.
+// Single-pass kernels, whose blocks communicate through a state that no launch clears: thousands of launches.
 #include <algorithm>
 #include <array>
 #include <iostream>
@@ -12,7 +12,7 @@
 
 using namespace bankwise;
 
-TEST_CASE("single passes are right every time, at any size after any other", "[soak]") {
+TEST_CASE("single-pass kernels are right at any size after any other, on one state", "[soak]") {
   for (const auto& device : devices_under_test()) {
     const auto session = gpu::open(device);
     for (const Law* law : {&prefix_sum_law, &reduction_law}) {
@@ -20,15 +20,15 @@ TEST_CASE("single passes are right every time, at any size after any other", "[s
         if (!variant.single_pass || !runs_on(*session, *law->study, variant)) continue;
         INFO(to_string(device.api) << " " << device.name << ": " << variant.name);
         Soak how = soak_for(device);
-        if (law->total) how.max_tiles *= 4;  // more than one turn for blocks that stay
+        if (law->total) how.max_tiles *= 4;  // more than one iteration for persistent blocks
         CHECK(soak(*session, *law, *law->study, variant, how) == "");
       }
     }
   }
 }
 
-// Blocks that wait give up polling at once, and tiles that never publish have to be added up by later blocks.
-TEST_CASE("scans are right every time that they give up polling at once, and though tiles are silent", "[soak]") {
+// With a poll limit of 1, waiting blocks give up immediately; later blocks have to add up tiles that never publish.
+TEST_CASE("scans are right with a poll limit of 1, and with tiles that never publish", "[soak]") {
   for (const auto& device : devices_under_test()) {
     const bool is_cuda = device.api == gpu::Api::cuda;
     const std::vector<std::string_view> names =
@@ -36,7 +36,7 @@ TEST_CASE("scans are right every time that they give up polling at once, and tho
                 : std::vector<std::string_view>{"opencl_never_waits", "opencl_silent_tiles"};
     for (const std::string_view name : names) {
       const MutatedStudy hard(name);
-      const auto session = gpu::open(device);  // one that has not built another kernel of this name
+      const auto session = gpu::open(device);  // a session that has not built another kernel of this name
       if (!runs_on(*session, hard.study(), hard.variant())) continue;
       INFO(to_string(device.api) << " " << device.name << ": " << name);
       Soak some = soak_for(device);
@@ -47,9 +47,9 @@ TEST_CASE("scans are right every time that they give up polling at once, and tho
   }
 }
 
-// As many blocks as run at once are best for the ring, but any number must do: also more than run at once, which find
-// nothing left when their turn comes.
-TEST_CASE("the ring is right with any number of blocks", "[soak]") {
+// The ring is fastest with as many blocks as are resident, but any number must work, including more, some of which
+// start when no tile is left.
+TEST_CASE("the ring kernel is right with any number of blocks", "[soak]") {
   for (const auto& device : devices_under_test()) {
     const auto session = gpu::open(device);
     const CaseStudy& study = *prefix_sum_law.study;
@@ -71,7 +71,7 @@ TEST_CASE("the ring is right with any number of blocks", "[soak]") {
 
 namespace {
 
-/// A scan of three tiles, twice. With the memory of a device all to itself, and something done to its result.
+/// A scan of three tiles, twice, alone on a device, with a change to its result in between.
 std::string twice(const gpu::DeviceInfo& device, const CaseStudy& study, const Variant& variant,
                   const std::function<void(gpu::Session&, const Memory&)>& then) {
   constexpr std::uint64_t beyond = 64;
@@ -93,8 +93,7 @@ std::string twice(const gpu::DeviceInfo& device, const CaseStudy& study, const V
 
 }  // namespace
 
-TEST_CASE("checks on the device see a wrong word, one too many, and a launch that finds its state used up",
-          "[negative]") {
+TEST_CASE("checks on the device find a wrong word, an extra word, and a launch on a used state", "[negative]") {
   const MutatedStudy broken("tickets_run_on");
   const std::uint64_t n = 3 * broken.variant().tile - 5;
   const auto scribble_at = [](std::uint64_t word) {

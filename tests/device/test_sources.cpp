@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// OpenCL alone: a bare build of each file, build logs, and kernels from a directory.
+// OpenCL only: a plain build of each file, build logs, and kernels from a directory.
 #include <bankwise/gpu/opencl_api.hpp>
 #include <bankwise/gpu/session.hpp>
 #include "devices_under_test.hpp"
@@ -10,7 +10,7 @@
 
 using namespace bankwise;
 
-TEST_CASE("every .cl file builds alone, without options", "[sources]") {
+TEST_CASE("every .cl file builds separately, without options", "[sources]") {
   std::vector<cl::Platform> platforms;
   cl::Platform::get(&platforms);
   for (const auto& platform : platforms) {
@@ -31,7 +31,7 @@ TEST_CASE("every .cl file builds alone, without options", "[sources]") {
   }
 }
 
-// NVIDIA's compiler hands out PTX as the program's binary, so its choice of accesses can be held against nvcc's.
+// NVIDIA's compiler returns PTX as the program's binary, so its accesses can be compared with nvcc's.
 TEST_CASE("NVIDIA's OpenCL compiles the ports to accesses as wide as nvcc's", "[sources]") {
   std::vector<cl::Platform> platforms;
   cl::Platform::get(&platforms);
@@ -47,7 +47,7 @@ TEST_CASE("NVIDIA's OpenCL compiles the ports to accesses as wide as nvcc's", "[
         program.build("-cl-std=CL1.2");
         const auto binary = program.getInfo<CL_PROGRAM_BINARIES>().front();
         AccessCounts counts = shared_accesses({binary.begin(), binary.end()});
-        // The result is read from the first record, which is aligned to 16 after all: there 16 bytes at once are fine.
+        // The result is read from the first record, which happens to be aligned to 16, so one 16-byte access is right.
         if (image.name == "reduce_packed" && counts["ld.shared.v4.u32"] == 1) counts.erase("ld.shared.v4.u32");
         INFO(image.opencl_file);
         for (const auto& [access, count] : counts) UNSCOPED_INFO(access << " " << count);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Single passes with hardly any room: most of their blocks come when others have gone, and those that wait for others
-// do so where these would have to run. CUDA alone: kernels of two APIs take turns on a device and do not share it.
+// Single-pass kernels with few resident blocks: most of their blocks start after others have ended, and blocks that
+// wait for others occupy the multiprocessors that these need. CUDA only: kernels of two APIs alternate on a device.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,13 +24,13 @@ struct Starved {
   const Variant* variant;
 };
 
-/// Multiprocessors that are left free, and how many blocks may be resident on one of them; 0: as many as fit.
+/// Multiprocessors that are left free, and the number of blocks that may be resident on one of them; 0: as many as fit.
 struct Room {
   unsigned units, resident;
 };
 constexpr Room rooms[]{{1, 1}, {1, 2}, {1, 0}, {2, 1}, {9, 0}};
 
-/// The kernel that occupies a device is CUDA's.
+/// The kernel that occupies a device is a CUDA kernel.
 std::vector<gpu::DeviceInfo> cuda_devices_under_test() {
   std::vector<gpu::DeviceInfo> found;
   std::ranges::copy_if(devices_under_test(), std::back_inserter(found),
@@ -66,7 +66,7 @@ void starve(const gpu::DeviceInfo& device, gpu::Session& session, const Starved&
 
   for (const Room room : rooms) {
     prepare(session, *study, plan_for(max_n, room.resident));
-    launch_checked(max_n, room.resident);  // on the free device: this loads the code
+    launch_checked(max_n, room.resident);  // on the free device, to load the code
     REQUIRE(formula.verdict() == "");
     const OccupiedDevice occupied(device, room.units);
     const unsigned max_resident = occupied.max_resident(plan_for(max_n, room.resident).launches.front().group);
@@ -80,7 +80,7 @@ void starve(const gpu::DeviceInfo& device, gpu::Session& session, const Starved&
     std::cout << where << '\n';
     INFO(where);
     CHECK(verdict == "");
-    CHECK(stayed_occupied);  // or there was more room than that
+    CHECK(stayed_occupied);  // otherwise there was more room than that
     CHECK(max_resident >= 1);
     if (room.resident != 0) CHECK(max_resident <= room.units * room.resident);
   }
@@ -88,7 +88,7 @@ void starve(const gpu::DeviceInfo& device, gpu::Session& session, const Starved&
 
 }  // namespace
 
-TEST_CASE("single passes end and are right with room for one block, or a few, at a time", "[starved]") {
+TEST_CASE("single-pass kernels end and are right with one or a few resident blocks", "[starved]") {
   for (const auto& device : cuda_devices_under_test()) {
     const auto session = gpu::open(device);
     for (const Law* law : {&prefix_sum_law, &reduction_law}) {
@@ -100,8 +100,7 @@ TEST_CASE("single passes end and are right with room for one block, or a few, at
   }
 }
 
-TEST_CASE("scans that give up polling at once, and with silent tiles, end and are right with hardly any room",
-          "[starved]") {
+TEST_CASE("scans with a poll limit of 1 or silent tiles end and are right with few resident blocks", "[starved]") {
   for (const auto& device : cuda_devices_under_test()) {
     const auto session = gpu::open(device);
     for (const char* name : {"never_waits", "silent_tiles", "ring_never_waits", "ring_silent_tiles"}) {
@@ -114,7 +113,7 @@ TEST_CASE("scans that give up polling at once, and with silent tiles, end and ar
   }
 }
 
-TEST_CASE("the ring ends and is right in any grid with hardly any room", "[starved]") {
+TEST_CASE("the ring kernel ends and is right in any grid with few resident blocks", "[starved]") {
   for (const auto& device : cuda_devices_under_test()) {
     const auto session = gpu::open(device);
     const CaseStudy& study = *prefix_sum_law.study;

@@ -30,12 +30,12 @@ std::vector<Extent> edges(const CaseStudy& study) {
   return extents;
 }
 
-/// Whether the block scope has something to repeat.
+/// Whether the block scope has a section to repeat.
 bool has_section(const CaseStudy& study, const Variant& variant) {
   return !variant.library && find_image(study, study.plan(variant, {1, 1}, 1).launches.front().kernel)->has_section;
 }
 
-/// Whether a kernel says itself why this device cannot run it: it is for one API alone, or for newer GPUs.
+/// Whether the kernel's file states why this device cannot run it: it is for one API only, or for newer GPUs.
 bool is_for_others(const CaseStudy& study, const Variant& variant, const gpu::Unsupported& why) {
   if (variant.library) return false;
   const gpu::KernelImage* const image = find_image(study, study.plan(variant, {1, 1}, 1).launches.front().kernel);
@@ -80,7 +80,7 @@ void verify_edges(const CaseStudy& study) {
   }
 FOR_EACH_CASE_STUDY(VERIFY_EDGES)
 
-// Kernels for the emulator's comparison with counters, in CUDA alone: the same on a GPU, in each of several blocks.
+// Kernels for the emulator's comparison with counters, only in CUDA: the same on a GPU, in each of several blocks.
 TEST_CASE("more_kernels, all variants", "[more_kernels]") {
   const CaseStudy& study = more_kernels::case_study();
   for (const auto& device : devices_under_test()) {
@@ -95,7 +95,7 @@ TEST_CASE("more_kernels, all variants", "[more_kernels]") {
   }
 }
 
-TEST_CASE("blocks are as large as the kernels say", "[interface]") {
+TEST_CASE("launch plans use the block sizes of the kernels", "[interface]") {
   for (const auto& device : devices_under_test()) {
     const auto session = gpu::open(device);
     for (const CaseStudy* study : all_case_studies) {
@@ -121,7 +121,7 @@ TEST_CASE("two sessions on one device do not disturb each other", "[interface]")
   }
 }
 
-TEST_CASE("an error names the call, the API's word for it, the file and the line", "[interface]") {
+TEST_CASE("an error names the call, the API's name of the error, the file and the line", "[interface]") {
   for (const auto& device : devices_under_test()) {
     const auto session = gpu::open(device);
     std::string what;
@@ -130,7 +130,7 @@ TEST_CASE("an error names the call, the API's word for it, the file and the line
         session->allocate(std::uint64_t{1} << 60);
       } else {
         std::byte byte{};
-        session->read(*session->allocate(4), 1000, {&byte, 1});  // beyond its end
+        session->read(*session->allocate(4), 1000, {&byte, 1});  // past its end
       }
     } catch (const gpu::Error& error) {
       what = error.what();
@@ -146,8 +146,8 @@ TEST_CASE("an error names the call, the API's word for it, the file and the line
   }
 }
 
-// More than 2^32 bytes, and in the transpose an extent of no whole tiles. Run where a buffer can be that large.
-TEST_CASE("more than four gigabytes", "[.large]") {
+// More than 2^32 bytes; in the transpose an extent with partial tiles. Requires a device with such a large buffer.
+TEST_CASE("every variant handles more than 2^32 bytes", "[.large]") {
   for (const auto& device : devices_under_test()) {
     const auto session = gpu::open(device);
     verify_all(reduction::case_study(), *session, {1, (std::uint64_t{1} << 28) + 3}, Scope::memory);

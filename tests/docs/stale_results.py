@@ -57,7 +57,7 @@ def slower(name: str, variant: str):
 
 
 def forged(root: Path) -> None:
-    """A number beside a bar, and the digest of the picture, too."""
+    """A number next to a bar, and the digest of the picture, too."""
     edit(root, PICTURE, NUMBER, r">9\1</text>")
     text = (root / PICTURE).read_text(encoding="utf-8")
     picture = hashlib.sha256(text[: text.index("<!-- plots.py")].encode()).hexdigest()
@@ -68,11 +68,11 @@ def forged(root: Path) -> None:
 CHANGES = (
     (slower("reduction.memory", "packed"), "tables.py", "reduction/README.md"),
     (slower("reduction.memory", "packed"), "plots.py", PICTURE),
-    (slower("transpose.sizes", "library"), "tables.py", "README.md"),
+    (slower("transpose.sizes", "library"), "tables.py", "docs/results/README.md"),
     (slower("transpose.sizes", "library"), "plots.py", f"docs/pictures/{DEVICE}_transpose_sizes.svg"),
     (slower("transpose.block", "tile32"), "tables.py", "docs/bank_model.md"),
     (lambda root: edit(root, LIMITS, r"transpose_tma,(\d+),\d", r"transpose_tma,\1,1"), "tables.py", "docs/limits.md"),
-    (lambda root: edit(root, "README.md", r"\| (yes|stretch|no) \|", "| of course |"), "tables.py", "README.md"),
+    (lambda root: edit(root, "docs/results/README.md", r"\| (yes|stretch|no) \|", "| of course |"), "tables.py", "docs/results/README.md"),
     (lambda root: edit(root, PICTURE, NUMBER, r">9\1</text>"), "plots.py", PICTURE),
     (lambda root: edit(root, PICTURE, r"L 1", "L 2"), "plots.py", PICTURE),
     (forged, "plots.py", PICTURE),
@@ -127,9 +127,9 @@ def otherwise_wrong() -> list:
         (root / "docs/results/pocl_epyc/cpu_shaped.json").write_text(json.dumps({"benchmarks": timed}))
         run(root, "tables.py")
         if not re.search(
-            r"reduction `chunked`, PoCL .* \| 0\.90 × OpenMP at 2¹ elements \| yes \|", (root / "README.md").read_text()
+            r"reduction `chunked`, PoCL .* \| 0\.90 × OpenMP at 2¹ elements \| yes \|", (root / "docs/results/README.md").read_text()
         ):
-            faults.append("the slowest run on a CPU, 0.90 of the faster OpenMP, is not in README.md")
+            faults.append("the slowest run on a CPU, 0.90 of the faster OpenMP, is not in docs/results/README.md")
     return faults
 
 

@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import include_graph  # noqa: E402
 
 ROOMS = "common/bankwise"
+TOOLS = ("tools/include_graph.py", "tools/repository.py")
 
 
 def add(name: str, line: str):
@@ -95,7 +96,7 @@ CHANGES = (
 
 
 def copy_of_sources(to: Path) -> None:
-    for name in [*include_graph.files_of(ROOT), "CONTRIBUTING.md", "tools/include_graph.py"]:
+    for name in [*include_graph.files_of(ROOT), "CONTRIBUTING.md", *TOOLS]:
         (to / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, to / name)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// One run of a whole job, in seconds: by the emulator, or by the first OpenCL device there is, which under Oclgrind is
-// Oclgrind. beside_oclgrind.py runs both sides in turns; docs/emulator.md has the figures.
+// The time of one run of a whole job, in seconds: by the emulator, or on the first OpenCL device, which under Oclgrind
+// is Oclgrind. beside_oclgrind.py alternates between both; docs/emulator.md has the figures.
 //
 //   bench_emulator emulator|opencl CASE VARIANT HEIGHT WIDTH
 #include <fmt/format.h>

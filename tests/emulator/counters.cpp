@@ -32,7 +32,7 @@ Counts emulated(const CaseStudy& study, const CountedKernel& row) {
           report.stores.conflicts, report.atomics.passes,  report.atomics.conflicts};
 }
 
-/// The patterns of access_patterns are many rows of one kernel each; one line says that they agree.
+/// The patterns of access_patterns are many rows of one kernel each; one line states how many agree.
 bool is_pattern(const CountedKernel& kernel) {
   return kernel.study == "access_patterns";
 }
@@ -73,14 +73,14 @@ const Difference* known_difference(const CountedKernel& kernel) {
 
 std::string counters_page(const std::vector<CountedKernel>& kernels) {
   std::string text =
-      "# The emulator beside hardware counters\n\n"
-      "Written by the build target `update_counters`; a test holds it up to date. One block of each kernel: what the "
-      "counters\n"
-      "of an NVIDIA H200 read ([counters.csv](counters.csv), made with Nsight Compute as [the results' "
-      "page](../README.md)\n"
-      "says), and what the emulator, with the bank model, says without a GPU. A number that stands alone is both, but "
-      "for\n"
-      "kernels that are not emulated.\n\n"
+      "# The emulator compared with hardware counters\n\n"
+      "The build target `update_counters` writes this page; a test keeps it up to date. The numbers are for one block "
+      "of\n"
+      "each kernel: the hardware counters of an NVIDIA H200 ([counters.csv](counters.csv), collected with Nsight "
+      "Compute\n"
+      "as in [results](../README.md)), and the passes (NVIDIA: wavefronts) of the emulator with the bank model, "
+      "without a\n"
+      "GPU. A single number means that both agree, or that the kernel is not emulated.\n\n"
       "| kernel | load passes | conflicts | store passes | conflicts | atomic passes | conflicts |\n"
       "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n";
   std::size_t patterns = 0, equal = 0, instructions = 0;
@@ -101,8 +101,7 @@ std::string counters_page(const std::vector<CountedKernel>& kernels) {
     if (!kernel.emulated) notes += fmt::format("- `{}`: not emulated: {}.\n", kernel.kernel, kernel.why_not);
   }
   text += fmt::format(
-      "| the patterns of `access_patterns`: {} of {} equal in all six numbers; {} with matrix instructions, which are "
-      "not "
+      "| the patterns of `access_patterns`: {} of {} equal in all six numbers; {} with matrix instructions are not "
       "emulated | | | | | | |\n",
       equal, patterns, instructions);
   return text + "\n## Differences\n\n" + notes;

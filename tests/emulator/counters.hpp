@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// One block of every kernel: what hardware counters of an H200 read, and what the emulator and the bank model say.
+// One block of every kernel: hardware counters of an H200 compared with the emulator and the bank model.
 #pragma once
 
 #include <array>
@@ -21,24 +21,24 @@ struct CountedKernel {
   std::string study, variant, kernel;
   bankwise::Extent extent;
   Counts measured{};
-  std::optional<Counts> emulated;  ///< nothing if it is not emulated; `why_not` says why
+  std::optional<Counts> emulated;  ///< empty if it is not emulated; `why_not` has the reason
   std::string why_not;
 };
 
-/// A number that differs, and why.
+/// A kernel whose emulated numbers differ, and why.
 struct Difference {
   std::string_view study, variant;
   Counts emulated;
   std::string_view why;
 };
 
-/// The rows of docs/results/nvidia_h200/counters.csv, each emulated if it can be.
+/// The rows of docs/results/nvidia_h200/counters.csv, each emulated if possible.
 std::vector<CountedKernel> counted_kernels();
 
-/// Every difference there is.
+/// All known differences.
 const std::vector<Difference>& known_differences();
 
-/// The difference of a kernel; null if there is none.
+/// The known difference of a kernel; null if there is none.
 const Difference* known_difference(const CountedKernel& kernel);
 
 /// docs/results/nvidia_h200/counters.md

@@ -9,7 +9,7 @@
 
 #include <bankwise/emulator/diagnosis.hpp>
 
-/// What is wrong with what `launch` emulates; empty if nothing is.
+/// The diagnosis of what `launch` emulates; empty if there is none.
 inline std::optional<bankwise::emulator::Diagnosis> diagnosis_of(const std::function<void()>& launch) {
   try {
     launch();
@@ -19,7 +19,7 @@ inline std::optional<bankwise::emulator::Diagnosis> diagnosis_of(const std::func
   }
 }
 
-/// The line of a file that holds a text, the first one.
+/// The first line of a file that contains a text.
 inline unsigned line_with(const std::string& file, const std::string& text) {
   std::ifstream stream(file);
   unsigned number = 1;

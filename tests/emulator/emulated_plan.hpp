@@ -11,7 +11,7 @@
 #include "tests/case_studies.hpp"
 #include "tests/case_studies/more_kernels/more_kernels.hpp"
 
-/// Those of the repository, and the kernels that the emulator is compared with a GPU on.
+/// The case studies of the repository, and the kernels that compare the emulator with a GPU.
 inline std::vector<const bankwise::CaseStudy*> emulated_case_studies() {
   std::vector<const bankwise::CaseStudy*> studies(std::begin(all_case_studies), std::end(all_case_studies));
   studies.push_back(&bankwise::more_kernels::case_study());
@@ -23,17 +23,17 @@ struct EmulatedJob {
   std::vector<bankwise::emulator::Trace> traces;  ///< of each launch
 };
 
-/// Compute units of the device that plans are made for: few, so that blocks that stay take several tiles.
+/// Compute units in the plans: few, so each persistent block processes several tiles.
 inline constexpr unsigned emulated_units = 2;
 
-/// Kernels to run in place of others, by the others' names.
+/// Replacement kernels, keyed by the names of the kernels that they replace.
 using Instead = std::map<std::string, const bankwise::emulator::Kernel*>;
 
-/// Why a variant cannot run here: what a kernel of its plan says in its file. Empty: it can.
+/// Why a variant cannot run in the emulator, from the file of a kernel of its plan. Empty: it can.
 std::string why_not_emulated(const bankwise::CaseStudy& study, const bankwise::Variant& variant);
 
-/// Runs every launch of a plan, whole. Scratch memory and output hold 0xCDCDCDCD before. `how` says what is traced,
-/// unless `trace_all` blocks.
+/// Runs every launch of a plan completely. Scratch memory and output hold 0xCDCDCDCD before. `how` selects what is
+/// traced, unless `trace_all` traces all blocks.
 EmulatedJob emulate_job(const bankwise::CaseStudy& study, const bankwise::Variant& variant, bankwise::Extent extent,
                         const bankwise::Words& input, bankwise::emulator::Launch how = {}, const Instead& instead = {},
                         bool trace_all = false);

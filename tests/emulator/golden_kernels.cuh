@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Textbook kernels, as the well-known texts have them, for tables of what their steps cost. One block each.
+// Textbook kernels as in the well-known texts, for tables of the cost of their steps. One block each.
 
 /// Sum of GROUP words, the first version of every course: lane l works where l is a multiple of 2s.
 template <unsigned GROUP>
@@ -16,7 +16,8 @@ __global__ void reduce_modulo(const unsigned* in, unsigned* out) {
   if (tid == 0) *out = part[0];
 }
 
-/// The same tree with busy lanes packed: whole warps fall idle, and the stride makes bank conflicts (Harris, kernel 2).
+/// The same tree with the active lanes packed: whole warps fall idle, and the stride causes bank conflicts (Harris,
+/// kernel 2).
 template <unsigned GROUP>
 __global__ void reduce_interleaved(const unsigned* in, unsigned* out) {
   __shared__ unsigned part[GROUP];
@@ -51,8 +52,8 @@ __device__ constexpr unsigned padded(unsigned i) {
   return (i + ... + (i >> shifts));
 }
 
-/// Blelloch's exclusive scan of TILE words by TILE / 2 threads, as in GPU Gems 3, chapter 39: each thread loads and
-/// stores one word of either half, so that these accesses have no stride.
+/// Blelloch's exclusive scan of TILE words by TILE / 2 threads, as in GPU Gems 3, chapter 39. Each thread loads and
+/// stores one word of either half, so these accesses have no stride.
 template <unsigned TILE, unsigned... shifts>
 __global__ void scan_blelloch(const unsigned* in, unsigned* out) {
   __shared__ unsigned tree[padded<shifts...>(TILE)];
@@ -86,7 +87,7 @@ __global__ void scan_blelloch(const unsigned* in, unsigned* out) {
   out[other] = tree[padded<shifts...>(other)];
 }
 
-/// A tile of SIDE x SIDE words in rows of PITCH, a thread each: rows in, columns out.
+/// A tile of SIDE x SIDE words in rows of PITCH, one thread per word: rows in, columns out.
 template <unsigned SIDE, unsigned PITCH, bool SWIZZLED>
 __global__ void transpose_tile(const unsigned* in, unsigned* out) {
   __shared__ unsigned tile[SIDE][PITCH];
@@ -96,8 +97,8 @@ __global__ void transpose_tile(const unsigned* in, unsigned* out) {
   out[y * SIDE + x] = tile[x][SWIZZLED ? y ^ x : y];
 }
 
-/// Sum of 256 records of four words, taken word by word. `Record` has a member `data` and decides where they lie and
-/// what a compiler may do at once.
+/// Sum of 256 records of four words, word by word. `Record` has a member `data` and determines the layout, and which
+/// accesses a compiler may merge.
 template <class Record>
 __global__ void reduce_words(const uint4* in, uint4* out) {
   __shared__ Record part[256];
@@ -120,7 +121,7 @@ __global__ void reduce_words(const uint4* in, uint4* out) {
   if (tid == 0) *out = make_uint4(part[0].data.x, part[0].data.y, part[0].data.z, part[0].data.w);
 }
 
-/// The same records, each taken as a whole.
+/// The same records, each accessed as a whole.
 __global__ void reduce_vectors(const uint4* in, uint4* out) {
   __shared__ uint4 part[256];
   const unsigned tid = threadIdx.x;
@@ -136,8 +137,8 @@ __global__ void reduce_vectors(const uint4* in, uint4* out) {
   if (tid == 0) *out = part[0];
 }
 
-/// The same where a record may lie anywhere, as one does that is packed without aligned(4): a word is four loads or
-/// stores of a byte. Written out, since compilers do not agree on when they have to.
+/// The same for records at any address, such as a struct that is packed without aligned(4): a word is four loads or
+/// stores of a byte. Written explicitly, because compilers differ in when they split accesses.
 __global__ void reduce_bytes(const uint4* in, uint4* out) {
   struct Record {
     unsigned char data[16], pad[4];

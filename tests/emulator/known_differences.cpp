@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Where the device compiler made other instructions than the source has, read from its machine code (cuobjdump -sass,
-// nvcc 13.0, sm_90). The emulator counts what the source says: whether two neighbours are merged depends on what the
-// compiler could unroll and prove, which is not to be seen from what the lanes did.
+// Accesses where the device compiler emitted other instructions than the source has, according to its machine code
+// (cuobjdump -sass, nvcc 13.0, sm_90). The emulator counts the accesses of the source: whether neighbours are merged
+// depends on what the compiler could unroll and prove, which the lanes' addresses do not show.
 #include "counters.hpp"
 
 const std::vector<Difference>& known_differences() {
@@ -10,54 +10,49 @@ const std::vector<Difference>& known_differences() {
       {"reduction",
        "naive",
        {276, 176, 264, 184, 0, 0},
-       "the four stores of the first level, one behind the other with nothing in between, became one `STS.128`: 4 "
-       "passes a "
-       "warp instead of 16, 96 less. The last four loads, of one lane, became one `LDS.128`: 1 pass instead of 4. In "
+       "the four consecutive stores of the first level became one `STS.128`: 4 passes per warp instead of 16, 96 "
+       "less. The last four loads, of one lane, became one `LDS.128`: 1 pass instead of 4. In "
        "the tree between them loads and stores alternate, and nothing is merged."},
       {"reduction",
        "packed",
        {100, 0, 80, 0, 0, 0},
-       "the last four loads, of one lane at a constant address, became one `LDS.128`: 1 pass instead of 4. At 20 bytes "
-       "a "
-       "record no other address is known to be a multiple of 16."},
+       "the last four loads, of one lane at a constant address, became one `LDS.128`: 1 pass instead of 4. At 20 "
+       "bytes per record, no other address is known to be a multiple of 16."},
       {"reduction",
        "streaming",
        {2, 0, 16, 0, 0, 0},
-       "16 stores of one lane each. The counter read one pass more, and called it a conflict, in each of three runs; "
-       "in "
-       "`single_pass`, which stores the same in the same way, in none."},
+       "16 stores of one lane each. In each of three runs the counter read one more pass, as a conflict; in no run "
+       "of `single_pass`, which has the same stores."},
       {"prefix_sum",
        "naive",
        {413, 316, 318, 241, 0, 0},
        "`tree[2 * lane]` and `tree[2 * lane + 1]` are neighbours: where the unrolled code touches both, one `LDS.64` "
        "or "
-       "`STS.64` does, 2 passes a warp without conflict instead of two accesses of 2. Five times 16 passes less: the "
+       "`STS.64` does, 2 passes per warp without conflicts instead of two accesses of 2. Five times 16 passes less: "
+       "the "
        "first stores, the loads of the first step up, loads and stores of the last step down, the last loads. "
-       "The padding of `padded` keeps them apart, for the compiler as well."},
+       "The padding of `padded` separates them, also for the compiler."},
       {"more_kernels",
        "queue",
        {16, 0, 28, 0, 243, 216},
-       "all lanes add 1 to the same counter and use the result. The compiler made one lane add for all of them "
-       "(`VOTE`, "
-       "`POPC`, `SHFL` around one `ATOMS`), as `queue_aggregated` writes it out: 27 atomics of one lane each."},
+       "all lanes add 1 to the same counter and use the result. The compiler lets one lane add for all of them "
+       "(`VOTE`, `POPC`, `SHFL` around one `ATOMS`), like `queue_aggregated` in its source: 27 atomics of one lane "
+       "each."},
       {"more_kernels",
        "queue_aggregated",
        {16, 0, 28, 0, 27, 0},
-       "where a warp's words land in the queue, and so their banks, depends on which warp comes first: 29 to 34 store "
-       "passes "
-       "in six runs. In the emulator warps take turns in their order."},
+       "the order of the warps determines the positions of a warp's words in the queue, and so their banks: 29 to 34 "
+       "store passes in six runs. In the emulator warps run in the order of their numbers."},
       {"more_kernels",
        "kinds",
        {78, 0, 104, 64, 435, 403},
        "the loop over a list was unrolled by four with remainders of two and one, and lanes whose lists differ in "
-       "length "
-       "are in different copies of the one load: 14 accesses more."},
+       "length execute different copies of the one load: 14 accesses more."},
       {"more_kernels",
        "convolution",
        {1600, 800, 41, 0, 0, 0},
-       "the loop that fills the tile was unrolled, and the lanes of one warp whose last turn differs store from two "
-       "copies of "
-       "the one store."},
+       "the loop that fills the tile was unrolled, and the lanes of one warp whose last iterations differ execute "
+       "two copies of the one store."},
   };
   return all;
 }

@@ -4,7 +4,7 @@
 //
 //   make_mutant FILE.cuh OUTPUT.cuh MUTATION
 //
-// Lines keep their numbers, or a test could not say where the fault is. Errors: one sentence, exit 2.
+// Line numbers stay the same, because tests check the line of the fault. Errors: one sentence, exit 2.
 #include <fstream>
 #include <iostream>
 #include <iterator>

@@ -59,8 +59,8 @@ class Ordering {
     return found;
   }
 
-  /// What leaves a loop, `if (found) return value(i);`, and lies within its addresses is executed when the warp comes to
-  /// it, and not after the loop: it joins the loop's component.
+  /// A block that leaves a loop, `if (found) return value(i);`, and lies within its addresses is executed when the warp
+  /// comes to it, and not after the loop: it joins the loop's component.
   void take_in_exits(std::vector<Nodes>& parts) const {
     std::map<Node, unsigned> part;
     for (unsigned i = 0; i < parts.size(); ++i) {
@@ -69,7 +69,7 @@ class Ordering {
     for (unsigned loop = 0; loop < parts.size(); ++loop) {
       if (parts[loop].size() < 2) continue;
       const auto [first, last] = std::minmax_element(parts[loop].begin(), parts[loop].end());
-      // In the order of addresses, so that those come first which lead to others.
+      // In the order of addresses, so predecessors come first.
       for (Node node = *first + 1, end = *last; node < end; ++node) {
         const auto found = part.find(node);
         if (found == part.end() || found->second == loop || parts[found->second].size() != 1) continue;
@@ -87,8 +87,8 @@ class Ordering {
   }
 
   // NOLINTBEGIN(misc-no-recursion): as deep as loops are nested
-  /// Appends the nodes, each component behind those that lead to it, and of those that may come next the one at the
-  /// lowest address. `entries` are those that the rest of the function leads to.
+  /// Appends the nodes, each component after its predecessors; of several possible ones the one at the lowest address
+  /// comes next. `entries` are those that the rest of the function jumps to.
   void order(const Nodes& nodes, const std::set<Node>& entries) {
     const std::set<Node> these(nodes.begin(), nodes.end());
     std::vector<Nodes> parts = components(these);
@@ -128,7 +128,7 @@ class Ordering {
     }
   }
 
-  /// A block, or a loop that is entered at `entries`: its entry, then the rest without the way back to there.
+  /// A block, or a loop that is entered at `entries`: its entry, then the rest without the jump back to the entry.
   void append(Nodes members, const std::set<Node>& entries) {
     if (members.size() == 1) {
       result_.push_back(members[0]);

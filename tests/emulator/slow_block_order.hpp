@@ -7,7 +7,7 @@
 
 namespace bankwise {
 
-/// What order_of_blocks() computes, straight from its definition: by sets, in quadratic time, and by recursion.
+/// The result of order_of_blocks() directly from its definition: with sets, in quadratic time, and by recursion.
 std::vector<unsigned> slow_order_of_blocks(const emulator::BlockGraph& next);
 
 }  // namespace bankwise

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The order of basic blocks: the same as by a slow implementation, and of functions that are too large for that one.
+// The order of basic blocks: compared with a slow implementation, and for functions that are too large for that one.
 #include <algorithm>
 #include <numeric>
 #include <random>
@@ -25,7 +25,8 @@ bool holds_each_once(std::vector<unsigned> order, std::size_t blocks) {
   return order == all;
 }
 
-/// As compilers make them: blocks that fall through, jump ahead or, one in `loops`, back, and some that return.
+/// Functions like those of compilers: blocks that fall through, jump ahead or, one in `loops`, back, and some that
+/// return.
 BlockGraph random_function(std::mt19937& random, unsigned blocks, unsigned loops) {
   BlockGraph next(blocks);
   for (unsigned i = 0; i < blocks; ++i) {
@@ -40,7 +41,7 @@ BlockGraph random_function(std::mt19937& random, unsigned blocks, unsigned loops
   return next;
 }
 
-/// Any block leads anywhere: loops with several entries, blocks that nothing leads to.
+/// Any block may jump anywhere: loops with several entries, unreachable blocks.
 BlockGraph random_graph(std::mt19937& random, unsigned blocks) {
   BlockGraph next(blocks);
   const unsigned jumps = random() % (2 * blocks);
@@ -57,7 +58,7 @@ void check_same(const BlockGraph& next) {
 
 }  // namespace
 
-TEST_CASE("blocks of random functions have the order of a slow implementation") {
+TEST_CASE("blocks of random functions have the same order as in a slow implementation") {
   std::mt19937 random(14);
   for (unsigned i = 0; i < 1000; ++i) {
     check_same(random_function(random, 1 + random() % 40, 2 + random() % 6));
@@ -65,7 +66,7 @@ TEST_CASE("blocks of random functions have the order of a slow implementation") 
   }
 }
 
-TEST_CASE("blocks of this program's functions have the order of a slow implementation") {
+TEST_CASE("blocks of this program's functions have the same order as in a slow implementation") {
   const std::vector<BlockGraph> graphs = emulator::block_graphs_of_program();
   unsigned with_loops = 0;
   for (const BlockGraph& next : graphs) {
@@ -78,7 +79,7 @@ TEST_CASE("blocks of this program's functions have the order of a slow implement
 #endif
 }
 
-TEST_CASE("an unrolled kernel of 65,536 blocks stays in the order of its addresses") {
+TEST_CASE("an unrolled kernel of 65,536 blocks keeps the order of its addresses") {
   BlockGraph next(LARGE);  // if after if, in one loop
   for (unsigned i = 0; i + 1 < LARGE; ++i) next[i] = {i + 1, std::min(i + 2, LARGE - 1)};
   const bool in_a_loop = GENERATE(false, true);
@@ -88,19 +89,19 @@ TEST_CASE("an unrolled kernel of 65,536 blocks stays in the order of its address
   CHECK(order_of_blocks(next) == by_address);
 }
 
-TEST_CASE("65,536 blocks that leave one loop stand where they are come to") {
-  // An even block goes on to the next even one or leaves by the odd one between, and the last leads back to the first.
+TEST_CASE("65,536 blocks that leave one loop are ordered where the loop reaches them") {
+  // An even block continues at the next even one or leaves by the odd one between; the last jumps back to the first.
   BlockGraph next(LARGE);
   for (unsigned i = 0; i < LARGE; i += 2) {
     next[i] = {i + 1, (i + 2) % LARGE};
-    if (i % 64 == 0) next[i + 1] = {LARGE - 1};  // by way of the last exit
+    if (i % 64 == 0) next[i + 1] = {LARGE - 1};  // through the last exit
   }
   const std::vector<unsigned> order = order_of_blocks(next);
   REQUIRE(holds_each_once(order, LARGE));
   CHECK(std::is_sorted(order.begin(), order.end()));
 }
 
-TEST_CASE("16,384 loops whose condition is behind their body, one after the other and in each other") {
+TEST_CASE("16,384 loops with the condition after the body are ordered, in sequence and nested") {
   constexpr unsigned loops = LARGE / 4;
   // 0: entry to 2; 1: body; 2: condition; 3: to the next loop
   BlockGraph next(LARGE);
@@ -119,7 +120,7 @@ TEST_CASE("16,384 loops whose condition is behind their body, one after the othe
   CHECK(holds_each_once(nested, LARGE));
 }
 
-TEST_CASE("loops may be nested 1,000 deep") {
+TEST_CASE("loops can be nested 1,000 deep") {
   constexpr unsigned depth = 1000;
   BlockGraph next(2 * depth);
   for (unsigned i = 0; i + 1 < 2 * depth; ++i) next[i].push_back(i + 1);

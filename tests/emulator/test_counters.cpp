@@ -11,7 +11,7 @@
 
 using namespace bankwise;
 
-TEST_CASE("passes and conflicts are those of an H200's counters") {
+TEST_CASE("passes and conflicts equal the counters of an H200") {
   std::set<std::string> kernels;
   for (const CountedKernel& kernel : counted_kernels()) {
     if (!kernel.emulated) continue;
@@ -27,7 +27,7 @@ TEST_CASE("passes and conflicts are those of an H200's counters") {
   CHECK(kernels.size() >= 56);
 }
 
-TEST_CASE("matrix instructions, which are not emulated, have the counters' conflicts by the bank model") {
+TEST_CASE("the bank model agrees with the counters for matrix instructions, which are not emulated") {
   std::size_t instructions = 0;
   for (const CountedKernel& kernel : counted_kernels()) {
     if (kernel.study != "access_patterns" || kernel.emulated) continue;
@@ -46,7 +46,7 @@ TEST_CASE("matrix instructions, which are not emulated, have the counters' confl
   CHECK(instructions == 10);
 }
 
-TEST_CASE("the page of counters is up to date") {
+TEST_CASE("counters.md is up to date") {
   std::ifstream file(SOURCE_DIRECTORY "/docs/results/nvidia_h200/counters.md");
   const std::string page(std::istreambuf_iterator<char>(file), {});
   CHECK(page == counters_page(counted_kernels()));

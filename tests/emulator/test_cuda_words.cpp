@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// The words of CUDA: what kernels compute with them equals what plain loops compute without them. Compiled for the
-// emulator, kernels and tests alike.
+// CUDA's intrinsics: the results of kernels with them equal those of plain loops without them. Kernels and tests are
+// both compiled for the emulator.
 #undef NDEBUG  // of kernels too
 
 #include "tests/catch_any.hpp"
 
-// As a kernel file has them.
+// As in a kernel file.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cuda_runtime.h>
@@ -23,7 +23,7 @@
 
 #include <bankwise/emulator/cuda.hpp>
 
-// Kernel files do this.
+// Kernel files have this.
 using namespace std;
 namespace cg = cooperative_groups;
 
@@ -34,7 +34,7 @@ using bankwise::banks::Operation;
 using bankwise::emulator::Launch;
 
 constexpr unsigned full = 0xFFFFFFFF;
-constexpr unsigned absent = 0xCDCDCDCD;  // what a lane that takes no part "brings"
+constexpr unsigned absent = 0xCDCDCDCD;  // the value of a lane that does not take part
 
 /// Numbers without a pattern.
 __device__ constexpr unsigned scramble(unsigned i) {
@@ -156,7 +156,7 @@ __global__ void shuffles(T* out, int width) {
 template <class T>
 void check_shuffles(unsigned warp) {
   const unsigned threads = 128;
-  const int lanes = min(32, int(warp));  // that see each other
+  const int lanes = min(32, int(warp));  // that exchange values
   for (int width = 1; width <= lanes; width *= 2) {
     vector<T> out(arguments * 4 * threads);
     emulate(shuffles<T>, {.block = threads, .warp = warp}, out.data(), width);
@@ -243,7 +243,7 @@ __global__ void atomics(const T* in, T* cell, T* out, T start) {
   if (threadIdx.x == 0) out[gridDim.x * blockDim.x + blockIdx.x] = shared;
 }
 
-/// One cell in memory and one of each block, all lanes at once.
+/// One cell in memory and one per block, all lanes simultaneously.
 template <Do how, class T>
 void check_atomic(T start, const char* name) {
   INFO(name << " of " << sizeof(T) << " bytes");
@@ -364,7 +364,7 @@ __global__ void tiles(Tile* out) {
 
 }  // namespace
 
-TEST_CASE("indices count as CUDA's") {
+TEST_CASE("indices have CUDA's values") {
   const dim3 grid(3, 2, 2), block(5, 4, 3);
   const unsigned n = unsigned(grid.count() * block.count());
   vector<uint3> thread(n), of(n);
@@ -385,7 +385,7 @@ TEST_CASE("indices count as CUDA's") {
   CHECK((one.x == 7 && one.y == 1 && one.z == 1 && two.y == 8 && two.z == 1));
 }
 
-TEST_CASE("vectors are as large and as aligned as CUDA's") {
+TEST_CASE("vector types have CUDA's sizes and alignments") {
 #define LAYOUTS(type, unsigned_type, one, two, three, four)                                                         \
   CHECK((layout<type##1> == one && layout<type##2> == two && layout<type##3> == three && layout<type##4> == four)); \
   CHECK((layout<unsigned_type##1> == one && layout<unsigned_type##2> == two));                                      \
@@ -404,15 +404,15 @@ TEST_CASE("vectors are as large and as aligned as CUDA's") {
   CHECK(is_same_v<decltype(char4::x), signed char>);
 }
 
-TEST_CASE("shared arrays have every form that CUDA knows") {
+TEST_CASE("shared arrays can be declared in every form that CUDA allows") {
   vector<int> in(64), out(64);
   iota(in.begin(), in.end(), 100);
   emulate(forms<int, 64>, {.block = 64, .dynamic_shared = 256}, in.data(), out.data());
-  for (int i = 0; i < 64; ++i) CHECK(out[i] == in[i] + in[63 - i] + constants[i % 4]);  // turned around nine times
+  for (int i = 0; i < 64; ++i) CHECK(out[i] == in[i] + in[63 - i] + constants[i % 4]);  // reversed nine times
   CHECK(counter == 0);
 }
 
-TEST_CASE("a trap and a failed assertion are diagnoses") {
+TEST_CASE("a trap and a failed assertion end in a diagnosis") {
   vector<int> p(32, 5);
   emulate(fails, {.block = 32}, p.data(), 0);
   CHECK(p == vector<int>(32, 6));
@@ -423,18 +423,18 @@ TEST_CASE("a trap and a failed assertion are diagnoses") {
     } catch (const bankwise::emulator::Diagnosis& diagnosis) {
       INFO(diagnosis.what());
       CHECK(diagnosis.fault == bankwise::emulator::Fault::trap);
-      CHECK(diagnosis.site.file.ends_with("test_cuda_words.cpp"));  // the kernel's line, not the word's
+      CHECK(diagnosis.site.file.ends_with("test_cuda_words.cpp"));  // the kernel's line, not the intrinsic's
     }
   }
 }
 
-TEST_CASE("barriers count") {
+TEST_CASE("barriers that vote return the count, the conjunction and the disjunction") {
   vector<int> counts(97), ands(97), ors(97);
   emulate(barriers, {.block = 96}, counts.data(), ands.data(), ors.data());
   for (int k = 0; k <= 96; ++k) CHECK((counts[k] == k && ands[k] == (k == 96) && ors[k] == (k > 0)));
 }
 
-TEST_CASE("clocks go on, in kernels and around them") {
+TEST_CASE("clocks advance in kernels and outside of them") {
   const std::clock_t before = std::clock();
   long long ticks[4];
   emulate(clocks, {.block = 1}, ticks);
@@ -446,7 +446,7 @@ TEST_CASE("clocks go on, in kernels and around them") {
   CHECK(clock() > before);
 }
 
-TEST_CASE("shuffles move every type within sections") {
+TEST_CASE("shuffles move every type within their width") {
   for (unsigned warp : {16u, 32u, 64u}) {
     check_shuffles<int>(warp);
     check_shuffles<unsigned>(warp);
@@ -481,7 +481,7 @@ TEST_CASE("divergent lanes vote and shuffle among themselves") {
   }
 }
 
-TEST_CASE("lanes match and reduce") {
+TEST_CASE("match and reduce intrinsics equal plain loops") {
   for (unsigned warp : {32u, 64u}) {
     INFO("warp " << warp);
     vector<unsigned> in(96);
@@ -531,14 +531,14 @@ TEST_CASE("atomic operations are atomic in every type") {
   CHECK(down == 7);  // 0, 9 ... 0, 9, 8, 7
 }
 
-TEST_CASE("old values of additions are plain integers") {
+TEST_CASE("atomicAdd() returns plain integers") {
   int out[11] = {};
   emulate(old_values, {.block = 1}, out);
   const int expected[] = {10, 77, 1, 24, 13, 14, 345, 16, 5 + 5 + 18, 19};
   for (int i = 0; i < 10; ++i) CHECK(out[i] == expected[i]);
 }
 
-TEST_CASE("an addition of 1 whose result is dropped is an increment") {
+TEST_CASE("an addition of 1 without a result is recorded as an increment") {
   vector<int> used(32);
   const auto trace = emulate(additions, {.block = 32, .record_order = true}, used.data(), 1);
   vector<Operation> operations;
@@ -574,7 +574,7 @@ static void check_tiles(unsigned warp) {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("tiles of lanes work together") {
+TEST_CASE("tiles of cooperative groups sync, shuffle, vote and reduce") {
   for (unsigned warp : {32u, 64u}) {
     check_tiles<32>(warp);
     check_tiles<16>(warp);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What kernels do wrong, one kernel a fault; beside each, what looks alike and is right.
+// Faults of kernels, one kernel per fault, each next to similar code that is right.
 #include <algorithm>
 
 #include <bankwise/emulator/cuda.hpp>
@@ -185,7 +185,7 @@ std::vector<unsigned> lanes(unsigned first, unsigned end) {
 
 }  // namespace
 
-TEST_CASE("a barrier that not all lanes reach") {
+TEST_CASE("a barrier that not all lanes reach is diagnosed") {
   auto late = lanes(16, 32);
   for (const unsigned lane : lanes(48, 64)) late.push_back(lane);
   check(found({}, half_of_a_warp_skips_the_barrier), Fault::barrier_not_reached, "// barrier in a branch", late);
@@ -196,7 +196,7 @@ TEST_CASE("a barrier that not all lanes reach") {
   CHECK_FALSE(found({.returned_lanes_arrive = true}, returns_before_the_barrier, 40U));
 }
 
-TEST_CASE("an access out of bounds") {
+TEST_CASE("an access out of bounds is diagnosed") {
   check(found({}, out_of_bounds, 1), Fault::out_of_bounds, "// the store with a shift", {63});
   check(found({}, out_of_bounds, -1), Fault::out_of_bounds, "// the store with a shift", {0});
   CHECK_FALSE(found({}, out_of_bounds, 0));
@@ -205,17 +205,17 @@ TEST_CASE("an access out of bounds") {
   CHECK_FALSE(found({.dynamic_shared = 64 * sizeof(unsigned)}, beyond_dynamic));
 }
 
-TEST_CASE("an address that the type may not have") {
+TEST_CASE("a misaligned address is diagnosed") {
   check(found({}, misaligned), Fault::misaligned, "// the misaligned load", {0});
 }
 
-TEST_CASE("a read of what nobody wrote, in this block") {
+TEST_CASE("a read of memory that the block has not written is diagnosed") {
   check(found({}, reads_unwritten, 63U), Fault::unwritten, "// the unwritten load", {63});
   check(found({}, reads_unwritten, 0U), Fault::unwritten, "// the unwritten load", {0});
   CHECK_FALSE(found({}, reads_unwritten, 64U));
 }
 
-TEST_CASE("races, and what is none") {
+TEST_CASE("races are diagnosed, and ordered accesses are not") {
   check(found({}, write_after_read), Fault::race, "// the other warp's, already changed", {32, 0});
   check(found({}, write_before_read), Fault::race, "// which lane 0 has read", {40, 0});
   check(found({}, atomic_after_a_write), Fault::race, "// no barrier before", {1, 0});
@@ -228,19 +228,19 @@ TEST_CASE("races, and what is none") {
   CHECK_FALSE(found({}, bytes_of_a_word));
 }
 
-TEST_CASE("a mask that does not fit") {
+TEST_CASE("a wrong mask is diagnosed") {
   check(found({}, mask_without_itself), Fault::wrong_mask, "// all 32 call", {16});
   check(found({}, mask_with_an_absent_lane), Fault::wrong_mask, "// 17 named", {0, 16});
 }
 
-TEST_CASE("an endless loop ends") {
+TEST_CASE("an endless loop ends with a diagnosis") {
   const auto endless = found({.step_limit = 10000}, never_ends);
   REQUIRE(endless);
   CHECK(endless->fault == Fault::step_limit);
   CHECK(endless->site.line == line_with(__FILE__, "// the endless loop"));
 }
 
-TEST_CASE("what would end the program ends the launch") {
+TEST_CASE("a fault that would end the program ends only the launch") {
   for (int time = 0; time < 3; ++time) {  // also the next one
     check(found({}, reads_nothing), Fault::invalid_address, "// the wild load", {0});
     check(found({}, divides, 5U), Fault::division_by_zero, "// the division", {5});
@@ -251,7 +251,7 @@ TEST_CASE("what would end the program ends the launch") {
   }
 }
 
-TEST_CASE("more accesses than there is room for") {
+TEST_CASE("more accesses than the limit are diagnosed") {
   const auto many = found({.record_order = true, .access_limit = 2}, bytes_of_a_word);
   REQUIRE(many);
   CHECK(many->fault == Fault::access_limit);

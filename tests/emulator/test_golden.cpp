@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Tables of the study's references, each worked out by hand there, against the emulator: what the steps of textbook
-// kernels do with lanes and banks.
+// The emulator against tables that the references work out by hand: active lanes and bank conflicts in the steps of
+// textbook kernels.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -31,7 +31,7 @@ std::ostream& operator<<(std::ostream& out, const Step& step) {
   return out << "{" << step.utilization << ", " << step.warps << ", " << step.degree << "}";
 }
 
-/// A table's row: utilization, warps and degrees of one step after another.
+/// A table's row: utilization, warps and degrees of all steps.
 std::vector<Step> row(const std::vector<double>& utilization, const std::vector<unsigned>& warps,
                       const std::vector<unsigned>& degrees) {
   std::vector<Step> steps;
@@ -39,7 +39,7 @@ std::vector<Step> row(const std::vector<double>& utilization, const std::vector<
   return steps;
 }
 
-/// The same where packed lanes are halved step by step, so that the degrees say all.
+/// The same if the number of packed lanes halves from step to step, so the degrees are sufficient.
 std::vector<Step> halving(unsigned lanes, const std::vector<unsigned>& degrees) {
   std::vector<Step> steps;
   for (const unsigned degree : degrees) {
@@ -78,7 +78,7 @@ std::ostream& operator<<(std::ostream& out, const Sum& sum) {
   return out << sum.passes << " passes in " << sum.accesses << " accesses";
 }
 
-/// All levels but `before` of the first and `after` of the last.
+/// All levels, except `before` accesses of the first and `after` of the last.
 Sum sum(const Trace& trace, unsigned before = 0, unsigned after = 0) {
   Sum sum;
   for (const auto& access : trace.patterns) {
@@ -115,7 +115,7 @@ Trace scanned(unsigned warp = 32) {
   return trace;
 }
 
-/// Degrees of the store and of the load, the worst of all warps.
+/// Degrees of the store and of the load, of the worst warp.
 template <unsigned SIDE, unsigned PITCH, bool SWIZZLED = false>
 std::pair<unsigned, unsigned> transposed() {
   const auto in = counted(SIDE * SIDE);
@@ -124,7 +124,8 @@ std::pair<unsigned, unsigned> transposed() {
       emulate(transpose_tile<SIDE, PITCH, SWIZZLED>, {.grid = 1, .block = {SIDE, SIDE}}, in.data(), out.data());
   for (unsigned i = 0; i < out.size(); ++i) REQUIRE(out[i] == in[i % SIDE * SIDE + i / SIDE]);
   const auto levels = steps(trace, 0, 2);
-  CHECK(sum(trace).passes == SIDE * SIDE / 32 * (levels[0].degree + levels[1].degree));  // no warp is better off
+  CHECK(sum(trace).passes ==
+        SIDE * SIDE / 32 * (levels[0].degree + levels[1].degree));  // all warps have the same degree
   return {levels[0].degree, levels[1].degree};
 }
 
@@ -142,7 +143,7 @@ using Pair = std::pair<unsigned, unsigned>;
 
 }  // namespace
 
-TEST_CASE("steps of three reductions of 256 words") {
+TEST_CASE("steps of three reductions of 256 words match the reference table") {
   CHECK(steps(reduced(reduce_modulo<256>, 256), 1, 8) ==
         row({50, 25, 12.5, 6.25, 3.125, 3.125, 3.125, 3.125}, {8, 8, 8, 8, 8, 4, 2, 1}, {1, 1, 1, 1, 1, 1, 1, 1}));
   const std::vector<double> packed{100, 100, 100, 50, 25, 12.5, 6.25, 3.125};
@@ -152,7 +153,7 @@ TEST_CASE("steps of three reductions of 256 words") {
         row(packed, {4, 2, 1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1, 1, 1}));
 }
 
-TEST_CASE("steps of the up-sweep of 512 words") {
+TEST_CASE("steps of the up-sweep of 512 words match the reference table") {
   const std::vector<double> utilization{100, 100, 100, 100, 50, 25, 12.5, 6.25, 3.125};
   const std::vector<unsigned> warps{8, 4, 2, 1, 1, 1, 1, 1, 1}, none(9, 1);
   const std::vector<unsigned> unpadded{2, 4, 8, 16, 16, 8, 4, 2, 1}, era_of_16{2, 2, 2, 1, 1, 1, 1, 1, 1};
@@ -161,16 +162,16 @@ TEST_CASE("steps of the up-sweep of 512 words") {
   CHECK(steps(scanned<512, 4>(), 1, 9) == row(utilization, warps, era_of_16));
 }
 
-TEST_CASE("steps of the up-sweep of 2048 words") {
-  // With i + i / 32, words that are 1024 apart lie 1056 apart: in one bank. The lanes of one warp reach so far in the
-  // steps from 32 words (32 lanes) to 512 (two lanes), and meet there in twos.
+TEST_CASE("steps of the up-sweep of 2048 words match the reference table") {
+  // With i + i / 32, words at a distance of 1024 are 1056 apart: in one bank. The lanes of one warp reach so far in the
+  // steps from 32 words (32 lanes) to 512 (two lanes), and conflict there in pairs.
   CHECK(steps(scanned<2048, 5>(), 1, 11) == halving(1024, {1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 1}));
   CHECK(steps(scanned<2048, 5, 10>(), 1, 11) == halving(1024, std::vector<unsigned>(11, 1)));
   CHECK(steps(scanned<2048>(), 1, 11) == halving(1024, {2, 4, 8, 16, 32, 32, 16, 8, 4, 2, 1}));
   CHECK(steps(scanned<1024, 5>(), 1, 10) == halving(512, std::vector<unsigned>(10, 1)));
 }
 
-TEST_CASE("transposes of one tile") {
+TEST_CASE("transposes of one tile match the reference table") {
   CHECK(transposed<32, 32>() == Pair{1, 32});
   CHECK(transposed<32, 33>() == Pair{1, 1});
   CHECK(transposed<32, 32, true>() == Pair{1, 1});
@@ -180,7 +181,7 @@ TEST_CASE("transposes of one tile") {
   CHECK(transposed<16, 16, true>() == Pair{1, 1});
 }
 
-TEST_CASE("passes of Blelloch's scan") {
+TEST_CASE("passes of Blelloch's scan match the reference table") {
   // The reference counts the two sweeps, and a load and a store of two words each. Clearing the root is one more.
   constexpr unsigned root = 1;
   CHECK(sum(scanned<512>()).passes == 697 + root);
@@ -190,14 +191,14 @@ TEST_CASE("passes of Blelloch's scan") {
   CHECK(sum(scanned<1024, 5>()) == Sum{316 + root, 316 + root});
   CHECK(sum(scanned<2048, 5>()) == Sum{604 + root, 639 + root});
   CHECK(sum(scanned<2048, 5, 10>()) == Sum{604 + root, 604 + root});
-  // With one word after every 16 the load and the store, too, have conflicts: words 0 and 31 of a warp share a bank.
+  // With one word after every 16 the load and the store have conflicts, too: words 0 and 31 of a warp share a bank.
   CHECK(sum(scanned<512, 4>()).passes == 302 + root);
   CHECK(sum(scanned<1024, 4>()).passes == 611 + root);
   CHECK(sum(scanned<2048, 4>()).passes == 1229 + root);
 }
 
-TEST_CASE("passes of two of Harris' reductions") {
-  // The reference counts the steps alone: not the store of each warp before them, nor the load of the sum.
+TEST_CASE("passes of two of Harris' reductions match the reference table") {
+  // The reference counts only the steps: not the store of each warp before them, nor the load of the sum.
   struct Case {
     unsigned group;
     Trace interleaved, sequential;
@@ -215,9 +216,9 @@ TEST_CASE("passes of two of Harris' reductions") {
   }
 }
 
-TEST_CASE("passes of a tree of 256 records of four words") {
+TEST_CASE("passes of a tree of 256 records of four words match the reference table") {
   // The reference counts the stores before the tree and the tree, but not the load of the sum after it, which the
-  // kernels of reduction/ have as well: 540, 180 and 135 there.
+  // kernels of reduction/ have, too: 540, 180 and 135 there.
   const Trace scalar = reduced_records(reduce_words<FourWords>), packed = reduced_records(reduce_words<FiveWords>),
               native = reduced_records(reduce_vectors), bytes = reduced_records(reduce_bytes);
   CHECK(sum(scalar, 0, 1) == Sum{4 * 44, 536});
@@ -226,12 +227,12 @@ TEST_CASE("passes of a tree of 256 records of four words") {
   CHECK(sum(packed).passes == 180);
   CHECK(sum(native, 0, 1) == Sum{44, 134});
   CHECK(sum(native).passes == 135);
-  // Sixteen accesses of a byte for each of native's.
+  // Sixteen byte accesses for each access of the native records.
   CHECK(sum(bytes, 0, 1) == Sum{16 * 44, 704});
   CHECK(sum(bytes).passes == 720);
 }
 
-TEST_CASE("the up-sweep of 512 words on warps of 64 lanes") {
+TEST_CASE("the up-sweep of 512 words on warps of 64 lanes matches the reference table") {
   for (const char* architecture : {"hd5870", "gfx90a"}) {
     INFO(architecture);
     const Trace trace = scanned<512>(64);

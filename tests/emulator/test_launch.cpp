@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Launches: what is recorded, by how many threads, and what is refused.
+// Launches: what is recorded, on how many threads, and what is refused.
 #include <numeric>
 #include <thread>
 
@@ -22,7 +22,7 @@ __global__ void reverse(unsigned* data) {
   data[i + threadIdx.x] = tile[63 - threadIdx.x];
 }
 
-/// Two arrays of the one dynamic shared memory, as CUDA has it.
+/// Two arrays in the one dynamic shared memory, as in CUDA.
 __global__ void reverse_dynamic(unsigned* data) {
   extern __shared__ unsigned launched_words[];
   extern __shared__ unsigned char launched_bytes[];
@@ -44,7 +44,7 @@ __global__ void fails_in_block(unsigned* out, unsigned which) {
   out[threadIdx.x] = tile[threadIdx.x + (blockIdx.x < which ? 0 : 64)];
 }
 
-/// Records of five words, as article a4 packs them, copied whole.
+/// Records of five words, as article a4, "Bank conflicts in reduction and prefix sum", packs them, copied as a whole.
 struct __attribute__((packed, aligned(4))) Record {
   uint4 data;
   unsigned pad;
@@ -67,7 +67,7 @@ __global__ void clear_vectors(uint4* out) {
   if (numbers[63 - threadIdx.x].x != 0) out[threadIdx.x].y = 1;
 }
 
-/// A lock, and who has it jumps forward while the others try again.
+/// A lock whose holder jumps forward while the other lanes try again.
 __global__ void takes_turns(unsigned* out) {
   __shared__ unsigned lock, count;
   if (threadIdx.x == 0) lock = count = 0;
@@ -84,7 +84,7 @@ __global__ void takes_turns(unsigned* out) {
   *out = count;
 }
 
-/// Lanes leave a loop that is long for others, and store behind it, together.
+/// Lanes leave a loop that is long for others, and store after it, together.
 __global__ void waits_for_a_long_loop(unsigned* out) {
   __shared__ unsigned data[64];
   unsigned sum = 0;
@@ -134,7 +134,7 @@ bool same(const Trace& a, const Trace& b) {
 
 }  // namespace
 
-TEST_CASE("several threads give what one gives") {
+TEST_CASE("several host threads produce the same trace as one") {
   std::vector<Trace> traces;
   for (const unsigned threads : {1U, 2U, 7U}) {
     auto data = counted(100 * 64);
@@ -148,7 +148,7 @@ TEST_CASE("several threads give what one gives") {
   CHECK(same(traces[0], traces[2]));
 }
 
-TEST_CASE("several launches at once") {
+TEST_CASE("several threads can launch simultaneously") {
   std::vector<std::jthread> threads;
   std::atomic<unsigned> right{0};
   for (int i = 0; i < 4; ++i) {
@@ -162,7 +162,7 @@ TEST_CASE("several launches at once") {
   CHECK(right == 4);
 }
 
-TEST_CASE("a trace holds the blocks that were asked for") {
+TEST_CASE("a trace holds the requested blocks") {
   auto data = counted(10 * 64);
   const auto trace =
       emulate(reverse, {.grid = 10, .block = 64, .trace_blocks = {7, 2, 7}, .record_order = true}, data.data());
@@ -170,7 +170,7 @@ TEST_CASE("a trace holds the blocks that were asked for") {
   CHECK(trace.blocks == 2);
   CHECK(launched_blocks(trace) == 10);
   CHECK(accesses_of(trace) == 8);
-  CHECK(trace.patterns.size() == 4);  // blocks do the same
+  CHECK(trace.patterns.size() == 4);  // all blocks do the same
   CHECK(trace.patterns[0].count == 2);
   CHECK(trace.patterns[0].first.block == 2);
   CHECK(trace.levels == 2);
@@ -193,7 +193,7 @@ TEST_CASE("a trace holds the blocks that were asked for") {
   CHECK(untouched[3 * 64] == 3 * 64 + 63);
 }
 
-TEST_CASE("accesses whose patterns have no room are counted, and no conflicts are claimed") {
+TEST_CASE("accesses whose patterns do not fit are counted, and conflicts() refuses the trace") {
   auto data = counted(64);
   const auto trace = emulate(reverse, {.grid = 1, .block = 64, .pattern_bytes = 0}, data.data());
   CHECK(data[0] == 63);
@@ -205,7 +205,7 @@ TEST_CASE("accesses whose patterns have no room are counted, and no conflicts ar
                     Catch::Matchers::ContainsSubstring("4 accesses of reverse did not fit into the trace"));
 }
 
-TEST_CASE("a warp has the lanes that were asked for") {
+TEST_CASE("a warp has the requested number of lanes") {
   for (const unsigned warp : {1U, 16U, 32U, 48U, 64U}) {
     auto data = counted(64);
     const auto trace = emulate(reverse, {.grid = 1, .block = 64, .warp = warp}, data.data());
@@ -221,7 +221,7 @@ TEST_CASE("grids and blocks have three dimensions") {
   for (unsigned i = 0; i < out.size(); ++i) REQUIRE(out[i] == 1000 * (i / 210) + i % 210);
 }
 
-TEST_CASE("dynamic shared memory is one memory with many names") {
+TEST_CASE("all dynamic shared arrays are one array") {
   auto data = counted(64);
   const auto trace = emulate(reverse_dynamic, {.grid = 1, .block = 64, .dynamic_shared = 256}, data.data());
   CHECK(data == [] {
@@ -234,7 +234,7 @@ TEST_CASE("dynamic shared memory is one memory with many names") {
   CHECK(trace.arrays[0].bytes == 256);
 }
 
-TEST_CASE("an access that its type does not align is several") {
+TEST_CASE("an access that its type does not align is split") {
   std::vector<uint4> data(64, make_uint4(1, 2, 3, 4));
   const auto trace = emulate(copy_records, {.grid = 1, .block = 64}, data.data());
   CHECK(accesses_of(trace) == 16);  // four words in each of two warps, stored and loaded
@@ -252,13 +252,13 @@ TEST_CASE("a vector of constants is one access") {
   CHECK(trace::report(trace, *banks::find_architecture("sm_90")).stores.conflicts == 0);
 }
 
-TEST_CASE("who holds a lock gets through, though the others spin at an earlier place") {
+TEST_CASE("the holder of a lock makes progress while other lanes spin at an earlier place") {
   unsigned out = 0;
   emulate(takes_turns, {.grid = 1, .block = 8, .trace_blocks = {}}, &out);
   CHECK(out == 16);
 }
 
-TEST_CASE("who has left a loop waits for the others, however long") {
+TEST_CASE("lanes that have left a loop wait for the others, however long") {
   unsigned out = 0;
   const auto trace = emulate(waits_for_a_long_loop, {.grid = 1, .block = 64}, &out);
   REQUIRE(accesses_of(trace) == 4);
@@ -266,19 +266,19 @@ TEST_CASE("who has left a loop waits for the others, however long") {
   CHECK(trace.patterns[1].mask == 0xFFFFFFFF);
 }
 
-TEST_CASE("a hundred thousand blocks leave nothing behind") {
+TEST_CASE("a hundred thousand blocks leave no state in the emulator") {
   unsigned out = 0;
   emulate(shuffles, {.grid = 100000, .block = 32, .threads = 1}, &out);
   CHECK(out == 30);
 }
 
-TEST_CASE("a warp that waits for another does not keep it from running") {
+TEST_CASE("a warp that waits for another does not block it") {
   unsigned out = 0;
   emulate(spins, {.grid = 1, .block = 64}, &out);
   CHECK(out == 1);
 }
 
-TEST_CASE("what a kernel throws arrives, and of several failures the first block's") {
+TEST_CASE("an exception of a kernel arrives; of several, the first block's") {
   CHECK_THROWS_WITH(emulate(throws, {.grid = 1, .block = 4}), "from a kernel");
   std::vector<unsigned> out(64);
   for (const unsigned threads : {1U, 4U}) {
@@ -291,7 +291,7 @@ TEST_CASE("what a kernel throws arrives, and of several failures the first block
   }
 }
 
-TEST_CASE("launches that are none") {
+TEST_CASE("invalid launches are refused") {
   unsigned word = 0;
   CHECK_THROWS_AS(emulate(spins, {.grid = 0, .block = 64}, &word), std::invalid_argument);
   CHECK_THROWS_AS(emulate(spins, {.grid = 1, .block = {64, 0}}, &word), std::invalid_argument);

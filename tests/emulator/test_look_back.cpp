@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Scans in one launch: what blocks tell each other, over many launches with one state, on one and on many threads of
-// the host; and what happens to those who wait for a word that does not come.
+// Single-pass scans: how blocks communicate, over many launches with one state, on one and on many host threads; and
+// the blocks that poll for a word that is never published.
 #include <numeric>
 
 #include <bankwise/emulator/cuda.hpp>
@@ -34,7 +34,7 @@ Words input_of(std::size_t n, unsigned seed) {
   return words;
 }
 
-/// A kernel, and how it is launched. Its arguments are of this kind in each of the namespaces.
+/// A kernel, and how to launch it. Its arguments have the same kind in each of the namespaces.
 struct Scan {
   const char* name;
   Kernel kernel;
@@ -42,7 +42,7 @@ struct Scan {
   unsigned block, dynamic_shared, max_blocks;
 };
 constexpr unsigned as_many_as_tiles = ~0U;
-/// look_back.cuh, sound or mutated: launched alike.
+/// look_back.cuh, intact or mutated: launched in the same way.
 Scan looks_back(const char* name, Kernel kernel) {
   using namespace sound::scan_look_back_detail;
   return {name, kernel, TILE, BLOCK, 0, as_many_as_tiles};
@@ -76,7 +76,7 @@ void check_launch(const Scan& scan, State& state, std::size_t n, unsigned thread
   CHECK(output == expected);
 }
 
-/// Launches of all sizes with one state, larger ones after smaller ones and the other way round.
+/// Launches of all sizes with one state, in ascending and descending order.
 void check_sizes(const Scan& scan, unsigned threads) {
   const std::size_t t = scan.tile, many = 40 * t + 1234;
   State state = state_for(scan, many);
@@ -84,7 +84,7 @@ void check_sizes(const Scan& scan, unsigned threads) {
   for (const std::size_t n : {many, std::size_t{0}, 3 * t, std::size_t{1}, 3 * t + 1, std::size_t{3}, std::size_t{5},
                               t - 1, t, t + 1, 7 * t - 1, 7 * t, many, 5 * t + 3, many}) {
     check_launch(scan, state, n, threads, launch);
-    // All tickets are given back, and the launches are counted.
+    // All tickets have been returned, and the launches are counted.
     CHECK(state[0] == (1ULL + launch) << 32);
     ++launch;
   }
@@ -92,19 +92,19 @@ void check_sizes(const Scan& scan, unsigned threads) {
 
 }  // namespace
 
-TEST_CASE("a scan that looks back needs no clearing between launches of any size") {
+TEST_CASE("a look-back scan needs no clearing between launches of any size") {
   for (const unsigned threads : {1, 2, 3, 16}) check_sizes(look_back, threads);
 }
 
-TEST_CASE("who does not wait adds up what is missing, and nothing twice") {
+TEST_CASE("a block that does not wait adds up the missing tiles, and nothing twice") {
   for (const unsigned threads : {1, 2, 16}) check_sizes(never_waits, threads);
 }
 
-TEST_CASE("a scan ends, and is right, though a tile never says anything") {
+TEST_CASE("a scan ends and is right although a tile never publishes") {
   for (const unsigned threads : {1, 2, 16}) check_sizes(tile_3_is_silent, threads);
 }
 
-TEST_CASE("numbers of launches begin anew") {
+TEST_CASE("launch numbers wrap around") {
   for (const Scan& scan : {look_back, never_waits, ring(2)}) {
     const std::size_t n = 9 * scan.tile + 77;
     State state = state_for(scan, n);
@@ -115,19 +115,19 @@ TEST_CASE("numbers of launches begin anew") {
   }
 }
 
-TEST_CASE("warps of 64 lanes look back as well") {
+TEST_CASE("look-back works on warps of 64 lanes") {
   State state = state_for(look_back, 20 * look_back.tile);
   check_launch(look_back, state, 20 * look_back.tile - 5, 4, 0, 64);
 }
 
-TEST_CASE("the ring's blocks share the tiles, whoever is quicker, with what a CPU has for a copy engine") {
-  // Alone, on one thread; more blocks than threads; more threads than blocks; as many of both.
+TEST_CASE("the ring kernel's blocks share the tiles in any order, with a CPU in place of the copy engine") {
+  // Alone, on one thread; more blocks than threads; more threads than blocks; equally many.
   for (const auto& [blocks, threads] : {std::pair(1U, 1U), {7U, 2U}, {2U, 7U}, {3U, 3U}}) {
     check_sizes(ring(blocks), threads);
   }
 }
 
-TEST_CASE("the ring's blocks may be more than the tiles") {
+TEST_CASE("the ring kernel may have more blocks than tiles") {
   const Scan scan = ring(1);
   State state = state_for(scan, 3 * scan.tile);
   const Words input = input_of(2 * scan.tile + 9, 1);

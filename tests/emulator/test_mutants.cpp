@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Kernels of the repository, broken on purpose: each is caught, and at the right line.
+// Kernels of the repository, broken on purpose: each fault is diagnosed, at the right line.
 #include <bankwise/emulator/cuda.hpp>
 #include <bankwise/trace/report.hpp>
 #include "diagnosis_of.hpp"
@@ -28,19 +28,19 @@ std::string mutant(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("a barrier that was removed is a race") {
+TEST_CASE("a removed barrier is diagnosed as a race") {
   const std::vector<uint4> in(256, make_uint4(1, 2, 3, 4));
   std::vector<uint4> out(1);
   const auto found = diagnosis_of(
       [&] { emulate(barrier::reduce_sequential, {.grid = 1, .block = 256}, in.data(), out.data(), in.size()); });
   REQUIRE(found);
   CHECK(found->fault == Fault::race);
-  // Warp 0 goes on to the next step and reads what warp 2 has not added up.
+  // Warp 0 continues with the next step and reads what warp 2 has not added up.
   CHECK(found->site.line == line_with(mutant("barrier_removed"), "const uint4 b = part[tid + stride]"));
   CHECK(found->site.file == mutant("barrier_removed"));
 }
 
-TEST_CASE("a store out of bounds is caught, though the next array would have taken it") {
+TEST_CASE("a store out of bounds is diagnosed, although it hits the next array") {
   const std::vector<unsigned> in(32 * 32, 1);
   std::vector<unsigned> out(in.size());
   const auto found = diagnosis_of([&] {
@@ -50,15 +50,16 @@ TEST_CASE("a store out of bounds is caught, though the next array would have tak
   CHECK(found->fault == Fault::out_of_bounds);
   CHECK(found->site.line == line_with(mutant("stores_out_of_bounds"), "tile[r + 1][x]"));
   CHECK(found->lanes == std::vector{32U * 7});  // row 31 + 1, column 0
-  CHECK_THAT(found->what(), Catch::Matchers::ContainsSubstring("writes 4 bytes at byte 4224 of tile, which has 4224"));
+  CHECK_THAT(found->what(),
+             Catch::Matchers::ContainsSubstring("writes 4 bytes at byte 4224 of tile, which has 4224 bytes"));
 }
 
-TEST_CASE("a pad that is declared but not used shows in the line that it was for") {
+TEST_CASE("padding that is declared but not used shows as conflicts of its line") {
   const std::vector<unsigned> in(512, 1);
   std::vector<unsigned> out(in.size()), totals(1);
   const auto trace =
       emulate(unpadded::scan_padded, {.grid = 1, .block = 256}, in.data(), out.data(), totals.data(), 512);
-  CHECK(out[511] == 511);  // right all the same
+  CHECK(out[511] == 511);  // the result is right nevertheless
   CHECK(conflicts(trace, "sm_90") > 0);
   const auto report = trace::report(trace, *banks::find_architecture("sm_90"));
   const auto worst = std::max_element(report.lines.begin(), report.lines.end(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Stacks of lanes: each has a guard page, or there is an error; and launches use them again.
+// Stacks of lanes: each has a guard page, or there is an error; launches reuse them.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -36,7 +36,7 @@ __global__ void last_thread_recurses(unsigned* out) {
   if (threadIdx.x == blockDim.x - 1) out[0] = endless(1, out);
 }
 
-/// Whether each guard page is one: the system cannot read it, and can read the stack above.
+/// Whether each guard page works: the system cannot read it, and can read the stack above.
 bool is_guarded(const Stacks& stacks) {
   int ends[2];
   REQUIRE(pipe(ends) == 0);
@@ -63,7 +63,7 @@ int protect_some(void* address, std::size_t bytes, int protection) {
 
 }  // namespace
 
-TEST_CASE("launches use the stacks of those before") {
+TEST_CASE("launches reuse the stacks of earlier launches") {
   const StackPool& pool = StackPool::of_process();
   const std::size_t before = pool.guards_made();
   std::vector<unsigned> out(8 * 256);
@@ -75,7 +75,7 @@ TEST_CASE("launches use the stacks of those before") {
   CHECK(pool.guards_made() - before <= 4 * (256 + 128 + 32));
 }
 
-TEST_CASE("launches of several threads at a time keep their guard pages") {
+TEST_CASE("simultaneous launches keep their guard pages") {
   std::atomic<unsigned> diagnosed = 0;
   {
     std::vector<std::jthread> hosts;
@@ -106,7 +106,7 @@ TEST_CASE("two launches of 16 workers with 1,024 stacks each stay below the limi
   CHECK(pool.mappings() < LINUX_DEFAULT);
   for (const auto& loan : loans) CHECK(is_guarded(*loan));
   loans.pop_back();
-  // A small set takes a large one's place, and waits for nobody.
+  // A small set takes a large one's place without waiting.
   CHECK(pool.borrow(32)->count() == 1024);
 }
 
@@ -134,7 +134,7 @@ TEST_CASE("idle sets that are too small make room for larger ones") {
   CHECK(pool.mappings() == 2 * 128);
 }
 
-TEST_CASE("without guard pages there are no stacks, but a sentence") {
+TEST_CASE("without guard pages there are no stacks, but an error") {
   guards_left = 100;
   StackPool pool(LINUX_DEFAULT, protect_some);
   {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Stands in for NVML, as drivers before 535 had it: one GPU at 0000:1b:00.0, whose reasons the test sets.
+// Replaces NVML as in drivers before 535: one GPU at 0000:1b:00.0, whose reasons the test sets.
 #include <cstring>
 
 extern "C" {

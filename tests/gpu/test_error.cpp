@@ -18,7 +18,7 @@ Place called_from(Place where = Place::here()) {
 
 }  // namespace
 
-TEST_CASE("a place is the caller's") {
+TEST_CASE("a place is the caller's file and line") {
   const Place place = called_from();
   CHECK(place.line == __LINE__ - 1);
   CHECK(std::strcmp(place.file, __FILE__) == 0);
@@ -29,7 +29,7 @@ TEST_CASE("an error holds the call, its name and the place, without the folder")
   CHECK(std::string(error.what()) == "cudaMalloc(&p, 5): cudaErrorMemoryAllocation (out of memory) (session.cpp:17)");
 }
 
-TEST_CASE("a kernel may need a compute capability, which goes for NVIDIA's devices alone") {
+TEST_CASE("a kernel's compute capability applies to NVIDIA's devices only") {
   DeviceInfo device;
   device.name = "a GPU";
   for (const auto& [architecture, capability] : std::map<std::string, std::optional<unsigned>>{
@@ -45,7 +45,7 @@ TEST_CASE("a kernel may need a compute capability, which goes for NVIDIA's devic
                     "transpose_persisting needs compute capability 8.0; a GPU has 7.5");
 }
 
-TEST_CASE("a kernel that was built in one form has no handle of the other, and says how to get it") {
+TEST_CASE("a kernel built in one form has no handle of the other, and the error says how to get it") {
   const int once = 0, repeated = 0;
   KernelImage image;
   image.name = "reduce_naive";

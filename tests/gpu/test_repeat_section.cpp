@@ -16,7 +16,7 @@ TEST_CASE("only the marking lines change") {
         "a\n  for (int turn = 0; turn < 5; ++turn) {\n  b;\n  barrier(CLK_LOCAL_MEM_FENCE); }\nc\n");
 }
 
-TEST_CASE("a source must mark one whole section") {
+TEST_CASE("a source must mark exactly one section") {
   const std::string begin(section_begin), end(section_end);
   CHECK_FALSE(has_section("nothing"));
   for (const auto& source : {std::string("nothing"), begin, end, begin + begin + end, begin + end + end}) {
@@ -25,6 +25,6 @@ TEST_CASE("a source must mark one whole section") {
   }
 }
 
-TEST_CASE("the number of turns is odd, so that a transposed tile ends transposed") {
+TEST_CASE("the number of iterations is odd, so a transposed tile ends transposed") {
   CHECK(block_scope_repeats % 2 == 1);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The rules by which a stream is held back. The device is played by a thread that waits for the gate's word.
+// The rules by which a stream is held back. A thread that waits for the gate's word plays the device.
 #include <atomic>
 #include <chrono>
 #include <optional>
@@ -23,7 +23,7 @@ struct Word {
 
 }  // namespace
 
-TEST_CASE("a closed gate holds the device back until it is opened, each time anew") {
+TEST_CASE("a closed gate holds the device back until it is opened, repeatedly") {
   Word word;
   StreamGate gate(word.value, patient);
   for (int sample = 0; sample < 3; ++sample) {
@@ -47,7 +47,7 @@ TEST_CASE("a gate holds back past the largest 32-bit number, too") {
   }
 }
 
-TEST_CASE("a gate opens before the queue of launches is full, and says so") {
+TEST_CASE("a gate opens before the queue of launches is full, with a reason") {
   Word word;
   StreamGate gate(word.value, patient);
   const std::uint32_t ticket = gate.close();
@@ -56,7 +56,7 @@ TEST_CASE("a gate opens before the queue of launches is full, and says so") {
   gate.count();
   CHECK(word.lets_pass(ticket));
   CHECK(gate.open().find("more than the 10 commands") != std::string::npos);
-  gate.count(100);  // what is enqueued between two samples is nobody's
+  gate.count(100);  // commands between two samples do not count
   gate.close();
   CHECK(gate.open().empty());
 }
@@ -67,7 +67,7 @@ TEST_CASE("a gate opens at its deadline, so a call that waits for the device ret
   for (int sample = 0; sample < 2; ++sample) {
     const auto begin = std::chrono::steady_clock::now();
     const std::uint32_t ticket = gate.close();
-    while (!word.lets_pass(ticket)) std::this_thread::sleep_for(1ms);  // what a synchronizing library does
+    while (!word.lets_pass(ticket)) std::this_thread::sleep_for(1ms);  // like a synchronizing library
     CHECK(std::chrono::steady_clock::now() - begin >= 80ms);
     CHECK(gate.open().find("waits for the device") != std::string::npos);
   }
@@ -75,7 +75,7 @@ TEST_CASE("a gate opens at its deadline, so a call that waits for the device ret
   CHECK(gate.open().empty());
 }
 
-TEST_CASE("a gate that goes lets the device go on") {
+TEST_CASE("destroying a gate opens it") {
   Word word;
   std::optional<StreamGate> gate;
   gate.emplace(word.value, patient);

@@ -9,7 +9,7 @@ using namespace bankwise::gpu;
 
 namespace {
 
-/// Loaded by its path, it is what the name libnvidia-ml.so.1 finds from then on.
+/// Loads the fake library by its path; the name libnvidia-ml.so.1 refers to it from then on.
 template <class Value>
 Value& in_fake_nvml(const char* name) {
   static void* const library = dlopen(FAKE_NVML, RTLD_NOW | RTLD_LOCAL);
@@ -25,7 +25,7 @@ DeviceInfo at(const char* pci_bus_id) {
 
 }  // namespace
 
-TEST_CASE("limits of power and temperature are throttling, settings and idleness are not") {
+TEST_CASE("power and thermal limits count as throttling, settings and idleness do not") {
   CHECK(throttling_in(0).empty());
   CHECK(throttling_in(0x1).empty());    // idle
   CHECK(throttling_in(0x2).empty());    // clocks set for applications
@@ -40,7 +40,7 @@ TEST_CASE("limits of power and temperature are throttling, settings and idleness
         "SW power cap, HW slowdown, SW thermal slowdown, HW thermal slowdown, HW power brake slowdown");
 }
 
-TEST_CASE("NVML says what keeps the clocks of the GPU down that has the device's PCI bus id") {
+TEST_CASE("NVML reports the clock reasons of the GPU with the device's PCI bus id") {
   auto& set = in_fake_nvml<unsigned long long>("fake_clock_reasons");
   CHECK(throttling_of(at("0000:1b:00.0")) == "watched");
   const auto throttle = open_throttle(at("0000:1b:00.0"));
@@ -54,9 +54,9 @@ TEST_CASE("NVML says what keeps the clocks of the GPU down that has the device's
   in_fake_nvml<int>("fake_code") = 0;
 }
 
-TEST_CASE("a device that NVML does not know is not watched, and says why") {
+TEST_CASE("a device that NVML does not know is not watched, with a reason") {
   in_fake_nvml<int>("fake_code") = 0;
-  CHECK(throttling_of(at("")) == "unknown: NVML knows NVIDIA's GPUs alone, by their PCI bus id");
+  CHECK(throttling_of(at("")) == "unknown: NVML knows only NVIDIA's GPUs, by their PCI bus id");
   CHECK(throttling_of(at("0000:1c:00.0")) == "unknown: nvmlDeviceGetHandleByPciBusId_v2: Not Found");
   CHECK_THROWS_AS(open_throttle(at("0000:1c:00.0")), Unsupported);
 }

@@ -1,4 +1,4 @@
-# The headers that are installed are those of the rooms' HEADERS; each can be included alone, and no other can be.
+# The installed headers are those of the libraries' HEADERS; each can be included alone, and no other can be included.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 

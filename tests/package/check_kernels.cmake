@@ -1,5 +1,5 @@
-# Does what docs/checking_your_kernel.md says, with a copy of what is installed: the kernel's conflicts are found, a line is
-# changed, they are gone. What the page shows as output must be what is printed.
+# Follows docs/checking_your_kernel.md with a copy of the installed package: the kernel's conflicts are found, one line
+# is changed, the conflicts are gone. The output on the page must be the programs' output.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 # Installations are moved, and paths have blanks.

@@ -1,4 +1,4 @@
-# Builds and runs a project that uses what is installed: a case study of its own.
+# Builds and runs a project that uses the installed package: a new case study.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 file(REMOVE_RECURSE ${SCRATCH})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Hardware counters as the reports show them, with numbers made up; reading them takes a GPU.
+// Hardware counters in the reports, with made-up numbers; reading real ones takes a GPU.
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -30,7 +30,7 @@ gpu::Counters counted() {
   counters.warp_instructions = 1000;
   counters.lane_instructions = 16'000;
   counters.dram_read_bytes = 1'500'000'000;
-  counters.replays = 2;  // and no dram_write_bytes: not every GPU has all
+  counters.replays = 2;  // and no dram_write_bytes: some GPUs lack some counters
   return counters;
 }
 
@@ -38,10 +38,10 @@ JobModel model() {
   JobModel model{&sm_90(), {}, {}, {}, 0.75, {}};
   model.loads = banks::Tally{.passes = 1'000'000, .ideal = 500'000, .conflicts = 500'000};
   model.stores = banks::Tally{.passes = 2100, .ideal = 2100};
-  return model;  // and no atomics: the model lacks their cost
+  return model;  // and no atomics: their cost is unknown to the model
 }
 
-/// sequential with counters and a model, naive with counters alone, packed without permission.
+/// sequential has counters and a model, naive only counters, packed no permission.
 Report counters_report() {
   Report report{&reduction::case_study(), {"reduction", "--counters"}, {}, {}, {}};
   gpu::DeviceInfo device;
@@ -83,7 +83,7 @@ std::optional<Options> options_of(std::vector<const char*> words) {
 
 }  // namespace
 
-TEST_CASE("counters in JSON: counted, by the model, and the difference") {
+TEST_CASE("JSON has counters: counted, by the model, and the difference") {
   const auto results = json::parse(json_report(counters_report())).at("results");
   const json& full = results.at(0).at("counters");
   CHECK(full.at("shared_load_passes") == 1'000'300);
@@ -116,7 +116,7 @@ TEST_CASE("counters in JSON: counted, by the model, and the difference") {
   CHECK(results.at(2).at("status") == "ok");
 }
 
-TEST_CASE("counters in CSV: as many fields in each line") {
+TEST_CASE("CSV with counters has the same number of fields in each line") {
   Report report = counters_report();
   report.results.push_back(report.results.front());
   report.results.back().counters.reset();  // a row that failed has none
@@ -134,7 +134,7 @@ TEST_CASE("counters in CSV: as many fields in each line") {
   CHECK(lines == 4);
 }
 
-TEST_CASE("counters in the tables") {
+TEST_CASE("the text has tables of counters") {
   const Report report = counters_report();
   const std::string table = text_report(report);
   CHECK_THAT(table, ContainsSubstring("counted"));
@@ -149,7 +149,7 @@ TEST_CASE("counters in the tables") {
   CHECK_THAT(text, ContainsSubstring("-25.0"));  // percent of lanes
   CHECK_THAT(text, ContainsSubstring("1.50 GB"));
   CHECK_THAT(text,
-             ContainsSubstring("\n  packed: the driver lets administrators alone read hardware counters; run as root"));
+             ContainsSubstring("\n  packed: the driver lets only administrators read hardware counters; run as root"));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     if (line.find(": ") == std::string::npos) CHECK(line.size() <= 100);
@@ -162,7 +162,7 @@ TEST_CASE("counters in the tables") {
   CHECK(csv_report(without).find("shared_load_passes") == std::string::npos);
 }
 
-TEST_CASE("why there are no counters, and what to do") {
+TEST_CASE("the reason for missing counters names a remedy") {
   const auto why = [](int error) { return gpu::why_no_counters(error, "cuptiSomething", "CUPTI_ERROR_SOMETHING"); };
   CHECK_THAT(why(35), ContainsSubstring("run as root"));
   CHECK_THAT(why(40), ContainsSubstring("hypervisor"));
@@ -171,7 +171,7 @@ TEST_CASE("why there are no counters, and what to do") {
   CHECK(by_reason({{"a", "this"}, {"b", "that"}, {"c", "this"}}) == "  a, c: this\n  b: that\n");
 }
 
-TEST_CASE("passes over ideal need all of their counters") {
+TEST_CASE("passes/ideal needs all of its counters") {
   CHECK(counted_over_ideal(counted()) == 1'002'300.0 / 502'300.0);
   gpu::Counters some = counted();
   some.shared_store_conflicts.reset();
@@ -180,7 +180,7 @@ TEST_CASE("passes over ideal need all of their counters") {
   CHECK_FALSE(gpu::simt_efficiency({}));
 }
 
-TEST_CASE("counters are for CUDA, and not for other profilers") {
+TEST_CASE("counters can be requested, but not together with --profile") {
   CHECK_FALSE(options_of({})->counters);
   CHECK(options_of({"--counters"})->counters);
   CHECK_THROWS_AS(options_of({"--counters", "--profile"}), UsageError);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Levels as the reports show them: text, JSON, picture.
+// Levels in the reports: text, JSON, picture.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -42,7 +42,7 @@ Extent extent_of(const CaseStudy& study) {
 
 }  // namespace
 
-TEST_CASE("levels and totals in JSON") {
+TEST_CASE("JSON has levels and totals") {
   const auto report = json::parse(json_report(report_of(transpose::case_study(), {64, 64}, {"sm_90", "gfx942"})));
   const auto& variants = transpose::case_study().variants;
   const auto libraries = std::count_if(variants.begin(), variants.end(), [](const Variant& v) { return v.library; });
@@ -52,7 +52,7 @@ TEST_CASE("levels and totals in JSON") {
                                              "ideal_passes", "conflicts", "reason"});
     CHECK(row.at("reason").get<std::string>().empty() == row.at("passes").is_number());
   }
-  // Those with passes have two levels each, on both architectures.
+  // Rows with passes have two levels each, on both architectures.
   const auto with_passes = std::count_if(report.at("totals").begin(), report.at("totals").end(), [](const json& row) {
     return row.at("passes").is_number() && row.at("passes") > 0;
   });
@@ -82,8 +82,8 @@ TEST_CASE("a level without accesses keeps its place in JSON") {
   CHECK(level.at("alu_utilization").is_null());
 }
 
-TEST_CASE("an access without a known cost leaves nulls, and its sentence") {
-  // An architecture that has no rule for anything.
+TEST_CASE("an access without a known cost gives nulls and a reason") {
+  // An architecture without any rule.
   banks::Architecture nothing = *banks::find_architecture("sm_90");
   nothing.rules = {};
   const Variant* const naive = &variant_of(reduction::case_study(), "naive");
@@ -98,7 +98,7 @@ TEST_CASE("an access without a known cost leaves nulls, and its sentence") {
   CHECK(levels_svg(report).find("cost unknown") != std::string::npos);
 }
 
-TEST_CASE("the text has a column a level, and no line too long") {
+TEST_CASE("the text has one column per level, and no line is too long") {
   for (const CaseStudy* study : {&reduction::case_study(), &prefix_sum::case_study(), &transpose::case_study()}) {
     const std::string text = levels_text(report_of(*study, extent_of(*study), {"sm_13"}));
     INFO(text);
@@ -109,7 +109,7 @@ TEST_CASE("the text has a column a level, and no line too long") {
   const std::string text = levels_text(report_of(prefix_sum::case_study(), {1, 5000}, {"sm_90", "hd5870"}));
   CHECK(count(text, "731/174") == 2);
   CHECK(count(text, "on hd5870") == 1);
-  // On each: up and down in the table of naive and padded, and in that of padded_twice; and added by hillis_steele.
+  // On each: up and down in the table of naive and padded, and in that of padded_twice; and one row of hillis_steele.
   CHECK(count(text, "128") == 2 * (2 + 2 + 1));
   CHECK(levels_text(report_of(transpose::case_study(), {64, 64}, {"sm_90"})).find("global, ") != std::string::npos);
   CHECK(levels_text(report_of(transpose::case_study(), {64, 64}, {"sm_90"})).find(": no shared memory") !=
@@ -124,7 +124,7 @@ TEST_CASE("the picture is well-formed, with a panel for each variant") {
     const auto variants =
         std::count_if(study->variants.begin(), study->variants.end(), [](auto& v) { return !v.library; });
     CHECK(count(svg, "class=\"panel\"") == std::size_t(variants));
-    CHECK(svg.find("gfx942") == std::string::npos);  // the first architecture alone
+    CHECK(svg.find("gfx942") == std::string::npos);  // only the first architecture
   }
   const std::string svg = levels_svg(report_of(reduction::case_study(), {1, 5000}, {"sm_90"}));
   CHECK(count(svg, "add 32, lanes 0 to 31: conflicts 0") == 3);   // sequential, packed, first_add

@@ -15,7 +15,7 @@ using namespace bankwise;
 
 namespace {
 
-/// A report of two rows: one measured, one that could not run and says so with quotes and a second line.
+/// A report of two rows: one measured, one that could not run and has a reason with quotes and a second line.
 Report make_report(double median = 2e-6) {
   Report report{&reduction::case_study(), {"reduction", "--n", "1"}, {}, {}};
   gpu::DeviceInfo device;
@@ -48,7 +48,7 @@ Report make_report(double median = 2e-6) {
 
 }  // namespace
 
-TEST_CASE("JSON holds everything, units in the keys") {
+TEST_CASE("JSON holds all results, with units in the keys") {
   const auto json = nlohmann::json::parse(json_report(make_report()));
   CHECK(json.at("schema_version") == 1);
   CHECK(json.at("case") == "reduction");
@@ -68,7 +68,7 @@ TEST_CASE("JSON holds everything, units in the keys") {
   CHECK(bad.at("time_median_s").is_null());
 }
 
-TEST_CASE("CSV has one line a row and as many fields in each") {
+TEST_CASE("CSV has one line per row and the same number of fields in each") {
   std::istringstream csv(csv_report(make_report()));
   std::string line;
   std::size_t lines = 0;
@@ -84,7 +84,7 @@ TEST_CASE("CSV has one line a row and as many fields in each") {
   CHECK(lines == 3);
 }
 
-TEST_CASE("the text shows the reason of what did not run, in full") {
+TEST_CASE("the text shows the full reason of a row that did not run") {
   const std::string text = text_report(make_report());
   CHECK(text.find("naive") != std::string::npos);
   CHECK(text.find("\"quoted\"") != std::string::npos);
@@ -99,7 +99,7 @@ TEST_CASE("dropped samples and launch overhead are in every report, and in the t
   report.results.front().dropped_because = "SW power cap";
   const std::string text = text_report(report);
   CHECK(text.find("note: naive: 5 of 8 samples dropped, because the GPU throttled (SW power cap)\n") != text.npos);
-  CHECK(text.find("note: these times may hold launch overhead\n  naive, packed: it waits\n") != text.npos);
+  CHECK(text.find("note: these times may include launch overhead\n  naive, packed: it waits\n") != text.npos);
   const auto json = nlohmann::json::parse(json_report(report));
   CHECK(json.at("devices").at(0).at("throttling") == "watched");
   const auto& row = json.at("results").at(0);
@@ -109,7 +109,7 @@ TEST_CASE("dropped samples and launch overhead are in every report, and in the t
   CHECK(csv_report(report).find(",3,5,quiet,") != std::string::npos);
 }
 
-TEST_CASE("a row above copy is called suspicious") {
+TEST_CASE("a row faster than copy gets a warning") {
   Report report = make_report();
   report.results.front().of_copy = 1.04;
   CHECK(text_report(report).find("warning") == std::string::npos);
@@ -117,7 +117,7 @@ TEST_CASE("a row above copy is called suspicious") {
   CHECK(text_report(report).find("warning") != std::string::npos);
 }
 
-TEST_CASE("two runs are compared row by row, within the noise of both") {
+TEST_CASE("two runs are compared row by row, considering the noise of both") {
   const ScratchDirectory scratch;
   const auto path = scratch.path() / "old.json";
   std::ofstream(path) << json_report(make_report(2e-6));
@@ -130,12 +130,12 @@ TEST_CASE("two runs are compared row by row, within the noise of both") {
   CHECK(baseline.compare(other).find("0 rows in both, 1 only before, 1 only now") != std::string::npos);
 }
 
-TEST_CASE("a row that has become wrong, or fails, is no row that is gone") {
+TEST_CASE("a row that is now wrong or fails is not reported as missing") {
   const ScratchDirectory scratch;
   const auto path = scratch.path() / "old.json";
   std::ofstream(path) << json_report(make_report());
   Report now = make_report();
-  now.results.front().status = Status::wrong;  // found out after measuring: it has a time
+  now.results.front().status = Status::wrong;  // detected after measuring, so it has a time
   const std::string compared = Baseline(reduction::case_study(), path).compare(now);
   INFO(compared);
   CHECK(compared.find("now wrong") != std::string::npos);
@@ -145,7 +145,7 @@ TEST_CASE("a row that has become wrong, or fails, is no row that is gone") {
   CHECK(Baseline(reduction::case_study(), path).compare(now).find("now error") != std::string::npos);
 }
 
-TEST_CASE("speedups are over the variant that the case study names") {
+TEST_CASE("speedups are relative to the case study's baseline") {
   CaseStudy study = reduction::case_study();
   study.baseline = "packed";
   Report report = make_report();
@@ -161,7 +161,7 @@ TEST_CASE("speedups are over the variant that the case study names") {
   }
 }
 
-TEST_CASE("few samples have no noise, and no verdict") {
+TEST_CASE("too few samples have no noise and no verdict") {
   const ScratchDirectory scratch;
   const auto path = scratch.path() / "old.json";
   std::ofstream(path) << json_report(make_report(2e-6));
@@ -170,13 +170,13 @@ TEST_CASE("few samples have no noise, and no verdict") {
   CHECK(Baseline(reduction::case_study(), path).compare(few).find("too few samples") != std::string::npos);
 }
 
-TEST_CASE("bytes that are not UTF-8 do not cost the report") {
+TEST_CASE("bytes that are not UTF-8 do not break the report") {
   Report report = make_report();
   report.command.emplace_back("\xff");
   CHECK(nlohmann::json::parse(json_report(report)).at("command").size() == 4);
 }
 
-TEST_CASE("what is no report of this case study is refused") {
+TEST_CASE("a file that is not a report of this case study is refused") {
   const ScratchDirectory scratch;
   const auto path = scratch.path() / "old.json";
   CHECK_THROWS_AS(Baseline(reduction::case_study(), path), UsageError);
@@ -193,7 +193,7 @@ TEST_CASE("what is no report of this case study is refused") {
   CHECK_THROWS_AS(Baseline(transpose::case_study(), path), UsageError);
 }
 
-TEST_CASE("an output file is written whole or not at all") {
+TEST_CASE("an output file is written completely or not at all") {
   const ScratchDirectory scratch;
   const auto path = scratch.path() / "out.json";
   std::ofstream(path) << "old";
@@ -206,6 +206,6 @@ TEST_CASE("an output file is written whole or not at all") {
   CHECK_THROWS_AS(OutputFile("--json", (scratch.path() / "no" / "such").string()), UsageError);
 }
 
-TEST_CASE("tables line up") {
+TEST_CASE("the columns of tables are aligned") {
   CHECK(format_table({{"a", "bb", "c"}, {"aaa", "b", "see"}}, 1, true) == "  a    bb  c\n  aaa   b  see\n");
 }

@@ -67,7 +67,7 @@ def main() -> int:
         check("it fits", max(map(len, shown)) < 80, shown)
         check("it is gone at the end", said.endswith(CLEAR) and said.count("\n") == 1, said)
 
-        check("nothing is said about what is quick", elsewhere(log, "true") == (0, ""), "")
+        check("fast commands print nothing", elsewhere(log, "true") == (0, ""), "")
         code, said = elsewhere(log, "echo reason; exit 1")
         check("a failure", code == 3 and said == f"reason\nbuilding files failed: the end of {log} is above\n", said)
     print("\n".join(faults) or "as it must be")

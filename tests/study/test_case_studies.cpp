@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The problems without a device: plans, references, sizes.
+// The case studies without a device: plans, references, sizes.
 #include <set>
 
 #include <bankwise/gpu/error.hpp>
@@ -106,7 +106,7 @@ TEST_CASE("a reduction launches until one record is left") {
   }
 }
 
-TEST_CASE("blocks of a reduction that stay are as many as the units are to have, or fewer") {
+TEST_CASE("a reduction with persistent blocks has at most the requested blocks per unit") {
   const Variant& streaming = variant_of(reduce, "streaming");
   REQUIRE(streaming.blocks_per_unit == 2);
   for (const auto& [n, units, groups] : {std::tuple<std::uint64_t, unsigned, std::vector<std::uint64_t>>{0, 132, {1}},
@@ -225,9 +225,9 @@ TEST_CASE("a transpose has a group for each tile, whole or not") {
   CHECK(flip.plan(variant_of(flip, "blocked"), {513, 512}, 1).launches.front().groups == 2);
 }
 
-TEST_CASE("what a kernel file needs of a GPU is known of each port") {
+TEST_CASE("a kernel file's required compute capability is known for each port") {
   const gpu::KernelImage& persisting = *find_image(flip, "transpose_persisting");
-  CHECK(persisting.cuda_capability == 0);  // which has another way for older ones
+  CHECK(persisting.cuda_capability == 0);  // it has a fallback for older GPUs
   CHECK(persisting.opencl_capability == 80);
   CHECK(find_image(flip, "transpose_tma")->cuda_capability == 90);
   CHECK(find_image(flip, "transpose_naive")->opencl_capability == 0);
@@ -241,7 +241,7 @@ TEST_CASE("the transpose's input is unchanged by floating point") {
   }
 }
 
-TEST_CASE("extents come close to the bytes that are asked for") {
+TEST_CASE("extents come close to the requested bytes") {
   for (const CaseStudy* study : {&reduce, &scan, &flip}) {
     for (const std::uint64_t bytes : {65536, 1 << 20, 1 << 26}) {
       const Extent extent = study->extent_for(bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the model expects of whole jobs, against what a block takes, times the blocks.
+// The model's prediction for whole jobs, against the cost of a block times the number of blocks.
 #include <bankwise/banks/cost.hpp>
 #include <bankwise/study/counter_result.hpp>
 #include "tests/case_studies.hpp"
@@ -16,8 +16,8 @@ JobModel model_of(const CaseStudy& study, std::string_view name, Extent extent, 
 
 }  // namespace
 
-TEST_CASE("a job costs what its blocks do, launch by launch") {
-  // docs/results/nvidia_h200/counters.md has a block's emulated numbers. 4096 blocks, then 16, then one.
+TEST_CASE("the cost of a job is the sum over the blocks of its launches") {
+  // docs/results/nvidia_h200/counters.md has the emulated numbers of a block. 4096 blocks, then 16, then one.
   const JobModel reduced = model_of(reduction::case_study(), "naive", {1, 1 << 20});
   INFO(reduced.reason);
   constexpr std::uint64_t blocks = 4096 + 16 + 1;
@@ -40,7 +40,7 @@ TEST_CASE("a job costs what its blocks do, launch by launch") {
   CHECK(scanned.stores->conflicts == 241);
 }
 
-TEST_CASE("what cannot be emulated has a reason in place of a model") {
+TEST_CASE("a job that cannot be emulated has a reason instead of a model") {
   const JobModel library = model_of(reduction::case_study(), "library", {1, 1000});
   CHECK_FALSE(library.loads);
   CHECK_FALSE(library.simt_efficiency);

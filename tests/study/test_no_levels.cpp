@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Kernels that cannot be emulated: each has its reason, in every report.
+// Kernels that cannot be emulated: every report has the reason of each.
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -14,7 +14,7 @@ using namespace bankwise;
 
 namespace {
 
-// A case study of kernels that are no kernels.
+// A case study whose kernels are fake.
 emulator::Trace out_of_order(const emulator::Launch&, std::span<const emulator::Argument>) {
   throw std::runtime_error("lane 7 is out of order");
 }
@@ -55,7 +55,7 @@ TEST_CASE("a kernel that cannot be emulated has a reason and no numbers") {
   }
 }
 
-TEST_CASE("a reason is text, whatever it holds") {
+TEST_CASE("a reason with special characters is valid in every report") {
   Report report{&reduction::case_study(), {}, {}, {}, {}};
   VariantLevels levels;
   levels.variant = "naive";

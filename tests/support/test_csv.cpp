@@ -8,7 +8,7 @@ namespace {
 
 using Fields = std::vector<std::string>;
 
-/// The fields of a line; a single one that no line has, "REFUSED", if it is none.
+/// The fields of a line; a single field "REFUSED", which occurs in no line, if the line is refused.
 Fields split(std::string_view line) {
   std::vector<std::string_view> fields{"left over"};
   std::vector<std::string> unquoted{"left over"};
@@ -43,7 +43,7 @@ TEST_CASE("quotes hold commas and, doubled, quotes") {
   CHECK(split("x,\"a\"\"\",\"\"\"b\"") == Fields{"x", "a\"", "\"b"});
 }
 
-TEST_CASE("many quoted fields stay what they were while others are read") {
+TEST_CASE("quoted fields stay valid while more are read") {
   std::string line;
   Fields expected;
   for (int i = 0; i < 500; ++i) {
@@ -53,7 +53,7 @@ TEST_CASE("many quoted fields stay what they were while others are read") {
   CHECK(split(line) == expected);
 }
 
-TEST_CASE("a quote where none may be is refused") {
+TEST_CASE("a quote in the wrong place is refused") {
   for (const char* line :
        {R"(")", R"("a)", R"(a,"b)", R"("a"b)", R"("a" ,b)", R"("a"")", R"(""")", R"(""a)", R"("a""b"c")"}) {
     INFO(line);
@@ -68,7 +68,7 @@ TEST_CASE("a quote within a field that does not begin with one is refused") {
   }
 }
 
-TEST_CASE("a field is quoted only where it must be, and comes back the same") {
+TEST_CASE("a field is quoted only if necessary, and is read back unchanged") {
   CHECK(csv_field("") == "");
   CHECK(csv_field("plain text") == "plain text");
   CHECK(csv_field("a,b") == "\"a,b\"");
@@ -78,6 +78,6 @@ TEST_CASE("a field is quoted only where it must be, and comes back the same") {
     INFO(text);
     CHECK(split(csv_field(text) + "," + csv_field(text)) == Fields{text, text});
   }
-  // The negative control: without quotes this one would not.
+  // The negative control: without quotes this field would be split.
   CHECK(split("a,b") != Fields{"a,b"});
 }

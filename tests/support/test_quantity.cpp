@@ -19,7 +19,7 @@ TEST_CASE("counts are read as people type them") {
   CHECK(parse_count("--n", "18446744073709551615", largest) == largest);
 }
 
-TEST_CASE("what is not a count, or too large a one, is refused") {
+TEST_CASE("text that is not a count, or too large a count, is refused") {
   for (const char* text :
        {"", " ", "12Q", "Ki", "-5", "+5", "1.5M", "1e6", "16MiB", "16mI", "2^", "2^x", "^2", "2^3^4", "0x10"}) {
     INFO(text);
@@ -44,7 +44,7 @@ TEST_CASE("quantities are printed with three digits") {
   CHECK(format_count(16777216) == "16 777 216");
 }
 
-TEST_CASE("edit distance counts letters") {
+TEST_CASE("edit distance counts inserted, deleted and changed letters") {
   CHECK(edit_distance("", "") == 0);
   CHECK(edit_distance("padded", "padded") == 0);
   CHECK(edit_distance("", "abc") == 3);

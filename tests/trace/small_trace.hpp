@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Traces that are small enough to be worked out by hand.
+// Traces that are small enough to work out by hand.
 #pragma once
 
 #include <sstream>
@@ -37,7 +37,7 @@ inline trace::Builder builder(unsigned warp = 32, bool splits = false, trace::Bo
   return builder;
 }
 
-/// A kernel of which no field has its usual value, in the order that a reader puts it.
+/// A kernel whose members all differ from their defaults, in the order in which a reader puts them.
 inline trace::KernelTrace full_kernel() {
   trace::Builder all({.kernel = "transpose<\"x\">",
                       .options = "-D N=3",
@@ -73,7 +73,8 @@ inline trace::KernelTrace full_kernel() {
   for (const trace::Pattern& pattern : {first, second}) all.add(pattern);
   all.add(trace::Participants{8, 0xF0F, 21});
   all.add(trace::BasicBlock{1, 2, 23, 29});
-  all.add(trace::Excess{0, 1, banks::Operation::store, 2, 3, "gfx942", 15, 1, {30, 31, 36, 33, 3, 4}, "nobody knows."});
+  all.add(trace::Excess{
+      0, 1, banks::Operation::store, 2, 3, "gfx942", 15, 1, {30, 31, 36, 33, 3, 4}, "the rule is unknown."});
   all.add(trace::Shape{{64, 2, 1}, {32, 2, 1}, 2});
   all.add(trace::Shape{{65, 1, 3}, {32, 1, 1}, 1});
   return all.take();

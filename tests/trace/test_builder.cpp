@@ -10,7 +10,7 @@ using namespace small;
 using trace::Builder;
 using trace::Pattern;
 
-TEST_CASE("the same access is one pattern, and its first occurrence the smallest") {
+TEST_CASE("equal accesses are one pattern with their first occurrence") {
   Builder all = builder();
   Pattern one = loads(4);
   one.first = {3, 1, 0, 9};
@@ -27,7 +27,7 @@ TEST_CASE("the same access is one pattern, and its first occurrence the smallest
   CHECK(accesses_of(trace) == 12);
 }
 
-TEST_CASE("whatever differs is another pattern") {
+TEST_CASE("accesses that differ in any member are different patterns") {
   Builder all = builder();
   all.site({.file = "k.cl", .line = 4});
   all.array({"other", 4096, 4096});
@@ -48,7 +48,7 @@ TEST_CASE("whatever differs is another pattern") {
   CHECK(all.take().patterns.size() == different.size());
 }
 
-TEST_CASE("what inactive lanes have makes no difference once normalized") {
+TEST_CASE("values of inactive lanes do not matter after normalize()") {
   Pattern one = loads(4, 0b101), other = one;
   other.addresses = {0, 77, 8, 99};
   normalize(other);
@@ -56,8 +56,8 @@ TEST_CASE("what inactive lanes have makes no difference once normalized") {
   CHECK(other.addresses == std::vector<std::uint32_t>{0, 0, 8});
 }
 
-TEST_CASE("beyond the bound accesses are costed on the architectures that were asked for, and none is lost") {
-  // Both ways on the same accesses: 60 patterns, of which each occurs as often as its number says.
+TEST_CASE("accesses beyond the bound are costed on the requested architectures, and none is lost") {
+  // Both ways on the same accesses: 60 patterns, each of which occurs as often as its number says.
   const std::vector<const banks::Architecture*> architectures{&on("sm_90"), &on("gfx942")};
   Builder whole = builder(64, true), bounded = builder(64, true, {5000, architectures});
   for (std::uint32_t i = 1; i <= 60; ++i) {
@@ -82,7 +82,7 @@ TEST_CASE("beyond the bound accesses are costed on the architectures that were a
     for (std::size_t i = 0; i < 3; ++i) CHECK(a.levels[i].costs == b.levels[i].costs);
     CHECK(b.incomplete.empty());
   }
-  // Nobody asked for this one.
+  // This architecture was not requested.
   const auto other = trace::report(found, on("intel_xe"));
   REQUIRE(other.incomplete.size() == 1);
   CHECK_THAT(other.incomplete[0], Catch::Matchers::ContainsSubstring("have no cost on intel_xe"));
@@ -90,7 +90,7 @@ TEST_CASE("beyond the bound accesses are costed on the architectures that were a
   CHECK_NOTHROW(conflicts(found, "sm_90"));
 }
 
-TEST_CASE("excess without a cost is unknown, and says why") {
+TEST_CASE("excess without a cost is unknown, with a reason") {
   Builder all = builder(32, false, {0, {&on("sm_20")}});
   Pattern atomic = loads(4);
   atomic.operation = banks::Operation::atomic;
@@ -118,7 +118,7 @@ TEST_CASE("traces of one kernel add up, whatever their numbers of sites and arra
   other.trace().copied_bytes = 100;
   other.trace().knows_code = false;
 
-  // The first has them the other way round.
+  // The first trace has them in the other order.
   Builder sum({.kernel = "k"});
   sum.array({"a", 8192, 4});
   sum.site({.file = "k.cl", .line = 1});
@@ -143,7 +143,7 @@ TEST_CASE("traces of one kernel add up, whatever their numbers of sites and arra
   REQUIRE(trace.participants.size() == 1);
 }
 
-TEST_CASE("an access that turns out to be another operation is counted as that") {
+TEST_CASE("an access can be moved to another operation") {
   Builder all = builder();
   Pattern increment = loads(0, 0xFFFFFFFF, 2);
   increment.operation = banks::Operation::atomic_inc;
@@ -153,13 +153,13 @@ TEST_CASE("an access that turns out to be another operation is counted as that")
   CHECK(all.trace().patterns[0].count == 1);
   all.change_operation(*number, banks::Operation::atomic, {0, 0, 0, 3});
   const auto trace = all.take();
-  REQUIRE(trace.patterns.size() == 1);  // nothing is left of the other
+  REQUIRE(trace.patterns.size() == 1);  // nothing remains of the other
   CHECK(trace.patterns[0].operation == banks::Operation::atomic);
   CHECK(trace.patterns[0].count == 2);
   CHECK(trace.patterns[0].first.number == 3);
 }
 
-TEST_CASE("levels beyond those that a trace tells apart count in the last one") {
+TEST_CASE("levels beyond the maximum of a trace count in the last one") {
   Builder all = builder();
   Pattern late = loads(4);
   late.level = 3'000'000'000;
@@ -171,7 +171,7 @@ TEST_CASE("levels beyond those that a trace tells apart count in the last one") 
   CHECK(trace.participants[0].level == trace::max_levels - 1);
 }
 
-TEST_CASE("the order of a trace does not depend on what was added first") {
+TEST_CASE("the order of a trace does not depend on the order of additions") {
   const auto added = [](bool backwards) {
     Builder all({.kernel = "k"});
     std::vector<Pattern> patterns;
@@ -191,7 +191,7 @@ TEST_CASE("the order of a trace does not depend on what was added first") {
   CHECK(added(true) == added(false));
 }
 
-TEST_CASE("blocks are counted, and a number that is too large is the largest") {
+TEST_CASE("blocks are counted, saturating at the largest number") {
   CHECK(blocks_of(trace::Shape{{65, 3, 1}, {32, 2, 1}, 1}) == 6);
   CHECK(blocks_of(trace::Shape{{~std::uint64_t{0}, ~std::uint64_t{0}, 1}, {1, 1, 1}, 1}) == ~std::uint64_t{0});
   CHECK(blocks_of(trace::Shape{{8, 1, 1}, {0, 1, 1}, 1}) == 8);

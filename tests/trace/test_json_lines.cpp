@@ -15,7 +15,7 @@ using trace::Writer;
 
 namespace {
 
-/// The file of these lines, without its last.
+/// The file with these lines, without its last line.
 std::string open_file(const std::string& lines) {
   return header_line(Trace{"test", "", {}, {}, {}, {}}) + lines;
 }
@@ -30,7 +30,7 @@ trace::KernelTrace launch(std::uint32_t step, std::uint64_t count = 1) {
 
 }  // namespace
 
-TEST_CASE("a trace comes back from its file as it was, in every field") {
+TEST_CASE("a trace is read back from its file unchanged, in every field") {
   const Trace written = full_trace();
   const std::string text = to_json_lines(written);
   const TraceFile file = read(text);
@@ -83,12 +83,12 @@ TEST_CASE("a trace comes back from its file as it was, in every field") {
   REQUIRE(b.excess.size() == 1);
   CHECK(b.excess[0].tally == banks::Tally{30, 31, 36, 33, 3, 4});
   CHECK(b.excess[0].architecture == "gfx942");
-  CHECK(b.excess[0].why_unknown == "nobody knows.");
+  CHECK(b.excess[0].why_unknown == "the rule is unknown.");
   CHECK(b.excess[0].accesses == 15);
   CHECK(b.excess[0].mixed == 1);
 }
 
-TEST_CASE("reports of a file are those of what was written, on every architecture") {
+TEST_CASE("reports from a file equal those of the written trace, on every architecture") {
   const TraceFile file = read(to_json_lines(full_trace()));
   for (const auto& architecture : banks::architectures()) {
     const auto a = trace::report(full_kernel(), architecture), b = trace::report(file.trace.kernels[0], architecture);
@@ -96,7 +96,7 @@ TEST_CASE("reports of a file are those of what was written, on every architectur
   }
 }
 
-TEST_CASE("what was defined is not defined again, and a launch like the one before is one short line") {
+TEST_CASE("definitions are written once, and a repeated launch is one short line") {
   Writer writer;
   const std::string first = writer.lines_of(launch(4), "source"), second = writer.lines_of(launch(4), "source"),
                     third = writer.lines_of(launch(8), "source");
@@ -117,7 +117,7 @@ TEST_CASE("what was defined is not defined again, and a launch like the one befo
   CHECK(kernel.participants.at(0).count == 10001);
 }
 
-TEST_CASE("a writer that cannot remember all patterns defines them again, and counts stay right") {
+TEST_CASE("a writer with limited memory defines patterns again, and counts stay right") {
   Writer writer(0, 3);
   std::string lines;
   for (std::uint32_t i = 0; i < 40; ++i) lines += writer.lines_of(launch(4 * (i % 10)), "");
@@ -128,7 +128,7 @@ TEST_CASE("a writer that cannot remember all patterns defines them again, and co
   CHECK(launches_of(file.trace.kernels[0]) == 40);
 }
 
-TEST_CASE("processes have numbers of their own, and one kernel of all of them is one") {
+TEST_CASE("processes number kernels separately, and a kernel of all of them is merged") {
   Writer parent(7), child(8), later(7);
   std::string lines = trace::process_line(7);
   lines += parent.lines_of(launch(4), "s");
@@ -149,7 +149,7 @@ TEST_CASE("processes have numbers of their own, and one kernel of all of them is
   CHECK(launches_of(file.trace.kernels[1]) == 1);
 }
 
-TEST_CASE("a file that was cut is read to where it was cut, and is not closed") {
+TEST_CASE("a truncated file is read up to its last complete line, and is not closed") {
   const std::string text = to_json_lines(full_trace());
   const auto lines = std::uint64_t(std::count(text.begin(), text.end(), '\n'));
   std::uint64_t line = 1;
@@ -168,20 +168,20 @@ TEST_CASE("a file that was cut is read to where it was cut, and is not closed") 
   }
 }
 
-TEST_CASE("sources of any bytes come back line for line") {
+TEST_CASE("sources with any bytes are read back line by line") {
   const std::string text =
       "/* caf\xE9 */\nkernel void k() {\xFF\xC0}\n// \xE2\x82\xAC and " + std::string(1, '\0') + "\n";
   Writer writer;
   const TraceFile file = read(open_file(writer.lines_of(launch(4), text) + trace::error_line("bad \xFF byte")));
   const std::string& source = file.trace.sources.at(0);
   CHECK(std::count(source.begin(), source.end(), '\n') == 3);
-  CHECK(source.starts_with("/* caf\xEF\xBF\xBD"));  // U+FFFD in the place of what is no Unicode
+  CHECK(source.starts_with("/* caf\xEF\xBF\xBD"));  // U+FFFD in place of bytes that are not Unicode
   CHECK(source.find("// \xE2\x82\xAC and ") != std::string::npos);
   CHECK(source.ends_with(std::string("\0\n", 2)));
   CHECK(file.trace.errors.at(0) == "bad \xEF\xBF\xBD byte");
 }
 
-TEST_CASE("a kernel that never ran is none") {
+TEST_CASE("a kernel that never ran is left out") {
   Writer writer;
   const std::string lines = writer.lines_of(launch(4), "");
   CHECK(read(open_file(lines.substr(0, lines.find("{\"record\":\"launch\"")))).trace.kernels.empty());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Files that no writer has written: each is refused by the line that is wrong, in one sentence.
+// Files that no writer produces: each is refused at the wrong line, in one sentence.
 #include <nlohmann/json.hpp>
 
 #include <bankwise/trace/json_lines.hpp>
@@ -39,7 +39,7 @@ std::size_t find(const std::string& record) {
   return 0;
 }
 
-/// Refused at this line (from 0), with these words.
+/// The file is refused at this line (from 0), with these words.
 void check_refused(const std::vector<std::string>& lines, std::size_t line, const std::string& words) {
   try {
     read(joined(lines));
@@ -52,7 +52,7 @@ void check_refused(const std::vector<std::string>& lines, std::size_t line, cons
   }
 }
 
-/// The first record of a kind, with a value of it changed.
+/// The first record of a kind, with one value changed.
 void check_changed(const std::string& record, const std::string& pointer, const json& value, const std::string& words) {
   INFO(record << " " << pointer << " = " << value.dump());
   auto lines = lines_of(text);
@@ -65,35 +65,35 @@ void check_changed(const std::string& record, const std::string& pointer, const 
 
 }  // namespace
 
-TEST_CASE("what is no trace is refused at its first line") {
+TEST_CASE("a file that is not a trace is refused at its first line") {
   for (const char* first : {"", "garbage", "{}", "[]", "3", "null", "{\"bankwise\":1}", "\xFF\xFE"}) {
-    check_refused({first}, 0, "it is no trace of bankwise");
+    check_refused({first}, 0, "it is not a trace of bankwise");
   }
   check_refused({R"({"bankwise_trace":2})"}, 0, "it is a trace of version 2, and this program reads version 1");
-  check_refused({R"({"bankwise_trace":"1"})"}, 0, "bankwise_trace is no whole number");
+  check_refused({R"({"bankwise_trace":"1"})"}, 0, "bankwise_trace is not a whole number");
   check_refused({R"({"bankwise_trace":1})"}, 0, "it has no maker");
 }
 
-TEST_CASE("a line that is no record is refused") {
+TEST_CASE("a line that is not a record is refused") {
   for (const auto& [line, words] : std::vector<std::pair<const char*, const char*>>{
-           {"garbage", "the line is no JSON"},
-           {"", "the line is no JSON"},
-           {"{\"record\":\"error\",\"text\":\"\xFF\"}", "the line is no JSON"},
-           {"[]", "it is no object"},
+           {"garbage", "the line is not JSON"},
+           {"", "the line is not JSON"},
+           {"{\"record\":\"error\",\"text\":\"\xFF\"}", "the line is not JSON"},
+           {"[]", "it is not an object"},
            {"{}", "it has no record"},
-           {R"({"record":5})", "record is no text"},
+           {R"({"record":5})", "record is not a string"},
            {R"({"record":"dance"})", "there is no record 'dance'"},
            {R"({"record":"launch","kernel":5})", "there is no kernel 5 before it"},
            {R"({"record":"launch","process":1,"kernel":0})", "there is no kernel 0 before it"},
-           {R"({"record":"again","kernel":-1})", "kernel is no whole number"}}) {
+           {R"({"record":"again","kernel":-1})", "kernel is not a whole number"}}) {
     auto lines = lines_of(text);
     lines.insert(lines.begin() + 2, line);
     check_refused(lines, 2, words);
   }
 }
 
-TEST_CASE("every field of every record is looked at") {
-  // Removed, and of another type.
+TEST_CASE("every field of every record is checked") {
+  // Removed, and with another type.
   const auto lines = lines_of(text);
   const std::vector<std::string> may_miss{"process",         "pc",          "source",  "copied_bytes",
                                           "left_out",        "lane_arrays", "is_loop", "basic_blocks",
@@ -124,30 +124,30 @@ TEST_CASE("numbers out of their range are refused") {
   check_changed("kernel", "/warp", 0, "warp is 0");
   check_changed("kernel", "/warp", 65, "warp is 65, more than 64");
   check_changed("kernel", "/source", 1, "there is no source 1 before it");
-  check_changed("site", "/site", 1, "it is site 1, where 0 is next");
+  check_changed("site", "/site", 1, "it is site 1, but 0 is next");
   check_changed("site", "/line", 4294967296, "line is 4294967296, more than 4294967295");
-  check_changed("array", "/array", 7, "it is array 7, where 0 is next");
-  check_changed("array", "/offset", -1, "offset is no whole number");
+  check_changed("array", "/array", 7, "it is array 7, but 0 is next");
+  check_changed("array", "/offset", -1, "offset is not a whole number");
   check_changed("pattern", "/site", 2, "there is no site 2 of its kernel before it");
   check_changed("pattern", "/array", 2, "there is no array 2 of its kernel before it");
-  check_changed("pattern", "/width", 3, "width is none of 1, 2, 4, 8, 12, 16");
+  check_changed("pattern", "/width", 3, "width is not one of 1, 2, 4, 8, 12, 16");
   check_changed("pattern", "/width", 32, "width is 32, more than 16");
-  check_changed("pattern", "/operation", "dance", "operation is none that the bank model knows");
+  check_changed("pattern", "/operation", "dance", "operation is unknown to the bank model");
   check_changed("pattern", "/level", 1 << 20, "level is 1048576, more than 1048575");
   check_changed("pattern", "/mask", "0", "mask has no lane");
-  check_changed("pattern", "/mask", "12345678123456781", "mask is no hexadecimal number");
-  check_changed("pattern", "/mask", "0xff", "mask is no hexadecimal number");
-  check_changed("pattern", "/step", 4294967296, "step is no whole number of 32 bits");
-  check_changed("pattern", "/step", 4000000000, "step leads out of the addresses of 32 bits");
-  check_changed("pattern", "/step", -4, "step leads out of the addresses of 32 bits");
+  check_changed("pattern", "/mask", "12345678123456781", "mask is not a hexadecimal number");
+  check_changed("pattern", "/mask", "0xff", "mask is not a hexadecimal number");
+  check_changed("pattern", "/step", 4294967296, "step is not a 32-bit integer");
+  check_changed("pattern", "/step", 4000000000, "step leaves the 32-bit address range");
+  check_changed("pattern", "/step", -4, "step leaves the 32-bit address range");
   check_changed("launch", "/patterns/0/0", 9, "there is no pattern 9 of its kernel before it");
   check_changed("launch", "/patterns/1/0", 0, "pattern 0 is counted twice");
   check_changed("launch", "/patterns/0/1", 0, "a pattern's count is 0");
-  check_changed("launch", "/patterns/0/2", 3, "a pattern's first launch is none of these");
-  check_changed("launch", "/patterns/0", json::array({1, 2}), "patterns has an element that is no list of 6");
-  check_changed("launch", "/shapes/0/2", 0xFFFFFFFFFFFF, "more than can be added up");
-  check_changed("launch", "/shapes/0/0", json::array({1, 2}), "shapes has a size that is no list of 3");
-  check_changed("launch", "/participants/0/1", "f0f0f0f0f0f0f0f0f", "mask is no hexadecimal number");
+  check_changed("launch", "/patterns/0/2", 3, "a pattern's first launch is not one of these");
+  check_changed("launch", "/patterns/0", json::array({1, 2}), "patterns has an element that is not a list of 6");
+  check_changed("launch", "/shapes/0/2", 0xFFFFFFFFFFFF, "add up to too much");
+  check_changed("launch", "/shapes/0/0", json::array({1, 2}), "shapes has a size that is not a list of 3");
+  check_changed("launch", "/participants/0/1", "f0f0f0f0f0f0f0f0f", "mask is not a hexadecimal number");
   check_changed("launch", "/participants/0/0", 1048576, "level is 1048576");
   check_changed("launch", "/basic_blocks/0/0", 2, "there is no site 2");
   check_changed("launch", "/excess/0/5", "sm_9O", "an architecture that the bank model does not know");
@@ -156,7 +156,7 @@ TEST_CASE("numbers out of their range are refused") {
   check_changed("launch", "/blocks", 562949953421312, "blocks is 562949953421312, more than");
 }
 
-TEST_CASE("lanes beyond the warp, and lists that do not fit the mask, are refused") {
+TEST_CASE("lanes beyond the warp, and lists that do not match the mask, are refused") {
   auto lines = lines_of(text);
   const std::size_t kernel = find("kernel"), pattern = find("pattern");
   json narrow = json::parse(lines[kernel]);
@@ -174,13 +174,13 @@ TEST_CASE("lanes beyond the warp, and lists that do not fit the mask, are refuse
   }
 }
 
-TEST_CASE("counts that cannot be added up are refused, also when launches come again") {
+TEST_CASE("counts whose sums overflow are refused, also for repeated launches") {
   auto lines = lines_of(text);
   const std::size_t at = find("launch");
   json launch = json::parse(lines[at]);
   launch["patterns"][0][1] = std::uint64_t{1} << 48;
   lines[at] = launch.dump();
-  check_refused(lines, at, "its counts, with those before, are more than can be added up");
+  check_refused(lines, at, "its counts and the earlier ones add up to too much");
   launch["patterns"][0][1] = std::uint64_t{1} << 47;
   lines[at] = launch.dump();
   CHECK_NOTHROW(read(joined({lines.begin(), lines.begin() + std::ptrdiff_t(at) + 1})));
@@ -188,7 +188,7 @@ TEST_CASE("counts that cannot be added up are refused, also when launches come a
   CHECK_THROWS_AS(read(joined({lines.begin(), lines.begin() + std::ptrdiff_t(at) + 4})), trace::BadLine);
 }
 
-TEST_CASE("what comes twice, is missing, or stands after the end is refused") {
+TEST_CASE("duplicate, missing and trailing lines are refused") {
   const auto lines = lines_of(text);
   for (const char* record : {"source", "kernel", "site", "array", "pattern"}) {
     INFO(record);
@@ -202,7 +202,7 @@ TEST_CASE("what comes twice, is missing, or stands after the end is refused") {
   }
   auto without_error = lines;
   without_error.erase(without_error.begin() + std::ptrdiff_t(find("error")));
-  check_refused(without_error, lines.size() - 2, "it counts other lines than there are: some are missing");
+  check_refused(without_error, lines.size() - 2, "its line count does not match: lines are missing");
   auto more = lines;
   more.push_back(R"({"record":"error","text":"late"})");
   check_refused(more, lines.size(), "it stands after the end of the trace");
@@ -213,9 +213,9 @@ TEST_CASE("what comes twice, is missing, or stands after the end is refused") {
   check_refused(alone, 2, "its kernel has no launch before it");
 }
 
-TEST_CASE("depth and length of a line do no harm") {
+TEST_CASE("very deep and very long lines are refused") {
   const std::string header = lines_of(text)[0];
-  check_refused({header, std::string(1 << 20, '[')}, 1, "the line is no JSON");
-  check_refused({header, std::string(1 << 20, '[') + std::string(1 << 20, ']')}, 1, "it is no object");
+  check_refused({header, std::string(1 << 20, '[')}, 1, "the line is not JSON");
+  check_refused({header, std::string(1 << 20, '[') + std::string(1 << 20, ']')}, 1, "it is not an object");
   check_refused({header, std::string((32 << 20) + 1, ' ')}, 1, "the line has more than 33554432 bytes");
 }

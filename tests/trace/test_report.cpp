@@ -30,8 +30,8 @@ TEST_CASE("a pattern's cost counts as often as it occurs") {
   CHECK(report.lines.size() == 2);
 }
 
-TEST_CASE("lanes that did not wait for each other make warps of every width") {
-  // A hundred random accesses of 64 lanes, against the definition: each part of a warp's width is an access of its own.
+TEST_CASE("lanes that did not wait for each other split into warps of every width") {
+  // A hundred random accesses of 64 lanes, against the definition: each part of a warp's width is a separate access.
   std::mt19937_64 random(1);
   std::vector<Pattern> patterns;
   for (int i = 0; i < 100; ++i) {
@@ -74,7 +74,7 @@ TEST_CASE("lanes that did not wait for each other make warps of every width") {
   }
 }
 
-TEST_CASE("lanes that ran together are no warps of another width") {
+TEST_CASE("lanes that ran together do not split into warps of another width") {
   auto all = builder(32, false);
   all.add(loads(4));
   const auto trace = all.take();
@@ -122,7 +122,7 @@ TEST_CASE("the worst access is that with the most conflicts, then the first by b
   } while (std::next_permutation(order.begin(), order.end()));
 }
 
-TEST_CASE("a warp's array is that of its first lane, and mixed arrays are told per warp") {
+TEST_CASE("a warp's array is that of its first lane, and mixed arrays are counted per warp") {
   auto all = builder(64, true);
   all.array({"other", 65536, 0});
   Pattern one = loads(4, ~std::uint64_t{0}, 3);
@@ -144,7 +144,7 @@ TEST_CASE("a warp's array is that of its first lane, and mixed arrays are told p
   CHECK(wide.lines[0].mixed == 3);
 }
 
-TEST_CASE("what is incomplete stands on top, and conflicts are not claimed to be none") {
+TEST_CASE("an incomplete trace is reported first, and conflicts() refuses it") {
   auto all = builder();
   all.add(loads(4));
   all.trace().left_out = 7;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The example of docs/trace_format.md, as a reader of that page would check it.
+// Checks the example of docs/trace_format.md as a reader of that page would.
 #include <fstream>
 
 #include <bankwise/trace/json_lines.hpp>
@@ -12,7 +12,7 @@ using namespace bankwise;
 
 namespace {
 
-/// The text of the page's first block of this language.
+/// The text of the page's first code block in this language.
 std::string block(const std::string& language) {
   std::ifstream page(SOURCE_DIRECTORY "/docs/trace_format.md");
   std::string text, line;
@@ -24,7 +24,7 @@ std::string block(const std::string& language) {
 
 }  // namespace
 
-TEST_CASE("the example of the page is a trace with the conflicts that the page says") {
+TEST_CASE("the example of the page is a trace with the conflicts on the page") {
   const auto file = small::read(block("json"));
   CHECK(file.closed);
   REQUIRE(file.trace.kernels.size() == 1);
@@ -35,7 +35,7 @@ TEST_CASE("the example of the page is a trace with the conflicts that the page s
   CHECK(conflicts(kernel, "gfx942") == 124);
 }
 
-TEST_CASE("the example is what a writer writes") {
+TEST_CASE("the example equals the output of a writer") {
   const std::string text = block("json");
   const auto file = small::read(text);
   CHECK(small::read(to_json_lines(file.trace)).trace.kernels.at(0).patterns.size() ==

@@ -168,8 +168,8 @@ Worker* current_worker() {
   return launch_of_worker == launch_number ? worker_of_thread : nullptr;
 }
 
-/// Held from the begin of a kernel to its end. Oclgrind counts work-groups in a variable that all contexts share, so
-/// kernels that run simultaneously in two threads would take work-groups from each other.
+/// Held while a kernel runs. Oclgrind counts work-groups in a variable that all contexts share, so kernels that run
+/// simultaneously in two threads would take work-groups from each other.
 std::mutex one_kernel;
 
 /// The kernel's local arrays, sorted by name: Oclgrind sorts them by pointer, which differs from run to run.

@@ -9,10 +9,11 @@
 
 namespace bankwise::banks {
 
-/// What an instruction does with shared memory. `atomic` are 32-bit integer atomics: add, min, max, and, or, xor,
-/// exchange; those of floating-point numbers and of 64 bits are compiled to loops, which have no cost here. `atomic_inc`
-/// adds the constant 1 and drops the result, which nvcc makes an instruction of its own from compute capability 8.0 on.
-/// ldmatrix and stmatrix move 1, 2 or 4 matrices of eight 16-byte rows; lane l gives the address of row l.
+/// What an instruction does with shared memory. `atomic`: 32-bit integer atomics (add, min, max, and, or, xor,
+/// exchange). Atomics on floating-point numbers and on 64 bits are compiled to loops and have no cost here.
+/// `atomic_inc` adds the constant 1 and drops the result; nvcc emits a separate instruction for it from compute
+/// capability 8.0 on. ldmatrix and stmatrix move 1, 2 or 4 matrices of eight 16-byte rows; lane l gives the address of
+/// row l.
 enum class Operation {
   load,
   store,
@@ -32,7 +33,7 @@ inline constexpr int operation_count = 11;
 std::string_view to_string(Operation operation);
 std::optional<Operation> operation_named(std::string_view name);
 
-/// Rows that a matrix operation moves, whose addresses the lanes 0, 1, 2 ... give; 0 for the others.
+/// Rows that a matrix operation moves; lanes 0, 1, 2 ... give their addresses. 0 for all other operations.
 constexpr unsigned matrix_rows(Operation operation) {
   constexpr unsigned rows[operation_count]{0, 0, 0, 0, 0, 8, 16, 32, 8, 16, 32};
   return rows[int(operation)];
@@ -52,8 +53,8 @@ struct Access {
   Operation operation = Operation::load;
   unsigned width = 4;      ///< bytes per lane: 1, 2, 4, 8, 12 or 16; 16, a row, for matrix operations
   std::uint64_t mask = 0;  ///< active lanes, bit l = lane l
-  /// Byte offset of each lane from the start of shared memory, a multiple of the width (of 4 for 12 bytes). What an
-  /// inactive lane has here means nothing, and lanes beyond the last active one may be missing.
+  /// Byte offset of each lane from the start of shared memory, a multiple of the width (of 4 for 12 bytes). Entries of
+  /// inactive lanes are ignored, and entries past the last active lane may be missing.
   std::span<const std::uint32_t> addresses;
 };
 

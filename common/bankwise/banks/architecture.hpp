@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the model knows about a GPU is data; architectures.cpp is the table.
+// The bank model's knowledge about GPUs is data; architectures.cpp is the table.
 #pragma once
 
 #include <algorithm>
@@ -14,26 +14,26 @@
 
 namespace bankwise::banks {
 
-/// Why a rule is believed, best first. `measured`: with hardware counters, by this project. `measured_by_others`: a
-/// published measurement. `vendor`: a manual, or code or a statement of the vendor's own people. `inferred`: no source
+/// The evidence for a rule, best first. `measured`: with hardware counters, by this project. `measured_by_others`: a
+/// published measurement. `vendor`: a manual, source code or a statement by the vendor's staff. `inferred`: no source
 /// states it.
 enum class Evidence { measured, measured_by_others, vendor, inferred };
 std::string_view to_string(Evidence evidence);
 
-/// Memory banks. Address a lies in bank (a / bytes) mod count, in row a / row_bytes; what a bank delivers at once is
-/// what it has in one row. All are powers of two.
+/// Memory banks. Address a lies in bank (a / bytes) mod count, in row a / row_bytes. In one pass a bank delivers what
+/// it holds of one row. All are powers of two.
 struct Banks {
   unsigned count = 32, bytes = 4, row_bytes = 128;
 };
 
-/// The lanes that the hardware serves together, one mask a lane group. Lanes of different lane groups never conflict.
+/// The lanes that the hardware serves together, one mask per lane group. Lanes of different lane groups never conflict.
 struct LaneGroups {
   unsigned count = 1;
   std::array<std::uint64_t, 8> lanes{~std::uint64_t{0}};
 };
 
-/// Two lanes share a lane group if, for each key, their numbers have the same parity of the bits in it. The last key is the
-/// lowest bit of the lane group's number.
+/// Two lanes share a lane group if, for each key, their numbers have the same parity of the bits in it. The last key is
+/// the lowest bit of the lane group's number.
 constexpr LaneGroups lane_groups_by(std::initializer_list<unsigned> keys) {
   LaneGroups lane_groups{1U << keys.size(), {}};
   for (unsigned lane = 0; lane < max_lanes; ++lane) {
@@ -55,19 +55,19 @@ constexpr LaneGroups consecutive(unsigned lanes) {
   return lanes == 32 ? lane_groups_by({32}) : lane_groups_by({});
 }
 
-/// Who waits for whom within a lane group. Passes are the most that any one bank has to deliver:
+/// How the lanes of one lane group queue. Passes are the most that any one bank has to deliver:
 enum class Serving {
-  words,          ///< distinct words: lanes of one word are served together, any number of words at once
+  words,          ///< distinct words: lanes of one word are served together, for any number of words simultaneously
   lanes,          ///< lanes: they queue, even for the same word
-  addresses,      ///< distinct byte addresses: lanes of one word queue unless they want the very same bytes
-  one_broadcast,  ///< a step serves all lanes of one word of the hardware's choice, and one lane of every other bank
+  addresses,      ///< distinct byte addresses: lanes of one word queue unless they want exactly the same bytes
+  one_broadcast,  ///< each step serves all lanes of one word that the hardware chooses, and one lane of every other bank
 };
 
-/// How an instruction's passes come from those of its lane groups.
+/// How the passes of an instruction follow from those of its lane groups.
 enum class Total {
   sum,
   worst,           ///< the largest: counted in ways, as the guide of compute capability 2.x does
-  worst_plus_one,  ///< and one more
+  worst_plus_one,  ///< the largest plus one
 };
 
 using OperationSet = unsigned;  ///< bit o: Operation o
@@ -81,17 +81,17 @@ struct Rule {
   Banks banks;
   Serving serving = Serving::words;
   Total total = Total::sum;
-  /// Two neighbouring lane groups of a load merge into one if the lanes n and n^1, or the lanes n and n^2, have the same
-  /// address wherever both are active: a condition on the whole warp.
+  /// Two neighbouring lane groups of a load merge into one if the lanes n and n^1, or the lanes n and n^2, have the
+  /// same address wherever both are active: a condition on the whole warp.
   bool merges = false;
-  unsigned request_bytes = 0;  ///< a wider access is that many requests of so many bytes, one after the other; 0: one
-  unsigned rounds = 1;         ///< passes that each turn of a bank takes
+  unsigned request_bytes = 0;  ///< a wider access is split into consecutive requests of this size; 0: one request
+  unsigned rounds = 1;         ///< passes per delivery of a bank
   Evidence evidence = Evidence::inferred;
-  std::string_view source;   ///< of the rule
-  std::string_view refusal;  ///< set: there is no number to give, and this says why
+  std::string_view source;   ///< where the rule comes from
+  std::string_view refusal;  ///< if set: there is no number to give, for this reason
 };
 
-// What cost() has room for.
+// The capacity of cost().
 inline constexpr unsigned max_banks = 64, max_lane_groups = 8;
 inline constexpr unsigned max_units = 128;  ///< words, or whatever a bank delivers, for the lanes of one lane group
 
@@ -104,14 +104,14 @@ struct Architecture {
   std::string_view name;        ///< "sm_90"
   std::string_view aliases;     ///< other names, separated by blanks
   std::string_view gpus;        ///< "Hopper: H100, H200"
-  unsigned warp = 32;           ///< lanes of a warp, where nobody says otherwise
-  unsigned lanes = 32;          ///< and at most
-  std::span<const Rule> rules;  ///< the first that has operation and width counts
-  std::string_view note;        ///< what a reader should know before trusting the numbers
+  unsigned warp = 32;           ///< lanes of a warp by default
+  unsigned lanes = 32;          ///< lanes of a warp at most
+  std::span<const Rule> rules;  ///< the first that has the operation and the width applies
+  std::string_view note;        ///< what to know before trusting the numbers
 };
 
-/// Whether cost() can work with it: powers of two, and not more than it has room for. The table is checked while it is
-/// compiled; a copy that somebody changes should be too.
+/// Whether cost() can handle it: powers of two within its capacity. The table is checked at compile time; check a
+/// modified copy yourself.
 constexpr bool well_formed(const Architecture& architecture);
 
 std::span<const Architecture> architectures();
@@ -119,7 +119,7 @@ std::span<const Architecture> architectures();
 /// By name or alias, in any case; null if there is none.
 const Architecture* find_architecture(std::string_view name);
 
-// --- How well_formed() is found out ---
+// --- Implementation of well_formed() ---
 
 constexpr bool well_formed(const Banks& banks) {
   for (const unsigned value : {banks.count, banks.bytes, banks.row_bytes}) {
@@ -128,7 +128,8 @@ constexpr bool well_formed(const Banks& banks) {
   return banks.count <= max_banks && banks.row_bytes >= banks.count * banks.bytes;
 }
 
-/// Whether there is room for each lane group, and for all of them, when each of the `lanes` lanes accesses `width` bytes.
+/// Whether there is room for each lane group, and for all of them, when each of the `lanes` lanes accesses `width`
+/// bytes.
 constexpr bool fits(const Rule& rule, unsigned lanes, unsigned width) {
   const unsigned request = request_bytes(rule, width), bytes = rule.banks.bytes;
   if (bytes == 0 || !well_formed(rule.banks) || width % request != 0) return false;

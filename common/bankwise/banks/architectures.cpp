@@ -58,7 +58,7 @@ constexpr Rule tesla[]{
      .serving = Serving::addresses,
      .request_bytes = 4,
      .evidence = by_inference,
-     .source = "the guide's broadcast is for loads alone; of stores it says that one lane of an address writes"},
+     .source = "the guide describes a broadcast for loads only; for stores it says that one lane per address writes"},
     {.operations = all_atomics, .widths = any_width, .refusal = no_atomic_rule},
 };
 
@@ -110,7 +110,7 @@ constexpr auto kepler_eight_byte = kepler({.count = 32, .bytes = 8, .row_bytes =
 
 // --- NVIDIA, compute capability 5.x and newer -----------------------------------------------------------------------
 
-/// Where the belief comes from, by kind of access: all that differs between these architectures.
+/// The evidence, by kind of access: all that differs between these architectures.
 struct Belief {
   Evidence evidence;
   std::string_view source;
@@ -221,7 +221,7 @@ constexpr Belief mi300_counters{
     by_others,
     "4-, 8- and 16-byte loads on MI300X: github.com/nod-ai/amd-shark-ai/pull/2919, github.com/tingqli/pyhip"};
 constexpr Belief mi355_pairs{by_others, "all lane pairs on gfx950: HipKittens, github.com/HazyResearch/HipKittens"};
-constexpr Belief gfx90a_code{by_vendor, "lane lane groups in AMD's rocke: github.com/ROCm/rocm-libraries/pull/11094"};
+constexpr Belief gfx90a_code{by_vendor, "lane groups in AMD's rocke: github.com/ROCm/rocm-libraries/pull/11094"};
 constexpr Belief gfx950_code{by_vendor,
                              "AMD's rocke and rocRoller: github.com/ROCm/rocm-libraries/pull/11097 and pull/2157"};
 constexpr Belief like_mi300{by_inference, "as measured on gfx942"};
@@ -308,15 +308,15 @@ constexpr Rule xe[]{
 constexpr std::string_view in_ways =
     "Counted in ways, as its guide does: a 64-bit access without conflict is 1, a 128-bit access at least 2.";
 constexpr std::string_view low =
-    "Low confidence: banks and lanes are the guide's example, not a specification. For Xe-HPC an engineer of Intel "
-    "speaks of 64 banks of 8 bytes.";
+    "Low confidence: banks and lanes are the guide's example, not a specification. For Xe-HPC, an Intel engineer "
+    "mentions 64 banks of 8 bytes.";
 
 constexpr std::string_view wave64 =
-    "A wave of 64 lanes is taken to be two of 32, one after the other; no source says so.";
+    "We assume that a wave of 64 lanes is served as two of 32, one after the other; no source confirms it.";
 
 constexpr Architecture table[]{
     {"sm_13", "sm_10 sm_11 sm_12", "Tesla: 8800 GTX, GTX 280", 32, 32, tesla,
-     "The hardware chooses the word that it broadcasts, so that loads have a least and a greatest number of passes."},
+     "The hardware chooses the word that it broadcasts, so loads have a least and a greatest number of passes."},
     {"sm_20", "sm_21", "Fermi: GTX 480, Tesla M2050", 32, 32, fermi, in_ways},
     {"sm_30", "sm_32 sm_35 sm_37", "Kepler with banks of four bytes, its default: GTX 680, K20, K80", 32, 32,
      kepler_four_byte, ""},
@@ -336,10 +336,10 @@ constexpr Architecture table[]{
      "GCN: R9 290, RX 580, Vega, MI50", 64, 64, gcn, "A few small APUs have 16 banks."},
     {"gfx908", "", "CDNA: MI100", 64, 64, gcn, ""},
     {"gfx90a", "", "CDNA 2: MI210, MI250", 64, 64, cdna2,
-     "A tool of AMD's fits the cycles of some stores with fewer conflicts than these."},
+     "An AMD tool models some stores with fewer conflicts than these."},
     {"gfx942", "gfx940 gfx941", "CDNA 3: MI300A, MI300X, MI325X", 64, 64, cdna3, ""},
     {"gfx950", "", "CDNA 4: MI350, MI355X", 64, 64, cdna4,
-     "64 banks for loads of 8 and 16 bytes alone. One guide says that 4-byte accesses have 64 banks too."},
+     "64 banks only for loads of 8 and 16 bytes. One guide says that 4-byte accesses have 64 banks, too."},
     {"gfx1030", "gfx1010 gfx1011 gfx1012 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036",
      "RDNA 1 and 2: RX 5700, RX 6800", 32, 64, rdna2, wave64},
     {"gfx1100", "gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152", "RDNA 3: RX 7900", 32, 64, rdna3, wave64},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The banks are independent but for the one broadcast that each step has to give. Of a bank only this matters: how many
-// lanes want each of its words.
+// The banks are independent except for the one broadcast that each step has to give. All that matters about a bank is
+// how many lanes want each of its words.
 #include <bankwise/banks/broadcast.hpp>
 
 #include <algorithm>
@@ -36,8 +36,8 @@ BankArray tally(std::span<const std::uint64_t> words) {
   return banks;
 }
 
-/// Broadcasts that a bank needs to be done in `steps`: each saves all lanes of its word but one, so the most wanted
-/// words come first. More than `steps` where no number is enough.
+/// Broadcasts that a bank needs to be done in `steps`. Each saves all lanes of its word but one, so the most wanted
+/// words come first. More than `steps` if no number of broadcasts is enough.
 unsigned broadcasts_needed(const Bank& bank, unsigned steps) {
   unsigned needed = 0;
   for (unsigned left = bank.lanes; left > steps; ++needed) {
@@ -47,7 +47,7 @@ unsigned broadcasts_needed(const Bank& bank, unsigned steps) {
   return needed;
 }
 
-/// There is one broadcast a step, and which bank has it when does not matter.
+/// There is one broadcast per step. It does not matter when a bank gets it.
 unsigned least_steps(const BankArray& banks) {
   for (unsigned steps = 0;; ++steps) {
     unsigned needed = 0;
@@ -56,9 +56,9 @@ unsigned least_steps(const BankArray& banks) {
   }
 }
 
-/// While `others` banks keep the broadcasts busy for so many steps, a bank serves lanes one by one, those first that
-/// share their word; after that each of its words costs one step. The bank of fewest lanes ends first whatever is
-/// done, so it is best spent on prolonging the others.
+/// While `others` banks occupy the broadcasts for this many steps, a bank serves its lanes one by one, lanes that share
+/// a word first; after that each of its words costs one step. The bank with the fewest lanes finishes first in any
+/// order, so it is best spent on prolonging the others.
 unsigned max_steps(BankArray banks) {
   std::sort(banks.begin(), banks.end(), [](const Bank& a, const Bank& b) { return a.lanes < b.lanes; });
   unsigned steps = 0;
@@ -66,8 +66,8 @@ unsigned max_steps(BankArray banks) {
   return steps;
 }
 
-/// What one step leaves of the lanes `left` (indices into `words`): those of `broadcast` go, and of every other bank one
-/// lane, of the word that fewest want.
+/// What one step leaves of the lanes `left` (indices into `words`): the lanes of `broadcast` are served, and in every
+/// other bank one lane, of the word that the fewest lanes want.
 std::vector<unsigned> after_step(std::span<const std::uint64_t> words, std::vector<unsigned> left,
                                  std::uint64_t broadcast) {
   const auto wanting = [&](unsigned lane) {

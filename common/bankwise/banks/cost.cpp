@@ -10,7 +10,7 @@
 namespace bankwise::banks {
 namespace {
 
-/// What the lanes of a lane group need, bank by bank: what a bank delivers once has one key.
+/// The words that the lanes of a lane group need, bank by bank. Whatever a bank delivers in one pass has one key.
 class Needs {
  public:
   void add(unsigned bank, std::uint64_t key) {
@@ -22,7 +22,7 @@ class Needs {
   unsigned of_busiest_bank() const {
     std::uint64_t used = 0;
     for (unsigned i = 0; i < count_; ++i) used |= std::uint64_t{1} << banks_[i];
-    if (std::popcount(used) == int(count_)) return 1;  // each has a bank to itself: what everybody wants
+    if (std::popcount(used) == int(count_)) return 1;  // each has a bank to itself: no conflict
     std::array<std::uint8_t, 1 << slot_bits> slots{};  // 1 + index of the key; 0: empty
     std::array<std::uint8_t, max_banks> delivers{};
     unsigned most = 0;
@@ -65,7 +65,8 @@ Steps serve(const Rule& rule, const Access& access, std::uint64_t lanes, Request
   return broadcast_steps({words.data(), count});
 }
 
-/// 1 or 2 if every active lane agrees with the lane so far (by XOR) from it, or finds that one inactive; else 0.
+/// 1 or 2 if every active lane has the same address as the lane at this distance (by XOR), or that lane is inactive;
+/// otherwise 0.
 unsigned agreeing_distance(const Access& access) {
   for (const unsigned distance : {1U, 2U}) {
     bool agree = true;
@@ -113,7 +114,7 @@ std::optional<Refusal> refuse(const Architecture& architecture, const Rule* rule
     return Refusal{address_missing, unsigned(access.addresses.size()) + unsigned(std::countr_zero(missing))};
   }
   const std::uint32_t below = alignment(access.width) - 1;
-  std::uint32_t any = 0;  // idle lanes included, which is quicker and nearly always enough
+  std::uint32_t any = 0;  // inactive lanes included, which is faster and nearly always sufficient
   for (unsigned lane = 0; lane <= last; ++lane) any |= access.addresses[lane];
   if ((any & below) == 0) return std::nullopt;
   std::uint64_t bad = 0;
@@ -122,7 +123,7 @@ std::optional<Refusal> refuse(const Architecture& architecture, const Rule* rule
   return Refusal{misaligned, unsigned(std::countr_zero(bad))};
 }
 
-/// The cost from its lane groups, by the rule's way of counting.
+/// Computes the cost from the lane groups, by the rule's way of counting.
 void add_up(const Rule& rule, Cost& cost) {
   for (unsigned i = 0; i < cost.lane_group_count; ++i) {
     const LaneGroupCost& lane_group = cost.lane_groups[i];

@@ -11,24 +11,25 @@
 
 namespace bankwise::banks {
 
-/// Lanes that were served together, and the passes that took.
+/// Lanes that are served together, and how many passes they take.
 struct LaneGroupCost {
   std::uint64_t lanes = 0;       ///< the active ones, bit l = lane l
   std::uint32_t first_byte = 0;  ///< of each lane's access; not 0 in the later requests of one that is split
   std::uint16_t passes = 0, passes_max = 0;
 };
 
-/// What an access costs. Unit: passes, the turns of the busiest bank (NVIDIA's counters call them wavefronts).
+/// The cost of an access. Unit: passes, the cycles of the busiest bank (NVIDIA: wavefronts).
 struct Cost {
-  /// Of each lane group, what its busiest bank must deliver (Rule::serving says what counts once); their sum, or what
-  /// Rule::total makes of them. Mostly: the sum over the lane groups of the most distinct words that one bank must deliver.
+  /// For each lane group, what its busiest bank must deliver (Rule::serving defines what counts once); then their sum,
+  /// or what Rule::total makes of them. Mostly: the sum over the lane groups of the most distinct words that one bank
+  /// must deliver.
   unsigned passes = 0;
   unsigned ideal = 0;      ///< passes without any conflict: mostly, the lane groups that have an active lane
   unsigned conflicts = 0;  ///< passes - ideal; for atomic.cas, where each conflict takes two passes, half of that
-  /// The worst choice of the hardware, where it has one (compute capability 1.x); else equal to the two above.
+  /// The worst choice of the hardware, if it has one (compute capability 1.x); otherwise equal to the two above.
   unsigned passes_max = 0, conflicts_max = 0;
-  /// Clocks that an access takes at least, however few its passes: all lane groups, active or not. Measured on compute
-  /// capability 9.0, where an access takes max(passes, floor) clocks.
+  /// The minimum of clocks that an access takes, however few its passes: all lane groups, active or not. Measured on
+  /// compute capability 9.0, where an access takes max(passes, floor) clocks.
   unsigned floor = 0;
   unsigned merged_by = 0;  ///< 1 or 2: lane groups merged because the lanes n and n^merged_by agree
   unsigned lane_group_count = 0;
@@ -39,23 +40,23 @@ struct Cost {
 struct Refusal {
   enum class Reason {
     no_such_instruction,  ///< the architecture has no such operation at this width
-    unknown_rule,         ///< it has, but nobody knows the rule: Rule::refusal
+    unknown_rule,         ///< it has, but no rule is known: Rule::refusal
     lane_beyond_warp,
     address_missing,
     misaligned,
     inactive_row,  ///< a lane that gives a matrix row is inactive
   };
   Reason reason = Reason::no_such_instruction;
-  unsigned lane = 0;  ///< the first to blame, where it is a lane's fault
+  unsigned lane = 0;  ///< the first lane at fault, if a lane is
 };
 
-/// One sentence for a person.
+/// One sentence for the user.
 std::string sentence(const Architecture& architecture, const Access& access, Refusal refusal);
 
 /// The rule for an operation at a width; null if there is none.
 const Rule* find_rule(const Architecture& architecture, Operation operation, unsigned width);
 
-/// Total: every input has a cost or a refusal. It allocates nothing.
+/// Total: every input has a cost or a refusal. It allocates no memory.
 std::variant<Cost, Refusal> cost(const Architecture& architecture, const Access& access);
 
 }  // namespace bankwise::banks

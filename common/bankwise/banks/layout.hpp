@@ -11,12 +11,12 @@ namespace bankwise::banks {
 struct Touch {
   unsigned lane_group;  ///< index into Cost::lane groups
   unsigned bank;
-  unsigned turn;  ///< of this bank in this lane group, from 0; lanes of one turn are served together
+  unsigned turn;  ///< in which pass of this bank and lane group, from 0; lanes of one pass are served together
   unsigned lane;
 };
 
-/// Who is served where and when, in the order of lane groups and lanes: an explanation of `cost`, which must be what
-/// cost(architecture, access) gave. Where the hardware may choose, one of its best choices.
+/// Where and in which pass each lane is served, in the order of lane groups and lanes: an explanation of `cost`, which
+/// must come from cost(architecture, access). If the hardware may choose, one of its best choices.
 std::vector<Touch> layout(const Architecture& architecture, const Access& access, const Cost& cost);
 
 }  // namespace bankwise::banks

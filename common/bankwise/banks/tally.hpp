@@ -8,14 +8,14 @@
 
 namespace bankwise::banks {
 
-/// Accesses, and what they cost together. Unit of passes, ideal and conflicts: passes, see Cost.
+/// Accesses and their total cost. Unit of passes, ideal and conflicts: passes, see Cost.
 struct Tally {
-  std::uint64_t accesses = 0;  ///< instructions of warps
-  std::uint64_t lanes = 0;     ///< active in them, added up
+  std::uint64_t accesses = 0;  ///< instructions, counted per warp
+  std::uint64_t lanes = 0;     ///< active lanes, added up
   std::uint64_t passes = 0, ideal = 0, conflicts = 0;
-  std::uint64_t unknown = 0;  ///< accesses that the model has no cost for, and that the three above leave out
+  std::uint64_t unknown = 0;  ///< accesses without a known cost; they are not in the three above
 
-  /// An access of the lanes in `mask`, made so many times. No cost: null.
+  /// Adds an access of the lanes in `mask`, made `times` times. `cost` is null if it has no known cost.
   void add(std::uint64_t mask, const Cost* cost, std::uint64_t times = 1) {
     accesses += times;
     lanes += times * unsigned(std::popcount(mask));

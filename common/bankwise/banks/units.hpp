@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Internal to common/bankwise/banks: how an access falls apart into what banks deliver.
+// Internal to common/bankwise/banks: how an access is split into what banks deliver.
 #pragma once
 
 #include <bit>
@@ -22,7 +22,7 @@ void for_each_unit_as(const Rule& rule, const Access& access, std::uint64_t lane
   const int unit_shift = std::countr_zero(banks.bytes), row_shift = std::countr_zero(banks.row_bytes);
   const int bank_bits = std::countr_zero(banks.count);
   const std::uint64_t bank_mask = banks.count - 1;
-  const bool plain = banks.row_bytes == banks.count * banks.bytes;  // a row is one turn around the banks
+  const bool plain = banks.row_bytes == banks.count * banks.bytes;  // a row is one unit of every bank
   const auto visit_unit = [&](unsigned lane, std::uint64_t begin, std::uint64_t unit, std::uint64_t word) {
     const auto bank = unsigned(unit & bank_mask);
     if constexpr (serving == Serving::lanes) {
@@ -33,7 +33,7 @@ void for_each_unit_as(const Rule& rule, const Access& access, std::uint64_t lane
       visit(lane, bank, word);
     }
   };
-  if (plain && request.bytes <= banks.bytes) {  // aligned, so one unit a lane: the usual case, without what it spares
+  if (plain && request.bytes <= banks.bytes) {  // aligned, so one unit per lane: a fast path for the usual case
     for_each_lane(lanes, [&](unsigned lane) {
       const std::uint64_t begin = std::uint64_t{access.addresses[lane]} + request.first, unit = begin >> unit_shift;
       visit_unit(lane, begin, unit, unit);
@@ -50,7 +50,8 @@ void for_each_unit_as(const Rule& rule, const Access& access, std::uint64_t lane
   });
 }
 
-/// Calls `visit(lane, bank, key)` for each bank that each lane needs; what the bank delivers once has one key.
+/// Calls `visit(lane, bank, key)` for each bank that each lane needs. Whatever the bank delivers in one pass has one
+/// key.
 template <class Visit>
 void for_each_unit(const Rule& rule, const Access& access, std::uint64_t lanes, Request request, Visit visit) {
   switch (rule.serving) {

@@ -20,7 +20,7 @@ KernelDirectory::KernelDirectory(const CaseStudy& study, const std::string& dire
   if (!fs::is_directory(directory, error))
     throw UsageError(fmt::format("--kernel-dir {}: no such directory", directory));
   for (const auto& image : study.kernels->images) {
-    if (image.opencl_file.empty()) {  // it stays the kernel of the other API, with the reason that its file has
+    if (image.opencl_file.empty()) {  // it stays the kernel of the other API, with the reason from its file
       images_.push_back({.name = image.name, .why_not_ported = image.why_not_ported});
       continue;
     }

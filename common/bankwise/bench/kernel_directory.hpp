@@ -9,9 +9,8 @@
 
 namespace bankwise {
 
-/// A case study whose OpenCL sources come from a directory instead of the program, so that a kernel can be edited
-/// without a build. All of its .cl files must be there, and what they say of the devices they need holds. It has no CUDA
-/// kernels.
+/// A case study that reads its OpenCL sources from a directory instead of the program, so you can edit a kernel without
+/// a build. All of its .cl files must exist, and their requirements on devices hold. It has no CUDA kernels.
 class KernelDirectory {
  public:
   /// Error: UsageError.

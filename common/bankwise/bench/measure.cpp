@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t fewest_for_noise = 5;
 
-/// What is timed, in turns with the others.
+/// A variant, or the copy, whose samples are interleaved with those of the others.
 struct Candidate {
   Result result;
   PreparedVariant prepared;       // empty for the copy
@@ -25,12 +25,12 @@ struct Candidate {
   StopRule rule;
   unsigned batch = 1;  // runs in one sample
   gpu::Enqueueing enqueueing = gpu::Enqueueing::held_back;
-  gpu::ClockReasons throttled = 0;  // of the samples that were dropped
+  gpu::ClockReasons throttled = 0;  // throttle reasons of the samples that were dropped
   double spent_s = 0;
   bool running = false;
 };
 
-/// Runs `step`; what it throws becomes the row's status and reason.
+/// Runs `step`; an exception becomes the row's status and reason.
 void attempt(Result& result, const std::function<void()>& step) {
   try {
     step();
@@ -141,14 +141,14 @@ class Measurement {
   }
 
   double sample(Candidate& candidate) {
-    // Cold: other memory. Hot: the variant's own, in place of what the one before it left in the cache.
+    // Cold: other memory. Hot: the variant's own data, in place of what the previous variant left in the cache.
     const auto prepare_cache = [&] { options_.cache == Cache::cold ? session_.flush_caches() : candidate.enqueue(); };
     const auto batch = [&] {
       for (unsigned i = 0; i < candidate.batch; ++i) candidate.enqueue();
     };
     gpu::Timed timed = session_.time(prepare_cache, batch, candidate.enqueueing);
     if (!timed.launch_overhead.empty()) {
-      // A sample that was held back in part is neither the one nor the other.
+      // A sample that was held back only in part is discarded and taken again without the gate.
       candidate.result.launch_overhead = timed.launch_overhead;
       candidate.enqueueing = gpu::Enqueueing::immediate;
       timed = session_.time(prepare_cache, batch, candidate.enqueueing);
@@ -156,8 +156,8 @@ class Measurement {
     return timed.seconds / candidate.batch;
   }
 
-  /// Two runs on the path that is measured; the second tells how many fit between two ticks of the timer. Nothing is held
-  /// back in the first: CUDA may wait for the device where it loads code and the memory of a flush is allocated.
+  /// Runs the measured path twice; the second run shows how many runs fit between two ticks of the timer. Nothing is
+  /// held back in the first run: CUDA may wait for the device when it loads code and allocates the memory of a flush.
   void warm_up(Candidate& candidate) {
     if (!candidate.running) return;
     attempt(candidate.result, [&] {
@@ -174,7 +174,8 @@ class Measurement {
     candidate.running = candidate.result.status == Status::ok;
   }
 
-  /// One sample of each in turn, so that a drifting clock drifts for all; each until its own rule is satisfied.
+  /// Takes one sample of each candidate per round, so clock drift affects all of them equally; each until its own stop
+  /// rule is satisfied.
   void take_turns(const Progress& progress) {
     using Clock = std::chrono::steady_clock;
     for (bool any = true; any;) {
@@ -226,8 +227,8 @@ class Measurement {
     }
   }
 
-  /// Hardware counters of the whole job as it is written, with the cache as it was for the samples. Now, because nothing
-  /// is timed any more; what goes wrong here costs the row nothing else.
+  /// Reads the hardware counters of the whole job, without repeated sections, with the cache state of the samples. It
+  /// runs after the timing, so a failure here costs the row nothing else.
   void count(Candidate& candidate, const Progress& progress) {
     Result& result = candidate.result;
     if (result.status != Status::ok) return;
@@ -250,7 +251,7 @@ class Measurement {
     }
   }
 
-  /// With the scratch memory that measuring left: whoever relies on finding it fresh is found out here.
+  /// Runs with the scratch memory that measuring left, and so finds variants that rely on fresh memory.
   void verify_again(Candidate& candidate) {
     if (candidate.result.status != Status::ok || candidate.prepared.variant == nullptr) return;
     attempt(candidate.result, [&] { check(candidate, Workbench::Scratch::as_it_is); });

@@ -12,21 +12,22 @@
 
 namespace bankwise {
 
-/// Called now and then: how far along (0 to 1), and with what.
+/// Called now and then with the progress, from 0 to 1, and the current activity.
 using Progress = std::function<void(double done, std::string_view what)>;
 
-/// What a benchmark may want otherwise than a case study does.
+/// What a benchmark may configure that a case study does not.
 struct Manner {
-  bool copy = true;    ///< with a row that copies memory, the measure of the others
-  bool timing = true;  ///< false: each variant is verified, and that is all
+  bool copy = true;    ///< whether to measure a copy of memory, the reference of the other rows
+  bool timing = true;  ///< false: only verify each variant
   /// Called after each sample of a variant, when the device is idle.
   std::function<void(Workbench&, const PreparedVariant&)> after_sample;
 };
 
-/// Runs the wanted variants of `study` on one device: verifies, measures in turns, verifies again. One result a
-/// variant, in the order of the table of contents, copy first (unless --profile or `manner` leaves it out). A variant that
-/// fails is a result with its reason; what fails for all of them is thrown: gpu::Error, std::bad_alloc. Samples that
-/// `throttle` says the device throttled in are dropped and counted; null: nobody knows, and all of them count.
+/// Runs the selected variants of `study` on one device: verifies, measures in interleaved rounds, verifies again.
+/// Returns one result per variant, in the order of the table of contents, copy first (unless --profile or `manner`
+/// leaves it out). A variant that fails is a result with its reason. A failure that affects all variants is thrown:
+/// gpu::Error, std::bad_alloc. Samples during which `throttle` reports throttling are dropped and counted; if it is
+/// null, throttling is unknown and all samples count.
 std::vector<Result> measure(const CaseStudy& study, const Options& options, Extent extent, gpu::Session& session,
                             const Progress& progress, gpu::Throttle* throttle = nullptr, const Manner& manner = {});
 

@@ -21,7 +21,7 @@ constexpr const char* footer =
     "Counts may end in K, M, G (powers of 1000) or Ki, Mi, Gi (of 1024), or be written 2^20.\n"
     "Exit codes: 0 ok, 1 wrong result, 2 usage, 3 device or build error, 77 nothing to run here.";
 
-/// The values of an option that has few, by the names that the reports use.
+/// The values of an option that has few, keyed by the names that the reports use.
 template <class Value>
 std::map<std::string, Value> named(std::initializer_list<Value> values) {
   std::map<std::string, Value> names;
@@ -29,7 +29,7 @@ std::map<std::string, Value> named(std::initializer_list<Value> values) {
   return names;
 }
 
-/// What CLI11 reads and the runner still has to understand.
+/// Values that CLI11 reads and parse_options() still has to interpret.
 struct RawOptions {
   std::string api = "all", scope = "memory", cache;
   std::map<std::string_view, std::string> lengths;  // by Side::name
@@ -41,7 +41,9 @@ void declare(CLI::App& app, const CaseStudy& study, const Offered& offered, Opti
   app.set_version_flag("--version", std::string(revision()));
   app.add_flag("--list", options.list, "List the variants");
   app.add_flag("--devices", options.list_devices, "List the devices");
-  app.add_option("--api", raw.api, "Which API")->check(CLI::IsMember({"cuda", "opencl", "all"}))->capture_default_str();
+  app.add_option("--api", raw.api, "API to run on")
+      ->check(CLI::IsMember({"cuda", "opencl", "all"}))
+      ->capture_default_str();
   app.add_option("--device", options.device, "Index in --devices, or part of a name (default: the best of each API)");
   app.add_option("--variant", options.variants, "Variants, separated by commas (default: all)")->delimiter(',');
   for (const Side& side : study.sides) {
@@ -52,41 +54,43 @@ void declare(CLI::App& app, const CaseStudy& study, const Offered& offered, Opti
                                        : " (default: by device and scope)"));
   }
   if (offered.scopes) {
-    app.add_option("--scope", raw.scope, "Where the time goes: the section in shared memory, the L2 cache, memory")
+    app.add_option("--scope", raw.scope, "What bounds the time: the shared-memory section, the L2 cache, or memory")
         ->check(CLI::IsMember({"block", "l2", "memory"}))
         ->capture_default_str();
-    app.add_option("--cache", raw.cache, "Caches before each sample (default: cold in the memory scope, else hot)")
+    app.add_option("--cache", raw.cache, "Caches before each sample (default: cold in the memory scope, otherwise hot)")
         ->check(CLI::IsMember({"cold", "hot"}));
   }
   app.add_option_function<std::string>(
       "--arch", [&](const std::string& name) { options.architecture = &architecture_named(name); },
-      "Architecture of the bank model, see bankcheck archs (default: the device's, else sm_90)");
+      "Architecture of the bank model, see bankcheck archs (default: the device's, otherwise sm_90)");
   if (offered.levels) {
     app.add_flag("--levels,!--no-levels", options.levels,
-                 "Passes and lanes at work between barriers, by emulating the CUDA kernels (default: yes)");
+                 "Emulate the CUDA kernels and show passes and active lanes from barrier to barrier (default: yes)");
     app.add_option("--levels-svg", options.levels_svg,
-                   "Draw them to this file: lanes by levels, coloured by conflicts");
+                   "Draw these levels to this SVG file: lanes by levels, coloured by conflicts");
   }
   app.add_flag("--counters", options.counters,
-               "Read hardware counters after measuring (CUDA on NVIDIA), and show them beside the bank model");
-  app.add_option("--min-time", options.limits.min_time, "Seconds to measure each variant at least, or 1024 samples")
+               "Read hardware counters after measuring (CUDA on NVIDIA), and compare them with the bank model");
+  app.add_option("--min-time", options.limits.min_time,
+                 "Minimum seconds to measure each variant; 1024 samples also suffice")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
-  app.add_option("--max-noise", raw.max_noise_percent, "Percent of noise at which a variant counts as quiet")
+  app.add_option("--max-noise", raw.max_noise_percent, "Percent of noise below which a variant counts as quiet")
       ->check(CLI::Range(0.0, 100.0))
       ->capture_default_str();
-  app.add_option("--timeout", options.limits.timeout, "Seconds to measure each variant at most")
+  app.add_option("--timeout", options.limits.timeout, "Maximum seconds to measure each variant")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
-  app.add_option("--json", options.json, "Write the results to this file; - is stdout, and then nothing else is");
-  app.add_option("--csv", options.csv, "Likewise, one line a variant");
+  app.add_option("--json", options.json,
+                 "Write the results to this file as JSON; - is stdout, which then holds nothing else");
+  app.add_option("--csv", options.csv, "Write the results to this file as CSV, one line per variant; - is stdout");
   app.add_option("--compare", options.compare, "Compare with the JSON file of an earlier run");
   app.add_option("--kernel-dir", options.kernel_directory,
-                 "Read the .cl files from here instead of the program; OpenCL alone, without levels");
-  app.add_flag("--profile", options.profile, "Launch each variant once, nothing else: for profilers");
+                 "Read the .cl files from this folder, not from the program; OpenCL only, without levels");
+  app.add_flag("--profile", options.profile, "Launch each variant once, without checks or timing: for profilers");
 }
 
-/// One side alone means a square.
+/// A single side means a square.
 Extent read_extent(const CaseStudy& study, const RawOptions& raw) {
   Extent extent;
   for (const Side& side : study.sides) {
@@ -113,26 +117,26 @@ void check_variants(const CaseStudy& study, const std::vector<std::string>& want
   }
 }
 
-/// Each output has a place of its own.
+/// No two outputs may go to the same place.
 void check_outputs(const std::vector<std::pair<std::string_view, std::string>>& outputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     for (std::size_t k = i + 1; k < outputs.size(); ++k) {
       const auto& [name, path] = outputs[i];
       const auto& [other, other_path] = outputs[k];
       if (path.empty() || path != other_path) continue;
-      if (path == "-") throw UsageError(fmt::format("{} - and {} - cannot both have stdout", name, other));
+      if (path == "-") throw UsageError(fmt::format("{} - and {} - cannot both be stdout", name, other));
       throw UsageError(fmt::format("{} and {} cannot both write {}", name, other, path));
     }
   }
 }
 
-/// Whether the command line has a flag, which the program need not know.
+/// Whether the command line has a flag. The program need not offer it.
 bool is_there(const CLI::App& app, const std::string& name) {
   const CLI::Option* option = app.get_option_no_throw(name);
   return option != nullptr && option->count() > 0;
 }
 
-/// A launch for a profiler stands alone, and edited OpenCL kernels have no CUDA counterparts.
+/// A launch for a profiler must be the only one, and edited OpenCL kernels have no CUDA counterparts.
 void check_levels(const CLI::App& app, Options& options) {
   const bool asked = is_there(app, "--levels") && options.levels;
   const char* against = !options.levels                     ? "--no-levels"

@@ -12,31 +12,31 @@
 
 namespace bankwise {
 
-/// The command line of a sample, read and checked as far as that goes without a device.
+/// The command line of a case study, parsed and checked as far as possible without a device.
 struct Options {
   bool list = false;
   bool list_devices = false;
   std::optional<gpu::Api> api;        ///< empty: both
-  std::string device;                 ///< index or part of a name; empty: the best of each API
+  std::string device;                 ///< index or part of a name; empty: the best device of each API
   std::vector<std::string> variants;  ///< empty: all
-  std::optional<Extent> extent;       ///< empty: one that suits the device and the scope
+  std::optional<Extent> extent;       ///< empty: a default that suits the device and the scope
   Scope scope = Scope::memory;
   Cache cache = Cache::cold;
   StopLimits limits;
   bool profile = false;
-  bool levels = true;                                 ///< emulate the CUDA kernels and show what their lanes do
-  bool counters = false;                              ///< read hardware counters after measuring
-  const banks::Architecture* architecture = nullptr;  ///< for the bank model; null: the device's own
+  bool levels = true;     ///< emulate the CUDA kernels and report their passes and active lanes
+  bool counters = false;  ///< read hardware counters after measuring
+  const banks::Architecture* architecture = nullptr;  ///< for the bank model; null: the device's architecture
   std::string json, csv, levels_svg, compare, kernel_directory;
 };
 
-/// Flags that not every program has.
+/// Flags that not every program offers.
 struct Offered {
-  bool scopes = true;  ///< --scope and --cache; without them caches are hot
+  bool scopes = true;  ///< --scope and --cache; programs without them measure with hot caches
   bool levels = true;  ///< --levels and --levels-svg
 };
 
-/// Reads the command line. Empty after --help or --version, which it answers itself.
+/// Reads the command line. Empty after --help or --version, which this function answers.
 /// Errors: UsageError.
 std::optional<Options> parse_options(const CaseStudy& study, int argc, const char* const* argv,
                                      const Offered& offered = {});

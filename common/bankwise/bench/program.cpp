@@ -19,7 +19,7 @@
 namespace bankwise {
 namespace {
 
-/// A bar on stderr, if a person is looking.
+/// A progress bar on stderr, if stderr is a terminal.
 class ProgressBar {
  public:
   explicit ProgressBar(std::string device) : device_(std::move(device)) {}
@@ -73,19 +73,19 @@ bool contains(std::string_view text, std::string_view part) {
   return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
 }
 
-/// What an exception says to a person.
+/// An exception as a sentence for the user.
 std::string sentence_of(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error) == nullptr) return error.what();
   return "the host has too little memory for this size; choose a smaller one";
 }
 
-/// "program: sentence" on stderr. fmt::print would throw where that is closed, and this is called when something went wrong.
-void complain(std::string_view program, std::string_view sentence) {
+/// Prints "program: sentence" on stderr. fmt::print would throw if stderr is closed, and this reports failures.
+void report_failure(std::string_view program, std::string_view sentence) {
   const std::string line = fmt::format("{}: {}\n", program, sentence);
   std::fputs(line.c_str(), stderr);
 }
 
-/// Answers --list and --devices, and gives the exit code. Empty where neither was asked for.
+/// Answers --list and --devices, and returns the exit code. Empty if the command line asked for neither.
 std::optional<int> answer_lists(const CaseStudy& study, const Options& options) {
   if (options.list) {
     show(variant_list(study));
@@ -99,8 +99,8 @@ std::optional<int> answer_lists(const CaseStudy& study, const Options& options) 
   return std::nullopt;
 }
 
-/// The devices to run on: those named, or the best of each API, where a GPU is better than what is not.
-/// Error: UsageError if --device fits none. Empty if the machine has none of the wanted API.
+/// The devices to run on: those named, or the best of each API, where a GPU is better than any other device. Error:
+/// UsageError if --device matches none. Empty if the machine has none of the selected API.
 std::vector<gpu::DeviceInfo> chosen_devices(const gpu::Devices& found, const Options& options) {
   std::vector<gpu::DeviceInfo> of_api, chosen;
   std::copy_if(found.list.begin(), found.list.end(), std::back_inserter(of_api),
@@ -130,7 +130,7 @@ std::vector<gpu::DeviceInfo> chosen_devices(const gpu::Devices& found, const Opt
   return chosen;
 }
 
-/// Each device with its extent, but for those whose memory is too small for that.
+/// Each device with its extent, except devices whose memory is too small for it.
 std::vector<Job> jobs_of(const CaseStudy& study, const Options& options, const std::vector<gpu::DeviceInfo>& devices,
                          const Program& program) {
   std::vector<Job> jobs;
@@ -139,13 +139,13 @@ std::vector<Job> jobs_of(const CaseStudy& study, const Options& options, const s
     if (const std::string sentence = shortage(study, extent, device); sentence.empty()) {
       jobs.push_back({&device, extent, program.open});
     } else {
-      complain(study.name, sentence);
+      report_failure(study.name, sentence);
     }
   }
   return jobs;
 }
 
-/// Of a run: a wrong result, then what failed, then whether anything ran at all.
+/// The exit code of a run: a wrong result first, then a failure, then whether anything ran at all.
 int exit_code(std::span<const Result> results, const Options& options, bool complete) {
   const auto any = [&](Status status) {
     return std::any_of(results.begin(), results.end(), [&](auto& result) { return result.status == status; });
@@ -164,7 +164,7 @@ int run_with(const CaseStudy& study, const Options& options, std::vector<std::st
   const gpu::Devices found = gpu::devices();
   Report report{&study, std::move(command), chosen_devices(found, options), {}, {}};
   if (report.devices.empty()) {
-    for (const auto& sentence : found.missing) complain(study.name, sentence);
+    for (const auto& sentence : found.missing) report_failure(study.name, sentence);
     return exit_nothing;
   }
   const auto jobs = jobs_of(study, options, report.devices, program);
@@ -189,7 +189,7 @@ bool run_each(std::string_view program, std::span<const Job> jobs, const std::fu
       const std::string where =
           jobs.size() == 1 ? ""
                            : fmt::format("{}:{} {}: ", to_string(job.device->api), job.device->index, job.device->name);
-      complain(program, where + sentence_of(error));
+      report_failure(program, where + sentence_of(error));
     }
   }
   return complete;
@@ -202,13 +202,13 @@ std::vector<Result> measure_on(const Job& job, const CaseStudy& study, const Opt
   auto results = measure(
       study, options, job.extent, *session, [&](double done, std::string_view what) { bar.show(done, what); },
       throttle.get(), manner);
-  for (auto& result : results) result.device = job.device;  // the session's own copy goes with the session
+  for (auto& result : results) result.device = job.device;  // the session and its copy of this go out of scope
   return results;
 }
 
 int run_program(const CaseStudy& study, int argc, const char* const* argv, const Program& program) {
   const auto fail = [&](int code, const std::string& sentence) {
-    complain(study.name, sentence);
+    report_failure(study.name, sentence);
     return code;
   };
   try {

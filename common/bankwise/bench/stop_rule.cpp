@@ -9,7 +9,7 @@ namespace bankwise {
 namespace {
 
 constexpr std::size_t window = 64;  // noise estimates that must agree before noise counts as stable
-constexpr double agreement = 0.1;   // by how much, of the largest
+constexpr double agreement = 0.1;   // by this fraction of the largest
 
 }  // namespace
 

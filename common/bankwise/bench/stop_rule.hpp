@@ -11,27 +11,27 @@ namespace bankwise {
 /// When to stop measuring a variant. Times in seconds, noise as a fraction.
 struct StopLimits {
   std::size_t min_samples = 10;
-  std::size_t max_samples = 1024;  ///< as good as min_time, and the end in any case
+  std::size_t max_samples = 1024;  ///< replaces min_time, and is the end in any case
   double min_time = 0.2;           ///< spent on this variant, cache flushes included
   double max_noise = 0.01;
-  double timeout = 1;  ///< likewise
+  double timeout = 1;  ///< spent on this variant, cache flushes included
 };
 
-/// Decides after each sample. Time is handed in, so the rule itself has no clock.
+/// Decides after each sample. The caller passes the time, so the rule has no clock.
 class StopRule {
  public:
   explicit StopRule(const StopLimits& limits) : limits_(limits) {}
 
-  /// `elapsed` is the time spent on this variant so far. True if it was the last sample.
+  /// Adds a sample. `elapsed` is the time spent on this variant so far. True if it was the last sample.
   bool add(double sample, double elapsed);
 
-  /// Instead of add(): the sample does not count, because the device throttled, but its time was spent.
+  /// Instead of add(): the sample is dropped because the device throttled, but its time was spent.
   bool drop(double elapsed);
 
   std::span<const double> samples() const { return samples_; }
   std::size_t dropped() const { return dropped_; }
-  /// Why it stopped: "quiet", "stable" (noisy, but more samples would not change that), "enough", "timeout", "throttled"
-  /// (a timeout, and half of the samples or more were dropped); empty while it goes on.
+  /// Why it stopped: "quiet", "stable" (noisy, but more samples would not change that), "enough", "timeout",
+  /// "throttled" (a timeout, and half of the samples or more were dropped). Empty while measuring continues.
   std::string_view reason() const { return reason_; }
 
  private:

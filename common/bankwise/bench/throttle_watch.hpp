@@ -7,26 +7,26 @@
 
 namespace bankwise {
 
-/// How long a device rests after a sample that it throttled in. Power and temperature are averages: without a rest, the
-/// samples that follow keep them up.
+/// How long a device rests after a sample during which it throttled. Power and temperature are averages: without a
+/// rest, throttling would continue in the next samples.
 inline constexpr std::chrono::milliseconds throttle_rest{20};
 
-/// Decides which samples a throttling device has spoilt: clocks are looked at before and after each. A device may
-/// throttle and recover unseen within one sample; then the sample counts, and only the noise shows it.
+/// Decides which samples are invalid because the device throttled: it reads the clock reasons before and after each. A
+/// device may throttle and recover unnoticed within one sample; then the sample counts, and only the noise shows it.
 class ThrottleWatch {
  public:
-  /// `source` may be null: nothing is ever throttled. Asks it once.
+  /// `source` may be null: nothing ever counts as throttled. Reads the reasons once.
   explicit ThrottleWatch(gpu::Throttle* source) : source_(source) { look(); }
 
-  /// To be called after each sample: the reasons for which it does not count, or 0 if it counts. The look after one
-  /// sample is the look before the next. Error: gpu::Error.
+  /// Call this after each sample: the reasons why it does not count, or 0 if it counts. The reading after one sample is
+  /// the reading before the next. Error: gpu::Error.
   gpu::ClockReasons throttled() {
     const gpu::ClockReasons before = last_;
     look();
     return gpu::throttling_in(before | last_).empty() ? 0 : before | last_;
   }
 
-  /// To be called after a rest: what was seen before it no longer counts.
+  /// Call this after a rest: earlier readings no longer count.
   void look() { last_ = source_ == nullptr ? 0 : source_->reasons(); }
 
  private:

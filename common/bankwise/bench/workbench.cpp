@@ -24,7 +24,7 @@ std::uint64_t whole_words(std::uint64_t bytes) {
   return round_up(bytes, sizeof(std::uint32_t));
 }
 
-/// Bytes that are copied, once read and once written, for the compulsory traffic.
+/// Bytes to copy, each read once and written once, for the compulsory traffic.
 std::uint64_t bytes_to_copy(const CaseStudy& study, Extent extent) {
   return std::min(study.compulsory_bytes(extent) / 2, bytes_of(study.input_words(extent))) / 4 * 4;
 }
@@ -32,7 +32,7 @@ std::uint64_t bytes_to_copy(const CaseStudy& study, Extent extent) {
 }  // namespace
 
 std::string shortage(const CaseStudy& study, Extent extent, const gpu::DeviceInfo& device) {
-  // Scratch memory is left out: what a plan needs is small beside its input, and its allocation has its own error.
+  // Scratch memory is left out: it is small compared with the input, and its allocation reports its own error.
   const std::uint64_t input = bytes_of(study.input_words(extent)), output = bytes_of(study.output_words(extent));
   const std::uint64_t largest = std::max(input, output) + guard_bytes;
   const std::uint64_t total =
@@ -42,7 +42,7 @@ std::string shortage(const CaseStudy& study, Extent extent, const gpu::DeviceInf
     advice += fmt::format("{} --{}", &side == study.sides.data() ? "" : " and", side.name);
   }
   if (largest > device.max_allocation) {
-    return fmt::format("{} allocates at most {} at once and this needs {}; {}", device.name,
+    return fmt::format("{} allocates at most {} per buffer and this needs {}; {}", device.name,
                        format_bytes(double(device.max_allocation)), format_bytes(double(largest)), advice);
   }
   if (total > device.global_memory) {
@@ -73,7 +73,7 @@ PreparedVariant Workbench::prepare(const Variant& variant, Scope scope) {
   prepared.variant = &variant;
   if (variant.library) {
     const gpu::Library* library = study_.kernels->library;
-    if (session_.info().api != gpu::Api::cuda) throw gpu::Unsupported("the library is one of CUDA's");
+    if (session_.info().api != gpu::Api::cuda) throw gpu::Unsupported("the library exists only for CUDA");
     if (library == nullptr) throw gpu::Unsupported("this build is without the library");
     if (scope == Scope::block) throw gpu::Unsupported("a library's section in shared memory cannot be repeated");
     prepared.plan.scratch_bytes = {library->workspace_bytes(extent_.height, extent_.width)};
@@ -93,7 +93,7 @@ PreparedVariant Workbench::prepare(const Variant& variant, Scope scope) {
   }
   if (const std::uint64_t bytes = whole_words(prepared.plan.state_bytes); bytes > 0) {
     prepared.state = allocate_guarded(bytes);
-    // Written and not filled: what Oclgrind's memory has been filled with counts as uninitialized.
+    // Written, not filled: Oclgrind considers filled memory uninitialized.
     const Words zeros(bytes / sizeof(std::uint32_t));
     session_.write(*prepared.state, 0, std::as_bytes(std::span(zeros)));
   }
@@ -147,7 +147,7 @@ void Workbench::enqueue_copy() {
   session_.copy(*input_, *copy_, copied_bytes());
 }
 
-/// Compares a buffer word by word, and its guard behind them.
+/// Compares a buffer word by word, and then its guard words.
 std::string Workbench::compare(const gpu::Buffer& buffer, const Words& expected, std::string_view name) {
   Words got;
   for (std::size_t first = 0; first < expected.size(); first += got.size()) {
@@ -163,7 +163,7 @@ std::string Workbench::compare(const gpu::Buffer& buffer, const Words& expected,
   session_.read(buffer, buffer.bytes() - guard_bytes, std::as_writable_bytes(std::span(got)));
   const auto touched = std::find_if(got.begin(), got.end(), [](std::uint32_t word) { return word != guard_word; });
   if (touched == got.end()) return {};
-  return fmt::format("word {} behind the {} was overwritten", touched - got.begin(), name);
+  return fmt::format("word {} past the end of the {} was overwritten", touched - got.begin(), name);
 }
 
 void Workbench::poison(gpu::Buffer& buffer) {

@@ -13,26 +13,26 @@
 
 namespace bankwise {
 
-/// Bytes behind every buffer that must stay as they are.
+/// Guard bytes past the end of every buffer, which must not change.
 inline constexpr std::uint64_t guard_bytes = 256;
 
-/// Where the buffers would not fit, as one sentence that says what to do; else empty. A CPU as device shares its memory
-/// with the host's own copies.
+/// One sentence that says what to do if the buffers would not fit, otherwise empty. A CPU device shares its memory with
+/// the host's copies.
 std::string shortage(const CaseStudy& study, Extent extent, const gpu::DeviceInfo& device);
 
-/// A variant made ready on a device: its kernels built, its plan made, its scratch memory there.
+/// A variant that is ready to run on a device: kernels built, plan made, scratch memory allocated.
 struct PreparedVariant {
   const Variant* variant = nullptr;
   Plan plan;
   gpu::Form first_form = gpu::Form::once;  ///< of the first launch; the others run as written
   std::vector<std::unique_ptr<gpu::Buffer>> scratch;
-  std::unique_ptr<gpu::Buffer> state;  ///< null where the plan needs none
+  std::unique_ptr<gpu::Buffer> state;  ///< null if the plan needs none
 };
 
-/// One problem on one device: its input and output, and what the output must be.
+/// One problem on one device: its input, its output and the expected output.
 class Workbench {
  public:
-  /// Errors: gpu::Error; std::bad_alloc where the host has too little memory.
+  /// Errors: gpu::Error; std::bad_alloc if the host has too little memory.
   Workbench(const CaseStudy& study, Extent extent, gpu::Session& session);
 
   /// Errors: gpu::Unsupported with the reason; gpu::BuildError; gpu::Error.
@@ -43,18 +43,18 @@ class Workbench {
 
   enum class Scratch { poisoned, as_it_is };
 
-  /// Poisons the output, and the scratch memory if so wanted, runs the plan once and looks at everything. Empty if all
-  /// is right, else one line that says what is wrong.
+  /// Poisons the output, and optionally the scratch memory, runs the plan once and checks everything. Empty if all is
+  /// correct, otherwise one line that says what is wrong.
   std::string verify(const PreparedVariant& prepared, Scratch scratch = Scratch::poisoned);
 
-  /// The copy that the others are measured by: its traffic, read and written, is the compulsory traffic.
-  /// copied_bytes() may be 0, and then there is nothing to enqueue.
+  /// The copy that serves as reference: its traffic, read and written, is the compulsory traffic. copied_bytes() may be
+  /// 0; then there is nothing to enqueue.
   std::uint64_t copied_bytes() const;
   void enqueue_copy();
 
   std::size_t launches(const PreparedVariant& prepared) const;
 
-  /// What the last run left at the beginning of a scratch buffer.
+  /// Reads what the last run left at the beginning of a scratch buffer.
   void read_scratch(const PreparedVariant& prepared, std::size_t buffer, std::span<std::byte> data);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The part of BlockRunner that looks at accesses to shared memory.
+// The part of BlockRunner that checks and records accesses to shared memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ bool BlockRunner::lies_in(const ThreadLocalArray& array, const PendingAccess& ac
   return access.offset >= array.offset && access.offset + access.bytes <= array.offset + bytes_of(array);
 }
 
-/// The array that an access lies in, or is nearest to, which is the one that was meant.
+/// The array that contains an access or is nearest to it, which is probably the intended one.
 const ThreadLocalArray& BlockRunner::array_of(const PendingAccess& access) const {
   if (lies_in(*last_array_, access)) return *last_array_;
   const auto& arrays = layout_.arrays;
@@ -41,10 +41,10 @@ const ThreadLocalArray& BlockRunner::array_of(const PendingAccess& access) const
   return *last_array_;
 }
 
-/// "4 bytes at byte 1024 of part, which has 1024"
+/// "4 bytes at byte 1024 of part, which has 1024 bytes"
 std::string BlockRunner::place(const PendingAccess& access) const {
   const ThreadLocalArray& array = array_of(access);
-  return fmt::format("{} bytes at byte {} of {}, which has {}", access.bytes,
+  return fmt::format("{} bytes at byte {} of {}, which has {} bytes", access.bytes,
                      std::int64_t{access.offset} - array.offset, array.name, bytes_of(array));
 }
 
@@ -57,11 +57,11 @@ void BlockRunner::check_place(const Lane& lane) const {
   };
   if (!lies_in(array, access)) wrong(Fault::out_of_bounds, "");
   if (access.as_aligned && (access.offset - array.offset) % access.bytes != 0) {
-    wrong(Fault::misaligned, ", an address that its type may not have");
+    wrong(Fault::misaligned, ", misaligned for its type");
   }
 }
 
-/// Returns what is wrong if, and only if, the access changes what is there: two lanes may write the same.
+/// Returns a failure if, and only if, the access changes the content: two lanes may write the same value.
 std::optional<BlockRunner::Failure> BlockRunner::check(const Lane& lane) {
   const PendingAccess& access = lane.access;
   check_place(lane);
@@ -76,7 +76,7 @@ std::optional<BlockRunner::Failure> BlockRunner::check(const Lane& lane) {
   if (clash->unwritten) {
     diagnose({Fault::unwritten, lane.pc, {toucher.lane}, what + ", and no lane of the block has written them"});
   }
-  const std::uintptr_t other_pc = lane.pc - toucher.pc + clash->other_pc;  // the lower half exchanged
+  const std::uintptr_t other_pc = lane.pc - toucher.pc + clash->other_pc;  // with the lower half replaced
   what += fmt::format("; lane {} {} there at line {}, and nothing orders the two", clash->other,
                       clash->other_wrote ? "writes" : "reads", site_of(other_pc - 1).line);
   const Failure race{Fault::race, lane.pc, {toucher.lane, clash->other}, what};
@@ -84,7 +84,7 @@ std::optional<BlockRunner::Failure> BlockRunner::check(const Lane& lane) {
   return race;
 }
 
-/// Bytes that the device accesses at once: all, or as many as the alignment of each lane's address allows.
+/// Bytes that the device accesses in one instruction: all, or as many as the alignment of each lane's address allows.
 unsigned BlockRunner::unit_of(const Warp& warp, std::uint64_t group, const Lane& first) {
   const PendingAccess& access = first.access;
   if (access.as_aligned) return access.bytes;
@@ -99,7 +99,7 @@ unsigned BlockRunner::unit_of(const Warp& warp, std::uint64_t group, const Lane&
   return known->second;
 }
 
-/// Returns the number of the last of the recorded accesses, for Recorder::result_used().
+/// Returns the number of the last recorded access, for Recorder::result_used().
 std::uint64_t BlockRunner::record(const Warp& warp, std::uint64_t group, unsigned unit) {
   const Lane& first = lanes_[warp.first + unsigned(std::countr_zero(group))];
   std::uint64_t number = 0;
@@ -111,12 +111,11 @@ std::uint64_t BlockRunner::record(const Warp& warp, std::uint64_t group, unsigne
   access.is_loop = first.access.is_loop;
   for (std::uint32_t part = 0; part < first.access.bytes; part += unit) {
     if (launch_.record_order && recorder_->accesses() >= launch_.access_limit) {
-      diagnose(
-          {Fault::access_limit,
-           first.pc,
-           {first.identity.rank},
-           fmt::format("makes one access more than the {} of its block that are recorded; raise Launch::access_limit",
-                       launch_.access_limit)});
+      diagnose({Fault::access_limit,
+                first.pc,
+                {first.identity.rank},
+                fmt::format("makes more than the {} accesses per block that are recorded; raise Launch::access_limit",
+                            launch_.access_limit)});
     }
     access.addresses.resize(warp.count);
     for_each_lane(group, [&](unsigned i) { access.addresses[i] = lanes_[warp.first + i].access.offset + part; });

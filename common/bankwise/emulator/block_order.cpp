@@ -18,17 +18,17 @@ using SmallestFirst = std::priority_queue<unsigned, Nodes, std::greater<>>;
 /// Part of a function: a block, or the blocks of a loop.
 struct Part {
   Nodes members;           ///< by address
-  Nodes entries;           ///< those that the rest of the function leads to
-  unsigned waits_for = 0;  ///< jumps that come from parts not yet in the order
+  Nodes entries;           ///< members that the rest of the function jumps to
+  unsigned waits_for = 0;  ///< number of jumps from parts that are not yet in the order
   bool placed = false;
 };
 
-/// The inside of a loop while it is put into order, or the whole function. Parts are numbered by lowest address.
+/// The inside of a loop during ordering, or the whole function. Parts are numbered by lowest address.
 struct Scope {
   unsigned number = 0;
   std::vector<Part> parts;
   SmallestFirst ready;
-  unsigned lowest = 0;  ///< all parts below are placed
+  unsigned lowest = 0;  ///< all parts below are in the order
 };
 
 class Ordering {
@@ -49,7 +49,8 @@ class Ordering {
     Nodes all(next_.size());
     for (Node node = 0; node < all.size(); ++node) all[node] = node;
     open(std::move(all), {0});
-    // As deep as loops are nested. A scope hands its loops' blocks on, so that the scopes hold each block once.
+    // The stack is as deep as loops are nested. A scope passes its loops' blocks on, so the scopes hold each block
+    // once.
     while (!scopes_.empty()) {
       if (const auto part = next_part(scopes_.back())) {
         place(std::move(*part));
@@ -61,7 +62,7 @@ class Ordering {
   }
 
  private:
-  /// Numbers the strongly connected components of some of the nodes in part_ (Tarjan); returns how many there are.
+  /// Numbers the strongly connected components of some of the nodes in part_ (Tarjan); returns their number.
   unsigned find_components(const Nodes& nodes, unsigned scope) {
     struct Visit {
       Node node;
@@ -106,10 +107,10 @@ class Ordering {
     return found;
   }
 
-  /// What leaves a loop, `if (found) return value(i);`, and lies within its addresses is executed when the warp comes to
-  /// it, and not after the loop: it joins the loop's component.
+  /// A block that leaves a loop, `if (found) return value(i);`, and lies within its addresses is executed when the warp
+  /// comes to it, and not after the loop: it joins the loop's component.
   void take_in_exits(const Nodes& nodes, unsigned count, unsigned scope) {
-    std::vector<unsigned> end(count);  // of each component in `members`, by address there
+    std::vector<unsigned> end(count);  // for each component in `members`, by address there
     for (const Node node : nodes) ++end[part_[node]];
     const std::vector<unsigned> size = end;
     for (unsigned i = 1; i < count; ++i) end[i] += end[i - 1];
@@ -131,7 +132,7 @@ class Ordering {
       const std::span these(&members[begin[loop]], size[loop]);
       const Node last = these.back();
       ++loops_;
-      SmallestFirst found;  // blocks to which only the loop leads
+      SmallestFirst found;  // blocks that only the loop jumps to
       const auto lead_on = [&](Node node, Node after) {
         for (const Node next : next_[node]) {
           if (scope_[next] != scope || size[part_[next]] != 1) continue;
@@ -146,7 +147,7 @@ class Ordering {
         for (auto node = from; node != to; ++node) found.push(*node);
         nothing_leads_to.erase(from, to);
       }
-      // In the order of addresses, so that those come first which lead to others.
+      // In the order of addresses, so predecessors come first.
       while (!found.empty()) {
         const Node node = found.top();
         found.pop();
@@ -156,7 +157,8 @@ class Ordering {
     }
   }
 
-  /// Takes some of the nodes apart, given by address. `entries` are those that the rest of the function leads to.
+  /// Splits some of the nodes, given by address, into parts. `entries` are those that the rest of the function jumps
+  /// to.
   void open(Nodes nodes, const Nodes& entries) {
     Scope scope;
     scope.number = ++scopes_opened_;
@@ -191,8 +193,8 @@ class Ordering {
     scopes_.push_back(std::move(scope));
   }
 
-  /// Of the parts that wait for no other, the one at the lowest address. Where parts wait for each other, which an exit
-  /// that nothing leads to may cause, the lowest of them.
+  /// The part at the lowest address among those that wait for no other. If all parts wait for each other, which an exit
+  /// without predecessors may cause, the lowest of them.
   std::optional<Part> next_part(Scope& scope) {
     unsigned number = 0;
     if (!scope.ready.empty()) {
@@ -215,7 +217,7 @@ class Ordering {
     return part;
   }
 
-  /// Appends a block, or a loop: its entry, then the rest without the way back to there.
+  /// Appends a block, or a loop: its entry, then the rest without the jump back to the entry.
   void place(Part part) {
     Nodes& entries = part.entries;
     const Node head = part.members.size() == 1 || entries.empty() ? part.members.front()
@@ -231,8 +233,8 @@ class Ordering {
   }
 
   const BlockGraph& next_;
-  std::vector<unsigned> scope_;  // that a block is in; 0: it is in the result
-  std::vector<unsigned> part_;   // of that scope
+  std::vector<unsigned> scope_;  // scope of each block; 0: it is in the result
+  std::vector<unsigned> part_;   // part of each block in that scope
   std::vector<unsigned> index_, low_;
   std::vector<bool> open_;
   std::vector<unsigned> jumps_in_, from_loop_, counted_for_;

@@ -12,7 +12,7 @@
 namespace bankwise::emulator {
 namespace {
 
-constexpr unsigned turn_steps = 4096;  // of a warp, before the others get their turn: one may wait for another
+constexpr unsigned turn_steps = 4096;  // of a warp, before the other warps run: one may wait for another
 constexpr unsigned starved_after = 1 << 16, starved_steps = 64;
 
 Dim3 at(std::uint64_t linear, Dim3 size) {
@@ -50,7 +50,7 @@ BlockRunner::BlockRunner(const Launch& launch, const BoundKernel& kernel, const 
   }
 }
 
-/// What a lane does all its life: the kernel, again and again, once a block.
+/// The function of a lane's fiber: runs the kernel once for each block.
 void BlockRunner::body(void* data) {
   auto& lane = *static_cast<Lane*>(data);
   BlockRunner& runner = *lane.runner;
@@ -77,7 +77,7 @@ void BlockRunner::fail(Lane& lane, Fault fault, std::uintptr_t pc, const std::st
 }
 
 /// Lets a lane run until it suspends.
-// NOLINTNEXTLINE(misc-no-recursion): once for each time that its notes are full
+// NOLINTNEXTLINE(misc-no-recursion): once each time that its notes are full
 void BlockRunner::resume(Lane& lane) {
   lane.noted = lane.next = 0;
   current = &lane;
@@ -91,7 +91,7 @@ void BlockRunner::resume(Lane& lane) {
   }
 }
 
-/// The warp has gone through the lane's next note.
+/// The warp has processed the lane's next note.
 void BlockRunner::advance(Lane& lane) {
   if (++lane.next < lane.noted) {
     warps_[lane.warp].keys[lane.identity.lane] = lane.notes[lane.next];
@@ -100,7 +100,7 @@ void BlockRunner::advance(Lane& lane) {
   }
 }
 
-/// The warp has come to where the lane is suspended.
+/// The warp has reached the place where the lane is suspended.
 // NOLINTNEXTLINE(misc-no-recursion)
 void BlockRunner::arrive(Lane& lane) {
   if (lane.wait == Wait::full_notes) {
@@ -164,9 +164,9 @@ bool BlockRunner::run_warp(Warp& warp) {
   return moved;
 }
 
-/// Lanes that spin until another one gives way, for a lock, may be at an earlier place than that one, and would spin
-/// forever: who has waited for long while the others kept at it with atomics gets a few steps of its own. Without atomics
-/// nobody spins; then a lane that waits is waiting for a long loop to end.
+/// Lanes that spin until another lane releases a lock may be at an earlier place than that lane, and would spin
+/// forever. So a lane that has waited for long while the others executed atomics runs alone for a few steps. Without
+/// atomics no lane spins; a waiting lane then waits for a long loop to end.
 void BlockRunner::let_starved_go(Warp& warp) {
   if (warp.steps < starved_after || warp.last_atomic + turn_steps < warp.steps) return;
   for (unsigned starved = 0; starved < warp.count; ++starved) {
@@ -185,7 +185,7 @@ std::uint64_t BlockRunner::lanes_at(const Warp& warp, Key key) {
   return lanes;
 }
 
-/// The lanes that go on next, together; none if none can.
+/// The lanes that execute the next step, together; none if none can.
 std::uint64_t BlockRunner::choose(const Warp& warp) {
   const auto* const end = warp.keys.begin() + warp.count;
   const auto* const some = std::find_if(warp.keys.begin(), end, [](Key key) { return key != 0; });
@@ -195,7 +195,7 @@ std::uint64_t BlockRunner::choose(const Warp& warp) {
   return std::popcount(group | waiting) == int(warp.count) ? group : lanes_at(warp, earliest(warp));
 }
 
-/// The key of the lanes that come first: the deepest in calls, and of those the earliest in the code.
+/// The key of the lanes that run first: the deepest in calls, and of those the earliest in the code.
 Key BlockRunner::earliest(const Warp& warp) {
   const auto place_of = [&](Key key) -> const std::pair<Key, std::uint64_t>& {
     const auto [found, is_new] = places_.try_emplace(key);
@@ -219,8 +219,9 @@ void BlockRunner::step(Warp& warp, std::uint64_t group) {
   const Lane& any = lane(warp, unsigned(std::countr_zero(group)));
   const bool is_note = any.next < any.noted;
   if (++steps_ > launch_.step_limit) {
-    diagnose({Fault::step_limit, is_note ? pc_of(any.notes[any.next]) : any.pc, ranks(warp, group),
-              fmt::format("are not done after {} steps of the block, an endless loop it seems", launch_.step_limit)});
+    diagnose(
+        {Fault::step_limit, is_note ? pc_of(any.notes[any.next]) : any.pc, ranks(warp, group),
+         fmt::format("are not done after {} steps of the block, most likely an endless loop", launch_.step_limit)});
   }
   ++warp.steps;
   for_each_lane(group, [&](unsigned i) { lane(warp, i).moved = warp.steps; });
@@ -261,7 +262,7 @@ void BlockRunner::diagnose(const Failure& failure) const {
 
 // --- Meetings ---
 
-/// Lets those go whose meeting is complete.
+/// Releases the lanes whose meeting is complete.
 void BlockRunner::settle_meetings(Warp& warp) {
   std::uint64_t waiting = 0, alive = 0;
   for (unsigned i = 0; i < warp.count; ++i) {
@@ -319,7 +320,7 @@ void BlockRunner::diagnose_meeting(const Lane& waiting) {
                         waiting.mask, others)});
 }
 
-/// Nothing moves: the barrier opens, or nothing ever will.
+/// No lane can move: the barrier opens, or the block is deadlocked.
 void BlockRunner::settle_barrier() {
   for (const Lane& one : lanes_) {
     if (one.wait == Wait::meeting) diagnose_meeting(one);
@@ -328,7 +329,7 @@ void BlockRunner::settle_barrier() {
       std::find_if(lanes_.begin(), lanes_.end(), [](const Lane& one) { return one.wait == Wait::barrier; });
   if (returned_ > 0 && !launch_.returned_lanes_arrive) {
     diagnose({Fault::barrier_not_reached, waiting->pc, ranks_of(Wait::returned),
-              "return without coming to this barrier, where others wait"});
+              "return without reaching this barrier, at which other lanes wait"});
   }
   unsigned sum = 0;
   for (const Lane& one : lanes_) {
@@ -336,7 +337,7 @@ void BlockRunner::settle_barrier() {
     sum += one.value != 0 ? 1 : 0;
     if (one.pc == waiting->pc) continue;
     const trace::Site here = site_of(waiting->pc - 1), there = site_of(one.pc - 1);
-    if (here == there && here.line != 0) continue;  // one barrier, of which the compiler made two
+    if (here == there && here.line != 0) continue;  // one barrier in the source that the compiler duplicated
     diagnose({Fault::barrier_not_reached,
               waiting->pc,
               {one.identity.rank},

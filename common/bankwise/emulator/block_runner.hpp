@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Internal to common/bankwise/emulator: one thread of the host running blocks, one after the other.
+// Internal to common/bankwise/emulator: one host thread that runs blocks, one after the other.
 //
-// A warp always goes on with the lanes that are deepest in calls and, of those, with the ones at the earliest place
-// in the code (control_flow.hpp), all of them together: lanes that took different ways meet again where their ways do
-// (Collange, Stack-less SIMT reconvergence at low cost, 2011). Each lane is a fiber. The instrumentation calls at every basic block, at every access
-// and when a function returns. Where other lanes cannot tell the difference, a lane just notes where it has been and runs
-// ahead; it suspends before it accesses shared memory and in CUDA's own functions. The warp's order is made of the notes.
+// A warp always continues with the lanes that are deepest in calls and, of those, with the ones at the earliest place
+// in the code (control_flow.hpp), all of them together, so lanes of divergent branches reconverge where their paths
+// join (Collange, Stack-less SIMT reconvergence at low cost, 2011). Each lane is a fiber. The instrumentation calls at
+// every basic block, at every access and when a function returns. If other lanes cannot observe the difference, a lane
+// only notes its position and runs ahead; it suspends before it accesses shared memory and in CUDA's intrinsics. The
+// notes determine the order of execution of the warp.
 #pragma once
 
 #include <array>
@@ -30,10 +31,10 @@ namespace bankwise::emulator {
 
 using banks::for_each_lane;
 
-/// Why a lane is suspended. Those before `meeting` can go on.
+/// Why a lane is suspended. Lanes with a reason before `meeting` can continue.
 enum class Wait : std::uint8_t { ready, access, full_notes, meeting, barrier, returned };
 
-/// An access that a lane is about to make.
+/// An access that a lane is about to perform.
 struct PendingAccess {
   banks::Operation operation = banks::Operation::load;
   std::uint32_t offset = 0;  ///< in thread-local storage
@@ -42,7 +43,7 @@ struct PendingAccess {
   bool is_loop = false;    ///< as Pattern::is_loop
 };
 
-/// What lanes brought to a meeting, until the last of them has moved on.
+/// The values that lanes brought to a meeting, until the last of them has continued.
 struct Delivery {
   std::array<std::uint64_t, 64> values{};
   unsigned readers = 0;
@@ -50,7 +51,7 @@ struct Delivery {
 
 class BlockRunner;
 
-/// Where a lane is, as a number. Lanes with the same are together.
+/// The position of a lane as a number. Lanes with equal keys run together.
 using Key = std::uint64_t;
 
 inline bool is_basic_block(Key key) {
@@ -65,28 +66,28 @@ struct Lane {
   LaneIdentity identity;
   Fiber fiber;
   unsigned warp = 0;
-  std::vector<std::uintptr_t> calls;  ///< that it is in: where each returns to
+  std::vector<std::uintptr_t> calls;  ///< return addresses of the calls that it is in
 
-  // Where it has been since it was suspended before, and how much of that the warp has gone through.
+  // The positions since its previous suspension, and how many of them the warp has processed.
   static constexpr unsigned max_notes = 128;
   std::array<Key, max_notes> notes;
   unsigned noted = 0, next = 0;
-  std::uint64_t moved = 0;  ///< the step of its warp that it took part in last
+  std::uint64_t moved = 0;  ///< the last step of its warp that it took part in
 
-  // Where it is suspended.
+  // Where and why it is suspended.
   Wait wait = Wait::ready;
-  std::uintptr_t pc = 0;  ///< the address behind the call
+  std::uintptr_t pc = 0;  ///< the return address of the call
   PendingAccess access;
-  std::uint64_t access_number = 0;  ///< of its last access, for Recorder::result_used()
+  std::uint64_t access_number = 0;  ///< its last access, for Recorder::result_used()
   WarpMeeting meeting = WarpMeeting::sync;
-  std::uint64_t mask = 0, value = 0;  ///< that it brings to a meeting or a barrier
+  std::uint64_t mask = 0, value = 0;  ///< what it brings to a meeting or a barrier
   std::uint64_t met = 0;              ///< mask of its last meeting
-  Delivery* delivery = nullptr;       ///< of that, which it may still read
+  Delivery* delivery = nullptr;       ///< values of that meeting, which it may still read
   Moment ordered = 0;                 ///< its last __syncwarp()
 };
 
-/// A lane that has just returned from a function counts as half a call deep: it waits for those that are still in it, and
-/// goes on before its caller's other lanes.
+/// A lane that has just returned from a function counts as half a call deep: it waits for the lanes that are still in
+/// it, and continues before its caller's other lanes.
 inline Key key_of(const Lane& lane, std::uintptr_t pc, bool after_call = false) {
   return (2 * Key{lane.calls.size()} + (after_call ? 2 : 1)) << 48 | pc;
 }
@@ -96,10 +97,11 @@ class BlockRunner {
   /// `stacks` are at least as many as a block has lanes.
   BlockRunner(const Launch& launch, const BoundKernel& kernel, const Stacks& stacks);
 
-  /// Runs a block to its end; records it if `recorder` is not null. Error: Diagnosis; after one the runner is spent.
+  /// Runs a block to its end; records it if `recorder` is not null. Error: Diagnosis; the runner must not be used
+  /// afterwards.
   void run(std::uint64_t block, Recorder* recorder);
 
-  // --- For the lane that runs ---
+  // --- Called by the running lane ---
   static thread_local Lane* current;  ///< null while no kernel runs on this thread
 
   void note(Lane& lane, Key key) {
@@ -123,12 +125,12 @@ class BlockRunner {
   Recorder* recorder() { return recorder_; }
 
  private:
-  /// The lanes of a warp. The key of one that cannot go on is 0.
+  /// The lanes of a warp. The key of a lane that cannot continue is 0.
   struct Warp {
     unsigned first = 0, count = 0;
     std::array<Key, 64> keys{};
     bool has_meetings = false;
-    std::uint64_t steps = 0, last_atomic = 0;  ///< of the block; the step of the last atomic
+    std::uint64_t steps = 0, last_atomic = 0;  ///< steps of the block; the step of the last atomic
     std::vector<std::unique_ptr<Delivery>> deliveries;
   };
   struct Failure {
@@ -174,15 +176,15 @@ class BlockRunner {
   const BoundKernel& kernel_;
   std::byte* storage_;
   const SharedLayout& layout_;
-  mutable const ThreadLocalArray* last_array_;  ///< that an access was in
+  mutable const ThreadLocalArray* last_array_;  ///< the array of the last access
   const Stacks& stacks_;
   std::vector<Lane> lanes_;
   std::vector<Warp> warps_;
   Shadow shadow_;
   std::unordered_map<Key, std::pair<Key, std::uint64_t>> places_;  // of keys, in the order of execution
-  std::unordered_map<std::uintptr_t, unsigned> units_;  // of accesses whose alignment their type does not promise
+  std::unordered_map<std::uintptr_t, unsigned> units_;  // of accesses whose type does not guarantee the alignment
   Recorder* recorder_ = nullptr;
-  trace::Pattern pattern_;  ///< that it is given: made once, for its lists
+  trace::Pattern pattern_;  ///< passed to the recorder; reused, because of its lists
   Dim3 block_;
   std::uint32_t level_ = 0;
   std::uint64_t group_ = 0, steps_ = 0;

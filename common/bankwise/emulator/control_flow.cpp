@@ -28,7 +28,7 @@ std::vector<Function> functions_of_program() {
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* data) {
         *static_cast<std::uintptr_t*>(data) = info->dlpi_addr;
-        return 1;  // the program comes first
+        return 1;  // the program is the first object
       },
       &base);
   std::vector<Function> functions;
@@ -50,7 +50,7 @@ Function function_around(std::uintptr_t pc) {
 
 // --- Basic blocks ---
 
-/// Blocks by address, and where each leads to.
+/// Blocks by address, and their successors.
 struct Graph {
   std::vector<std::uintptr_t> begins;
   BlockGraph next;
@@ -111,7 +111,7 @@ Graph graph_of(Function function) {
   return graph;
 }
 
-/// Blocks by address, and how many bytes of code come before each in the order of execution.
+/// Blocks by address, and how many bytes of code precede each in the order of execution.
 struct Ordered {
   std::vector<std::uintptr_t> begins;
   std::vector<std::uintptr_t> places;
@@ -132,7 +132,7 @@ Ordered ordered(Function function) {
 
 std::uint64_t place_in_order(std::uintptr_t pc) {
   static std::mutex mutex;
-  static std::map<std::uintptr_t, Ordered> known;  // by function
+  static std::map<std::uintptr_t, Ordered> known;  // keyed by function
   const Function function = function_around(pc);
   if (function.end == 0) return pc;
   const std::lock_guard lock(mutex);
@@ -141,7 +141,7 @@ std::uint64_t place_in_order(std::uintptr_t pc) {
   if (is_new) blocks = ordered(function);
   const auto after = std::upper_bound(blocks.begins.begin(), blocks.begins.end(), pc);
   const auto block = std::size_t(after - blocks.begins.begin()) - 1;
-  // Functions at the same depth of calls, in the order of their addresses; then blocks; then instructions.
+  // Functions at the same call depth, in the order of their addresses; then blocks; then instructions.
   return (function.begin & 0xFFFFFFFF) << 32 | (blocks.places[block] + (pc - blocks.begins[block]));
 }
 

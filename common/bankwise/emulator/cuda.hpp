@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// CUDA for a host compiler: after this an unmodified kernel file compiles as C++, and runs in bankwise::emulate().
+// CUDA for a host compiler: with this header an unmodified kernel file compiles as C++, and runs in
+// bankwise::emulate().
 //
 //   #include <bankwise/emulator/cuda.hpp>
 //   #include "my_kernel.cuh"
 //
-// What is not here does not compile: half precision, textures, inline PTX, asynchronous copies, tensor cores, clusters.
+// Unsupported features do not compile: half precision, textures, inline PTX, asynchronous copies, tensor cores,
+// clusters.
 #pragma once
 
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
-#error "kernels in this source would go unseen: name it in CMake's bankwise_emulate(<target> <source>...)"
+#error "kernels in this source would not be recorded: name it in CMake's bankwise_emulate(<target> <source>...)"
 #endif
 
 #include <bankwise/emulator/cuda/atomics.hpp>

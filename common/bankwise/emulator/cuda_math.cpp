@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Arithmetic of CUDA that has no short counterpart on the host. Compiled without instrumentation.
+// CUDA's arithmetic without a short counterpart on the host. Compiled without instrumentation.
 #include <cfenv>
 #include <cmath>
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int mode_rn = FE_TONEAREST, mode_rz = FE_TOWARDZERO, mode_ru = FE_UPWARD, mode_rd = FE_DOWNWARD;
 
-/// The host's rounding mode, for as long as this lives.
+/// Sets the host's rounding mode during its lifetime.
 class Rounding {
  public:
   explicit Rounding(int mode) : before_(std::fegetround()) { std::fesetround(mode); }
@@ -25,7 +25,7 @@ class Rounding {
   int before_;
 };
 
-/// Hides a value from the compiler, which would compute with it before the mode is set or after it is restored.
+/// Hides a value from the compiler, which could otherwise compute before the mode is set or after it is restored.
 template <class T>
 T opaque(T value) {
   volatile T hidden = value;
@@ -39,7 +39,7 @@ Result convert(Argument value, int mode) {
   if constexpr (std::is_floating_point_v<Result>) {
     return opaque(Result(opaque(value)));
   } else {
-    // NaN is 0, or the highest bit where 64 bits are involved; what is too large becomes the largest.
+    // NaN becomes 0, or the highest bit if 64 bits are involved; values that are too large become the largest.
     if (std::isnan(value)) {
       return sizeof(Argument) < 8 && sizeof(Result) < 8 ? 0 : Result(std::uint64_t{1} << (8 * sizeof(Result) - 1));
     }
@@ -107,7 +107,7 @@ double reciprocal_root(double x) noexcept {
 double sine_of_pi_times(double x) noexcept {
   const double rest = std::remainder(x, 2.0);  // -1 to 1, exact
   const double sign = std::signbit(rest) ? -1 : 1, turn = std::fabs(rest);
-  // From the nearest multiple of a quarter turn, so that zeros are zero.
+  // From the nearest multiple of a quarter of the circle, so zeros are exact.
   if (turn <= 0.25) return sign * std::sin(M_PI * turn);
   if (turn < 0.75) return sign * std::cos(M_PI * (turn - 0.5));
   return sign * std::sin(M_PI * (1 - turn));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The words of CUDA that look at all lanes, or at memory. Compiled without instrumentation: none of this is work of the
-// kernel. The kernel calls these functions itself, so that each knows where its call returns to.
+// CUDA's functions that need all lanes, or memory. Compiled without instrumentation: none of this counts as work of the
+// kernel. The kernel calls these functions directly, so each knows its return address in the kernel.
 #include <algorithm>
 #include <cstdio>
 #include <string_view>
@@ -77,14 +77,14 @@ unsigned first_of_half() {
   return this_lane().lane & 32;
 }
 
-/// A mask of CUDA as one of the whole warp.
+/// Converts a mask of CUDA to one of the whole warp.
 std::uint64_t of_warp(unsigned mask) {
   const unsigned lanes = this_lane().warp_size;
   const std::uint64_t all = lanes >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << lanes) - 1;
   return std::uint64_t{mask} << first_of_half() & all;
 }
 
-/// Those of the caller's half who came, and their values.
+/// The lanes of the caller's half that took part, and their values.
 struct Half {
   unsigned came;
   const std::uint64_t* values;
@@ -228,7 +228,7 @@ unsigned lane_of_rank(unsigned mask, unsigned rank) noexcept {
 
 namespace {
 
-/// Whether NVIDIA's shared memory cannot do it itself: nvcc makes a loop of compare-and-swaps of it.
+/// Whether NVIDIA's shared memory has no such instruction: nvcc compiles it to a loop of compare-and-swaps.
 template <class T>
 constexpr bool is_loop(std::string_view name) {
   return name != "Exch" && (std::is_floating_point_v<T> || sizeof(T) == 8);
@@ -244,7 +244,7 @@ T change(T* address, Change changed) {
   }
 }
 
-/// A sum that wraps, of integers.
+/// A sum of integers that wraps.
 template <class T>
 T sum(T a, T b) {
   if constexpr (std::is_integral_v<T>) {
@@ -254,7 +254,7 @@ T sum(T a, T b) {
   }
 }
 
-// What the operations make of the old value and theirs.
+// The new value, from the old value and the operand.
 constexpr auto new_Add = [](auto old, auto value) { return sum(old, value); };
 constexpr auto new_Sub = [](auto old, auto value) { return sum(old, decltype(value)(0u - unsigned(value))); };
 constexpr auto new_Exch = [](auto, auto value) { return value; };

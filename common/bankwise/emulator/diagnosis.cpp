@@ -48,7 +48,7 @@ std::string_view to_string(Fault fault) {
 Diagnosis diagnosis(Fault fault, trace::Site site, Dim3 block, std::vector<unsigned> lanes, const std::string& kernel,
                     const std::string& what) {
   const std::string where = site.line == 0 ? "?" : fmt::format("{}:{}", site.file, site.line);
-  // Of a race the second lane is named by `what`.
+  // For a race, `what` names the second lane.
   const std::vector<unsigned> subject = fault == Fault::race ? std::vector{lanes.front()} : lanes;
   const std::string sentence = fmt::format("{}: {}: {} of block ({}, {}, {}) of {} {}", where, to_string(fault),
                                            listed(subject), block.x, block.y, block.z, kernel, what);

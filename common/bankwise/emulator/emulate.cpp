@@ -55,7 +55,7 @@ void check(const Launch& launch) {
   }
 }
 
-/// A launch, and the threads of the host that work on it.
+/// A launch, and the host threads that run it.
 class Run {
  public:
   Run(const Launch& launch, const BoundKernel& kernel)
@@ -80,12 +80,12 @@ class Run {
   }
 
  private:
-  /// Beside the launching thread; without stacks it leaves all blocks to the others.
+  /// For threads other than the launching one; without stacks it leaves all blocks to the others.
   void help() noexcept {
     if (const auto stacks = pool_.borrow_if_available(lanes_)) work(*stacks);
   }
 
-  /// Takes blocks in their order until none is left, or one has failed.
+  /// Runs blocks in their order until none is left, or one has failed.
   void work(const Stacks& stacks) noexcept {
     std::uint64_t i = 0;
     try {
@@ -100,7 +100,7 @@ class Run {
         if (recorder) recording_.take(block, std::move(*recorder));
       }
     } catch (...) {
-      // Of several failures the first block's counts, as if there were one thread.
+      // Of several failures, the first block's counts, as with one thread.
       const std::lock_guard lock(mutex_);
       if (i >= failed_) return;
       failed_ = i;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::array signals{SIGSEGV, SIGBUS, SIGFPE};
 constexpr std::size_t stack_bytes = 64 << 10;
 
-// Handlers belong to the process; several launches may be under way in it.
+// Handlers belong to the process; several launches may run in it.
 std::mutex guards_mutex;
 unsigned guards = 0;
 std::array<struct sigaction, signals.size()> previous;
@@ -29,7 +29,7 @@ void hand_on(int signal, siginfo_t* info, void* context) {
   } else if (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN) {
     action.sa_handler(signal);
   } else {
-    // The instruction runs again, and meets the default.
+    // The instruction runs again, now with the default handler.
     sigaction(signal, &action, nullptr);
   }
 }
@@ -40,8 +40,8 @@ void handle(int signal, siginfo_t* info, void* context) {
     hand_on(signal, info, context);
     return;
   }
-  // From here the thread goes on with the runner's stack. It was in a kernel's code, which holds no lock, or in a
-  // function of the C library that the kernel called; the lane never goes on.
+  // From here the thread continues on the runner's stack. It was in a kernel's code, which holds no lock, or in a
+  // function of the C library that the kernel called; the lane never continues.
   const auto* machine = static_cast<const ucontext_t*>(context);
   const auto pc = std::uintptr_t(machine->uc_mcontext.gregs[REG_RIP]) + 1;
   BlockRunner& runner = *lane->runner;
@@ -71,13 +71,13 @@ FaultGuard::~FaultGuard() {
   for (std::size_t i = 0; i < signals.size(); ++i) {
     struct sigaction now {};
     sigaction(signals[i], nullptr, &now);
-    if (now.sa_sigaction == handle) sigaction(signals[i], &previous[i], nullptr);  // or somebody came after
+    if (now.sa_sigaction == handle) sigaction(signals[i], &previous[i], nullptr);  // not replaced since
   }
 }
 
 SignalStack::SignalStack() : memory_(std::make_unique<std::byte[]>(stack_bytes)) {
   stack_t old{};
-  if (sigaltstack(nullptr, &old) == 0 && (old.ss_flags & SS_DISABLE) == 0) return;  // there is one
+  if (sigaltstack(nullptr, &old) == 0 && (old.ss_flags & SS_DISABLE) == 0) return;  // the thread has a stack already
   const stack_t mine{.ss_sp = memory_.get(), .ss_flags = 0, .ss_size = stack_bytes};
   installed_ = sigaltstack(&mine, nullptr) == 0;
 }

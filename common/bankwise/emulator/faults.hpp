@@ -6,8 +6,8 @@
 
 namespace bankwise::emulator {
 
-/// Internal to common/bankwise/emulator: while one of these lives, a segmentation fault or a division by zero of a kernel ends
-/// the launch with a diagnosis and not the program. Those of anybody else go to the handlers that were there before.
+/// Internal to common/bankwise/emulator: during its lifetime, a segmentation fault or a division by zero in a kernel
+/// ends the launch with a diagnosis, not the program. Signals from other code go to the previous handlers.
 class FaultGuard {
  public:
   FaultGuard();
@@ -16,7 +16,7 @@ class FaultGuard {
   FaultGuard& operator=(const FaultGuard&) = delete;
 };
 
-/// The same for the calling thread: a stack for the handler to run on.
+/// The same for the calling thread: a stack that the handler runs on.
 class SignalStack {
  public:
   SignalStack();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Internal to common/bankwise/emulator: one lane's flow of control.
+// Internal to common/bankwise/emulator: the control flow of one lane.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@
 
 namespace bankwise::emulator {
 
-/// A function on a stack of its own, which it and its owner take turns to run. It is never unwound: its owner may drop
-/// it wherever it stands, and its stack with it.
+/// A function with a separate stack; it and its owner run alternately. It is never unwound: its owner may discard it,
+/// and its stack, at any point.
 class Fiber {
  public:
   using Body = void (*)(void* data);
@@ -32,7 +32,7 @@ class Fiber {
  private:
 #if BANKWISE_HAVE_BOOST_CONTEXT
   using Context = boost::context::fiber;
-  // Their destructors would unwind the stack, through code that cannot bear it; so they are never called.
+  // Their destructors would unwind the stack, through code that does not support it, so they are never called.
   alignas(Context) std::byte inside_[sizeof(Context)], outside_[sizeof(Context)];
   static Context& as_context(std::byte* storage) {
     return *std::launder(reinterpret_cast<Context*>(storage));

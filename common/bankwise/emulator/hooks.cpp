@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What g++'s -fsanitize=thread and -fsanitize-coverage=trace-pc call, instead of the sanitizer's own library. Outside of a
-// kernel all of it does nothing.
+// The functions that g++'s -fsanitize=thread and -fsanitize-coverage=trace-pc call, in place of the sanitizer's
+// library. They do nothing outside of a kernel.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -46,7 +46,7 @@ void __tsan_func_exit() {
   if (lane == nullptr || lane->calls.empty()) return;
   const std::uintptr_t returns_to = lane->calls.back();
   lane->calls.pop_back();
-  // From the kernel itself there is nothing to return to.
+  // The kernel itself has no caller on a lane.
   if (!lane->calls.empty()) lane->runner->note(*lane, key_of(*lane, returns_to, true));
 }
 
@@ -81,7 +81,7 @@ void __tsan_write_range(void* address, unsigned long bytes) {
 void __tsan_vptr_update(void**, void*) {}
 void __tsan_vptr_read(void**) {}
 
-// Atomic operations of C++, which the instrumentation takes away from the code around a kernel: done here instead.
+// Atomic operations of C++ outside kernels, which the instrumentation replaces by calls.
 #define BANKWISE_ATOMIC(bits, Type)                                                                       \
   Type __tsan_atomic##bits##_load(const volatile Type* a, int) {                                          \
     return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                                          \

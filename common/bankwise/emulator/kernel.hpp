@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Kernels by name, for programs that launch what they read from a list.
+// Kernels by name, for programs that launch kernels from a list.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace bankwise::emulator {
 /// Memory, or a 64-bit number.
 using Argument = std::variant<void*, std::uint64_t>;
 
-/// A kernel that was compiled for the emulator, or the reason why not.
+/// A kernel compiled for the emulator, or the reason why it is not.
 struct Kernel {
   std::string_view name;  ///< of the function
   Trace (*run)(const Launch& launch, std::span<const Argument> arguments) = nullptr;
@@ -48,7 +48,7 @@ Trace run_by_list(void (*)(Parameters...), const Launch& launch, std::span<const
 
 }  // namespace detail
 
-/// Runs `kernel`, whose parameters are pointers and integers, with arguments of a list.
+/// Runs `kernel`, whose parameters are pointers and integers, with a list of arguments.
 template <auto kernel>
 Trace run_by_list(const Launch& launch, std::span<const Argument> arguments) {
   return detail::run_by_list<kernel>(kernel, launch, arguments);

@@ -35,7 +35,7 @@ class Mapped {
   Mapped(const Mapped&) = delete;
   Mapped& operator=(const Mapped&) = delete;
 
-  /// `count` objects from an offset; none if the file does not have them.
+  /// `count` objects at an offset; none if the file is too short.
   template <class Object>
   std::span<const Object> at(std::uint64_t offset, std::uint64_t count) const {
     if (offset > bytes_.size() || count > (bytes_.size() - offset) / sizeof(Object)) return {};

@@ -15,7 +15,7 @@ using trace::Pattern;
 
 namespace {
 
-/// The latest increments, whose results may still be used. Results are used at once, if at all.
+/// The latest increments, whose results may still be used. A kernel uses a result immediately, or not at all.
 constexpr std::size_t max_increments = 1 << 16;
 
 /// The array that an offset is in, or the one before it.
@@ -122,7 +122,7 @@ void Recording::take(std::uint64_t block, Recorder recorder) {
   const std::lock_guard lock(mutex_);
   const auto numbers = builder_.add(own);
   for (trace::Step step : own.order) {
-    if (!numbers[step.pattern]) continue;  // no room
+    if (!numbers[step.pattern]) continue;  // it did not fit
     step.pattern = *numbers[step.pattern];
     orders_[block].push_back(step);
   }
@@ -131,8 +131,8 @@ void Recording::take(std::uint64_t block, Recorder recorder) {
 Trace Recording::finish() {
   trace::KernelTrace raw = builder_.take();
   trace::Builder named(head_of(launch_), {~std::size_t{0}, {}});
-  // Arrays of different functions never meet in a launch, so those that the launch used are laid out anew: one after the
-  // other, each at a multiple of 128 bytes.
+  // Arrays of different functions never coexist in a launch, so the arrays that the launch used get a new layout: one
+  // after the other, each at a multiple of 128 bytes.
   const auto& layout = shared_layout().arrays;
   std::vector<bool> used(layout.size());
   const auto layout_number = [&](std::uint32_t array) { return raw.arrays[array].offset; };

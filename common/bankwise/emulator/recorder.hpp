@@ -13,19 +13,20 @@
 
 namespace bankwise::emulator {
 
-/// Internal to common/bankwise/emulator: what one traced block did, before sites and arrays have their names. Addresses
-/// are offsets into thread-local storage, sites program counters (Site::pc), arrays their numbers in shared_layout().
+/// Internal to common/bankwise/emulator: the work of one traced block, before sites and arrays have names. Addresses
+/// are offsets into thread-local storage, sites are program counters (Site::pc), arrays are indices into
+/// shared_layout().
 class Recorder {
  public:
   Recorder(const Launch& launch, std::uint64_t block);
 
-  /// An access of a warp: operation, width, level, mask, is_loop, and addresses up to the last active lane; what else a
-  /// pattern has is overwritten. Returns a number for result_used(), or 0 for an access that has none.
+  /// An access of a warp: operation, width, level, mask, is_loop, and addresses up to the last active lane; other
+  /// members are overwritten. Returns a number for result_used(), or 0 for an access that has none.
   std::uint64_t add_access(std::uintptr_t pc, unsigned warp, trace::Pattern& access);
-  /// The result of an atomic_inc is used, so it is an atomic like others.
+  /// The result of an atomic_inc is used, so it is an ordinary atomic.
   void result_used(std::uint64_t number);
   void add_basic_block(std::uintptr_t pc, std::uint32_t level, unsigned lanes);
-  /// The block has run to its end.
+  /// The block has reached its end.
   void finish(std::uint32_t levels);
 
   std::uint64_t accesses() const { return accesses_; }
@@ -33,8 +34,8 @@ class Recorder {
 
  private:
   struct Increment {
-    std::optional<std::uint32_t> pattern;  ///< none: settled, or no room
-    std::size_t step = 0;                  ///< in the trace's order, if that is recorded
+    std::optional<std::uint32_t> pattern;  ///< empty: final, or it did not fit
+    std::size_t step = 0;                  ///< in the trace's order, if the order is recorded
     trace::Occurrence when;
   };
 
@@ -47,7 +48,7 @@ class Recorder {
   bool record_order_;
   std::uint64_t accesses_ = 0;
   std::unordered_map<std::uintptr_t, std::uint32_t> sites_;
-  std::vector<std::uint32_t> arrays_;  ///< in the builder, of those in shared_layout()
+  std::vector<std::uint32_t> arrays_;  ///< indices in the builder, of the arrays in shared_layout()
   std::vector<Increment> increments_;  ///< the latest, in a ring
   std::uint64_t increment_count_ = 0;
   std::uint32_t level_ = 0;
@@ -56,12 +57,12 @@ class Recorder {
   std::unordered_map<std::uint64_t, std::size_t> basic_block_index_;  ///< by level and site
 };
 
-/// Internal to common/bankwise/emulator: the traced blocks of a launch. Threads may call it at once.
+/// Internal to common/bankwise/emulator: the traced blocks of a launch. Thread-safe.
 class Recording {
  public:
   explicit Recording(const Launch& launch);
   void take(std::uint64_t block, Recorder recorder);
-  /// With names; the trace's kernel is left to the caller.
+  /// The trace with names; the caller fills in the kernel.
   Trace finish();
 
  private:

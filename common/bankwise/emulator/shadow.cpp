@@ -9,7 +9,7 @@
 namespace bankwise::emulator {
 
 void Shadow::Free::operator()(Cell* cells) const {
-  // calloc() gives zeros that take no memory before they are touched.
+  // calloc() returns zeros that take no memory until they are touched.
   std::free(cells);  // NOLINT(cppcoreguidelines-no-malloc)
 }
 
@@ -24,7 +24,7 @@ void Shadow::begin_block() {
     std::fill_n(words_.get(), count_, Cell{});
     now_ = 0;
   }
-  split_.clear();  // their words are older than the block, and so not split any more
+  split_.clear();  // their words are from earlier blocks, and so not split any more
   block_began_ = level_began_ = now_;
 }
 
@@ -33,11 +33,11 @@ bool Shadow::races(const Toucher& lane, const Past& past) const {
   return past.lane / warp_ != lane.warp || past.when > lane.ordered;
 }
 
-/// The access among the last ones that nothing orders with the lane's; null if there is none.
+/// A recent access that is not ordered with the lane's; null if there is none.
 const Shadow::Past* Shadow::racing(const Last& last, const Toucher& lane) const {
   if (races(lane, last.one)) return &last.one;
   if (races(lane, last.other)) return &last.other;
-  // Of many lanes only two are known. If they were of several warps, one was of another warp than this lane's.
+  // Only two of many lanes are known. If they are of several warps, one is of another warp than this lane's.
   if (!last.several_warps || last.one.when <= level_began_) return nullptr;
   return last.one.lane != lane.lane ? &last.one : &last.other;
 }
@@ -73,7 +73,7 @@ std::optional<Clash> Shadow::touch(Cell& cell, const Toucher& lane, Touch how) {
 
 std::optional<Clash> Shadow::touch(const Toucher& lane, std::uint32_t offset, std::uint32_t bytes, Touch how) {
   if (bytes == 4 && offset % 4 == 0 && !words_[offset / 4].is_split) {
-    return touch(words_[offset / 4], lane, how);  // the usual case, without what it spares
+    return touch(words_[offset / 4], lane, how);  // the fast path for the usual case
   }
   std::optional<Clash> clash;
   const auto note = [&](Cell& cell) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Internal to common/bankwise/emulator: who touched which byte of shared memory when.
+// Internal to common/bankwise/emulator: which lane touched which byte of shared memory, and when.
 #pragma once
 
 #include <array>
@@ -12,23 +12,23 @@
 
 namespace bankwise::emulator {
 
-/// When something happens in a block: each access of a warp is a moment of its own.
+/// A point in time within a block: each access of a warp has a separate one.
 using Moment = std::uint32_t;
 
 /// A lane that accesses shared memory.
 struct Toucher {
   std::uint16_t lane = 0, warp = 0;  ///< in the block
-  Moment ordered = 0;                ///< its warp's earlier accesses, up to this moment, are ordered with it
-  std::uint32_t pc = 0;              ///< of the access, its lower half
+  Moment ordered = 0;                ///< earlier accesses of its warp, up to this moment, are ordered with it
+  std::uint32_t pc = 0;              ///< of the access, lower half
 };
 
 enum class Touch { read, write, atomic };
 
-/// What is wrong with an access.
+/// The fault of an access.
 struct Clash {
-  bool unwritten = false;  ///< else a race, with `other`
+  bool unwritten = false;  ///< otherwise a race, with `other`
   bool other_wrote = false;
-  bool both_write = false;  ///< which is no race if they write the same
+  bool both_write = false;  ///< which is no race if they write the same value
   std::uint16_t other = 0;
   std::uint32_t other_pc = 0;
 };
@@ -38,15 +38,15 @@ class Shadow {
  public:
   Shadow(std::uint32_t bytes, unsigned warp);
 
-  /// A new block, whose memory nobody has written.
+  /// Begins a new block, whose memory is unwritten.
   void begin_block();
   /// A barrier: everything before it is ordered with everything after it.
   void begin_level() { level_began_ = now_; }
-  /// The next access of a warp. Returns when it is.
+  /// Begins the next access of a warp. Returns its moment.
   Moment next_moment() { return ++now_; }
   Moment now() const { return now_; }
 
-  /// One lane's access of the moment.
+  /// One lane's access in the current moment.
   std::optional<Clash> touch(const Toucher& lane, std::uint32_t offset, std::uint32_t bytes, Touch how);
 
  private:

@@ -47,14 +47,14 @@ ThreadLocalStorage find_storage() {
           *static_cast<ThreadLocalStorage*>(data) = {static_cast<std::byte*>(info->dlpi_tls_data),
                                                      info->dlpi_phdr[i].p_memsz};
         }
-        return 1;  // the program comes first; its libraries have no kernels
+        return 1;  // the program is the first object; its libraries have no kernels
       },
       &storage);
   return storage;
 }
 
-/// The stack of each thread holds the program's thread-local storage, and so all its shared arrays, 64 KiB each: from
-/// about 125 arrays on, threads with a stack of the usual 8 MiB would not begin.
+/// The stack of each thread holds the program's thread-local storage, which contains all shared arrays, 64 KiB each:
+/// from about 125 arrays on, threads with the usual stack of 8 MiB would not start.
 [[gnu::constructor]] void make_room_in_every_stack() {
   pthread_attr_t attributes;
   if (pthread_getattr_default_np(&attributes) != 0) return;

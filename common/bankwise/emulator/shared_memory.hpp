@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Internal to common/bankwise/emulator: where shared memory is. `__shared__` is `thread_local`, so shared memory is the part of the
-// program's thread-local storage that holds such arrays, and each thread of the host has one for the block that it runs.
+// Internal to common/bankwise/emulator: the location of shared memory. `__shared__` is `thread_local`, so shared memory
+// is the part of the program's thread-local storage that holds such arrays, and each host thread has one copy for the
+// block that it runs.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +19,10 @@ struct ThreadLocalArray {
   bool dynamic = false;
 };
 
-/// What the program's symbols say. Shared by all threads; read once.
+/// The program's symbols for shared arrays. Shared by all threads; read once.
 struct SharedLayout {
   std::uint32_t bytes = 0;               ///< of the program's thread-local storage
-  std::vector<ThreadLocalArray> arrays;  ///< by offset; a single one if the program has lost its symbols
+  std::vector<ThreadLocalArray> arrays;  ///< by offset; a single one if the program is stripped
 };
 const SharedLayout& shared_layout();
 

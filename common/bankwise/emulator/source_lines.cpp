@@ -5,7 +5,7 @@
 
 #include <bankwise/emulator/program_symbols.hpp>
 
-#if BANKWISE_HAVE_BACKTRACE && __has_include(<backtrace.h>)  // other tools than g++ do not find it
+#if BANKWISE_HAVE_BACKTRACE && __has_include(<backtrace.h>)  // only g++ finds it
 #include <backtrace.h>
 #endif
 
@@ -28,7 +28,7 @@ namespace {
   return name;
 }
 
-#if BANKWISE_HAVE_BACKTRACE && __has_include(<backtrace.h>)  // other tools than g++ do not find it
+#if BANKWISE_HAVE_BACKTRACE && __has_include(<backtrace.h>)  // only g++ finds it
 
 backtrace_state* state() {
   static backtrace_state* const only = backtrace_create_state(
@@ -42,15 +42,15 @@ void no_error(void*, const char*, int) {}
 
 }  // namespace
 
-#if BANKWISE_HAVE_BACKTRACE && __has_include(<backtrace.h>)  // other tools than g++ do not find it
+#if BANKWISE_HAVE_BACKTRACE && __has_include(<backtrace.h>)  // only g++ finds it
 
 trace::Site site_of(std::uintptr_t pc) {
   trace::Site site{.file = "?", .function = "?"};
-  // The innermost function comes first: the one whose line it is, inlined or not.
+  // The innermost function comes first: the one that the line belongs to, inlined or not.
   backtrace_pcinfo(
       state(), pc,
       [](void* data, std::uintptr_t, const char* file, int line, const char* function) {
-        // CUDA's words are inlined into the kernel too, and are not what a person looks for.
+        // CUDA's functions are inlined into the kernel, too; the user looks for their call.
         if (file != nullptr && std::string_view(file).find("/emulator/cuda/") != std::string_view::npos) return 0;
         auto& found = *static_cast<trace::Site*>(data);
         if (file == nullptr) return 1;

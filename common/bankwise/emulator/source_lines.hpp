@@ -8,11 +8,11 @@
 
 namespace bankwise::emulator {
 
-/// Internal to common/bankwise/emulator: the source of an instruction of this program, by its debug information. For a call, give
-/// an address within it, not the one it returns to.
+/// Internal to common/bankwise/emulator: the source of an instruction of this program, from its debug information. For
+/// a call, pass an address within it, not its return address.
 trace::Site site_of(std::uintptr_t pc);
 
-/// The name of the function that begins there, without its parameters; "?" if the program has lost its symbols.
+/// The name of the function that begins there, without its parameters; "?" if the program is stripped.
 std::string function_at(std::uintptr_t pc);
 
 }  // namespace bankwise::emulator

@@ -14,7 +14,7 @@
 namespace bankwise::emulator {
 namespace {
 
-constexpr unsigned min_stacks = 32;  // of a set; sets hold a power of two, so that launches of other sizes can use them
+constexpr unsigned min_stacks = 32;  // per set; sets hold a power of two, so launches of other sizes can reuse them
 
 constexpr std::size_t max_warm = 4096;  // idle stacks that keep the memory that they have touched
 
@@ -83,7 +83,7 @@ StackPool::Loan StackPool::borrow_if_available(unsigned count) {
   return stacks == nullptr ? Loan() : lend(std::move(stacks));
 }
 
-/// An idle set, or a new one; null if there can be none now.
+/// An idle set, or a new one; null if there is none now.
 std::unique_ptr<Stacks> StackPool::take(unsigned count) {
   const auto fits = std::find_if(idle_.begin(), idle_.end(), [&](const auto& set) { return set->count() >= count; });
   if (fits != idle_.end()) {
@@ -116,12 +116,13 @@ std::unique_ptr<Stacks> StackPool::take(unsigned count) {
 
 StackPool::Loan StackPool::lend(std::unique_ptr<Stacks> stacks) {
   ++lent_;
-  idle_.reserve(idle_.size() + lent_);  // so that giving back cannot fail
+  idle_.reserve(idle_.size() + lent_);  // so that returning a set cannot fail
   return {stacks.release(), GiveBack{this}};
 }
 
 void StackPool::give_back(Stacks* stacks) {
-  // Forgetting costs nearly as much as new stacks do: only where a host with many cores would keep much memory.
+  // Releasing memory costs nearly as much as new stacks, so do it only if a host with many cores would keep much
+  // memory.
   if (idle_stacks() + stacks->count() > max_warm) stacks->forget();
   {
     const std::lock_guard lock(mutex_);

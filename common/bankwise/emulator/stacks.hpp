@@ -10,12 +10,12 @@
 
 namespace bankwise::emulator {
 
-/// Internal to common/bankwise/emulator: stacks for lanes, each with a guard page below it that nobody may touch.
+/// Internal to common/bankwise/emulator: stacks for lanes, each with an inaccessible guard page below it.
 class Stacks {
  public:
-  using Protect = int (*)(void* address, std::size_t bytes, int protection);  ///< mprotect(), but for tests
+  using Protect = int (*)(void* address, std::size_t bytes, int protection);  ///< mprotect(), replaced in tests
 
-  /// Error: std::system_error if the system does not give all of them with their guard pages.
+  /// Error: std::system_error if the system does not provide all of them with their guard pages.
   Stacks(unsigned count, Protect protect);
   ~Stacks();
   Stacks(const Stacks&) = delete;
@@ -24,11 +24,11 @@ class Stacks {
   unsigned count() const { return count_; }
   /// The system limits how many mappings a process has, and each stack and each guard page is one.
   static constexpr std::size_t mappings = 2;
-  static constexpr std::size_t bytes = std::size_t{1} << 17;  // of one; memory is used as far as it is touched
+  static constexpr std::size_t bytes = std::size_t{1} << 17;  // of one stack; only touched pages take memory
   std::byte* operator[](unsigned i) const { return memory_ + i * (bytes + guard) + guard; }
   /// Whether an address lies in a guard page.
   bool in_guard(const void* address) const;
-  /// What is on the stacks is no longer needed: the system may have the memory back when it runs short.
+  /// The content of the stacks is no longer needed: the system may reclaim the memory when it runs short.
   void forget() const;
 
  private:
@@ -37,13 +37,14 @@ class Stacks {
   std::byte* memory_;
 };
 
-/// Internal to common/bankwise/emulator: sets of stacks that launches borrow, from several threads at a time. Making
-/// one takes a system call per stack, so sets are kept.
+/// Internal to common/bankwise/emulator: sets of stacks that launches borrow, from several threads simultaneously.
+/// Creating a set takes a system call per stack, so sets are kept.
 class StackPool {
  public:
-  /// At most so many mappings are in use at a time.
+  /// At most this many mappings are in use.
   explicit StackPool(std::size_t max_mappings, Stacks::Protect protect);
-  /// The one that launches use. It leaves a quarter of the system's limit, vm.max_map_count, to the rest of the program.
+  /// The pool that launches use. It leaves a quarter of the system's limit, vm.max_map_count, to the rest of the
+  /// program.
   static StackPool& of_process();
 
   struct GiveBack {
@@ -52,8 +53,8 @@ class StackPool {
   };
   using Loan = std::unique_ptr<Stacks, GiveBack>;
 
-  /// At least `count` stacks. Waits for others' loans if it must, so a thread that holds a loan must not call this.
-  /// Error: std::runtime_error if the system does not give them though nobody holds any.
+  /// At least `count` stacks. Waits for other loans if necessary, so a thread that holds a loan must not call this.
+  /// Error: std::runtime_error if the system does not provide the stacks although there is no other loan.
   Loan borrow(unsigned count);
   /// The same without waiting and without errors: null if there are none.
   Loan borrow_if_available(unsigned count);
@@ -71,10 +72,10 @@ class StackPool {
   const Stacks::Protect protect_;
   mutable std::mutex mutex_;
   std::condition_variable given_back_;
-  std::vector<std::unique_ptr<Stacks>> idle_;  // those with fewer stacks first
+  std::vector<std::unique_ptr<Stacks>> idle_;  // sorted by number of stacks
   unsigned lent_ = 0;
   std::size_t mappings_ = 0, guards_made_ = 0;
-  std::string refusal_;  // why the system gave none last time
+  std::string refusal_;  // why the system provided none the last time
 };
 
 }  // namespace bankwise::emulator

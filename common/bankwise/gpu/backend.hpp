@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the two backends give to devices.cpp, and what they share. Not for users: see session.hpp.
+// Interface between devices.cpp and the two backends. Not for users: see session.hpp.
 #pragma once
 
 #include <memory>
@@ -12,17 +12,18 @@
 
 namespace bankwise::gpu {
 
-/// Appends its devices (index unset). Returns a sentence with a remedy if there are none, else an empty string.
+/// Appends the devices of this API (index unset). Returns one sentence with a remedy if there are none, otherwise an
+/// empty string.
 std::string append_cuda_devices(std::vector<DeviceInfo>& list);
 std::string append_opencl_devices(std::vector<DeviceInfo>& list);
 
 std::unique_ptr<Session> open_cuda(const DeviceInfo& device);
 std::unique_ptr<Session> open_opencl(const DeviceInfo& device);
 
-/// Error: Unsupported if the device is NVIDIA's and of a lower compute capability than this (90: 9.0).
+/// Error: Unsupported if the device is NVIDIA's and has a lower compute capability than this (90: 9.0).
 void require_capability(const DeviceInfo& device, std::string_view kernel, unsigned least);
 
-/// The host's handle of a kernel's __global__ function in one of its forms. Error: Unsupported if this build lacks it.
+/// The host handle of a kernel's __global__ function in one of its forms. Error: Unsupported if this build lacks it.
 const void* cuda_handle(const KernelImage& image, Form form);
 
 }  // namespace bankwise::gpu

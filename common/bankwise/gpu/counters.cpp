@@ -12,14 +12,14 @@ namespace {
 constexpr unsigned warp = 32;  // of every GPU that CUPTI knows
 
 struct Remedy {
-  int error;  // a CUptiResult; as numbers, so that a build without CUPTI has the sentences, too
+  int error;  // a CUptiResult as a number, so that a build without CUPTI has these sentences, too
   const char* sentence;
 };
 constexpr Remedy remedies[]{
     {26, "something else uses the hardware counters; end other profilers of this GPU (ncu, nsys, DCGM)"},
     {33, "the virtual GPU has no hardware counters; run on the GPU itself"},
     {35,
-     "the driver lets administrators alone read hardware counters; run as root (a container: --cap-add SYS_ADMIN), or "
+     "the driver lets only administrators read hardware counters; run as root (a container: --cap-add SYS_ADMIN), or "
      "load the kernel module nvidia with NVreg_RestrictProfilingToAdminUsers=0, see "
      "https://developer.nvidia.com/ERR_NVGPUCTRPERM"},
     {39, "another profiler has attached itself to this program; run without it, or without --counters"},

@@ -9,27 +9,27 @@
 
 namespace bankwise::gpu {
 
-/// What a device counted in one run, over all its multiprocessors. Empty: this GPU does not count it.
+/// What a device counted in one run, over all its multiprocessors. Empty: this GPU does not have the counter.
 struct Counters {
   using Count = std::optional<std::uint64_t>;
   Count shared_load_passes, shared_load_conflicts;
   Count shared_store_passes, shared_store_conflicts;
   Count shared_atomic_passes, shared_atomic_conflicts;
-  Count warp_instructions;  ///< that warps executed
-  Count lane_instructions;  ///< the lanes that were active in them, added up
+  Count warp_instructions;  ///< executed by warps
+  Count lane_instructions;  ///< the active lanes in these, added up
   Count dram_read_bytes, dram_write_bytes;
-  unsigned replays = 0;  ///< runs that it took, because the device counts only so much at once
+  unsigned replays = 0;  ///< runs that it took, because the device has only a few counters
 };
 
-/// Lanes active in the instructions of warps ÷ lanes there. Empty where nothing was executed, or not counted.
+/// Active lanes ÷ all lanes, over the instructions of all warps. Empty if nothing was executed, or nothing counted.
 std::optional<double> simt_efficiency(const Counters& counters);
 
-/// Why CUPTI reads no counters, and what to do about it: a sentence for its error.
+/// Why CUPTI reads no counters, and what to do about it: a sentence for its error code.
 std::string why_no_counters(int error, std::string_view call, std::string_view name);
 
-/// Counts what `run` does in CUDA's current context, again and again until everything is counted. `before` precedes each
-/// run and is not counted. `wait` waits for either. Error: Unsupported with a sentence of why_no_counters(), or because
-/// CUPTI is not there.
+/// Counts what `run` does in CUDA's current context, and calls it repeatedly until every counter is read. `before`
+/// precedes each run and is not counted. `wait` waits for both. Error: Unsupported with a sentence of
+/// why_no_counters(), or because CUPTI is missing.
 Counters count_on_cuda(const std::function<void()>& before, const std::function<void()>& run,
                        const std::function<void()>& wait);
 

@@ -7,7 +7,7 @@ namespace bankwise::gpu {
 
 void check_cuda(cudaError_t code, std::string_view call, Place where) {
   if (code == cudaSuccess) return;
-  (void)cudaGetLastError();  // so that the error does not surface in the next, innocent call
+  (void)cudaGetLastError();  // clears the error, which the next call would return otherwise
   throw Error(call, fmt::format("{} ({})", cudaGetErrorName(code), cudaGetErrorString(code)), where);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Also read by nvcc, which cannot digest fmt's compile-time checks: hence no fmt here.
+// nvcc reads this header, too. It cannot compile fmt's compile-time checks, so this header does not include fmt.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// CUPTI's range profiler: a range that the program marks, and that the program repeats until every counter has been read.
-// Repeating is the caller's because CUPTI's own would have to save and restore all memory for each kernel.
+// CUPTI's range profiler, with a user range that the program repeats until every counter has been read. CUPTI's own
+// kernel replay would save and restore all memory for each kernel.
 #include <cuda.h>
 
 #include <array>
@@ -39,7 +39,7 @@ void log_cupti(CUptiResult code, std::string_view call) noexcept {
   if (code != CUPTI_SUCCESS) log_failure(call, cupti().cuptiGetResultString(code, &name) == CUPTI_SUCCESS ? name : "");
 }
 
-/// What is undone at the end calls a function with nothing but an object. They are undone in reverse order.
+/// Objects whose cleanup is a call with that object. They are cleaned up in reverse order.
 class Profiler {
  public:
   Profiler() {
@@ -72,7 +72,7 @@ using Host = std::unique_ptr<CUpti_Profiler_Host_Object, EndHost>;
 using Ranges = std::unique_ptr<CUpti_RangeProfiler_Object, DisableRanges>;
 using Image = std::vector<std::uint8_t>;
 
-/// Asked of the runtime, so that nothing is linked with the driver, which may be absent.
+/// Asks the runtime, so nothing is linked with the driver, which may be absent.
 CUcontext current_context() {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found{};
@@ -85,7 +85,7 @@ CUcontext current_context() {
   return context;
 }
 
-/// Which counters this GPU has free.
+/// The counters that this GPU has available.
 Image availability(CUcontext context) {
   auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_Profiler_GetCounterAvailability_Params);
   parameters.ctx = context;
@@ -110,7 +110,7 @@ Host make_host(const Image& available) {
   return Host(parameters.pHostObject);
 }
 
-/// Asks for all metrics, one by one, because not every GPU knows each. Those that it knows.
+/// Requests all metrics one by one, because some GPUs lack some of them. Returns those that exist.
 std::vector<const Metric*> add_metrics(const Host& host) {
   std::vector<const Metric*> known;
   for (const Metric& metric : metrics) {
@@ -145,7 +145,7 @@ Ranges enable(CUcontext context) {
   return Ranges(parameters.pRangeProfilerObject);
 }
 
-/// Where the counters of one range go.
+/// The image that receives the counters of one range.
 Image data_image(const Ranges& ranges, std::vector<const char*> names) {
   auto size = BANKWISE_CUPTI_PARAMETERS(CUpti_RangeProfiler_GetCounterDataSize_Params);
   size.pRangeProfilerObject = ranges.get();
@@ -180,7 +180,7 @@ void configure(const Ranges& ranges, const Image& config, Image& data) {
   BANKWISE_CUPTI(cuptiRangeProfilerSetConfig, parameters);
 }
 
-/// One run. True if it was the last that is needed.
+/// One run. True if it was the last one needed.
 bool run_once(const Ranges& ranges, const std::function<void()>& run) {
   auto start = BANKWISE_CUPTI_PARAMETERS(CUpti_RangeProfiler_Start_Params);
   start.pRangeProfilerObject = ranges.get();
@@ -240,7 +240,7 @@ Counters count_on_cuda(const std::function<void()>& before, const std::function<
     data = data_image(ranges, names);
     configure(ranges, config, data);
     for (bool all = false; !all; ++counters.replays) {
-      if (counters.replays == max_replays) throw Unsupported("CUPTI does not come to an end");
+      if (counters.replays == max_replays) throw Unsupported("CUPTI does not finish counting");
       before();
       wait();
       all = run_once(ranges, [&] {

@@ -9,7 +9,7 @@ namespace {
 
 using WaitValue = CUresult (*)(CUstream, CUdeviceptr, cuuint32_t, unsigned flags);
 
-/// Asked of the runtime, so that nothing is linked with the driver, which may be absent. Null if the driver lacks it.
+/// Asks the runtime, so nothing is linked with the driver, which may be absent. Null if the driver lacks the function.
 void* find_wait_value() {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found{};

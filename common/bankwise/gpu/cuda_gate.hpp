@@ -9,7 +9,8 @@
 
 namespace bankwise::gpu {
 
-/// A gate in a CUDA stream. Where the driver cannot wait for a word, it is always open, and open() says why.
+/// A gate in a CUDA stream. If the driver cannot wait for a word, the gate is always open, and open() returns the
+/// reason.
 class CudaGate {
  public:
   /// For streams of the current device. Error: gpu::Error.
@@ -18,13 +19,13 @@ class CudaGate {
   CudaGate(const CudaGate&) = delete;
   CudaGate& operator=(const CudaGate&) = delete;
 
-  /// What is enqueued in `stream` from now on waits for open(), or for one of the gate's limits.
+  /// Work that is enqueued in `stream` from now on waits for open(), or for one of the gate's limits.
   void close(cudaStream_t stream);
   void count(unsigned commands = 1);
   std::string open();
 
  private:
-  std::uint32_t* word_ = nullptr;  // in the host's memory, where the device sees it at the same address
+  std::uint32_t* word_ = nullptr;  // in host memory, which the device sees at the same address
   void* wait_value_ = nullptr;     // cuStreamWaitValue32
   std::string unavailable_;        // why the device cannot wait
   std::optional<StreamGate> gate_;

@@ -17,7 +17,7 @@ inline std::string versioned(std::string name, int major, int minor, int patch) 
   return name + ' ' + std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(patch);
 }
 
-/// A routine in the manner of CUB, called twice: without a workspace it only says how many bytes it needs.
+/// A routine with CUB's interface, called twice: without a workspace it only returns how many bytes it needs.
 using CubRoutine = void (*)(void* workspace, std::size_t& bytes, const void* in, void* out, std::uint64_t n,
                             cudaStream_t stream);
 

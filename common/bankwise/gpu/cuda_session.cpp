@@ -126,7 +126,7 @@ class CudaSession : public Session {
       throw Unsupported(fmt::format("{} blocks are more than the 2147483647 of a CUDA grid", groups));
     }
     use();
-    // cudaLaunchKernel wants the address of each argument's value.
+    // cudaLaunchKernel takes the address of each argument's value.
     std::vector<void*> pointers(arguments.size());
     std::vector<std::uint64_t> numbers(arguments.size());
     std::vector<void*> addresses(arguments.size());
@@ -190,7 +190,7 @@ class CudaSession : public Session {
     return unsigned(value);
   }
 
-  /// More than 48 KiB have to be asked for.
+  /// More than 48 KiB require an opt-in.
   void claim_shared(const KernelImage& image, Form form, GroupShape group, std::size_t own) const {
     const std::size_t most = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
     if (own + group.dynamic_shared > most) {

@@ -22,7 +22,7 @@ void* load() {
   const std::string name = fmt::format("libcupti.so.{}", CUDART_VERSION / 1000);
   if (void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
   const std::string why = dlerror();
-  // The loader rarely knows the folder, which is not that of CUDA's other libraries. The build found one.
+  // The loader rarely searches the folder, which is not that of CUDA's other libraries. The build found one.
   if (void* library = dlopen(BANKWISE_CUPTI_LIBRARY, RTLD_NOW | RTLD_LOCAL)) return library;
   throw Unsupported(fmt::format("{}; CUPTI comes with the CUDA Toolkit: name the folder in LD_LIBRARY_PATH", why));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// CUPTI, found when it is needed: a program that was linked with it would not start where it is missing, and it is missing
-// wherever there is a driver but no toolkit. Nobody but who asks for counters pays for loading it.
+// CUPTI, loaded on demand. A program linked with it would not start on machines with a driver but no toolkit, and
+// programs that read no counters do not pay for loading it.
 #pragma once
 
 #include <cupti_profiler_host.h>
@@ -40,17 +40,17 @@ namespace bankwise::gpu {
   X(cuptiRangeProfilerStop)                       \
   X(cuptiRangeProfilerDecodeData)
 
-/// Its functions, by their own names.
+/// CUPTI's functions, by their names.
 struct Cupti {
 #define BANKWISE_CUPTI_MEMBER(name) decltype(&::name) name = nullptr;  // NOLINT(bugprone-macro-parentheses)
   BANKWISE_CUPTI_FUNCTIONS(BANKWISE_CUPTI_MEMBER)
 #undef BANKWISE_CUPTI_MEMBER
 };
 
-/// Loads CUPTI, once. Error: Unsupported if it is not there, or too old.
+/// Loads CUPTI, once. Error: Unsupported if it is missing, or too old.
 const Cupti& cupti();
 
-/// A function's parameters: zero but for the size, by which CUPTI tells versions apart.
+/// A function's parameters: zero except for the size, by which CUPTI recognizes the version.
 template <class Parameters>
 Parameters cupti_parameters(std::size_t size) {
   Parameters parameters;
@@ -60,7 +60,7 @@ Parameters cupti_parameters(std::size_t size) {
 }
 #define BANKWISE_CUPTI_PARAMETERS(Type) ::bankwise::gpu::cupti_parameters<Type>(Type##_STRUCT_SIZE)
 
-/// Throws Unsupported unless the call succeeded: counters are extra, and whatever keeps them away must not be an error.
+/// Throws Unsupported unless the call succeeded: counters are optional, so no failure to read them is an error.
 void check_cupti(CUptiResult code, std::string_view call);
 
 }  // namespace bankwise::gpu

@@ -15,7 +15,7 @@ constexpr std::string_view to_string(Api api) {
   return api == Api::cuda ? "cuda" : "opencl";
 }
 
-/// A device as one of the APIs shows it. A GPU that both APIs know is two devices. Sizes in bytes, times in seconds.
+/// A device as one of the APIs lists it. A GPU that both APIs know is two devices. Sizes in bytes, times in seconds.
 struct DeviceInfo {
   Api api = Api::opencl;
   int index = 0;      ///< in the list of devices()
@@ -23,24 +23,24 @@ struct DeviceInfo {
   std::string name;
   std::string platform;  ///< OpenCL's platform; "CUDA" otherwise
   std::string driver;
-  std::string architecture;  ///< as compilers name it: "sm_90", "gfx942"; empty where the API does not say
+  std::string architecture;  ///< as compilers name it: "sm_90", "gfx942"; empty if the API does not report it
   bool is_gpu = false;
-  std::optional<unsigned> warp_width;  ///< empty where the API does not say
+  std::optional<unsigned> warp_width;  ///< empty if the API does not report it
   unsigned compute_units = 1;
   unsigned max_group = 1;            ///< work-items (threads) in a group (block)
-  std::uint64_t local_memory = 0;    ///< shared memory a group can have without asking for more
-  std::uint64_t global_memory = 0;   ///< of the device, not what is free
+  std::uint64_t local_memory = 0;    ///< shared memory per group without an opt-in
+  std::uint64_t global_memory = 0;   ///< total, not free
   std::uint64_t max_allocation = 0;  ///< the largest single buffer
-  std::uint64_t cache = 0;           ///< the last cache before memory, as far as the API knows it; 0: unknown
+  std::uint64_t cache = 0;           ///< the last-level cache, as far as the API knows it; 0: unknown
   double timer_resolution_s = 0;
-  std::string pci_bus_id;  ///< "0000:1b:00.0", of NVIDIA's GPUs; empty for others, and where the API does not say
-  std::string throttling;  ///< "watched" while measuring, or "unknown: " and why it cannot be (see throttle.hpp)
+  std::string pci_bus_id;  ///< "0000:1b:00.0", of NVIDIA's GPUs; empty for others, and if the API does not report it
+  std::string throttling;  ///< "watched" while measuring, or "unknown: " and the reason (see throttle.hpp)
 };
 
-/// NVIDIA's compute capability, 90 for 9.0; empty for other devices, and where the API does not say.
+/// NVIDIA's compute capability, 90 for 9.0; empty for other devices, and if the API does not report it.
 std::optional<unsigned> compute_capability(const DeviceInfo& device);
 
-/// What the machine offers, CUDA devices first. `missing` holds a sentence with a remedy for every API without one.
+/// The devices of the machine, CUDA devices first. `missing` holds a sentence with a remedy for every API without one.
 struct Devices {
   std::vector<DeviceInfo> list;
   std::vector<std::string> missing;

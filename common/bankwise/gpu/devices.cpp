@@ -13,7 +13,7 @@ namespace bankwise::gpu {
 
 namespace {
 
-/// NVIDIA's OpenCL reports another cache than the L2. CUDA, which shows the same GPU under the same name, knows better.
+/// NVIDIA's OpenCL reports a cache other than the L2. CUDA lists the same GPU under the same name with the right size.
 void adopt_cache(DeviceInfo& device, const std::vector<DeviceInfo>& all) {
   if (device.api == Api::cuda) return;
   const auto same = std::find_if(all.begin(), all.end(), [&](const DeviceInfo& other) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Run by the build, once for each folder of kernels: turns its .cl files into bytes in a C++ source, and makes the
-// CUDA sources that compile its .cuh files.
+// The build runs this once per folder of kernels. It turns the .cl files into bytes in a C++ source, and generates the
+// CUDA sources that compile the .cuh files.
 //
 //   bankwise_embed_kernels NAME PREFIX OUTPUT_DIRECTORY FORMS TOGETHER LIBRARY KERNEL...
 //
@@ -45,15 +45,15 @@ void write(const fs::path& path, const std::string& text) {
   if (!(file << text).flush()) throw std::runtime_error("cannot write " + path.string());
 }
 
-/// The kernel's text as a C array: a string literal has a largest length, and quotes.
+/// The kernel's text as a C array: string literals have a maximum length and need escapes.
 std::string bytes_of(const std::string& text) {
   std::string bytes;
   for (const char c : text) bytes += std::to_string(int(c)) + ',';
   return bytes;
 }
 
-/// A part of a source for nvcc: the kernel, and its address under a name that C++ without CUDA can use. The repeated
-/// form gets another name, for both forms meet in one program.
+/// A part of a source for nvcc: the kernel, and its address under a name that plain C++ can use. The repeated form gets
+/// another name, because both forms are linked into one program.
 std::string cuda_source(const std::string& kernel, const std::string& text, const std::string& name) {
   const bool renamed = kernel != name;
   return (renamed ? "#define " + kernel + " " + name + "\n" : "") + text + (renamed ? "\n#undef " + kernel : "") +

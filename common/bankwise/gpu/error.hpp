@@ -7,8 +7,8 @@
 
 namespace bankwise::gpu {
 
-/// A place in our sources: std::source_location, which clang has only since 16. As a default argument, here() is the
-/// caller's.
+/// A place in our sources: std::source_location, which clang has only since version 16. As a default argument, here()
+/// is the caller's place.
 struct Place {
   const char* file;
   int line;
@@ -27,7 +27,7 @@ class BuildError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// This device cannot do what was asked, though nothing went wrong: a limit, or a part that was not built.
+/// This device cannot do what was requested, though nothing failed: a limit, or a part that was not built.
 class Unsupported : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

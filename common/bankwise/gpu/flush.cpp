@@ -10,8 +10,8 @@ extern const KernelSet common_gpu_kernels;  // generated from the kernels of thi
 
 namespace {
 
-/// Twice what the device says it has, but not less than 256 MiB on a GPU, where OpenCL may not know the L2. A CPU that
-/// says nothing gets 64 MiB.
+/// Twice the size that the device reports, but at least 256 MiB on a GPU, where OpenCL may not know the L2. A CPU that
+/// reports nothing gets 64 MiB.
 std::uint64_t flush_bytes(const DeviceInfo& device) {
   constexpr std::uint64_t MiB = 1 << 20;
   if (device.is_gpu) return std::min(std::max(2 * device.cache, 256 * MiB), device.max_allocation);

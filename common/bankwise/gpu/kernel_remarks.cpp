@@ -22,7 +22,7 @@ unsigned needed_capability(std::string_view source) {
   try {
     return unsigned(std::lround(10 * std::stod(needs)));
   } catch (const std::logic_error&) {
-    throw std::invalid_argument("'" + needs + "' is no compute capability");
+    throw std::invalid_argument("'" + needs + "' is not a compute capability");
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Stands in for CUPTI where it was not found at configure time.
+// Replaces CUPTI if it was not found at configure time.
 #include <bankwise/gpu/counters.hpp>
 #include <bankwise/gpu/error.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Stands in for the CUDA backend where the CUDA Toolkit was not found at configure time.
+// Replaces the CUDA backend if the CUDA Toolkit was not found at configure time.
 #include <bankwise/gpu/backend.hpp>
 #include <bankwise/gpu/error.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Stands in for the OpenCL backend where the ICD loader or opencl.hpp was not found at configure time.
+// Replaces the OpenCL backend if the ICD loader or opencl.hpp was not found at configure time.
 #include <bankwise/gpu/backend.hpp>
 #include <bankwise/gpu/error.hpp>
 

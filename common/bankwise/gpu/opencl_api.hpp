@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The one place that includes opencl.hpp, with the settings that every user of it must share.
+// The only file that includes opencl.hpp, with the settings that all its users must share.
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 120
@@ -18,7 +18,7 @@ namespace bankwise::gpu {
 /// "CL_INVALID_VALUE"; the number itself for a code that OpenCL 1.2 does not know.
 std::string opencl_error_name(cl_int code);
 
-/// Runs `body`; an OpenCL error leaves it as gpu::Error with the caller's file and line.
+/// Runs `body`; throws an OpenCL error as gpu::Error with the caller's file and line.
 template <class Body>
 auto opencl(Body&& body, Place where = Place::here()) {
   try {

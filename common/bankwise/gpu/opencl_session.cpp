@@ -55,7 +55,7 @@ class OpenClSession : public Session {
   const DeviceInfo& info() const override { return info_; }
 
   std::unique_ptr<Buffer> allocate(std::uint64_t bytes) override {
-    // Drivers that allocate at the first use would accept any size here and fail later.
+    // Drivers that allocate at first use would accept any size here and fail later.
     if (bytes > info_.max_allocation) {
       throw Unsupported(
           fmt::format("a buffer of {} bytes; this device allocates at most {}", bytes, info_.max_allocation));
@@ -71,11 +71,11 @@ class OpenClSession : public Session {
     opencl([&] { queue_.enqueueReadBuffer(memory(from), CL_TRUE, offset, data.size(), data.data()); });
   }
 
-  // In parts of 1 GiB, each a buffer of its own, for NVIDIA's driver fails from 2^31 bytes on
+  // In separate buffers of 1 GiB, because NVIDIA's driver fails from 2^31 bytes on
   // (github.com/inducer/pyopencl/issues/395).
   void fill(Buffer& to, std::uint64_t offset, std::uint64_t bytes, std::uint8_t value) override {
     constexpr std::uint64_t most = 1 << 30;
-    const cl_uint pattern = value * 0x01010101U;  // a byte at a time is slow on some drivers
+    const cl_uint pattern = value * 0x01010101U;  // filling byte by byte is slow on some drivers
     opencl([&] {
       for (const std::uint64_t end = offset + bytes; offset < end;) {
         const std::uint64_t inside = offset % most, part = std::min(most - inside, end - offset);
@@ -110,7 +110,7 @@ class OpenClSession : public Session {
     const cl::Kernel& kernel = kernels_.at(key);
     opencl([&] {
       const auto largest = kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(device_);
-      // NVIDIA answers 256 here even for a kernel that requires more, and then runs it.
+      // NVIDIA's driver returns 256 here even for a kernel that requires more, and then runs it.
       const auto required = kernel.getWorkGroupInfo<CL_KERNEL_COMPILE_WORK_GROUP_SIZE>(device_);
       if (group.size() > largest && (required[0] != group.x || required[1] != group.y)) {
         throw Unsupported(
@@ -141,7 +141,7 @@ class OpenClSession : public Session {
   }
 
   void launch(const Library&, const Buffer&, Buffer&, Buffer&, std::uint64_t, std::uint64_t) override {
-    throw Unsupported("the library is one of CUDA's");
+    throw Unsupported("the library exists only for CUDA");
   }
 
   Timed time(const std::function<void()>& before, const std::function<void()>& enqueue, Enqueueing) override {
@@ -167,11 +167,11 @@ class OpenClSession : public Session {
   }
 
   Counters count(const std::function<void()>&, const std::function<void()>&) override {
-    // CUPTI's ranges belong to a context of CUDA's: of an OpenCL kernel inside one, an H200 counted nothing.
+    // CUPTI's ranges belong to a CUDA context: for an OpenCL kernel inside a range, an H200 counted nothing.
     const bool nvidia = info_.platform.find("NVIDIA") != std::string::npos;
-    throw Unsupported(
-        nvidia ? "hardware counters are those of CUDA's contexts alone; see the same kernel's row under --api cuda"
-               : "OpenCL has no hardware counters");
+    throw Unsupported(nvidia
+                          ? "hardware counters exist only for CUDA contexts; see the same kernel's row under --api cuda"
+                          : "OpenCL has no hardware counters");
   }
 
  private:
@@ -221,7 +221,7 @@ std::vector<cl::Device> all_devices() {
     try {
       platform.getDevices(CL_DEVICE_TYPE_ALL, &devices);
     } catch (const cl::Error& error) {
-      // One platform without devices, or broken, must not hide the others.
+      // One platform that has no devices or is broken must not hide the others.
       if (error.err() != CL_DEVICE_NOT_FOUND) log_failure("clGetDeviceIDs", opencl_error_name(error.err()));
     }
     all.insert(all.end(), devices.begin(), devices.end());
@@ -229,7 +229,7 @@ std::vector<cl::Device> all_devices() {
   return all;
 }
 
-/// What OpenCL 1.2 itself does not tell; these are extensions of the vendors. Empty without the extension.
+/// Queries that need a vendor's extension to OpenCL 1.2. Empty without the extension.
 std::optional<unsigned> ask(const cl::Device& device, const char* extension, cl_device_info query) {
   const std::string extensions = device.getInfo<CL_DEVICE_EXTENSIONS>();
   cl_uint answer = 0;
@@ -247,7 +247,7 @@ std::optional<unsigned> warp_width(const cl::Device& device) {
   return width ? width : ask(device, amd, wavefront_width_amd);
 }
 
-/// NVIDIA tells its compute capability; AMD's devices are called "gfx942:sramecc+:xnack-" and the like.
+/// NVIDIA reports its compute capability; AMD's devices are named "gfx942:sramecc+:xnack-" and the like.
 std::string architecture(const cl::Device& device, const std::string& name) {
   constexpr cl_device_info compute_capability_major = 0x4000, compute_capability_minor = 0x4001;
   const auto major = ask(device, nvidia, compute_capability_major),
@@ -256,8 +256,8 @@ std::string architecture(const cl::Device& device, const std::string& name) {
   return warp_width(device) ? name.substr(0, name.find(':')) : "";
 }
 
-/// NVIDIA's slot is the number of the PCI device, of which a GPU is function 0. Drivers that do not tell the domain have
-/// but one.
+/// NVIDIA's slot is the number of the PCI device; a GPU is its function 0. Drivers that do not report the domain have
+/// only one.
 std::string pci_bus_id(const cl::Device& device) {
   constexpr cl_device_info bus_nv = 0x4008, slot_nv = 0x4009, domain_nv = 0x400A;
   const auto bus = ask(device, nvidia, bus_nv), slot = ask(device, nvidia, slot_nv);
@@ -265,7 +265,7 @@ std::string pci_bus_id(const cl::Device& device) {
   return fmt::format("{:04x}:{:02x}:{:02x}.0", ask(device, nvidia, domain_nv).value_or(0), *bus, *slot);
 }
 
-/// Drivers end some strings with a zero or pad them with blanks.
+/// Some drivers end strings with a zero or pad them with blanks.
 std::string trimmed(std::string text) {
   const auto end = text.find_last_not_of(std::string("\0 \n", 3));
   text.resize(end == std::string::npos ? 0 : end + 1);

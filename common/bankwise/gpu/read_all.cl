@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Touches every 32 bytes of a buffer, which pushes older content out of the caches, and writes nothing.
+// Evicts the caches: a grid-stride loop reads one word of every 32-byte sector of a buffer, and writes nothing.
 //
 // Contract
 //   launch  any number of groups of exactly BLOCK work-items
 //   in      n words, none of them 1
-//   out     one word; never written, but the compiler does not know
+//   out     one word; never written, but the compiler cannot prove it
 //   n       any, including 0
 
 #ifndef BLOCK

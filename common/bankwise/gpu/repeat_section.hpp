@@ -8,10 +8,10 @@ namespace bankwise::gpu {
 
 enum class Api { cuda, opencl };
 
-/// How often the block scope runs a kernel's shared-memory section. Large, so that the section outweighs the loads and
-/// stores around it; one more than a multiple of 120, because what a section has turned round must be back where it was
-/// after the turns before the last: a tile after two of them, or after five, six or eight where the lanes take other
-/// words when they load than when they store.
+/// How often the block scope runs a kernel's shared-memory section. Large, so the section outweighs the loads and
+/// stores around it. One more than a multiple of 120, because data that a section permutes must be back in place before
+/// the last iteration: a tile after two iterations, or after five, six or eight if the lanes load other words than they
+/// store.
 inline constexpr unsigned block_scope_repeats = 961;
 
 /// The lines that mark the section in a kernel file.
@@ -21,9 +21,9 @@ inline constexpr std::string_view section_end = "// --- end of section ---";
 /// True if `source` marks a shared-memory section.
 bool has_section(std::string_view source);
 
-/// The same kernel with a loop of `repeats` turns around its shared-memory section. Only the two marking lines change,
-/// each into one other line, so line numbers hold. A barrier ends every turn: the next one overwrites shared memory.
-/// Error: std::invalid_argument unless `source` marks exactly one section.
+/// The same kernel with a loop of `repeats` iterations around its shared-memory section. Each of the two marking lines
+/// becomes exactly one other line, so line numbers are unchanged. A barrier ends every iteration, because the next one
+/// overwrites shared memory. Error: std::invalid_argument unless `source` marks exactly one section.
 std::string repeat_section(std::string_view source, Api api, unsigned repeats = block_scope_repeats);
 
 }  // namespace bankwise::gpu

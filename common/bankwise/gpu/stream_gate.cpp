@@ -22,7 +22,7 @@ StreamGate::~StreamGate() {
 
 std::uint32_t StreamGate::close() {
   const std::lock_guard lock(mutex_);
-  open_early({});  // of whoever closed it before
+  open_early({});  // for the previous user of the word
   if (!watchdog_.joinable()) watchdog_ = std::thread([this] { watch(); });
   closed_ = true;
   commands_ = 0;
@@ -45,7 +45,7 @@ std::string StreamGate::open() {
   return std::exchange(why_early_, {});
 }
 
-/// With the mutex held.
+/// The caller holds the mutex.
 void StreamGate::open_early(std::string why) {
   if (!closed_) return;
   closed_ = false;
@@ -53,7 +53,7 @@ void StreamGate::open_early(std::string why) {
   std::atomic_ref(word_).store(ticket_, std::memory_order_release);
 }
 
-/// Looks now and then instead of being woken for each sample, which would disturb the thread that enqueues.
+/// Polls now and then. Waking for each sample would disturb the thread that enqueues.
 void StreamGate::watch() {
   std::unique_lock lock(mutex_);
   while (!ending_.wait_for(lock, limits_.deadline / 8, [&] { return ends_; })) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Holds a stream back until everything is enqueued, so that a time between two events holds no launch overhead.
+// Holds a stream back until everything is enqueued, so a time between two events includes no launch overhead.
 //
-// The device waits for a word in memory that it shares with the host (cuStreamWaitValue32, see cuda_gate.cpp). We prefer
-// that to a kernel that spins on the word, as nvbench has it: no kernel occupies a multiprocessor or draws power during
-// the wait, and the deadline belongs to the host, whose call is the one that blocks. A device that cannot wait for a word
-// is measured without.
+// The device waits for a word in memory that it shares with the host (cuStreamWaitValue32, see cuda_gate.cpp). We
+// prefer that to a kernel that spins on the word, as nvbench has it: no kernel occupies a multiprocessor or draws power
+// during the wait, and the host, whose call may block, enforces the deadline. A device that cannot wait for a word is
+// measured without a gate.
 //
 // Nothing here needs a GPU: the rules for opening are tested without one.
 #pragma once
@@ -19,15 +19,15 @@
 
 namespace bankwise::gpu {
 
-/// When a gate opens by itself.
+/// When a gate opens without a call of open().
 struct GateLimits {
-  /// A call that waits for the device would wait for ever: a synchronizing library, or a module that is loaded late.
+  /// A call that waits for the device would wait forever: a synchronizing library, or a module that is loaded lazily.
   std::chrono::milliseconds deadline{500};
-  /// A queue holds 1024 launches (CUDA Programming Guide), and the call that adds one more waits for room.
+  /// A queue holds 1024 launches (CUDA Programming Guide); the call that adds one more waits for space.
   unsigned max_commands = 512;
 };
 
-/// The host's side of the wait. The device may go on as soon as *word - close() is not negative, as 32-bit integers.
+/// The host's side of the wait. The device may continue as soon as *word - close() is not negative, as 32-bit integers.
 class StreamGate {
  public:
   /// `word` must outlive the gate.
@@ -38,10 +38,10 @@ class StreamGate {
 
   /// Closes the gate and starts the deadline. Returns the value to wait for.
   std::uint32_t close();
-  /// Tells the gate of commands that were enqueued; it opens before their queue is full.
+  /// Reports commands that were enqueued; the gate opens before their queue is full.
   void count(unsigned commands = 1);
-  /// Lets the device go on. Returns why it could do so earlier, as one sentence; empty if it could not, or the gate was
-  /// open.
+  /// Lets the device continue. Returns one sentence if it could already continue earlier; empty if it could not, or the
+  /// gate was open.
   std::string open();
 
  private:
@@ -52,7 +52,7 @@ class StreamGate {
 
   std::uint32_t& word_;
   const GateLimits limits_;
-  std::mutex mutex_;  // guards all that follows
+  std::mutex mutex_;  // guards all members below
   std::condition_variable ending_;
   bool ends_ = false, closed_ = false;
   std::uint32_t ticket_;

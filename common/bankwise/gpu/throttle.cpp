@@ -21,7 +21,7 @@ constexpr Reason throttling[]{
     {0x80, "HW power brake slowdown"},
 };
 
-// The part of nvml.h that is needed. Functions of a library that is not linked have no other declaration.
+// The part of nvml.h that is needed. The library is not linked, so its functions have no other declaration.
 using Handle = struct nvmlDevice_st*;
 constexpr int success = 0;
 
@@ -36,7 +36,7 @@ void check(const Nvml& nvml, int code, const char* call) {
   if (code != success) throw Unsupported(fmt::format("{}: {}", call, nvml.error(code)));
 }
 
-/// The first of the names that the library has.
+/// The first of the names that exists in the library.
 template <class Function>
 void find(void* library, Function& function, std::initializer_list<const char*> names) {
   for (const char* name : names) {
@@ -49,7 +49,7 @@ void find(void* library, Function& function, std::initializer_list<const char*> 
 /// Never unloaded, and never shut down: sessions share it.
 Nvml load() {
   void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) throw Unsupported("NVML is not there: libnvidia-ml.so.1, which comes with NVIDIA's driver");
+  if (library == nullptr) throw Unsupported("NVML is missing: libnvidia-ml.so.1, which comes with NVIDIA's driver");
   Nvml nvml;
   find(library, nvml.init, {"nvmlInit_v2"});
   find(library, nvml.error, {"nvmlErrorString"});
@@ -98,7 +98,7 @@ std::string throttling_in(ClockReasons reasons) {
 }
 
 std::unique_ptr<Throttle> open_throttle(const DeviceInfo& device) {
-  if (device.pci_bus_id.empty()) throw Unsupported("NVML knows NVIDIA's GPUs alone, by their PCI bus id");
+  if (device.pci_bus_id.empty()) throw Unsupported("NVML knows only NVIDIA's GPUs, by their PCI bus id");
   return std::make_unique<NvmlThrottle>(device.pci_bus_id);
 }
 

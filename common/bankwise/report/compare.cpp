@@ -24,11 +24,11 @@ struct Timing {
 };
 
 struct Rows {
-  std::map<std::string, Timing> timed;        ///< right ones
-  std::map<std::string, std::string> others;  ///< status of wrong ones, and of those that failed
+  std::map<std::string, Timing> timed;        ///< rows that are right
+  std::map<std::string, std::string> others;  ///< status of rows that are wrong or failed
 };
 
-/// A report's rows, by what must agree in two runs. The device goes by name, for its index may have moved.
+/// A report's rows, keyed by what must agree in two runs. The key has the device's name, because its index may change.
 Rows rows_of(const std::string& report) {
   const json root = json::parse(report);
   std::map<int, std::string> names;

@@ -53,11 +53,11 @@ Row difference_row(const CounterResult& counters) {
   for (const auto& number : shared_memory_numbers(counters)) row.push_back(difference_text(number.difference()));
   const auto simt = gpu::simt_efficiency(*counters.counted), model = counters.model->simt_efficiency;
   row.push_back(simt && model ? fmt::format("{:+.1f}", 100 * (*simt - *model)) : "-");
-  row.insert(row.end(), 3, "");  // traffic with memory is no matter of this model
+  row.insert(row.end(), 3, "");  // the model does not cover traffic with DRAM
   return row;
 }
 
-/// The columns of atomics, where there are none, only split the table.
+/// Without atomics, their columns would only split the table.
 void drop_atomics(std::vector<Row>& rows) {
   for (Row& row : rows) row.erase(row.begin() + first_atomic, row.begin() + after_atomics);
 }
@@ -69,7 +69,8 @@ std::string counters_heading(const Report& report, const Result& any) {
 
 std::string legend(const Result& any) {
   return fmt::format(
-      "- model: less block 0 of each launch, emulated, times its blocks, on {}; of bytes: compulsory traffic\n",
+      "- model: counted minus model (block 0 of each launch, emulated, times its blocks) on {}; of bytes: compulsory "
+      "traffic\n",
       any.architecture != nullptr ? any.architecture->name : "no GPU");
 }
 

@@ -18,7 +18,7 @@ std::string number(const std::optional<double>& value) {
   return value ? fmt::format("{}", *value) : "";
 }
 
-/// The columns that counters add, each with a comma in front.
+/// The columns that counters add, each preceded by a comma.
 std::string csv_head(const CounterResult& counters) {
   std::string head;
   for (const auto& number : shared_memory_numbers(counters)) head += fmt::format(",{0},{0}_model", number.key);

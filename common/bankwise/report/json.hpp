@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The JSON report as a value, for a program that adds something of its own.
+// The JSON report as a value, for programs that add fields.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -18,10 +18,10 @@ Json or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-/// What json_report() writes. `results` are in the order of the report's.
+/// The document that json_report() writes. `results` are in the order of the report.
 Json json_document(const Report& report);
 
-/// One row a line: a person can read it, and git can show what changed.
+/// One row per line, for readers and for git's diffs.
 std::string text_of(const Json& document);
 
 }  // namespace bankwise

@@ -15,7 +15,7 @@ std::string speedup_key(const CaseStudy& study) {
   return fmt::format("speedup_over_{}", study.baseline);
 }
 
-/// To a picosecond, which is finer than any timer.
+/// Rounds to a picosecond, which is finer than any timer.
 double rounded(double seconds) {
   return std::round(seconds * 1e12) / 1e12;
 }
@@ -94,7 +94,7 @@ Json json_of(const CaseStudy& study, const Result& result) {
   return row;
 }
 
-/// What accesses cost, or nulls.
+/// The cost of accesses, or nulls.
 Json json_of(const std::optional<banks::Tally>& costs) {
   const auto number = [&](std::uint64_t banks::Tally::*value) { return costs ? Json((*costs).*value) : Json(nullptr); };
   return {{"passes", number(&banks::Tally::passes)},

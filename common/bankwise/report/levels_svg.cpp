@@ -15,8 +15,9 @@ namespace {
 
 // Pixels.
 constexpr int margin = 24, gap = 28;
-constexpr int narrowest_sheet = 1120, widest_sheet = 1640;  // panels stand beside each other as far as they can
-constexpr int heading_height = 96, title = 46, names = 66, body = 512, sums = 40, panel_height = title + names + body + sums;
+constexpr int narrowest_sheet = 1120, widest_sheet = 1640;  // panels stand side by side as far as they fit
+constexpr int heading_height = 96, title = 46, names = 66, body = 512, sums = 40,
+              panel_height = title + names + body + sums;
 constexpr int axis = 34, slanted = 40, narrowest_panel = 210;
 
 constexpr const char *ink = "#1f2933", *muted = "#5f6b78", *empty = "#eef0f3", *paper = "#ffffff", *odd = "#b9a7d1";
@@ -26,7 +27,7 @@ constexpr int idle = -1, unknown = -2;  // in place of a lane's conflicts
 struct Heat {
   const char *fill, *label;
 };
-/// By the bits that a number of conflicts has: each colour stands for twice as many.
+/// By the number of bits of a conflict count: each colour stands for twice as many.
 constexpr std::array<Heat, 7> heat{{{"#74a7d8", "none"},
                                     {"#fdcd82", "1"},
                                     {"#f0a45f", "2 or 3"},
@@ -53,7 +54,7 @@ std::string rect(double x, double y, double width, double height, const char* fi
 constexpr const char *bold = " font-weight=\"bold\"", *middle = " text-anchor=\"middle\"",
                      *end = " text-anchor=\"end\"";
 
-/// A level: the conflicts of each lane, of the worst access that it takes part in.
+/// A level: for each lane, the conflicts of the worst access that it takes part in.
 struct Column {
   std::string name, passes, utilization;
   std::vector<int> lanes;
@@ -89,7 +90,7 @@ std::vector<Column> columns_of(const VariantLevels& variant) {
   return columns;
 }
 
-/// Lanes of one colour are one rectangle.
+/// Neighbouring lanes of one colour are one rectangle.
 std::string column_svg(const Column& column, double x, double y, double width) {
   const double lane_height = double(body) / double(column.lanes.size());
   std::string svg = rect(x, y, width, body, empty);
@@ -107,7 +108,7 @@ std::string column_svg(const Column& column, double x, double y, double width) {
   return svg;
 }
 
-/// Words in lines of no more letters than that, where blanks allow it.
+/// Splits a text at blanks into lines of at most so many letters, where possible.
 std::vector<std::string> lines_of(const std::string& text, std::size_t letters) {
   std::vector<std::string> lines;
   for (std::size_t first = 0; first < text.size();) {
@@ -119,7 +120,7 @@ std::vector<std::string> lines_of(const std::string& text, std::size_t letters) 
   return lines;
 }
 
-/// A variant, and as many columns as it has levels with accesses.
+/// A variant, with one column per level that has accesses.
 struct Panel {
   const VariantLevels* variant = nullptr;
   std::vector<Column> columns;
@@ -130,7 +131,7 @@ double width_of(const Panel& panel, double step) {
   return std::max<double>(narrowest_panel, axis + step * double(panel.columns.size()) + slanted);
 }
 
-/// From one column to the next: wide enough for what stands below them, and the same in all panels.
+/// The distance between columns: wide enough for the labels below them, and the same in all panels.
 double step_of(const std::vector<Panel>& panels) {
   std::size_t letters = 3, max_columns = 0;
   for (const Panel& panel : panels) {
@@ -147,7 +148,7 @@ std::string subtitle(const VariantLevels& variant) {
   return text + fmt::format("ALU {} %", percent_text(variant.alu_utilization.value_or(0)));
 }
 
-/// Why there is nothing to draw.
+/// The reason why there is nothing to draw.
 std::string empty_svg(const VariantLevels& variant) {
   std::string svg = rect(0, title + names, narrowest_panel, body, empty);
   double y = title + names + 30;

@@ -9,10 +9,9 @@
 namespace bankwise {
 namespace {
 
-
 using Table = std::vector<std::vector<std::string>>;
 
-/// A kernel's two rows: all of it, then its levels with accesses.
+/// A kernel's two rows: its totals, then its levels with accesses.
 struct KernelRows {
   std::vector<std::string> names, passes, lanes;
 };
@@ -33,7 +32,7 @@ KernelRows rows_of(const KernelLevels& kernel, const std::string& title) {
 
 constexpr std::size_t first_level = 2;  // the columns before it are titles
 
-/// Names above their columns, in two lines to save width: the first word, and the rest or else it alone.
+/// Column heads in two lines, to save width: the first word above, the rest below; a single word goes below.
 Table head_of(const std::vector<std::string>& names) {
   Table head(2);
   for (const std::string& name : names) {
@@ -65,7 +64,7 @@ std::string tables(const std::vector<const VariantLevels*>& variants) {
   return text + (table.empty() ? "" : format_wide_table(table, first_level));
 }
 
-/// Why a variant has no rows. Those of one reason share a line.
+/// Why a variant has no rows. Variants with the same reason share a line.
 std::string remarks(const std::vector<const VariantLevels*>& variants) {
   std::vector<std::pair<std::string, std::string>> names;
   for (const VariantLevels* variant : variants) {
@@ -94,7 +93,7 @@ std::string levels_text(const Report& report) {
                         report.study->name, architecture->name);
     if (!rows.empty()) {
       text += fmt::format(
-          "passes/ideal of the banks, or passes where these are the same; ALU: lanes at work in warps of {}\n",
+          "passes/ideal of the banks, or passes where these are the same; ALU: active lanes in warps of {}\n",
           architecture->warp);
     }
     text += rows + remarks(variants) + '\n';

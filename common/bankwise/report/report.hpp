@@ -7,34 +7,35 @@
 
 namespace bankwise {
 
-/// The whole report as JSON (docs/measuring.md describes it): SI base units, the unit in the key, every sample.
+/// The whole report as JSON (described in docs/measuring.md): SI base units, the unit in the key, every sample.
 std::string json_report(const Report& report);
 
-/// One line a row and a head line: the JSON's rows with the number of samples instead of the samples.
+/// A head line and one line per row: the JSON's rows with the number of samples instead of the samples.
 std::string csv_report(const Report& report);
 
-/// The tables that a person reads, one a device.
+/// The tables for the terminal, one per device.
 std::string text_report(const Report& report);
 
-/// The part of it that tells what lanes and banks do between two barriers, a table for each architecture. Wraps before
-/// column 100.
+/// The part of the text report about levels: the work of lanes and banks between two barriers, one table per
+/// architecture. Wraps before column 100.
 std::string levels_text(const Report& report);
 
-/// A picture of the same, of the first architecture: lanes by levels, a panel for each variant.
+/// A picture of the levels on the first architecture: lanes by levels, one panel per variant.
 std::string levels_svg(const Report& report);
 
-/// The part of the text that shows hardware counters beside the model, a table for each device. Empty without --counters.
+/// The part of the text report that compares hardware counters with the model, one table per device. Empty without
+/// --counters.
 std::string counters_text(const Report& report);
 
-/// A run to compare with: the text of a file that json_report() made.
+/// A previous run to compare with: the contents of a file that json_report() wrote.
 class Baseline {
  public:
   /// Errors: UsageError if the file cannot be read or is not such a report of this case study.
   Baseline(const CaseStudy& study, const std::string& path);
 
   /// A table of the rows that both runs have (same API, device name, variant, scope, cache and extent): old and new
-  /// median and their ratio. Calls a row faster or slower only if the difference is beyond the noise of both. A row that had a time and is now
-  /// wrong, or failed, is in the table, too.
+  /// median and their ratio. Calls a row faster or slower only if the difference exceeds the noise of both. The table
+  /// includes rows that had a time and are now wrong, or failed.
   std::string compare(const Report& report) const;
 
  private:

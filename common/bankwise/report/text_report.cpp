@@ -43,7 +43,7 @@ std::vector<std::string> head_of(const Report& report) {
   return head;
 }
 
-/// What the emulator found out about a row's kernels, or their CUDA counterparts; null if there is nothing.
+/// The emulator's results for a row's kernels, or their CUDA counterparts; null if there are none.
 const VariantLevels* levels_of(const Report& report, const Result& result) {
   const auto found = std::find_if(report.levels.begin(), report.levels.end(), [&](const VariantLevels& levels) {
     return levels.variant == result.variant && levels.architecture == result.architecture;
@@ -79,17 +79,18 @@ std::string table_heading(const Report& report, const Result& any) {
   const std::string model =
       report.levels.empty() || any.architecture == nullptr
           ? ""
-          : fmt::format("; passes over ideal and ALU utilization: a block on {}", any.architecture->name);
-  return fmt::format("{}: {} ({}), {}:{} {}\nscope {}, {}{}\n", study.name, size_text(study, any.extent),
-                     format_bytes(double(any.bytes)), to_string(any.device->api), any.device->index, any.device->name,
-                     to_string(any.scope),
-                     any.scope == Scope::block ? fmt::format("time of one of {} turns of the section in shared memory",
-                                                             gpu::block_scope_repeats)
-                                               : fmt::format("cache {}", to_string(any.cache)),
-                     model);
+          : fmt::format("; passes/ideal and ALU utilization: one block on {}", any.architecture->name);
+  return fmt::format(
+      "{}: {} ({}), {}:{} {}\nscope {}, {}{}\n", study.name, size_text(study, any.extent),
+      format_bytes(double(any.bytes)), to_string(any.device->api), any.device->index, any.device->name,
+      to_string(any.scope),
+      any.scope == Scope::block
+          ? fmt::format("time of one of {} iterations of the shared-memory section", gpu::block_scope_repeats)
+          : fmt::format("cache {}", to_string(any.cache)),
+      model);
 }
 
-/// Whole reasons of more than one line, and what to beware of.
+/// Complete reasons of more than one line, and warnings.
 std::string remarks(const Result& result) {
   std::string text;
   if (first_line(result.reason) != result.reason) text += fmt::format("\n{}: {}\n", result.variant, result.reason);
@@ -120,7 +121,7 @@ std::string text_report(const Report& report) {
       notes += remarks(result);
       if (!result.launch_overhead.empty()) overheads.emplace_back(result.variant, result.launch_overhead);
     }
-    if (!overheads.empty()) notes += "note: these times may hold launch overhead\n" + by_reason(overheads);
+    if (!overheads.empty()) notes += "note: these times may include launch overhead\n" + by_reason(overheads);
     if (any == nullptr) continue;
     text += table_heading(report, *any) + format_table(rows, 2, true) + notes + '\n';
   }

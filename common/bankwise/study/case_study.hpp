@@ -26,10 +26,10 @@ struct Extent {
   bool operator==(const Extent&) const = default;
 };
 
-/// The runner accepts no larger extent, so that no size in bytes overflows 64 bits.
+/// The largest extent that the programs accept, so no size in bytes overflows 64 bits.
 inline constexpr std::uint64_t max_elements = std::uint64_t{1} << 40;
 
-/// A side of an extent, as the command line and the reports name it.
+/// A side of an extent, as the command line and the reports call it.
 struct Side {
   std::string_view name;  ///< "width": the flag --width, and a key in JSON
   std::uint64_t Extent::*length;
@@ -40,27 +40,28 @@ inline constexpr Side vector_sides[]{{"n", &Extent::width, ""}};
 inline constexpr Side matrix_sides[]{{"width", &Extent::width, "Columns of the input", 1},
                                      {"height", &Extent::height, "Rows of the input", 1}};
 
-/// What a variant has that most have not. The case study's plan reads it.
+/// Traits that most variants do not have. The case study's plan reads them.
 struct VariantTraits {
-  bool library = false;  ///< a vendor's routine (KernelSet::library) instead of a kernel of ours; CUDA only
-  /// Elements that a block takes at once. Of a matrix: words along each side of its square tile. 0: as many as the block
-  /// has threads; of a matrix, as a row of the block has, GroupShape::x.
+  bool library = false;  ///< a vendor's routine (KernelSet::library) instead of one of our kernels; CUDA only
+  /// Elements that a block processes per tile. For a matrix: words along each side of its square tile. 0: as many as
+  /// the block has threads; for a matrix, as a row of the block has, GroupShape::x.
   std::uint64_t tile = 0;
-  unsigned blocks_per_unit = 0;  ///< for each compute unit, which then take tile after tile; 0: a block for each tile
-  bool single_pass = false;      ///< one launch does it all, with Plan::state_bytes between its blocks
+  unsigned blocks_per_unit =
+      0;  ///< persistent blocks per compute unit, which process tile after tile; 0: one block per tile
+  bool single_pass = false;  ///< one launch does everything; its blocks communicate through Plan::state_bytes
 };
 
 /// One line of a case study's table of contents: {"vectorized", {32, 16}, "a 64 x 64 tile", {.tile = 64}}.
 struct Variant : VariantTraits {
   std::string_view name;  ///< stem of its files, suffix of its kernel, value of --variant
   gpu::GroupShape group;  ///< the block that its kernel is written for; unused by a library
-  std::string_view idea;  ///< what sets it apart, in a few words
+  std::string_view idea;  ///< what distinguishes it, in a few words
 
   constexpr Variant(std::string_view name_, gpu::GroupShape group_, std::string_view idea_, VariantTraits traits = {})
       : VariantTraits(traits), name(name_), group(group_), idea(idea_) {}
 };
 
-/// Memory that a launch uses: 0 the input, 1 the output, from 2 on the plan's scratch buffers; and the plan's state.
+/// Memory that a launch uses. 0: the input, 1: the output, from 2 on: the plan's scratch buffers; and the plan's state.
 struct Slot {
   std::size_t index;
 };
@@ -71,22 +72,21 @@ constexpr Slot scratch_slot(std::size_t i) {
 
 /// One kernel launch: one-dimensional in groups, arguments in the kernel's order.
 struct Launch {
-  std::string kernel;  ///< name of the function
+  std::string kernel;  ///< name of the __global__ or __kernel function
   std::uint64_t groups;
   gpu::GroupShape group;
   std::vector<std::variant<Slot, std::uint64_t>> arguments;
 };
 
-/// What to launch, in order, for a whole job. Both APIs execute the same plan. The first launch is the one whose
-/// shared-memory section the block scope repeats.
+/// What to launch, in order, for a whole job. Both APIs execute the same plan. The block scope repeats the
+/// shared-memory section of the first launch.
 struct Plan {
   std::vector<std::uint64_t> scratch_bytes;
   std::vector<Launch> launches;
-  std::uint64_t state_bytes =
-      0;  ///< memory that is zero before the first run, and that each run leaves fit for the next
+  std::uint64_t state_bytes = 0;  ///< memory that is zero before the first run; each run leaves it ready for the next
 };
 
-/// A problem with its variants: data and plain functions, true of every variant, free of CUDA and OpenCL.
+/// A problem with its variants: data and plain functions that hold for every variant, independent of CUDA and OpenCL.
 /// Inputs and outputs are 32-bit words; a result is right if every bit is.
 struct CaseStudy {
   std::string_view name;                       ///< "reduction"
@@ -95,32 +95,33 @@ struct CaseStudy {
   std::string_view element;                    ///< what an extent counts: "uint4 records"
   std::span<const Side> sides = vector_sides;  ///< of an extent
   std::span<const Variant> variants;
-  std::string_view baseline;  ///< the variant that speedups are over; empty: none, and reports leave them out
+  std::string_view baseline;  ///< the variant that speedups are relative to; empty: none, and reports omit speedups
   const gpu::KernelSet* kernels = nullptr;
-  const emulator::KernelSet* emulated = nullptr;  ///< the CUDA kernels, for the CPU; null: there are none
+  const emulator::KernelSet* emulated = nullptr;  ///< the CUDA kernels, compiled for the CPU; null: there are none
 
   std::uint64_t (*input_words)(Extent) = nullptr;
   std::uint64_t (*output_words)(Extent) = nullptr;
-  /// Traffic with memory that no implementation can avoid: every input read once, every output written once.
+  /// Traffic with memory that no implementation can avoid: every input is read once, every output written once.
   std::uint64_t (*compulsory_bytes)(Extent) = nullptr;
-  /// A handsome extent whose compulsory traffic is about `bytes`.
+  /// A round problem size with about `bytes` of compulsory traffic.
   Extent (*extent_for)(std::uint64_t bytes) = nullptr;
-  /// Word i of the input, a hash of i: reproducible, and incompressible by the memory system.
+  /// Word i of the input, a hash of i: reproducible, and not compressible by the memory system.
   std::uint32_t (*input_word)(std::uint64_t i) = nullptr;
-  /// The right output of a variant, by the plainest code there is.
+  /// The expected output of a variant, from the simplest possible code.
   Words (*reference)(Extent, const Words& input, const Variant&) = nullptr;
-  bool one_result = true;  ///< the right output is the same for all variants; false: each has its own
-  /// `units` are the device's compute units, for variants that have so many blocks for each.
+  bool one_result = true;  ///< the expected output is the same for all variants; false: each has its own
+  /// `units` is the number of the device's compute units, for variants with persistent blocks.
   Plan (*plan)(const Variant&, Extent, unsigned units) = nullptr;
-  /// What a variant's kernel does up to its first barrier, between that and the next, and so on, in a word or two each.
-  /// A number among them says how many lanes have work, out of a whole block. Empty, or null: levels go by number.
+  /// The work of a variant's kernel up to its first barrier, between that and the next, and so on, in a word or two
+  /// each. A number among them is the count of lanes with work, out of a whole block. Empty, or null: levels are
+  /// numbered.
   std::vector<std::string> (*level_names)(const Variant&, std::string_view kernel) = nullptr;
 };
 
 /// A 32-bit hash of i; the usual choice for CaseStudy::input_word.
 std::uint32_t hashed_word(std::uint64_t i);
 
-/// Blocks of a variant for so many tiles: one for each, or as many as the device's units are to have.
+/// The number of blocks of a variant for so many tiles: one per tile, or a fixed number per compute unit.
 std::uint64_t blocks(const Variant& variant, std::uint64_t tiles, unsigned units);
 
 /// ceil(count / tile), at least `least`.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a device counted in a whole job, and what the model expects there.
+// The hardware counters of a whole job, and the model's prediction for it.
 #pragma once
 
 #include <array>
@@ -15,27 +15,26 @@
 
 namespace bankwise {
 
-/// All launches of a job, if every block of a launch did what its block 0 does: exact where all tiles are full.
+/// All launches of a job, assuming that every block of a launch behaves like its block 0: exact if all tiles are full.
 struct JobModel {
   const banks::Architecture* architecture = nullptr;
   std::optional<banks::Tally> loads, stores, atomics;  ///< empty where the model lacks the cost of an access
-  std::optional<double> simt_efficiency;  ///< of the instructions that g++ makes of the kernel, not of the GPU's
-  std::string reason;                     ///< a sentence, where something is empty
+  std::optional<double> simt_efficiency;  ///< of the instructions that g++ generates for the kernel, not of the GPU's
+  std::string reason;                     ///< one sentence, if something is empty
 };
 
-/// Emulates block 0 of each launch in the plan of a device with `units` compute units. Whatever goes wrong becomes the
-/// reason.
+/// Emulates block 0 of each launch in the plan for a device with `units` compute units. Any failure becomes the reason.
 JobModel job_model(const CaseStudy& study, const Variant& variant, Extent extent, unsigned units,
                    const banks::Architecture& architecture);
 
-/// One run of the whole job, as it is written: in the block scope, too, without repeated sections.
+/// One run of the whole job, without repeated sections, in the block scope, too.
 struct CounterResult {
   std::optional<gpu::Counters> counted;
-  std::string reason;             ///< why not, and what to do about it
-  std::optional<JobModel> model;  ///< empty where there is nothing to emulate, or nothing to compare it with
+  std::string reason;             ///< why there are no counters, and what to do about it
+  std::optional<JobModel> model;  ///< empty if there is nothing to emulate, or nothing to compare it with
 };
 
-/// A counter of shared memory and what the model has in its place.
+/// A counter of shared memory and the model's number for it.
 struct CounterNumber {
   std::string_view key;  ///< in JSON
   gpu::Counters::Count counted, model;
@@ -44,7 +43,7 @@ struct CounterNumber {
 };
 std::array<CounterNumber, 6> shared_memory_numbers(const CounterResult& result);
 
-/// Passes counted ÷ those that the same accesses take without a conflict.
+/// Counted passes ÷ the passes that the same accesses take without conflicts.
 std::optional<double> counted_over_ideal(const gpu::Counters& counters);
 
 }  // namespace bankwise

@@ -38,7 +38,7 @@ void EmulatedMemory::Unmap::operator()(void* memory) const {
   munmap(memory, bytes);
 }
 
-/// Addresses that read as zeros. Memory comes behind them page by page, where somebody writes.
+/// Reserves addresses that read as zeros. The system provides memory page by page, on the first write.
 EmulatedMemory::Memory EmulatedMemory::reserve(std::uint64_t bytes) {
   const std::uint64_t size = std::max<std::uint64_t>(bytes, 1);
   void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -11,9 +11,9 @@
 
 namespace bankwise {
 
-/// The memory that a plan's launches refer to. None is taken but what is touched, so a buffer may be larger than the
-/// machine. It begins with the real input; the rest reads as zeros, and a kernel whose addresses in shared memory
-/// depend on data has to be content with that. Error: std::runtime_error.
+/// The memory that a plan's launches refer to. Only pages that are touched take memory, so a buffer may be larger than
+/// the machine's memory. It begins with the real input; the rest reads as zeros, so a kernel whose shared-memory
+/// addresses depend on data sees zeros there. Error: std::runtime_error.
 class EmulatedMemory {
  public:
   EmulatedMemory(const CaseStudy& study, Extent extent, const Plan& plan);
@@ -31,11 +31,11 @@ class EmulatedMemory {
   Memory state_;
 };
 
-/// What a variant launches, as far as there is something to emulate. Error: std::runtime_error for a library.
+/// The plan of a variant for the emulator. Error: std::runtime_error for a library, which has no kernel to emulate.
 Plan plan_to_emulate(const CaseStudy& study, const Variant& variant, Extent extent, unsigned units);
 
-/// Runs block 0 of a launch, in warps of `warp` lanes; `record_order` as in emulator::Launch. Error: whatever the
-/// emulator finds wrong, as an exception with a sentence.
+/// Runs block 0 of a launch, in warps of `warp` lanes; `record_order` as in emulator::Launch. Error: any fault that the
+/// emulator finds, as an exception with a sentence.
 emulator::Trace trace_of(const CaseStudy& study, const Launch& launch, const EmulatedMemory& memory, unsigned warp,
                          bool record_order);
 

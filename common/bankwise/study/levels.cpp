@@ -11,7 +11,7 @@
 namespace bankwise {
 namespace {
 
-/// The names that the problem has for a kernel's levels, or their numbers where it has none.
+/// The problem's names for a kernel's levels, or their numbers if it has none.
 std::vector<std::string> level_names(const CaseStudy& study, const Variant& variant, std::string_view kernel,
                                      std::size_t count) {
   std::vector<std::string> names;
@@ -27,9 +27,9 @@ std::optional<double> utilization(std::uint64_t lanes, std::uint64_t issued, uns
   return double(lanes) / (double(issued) * warp);
 }
 
-/// Error: whatever the emulator finds wrong, as an exception with a sentence.
+/// Error: any fault that the emulator finds, as an exception with a sentence.
 void emulate(const CaseStudy& study, const Variant& variant, Extent extent, VariantLevels& levels) {
-  // So many units that block 0 has one tile, as in every other variant.
+  // So many units that block 0 processes one tile, as in every other variant.
   const Plan plan = plan_to_emulate(study, variant, extent, ~0U);
   const EmulatedMemory memory(study, extent, plan);
   const unsigned warp = levels.architecture->warp;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a run found out, before anybody prints it.
+// The results of a run, before they are printed.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace bankwise {
 
-/// Where the time goes that is measured: the shared-memory section repeated inside the blocks; a problem that fits the
-/// last cache; a problem in memory.
+/// What the measured time is spent on: the shared-memory section, repeated inside the blocks; a problem that fits the
+/// last-level cache; a problem in DRAM.
 enum class Scope { block, l2, memory };
 enum class Cache { cold, hot };
 enum class Status { ok, wrong, skipped, unsupported, error };
@@ -34,10 +34,10 @@ constexpr std::string_view to_string(Status status) {
   return names[int(status)];
 }
 
-/// The name of the row that copies memory on the device: the measure of the others.
+/// The name of the row that copies memory on the device: the reference of the others.
 inline constexpr std::string_view copy_row = "copy";
 
-/// One variant on one device. Times in seconds; in the block scope those of one turn of the section.
+/// One variant on one device. Times in seconds; in the block scope, of one iteration of the section.
 struct Result {
   const gpu::DeviceInfo* device = nullptr;
   std::string variant;
@@ -47,21 +47,21 @@ struct Result {
   Extent extent;
   std::uint64_t bytes = 0;  ///< compulsory traffic
   Status status = Status::skipped;
-  std::string reason;        ///< one line, for every status but ok
-  std::size_t launches = 0;  ///< that are timed
+  std::string reason;        ///< one line, for every status except ok
+  std::size_t launches = 0;  ///< timed launches per run
   unsigned repeats = 1;      ///< of the shared-memory section; more than 1 in the block scope
   unsigned batch = 1;        ///< runs in one sample; a sample is their mean
   std::vector<double> samples;
-  std::size_t dropped = 0;      ///< samples that do not count, because the device throttled
+  std::size_t dropped = 0;      ///< samples that do not count because the device throttled
   std::string dropped_because;  ///< gpu::throttling_in() of them; empty if there are none
-  std::string launch_overhead;  ///< why the samples may hold some, as one sentence; empty: they hold none
+  std::string launch_overhead;  ///< why the samples may include launch overhead, as one sentence; empty: they do not
   std::string stop;             ///< why measuring ended
   std::optional<double> time_median, time_min;
   std::optional<double> noise;             ///< empty for too few samples
   std::optional<double> bytes_per_second;  ///< empty in the block scope, where time is not spent on traffic
   std::optional<double> of_copy;
-  std::optional<double> speedup;                      ///< over CaseStudy::baseline
-  std::optional<CounterResult> counters;              ///< where they are wanted
+  std::optional<double> speedup;                      ///< relative to CaseStudy::baseline
+  std::optional<CounterResult> counters;              ///< if requested
   const banks::Architecture* architecture = nullptr;  ///< of the bank model
 };
 
@@ -71,10 +71,10 @@ struct Report {
   std::vector<std::string> command;
   std::vector<gpu::DeviceInfo> devices;
   std::vector<Result> results;
-  std::vector<VariantLevels> levels;  ///< of each architecture that a device is taken to have; empty: not wanted
+  std::vector<VariantLevels> levels;  ///< for each architecture that a device is assumed to have; empty: not requested
 };
 
-/// A row faster than this fraction of copy measures something else than memory, most likely a cache.
+/// A row faster than this fraction of copy probably measures a cache instead of memory.
 inline constexpr double suspicious_of_copy = 1.05;
 
 }  // namespace bankwise

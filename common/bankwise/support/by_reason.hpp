@@ -7,7 +7,8 @@
 
 namespace bankwise {
 
-/// "  naive, padded: reason" for each reason, in the order in which they first appear; of pairs of a name and its reason.
+/// "  naive, padded: reason" for each reason, in order of first appearance. The input holds pairs of a name and its
+/// reason.
 std::string by_reason(const std::vector<std::pair<std::string, std::string>>& names);
 
 }  // namespace bankwise

@@ -6,7 +6,7 @@
 namespace bankwise {
 namespace {
 
-/// Takes a quoted field off the front of `rest`, with the comma behind it. False if it does not end as it should.
+/// Takes a quoted field off the front of `rest`, including the comma that follows. False if the quotes are wrong.
 bool take_quoted(std::string_view& rest, std::string& field) {
   for (std::size_t i = 1; i < rest.size(); ++i) {
     if (rest[i] != '"') {

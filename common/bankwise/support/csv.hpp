@@ -7,8 +7,8 @@
 
 namespace bankwise {
 
-/// The fields of one line of comma-separated values (RFC 4180, fields do not span lines): `fields` point into `line`
-/// or, where a field holds doubled quotes, into `unquoted`. False if a quote is where none may be.
+/// The fields of one line of comma-separated values (RFC 4180; fields do not span lines). `fields` point into `line`
+/// or, if a field holds doubled quotes, into `unquoted`. False if a quote is in the wrong place.
 bool split_csv(std::string_view line, std::vector<std::string_view>& fields, std::vector<std::string>& unquoted);
 
 /// The text as one field, in quotes if it needs them.

@@ -6,7 +6,7 @@
 
 namespace bankwise {
 
-/// What a user wrote, as a sentence shows it: in quotes, cut if it is long, and without what a terminal would act on.
+/// User input as an error message quotes it: in quotes, truncated if it is long, and without control characters.
 std::string in_quotes(std::string_view text, std::size_t longest = 40);
 
 }  // namespace bankwise

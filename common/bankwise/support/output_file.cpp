@@ -24,14 +24,14 @@ std::string last_error() {
   return std::generic_category().message(errno);
 }
 
-/// Writes and closes; false if anything of it fails, or the file did not open in the first place.
+/// Writes and closes; false if any step fails, or the file did not open.
 bool write_all(std::FILE* file, std::string_view text) {
   if (file == nullptr) return false;
   const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
   return (std::fclose(file) == 0) && written;
 }
 
-/// The mode of a new file: what the umask leaves of read and write for all.
+/// The mode of a new file: read and write for all, masked by the umask.
 mode_t default_mode() {
   const mode_t mask = umask(0);
   umask(mask);
@@ -43,14 +43,14 @@ mode_t default_mode() {
 OutputFile::OutputFile(std::string_view option, std::string path) : option_(option), path_(std::move(path)) {
   if (path_.empty() || path_ == "-") return;
   std::error_code error;
-  const fs::path target = fs::weakly_canonical(path_, error);  // where symbolic links lead
+  const fs::path target = fs::weakly_canonical(path_, error);  // the target of symbolic links
   if (!error) path_ = target.string();
   const bool exists = access(path_.c_str(), F_OK) == 0;
   if (!exists && errno != ENOENT) throw UsageError(fmt::format("cannot write {} {}: {}", option_, path_, last_error()));
   if (fs::is_directory(path_, error)) {
     throw UsageError(fmt::format("cannot write {} {}: it is a directory", option_, path_));
   }
-  // A temporary file needs the folder too.
+  // A temporary file needs write access to the folder, too.
   const std::string folder = fs::path(path_).has_parent_path() ? fs::path(path_).parent_path().string() : ".";
   const bool needs_folder = !exists || fs::is_regular_file(path_, error);
   if ((exists && access(path_.c_str(), W_OK) != 0) || (needs_folder && access(folder.c_str(), W_OK | X_OK) != 0)) {

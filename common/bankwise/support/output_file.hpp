@@ -6,16 +6,16 @@
 
 namespace bankwise {
 
-/// A file that is written whole or not at all: write() fills a temporary file beside it and moves that into place. A
-/// symbolic link stays one, and a device or a pipe is written to as it is.
+/// A file that is written completely or not at all: write() fills a temporary file in the same folder and renames it. A
+/// symbolic link stays a link; devices and pipes are written directly.
 class OutputFile {
  public:
-  /// `path` "-" is stdout; an empty one writes nowhere. Looks ahead whether write() can succeed, and changes nothing.
-  /// Error: UsageError.
+  /// `path` "-" is stdout; an empty one writes nowhere. Checks in advance whether write() can succeed, and changes
+  /// nothing. Error: UsageError.
   OutputFile(std::string_view option, std::string path);
 
   explicit operator bool() const { return !path_.empty(); }
-  /// Error: std::runtime_error, and the old content is still there.
+  /// Error: std::runtime_error; the old content is then unchanged.
   void write(std::string_view text) const;
 
  private:

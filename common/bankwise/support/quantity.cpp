@@ -21,7 +21,7 @@ std::uint64_t times(std::uint64_t a, std::uint64_t b) {
   return __builtin_mul_overflow(a, b, &product) ? overflow : product;
 }
 
-/// The value of a suffix; "^20" stands for a power and is handled by the caller. Empty if there is no such suffix.
+/// The value of a suffix; the caller handles "^20", a power. Empty if there is no such suffix.
 std::optional<std::uint64_t> factor(std::string_view suffix) {
   constexpr std::string_view prefixes = "KMGT";
   if (suffix.empty()) return 1;
@@ -32,7 +32,7 @@ std::optional<std::uint64_t> factor(std::string_view suffix) {
   return value;
 }
 
-/// Reads digits from the front of `text`; empty if it does not begin with one; `overflow` if they do not fit.
+/// Reads digits from the front of `text`; empty if it does not begin with a digit; sets `overflow` if they do not fit.
 std::optional<std::uint64_t> take_number(std::string_view& text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -76,7 +76,7 @@ struct Unit {
   const char* name;
 };
 
-/// Three significant digits in the largest unit that the value fills.
+/// Three significant digits, in the largest unit that keeps the value at 1 or more.
 std::string with_unit(double value, const auto& units) {
   const auto unit =
       std::find_if(std::begin(units), std::end(units) - 1, [&](const Unit& u) { return value >= u.size; });

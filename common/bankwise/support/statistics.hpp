@@ -8,8 +8,8 @@ namespace bankwise {
 /// 0 for no samples.
 double median(std::span<const double> samples);
 
-/// 1.4826 * median absolute deviation / median: for normal noise the standard deviation over the mean, but one stray
-/// sample does not move it. 0 for no samples.
+/// 1.4826 * median absolute deviation / median. For normal noise this is the standard deviation over the mean, but it
+/// is robust against outliers. 0 for no samples.
 double noise(std::span<const double> samples);
 
 }  // namespace bankwise

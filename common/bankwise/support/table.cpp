@@ -9,7 +9,7 @@ namespace {
 
 using Table = std::vector<std::vector<std::string>>;
 
-/// Where pieces of a table begin and end, each as wide as `limit` allows.
+/// Where the parts of a table begin and end; each is as wide as `limit` allows.
 std::vector<std::size_t> cuts(const std::vector<std::size_t>& widths, std::size_t titles, std::size_t limit) {
   std::vector<std::size_t> cuts{titles};
   std::size_t width = 0;

@@ -3,10 +3,10 @@
 
 namespace bankwise {
 
-/// Columns of the terminal that stdout is; 80 if it is none.
+/// The width of the terminal on stdout in columns; 80 if stdout is not a terminal.
 unsigned terminal_columns();
 
-/// Whether stdout shows colours: it is a terminal, and NO_COLOR is not set.
+/// Whether to use colours on stdout: it is a terminal, and NO_COLOR is not set.
 bool terminal_has_colour();
 
 }  // namespace bankwise

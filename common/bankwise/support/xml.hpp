@@ -6,7 +6,7 @@
 
 namespace bankwise {
 
-/// A text as XML and SVG have it between tags.
+/// Escapes a text for XML and SVG, as content between tags.
 std::string xml_text(std::string_view text);
 
 }  // namespace bankwise

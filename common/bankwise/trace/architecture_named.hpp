@@ -7,7 +7,7 @@
 
 namespace bankwise {
 
-/// The architecture that a user names. Error: UsageError, which proposes the nearest name.
+/// The architecture that a user names. Error: UsageError, which suggests the nearest name.
 const banks::Architecture& architecture_named(std::string_view name);
 
 }  // namespace bankwise

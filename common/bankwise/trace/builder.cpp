@@ -41,7 +41,7 @@ std::size_t bytes_of(const Pattern& pattern) {
   return sizeof(Pattern) + index + 4 * (pattern.addresses.size() + pattern.lane_arrays.size());
 }
 
-/// Number of a value in a list, where it may be new.
+/// The index of a value in a list; appends the value if it is new.
 template <class Value>
 std::uint32_t numbered(const Value& value, std::vector<Value>& list, std::map<Value, std::uint32_t>& numbers) {
   const auto [found, is_new] = numbers.try_emplace(value, std::uint32_t(list.size()));
@@ -49,7 +49,7 @@ std::uint32_t numbered(const Value& value, std::vector<Value>& list, std::map<Va
   return found->second;
 }
 
-/// The entry of a key in a list, where it may be new.
+/// The entry of a key in a list; appends one if the key is new.
 template <class Value, class Key>
 Value& entry_of(const Key& key, Value fresh, std::vector<Value>& list, std::map<Key, std::size_t>& index) {
   const auto [found, is_new] = index.try_emplace(key, list.size());
@@ -132,7 +132,7 @@ void Builder::add_excess(const Pattern& pattern) {
   for (const banks::Architecture* architecture : bound_.architectures) {
     const unsigned warps = warps_in(trace_, *architecture);
     if (warps == 0) continue;
-    std::uint64_t accesses = pattern.count;  // of the trace's warps: with the first part
+    std::uint64_t accesses = pattern.count;  // in the trace's warps: added with the first part
     for_each_warp(pattern, trace_.warp, warps, *architecture, [&](const WarpAccess& one) {
       Excess excess{pattern.site,
                     one.array,
@@ -242,7 +242,7 @@ KernelTrace Builder::take() {
 }
 
 void put_in_order(KernelTrace& kernel) {
-  // Sorts a list by a key, and returns the new numbers of its elements.
+  // Sorts a list by a key, and returns the new indices of its elements.
   const auto sort_and_number = [](auto& list, auto key) {
     std::vector<std::uint32_t> order(list.size()), numbers(list.size());
     for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;

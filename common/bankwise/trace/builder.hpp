@@ -11,54 +11,54 @@
 
 namespace bankwise::trace {
 
-/// Ends the lists of a pattern with the last active lane, and writes 0 where lanes are inactive.
+/// Truncates the lists of a pattern after the last active lane, and writes 0 for inactive lanes.
 void normalize(Pattern& pattern);
 
-/// Gives the sites and arrays of a pattern other numbers. Error: std::out_of_range.
+/// Renumbers the site and the arrays of a pattern. Error: std::out_of_range.
 void renumber(Pattern& pattern, const std::vector<std::uint32_t>& sites, const std::vector<std::uint32_t>& arrays);
 
-/// How much a builder remembers. A pattern of 64 lanes takes about 500 bytes.
+/// How many patterns a builder remembers. A pattern of 64 lanes takes about 500 bytes.
 struct Bound {
   std::size_t bytes = std::size_t{64} << 20;
-  /// That accesses without room are costed on. With none of them, they are counted alone.
+  /// Accesses that do not fit are costed on these architectures. If there are none, accesses are only counted.
   std::vector<const banks::Architecture*> architectures;
 };
 
-/// Makes a KernelTrace: finds what is the same, counts it, and keeps to a bound. Sites, arrays and counts of launches
-/// are outside of the bound; a kernel has as many of these as it has source. One thread's.
+/// Builds a KernelTrace: merges equal accesses, counts them, and respects a bound. Sites, arrays and counts of launches
+/// are not bounded; their number depends on the kernel's source. Not thread-safe.
 class Builder {
  public:
-  /// `head` is a trace, mostly an empty one, that all is added to.
+  /// `head` is a trace, usually an empty one, that everything is added to.
   explicit Builder(KernelTrace head, Bound bound = {});
 
   std::uint32_t site(const Site& site);
   std::uint32_t array(const Array& array);
 
-  /// Counts `pattern.count` accesses whose first one is `pattern.first`; site and array are this builder's, and the
-  /// pattern is normalized. Returns its number, or nothing if there was no room for it.
+  /// Counts `pattern.count` accesses, the first of which is `pattern.first`. Site and array are this builder's, and the
+  /// pattern is normalized. Returns its index, or nothing if it does not fit.
   std::optional<std::uint32_t> add(const Pattern& pattern);
   void add(const Participants& participants);
   void add(const BasicBlock& block);
   void add(const Excess& excess);
   void add(const Shape& shape);
 
-  /// The number of each pattern of another trace here, where there was room for it.
+  /// The index here of each pattern of another trace, if it fitted.
   using Numbers = std::vector<std::optional<std::uint32_t>>;
 
-  /// Adds another trace of the kernel, whose launches followed; its `order` is not looked at.
+  /// Adds another trace of the kernel whose launches came later; ignores its `order`.
   Numbers add(const KernelTrace& other);
-  /// The same, where the other's sites and arrays have these numbers here.
+  /// The same, with these indices for the other trace's sites and arrays.
   Numbers add_with(const KernelTrace& other, const std::vector<std::uint32_t>& sites,
                    const std::vector<std::uint32_t>& arrays);
 
-  /// Counts one access of a pattern as another operation instead; `first` says which one. Returns its new number.
+  /// Moves one access of a pattern to another operation; `first` identifies the access. Returns its new index.
   std::optional<std::uint32_t> change_operation(std::uint32_t pattern, banks::Operation to, const Occurrence& first);
 
-  /// So far, and for what else stands there: `order` for instance is the producer's.
+  /// The trace so far. The producer fills the members that the builder does not, for example `order`.
   KernelTrace& trace() { return trace_; }
   const KernelTrace& trace() const { return trace_; }
 
-  /// The trace, without patterns of count 0. The builder is spent.
+  /// The trace, without patterns of count 0. The builder must not be used afterwards.
   KernelTrace take();
 
  private:
@@ -78,8 +78,7 @@ class Builder {
   std::map<ExcessKey, std::size_t> excess_;
 };
 
-/// Puts sites, arrays and all that is counted into an order that does not depend on threads: patterns by their first
-/// occurrence.
+/// Sorts sites, arrays and all counts into an order that does not depend on threads: patterns by first occurrence.
 void put_in_order(KernelTrace& kernel);
 
 }  // namespace bankwise::trace

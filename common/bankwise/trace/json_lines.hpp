@@ -20,24 +20,24 @@ namespace bankwise::trace {
 
 inline constexpr unsigned format_version = 1;
 
-/// Errors that a process tells; a kernel may make millions.
+/// Limit on the errors that a process writes; a kernel may have millions.
 inline constexpr unsigned max_errors = 100;
 
 /// The first line of a file.
 std::string header_line(const Trace& trace);
-/// Where a process begins; several may append to one file. Its numbers of kernels and sources are its own.
+/// The line where a process begins; several may append to one file. Each numbers its kernels and sources separately.
 std::string process_line(std::uint64_t process);
 std::string error_line(std::string_view sentence);
 
-/// Writes the launches of one process, one after another: what defines sites, arrays and patterns once, and counts for
-/// each launch. A program that dies leaves what it has appended until then. Lines end with a newline.
+/// Writes the launches of one process, one after another: the definitions of sites, arrays and patterns once, and
+/// counts for each launch. If the program dies, the lines appended so far remain. Lines end with a newline.
 class Writer {
  public:
-  /// `max_patterns` of a kernel, or those of one launch if they are more, are remembered: about 500 bytes each.
+  /// Remembers `max_patterns` patterns of a kernel, or those of one launch if they are more: about 500 bytes each.
   explicit Writer(std::uint64_t process = 0, std::size_t max_patterns = std::size_t{1} << 18)
       : process_(process), max_patterns_(max_patterns) {}
 
-  /// Lines for what launches of a kernel did, and for what of it is new. `source`: the text of its program, if any.
+  /// Lines for the work of launches of a kernel, and for new definitions. `source`: the text of its program, if any.
   std::string lines_of(const KernelTrace& launches, std::string_view source);
 
  private:
@@ -61,22 +61,22 @@ class Writer {
 /// The whole file.
 std::string to_json_lines(const Trace& trace);
 
-/// A line that no writer can have written.
+/// A line that no writer produces.
 struct BadLine : UsageError {
   BadLine(std::uint64_t line_, const std::string& what) : UsageError(what), line(line_) {}
   std::uint64_t line;
 };
 
-/// A file as it was read.
+/// The contents of a file.
 struct TraceFile {
   Trace trace;
-  std::uint64_t processes = 0;  ///< that began
-  bool closed = false;          ///< it has its last line
-  std::uint64_t cut_line = 0;   ///< the number of a last line that lacks its end, which is left out; 0: none does
+  std::uint64_t processes = 0;  ///< processes that the file has
+  bool closed = false;          ///< the file has its last line
+  std::uint64_t cut_line = 0;   ///< number of a last line that is incomplete and therefore ignored; 0: none is
 };
 
-/// Reads a file; `name` is for the sentences. Launches of one kernel, of whatever process, become one KernelTrace.
-/// Errors: BadLine for the first line that is wrong.
+/// Reads a file; `name` appears in error messages. Launches of one kernel become one KernelTrace, whichever process
+/// they belong to. Errors: BadLine for the first line that is wrong.
 TraceFile read_json_lines(std::istream& file, std::string_view name);
 
 }  // namespace bankwise::trace

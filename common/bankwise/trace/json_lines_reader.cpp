@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Trusts nothing: a trace may come from anybody, and may have been cut.
+// Input is untrusted: a trace may come from anywhere, and may be truncated.
 #include <algorithm>
 #include <limits>
 
@@ -13,16 +13,16 @@ namespace bankwise::trace {
 namespace {
 
 constexpr std::size_t max_line = std::size_t{32} << 20;       // bytes
-constexpr std::uint64_t max_count = std::uint64_t{1} << 48;   // of anything, all records of a file together
+constexpr std::uint64_t max_count = std::uint64_t{1} << 48;   // of anything, over all records of a file
 constexpr std::uint64_t max_passes = std::uint64_t{1} << 58;  // the same accesses cost at most 64 * 16 passes
 
-/// A kernel as a process numbers it.
+/// A kernel with the numbers that its process uses.
 struct NumberedKernel {
-  std::size_t number = 0;                    ///< in Reader::kernels_
-  std::vector<std::uint32_t> sites, arrays;  ///< their numbers there
-  std::vector<Pattern> patterns;             ///< in the file's numbers
-  std::optional<KernelTrace> last;           ///< its last launch, in the file's numbers
-  std::uint64_t times = 0;                   ///< that it was told
+  std::size_t number = 0;                    ///< index in Reader::kernels_
+  std::vector<std::uint32_t> sites, arrays;  ///< their indices there
+  std::vector<Pattern> patterns;             ///< with the file's numbers
+  std::optional<KernelTrace> last;           ///< its last launch, with the file's numbers
+  std::uint64_t times = 0;                   ///< how often that was repeated
 };
 
 struct Process {
@@ -67,7 +67,7 @@ class Reader {
 };
 
 void Reader::take_header(const json& line) {
-  if (!line.is_object() || !line.contains("bankwise_trace")) wrong("it is no trace of bankwise");
+  if (!line.is_object() || !line.contains("bankwise_trace")) wrong("it is not a trace of bankwise");
   const Object header(line);
   const std::uint64_t version = header.number("bankwise_trace", std::numeric_limits<std::uint64_t>::max());
   if (version != format_version) {
@@ -82,7 +82,7 @@ void Reader::count(std::uint64_t number, std::uint64_t times) {
   std::uint64_t product = 0;
   if (__builtin_mul_overflow(number, times, &product) || __builtin_add_overflow(counted_, product, &counted_) ||
       counted_ > max_count) {
-    wrong("its counts, with those before, are more than can be added up");
+    wrong("its counts and the earlier ones add up to too much");
   }
 }
 
@@ -90,7 +90,7 @@ void Reader::count_passes(std::uint64_t number, std::uint64_t times) {
   std::uint64_t product = 0;
   if (__builtin_mul_overflow(number, times, &product) || __builtin_add_overflow(passes_, product, &passes_) ||
       passes_ > max_passes) {
-    wrong("its passes, with those before, are more than can be added up");
+    wrong("its passes and the earlier ones add up to too much");
   }
 }
 
@@ -111,7 +111,7 @@ void Reader::count_sums(const KernelTrace& launch, std::uint64_t times) {
 
 void Reader::begin_process(std::uint64_t process) {
   if (const auto before = processes_.find(process); before != processes_.end()) settle(before->second);
-  processes_[process] = {};  // a number that comes again is another process's
+  processes_[process] = {};  // a process number that occurs again is another process
   ++file_.processes;
 }
 
@@ -128,7 +128,7 @@ void Reader::take(const json& line, std::uint64_t number) {
   if (closed()) wrong("it stands after the end of the trace");
   if (kind == "end") {
     if (record.number("lines", std::numeric_limits<std::uint64_t>::max()) != number - 1) {
-      wrong("it counts other lines than there are: some are missing");
+      wrong("its line count does not match: lines are missing");
     }
     file_.closed = true;
     return;
@@ -237,7 +237,7 @@ void Reader::take_pattern(const Object& record, NumberedKernel& kernel) {
 Shape shape_of(const json& row) {
   Shape shape;
   for (const auto& [list, to] : {std::pair(&row[0], &shape.threads), {&row[1], &shape.block}}) {
-    if (!list->is_array() || list->size() != 3) wrong("shapes has a size that is no list of 3");
+    if (!list->is_array() || list->size() != 3) wrong("shapes has a size that is not a list of 3");
     for (std::size_t i = 0; i < 3; ++i) (*to)[i] = number_of((*list)[i], "size", max_count);
   }
   shape.launches = number_of(row[2], "launches", max_count);
@@ -256,7 +256,7 @@ void Reader::take_patterns(const json& list, const NumberedKernel& kernel, Kerne
     pattern.count = number_of(row[1], "count", max_count);
     if (pattern.count == 0) wrong("a pattern's count is 0");
     pattern.first.launch = number_of(row[2], "launch", max_count);
-    if (pattern.first.launch >= launches) wrong("a pattern's first launch is none of these");
+    if (pattern.first.launch >= launches) wrong("a pattern's first launch is not one of these");
     pattern.first.block = number_of(row[3], "block", max);
     pattern.first.warp = std::uint32_t(number_of(row[4], "warp", (1 << 20) - 1));
     pattern.first.number = number_of(row[5], "number", max);
@@ -276,7 +276,7 @@ void Reader::take_excess(const json& list, const NumberedKernel& kernel, KernelT
     excess.accesses = number_of(row[6], "accesses", max_count);
     excess.mixed = number_of(row[7], "mixed", max_count);
     const json& sums = row[8];
-    if (!sums.is_array() || sums.size() != 6) wrong("excess has a tally that is no list of 6");
+    if (!sums.is_array() || sums.size() != 6) wrong("excess has a tally that is not a list of 6");
     std::uint64_t n[6];
     for (std::size_t i = 0; i < 6; ++i) n[i] = number_of(sums[i], "tally", max_passes);
     excess.tally = {n[0], n[1], n[2], n[3], n[4], n[5]};
@@ -296,7 +296,7 @@ void Reader::take_launch(const Object& record, NumberedKernel& kernel) {
   for (const json& row : record.list("shapes", 3)) launch.shapes.push_back(shape_of(row));
   std::uint64_t launches = 0;
   for (const Shape& shape : launch.shapes) launches = std::max(launches, shape.launches);
-  if (launches == 0) wrong("it is no launch: its shapes are none");
+  if (launches == 0) wrong("it has no launches: shapes is empty");
   launch.blocks = record.number("blocks", max_count);
   launch.levels = std::uint32_t(record.number("levels", max_levels));
   launch.copied_bytes = record.number_or("copied_bytes", 0, max_passes);
@@ -326,7 +326,7 @@ void Reader::take_again(NumberedKernel& kernel) {
   for (const Shape& shape : kernel.last->shapes) count(shape.launches);
 }
 
-/// Adds the launch as often as it was told.
+/// Adds the launch as often as it was repeated.
 void Reader::settle(NumberedKernel& kernel) {
   if (!kernel.last) return;
   KernelTrace launch = std::move(*kernel.last);
@@ -357,7 +357,7 @@ void Reader::settle(Process& process) {
 TraceFile Reader::finish() {
   for (auto& [number, process] : processes_) settle(process);
   for (Builder& kernel : kernels_) {
-    if (kernel.trace().shapes.empty()) continue;  // told of, and never launched
+    if (kernel.trace().shapes.empty()) continue;  // defined, and never launched
     file_.trace.kernels.push_back(kernel.take());
     put_in_order(file_.trace.kernels.back());
   }
@@ -397,7 +397,7 @@ TraceFile read_json_lines(std::istream& file, std::string_view name) {
         cut_line = number;  // a writer ends each line
         break;
       }
-      if (value.is_discarded()) wrong(number == 1 ? "it is no trace of bankwise" : "the line is no JSON");
+      if (value.is_discarded()) wrong(number == 1 ? "it is not a trace of bankwise" : "the line is not JSON");
       number == 1 ? reader.take_header(value) : reader.take(value, number);
       if (end == LineEnd::file) break;
     }

@@ -8,7 +8,7 @@
 namespace bankwise::trace {
 namespace {
 
-/// Programs write any bytes into their sources, and JSON holds Unicode alone.
+/// Sources may contain any bytes; JSON holds only Unicode.
 std::string json_text(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -21,7 +21,7 @@ std::string hexadecimal(std::uint64_t mask) {
   return text + '"';
 }
 
-/// A JSON object or array, made piece by piece: a document of nlohmann's takes ten times as long.
+/// A JSON object or array, written piece by piece: a document of nlohmann's library takes ten times as long.
 class Line {
  public:
   /// The beginning of a line of a process.
@@ -93,7 +93,7 @@ void define(Line& line, const Array& array) {
   line.text("name", array.name).number("offset", array.offset).number("bytes", array.bytes);
 }
 
-/// The difference of neighbours, if it is the same everywhere.
+/// The difference between neighbours, if it is always the same.
 std::optional<std::int64_t> step_of(const std::vector<std::uint32_t>& addresses) {
   if (addresses.size() < 3) return std::nullopt;
   const std::int64_t step = std::int64_t{addresses[1]} - addresses[0];
@@ -133,7 +133,7 @@ std::string json_of(const banks::Tally& tally) {
   return row(tally.accesses, tally.lanes, tally.passes, tally.ideal, tally.conflicts, tally.unknown);
 }
 
-/// What of a launch is none of a pattern; `sites` and `arrays` are their numbers in the file.
+/// The parts of a launch that belong to no pattern; `sites` and `arrays` are their numbers in the file.
 void put_sums(Line& line, const KernelTrace& launches, const std::vector<std::uint32_t>& sites,
               const std::vector<std::uint32_t>& arrays) {
   line.list("shapes", launches.shapes, [](const Shape& shape) { return json_of(shape); });
@@ -244,7 +244,7 @@ std::string Writer::lines_of(const KernelTrace& launches, std::string_view sourc
     lines += launch;
     kernel.last = std::move(launch);
   }
-  // Too many to remember: the kernel gets another number next time, under which all are defined again.
+  // Too many to remember: the kernel gets a new number the next time, and everything is defined again.
   if (known.trace().patterns.size() > max_patterns_) kernels_.erase(key);
   return lines;
 }

@@ -12,14 +12,14 @@ void wrong(std::string sentence) {
 }
 
 std::uint64_t number_of(const json& value, const std::string& what, std::uint64_t max) {
-  if (!value.is_number_unsigned()) wrong(what + " is no whole number");
+  if (!value.is_number_unsigned()) wrong(what + " is not a whole number");
   const auto number = value.get<std::uint64_t>();
   if (number > max) wrong(fmt::format("{} is {}, more than {}", what, number, max));
   return number;
 }
 
 std::string text_of(const json& value, const std::string& what) {
-  if (!value.is_string()) wrong(what + " is no text");
+  if (!value.is_string()) wrong(what + " is not a string");
   return value.get<std::string>();
 }
 
@@ -28,7 +28,7 @@ std::uint64_t mask_of(const json& value, unsigned lanes) {
   std::uint64_t mask = 0;
   const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
   if (text.empty() || text.size() > 16 || !std::all_of(text.begin(), text.end(), is_digit)) {
-    wrong("mask is no hexadecimal number of at most 64 bits");
+    wrong("mask is not a hexadecimal number of at most 64 bits");
   }
   for (const char c : text) mask = mask << 4 | unsigned(c <= '9' ? c - '0' : c - 'a' + 10);
   if (mask == 0) wrong("mask has no lane");
@@ -40,14 +40,14 @@ std::uint64_t mask_of(const json& value, unsigned lanes) {
 
 banks::Operation operation_of(const json& value) {
   const auto operation = banks::operation_named(text_of(value, "operation"));
-  if (!operation) wrong("operation is none that the bank model knows");
+  if (!operation) wrong("operation is unknown to the bank model");
   return *operation;
 }
 
 unsigned width_of(const json& value) {
   const auto width = unsigned(number_of(value, "width", 16));
   constexpr unsigned widths = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8 | 1 << 12 | 1 << 16;
-  if ((widths >> width & 1) == 0) wrong("width is none of 1, 2, 4, 8, 12, 16");
+  if ((widths >> width & 1) == 0) wrong("width is not one of 1, 2, 4, 8, 12, 16");
   return width;
 }
 
@@ -63,7 +63,7 @@ std::uint32_t known(const json& value, const char* what, std::size_t defined) {
 
 void check_next(const Object& record, const char* key, std::size_t next) {
   const std::uint64_t number = record.number(key, std::numeric_limits<std::uint64_t>::max());
-  if (number != next) wrong(fmt::format("it is {} {}, where {} is next", key, number, next));
+  if (number != next) wrong(fmt::format("it is {} {}, but {} is next", key, number, next));
 }
 
 std::vector<std::uint32_t> addresses_of(const Object& record, std::uint64_t mask) {
@@ -74,12 +74,12 @@ std::vector<std::uint32_t> addresses_of(const Object& record, std::uint64_t mask
   }
   const json& step = record.at("step");
   if (!step.is_number_integer() || step > std::int64_t(max) || step < -std::int64_t(max)) {
-    wrong("step is no whole number of 32 bits");
+    wrong("step is not a 32-bit integer");
   }
   std::vector<std::uint32_t> all(banks::max_lanes - unsigned(std::countl_zero(mask)));
   auto address = std::int64_t(record.number("address", max));
   banks::for_each_lane(mask, [&](unsigned lane) {
-    if (address < 0 || address > std::int64_t(max)) wrong("step leads out of the addresses of 32 bits");
+    if (address < 0 || address > std::int64_t(max)) wrong("step leaves the 32-bit address range");
     all[lane] = std::uint32_t(address);
     address += step.get<std::int64_t>();
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Internal to common/bankwise/trace: the values of a record, of which none is believed.
+// Internal to common/bankwise/trace: the values of a record. Each is checked, because the input is untrusted.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace bankwise::trace {
 
 using nlohmann::json;
 
-/// What is wrong with a line: one sentence, without the place.
+/// The error in a line: one sentence, without the position.
 struct Wrong {
   std::string sentence;
 };
@@ -31,11 +31,11 @@ banks::Operation operation_of(const json& value);
 unsigned width_of(const json& value);
 std::uint32_t level_of(const json& value);
 
-/// A record, by its keys.
+/// A record, accessed by key.
 class Object {
  public:
   explicit Object(const json& object) : object_(object) {
-    if (!object.is_object()) wrong("it is no object");
+    if (!object.is_object()) wrong("it is not an object");
   }
   bool has(const char* key) const { return object_.contains(key); }
   const json& at(const char* key) const {
@@ -55,10 +55,10 @@ class Object {
   /// The elements, each an array of `size`; any number of them with 0.
   const json& list(const char* key, std::size_t size = 0) const {
     const json& list = at(key);
-    if (!list.is_array()) wrong(fmt::format("{} is no list", key));
+    if (!list.is_array()) wrong(fmt::format("{} is not a list", key));
     for (const json& element : list) {
       if (size > 0 && (!element.is_array() || element.size() != size)) {
-        wrong(fmt::format("{} has an element that is no list of {}", key, size));
+        wrong(fmt::format("{} has an element that is not a list of {}", key, size));
       }
     }
     return list;
@@ -68,12 +68,12 @@ class Object {
   const json& object_;
 };
 
-/// The number of something that was defined before.
+/// The number of something defined earlier.
 std::uint32_t known(const json& value, const char* what, std::size_t defined);
-/// Numbers of what a kernel has are given in order, so that one that comes twice, or too late, is noticed.
+/// Numbers within a kernel are assigned in order, so duplicates and gaps are detected.
 void check_next(const Object& record, const char* key, std::size_t next);
 
-/// One number for each active lane, put where the lanes are.
+/// One number per active lane, stored at the lane's index.
 template <class Number>
 std::vector<std::uint32_t> of_lanes(const json& list, const char* what, std::uint64_t mask, Number number) {
   if (list.size() != std::size_t(std::popcount(mask))) {
@@ -85,7 +85,7 @@ std::vector<std::uint32_t> of_lanes(const json& list, const char* what, std::uin
   return all;
 }
 
-/// Of all lanes up to the last active one, from a list or from steps.
+/// The addresses of all lanes up to the last active one, from a list or from steps.
 std::vector<std::uint32_t> addresses_of(const Object& record, std::uint64_t mask);
 
 }  // namespace bankwise::trace

@@ -30,7 +30,7 @@ class Lines {
  public:
   Lines(const KernelTrace& trace, std::vector<LineReport>& lines) : trace_(trace), lines_(lines) {}
 
-  /// The compiler may have made several instructions of a line, and they are one for the reader.
+  /// The compiler may emit several instructions for a line; the report merges them.
   std::size_t number_of(std::uint32_t site, std::uint32_t array, banks::Operation operation, unsigned width) {
     const auto [found, is_new] = numbers_.try_emplace({site, array, operation, width}, 0);
     if (!is_new) return found->second;
@@ -67,7 +67,7 @@ class Lines {
 
   const KernelTrace& trace_;
   std::vector<LineReport>& lines_;
-  std::vector<Rank> ranks_;  // of the worst access of each line
+  std::vector<Rank> ranks_;  // for the worst access of each line
   std::map<std::tuple<std::uint32_t, std::uint32_t, banks::Operation, unsigned>, std::size_t> numbers_;
   std::map<std::tuple<std::string, unsigned, unsigned, std::optional<std::uint64_t>, std::string, banks::Operation,
                       unsigned>,

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The lines of source files, as far as those can be read.
+/// The lines of source files, as far as they can be read.
 class Sources {
  public:
   std::string line(const Site& site) {
@@ -32,7 +32,7 @@ class Sources {
   std::map<std::string, std::vector<std::string>> files_;
 };
 
-/// As short as it still leads there from here.
+/// The shortest path that leads there from the current directory.
 std::string shown(const std::string& file) {
   std::error_code error;
   const std::string relative = fs::path(file).lexically_relative(fs::current_path(error)).string();

@@ -7,8 +7,7 @@
 
 namespace bankwise {
 
-/// "24", or "48/24" where conflicts make 48 of 24 passes, so that who looks for conflicts looks for strokes; "?" where
-/// the model lacks a cost.
+/// "24", or "48/24" for 48 passes with an ideal of 24, so a slash marks conflicts; "?" if the model has no cost.
 std::string passes_text(const banks::Tally& tally);
 
 /// "100", "12.5".

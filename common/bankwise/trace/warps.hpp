@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the warps of an architecture make of a pattern.
+// How an architecture's warps execute a pattern.
 #pragma once
 
 #include <span>
@@ -23,7 +23,7 @@ struct WarpAccess {
   const banks::Cost* cost() const { return std::get_if<banks::Cost>(&answer); }
 };
 
-/// Warps of the architecture that one of the trace's is split into; 0 if its warps do not go into those of the trace.
+/// The number of the architecture's warps that make one of the trace's; 0 if the trace's warps do not split that way.
 inline unsigned warps_in(const KernelTrace& kernel, const banks::Architecture& architecture) {
   if (kernel.warp == architecture.warp || (!kernel.splits && kernel.warp == architecture.lanes)) return 1;
   return kernel.splits && kernel.warp % architecture.warp == 0 ? kernel.warp / architecture.warp : 0;
@@ -42,7 +42,7 @@ inline std::variant<banks::Cost, std::string> cost_or_reason(const banks::Archit
   return std::get<banks::Cost>(answer);
 }
 
-/// Lanes of one of `warps` equal parts of a warp, moved to bit 0.
+/// The lanes of one of `warps` equal parts of a warp, moved to bit 0.
 inline std::uint64_t lanes_in(std::uint64_t mask, unsigned lanes, unsigned number) {
   return mask >> lanes * number & ~std::uint64_t{0} >> (banks::max_lanes - lanes);
 }

@@ -137,7 +137,7 @@ TEST_CASE("a kernel that the baseline lacks may have no conflict") {
   CHECK(compare({{{"k", "gfx942"}, {1, 1}}}, two, "b.csv", true).exceeded.size() == 1);
 }
 
-TEST_CASE("a kernel that did not run is a remark if all kernels were requested") {
+TEST_CASE("a kernel that did not run is reported as a remark if all kernels were requested") {
   const Baseline now{{{"k", "sm_90"}, {10, 3}}};
   CHECK(compare(now, two, "b.csv", true).remarks == Sentences{"other on sm_90 is in b.csv but did not run"});
   CHECK(compare(now, two, "b.csv", true).exceeded.empty());

@@ -1,5 +1,5 @@
-# Follows docs/checking_opencl.md and its workflow: the example has conflicts, padding one line removes most of them, and
-# the baseline detects their return. The output must equal the output that the page shows.
+# Follows docs/checking_opencl.md and its workflow: the example has conflicts, padding removes most of them, and the
+# baseline detects their return. The output must equal the output that the page shows.
 include(${CMAKE_CURRENT_LIST_DIR}/../../package/run.cmake)
 
 file(REMOVE_RECURSE ${SCRATCH})

@@ -115,7 +115,7 @@ TEST_CASE("invalid values are rejected before the program runs") {
   write(scratch.path() / "b.csv", head + "k,sm_90,1\n");
   check_refused_at_once("--baseline " + (scratch.path() / "b.csv").string(), "b.csv:2: not a line of a baseline");
   for (const char* nothing : {"opencl", "opencl --", "opencl --arch sm_90 --"}) {
-    check_fails(nothing, 2, "no program given");
+    check_fails(nothing, 2, "no program to check");
   }
 }
 

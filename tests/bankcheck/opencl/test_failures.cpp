@@ -77,7 +77,7 @@ TEST_CASE("a program that cannot be started is named") {
                "cannot run 'no-such-program-of-anybody': there is no such program on the PATH");
   check_blames(scratch.path().string(), "it is a directory");
   const auto plain = scratch.path() / "plain";
-  std::ofstream(plain) << "hello-of-nobody\n";
+  std::ofstream(plain) << "no-such-command\n";
   check_blames(plain.string(), "Permission denied");
   const auto strange = scratch.path() / "strange";
   std::ofstream(strange) << "#!/no/such/shell\n";

@@ -15,7 +15,7 @@ TEST_CASE("clFFT's kernel for 64 points has the conflicts that follow from its i
   // One transform is 16 lanes with 4 points each, in 3 stages of radix 4. Between the stages the real parts and then
   // the imaginary parts go through local memory: 4 stores and 4 loads, each 4 bytes wide.
   //   After the first stage, lane m stores at 4 m + k: 16 lanes on 8 banks, 2 passes.
-  //   After the second stage, at 16 (m / 4) + m % 4 + 4 k: lanes 0 to 3 meet 8 to 11, and 4 to 7 meet 12 to 15, 2 passes.
+  //   After the second stage, at 16 (m / 4) + m % 4 + 4 k: lanes 0 to 3 meet 8 to 11, 4 to 7 meet 12 to 15: 2 passes.
   //   All loads are at m + 16 k: 1 pass.
   for (const std::size_t architecture : {0U, 1U}) {
     const nlohmann::json& kernel = c.on("fft_fwd", architecture);

@@ -148,7 +148,7 @@ TEST_CASE("files that are not traces, and invalid options, are rejected with one
   check_fails("report /nowhere/t", 2, "cannot read /nowhere/t");
   check_fails("report " + scratch.path().string(), 2, "cannot read " + scratch.path().string());
   std::ofstream(file) << "my notes\n";
-  check_fails("report " + file, 2, file + ":1: it is no trace of bankwise");
+  check_fails("report " + file, 2, file + ":1: it is not a trace of bankwise");
   std::ofstream(file) << R"({"bankwise_trace":1,"maker":"","revision":"","command":[]})"
                       << "\n{}\n";
   check_fails("report " + file, 2, file + ":2: it has no record");

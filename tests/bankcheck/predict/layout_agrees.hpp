@@ -14,7 +14,7 @@
 
 namespace bankwise::banks {
 
-/// What lanes that share a turn of a bank must have in common.
+/// What lanes that share a pass of a bank must have in common.
 inline std::uint64_t delivered(const Rule& rule, const Access& access, const LaneGroupCost& lane_group,
                                const Touch& touch) {
   const std::uint64_t begin = std::uint64_t{access.addresses[touch.lane]} + lane_group.first_byte;
@@ -24,29 +24,29 @@ inline std::uint64_t delivered(const Rule& rule, const Access& access, const Lan
   return keys[int(rule.serving)];
 }
 
-/// The touches of one lane group, by turn and bank.
-using Turns = std::map<std::pair<unsigned, unsigned>, std::vector<Touch>>;
+/// The touches of one lane group, by pass and bank.
+using TouchesByPass = std::map<std::pair<unsigned, unsigned>, std::vector<Touch>>;
 
-/// Empty if the turns of one lane group match its lanes and its passes.
+/// Empty if the touches of one lane group match its lanes and its passes.
 inline std::string wrong_in_group(const Rule& rule, const Access& access, const LaneGroupCost& lane_group,
-                                  const Turns& turns) {
+                                  const TouchesByPass& passes) {
   std::uint64_t seen = 0;
   unsigned last = 0;
-  std::map<unsigned, unsigned> shared;  // banks that serve several lanes, by turn
-  for (const auto& [key, touches] : turns) {
-    const auto [turn, bank] = key;
-    last = std::max(last, turn);
+  std::map<unsigned, unsigned> shared;  // banks that serve several lanes, by pass
+  for (const auto& [key, touches] : passes) {
+    const auto [pass, bank] = key;
+    last = std::max(last, pass);
     std::set<std::uint64_t> things;
     for (const Touch& touch : touches) {
       seen |= std::uint64_t{1} << touch.lane;
       things.insert(delivered(rule, access, lane_group, touch));
     }
-    if (things.size() > 1) return "bank " + std::to_string(bank) + " delivers two words in one turn";
-    shared[turn] += touches.size() > 1 ? 1 : 0;
-    if (turn > 0 && !turns.contains({turn - 1, bank})) return "a bank is idle between two turns";
+    if (things.size() > 1) return "bank " + std::to_string(bank) + " delivers two words in one pass";
+    shared[pass] += touches.size() > 1 ? 1 : 0;
+    if (pass > 0 && !passes.contains({pass - 1, bank})) return "a bank is idle between two passes";
   }
   if (seen != lane_group.lanes) return "the lanes are not those of the lane group";
-  if (last + 1 != lane_group.passes / rule.rounds) return "the turns do not match the passes";
+  if (last + 1 != lane_group.passes / rule.rounds) return "the touches do not match the passes";
   const auto broadcasts = [](const auto& banks) { return banks.second > 1; };
   if (rule.serving == Serving::one_broadcast && std::any_of(shared.begin(), shared.end(), broadcasts)) {
     return "two broadcasts in one step";
@@ -59,7 +59,7 @@ inline std::string what_is_wrong(const Architecture& architecture, const Access&
                                  const std::vector<Touch>& layout) {
   const Rule* rule = find_rule(architecture, access.operation, access.width);
   if (rule == nullptr) return "there is no rule";
-  std::vector<Turns> lane_groups(cost.lane_group_count);
+  std::vector<TouchesByPass> lane_groups(cost.lane_group_count);
   for (const Touch& touch : layout) {
     if (touch.lane_group >= cost.lane_group_count) return "there is no such lane group";
     if (touch.bank >= rule->banks.count) return "there is no such bank";

@@ -43,7 +43,7 @@ TEST_CASE("an unknown operation is rejected") {
   check_bad_row(csv_row("x,,4,f", 4), "'' is not an operation");
   check_bad_row(csv_row("x,LOAD,4,f", 4), "'LOAD' is not an operation");
   check_bad_row(csv_row("x, load,4,f", 4), "' load' is not an operation");
-  // An error message contains no control characters of the file, and only the begin of a long field.
+  // An error message contains no control characters of the file, and only the beginning of a long field.
   check_bad_row(csv_row("x,\x1B[31m\xC3\xA9,4,f", 4), "'?[31m\?\?' is not an operation");
   check_bad_row(csv_row("x," + std::string(1000, 'y') + ",4,f", 4), "'" + std::string(40, 'y') + "...'");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Turns a matrix of doubles, and takes from each row its first element: readings in, columns of differences out.
+// Transposes a matrix of doubles and subtracts each row's first element: readings in, columns of differences out.
 //
 //   lanes  In, a warp has a row of 32. Out, it has two columns of 16.
 //   banks  8-byte accesses. Written by rows: no conflict. Read by columns, 256 bytes from row to row: the 16 lanes of a

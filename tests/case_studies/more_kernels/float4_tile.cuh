@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Turns a square of pixels of four floats, and blends each with its mirror image.
+// Transposes a square of pixels of four floats, and blends each with its mirror image.
 //
 //   lanes  A warp has two rows of 16 pixels.
 //   banks  16-byte accesses, a quarter-warp at a time. Written by rows: no conflict. Read by columns, 256 bytes from

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Words of several kinds, each with work of its own: every warp first puts its words' numbers into a list for each
-// kind, and then works off one list after the other, so that its lanes do the same.
+// Words of several kinds, each with different work: every warp first puts the indices of its words into a list per
+// kind, and then processes one list after the other, so its lanes do not diverge.
 //
 //   lanes  A lane looks at every LANES-th word of its warp and draws its place in the list. Later lane l takes the
 //          entries l, l + LANES ... of each list, as far as that reaches.

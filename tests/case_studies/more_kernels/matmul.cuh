@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Product of a block's two matrices, A times B transposed, modulo 2^32: both are read along rows and turned on their
-// way into shared memory, so that the inner loop reads along rows too.
+// Product of a block's two matrices, A times B transposed, modulo 2^32: both are read along rows, coalesced, and
+// transposed as they are stored in shared memory, so the inner loop reads along rows, too.
 //
 //   lanes  A warp has a row of TILE columns; each thread sums up TILE / ROWS elements of one column.
 //   banks  Written by columns, words 32 apart: all lanes in one bank, 32-way conflicts. Read along a row of B, and one
-//          word of A for the whole warp: no conflict. matmul_padded.cuh is the cure.
+//          word of A for the whole warp: no conflict. matmul_padded.cuh is the fix.
 //
 // Contract
 //   launch  any number of blocks of TILE x ROWS threads

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Compiled without contraction of floating-point expressions, so that each operation is rounded by itself.
+// Compiled without contraction of floating-point expressions, so each operation is rounded separately.
 #include "more_kernels.hpp"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ float half_of(std::uint32_t word, unsigned which) {
   return float(std::int16_t(word >> (16 * which)));
 }
 
-/// Flat areas in every fourth row of 64 words: equal keys, and bins that many lanes want at once.
+/// Flat areas in every fourth row of 64 words: equal keys, and bins that many lanes update simultaneously.
 std::uint32_t input_word(std::uint64_t i) {
   return hashed_word(i / 64 % 4 == 3 ? i / 16 * 16 : i);
 }
@@ -133,7 +133,7 @@ void convolve(Input in, Output out) {
   }
 }
 
-/// The sum over odd and even numbers apart, by recursion: the butterflies of the kernel, called in another order.
+/// The sums over odd and even indices, by recursion: the butterflies of the kernel, called in another order.
 // NOLINTNEXTLINE(misc-no-recursion)
 std::vector<Point> transformed(const std::vector<Point>& points, const std::vector<Point>& roots) {
   const std::size_t n = points.size();
@@ -167,7 +167,7 @@ void transform(Input in, Output out) {
   std::memcpy(out.data(), result.data(), out.size_bytes());
 }
 
-/// In numbers of double precision: the kernels' sums are exact in single.
+/// In double precision: the kernels' sums are exact in single precision.
 void drift(Input in, Output out) {
   constexpr std::size_t count = 128, fields = 7, lists = 1024, neighbours = 8;
   double all[fields][count];
@@ -213,7 +213,7 @@ void turn_differences(Input in, Output out) {
   }
 }
 
-/// In numbers of double precision, which know a negative zero as the kernel's do.
+/// In double precision, which has a negative zero like the kernels' numbers.
 void find_normals(Input in, Output out) {
   constexpr std::size_t count = 256, list = 1024;
   for (std::size_t i = 0; i < count; ++i) {
@@ -286,7 +286,7 @@ void blend_mirrored(Input in, Output out) {
 const CaseStudy& case_study() {
   static const CaseStudy study{
       .name = "more_kernels",
-      .summary = "Kernels of other kinds, one block or many: the emulator beside hardware counters",
+      .summary = "Kernels of other kinds, one block or many: the emulator compared with hardware counters",
       .kernel_prefix = "more_",
       .element = "blocks",
       .variants = variants(),

@@ -5,8 +5,8 @@
 
 namespace bankwise::more_kernels {
 
-/// Kernels as they stand in other projects, to hold the emulator against hardware counters. Every block works on a
-/// slice of its own: an extent of width 1 is one block.
+/// Kernels typical of other projects, to compare the emulator with hardware counters. Every block processes a separate
+/// slice: an extent of width 1 is one block.
 const CaseStudy& case_study();
 
 }  // namespace bankwise::more_kernels

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Hard cases first found, then worked off: the lanes that meet one put its number into a queue in shared memory, so
-// that whole warps do the long work on it and not a lane here and there.
+// Finds the hard cases first, then processes them: lanes that find one put its index into a queue in shared memory, so
+// whole warps do the long work together, without divergence.
 //
 //   lanes  A thread looks at every BLOCK-th word; those with a hard one draw a ticket. Later thread t takes the queue's
 //          entries t, t + BLOCK ..., as far as it reaches.

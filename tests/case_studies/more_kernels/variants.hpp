@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The table of contents: one line a kernel, and what it has to make of a block's slice.
+// The table of contents: one line per kernel, with its expected result for a block's slice.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ inline constexpr Kernel kernels[]{
     {{"kinds", {256, 1}, "a list for each kind of work and each warp"}, work_by_kind},
     // Words.
     {{"bitonic_sort", {256, 1}, "swaps that depend on the keys"}, sort_tiles},
-    {{"matmul", {32, 8}, "tiles of two matrices, turned without padding"}, multiply},
+    {{"matmul", {32, 8}, "tiles of two matrices, transposed without padding"}, multiply},
     {{"matmul_padded", {32, 8}, "the same with padding"}, multiply},
     {{"stencil", {256, 1}, "a line with a halo"}, weigh_neighbours},
     {{"convolution", {16, 16}, "a picture with a halo"}, convolve},

@@ -9,7 +9,7 @@
 // Contract
 //   launch  any number of blocks of BLOCK threads, one-dimensional
 //   in      SLICE words per block: CELLS cells, from word STARTS on the chains' first cells, modulo CELLS. A cell's
-//           word is its value; the next cell of its chain is 1 + word % LONGEST further on; the chain ends behind the
+//           word is its value; the next cell of its chain is 1 + word % LONGEST further on; the chain ends past the
 //           last cell
 //   out     CHAINS words per block: the sum of 31 chains, those of a warp without the one that the word belongs to
 

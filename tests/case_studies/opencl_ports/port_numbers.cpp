@@ -14,7 +14,7 @@ namespace {
 void add(json& sum, const json& counts) {
   for (const char* name :
        {"active_lanes", "issued_warps", "accesses", "lanes", "passes", "ideal_passes", "conflicts", "unknown"}) {
-    if (!counts.contains(name)) continue;  // only levels know who took part
+    if (!counts.contains(name)) continue;  // only levels have lanes that took part
     json& to = sum[name];
     to = (to.is_null() ? 0 : to.get<std::uint64_t>()) + counts.at(name).get<std::uint64_t>();
   }

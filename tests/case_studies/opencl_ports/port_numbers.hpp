@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What two programs that know nothing of each other say of a kernel, brought into one shape.
+// The numbers of two independent programs for a kernel, in one format.
 #pragma once
 
 #include <map>
@@ -18,10 +18,10 @@ struct PortNumbers {
 
 using AllPortNumbers = std::map<std::string, PortNumbers>;  ///< by kernel
 
-/// Adds what the emulator says of a launch, all of whose blocks were traced.
+/// Adds the emulator's report of a launch with all blocks traced.
 void add_report(PortNumbers& numbers, const bankwise::trace::Report& report);
 
-/// The CUDA kernels in the emulator: every variant's plan once, in warps as wide as the architecture's.
+/// The CUDA kernels in the emulator: every variant's plan once, in warps of the architecture's width.
 AllPortNumbers emulated_numbers(const bankwise::CaseStudy& study, bankwise::Extent extent,
                                 const bankwise::banks::Architecture& architecture);
 

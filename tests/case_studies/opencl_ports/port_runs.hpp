@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Runs the plans of case studies in a process of their own, sound or broken on purpose.
+// Runs the plans of case studies in a separate process, intact or broken on purpose.
 #pragma once
 
 #include "port_studies.hpp"
 #include "tests/bankcheck/opencl/checked_program.hpp"
 #include "tests/case_studies/mutations.hpp"
 
-/// The OpenCL kernels of a case study in a folder of their own, one of them broken.
+/// The OpenCL kernels of a case study in a separate folder, one of them broken.
 class BrokenPort {
  public:
   explicit BrokenPort(const Mutation& mutation) : file_(mutation.file) {
@@ -32,7 +32,7 @@ inline std::string run_plans(const bankwise::CaseStudy& study, bankwise::Extent 
          std::to_string(extent.width) + (folder.empty() ? "" : " '" + folder + "'");
 }
 
-/// The example of docs/checking_opencl.md, with what must stand in front of the command that runs its program.
+/// The example of docs/checking_opencl.md, with the setup that its program needs.
 inline const std::filesystem::path example_kernel = SOURCE_DIRECTORY "/tests/bankcheck/opencl/example/matmul.cl";
 inline std::string in_example_folder() {
   return "cd '" + example_kernel.parent_path().string() + "' &&";

@@ -20,7 +20,7 @@ extern const KernelSet common_gpu_emulated, doubling_emulated;
 
 namespace {
 
-/// The kernel that flushes caches. Its output is a word that it never writes, and that is poisoned before.
+/// The kernel that flushes caches. Its output is one poisoned word that it never writes.
 const CaseStudy& flush() {
   static constexpr Variant variants[]{{"read_all", {256, 1}, "reads every 32 bytes"}};
   static const CaseStudy study{
@@ -42,7 +42,7 @@ const CaseStudy& flush() {
   return study;
 }
 
-/// The one that tests of the installed package are written with.
+/// The case study of the tests of the installed package.
 const CaseStudy& doubling_emulated() {
   static const CaseStudy study = [] {
     CaseStudy emulated = doubling::case_study();
@@ -73,7 +73,8 @@ const CaseStudy& ported_study(std::string_view name) {
 
 std::vector<Variant> variants_of_all_kernels(const CaseStudy& study, Extent extent, unsigned compute_units) {
   std::vector<Variant> chosen;
-  std::map<std::vector<std::string>, std::pair<unsigned, std::size_t>> found;  // by kernels: how many, and the last's place
+  std::map<std::vector<std::string>, std::pair<unsigned, std::size_t>>
+      found;  // keyed by kernels: how many, and the index of the last
   for (const Variant& variant : study.variants) {
     if (variant.library) continue;
     std::vector<std::string> kernels;

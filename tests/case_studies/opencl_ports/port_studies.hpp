@@ -6,12 +6,13 @@
 
 #include <bankwise/study/case_study.hpp>
 
-/// The case studies of the repository, and one for each kernel that belongs to none of them: together every .cl file.
+/// The case studies of the repository, and one for each kernel outside of them: together every .cl file.
 const std::vector<const bankwise::CaseStudy*>& port_studies();
 
-/// Error: std::runtime_error if there is none of that name.
+/// Error: std::runtime_error if there is none with that name.
 const bankwise::CaseStudy& ported_study(std::string_view name);
 
-/// Variants that launch all of its kernels. Of those that launch the same, which differ in their data, the first and the last.
+/// Variants that launch all of its kernels. Of variants with the same kernels and different data, the first and the
+/// last.
 std::vector<bankwise::Variant> variants_of_all_kernels(const bankwise::CaseStudy& study, bankwise::Extent extent,
                                                        unsigned compute_units);

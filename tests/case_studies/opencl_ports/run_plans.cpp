@@ -4,7 +4,7 @@
 //
 //   run_plans CASE HEIGHT WIDTH [FOLDER]
 //
-// FOLDER  the .cl files of the case study, in place of those that the program was built with
+// FOLDER  the .cl files of the case study, in place of those in the program
 #include <cstdio>
 #include <exception>
 #include <optional>
@@ -32,7 +32,7 @@ int main(int argc, char** argv) try {
   for (const Variant& variant : variants_of_all_kernels(study, extent, session->info().compute_units)) {
     const Plan plan = study.plan(variant, extent, session->info().compute_units);
     if (!plan.launches.empty() && !find_image(built_in, plan.launches.front().kernel)->why_not_ported.empty()) {
-      continue;  // of CUDA alone
+      continue;  // CUDA only
     }
     const std::string wrong = bench.verify(bench.prepare(variant, Scope::memory));
     if (wrong.empty()) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Oclgrind's own checks on every OpenCL kernel. They are told by what it says: its exit code is the program's.
+// Oclgrind's checks on every OpenCL kernel. The test reads Oclgrind's output, because its exit code is the program's.
 #include <bankwise/support/exit_code.hpp>
 #include "port_runs.hpp"
 
@@ -16,7 +16,7 @@ struct Said {
   bool has(const std::string& words) const { return text.find(words) != std::string::npos; }
 };
 
-/// What program and Oclgrind say, without optimization, as bankcheck has it.
+/// The output of the program and of Oclgrind, without optimization, as in bankcheck.
 Said said(const std::string& program, const std::string& checks, const std::string& before = "") {
   const ScratchDirectory scratch;
   const auto out = scratch.path() / "out";
@@ -51,10 +51,10 @@ TEST_CASE("no OpenCL kernel has a data race or an invalid access") {
   check_silent("doubling", {1, 1000}, races);
 }
 
-// One launch a plan, for what a kernel writes into memory that clEnqueueFillBuffer has filled still counts as
-// uninitialized to Oclgrind 21.10, and the scratch memory between launches is filled. prefix_sum is left out: some of its
-// kernels need several, and on the shuffled vectors of scan_chunked this check of Oclgrind's crashes.
-TEST_CASE("no OpenCL kernel uses what nobody has written") {
+// One launch per plan: Oclgrind 21.10 considers memory that a kernel writes after clEnqueueFillBuffer uninitialized,
+// and the scratch memory between launches is filled. prefix_sum is left out: some of its kernels need several launches,
+// and on the shuffled vectors of scan_chunked this check of Oclgrind crashes.
+TEST_CASE("no OpenCL kernel reads uninitialized memory") {
   check_silent("reduction", {1, 200}, uninitialized);
   check_silent("transpose", {33, 31}, uninitialized);
   check_silent("access_patterns", {1, 1}, uninitialized);
@@ -62,13 +62,13 @@ TEST_CASE("no OpenCL kernel uses what nobody has written") {
   check_silent("doubling", {1, 1000}, uninitialized);
 }
 
-TEST_CASE("the example has no data race and uses nothing that nobody has written") {
+TEST_CASE("the example has no data race and reads no uninitialized memory") {
   const Said all = said(program("example_matmul"), races + ' ' + uninitialized, in_example_folder());
   CHECK(all.code == exit_ok);
   CHECK(all.text.substr(0, 2000) == "the product is right\n");
 }
 
-TEST_CASE("an OpenCL kernel that lost a barrier has a data race") {
+TEST_CASE("an OpenCL kernel without one of its barriers has a data race") {
   const BrokenPort broken(
       {"barrier_removed",
        "reduction/sequential.cl",
@@ -82,7 +82,7 @@ TEST_CASE("an OpenCL kernel that lost a barrier has a data race") {
   CHECK_FALSE(all.has("Kernel: reduce_naive"));
 }
 
-TEST_CASE("lanes that write the same word are a data race, though the word is right") {
+TEST_CASE("lanes that write the same word are a data race, even if its value is right") {
   const BrokenPort broken(
       {"all_lanes_write", "reduction/sequential.cl", "reduce_sequential", {{"if (tid == 0) out[", "out["}}});
   const Said all = said(broken, {1, 200}, races);
@@ -99,7 +99,7 @@ TEST_CASE("an OpenCL kernel that stores out of bounds makes an invalid write") {
   CHECK(all.has("Kernel: transpose_tile32_padded"));
 }
 
-TEST_CASE("an OpenCL kernel that does not fill its tile uses what nobody has written") {
+TEST_CASE("an OpenCL kernel that does not fill its tile reads uninitialized memory") {
   const BrokenPort broken({"tile_unwritten", "transpose/naive.cl", "transpose_naive", {{"tile[y][x] = word;", ""}}});
   const Said all = said(broken, {33, 31}, uninitialized);
   CHECK(all.has("Uninitialized value written to global memory"));

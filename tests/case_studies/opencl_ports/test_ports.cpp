@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Each OpenCL kernel under Oclgrind and its CUDA counterpart in the emulator do the same with shared memory: two compilers, two
-// ways of running warps and two recorders, between which nothing is shared but the bank model.
+// Each OpenCL kernel under Oclgrind accesses shared memory like its CUDA counterpart in the emulator: two compilers,
+// two ways of running warps and two recorders, which share only the bank model.
 #include <algorithm>
 #include <array>
 #include <set>
@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::array architectures{"sm_90", "gfx942"};  // warps of 32 and of 64
 
-/// A level that only the CUDA counterparts have, because CUDA has what OpenCL has not.
+/// A level that only the CUDA counterparts have, because OpenCL lacks a feature of CUDA.
 struct OnlyInCuda {
-  std::string_view kernels;  ///< names begin so
+  std::string_view kernels;  ///< prefix of the names
   std::size_t level;
   std::string_view why;
 };
@@ -29,18 +29,18 @@ constexpr OnlyInCuda levels_only_in_cuda[]{
     {"access_", 1, "the clock is read between two barriers; OpenCL C has no clock, and one barrier is enough"},
 };
 
-/// An OpenCL kernel that does something else in local memory than its CUDA counterpart, because CUDA has what OpenCL 1.2 has not.
+/// An OpenCL kernel whose local-memory accesses differ from its CUDA counterpart's, because OpenCL 1.2 lacks a feature.
 struct Different {
   std::string_view kernel;
-  std::string_view same_as;  ///< the CUDA kernel that does what it does; empty: there is none
+  std::string_view same_as;  ///< the CUDA kernel with the same accesses; empty: there is none
   std::string_view why;
 };
 constexpr Different different_ports[]{
-    {"reduce_shuffle", "reduce_first_add", "no shuffles but NVIDIA's: the tree goes on in local memory"},
-    {"reduce_streaming", "", "no shuffles but NVIDIA's: a tree in local memory"},
-    {"reduce_single_pass", "", "no shuffles but NVIDIA's: a tree in local memory"},
-    {"scan_warp_scan", "", "no shuffles but NVIDIA's: words go from lane to lane through local memory"},
-    {"scan_look_back", "", "no shuffles but NVIDIA's: words go from lane to lane through local memory"},
+    {"reduce_shuffle", "reduce_first_add", "no portable shuffles: the tree continues in local memory"},
+    {"reduce_streaming", "", "no portable shuffles: a tree in local memory"},
+    {"reduce_single_pass", "", "no portable shuffles: a tree in local memory"},
+    {"scan_warp_scan", "", "no portable shuffles: words move between lanes through local memory"},
+    {"scan_look_back", "", "no portable shuffles: words move between lanes through local memory"},
 };
 
 const Different* difference_of(std::string_view kernel) {
@@ -49,7 +49,7 @@ const Different* difference_of(std::string_view kernel) {
   return found == std::end(different_ports) ? nullptr : found;
 }
 
-/// Leaves such levels out, in which nothing happens.
+/// Removes these levels, which have no accesses.
 json without_levels_of_cuda(const std::string& kernel, json levels) {
   for (const auto& [kernels, level, why] : levels_only_in_cuda) {
     if (!kernel.starts_with(kernels)) continue;
@@ -60,13 +60,13 @@ json without_levels_of_cuda(const std::string& kernel, json levels) {
   return levels;
 }
 
-/// Both of each kernel that ran, by kernel and architecture.
+/// Both sides of each kernel that ran, keyed by kernel and architecture.
 struct Pair {
   PortNumbers opencl, cuda;
 };
 using Pairs = std::map<std::pair<std::string, std::string>, Pair>;
 
-/// Runs both. `folder`: of other OpenCL kernels.
+/// Runs both sides. `folder`: a folder of other OpenCL kernels.
 Pairs run_both(const CaseStudy& study, Extent extent, const std::string& folder = "") {
   std::string names;
   for (const char* architecture : architectures) names += (names.empty() ? "" : ",") + std::string(architecture);
@@ -109,7 +109,7 @@ std::set<std::string> check_ports(const CaseStudy& study, Extent extent) {
 std::set<std::string> kernels_that_differ(const BrokenPort& broken, Extent extent) {
   std::set<std::string> differ;
   for (const auto& [name, pair] : run_both(broken.study(), extent, broken.folder())) {
-    if (difference_of(name.first) != nullptr) continue;  // as ever
+    if (difference_of(name.first) != nullptr) continue;  // differs as expected
     const bool levels = pair.opencl.levels != pair.cuda.levels, kinds = pair.opencl.kinds != pair.cuda.kinds;
     CHECK(levels == kinds);
     if (levels) differ.insert(name.first + " on " + name.second);
@@ -129,7 +129,7 @@ void check_all_ports(std::string_view name, const std::vector<Extent>& extents) 
   std::set<std::string> ran;
   for (const Extent extent : extents) ran.merge(check_ports(study, extent));
   for (const auto& image : study.kernels->images) {
-    if (image.opencl_file.empty()) continue;  // its reason is held by another test
+    if (image.opencl_file.empty()) continue;  // another test checks its reason
     INFO(image.name);
     CHECK(ran.contains(std::string(image.name)));
   }
@@ -153,7 +153,7 @@ TEST_CASE("the OpenCL kernels of access_patterns access local memory as their CU
   check_all_ports("access_patterns", {{1, 0}, {1, 3}});
 }
 
-TEST_CASE("OpenCL kernels without local memory access none, as their CUDA counterparts") {
+TEST_CASE("OpenCL kernels without local memory access none, like their CUDA counterparts") {
   check_all_ports("flush", {{1, 0}, {1, 20000}});
   check_all_ports("doubling", {{1, 1}, {1, 1000}});
   for (const char* name : {"flush", "doubling"}) {
@@ -164,7 +164,7 @@ TEST_CASE("OpenCL kernels without local memory access none, as their CUDA counte
   }
 }
 
-TEST_CASE("every .cl file of the repository is one that is held against its port") {
+TEST_CASE("every .cl file of the repository is compared with its CUDA counterpart") {
   std::set<std::string, std::less<>> compared;
   for (const CaseStudy* study : port_studies()) {
     for (const auto& image : study->kernels->images) {
@@ -177,7 +177,7 @@ TEST_CASE("every .cl file of the repository is one that is held against its port
     const fs::path& path = entry->path();
     const std::string name = path.filename();
     if (entry->is_directory() && (name == "build" || name.starts_with('.') || fs::exists(path / "CMakeCache.txt"))) {
-      entry.disable_recursion_pending();  // what somebody built there is not the repository's
+      entry.disable_recursion_pending();  // build folders are not part of the repository
     }
     if (entry->is_directory() && name == "telescoping_sum")
       entry.disable_recursion_pending();  // tools of the device's tests
@@ -189,12 +189,12 @@ TEST_CASE("every .cl file of the repository is one that is held against its port
   CHECK(files >= compared.size());
 }
 
-TEST_CASE("a port that lost its pad differs in its own levels and in no other kernel's") {
+TEST_CASE("a port without its padding differs in its levels and in no other kernel's") {
   const BrokenPort broken({"pad_removed", "transpose/padded.cl", "transpose_padded", {{"[TILE + 1]", "[TILE]"}}});
   CHECK(kernels_that_differ(broken, {33, 31}) == both_architectures("transpose_padded"));
 }
 
-TEST_CASE("a port that makes one access more differs, though it is right and has no conflict more") {
+TEST_CASE("a port with one more access differs, though its result is right and conflicts are equal") {
   const BrokenPort broken({"loads_twice",
                            "prefix_sum/padded.cl",
                            "scan_padded",

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Holds a result against the formula of fill.cl, and poisons it for the next run: got[i] must be f(k) - f(i mod stride),
-// or f(k) if stride is 0, with k = base + (i mod height) * width + i / height. For a sum before each word that is
-// height 1, width n, base 0; for the sum of all, base n; for a transposed matrix its own height and width.
+// Compares a result with the formula of fill.cl, and poisons it for the next run: got[i] must be f(k) - f(i mod
+// stride), or f(k) if stride is 0, with k = base + (i mod height) * width + i / height. For an exclusive prefix sum:
+// height 1, width n, base 0. For a total: base n. For a transposed matrix: its height and width.
 //
 // Contract
 //   launch  any number of groups of exactly BLOCK work-items
-//   got     n words of the result and `beyond` more, which nobody may have touched: they hold POISON. All do afterwards
-//   report  6 words, zero before the first of all checks: how many words were wrong; of the first of them the run, its
-//           place (two words, the lower first), what it was, and what it should have been
+//   got     n words of the result and `beyond` more, which must still hold POISON. All hold POISON afterwards
+//   report  6 words, zero before the first check: how many words were wrong; and of the first of them the run, its
+// index           (two words, the lower first), the value, and the expected value
 //   n       any, including 0
 
 #define BLOCK 256u          // work-items per group
-#define POISON 0xCDCDCDCDu  // a word that nobody has written
+#define POISON 0xCDCDCDCDu  // an unwritten word
 
 uint f(ulong i, ulong seed) {
   ulong z = (i + (seed << 40) + 1) * 0x9E3779B97F4A7C15ul;

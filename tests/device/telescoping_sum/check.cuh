@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Holds a result against the formula of fill.cuh, and poisons it for the next run: got[i] must be f(k) - f(i mod stride),
-// or f(k) if stride is 0, with k = base + (i mod height) * width + i / height. For a sum before each word that is
-// height 1, width n, base 0; for the sum of all, base n; for a transposed matrix its own height and width.
+// Compares a result with the formula of fill.cuh, and poisons it for the next run: got[i] must be f(k) - f(i mod
+// stride), or f(k) if stride is 0, with k = base + (i mod height) * width + i / height. For an exclusive prefix sum:
+// height 1, width n, base 0. For a total: base n. For a transposed matrix: its height and width.
 //
 // Contract
 //   launch  any number of blocks of exactly BLOCK threads
-//   got     n words of the result and `beyond` more, which nobody may have touched: they hold POISON. All do afterwards
-//   report  6 words, zero before the first of all checks: how many words were wrong; of the first of them the run, its
-//           place (two words, the lower first), what it was, and what it should have been
+//   got     n words of the result and `beyond` more, which must still hold POISON. All hold POISON afterwards
+//   report  6 words, zero before the first check: how many words were wrong; and of the first of them the run, its
+// index           (two words, the lower first), the value, and the expected value
 //   n       any, including 0
 
 __global__ void __launch_bounds__(256)
     telescoping_sum_check(unsigned* got, unsigned* report, size_t n, size_t beyond, size_t height, size_t width,
                           size_t base, size_t stride, size_t seed, size_t run) {
   constexpr unsigned BLOCK = 256;          // threads per block
-  constexpr unsigned POISON = 0xCDCDCDCD;  // a word that nobody has written
+  constexpr unsigned POISON = 0xCDCDCDCD;  // an unwritten word
   const auto f = [](size_t i, size_t seed) {
     unsigned long long z = (i + (seed << 40) + 1) * 0x9E3779B97F4A7C15;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;

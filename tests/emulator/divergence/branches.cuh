@@ -5,7 +5,7 @@
 
 #include "fill.cuh"
 
-/// Some lanes return before all accesses but those of the barrier, some between them.
+/// Some lanes return before all accesses except those of the barrier, some between them.
 __global__ void diverge_early_return(const unsigned* in, unsigned* out) {
   __shared__ unsigned first[words], second[words], third[words];
   fill_shared(first, in);
@@ -23,7 +23,7 @@ __global__ void diverge_early_return(const unsigned* in, unsigned* out) {
   out[t] = sum;
 }
 
-/// Lanes return out of a loop, others come to its end.
+/// Some lanes return out of a loop, others reach its end.
 __global__ void diverge_return_in_a_loop(const unsigned* in, unsigned* out) {
   __shared__ unsigned looking[words], kept[words], left[words];
   fill_shared(looking, in);
@@ -45,9 +45,8 @@ __global__ void diverge_return_in_a_loop(const unsigned* in, unsigned* out) {
   out[t] = sum;
 }
 
-/// Lanes that fall through a case's end and those that start at the next case are together there, as long as the code
-/// comes in the order of the source. (An H200 joins them no sooner than behind the switch: it runs `one` and `other`
-/// twice.)
+/// Lanes that fall through a case and lanes that start at the next case run together there, as long as the code has the
+/// order of the source. (An H200 joins them only after the switch: it runs `one` and `other` twice.)
 __global__ void diverge_switch(const unsigned* in, unsigned* out) {
   __shared__ unsigned zero[words], one[words], two[words], four[words], other[words], five[words], after[words];
   fill_shared(zero, in);
@@ -111,7 +110,7 @@ __global__ void diverge_else_if(const unsigned* in, unsigned* out) {
   out[t] = sum;
 }
 
-/// The right side is loaded only where the left one does not decide.
+/// Only lanes for which the left operand does not decide load the right one.
 __global__ void diverge_short_circuit(const unsigned* in, unsigned* out) {
   __shared__ unsigned a[words], b[words], c[words], d[words], both[words], neither[words];
   fill_shared(a, in);
@@ -138,7 +137,7 @@ __global__ void diverge_short_circuit(const unsigned* in, unsigned* out) {
   out[t] = sum;
 }
 
-/// Lanes that || has let into the next round before the others have looked at its right side would come there alone.
+/// A wrong scheduler would run the next iteration early, with only the lanes whose left operand of || was true.
 __global__ void diverge_short_circuit_of_a_loop(const unsigned* in, unsigned* out) {
   __shared__ unsigned a[words], b[words], c[words], d[words];
   fill_shared(a, in);
@@ -155,7 +154,7 @@ __global__ void diverge_short_circuit_of_a_loop(const unsigned* in, unsigned* ou
   out[t] = sum + i;
 }
 
-/// A loop around a switch: goto without goto.
+/// A loop around a switch, in place of goto.
 __global__ void diverge_state_machine(const unsigned* in, unsigned* out) {
   __shared__ unsigned start[words], read[words], count[words], finish[words], left[words];
   fill_shared(start, in);

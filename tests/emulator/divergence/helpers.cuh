@@ -5,14 +5,14 @@
 
 #include "fill.cuh"
 
-/// A loop as long as the lane wants.
+/// A loop whose length depends on the lane.
 static __device__ __noinline__ unsigned walk(const unsigned* path, unsigned from, unsigned steps) {
   unsigned at = from;
   for (unsigned i = 0; i < steps; ++i) at += path[(at + i) % words] % 64;
   return at;
 }
 
-/// Called twice, and once more by some.
+/// All lanes call it twice, some a third time.
 __global__ void diverge_helper(const unsigned* in, unsigned* out) {
   __shared__ unsigned path[words], between[words], some[words], after[words];
   fill_shared(path, in);
@@ -32,7 +32,7 @@ __global__ void diverge_helper(const unsigned* in, unsigned* out) {
   out[t] = sum;
 }
 
-/// Two calls that never run together, however alike they are.
+/// Two calls that never run together, although they are equal.
 __global__ void diverge_helper_in_both_arms(const unsigned* in, unsigned* out) {
   __shared__ unsigned path[words], join[words];
   fill_shared(path, in);
@@ -63,7 +63,7 @@ static __device__ __noinline__ unsigned long_step(const unsigned* path, const un
   return at + short_step(path, 3 * at + 1);
 }
 
-/// A function that calls another, which the kernel calls as well.
+/// A function that calls another, which the kernel calls, too.
 __global__ void diverge_helpers_two_deep(const unsigned* in, unsigned* out) {
   __shared__ unsigned path[words], turn[words], after[words];
   fill_shared(path, in);
@@ -108,7 +108,7 @@ __global__ void diverge_mutual_recursion(const unsigned* in, unsigned* out) {
   out[t] = sum;
 }
 
-/// As Fibonacci's numbers: fib(n - 1) + fib(n - 2), each with a place of its own in the tree of calls.
+/// Like Fibonacci's numbers: fib(n - 1) + fib(n - 2), each at a separate place in the tree of calls.
 static __device__ __noinline__ unsigned climb(const unsigned* leaf, const unsigned* down, const unsigned* up,
                                               unsigned height, unsigned node) {
   if (height < 2) return leaf[node % words];
@@ -132,7 +132,7 @@ __global__ void diverge_recursion(const unsigned* in, unsigned* out) {
   out[t] = sum;
 }
 
-/// Returns at once, out of the loop, or behind it.
+/// Returns immediately, out of the loop, or after it.
 static __device__ __noinline__ unsigned search(const unsigned* first, const unsigned* next, const unsigned* last,
                                                unsigned from) {
   const unsigned wanted = first[from % words] % 4;

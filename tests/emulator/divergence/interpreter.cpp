@@ -36,7 +36,7 @@ struct Machine {
   std::uint64_t steps = 0;
 };
 
-/// Of one call of a function, or of the kernel: of all lanes that are in it.
+/// The state of one call of a function, or of the kernel, for all lanes that are in it.
 struct Frame {
   std::map<std::string, Values> variables = {};
   Values returned = {};
@@ -90,12 +90,12 @@ unsigned apply(Operator operation, unsigned left, unsigned right) {
   return 0;
 }
 
-// A language whose statements hold statements is interpreted by functions that call each other.
+// Statements contain statements, so the interpreter's functions call each other.
 // NOLINTBEGIN(misc-no-recursion)
 Values evaluate(Machine& machine, Warp& warp, Frame& frame, const Expression& expression, Mask mask);
 Mask execute(Machine& machine, Warp& warp, Frame& frame, const Block& block, Mask mask);
 
-/// Records the request, and returns where each lane's word is. There is none without a lane.
+/// Records the request, and returns the address of each lane's word. Without lanes there is no request.
 std::array<unsigned*, max_lanes> request(Machine& machine, Warp& warp, const std::string& array, bool store,
                                          const Values& index, Mask mask) {
   std::array<unsigned*, max_lanes> found{};
@@ -166,7 +166,7 @@ Values evaluate(Machine& machine, Warp& warp, Frame& frame, const Expression& ex
   return result;
 }
 
-/// Returns the lanes that are behind the loop when nobody is left in it.
+/// Returns the lanes that continue after the loop once no lane is left in it.
 Mask execute_loop(Machine& machine, Warp& warp, Frame& frame, const Loop& loop, Mask mask) {
   const Mask broken_outside = std::exchange(frame.broken, 0), continued_outside = std::exchange(frame.continued, 0);
   const auto hold = [&](Mask among) { return nonzero(evaluate(machine, warp, frame, loop.condition, among), among); };
@@ -187,7 +187,7 @@ Mask execute_loop(Machine& machine, Warp& warp, Frame& frame, const Loop& loop, 
   return behind;
 }
 
-/// Lanes that fall through are together with those that start there, as a compiler has the case only once.
+/// Lanes that fall through run together with those that start there, because compiled code has the case only once.
 Mask execute_switch(Machine& machine, Warp& warp, Frame& frame, const Switch& choice, Mask mask) {
   const Mask broken_outside = std::exchange(frame.broken, 0);
   const Values value = evaluate(machine, warp, frame, choice.value, mask);
@@ -212,7 +212,7 @@ Mask execute_switch(Machine& machine, Warp& warp, Frame& frame, const Switch& ch
   return behind;
 }
 
-/// Returns the lanes that come out at its end.
+/// Returns the lanes that reach its end.
 Mask execute_one(Machine& machine, Warp& warp, Frame& frame, const Statement& statement, Mask mask) {
   const auto value_of = [&](const Expression& expression) { return evaluate(machine, warp, frame, expression, mask); };
   const Overloaded kinds{
@@ -269,7 +269,7 @@ Mask execute(Machine& machine, Warp& warp, Frame& frame, const Block& block, Mas
 
 // NOLINTEND(misc-no-recursion)
 
-/// What stands between the barriers.
+/// Splits a program at its barriers.
 std::vector<Block> levels(const Block& body) {
   std::vector<Block> result(1);
   for (const Statement& statement : body) {

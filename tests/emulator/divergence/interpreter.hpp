@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Runs a program's warps in lock-step by the book: a mask of active lanes that each structured statement narrows and
-// restores. The arms of a branch run one after the other, in the order of the source, and their lanes join behind it. A
-// loop runs until no lane is left in it; lanes that broke out wait behind it, lanes that continue wait at the end of its
-// body. A function returns when all its lanes have returned. It has neither a compiler nor a program counter, so it
-// cannot be wrong in the way that the emulator can.
+// Runs a program's warps in lock-step by definition: each structured statement narrows and restores a mask of active
+// lanes. The arms of a branch run one after the other, in the order of the source, and their lanes reconverge after it.
+// A loop runs until no lane is left in it; lanes that break wait after it, lanes that continue wait at the end of its
+// body. A function returns when all its lanes have returned. The interpreter has neither a compiler nor a program
+// counter, so it cannot share the emulator's errors.
 #pragma once
 
 #include <vector>
@@ -19,8 +19,8 @@ struct Outcome {
   std::vector<unsigned> output;  ///< as many words as threads
 };
 
-/// One block. Errors: std::runtime_error for what no kernel here does: an access outside an array of 256 words or outside
-/// the input, a barrier inside of another statement, a step without end.
+/// Runs one block. Errors: std::runtime_error for programs that no kernel here has: an access outside an array of 256
+/// words or outside the input, a barrier inside another statement, a step without end.
 Outcome interpret(const Program& program, unsigned threads, unsigned warp, const std::vector<unsigned>& input);
 
 }  // namespace lockstep

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Kernels whose lanes go different ways, one kind of divergence each.
+// Kernels with divergent lanes, one kind of divergence each.
 #pragma once
 
 #include "branches.cuh"

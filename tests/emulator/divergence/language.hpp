@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// A small structured language, written as C++ expressions: what a kernel says, without the words that a compiler needs.
+// A small structured language, written as C++ expressions, for programs equivalent to the kernels:
 //
 //   set(sum, 0),
 //   loop_for(set(i, 0), i < t % 4, i += 1, {sum += inner[(t + i) % 256]}),
 //   set(outer[t], sum),
 //
-// All values are unsigned, 32 bits wide. The operands of && || and select() are evaluated as C++ evaluates them, those of
-// the others from the left to the right; set() evaluates the value, then the index.
+// All values are unsigned, 32 bits wide. The operands of && || and select() are evaluated as in C++, those of other
+// operators from left to right; set() evaluates the value, then the index.
 #pragma once
 
 #include <map>
@@ -39,7 +39,7 @@ struct Statement {
 };
 using Block = std::vector<Statement>;
 
-/// A local variable of the function that it stands in. 0 before it is set.
+/// A local variable of the function that contains it. 0 before it is set.
 struct Variable {
   std::string name;
 };
@@ -50,7 +50,7 @@ struct Place {
   Expression index;
 };
 
-/// In shared memory; its words are 0 before they are stored.
+/// An array in shared memory; its words are 0 before they are stored.
 struct Array {
   std::string name;
   Place operator[](const Expression& index) const { return {name, index}; }
@@ -105,7 +105,7 @@ struct If {
 struct Loop {
   bool body_first;  // do-while
   Expression condition;
-  Block body, next;  // `next` stands in the head of a for
+  Block body, next;  // `next` is the third expression of a for
 };
 struct Case {
   std::optional<unsigned> value;  // none: default
@@ -133,13 +133,13 @@ struct Function {
   Block body;
 };
 
-/// A kernel. Barriers stand in `body` itself, not in its loops and branches.
+/// A kernel. Barriers are statements of `body`, not of its loops and branches.
 struct Program {
   Block body;
   std::map<std::string, Function> functions;
 };
 
-// Constructors, so that programs read like their kernels.
+// Constructors, which make programs look like their kernels.
 
 inline Expression::Expression(Node node_) : node(std::make_shared<const Node>(std::move(node_))) {}
 inline Expression::Expression(unsigned constant) : Expression(Node{Constant{constant}}) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Each kernel of this folder again, statement by statement, by hand, for the interpreter. Same names.
+// Each kernel of this folder, translated by hand for the interpreter, statement by statement. Same names.
 #pragma once
 
 #include "language.hpp"

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Loops that each thread leaves when it likes.
+// Loops with a different number of iterations per thread.
 #pragma once
 
 #include "fill.cuh"
 
-/// Inner trip counts 1 to 4 in each round: matched by the n-th execution, the lanes of different rounds would mix.
+/// Inner trip counts 1 to 4 in each outer iteration: matching the n-th executions would mix lanes of different
+/// iterations.
 __global__ void diverge_nested_loops(const unsigned* in, unsigned* out) {
   __shared__ unsigned inner[words], outer[words];
   fill_shared(inner, in);
@@ -20,7 +21,7 @@ __global__ void diverge_nested_loops(const unsigned* in, unsigned* out) {
   out[t] = sum;
 }
 
-/// The bounds of the second loop are loaded, those of the third computed from what was loaded.
+/// The bounds of the second loop are loaded, those of the third computed from loaded values.
 __global__ void diverge_triple_nesting(const unsigned* in, unsigned* out) {
   __shared__ unsigned bound[words], middle[words], innermost[words], record[words];
   fill_shared(bound, in);
@@ -72,7 +73,7 @@ __global__ void diverge_break_and_continue(const unsigned* in, unsigned* out) {
   out[t] = sum;
 }
 
-/// The exit stands between two accesses.
+/// The exit is between two accesses.
 __global__ void diverge_break_in_the_middle(const unsigned* in, unsigned* out) {
   __shared__ unsigned before[words], behind[words], left[words];
   fill_shared(before, in);
@@ -91,7 +92,7 @@ __global__ void diverge_break_in_the_middle(const unsigned* in, unsigned* out) {
   out[t] = sum;
 }
 
-/// The body comes before the condition, which has an access of its own; `continue` goes to the condition.
+/// The body comes before the condition, which has a separate access; `continue` jumps to the condition.
 __global__ void diverge_do_while(const unsigned* in, unsigned* out) {
   __shared__ unsigned body[words], odd[words], condition[words], left[words];
   fill_shared(body, in);
@@ -111,7 +112,7 @@ __global__ void diverge_do_while(const unsigned* in, unsigned* out) {
   out[t] = sum;
 }
 
-/// Lanes drop out one after the other, and are together again behind the loop: at the access there, all of them.
+/// Lanes drop out one after the other, and reconverge after the loop, where all of them make one access together.
 __global__ void diverge_drop_out_then_together(const unsigned* in, unsigned* out) {
   __shared__ unsigned looking[words], found[words], together[words];
   fill_shared(looking, in);
@@ -132,7 +133,7 @@ __global__ void diverge_drop_out_then_together(const unsigned* in, unsigned* out
   out[t] = sum;
 }
 
-/// A loop in each of two arms, then in both a loop again.
+/// A loop in each of two arms, then another loop for both.
 __global__ void diverge_loops_in_arms(const unsigned* in, unsigned* out) {
   __shared__ unsigned up[words], down[words], record[words];
   fill_shared(up, in);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// fill.cuh again, and what the programs share.
+// The counterpart of fill.cuh, and helpers that the programs share.
 #pragma once
 
 #include <string>

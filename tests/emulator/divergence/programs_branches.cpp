@@ -22,7 +22,7 @@ Program early_return() {
 
 Program return_in_a_loop() {
   const Array looking{"looking"}, kept{"kept"}, left{"left"};
-  // i / 2, which the language has no word for, of an even number is counted along
+  // The language has no division. i / 2 of an even number is counted instead
   const Variable half{"half"};
   const Block body{
       set(sum, 0),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Lanes in lock-step need no word for __syncwarp(). t ^ distance stays in the lane's warp.
+// Lanes in lock-step do not need __syncwarp(). t ^ distance stays in the lane's warp.
 #include "lockstep_programs.hpp"
 #include "program_words.hpp"
 

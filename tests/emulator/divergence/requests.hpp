@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a warp asks of shared memory, in words that do not depend on who has watched it.
+// The shared-memory requests of a warp, in a form that does not depend on the recorder.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace lockstep {
 
-/// One access of one warp. A statement is known by its array, its direction and its level.
+/// One access of one warp. Array, direction and level identify the statement.
 struct Request {
   std::string array;
   bool store = false;
@@ -21,25 +21,25 @@ struct Request {
 /// In the order in which they were made.
 using Requests = std::vector<Request>;
 
-/// Which requests of a warp have to come in the order of the source.
+/// Which requests of a warp must have the order of the source.
 enum class Order {
-  all,           ///< each after the one before
-  of_statement,  ///< those of one statement
+  all,           ///< all requests
+  of_statement,  ///< requests of the same statement
   none,
 };
 
-/// A line for each request, "1 load inner 000000000000000f: 0 4 8 12"; put into an order of its own as far as the order
-/// in which they were made does not count.
+/// One line per request, "1 load inner 000000000000000f: 0 4 8 12"; sorted as far as the order of execution does not
+/// matter.
 std::vector<std::string> lines(const Requests& requests, Order order);
 
-/// Lanes of all requests.
+/// Active lanes of all requests, added up.
 std::uint64_t lanes(const Requests& requests);
 
-/// The requests of `statement`, an array and a direction.
+/// The requests of one statement, given by array and direction.
 Requests of(const Requests& requests, const std::string& array, bool store);
 
-/// What comes out if lanes are matched by "the n-th time that the lane executes this statement since the barrier": wrong
-/// under divergence. The order is that of the statements' first requests.
+/// The result of matching lanes by "the n-th time that the lane executes this statement since the barrier", which is
+/// wrong under divergence. In the order of the statements' first requests.
 Requests matched_by_count(const Requests& requests);
 
 }  // namespace lockstep

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The emulator, which lets the lanes with the deepest call and the lowest program counter go first, against the
-// interpreter, which knows the statements: both have to find the same lanes together, at the same addresses.
+// The emulator, which first runs the lanes with the deepest call and the lowest program counter, against the
+// interpreter, which knows the statements: both must find the same lanes together, at the same addresses.
 #include <bankwise/emulator/cuda.hpp>
 
 #include <cstdint>
@@ -19,9 +19,9 @@ using lockstep::Order;
 
 namespace {
 
-/// The order in which a branch's arms run is nobody's promise: a compiler may place `else` before `then`, and the emulator
-/// follows the compiler. So where two arms have accesses, only the order within each statement counts, and where two arms
-/// call one function, not even that. Lanes and addresses of each access always count, and so does the number of them.
+/// The order in which a branch's arms run is not specified: a compiler may place `else` before `then`, and the emulator
+/// follows the compiler. So if two arms have accesses, only the order within each statement is compared, and if two
+/// arms call one function, not even that. Lanes, addresses and the number of accesses are always compared.
 struct Divergence {
   const char* name;
   void (*kernel)(const unsigned*, unsigned*);
@@ -42,7 +42,7 @@ const std::vector<Divergence> divergences {
       {"switch", diverge_switch, lockstep::switch_statement, Order::of_statement},
       {"else if", diverge_else_if, lockstep::else_if, Order::of_statement},
       {"short circuit", diverge_short_circuit, lockstep::short_circuit, Order::all},
-#if BANKWISE_HAVE_CAPSTONE  // without it the order is that of addresses, and this one shows the difference
+#if BANKWISE_HAVE_CAPSTONE  // without it the order is that of addresses, and this test would fail
       {"short circuit of a loop", diverge_short_circuit_of_a_loop, lockstep::short_circuit_of_a_loop, Order::all},
 #endif
       {"state machine", diverge_state_machine, lockstep::state_machine, Order::of_statement},
@@ -64,7 +64,7 @@ std::vector<unsigned> random_input(unsigned seed) {
   return input;
 }
 
-/// Of each warp, in the words of the interpreter.
+/// The requests of each warp, in the interpreter's form.
 std::vector<lockstep::Requests> requests(const bankwise::emulator::Trace& trace, unsigned threads) {
   std::vector<lockstep::Requests> warps((threads + trace.warp - 1) / trace.warp);
   for (const auto& step : trace.order) {
@@ -95,7 +95,7 @@ Emulated emulated(const Divergence& divergence, unsigned threads, unsigned warp,
   return {requests(trace, threads), output};
 }
 
-/// Says where they part rather than all that they hold.
+/// Reports the first difference, not all requests.
 void check_same(const std::vector<std::string>& found, const std::vector<std::string>& expected) {
   std::size_t same = 0;
   while (same < found.size() && same < expected.size() && found[same] == expected[same]) ++same;
@@ -106,7 +106,7 @@ void check_same(const std::vector<std::string>& found, const std::vector<std::st
 
 }  // namespace
 
-TEST_CASE("lanes diverge and join as the interpreter says") {
+TEST_CASE("lanes diverge and reconverge as in the interpreter") {
   for (const Divergence& divergence : divergences) {
     DYNAMIC_SECTION(divergence.name) {
       const unsigned threads = GENERATE(64U, 50U);
@@ -127,7 +127,7 @@ TEST_CASE("lanes diverge and join as the interpreter says") {
   }
 }
 
-TEST_CASE("lanes matched by how often they came are not those that the interpreter finds") {
+TEST_CASE("matching lanes by execution counts disagrees with the interpreter") {
   const auto input = random_input(1);
   const auto found = emulated(divergences.front(), 64, 32, input);
   const auto expected = lockstep::interpret(lockstep::nested_loops(), 64, 32, input);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The interpreter itself, against masks counted by hand.
+// The interpreter alone, against masks worked out by hand.
 #include "interpreter.hpp"
 
 #include <stdexcept>
@@ -18,7 +18,7 @@ namespace {
 const std::vector<unsigned> no_input(words);
 const Array a{"a"}, b{"b"}, c{"c"};
 
-/// "a 00ff", a line for each request of the block's only warp, which has eight lanes.
+/// "a 00ff": one line per request of the block's only warp, which has eight lanes.
 std::vector<std::string> masks(const Program& program) {
   std::vector<std::string> result;
   for (const auto& line : lines(interpret(program, 8, 8, no_input).warps.at(0), Order::all)) {
@@ -36,7 +36,7 @@ using Masks = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("interpreter: arms run one after the other and join") {
+TEST_CASE("interpreter: the arms of a branch run one after the other, then reconverge") {
   CHECK(masks(kernel({
             when(t < 3, {set(a[t], 1)}, {set(b[t], 1)}),
             set(c[t], 1),
@@ -44,7 +44,7 @@ TEST_CASE("interpreter: arms run one after the other and join") {
   CHECK(masks(kernel({when(t < 8, {set(a[t], 1)}, {set(b[t], 1)})})) == Masks{"a ff"});
 }
 
-TEST_CASE("interpreter: a loop runs until nobody is left in it") {
+TEST_CASE("interpreter: a loop runs until no lane is left in it") {
   CHECK(masks(kernel({
             loop_for(set(i, 0), i < t % 4, i += 1, {set(a[t + 8 * i], 1)}),
             set(b[t], 1),
@@ -55,7 +55,7 @@ TEST_CASE("interpreter: a loop runs until nobody is left in it") {
         })) == Masks{"a ff", "a cc", "a 88", "b ff"});
 }
 
-TEST_CASE("interpreter: who breaks waits behind the loop, who continues at the end of its body") {
+TEST_CASE("interpreter: break waits after the loop, continue at the end of its body") {
   CHECK(masks(kernel({
             loop_for(set(i, 0), i < 3, i += 1,
                      {
@@ -65,7 +65,7 @@ TEST_CASE("interpreter: who breaks waits behind the loop, who continues at the e
                      }),
             set(b[t], 1),
         })) == Masks{"a aa", "a a8", "a a8", "b ff"});
-  // of the inner loop, while the outer goes on
+  // of the inner loop, while the outer loop continues
   CHECK(masks(kernel({
             loop_for(set(i, 0), i < 2, i += 1,
                      {
@@ -76,7 +76,7 @@ TEST_CASE("interpreter: who breaks waits behind the loop, who continues at the e
 }
 
 TEST_CASE("interpreter: cases fall through") {
-  // 0 and 4 start at a, 1 and 5 at b, 2 and 6 at c, the default, which 3 and 7 leave out
+  // 0 and 4 start at a, 1 and 5 at b, 2 and 6 at c, the default, which 3 and 7 skip
   const auto program = [](bool with_default) {
     std::vector<Case> cases{
         case_of(0, {set(a[t], 1)}),
@@ -90,7 +90,7 @@ TEST_CASE("interpreter: cases fall through") {
   CHECK(masks(program(false)) == Masks{"a 11", "b 33", "a 88", "c ff"});
 }
 
-TEST_CASE("interpreter: the right side is evaluated where the left one does not decide") {
+TEST_CASE("interpreter: the right operand is evaluated where the left one does not decide") {
   CHECK(masks(kernel({
             set(a[t], t % 2),
             set(b[t], t % 3),
@@ -133,7 +133,7 @@ TEST_CASE("interpreter: a function returns when all its lanes have") {
   CHECK(masks(program) == Masks{"a ee", "a cc", "a 88", "b 88", "b cc", "b ee", "c ff"});
 }
 
-TEST_CASE("interpreter: who has returned is gone") {
+TEST_CASE("interpreter: lanes that have returned execute nothing more") {
   CHECK(masks(kernel({
             loop_for(set(i, 0), i < 2, i += 1, {when(t == i, {return_now()}), set(a[t], 1)}),
             set(b[t], 1),
@@ -142,7 +142,7 @@ TEST_CASE("interpreter: who has returned is gone") {
         })) == Masks{"a fe", "a fc", "b fc", "c fc"});
 }
 
-TEST_CASE("interpreter: a barrier lets every warp see what all have stored") {
+TEST_CASE("interpreter: after a barrier every warp sees the stores of all") {
   const auto outcome = interpret(kernel({
                                      set(a[t], t * t),
                                      barrier(),
@@ -155,8 +155,8 @@ TEST_CASE("interpreter: a barrier lets every warp see what all have stored") {
                                                                         "1 load a 0000000000000001: 0"});
 }
 
-TEST_CASE("interpreter: 2048 requests of 20 lanes, and what matching by count makes of them") {
-  // four rounds of one to four trips in each of 128 warps
+TEST_CASE("interpreter: matching by count splits 2048 requests of 20 lanes") {
+  // four outer iterations with trip counts of one to four in each of 128 warps
   const auto outcome =
       interpret(kernel({
                     loop_for(set(i, 0), i < 4, i += 1,
@@ -180,7 +180,7 @@ TEST_CASE("interpreter: 2048 requests of 20 lanes, and what matching by count ma
   CHECK(lanes_of_wrong == 1280 * 32);
 }
 
-TEST_CASE("interpreter: refusals") {
+TEST_CASE("interpreter: invalid programs are refused") {
   CHECK_THROWS_AS(interpret(kernel({set(a[256], 1)}), 8, 8, no_input), std::runtime_error);
   CHECK_THROWS_AS(interpret(kernel({when(t < 4, {barrier()})}), 8, 8, no_input), std::runtime_error);
   CHECK_THROWS_AS(interpret(kernel({loop_while(1, {i += 1})}), 8, 8, no_input), std::runtime_error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Lanes of a warp that read what their neighbours have written. Neighbours are at most 8 lanes away, so that a warp may
-// have 16 lanes or any multiple.
+// Lanes of a warp read what their neighbours have written. Neighbours are at most 8 lanes away, so a warp may have 16
+// lanes or any multiple.
 #pragma once
 
 #include "fill.cuh"
@@ -23,7 +23,7 @@ __global__ void diverge_syncwarp(const unsigned* in, unsigned* out) {
   out[t] = sum;
 }
 
-/// Every other pair of lanes, as often as their pair wants; what the other lanes do needs nobody.
+/// Every other pair of lanes, as often as their data say; the other lanes do not take part.
 __global__ void diverge_syncwarp_of_some(const unsigned* in, unsigned* out) {
   __shared__ unsigned mail[words], alone[words], after[words];
   fill_shared(mail, in);

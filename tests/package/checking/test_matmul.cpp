@@ -1,4 +1,4 @@
-#include <bankwise/emulator/cuda.hpp>  // CUDA's words for g++, and emulate()
+#include <bankwise/emulator/cuda.hpp>  // CUDA for g++, and emulate()
 #include <bankwise/trace/report.hpp>
 #if __has_include(<catch2/catch_all.hpp>)
 #include <catch2/catch_all.hpp>

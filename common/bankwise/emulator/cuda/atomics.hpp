@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Atomic operations. They really are: blocks may run on several threads of the host.
+// Atomic operations. They are atomic on the host, too, because several host threads may run blocks.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <bankwise/emulator/cuda/qualifiers.hpp>
 #include <bankwise/emulator/lane.hpp>
 
-// X(name, type): type atomic<name>(type* address, type value), but for Add of int and unsigned
+// X(name, type): type atomic<name>(type* address, type value), except Add of int and unsigned
 // clang-format off
 #define BANKWISE_ATOMICS(X)                                                                                       \
   X(Add, unsigned long long) X(Add, float) X(Add, double) X(Sub, int) X(Sub, unsigned) X(Exch, int)               \
@@ -29,23 +29,23 @@ BANKWISE_ATOMICS(BANKWISE_DECLARE)
 BANKWISE_COMPARE_AND_SWAP(BANKWISE_DECLARE)
 #undef BANKWISE_DECLARE
 
-/// An addition: `before` is before_atomic()'s.
+/// The result of an addition: `before` is the number from before_atomic().
 struct Added {
   std::uint64_t old, before;
 };
 /// `one`: the value is known to be 1 at compile time.
 Added add(unsigned* address, unsigned value, bool one) noexcept;
 
-/// The old value, for somebody who uses it. "Const" is a lie with a purpose: where nobody does, the compiler drops the
-/// call, and that is how the emulator learns what nvcc would have seen, an addition of 1 that is an instruction of its
-/// own. So the result of atomicAdd() keeps its plain type.
+/// The old value, if the kernel uses it. The attribute `const` is wrong on purpose: if the result is unused, the
+/// compiler drops the call. So the emulator learns what nvcc would see: an addition of 1 without a result, which is a
+/// separate instruction. The result of atomicAdd() therefore keeps its plain type.
 [[gnu::const]] std::uint64_t used(std::uint64_t old, std::uint64_t before) noexcept;
 
 }  // namespace bankwise::emulator::words
 
 namespace bankwise::cuda {
 
-// A device, a block and the host see the same memory here.
+// Device, block and host scope are the same here.
 #define BANKWISE_SCOPES(X) X() X(_block) X(_system)
 
 #define BANKWISE_ATOMIC(name, type, suffix)                            \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Cooperative groups, as far as a block goes.
+// Cooperative groups within a block.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace bankwise::emulator::words {
 /// The lane of the given rank among those of `mask`; the caller itself if there is none.
 unsigned lane_of_rank(unsigned mask, unsigned rank) noexcept;
 
-/// A shuffle of anything that can be copied bit by bit, a word after the other.
+/// A shuffle of any trivially copyable object, word by word.
 template <class T>
 BANKWISE_WORD T shuffle_object(Shuffle how, unsigned mask, const T& value, unsigned argument, int width) {
   static_assert(__is_trivially_copyable(T) && sizeof(T) <= 32, "shuffled objects are small and trivially copyable");
@@ -116,7 +116,7 @@ class thread_block_tile {
     return emulator::words::shuffle_object(how, mask(), value, argument, count);
   }
 
-  unsigned rank_, parent_size_;  // of the lane in the group that was partitioned, and that group's
+  unsigned rank_, parent_size_;  // of the lane in the group that was partitioned, and the size of that group
 };
 
 template <unsigned tile, class Group>
@@ -124,7 +124,7 @@ BANKWISE_WORD thread_block_tile<tile, Group> tiled_partition(const Group& group)
   return {group.thread_rank(), group.num_threads()};
 }
 
-/// The lanes that came here together.
+/// The lanes that executed the call together.
 class coalesced_group {
  public:
   BANKWISE_WORD void sync() const { __syncwarp(mask_); }
@@ -180,7 +180,7 @@ BANKWISE_OPERATOR(bit_or, a | b)
 BANKWISE_OPERATOR(bit_xor, a ^ b)
 #undef BANKWISE_OPERATOR
 
-/// A butterfly, in the order in which CUDA's library adds.
+/// A butterfly reduction, in the order in which CUDA's library adds.
 template <unsigned count, class Parent, class T, class Operator>
 BANKWISE_WORD T reduce(const thread_block_tile<count, Parent>& tile, T value, Operator&& combine) {
   [&]<std::size_t... i>(std::index_sequence<i...>) __attribute__((always_inline)) {

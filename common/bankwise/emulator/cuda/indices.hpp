@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// Who am I.
+// threadIdx, blockIdx, blockDim, gridDim.
 #pragma once
 
 #include <bankwise/emulator/cuda/vector_types.hpp>
 
 namespace bankwise::emulator::words {
 
-// One function for each number, which a lane has in a register: called once for all of its uses. That is what `const` is
-// for, though they read thread-local memory: within a kernel's call, all that a compiler sees of a lane, none of them
-// changes, since a lane stays on the thread of the host that has started it.
+// One function per number. A lane has each number in a register, so the compiler should call each function once for all
+// uses. They are `const` although they read thread-local memory: within a kernel's call, the only code of a lane that
+// the compiler sees, their values do not change, because a lane stays on the host thread that started it.
 [[gnu::const]] unsigned thread_x() noexcept;
 [[gnu::const]] unsigned thread_y() noexcept;
 [[gnu::const]] unsigned thread_z() noexcept;
@@ -43,14 +43,14 @@ BANKWISE_WORD dim3 grid_dimensions() {
   return {emulator::words::grid_x(), emulator::words::grid_y(), emulator::words::grid_z()};
 }
 
-// Macros, because a name cannot mean something else to every lane.
+// Macros, because one variable cannot have a different value in every lane.
 #define threadIdx (::bankwise::cuda::thread_index())
 #define blockIdx (::bankwise::cuda::block_index())
 #define blockDim (::bankwise::cuda::block_dimensions())
 #define gridDim (::bankwise::cuda::grid_dimensions())
 
-/// 32 whatever Launch::warp is: CUDA's masks have 32 bits, so its warp intrinsics act on 32 lanes (warp.hpp), and
-/// kernels are written for that. Wider warps change how accesses are served, not what a kernel computes.
+/// Always 32, whatever Launch::warp is: CUDA's masks have 32 bits, so its warp intrinsics act on 32 lanes (warp.hpp),
+/// and kernels are written for that. Wider warps change the cost of accesses, not the result of a kernel.
 inline constexpr int warpSize = 32;
 
 }  // namespace bankwise::cuda

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// CUDA's arithmetic. What a GPU does with one instruction is one call or straight-line code here: each branch would be
-// a basic block more, which counts as the kernel's work. Approximations of the device (__sinf, rsqrtf) are the host's
-// best result.
+// CUDA's arithmetic. Each GPU instruction is one call or straight-line code here, because a branch would add a basic
+// block, which counts as the kernel's work. Approximations of the device (__sinf, rsqrtf) are the host's most exact
+// result.
 #pragma once
 
 #include <math.h>  // C's names, and C++'s overloads of them, in the global namespace
@@ -15,7 +15,8 @@
 
 #include <bankwise/emulator/cuda/vector_types.hpp>
 
-/// Words that C libraries declare or will: glibc has __sinf and, from 2.42, rsqrtf. The same function, not an overload.
+/// Functions that C libraries declare or will: glibc has __sinf and, from 2.42, rsqrtf. The same function, not an
+/// overload.
 #define BANKWISE_C_WORD extern "C" __attribute__((always_inline, gnu_inline)) inline
 
 // X(name, mode, result, argument): conversions <name>_<mode>, for each of the four modes of rounding.
@@ -38,7 +39,7 @@
   BANKWISE_MODES(X, __ll2double, double, long long)           \
   BANKWISE_MODES(X, __ull2double, double, unsigned long long)
 
-// X(name, mode, type, number of arguments): arithmetic, likewise.
+// X(name, mode, type, number of arguments): arithmetic, for each of the four modes of rounding.
 #define BANKWISE_ROUNDED(X)            \
   BANKWISE_MODES(X, __fadd, float, 2)  \
   BANKWISE_MODES(X, __fsub, float, 2)  \
@@ -81,7 +82,7 @@ BANKWISE_ROUNDED(BANKWISE_DECLARE)
 
 namespace bankwise::cuda {
 
-// --- the lesser and the greater: CUDA's list of overloads ---
+// --- minimum and maximum: CUDA's list of overloads ---
 
 #define BANKWISE_EXTREMES(result, first, second)                 \
   BANKWISE_WORD constexpr result min(first left, second right) { \
@@ -189,7 +190,7 @@ BANKWISE_WORD unsigned __byte_perm(unsigned low, unsigned high, unsigned selecto
 BANKWISE_WORD unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
   return unsigned((std::uint64_t(high) << 32 | low) << (shift & 31) >> 32);
 }
-/// The same, but shifts of more than 32 are shifts of 32.
+/// The same, but shifts of more than 32 count as shifts of 32.
 BANKWISE_WORD unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift) {
   return unsigned((std::uint64_t(high) << 32 | low) << min(shift, 32u) >> 32);
 }
@@ -277,7 +278,7 @@ BANKWISE_WORD double __hiloint2double(int high, int low) {
   return __longlong_as_double((long long)((unsigned long long)(unsigned)high << 32 | (unsigned)low));
 }
 
-// --- conversions and arithmetic with a rounding of their own ---
+// --- conversions and arithmetic with a rounding mode in the name ---
 
 #define BANKWISE_DEFINE(name, mode, result, argument) \
   BANKWISE_WORD result name##_##mode(argument x) {    \

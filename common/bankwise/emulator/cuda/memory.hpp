@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Loads and stores with a word about caches, and promises to the compiler.
+// Loads and stores with cache hints, and promises to the compiler.
 #pragma once
 
 #include <type_traits>
@@ -33,7 +33,7 @@ BANKWISE_STORE(__stcs)
 BANKWISE_STORE(__stwt)
 #undef BANKWISE_STORE
 
-// Not evaluated, as by nvcc.
+// The condition is not evaluated, as in nvcc.
 #ifndef __clang__
 #define __builtin_assume(condition) ((void)sizeof(!(condition)))
 #endif

@@ -3,7 +3,7 @@
 // CUDA's qualifiers. g++ knows __restrict__, __inline__ and __builtin_assume_aligned itself.
 #pragma once
 
-// Headers that use `alignas`, which is about to become a macro.
+// Headers that use `alignas` come first, because it becomes a macro.
 #include <any>
 #include <array>
 #include <atomic>
@@ -30,14 +30,15 @@
 #include <stacktrace>
 #endif
 
-/// What every word of CUDA is here: a part of the kernel that calls it. A call would be a deeper level of the call
-/// stack for the scheduler, and a function of its own has basic blocks of its own, which count as the kernel's work.
+/// All of CUDA's functions here are inlined into the kernel that calls them. A call would be a deeper level of the call
+/// stack for the scheduler, and a separate function has separate basic blocks, which would count as the kernel's work.
 #define BANKWISE_WORD __attribute__((always_inline)) inline
 
-// For kernels that choose by architecture. Not __CUDACC__: too many libraries believe what it says.
+// For kernels that select by architecture. Not __CUDACC__, because too many libraries rely on it.
 #define __CUDA_ARCH__ 900
 
-// All that a kernel calls is inlined, as nvcc does: g++ does not instrument what is read for an argument passed by value.
+// All functions that a kernel calls are inlined, as in nvcc: g++ does not instrument reads for an argument passed by
+// value.
 #define __global__ __attribute__((flatten))
 #define __device__
 #define __host__
@@ -47,21 +48,21 @@
 #define __launch_bounds__(...)
 #define __maxnreg__(...)
 
-/// Each host thread runs one block at a time, and the emulator knows where its thread-local memory lies.
-/// No section, no alignment: g++ ignores the one in templates, and the other belongs to the array.
+/// Each host thread runs one block at a time, and the emulator knows the address of its thread-local memory. There is
+/// no section and no alignment attribute: g++ ignores a section in templates, and the array specifies the alignment.
 #define __shared__ thread_local
 
 #define __forceinline__ __inline__ __attribute__((always_inline))
 
-// Nothing: libstdc++ writes __attribute__((__noinline__)), which stays right this way. It takes an inlined function
-// no more steps than a called one.
+// Empty, so libstdc++'s __attribute__((__noinline__)) stays valid. An inlined function takes no more steps than a
+// called one.
 #define __noinline__
 
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __builtin_align__(bytes) __attribute__((aligned(bytes)))
 
-// `__shared__ alignas(16) char x[N]` is CUDA, but `thread_local alignas(16) char x[N]` is no C++: g++ takes the GNU
-// attribute in that place only.
+// `__shared__ alignas(16) char x[N]` is CUDA, but `thread_local alignas(16) char x[N]` is invalid C++: g++ accepts only
+// the GNU attribute in that place.
 #define alignas(...) __attribute__((aligned(::bankwise::emulator::words::alignment<__VA_ARGS__>())))
 
 namespace bankwise::emulator::words {
@@ -79,8 +80,8 @@ consteval std::size_t alignment() {
 
 }  // namespace bankwise::emulator::words
 
-/// The macro of the emulation mode of CUDA 1.x. It counted the conflicts of array[index]; here that is done
-/// for every access.
+/// The macro of the emulation mode of CUDA 1.x. It counted the conflicts of array[index]; the emulator counts those of
+/// every access.
 #define CUT_BANK_CHECKER(array, index) ((array)[index])
 
 namespace bankwise::cuda {}

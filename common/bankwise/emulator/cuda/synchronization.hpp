@@ -10,9 +10,9 @@
 
 namespace bankwise::emulator::words {
 
-// Real functions, because the emulator asks where a call returns to: a line of the kernel.
+// Not inlined, because the emulator reads the return address: a line of the kernel.
 
-/// Waits for the block. Returns how many say yes.
+/// Waits for the block. Returns the number of lanes with `says_yes`.
 unsigned synchronize_block(bool says_yes) noexcept;
 /// Waits for the lanes that `mask` names, see warp.hpp.
 void synchronize_warp(unsigned mask) noexcept;
@@ -39,7 +39,7 @@ BANKWISE_WORD void __syncwarp(unsigned mask = 0xFFFFFFFF) {
   emulator::words::synchronize_warp(mask);
 }
 
-// The host's memory keeps the order in which lanes access it; the compiler has to keep it, too.
+// Host memory keeps the order in which lanes access it; only the compiler must keep it, too.
 BANKWISE_WORD void __threadfence_block() {
   __asm__ volatile("" ::: "memory");
 }
@@ -50,7 +50,7 @@ BANKWISE_WORD void __threadfence_system() {
   __asm__ volatile("" ::: "memory");
 }
 
-/// Other lanes run in between anyway.
+/// Other lanes run between any two steps.
 BANKWISE_WORD void __nanosleep(unsigned) {}
 
 BANKWISE_WORD long long clock64() {
@@ -63,7 +63,7 @@ BANKWISE_WORD long long clock64() {
 
 }  // namespace bankwise::cuda
 
-// C has a function of this name and type, so here it gets another symbol.
+// C has a function with this name and type, so this one gets another symbol.
 extern "C" clock_t clock() noexcept __asm__("bankwise_emulator_clock");
 
 using namespace bankwise::cuda;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// CUDA's vectors: plain structures whose alignment lets a GPU load and store them at once.
+// CUDA's vector types: plain structures whose alignment lets a GPU load and store them with one instruction.
 #pragma once
 
 #include <bankwise/emulator/cuda/qualifiers.hpp>
@@ -8,7 +8,7 @@
 
 namespace bankwise::cuda {
 
-/// A value that the compiler cannot foresee. Of four constants it would make four stores, where a GPU has one.
+/// A value that the compiler cannot predict. It would compile four constants to four stores, where a GPU has one.
 template <class T>
 BANKWISE_WORD constexpr T unforeseen(T value) {
   if (!__builtin_is_constant_evaluated()) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What the lanes of a warp tell each other.
+// Warp intrinsics: shuffles, votes, matches, reductions.
 //
-// CUDA's masks have 32 bits. In a warp of 64 lanes they mean the half that the caller is in, so that a kernel computes
-// what it computes on 32 lanes; in a warp of fewer than 32 lanes the bits beyond it mean nothing.
+// CUDA's masks have 32 bits. In a warp of 64 lanes they refer to the caller's half, so a kernel computes the same
+// result as on 32 lanes; in a warp of fewer than 32 lanes the bits beyond it are ignored.
 #pragma once
 
 #include <cstdint>
@@ -14,28 +14,28 @@ namespace bankwise::emulator::words {
 
 enum class Shuffle { from, up, down, exclusive_or };
 
-/// What another lane brings. `argument` and `width` as in __shfl_..._sync. A lane that takes no part has
-/// 0xCDCDCDCDCDCDCDCD, where a GPU has anything.
+/// The value of another lane. `argument` and `width` as in __shfl_..._sync. A lane that does not take part has the
+/// value 0xCDCDCDCDCDCDCDCD; on a GPU it is undefined.
 std::uint64_t shuffle(Shuffle how, unsigned mask, std::uint64_t value, unsigned argument, int width) noexcept;
 
-/// Those who came, and those among them who say yes.
+/// The lanes that took part, and those of them that voted yes.
 struct Votes {
   unsigned came, yes;
 };
 Votes vote(unsigned mask, bool says_yes) noexcept;
 
-/// The lanes that came with the same value.
+/// The lanes that brought the same value.
 unsigned match_any(unsigned mask, std::uint64_t value) noexcept;
-/// The lanes that came, if all have the same value, else 0.
+/// The lanes that took part, if all brought the same value, otherwise 0.
 unsigned match_all(unsigned mask, std::uint64_t value) noexcept;
 
 enum class Reduction { add, minimum, maximum, bit_and, bit_or, bit_xor };
 unsigned reduce(Reduction how, unsigned mask, unsigned value) noexcept;
 int reduce(Reduction how, unsigned mask, int value) noexcept;
 
-/// Of the caller, in its warp or half of 64 lanes.
+/// The caller's lane number in its warp, or in its half of 64 lanes.
 [[gnu::const]] unsigned lane() noexcept;
-/// active_lanes(), of the caller's half.
+/// active_lanes() of the caller's half.
 unsigned active_mask() noexcept;
 
 /// Unsigned integers of 4 and 8 bytes.

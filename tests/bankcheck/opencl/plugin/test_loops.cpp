@@ -34,8 +34,8 @@ std::set<unsigned> reachable(const Graph& edges, unsigned from, unsigned without
 /// all blocks that reach a back edge to it without passing it; headers are sorted by the number of blocks that dominate
 /// them.
 Loops slow_loops(const Graph& successors) {
-  const unsigned blocks = unsigned(successors.size()), nobody = blocks;
-  const auto alive = reachable(successors, 0, nobody);
+  const unsigned blocks = unsigned(successors.size()), no_block = blocks;
+  const auto alive = reachable(successors, 0, no_block);
   std::vector<std::set<unsigned>> dominated(blocks);
   std::vector<unsigned> depth(blocks);
   for (const unsigned block : alive) {
