@@ -19,6 +19,7 @@
 #include <bankwise/support/terminal.hpp>
 #include <bankwise/trace/architecture_named.hpp>
 #include "bankcheck/check/report_command.hpp"
+#include "bankcheck/cuda/command.hpp"
 #include "bankcheck/opencl/command.hpp"
 #include "bankcheck/predict/archs.hpp"
 #include "bankcheck/predict/predict_csv.hpp"
@@ -146,6 +147,8 @@ int run(int argc, const char* const* argv) {
   CLI::App* predicting = declare_predict(app, options);
   opencl::CheckOptions check_options;
   CLI::App* checking = opencl::declare_check(app, check_options);
+  cuda::CheckOptions cuda_options;
+  CLI::App* checking_cuda = cuda::declare_check(app, cuda_options);
   opencl::ReportCommand report_options;
   CLI::App* reporting = opencl::declare_report(app, report_options);
   // The command line of the checked program follows --.

@@ -58,10 +58,14 @@ class Fields {
 };
 
 constexpr std::pair<std::string_view, Kind> kinds[]{
-    {"load", Kind::load},           {"store", Kind::store},
-    {"atomic", Kind::atomic},       {"async", Kind::async},
-    {"ldmatrix", Kind::ldmatrix},   {"stmatrix", Kind::stmatrix},
-    {"remote_load", Kind::remote_load}, {"remote_store", Kind::remote_store},
+    {"load", Kind::load},
+    {"store", Kind::store},
+    {"atomic", Kind::atomic},
+    {"async", Kind::async},
+    {"ldmatrix", Kind::ldmatrix},
+    {"stmatrix", Kind::stmatrix},
+    {"remote_load", Kind::remote_load},
+    {"remote_store", Kind::remote_store},
     {"remote_atomic", Kind::remote_atomic},
 };
 

@@ -62,7 +62,8 @@ std::optional<Operation> matrix_operation(Kind kind, unsigned matrices) {
   }
 }
 
-std::optional<Meaning> meaning_of(const RecordedPattern& pattern, const std::optional<Cubin::Instruction>& instruction) {
+std::optional<Meaning> meaning_of(const RecordedPattern& pattern,
+                                  const std::optional<Cubin::Instruction>& instruction) {
   switch (pattern.kind) {
     case Kind::load:
       return Meaning{Operation::load};
@@ -88,7 +89,8 @@ struct Code {
 };
 
 trace::Site site_of(const Code& code, std::uint64_t pc) {
-  const auto frames = code.function == nullptr ? std::vector<Cubin::Frame>() : code.cubin->source_of(*code.function, pc);
+  const auto frames =
+      code.function == nullptr ? std::vector<Cubin::Frame>() : code.cubin->source_of(*code.function, pc);
   if (frames.empty()) return {"?", 0, 0, "", pc};
   return {frames.front().file, frames.front().line, 0, frames.front().function, std::nullopt};
 }
@@ -102,7 +104,8 @@ trace::Array array_of(const Code& code, std::uint32_t address) {
 
 /// One process's part of a kernel.
 trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code) {
-  trace::Builder builder({.kernel = shortened(demangled(kernel.name)), .knows_code = code.function != nullptr, .levels = 1});
+  trace::Builder builder(
+      {.kernel = shortened(demangled(kernel.name)), .knows_code = code.function != nullptr, .levels = 1});
   trace::KernelTrace& trace = builder.trace();
   for (const LaunchShape& launch : kernel.shapes) {
     trace::Shape shape{.block = launch.block, .launches = launch.launches};
@@ -188,7 +191,8 @@ trace::Trace resolve(const std::vector<Record>& records) {
     }
     trace.errors.insert(trace.errors.end(), record.errors.begin(), record.errors.end());
     if (!record.ended) {
-      trace.errors.push_back(fmt::format("process {} did not end in order: what it did last was not recorded", record.process));
+      trace.errors.push_back(
+          fmt::format("process {} did not end in order: what it did last was not recorded", record.process));
     }
   }
   for (trace::Builder& builder : builders) {

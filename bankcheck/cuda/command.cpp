@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/cuda/command.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/output_file.hpp>
+#include <bankwise/trace/json_lines.hpp>
+#include "bankcheck/cuda/cuda_run.hpp"
+
+namespace bankwise::cuda {
+namespace {
+
+/// Why the numbers of a run that did not fail are incomplete.
+std::vector<std::string> incomplete(const trace::Trace& trace) {
+  std::vector<std::string> sentences;
+  for (const trace::KernelTrace& kernel : trace.kernels) {
+    const std::uint64_t launched = launched_blocks(kernel);
+    if (kernel.blocks < launched) {
+      sentences.push_back(fmt::format("{}: {} of {} blocks were watched ({:.3g} %)", kernel.kernel, kernel.blocks,
+                                      launched, 100.0 * double(kernel.blocks) / double(launched)));
+    }
+  }
+  return sentences;
+}
+
+}  // namespace
+
+CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
+  CLI::App* command =
+      app.add_subcommand("cuda", "Bank conflicts of the kernels of a CUDA program, by source line; it runs on the GPU");
+  command->footer(
+      "The program and its arguments follow --.\n"
+      "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage, 3 the program or the watching failed.\n"
+      "Example: bankcheck cuda --arch sm_90 --max-conflicts 0 -- python3 train.py");
+  opencl::declare_report_options(*command, options.report);
+  command->add_option("--trace", options.trace,
+                      "Write what the kernels did to this file, also if the program fails; see bankcheck report");
+  command->add_option("--max-groups", options.max_groups,
+                      "Watch at most this many blocks of each launch, spread over the grid; 0: all")
+      ->capture_default_str();
+  command->add_option("--table", options.table_mebibytes, "MiB of device memory for patterns, for each context")
+      ->check(CLI::Range(std::uint64_t{8}, std::uint64_t{1} << 16))
+      ->capture_default_str();
+  command->add_option("--sanitizer", options.sanitizer, "Directory of libsanitizer-public.so (default: the CUDA Toolkit's)");
+  return command;
+}
+
+int check(const CheckOptions& options) {
+  if (options.command.empty()) throw UsageError("no program given: it follows --; see bankcheck cuda --help");
+  if (options.trace == "-") throw UsageError("--trace needs a file: stdout is the program's");
+  opencl::Reporting reporting(options.report);
+  const OutputFile trace("--trace", options.trace);
+  Outcome outcome = run_on_gpu({options.command, options.report.kernels, options.sanitizer, options.max_groups,
+                                options.table_mebibytes << 20, !reporting.quiet()});
+  if (outcome.failure) outcome.trace.errors = {*outcome.failure};
+  if (trace) trace.write(to_json_lines(outcome.trace));
+  if (!outcome.failure) return reporting.finish(outcome.trace, incomplete(outcome.trace));
+  reporting.show_failed(outcome.trace);
+  opencl::tell(*outcome.failure);
+  return exit_device;
+}
+
+}  // namespace bankwise::cuda
