@@ -38,13 +38,15 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
   opencl::declare_report_options(*command, options.report);
   command->add_option("--trace", options.trace,
                       "Write what the kernels did to this file, also if the program fails; see bankcheck report");
-  command->add_option("--max-groups", options.max_groups,
-                      "Watch at most this many blocks of each launch, spread over the grid; 0: all")
+  command
+      ->add_option("--max-groups", options.max_groups,
+                   "Watch at most this many blocks of each launch, spread over the grid; 0: all")
       ->capture_default_str();
   command->add_option("--table", options.table_mebibytes, "MiB of device memory for patterns, for each context")
       ->check(CLI::Range(std::uint64_t{8}, std::uint64_t{1} << 16))
       ->capture_default_str();
-  command->add_option("--sanitizer", options.sanitizer, "Directory of libsanitizer-public.so (default: the CUDA Toolkit's)");
+  command->add_option("--sanitizer", options.sanitizer,
+                      "Directory of libsanitizer-public.so (default: the CUDA Toolkit's)");
   return command;
 }
 

@@ -95,8 +95,8 @@ std::vector<Record> records_in(const fs::path& folder, std::vector<std::string>&
 }
 
 /// The first failure that applies, in the order of causes.
-std::optional<std::string> failure_of(const std::string& program, const Ended& ended, const std::vector<Record>& records,
-                                      const trace::Trace& trace) {
+std::optional<std::string> failure_of(const std::string& program, const Ended& ended,
+                                      const std::vector<Record>& records, const trace::Trace& trace) {
   if (const auto signal = signal_that_ended(program, ended)) return signal;
   if (WEXITSTATUS(ended.status) != 0) {
     return fmt::format("the program {} failed with exit code {}", in_quotes(program), WEXITSTATUS(ended.status));

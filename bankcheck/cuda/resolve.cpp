@@ -25,9 +25,7 @@ namespace {
 
 using banks::Operation;
 
-constexpr trace::Array dynamic_array{"dynamic shared memory"};
-
-std::string bytes_of(const std::filesystem::path& path) {
+std::vector<char> bytes_of(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw std::runtime_error("it cannot be opened");
   return {std::istreambuf_iterator<char>(file), {}};
@@ -84,28 +82,31 @@ std::optional<Meaning> meaning_of(const RecordedPattern& pattern,
 /// A kernel's code, where its cubin could be read.
 struct Code {
   const Cubin* cubin = nullptr;
-  const Cubin::Function* function = nullptr;
+  std::string function;  ///< mangled
   std::vector<Cubin::SharedArray> arrays;
 };
 
 trace::Site site_of(const Code& code, std::uint64_t pc) {
-  const auto frames =
-      code.function == nullptr ? std::vector<Cubin::Frame>() : code.cubin->source_of(*code.function, pc);
-  if (frames.empty()) return {"?", 0, 0, "", pc};
-  return {frames.front().file, frames.front().line, 0, frames.front().function, std::nullopt};
+  if (code.cubin != nullptr) {
+    const auto frames = code.cubin->source_of(code.function, pc);
+    if (!frames.empty() && frames.front().line > 0)
+      return {frames.front().file, frames.front().line, 0, "", std::nullopt};
+  }
+  return {"?", 0, 0, "", pc};
 }
 
 trace::Array array_of(const Code& code, std::uint32_t address) {
   for (const Cubin::SharedArray& array : code.arrays) {
-    if (address >= array.offset && address - array.offset < array.bytes) return {array.name, array.offset, array.bytes};
+    if (address >= array.offset && address - array.offset < array.bytes) {
+      return {demangled(array.name), array.offset, array.bytes};
+    }
   }
-  return dynamic_array;
+  return {"shared memory", 0, 0};  // dynamic, or of a build whose cubin does not name its arrays
 }
 
 /// One process's part of a kernel.
 trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code) {
-  trace::Builder builder(
-      {.kernel = shortened(demangled(kernel.name)), .knows_code = code.function != nullptr, .levels = 1});
+  trace::Builder builder({.kernel = demangled(kernel.name), .knows_code = code.cubin != nullptr, .levels = 1});
   trace::KernelTrace& trace = builder.trace();
   for (const LaunchShape& launch : kernel.shapes) {
     trace::Shape shape{.block = launch.block, .launches = launch.launches};
@@ -114,8 +115,7 @@ trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code) {
     trace.blocks += launch.watched_blocks;
   }
   for (const RecordedPattern& one : kernel.patterns) {
-    const auto instruction =
-        code.function == nullptr ? std::nullopt : code.cubin->instruction_at(*code.function, one.pc);
+    const auto instruction = code.cubin == nullptr ? std::nullopt : code.cubin->instruction_at(code.function, one.pc);
     const auto meaning = meaning_of(one, instruction);
     if (!meaning || one.mask == 0) {
       trace.left_out += one.count;
@@ -148,11 +148,8 @@ class Cubins {
     const auto [at, is_new] = read_.try_emplace(module->second.cubin.string());
     if (is_new) at->second = read(module->second.cubin);
     if (!at->second) return {};
-    Code code{at->second.get()};
-    for (const Cubin::Function& function : code.cubin->functions()) {
-      if (function.name == kernel.name) code.function = &function;
-    }
-    if (code.function != nullptr) code.arrays = code.cubin->shared_arrays(*code.function);
+    Code code{at->second.get(), kernel.name, {}};
+    code.arrays = code.cubin->shared_arrays(kernel.name);
     return code;
   }
 
