@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include <bankwise/support/table.hpp>
 #include <bankwise/trace/tally_text.hpp>
@@ -21,8 +22,12 @@ std::string plural(std::uint64_t count, std::string_view one, std::string_view m
   return fmt::format("{} {}", count, count == 1 ? one : more);
 }
 
-std::string where(const SourceLine& line) {
-  return fmt::format("{}:{}:{}", line.place.file, line.place.line, line.place.column);
+/// Without a line, the offset of the instruction in the kernel.
+std::string where(const SourceLine& line, const trace::Site& site) {
+  if (site.pc) return fmt::format("+{:#x}", *site.pc);
+  if (line.place.column > 0) return fmt::format("{}:{}:{}", line.place.file, line.place.line, line.place.column);
+  const std::filesystem::path path = line.place.file;
+  return fmt::format("{}:{}", path.is_absolute() ? path.filename().string() : path.string(), line.place.line);
 }
 
 std::string size_text(const std::array<std::uint64_t, 3>& size) {
@@ -82,8 +87,9 @@ std::string lines_table(const KernelReport& kernel, bool incomplete) {
   };
   for (std::size_t i = 0; i < reports.front().lines.size(); ++i) {
     const trace::LineReport& line = reports.front().lines[i];
-    auto& row = table.emplace_back(std::vector<std::string>{
-        where(kernel.lines.front()[i]), fmt::format("{} {}", to_string(line.operation), line.width), line.array});
+    auto& row = table.emplace_back(std::vector<std::string>{where(kernel.lines.front()[i], line.site),
+                                                            fmt::format("{} {}", to_string(line.operation), line.width),
+                                                            line.array});
     for (const trace::Report& report : reports) {
       const trace::LineReport* same = same_line(report, line);
       append(row, numbers_of(same == nullptr ? banks::Tally{} : same->costs, alone));
@@ -125,7 +131,7 @@ std::string worst_picture(const KernelReport& kernel, unsigned columns, bool col
   const banks::Access access{line.operation, line.width, worst.mask, worst.addresses};
   const auto cost = std::get<banks::Cost>(banks::cost(model, access));
   return fmt::format("worst on {}: {}, {} {} of {}, first in work-group {}, level {}, warp {}: passes {}, ideal {}\n",
-                     model.name, where(kernel.lines.front()[*number]), to_string(line.operation), line.width,
+                     model.name, where(kernel.lines.front()[*number], line.site), to_string(line.operation), line.width,
                      line.array, worst.block, worst.level, worst.warp, cost.passes, cost.ideal) +
          to_text(picture(model, access, cost), columns, colour, max_turns) + '\n';
 }
