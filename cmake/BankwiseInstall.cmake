@@ -8,6 +8,7 @@ install(EXPORT bankwise NAMESPACE bankwise:: DESTINATION ${package} FILE bankwis
 configure_package_config_file(cmake/bankwiseConfig.cmake.in bankwiseConfig.cmake INSTALL_DESTINATION ${package})
 write_basic_package_version_file(bankwiseConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/bankwiseConfig.cmake ${PROJECT_BINARY_DIR}/bankwiseConfigVersion.cmake
-              cmake/BankwiseCaseStudy.cmake cmake/BankwiseEmulate.cmake cmake/DefineDynamicShared.cmake
+              cmake/BankwiseCaseStudy.cmake cmake/BankwiseCudaToolkit.cmake cmake/BankwiseEmulate.cmake
+              cmake/DefineDynamicShared.cmake
               cmake/shared_arrays.ld DESTINATION ${package})
 install(FILES LICENSE LICENSE-kernels DESTINATION ${CMAKE_INSTALL_DOCDIR})
