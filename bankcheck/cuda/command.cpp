@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "bankcheck/cuda/command.hpp"
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
+#include <utility>
 
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/output_file.hpp>
@@ -11,23 +10,6 @@
 #include "bankcheck/cuda/cuda_run.hpp"
 
 namespace bankwise::cuda {
-namespace {
-
-/// Why the numbers of a run that did not fail are incomplete.
-std::vector<std::string> incomplete(const trace::Trace& trace) {
-  std::vector<std::string> sentences;
-  for (const trace::KernelTrace& kernel : trace.kernels) {
-    const std::uint64_t launched = launched_blocks(kernel);
-    if (kernel.blocks < launched) {
-      sentences.push_back(fmt::format("{}: {} of {} blocks were watched ({:.3g} %)", kernel.kernel, kernel.blocks,
-                                      launched, 100.0 * double(kernel.blocks) / double(launched)));
-    }
-  }
-  return sentences;
-}
-
-}  // namespace
-
 CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
   CLI::App* command =
       app.add_subcommand("cuda", "Bank conflicts of the kernels of a CUDA program, by source line; it runs on the GPU");
@@ -53,13 +35,15 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
 int check(const CheckOptions& options) {
   if (options.command.empty()) throw UsageError("no program given: it follows --; see bankcheck cuda --help");
   if (options.trace == "-") throw UsageError("--trace needs a file: stdout is the program's");
-  opencl::Reporting reporting(options.report);
+  opencl::ReportOptions report = options.report;
+  const std::vector<std::string> kernels = std::exchange(report.kernels, {});  // globs of what is watched
+  opencl::Reporting reporting(report);
   const OutputFile trace("--trace", options.trace);
-  Outcome outcome = run_on_gpu({options.command, options.report.kernels, options.sanitizer, options.max_groups,
+  Outcome outcome = run_on_gpu({options.command, kernels, options.sanitizer, options.max_groups,
                                 options.table_mebibytes << 20, !reporting.quiet()});
   if (outcome.failure) outcome.trace.errors = {*outcome.failure};
   if (trace) trace.write(to_json_lines(outcome.trace));
-  if (!outcome.failure) return reporting.finish(outcome.trace, incomplete(outcome.trace));
+  if (!outcome.failure) return reporting.finish(outcome.trace, outcome.left_out);
   reporting.show_failed(outcome.trace);
   opencl::tell(*outcome.failure);
   return exit_device;

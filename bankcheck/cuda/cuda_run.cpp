@@ -132,7 +132,9 @@ Outcome run_on_gpu(const CudaRun& run) {
   Outcome outcome;
   std::vector<std::string> errors;
   const std::vector<Record> records = records_in(folder.path(), errors);
-  outcome.trace = resolve(records);
+  Resolved resolved = resolve(records);
+  outcome.trace = std::move(resolved.trace);
+  outcome.left_out = std::move(resolved.left_out);
   outcome.trace.command = run.command;
   outcome.trace.errors.insert(outcome.trace.errors.end(), errors.begin(), errors.end());
   outcome.failure = failure_of(run.command.front(), ended, records, outcome.trace);

@@ -23,6 +23,7 @@ struct CudaRun {
 
 struct Outcome {
   trace::Trace trace;
+  std::vector<std::string> left_out;  ///< what the trace lacks and why, a sentence each
   /// If the run failed: one sentence that names the cause. The trace then ends at the failure.
   std::optional<std::string> failure;
 };

@@ -104,8 +104,26 @@ trace::Array array_of(const Code& code, std::uint32_t address) {
   return {"shared memory", 0, 0};  // dynamic, or of a build whose cubin does not name its arrays
 }
 
+/// Accesses without an operation of the bank model, by what they are.
+using LeftOut = std::map<std::string, std::uint64_t>;
+
+std::string kind_name(Kind kind) {
+  switch (kind) {
+    case Kind::async:
+      return "cp.async copies";
+    case Kind::remote_load:
+    case Kind::remote_store:
+    case Kind::remote_atomic:
+      return "accesses to the shared memory of other blocks";
+    case Kind::atomic:
+      return "atomics whose opcode is not known";
+    default:
+      return "accesses of an unknown kind";
+  }
+}
+
 /// One process's part of a kernel.
-trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code) {
+trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code, LeftOut& left_out) {
   trace::Builder builder({.kernel = demangled(kernel.name), .knows_code = code.cubin != nullptr, .levels = 1});
   trace::KernelTrace& trace = builder.trace();
   for (const LaunchShape& launch : kernel.shapes) {
@@ -119,6 +137,7 @@ trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code) {
     const auto meaning = meaning_of(one, instruction);
     if (!meaning || one.mask == 0) {
       trace.left_out += one.count;
+      left_out[kind_name(one.kind)] += one.count;
       continue;
     }
     trace::Pattern pattern;
@@ -169,14 +188,16 @@ class Cubins {
 
 }  // namespace
 
-trace::Trace resolve(const std::vector<Record>& records) {
-  trace::Trace trace{.maker = "bankcheck cuda", .revision = std::string(revision())};
+Resolved resolve(const std::vector<Record>& records) {
+  Resolved resolved{.trace = {.maker = "bankcheck cuda", .revision = std::string(revision())}};
+  trace::Trace& trace = resolved.trace;
   Cubins cubins(trace.errors);
   std::vector<trace::Builder> builders;
   std::map<std::string, std::size_t> places;  // by mangled name
+  std::map<std::string, LeftOut> left_out;    // of each kernel
   for (const Record& record : records) {
     for (const auto& [id, kernel] : record.kernels) {
-      trace::KernelTrace part = trace_of(kernel, cubins.code_of(record, kernel));
+      trace::KernelTrace part = trace_of(kernel, cubins.code_of(record, kernel), left_out[kernel.name]);
       const auto [at, is_new] = places.try_emplace(kernel.name, builders.size());
       if (is_new) {
         trace::KernelTrace head;
@@ -197,7 +218,13 @@ trace::Trace resolve(const std::vector<Record>& records) {
     trace::put_in_order(kernel);
     trace.kernels.push_back(std::move(kernel));
   }
-  return trace;
+  for (const auto& [name, kinds] : left_out) {
+    for (const auto& [kind, count] : kinds) {
+      resolved.left_out.push_back(
+          fmt::format("the bank model has no cost for {} {} of {}", count, kind, demangled(name)));
+    }
+  }
+  return resolved;
 }
 
 }  // namespace bankwise::cuda

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include <bankwise/trace/trace.hpp>
@@ -12,6 +13,10 @@ namespace bankwise::cuda {
 /// whichever process launched them. An instruction without line information is a site by its offset. Accesses that the bank
 /// model has no operation for (cp.async, remote shared memory, an atomic whose opcode is not known) are left out and counted;
 /// a cubin that cannot be read, a record that is cut short and errors of the library are errors of the trace.
-trace::Trace resolve(const std::vector<Record>& records);
+struct Resolved {
+  trace::Trace trace;
+  std::vector<std::string> left_out;  ///< what the trace lacks and why, a sentence each
+};
+Resolved resolve(const std::vector<Record>& records);
 
 }  // namespace bankwise::cuda
