@@ -14,8 +14,8 @@ namespace bankwise::cuda {
 
 class Cubin {
  public:
-  /// Throws std::runtime_error with one sentence if the bytes are no cubin, or contradict themselves. A damaged table of
-  /// lines is no reason to throw: line_error() has the sentence then.
+  /// Throws std::runtime_error with one sentence if the bytes are no cubin, or contradict themselves. A damaged table
+  /// of lines is no reason to throw: line_error() has the sentence then.
   explicit Cubin(std::vector<char> bytes);
 
   /// Compute capability without its dot: 90 for 9.0.
@@ -53,7 +53,7 @@ class Cubin {
     std::uint32_t bytes = 0;
   };
   /// The static __shared__ arrays of a kernel, by offset. Only cubins of debug builds (nvcc -G) name them; others have
-  /// none here.@@
+  /// none here. For sm_80 and newer, offsets usually begin at 1024, after the bytes that CUDA keeps for itself.
   std::vector<SharedArray> shared_arrays(const std::string& function) const;
 
  private:

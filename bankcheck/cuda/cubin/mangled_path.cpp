@@ -63,7 +63,8 @@ class Reader {
           ++open;
           break;
         case 'L':
-          ++open, skip_literal();
+          ++open;
+          skip_literal();
           break;
         case 'S':
         case 'T':
@@ -84,7 +85,7 @@ class Reader {
  private:
   /// L has been read: the value of a literal, of which digits are no identifier; or the name of a function.
   void skip_literal() {
-    if (peek() == '_' || is_digit(peek())) return;
+    if (accept("_Z") || is_digit(peek())) return;
     if (std::islower(static_cast<unsigned char>(peek())) == 0) return;  // of a named type
     text_.remove_prefix(1);
     while (!at_end() && peek() != 'E') text_.remove_prefix(1);
@@ -105,10 +106,9 @@ class Reader {
       return accept("_");
     }
     if (c == 'U') {
-      if (accept("l"))
-        ++open;  // parameters of a lambda up to E, then a number and an underscore
-      else if (!accept("t"))
-        return false;
+      if (accept("t")) return true;
+      if (!accept("l")) return false;
+      ++open;  // parameters of a lambda up to E, then a number and an underscore
       return true;
     }
     const char kind = peek();

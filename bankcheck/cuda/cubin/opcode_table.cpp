@@ -9,9 +9,10 @@ using Words = std::string_view;
 using Field = OpcodeField;
 
 constexpr Words none = unknown_word;
+// Compute capabilities that begin and end an encoding.
 constexpr unsigned first = 75, ampere = 80, ada = 89, hopper = 90, blackwell = 100, last = 121;
 
-// Sizes. Private and constant state spaces never mean shared memory, but a generic access names one now and then.
+// Sizes.
 constexpr Words sizes[]{".U8", ".S8", ".U16", ".S16", "", ".64", ".128"};
 constexpr Words sizes_u[]{".U8", ".S8", ".U16", ".S16", "", ".64", ".128", ".U.128"};
 constexpr Words copied[]{none, none, none, none, "", ".64", ".128"};

@@ -13,7 +13,8 @@ namespace bankwise::cuda {
 /// A value of a field that nvdisasm has no word for, or that no compiler was seen to write.
 inline constexpr std::string_view unknown_word = "?";
 
-/// A field of the instruction's bits, and what each of its values adds to the opcode. Values without a word are unknown.
+/// A field of the instruction's bits, and what each of its values adds to the opcode. Values without a word are
+/// unknown. Bits without a field are not looked at.
 struct OpcodeField {
   unsigned bit, width;
   std::span<const std::string_view> words;
