@@ -12,8 +12,8 @@ struct BlockSample {
   std::uint64_t blocks = 0;     ///< that it watches
 };
 
-/// A sample of at most `max_blocks` (0: all) of a grid of `blocks`, spread evenly over the grid; at least one block of a
-/// grid that has any. `blocks` is at most 2^63.
+/// A sample of at most `max_blocks` (0: all) of a grid of `blocks`, spread evenly over the grid; at least one block of
+/// a grid that has any. `blocks` is at most 2^63.
 BlockSample sample_blocks(std::uint64_t blocks, std::uint64_t max_blocks);
 
 /// How many of the numbers 0 to `blocks` - 1 is_watched_block() accepts for `threshold`; exact, in logarithmic time.

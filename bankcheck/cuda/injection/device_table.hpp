@@ -3,8 +3,8 @@
 // The table of access patterns in device memory: the layout that the patch (patch.cu) writes and the host reads.
 //
 // A table is one allocation: a TableHeader, then `slots` keys, then COUNT_SHARDS arrays of `slots` counts, then the
-// entries, then the launch slots. Keys and counts form a hash table with open addressing; a key is never removed while a
-// kernel may run, so the patch may read it through the L1 cache. Entries are filled in the order of insertion, so the
+// entries, then the launch slots. Keys and counts form a hash table with open addressing; a key is never removed while
+// a kernel may run, so the patch may read it through the L1 cache. Entries are filled in the order of insertion, so the
 // host copies only those that are used.
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace bankwise::cuda {
 
-/// Counts of one pattern are spread over this many words, chosen by multiprocessor: one word in the L2 cache takes about
-/// one atomic addition per clock, which would limit the whole GPU. A power of two.
+/// Counts of one pattern are spread over this many words, chosen by multiprocessor: one word in the L2 cache takes
+/// about one atomic addition per clock, which would limit the whole GPU. A power of two.
 constexpr uint32_t COUNT_SHARDS = 8;
 
 /// Slots that the patch looks at before it gives a pattern up as lost.
@@ -69,8 +69,8 @@ struct TableHeader {
 };
 static_assert(sizeof(TableHeader) == 64);
 
-/// What a launch gets as the patch's user data: one for each kernel, shape of launch and stream. All zero means that the
-/// host has not filled it in: nothing is watched.
+/// What a launch gets as the patch's user data: one for each kernel, shape of launch and stream. All zero means that
+/// the host has not filled it in: nothing is watched.
 struct LaunchSlot {
   uint64_t header;     ///< TableHeader*
   uint64_t keys;       ///< uint64_t[slots]; 0 is free

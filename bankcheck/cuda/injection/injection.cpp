@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The library behind `bankcheck cuda`: the CUDA driver loads it into the program, since CUDA_INJECTION64_PATH names it,
+// The library of `bankcheck cuda`: the CUDA driver loads it into the program, since CUDA_INJECTION64_PATH names it,
 // and calls InitializeInjection() before anything else. It counts accesses to shared memory with NVIDIA's Compute
-// Sanitizer library, and records them in the folder BANKWISE_CUDA_RECORDS. It never changes what the program does; if it
-// cannot watch, it says why, in the record or else on stderr.
+// Sanitizer library, and records them in the folder BANKWISE_CUDA_RECORDS. It never changes what the program does; if
+// it cannot watch, it says why, in the record or else on stderr.
 #include <pthread.h>
 
 #include <cstdio>

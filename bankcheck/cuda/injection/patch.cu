@@ -3,10 +3,10 @@
 // What NVIDIA's Compute Sanitizer library inserts before each instruction that accesses shared memory: counts the
 // access's pattern (instruction, active lanes, addresses) in the table of device_table.hpp.
 //
-// Compiled with `nvcc --compile-as-tools-patch`, which leaves about 16 registers and allows no `redux`. All lanes of the
-// warp that perform the access call the function together, so __activemask() is the access's mask. Signatures are those
-// of the callback types in NVIDIA's sanitizer_patching.h; trailing parameters that no one reads are left out, because
-// newer versions of the library add some there. All functions return 0, SANITIZER_PATCH_SUCCESS.
+// Compiled with `nvcc --compile-as-tools-patch`, which leaves about 16 registers and allows no `redux`. All lanes of
+// the warp that perform the access call the function together, so __activemask() is the access's mask. Signatures are
+// those of the callback types in NVIDIA's sanitizer_patching.h; trailing parameters that are not used here are left
+// out, because newer versions of the library add some there. All functions return 0, SANITIZER_PATCH_SUCCESS.
 #include "bankcheck/cuda/injection/device_table.hpp"
 
 namespace {
@@ -167,8 +167,8 @@ __device__ __forceinline__ uint32_t find_or_insert(LaunchSlot* launch, uint64_t 
   return NO_ENTRY;
 }
 
-/// Whether `key` was counted because the L1 cache has it in its first slot: nearly always. A key that is in the cache is
-/// in the table; a slot that is free in the cache may have been taken since.
+/// Whether `key` was counted because the L1 cache has it in its first slot: nearly always. A key that is in the cache
+/// is in the table; a slot that is free in the cache may have been taken since.
 __device__ __forceinline__ bool count_known(const LaunchSlot* launch, uint64_t key, bool leads) {
   const uint32_t slot = first_slot(launch, key);
   if (load_cached(key_address(launch, slot)) != key) return false;

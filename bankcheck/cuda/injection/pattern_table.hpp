@@ -21,7 +21,8 @@ struct TableLayout {
   std::uint32_t slots = 0, capacity = 0;
 };
 
-/// The layout of a table of about `bytes`; at least 4 MB, since the spare entries and the launch slots have a fixed size.
+/// The layout of a table of about `bytes`; at least 4 MB, since the spare entries and the launch slots have a fixed
+/// size.
 TableLayout table_layout(std::uint64_t bytes);
 
 constexpr std::uint32_t LAUNCH_SLOTS = 8192;  ///< of each table

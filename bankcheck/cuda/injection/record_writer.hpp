@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// The record of one process: a text file in the folder that bankcheck reads after the program, and the cubins beside it.
+// The record of one process: a text file in the folder that bankcheck reads after the program, and the cubins next
+// to it.
 //
-// Each function writes one line. Except for pattern() and bulk(), the line is in the file when the function returns, and
-// so are all lines before it: a program that crashes loses nothing that was written. Lines of one launch shape, one
+// Each function writes one line. Except for pattern() and bulk(), the line is in the file when the function returns,
+// and so are all lines before it: a program that crashes loses nothing that was written. Lines of one launch shape, one
 // pattern, one bulk copy or one kernel's losses may be repeated; their counts add up. All functions may be called from
 // any thread.
 #pragma once

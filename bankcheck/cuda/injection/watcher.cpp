@@ -306,7 +306,7 @@ void Watcher::record_contents(const TableContents& contents) {
 
 void Watcher::drain_at_end(Context& context) {
   for (Half& half : context.halves) {
-    if (!half.table || half.draining) continue;
+    if (!half.table || half.table->unused() || half.draining) continue;
     try {
       const TableContents contents = half.table->read(context.default_stream);
       const std::lock_guard lock(mutex_);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// What the injection library knows of the process: its modules, kernels, launches, and a pair of pattern tables for each
-// context.
+// What the injection library knows of the process: its modules, kernels, launches, and a pair of pattern tables for
+// each context.
 //
-// All functions may be called from any thread. No function of the Sanitizer library is called while `mutex_` is held: the
-// library may call back with a lock of its context held, and then wait for this mutex, while such a call waits for that
-// lock.
+// All functions may be called from any thread. No function of the Sanitizer library is called while `mutex_` is held:
+// the library may call back with a lock of its context held, and then wait for this mutex, while such a call waits for
+// that lock.
 #pragma once
 
 #include <chrono>
