@@ -86,11 +86,17 @@ struct Code {
   std::vector<Cubin::SharedArray> arrays;
 };
 
+/// The CUDA Toolkit's own headers, which wrap an instruction in a function.
+bool is_toolkit_header(const std::string& file) {
+  return file.find("/include/") != std::string::npos && file.find("cuda") < file.find("/include/");
+}
+
+/// The innermost line that is not the toolkit's.
 trace::Site site_of(const Code& code, std::uint64_t pc) {
   if (code.cubin != nullptr) {
-    const auto frames = code.cubin->source_of(code.function, pc);
-    if (!frames.empty() && frames.front().line > 0)
-      return {frames.front().file, frames.front().line, 0, "", std::nullopt};
+    for (const Cubin::Frame& frame : code.cubin->source_of(code.function, pc)) {
+      if (frame.line > 0 && !is_toolkit_header(frame.file)) return {frame.file, frame.line, 0, "", std::nullopt};
+    }
   }
   return {"?", 0, 0, "", pc};
 }
