@@ -5,10 +5,10 @@
 // its own.
 //
 //   lanes  One work-item per group. A CPU core has SIMD registers instead of lanes. Three additions of shifted vectors
-//          scan eight words, and a single addition per vector depends on the vector before it. The core's hardware
+//          scan eight words, and only one addition per vector depends on the vector before it. The core's hardware
 //          prefetcher expects this order of reads. There is no barrier: a CPU would implement a barrier by loops over
 //          all work-items, with the work-items' registers in memory.
-//   banks  No local memory, which on a CPU is ordinary cached memory.
+//   banks  The kernel uses no local memory. On a CPU, local memory is ordinary cached memory.
 //
 // Contract
 //   launch  any number of groups of exactly one work-item, one-dimensional: a few per core

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT-0
 //
 // Hillis-Steele scan (1986, "Data Parallel Algorithms"), double-buffered in shared memory: the exclusive prefix sum of
-// each tile of BLOCK words, modulo 2^32, and the tile's total. In step s = 1, 2, 4, 8 ... each word adds the word that
-// is s places before it. After log2(BLOCK) steps each word holds the sum of all words up to and including itself.
+// each tile of BLOCK words, modulo 2^32, and the tile's total. In step s = 1, 2, 4, 8 ... each thread adds to its word
+// the word that is s places before it. After log2(BLOCK) steps each word holds the sum of all words up to and including
+// itself.
 //
 //   lanes  Step s has all threads active except the first s. Each word takes log2(BLOCK) additions, where a sequential
 //          scan needs one. naive.cuh is the work-efficient scan.

@@ -5,11 +5,11 @@
 //
 //   lanes  Each group scans a tile as in warp_scan.cl. As soon as it knows the tile's sum (the aggregate), it publishes
 //          it in the tile's word of `state`. Then its first warp looks back, 32 tiles per step. It adds up the
-//          aggregates of the tiles before, back to the nearest tile that has published its inclusive prefix: the sum of
-//          all words up to that tile's end. Then the group publishes its own inclusive prefix. The group has few warps
-//          with many loads in flight: it waits once per tile, and each lane holds 64 words of the tile. Shuffles
-//          and the look-back by a warp need NVIDIA's PTX. On other devices the lanes exchange words through local
-//          memory, and the first lane looks back alone, one tile per step.
+//          aggregates of the preceding tiles, back to the nearest tile that has published its inclusive prefix: the sum
+//          of all words up to that tile's end. Then the group publishes its own inclusive prefix. Each lane holds 64
+//          words of the tile in registers, so few warps have many loads in flight, and 8192 words take only one
+//          look-back. Shuffles and the look-back by a warp need NVIDIA's PTX. On other devices the lanes exchange words
+//          through local memory, and the first lane looks back alone, one tile per step.
 //   banks  Each warp stores one word and loads four consecutive words: no conflict.
 //
 // Forward progress. An atomic ticket numbers the tiles in the order in which groups start, so a group only waits for
@@ -138,8 +138,8 @@ ulong published(volatile __global ulong* word) {
   return value;
 }
 
-// Decoupled look-back: the sum of all tiles before `tile`. All lanes of the warp must call. Lane k first polls the tile
-// k + 1 before `tile`, then every 32nd tile before that.
+// Decoupled look-back: the sum of all tiles before `tile`. All lanes of the warp must call. Lane k first polls tile
+// number `tile` - k - 1, then every 32nd tile before that one.
 uint sum_before(__global const uint* in, volatile __global ulong* statuses, uint tile, uint launch) {
   const uint lane = get_local_id(0) % WARP;
   uint sum = 0;

@@ -5,9 +5,10 @@
 //
 //   lanes  Each block scans a tile as in warp_scan.cuh. As soon as it knows the tile's sum (the aggregate), it
 //          publishes it in the tile's word of `state`. Then its first warp looks back, 32 tiles per step. It adds up
-//          the aggregates of the tiles before, back to the nearest tile that has published its inclusive prefix: the
-//          sum of all words up to that tile's end. Then the block publishes its own inclusive prefix. The block has few
-//          warps with many loads in flight: it waits once per tile, and each lane holds 64 words of the tile.
+//          the aggregates of the preceding tiles, back to the nearest tile that has published its inclusive prefix: the
+//          sum of all words up to that tile's end. Then the block publishes its own inclusive prefix. Each lane holds
+//          64 words of the tile in registers, so few warps have many loads in flight, and 8192 words take only one
+//          look-back.
 //   banks  Each warp stores one word and loads four consecutive words: no conflict.
 //
 // Forward progress. An atomic ticket numbers the tiles in the order in which blocks start, so a block only waits for
@@ -113,8 +114,8 @@ static __device__ unsigned sum_of_tile(const unsigned* in, unsigned tile) {
   return warp_sum(sum);
 }
 
-// Decoupled look-back: the sum of all tiles before `tile`. All lanes of the warp must call. Lane k first polls the tile
-// k + 1 before `tile`, then every 32nd tile before that.
+// Decoupled look-back: the sum of all tiles before `tile`. All lanes of the warp must call. Lane k first polls tile
+// number `tile` - k - 1, then every 32nd tile before that one.
 static __device__ unsigned sum_before(const unsigned* in, unsigned long long* statuses, unsigned tile,
                                       unsigned launch) {
   const unsigned lane = threadIdx.x % WARP;

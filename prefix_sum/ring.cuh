@@ -17,11 +17,11 @@
 //          keep it.
 //
 // Forward progress, memory ordering and launch numbers are as in look_back.cuh. A block takes tickets for three tiles
-// and finishes them in order. The first unfinished tile of all is therefore the one that its block is working on, and
-// that block waits for no other tile.
+// and finishes them in order. The first of all unfinished tiles is therefore one that a block is working on, and that
+// block waits for no other tile.
 //
 // Contract
-//   launch  from 1 to max(1, ceil(n / TILE)) blocks of exactly BLOCK threads, one-dimensional; best as many as are
+//   launch  from 1 to max(1, ceil(n / TILE)) blocks of exactly BLOCK threads, one-dimensional; ideally as many as are
 //           resident: two per multiprocessor. 4 * STAGES * TILE bytes of dynamic shared memory, which must be allowed
 //           first: cudaFuncAttributeMaxDynamicSharedMemorySize
 //   in      n words, 16-byte aligned (otherwise the bulk copy faults); not read when n is 0
@@ -129,7 +129,7 @@ static __device__ unsigned sum_of_tile(const unsigned* in, unsigned tile) {
 }
 
 // Decoupled look-back: the sum of all tiles before `tile`, given `before_known`, the sum of all tiles before `known`.
-// All lanes of the warp must call. Lane k first polls the tile k + 1 before `tile`, then every 32nd tile before that.
+// All lanes of the warp must call. Lane k first polls tile number `tile` - k - 1, then every 32nd tile before that one.
 static __device__ unsigned sum_before(const unsigned* in, Word64* statuses, unsigned tile, unsigned launch,
                                       unsigned known, unsigned before_known) {
   const unsigned lane = threadIdx.x % WARP;

@@ -7,11 +7,11 @@
 //   lanes  Each lane loads four words by one 16-byte load and adds them up. The 32 lanes of a warp scan these sums in
 //          five shuffle steps, as in hillis_steele.cl, without a barrier or local memory. A warp scans two such rows of
 //          words; the second row continues from the sum of the first. Each warp itself adds up the totals of the warps
-//          before it. OpenCL 1.2 has no shuffles, and NVIDIA's OpenCL has no sub-groups, but it accepts inline PTX. On
-//          other devices the lanes exchange words through local memory, with barriers: correct on every device, but
-//          without the speedup.
-//   banks  Each warp stores one word and loads 8 consecutive words: no conflict. A tile takes 16 passes (NVIDIA:
-//          wavefronts), compared with hundreds for the tree scans, and one barrier.
+//          before it. OpenCL 1.2 has no shuffles between work-items, and NVIDIA's OpenCL has no sub-groups, but it
+//          accepts inline PTX. On other devices the lanes exchange words through local memory, with barriers: correct
+//          on every device, but without the speedup.
+//   banks  Each warp stores one word and loads 8 consecutive words: no conflict. A tile takes one barrier and 16 passes
+//          (NVIDIA: wavefronts), compared with hundreds of passes for the tree scans.
 //
 // Contract
 //   launch  max(1, ceil(n / TILE)) groups of exactly BLOCK work-items, one-dimensional

@@ -8,8 +8,8 @@
 //          five shuffle steps, as in hillis_steele.cuh, without a barrier or shared memory. A warp scans two such rows
 //          of words; the second row continues from the sum of the first. Each warp itself adds up the totals of the
 //          warps before it.
-//   banks  Each warp stores one word and loads 8 consecutive words: no conflict. A tile takes 16 passes (NVIDIA:
-//          wavefronts), compared with hundreds for the tree scans, and one barrier.
+//   banks  Each warp stores one word and loads 8 consecutive words: no conflict. A tile takes one barrier and 16 passes
+//          (NVIDIA: wavefronts), compared with hundreds of passes for the tree scans.
 //
 // Contract
 //   launch  max(1, ceil(n / TILE)) blocks of exactly BLOCK threads, one-dimensional

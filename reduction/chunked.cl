@@ -7,7 +7,7 @@
 //          independent sums, which hides the latency of the additions. Each work-item reads memory sequentially, which
 //          suits the core's hardware prefetcher. The kernel has no barrier; a CPU runtime implements a barrier by loops
 //          over all work-items of a group, with their registers in memory.
-//   banks  None: no local memory, which on a CPU is ordinary memory.
+//   banks  None: the kernel uses no local memory. On a CPU, local memory is ordinary memory.
 //
 // Contract
 //   launch  any number of work-groups of exactly one work-item, one-dimensional: a few per core

@@ -4,8 +4,8 @@
 // kernel 4. Sums each tile of 2 * BLOCK uint4 records, component-wise, modulo 2^32, with the tree of sequential.cuh.
 //
 //   lanes  In sequential.cuh half of the threads load a record, store it, and never add anything. Here each thread
-//          loads two records, which are in flight simultaneously, and adds them in registers. Per record this needs
-//          half as many blocks, and half as much of the tree.
+//          loads two records, which are in flight simultaneously, and adds them in registers. Per record this takes
+//          half as many blocks, barriers and passes.
 //   banks  As in sequential.cuh: no conflict, 135 passes (NVIDIA: wavefronts), but for 512 records instead of 256.
 //
 // Contract

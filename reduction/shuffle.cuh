@@ -3,11 +3,11 @@
 // Parallel reduction with warp shuffles (__shfl_down_sync): Luitjens 2014, "Faster Parallel Reductions on Kepler". Sums
 // each tile of 2 * BLOCK uint4 records, component-wise, modulo 2^32, loaded as in first_add.cuh.
 //
-//   lanes  The lanes of a warp exchange registers in five steps, without a barrier or shared memory. One partial sum
-//          per warp remains, and the first warp adds these in the same way. One barrier remains of the tree's nine.
+//   lanes  The lanes of a warp exchange register values in five steps, without a barrier or shared memory. One partial
+//          sum per warp remains, and the first warp adds these in the same way. One barrier remains of the tree's nine.
 //   banks  Lane 0 of each of the 8 warps stores a partial sum, and 8 lanes of the first warp read them in one access,
-//          words 4t .. 4t + 3: no conflict, 9 passes (NVIDIA: wavefronts) instead of 135. (The shuffles are issued in
-//          addition and have no bank conflicts: 4 words x 5 steps x 9 warp sums.)
+//          words 4t .. 4t + 3: no conflict, 9 passes (NVIDIA: wavefronts) instead of 135. (In addition, the warps issue
+//          4 words x 5 steps x 9 warp sums = 180 shuffles, which have no bank conflicts.)
 //
 // Contract
 //   launch  max(1, ceil(n / TILE)) blocks of exactly BLOCK threads, one-dimensional

@@ -5,11 +5,11 @@
 // counter and a memory fence, and lets it add the blocks' sums.) Sums n uint4 records, component-wise, modulo 2^32.
 //
 //   lanes  As in streaming.cl. Then four work-items of each work-group add one component each to a 64-bit word of
-//          `state`. Its upper 16 bits count the work-groups, its lower 48 bits add up their sums. Count and sum share
-//          one word and are updated by a single atom_add, so the kernel needs no memory fence between work-groups.
-//          OpenCL 1.2 has none. The work-group whose atom_add returns a count of get_num_groups(0) - 1 is the last, and
-//          writes this component of the result. No work-group waits for another, so it does not matter which of them
-//          run simultaneously.
+//          `state`. Its upper 16 bits hold the number of work-groups so far, its lower 48 bits the sum of their sums.
+//          Count and sum share one word and are updated by a single atom_add, so the kernel needs no memory fence
+//          between work-groups, which OpenCL 1.2 does not have. The work-group whose atom_add returns a count of
+//          get_num_groups(0) - 1 is the last, and writes this component of the result. No work-group waits for another,
+//          so it does not matter which of them run simultaneously.
 //   banks  As in streaming.cl: no conflict.
 //
 // Contract
@@ -17,8 +17,8 @@
 //           ceil(n / BLOCK), and at least one
 //   in      n records, 16-byte aligned; not read when n is 0
 //   out     one record: the sum of all records
-//   state   4 words of 8 bytes, 8-byte aligned, zero; they are zero again when the kernel ends, unless it was aborted.
-//           Only one launch at a time may use them
+//   state   4 words of 8 bytes, 8-byte aligned, zero before the first launch; they are zero again when the kernel ends,
+//           unless it was aborted. Only one launch at a time may use them
 //   n       any, including 0, which gives a record of zeros
 //   device  a device with 64-bit atomics (cl_khr_int64_base_atomics)
 

@@ -5,11 +5,11 @@
 // and a memory fence, and lets it add the blocks' sums.) Sums n uint4 records, component-wise, modulo 2^32.
 //
 //   lanes  As in streaming.cuh. Then four threads of each block add one component each to a 64-bit word of `state`. Its
-//          upper 16 bits count the blocks, its lower 48 bits add up their sums. Count and sum share one word and are
-//          updated by a single atomicAdd, so no memory fence is needed. The block whose atomicAdd returns a count of
-//          gridDim.x - 1 is the last, and writes this component of the result. Additions modulo 2^32 give the same
-//          result in any order. Floating-point sums depend on the order: for these, store the blocks' sums, and let the
-//          last block add them.
+//          upper 16 bits hold the number of blocks so far, its lower 48 bits the sum of their sums. Count and sum share
+//          one word and are updated by a single atomicAdd, so no memory fence is needed. The block whose atomicAdd
+//          returns a count of gridDim.x - 1 is the last, and writes this component of the result. Additions modulo 2^32
+//          give the same result in any order. Floating-point sums depend on the order: for these, store the blocks'
+//          sums, and let the last block add them.
 //   banks  As in streaming.cuh: no conflict, 18 passes (NVIDIA: wavefronts) per block.
 //
 // Contract
@@ -17,8 +17,8 @@
 //           ceil(n / BLOCK), and at least one
 //   in      n records, 16-byte aligned; not read when n is 0
 //   out     one record: the sum of all records
-//   state   4 words of 8 bytes, 8-byte aligned, zero; they are zero again when the kernel ends, unless it was aborted.
-//           Only one launch at a time may use them
+//   state   4 words of 8 bytes, 8-byte aligned, zero before the first launch; they are zero again when the kernel ends,
+//           unless it was aborted. Only one launch at a time may use them
 //   n       any, including 0, which gives a record of zeros
 
 namespace reduce_single_pass_detail {

@@ -17,8 +17,7 @@
 //           ceil(n / BLOCK), and at least one
 //   in      n records, 16-byte aligned; not read when n is 0
 //   out     one record per work-group; together they add up to the sum of all records. Work-group b sums the records
-//           b * BLOCK .. b * BLOCK + BLOCK - 1, and the same range after every further get_num_groups(0) * BLOCK
-//           records
+//           b * BLOCK .. b * BLOCK + BLOCK - 1, and that range shifted by every multiple of get_num_groups(0) * BLOCK
 //   n       any, including 0, which gives records of zeros
 // To sum all n records, launch the kernel again on `out` with one work-group, into another buffer.
 

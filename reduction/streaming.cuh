@@ -18,7 +18,7 @@
 //           ceil(n / BLOCK), and at least one
 //   in      n records, 16-byte aligned; not read when n is 0
 //   out     one record per block; together they add up to the sum of all records. Block b sums the records b * BLOCK ..
-//           b * BLOCK + BLOCK - 1, and the same range after every further gridDim.x * BLOCK records
+//           b * BLOCK + BLOCK - 1, and that range shifted by every multiple of gridDim.x * BLOCK
 //   n       any, including 0, which gives records of zeros
 // To sum all n records, launch the kernel again on `out` with one block, into another buffer.
 

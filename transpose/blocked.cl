@@ -6,9 +6,9 @@
 //
 //   lanes  One per work-group. A CPU core has wide registers instead: vectors of 16 words, which four perfect shuffles
 //          transpose. From one block to the next, the hardware prefetcher follows 16 rows.
-//   banks  No local memory, which on a CPU is memory like any other. The nearest analogue of a bank conflict is
-//          cache-set aliasing of rows a power of two apart; each line is consumed immediately, so it need not stay in
-//          the cache.
+//   banks  The kernel uses no local memory. On a CPU, local memory is memory like any other. The nearest analogue of a
+//          bank conflict is cache-set aliasing of rows a power of two apart; each line is consumed immediately, so it
+//          need not stay in the cache.
 //
 // Contract
 //   launch  ceil(height / TILE) * ceil(width / TILE) work-groups of exactly one work-item, tiles in row-major order

@@ -5,7 +5,8 @@
 //
 //   lanes  All active, except in tiles that extend past the edge.
 //   banks  A warp of 32 covers two rows of the tile. Stores by rows write 32 consecutive words: no conflict. Loads by
-//          columns read words 16x + y: 16 lanes share two banks, so 8-way conflicts (16-way on 16 banks).
+//          columns read words 16x + y: the 16 lanes of a column share two banks, so 8-way conflicts (16-way on 16
+//          banks).
 //
 // Contract
 //   launch  ceil(height / TILE) * ceil(width / TILE) blocks of TILE x TILE threads, tiles in row-major order

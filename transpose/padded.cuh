@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT-0
 //
 // Matrix transpose through a padded 16 x 17 tile: naive.cuh with rows of 17 words, so the stride of a column is odd
-// (the padding by one column of Ruetsch & Micikevicius 2009, "Optimizing Matrix Transpose in CUDA"). Without conflict
+// (the padding by one column of Ruetsch & Micikevicius 2009, "Optimizing Matrix Transpose in CUDA"). It has no conflict
 // on 16 banks; on 32 banks, 2-way conflicts remain.
 //
 //   lanes  As in naive.cuh.

@@ -2,8 +2,8 @@
 //
 // Matrix transpose with an L2 prefetch hint: output_order.cl with loads ld.global.L2::256B (PTX ISA, "ld",
 // .level::prefetch_size). It is for rows that do not start at multiples of 256 bytes: a tile's part of such a row lies
-// in two blocks of 256 bytes, and the adjacent tile reads the rest of both a little later. With the hint, each load
-// brings its whole block into the L2 cache, so DRAM is read in larger pieces.
+// in two aligned pieces of 256 bytes, and the adjacent tiles read the rest of both a little later. With the hint, each
+// load brings its whole piece into the L2 cache, so DRAM is read in larger pieces.
 //
 //   lanes  As in vectorized.cl.
 //   banks  As in vectorized.cl.
@@ -28,7 +28,7 @@ uint place(uint x, uint y) {
 }
 
 // Loads that prefetch the 256 bytes around them into the L2 cache, and cache-streaming stores. OpenCL C has no
-// built-ins for them: inline PTX; on other devices, plain loads and stores.
+// built-ins for them, hence inline PTX; on other devices they are plain loads and stores.
 uint load_word(__global const uint* from) {
 #ifdef __NV_CL_C_VERSION
   uint word;

@@ -2,8 +2,8 @@
 //
 // Matrix transpose with an L2 prefetch hint: output_order.cuh with loads ld.global.L2::256B (PTX ISA, "ld",
 // .level::prefetch_size). It is for rows that do not start at multiples of 256 bytes: a tile's part of such a row lies
-// in two blocks of 256 bytes, and the adjacent tile reads the rest of both a little later. With the hint, each load
-// brings its whole block into the L2 cache, so DRAM is read in larger pieces.
+// in two aligned pieces of 256 bytes, and the adjacent tiles read the rest of both a little later. With the hint, each
+// load brings its whole piece into the L2 cache, so DRAM is read in larger pieces.
 //
 //   lanes  As in vectorized.cuh.
 //   banks  As in vectorized.cuh.
@@ -17,7 +17,8 @@
 
 namespace transpose_prefetched_detail {
 
-// Loads that prefetch the 256 bytes around them into the L2 cache. CUDA C++ has no intrinsic for them: inline PTX.
+// Loads that prefetch the 256 bytes around them into the L2 cache. CUDA C++ has no intrinsic for them, hence inline
+// PTX.
 static __device__ unsigned load_word(const unsigned* from) {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 800
   unsigned word;

@@ -2,11 +2,11 @@
 //
 // Matrix transpose with the Tensor Memory Accelerator (TMA) of Hopper: bulk copies load the rows of a tile, 256 bytes
 // each, into shared memory and store the transposed rows (cp.async.bulk with an mbarrier: CUDA Programming Guide,
-// chapter on TMA; PTX ISA). Compared with output_order.cuh, the copies cost the threads neither addresses nor
-// registers.
+// chapter on TMA; PTX ISA). Unlike the loads and stores of output_order.cuh, the copies need one address per row and no
+// registers for the data.
 //
 //   lanes  Each thread transposes a square of 4 x 4 words: it loads four chunks of four words, one below the other,
-//          transposes them in registers, and stores four chunks. All active, also at the edge.
+//          transposes them in registers, and stores four chunks. All threads are active, even at the edge.
 //   banks  A bulk copy keeps the words of a row in order, so single words cannot be swizzled; but any thread can take
 //          any square. Eight lanes on adjacent squares of a row would load eight chunks of that row, all 32 banks, and
 //          store eight chunks of one column: 8-way conflicts. On a diagonal, square (d ^ x, x), their chunks are in

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT-0
 //
 // Vectorized matrix transpose: 16-byte loads and stores (uint4), 64 x 64 tile, XOR swizzle of 16-byte chunks (Luitjens
-// 2013, "CUDA Pro Tip: Increase Performance with Vectorized Memory Access"). Compared with swizzled.cl, a quarter of
-// the instructions that access global memory move the same words. Each row of a tile is 256 bytes of global memory.
+// 2013, "CUDA Pro Tip: Increase Performance with Vectorized Memory Access"). It takes a quarter of the global-memory
+// instructions of swizzled.cl for the same words. Each row of a tile is 256 bytes of global memory.
 //
 //   lanes  A warp loads patches of 4 rows x 32 columns of `in`: eight lanes per row, each with a chunk of four words.
 //          It stores four rows of `out`, two per instruction, 256 contiguous bytes each. If the rows of a matrix are
 //          not whole chunks, most of them do not start at a multiple of 16 bytes; lanes then access single words there.
 //          All active, except in tiles that extend past the edge.
 //   banks  Column x of the tile is a row of 16 chunks in local memory, with chunk c at position c ^ (x ^ x / 4) % 8.
-//          Eight consecutive positions cover all 32 banks. Eight lanes store words to eight columns that are 4 apart,
-//          which the x / 4 term sends to different positions, or chunks to eight adjacent columns, which the x term
-//          sends to different positions. Lanes load chunks or words of a single column. No conflict, for any shape.
+//          Eight consecutive positions cover all 32 banks. Eight lanes store either words to eight columns that are 4
+//          apart, which the x / 4 term sends to different positions, or chunks to eight adjacent columns, which the x
+//          term does. Lanes load chunks or words of a single column. No conflict, for any shape.
 //
 // Contract
 //   launch  ceil(height / TILE) * ceil(width / TILE) work-groups of LANES x WARPS work-items, tiles in row-major order
