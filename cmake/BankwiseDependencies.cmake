@@ -114,7 +114,7 @@ else()
   string(APPEND why_bankcheck ", Oclgrind")
 endif()
 
-# bankcheck cuda: the headers of NVIDIA's Compute Sanitizer API; its library is loaded when it is needed. Those of PyPI's
+# bankcheck cuda: the headers of NVIDIA's Compute Sanitizer API; its library is loaded at run time. Those of PyPI's
 # nvidia-cuda-sanitizer-api do as well.
 set(BANKWISE_HAVE_SANITIZER OFF)
 if(BANKWISE_HAVE_CUDA)

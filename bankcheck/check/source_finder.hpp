@@ -32,8 +32,8 @@ class SourceFinder {
   /// together with the lines around it.
   std::optional<Place> find(const SourceText& source, const Place& place);
 
-  /// The text of a line of the file that the compiler read, for programs whose debug information names it: "" if there is
-  /// no such file or line. A relative path is looked for below the folder.
+  /// The text of a line of the file that the compiler read, for programs whose debug information names it: "" if there
+  /// is no such file or line. A relative path is looked for below the folder.
   std::string text_at(const Place& place);
 
  private:

@@ -25,7 +25,7 @@ class Cubin {
     std::string name;  // mangled
     std::uint64_t bytes = 0;
   };
-  /// Kernels and device functions with code of their own, in the order of the table of symbols.
+  /// Kernels and device functions that were not inlined, in the order of the table of symbols.
   std::vector<Function> functions() const;
 
   struct Frame {

@@ -10,7 +10,7 @@
 
 namespace bankwise::cuda {
 
-/// A value of a field that nvdisasm has no word for, or that no compiler was seen to write.
+/// A value of a field that nvdisasm cannot name, or that no compiler was seen to write.
 inline constexpr std::string_view unknown_word = "?";
 
 /// A field of the instruction's bits, and what each of its values adds to the opcode. Values without a word are

@@ -31,7 +31,7 @@ std::vector<Row> rows() {
   return rows;
 }
 
-/// nvdisasm has no word for a part of the opcode.
+/// nvdisasm cannot name a part of the opcode.
 bool is_unknown(const std::string& opcode) {
   return opcode.find('?') != std::string::npos || opcode.find("INVALID") != std::string::npos;
 }
