@@ -48,8 +48,8 @@ Elf parse_elf(std::string_view bytes);
 /// The first section of that name, or nullptr.
 const Section* section_named(const Elf& elf, std::string_view name);
 
-/// The relocations of a section, by offset, from the first table of them. Throws std::runtime_error with a sentence if
-/// one names no symbol.
+/// The relocations of a section, by offset, from the first table of them. Throws std::runtime_error with one sentence
+/// if one names no symbol.
 std::vector<Relocation> relocations_of(const Elf& elf, const Section& section);
 
 }  // namespace bankwise::cuda

@@ -140,7 +140,8 @@ LineHeader read_line_header(ByteReader& unit, bool is_64_bit, const NameSections
   header.unit = rest.u8();
   if (header.version >= 4) rest.u8();  // operations per instruction, for VLIW machines
   rest.u8();                           // whether lines begin statements
-  header.line_base = static_cast<std::int8_t>(rest.u8());
+  const int base = rest.u8();          // two's complement
+  header.line_base = base < 128 ? base : base - 256;
   header.line_range = rest.u8();
   if (header.line_range == 0) throw std::runtime_error("a line program has special opcodes for no lines");
   header.first_special = rest.u8();

@@ -26,7 +26,7 @@ std::string doubled(unsigned times) {
     }
   };
   std::string name = "_Z1fI1AIiiE";
-  for (unsigned i = 1; i <= times; ++i) name += "S_I" + reference(i) + reference(i) + "E";
+  for (unsigned i = 1; i <= times; ++i) name += "S0_I" + reference(i + 1) + reference(i + 1) + "E";
   return name + "Evv";
 }
 
