@@ -3,7 +3,7 @@
 // The library of `bankcheck cuda`: the CUDA driver loads it into the program, since CUDA_INJECTION64_PATH names it,
 // and calls InitializeInjection() before anything else. It counts accesses to shared memory with NVIDIA's Compute
 // Sanitizer library, and records them in the folder BANKWISE_CUDA_RECORDS. It never changes what the program does; if
-// it cannot watch, it says why, in the record or else on stderr.
+// it cannot watch, it says why, in the record, otherwise on stderr.
 #include <pthread.h>
 
 #include <cstdio>
@@ -177,7 +177,7 @@ void initialize() {
   if (problem.empty()) problem = subscribe(api);
   if (!problem.empty()) watcher->record().error(problem);
   std::atexit(at_exit);
-  // A child of fork() has none of the parent's CUDA contexts, and records in a file of its own if it is called at all.
+  // A child of fork() has none of the parent's CUDA contexts, and gets a separate record if it is called at all.
   static const auto again = [settings, api] { watcher = new Watcher(settings, api); };
   pthread_atfork(nullptr, nullptr, [] { again(); });
 }

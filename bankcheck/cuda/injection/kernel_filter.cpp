@@ -66,7 +66,7 @@ bool KernelFilter::accepts(const std::string& mangled) const {
 
 bool KernelFilter::accepts_some_kernel(std::string_view cubin) const {
   if (globs_.empty()) return true;
-  // The code of each function is in a section of its own, ".text.<name>"; the names are in the table of section names.
+  // The code of each function is in its own section, ".text.<name>"; the names are in the table of section names.
   constexpr std::string_view PREFIX = ".text.";
   bool any = false;
   for (auto at = cubin.find(PREFIX); at != std::string_view::npos; at = cubin.find(PREFIX, at + 1)) {

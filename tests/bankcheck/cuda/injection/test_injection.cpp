@@ -111,7 +111,7 @@ TEST_CASE("a module is patched before its first launch, and the patches' own mod
   CHECK(count(played.calls, "sanitizerMemcpyHostToDeviceAsync\n") == 1);  // one shape in one stream
 }
 
-TEST_CASE("each context has patches, tables and kernels of its own") {
+TEST_CASE("each context has its own patches, tables and kernels") {
   const Played played = play("two_contexts");
   CHECK(count(played.calls, "sanitizerAddPatches\n") == 2);
   CHECK(count(played.calls, "sanitizerAlloc\n") == 4);
@@ -202,7 +202,7 @@ TEST_CASE("a child of fork() leaves its parent's record alone") {
   CHECK(total(record, "pattern", 7) == 3);
 }
 
-TEST_CASE("a child of fork() that uses CUDA has a record of its own") {
+TEST_CASE("a child of fork() that uses CUDA has its own record") {
   const Played played = play("forks_and_launches");
   REQUIRE(played.records.size() == 2);
   CHECK(total(played.records[0], "pattern", 7) + total(played.records[1], "pattern", 7) == 37);
