@@ -180,6 +180,12 @@ TEST_CASE("the record says how many blocks of a sample were watched") {
   CHECK(lines(play("sampled").record(), "launch") == Lines{"launch 0 10 10 10 32 1 1 0 1 1000"});
 }
 
+TEST_CASE("a module whose kernels are never launched leaves no cubin") {
+  const Played played = play("sampled");
+  CHECK(played.cubins == 1);
+  CHECK(lines(played.record(), "module") == Lines{"module 1 3 27"});
+}
+
 TEST_CASE("a killed program leaves its kernels and launches, and no end") {
   const Played played = play("killed");
   CHECK(played.signal == 9);
