@@ -34,7 +34,7 @@ if(BANKWISE_CUDA)
       set(for_whom ", without --scope block; to build more: -D CMAKE_CUDA_ARCHITECTURES=all-major -D BANKWISE_CUDA_REPEATED=ON")
     endif()
     enable_language(CUDA)
-    include(BankwiseCudaToolkit)
+    find_package(CUDAToolkit 12 REQUIRED)
     set(BANKWISE_HAVE_CUDA ON)
     set(why_cuda "nvcc ${CMAKE_CUDA_COMPILER_VERSION} for ${CMAKE_CUDA_ARCHITECTURES}${for_whom}")
   else()
@@ -114,8 +114,8 @@ else()
   string(APPEND why_bankcheck ", Oclgrind")
 endif()
 
-# bankcheck cuda: the headers of NVIDIA's Compute Sanitizer API; its library is loaded at run time. Those of PyPI's
-# nvidia-cuda-sanitizer-api do as well.
+# bankcheck cuda: the headers of NVIDIA's Compute Sanitizer API, from the toolkit or from PyPI's
+# nvidia-cuda-sanitizer-api. The library is loaded when it is needed.
 set(BANKWISE_HAVE_SANITIZER OFF)
 if(BANKWISE_HAVE_CUDA)
   file(GLOB toolkits /usr/local/cuda /usr/local/cuda-*)
@@ -128,8 +128,8 @@ if(BANKWISE_HAVE_CUDA)
             PATHS ${sanitizer_places} DOC "folder of sanitizer.h, of NVIDIA's Compute Sanitizer API")
   mark_as_advanced(BANKWISE_SANITIZER_INCLUDE)
   if(NOT BANKWISE_SANITIZER_INCLUDE)
-    string(APPEND why_bankcheck ", without cuda: no sanitizer.h (NVIDIA: cuda-sanitizer; PyPI: nvidia-cuda-sanitizer-api"
-                                " with -D BANKWISE_SANITIZER_INCLUDE=DIR)")
+    string(APPEND why_bankcheck ", without cuda: no sanitizer.h (NVIDIA: cuda-sanitizer; PyPI: "
+                                "nvidia-cuda-sanitizer-api with -D BANKWISE_SANITIZER_INCLUDE=DIR)")
   elseif(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
     string(APPEND why_bankcheck ", without cuda: CUDA programs cannot load a library built with a sanitizer")
   else()

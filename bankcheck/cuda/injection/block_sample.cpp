@@ -2,6 +2,7 @@
 #include "bankcheck/cuda/injection/block_sample.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "bankcheck/cuda/injection/device_table.hpp"
 

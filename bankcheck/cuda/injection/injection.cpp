@@ -177,7 +177,7 @@ void initialize() {
   if (problem.empty()) problem = subscribe(api);
   if (!problem.empty()) watcher->record().error(problem);
   std::atexit(at_exit);
-  // A child of fork() has none of the parent's CUDA contexts, and records in its own file if it is called at all.
+  // A child of fork() has none of the parent's CUDA contexts, and gets a separate record if it is called at all.
   static const auto again = [settings, api] { watcher = new Watcher(settings, api); };
   pthread_atfork(nullptr, nullptr, [] { again(); });
 }

@@ -86,7 +86,7 @@ void RecordWriter::write(const std::string& line, std::size_t bytes_to_keep) {
   try {
     if (file_ < 0) open_file();
   } catch (const std::runtime_error&) {
-    return;  // the record is missing, and bankcheck reports that
+    return;  // bankcheck reports that the record is missing
   }
   failed_ = !write_all(file_, waiting_);
   waiting_.clear();

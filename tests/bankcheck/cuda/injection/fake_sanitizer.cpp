@@ -89,7 +89,7 @@ SanitizerResult sanitizerEnableDomain(uint32_t, Sanitizer_SubscriberHandle, Sani
 }
 SanitizerResult sanitizerAddPatches(const void* image, CUcontext context) {
   const SanitizerResult result = called(image == nullptr ? "no image" : "sanitizerAddPatches");
-  // The patches are a separate module.
+  // The patches are another module.
   call_back_for_module(SANITIZER_CBID_RESOURCE_MODULE_LOADED, context, fake::handle<CUmodule>(0xdead), "patches");
   return result;
 }

@@ -159,6 +159,7 @@ void filtered() {
 
 /// The environment asks for 10 of 1000 blocks.
 void sampled() {
+  fake::load_module(CONTEXT, OTHER_MODULE, cubin_with("never_launched"));
   fake::load_module(CONTEXT, MODULE, cubin_with("kernel"));
   fake::Launch launch = first_launch();
   launch.grid[0] = launch.grid[1] = launch.grid[2] = 10;
