@@ -5,6 +5,7 @@
 
 #if __has_include(<catch2/catch_all.hpp>)
 #include <catch2/catch_all.hpp>
+using Catch::Approx;  // as in version 2
 #else
 #include <catch2/catch.hpp>
 namespace Catch::Matchers {

@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 
+#include "port_studies.hpp"
 #include "tests/emulator/emulated_plan.hpp"
 
 using namespace bankwise;
