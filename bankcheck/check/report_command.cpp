@@ -32,8 +32,8 @@ CLI::App* declare_report(CLI::App& app, ReportCommand& options) {
   CLI::App* command = app.add_subcommand(
       "report", "Report the bank conflicts of a trace file, as bankcheck opencl does for the run that wrote it");
   command->footer(
-      "Exit codes: 0 ok, 1 more conflicts than allowed, or a limit on an incomplete trace, 2 usage or a file that\n"
-      "is not a trace, 3 an output cannot be written.\n"
+      "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage or an input that is no trace, 3 an output cannot be\n"
+      "written. An incomplete trace never meets a limit: with --max-conflicts or --baseline the exit code is 1.\n"
       "Example: bankcheck report --arch sm_90,gfx942 --max-conflicts 0 trace.jsonl");
   declare_report_options(*command, options.report);
   command->add_option("trace", options.trace, "Trace file, written by --trace; - reads stdin")->required();

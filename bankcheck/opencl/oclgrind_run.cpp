@@ -21,13 +21,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Registers Oclgrind as an OpenCL driver for programs that load the ICD loader at run time. Oclgrind preloads itself
-/// into programs that are linked with OpenCL.
-void register_icd(const fs::path& oclgrind, const TemporaryFolder& folder) {
+/// Registers Oclgrind as an OpenCL driver for programs that load the ICD loader at run time (driver/driver.cpp).
+/// Oclgrind preloads itself into programs that are linked with OpenCL.
+void register_icd(const fs::path& oclgrind, const fs::path& plugin, const TemporaryFolder& folder) {
   const fs::path driver = fs::canonical(oclgrind).parent_path() / ".." / "lib" / "oclgrind" / "liboclgrind-rt-icd.so";
   if (!fs::exists(driver)) return;
   fs::create_directory(folder / "vendors");
-  std::ofstream(folder / "vendors" / "oclgrind.icd") << fs::canonical(driver).string() << '\n';
+  std::ofstream(folder / "vendors" / "oclgrind.icd")
+      << (plugin.parent_path() / "bankcheck_opencl_driver.so").string() << '\n';
+  setenv("BANKWISE_OCLGRIND_DRIVER", fs::canonical(driver).c_str(), 1);
   setenv("OCL_ICD_VENDORS", (folder / "vendors").c_str(), 1);
 }
 
@@ -145,7 +147,7 @@ Outcome run_under_oclgrind(const OclgrindRun& run) {
   }
   setenv("BANKWISE_RECORD", (folder / "record").c_str(), 1);
   setenv("BANKWISE_ARCHITECTURES", architectures.c_str(), 1);
-  register_icd(oclgrind, folder);
+  register_icd(oclgrind, plugin, folder);
   const trace::Trace header{.maker = "bankcheck opencl", .revision = std::string(revision()), .command = run.command};
   std::ofstream(folder / "record", std::ios::binary) << header_line(header);
 

@@ -50,8 +50,8 @@ void declare(CLI::App& app, const CaseStudy& study, const Offered& offered, Opti
     const std::string what = side.help.empty() ? fmt::format("How many {}", study.element) : std::string(side.help);
     app.add_option_function<std::string>(
         fmt::format("--{}", side.name), [&](const std::string& text) { raw.lengths[side.name] = text; },
-        what + (study.sides.size() > 1 ? " (default: as the other side, or by device and scope)"
-                                       : " (default: by device and scope)"));
+        fmt::format("{} (default: {}{})", what, study.sides.size() > 1 ? "as the other side, or " : "",
+                    offered.scopes ? "by device and scope" : "by device"));
   }
   if (offered.scopes) {
     app.add_option("--scope", raw.scope, "What bounds the time: the shared-memory section, the L2 cache, or memory")

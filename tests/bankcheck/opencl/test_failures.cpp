@@ -230,7 +230,7 @@ TEST_CASE("Ctrl-C ends the program, and bankcheck reports it and cleans up") {
 
 TEST_CASE("bankcheck under timeout cleans up") {
   const ScratchDirectory temporary;
-  const Outcome outcome = bankcheck("opencl -- " + mode("sleep"), "TMPDIR=" + temporary.path().string() + " timeout 2");
+  const Outcome outcome = bankcheck("opencl -- " + mode("sleep"), "TMPDIR=" + temporary.path().string() + " timeout 5");
   CHECK(outcome.code == 124);
   CHECK(outcome.out.starts_with("asleep\n"));
   CHECK(std::filesystem::is_empty(temporary.path()));

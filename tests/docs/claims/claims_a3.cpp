@@ -240,7 +240,7 @@ std::vector<Claim> sixteen_bytes() {
        .points = stated({16, all, case4}, 4, 0)},
       {.key = "a3.lds128_half_warps",
        .subject = "LDS.128: the threads that must meet a condition",
-       .says = "those of one half-warp, as its two conditions are written; each half-warp may meet a different one",
+       .says = "the 16 threads of a half-warp; the other half-warp may meet the other condition",
        .unit = "{} transactions",
        .verdict = Verdict::fails,
        .points = {point("case 4", 2, 4, transactions({16, all, case4})),
