@@ -19,6 +19,7 @@
 #include <bankwise/support/terminal.hpp>
 #include <bankwise/trace/architecture_named.hpp>
 #include "bankcheck/check/report_command.hpp"
+#include "bankcheck/cuda/command.hpp"
 #include "bankcheck/opencl/command.hpp"
 #include "bankcheck/predict/archs.hpp"
 #include "bankcheck/predict/predict_csv.hpp"
@@ -146,12 +147,16 @@ int run(int argc, const char* const* argv) {
   CLI::App* predicting = declare_predict(app, options);
   opencl::CheckOptions check_options;
   CLI::App* checking = opencl::declare_check(app, check_options);
+  cuda::CheckOptions cuda_options;
+  CLI::App* checking_cuda = cuda::declare_check(app, cuda_options);
   opencl::ReportCommand report_options;
   CLI::App* reporting = opencl::declare_report(app, report_options);
   // The command line of the checked program follows --.
   const auto* dashes = std::find(argv, argv + argc, std::string_view("--"));
-  if (argc > 1 && argv[1] == std::string_view("opencl") && dashes != argv + argc) {
-    check_options.command.assign(dashes + 1, argv + argc);
+  for (const auto& [name, command] :
+       {std::pair{std::string_view("opencl"), &check_options.command}, {"cuda", &cuda_options.command}}) {
+    if (argc < 2 || argv[1] != name || dashes == argv + argc) continue;
+    command->assign(dashes + 1, argv + argc);
     argc = int(dashes - argv);
   }
   try {
@@ -164,6 +169,7 @@ int run(int argc, const char* const* argv) {
   }
   if (predicting->parsed()) return predict(*predicting, options);
   if (checking->parsed()) return opencl::check(check_options);
+  if (checking_cuda->parsed()) return cuda::check(cuda_options);
   if (reporting->parsed()) return opencl::report_file(report_options);
   show(archs_json ? architectures_json() : architectures_text());
   return exit_ok;

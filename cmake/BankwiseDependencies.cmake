@@ -114,6 +114,32 @@ else()
   string(APPEND why_bankcheck ", Oclgrind")
 endif()
 
+# bankcheck cuda: the headers of NVIDIA's Compute Sanitizer API, from the toolkit or from PyPI's
+# nvidia-cuda-sanitizer-api. The library is loaded when it is needed.
+set(BANKWISE_HAVE_SANITIZER OFF)
+if(BANKWISE_HAVE_CUDA)
+  file(GLOB toolkits /usr/local/cuda /usr/local/cuda-*)
+  set(sanitizer_places "")
+  foreach(toolkit IN LISTS CUDAToolkit_LIBRARY_ROOT CUDAToolkit_TARGET_DIR toolkits)
+    list(APPEND sanitizer_places ${toolkit}/compute-sanitizer/include ${toolkit}/extras/compute-sanitizer/include
+                                 ${toolkit}/extras/Sanitizer/include)
+  endforeach()
+  find_path(BANKWISE_SANITIZER_INCLUDE sanitizer.h HINTS ${CUDAToolkit_BIN_DIR}/../compute-sanitizer/include
+            PATHS ${sanitizer_places} DOC "folder of sanitizer.h, of NVIDIA's Compute Sanitizer API")
+  mark_as_advanced(BANKWISE_SANITIZER_INCLUDE)
+  if(NOT BANKWISE_SANITIZER_INCLUDE)
+    string(APPEND why_bankcheck ", without cuda: no sanitizer.h (NVIDIA: cuda-sanitizer; PyPI: "
+                                "nvidia-cuda-sanitizer-api with -D BANKWISE_SANITIZER_INCLUDE=DIR)")
+  elseif(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+    string(APPEND why_bankcheck ", without cuda: CUDA programs cannot load a library built with a sanitizer")
+  else()
+    set(BANKWISE_HAVE_SANITIZER ON)
+    string(APPEND why_bankcheck ", Compute Sanitizer headers ${BANKWISE_SANITIZER_INCLUDE}")
+  endif()
+else()
+  string(APPEND why_bankcheck ", without cuda: no CUDA")
+endif()
+
 # The emulator needs the instrumentation of g++, and the signals and ELF symbols of x86-64 Linux.
 set(BANKWISE_HAVE_EMULATOR OFF)
 if(NOT BANKWISE_EMULATOR)

@@ -16,7 +16,8 @@ namespace {
 SourceLine source_line(const SourceText& source, const Place& place, SourceFinder& finder) {
   const SourceText::Line* line = source.find(place.file, place.line);
   const std::string text(line == nullptr ? "" : trimmed(line->text));
-  if (const auto found = finder.find(source, place)) return {*found, text, true};
+  if (const auto found = finder.find(source, place)) return {*found, text.empty() ? finder.text_at(place) : text, true};
+  if (const std::string read = finder.text_at(place); text.empty() && !read.empty()) return {place, read};
   return {ends_with_path(place.file, nameless_source) ? Place{"kernel source", place.line, place.column} : place, text};
 }
 

@@ -32,6 +32,7 @@ struct KernelReport {
 struct RunReport {
   std::vector<KernelReport> kernels;  ///< in the order of their first launches
   std::vector<std::string> command;   ///< of the checked program
+  std::string maker;                  ///< the checker that watched it, as trace::Trace has it
   std::vector<std::string>
       incomplete;  ///< why kernels may have done more than the numbers show: one sentence per reason
 };

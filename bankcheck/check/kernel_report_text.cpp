@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include <bankwise/support/table.hpp>
 #include <bankwise/trace/tally_text.hpp>
@@ -17,12 +18,24 @@ constexpr std::size_t max_levels = 64;    // shown in a table
 constexpr std::size_t longest_line = 60;  // characters of a source line
 constexpr unsigned max_turns = 4;         // rows of a picture: enough to show the pattern
 
+/// The words of the program's language.
+struct Terms {
+  std::string_view block, blocks, threads, memory, copies;
+  bool simulated;  ///< Oclgrind ran the lanes, one after another
+};
+constexpr Terms opencl_terms{"work-group", "work-groups", "work-items", "local memory", "async_work_group_copy", true};
+constexpr Terms cuda_terms{"block", "blocks", "threads", "shared memory", "bulk copies, TMA and wgmma", false};
+
 std::string plural(std::uint64_t count, std::string_view one, std::string_view more) {
   return fmt::format("{} {}", count, count == 1 ? one : more);
 }
 
-std::string where(const SourceLine& line) {
-  return fmt::format("{}:{}:{}", line.place.file, line.place.line, line.place.column);
+/// Without a line, the offset of the instruction in the kernel.
+std::string where(const SourceLine& line, const trace::Site& site) {
+  if (site.pc) return fmt::format("+{:#x}", *site.pc);
+  if (line.place.column > 0) return fmt::format("{}:{}:{}", line.place.file, line.place.line, line.place.column);
+  const std::filesystem::path path = line.place.file;
+  return fmt::format("{}:{}", path.is_absolute() ? path.filename().string() : path.string(), line.place.line);
 }
 
 std::string size_text(const std::array<std::uint64_t, 3>& size) {
@@ -82,8 +95,9 @@ std::string lines_table(const KernelReport& kernel, bool incomplete) {
   };
   for (std::size_t i = 0; i < reports.front().lines.size(); ++i) {
     const trace::LineReport& line = reports.front().lines[i];
-    auto& row = table.emplace_back(std::vector<std::string>{
-        where(kernel.lines.front()[i]), fmt::format("{} {}", to_string(line.operation), line.width), line.array});
+    auto& row = table.emplace_back(std::vector<std::string>{where(kernel.lines.front()[i], line.site),
+                                                            fmt::format("{} {}", to_string(line.operation), line.width),
+                                                            line.array});
     for (const trace::Report& report : reports) {
       const trace::LineReport* same = same_line(report, line);
       append(row, numbers_of(same == nullptr ? banks::Tally{} : same->costs, alone));
@@ -116,7 +130,7 @@ std::string levels_table(const trace::Report& report, std::size_t widest) {
 }
 
 /// The picture of the worst access on the first architecture; --json has the addresses to draw it for the others.
-std::string worst_picture(const KernelReport& kernel, unsigned columns, bool colour) {
+std::string worst_picture(const KernelReport& kernel, const Terms& terms, unsigned columns, bool colour) {
   const auto number = kernel.worst_line(0);
   if (!number) return "";
   const trace::LineReport& line = kernel.reports.front().lines[*number];
@@ -124,13 +138,13 @@ std::string worst_picture(const KernelReport& kernel, unsigned columns, bool col
   const banks::Architecture& model = *kernel.reports.front().architecture;
   const banks::Access access{line.operation, line.width, worst.mask, worst.addresses};
   const auto cost = std::get<banks::Cost>(banks::cost(model, access));
-  return fmt::format("worst on {}: {}, {} {} of {}, first in work-group {}, level {}, warp {}: passes {}, ideal {}\n",
-                     model.name, where(kernel.lines.front()[*number]), to_string(line.operation), line.width,
-                     line.array, worst.block, worst.level, worst.warp, cost.passes, cost.ideal) +
+  return fmt::format("worst on {}: {}, {} {} of {}, first in {} {}, level {}, warp {}: passes {}, ideal {}\n",
+                     model.name, where(kernel.lines.front()[*number], line.site), to_string(line.operation), line.width,
+                     line.array, terms.block, worst.block, worst.level, worst.warp, cost.passes, cost.ideal) +
          to_text(picture(model, access, cost), columns, colour, max_turns) + '\n';
 }
 
-std::string remarks(const KernelReport& kernel) {
+std::string remarks(const KernelReport& kernel, const Terms& terms) {
   std::string text;
   for (const trace::Report& report : kernel.reports) {
     for (const std::string& sentence : report.unknown) text += fmt::format("note: {}\n", sentence);
@@ -144,15 +158,16 @@ std::string remarks(const KernelReport& kernel) {
         "assumes that each array begins at bank 0\n",
         plural(mixed, "access", "accesses"));
   }
-  if (std::any_of(lines.begin(), lines.end(), [](auto& l) { return l.operation == banks::Operation::atomic_cas; })) {
+  const auto swaps = [](const trace::LineReport& line) { return line.operation == banks::Operation::atomic_cas; };
+  if (terms.simulated && std::any_of(lines.begin(), lines.end(), swaps)) {
     text +=
         "note: a compare-and-swap never fails here, where lanes run one after another; on a GPU it may need retries\n";
   }
   if (kernel.trace.copied_bytes > 0) {
-    text += fmt::format("not counted: {} bytes of local memory moved by async_work_group_copy\n",
-                        kernel.trace.copied_bytes);
+    text +=
+        fmt::format("not counted: {} bytes of {} moved by {}\n", kernel.trace.copied_bytes, terms.memory, terms.copies);
   }
-  if (!kernel.trace.knows_code) {
+  if (terms.simulated && !kernel.trace.knows_code) {
     text +=
         "note: this Oclgrind hides its LLVM: there are no source lines, and accesses in loops are matched by order, "
         "not by iteration\n";
@@ -160,32 +175,34 @@ std::string remarks(const KernelReport& kernel) {
   return text;
 }
 
-std::string to_text(const KernelReport& kernel, bool incomplete, unsigned columns, bool colour) {
+std::string to_text(const KernelReport& kernel, const Terms& terms, bool incomplete, unsigned columns, bool colour) {
   const trace::KernelTrace& trace = kernel.trace;
-  const std::string size =
-      trace.shapes.size() > 1 ? "several sizes" : size_text(trace.shapes.front().block) + " work-items";
+  const std::string size = trace.shapes.size() > 1
+                               ? "several sizes"
+                               : fmt::format("{} {}", size_text(trace.shapes.front().block), terms.threads);
   std::string text = fmt::format("{}: {}, {} of {}\n", kernel.name, plural(launches_of(trace), "launch", "launches"),
-                                 plural(trace.blocks, "work-group", "work-groups"), size);
+                                 plural(trace.blocks, terms.block, terms.blocks), size);
   const bool accesses =
       std::any_of(kernel.reports.begin(), kernel.reports.end(), [](auto& report) { return !report.lines.empty(); });
   if (!accesses) {
-    return text + (incomplete ? "  no access to local memory was recorded\n" : "  no access to local memory\n") +
-           remarks(kernel) + '\n';
+    return text + fmt::format("  no access to {}{}\n", terms.memory, incomplete ? " was recorded" : "") +
+           remarks(kernel, terms) + '\n';
   }
   text += lines_table(kernel, incomplete) + '\n';
   for (const trace::Report& report : kernel.reports) text += levels_table(report, columns);
-  text += '\n' + remarks(kernel);
-  return text + worst_picture(kernel, columns, colour);
+  text += '\n' + remarks(kernel, terms);
+  return text + worst_picture(kernel, terms, columns, colour);
 }
 
 }  // namespace
 
 std::string to_text(const RunReport& report, unsigned columns, bool colour) {
+  const Terms& terms = report.maker == "bankcheck cuda" ? cuda_terms : opencl_terms;
   std::string text;
   for (const std::string& sentence : report.incomplete) text += fmt::format("incomplete: {}\n", sentence);
   if (!report.incomplete.empty()) text += '\n';
   for (const KernelReport& kernel : report.kernels) {
-    text += to_text(kernel, !report.incomplete.empty(), columns, colour);
+    text += to_text(kernel, terms, !report.incomplete.empty(), columns, colour);
   }
   return text;
 }

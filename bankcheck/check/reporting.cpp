@@ -71,7 +71,7 @@ std::string not_a_text(const std::string& text) {
 void add_incompleteness(const KernelReport& kernel, std::vector<std::string>& sentences) {
   const trace::KernelTrace& trace = kernel.trace;
   if (const std::uint64_t launched = launched_blocks(trace); trace.blocks < launched) {
-    sentences.push_back(fmt::format("{} of the {} work-groups of {} were traced", trace.blocks, launched, kernel.name));
+    sentences.push_back(fmt::format("{} of the {} blocks of {} were watched", trace.blocks, launched, kernel.name));
   }
   for (const trace::Report& report : kernel.reports) {
     for (const std::string& sentence : report.incomplete) {
@@ -138,7 +138,7 @@ void Reporting::show(const RunReport& report) const {
 }
 
 void Reporting::show_failed(const trace::Trace& trace) {
-  show({kernel_reports(trace, architectures_, finder_), trace.command, {}});
+  show({kernel_reports(trace, architectures_, finder_), trace.command, trace.maker, {}});
 }
 
 void Reporting::write_sarif(const RunReport& report) const {
@@ -155,7 +155,7 @@ void Reporting::write_sarif(const RunReport& report) const {
 
 int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomplete) {
   RunReport report{selected(kernel_reports(trace, architectures_, finder_), options_.kernels), trace.command,
-                   std::move(incomplete)};
+                   trace.maker, std::move(incomplete)};
   for (const KernelReport& kernel : report.kernels) add_incompleteness(kernel, report.incomplete);
   const Baseline now = baseline_of(report.kernels);
   Verdict verdict = verdict_of(now);

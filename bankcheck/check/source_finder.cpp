@@ -106,6 +106,20 @@ const std::vector<SourceFinder::File>& SourceFinder::files() {
   return *files_;
 }
 
+std::string SourceFinder::text_at(const Place& place) {
+  const auto [at, is_new] = read_.try_emplace(place.file);
+  if (is_new) {
+    const fs::path path = root_ / place.file;  // an absolute path replaces the folder
+    std::error_code error;
+    if (fs::is_regular_file(path, error) && fs::file_size(path, error) <= largest_file) {
+      std::ifstream file(path, std::ios::binary);
+      at->second = lines_of(std::string{std::istreambuf_iterator<char>(file), {}});
+    }
+  }
+  if (place.line == 0 || place.line > at->second.size()) return "";
+  return std::string(trimmed(at->second[place.line - 1]));
+}
+
 std::optional<Place> SourceFinder::find(const SourceText& source, const Place& place) {
   if (place.line == 0) return std::nullopt;
   const bool nameless = ends_with_path(place.file, nameless_source);

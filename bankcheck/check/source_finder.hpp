@@ -32,6 +32,10 @@ class SourceFinder {
   /// together with the lines around it.
   std::optional<Place> find(const SourceText& source, const Place& place);
 
+  /// The text of a line of the file that the compiler read, for programs whose debug information names it: "" if there
+  /// is no such file or line. A relative path is looked for below the folder.
+  std::string text_at(const Place& place);
+
  private:
   struct File {
     std::string path;  ///< as shown to the user
@@ -41,6 +45,7 @@ class SourceFinder {
 
   std::filesystem::path root_;
   std::optional<std::vector<File>> files_;
+  std::map<std::string, std::vector<std::string>> read_;  // lines of files, by their paths
 };
 
 }  // namespace bankwise::opencl

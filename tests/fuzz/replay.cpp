@@ -16,6 +16,7 @@ int fuzz_predict_csv(const std::uint8_t* data, std::size_t size);
 int fuzz_index(const std::uint8_t* data, std::size_t size);
 int fuzz_cost(const std::uint8_t* data, std::size_t size);
 int fuzz_trace(const std::uint8_t* data, std::size_t size);
+int fuzz_cubin(const std::uint8_t* data, std::size_t size);
 }
 
 namespace {
@@ -29,7 +30,7 @@ constexpr Target targets[] {
 #if BANKWISE_HAVE_MUPARSER
       {"index", fuzz_index},
 #endif
-      {"cost", fuzz_cost}, {"trace", fuzz_trace},
+      {"cost", fuzz_cost}, {"trace", fuzz_trace}, {"cubin", fuzz_cubin},
 };
 
 /// The number of files of the directory that were run.

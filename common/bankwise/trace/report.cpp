@@ -106,8 +106,8 @@ std::vector<std::string> incompleteness(const KernelTrace& trace, const banks::A
                                     trace.excess_accesses - costed, trace.kernel, architecture.name));
   }
   if (trace.left_out > 0) {
-    sentences.push_back(fmt::format("{} makes too many accesses between two barriers: {} of them were left out",
-                                    trace.kernel, trace.left_out));
+    sentences.push_back(
+        fmt::format("{} accesses of {} were left out: the numbers are lower bounds", trace.left_out, trace.kernel));
   }
   return sentences;
 }

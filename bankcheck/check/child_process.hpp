@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+//
+// Runs the program that a checker watches.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bankwise::opencl {
+
+/// A directory that the destructor deletes. Error: std::runtime_error if it cannot be created.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder();
+  std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Finds a command as a shell does; empty if there is none.
+std::filesystem::path find_program(const std::string& name);
+
+/// Error: std::runtime_error with the reason if a shell would not find the command.
+void check_program(const std::string& name);
+
+/// A file that is built next to bankcheck and installed in its library directory; empty if it is in neither.
+std::filesystem::path find_next_to_bankcheck(std::string_view name);
+
+struct Ended {
+  int status = 0;      ///< as waitpid() returns it
+  std::string errors;  ///< the end of what it wrote to stderr, at most 1 MiB
+};
+
+/// Runs a command to its end. Signals that would end bankcheck go to the command. Without `own_stdout`, its stdout goes
+/// to stderr. Error: std::runtime_error if it cannot be started.
+Ended start_and_wait(const std::vector<std::string>& command, bool own_stdout);
+
+/// A sentence if a signal ended the program.
+std::optional<std::string> signal_that_ended(const std::string& program, const Ended& ended);
+
+}  // namespace bankwise::opencl

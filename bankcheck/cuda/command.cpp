@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/cuda/command.hpp"
+
+#include <CLI/CLI.hpp>
+#include <utility>
+
+#include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/output_file.hpp>
+#include <bankwise/trace/json_lines.hpp>
+#include "bankcheck/cuda/cuda_run.hpp"
+
+namespace bankwise::cuda {
+CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
+  CLI::App* command =
+      app.add_subcommand("cuda", "Bank conflicts of the kernels of a CUDA program, by source line; it runs on the GPU");
+  command->footer(
+      "The program and its arguments follow --.\n"
+      "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage, 3 the program or the watching failed.\n"
+      "Example: bankcheck cuda --arch sm_90 --max-conflicts 0 -- python3 train.py");
+  opencl::declare_report_options(*command, options.report);
+  command->add_option("--trace", options.trace,
+                      "Write what the kernels did to this file, also if the program fails; see bankcheck report");
+  command
+      ->add_option("--max-groups", options.max_groups,
+                   "Watch at most this many blocks of each launch, spread over the grid; 0: all")
+      ->capture_default_str();
+  command->add_option("--table", options.table_mebibytes, "MiB of device memory for patterns, for each context")
+      ->check(CLI::Range(std::uint64_t{8}, std::uint64_t{1} << 16))
+      ->capture_default_str();
+  command->add_option("--sanitizer", options.sanitizer,
+                      "Directory of libsanitizer-public.so (default: the CUDA Toolkit's)");
+  return command;
+}
+
+int check(const CheckOptions& options) {
+  if (options.command.empty()) throw UsageError("no program given: it follows --; see bankcheck cuda --help");
+  if (options.trace == "-") throw UsageError("--trace needs a file: stdout is the program's");
+  opencl::ReportOptions report = options.report;
+  const std::vector<std::string> kernels = std::exchange(report.kernels, {});  // globs of what is watched
+  opencl::Reporting reporting(report);
+  const OutputFile trace("--trace", options.trace);
+  Outcome outcome = run_on_gpu({options.command, kernels, options.sanitizer, options.max_groups,
+                                options.table_mebibytes << 20, !reporting.quiet()});
+  if (outcome.failure) outcome.trace.errors = {*outcome.failure};
+  if (trace) trace.write(to_json_lines(outcome.trace));
+  if (!outcome.failure) return reporting.finish(outcome.trace, outcome.left_out);
+  reporting.show_failed(outcome.trace);
+  opencl::tell(*outcome.failure);
+  return exit_device;
+}
+
+}  // namespace bankwise::cuda

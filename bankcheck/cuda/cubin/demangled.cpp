@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/cuda/cubin/demangled.hpp"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "bankcheck/cuda/cubin/mangled_path.hpp"
+
+namespace bankwise::cuda {
+
+namespace {
+
+constexpr std::string_view omitted = "...";
+
+// Above these, the demangler of the C++ library may need memory without bounds: each reference can double its output.
+constexpr std::size_t max_mangled_bytes = 1000;
+constexpr std::ptrdiff_t max_references = 24;
+
+bool is_simple(std::string_view mangled) {
+  return mangled.size() <= max_mangled_bytes &&
+         std::count(mangled.begin(), mangled.end(), 'S') + std::count(mangled.begin(), mangled.end(), 'T') <=
+             max_references;
+}
+
+/// How deep the brackets are nested before each character of a name; operators made of brackets are none.
+class Depths {
+ public:
+  explicit Depths(std::string_view name) {
+    int depth = 0;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+      const std::size_t symbols = name.substr(i).starts_with("operator") ? symbols_after(name, i + 8) : 0;
+      if (symbols > 0) {
+        depths_.insert(depths_.end(), 8 + symbols, depth);
+        i += 8 + symbols - 1;
+        continue;
+      }
+      if (is_one_of(name[i], ">)]}")) --depth;
+      depths_.push_back(depth);
+      if (is_one_of(name[i], "<([{")) ++depth;
+    }
+  }
+  int operator[](std::size_t i) const { return depths_[i]; }
+
+ private:
+  static bool is_one_of(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
+  static std::size_t symbols_after(std::string_view name, std::size_t begin) {
+    if (name.substr(begin).starts_with("()")) return 2;
+    std::size_t end = begin;
+    while (end < name.size() && is_one_of(name[end], "<>=-")) ++end;
+    return end - begin;
+  }
+  std::vector<int> depths_;
+};
+
+void erase_all(std::string& text, std::string_view word) {
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at)) text.erase(at, word.size());
+}
+
+/// Without return type and parameters.
+std::string path_of(std::string name) {
+  erase_all(name, "(anonymous namespace)::");
+  const Depths depths(name);
+  std::size_t begin = 0, end = name.size();
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (depths[i] != 0) continue;
+    if (name[i] == '(' && !name.substr(0, i).ends_with("operator")) {
+      end = i;
+      break;
+    }
+    if (name[i] == ' ') begin = i + 1;
+  }
+  return name.substr(begin, end - begin);
+}
+
+/// With "<...>" for each list of template arguments that is nested in `depth` others, or in more.
+std::string without_arguments(std::string_view name, int depth) {
+  const Depths depths(name);
+  std::string shortened;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (depths[i] > depth) continue;
+    if (name[i] == '>' && depths[i] == depth && i > 0 && depths[i - 1] > depth) shortened += omitted;
+    shortened += name[i];
+  }
+  return shortened;
+}
+
+/// Of all namespaces the first one.
+std::string without_namespaces(const std::string& name) {
+  const Depths depths(name);
+  std::size_t first = 0, last = 0;
+  for (std::size_t i = 0; i + 1 < name.size(); ++i) {
+    if (depths[i] != 0 || name.compare(i, 2, "::") != 0) continue;
+    if (first == 0) first = i;
+    last = i;
+  }
+  return first == last ? name : name.substr(0, first) + "::" + std::string(omitted) + name.substr(last);
+}
+
+std::string cut(std::string name, std::size_t max_width) {
+  if (name.size() <= max_width) return name;
+  name.resize(max_width - omitted.size());
+  return name += omitted;
+}
+
+std::string whole_name(std::string_view mangled) {
+  if (is_simple(mangled)) {
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> text(
+        abi::__cxa_demangle(std::string(mangled).c_str(), nullptr, nullptr, &status), &std::free);
+    if (status == 0 && text) return path_of(text.get());
+  }
+  return mangled_path(mangled).value_or(std::string(mangled));
+}
+
+}  // namespace
+
+std::string demangled(std::string_view mangled, std::size_t max_width) {
+  if (!mangled.starts_with("_Z")) return cut(std::string(mangled), max_width);
+  std::string name = whole_name(mangled);
+  constexpr int max_depth = 20;
+  for (int depth = max_depth; depth >= 0 && name.size() > max_width; --depth) name = without_arguments(name, depth);
+  if (name.size() > max_width) name = without_namespaces(name);
+  return cut(std::move(name), max_width);
+}
+
+}  // namespace bankwise::cuda

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+//
+// The sections, symbols and relocations of a cubin, which is a 64-bit ELF file for the machine EM_CUDA.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace bankwise::cuda {
+
+struct Section {
+  std::string_view name;
+  std::uint32_t type = 0;
+  std::uint64_t address = 0;
+  std::uint64_t size = 0;  // bytes in the GPU's memory; of a section without contents, such as shared memory, too
+  std::uint32_t link = 0, info = 0;
+  std::string_view bytes;  // empty if the file has none
+};
+
+enum class SymbolKind { object, function, other };
+
+struct Symbol {
+  std::string_view name;
+  SymbolKind kind = SymbolKind::other;
+  std::uint32_t section = 0;  // 0: of no section of this file
+  std::uint64_t value = 0;    // offset in the section
+  std::uint64_t size = 0;     // bytes
+};
+
+/// At `offset` of its section stands the address of a symbol, plus `addend`.
+struct Relocation {
+  std::uint64_t offset = 0;
+  std::uint32_t symbol = 0;  // index in Elf::symbols
+  std::uint64_t addend = 0;  // 0 where it stands in the section itself
+};
+
+/// All views are into the bytes that were parsed.
+struct Elf {
+  unsigned sm = 0;  // compute capability without its dot: 90 for 9.0
+  std::vector<Section> sections;
+  std::vector<Symbol> symbols;
+};
+
+/// Throws std::runtime_error with one sentence if the bytes are no cubin, or if a part is not where the header says.
+Elf parse_elf(std::string_view bytes);
+
+/// The first section of that name, or nullptr.
+const Section* section_named(const Elf& elf, std::string_view name);
+
+/// The relocations of a section, by offset, from the first table of them. Throws std::runtime_error with one sentence
+/// if one names no symbol.
+std::vector<Relocation> relocations_of(const Elf& elf, const Section& section);
+
+}  // namespace bankwise::cuda

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/cuda/cuda_run.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+#include <string_view>
+
+#include <bankwise/support/in_quotes.hpp>
+#include "bankcheck/check/child_process.hpp"
+#include "bankcheck/cuda/record.hpp"
+#include "bankcheck/cuda/resolve.hpp"
+
+namespace bankwise::cuda {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace opencl;
+
+constexpr std::string_view library = "libsanitizer-public.so";
+
+/// Directories where the CUDA Toolkit and NVIDIA's Python package put the Sanitizer library.
+std::vector<fs::path> usual_places() {
+  std::vector<fs::path> toolkits;
+  for (const char* variable : {"CUDA_PATH", "CUDA_HOME"}) {
+    if (const char* path = std::getenv(variable); path != nullptr && *path != '\0') toolkits.emplace_back(path);
+  }
+  for (const char* program : {"compute-sanitizer", "nvcc"}) {
+    if (const fs::path found = find_program(program); !found.empty()) {
+      toolkits.push_back(fs::canonical(found).parent_path().parent_path());
+      toolkits.push_back(fs::canonical(found).parent_path().parent_path().parent_path());
+    }
+  }
+  toolkits.emplace_back("/usr/local/cuda");
+  std::vector<fs::path> places;
+  for (const fs::path& toolkit : toolkits) {
+    places.push_back(toolkit / "compute-sanitizer");
+    places.push_back(toolkit / "extras/compute-sanitizer");
+  }
+  std::error_code ignored;
+  for (const char* root : {"/usr/local/lib", "/usr/lib", "/usr/lib/python3/dist-packages"}) {  // pip's nvidia/cu13
+    for (fs::directory_iterator entry(root, ignored), end; !ignored && entry != end; entry.increment(ignored)) {
+      for (const char* packages : {"dist-packages", "site-packages"}) {
+        places.push_back(entry->path() / packages / "nvidia/cu13/compute-sanitizer");
+      }
+    }
+  }
+  return places;
+}
+
+fs::path find_sanitizer(const std::string& folder) {
+  std::error_code ignored;
+  if (!folder.empty()) {
+    if (fs::exists(fs::path(folder) / library, ignored)) return fs::canonical(fs::path(folder) / library);
+    throw std::runtime_error(fmt::format("--sanitizer: there is no {} in {}", library, in_quotes(folder)));
+  }
+  for (const fs::path& place : usual_places()) {
+    if (fs::exists(place / library, ignored)) return fs::canonical(place / library);
+  }
+  throw std::runtime_error(fmt::format(
+      "NVIDIA's {} is not installed: it comes with the CUDA Toolkit in compute-sanitizer/, or by pip install "
+      "nvidia-cuda-sanitizer-api; --sanitizer names its directory",
+      library));
+}
+
+fs::path find_library() {
+  const fs::path found = find_next_to_bankcheck("bankcheck_cuda.so");
+  if (found.empty()) {
+    throw std::runtime_error(
+        "there is no bankcheck_cuda.so next to bankcheck: bankcheck was built without nvcc or without the headers of "
+        "NVIDIA's Compute Sanitizer, please rebuild it with the CUDA Toolkit");
+  }
+  return found;
+}
+
+std::vector<Record> records_in(const fs::path& folder, std::vector<std::string>& errors) {
+  std::vector<fs::path> paths;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".record") paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  std::vector<Record> records;
+  for (const fs::path& path : paths) {
+    try {
+      records.push_back(read_record(path));
+    } catch (const std::runtime_error& error) {
+      errors.emplace_back(error.what());
+    }
+  }
+  return records;
+}
+
+/// The first failure that applies, in the order of causes.
+std::optional<std::string> failure_of(const std::string& program, const Ended& ended,
+                                      const std::vector<Record>& records, const trace::Trace& trace) {
+  if (const auto signal = signal_that_ended(program, ended)) return signal;
+  if (WEXITSTATUS(ended.status) != 0) {
+    return fmt::format("the program {} failed with exit code {}", in_quotes(program), WEXITSTATUS(ended.status));
+  }
+  if (!trace.errors.empty()) return trace.errors.front();
+  if (records.empty()) {
+    return fmt::format("the program {} did not use CUDA, or cleared its environment", in_quotes(program));
+  }
+  if (trace.kernels.empty()) return fmt::format("the program {} ran no kernel that was watched", in_quotes(program));
+  return std::nullopt;
+}
+
+}  // namespace
+
+Outcome run_on_gpu(const CudaRun& run) {
+  const fs::path injection = find_library();
+  const fs::path sanitizer = find_sanitizer(run.sanitizer);
+  check_program(run.command.front());
+  const TemporaryFolder folder;
+  std::string globs;
+  for (const std::string& glob : run.kernels) globs += glob + '\n';
+  setenv("CUDA_INJECTION64_PATH", injection.c_str(), 1);
+  setenv("BANKWISE_SANITIZER_LIBRARY", sanitizer.c_str(), 1);
+  setenv("BANKWISE_CUDA_RECORDS", folder.path().c_str(), 1);
+  setenv("BANKWISE_CUDA_KERNELS", globs.c_str(), 1);
+  setenv("BANKWISE_CUDA_MAX_GROUPS", std::to_string(run.max_groups).c_str(), 1);
+  if (run.table_bytes > 0) setenv("BANKWISE_CUDA_TABLE_BYTES", std::to_string(run.table_bytes).c_str(), 1);
+
+  std::vector<std::string> command = run.command;
+  command.front() = find_program(command.front()).string();
+  const Ended ended = start_and_wait(command, run.own_stdout);
+
+  Outcome outcome;
+  std::vector<std::string> errors;
+  const std::vector<Record> records = records_in(folder.path(), errors);
+  Resolved resolved = resolve(records);
+  outcome.trace = std::move(resolved.trace);
+  outcome.left_out = std::move(resolved.left_out);
+  outcome.trace.command = run.command;
+  outcome.trace.errors.insert(outcome.trace.errors.end(), errors.begin(), errors.end());
+  outcome.failure = failure_of(run.command.front(), ended, records, outcome.trace);
+  return outcome;
+}
+
+}  // namespace bankwise::cuda

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+//
+// Runs a CUDA program on the GPU with bankcheck's library in it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <bankwise/trace/trace.hpp>
+
+namespace bankwise::cuda {
+
+struct CudaRun {
+  std::vector<std::string> command;  ///< the program and its arguments
+  std::vector<std::string> kernels;  ///< globs of the kernels to watch; empty: all
+  std::string sanitizer;             ///< directory of libsanitizer-public.so; empty: it is looked for
+  std::uint64_t max_groups = 0;      ///< blocks to watch per launch; 0: all
+  std::uint64_t table_bytes = 0;     ///< device memory per context; 0: the library's default
+  bool own_stdout = true;            ///< the program shares bankcheck's stdout; otherwise its stdout goes to stderr
+};
+
+struct Outcome {
+  trace::Trace trace;
+  std::vector<std::string> left_out;  ///< what the trace lacks and why, a sentence each
+  /// If the run failed: one sentence that names the cause. The trace then ends at the failure.
+  std::optional<std::string> failure;
+};
+
+/// Runs the program to its end. Error: std::runtime_error if it cannot be started, or a library is missing.
+Outcome run_on_gpu(const CudaRun& run);
+
+}  // namespace bankwise::cuda

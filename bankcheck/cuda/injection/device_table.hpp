@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+//
+// The table of access patterns in device memory: the layout that the patch (patch.cu) writes and the host reads.
+//
+// A table is one allocation: a TableHeader, then `slots` keys, then COUNT_SHARDS arrays of `slots` counts, then the
+// entries, then the launch slots. Keys and counts form a hash table with open addressing; a key is never removed while
+// a kernel may run, so the patch may read it through the L1 cache. Entries are filled in the order of insertion, so the
+// host copies only those that are used.
+#pragma once
+
+#include <stdint.h>  // NOLINT(modernize-deprecated-headers): also compiled as device code, which has no namespace std
+
+namespace bankwise::cuda {
+
+/// Counts of one pattern are spread over this many words, chosen by multiprocessor: one word in the L2 cache takes
+/// about one atomic addition per clock, which would limit the whole GPU. A power of two.
+constexpr uint32_t COUNT_SHARDS = 8;
+
+/// Slots that the patch looks at before it gives a pattern up as lost.
+constexpr uint32_t MAX_PROBES = 32;
+
+/// The patch reports the number of entries to the host after each so many.
+constexpr uint32_t FILL_REPORT_STEP = 64;
+
+/// Warps check that an entry is free before they take one, so all resident warps together may take that many too many.
+/// No GPU up to compute capability 12.0 has more than 192 multiprocessors of 64 warps.
+constexpr uint32_t SPARE_ENTRIES = 192 * 64;
+
+/// What reported the access; with its flags, it decides the `kind` of a pattern or the `what` of a bulk record.
+enum class Source : uint32_t {
+  shared = 0,
+  async_copy,
+  matrix,
+  remote,
+  async_store,
+  async_reduction,
+  first_bulk,  ///< from here on: no lanes
+  bulk_global_to_shared = first_bulk,
+  bulk_shared_to_global,
+  bulk_shared_to_shared,
+  bulk_reduce_shared_to_global,
+  bulk_reduce_shared_to_shared,
+  bulk_fill_shared,
+  tma_load,
+  tma_store,
+  wgmma,
+  end
+};
+
+/// Source, bytes per lane (1 to 255), and the low 16 bits of the callback's flags, in one word.
+constexpr uint32_t pack_what(Source source, uint32_t width, uint32_t flags) {
+  return uint32_t(source) << 24 | (width & 0xff) << 16 | (flags & 0xffff);
+}
+
+/// One pattern: the first access of it that was seen.
+struct PatternEntry {
+  uint64_t pc;      ///< absolute program counter of the instruction
+  uint32_t slot;    ///< index of its key and its counts
+  uint32_t kernel;  ///< LaunchSlot::kernel
+  uint32_t mask;    ///< active lanes; 0 for bulk copies
+  uint32_t what;    ///< pack_what()
+  uint32_t addresses[32];
+};
+static_assert(sizeof(PatternEntry) == 152);
+
+struct TableHeader {
+  uint32_t used;  ///< entries taken, at most LaunchSlot::capacity + SPARE_ENTRIES
+  uint32_t padding[15];
+};
+static_assert(sizeof(TableHeader) == 64);
+
+/// What a launch gets as the patch's user data: one for each kernel, shape of launch and stream. All zero means that
+/// the host has not filled it in: nothing is watched.
+struct LaunchSlot {
+  uint64_t header;     ///< TableHeader*
+  uint64_t keys;       ///< uint64_t[slots]; 0 is free
+  uint64_t counts;     ///< uint64_t[COUNT_SHARDS][slots]
+  uint64_t entries;    ///< PatternEntry[capacity + SPARE_ENTRIES]
+  uint64_t fill;       ///< uint32_t* in host memory: how many entries are used, now and then
+  uint64_t lost;       ///< accesses whose pattern had no room
+  uint32_t slots;      ///< 0: watch nothing
+  uint32_t capacity;   ///< entries that may be used
+  uint32_t kernel;     ///< id in the record
+  uint32_t threshold;  ///< blocks to watch: is_watched_block()
+};
+static_assert(sizeof(LaunchSlot) == 64);
+
+/// LaunchSlot::threshold that watches every block.
+constexpr uint32_t ALL_BLOCKS = 0xffffffff;
+
+/// 2^32 divided by the golden ratio: multiples of it, modulo 2^32, are spread evenly for any number of blocks, and no
+/// side of a grid divides it. So the watched blocks do not align with rows or columns of a grid.
+constexpr uint32_t BLOCK_MULTIPLIER = 2654435769u;
+
+/// Whether the block with linear number `block` (modulo 2^32) is watched.
+constexpr bool is_watched_block(uint32_t block, uint32_t threshold) {
+  return threshold == ALL_BLOCKS || block * BLOCK_MULTIPLIER < threshold;
+}
+
+}  // namespace bankwise::cuda

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/cuda/injection/pattern_table.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace bankwise::cuda {
+namespace {
+
+constexpr std::uint64_t FIXED_BYTES =
+    sizeof(TableHeader) + SPARE_ENTRIES * sizeof(PatternEntry) + LAUNCH_SLOTS * sizeof(LaunchSlot);
+constexpr std::uint64_t MIN_BYTES = std::uint64_t(4) << 20;
+static_assert(FIXED_BYTES < MIN_BYTES);
+
+void check(const SanitizerApi& api, const char* call, SanitizerResult result) {
+  if (result != SANITIZER_SUCCESS) throw std::runtime_error(failure(api, call, result));
+}
+
+void* pointer(std::uint64_t address) {
+  return reinterpret_cast<void*>(std::uintptr_t(address));  // NOLINT(performance-no-int-to-ptr)
+}
+
+}  // namespace
+
+TableLayout table_layout(std::uint64_t bytes) {
+  // Half as many entries as slots: so few probes are enough.
+  constexpr std::uint64_t SLOT_BYTES = sizeof(std::uint64_t) * (1 + COUNT_SHARDS) + sizeof(PatternEntry) / 2;
+  const std::uint64_t slots = (std::max(bytes, MIN_BYTES) - FIXED_BYTES) / SLOT_BYTES / 2 * 2;
+  TableLayout layout;
+  layout.slots = std::uint32_t(std::min<std::uint64_t>(slots, 1u << 30));
+  layout.capacity = layout.slots / 2;
+  layout.keys = sizeof(TableHeader);
+  layout.counts = layout.keys + layout.slots * sizeof(std::uint64_t);
+  layout.entries = layout.counts + std::uint64_t(layout.slots) * COUNT_SHARDS * sizeof(std::uint64_t);
+  layout.launch_slots = layout.entries + (std::uint64_t(layout.capacity) + SPARE_ENTRIES) * sizeof(PatternEntry);
+  layout.bytes = layout.launch_slots + LAUNCH_SLOTS * sizeof(LaunchSlot);
+  return layout;
+}
+
+PatternTable::PatternTable(const SanitizerApi& api, CUcontext context, std::uint64_t bytes,
+                           Sanitizer_StreamHandle stream)
+    : api_(api), layout_(table_layout(bytes)) {
+  void* memory = nullptr;
+  check(api_, "sanitizerAlloc", api_.alloc(context, &memory, layout_.bytes));
+  address_ = reinterpret_cast<std::uintptr_t>(memory);
+  check(api_, "sanitizerAllocHost", api_.alloc_host(context, &memory, sizeof(std::uint32_t)));
+  fill_ = static_cast<std::uint32_t*>(memory);
+  clear(stream);
+}
+
+std::pair<std::uint64_t, LaunchSlot*> PatternTable::launch_slot(const LaunchKey& key, std::uint32_t kernel,
+                                                                std::uint32_t threshold) {
+  const auto address = [this](std::uint32_t slot) {
+    return address_ + layout_.launch_slots + slot * sizeof(LaunchSlot);
+  };
+  if (const auto found = slots_.find(key); found != slots_.end()) return {address(found->second), nullptr};
+  const auto slot = std::uint32_t(slots_.size());
+  if (slot >= LAUNCH_SLOTS) return {0, nullptr};
+  slots_.emplace(key, slot);
+  LaunchSlot& contents = slot_contents_.emplace_back();
+  contents.header = address_;
+  contents.keys = address_ + layout_.keys;
+  contents.counts = address_ + layout_.counts;
+  contents.entries = address_ + layout_.entries;
+  contents.fill = reinterpret_cast<std::uintptr_t>(fill_);
+  contents.lost = 0;
+  contents.slots = layout_.slots;
+  contents.capacity = layout_.capacity;
+  contents.kernel = kernel;
+  contents.threshold = threshold;
+  return {address(slot), &contents};
+}
+
+TableContents PatternTable::read(Sanitizer_StreamHandle stream) {
+  TableContents contents;
+  TableHeader header{};
+  copy_out(&header, 0, sizeof(header), stream);
+  const std::uint64_t used = std::min<std::uint64_t>(header.used, std::uint64_t(layout_.capacity) + SPARE_ENTRIES);
+  if (used > 0) {
+    std::vector<PatternEntry> entries(used);
+    copy_out(entries.data(), layout_.entries, used * sizeof(PatternEntry), stream);
+    std::vector<std::uint64_t> counts(std::size_t(layout_.slots) * COUNT_SHARDS);
+    copy_out(counts.data(), layout_.counts, counts.size() * sizeof(std::uint64_t), stream);
+    contents.entries.reserve(used);
+    for (const PatternEntry& entry : entries) {
+      std::uint64_t count = 0;
+      for (std::uint64_t shard = 0; shard < COUNT_SHARDS && entry.slot < layout_.slots; ++shard) {
+        count += counts[shard * layout_.slots + entry.slot];
+      }
+      if (count > 0) contents.entries.push_back({entry, count});
+    }
+  }
+  std::vector<LaunchSlot> slots(slots_.size());
+  if (!slots.empty()) copy_out(slots.data(), layout_.launch_slots, slots.size() * sizeof(LaunchSlot), stream);
+  for (const LaunchSlot& slot : slots) {
+    if (slot.lost > 0) contents.lost[slot.kernel] += slot.lost;
+  }
+  return contents;
+}
+
+void PatternTable::clear(Sanitizer_StreamHandle stream) {
+  set_zero(0, layout_.entries, stream);  // header, keys and counts
+  set_zero(layout_.launch_slots, LAUNCH_SLOTS * sizeof(LaunchSlot), stream);
+  check(api_, "sanitizerStreamSynchronize", api_.stream_synchronize(stream));
+  slots_.clear();
+  slot_contents_.clear();
+  *static_cast<volatile std::uint32_t*>(fill_) = 0;
+}
+
+void PatternTable::copy_out(void* to, std::uint64_t offset, std::uint64_t bytes, Sanitizer_StreamHandle stream) {
+  check(api_, "sanitizerMemcpyDeviceToHost", api_.memcpy_device_to_host(to, pointer(address_ + offset), bytes, stream));
+}
+
+void PatternTable::set_zero(std::uint64_t offset, std::uint64_t bytes, Sanitizer_StreamHandle stream) {
+  check(api_, "sanitizerMemset", api_.memset(pointer(address_ + offset), 0, bytes, stream));
+}
+
+}  // namespace bankwise::cuda

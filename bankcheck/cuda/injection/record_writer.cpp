@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/cuda/injection/record_writer.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstring>
+#include <stdexcept>
+
+namespace bankwise::cuda {
+namespace {
+
+constexpr std::size_t BYTES_TO_KEEP = 1 << 18;  // a drain may write hundreds of thousands of lines
+
+/// A line of fields with a space between them.
+class Line {
+ public:
+  explicit Line(std::string_view what) : text_(what) {}
+  Line& number(std::uint64_t value, int base = 10) {
+    char digits[20];
+    text_.append(" ").append(digits, std::size_t(std::to_chars(digits, std::end(digits), value, base).ptr - digits));
+    return *this;
+  }
+  Line& hex(std::uint64_t value) { return number(value, 16); }
+  Line& text(std::string_view words) {
+    text_.append(" ").append(words);
+    return *this;
+  }
+  std::string finished() {
+    std::replace(text_.begin(), text_.end(), '\n', ' ');
+    return text_ + '\n';
+  }
+
+ private:
+  std::string text_;
+};
+
+bool write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t wrote = ::write(file, bytes.data(), bytes.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) return false;
+    bytes.remove_prefix(std::size_t(wrote));
+  }
+  return true;
+}
+
+std::string unique_stem() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::to_string(getpid()) + '.' +
+         std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
+}  // namespace
+
+RecordWriter::RecordWriter(std::string folder) : folder_(std::move(folder)), stem_(unique_stem()) {}
+
+RecordWriter::~RecordWriter() {
+  if (file_ >= 0) close(file_);
+}
+
+void RecordWriter::open_file() {
+  const std::string path = folder_ + '/' + stem_ + ".record";
+  file_ = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  failed_ = file_ < 0;
+  if (failed_) throw std::runtime_error("cannot write " + path + ": " + std::strerror(errno));
+  const std::string head = "bankwise_cuda_record 1\n" +
+                           Line("process").number(std::uint64_t(getpid())).number(std::uint64_t(getppid())).finished();
+  failed_ = !write_all(file_, head);
+}
+
+void RecordWriter::start() {
+  const std::lock_guard lock(mutex_);
+  if (file_ < 0) open_file();
+}
+
+void RecordWriter::write(const std::string& line, std::size_t bytes_to_keep) {
+  const std::lock_guard lock(mutex_);
+  if (failed_ || ended_) return;
+  waiting_ += line;
+  if (waiting_.size() <= bytes_to_keep) return;
+  try {
+    if (file_ < 0) open_file();
+  } catch (const std::runtime_error&) {
+    return;  // bankcheck reports that the record is missing
+  }
+  failed_ = !write_all(file_, waiting_);
+  waiting_.clear();
+}
+
+void RecordWriter::device(int id, int major, int minor, std::string_view name) {
+  write(Line("device").number(unsigned(id)).number(unsigned(major)).number(unsigned(minor)).text(name).finished());
+}
+
+void RecordWriter::module(std::uint32_t id, int device, std::uint64_t bytes) {
+  write(Line("module").number(id).number(unsigned(device)).number(bytes).finished());
+}
+
+void RecordWriter::kernel(std::uint32_t id, std::uint32_t module, std::uint64_t pc, std::uint64_t bytes,
+                          std::string_view name) {
+  write(Line("kernel").number(id).number(module).hex(pc).hex(bytes).text(name).finished());
+}
+
+void RecordWriter::launch(std::uint32_t kernel, const LaunchShape& shape, std::uint64_t launches,
+                          std::uint64_t blocks) {
+  Line line("launch");
+  line.number(kernel);
+  for (const std::uint32_t size : shape.grid) line.number(size);
+  for (const std::uint32_t size : shape.block) line.number(size);
+  write(line.number(shape.dynamic_bytes).number(launches).number(blocks).finished());
+}
+
+void RecordWriter::pattern(std::uint32_t kernel, std::uint64_t pc_offset, std::string_view kind, std::uint32_t width,
+                           std::uint32_t flags, std::uint32_t mask, std::uint64_t count,
+                           std::span<const std::uint32_t> addresses) {
+  Line line("pattern");
+  line.number(kernel).hex(pc_offset).text(kind).number(width).hex(flags).hex(mask).number(count);
+  for (const std::uint32_t address : addresses) line.hex(address);
+  write(line.finished(), BYTES_TO_KEEP);
+}
+
+void RecordWriter::lost(std::uint32_t kernel, std::uint64_t accesses) {
+  write(Line("lost").number(kernel).number(accesses).finished());
+}
+
+void RecordWriter::bulk(std::uint32_t kernel, std::uint64_t pc_offset, std::string_view what, std::uint64_t count) {
+  write(Line("bulk").number(kernel).hex(pc_offset).text(what).number(count).finished(), BYTES_TO_KEEP);
+}
+
+void RecordWriter::error(const std::string& sentence) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!errors_.insert(sentence).second) return;
+  }
+  write(Line("error").text(sentence).finished());
+}
+
+void RecordWriter::end() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (file_ < 0) return;
+  }
+  write("end\n");
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+}
+
+std::string RecordWriter::cubin_path(std::uint32_t module) const {
+  return folder_ + '/' + stem_ + '.' + std::to_string(module) + ".cubin";
+}
+
+bool RecordWriter::write_cubin(std::uint32_t module, std::string_view bytes) {
+  const int file = open(cubin_path(module).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (file < 0) return false;
+  const bool wrote = write_all(file, bytes);
+  return close(file) == 0 && wrote;
+}
+
+void RecordWriter::remove_cubin(std::uint32_t module) {
+  unlink(cubin_path(module).c_str());
+}
+
+}  // namespace bankwise::cuda

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/cuda/injection/watcher.hpp"
+
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "bankcheck/cuda/injection/access_kinds.hpp"
+#include "bankcheck/cuda/injection/driver.hpp"
+#include "bankcheck/cuda/injection/patch_image.hpp"
+
+namespace bankwise::cuda {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A table is recorded after this time even if it is not full: a program that is killed loses no more.
+constexpr auto TABLE_TIME = std::chrono::seconds(10);
+constexpr auto LAUNCHES_TIME = std::chrono::seconds(1);
+
+static_assert(SANITIZER_INSTRUCTION_SHARED_MEMORY_ACCESS == 4 && SANITIZER_INSTRUCTION_MEMCPY_ASYNC == 14 &&
+              SANITIZER_INSTRUCTION_REMOTE_SHARED_MEMORY_ACCESS == 17 &&
+              SANITIZER_INSTRUCTION_MATRIX_MEMORY_ACCESS == 19);  // as patch_points() has them
+
+constexpr std::uint32_t UNWATCHED = 0xffffffff;  // LaunchKey::shape of the slot that watches no block
+
+}  // namespace
+
+Watcher::Watcher(Settings settings, SanitizerApi api)
+    : settings_(std::move(settings)), api_(api), filter_(settings_.kernel_globs), record_(settings_.folder) {}
+
+void Watcher::fail(const std::string& call, SanitizerResult result) {
+  record_.error(failure(api_, call, result));
+}
+
+Watcher::ContextPointer Watcher::context_of(CUcontext handle) {
+  const std::lock_guard lock(mutex_);
+  ContextPointer& context = contexts_[handle];
+  if (!context) {
+    context = std::make_shared<Context>();
+    context->handle = handle;
+  }
+  return context;
+}
+
+void Watcher::module_loaded(const Sanitizer_ResourceModuleData& data) {
+  const std::string_view cubin(data.pCubin, data.pCubin == nullptr ? 0 : data.cubinSize);
+  Module module;
+  module.cubin_bytes = cubin.size();
+  module.patched = filter_.accepts_some_kernel(cubin);
+  {
+    const std::lock_guard lock(mutex_);
+    if (finished_) return;
+    module.id = next_module_++;
+    modules_[data.module] = module;
+  }
+  if (!module.patched) return;
+  if (!record_.write_cubin(module.id, cubin)) record_.error("cannot write the cubin of a module");
+  patch(*context_of(data.context), data.module);
+}
+
+void Watcher::patch(Context& context, CUmodule module) {
+  const std::lock_guard lock(patch_mutex_);
+  if (!context.patches_added) {
+    if (const auto result = api_.add_patches(patch_image(), context.handle); result != SANITIZER_SUCCESS) {
+      return fail("sanitizerAddPatches", result);
+    }
+    context.patches_added = true;
+  }
+  for (const PatchPoint& point : patch_points()) {
+    const auto result = api_.patch_instructions(Sanitizer_InstructionId(point.instruction), module, point.function);
+    if (result != SANITIZER_SUCCESS && point.required) {
+      fail("sanitizerPatchInstructions for " + std::string(point.what), result);
+    }
+  }
+  if (const auto result = api_.patch_module(module); result != SANITIZER_SUCCESS) {
+    fail("sanitizerPatchModule", result);
+  }
+}
+
+void Watcher::module_unloads(CUmodule handle) {
+  const std::lock_guard lock(mutex_);
+  const auto module = modules_.find(handle);
+  if (module == modules_.end()) return;
+  if (module->second.patched && !module->second.recorded) record_.remove_cubin(module->second.id);
+  modules_.erase(module);
+  // The driver may give the same handles to other kernels.
+  std::erase_if(kernels_, [&](const auto& kernel) { return kernel.first.first == handle; });
+}
+
+Watcher::Kernel Watcher::kernel_of(const Sanitizer_LaunchData& data) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = kernels_.find({data.module, data.function});
+    if (found != kernels_.end()) return found->second;
+  }
+  std::uint64_t pc = 0, bytes = 0;
+  const auto result = api_.get_function_pc_and_size(data.module, data.functionName, &pc, &bytes);
+  if (result != SANITIZER_SUCCESS) {
+    fail("sanitizerGetFunctionPcAndSize for " + std::string(data.functionName), result);
+  }
+  return add_kernel(data, pc, bytes);
+}
+
+Watcher::Kernel Watcher::add_kernel(const Sanitizer_LaunchData& data, std::uint64_t pc, std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const auto [place, added] = kernels_.try_emplace({data.module, data.function});
+  Kernel& kernel = place->second;
+  if (!added) return kernel;
+  const auto [module_place, unknown] = modules_.try_emplace(data.module);
+  Module& module = module_place->second;
+  if (unknown) module.id = next_module_++;
+  kernel.pc = pc;
+  kernel.watched = module.patched && filter_.accepts(data.functionName);
+  if (!kernel.watched) return kernel;
+  kernel.id = next_kernel_++;
+  kernel_pcs_[kernel.id] = pc;
+  if (devices_.insert(data.device).second) {
+    const DeviceFacts facts = device_facts(data.device);
+    record_.device(data.device, facts.major, facts.minor, facts.name);
+  }
+  if (!std::exchange(module.recorded, true)) record_.module(module.id, data.device, module.cubin_bytes);
+  record_.kernel(kernel.id, module.id, pc, bytes, data.functionName);
+  return kernel;
+}
+
+bool Watcher::prepare_tables(Context& context, Sanitizer_StreamHandle stream) {
+  using Tables = Context::Tables;
+  {
+    std::unique_lock lock(mutex_);
+    prepared_.wait(lock, [&] { return context.state != Tables::preparing; });
+    if (context.state != Tables::none) return context.state == Tables::ready;
+    context.state = Tables::preparing;
+  }
+  std::unique_ptr<PatternTable> tables[2];
+  Sanitizer_StreamHandle default_stream = nullptr;
+  bool ready = false;
+  try {
+    for (auto& table : tables) {
+      table = std::make_unique<PatternTable>(api_, context.handle, settings_.table_bytes / 2, stream);
+    }
+    const auto result = api_.get_stream_handle(context.handle, nullptr, &default_stream);
+    if (result != SANITIZER_SUCCESS) fail("sanitizerGetStreamHandle", result);
+    ready = true;
+  } catch (const std::exception& error) {
+    record_.error(error.what());
+  }
+  const std::lock_guard lock(mutex_);
+  for (unsigned i = 0; ready && i < 2; ++i) context.halves[i].table = std::move(tables[i]);
+  context.default_stream = default_stream;
+  context.state = ready ? Tables::ready : Tables::failed;
+  prepared_.notify_all();
+  return ready;
+}
+
+Watcher::Shape& Watcher::shape_of(const Kernel& kernel, const LaunchShape& launch) {
+  const auto [place, added] = shapes_.try_emplace({kernel.id, launch});
+  Shape& shape = place->second;
+  if (added) {
+    const std::uint64_t blocks = std::uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
+    shape.number = std::uint32_t(shapes_.size());
+    shape.kernel = kernel.id;
+    shape.shape = launch;
+    shape.sample = sample_blocks(blocks, settings_.max_blocks);
+  }
+  return shape;
+}
+
+void Watcher::count_launch(Shape& shape, bool watched) {
+  const std::uint64_t blocks = watched ? shape.sample.blocks : 0;
+  if (!std::exchange(shape.recorded, true)) {
+    record_.launch(shape.kernel, shape.shape, 1, blocks);  // the program may not come to the next record_launches()
+    return;
+  }
+  ++shape.launches_to_record;
+  shape.blocks_to_record += blocks;
+}
+
+Watcher::Half& Watcher::half_for_launch(Context& context) {
+  Half& current = context.halves[context.current];
+  Half& other = context.halves[1 - context.current];
+  const bool old = !current.table->unused() && Clock::now() - current.used_since > TABLE_TIME;
+  if ((old || current.table->more_than_half_full()) && !other.retired) {
+    current.retired = true;
+    context.current = 1 - context.current;
+  }
+  Half& half = context.halves[context.current];
+  if (half.table->unused()) half.used_since = Clock::now();
+  return half;
+}
+
+void Watcher::launch_begins(const ObservedLaunch& launch) {
+  const Sanitizer_LaunchData& data = launch.data;
+  {
+    const std::lock_guard lock(mutex_);
+    if (finished_) return;
+    const auto module = modules_.find(data.module);
+    if (module != modules_.end() && !module->second.patched) return;
+  }
+  const Kernel kernel = kernel_of(data);
+  const ContextPointer context = context_of(data.context);
+  const bool ready = prepare_tables(*context, launch.stream);
+  std::uint64_t address = 0;
+  LaunchSlot* contents = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    Half* half = ready ? &half_for_launch(*context) : nullptr;
+    if (kernel.watched) {
+      Shape& shape = shape_of(kernel, {.grid = {data.gridDim_x, data.gridDim_y, data.gridDim_z},
+                                       .block = {data.blockDim_x, data.blockDim_y, data.blockDim_z},
+                                       .dynamic_bytes = launch.dynamic_bytes});
+      if (half != nullptr) {
+        std::tie(address, contents) =
+            half->table->launch_slot({shape.number, launch.stream}, kernel.id, shape.sample.threshold);
+      }
+      if (address == 0) record_.error("launches were not watched: too many kernels, launch shapes and streams");
+      if (launch.counts) count_launch(shape, address != 0);
+    } else if (half != nullptr) {
+      std::tie(address, contents) = half->table->launch_slot({UNWATCHED, launch.stream}, 0, 0);
+    }
+    if (address != 0) half->watch.launch_begins(std::this_thread::get_id(), launch.stream);
+  }
+  const auto device_address = [](std::uint64_t number) {
+    return reinterpret_cast<void*>(std::uintptr_t(number));  // NOLINT(performance-no-int-to-ptr)
+  };
+  if (contents != nullptr) {
+    const auto result =
+        api_.memcpy_host_to_device_async(device_address(address), contents, sizeof(LaunchSlot), launch.stream);
+    if (result != SANITIZER_SUCCESS) fail("sanitizerMemcpyHostToDeviceAsync", result);
+  }
+  const auto result =
+      api_.set_launch_callback_data(data.hLaunch, data.function, launch.stream, device_address(address));
+  if (result != SANITIZER_SUCCESS) fail("sanitizerSetLaunchCallbackData", result);
+}
+
+void Watcher::launch_ends() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [handle, context] : contexts_) {
+    for (Half& half : context->halves) half.watch.launch_ends(std::this_thread::get_id());
+  }
+}
+
+void Watcher::synchronized(CUcontext handle, std::optional<Sanitizer_StreamHandle> stream) {
+  ContextPointer context;
+  std::vector<Half*> idle;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = contexts_.find(handle);
+    if (finished_ || found == contexts_.end() || found->second->state != Context::Tables::ready) return;
+    context = found->second;
+    for (Half& half : context->halves) {
+      half.watch.synchronized(std::this_thread::get_id(), stream);
+      if (half.retired && !half.draining && half.watch.idle()) {
+        half.draining = true;
+        idle.push_back(&half);
+      }
+    }
+    if (Clock::now() - launches_recorded_ > LAUNCHES_TIME) record_launches();
+  }
+  for (Half* half : idle) drain(*half, stream.value_or(context->default_stream));
+}
+
+void Watcher::drain(Half& half, Sanitizer_StreamHandle stream) {
+  try {
+    const TableContents contents = half.table->read(stream);
+    half.table->clear(stream);
+    const std::lock_guard lock(mutex_);
+    record_launches();
+    record_contents(contents);
+    half.watch.reset();
+    half.retired = half.draining = false;
+  } catch (const std::exception& error) {
+    record_.error(error.what());  // the table is not used any more
+  }
+}
+
+void Watcher::record_launches() {
+  for (auto& [key, shape] : shapes_) {
+    if (shape.launches_to_record == 0) continue;
+    record_.launch(shape.kernel, shape.shape, std::exchange(shape.launches_to_record, 0),
+                   std::exchange(shape.blocks_to_record, 0));
+  }
+  launches_recorded_ = Clock::now();
+}
+
+void Watcher::record_contents(const TableContents& contents) {
+  for (const auto& [entry, count] : contents.entries) {
+    const auto kernel = kernel_pcs_.find(entry.kernel);
+    if (kernel == kernel_pcs_.end()) continue;
+    const std::uint64_t offset = entry.pc - kernel->second;
+    if (const std::string_view bulk = name_of_bulk(entry.what); !bulk.empty()) {
+      record_.bulk(entry.kernel, offset, bulk, count);
+      continue;
+    }
+    std::uint32_t addresses[32], lanes = 0;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      if ((entry.mask >> lane & 1) != 0) addresses[lanes++] = entry.addresses[lane];
+    }
+    record_.pattern(entry.kernel, offset, kind_of_access(entry.what), entry.what >> 16 & 0xff, entry.what & 0xffff,
+                    entry.mask, count, {addresses, lanes});
+  }
+  for (const auto& [kernel, accesses] : contents.lost) record_.lost(kernel, accesses);
+  record_.flush();
+}
+
+void Watcher::drain_at_end(Context& context) {
+  for (Half& half : context.halves) {
+    if (!half.table || half.table->unused() || half.draining) continue;
+    try {
+      const TableContents contents = half.table->read(context.default_stream);
+      const std::lock_guard lock(mutex_);
+      record_contents(contents);
+    } catch (const std::exception& error) {
+      record_.error(error.what());
+    }
+  }
+}
+
+void Watcher::context_ends(CUcontext handle) {
+  ContextPointer context;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = contexts_.find(handle);
+    if (finished_ || found == contexts_.end()) return;
+    context = found->second;
+    contexts_.erase(found);
+    record_launches();
+  }
+  drain_at_end(*context);
+}
+
+void Watcher::finish() {
+  std::map<CUcontext, ContextPointer> contexts;
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(finished_, true)) return;
+    contexts.swap(contexts_);
+    record_launches();
+    for (const auto& [handle, module] : modules_) {
+      if (module.patched && !module.recorded) record_.remove_cubin(module.id);
+    }
+  }
+  for (const auto& [handle, context] : contexts) {
+    if (context->state != Context::Tables::ready) continue;
+    if (const std::string error = wait_for_context(handle); !error.empty()) record_.error(error);
+    drain_at_end(*context);
+  }
+  record_.end();
+}
+
+}  // namespace bankwise::cuda

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+//
+// What the injection library knows of the process: its modules, kernels, launches, and a pair of pattern tables for
+// each context.
+//
+// All functions may be called from any thread. No function of the Sanitizer library is called while `mutex_` is held:
+// the library may call back with a lock of its context held, and then wait for this mutex, while such a call waits for
+// that lock.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "bankcheck/cuda/injection/block_sample.hpp"
+#include "bankcheck/cuda/injection/idle_watch.hpp"
+#include "bankcheck/cuda/injection/kernel_filter.hpp"
+#include "bankcheck/cuda/injection/pattern_table.hpp"
+#include "bankcheck/cuda/injection/record_writer.hpp"
+#include "bankcheck/cuda/injection/sanitizer_api.hpp"
+#include "bankcheck/cuda/injection/settings.hpp"
+
+namespace bankwise::cuda {
+
+struct ObservedLaunch {
+  const Sanitizer_LaunchData& data;
+  Sanitizer_StreamHandle stream;    ///< that orders the launch: of a graph, the stream of the graph's launch
+  std::uint32_t dynamic_bytes = 0;  ///< of shared memory; 0 for nodes of graphs, which do not tell
+  bool counts = true;               ///< false: prepares a launch that will be reported again
+};
+
+class Watcher {
+ public:
+  Watcher(Settings settings, SanitizerApi api);
+
+  RecordWriter& record() { return record_; }
+
+  void module_loaded(const Sanitizer_ResourceModuleData& data);
+  void module_unloads(CUmodule module);
+  void context_ends(CUcontext context);
+  void launch_begins(const ObservedLaunch& launch);
+  /// Whatever the calling thread was launching has been handed over to the driver.
+  void launch_ends();
+  /// The calling thread has synchronized with a stream, or with the whole context.
+  void synchronized(CUcontext context, std::optional<Sanitizer_StreamHandle> stream);
+  /// The process ends: records everything. Not in a callback.
+  void finish();
+
+ private:
+  struct Module {
+    std::uint32_t id = 0;
+    std::uint64_t cubin_bytes = 0;
+    bool patched = false, recorded = false;
+  };
+  struct Kernel {
+    std::uint32_t id = 0;
+    std::uint64_t pc = 0;
+    bool watched = false;
+  };
+  struct Shape {
+    std::uint32_t number = 0, kernel = 0;
+    LaunchShape shape;
+    BlockSample sample;
+    std::uint64_t launches_to_record = 0, blocks_to_record = 0;
+    bool recorded = false;
+  };
+  /// One of the two tables of a context. When the current one fills, new launches use the other, and this one is
+  /// recorded and cleared as soon as the launches that use it have ended.
+  struct Half {
+    std::unique_ptr<PatternTable> table;
+    IdleWatch<Sanitizer_StreamHandle> watch;
+    std::chrono::steady_clock::time_point used_since;
+    bool retired = false, draining = false;
+  };
+  struct Context {
+    CUcontext handle = nullptr;
+    Sanitizer_StreamHandle default_stream = nullptr;
+    enum class Tables { none, preparing, ready, failed } state = Tables::none;
+    Half halves[2];
+    unsigned current = 0;
+    bool patches_added = false;  // under patch_mutex_
+  };
+  using ContextPointer = std::shared_ptr<Context>;
+
+  ContextPointer context_of(CUcontext handle);
+  void patch(Context& context, CUmodule module);
+  Kernel kernel_of(const Sanitizer_LaunchData& data);
+  Kernel add_kernel(const Sanitizer_LaunchData& data, std::uint64_t pc, std::uint64_t bytes);
+  bool prepare_tables(Context& context, Sanitizer_StreamHandle stream);
+  Shape& shape_of(const Kernel& kernel, const LaunchShape& shape);
+  void count_launch(Shape& shape, bool watched);
+  Half& half_for_launch(Context& context);
+  void record_contents(const TableContents& contents);
+  void record_launches();
+  void drain(Half& half, Sanitizer_StreamHandle stream);
+  void drain_at_end(Context& context);
+  void fail(const std::string& call, SanitizerResult result);
+
+  const Settings settings_;
+  const SanitizerApi api_;
+  const KernelFilter filter_;
+  RecordWriter record_;
+
+  std::mutex patch_mutex_;  // the library wants calls that patch one at a time
+
+  std::mutex mutex_;  // of all that follows
+  std::condition_variable prepared_;
+  std::map<CUcontext, ContextPointer> contexts_;
+  std::map<CUmodule, Module> modules_;
+  std::map<std::pair<CUmodule, CUfunction>, Kernel> kernels_;
+  std::map<std::uint32_t, std::uint64_t> kernel_pcs_;  // by id; kernels of modules that are gone, too
+  std::map<std::pair<std::uint32_t, LaunchShape>, Shape> shapes_;
+  std::set<int> devices_;
+  std::uint32_t next_module_ = 0, next_kernel_ = 0;
+  std::chrono::steady_clock::time_point launches_recorded_;
+  bool finished_ = false;
+};
+
+}  // namespace bankwise::cuda

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/cuda/record.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include <bankwise/support/in_quotes.hpp>
+
+namespace bankwise::cuda {
+namespace {
+
+constexpr std::uint64_t max_count = std::uint64_t{1} << 62;
+constexpr std::size_t max_line = 64 << 10;
+constexpr std::uint64_t max_file = std::uint64_t{1} << 30;
+constexpr std::string_view head = "bankwise_cuda_record 1";
+
+/// What breaks the format.
+struct Wrong {
+  std::string sentence;
+};
+
+/// The fields of a line, separated by single spaces.
+class Fields {
+ public:
+  explicit Fields(std::string_view line) : rest_(line) {}
+
+  std::string_view word(const char* what) {
+    if (rest_.empty()) throw Wrong{fmt::format("it has no {}", what)};
+    const auto end = std::min(rest_.find(' '), rest_.size());
+    const std::string_view word = rest_.substr(0, end);
+    rest_.remove_prefix(std::min(end + 1, rest_.size()));
+    return word;
+  }
+  std::uint64_t number(const char* what, std::uint64_t max = max_count, int base = 10) {
+    const std::string_view text = word(what);
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+    if (error != std::errc() || end != text.data() + text.size() || value > max) {
+      throw Wrong{fmt::format("{} is no {} of at most {}", in_quotes(std::string(text)), what, max)};
+    }
+    return value;
+  }
+  std::uint64_t hex(const char* what, std::uint64_t max = max_count) { return number(what, max, 16); }
+  std::string rest() { return std::string(std::exchange(rest_, {})); }
+  void check_end() const {
+    if (!rest_.empty()) throw Wrong{"it goes on after its last field"};
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+constexpr std::pair<std::string_view, Kind> kinds[]{
+    {"load", Kind::load},
+    {"store", Kind::store},
+    {"atomic", Kind::atomic},
+    {"async", Kind::async},
+    {"ldmatrix", Kind::ldmatrix},
+    {"stmatrix", Kind::stmatrix},
+    {"remote_load", Kind::remote_load},
+    {"remote_store", Kind::remote_store},
+    {"remote_atomic", Kind::remote_atomic},
+};
+
+Kind kind_of(std::string_view word) {
+  for (const auto& [name, kind] : kinds) {
+    if (name == word) return kind;
+  }
+  throw Wrong{fmt::format("there is no kind {}", in_quotes(std::string(word)))};
+}
+
+constexpr std::uint64_t any_id = std::numeric_limits<std::uint32_t>::max();
+
+class Reader {
+ public:
+  explicit Reader(const std::filesystem::path& file) : file_(file) {}
+
+  void take(std::string_view line);
+  Record record;
+
+ private:
+  RecordedKernel& kernel(Fields& fields) {
+    const auto id = unsigned(fields.number("kernel", any_id));
+    const auto found = record.kernels.find(id);
+    if (found == record.kernels.end()) throw Wrong{fmt::format("there is no kernel {} before it", id)};
+    return found->second;
+  }
+  static void take_launch(Fields& fields, RecordedKernel& kernel);
+  static void take_pattern(Fields& fields, RecordedKernel& kernel);
+
+  std::filesystem::path file_;
+};
+
+void Reader::take_launch(Fields& fields, RecordedKernel& kernel) {
+  LaunchShape shape;
+  for (auto& side : shape.grid) side = fields.number("grid", std::numeric_limits<std::uint32_t>::max());
+  for (auto& side : shape.block) side = fields.number("block", 1024);
+  shape.dynamic_shared = fields.number("number of bytes", 1 << 20);
+  shape.launches = fields.number("number of launches");
+  shape.watched_blocks = fields.number("number of blocks");
+  kernel.shapes.push_back(shape);
+}
+
+void Reader::take_pattern(Fields& fields, RecordedKernel& kernel) {
+  RecordedPattern pattern;
+  pattern.pc = fields.hex("program counter");
+  pattern.kind = kind_of(fields.word("kind"));
+  pattern.width = unsigned(fields.number("width", 16));
+  pattern.flags = std::uint32_t(fields.hex("flags", std::numeric_limits<std::uint32_t>::max()));
+  pattern.mask = std::uint32_t(fields.hex("mask", std::numeric_limits<std::uint32_t>::max()));
+  pattern.count = fields.number("count");
+  pattern.addresses.resize(32 - std::size_t(std::countl_zero(pattern.mask)));
+  for (std::uint32_t mask = pattern.mask; mask != 0; mask &= mask - 1) {
+    pattern.addresses[std::size_t(std::countr_zero(mask))] = std::uint32_t(fields.hex("address", (1 << 30) - 1));
+  }
+  kernel.patterns.push_back(std::move(pattern));
+}
+
+void Reader::take(std::string_view line) {
+  Fields fields(line);
+  const std::string_view what = fields.word("kind of record");
+  if (what == "process") {
+    record.process = fields.number("process");
+    fields.number("parent process");
+  } else if (what == "device") {
+    Device& device = record.devices[unsigned(fields.number("device", any_id))];
+    device.major = unsigned(fields.number("compute capability", 1000));
+    device.minor = unsigned(fields.number("compute capability", 1000));
+    device.name = fields.rest();
+  } else if (what == "module") {
+    const auto id = unsigned(fields.number("module", any_id));
+    const auto device = unsigned(fields.number("device", any_id));
+    fields.number("number of bytes");
+    record.modules[id] = {device, std::filesystem::path(file_).replace_extension(fmt::format("{}.cubin", id))};
+  } else if (what == "kernel") {
+    const auto id = unsigned(fields.number("kernel", any_id));
+    RecordedKernel& kernel = record.kernels[id];
+    kernel.module = unsigned(fields.number("module", any_id));
+    fields.hex("program counter", std::numeric_limits<std::uint64_t>::max());
+    kernel.bytes = fields.hex("number of bytes");
+    kernel.name = fields.rest();
+  } else if (what == "launch") {
+    RecordedKernel& of = kernel(fields);
+    take_launch(fields, of);
+  } else if (what == "pattern") {
+    RecordedKernel& of = kernel(fields);
+    take_pattern(fields, of);
+  } else if (what == "lost") {
+    RecordedKernel& of = kernel(fields);
+    of.lost += fields.number("number of accesses");
+  } else if (what == "bulk") {
+    RecordedKernel& of = kernel(fields);
+    BulkCopies copies;
+    copies.pc = fields.hex("program counter");
+    copies.what = fields.word("kind");
+    copies.count = fields.number("count");
+    of.bulk.push_back(std::move(copies));
+  } else if (what == "error") {
+    record.errors.push_back(fields.rest());
+  } else if (what == "end") {
+    record.ended = true;
+  } else {
+    throw Wrong{fmt::format("there is no record {}", in_quotes(std::string(what)))};
+  }
+  fields.check_end();
+}
+
+}  // namespace
+
+Record read_record(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error(fmt::format("cannot read {}", in_quotes(path.string())));
+  if (std::filesystem::file_size(path) > max_file) {
+    throw std::runtime_error(fmt::format("{} is larger than 1 GiB", in_quotes(path.string())));
+  }
+  std::string line;
+  if (!std::getline(file, line) || line != head) {
+    throw std::runtime_error(fmt::format("{} is no record of version 1", in_quotes(path.string())));
+  }
+  Reader reader(path);
+  for (std::uint64_t number = 2; !reader.record.ended && std::getline(file, line); ++number) {
+    if (file.eof()) break;  // the process ended while it wrote this line
+    try {
+      if (line.size() > max_line) throw Wrong{"it is too long"};
+      reader.take(line);
+    } catch (const Wrong& wrong) {
+      reader.record.errors.push_back(
+          fmt::format("line {} of the record of process {}: {}", number, reader.record.process, wrong.sentence));
+      break;
+    }
+  }
+  return std::move(reader.record);
+}
+
+}  // namespace bankwise::cuda

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+//
+// What the injection library wrote about one process: a text file, one record per line, next to the cubins of the
+// modules that the process loaded. docs/cuda_records.md has the format.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace bankwise::cuda {
+
+/// How an instruction was watched; which atomic it was is in the machine code.
+enum class Kind { load, store, atomic, async, ldmatrix, stmatrix, remote_load, remote_store, remote_atomic };
+
+struct Device {
+  unsigned major = 0, minor = 0;  ///< compute capability
+  std::string name;
+};
+
+/// Launches of one shape.
+struct LaunchShape {
+  std::array<std::uint64_t, 3> grid{}, block{};  ///< blocks; threads per block
+  std::uint64_t dynamic_shared = 0;              ///< bytes per block
+  std::uint64_t launches = 0;
+  std::uint64_t watched_blocks = 0;  ///< of all these launches together
+};
+
+/// One access of a warp, and how often it was made.
+struct RecordedPattern {
+  std::uint64_t pc = 0;  ///< bytes from the kernel's first instruction
+  Kind kind = Kind::load;
+  unsigned width = 4;       ///< bytes per lane
+  std::uint32_t flags = 0;  ///< the callback's; matrices in bits 8 and up
+  std::uint32_t mask = 0;   ///< active lanes
+  std::uint64_t count = 0;
+  std::vector<std::uint32_t> addresses;  ///< of each lane up to the last active one; 0 where a lane is inactive
+};
+
+/// Copies without lanes: bulk copies, TMA, wgmma.
+struct BulkCopies {
+  std::uint64_t pc = 0, count = 0;
+  std::string what;
+};
+
+struct RecordedKernel {
+  unsigned module = 0;
+  std::uint64_t bytes = 0;  ///< of code
+  std::string name;         ///< mangled
+  std::vector<LaunchShape> shapes;
+  std::vector<RecordedPattern> patterns;
+  std::vector<BulkCopies> bulk;
+  std::uint64_t lost = 0;  ///< accesses whose pattern had no room in the table on the device
+};
+
+struct Module {
+  unsigned device = 0;
+  std::filesystem::path cubin;
+};
+
+/// One process.
+struct Record {
+  std::uint64_t process = 0;
+  std::map<unsigned, Device> devices;
+  std::map<unsigned, Module> modules;
+  std::map<unsigned, RecordedKernel> kernels;
+  std::vector<std::string> errors;  ///< a sentence each: what came after may be missing
+  bool ended = false;               ///< in order; otherwise the record is cut short
+};
+
+/// Limits: 1 GiB per file, 64 KiB per line, 2^62 per count; a line that breaks the format ends the record, which then
+/// has an error and is not `ended`. Error: std::runtime_error if the file cannot be read or is no record of version 1.
+Record read_record(const std::filesystem::path& file);
+
+}  // namespace bankwise::cuda

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/cuda/resolve.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <bankwise/support/revision.hpp>
+#include <bankwise/trace/builder.hpp>
+#include "bankcheck/cuda/cubin/cubin.hpp"
+#include "bankcheck/cuda/cubin/demangled.hpp"
+
+namespace bankwise::cuda {
+namespace {
+
+using banks::Operation;
+
+std::vector<char> bytes_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error("it cannot be opened");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// What an instruction does in the bank model's terms.
+struct Meaning {
+  Operation operation = Operation::load;
+  bool is_loop = false;  ///< a compare-and-swap loop that the compiler made of one atomic
+};
+
+std::optional<Meaning> meaning_of_atomic(const std::string& opcode) {
+  const auto has = [&](std::string_view part) { return opcode.find(part) != std::string::npos; };
+  if (!opcode.starts_with("ATOMS")) return std::nullopt;
+  if (has(".POPC.INC")) return Meaning{Operation::atomic_inc};
+  if (has(".CAST")) return Meaning{Operation::atomic_cas, true};
+  if (has(".CAS")) return Meaning{Operation::atomic_cas};
+  return Meaning{Operation::atomic};
+}
+
+std::optional<Operation> matrix_operation(Kind kind, unsigned matrices) {
+  const bool load = kind == Kind::ldmatrix;
+  switch (matrices) {
+    case 1:
+      return load ? Operation::ldmatrix_x1 : Operation::stmatrix_x1;
+    case 2:
+      return load ? Operation::ldmatrix_x2 : Operation::stmatrix_x2;
+    case 4:
+      return load ? Operation::ldmatrix_x4 : Operation::stmatrix_x4;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<Meaning> meaning_of(const RecordedPattern& pattern,
+                                  const std::optional<Cubin::Instruction>& instruction) {
+  switch (pattern.kind) {
+    case Kind::load:
+      return Meaning{Operation::load};
+    case Kind::store:
+      return Meaning{Operation::store};
+    case Kind::atomic:
+      return instruction ? meaning_of_atomic(instruction->opcode) : std::nullopt;
+    case Kind::ldmatrix:
+    case Kind::stmatrix: {
+      const auto operation = matrix_operation(pattern.kind, pattern.flags >> 8);
+      return operation ? std::optional(Meaning{*operation}) : std::nullopt;
+    }
+    default:
+      return std::nullopt;  // cp.async and the shared memory of other blocks: the model has no rule
+  }
+}
+
+/// A kernel's code, where its cubin could be read.
+struct Code {
+  const Cubin* cubin = nullptr;
+  std::string function;  ///< mangled
+  std::vector<Cubin::SharedArray> arrays;
+};
+
+/// The CUDA Toolkit's own headers, which wrap an instruction in a function.
+bool is_toolkit_header(const std::string& file) {
+  return file.find("/include/") != std::string::npos && file.find("cuda") < file.find("/include/");
+}
+
+/// The innermost line that is not the toolkit's.
+trace::Site site_of(const Code& code, std::uint64_t pc) {
+  if (code.cubin != nullptr) {
+    for (const Cubin::Frame& frame : code.cubin->source_of(code.function, pc)) {
+      if (frame.line > 0 && !is_toolkit_header(frame.file)) return {frame.file, frame.line, 0, "", std::nullopt};
+    }
+  }
+  return {"?", 0, 0, "", pc};
+}
+
+trace::Array array_of(const Code& code, std::uint32_t address) {
+  for (const Cubin::SharedArray& array : code.arrays) {
+    if (address >= array.offset && address - array.offset < array.bytes) {
+      return {demangled(array.name), array.offset, array.bytes};
+    }
+  }
+  return {"shared memory", 0, 0};  // dynamic, or of a build whose cubin does not name its arrays
+}
+
+/// Accesses without an operation of the bank model, by what they are.
+using LeftOut = std::map<std::string, std::uint64_t>;
+
+std::string kind_name(Kind kind) {
+  switch (kind) {
+    case Kind::async:
+      return "cp.async copies";
+    case Kind::remote_load:
+    case Kind::remote_store:
+    case Kind::remote_atomic:
+      return "accesses to the shared memory of other blocks";
+    case Kind::atomic:
+      return "atomics whose opcode is not known";
+    default:
+      return "accesses of an unknown kind";
+  }
+}
+
+/// One process's part of a kernel.
+trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code, LeftOut& left_out) {
+  trace::Builder builder({.kernel = demangled(kernel.name), .knows_code = code.cubin != nullptr, .levels = 1});
+  trace::KernelTrace& trace = builder.trace();
+  for (const LaunchShape& launch : kernel.shapes) {
+    trace::Shape shape{.block = launch.block, .launches = launch.launches};
+    for (std::size_t i = 0; i < 3; ++i) shape.threads[i] = launch.grid[i] * launch.block[i];
+    builder.add(shape);
+    trace.blocks += launch.watched_blocks;
+  }
+  for (const RecordedPattern& one : kernel.patterns) {
+    const auto instruction = code.cubin == nullptr ? std::nullopt : code.cubin->instruction_at(code.function, one.pc);
+    const auto meaning = meaning_of(one, instruction);
+    if (!meaning || one.mask == 0) {
+      trace.left_out += one.count;
+      left_out[kind_name(one.kind)] += one.count;
+      continue;
+    }
+    trace::Pattern pattern;
+    pattern.operation = meaning->operation;
+    pattern.is_loop = meaning->is_loop;
+    pattern.width = banks::matrix_rows(meaning->operation) > 0 ? 16 : one.width;
+    pattern.mask = one.mask;
+    pattern.addresses = one.addresses;
+    pattern.count = one.count;
+    pattern.site = builder.site(site_of(code, one.pc));
+    pattern.array = builder.array(array_of(code, one.addresses[std::size_t(std::countr_zero(one.mask))]));
+    trace::normalize(pattern);
+    builder.add(pattern);
+  }
+  trace.excess_accesses += kernel.lost;
+  return builder.take();
+}
+
+/// The cubins of all processes, each read once.
+class Cubins {
+ public:
+  explicit Cubins(std::vector<std::string>& errors) : errors_(errors) {}
+
+  Code code_of(const Record& record, const RecordedKernel& kernel) {
+    const auto module = record.modules.find(kernel.module);
+    if (module == record.modules.end()) return {};
+    const auto [at, is_new] = read_.try_emplace(module->second.cubin.string());
+    if (is_new) at->second = read(module->second.cubin);
+    if (!at->second) return {};
+    Code code{at->second.get(), kernel.name, {}};
+    code.arrays = code.cubin->shared_arrays(kernel.name);
+    return code;
+  }
+
+ private:
+  std::unique_ptr<Cubin> read(const std::filesystem::path& path) {
+    try {
+      return std::make_unique<Cubin>(bytes_of(path));
+    } catch (const std::exception& error) {
+      errors_.push_back(fmt::format("cannot read the machine code in {}: {}", path.filename().string(), error.what()));
+      return nullptr;
+    }
+  }
+
+  std::vector<std::string>& errors_;
+  std::map<std::string, std::unique_ptr<Cubin>> read_;
+};
+
+}  // namespace
+
+Resolved resolve(const std::vector<Record>& records) {
+  Resolved resolved{.trace = {.maker = "bankcheck cuda", .revision = std::string(revision())}};
+  trace::Trace& trace = resolved.trace;
+  Cubins cubins(trace.errors);
+  std::vector<trace::Builder> builders;
+  std::map<std::string, std::size_t> places;  // by mangled name
+  std::map<std::string, LeftOut> left_out;    // of each kernel
+  for (const Record& record : records) {
+    for (const auto& [id, kernel] : record.kernels) {
+      trace::KernelTrace part = trace_of(kernel, cubins.code_of(record, kernel), left_out[kernel.name]);
+      const auto [at, is_new] = places.try_emplace(kernel.name, builders.size());
+      if (is_new) {
+        trace::KernelTrace head;
+        head.kernel = part.kernel;
+        head.knows_code = part.knows_code;
+        builders.emplace_back(std::move(head));
+      }
+      builders[at->second].add(part);
+    }
+    trace.errors.insert(trace.errors.end(), record.errors.begin(), record.errors.end());
+    if (!record.ended) {
+      trace.errors.push_back(
+          fmt::format("process {} did not end in order: what it did last was not recorded", record.process));
+    }
+  }
+  for (trace::Builder& builder : builders) {
+    trace::KernelTrace kernel = builder.take();
+    trace::put_in_order(kernel);
+    trace.kernels.push_back(std::move(kernel));
+  }
+  for (const auto& [name, kinds] : left_out) {
+    for (const auto& [kind, count] : kinds) {
+      resolved.left_out.push_back(
+          fmt::format("the bank model has no cost for {} {} of {}", count, kind, demangled(name)));
+    }
+  }
+  return resolved;
+}
+
+}  // namespace bankwise::cuda

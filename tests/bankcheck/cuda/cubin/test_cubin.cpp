@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/cuda/cubin/cubin.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <regex>
+#include <set>
+
+#include "tests/bankcheck/cuda/cubin/recorded.hpp"
+#include "tests/catch_any.hpp"
+
+using bankwise::cuda::Cubin;
+
+namespace {
+
+const std::map<std::string, unsigned> architectures{{"turing", 75},     {"ampere", 80},       {"hopper", 90},
+                                                    {"blackwell", 120}, {"named_arrays", 90}, {"no_lines", 100}};
+
+std::vector<std::string> places_of(const std::vector<Cubin::Frame>& frames) {
+  std::vector<std::string> places;
+  for (const auto& frame : frames) places.push_back(fmt::format("{}:{}", frame.file, frame.line));
+  return places;
+}
+
+/// What the cubin says about the instruction, as the recorded text has it.
+recorded::Expected found(const Cubin& cubin, const recorded::Expected& expected) {
+  recorded::Expected found = expected;
+  const auto instruction = cubin.instruction_at(expected.function, expected.pc);
+  found.opcode = instruction ? instruction->opcode : "none";
+  found.places = places_of(cubin.source_of(expected.function, expected.pc));
+  if (expected.is_cut && found.places.size() > 1) found.places.resize(1);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("a cubin's instructions and lines are those of nvdisasm") {
+  for (const auto& [name, sm] : architectures) {
+    INFO(name);
+    const Cubin cubin(recorded::cubin(name));
+    CHECK(cubin.sm() == sm);
+    CHECK(cubin.line_error() == "");
+    const auto all = recorded::expected(name);
+    REQUIRE(all.size() >= 4);
+    for (const auto& expected : all) {
+      INFO(expected.function << " " << expected.pc);
+      CHECK(found(cubin, expected).opcode == expected.opcode);
+      CHECK(found(cubin, expected).places == expected.places);
+    }
+  }
+}
+
+TEST_CASE("no instruction that nvdisasm does not list accesses shared memory") {
+  for (const auto& [name, sm] : architectures) {
+    INFO(name);
+    std::set<std::pair<std::string, std::uint64_t>> listed, named;
+    for (const auto& expected : recorded::expected(name)) listed.emplace(expected.function, expected.pc);
+    const Cubin cubin(recorded::cubin(name));
+    for (const auto& function : cubin.functions()) {
+      for (std::uint64_t pc = 0; pc < function.bytes; pc += 16) {
+        if (cubin.instruction_at(function.name, pc)) named.emplace(function.name, pc);
+      }
+    }
+    CHECK(named == listed);
+  }
+}
+
+TEST_CASE("the recorded lines include inlined calls") {
+  std::size_t deepest = 0;
+  for (const auto& expected : recorded::expected("hopper")) deepest = std::max(deepest, expected.places.size());
+  CHECK(deepest >= 2);
+}
+
+TEST_CASE("each frame names its function") {
+  const Cubin cubin(recorded::cubin("hopper"));
+  std::set<std::string> functions;
+  for (const auto& expected : recorded::expected("hopper")) {
+    const auto frames = cubin.source_of(expected.function, expected.pc);
+    REQUIRE(!frames.empty());
+    CHECK(frames.back().function == expected.function);
+    for (const auto& frame : frames) functions.insert(frame.function);
+  }
+  const auto is_inlined = [](const std::string& name) { return name.find("atomicAdd") != std::string::npos; };
+  CHECK(std::any_of(functions.begin(), functions.end(), is_inlined));
+}
+
+TEST_CASE("a cubin lists its functions") {
+  const auto functions = Cubin(recorded::cubin("turing")).functions();
+  REQUIRE(functions.size() == 2);
+  CHECK(functions[0].name == "_Z10more_bytesPKjPj");
+  CHECK(functions[1].name == "_Z23transpose_tile32_paddedPKjPjmm");
+  CHECK(functions[0].bytes % 16 == 0);
+  CHECK(functions[0].bytes > 0);
+}
+
+TEST_CASE("a debug build names its shared arrays") {
+  const auto arrays = Cubin(recorded::cubin("named_arrays")).shared_arrays("_Z10more_queuePKjPj");
+  REQUIRE(arrays.size() == 2);
+  CHECK(arrays[0].name == "_ZZ10more_queuePKjPjE6length");
+  CHECK(arrays[0].offset == 1024);
+  CHECK(arrays[0].bytes == 4);
+  CHECK(arrays[1].name == "_ZZ10more_queuePKjPjE5queue");
+  CHECK(arrays[1].offset == 1028);
+  CHECK(arrays[1].bytes == 4096);
+}
+
+TEST_CASE("other builds do not") {
+  CHECK(Cubin(recorded::cubin("ampere")).shared_arrays("_Z10more_queuePKjPj").empty());
+  CHECK(Cubin(recorded::cubin("named_arrays")).shared_arrays("missing").empty());
+}
+
+TEST_CASE("what a cubin does not have is empty") {
+  const Cubin cubin(recorded::cubin("turing"));
+  const std::string kernel = cubin.functions().front().name;
+  CHECK(cubin.source_of("missing", 0).empty());
+  CHECK(!cubin.instruction_at("missing", 0));
+  for (const std::uint64_t pc : {std::uint64_t{1} << 20, ~std::uint64_t{0}, ~std::uint64_t{15}}) {
+    CHECK(cubin.source_of(kernel, pc).empty());
+    CHECK(!cubin.instruction_at(kernel, pc));
+  }
+  CHECK(!cubin.instruction_at(kernel, 8));  // in the middle of an instruction
+}
+
+TEST_CASE("a copy outlives its cubin") {
+  auto cubin = std::make_unique<Cubin>(recorded::cubin("turing"));
+  const Cubin copy = *cubin;
+  cubin.reset();
+  const auto expected = recorded::expected("turing").front();
+  CHECK(found(copy, expected).places == expected.places);
+}
+
+#ifdef COMPILED_CUBINS
+namespace {
+
+struct Mark {
+  std::string opcode;
+  unsigned line = 0, first_sm = 75;
+};
+
+/// The opcodes behind "//=" in the source of the compiled cubins.
+std::vector<Mark> marks() {
+  std::ifstream file(recorded::folder() / "more_accesses.cu");
+  const std::regex pattern("//= (\\S+)(?: from (\\d+))?");
+  std::vector<Mark> marks;
+  unsigned number = 0;
+  for (std::string line; std::getline(file, line);) {
+    ++number;
+    std::smatch match;
+    if (!std::regex_search(line, match, pattern)) continue;
+    marks.push_back({match[1], number, match[2].matched ? unsigned(std::stoul(match[2])) : 75U});
+  }
+  return marks;
+}
+
+/// Per line of more_accesses.cu, the opcodes of its instructions.
+std::map<unsigned, std::set<std::string>> opcodes_by_line(const Cubin& cubin) {
+  std::map<unsigned, std::set<std::string>> opcodes;
+  for (const auto& function : cubin.functions()) {
+    for (std::uint64_t pc = 0; pc < function.bytes; pc += 16) {
+      const auto instruction = cubin.instruction_at(function.name, pc);
+      if (!instruction) continue;
+      std::string opcode = instruction->opcode;
+      if (opcode.starts_with("LDS.U") && cubin.sm() == 75) opcode.erase(3, 2);
+      for (const auto& frame : cubin.source_of(function.name, pc)) {
+        if (frame.file.ends_with("more_accesses.cu")) opcodes[frame.line].insert(opcode);
+      }
+    }
+  }
+  return opcodes;
+}
+
+}  // namespace
+
+TEST_CASE("each access of a cubin compiled here is at its line") {
+  unsigned cubins = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(COMPILED_CUBINS)) {
+    if (entry.path().extension() != ".cubin") continue;
+    INFO(entry.path().filename().string());
+    const Cubin cubin(recorded::bytes_of(entry.path()));
+    auto opcodes = opcodes_by_line(cubin);
+    ++cubins;
+    unsigned checked = 0;
+    for (const Mark& mark : marks()) {
+      if (cubin.sm() < mark.first_sm) continue;
+      INFO("line " << mark.line << ": " << mark.opcode);
+      CHECK(opcodes[mark.line].contains(mark.opcode));
+      ++checked;
+    }
+    CHECK(checked >= 34);
+  }
+  CHECK(cubins >= 1);
+}
+#endif

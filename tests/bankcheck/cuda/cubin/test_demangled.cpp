@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/cuda/cubin/demangled.hpp"
+
+#include "bankcheck/cuda/cubin/mangled_path.hpp"
+#include "tests/catch_any.hpp"
+
+using bankwise::cuda::demangled;
+using bankwise::cuda::mangled_path;
+
+namespace {
+
+// cub::DeviceReduce::Sum of CCCL 3.0.1
+const std::string cub_reduce =
+    "_ZN3cub17CUB_300001_SM_9006detail6reduce18DeviceReduceKernelINS2_10policy_hubIijN4cuda3std3__"
+    "44plusIvEEE10Policy1000"
+    "EPijS9_iNS7_10__identityEEEvT0_PT3_T1_NS0_13GridEvenShareISH_EET2_T4_";
+
+/// A name of a few hundred bytes whose demangled form is longer than any memory: each argument is twice the one before.
+std::string doubled(unsigned times) {
+  const auto reference = [](unsigned i) {
+    const std::string digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    std::string text;
+    for (--i;; i /= 36) {
+      text.insert(0, 1, digits[i % 36]);
+      if (i < 36) return "S" + text + "_";
+    }
+  };
+  std::string name = "_Z1fI1AIiiE";
+  for (unsigned i = 1; i <= times; ++i) name += "S0_I" + reference(i + 1) + reference(i + 1) + "E";
+  return name + "Evv";
+}
+
+}  // namespace
+
+TEST_CASE("a short name keeps its template arguments") {
+  CHECK(demangled("_Z5plainPi") == "plain");
+  CHECK(demangled("_Z4tmplISt4pairIifELi3EEvPT_") == "tmpl<std::pair<int, float>, 3>");
+  CHECK(demangled("_ZN37_GLOBAL__N__54902467_5_dm_cu_3c7ab8be6hiddenEPi") == "hidden");
+  CHECK(demangled("_Z2opIZ2goPiEUlS0_E_EvT_S0_") == "op<go(int*)::{lambda(int*)#1}>");
+  CHECK(demangled("_ZN1AclEi") == "A::operator()");
+  CHECK(demangled("_ZN1AltES_") == "A::operator<");
+}
+
+TEST_CASE("a long one loses them, the deepest first") {
+  CHECK(demangled("_Z4tmplISt4pairIifELi3EEvPT_", 25) == "tmpl<std::pair<...>, 3>");
+  CHECK(demangled("_Z4tmplISt4pairIifELi3EEvPT_", 15) == "tmpl<...>");
+  CHECK(demangled(cub_reduce) == "cub::CUB_300001_SM_900::detail::reduce::DeviceReduceKernel<...>");
+  CHECK(demangled(cub_reduce, 40) == "cub::...::DeviceReduceKernel<...>");
+  CHECK(demangled(cub_reduce, 20) == "cub::...::DeviceR...");
+}
+
+TEST_CASE("what is not mangled is only cut") {
+  CHECK(demangled("triton_poi_fused_add_0") == "triton_poi_fused_add_0");
+  CHECK(demangled("triton_poi_fused_add_0", 10) == "triton_...");
+  CHECK(demangled("") == "");
+  CHECK(demangled("_Zfoo") == "_Zfoo");
+}
+
+TEST_CASE("a hostile name costs no more than its length") {
+  CHECK(demangled(doubled(200), 1000) == "f<...>");
+  CHECK(demangled(doubled(1), 1000) == "f<A<int, int>, A<A<int, int>, A<int, int> > >");
+  CHECK(demangled("_ZN" + std::string(100000, 'I')).size() <= 80);
+  CHECK(demangled("_Z99999999999999999999f").size() <= 80);
+}
+
+TEST_CASE("the path of a mangled name") {
+  CHECK(mangled_path(cub_reduce) == "cub::CUB_300001_SM_900::detail::reduce::DeviceReduceKernel<...>");
+  CHECK(mangled_path("_Z4tmplISt4pairIifELi3EEvPT_") == "tmpl<...>");
+  CHECK(mangled_path("_Z4tmplILb1ELin3EJfdEXadL_Z1gvEEEvv") == "tmpl<...>");
+  CHECK(mangled_path("_Z2opIZ2goPiEUlS0_E_EvT_S0_") == "op<...>");
+  CHECK(mangled_path("_ZSt4moveIiEvv") == "std::move<...>");
+  CHECK(mangled_path("_Z5plainPi") == "plain");
+  for (const char* none : {"", "_Z", "_ZN", "_ZN1a", "_Z4tmplI", "_Z9short", "main", "_ZN1AC1Ev"}) {
+    INFO(none);
+    CHECK(!mangled_path(none));
+  }
+}

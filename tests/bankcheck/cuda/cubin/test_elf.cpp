@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/cuda/cubin/elf.hpp"
+
+#include <stdexcept>
+
+#include "bankcheck/cuda/cubin/cubin.hpp"
+#include "tests/bankcheck/cuda/cubin/made_cubin.hpp"
+#include "tests/bankcheck/cuda/cubin/recorded.hpp"
+#include "tests/catch_any.hpp"
+
+using bankwise::cuda::Cubin;
+using namespace made;
+
+namespace {
+
+std::string error_of(const std::vector<char>& bytes) {
+  try {
+    Cubin cubin(bytes);
+    return "none";
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+}
+
+std::vector<char> with_byte(std::vector<char> bytes, std::size_t at, unsigned value) {
+  bytes.at(at) = char(value);
+  return bytes;
+}
+
+std::vector<char> chars(const std::string& text) {
+  return {text.begin(), text.end()};
+}
+
+}  // namespace
+
+TEST_CASE("the compute capability stands where the version of the ABI says") {
+  const std::string symbols = symbol(0, 0, 0, 0, 0);
+  CHECK(Cubin(elf({}, symbols, "", 0x0A005A04)).sm() == 90);
+  CHECK(Cubin(elf({}, symbols, "", 0x0A007802)).sm() == 120);
+  constexpr std::size_t abi_version = 8;
+  CHECK(Cubin(with_byte(elf({}, symbols, "", 0x00560556), abi_version, 7)).sm() == 86);  // CUDA 12 and before
+}
+
+TEST_CASE("bytes that are no cubin") {
+  const std::vector<char> good = cubin("", 0);
+  REQUIRE(error_of(good) == "none");
+  CHECK(error_of({}) == "the file is no cubin: it does not begin with \\x7fELF");
+  CHECK(error_of(chars("#!/bin/sh and some more text that is no header of an ELF file ......................")) ==
+        "the file is no cubin: it does not begin with \\x7fELF");
+  CHECK(error_of(chars("\x7F"
+                       "ELF")) == "the ELF header reaches past the end of the cubin");
+  CHECK(error_of(with_byte(good, 4, 1)) == "the file is no 64-bit little-endian cubin");
+  CHECK(error_of(with_byte(good, 18, 62)) == "the file is for ELF machine 62, no cubin");
+  CHECK(error_of(with_byte(good, 58, 40)) == "the cubin's section headers have 40 bytes instead of 64");
+}
+
+TEST_CASE("parts that are not where the header says") {
+  const std::vector<char> good = cubin("", 0);
+  CHECK(error_of(with_byte(good, 47, 0xFF)) == "the table of sections reaches past the end of the cubin");
+  CHECK(error_of(with_byte(good, 61, 0xFF)) == "the table of sections reaches past the end of the cubin");
+  const std::size_t last_section = good.size() - 64;
+  CHECK(error_of(with_byte(good, last_section + 24 + 7, 0xFF)) == "a section reaches past the end of the cubin");
+  CHECK(error_of(with_byte(good, last_section + 32 + 7, 0xFF)) == "a section reaches past the end of the cubin");
+}
+
+TEST_CASE("a cubin that is cut off is refused") {
+  const std::vector<char> whole = recorded::cubin("turing");
+  std::size_t refused = 0, tried = 0;
+  for (std::size_t size = 0; size < whole.size() * 9 / 10; size += 97) {
+    const std::string error = error_of({whole.begin(), whole.begin() + std::ptrdiff_t(size)});
+    refused += error != "none";
+    ++tried;
+  }
+  CHECK(refused == tried);  // the table of sections stands near the end
+}
+
+TEST_CASE("names of functions that share their bytes are refused") {
+  const std::string names = '\0' + std::string(2000, 'x') + '\0';
+  std::string symbols = symbol(0, 0, 0, 0, 0);
+  for (unsigned i = 0; i < 200; ++i) symbols += symbol(1 + i, 2, 4, 0, 16);
+  CHECK(error_of(elf({{".text.k", std::string(16, '\0')}}, symbols, names)) ==
+        "the names of the cubin's functions overlap");
+}
+
+TEST_CASE("a relocation of a symbol that is missing costs the lines") {
+  const Cubin cubin(elf({{".text.k", std::string(16, '\0')},
+                         {".debug_line", ""},
+                         {".rela.debug_line", u64(0) + u32(2) + u32(77) + u64(0), 4, 3, 5}},
+                        symbol(0, 0, 0, 0, 0), "\0"));
+  CHECK(cubin.line_error() == "a relocation names symbol 77, which is missing");
+}
+
+TEST_CASE("relocations without addends are read as well") {
+  const auto bytes = elf({{".text.k", std::string(16, '\0')},
+                          {".debug_line", std::string(8, '\0')},
+                          {".rel.debug_line", u64(3) + u32(2) + u32(0) + u64(1) + u32(2) + u32(0), 9, 3, 5}},
+                         symbol(0, 0, 0, 0, 0), "\0");
+  const auto parsed = bankwise::cuda::parse_elf({bytes.data(), bytes.size()});
+  const auto relocations = bankwise::cuda::relocations_of(parsed, parsed.sections[5]);
+  REQUIRE(relocations.size() == 2);
+  CHECK(relocations[0].offset == 1);
+  CHECK(relocations[1].offset == 3);
+  CHECK(relocations[1].addend == 0);
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include "bankcheck/cuda/cubin/cubin.hpp"
+#include "tests/bankcheck/cuda/cubin/made_cubin.hpp"
+#include "tests/catch_any.hpp"
+
+using bankwise::cuda::Cubin;
+using namespace made;
+
+namespace {
+
+/// Bytes of a unit before its program, less the header: length, version, length of the header.
+constexpr std::uint64_t before_header = 4 + 2 + 4;
+
+/// "file:line function" of each frame, innermost first, separated by commas.
+std::string told(const Cubin& cubin, std::uint64_t pc) {
+  std::string told;
+  for (const auto& frame : cubin.source_of("k", pc)) {
+    told += fmt::format("{}{}:{} {}", told.empty() ? "" : ", ", frame.file, frame.line, frame.function);
+  }
+  return told;
+}
+
+/// Line 3 of a.cu at 0, line 5 at 16, to 48.
+std::string program() {
+  return set_address() + set_line(2) + copy() + advance_pc(16) + set_line(2) + copy() + advance_pc(32) + end_sequence();
+}
+
+Cubin of_version(unsigned version, const std::string& code) {
+  const std::string header = old_header(version);
+  return Cubin(cubin(unit(version, header, code), before_header + header.size() + 3, '\0' + text("f") + text("g")));
+}
+
+}  // namespace
+
+TEST_CASE("line programs of DWARF 2 to 4") {
+  for (const unsigned version : {2U, 3U, 4U}) {
+    INFO(version);
+    const Cubin cubin = of_version(version, program());
+    CHECK(cubin.line_error() == "");
+    CHECK(told(cubin, 0) == "src/a.cu:3 k");
+    CHECK(told(cubin, 15) == "src/a.cu:3 k");
+    CHECK(told(cubin, 16) == "src/a.cu:5 k");
+    CHECK(told(cubin, 47) == "src/a.cu:5 k");
+    CHECK(told(cubin, 48) == "");
+  }
+}
+
+TEST_CASE("line programs of DWARF 5") {
+  // directories: "root", "src"; files: 0 is a.cu of directory 1, 1 is b.cuh of directory 0, both in .debug_line_str
+  const std::string header = opcodes(5) + u8(1) + u8(1) + u8(8) + u8(2) + text("root") + text("src") + u8(2) + u8(1) +
+                             u8(0x1F) + u8(2) + u8(0x0B) + u8(2) + u32(0) + u8(1) + u32(5) + u8(0);
+  const std::string code =
+      set_file(0) + copy() + advance_pc(16) + set_file(1) + copy() + advance_pc(16) + end_sequence();
+  const Cubin cubin(made::cubin(unit(5, header, set_address() + code), before_header + 2 + header.size() + 3, "",
+                                text("a.cu") + text("b.cuh")));
+  CHECK(cubin.line_error() == "");
+  CHECK(told(cubin, 0) == "src/a.cu:1 k");
+  CHECK(told(cubin, 16) == "root/b.cuh:1 k");
+}
+
+TEST_CASE("special opcodes advance line and address together") {
+  // (line + 1) - (-5) + 14 * 8 + 10
+  const Cubin cubin = of_version(2, set_address() + copy() + u8(1 + 5 + 14 * 8 + 10) + advance_pc(8) + end_sequence());
+  CHECK(told(cubin, 7) == "src/a.cu:1 k");
+  CHECK(told(cubin, 8) == "src/a.cu:2 k");
+}
+
+TEST_CASE("a chain of inlined calls, innermost first") {
+  const std::string code = set_address() + set_line(9) + copy() + set_file(2) + set_line(10) + inlined(1, 1) + copy() +
+                           set_line(10) + inlined(2, 3) + copy() + advance_pc(16) + inlined(0, 0) + copy() +
+                           advance_pc(16) + end_sequence();
+  const Cubin cubin = of_version(2, code);
+  CHECK(told(cubin, 0) == "b.cuh:30 g, b.cuh:20 f, src/a.cu:10 k");
+  CHECK(told(cubin, 16) == "b.cuh:30 k");
+}
+
+TEST_CASE("the rows of inlined calls are counted from the sequence's first") {
+  // of other code, which this cubin lacks
+  const std::string first = extended(u8(2) + u64(0x1000)) + set_line(9) + copy() + advance_pc(16) + end_sequence();
+  const std::string second =
+      set_address() + set_line(1) + copy() + inlined(1, 1) + set_line(5) + copy() + advance_pc(16) + end_sequence();
+  const std::string header = old_header(2);
+  const std::uint64_t address_at = before_header + header.size() + first.size() + 3;
+  CHECK(told(Cubin(cubin(unit(2, header, first + second), address_at, '\0' + text("f"))), 0) ==
+        "src/a.cu:7 f, src/a.cu:2 k");
+}
+
+TEST_CASE("a call that was inlined into itself ends the chain") {
+  for (const unsigned row : {1U, 2U, 9U}) {  // itself, a later one, none
+    const std::string code = set_address() + inlined(row, 1) + copy() + advance_pc(16) + copy() + advance_pc(16);
+    CHECK(told(of_version(2, code + end_sequence()), 0) == "src/a.cu:1 f");
+  }
+}
+
+TEST_CASE("opcodes that are not known are skipped") {
+  const std::string code =
+      set_address() + extended(u8(0x80) + "abc") + u8(6) + copy() + advance_pc(16) + end_sequence();
+  CHECK(told(of_version(2, code), 0) == "src/a.cu:1 k");
+}
+
+TEST_CASE("a file that the table lacks has no name") {
+  CHECK(told(of_version(2, set_address() + set_file(9) + copy() + advance_pc(16) + end_sequence()), 0) == ":1 k");
+  CHECK(told(of_version(2, set_address() + set_file(0) + copy() + advance_pc(16) + end_sequence()), 0) == ":1 k");
+}
+
+TEST_CASE("without a relocation, one section of code is enough to know which") {
+  const std::string header = old_header(2);
+  const Cubin cubin(made::cubin(unit(2, header, program()), 0));  // the relocation is of no address
+  CHECK(told(cubin, 16) == "src/a.cu:5 k");
+}
+
+TEST_CASE("a damaged table of lines is an error of the lines alone") {
+  const auto error = [](const std::string& lines) {
+    const Cubin cubin(made::cubin(lines, 0));
+    CHECK(cubin.functions().size() == 1);
+    CHECK(cubin.instruction_at("k", 0).has_value());
+    CHECK(cubin.source_of("k", 0).empty());
+    return cubin.line_error();
+  };
+  const std::string header = old_header(2);
+  CHECK(error(u32(1000) + u16(2)) == "the section .debug_line ends too early");
+  CHECK(error(unit(6, header, "")) == "a line program is of DWARF version 6; versions 2 to 5 are known");
+  CHECK(error(unit(2, opcodes(2) + "x", "")) == "the header of a line program ends in the middle of a name");
+  CHECK(error(unit(2, u8(1) + u8(1) + u8(0) + u8(0) + u8(1), "")) == "a line program has special opcodes for no lines");
+  CHECK(error(unit(2, header, u8(0) + u8(9) + u8(2))) == "the section .debug_line ends too early");
+  CHECK(error(unit(5, opcodes(5) + u8(0) + u8(0x7F), "")) == "a line program says that it has 127 files");
+  CHECK(error(unit(5, opcodes(5) + u8(1) + u8(1) + u8(0x7E) + u8(1) + u8(0), "")) ==
+        "a line program names its files in the unknown form 126");
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+//
+// Plays a CUDA program with the fake Sanitizer library: loads the injection library as the driver does, and runs the
+// scenario that the argument names. The test reads the record that it leaves.
+#include <dlfcn.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/bankcheck/cuda/injection/fake_sanitizer.hpp"
+
+namespace {
+
+using bankwise::cuda::LaunchSlot;
+using bankwise::cuda::pack_what;
+using bankwise::cuda::Source;
+
+const auto CONTEXT = fake::handle<CUcontext>(0x100), OTHER_CONTEXT = fake::handle<CUcontext>(0x200);
+const auto MODULE = fake::handle<CUmodule>(0x11), OTHER_MODULE = fake::handle<CUmodule>(0x22);
+const auto FUNCTION = fake::handle<CUfunction>(0x31), OTHER_FUNCTION = fake::handle<CUfunction>(0x32);
+const auto STREAM = fake::handle<Sanitizer_StreamHandle>(0x41),
+           OTHER_STREAM = fake::handle<Sanitizer_StreamHandle>(0x42);
+
+constexpr std::uint32_t LOAD = 1, STORE = 2;
+constexpr std::uint32_t TWO_LANES = 0x80000001;
+
+std::string cubin_with(const std::string& kernel) {
+  using namespace std::string_literals;
+  return "cubin\0.text."s + kernel + "\0.nv.info"s;
+}
+
+fake::Launch first_launch() {
+  return {.context = CONTEXT, .module = MODULE, .function = FUNCTION, .stream = STREAM};
+}
+
+void store(LaunchSlot* slot, std::uint32_t address, std::uint64_t times) {
+  fake::access(slot, fake::pc_of(MODULE) + 0x40, pack_what(Source::shared, 4, STORE), TWO_LANES,
+               {address, address + 128}, times);
+}
+
+/// Enough different patterns to fill the smallest table (4 MB, 7,000 to 8,000 patterns) to the given share of 1/8.
+void fill(LaunchSlot* slot, std::uint32_t eighths, std::uint32_t first_address) {
+  for (std::uint32_t i = 0; i < slot->capacity * eighths / 8; ++i) store(slot, first_address + i, 1);
+}
+
+void simple() {
+  fake::load_module(CONTEXT, MODULE, cubin_with("kernel"));
+  fake::Launch launch = first_launch();
+  launch.grid[0] = 7;
+  launch.grid[1] = 2;
+  launch.dynamic_bytes = 4096;
+  for (int i = 0; i < 3; ++i) store(fake::launch(launch), 1024, 5);
+  LaunchSlot* slot = fake::launch(launch);
+  const std::uint64_t pc = fake::pc_of(MODULE);
+  fake::access(slot, pc + 0x10, pack_what(Source::shared, 8, LOAD), 1, {16}, 2);
+  fake::access(slot, pc + 0x20, pack_what(Source::matrix, 16, LOAD | 4 << 8), 1, {32}, 3);
+  fake::access(slot, pc + 0x30, pack_what(Source::async_copy, 16, 0), 1, {48}, 4);
+  fake::access(slot, pc + 0x50, pack_what(Source::shared, 4, LOAD | STORE), 1, {64}, 6);
+  fake::access(slot, pc + 0x60, pack_what(Source::remote, 4, STORE), 1, {0x1000080}, 7);
+  fake::access(slot, pc + 0x70, pack_what(Source::tma_load, 0, 0), 0, {}, 8);
+  fake::synchronize_context(CONTEXT);
+}
+
+void two_contexts() {
+  fake::load_module(CONTEXT, MODULE, cubin_with("kernel"));
+  fake::load_module(OTHER_CONTEXT, OTHER_MODULE, cubin_with("kernel"));
+  store(fake::launch(first_launch()), 0, 1);
+  fake::Launch other{
+      .context = OTHER_CONTEXT, .module = OTHER_MODULE, .function = OTHER_FUNCTION, .stream = OTHER_STREAM};
+  store(fake::launch(other), 0, 2);
+  fake::destroy_context(CONTEXT);
+}
+
+/// The other module gets the handles of the first.
+void unload() {
+  fake::load_module(CONTEXT, OTHER_MODULE, cubin_with("never_launched"));
+  fake::load_module(CONTEXT, MODULE, cubin_with("kernel"));
+  store(fake::launch(first_launch()), 0, 1);
+  fake::unload_module(CONTEXT, MODULE);
+  fake::unload_module(CONTEXT, OTHER_MODULE);
+  fake::load_module(CONTEXT, MODULE, cubin_with("second"));
+  fake::Launch launch = first_launch();
+  launch.name = "second";
+  store(fake::launch(launch), 0, 2);
+}
+
+/// Fills the table in one launch, so nothing can be drained.
+void overflow() {
+  fake::load_module(CONTEXT, MODULE, cubin_with("kernel"));
+  LaunchSlot* slot = fake::launch(first_launch());
+  fill(slot, 8, 0);
+  store(slot, 1 << 20, 11);
+  store(slot, 1 << 21, 31);
+}
+
+/// Fills many tables, with synchronizations between the launches.
+void drain() {
+  fake::load_module(CONTEXT, MODULE, cubin_with("kernel"));
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    fill(fake::launch(first_launch()), 3, i << 16);
+    if (i % 2 == 0) {
+      fake::synchronize_stream(CONTEXT, STREAM);
+    } else {
+      fake::synchronize_context(CONTEXT);
+    }
+  }
+}
+
+/// One thread synchronizes while others launch. Each launch's kernel runs after the launch's end.
+void threads() {
+  fake::load_module(CONTEXT, MODULE, cubin_with("kernel"));
+  std::vector<std::thread> all;
+  for (std::uintptr_t t = 0; t < 3; ++t) {
+    all.emplace_back([t] {
+      fake::Launch launch = first_launch();
+      launch.stream = fake::handle<Sanitizer_StreamHandle>(0x600 + t);
+      for (std::uint32_t i = 0; i < 30; ++i) {
+        LaunchSlot* slot = fake::launch(launch);
+        std::this_thread::yield();
+        for (std::uint32_t n = 0; n < 500; ++n) store(slot, std::uint32_t(t) << 24 | (i * 500 + n), 1);
+        fake::synchronize_stream(CONTEXT, launch.stream);
+      }
+    });
+  }
+  for (int i = 0; i < 300; ++i) {
+    fake::synchronize_stream(CONTEXT, fake::handle<Sanitizer_StreamHandle>(0x700));
+    std::this_thread::yield();
+  }
+  for (std::thread& thread : all) thread.join();
+}
+
+void graph() {
+  fake::load_module(CONTEXT, MODULE, cubin_with("kernel"));
+  fake::launch_in_graph(first_launch(), true);
+  for (int i = 0; i < 3; ++i) store(fake::launch_in_graph(first_launch(), false), 0, 1);
+}
+
+/// Two kernels in the module; the environment asks for one.
+void filtered() {
+  fake::load_module(CONTEXT, MODULE, cubin_with("_Z6wantedPf"));
+  fake::load_module(CONTEXT, OTHER_MODULE, cubin_with("_Z8unwantedPf"));
+  fake::Launch launch = first_launch();
+  launch.name = "_Z6wantedPf";
+  store(fake::launch(launch), 0, 1);
+  launch.function = OTHER_FUNCTION;
+  launch.name = "_Z5otherPf";
+  store(fake::launch(launch), 0, 2);
+  launch.module = OTHER_MODULE;
+  launch.name = "_Z8unwantedPf";
+  store(fake::launch(launch), 0, 4);
+}
+
+/// The environment asks for 10 of 1000 blocks.
+void sampled() {
+  fake::load_module(CONTEXT, OTHER_MODULE, cubin_with("never_launched"));
+  fake::load_module(CONTEXT, MODULE, cubin_with("kernel"));
+  fake::Launch launch = first_launch();
+  launch.grid[0] = launch.grid[1] = launch.grid[2] = 10;
+  const LaunchSlot* slot = fake::launch(launch);
+  std::uint64_t watched = 0;
+  for (std::uint32_t block = 0; block < 1000; ++block) {
+    if (bankwise::cuda::is_watched_block(block, slot->threshold)) ++watched;
+  }
+  std::printf("%llu\n", static_cast<unsigned long long>(watched));
+}
+
+void killed() {
+  simple();
+  raise(SIGKILL);
+}
+
+void faults() {
+  simple();
+  fake::fault();
+}
+
+/// The child neither records its parent's accesses nor ends its parent's record.
+void forks() {
+  fake::load_module(CONTEXT, MODULE, cubin_with("kernel"));
+  store(fake::launch(first_launch()), 0, 1);
+  if (const pid_t child = fork(); child == 0) {
+    std::exit(0);
+  } else {
+    waitpid(child, nullptr, 0);
+  }
+  store(fake::launch(first_launch()), 0, 2);
+}
+
+/// As forks(), but the child uses CUDA.
+void forks_and_launches() {
+  if (const pid_t child = fork(); child == 0) {
+    simple();
+    std::exit(0);
+  } else {
+    waitpid(child, nullptr, 0);
+  }
+}
+
+struct Scenario {
+  const char* name;
+  void (*play)();
+};
+constexpr Scenario SCENARIOS[] = {
+    {"drain", drain},
+    {"faults", faults},
+    {"filtered", filtered},
+    {"forks", forks},
+    {"forks_and_launches", forks_and_launches},
+    {"graph", graph},
+    {"killed", killed},
+    {"overflow", overflow},
+    {"sampled", sampled},
+    {"simple", simple},
+    {"threads", threads},
+    {"two_contexts", two_contexts},
+    {"unload", unload},
+};
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  void* library = dlopen(std::getenv("CUDA_INJECTION64_PATH"), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    std::fprintf(stderr, "%s\n", dlerror());
+    return 2;
+  }
+  const auto initialize = reinterpret_cast<int (*)()>(dlsym(library, "InitializeInjection"));
+  if (initialize == nullptr || initialize() != 1) return 2;
+  for (const Scenario& scenario : SCENARIOS) {
+    if (count == 2 && std::strcmp(arguments[1], scenario.name) == 0) {
+      scenario.play();
+      return 0;
+    }
+  }
+  return 2;
+}

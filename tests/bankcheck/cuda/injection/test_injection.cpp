@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+//
+// The injection library in programs that play CUDA against a fake Sanitizer library (scenario.cpp).
+#include <sys/wait.h>
+
+#include "tests/catch_any.hpp"
+#include "tests/programs.hpp"
+
+namespace {
+
+struct Played {
+  int code = -1;
+  int signal = 0;
+  std::string err;
+  std::vector<std::string> records;  ///< text of each
+  std::size_t cubins = 0;
+  std::string calls;  ///< names of the entry points called, one on a line
+  std::string record() const { return records.size() == 1 ? records[0] : "not one record"; }
+};
+
+/// `environment` may change the folder ($records) and the library.
+Played play(const std::string& scenario, const std::string& environment = "") {
+  const ScratchDirectory scratch;
+  const auto records = scratch.path() / "records", err = scratch.path() / "err", log = scratch.path() / "log";
+  std::filesystem::create_directory(records);
+  const std::string command = "exec env CUDA_INJECTION64_PATH='" INJECTION_LIBRARY
+                              "' BANKWISE_SANITIZER_LIBRARY='" FAKE_SANITIZER "' BANKWISE_CUDA_RECORDS='" +
+                              records.string() + "' BANKWISE_CUDA_TABLE_BYTES=8388608" + " FAKE_SANITIZER_LOG='" +
+                              log.string() + "' " + environment + " '" INJECTION_SCENARIO "' " + scenario +
+                              " >/dev/null 2>'" + err.string() + "'";
+  const int status = std::system(command.c_str());
+  Played played{.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+                .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0};
+  played.err = text_of(err);
+  played.calls = text_of(log);
+  for (const auto& file : std::filesystem::directory_iterator(records)) {
+    if (file.path().extension() == ".record") {
+      played.records.push_back(text_of(file.path()));
+    } else {
+      ++played.cubins;
+    }
+  }
+  return played;
+}
+
+/// The lines whose first word is this.
+std::vector<std::string> lines(const std::string& record, const std::string& word) {
+  std::vector<std::string> found;
+  std::istringstream text(record);
+  for (std::string line; std::getline(text, line);) {
+    if (line.rfind(word + " ", 0) == 0 || line == word) found.push_back(line);
+  }
+  return found;
+}
+
+/// The sum of a field, counted from 0, over the lines of a word.
+std::uint64_t total(const std::string& record, const std::string& word, std::size_t field) {
+  std::uint64_t sum = 0;
+  for (const std::string& line : lines(record, word)) {
+    std::istringstream fields(line);
+    std::string text;
+    for (std::size_t i = 0; i <= field; ++i) fields >> text;
+    sum += std::stoull(text);
+  }
+  return sum;
+}
+
+using Lines = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a program's accesses are recorded by kernel and instruction") {
+  const Played played = play("simple");
+  CHECK(played.code == 0);
+  CHECK(played.err.empty());
+  CHECK(played.cubins == 1);
+  const std::string record = played.record();
+  const auto first = record.find("device ");
+  REQUIRE(first != std::string::npos);
+  CHECK(record.rfind("bankwise_cuda_record 1\nprocess ", 0) == 0);
+  CHECK(record.substr(first) ==
+        "device 3 9 0 Fake GPU\n"
+        "module 0 3 27\n"
+        "kernel 0 0 7f0000110000 800 kernel\n"
+        "launch 0 7 2 1 32 1 1 4096 1 14\n"
+        "launch 0 7 2 1 32 1 1 4096 3 42\n"
+        "pattern 0 40 store 4 2 80000001 15 400 480\n"
+        "pattern 0 10 load 8 1 1 2 10\n"
+        "pattern 0 20 ldmatrix 16 401 1 3 20\n"
+        "pattern 0 30 async 16 0 1 4 30\n"
+        "pattern 0 50 atomic 4 3 1 6 40\n"
+        "pattern 0 60 remote_store 4 2 1 7 1000080\n"
+        "bulk 0 70 tma_load 8\n"
+        "end\n");
+}
+
+TEST_CASE("a module is patched before its first launch, and the patches' own module is not") {
+  const Played played = play("simple");
+  CHECK(count(played.calls, "sanitizerAddPatches\n") == 1);
+  CHECK(count(played.calls, "sanitizerPatchModule\n") == 1);
+  const auto subscribe = played.calls.find("sanitizerSubscribe\n"), add = played.calls.find("sanitizerAddPatches\n"),
+             select = played.calls.find("sanitizerPatchInstructions\n"),
+             patch = played.calls.find("sanitizerPatchModule\n"),
+             set = played.calls.find("sanitizerSetLaunchCallbackData\n");
+  CHECK(subscribe < add);
+  CHECK(add < select);
+  CHECK(select < patch);
+  CHECK(patch < set);
+  CHECK(set != std::string::npos);
+  CHECK(count(played.calls, "sanitizerSetLaunchCallbackData\n") == 4);
+  CHECK(count(played.calls, "sanitizerMemcpyHostToDeviceAsync\n") == 1);  // one shape in one stream
+}
+
+TEST_CASE("each context has its own patches, tables and kernels") {
+  const Played played = play("two_contexts");
+  CHECK(count(played.calls, "sanitizerAddPatches\n") == 2);
+  CHECK(count(played.calls, "sanitizerAlloc\n") == 4);
+  const std::string record = played.record();
+  CHECK(lines(record, "kernel") == Lines{"kernel 0 0 7f0000110000 800 kernel", "kernel 1 1 7f0000220000 800 kernel"});
+  // The second was counted at a program counter below its kernel: offsets are modulo 2^64.
+  CHECK(lines(record, "pattern") ==
+        Lines{"pattern 0 40 store 4 2 80000001 1 0 80", "pattern 1 ffffffffffef0040 store 4 2 80000001 2 0 80"});
+  CHECK(lines(record, "end").size() == 1);
+}
+
+TEST_CASE("a module that is unloaded leaves its counts, and its handles to others") {
+  const Played played = play("unload");
+  const std::string record = played.record();
+  CHECK(lines(record, "kernel") == Lines{"kernel 0 1 7f0000110000 800 kernel", "kernel 1 2 7f0000110000 800 second"});
+  CHECK(lines(record, "pattern") ==
+        Lines{"pattern 0 40 store 4 2 80000001 1 0 80", "pattern 1 40 store 4 2 80000001 2 0 80"});
+  CHECK(played.cubins == 2);  // not that of the module whose kernels were never launched
+}
+
+TEST_CASE("what has no room in the table is counted as lost") {
+  const std::string record = play("overflow").record();
+  CHECK(lines(record, "lost") == Lines{"lost 0 42"});
+  CHECK(total(record, "pattern", 7) == lines(record, "pattern").size());
+  CHECK(lines(record, "end").size() == 1);
+}
+
+TEST_CASE("full tables are drained between launches, and nothing is lost") {
+  const std::string record = play("drain").record();
+  CHECK(lines(record, "lost").empty());
+  CHECK(lines(record, "error").empty());
+  CHECK(total(record, "launch", 9) == 40);
+  const std::uint64_t capacity =
+      play("overflow").record().empty() ? 0 : lines(play("overflow").record(), "pattern").size();
+  CHECK(total(record, "pattern", 7) == 40 * (capacity * 3 / 8));
+}
+
+TEST_CASE("threads that launch and synchronize lose nothing that is not said") {
+  const Played played = play("threads");
+  CHECK(played.code == 0);
+  const std::string record = played.record();
+  CHECK(total(record, "launch", 9) == 90);
+  CHECK(total(record, "pattern", 7) + total(record, "lost", 2) == 3 * 30 * 500);
+  CHECK(lines(record, "end").size() == 1);
+}
+
+TEST_CASE("nodes of graphs are launches, but not when the graph is only uploaded") {
+  const std::string record = play("graph").record();
+  CHECK(total(record, "launch", 9) == 3);
+  CHECK(lines(record, "pattern") == Lines{"pattern 0 40 store 4 2 80000001 3 0 80"});
+}
+
+TEST_CASE("only the wanted kernels are watched, and modules without any are not patched") {
+  const Played played = play("filtered", "BANKWISE_CUDA_KERNELS='want*'");
+  const std::string record = played.record();
+  CHECK(lines(record, "kernel") == Lines{"kernel 0 0 7f0000110000 800 _Z6wantedPf"});
+  CHECK(total(record, "pattern", 7) == 1);
+  CHECK(count(played.calls, "sanitizerPatchModule\n") == 1);
+  CHECK(played.cubins == 1);
+  CHECK(total(play("filtered").record(), "pattern", 7) == 7);
+}
+
+TEST_CASE("the record says how many blocks of a sample were watched") {
+  CHECK(lines(play("sampled", "BANKWISE_CUDA_MAX_GROUPS=10").record(), "launch") ==
+        Lines{"launch 0 10 10 10 32 1 1 0 1 10"});
+  CHECK(lines(play("sampled").record(), "launch") == Lines{"launch 0 10 10 10 32 1 1 0 1 1000"});
+}
+
+TEST_CASE("a module whose kernels are never launched leaves no cubin") {
+  const Played played = play("sampled");
+  CHECK(played.cubins == 1);
+  CHECK(lines(played.record(), "module") == Lines{"module 1 3 27"});
+}
+
+TEST_CASE("a killed program leaves its kernels and launches, and no end") {
+  const Played played = play("killed");
+  CHECK(played.signal == 9);
+  const std::string record = played.record();
+  CHECK(lines(record, "kernel").size() == 1);
+  CHECK(lines(record, "launch").size() >= 1);
+  CHECK(lines(record, "end").empty());
+}
+
+TEST_CASE("a kernel that faults is named as the reason for what is missing") {
+  const std::string record = play("faults").record();
+  CHECK(lines(record, "error") == Lines{"error the program's CUDA context ended with CUDA_ERROR_ILLEGAL_ADDRESS",
+                                        "error sanitizerMemcpyDeviceToHost failed: fake: unknown"});
+  CHECK(lines(record, "pattern").empty());
+}
+
+TEST_CASE("a child of fork() leaves its parent's record alone") {
+  const std::string record = play("forks").record();
+  CHECK(lines(record, "end").size() == 1);
+  CHECK(total(record, "pattern", 7) == 3);
+}
+
+TEST_CASE("a child of fork() that uses CUDA has its own record") {
+  const Played played = play("forks_and_launches");
+  REQUIRE(played.records.size() == 2);
+  CHECK(total(played.records[0], "pattern", 7) + total(played.records[1], "pattern", 7) == 37);
+  CHECK((lines(played.records[0], "kernel").empty() || lines(played.records[1], "kernel").empty()));
+}
+
+TEST_CASE("a library that is missing, no library or too old is named, and the program runs") {
+  const auto error_of = [](const std::string& library) {
+    const Played played = play("simple", "BANKWISE_SANITIZER_LIBRARY='" + library + "'");
+    CHECK(played.code == 0);
+    CHECK(lines(played.record(), "end").size() == 1);
+    const auto errors = lines(played.record(), "error");
+    return errors.size() == 1 ? errors[0] : "not one error";
+  };
+  CHECK_THAT(error_of("/no/library.so"),
+             Catch::Matchers::ContainsSubstring("cannot load NVIDIA's Sanitizer library: /no/library.so"));
+  CHECK_THAT(error_of(OLD_SANITIZER), Catch::Matchers::ContainsSubstring("has no sanitizerSetLaunchCallbackData"));
+}
+
+TEST_CASE("a call that fails is named with its reason, and the program runs") {
+  for (const char* call :
+       {"sanitizerSubscribe", "sanitizerEnableDomain", "sanitizerAddPatches", "sanitizerPatchInstructions",
+        "sanitizerPatchModule", "sanitizerAlloc", "sanitizerAllocHost", "sanitizerMemset",
+        "sanitizerMemcpyHostToDeviceAsync", "sanitizerMemcpyDeviceToHost", "sanitizerStreamSynchronize",
+        "sanitizerSetLaunchCallbackData", "sanitizerGetFunctionPcAndSize"}) {
+    INFO(call);
+    const Played played = play("simple", std::string("FAKE_SANITIZER_FAIL=") + call);
+    CHECK(played.code == 0);
+    const auto errors = lines(played.record(), "error");
+    REQUIRE(!errors.empty());
+    CHECK_THAT(errors[0], Catch::Matchers::ContainsSubstring(": out of memory"));
+    CHECK(lines(played.record(), "end").size() == 1);
+  }
+}
+
+TEST_CASE("a folder that cannot be written is named on stderr, and the program runs") {
+  const Played played = play("simple", "BANKWISE_CUDA_RECORDS=/no/such/folder");
+  CHECK(played.code == 0);
+  CHECK(played.records.empty());
+  CHECK(played.err.rfind("bankcheck cuda: cannot write /no/such/folder/", 0) == 0);
+  CHECK(count(played.err, "\n") == 1);
+}

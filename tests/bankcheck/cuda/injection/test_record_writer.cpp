@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+#include <unistd.h>
+
+#include "bankcheck/cuda/injection/access_kinds.hpp"
+#include "bankcheck/cuda/injection/record_writer.hpp"
+#include "bankcheck/cuda/injection/settings.hpp"
+#include "tests/catch_any.hpp"
+#include "tests/programs.hpp"
+
+using bankwise::cuda::kind_of_access;
+using bankwise::cuda::LaunchShape;
+using bankwise::cuda::name_of_bulk;
+using bankwise::cuda::pack_what;
+using bankwise::cuda::RecordWriter;
+using bankwise::cuda::Source;
+
+namespace {
+
+std::filesystem::path record_in(const std::filesystem::path& folder) {
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    if (file.path().extension() == ".record") return file.path();
+  }
+  return {};
+}
+
+const std::string HEAD =
+    "bankwise_cuda_record 1\nprocess " + std::to_string(getpid()) + " " + std::to_string(getppid()) + "\n";
+
+}  // namespace
+
+TEST_CASE("a record has a line for each thing, names last") {
+  const ScratchDirectory folder;
+  RecordWriter writer(folder.path());
+  writer.start();
+  writer.device(2, 9, 0, "NVIDIA H200");
+  writer.module(7, 2, 123456);
+  writer.kernel(4, 7, 0x7fab00, 0x180, "_Z1kv");
+  const LaunchShape shape{.grid = {1, 2, 3}, .block = {32, 4, 5}, .dynamic_bytes = 1024};
+  writer.launch(4, shape, 10, 60);
+  const std::uint32_t addresses[] = {0x400, 0x4ff};
+  writer.pattern(4, 0x1a0, "load", 16, 1, 0x80000001, 12345678901, addresses);
+  writer.bulk(4, 0x1b0, "tma_load", 9);
+  writer.lost(4, 77);
+  writer.error("two\nlines");
+  writer.end();
+  writer.error("too late");
+  CHECK(text_of(record_in(folder.path())) == HEAD +
+                                                 "device 2 9 0 NVIDIA H200\n"
+                                                 "module 7 2 123456\n"
+                                                 "kernel 4 7 7fab00 180 _Z1kv\n"
+                                                 "launch 4 1 2 3 32 4 5 1024 10 60\n"
+                                                 "pattern 4 1a0 load 16 1 80000001 12345678901 400 4ff\n"
+                                                 "bulk 4 1b0 tma_load 9\n"
+                                                 "lost 4 77\n"
+                                                 "error two lines\n"
+                                                 "end\n");
+}
+
+TEST_CASE("each line is in the file when it was written, and those that were kept with it") {
+  const ScratchDirectory folder;
+  RecordWriter writer(folder.path());
+  writer.start();
+  const auto record = record_in(folder.path());
+  CHECK(text_of(record) == HEAD);
+  writer.module(1, 0, 5);
+  CHECK(text_of(record) == HEAD + "module 1 0 5\n");
+  writer.bulk(0, 16, "wgmma", 1);
+  CHECK(text_of(record) == HEAD + "module 1 0 5\n");
+  writer.flush();
+  CHECK(text_of(record) == HEAD + "module 1 0 5\nbulk 0 10 wgmma 1\n");
+}
+
+TEST_CASE("an error is written once") {
+  const ScratchDirectory folder;
+  RecordWriter writer(folder.path());
+  for (const char* sentence : {"one", "other", "one"}) writer.error(sentence);
+  CHECK(text_of(record_in(folder.path())) == HEAD + "error one\nerror other\n");
+}
+
+TEST_CASE("a process that records nothing leaves no file") {
+  const ScratchDirectory folder;
+  {
+    RecordWriter writer(folder.path());
+    writer.flush();
+    writer.end();
+  }
+  CHECK(files_in(folder.path()) == 0);
+}
+
+TEST_CASE("cubins are next to the record") {
+  const ScratchDirectory folder;
+  RecordWriter writer(folder.path());
+  writer.start();
+  const std::string bytes("a\0b", 3);
+  REQUIRE(writer.write_cubin(3, bytes));
+  auto path = record_in(folder.path());
+  path.replace_extension("3.cubin");
+  CHECK(text_of(path) == bytes);
+  writer.remove_cubin(3);
+  CHECK_FALSE(std::filesystem::exists(path));
+}
+
+TEST_CASE("a folder that does not exist is named") {
+  RecordWriter writer("/no/such/folder");
+  CHECK_THROWS_WITH(writer.start(), Catch::Matchers::ContainsSubstring("cannot write /no/such/folder/") &&
+                                        Catch::Matchers::ContainsSubstring("No such file or directory"));
+  CHECK_FALSE(writer.write_cubin(0, "x"));
+  writer.error("nothing happens");
+}
+
+TEST_CASE("accesses have kinds, bulk copies have names") {
+  constexpr std::uint32_t READ = 1, WRITE = 2, SYSTEM = 4, CTA_SCOPE = 16, WRITE_ONLY_ATOMIC = 256;
+  const auto kind = [](Source source, std::uint32_t flags) { return kind_of_access(pack_what(source, 4, flags)); };
+  CHECK(kind(Source::shared, READ) == "load");
+  CHECK(kind(Source::shared, READ | CTA_SCOPE) == "load");
+  CHECK(kind(Source::shared, WRITE) == "store");
+  CHECK(kind(Source::shared, READ | WRITE) == "atomic");
+  CHECK(kind(Source::shared, WRITE | WRITE_ONLY_ATOMIC) == "atomic");
+  CHECK(kind(Source::shared, READ | SYSTEM) == "atomic");
+  CHECK(kind(Source::matrix, READ | 1 << 8) == "ldmatrix");
+  CHECK(kind(Source::matrix, WRITE | 4 << 8) == "stmatrix");
+  CHECK(kind(Source::remote, READ) == "remote_load");
+  CHECK(kind(Source::remote, WRITE) == "remote_store");
+  CHECK(kind(Source::remote, READ | WRITE) == "remote_atomic");
+  CHECK(kind(Source::async_copy, 0) == "async");
+  CHECK(kind(Source::async_store, 0) == "remote_store");
+  CHECK(kind(Source::async_reduction, 0) == "remote_atomic");
+  CHECK(kind(Source::end, 0) == "unknown");
+  CHECK(name_of_bulk(pack_what(Source::async_reduction, 4, 0)) == "");
+  CHECK(name_of_bulk(pack_what(Source::bulk_global_to_shared, 0, 0)) == "bulk_global_to_shared");
+  CHECK(name_of_bulk(pack_what(Source::wgmma, 0, 0)) == "wgmma");
+  CHECK(name_of_bulk(pack_what(Source::end, 0, 0)) == "");
+}
+
+TEST_CASE("every source of accesses has a patch, and each instruction has one") {
+  std::map<int, std::string> patches;
+  for (const auto& point : bankwise::cuda::patch_points()) patches[point.instruction] = point.function;
+  CHECK(patches.size() == bankwise::cuda::patch_points().size());
+  CHECK(patches.size() == std::size_t(Source::end));
+  for (auto source = std::size_t(Source::first_bulk); source < std::size_t(Source::end); ++source) {
+    const std::string name(name_of_bulk(pack_what(Source(source), 0, 0)));
+    CHECK(std::count_if(patches.begin(), patches.end(),
+                        [&](const auto& patch) { return patch.second == "bankwise_" + name; }) == 1);
+  }
+}
+
+TEST_CASE("settings come from the environment") {
+  const auto set = [](const char* name, const char* value) { setenv(name, value, 1); };
+  unsetenv("BANKWISE_CUDA_RECORDS");
+  set("BANKWISE_SANITIZER_LIBRARY", "/lib/x.so");
+  CHECK_THROWS_WITH(bankwise::cuda::read_settings(), "BANKWISE_CUDA_RECORDS is not set");
+  set("BANKWISE_CUDA_RECORDS", "/records");
+  set("BANKWISE_CUDA_KERNELS", "a*\n\nb c\n");
+  set("BANKWISE_CUDA_MAX_GROUPS", "12");
+  const auto settings = bankwise::cuda::read_settings();
+  CHECK(settings.folder == "/records");
+  CHECK(settings.library == "/lib/x.so");
+  CHECK(settings.kernel_globs == std::vector<std::string>{"a*", "b c"});
+  CHECK(settings.max_blocks == 12);
+  CHECK(settings.table_bytes == 256 << 20);
+  set("BANKWISE_CUDA_TABLE_BYTES", "12k");
+  CHECK_THROWS_WITH(bankwise::cuda::read_settings(), "BANKWISE_CUDA_TABLE_BYTES is not a number: 12k");
+  for (const char* name : {"BANKWISE_CUDA_RECORDS", "BANKWISE_SANITIZER_LIBRARY", "BANKWISE_CUDA_KERNELS",
+                           "BANKWISE_CUDA_MAX_GROUPS", "BANKWISE_CUDA_TABLE_BYTES"}) {
+    unsetenv(name);
+  }
+}

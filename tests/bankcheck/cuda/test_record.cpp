@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+//
+// Records of the injection library: what is read, and what a damaged one leaves.
+#include <fstream>
+
+#include "bankcheck/cuda/record.hpp"
+#include "tests/catch_any.hpp"
+#include "tests/scratch_directory.hpp"
+
+using namespace bankwise::cuda;
+
+namespace {
+
+const std::string whole =
+    "bankwise_cuda_record 1\n"
+    "process 12 11\n"
+    "device 0 9 0 NVIDIA H200\n"
+    "module 3 0 4096\n"
+    "kernel 5 3 7f0000000000 580 _Z4copyPKfPf\n"
+    "launch 5 4 2 1 32 8 1 1024 3 24\n"
+    "pattern 5 150 store 4 2 80000001 7 400 47c\n"
+    "pattern 5 160 ldmatrix 16 401 ff 2 0 10 20 30 40 50 60 70\n"
+    "lost 5 9\n"
+    "bulk 5 170 wgmma 4\n"
+    "error the table was full\n"
+    "end\n";
+
+Record read(const std::string& text) {
+  const ScratchDirectory scratch;
+  std::ofstream(scratch.path() / "1.2.record", std::ios::binary) << text;
+  return read_record(scratch.path() / "1.2.record");
+}
+
+std::string changed(const std::string& from, const std::string& to) {
+  std::string text = whole;
+  return text.replace(text.find(from), from.size(), to);
+}
+
+}  // namespace
+
+TEST_CASE("every field of a record is read") {
+  const Record record = read(whole);
+  CHECK(record.process == 12);
+  CHECK(record.ended);
+  CHECK(record.errors == std::vector<std::string>{"the table was full"});
+  CHECK(record.devices.at(0).major == 9);
+  CHECK(record.devices.at(0).name == "NVIDIA H200");
+  CHECK(record.modules.at(3).cubin.filename() == "1.2.3.cubin");
+  const RecordedKernel& kernel = record.kernels.at(5);
+  CHECK(kernel.module == 3);
+  CHECK(kernel.bytes == 0x580);
+  CHECK(kernel.name == "_Z4copyPKfPf");
+  REQUIRE(kernel.shapes.size() == 1);
+  CHECK(kernel.shapes[0].grid == std::array<std::uint64_t, 3>{4, 2, 1});
+  CHECK(kernel.shapes[0].block == std::array<std::uint64_t, 3>{32, 8, 1});
+  CHECK(kernel.shapes[0].launches == 3);
+  CHECK(kernel.shapes[0].watched_blocks == 24);
+  REQUIRE(kernel.patterns.size() == 2);
+  CHECK(kernel.patterns[0].kind == Kind::store);
+  CHECK(kernel.patterns[0].pc == 0x150);
+  CHECK(kernel.patterns[0].count == 7);
+  CHECK(kernel.patterns[0].addresses.size() == 32);
+  CHECK(kernel.patterns[0].addresses.front() == 0x400);
+  CHECK(kernel.patterns[0].addresses.back() == 0x47c);
+  CHECK(kernel.patterns[1].addresses == std::vector<std::uint32_t>{0, 16, 32, 48, 64, 80, 96, 112});
+  CHECK(kernel.lost == 9);
+  CHECK(kernel.bulk.at(0).what == "wgmma");
+}
+
+TEST_CASE("a record that is cut anywhere is not taken for a whole one") {
+  for (std::size_t size = whole.find('\n') + 1; size < whole.size(); ++size) {
+    INFO(whole.substr(0, size));
+    CHECK_FALSE(read(whole.substr(0, size)).ended);
+  }
+}
+
+TEST_CASE("a damaged line ends the record with a sentence that names the line") {
+  const std::pair<std::string, std::string> damages[]{
+      {changed("store", "stare"), "line 7 of the record of process 12: there is no kind 'stare'"},
+      {changed("pattern 5 150", "pattern 6 150"), "there is no kernel 6 before it"},
+      {changed(" 47c\n", "\n"), "it has no address"},
+      {changed(" 47c\n", " 47c 480\n"), "it goes on after its last field"},
+      {changed("24\n", "-24\n"), "'-24' is no number of blocks"},
+      {changed("80000001 7", "80000001 99999999999999999999"), "is no count"},
+      {changed("lost 5 9", "lost 5 nine"), "'nine' is no number of accesses"},
+      {changed("bulk 5", "hulk 5"), "there is no record 'hulk'"},
+      {changed("_Z4copyPKfPf", std::string(70000, 'x')), "it is too long"},
+  };
+  for (const auto& [text, sentence] : damages) {
+    const Record record = read(text);
+    INFO(sentence);
+    CHECK_FALSE(record.ended);
+    REQUIRE(record.errors.size() >= 1);
+    INFO(record.errors.back());
+    CHECK(record.errors.back().find(sentence) != std::string::npos);
+  }
+}
+
+TEST_CASE("other files are refused") {
+  CHECK_THROWS_WITH(read(""), Catch::Matchers::EndsWith("is no record of version 1"));
+  CHECK_THROWS_WITH(read("bankwise_cuda_record 2\nend\n"), Catch::Matchers::EndsWith("is no record of version 1"));
+  CHECK_THROWS_WITH(read_record("/no/such/file"), "cannot read '/no/such/file'");
+}

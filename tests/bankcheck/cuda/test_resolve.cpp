@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+//
+// From program counters to source lines and operations, with the machine code of a recorded cubin.
+#include <algorithm>
+
+#include <bankwise/banks/architecture.hpp>
+#include <bankwise/trace/report.hpp>
+#include "bankcheck/cuda/resolve.hpp"
+#include "tests/catch_any.hpp"
+
+using namespace bankwise;
+using cuda::Kind;
+
+namespace {
+
+const std::string histogram = "_Z14more_histogramPKjPj";
+constexpr std::uint64_t store_pc = 0x1e0, increment_pc = 0x350;  // histogram.cuh:25 and :31, says nvdisasm
+
+cuda::RecordedPattern pattern(std::uint64_t pc, Kind kind, std::uint32_t stride, std::uint64_t count) {
+  cuda::RecordedPattern made{.pc = pc, .kind = kind, .width = 4, .mask = 0xffffffff, .count = count};
+  for (std::uint32_t lane = 0; lane < 32; ++lane) made.addresses.push_back(1024 + stride * lane);
+  return made;
+}
+
+cuda::Record record_of(std::vector<cuda::RecordedPattern> patterns) {
+  cuda::Record record{.process = 7, .ended = true};
+  record.modules[0] = {0, std::filesystem::path(CUBIN_DATA) / "hopper.cubin"};
+  cuda::RecordedKernel& kernel = record.kernels[0];
+  kernel.name = histogram;
+  kernel.shapes.push_back({{4, 1, 1}, {128, 1, 1}, 0, 2, 8});
+  kernel.patterns = std::move(patterns);
+  return record;
+}
+
+trace::Report report_of(const cuda::Resolved& resolved) {
+  return trace::report(resolved.trace.kernels.at(0), *banks::find_architecture("sm_90"));
+}
+
+}  // namespace
+
+TEST_CASE("accesses of a program counter are reported at their source line") {
+  const auto resolved =
+      cuda::resolve({record_of({pattern(store_pc, Kind::store, 4, 10), pattern(store_pc, Kind::store, 128, 3),
+                                pattern(increment_pc, Kind::atomic, 4, 5)})});
+  CHECK(resolved.trace.errors.empty());
+  CHECK(resolved.left_out.empty());
+  REQUIRE(resolved.trace.kernels.size() == 1);
+  const trace::KernelTrace& kernel = resolved.trace.kernels[0];
+  CHECK(kernel.kernel == "more_histogram");
+  CHECK(kernel.blocks == 8);
+  CHECK(kernel.shapes.at(0).threads[0] == 512);
+  const trace::Report report = report_of(resolved);
+  REQUIRE(report.lines.size() == 2);
+  CHECK(report.lines[0].site.file.ends_with("histogram.cuh"));
+  CHECK(report.lines[0].site.line == 25);
+  CHECK(report.lines[0].costs.accesses == 13);
+  CHECK(report.lines[0].costs.passes == 10 + 3 * 32);  // at a stride of 128 bytes all lanes share a bank
+  CHECK(report.lines[1].site.line == 31);              // and not the line of the toolkit's header
+  CHECK(report.lines[1].operation == banks::Operation::atomic_inc);
+}
+
+TEST_CASE("kernels of several processes are one kernel") {
+  const auto once = record_of({pattern(store_pc, Kind::store, 128, 3)});
+  const auto resolved = cuda::resolve({once, once});
+  REQUIRE(resolved.trace.kernels.size() == 1);
+  CHECK(launches_of(resolved.trace.kernels[0]) == 4);
+  CHECK(report_of(resolved).all.passes == 2 * 3 * 32);
+}
+
+TEST_CASE("accesses without a rule are counted and named") {
+  const auto resolved =
+      cuda::resolve({record_of({pattern(store_pc, Kind::store, 4, 1), pattern(store_pc, Kind::async, 4, 6),
+                                pattern(store_pc, Kind::remote_load, 4, 2)})});
+  CHECK(resolved.trace.kernels.at(0).left_out == 8);
+  REQUIRE(resolved.left_out.size() == 2);
+  CHECK(resolved.left_out[0] ==
+        "the bank model has no cost for 2 accesses to the shared memory of other blocks of more_histogram");
+  CHECK(resolved.left_out[1] == "the bank model has no cost for 6 cp.async copies of more_histogram");
+  CHECK(report_of(resolved).incomplete.size() == 1);
+  CHECK_THROWS(conflicts(resolved.trace.kernels[0], "sm_90"));
+}
+
+TEST_CASE("accesses that had no room in the table make the report incomplete") {
+  cuda::Record record = record_of({pattern(store_pc, Kind::store, 4, 1)});
+  record.kernels[0].lost = 11;
+  const auto report = report_of(cuda::resolve({record}));
+  REQUIRE(report.incomplete.size() == 1);
+  CHECK(report.incomplete[0].starts_with("11 accesses of more_histogram did not fit"));
+}
+
+TEST_CASE("a record that did not end, and a cubin that cannot be read, are errors of the trace") {
+  cuda::Record record = record_of({pattern(store_pc, Kind::store, 128, 3), pattern(increment_pc, Kind::atomic, 4, 5)});
+  record.ended = false;
+  record.modules[0].cubin = std::filesystem::path(CUBIN_DATA) / "no_such.cubin";
+  const auto resolved = cuda::resolve({record});
+  REQUIRE(resolved.trace.errors.size() == 2);
+  CHECK(std::any_of(resolved.trace.errors.begin(), resolved.trace.errors.end(),
+                    [](const auto& sentence) { return sentence.find("process 7 did not end in order") == 0; }));
+  CHECK(std::any_of(resolved.trace.errors.begin(), resolved.trace.errors.end(),
+                    [](const auto& sentence) { return sentence.find("no_such.cubin") != std::string::npos; }));
+  const trace::KernelTrace& kernel = resolved.trace.kernels.at(0);
+  CHECK(kernel.sites.at(0).pc == store_pc);  // a load or store needs no opcode
+  CHECK(kernel.left_out == 5);               // which atomic it was is in the machine code
+  CHECK(resolved.left_out.at(0).find("atomics whose opcode is not known") != std::string::npos);
+}
