@@ -21,9 +21,15 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
   command->add_option("--trace", options.trace,
                       "Write what the kernels did to this file, also if the program fails; see bankcheck report");
   command
+      ->add_option("--max-launches", options.max_launches,
+                   "Watch at most this many launches of each kernel with the same grid and block; 0: all")
+      ->capture_default_str();
+  command
       ->add_option("--max-groups", options.max_groups,
                    "Watch at most this many blocks of each launch, spread over the grid; 0: all")
       ->capture_default_str();
+  command->add_flag("--all-groups", options.all_groups, "Watch all blocks of all launches")
+      ->excludes("--max-launches", "--max-groups");
   command->add_option("--table", options.table_mebibytes, "MiB of device memory for patterns, for each context")
       ->check(CLI::Range(std::uint64_t{8}, std::uint64_t{1} << 16))
       ->capture_default_str();
@@ -39,8 +45,13 @@ int check(const CheckOptions& options) {
   const std::vector<std::string> kernels = std::exchange(report.kernels, {});  // globs of what is watched
   opencl::Reporting reporting(report);
   const OutputFile trace("--trace", options.trace);
-  Outcome outcome = run_on_gpu({options.command, kernels, options.sanitizer, options.max_groups,
-                                options.table_mebibytes << 20, !reporting.quiet()});
+  Outcome outcome = run_on_gpu({.command = options.command,
+                                .kernels = kernels,
+                                .sanitizer = options.sanitizer,
+                                .max_launches = options.all_groups ? 0 : options.max_launches,
+                                .max_groups = options.max_groups,
+                                .table_bytes = options.table_mebibytes << 20,
+                                .own_stdout = !reporting.quiet()});
   if (outcome.failure) outcome.trace.errors = {*outcome.failure};
   if (trace) trace.write(to_json_lines(outcome.trace));
   if (!outcome.failure) return reporting.finish(outcome.trace, outcome.left_out);

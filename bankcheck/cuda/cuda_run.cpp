@@ -122,6 +122,7 @@ Outcome run_on_gpu(const CudaRun& run) {
   setenv("BANKWISE_SANITIZER_LIBRARY", sanitizer.c_str(), 1);
   setenv("BANKWISE_CUDA_RECORDS", folder.path().c_str(), 1);
   setenv("BANKWISE_CUDA_KERNELS", globs.c_str(), 1);
+  setenv("BANKWISE_CUDA_MAX_LAUNCHES", std::to_string(run.max_launches).c_str(), 1);
   setenv("BANKWISE_CUDA_MAX_GROUPS", std::to_string(run.max_groups).c_str(), 1);
   if (run.table_bytes > 0) setenv("BANKWISE_CUDA_TABLE_BYTES", std::to_string(run.table_bytes).c_str(), 1);
 
