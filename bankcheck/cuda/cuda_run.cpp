@@ -12,6 +12,7 @@
 
 #include <bankwise/support/in_quotes.hpp>
 #include "bankcheck/check/child_process.hpp"
+#include "bankcheck/cuda/gpu_present.hpp"
 #include "bankcheck/cuda/record.hpp"
 #include "bankcheck/cuda/resolve.hpp"
 
@@ -115,6 +116,7 @@ Outcome run_on_gpu(const CudaRun& run) {
   const fs::path injection = find_library();
   const fs::path sanitizer = find_sanitizer(run.sanitizer);
   check_program(run.command.front());
+  check_gpu_present();
   const TemporaryFolder folder;
   std::string globs;
   for (const std::string& glob : run.kernels) globs += glob + '\n';
