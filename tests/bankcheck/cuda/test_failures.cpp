@@ -2,8 +2,6 @@
 //
 // `bankcheck cuda` where something is missing or fails, and what the whole command does with a program: without a GPU,
 // with programs that play CUDA against a fake Sanitizer library (injection/scenario.cpp) and a fake driver.
-#include <dlfcn.h>
-
 #include "tests/bankcheck/checked_report.hpp"
 
 using Catch::Matchers::ContainsSubstring;
@@ -66,7 +64,8 @@ TEST_CASE("the control: a program is watched, and its accesses are reported") {
        {"the bank model has no cost for 4 cp.async copies of kernel",
         "the bank model has no cost for 7 accesses to the shared memory of other blocks of kernel",
         "the bank model has no cost for 6 atomics whose opcode is not known of kernel",
-        "17 accesses of kernel were left out: the numbers are lower bounds"}) {
+        "the bank model has no cost for 8 TMA copies of kernel",
+        "25 accesses of kernel were left out: the numbers are lower bounds"}) {
     INFO(sentence);
     CHECK(std::count(incomplete.begin(), incomplete.end(), sentence) == 1);
   }
@@ -85,15 +84,10 @@ TEST_CASE("without a GPU the exit code is 77, one sentence says why, and the pro
 }
 
 TEST_CASE("without a driver there is no GPU") {
-  void* const real = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (real != nullptr) {
-    dlclose(real);
-    WARN("this machine has a driver");
-    return;
-  }
-  const SanitizerDirectory sanitizer(FAKE_SANITIZER);
-  check_tells(bankcheck("cuda " + sanitizer.option() + " -- true"), 77,
-              "no NVIDIA GPU was found: there is no driver: libcuda.so.1: ");
+  const ScratchDirectory scratch;
+  std::ofstream(scratch.path() / "libcuda.so.1") << "no library\n";  // hides the driver of this machine, if it has one
+  check_tells(watch("true", "LD_LIBRARY_PATH='" + scratch.path().string() + "'"), 77,
+              "no NVIDIA GPU was found: there is no driver: ");
 }
 
 TEST_CASE("a driver that fails is an error, and not a machine without a GPU") {

@@ -12,7 +12,7 @@ const Checked& kinds() {
   return all;
 }
 
-/// What bankcheck says that the report lacks, of a kernel.
+/// The sentences about what the report of a kernel lacks.
 std::vector<std::string> lacking(const std::string& kernel) {
   std::vector<std::string> found;
   for (const std::string sentence : kinds().json.at("incomplete")) {

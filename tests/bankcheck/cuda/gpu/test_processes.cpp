@@ -34,7 +34,7 @@ TEST_CASE("parent and child that use CUDA after the fork are reported", "[proces
 }
 
 TEST_CASE("a child of fork() that only exits leaves its parent's numbers alone", "[processes]") {
-  for (const char* mode : {"fork_and_exit", "fork_and_quick_exit"}) {
+  for (const char* mode : {"fork_and_exit", "fork_and_underscore_exit"}) {
     INFO(mode);
     const Checked c = watched_whole(program("processes", mode));
     check_kernels(c, {"ways_32"});

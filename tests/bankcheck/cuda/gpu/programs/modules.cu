@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Modules that the program loads itself: `modules MODE FILE.ptx`, where the file is that of module.cu, or a text of its
-// own.
+// Modules that the program loads itself: `modules MODE FILE.ptx`, where the file is that of module.cu, or PTX that
+// the program brings.
 #include <fstream>
 #include <sstream>
 
@@ -38,7 +38,7 @@ constexpr const char* text = R"(
 }
 )";
 
-/// `in_module` 5 times, each time in a module of its own, with 1, 2, 3, 4 and 5 blocks.
+/// `in_module` 5 times, each time in its own module, with 1, 2, 3, 4 and 5 blocks.
 void reload() {
   for (unsigned i = 1; i <= 5; ++i) {
     const CUmodule module = load(image, true);

@@ -54,7 +54,7 @@ void fork_and_exit() {
   fork_after(std::exit);
 }
 
-void fork_and_quick_exit() {
+void fork_and_underscore_exit() {
   fork_after(_exit);
 }
 
@@ -67,7 +67,7 @@ constexpr Mode modes[] = {{"child", child},
                           {"spawn", spawn},
                           {"fork_first", fork_first},
                           {"fork_and_exit", fork_and_exit},
-                          {"fork_and_quick_exit", fork_and_quick_exit},
+                          {"fork_and_underscore_exit", fork_and_underscore_exit},
                           {"rank", rank}};
 
 }  // namespace

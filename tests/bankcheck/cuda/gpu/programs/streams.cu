@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Many launches that are under way together: streams, host threads, graphs.
+// Many launches that are in flight together: streams, host threads, graphs.
 #include <thread>
 
 #include "common.cuh"
