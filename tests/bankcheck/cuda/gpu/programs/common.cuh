@@ -50,6 +50,7 @@ struct Output {
   explicit Output(unsigned blocks) : words(std::size_t{32} * blocks) {
     CHECK(cudaMalloc(&data, words * sizeof(unsigned)));
     CHECK(cudaMemset(data, 0xff, words * sizeof(unsigned)));
+    CHECK(cudaDeviceSynchronize());  // other streams do not wait for the memset
   }
   /// Waits for the kernel.
   void verify() const {

@@ -63,7 +63,6 @@ cudaGraphExec_t instantiated(cudaGraph_t graph) {
 void graph() {
   const cudaStream_t stream = make_stream();
   const Output wide(3), narrow(5);
-  CHECK(cudaDeviceSynchronize());
   cudaGraph_t captured = nullptr;
   CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
   ways_32<<<3, 32, 0, stream>>>(wide.data);
