@@ -100,7 +100,9 @@ std::optional<std::string> failure_of(const std::string& program, const Ended& e
                                       const std::vector<Record>& records, const trace::Trace& trace) {
   if (const auto signal = signal_that_ended(program, ended)) return signal;
   if (WEXITSTATUS(ended.status) != 0) {
-    return fmt::format("the program {} failed with exit code {}", in_quotes(program), WEXITSTATUS(ended.status));
+    const std::string failed =
+        fmt::format("the program {} failed with exit code {}", in_quotes(program), WEXITSTATUS(ended.status));
+    return trace.errors.empty() ? failed : failed + "; " + trace.errors.front();  // which may be why
   }
   if (!trace.errors.empty()) return trace.errors.front();
   if (records.empty()) {

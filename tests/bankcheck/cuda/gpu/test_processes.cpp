@@ -79,8 +79,9 @@ TEST_CASE("a program that fails is reported with its exit code and its kernels",
 }
 
 TEST_CASE("a kernel that faults is named as the failure, and the launch before it is reported", "[endings]") {
-  check_admits_loss(check_fails_with(program("endings", "fault"), "failed with exit code 5"));
-  check_admits_loss(check_fails_with(program("endings", "fault_ignored"), "CUDA_ERROR_ILLEGAL_ADDRESS"));
+  const std::string sentence = "the program's CUDA context ended with CUDA_ERROR_ILLEGAL_ADDRESS";
+  check_admits_loss(check_fails_with(program("endings", "fault"), "failed with exit code 5; " + sentence));
+  check_admits_loss(check_fails_with(program("endings", "fault_ignored"), sentence));
 }
 
 TEST_CASE("a program without CUDA, and one without a kernel, are errors", "[endings]") {
