@@ -14,6 +14,7 @@ int number_in(const char* variable, int otherwise) {
 
 }  // namespace
 
+// NOLINTBEGIN(readability-identifier-naming): NVIDIA has named them
 extern "C" {
 
 int cuInit(unsigned) {
@@ -34,3 +35,4 @@ int cuGetErrorString(int error, const char** text) {
 }
 
 }  // extern "C"
+// NOLINTEND(readability-identifier-naming)

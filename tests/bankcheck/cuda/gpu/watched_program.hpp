@@ -19,8 +19,9 @@ inline std::string module_file() {
 /// Options of every run. SANITIZER is the directory of the Sanitizer library that belongs to the headers of the build;
 /// empty: bankcheck looks for one.
 inline std::string usual_options() {
-  const std::string sanitizer = SANITIZER;
-  return (sanitizer.empty() ? "" : "--sanitizer '" + sanitizer + "' ") + "--sources '" PROGRAM_SOURCES "' ";
+  constexpr std::string_view sanitizer = SANITIZER;
+  return (sanitizer.empty() ? "" : "--sanitizer '" + std::string(sanitizer) + "' ") + "--sources '" PROGRAM_SOURCES
+                                                                                      "' ";
 }
 
 /// With the report on stdout as text; `before` as in bankcheck().
