@@ -8,6 +8,7 @@
 #include <bankwise/support/output_file.hpp>
 #include <bankwise/trace/json_lines.hpp>
 #include "bankcheck/cuda/cuda_run.hpp"
+#include "bankcheck/cuda/gpu_present.hpp"
 
 namespace bankwise::cuda {
 CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
@@ -15,7 +16,8 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
       app.add_subcommand("cuda", "Bank conflicts of the kernels of a CUDA program, by source line; it runs on the GPU");
   command->footer(
       "The program and its arguments follow --.\n"
-      "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage, 3 the program or the watching failed.\n"
+      "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage, 3 the program or the watching failed,\n"
+      "77 there is no NVIDIA GPU, and the program was not run.\n"
       "Example: bankcheck cuda --arch sm_90 --max-conflicts 0 -- python3 train.py");
   opencl::declare_report_options(*command, options.report);
   command->add_option("--trace", options.trace,
@@ -38,7 +40,9 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
   return command;
 }
 
-int check(const CheckOptions& options) {
+namespace {
+
+int run_and_report(const CheckOptions& options) {
   if (options.command.empty()) throw UsageError("no program given: it follows --; see bankcheck cuda --help");
   if (options.trace == "-") throw UsageError("--trace needs a file: stdout is the program's");
   opencl::ReportOptions report = options.report;
@@ -58,6 +62,17 @@ int check(const CheckOptions& options) {
   reporting.show_failed(outcome.trace);
   opencl::tell(*outcome.failure);
   return exit_device;
+}
+
+}  // namespace
+
+int check(const CheckOptions& options) {
+  try {
+    return run_and_report(options);
+  } catch (const NoGpu& reason) {
+    opencl::tell(reason.what());
+    return exit_nothing;
+  }
 }
 
 }  // namespace bankwise::cuda

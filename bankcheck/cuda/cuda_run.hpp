@@ -29,7 +29,8 @@ struct Outcome {
   std::optional<std::string> failure;
 };
 
-/// Runs the program to its end. Error: std::runtime_error if it cannot be started, or a library is missing.
+/// Runs the program to its end. Errors: std::runtime_error if it cannot be started, or a library is missing; NoGpu
+/// (gpu_present.hpp), before it is started, if there is no GPU.
 Outcome run_on_gpu(const CudaRun& run);
 
 }  // namespace bankwise::cuda

@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -31,8 +33,13 @@ const auto STREAM = fake::handle<Sanitizer_StreamHandle>(0x41),
 constexpr std::uint32_t LOAD = 1, STORE = 2;
 constexpr std::uint32_t TWO_LANES = 0x80000001;
 
+/// The machine code of a module: what of it the library looks at, or the file FAKE_CUBIN.
 std::string cubin_with(const std::string& kernel) {
   using namespace std::string_literals;
+  if (const char* path = std::getenv("FAKE_CUBIN")) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
   return "cubin\0.text."s + kernel + "\0.nv.info"s;
 }
 
@@ -217,6 +224,7 @@ constexpr Scenario SCENARIOS[] = {
     {"killed", killed},
     {"overflow", overflow},
     {"sampled", sampled},
+    {"nothing", [] {}},
     {"simple", simple},
     {"threads", threads},
     {"two_contexts", two_contexts},
