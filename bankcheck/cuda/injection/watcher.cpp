@@ -13,10 +13,8 @@
 namespace bankwise::cuda {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-// A table is recorded now and then even if it is not full, so that a program that is killed loses little: when
-// recording it again takes at most 1/50 of the time since the last, and after this time at the latest.
+// A table is recorded now and then even if it is not full, so that a program that is killed loses little: after this
+// time, and at a synchronization as soon as recording takes at most 1/50 of the time.
 constexpr auto TABLE_TIME = std::chrono::seconds(10);
 constexpr int TABLE_SHARE = 50;
 constexpr auto DRAIN_TIME =
@@ -170,17 +168,17 @@ void Watcher::count_launch(Shape& shape, bool watched) {
   shape.blocks_to_record += blocks;
 }
 
-void Watcher::retire_if_due(Context& context) {
+void Watcher::retire_if_due(Context& context, Clock::duration after) {
   Half& current = context.halves[context.current];
   if (current.table->unused() || context.halves[1 - context.current].retired) return;
-  const bool old = Clock::now() - current.used_since > std::min<Clock::duration>(TABLE_TIME, TABLE_SHARE * drain_time_);
+  const bool old = Clock::now() - current.used_since > after;
   if (!old && !current.table->more_than_half_full()) return;
   current.retired = true;
   context.current = 1 - context.current;
 }
 
 Watcher::Half& Watcher::half_for_launch(Context& context) {
-  retire_if_due(context);
+  retire_if_due(context, TABLE_TIME);
   Half& half = context.halves[context.current];
   if (half.table->unused()) half.used_since = Clock::now();
   return half;
@@ -249,7 +247,7 @@ void Watcher::synchronized(CUcontext handle, std::optional<Sanitizer_StreamHandl
     if (finished_ || found == contexts_.end() || found->second->state != Context::Tables::ready) return;
     context = found->second;
     for (Half& half : context->halves) half.watch.synchronized(std::this_thread::get_id(), stream);
-    retire_if_due(*context);
+    retire_if_due(*context, std::min<Clock::duration>(TABLE_TIME, TABLE_SHARE * drain_time_));
     for (Half& half : context->halves) {
       if (half.retired && !half.draining && !half.failed && half.watch.idle()) {
         half.draining = true;

@@ -55,6 +55,8 @@ class Watcher {
   void finish();
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   struct Module {
     std::uint32_t id = 0;
     std::uint64_t cubin_bytes = 0;
@@ -77,7 +79,7 @@ class Watcher {
   struct Half {
     std::unique_ptr<PatternTable> table;
     IdleWatch<Sanitizer_StreamHandle> watch;
-    std::chrono::steady_clock::time_point used_since;
+    Clock::time_point used_since;
     bool retired = false, draining = false, failed = false;
   };
   struct Context {
@@ -96,7 +98,7 @@ class Watcher {
   Shape& shape_of(const Kernel& kernel, const LaunchShape& shape);
   bool is_to_be_watched(const Kernel& kernel, const LaunchShape& launch);
   void count_launch(Shape& shape, bool watched);
-  void retire_if_due(Context& context);
+  void retire_if_due(Context& context, Clock::duration after);
   Half& half_for_launch(Context& context);
   void record_contents(const TableContents& contents);
   void record_launches();
@@ -119,8 +121,8 @@ class Watcher {
   std::map<std::pair<std::uint32_t, LaunchShape>, Shape> shapes_;
   std::set<int> devices_;
   std::uint32_t next_module_ = 0, next_kernel_ = 0;
-  std::chrono::steady_clock::time_point launches_recorded_;
-  std::chrono::steady_clock::duration drain_time_{};  // that the last one took
+  Clock::time_point launches_recorded_;
+  Clock::duration drain_time_{};  // that the last one took
   bool finished_ = false;
 };
 

@@ -165,6 +165,18 @@ void filtered() {
 }
 
 /// The environment asks for 10 of 1000 blocks.
+/// Two kernels of one module; the second is launched once, when the first has been launched often.
+void repeated() {
+  fake::load_module(CONTEXT, MODULE, cubin_with("kernel"));
+  fake::Launch second = first_launch();
+  second.function = OTHER_FUNCTION;
+  second.name = "second";
+  for (int i = 0; i < 40; ++i) store(fake::launch(first_launch()), 0, 1);
+  store(fake::launch(second), 64, 1);
+  for (int i = 0; i < 40; ++i) store(fake::launch(first_launch()), 0, 1);
+  fake::synchronize_context(CONTEXT);
+}
+
 void sampled() {
   fake::load_module(CONTEXT, OTHER_MODULE, cubin_with("never_launched"));
   fake::load_module(CONTEXT, MODULE, cubin_with("kernel"));
@@ -183,8 +195,10 @@ void killed() {
   raise(SIGKILL);
 }
 
+/// In the launch after the synchronization.
 void faults() {
   simple();
+  store(fake::launch(first_launch()), 2048, 100);
   fake::fault();
 }
 
@@ -223,6 +237,7 @@ constexpr Scenario SCENARIOS[] = {
     {"graph", graph},
     {"killed", killed},
     {"overflow", overflow},
+    {"repeated", repeated},
     {"sampled", sampled},
     {"nothing", [] {}},
     {"simple", simple},
