@@ -185,7 +185,7 @@ bool plain(Operation operation) {
   return operation == Operation::load || operation == Operation::store;
 }
 bool copy(Operation operation) {
-  return operation == Operation::cp_async || operation == Operation::cp_async_cg;
+  return operation == Operation::cp_async;
 }
 bool atomic(Operation operation) {
   return !plain(operation) && !matrix(operation) && !copy(operation);

@@ -99,7 +99,7 @@ TEST_CASE("a copy whose sources are not known is refused, and the first lane wit
   CHECK(std::get<banks::Cost>(banks::cost(*banks::find_architecture("sm_90"), copy)).passes == 0);
 }
 
-TEST_CASE("a copy is refused where there is no such instruction, and where no rule is known") {
+TEST_CASE("a copy is refused where there is no such instruction") {
   const auto addresses = ascending(16);
   const auto refusal = [&](const char* name, Operation operation, unsigned width) {
     const banks::Architecture& architecture = *banks::find_architecture(name);
@@ -108,10 +108,8 @@ TEST_CASE("a copy is refused where there is no such instruction, and where no ru
   };
   CHECK(refusal("sm_75", Operation::cp_async, 16) == "sm_75 has no 16-byte cp.async");
   CHECK(refusal("gfx942", Operation::cp_async, 4) == "gfx942 has no 4-byte cp.async");
-  CHECK(refusal("intel_xe", Operation::cp_async_cg, 16) == "intel_xe has no 16-byte cp.async.cg");
+  CHECK(refusal("intel_xe", Operation::cp_async, 16) == "intel_xe has no 16-byte cp.async");
   CHECK(refusal("sm_90", Operation::cp_async, 2) == "sm_90 has no 2-byte cp.async, only of 4, 8, 16");
-  CHECK(refusal("sm_90", Operation::cp_async_cg, 8) == "sm_90 has no 8-byte cp.async.cg");
-  CHECK(refusal("sm_90", Operation::cp_async_cg, 16).starts_with("no cost for 16-byte cp.async.cg on sm_90: "));
 }
 
 TEST_CASE("a lane that gives a matrix row must be active") {

@@ -13,8 +13,8 @@ namespace bankwise::banks {
 /// exchange). Atomics on floating-point numbers and on 64 bits are compiled to loops and have no cost here.
 /// `atomic_inc` adds the constant 1 and drops the result; nvcc emits a separate instruction for it from compute
 /// capability 8.0 on. ldmatrix and stmatrix move 1, 2 or 4 matrices of eight 16-byte rows; lane l gives the address of
-/// row l. `cp_async` copies from global memory through the L1 cache (PTX: cp.async.ca), `cp_async_cg` past it
-/// (cp.async.cg, 16 bytes).
+/// row l. `cp_async` copies from global memory, through the L1 cache or past it (PTX: cp.async.ca and
+/// cp.async.cg).
 enum class Operation {
   load,
   store,
@@ -28,9 +28,8 @@ enum class Operation {
   stmatrix_x2,
   stmatrix_x4,
   cp_async,
-  cp_async_cg,
 };
-inline constexpr int operation_count = 13;
+inline constexpr int operation_count = 12;
 
 /// "load", "atomic.inc", "ldmatrix.x4".
 std::string_view to_string(Operation operation);
@@ -38,13 +37,13 @@ std::optional<Operation> operation_named(std::string_view name);
 
 /// Rows that a matrix operation moves; lanes 0, 1, 2 ... give their addresses. 0 for all other operations.
 constexpr unsigned matrix_rows(Operation operation) {
-  constexpr unsigned rows[operation_count]{0, 0, 0, 0, 0, 8, 16, 32, 8, 16, 32, 0, 0};
+  constexpr unsigned rows[operation_count]{0, 0, 0, 0, 0, 8, 16, 32, 8, 16, 32, 0};
   return rows[int(operation)];
 }
 
 /// Whether the operation copies from global to shared memory, so that its lanes have sources.
 constexpr bool is_copy(Operation operation) {
-  return operation == Operation::cp_async || operation == Operation::cp_async_cg;
+  return operation == Operation::cp_async;
 }
 
 /// The most lanes that any warp (wavefront, sub-group) has.

@@ -165,11 +165,6 @@ constexpr auto copy_rule(unsigned width, Belief why) {
               .evidence = why.evidence,
               .source = why.source};
 }
-constexpr Rule copy_past_l1{
-    .operations = set_of({cp_async_cg}),
-    .widths = bytes({16}),
-    .refusal = "on an H200, one warp alone took no pass, and other kernels took some, by a rule that is not known"};
-
 template <std::size_t n, class... More>
 constexpr auto extended(const std::array<Rule, n>& rules, More... more) {
   std::array<Rule, n + sizeof...(more)> all{};
@@ -197,7 +192,7 @@ constexpr auto volta = maxwell_and_newer({guide_5, nvidia_forum, like_hopper, li
 constexpr auto turing = extended(volta, matrix_rule(ldmatrix, like_hopper));
 template <std::size_t n>
 constexpr auto with_copies(const std::array<Rule, n>& rules, Belief why) {
-  return extended(rules, copy_rule(4, why), copy_rule(8, why), copy_rule(16, why), copy_past_l1);
+  return extended(rules, copy_rule(4, why), copy_rule(8, why), copy_rule(16, why));
 }
 constexpr auto ampere = with_copies(extended(maxwell_and_newer({like_hopper, a100_counters, like_hopper, like_hopper}),
                                              matrix_rule(ldmatrix, like_hopper)),
