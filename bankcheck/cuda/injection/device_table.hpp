@@ -61,11 +61,11 @@ constexpr uint32_t pack_copy(uint32_t to, uint64_t from) {
 
 /// One pattern: the first access of it that was seen.
 struct PatternEntry {
-  uint64_t pc;      ///< absolute program counter of the instruction
-  uint32_t slot;    ///< index of its key and its counts
-  uint32_t kernel;  ///< LaunchSlot::kernel
-  uint32_t mask;    ///< active lanes; 0 for bulk copies
-  uint32_t what;    ///< pack_what()
+  uint64_t pc;             ///< absolute program counter of the instruction
+  uint32_t slot;           ///< index of its key and its counts
+  uint32_t kernel;         ///< LaunchSlot::kernel
+  uint32_t mask;           ///< active lanes; 0 for bulk copies
+  uint32_t what;           ///< pack_what()
   uint32_t addresses[32];  ///< offsets in shared memory; of copies: pack_copy()
 };
 static_assert(sizeof(PatternEntry) == 152);
