@@ -82,7 +82,7 @@ Steps one_broadcast(const Lanes& lanes) {
 }
 
 /// cp.async: a lane waits for each lane that reads the same slot of a 128-byte line, or writes the same one.
-Steps most_met(const Lanes& lanes, unsigned width) {
+Steps max_met(const Lanes& lanes, unsigned width) {
   unsigned most = 0;
   for (const Lane& one : lanes) {
     unsigned met = 0;
@@ -264,7 +264,7 @@ SlowCost compute_8(Operation operation, unsigned width, const Lanes& lanes) {
   return in_lane_groups(width == 4   ? warp
                         : width == 8 ? halves
                                      : quarters,
-                        lanes, [&](const Lanes& lane_group) { return most_met(lane_group, width); });
+                        lanes, [&](const Lanes& lane_group) { return max_met(lane_group, width); });
 }
 
 SlowCost compute_9(Operation operation, unsigned width, const Lanes& lanes) {

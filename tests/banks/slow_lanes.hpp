@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The lanes of the second implementation, and lane groups in a notation of their own.
+// The lanes of the second implementation, and lane groups as text.
 #pragma once
 
 #include <charconv>

@@ -55,7 +55,7 @@ unsigned busiest(const Rule& rule, const Access& access, std::uint64_t lanes, Re
 }
 
 /// The most lanes that one lane of a copy meets: those with its source bank or its destination bank, itself included.
-unsigned most_met(const Rule& rule, const Access& access, std::uint64_t lanes) {
+unsigned max_met(const Rule& rule, const Access& access, std::uint64_t lanes) {
   const auto bank = [&](std::uint32_t address) { return address / rule.banks.bytes % rule.banks.count; };
   std::array<std::uint64_t, max_banks> from{}, to{};  // the lanes of each bank
   for_each_lane(lanes, [&](unsigned lane) {
@@ -73,7 +73,7 @@ Steps serve(const Rule& rule, const Access& access, std::uint64_t lanes, Request
   if (rule.serving != Serving::one_broadcast) {
     const bool copies = rule.serving == Serving::copies;
     const unsigned passes =
-        (copies ? most_met(rule, access, lanes) : busiest(rule, access, lanes, request)) * rule.rounds;
+        (copies ? max_met(rule, access, lanes) : busiest(rule, access, lanes, request)) * rule.rounds;
     return {passes, passes};
   }
   std::array<std::uint64_t, 16> words;

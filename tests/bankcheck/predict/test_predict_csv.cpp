@@ -75,7 +75,7 @@ TEST_CASE("the fields of inactive lanes are ignored") {
   check_bad(csv_header() + csv_row("g,load,8,1f", garbage), 2, "lane 4");
 }
 
-TEST_CASE("copies have sources, in columns of their own") {
+TEST_CASE("copies have sources, in separate columns") {
   std::string header = csv_header();
   header.pop_back();
   for (unsigned lane = 0; lane < 32; ++lane) header += ",s" + std::to_string(lane);
