@@ -34,7 +34,8 @@ struct RunReport {
   std::vector<std::string> command;   ///< of the checked program
   std::string maker;                  ///< the checker that watched it, as trace::Trace has it
   std::vector<std::string>
-      incomplete;  ///< why kernels may have done more than the numbers show: one sentence per reason
+      incomplete;       ///< why kernels may have done more than the numbers show: one sentence per reason
+  bool failed = false;  ///< the run failed, so kernels may have done more; why is told elsewhere
 };
 
 /// Error: UsageError for an architecture whose warp width the trace does not support.

@@ -202,7 +202,7 @@ std::string to_text(const RunReport& report, unsigned columns, bool colour) {
   for (const std::string& sentence : report.incomplete) text += fmt::format("incomplete: {}\n", sentence);
   if (!report.incomplete.empty()) text += '\n';
   for (const KernelReport& kernel : report.kernels) {
-    text += to_text(kernel, terms, !report.incomplete.empty(), columns, colour);
+    text += to_text(kernel, terms, report.failed || !report.incomplete.empty(), columns, colour);
   }
   return text;
 }

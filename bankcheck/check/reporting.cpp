@@ -138,7 +138,7 @@ void Reporting::show(const RunReport& report) const {
 }
 
 void Reporting::show_failed(const trace::Trace& trace) {
-  show({kernel_reports(trace, architectures_, finder_), trace.command, trace.maker, {}});
+  show({kernel_reports(trace, architectures_, finder_), trace.command, trace.maker, {}, true});
 }
 
 void Reporting::write_sarif(const RunReport& report) const {

@@ -8,6 +8,7 @@
 #include <bankwise/support/output_file.hpp>
 #include <bankwise/trace/json_lines.hpp>
 #include "bankcheck/cuda/cuda_run.hpp"
+#include "bankcheck/cuda/gpu_present.hpp"
 
 namespace bankwise::cuda {
 CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
@@ -15,15 +16,22 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
       app.add_subcommand("cuda", "Bank conflicts of the kernels of a CUDA program, by source line; it runs on the GPU");
   command->footer(
       "The program and its arguments follow --.\n"
-      "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage, 3 the program or the watching failed.\n"
+      "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage, 3 the program or the watching failed,\n"
+      "77 there is no NVIDIA GPU, and the program was not run.\n"
       "Example: bankcheck cuda --arch sm_90 --max-conflicts 0 -- python3 train.py");
   opencl::declare_report_options(*command, options.report);
   command->add_option("--trace", options.trace,
                       "Write what the kernels did to this file, also if the program fails; see bankcheck report");
   command
+      ->add_option("--max-launches", options.max_launches,
+                   "Watch at most this many launches of each kernel with the same grid and block; 0: all")
+      ->capture_default_str();
+  command
       ->add_option("--max-groups", options.max_groups,
                    "Watch at most this many blocks of each launch, spread over the grid; 0: all")
       ->capture_default_str();
+  command->add_flag("--all-groups", options.all_groups, "Watch all blocks of all launches")
+      ->excludes("--max-launches", "--max-groups");
   command->add_option("--table", options.table_mebibytes, "MiB of device memory for patterns, for each context")
       ->check(CLI::Range(std::uint64_t{8}, std::uint64_t{1} << 16))
       ->capture_default_str();
@@ -32,21 +40,39 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
   return command;
 }
 
-int check(const CheckOptions& options) {
+namespace {
+
+int run_and_report(const CheckOptions& options) {
   if (options.command.empty()) throw UsageError("no program given: it follows --; see bankcheck cuda --help");
   if (options.trace == "-") throw UsageError("--trace needs a file: stdout is the program's");
   opencl::ReportOptions report = options.report;
   const std::vector<std::string> kernels = std::exchange(report.kernels, {});  // globs of what is watched
   opencl::Reporting reporting(report);
   const OutputFile trace("--trace", options.trace);
-  Outcome outcome = run_on_gpu({options.command, kernels, options.sanitizer, options.max_groups,
-                                options.table_mebibytes << 20, !reporting.quiet()});
+  Outcome outcome = run_on_gpu({.command = options.command,
+                                .kernels = kernels,
+                                .sanitizer = options.sanitizer,
+                                .max_launches = options.all_groups ? 0 : options.max_launches,
+                                .max_groups = options.max_groups,
+                                .table_bytes = options.table_mebibytes << 20,
+                                .own_stdout = !reporting.quiet()});
   if (outcome.failure) outcome.trace.errors = {*outcome.failure};
   if (trace) trace.write(to_json_lines(outcome.trace));
   if (!outcome.failure) return reporting.finish(outcome.trace, outcome.left_out);
   reporting.show_failed(outcome.trace);
   opencl::tell(*outcome.failure);
   return exit_device;
+}
+
+}  // namespace
+
+int check(const CheckOptions& options) {
+  try {
+    return run_and_report(options);
+  } catch (const NoGpu& reason) {
+    opencl::tell(reason.what());
+    return exit_nothing;
+  }
 }
 
 }  // namespace bankwise::cuda

@@ -13,7 +13,8 @@ struct CheckOptions {
   opencl::ReportOptions report;
   std::vector<std::string> command;  ///< after --
   std::string trace, sanitizer;
-  std::uint64_t max_groups = 0, table_mebibytes = 256;
+  std::uint64_t max_launches = 100, max_groups = 0, table_mebibytes = 256;
+  bool all_groups = false;
 };
 
 /// Adds `bankcheck cuda` to the command line.

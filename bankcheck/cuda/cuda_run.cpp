@@ -12,6 +12,7 @@
 
 #include <bankwise/support/in_quotes.hpp>
 #include "bankcheck/check/child_process.hpp"
+#include "bankcheck/cuda/gpu_present.hpp"
 #include "bankcheck/cuda/record.hpp"
 #include "bankcheck/cuda/resolve.hpp"
 
@@ -99,7 +100,9 @@ std::optional<std::string> failure_of(const std::string& program, const Ended& e
                                       const std::vector<Record>& records, const trace::Trace& trace) {
   if (const auto signal = signal_that_ended(program, ended)) return signal;
   if (WEXITSTATUS(ended.status) != 0) {
-    return fmt::format("the program {} failed with exit code {}", in_quotes(program), WEXITSTATUS(ended.status));
+    const std::string failed =
+        fmt::format("the program {} failed with exit code {}", in_quotes(program), WEXITSTATUS(ended.status));
+    return trace.errors.empty() ? failed : failed + "; " + trace.errors.front();  // which may be why
   }
   if (!trace.errors.empty()) return trace.errors.front();
   if (records.empty()) {
@@ -115,6 +118,7 @@ Outcome run_on_gpu(const CudaRun& run) {
   const fs::path injection = find_library();
   const fs::path sanitizer = find_sanitizer(run.sanitizer);
   check_program(run.command.front());
+  check_gpu_present();
   const TemporaryFolder folder;
   std::string globs;
   for (const std::string& glob : run.kernels) globs += glob + '\n';
@@ -122,6 +126,7 @@ Outcome run_on_gpu(const CudaRun& run) {
   setenv("BANKWISE_SANITIZER_LIBRARY", sanitizer.c_str(), 1);
   setenv("BANKWISE_CUDA_RECORDS", folder.path().c_str(), 1);
   setenv("BANKWISE_CUDA_KERNELS", globs.c_str(), 1);
+  setenv("BANKWISE_CUDA_MAX_LAUNCHES", std::to_string(run.max_launches).c_str(), 1);
   setenv("BANKWISE_CUDA_MAX_GROUPS", std::to_string(run.max_groups).c_str(), 1);
   if (run.table_bytes > 0) setenv("BANKWISE_CUDA_TABLE_BYTES", std::to_string(run.table_bytes).c_str(), 1);
 

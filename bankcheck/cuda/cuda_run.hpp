@@ -16,6 +16,7 @@ struct CudaRun {
   std::vector<std::string> command;  ///< the program and its arguments
   std::vector<std::string> kernels;  ///< globs of the kernels to watch; empty: all
   std::string sanitizer;             ///< directory of libsanitizer-public.so; empty: it is looked for
+  std::uint64_t max_launches = 0;    ///< launches to watch of each kernel and launch shape; 0: all
   std::uint64_t max_groups = 0;      ///< blocks to watch per launch; 0: all
   std::uint64_t table_bytes = 0;     ///< device memory per context; 0: the library's default
   bool own_stdout = true;            ///< the program shares bankcheck's stdout; otherwise its stdout goes to stderr
@@ -28,7 +29,8 @@ struct Outcome {
   std::optional<std::string> failure;
 };
 
-/// Runs the program to its end. Error: std::runtime_error if it cannot be started, or a library is missing.
+/// Runs the program to its end. Errors: std::runtime_error if it cannot be started, or a library is missing; NoGpu
+/// (gpu_present.hpp), before it is started, if there is no GPU.
 Outcome run_on_gpu(const CudaRun& run);
 
 }  // namespace bankwise::cuda

@@ -137,6 +137,11 @@ std::string kind_name(Kind kind) {
   }
 }
 
+std::string bulk_name(const std::string& what) {
+  if (what == "wgmma") return "wgmma instructions";
+  return what.starts_with("tma_") ? "TMA copies" : "bulk copies";
+}
+
 /// One process's part of a kernel.
 trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code, Doubts& doubts) {
   trace::Builder builder({.kernel = demangled(kernel.name), .knows_code = code.cubin != nullptr, .levels = 1});
@@ -168,6 +173,10 @@ trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code, Doub
     pattern.array = builder.array(array_of(code, one.addresses[std::size_t(std::countr_zero(one.mask))]));
     trace::normalize(pattern);
     builder.add(pattern);
+  }
+  for (const BulkCopies& one : kernel.bulk) {
+    trace.left_out += one.count;
+    doubts.left_out[bulk_name(one.what)] += one.count;
   }
   trace.excess_accesses += kernel.lost;
   return builder.take();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Skipped if there is no device to test, or no GPU with a buffer of BANKWISE_TEST_MEMORY bytes and
-// BANKWISE_TEST_MEMORY_IN_ALL bytes of memory (environment variables), or fewer devices than BANKWISE_TEST_DEVICES.
+// BANKWISE_TEST_MEMORY_IN_ALL bytes of memory (environment variables), or fewer devices than BANKWISE_TEST_DEVICES, or
+// no program BANKWISE_TEST_PROGRAM on the PATH.
 #include <cstdlib>
 #include <iostream>
 #include <vector>
@@ -41,5 +42,9 @@ std::string reason_to_skip() {
   choose(api == nullptr ? "" : api);
   for (const auto& device : chosen) std::cout << to_string(device.api) << ": " << device.name << '\n';
   if (chosen.empty()) return "no device to test";
-  return chosen.size() < number_in("BANKWISE_TEST_DEVICES") ? "too few devices to test" : "";
+  if (chosen.size() < number_in("BANKWISE_TEST_DEVICES")) return "too few devices to test";
+  const char* program = std::getenv("BANKWISE_TEST_PROGRAM");
+  if (program == nullptr) return "";
+  const std::string look_up = "command -v '" + std::string(program) + "' >/dev/null";
+  return std::system(look_up.c_str()) == 0 ? "" : "no " + std::string(program) + " on the PATH";
 }

@@ -64,7 +64,7 @@ class Reader {
           break;
         case 'L':
           ++open;
-          skip_literal();
+          if (!skip_literal()) return false;
           break;
         case 'S':
         case 'T':
@@ -83,12 +83,23 @@ class Reader {
   }
 
  private:
-  /// L has been read: the value of a literal, of which digits are no identifier; or the name of a function.
-  void skip_literal() {
-    if (accept("_Z") || is_digit(peek())) return;
-    if (std::islower(static_cast<unsigned char>(peek())) == 0) return;  // of a named type
-    text_.remove_prefix(1);
+  /// L has been read: a literal up to its E, which stays: its type, then its value, of which digits are no identifier;
+  /// or the name of a function.
+  bool skip_literal() {
+    if (accept("_Z")) return true;
+    if (++nested_literals_ > max_nested_literals) return false;
+    bool named = true;
+    if (accept("N")) {
+      named = skip_arguments();  // up to the E of the nested name
+    } else if (is_digit(peek()) || accept("St")) {
+      named = identifier().has_value();
+    } else if (accept("S") || accept("T")) {
+      skip_reference();
+    }
+    if (named && accept("I")) named = skip_arguments();
+    --nested_literals_;
     while (!at_end() && peek() != 'E') text_.remove_prefix(1);
+    return named;
   }
   /// S or T has been read: "St", or digits and capitals up to an underscore.
   void skip_reference() {
@@ -117,7 +128,10 @@ class Reader {
     return kind != 'v';  // vectors
   }
 
+  static constexpr unsigned max_nested_literals = 64;  // each takes some of the stack
+
   std::string_view text_;
+  unsigned nested_literals_ = 0;
 };
 
 }  // namespace

@@ -3,8 +3,9 @@
 // Finds out when all launches that use a table have ended, without waiting for any of them.
 //
 // The library says when a thread has synchronized with a stream or a context, but not when that synchronization began:
-// another thread may have launched in between. A thread's *second* synchronization with a stream began after its first
-// ended, so it covers every launch that came before the first one's end.
+// another thread may have launched in between. So a synchronization covers the launches of its own thread. A thread's
+// *second* synchronization with a stream began after its first ended, so it covers every launch that came before the
+// first one's end.
 #pragma once
 
 #include <map>
@@ -20,7 +21,9 @@ class IdleWatch {
  public:
   void launch_begins(Thread thread, Stream stream) {
     open_.insert(thread);
-    synchronized_by_[stream].clear();
+    Busy& busy = busy_[stream];
+    busy.launched_by.insert(thread);
+    busy.synchronized_by.clear();
   }
   void launch_ends(Thread thread) { open_.erase(thread); }
 
@@ -28,21 +31,27 @@ class IdleWatch {
   void synchronized(Thread thread, std::optional<Stream> stream) {
     open_.erase(thread);         // the end of a launch that failed may not be reported
     if (!open_.empty()) return;  // a launch that has begun may not be in its stream yet
-    for (auto it = synchronized_by_.begin(); it != synchronized_by_.end();) {
+    const std::set<Thread> only_this{thread};
+    for (auto it = busy_.begin(); it != busy_.end();) {
+      Busy& busy = it->second;
       const bool covered = !stream || *stream == it->first;
-      it = covered && !it->second.insert(thread).second ? synchronized_by_.erase(it) : std::next(it);
+      const bool again = covered && !busy.synchronized_by.insert(thread).second;
+      it = again || (covered && busy.launched_by == only_this) ? busy_.erase(it) : std::next(it);
     }
   }
 
-  bool idle() const { return open_.empty() && synchronized_by_.empty(); }
+  bool idle() const { return open_.empty() && busy_.empty(); }
   void reset() {
     open_.clear();
-    synchronized_by_.clear();
+    busy_.clear();
   }
 
  private:
-  std::set<Thread> open_;                               // threads between the begin and the end of a launch
-  std::map<Stream, std::set<Thread>> synchronized_by_;  // since the last launch in the stream
+  struct Busy {
+    std::set<Thread> launched_by, synchronized_by;  // the latter since the last launch
+  };
+  std::set<Thread> open_;  // threads between the begin and the end of a launch
+  std::map<Stream, Busy> busy_;
 };
 
 }  // namespace bankwise::cuda

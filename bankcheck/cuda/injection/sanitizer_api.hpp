@@ -26,7 +26,8 @@ namespace bankwise::cuda {
   X(patch_module, sanitizerPatchModule)                            \
   X(set_launch_callback_data, sanitizerSetLaunchCallbackData)      \
   X(stream_synchronize, sanitizerStreamSynchronize)                \
-  X(subscribe, sanitizerSubscribe)
+  X(subscribe, sanitizerSubscribe)                                 \
+  X(unpatch_module, sanitizerUnpatchModule)
 
 struct SanitizerApi {
 #define BANKWISE_MEMBER(member, symbol) decltype(&::symbol) member = nullptr;

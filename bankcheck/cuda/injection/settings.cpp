@@ -38,6 +38,7 @@ Settings read_settings() {
     }
   }
   read_number("BANKWISE_CUDA_MAX_GROUPS", settings.max_blocks);
+  read_number("BANKWISE_CUDA_MAX_LAUNCHES", settings.max_launches);
   read_number("BANKWISE_CUDA_TABLE_BYTES", settings.table_bytes);
   return settings;
 }

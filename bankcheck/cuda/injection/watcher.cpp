@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "bankcheck/cuda/injection/watcher.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -8,27 +9,28 @@
 
 #include "bankcheck/cuda/injection/access_kinds.hpp"
 #include "bankcheck/cuda/injection/driver.hpp"
-#include "bankcheck/cuda/injection/patch_image.hpp"
 
 namespace bankwise::cuda {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-// A table is recorded after this time even if it is not full: a program that is killed loses no more.
+// A table is recorded now and then even if it is not full, so that a program that is killed loses little: after this
+// time, and at a synchronization as soon as recording takes at most 1/50 of the time.
 constexpr auto TABLE_TIME = std::chrono::seconds(10);
+constexpr int TABLE_SHARE = 50;
+constexpr auto DRAIN_TIME =
+    std::chrono::seconds(10);  // the longest that the end of the process waits for another thread
 constexpr auto LAUNCHES_TIME = std::chrono::seconds(1);
-
-static_assert(SANITIZER_INSTRUCTION_SHARED_MEMORY_ACCESS == 4 && SANITIZER_INSTRUCTION_MEMCPY_ASYNC == 14 &&
-              SANITIZER_INSTRUCTION_REMOTE_SHARED_MEMORY_ACCESS == 17 &&
-              SANITIZER_INSTRUCTION_MATRIX_MEMORY_ACCESS == 19);  // as patch_points() has them
 
 constexpr std::uint32_t UNWATCHED = 0xffffffff;  // LaunchKey::shape of the slot that watches no block
 
 }  // namespace
 
 Watcher::Watcher(Settings settings, SanitizerApi api)
-    : settings_(std::move(settings)), api_(api), filter_(settings_.kernel_globs), record_(settings_.folder) {}
+    : settings_(std::move(settings)),
+      api_(api),
+      filter_(settings_.kernel_globs),
+      record_(settings_.folder),
+      patcher_(api_, record_) {}
 
 void Watcher::fail(const std::string& call, SanitizerResult result) {
   record_.error(failure(api_, call, result));
@@ -57,29 +59,11 @@ void Watcher::module_loaded(const Sanitizer_ResourceModuleData& data) {
   }
   if (!module.patched) return;
   if (!record_.write_cubin(module.id, cubin)) record_.error("cannot write the cubin of a module");
-  patch(*context_of(data.context), data.module);
-}
-
-void Watcher::patch(Context& context, CUmodule module) {
-  const std::lock_guard lock(patch_mutex_);
-  if (!context.patches_added) {
-    if (const auto result = api_.add_patches(patch_image(), context.handle); result != SANITIZER_SUCCESS) {
-      return fail("sanitizerAddPatches", result);
-    }
-    context.patches_added = true;
-  }
-  for (const PatchPoint& point : patch_points()) {
-    const auto result = api_.patch_instructions(Sanitizer_InstructionId(point.instruction), module, point.function);
-    if (result != SANITIZER_SUCCESS && point.required) {
-      fail("sanitizerPatchInstructions for " + std::string(point.what), result);
-    }
-  }
-  if (const auto result = api_.patch_module(module); result != SANITIZER_SUCCESS) {
-    fail("sanitizerPatchModule", result);
-  }
+  patcher_.module_loaded(data.context, data.module);
 }
 
 void Watcher::module_unloads(CUmodule handle) {
+  patcher_.module_unloads(handle);
   const std::lock_guard lock(mutex_);
   const auto module = modules_.find(handle);
   if (module == modules_.end()) return;
@@ -129,7 +113,7 @@ bool Watcher::prepare_tables(Context& context, Sanitizer_StreamHandle stream) {
   using Tables = Context::Tables;
   {
     std::unique_lock lock(mutex_);
-    prepared_.wait(lock, [&] { return context.state != Tables::preparing; });
+    changed_.wait(lock, [&] { return context.state != Tables::preparing; });
     if (context.state != Tables::none) return context.state == Tables::ready;
     context.state = Tables::preparing;
   }
@@ -150,7 +134,7 @@ bool Watcher::prepare_tables(Context& context, Sanitizer_StreamHandle stream) {
   for (unsigned i = 0; ready && i < 2; ++i) context.halves[i].table = std::move(tables[i]);
   context.default_stream = default_stream;
   context.state = ready ? Tables::ready : Tables::failed;
-  prepared_.notify_all();
+  changed_.notify_all();
   return ready;
 }
 
@@ -167,7 +151,14 @@ Watcher::Shape& Watcher::shape_of(const Kernel& kernel, const LaunchShape& launc
   return shape;
 }
 
+bool Watcher::is_to_be_watched(const Kernel& kernel, const LaunchShape& launch) {
+  if (!kernel.watched || settings_.max_launches == 0) return kernel.watched;
+  const std::lock_guard lock(mutex_);
+  return shape_of(kernel, launch).watched_launches < settings_.max_launches;
+}
+
 void Watcher::count_launch(Shape& shape, bool watched) {
+  if (watched) ++shape.watched_launches;
   const std::uint64_t blocks = watched ? shape.sample.blocks : 0;
   if (!std::exchange(shape.recorded, true)) {
     record_.launch(shape.kernel, shape.shape, 1, blocks);  // the program may not come to the next record_launches()
@@ -177,14 +168,17 @@ void Watcher::count_launch(Shape& shape, bool watched) {
   shape.blocks_to_record += blocks;
 }
 
-Watcher::Half& Watcher::half_for_launch(Context& context) {
+void Watcher::retire_if_due(Context& context, Clock::duration after) {
   Half& current = context.halves[context.current];
-  Half& other = context.halves[1 - context.current];
-  const bool old = !current.table->unused() && Clock::now() - current.used_since > TABLE_TIME;
-  if ((old || current.table->more_than_half_full()) && !other.retired) {
-    current.retired = true;
-    context.current = 1 - context.current;
-  }
+  if (current.table->unused() || context.halves[1 - context.current].retired) return;
+  const bool old = Clock::now() - current.used_since > after;
+  if (!old && !current.table->more_than_half_full()) return;
+  current.retired = true;
+  context.current = 1 - context.current;
+}
+
+Watcher::Half& Watcher::half_for_launch(Context& context) {
+  retire_if_due(context, TABLE_TIME);
   Half& half = context.halves[context.current];
   if (half.table->unused()) half.used_since = Clock::now();
   return half;
@@ -199,28 +193,31 @@ void Watcher::launch_begins(const ObservedLaunch& launch) {
     if (module != modules_.end() && !module->second.patched) return;
   }
   const Kernel kernel = kernel_of(data);
+  const LaunchShape launch_shape{.grid = {data.gridDim_x, data.gridDim_y, data.gridDim_z},
+                                 .block = {data.blockDim_x, data.blockDim_y, data.blockDim_z},
+                                 .dynamic_bytes = launch.dynamic_bytes};
+  const bool wanted = is_to_be_watched(kernel, launch_shape);
+  const bool patched = patcher_.launch_begins(data.module, wanted);
   const ContextPointer context = context_of(data.context);
-  const bool ready = prepare_tables(*context, launch.stream);
+  const bool ready = patched && prepare_tables(*context, launch.stream);
   std::uint64_t address = 0;
   LaunchSlot* contents = nullptr;
   {
     const std::lock_guard lock(mutex_);
     Half* half = ready ? &half_for_launch(*context) : nullptr;
-    if (kernel.watched) {
-      Shape& shape = shape_of(kernel, {.grid = {data.gridDim_x, data.gridDim_y, data.gridDim_z},
-                                       .block = {data.blockDim_x, data.blockDim_y, data.blockDim_z},
-                                       .dynamic_bytes = launch.dynamic_bytes});
-      if (half != nullptr) {
-        std::tie(address, contents) =
-            half->table->launch_slot({shape.number, launch.stream}, kernel.id, shape.sample.threshold);
-      }
-      if (address == 0) record_.error("launches were not watched: too many kernels, launch shapes and streams");
-      if (launch.counts) count_launch(shape, address != 0);
-    } else if (half != nullptr) {
-      std::tie(address, contents) = half->table->launch_slot({UNWATCHED, launch.stream}, 0, 0);
+    Shape* shape = kernel.watched ? &shape_of(kernel, launch_shape) : nullptr;
+    if (half != nullptr) {
+      const LaunchKey key{wanted ? shape->number : UNWATCHED, launch.stream};
+      std::tie(address, contents) =
+          half->table->launch_slot(key, wanted ? kernel.id : 0, wanted ? shape->sample.threshold : 0);
     }
+    if (address == 0 && wanted && patched) {
+      record_.error("launches were not watched: too many kernels, launch shapes and streams");
+    }
+    if (shape != nullptr && launch.counts) count_launch(*shape, wanted && address != 0);
     if (address != 0) half->watch.launch_begins(std::this_thread::get_id(), launch.stream);
   }
+  if (!patched) return;
   const auto device_address = [](std::uint64_t number) {
     return reinterpret_cast<void*>(std::uintptr_t(number));  // NOLINT(performance-no-int-to-ptr)
   };
@@ -249,9 +246,10 @@ void Watcher::synchronized(CUcontext handle, std::optional<Sanitizer_StreamHandl
     const auto found = contexts_.find(handle);
     if (finished_ || found == contexts_.end() || found->second->state != Context::Tables::ready) return;
     context = found->second;
+    for (Half& half : context->halves) half.watch.synchronized(std::this_thread::get_id(), stream);
+    retire_if_due(*context, std::min<Clock::duration>(TABLE_TIME, TABLE_SHARE * drain_time_));
     for (Half& half : context->halves) {
-      half.watch.synchronized(std::this_thread::get_id(), stream);
-      if (half.retired && !half.draining && half.watch.idle()) {
+      if (half.retired && !half.draining && !half.failed && half.watch.idle()) {
         half.draining = true;
         idle.push_back(&half);
       }
@@ -262,6 +260,7 @@ void Watcher::synchronized(CUcontext handle, std::optional<Sanitizer_StreamHandl
 }
 
 void Watcher::drain(Half& half, Sanitizer_StreamHandle stream) {
+  const auto start = Clock::now();
   try {
     const TableContents contents = half.table->read(stream);
     half.table->clear(stream);
@@ -270,9 +269,14 @@ void Watcher::drain(Half& half, Sanitizer_StreamHandle stream) {
     record_contents(contents);
     half.watch.reset();
     half.retired = half.draining = false;
+    drain_time_ = Clock::now() - start;
   } catch (const std::exception& error) {
+    const std::lock_guard lock(mutex_);
     record_.error(error.what());  // the table is not used any more
+    half.draining = false;
+    half.failed = true;
   }
+  changed_.notify_all();
 }
 
 void Watcher::record_launches() {
@@ -306,7 +310,14 @@ void Watcher::record_contents(const TableContents& contents) {
 
 void Watcher::drain_at_end(Context& context) {
   for (Half& half : context.halves) {
-    if (!half.table || half.table->unused() || half.draining) continue;
+    {
+      std::unique_lock lock(mutex_);
+      if (!changed_.wait_for(lock, DRAIN_TIME, [&] { return !half.draining; })) {
+        record_.error("another thread was still recording a table when the program ended");
+        continue;
+      }
+    }
+    if (!half.table || half.table->unused() || half.failed) continue;
     try {
       const TableContents contents = half.table->read(context.default_stream);
       const std::lock_guard lock(mutex_);
@@ -318,6 +329,7 @@ void Watcher::drain_at_end(Context& context) {
 }
 
 void Watcher::context_ends(CUcontext handle) {
+  patcher_.context_ends(handle);
   ContextPointer context;
   {
     const std::lock_guard lock(mutex_);

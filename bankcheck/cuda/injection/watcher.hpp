@@ -22,6 +22,7 @@
 #include "bankcheck/cuda/injection/block_sample.hpp"
 #include "bankcheck/cuda/injection/idle_watch.hpp"
 #include "bankcheck/cuda/injection/kernel_filter.hpp"
+#include "bankcheck/cuda/injection/module_patcher.hpp"
 #include "bankcheck/cuda/injection/pattern_table.hpp"
 #include "bankcheck/cuda/injection/record_writer.hpp"
 #include "bankcheck/cuda/injection/sanitizer_api.hpp"
@@ -54,6 +55,8 @@ class Watcher {
   void finish();
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   struct Module {
     std::uint32_t id = 0;
     std::uint64_t cubin_bytes = 0;
@@ -68,7 +71,7 @@ class Watcher {
     std::uint32_t number = 0, kernel = 0;
     LaunchShape shape;
     BlockSample sample;
-    std::uint64_t launches_to_record = 0, blocks_to_record = 0;
+    std::uint64_t watched_launches = 0, launches_to_record = 0, blocks_to_record = 0;
     bool recorded = false;
   };
   /// One of the two tables of a context. When the current one fills, new launches use the other, and this one is
@@ -76,8 +79,8 @@ class Watcher {
   struct Half {
     std::unique_ptr<PatternTable> table;
     IdleWatch<Sanitizer_StreamHandle> watch;
-    std::chrono::steady_clock::time_point used_since;
-    bool retired = false, draining = false;
+    Clock::time_point used_since;
+    bool retired = false, draining = false, failed = false;
   };
   struct Context {
     CUcontext handle = nullptr;
@@ -85,17 +88,17 @@ class Watcher {
     enum class Tables { none, preparing, ready, failed } state = Tables::none;
     Half halves[2];
     unsigned current = 0;
-    bool patches_added = false;  // under patch_mutex_
   };
   using ContextPointer = std::shared_ptr<Context>;
 
   ContextPointer context_of(CUcontext handle);
-  void patch(Context& context, CUmodule module);
   Kernel kernel_of(const Sanitizer_LaunchData& data);
   Kernel add_kernel(const Sanitizer_LaunchData& data, std::uint64_t pc, std::uint64_t bytes);
   bool prepare_tables(Context& context, Sanitizer_StreamHandle stream);
   Shape& shape_of(const Kernel& kernel, const LaunchShape& shape);
+  bool is_to_be_watched(const Kernel& kernel, const LaunchShape& launch);
   void count_launch(Shape& shape, bool watched);
+  void retire_if_due(Context& context, Clock::duration after);
   Half& half_for_launch(Context& context);
   void record_contents(const TableContents& contents);
   void record_launches();
@@ -107,11 +110,10 @@ class Watcher {
   const SanitizerApi api_;
   const KernelFilter filter_;
   RecordWriter record_;
+  ModulePatcher patcher_;
 
-  std::mutex patch_mutex_;  // the library wants calls that patch one at a time
-
-  std::mutex mutex_;  // of all that follows
-  std::condition_variable prepared_;
+  std::mutex mutex_;                 // of all that follows
+  std::condition_variable changed_;  // of a context or a half
   std::map<CUcontext, ContextPointer> contexts_;
   std::map<CUmodule, Module> modules_;
   std::map<std::pair<CUmodule, CUfunction>, Kernel> kernels_;
@@ -119,7 +121,8 @@ class Watcher {
   std::map<std::pair<std::uint32_t, LaunchShape>, Shape> shapes_;
   std::set<int> devices_;
   std::uint32_t next_module_ = 0, next_kernel_ = 0;
-  std::chrono::steady_clock::time_point launches_recorded_;
+  Clock::time_point launches_recorded_;
+  Clock::duration drain_time_{};  // that the last one took
   bool finished_ = false;
 };
 

@@ -7,6 +7,8 @@
 //
 // Environment variable:
 //   BANKWISE_OCLGRIND_DRIVER  the path of Oclgrind's driver
+#define CL_TARGET_OPENCL_VERSION 120
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS  // clGetExtensionFunctionAddress
 #include <CL/cl.h>
 #include <dlfcn.h>
 

@@ -132,6 +132,18 @@ TEST_CASE("copies that may fill lanes with zeros have a cost and a remark") {
   CHECK(report_of(unread).all.passes == 7 * 4);
 }
 
+TEST_CASE("copies without lanes are counted and named") {
+  cuda::Record record = record_of({pattern(store_pc, Kind::store, 4, 1)});
+  record.kernels[0].bulk = {
+      {0x10, 3, "tma_load"}, {0x20, 4, "tma_store"}, {0x30, 5, "wgmma"}, {0x40, 6, "bulk_global_to_shared"}};
+  const auto resolved = cuda::resolve({record});
+  CHECK(resolved.trace.kernels.at(0).left_out == 18);
+  CHECK(resolved.left_out ==
+        std::vector<std::string>{"the bank model has no cost for 7 TMA copies of more_histogram",
+                                 "the bank model has no cost for 6 bulk copies of more_histogram",
+                                 "the bank model has no cost for 5 wgmma instructions of more_histogram"});
+}
+
 TEST_CASE("accesses that had no room in the table make the report incomplete") {
   cuda::Record record = record_of({pattern(store_pc, Kind::store, 4, 1)});
   record.kernels[0].lost = 11;

@@ -11,7 +11,6 @@
 namespace {
 
 using Json = nlohmann::json;
-using Numbers = std::vector<std::uint64_t>;  ///< accesses, lanes, passes, ideal passes, conflicts
 
 constexpr std::size_t sm_90 = 0, gfx942 = 1;
 
@@ -20,22 +19,6 @@ Checked checked(const std::string& command) {
   INFO(result.outcome.err);
   REQUIRE(result.outcome.code == 0);
   return result;
-}
-
-Numbers numbers(const Json& tally) {
-  Numbers all;
-  for (const char* key : {"accesses", "lanes", "passes", "ideal_passes", "conflicts"}) all.push_back(tally.at(key));
-  return all;
-}
-
-/// The sum over all rows of a line.
-Numbers numbers(const Json& kernel, const std::string& part, const std::string& operation) {
-  Numbers sum(5, 0);
-  for (const Json& row : rows(kernel, part, operation)) {
-    const Numbers one = numbers(row);
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += one[i];
-  }
-  return sum;
 }
 
 /// Counts accesses of warps to words by the literal rule: 32 banks serve 32 lanes, then the next 32, and each bank

@@ -15,6 +15,12 @@ const std::string cub_reduce =
     "44plusIvEEE10Policy1000"
     "EPijS9_iNS7_10__identityEEEvT0_PT3_T1_NS0_13GridEvenShareISH_EET2_T4_";
 
+// part of a kernel of CUTLASS 4.2: literals of types with names
+const std::string cutlass_kernel =
+    "_ZN7cutlass6KernelINS_4gemm6kernel4GemmINS1_9GemmShapeILi128ELi128ELi16EEELNS_4arch14CacheOperation4KindE1ELSU_"
+    "1EfLb0E"
+    "LNS1_5OuterILi3EE5InnerE0EbEEEEvNT_6ParamsE";
+
 /// A name of a few hundred bytes whose demangled form is longer than any memory: each argument is twice the one before.
 std::string doubled(unsigned times) {
   const auto reference = [](unsigned i) {
@@ -61,11 +67,16 @@ TEST_CASE("a hostile name costs no more than its length") {
   CHECK(demangled(doubled(1), 1000) == "f<A<int, int>, A<A<int, int>, A<int, int> > >");
   CHECK(demangled("_ZN" + std::string(100000, 'I')).size() <= 80);
   CHECK(demangled("_Z99999999999999999999f").size() <= 80);
+  std::string literals;
+  for (int i = 0; i < 100000; ++i) literals += "LN";
+  CHECK(!mangled_path("_Z1fI" + literals));
 }
 
 TEST_CASE("the path of a mangled name") {
   CHECK(mangled_path(cub_reduce) == "cub::CUB_300001_SM_900::detail::reduce::DeviceReduceKernel<...>");
+  CHECK(mangled_path(cutlass_kernel) == "cutlass::Kernel<...>");
   CHECK(mangled_path("_Z4tmplISt4pairIifELi3EEvPT_") == "tmpl<...>");
+  CHECK(mangled_path("_Z4tmplIL4Kind1ELSt5order2ELb1EEvv") == "tmpl<...>");
   CHECK(mangled_path("_Z4tmplILb1ELin3EJfdEXadL_Z1gvEEEvv") == "tmpl<...>");
   CHECK(mangled_path("_Z2opIZ2goPiEUlS0_E_EvT_S0_") == "op<...>");
   CHECK(mangled_path("_ZSt4moveIiEvv") == "std::move<...>");

@@ -99,6 +99,9 @@ SanitizerResult sanitizerPatchInstructions(const Sanitizer_InstructionId, CUmodu
 SanitizerResult sanitizerPatchModule(CUmodule) {
   return called("sanitizerPatchModule");
 }
+SanitizerResult sanitizerUnpatchModule(CUmodule) {
+  return called("sanitizerUnpatchModule");
+}
 SanitizerResult sanitizerGetFunctionPcAndSize(CUmodule module, const char*, uint64_t* pc, uint64_t* size) {
   *pc = fake::pc_of(module);
   *size = 0x800;

@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -31,8 +33,13 @@ const auto STREAM = fake::handle<Sanitizer_StreamHandle>(0x41),
 constexpr std::uint32_t LOAD = 1, STORE = 2;
 constexpr std::uint32_t TWO_LANES = 0x80000001;
 
+/// The machine code of a module: what of it the library looks at, or the file FAKE_CUBIN.
 std::string cubin_with(const std::string& kernel) {
   using namespace std::string_literals;
+  if (const char* path = std::getenv("FAKE_CUBIN")) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
   return "cubin\0.text."s + kernel + "\0.nv.info"s;
 }
 
@@ -158,6 +165,18 @@ void filtered() {
 }
 
 /// The environment asks for 10 of 1000 blocks.
+/// Two kernels of one module; the second is launched once, when the first has been launched often.
+void repeated() {
+  fake::load_module(CONTEXT, MODULE, cubin_with("kernel"));
+  fake::Launch second = first_launch();
+  second.function = OTHER_FUNCTION;
+  second.name = "second";
+  for (int i = 0; i < 40; ++i) store(fake::launch(first_launch()), 0, 1);
+  store(fake::launch(second), 64, 1);
+  for (int i = 0; i < 40; ++i) store(fake::launch(first_launch()), 0, 1);
+  fake::synchronize_context(CONTEXT);
+}
+
 void sampled() {
   fake::load_module(CONTEXT, OTHER_MODULE, cubin_with("never_launched"));
   fake::load_module(CONTEXT, MODULE, cubin_with("kernel"));
@@ -176,8 +195,10 @@ void killed() {
   raise(SIGKILL);
 }
 
+/// In the launch after the synchronization.
 void faults() {
   simple();
+  store(fake::launch(first_launch()), 2048, 100);
   fake::fault();
 }
 
@@ -216,7 +237,9 @@ constexpr Scenario SCENARIOS[] = {
     {"graph", graph},
     {"killed", killed},
     {"overflow", overflow},
+    {"repeated", repeated},
     {"sampled", sampled},
+    {"nothing", [] {}},
     {"simple", simple},
     {"threads", threads},
     {"two_contexts", two_contexts},

@@ -4,26 +4,37 @@
 
 using Watch = bankwise::cuda::IdleWatch<char, int>;
 
-TEST_CASE("a thread's second synchronization covers all launches before its first") {
+TEST_CASE("a thread's synchronization covers its own launches") {
   Watch watch;
   CHECK(watch.idle());
   watch.launch_begins(1, 's');
   watch.launch_ends(1);
-  CHECK_FALSE(watch.idle());
-  watch.synchronized(1, 's');
   CHECK_FALSE(watch.idle());
   watch.synchronized(1, 's');
   CHECK(watch.idle());
 }
 
-TEST_CASE("the second synchronization of another thread may have begun too early") {
+TEST_CASE("another thread's synchronization may have begun too early, its second covers what came before its first") {
   Watch watch;
   watch.launch_begins(1, 's');
   watch.launch_ends(1);
-  watch.synchronized(1, 's');
   watch.synchronized(2, 's');
   CHECK_FALSE(watch.idle());
+  watch.synchronized(3, 's');
+  CHECK_FALSE(watch.idle());
   watch.synchronized(2, 's');
+  CHECK(watch.idle());
+}
+
+TEST_CASE("so may that of one of two threads that launch in a stream") {
+  Watch watch;
+  for (const int thread : {1, 2}) {
+    watch.launch_begins(thread, 's');
+    watch.launch_ends(thread);
+  }
+  watch.synchronized(1, 's');
+  CHECK_FALSE(watch.idle());
+  watch.synchronized(1, 's');
   CHECK(watch.idle());
 }
 
@@ -31,12 +42,12 @@ TEST_CASE("a later launch in the stream starts anew") {
   Watch watch;
   watch.launch_begins(1, 's');
   watch.launch_ends(1);
-  watch.synchronized(1, 's');
+  watch.synchronized(2, 's');
   watch.launch_begins(1, 's');
   watch.launch_ends(1);
-  watch.synchronized(1, 's');
+  watch.synchronized(2, 's');
   CHECK_FALSE(watch.idle());
-  watch.synchronized(1, std::nullopt);
+  watch.synchronized(2, std::nullopt);
   CHECK(watch.idle());
 }
 
@@ -48,7 +59,6 @@ TEST_CASE("a synchronization covers its stream, or the context") {
   }
   for (int i = 0; i < 3; ++i) watch.synchronized(1, 'a');
   CHECK_FALSE(watch.idle());
-  watch.synchronized(1, std::nullopt);
   watch.synchronized(1, std::nullopt);
   CHECK(watch.idle());
 }
@@ -67,7 +77,6 @@ TEST_CASE("a launch that has begun is not covered before it ends") {
 TEST_CASE("a thread that synchronizes has ended its launch, even if that failed and was not reported") {
   Watch watch;
   watch.launch_begins(1, 's');
-  watch.synchronized(1, 's');
   watch.synchronized(1, 's');
   CHECK(watch.idle());
 }

@@ -180,6 +180,30 @@ TEST_CASE("the record says how many blocks of a sample were watched") {
   CHECK(lines(play("sampled").record(), "launch") == Lines{"launch 0 10 10 10 32 1 1 0 1 1000"});
 }
 
+TEST_CASE("launches past the limit run without the patch, and are counted as launches that were not watched") {
+  const Played limited = play("repeated", "BANKWISE_CUDA_MAX_LAUNCHES=5");
+  const std::string record = limited.record();
+  CHECK(total(record, "launch", 9) == 81);
+  CHECK(total(record, "launch", 10) == 6);  // one block each
+  CHECK(lines(record, "pattern") ==
+        Lines{"pattern 0 40 store 4 2 80000001 5 0 80", "pattern 1 40 store 4 2 80000001 1 40 c0"});
+  CHECK(count(limited.calls, "sanitizerPatchModule\n") == 2);
+  CHECK(count(limited.calls, "sanitizerUnpatchModule\n") == 2);
+
+  const Played all = play("repeated");
+  CHECK(total(all.record(), "launch", 10) == 81);
+  CHECK(total(all.record(), "pattern", 7) == 81);
+  CHECK(count(all.calls, "sanitizerUnpatchModule\n") == 0);
+}
+
+TEST_CASE("a module that keeps its patch against the request is named, and its launches are counted") {
+  const std::string record =
+      play("repeated", "BANKWISE_CUDA_MAX_LAUNCHES=5 FAKE_SANITIZER_FAIL=sanitizerUnpatchModule").record();
+  CHECK(total(record, "launch", 9) == 81);
+  CHECK(total(record, "pattern", 7) == 6);
+  CHECK(!lines(record, "error").empty());
+}
+
 TEST_CASE("a module whose kernels are never launched leaves no cubin") {
   const Played played = play("sampled");
   CHECK(played.cubins == 1);
@@ -192,14 +216,15 @@ TEST_CASE("a killed program leaves its kernels and launches, and no end") {
   const std::string record = played.record();
   CHECK(lines(record, "kernel").size() == 1);
   CHECK(lines(record, "launch").size() >= 1);
+  CHECK(total(record, "pattern", 7) == 37);
   CHECK(lines(record, "end").empty());
 }
 
-TEST_CASE("a kernel that faults is named as the reason for what is missing") {
+TEST_CASE("a kernel that faults is named as the reason for what is missing since the last synchronization") {
   const std::string record = play("faults").record();
   CHECK(lines(record, "error") == Lines{"error the program's CUDA context ended with CUDA_ERROR_ILLEGAL_ADDRESS",
                                         "error sanitizerMemcpyDeviceToHost failed: fake: unknown"});
-  CHECK(lines(record, "pattern").empty());
+  CHECK(total(record, "pattern", 7) == 37);
 }
 
 TEST_CASE("a child of fork() leaves its parent's record alone") {

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+//
+// Each kind of access to shared memory, with the numbers that programs/kinds.cu derives. One run of all its kernels.
+#include "watched_program.hpp"
+
+namespace {
+
+constexpr unsigned blocks = 3;
+
+const Checked& kinds() {
+  static const Checked all = watched(program("kinds"));
+  return all;
+}
+
+/// The sentences about what the report of a kernel lacks.
+std::vector<std::string> lacking(const std::string& kernel) {
+  std::vector<std::string> found;
+  for (const std::string sentence : kinds().json.at("incomplete")) {
+    if (sentence.find(" of " + kernel) != std::string::npos) found.push_back(sentence);
+  }
+  return found;
+}
+
+bool has_capability(unsigned wanted) {
+  return bankwise::gpu::compute_capability(devices_under_test().front()).value_or(0) >= wanted;
+}
+
+void check_width(const std::string& kernel, const std::string& operation, unsigned width) {
+  INFO(kernel);
+  for (const auto& row : rows(kinds().on(kernel), "", operation)) CHECK(row.at("width") == width);
+}
+
+/// Accesses, passes, ideal passes and conflicts.
+void check_matrix(const std::string& kernel, const std::string& operation, unsigned passes, unsigned ideal) {
+  INFO(kernel);
+  Numbers found = numbers(kinds().on(kernel), "", operation);
+  found.erase(found.begin() + 1);
+  CHECK(found == Numbers{blocks, std::uint64_t{blocks} * passes, std::uint64_t{blocks} * ideal,
+                         std::uint64_t{blocks} * (passes - ideal)});
+  CHECK(lacking(kernel).empty());
+}
+
+}  // namespace
+
+TEST_CASE("loads and stores of every width", "[kinds]") {
+  struct Row {
+    const char* kernel;
+    unsigned width, passes, ideal;
+  };
+  for (const Row row : {Row{"bytes_1", 1, 32, 1}, Row{"bytes_2", 2, 4, 1}, Row{"bytes_4", 4, 2, 1},
+                        Row{"bytes_8", 8, 4, 2}, Row{"bytes_16", 16, 8, 4}}) {
+    INFO(row.kernel);
+    check_launches(kinds(), row.kernel, 1, blocks);
+    for (const char* operation : {"store", "load"}) {
+      CHECK(numbers(kinds().on(row.kernel), "", operation) == times(blocks, row.passes, row.ideal));
+      check_width(row.kernel, operation, row.width);
+    }
+    CHECK(numbers(kinds().on(row.kernel)) == times(std::uint64_t{2} * blocks, row.passes, row.ideal));
+    CHECK(lacking(row.kernel).empty());
+  }
+}
+
+TEST_CASE("atomics are told apart by their instructions", "[kinds]") {
+  CHECK(numbers(kinds().on("add_unused"), "", "atomic") == times(blocks, 2));
+  CHECK(numbers(kinds().on("add_used"), "", "atomic") == times(blocks, 4));
+  CHECK(numbers(kinds().on("increments"), "", "atomic.inc") == times(blocks, 16));
+  // 4 passes, ideal 2, and each conflict takes two passes.
+  CHECK(numbers(kinds().on("swaps"), "", "atomic.cas") == Numbers{blocks, 32 * blocks, 4 * blocks, 2 * blocks, blocks});
+  for (const char* kernel : {"add_unused", "add_used", "increments", "swaps"}) CHECK(lacking(kernel).empty());
+}
+
+TEST_CASE("an atomic that is a loop has no cost, and is not free", "[kinds]") {
+  const auto found = rows(kinds().on("float_adds"), "", "atomic.cas");
+  REQUIRE(found.size() == 1);
+  CHECK(found.at(0).at("accesses") >= blocks);
+  CHECK(found.at(0).at("unknown") == found.at(0).at("accesses"));
+  CHECK(found.at(0).at("passes") == 0);
+  CHECK(kinds().on("float_adds").at("why_unknown").size() == 1);
+}
+
+TEST_CASE("matrix loads and stores are counted row by row", "[kinds]") {
+  check_matrix("ldmatrix_1", "ldmatrix.x1", 8, 1);
+  check_matrix("ldmatrix_2", "ldmatrix.x2", 4, 2);
+  check_matrix("ldmatrix_4", "ldmatrix.x4", 16, 4);
+  check_matrix("ldmatrix_4_transposed", "ldmatrix.x4", 4, 4);
+  if (has_capability(90)) {
+    check_matrix("stmatrix_1", "stmatrix.x1", 8, 1);
+    check_matrix("stmatrix_4", "stmatrix.x4", 8, 4);
+  }
+}
+
+TEST_CASE("asynchronous copies have a cost by their sources and destinations", "[kinds]") {
+  if (!has_capability(80)) return;
+  // Of 4, 8 and 16 bytes: 4, 4 and 4 passes; ideal 1, 2 and 4.
+  CHECK(numbers(kinds().on("async_copies"), "", "cp.async") ==
+        Numbers{3 * blocks, 96 * blocks, 12 * blocks, 7 * blocks, 5 * blocks});
+  // Only the load of the source: nvcc also emits loads that no lane performs.
+  CHECK(numbers(kinds().on("async_copies"), "", "load") == times(blocks, 1));
+  CHECK(lacking("async_copies").empty());
+}
+
+TEST_CASE("accesses to another block's shared memory are counted, and have no cost", "[kinds]") {
+  if (!has_capability(90)) return;
+  CHECK(lacking("remote") ==
+        std::vector<std::string>{
+            "the bank model has no cost for 12 accesses to the shared memory of other blocks of remote",
+            "12 accesses of remote were left out: the numbers are lower bounds"});
+  check_launches(kinds(), "remote", 1, 4);
+  CHECK(numbers(kinds().on("remote")) == Numbers(5, 0));
+}
+
+TEST_CASE("lanes that do not take part are not counted", "[kinds]") {
+  for (const char* operation : {"store", "load"}) {
+    CHECK(numbers(kinds().on("two_thirds"), "", operation) == times(blocks, 21, 1, 21));
+    CHECK(numbers(kinds().on("part_of_warp"), "", operation) == times(blocks, 17, 1, 17));
+  }
+}
+
+TEST_CASE("a load that may go anywhere counts if it goes to shared memory", "[kinds]") {
+  CHECK(numbers(kinds().on("anywhere"), "// store", "store") == times(blocks, 4));
+  CHECK(numbers(kinds().on("anywhere"), "generic load", "load") == times(blocks, 4));
+  CHECK(numbers(kinds().on("anywhere")) == times(std::uint64_t{2} * blocks, 4));
+}

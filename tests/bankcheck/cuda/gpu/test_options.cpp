@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+//
+// Options that decide what is watched, limits, tables that are too small, ways to launch, and the program's own work.
+#include "bankcheck/cuda/injection/block_sample.hpp"
+#include "watched_program.hpp"
+
+using Catch::Matchers::ContainsSubstring;
+
+TEST_CASE("--kernel watches only the kernels that match", "[options]") {
+  const Checked c = watched_whole(program("sizes", "both"), "--kernel 'ways_3*'");
+  check_kernels(c, {"ways_32"});
+  check_ways_32(c, 1, 3);
+  check_kernels(watched_whole(program("sizes", "both")), {"ways_2", "ways_32"});
+  check_fails_with(program("sizes", "both"), "ran no kernel that was watched", "--kernel 'wave_*'");
+}
+
+TEST_CASE("--max-conflicts fails above the number of conflicts, and not at it", "[options]") {
+  // ways_32: 3 blocks x 2 accesses x 31; ways_2: 7 blocks x 3 accesses x 1.
+  CHECK(watch(program("sizes", "both"), "--max-conflicts 186").code == 0);
+  const Outcome above = watch(program("sizes", "both"), "--max-conflicts 185");
+  CHECK(above.code == 1);
+  CHECK(sentences_in(above.err) ==
+        std::vector<std::string>{"ways_32 has 186 conflicts on sm_90; --max-conflicts allows 185"});
+}
+
+TEST_CASE("--max-groups watches some blocks of each launch, and says how many", "[options]") {
+  const std::string command = program("sizes", "large"), option = "--max-groups 8 ";
+  const auto watched_blocks = unsigned(2 * bankwise::cuda::sample_blocks(1000, 8).blocks);
+  REQUIRE(watched_blocks >= 2);
+  REQUIRE(watched_blocks <= 2 * 8);
+  const std::string sentence = std::to_string(watched_blocks) + " of the 2000 blocks of ways_32 were watched";
+  const Checked c = watched(command, option);
+  check_ways_32(c, 2, watched_blocks);
+  CHECK(c.json.at("incomplete") == nlohmann::json::array({sentence}));
+
+  const Outcome text = watch(command, option);
+  CHECK(text.code == 0);
+  CHECK(text.out.starts_with("incomplete: " + sentence + "\n\nways_32: 2 launches"));
+  CHECK_THAT(text.out, ContainsSubstring(">=" + std::to_string(2 * 31 * watched_blocks)));
+
+  // A limit cannot be checked against some of the blocks.
+  const Outcome limited = watch(command, option + "--max-conflicts 1000000000");
+  CHECK(limited.code == 1);
+  CHECK(sentences_in(limited.err) == std::vector<std::string>{"incomplete: " + sentence});
+
+  check_ways_32(watched_whole(command, "--max-groups 1000"), 2, 2000);
+}
+
+TEST_CASE("patterns that do not fit into the table are counted", "[options]") {
+  const std::string command = program("sizes", "flood"), option = "--table 8 ";
+  constexpr std::uint64_t total = std::uint64_t{2000} * 4 * 400;
+  const Checked c = watched(command, option);
+  check_launches(c, "scattered", 1, 2000);
+  REQUIRE(c.json.at("incomplete").size() == 1);
+  const std::string sentence = c.json.at("incomplete").at(0);
+  INFO(sentence);
+  CHECK_THAT(sentence, ContainsSubstring(" accesses of scattered did not fit into the trace, and have no cost on"));
+  const std::uint64_t lost = std::stoull(sentence), recorded = numbers(c.on("scattered"), "", "load").at(0);
+  CHECK(lost > 0);
+  CHECK(recorded > 1000);
+  CHECK(recorded + lost == total);
+
+  const Outcome text = watch(command, option);
+  CHECK(text.code == 0);
+  CHECK(text.out.starts_with("incomplete: "));
+  CHECK_THAT(text.out, ContainsSubstring("  all"));
+  CHECK(count(text.out, ">=") == 5);  // every number of the totals: accesses, lanes, passes, ideal, conflicts
+  CHECK(watch(command, option + "--max-conflicts 1000000000000").code == 1);
+}
+
+TEST_CASE("tables are emptied between launches, and nothing is lost", "[options]") {
+  const Checked c = watched_whole(program("sizes", "trickle"), "--table 8");
+  check_launches(c, "scattered", 40, 40 * 25);
+  CHECK(numbers(c.on("scattered"), "scattered load", "load").at(0) == 40 * 25 * 4 * 20);
+}
+
+TEST_CASE("dynamic shared memory above 48 KiB is watched", "[launches]") {
+  const Checked c = watched_whole(program("launches", "much"));
+  check_launches(c, "much_memory", 2, 2 * 3);
+  CHECK(numbers(c.on("much_memory"), "far store", "store") == times(6, 32));
+  CHECK(numbers(c.on("much_memory"), "far load", "load") == times(6, 32));
+}
+
+TEST_CASE("a cooperative launch is watched, and its blocks still wait for each other", "[launches]") {
+  const Checked c = watched_whole(program("launches", "cooperative"));
+  check_launches(c, "together", 1, 4);
+  CHECK(numbers(c.on("together"), "store together", "store") == times(4, 8));
+  CHECK(numbers(c.on("together"), "load together", "load") == times(4, 8));
+}
+
+TEST_CASE("cudaLaunchKernelEx() is a launch", "[launches]") {
+  const Checked c = watched_whole(program("launches", "extended"));
+  check_ways_32(c, 1, 6);
+}
+
+TEST_CASE("a program computes the same with and without bankcheck", "[memory]") {
+  for (const char* mode : {"pool", "managed"}) {
+    INFO(mode);
+    const ScratchDirectory scratch;
+    const auto alone = scratch.path() / "alone";
+    REQUIRE(std::system((program("memory", mode) + " >'" + alone.string() + "'").c_str()) == 0);
+    const Outcome watched = watch(program("memory", mode));
+    INFO(watched.err);
+    CHECK(watched.code == 0);
+    const std::string expected = text_of(alone);
+    CHECK(count(expected, "\n") > 1000);
+    CHECK((watched.out.compare(0, expected.size(), expected) == 0));  // in parentheses, so that it is not printed
+    CHECK_THAT(watched.out.substr(std::min(expected.size(), watched.out.size())), ContainsSubstring("sums: "));
+  }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+//
+// Several processes, and the ways in which one ends.
+#include "watched_program.hpp"
+
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+/// The report of a run that lost the accesses of ways_32: its launch is named, and no number says that it has no
+/// conflicts.
+void check_admits_loss(const std::string& report) {
+  INFO(report);
+  const std::string head = "ways_32: 1 launch, 3 blocks of 32 threads\n";
+  const auto at = report.find(head);
+  REQUIRE(at != std::string::npos);
+  const std::string rest = report.substr(at + head.size());
+  const bool admitted = rest.starts_with("  no access to shared memory was recorded\n");
+  const bool recorded = rest.starts_with("  where ") && rest.find(">=192") != std::string::npos;  // 2 x 3 x 32 passes
+  CHECK(recorded != admitted);
+}
+
+}  // namespace
+
+TEST_CASE("the kernels of a child process are reported", "[processes]") {
+  const Checked c = watched_whole(program("processes", "spawn"));
+  check_kernels(c, {"ways_2", "ways_32"});
+  check_ways_32(c, 1, 3);
+  check_ways_2(c, 1, 5);
+}
+
+TEST_CASE("parent and child that use CUDA after the fork are reported", "[processes]") {
+  const Checked c = watched_whole(program("processes", "fork_first"));
+  check_kernels(c, {"ways_2", "ways_32"});
+  check_ways_32(c, 1, 3);
+  check_ways_2(c, 1, 5);
+}
+
+TEST_CASE("a child of fork() that only exits leaves its parent's numbers alone", "[processes]") {
+  for (const char* mode : {"fork_and_exit", "fork_and_underscore_exit"}) {
+    INFO(mode);
+    const Checked c = watched_whole(program("processes", mode));
+    check_kernels(c, {"ways_32"});
+    check_ways_32(c, 2, 3 + 7);
+  }
+}
+
+TEST_CASE("the ranks of mpirun are reported as one program", "[.mpirun]") {
+  const Checked c = watched_whole("mpirun -n 2 " + program("processes", "rank"), "",
+                                  "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
+  check_kernels(c, {"ways_32"});
+  check_ways_32(c, 2, 2 * 4);
+}
+
+TEST_CASE("the control: a program that ends well", "[endings]") {
+  const Checked c = watched_whole(program("endings", "good"));
+  check_kernels(c, {"ways_32"});
+  check_ways_32(c, 1, 3);
+}
+
+TEST_CASE("a program that never waits for its kernel is reported whole", "[endings]") {
+  const Checked c = watched_whole(program("endings", "unsynchronized"));
+  check_ways_32(c, 1, 3);
+}
+
+TEST_CASE("a program that ends with _exit() is not a program without conflicts", "[endings]") {
+  check_admits_loss(check_fails_with(program("endings", "_exit"), "did not end in order"));
+}
+
+TEST_CASE("a program that a signal ends is named with it", "[endings]") {
+  check_admits_loss(check_fails_with(program("endings", "killed"), "was ended by signal 9 (Killed)"));
+  check_admits_loss(check_fails_with(program("endings", "terminated"), "was ended by signal 15 (Terminated)"));
+}
+
+TEST_CASE("a program that fails is reported with its exit code and its kernels", "[endings]") {
+  const std::string report = check_fails_with(program("endings", "exit5"), "failed with exit code 5");
+  CHECK_THAT(report, ContainsSubstring("ways_32: 1 launch, 3 blocks of 32 threads"));
+  CHECK(count(report, ">=192") == 1);  // passes of the store and the load: 2 x 3 x 32
+}
+
+TEST_CASE("a kernel that faults is named as the failure, and the launch before it is reported", "[endings]") {
+  const std::string sentence = "the program's CUDA context ended with CUDA_ERROR_ILLEGAL_ADDRESS";
+  check_admits_loss(check_fails_with(program("endings", "fault"), "failed with exit code 5; " + sentence));
+  check_admits_loss(check_fails_with(program("endings", "fault_ignored"), sentence));
+}
+
+TEST_CASE("a program without CUDA, and one without a kernel, are errors", "[endings]") {
+  check_fails_with("true", "the program 'true' did not use CUDA");
+  check_fails_with(program("endings", "no_kernel"), "ran no kernel that was watched");
+}
+
+TEST_CASE("a kernel without shared memory is reported as such", "[endings]") {
+  const Checked c = watched_whole(program("endings", "no_shared_memory"));
+  check_launches(c, "copies", 1, 3);
+  CHECK(numbers(c.on("copies")) == Numbers(5, 0));
+  CHECK_THAT(watch(program("endings", "no_shared_memory")).out, ContainsSubstring("no access to shared memory\n"));
+}

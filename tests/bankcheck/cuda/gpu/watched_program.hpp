@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+//
+// Runs one of the programs of this folder under `bankcheck cuda` on the GPU, as a user does, and reads its report.
+#pragma once
+
+#include "tests/bankcheck/checked_report.hpp"
+#include "tests/device/devices_under_test.hpp"
+
+/// A program of tests/bankcheck/cuda/gpu/programs, with its arguments.
+inline std::string program(const std::string& name, const std::string& arguments = "") {
+  return "'" PROGRAMS "/" + name + "' " + arguments;
+}
+
+/// The PTX of programs/module.cu.
+inline std::string module_file() {
+  return "'" MODULE_PTX "'";
+}
+
+/// Options of every run. SANITIZER is the directory of the Sanitizer library that belongs to the headers of the build;
+/// empty: bankcheck looks for one.
+inline std::string usual_options() {
+  constexpr std::string_view sanitizer = SANITIZER;
+  return (sanitizer.empty() ? "" : "--sanitizer '" + std::string(sanitizer) + "' ") + "--sources '" PROGRAM_SOURCES
+                                                                                      "' ";
+}
+
+/// With the report on stdout as text; `before` as in bankcheck().
+inline Outcome watch(const std::string& command, const std::string& options = "", const std::string& before = "") {
+  return bankcheck("cuda " + usual_options() + options + " -- " + command, before);
+}
+
+/// With the report as JSON; the program and the watching must succeed.
+inline Checked watched(const std::string& command, const std::string& options = "", const std::string& before = "") {
+  Checked checked = check_with("cuda", command, usual_options() + options, before);
+  INFO(command);
+  INFO(checked.outcome.err);
+  REQUIRE(checked.outcome.code == 0);
+  return checked;
+}
+
+/// The same, and the report must be complete.
+inline Checked watched_whole(const std::string& command, const std::string& options = "",
+                             const std::string& before = "") {
+  Checked checked = watched(command, options, before);
+  INFO(checked.json.at("incomplete").dump());
+  CHECK(checked.json.at("incomplete").empty());
+  return checked;
+}
+
+/// What one access of a full warp takes, as often as `accesses` says.
+inline Numbers times(std::uint64_t accesses, std::uint64_t passes, std::uint64_t ideal = 1, std::uint64_t lanes = 32) {
+  return {accesses, lanes * accesses, passes * accesses, ideal * accesses, (passes - ideal) * accesses};
+}
+
+/// A kernel ran so often, with so many blocks in all.
+inline void check_launches(const Checked& checked, const std::string& kernel, unsigned launches, unsigned blocks) {
+  INFO(kernel);
+  CHECK(checked.kernel(kernel).at("launches") == launches);
+  CHECK(checked.kernel(kernel).at("work_groups") == blocks);
+}
+
+/// All numbers of ways_32 of programs/common.cuh.
+inline void check_ways_32(const Checked& checked, unsigned launches, unsigned blocks) {
+  check_launches(checked, "ways_32", launches, blocks);
+  CHECK(numbers(checked.on("ways_32"), "32-way store", "store") == times(blocks, 32));
+  CHECK(numbers(checked.on("ways_32"), "32-way load", "load") == times(blocks, 32));
+  CHECK(numbers(checked.on("ways_32")) == times(std::uint64_t{2} * blocks, 32));
+}
+
+/// All numbers of ways_2.
+inline void check_ways_2(const Checked& checked, unsigned launches, unsigned blocks) {
+  check_launches(checked, "ways_2", launches, blocks);
+  CHECK(numbers(checked.on("ways_2"), "2-way store", "store") == times(blocks, 2));
+  CHECK(numbers(checked.on("ways_2"), "2-way loads", "load") == times(std::uint64_t{2} * blocks, 2));
+  CHECK(numbers(checked.on("ways_2")) == times(std::uint64_t{3} * blocks, 2));
+}
+
+/// Only these kernels were reported.
+inline void check_kernels(const Checked& checked, const std::vector<std::string>& names) {
+  std::vector<std::string> found;
+  for (const auto& kernel : checked.json.at("kernels")) found.push_back(kernel.at("kernel"));
+  std::sort(found.begin(), found.end());
+  CHECK(found == names);
+}
+
+/// The lines on stderr that bankcheck itself wrote, without its name in front.
+inline std::vector<std::string> sentences_in(const std::string& err) {
+  const std::string name = "bankcheck: ";
+  std::vector<std::string> found;
+  std::istringstream lines(err);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(name)) found.push_back(line.substr(name.size()));
+  }
+  return found;
+}
+
+/// Requires exit code 3 and one sentence that contains `words`, and returns the text of the report.
+inline std::string check_fails_with(const std::string& command, const std::string& words,
+                                    const std::string& options = "") {
+  const Outcome outcome = watch(command, options);
+  INFO(command);
+  INFO(outcome.out);
+  INFO(outcome.err);
+  CHECK(outcome.code == 3);
+  const auto sentences = sentences_in(outcome.err);
+  CHECK(sentences.size() == 1);
+  CHECK_THAT(outcome.err, Catch::Matchers::ContainsSubstring(words));
+  return outcome.out;
+}

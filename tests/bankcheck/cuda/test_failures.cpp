@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+//
+// `bankcheck cuda` where something is missing or fails, and what the whole command does with a program: without a GPU,
+// with programs that play CUDA against a fake Sanitizer library (injection/scenario.cpp) and a fake driver.
+#include "tests/bankcheck/checked_report.hpp"
+
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+/// A directory with a library that --sanitizer finds.
+class SanitizerDirectory {
+ public:
+  explicit SanitizerDirectory(const std::string& library) {
+    std::filesystem::create_symlink(library, scratch_.path() / "libsanitizer-public.so");
+  }
+  std::string option() const { return "--sanitizer '" + scratch_.path().string() + "'"; }
+
+ private:
+  ScratchDirectory scratch_;
+};
+
+const std::string driver = "LD_LIBRARY_PATH='" FAKE_DRIVER_DIRECTORY "' FAKE_CUBIN='" CUBIN_DATA "/hopper.cubin' ";
+
+std::string scenario(const std::string& name) {
+  return "'" INJECTION_SCENARIO "' " + name;
+}
+
+/// Runs with the fake libraries, and its own directory for temporary files, which must be empty at the end.
+Outcome watch(const std::string& command, const std::string& environment = "",
+              const std::string& library = FAKE_SANITIZER) {
+  const SanitizerDirectory sanitizer(library);
+  const ScratchDirectory scratch;
+  Outcome outcome = bankcheck("cuda " + sanitizer.option() + " -- " + command,
+                              driver + environment + " TMPDIR='" + scratch.path().string() + "'");
+  INFO(outcome.err);
+  CHECK(std::filesystem::is_empty(scratch.path()));
+  return outcome;
+}
+
+/// Requires this exit code, and one line on stderr: a sentence that contains `words`.
+void check_tells(const Outcome& outcome, int code, const std::string& words) {
+  INFO(outcome.err);
+  CHECK(outcome.code == code);
+  CHECK(outcome.err.starts_with("bankcheck: "));
+  CHECK(count(outcome.err, "\n") == 1);
+  CHECK_THAT(outcome.err, ContainsSubstring(words));
+}
+
+}  // namespace
+
+TEST_CASE("the control: a program is watched, and its accesses are reported") {
+  const SanitizerDirectory sanitizer(FAKE_SANITIZER);
+  const Checked c = check_with("cuda", scenario("simple"), sanitizer.option(), driver);
+  INFO(c.outcome.err);
+  REQUIRE(c.outcome.code == 0);
+  CHECK(c.kernel("kernel").at("launches") == 4);
+  CHECK(c.kernel("kernel").at("work_groups") == 4 * 7 * 2);
+  // Two lanes, 128 bytes apart, which is one bank: 2 passes.
+  CHECK(numbers(c.on("kernel"), "", "store") == Numbers{15, 30, 30, 15, 15});
+  CHECK(numbers(c.on("kernel"), "", "load") == Numbers{2, 2, 2, 2, 0});
+  const auto incomplete = c.json.at("incomplete").get<std::vector<std::string>>();
+  for (const char* sentence :
+       {"the bank model has no cost for 4 cp.async copies of kernel",
+        "the bank model has no cost for 7 accesses to the shared memory of other blocks of kernel",
+        "the bank model has no cost for 6 atomics whose opcode is not known of kernel",
+        "the bank model has no cost for 8 TMA copies of kernel",
+        "25 accesses of kernel were left out: the numbers are lower bounds"}) {
+    INFO(sentence);
+    CHECK(std::count(incomplete.begin(), incomplete.end(), sentence) == 1);
+  }
+}
+
+TEST_CASE("without a GPU the exit code is 77, one sentence says why, and the program is not run") {
+  const ScratchDirectory scratch;
+  const auto mark = scratch.path() / "mark";
+  const std::string program = "touch '" + mark.string() + "'";
+  check_tells(watch(program, "FAKE_DRIVER_INIT=100"), 77, "no NVIDIA GPU was found: fake: no device");
+  check_tells(watch(program, "FAKE_DRIVER_INIT=34"), 77, "no NVIDIA GPU was found: ");
+  check_tells(watch(program, "FAKE_DRIVER_DEVICES=0"), 77, "no NVIDIA GPU was found: the CUDA driver has no device");
+  CHECK_FALSE(std::filesystem::exists(mark));
+  watch(program);
+  CHECK(std::filesystem::exists(mark));
+}
+
+TEST_CASE("without a driver there is no GPU") {
+  const ScratchDirectory scratch;
+  std::ofstream(scratch.path() / "libcuda.so.1") << "no library\n";  // hides the driver of this machine, if it has one
+  check_tells(watch("true", "LD_LIBRARY_PATH='" + scratch.path().string() + "'"), 77,
+              "no NVIDIA GPU was found: there is no driver: ");
+}
+
+TEST_CASE("a driver that fails is an error, and not a machine without a GPU") {
+  check_tells(watch("true", "FAKE_DRIVER_INIT=804"), 3, "the CUDA driver cannot be used: cuInit failed: fake: broken");
+  check_tells(watch("true", "FAKE_DRIVER_INIT=crash"), 3, "it crashed when it was initialized");
+  const ScratchDirectory scratch;
+  std::filesystem::create_symlink(FAKE_SANITIZER, scratch.path() / "libcuda.so.1");
+  check_tells(watch("true", "LD_LIBRARY_PATH='" + scratch.path().string() + "'"), 3,
+              "libcuda.so.1 has no cuInit or no cuDeviceGetCount");
+}
+
+TEST_CASE("the question for a GPU neither loads another tool's library nor needs exit codes") {
+  const Outcome nested = watch(scenario("simple"), "CUDA_INJECTION64_PATH=/no/such/tool.so");
+  CHECK(nested.code == 0);
+  const Outcome ignored = watch(scenario("simple"), "env --ignore-signal=CHLD");
+  CHECK(ignored.code == 0);
+}
+
+TEST_CASE("a program that cannot be started, and one without CUDA or without a kernel, are named") {
+  check_tells(watch("./no/such/program"), 3, "cannot run './no/such/program': No such file or directory");
+  check_tells(watch("true"), 3, "the program 'true' did not use CUDA, or cleared its environment");
+  check_tells(watch(scenario("nothing")), 3, "ran no kernel that was watched");
+  check_tells(watch("sh -c 'exit 7'"), 3, "the program 'sh' failed with exit code 7");
+}
+
+TEST_CASE("a Sanitizer library that is missing, too old or no library is named") {
+  const ScratchDirectory scratch;
+  check_tells(bankcheck("cuda --sanitizer '" + scratch.path().string() + "' -- true"), 3,
+              "--sanitizer: there is no libsanitizer-public.so in '" + scratch.path().string() + "'");
+  check_tells(watch(scenario("simple"), "", OLD_SANITIZER), 3,
+              "has no sanitizerSetLaunchCallbackData: it is no Sanitizer library, or too old");
+  const auto text = scratch.path() / "text";
+  std::ofstream(text) << "no library\n";
+  check_tells(watch(scenario("simple"), "", text.string()), 3, "cannot load NVIDIA's Sanitizer library: ");
+}
+
+TEST_CASE("a driver that refuses the library, or a device that it refuses, is never a program without conflicts") {
+  const std::pair<const char*, const char*> refusals[]{
+      {"sanitizerSubscribe", "sanitizerSubscribe failed: fake: "},
+      {"sanitizerAddPatches", "sanitizerAddPatches failed: fake: "},
+      {"sanitizerPatchInstructions", "sanitizerPatchInstructions for accesses to shared memory failed: fake: "},
+      {"sanitizerPatchModule", "sanitizerPatchModule failed: fake: "},
+      {"sanitizerAlloc", "sanitizerAlloc failed: fake: "},
+      {"sanitizerMemcpyDeviceToHost", "sanitizerMemcpyDeviceToHost failed: fake: "}};
+  for (const auto& [call, sentence] : refusals) {
+    const Outcome outcome = watch(scenario("simple"), std::string("FAKE_SANITIZER_FAIL=") + call);
+    INFO(outcome.out);
+    check_tells(outcome, 3, sentence);
+    CHECK_THAT(outcome.out, !ContainsSubstring("no access to shared memory\n"));
+  }
+}
+
+TEST_CASE("a program that is killed, or whose kernel faults, is reported as far as it was recorded") {
+  const Outcome killed = watch(scenario("killed"));
+  check_tells(killed, 3, "was ended by signal 9 (Killed)");
+  CHECK_THAT(killed.out, ContainsSubstring("kernel: "));
+  CHECK_THAT(killed.out, ContainsSubstring(">=20"));  // accesses up to the last synchronization
+  check_tells(
+      watch("sh -c \"" + scenario("faults") + "; exit 5\""), 3,
+      "the program 'sh' failed with exit code 5; the program's CUDA context ended with CUDA_ERROR_ILLEGAL_ADDRESS");
+  const Outcome faults = watch(scenario("faults"));
+  check_tells(faults, 3, "the program's CUDA context ended with CUDA_ERROR_ILLEGAL_ADDRESS");
+  CHECK_THAT(faults.out, ContainsSubstring(">=20"));
+}
+
+TEST_CASE("nothing runs without a directory for temporary files") {
+  const ScratchDirectory scratch;
+  const auto mark = scratch.path() / "mark", file = scratch.path() / "file";
+  std::ofstream(file) << "no directory\n";
+  const SanitizerDirectory sanitizer(FAKE_SANITIZER);
+  for (const std::string& folder : {file.string(), std::string("/nowhere/at/all")}) {
+    check_tells(bankcheck("cuda " + sanitizer.option() + " -- touch '" + mark.string() + "'",
+                          driver + "TMPDIR='" + folder + "'"),
+                3, folder);
+  }
+  CHECK_FALSE(std::filesystem::exists(mark));
+}
