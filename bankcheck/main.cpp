@@ -115,7 +115,8 @@ CLI::App* declare_predict(CLI::App& app, PredictOptions& options) {
   command->add_option(
       "accesses", options.accesses,
       "CSV file with the columns id,op,width,mask,a0,...: op as for --op, width in bytes, mask in hexadecimal, "
-      "a0 to a31 or a63 the byte offset of each lane; - reads stdin");
+      "a0 to a31 or a63 the byte offset of each lane; copies (cp.async) also need s0 to s31, the offsets in global "
+      "memory; - reads stdin");
   command->add_option(
       "--index", options.index,
       "Index of the element that lane tid accesses, in elements of --width bytes, for example '17*tid' or "

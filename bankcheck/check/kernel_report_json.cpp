@@ -21,8 +21,10 @@ void put(ordered_json& object, const banks::Tally& tally, unsigned warp) {
 }
 
 ordered_json json_of(const trace::WorstAccess& worst) {
-  return {{"conflicts", worst.conflicts}, {"group", worst.block}, {"level", worst.level},
-          {"warp", worst.warp},           {"mask", worst.mask},   {"addresses", worst.addresses}};
+  ordered_json object{{"conflicts", worst.conflicts}, {"group", worst.block}, {"level", worst.level},
+                      {"warp", worst.warp},           {"mask", worst.mask},   {"addresses", worst.addresses}};
+  if (!worst.sources.empty()) object["sources"] = worst.sources;
+  return object;
 }
 
 ordered_json json_of(const trace::LineReport& line, const SourceLine& source, unsigned warp) {

@@ -148,7 +148,7 @@ std::string worst_picture(const KernelReport& kernel, const Terms& terms, unsign
   const trace::LineReport& line = kernel.reports.front().lines[*number];
   const trace::WorstAccess& worst = *line.worst;
   const banks::Architecture& model = *kernel.reports.front().architecture;
-  const banks::Access access{line.operation, line.width, worst.mask, worst.addresses};
+  const banks::Access access{line.operation, line.width, worst.mask, worst.addresses, worst.sources};
   const auto cost = std::get<banks::Cost>(banks::cost(model, access));
   return fmt::format("worst on {}: {}, {} {} of {}, first in {} {}, level {}, warp {}: passes {}, ideal {}\n",
                      model.name, where(kernel.lines.front()[*number], line.site), to_string(line.operation), line.width,

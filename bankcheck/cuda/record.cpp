@@ -120,8 +120,15 @@ void Reader::take_pattern(Fields& fields, RecordedKernel& kernel) {
   pattern.mask = std::uint32_t(fields.hex("mask", std::numeric_limits<std::uint32_t>::max()));
   pattern.count = fields.number("count");
   pattern.addresses.resize(32 - std::size_t(std::countl_zero(pattern.mask)));
+  const bool copies = pattern.kind == Kind::async;
+  if (copies) pattern.sources.resize(pattern.addresses.size());
+  constexpr unsigned source_bit = 27;
+  constexpr std::uint32_t max_address = (1U << source_bit) - 1;
   for (std::uint32_t mask = pattern.mask; mask != 0; mask &= mask - 1) {
-    pattern.addresses[std::size_t(std::countr_zero(mask))] = std::uint32_t(fields.hex("address", (1 << 30) - 1));
+    const auto lane = std::size_t(std::countr_zero(mask));
+    const auto address = std::uint32_t(fields.hex("address", copies ? ~std::uint32_t{0} : max_address));
+    pattern.addresses[lane] = address & max_address;
+    if (copies) pattern.sources[lane] = 4 * (address >> source_bit);
   }
   kernel.patterns.push_back(std::move(pattern));
 }

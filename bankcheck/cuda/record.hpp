@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What the injection library wrote about one process: a text file, one record per line, next to the cubins of the
-// modules that the process loaded. docs/cuda_records.md has the format.
+// modules that the process loaded.
 #pragma once
 
 #include <array>
@@ -38,6 +38,9 @@ struct RecordedPattern {
   std::uint32_t mask = 0;   ///< active lanes
   std::uint64_t count = 0;
   std::vector<std::uint32_t> addresses;  ///< of each lane up to the last active one; 0 where a lane is inactive
+  /// Only of `async`, for the same lanes: the address in global memory that a lane reads, modulo 128, without the bits
+  /// within a word. In the file, the high 5 bits of such an address are the word within the line of 128 bytes.
+  std::vector<std::uint32_t> sources;
 };
 
 /// Copies without lanes: bulk copies, TMA, wgmma.

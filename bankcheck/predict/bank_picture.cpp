@@ -81,6 +81,7 @@ std::string lane_ranges(std::uint64_t lanes) {
 BankPicture picture(const banks::Architecture& architecture, const banks::Access& access, const banks::Cost& cost) {
   const banks::Rule& rule = *banks::find_rule(architecture, access.operation, access.width);
   BankPicture result{rule.banks.count, {}};
+  if (banks::is_copy(access.operation)) return result;
   const unsigned request = request_bytes(rule, access.width);
   for (unsigned i = 0; i < cost.lane_group_count; ++i) {
     result.lane_groups.push_back({title_of(access, cost.lane_groups[i], request), rule.rounds, {}});

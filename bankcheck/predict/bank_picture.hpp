@@ -20,6 +20,7 @@ struct BankPicture {
   unsigned banks = 0;
   std::vector<LaneGroupPicture> lane_groups;
 };
+/// Without lane groups for copies: in which pass they serve a lane is not known.
 BankPicture picture(const banks::Architecture& architecture, const banks::Access& access, const banks::Cost& cost);
 
 /// The label of a row: "pass 1".

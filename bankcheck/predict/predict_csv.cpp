@@ -32,7 +32,8 @@ bool parse(std::string_view text, int base, Number& number) {
 /// The position of each column in the header.
 struct Columns {
   std::size_t id = 0, op = 0, width = 0, mask = 0;
-  std::vector<std::size_t> lanes;
+  std::vector<std::size_t> lanes;    ///< a0 and following
+  std::vector<std::size_t> sources;  ///< s0 and following, as many; empty: there are none
 };
 
 /// Returns the error as a sentence; empty if the header is valid.
@@ -49,15 +50,20 @@ std::string read_header(const std::vector<std::string_view>& names, Columns& col
       return fmt::format("the header has no column '{}'; it must be id,op,width,mask,a0,...", name);
     if (std::count(names.begin(), names.end(), name) > 1) return fmt::format("the header has two columns '{}'", name);
   }
-  for (std::size_t column = 0; find(fmt::format("a{}", columns.lanes.size()), column);) {
-    if (std::count(names.begin(), names.end(), names[column]) > 1) {
-      return fmt::format("the header has two columns '{}'", names[column]);
+  for (const auto& [letter, list] : {std::pair{'a', &columns.lanes}, {'s', &columns.sources}}) {
+    for (std::size_t column = 0; find(fmt::format("{}{}", letter, list->size()), column);) {
+      if (std::count(names.begin(), names.end(), names[column]) > 1) {
+        return fmt::format("the header has two columns '{}'", names[column]);
+      }
+      list->push_back(column);
     }
-    columns.lanes.push_back(column);
   }
-  if (columns.lanes.size() == 32 || columns.lanes.size() == 64) return "";
-  return fmt::format("the header has {} columns for lanes, a0 and following; it must have 32 or 64",
-                     columns.lanes.size());
+  if (columns.lanes.size() != 32 && columns.lanes.size() != 64) {
+    return fmt::format("the header has {} columns for lanes, a0 and following; it must have 32 or 64",
+                       columns.lanes.size());
+  }
+  columns.sources.resize(columns.sources.size() < columns.lanes.size() ? 0 : columns.lanes.size());
+  return "";
 }
 
 /// One access that was read from a row. Owns the addresses.
@@ -68,8 +74,8 @@ class Row {
     const auto operation = banks::operation_named(fields[columns.op]);
     if (!operation) {
       return fmt::format(
-          "{} is not an operation; there are load, store, atomic, atomic.inc, atomic.cas, ldmatrix.x1 to .x4 "
-          "and stmatrix.x1 to .x4",
+          "{} is not an operation; there are load, store, atomic, atomic.inc, atomic.cas, ldmatrix.x1 to .x4, "
+          "stmatrix.x1 to .x4 and cp.async",
           in_quotes(fields[columns.op]));
     }
     access.operation = *operation;
@@ -79,22 +85,33 @@ class Row {
     if (!parse(fields[columns.mask], 16, access.mask)) {
       return fmt::format("the mask {} is not a hexadecimal number of at most 64 bits", in_quotes(fields[columns.mask]));
     }
-    const std::size_t lanes = columns.lanes.size();
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      addresses_[lane] = 0;
-      const bool active = (access.mask >> lane & 1) != 0;
-      if (active && !parse(fields[columns.lanes[lane]], 10, addresses_[lane])) {
-        return fmt::format("the address of lane {}, {}, is not a byte offset below 4 GiB", lane,
-                           in_quotes(fields[columns.lanes[lane]]));
-      }
-    }
-    access.addresses = {addresses_.data(), lanes};
-    return "";
+    const bool has_sources = banks::is_copy(access.operation) && !columns.sources.empty();
+    access.addresses = {addresses_.data(), columns.lanes.size()};
+    access.sources = {sources_.data(), has_sources ? columns.sources.size() : 0};
+    std::string error = read_lanes("address", fields, columns.lanes, addresses_);
+    if (error.empty() && has_sources) error = read_lanes("source", fields, columns.sources, sources_);
+    return error;
   }
   banks::Access access;
 
  private:
-  std::array<std::uint32_t, banks::max_lanes> addresses_{};
+  using Offsets = std::array<std::uint32_t, banks::max_lanes>;
+
+  /// One number for each active lane.
+  std::string read_lanes(const char* what, const std::vector<std::string_view>& fields,
+                         const std::vector<std::size_t>& columns, Offsets& offsets) const {
+    for (std::size_t lane = 0; lane < columns.size(); ++lane) {
+      offsets[lane] = 0;
+      const bool active = (access.mask >> lane & 1) != 0;
+      if (active && !parse(fields[columns[lane]], 10, offsets[lane])) {
+        return fmt::format("the {} of lane {}, {}, is not a byte offset below 4 GiB", what, lane,
+                           in_quotes(fields[columns[lane]]));
+      }
+    }
+    return "";
+  }
+
+  Offsets addresses_{}, sources_{};
 };
 
 /// Writes the results in the requested format, row by row.

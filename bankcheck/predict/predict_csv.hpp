@@ -21,7 +21,8 @@ enum class Format { csv, json };
 /// Reads accesses, one per line, and writes the cost of each immediately: memory use does not grow with the input.
 ///
 /// Input: a header with the columns id, op, width, mask (hexadecimal), a0 ... a31 or a0 ... a63 (byte offsets, decimal
-/// or 0x...), in any order. Other columns, blank lines, and the addresses of inactive lanes are ignored. Output, in the
+/// or 0x...), in any order. Copies (cp.async) also need the columns s0 ... s31: byte addresses in global memory, modulo
+/// any multiple of 128. Other columns, blank lines, and the addresses of inactive lanes are ignored. Output, in the
 /// order of the input: id, passes, ideal, conflicts, and passes_max, conflicts_max where the hardware may choose
 /// (compute capability 1.x). Stops at the first bad row, after writing the rows before it. The caller checks the state
 /// of `out`.

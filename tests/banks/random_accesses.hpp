@@ -18,9 +18,9 @@ struct RandomAccess {
   Operation operation = Operation::load;
   unsigned width = 4;
   std::uint64_t mask = 0;
-  std::vector<std::uint32_t> addresses;
+  std::vector<std::uint32_t> addresses, sources;
 
-  Access access() const { return {operation, width, mask, addresses}; }
+  Access access() const { return {operation, width, mask, addresses, sources}; }
 };
 
 inline std::string to_text(const RandomAccess& random) {
@@ -44,14 +44,20 @@ class RandomAccesses {
     result.operation = kind < 5 ? Operation::load : kind < 8 ? Operation::store : Operation(below(operation_count));
     constexpr unsigned widths[]{1, 2, 4, 8, 12, 16};
     result.width = widths[below(6)];
+    const bool copies = is_copy(result.operation);
     if (kind >= 8 && result.operation > Operation::store && below(4) > 0) {
-      result.width = matrix_rows(result.operation) > 0 ? 16 : 4;  // the width of most of these
+      result.width = matrix_rows(result.operation) > 0 ? 16 : copies ? 4U << below(3) : 4;  // most of these have it
     }
     result.mask = mask(lanes);
     // A 12-byte element requires only the alignment of its words.
     const unsigned unit = result.width == 12 ? 4 : result.width;
     result.addresses.resize(max_lanes);
     fill(result.addresses, unit, result.width);
+    if (copies) {
+      result.sources.resize(max_lanes);
+      fill(result.sources, unit, result.width);
+      if (below(2) == 0) std::fill_n(result.sources.begin(), below(max_lanes), result.sources[0]);
+    }
     return result;
   }
 

@@ -2,54 +2,16 @@
 #include "slow_banks.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <map>
 #include <set>
-#include <string>
+
+#include "slow_lanes.hpp"
 
 namespace bankwise::slow {
 namespace {
 
 using banks::Operation;
-
-struct Lane {
-  unsigned number = 0;
-  std::uint64_t byte = 0;
-};
-using Lanes = std::vector<Lane>;
-using LaneGroups = std::vector<std::set<unsigned>>;
-
-unsigned number(std::string_view text) {
-  unsigned value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts(1);
-  for (const char letter : text) {
-    if (letter == separator) {
-      parts.emplace_back();
-    } else {
-      parts.back() += letter;
-    }
-  }
-  return parts;
-}
-
-/// "0-3,20-23 4-7,16-19": the lanes of each lane group.
-LaneGroups lane_groups(std::string_view text) {
-  LaneGroups result;
-  for (const auto& lane_group : split(text, ' ')) {
-    result.emplace_back();
-    for (const auto& run : split(lane_group, ',')) {
-      const auto ends = split(run, '-');
-      for (unsigned lane = number(ends.front()); lane <= number(ends.back()); ++lane) result.back().insert(lane);
-    }
-  }
-  return result;
-}
 
 const LaneGroups warp = lane_groups("0-31");
 const LaneGroups halves = lane_groups("0-15 16-31");
@@ -117,6 +79,21 @@ Steps one_broadcast(const Lanes& lanes) {
     for (const auto& [word, count] : words) half_warp.back().push_back(count);
   }
   return steps(half_warp);
+}
+
+/// cp.async: a lane waits for each lane that reads the same slot of a 128-byte line, or writes the same one.
+Steps max_met(const Lanes& lanes, unsigned width) {
+  unsigned most = 0;
+  for (const Lane& one : lanes) {
+    unsigned met = 0;
+    for (const Lane& other : lanes) {
+      const bool same_source = one.source % 128 / width == other.source % 128 / width;
+      const bool same_destination = one.byte % 128 / width == other.byte % 128 / width;
+      met += same_source || same_destination ? 1 : 0;
+    }
+    most = std::max(most, met);
+  }
+  return {most, most};
 }
 
 // The steps of an access.
@@ -207,8 +184,11 @@ bool matrix(Operation operation) {
 bool plain(Operation operation) {
   return operation == Operation::load || operation == Operation::store;
 }
+bool copy(Operation operation) {
+  return operation == Operation::cp_async;
+}
 bool atomic(Operation operation) {
-  return !plain(operation) && !matrix(operation);
+  return !plain(operation) && !matrix(operation) && !copy(operation);
 }
 
 /// Lanes that give the address of a row.
@@ -247,7 +227,7 @@ SlowCost compute_3(bool eight_bytes, Operation operation, unsigned width, const 
 }
 
 SlowCost compute_5(Operation operation, unsigned width, const Lanes& lanes) {
-  if (matrix(operation)) return refused();
+  if (matrix(operation) || copy(operation)) return refused();
   if (atomic(operation) && width != 4) return refused();
   if (operation == Operation::atomic || operation == Operation::atomic_cas) {
     const SlowCost once = in_lane_groups(warp, lanes, [](const Lanes& lane_group) { return queue(lane_group, 32); });
@@ -278,8 +258,17 @@ SlowCost compute_7_5(Operation operation, unsigned width, const Lanes& lanes) {
   return load_matrix.contains(operation) ? matrices(width, lanes) : compute_5(operation, width, lanes);
 }
 
+SlowCost compute_8(Operation operation, unsigned width, const Lanes& lanes) {
+  if (operation != Operation::cp_async) return compute_7_5(operation, width, lanes);
+  if (width != 4 && width != 8 && width != 16) return refused();
+  return in_lane_groups(width == 4   ? warp
+                        : width == 8 ? halves
+                                     : quarters,
+                        lanes, [&](const Lanes& lane_group) { return max_met(lane_group, width); });
+}
+
 SlowCost compute_9(Operation operation, unsigned width, const Lanes& lanes) {
-  return store_matrix.contains(operation) ? matrices(width, lanes) : compute_7_5(operation, width, lanes);
+  return store_matrix.contains(operation) ? matrices(width, lanes) : compute_8(operation, width, lanes);
 }
 
 SlowCost amd_atomic(const LaneGroups& list, Operation operation, unsigned width, const Lanes& lanes) {
@@ -288,7 +277,7 @@ SlowCost amd_atomic(const LaneGroups& list, Operation operation, unsigned width,
 }
 
 SlowCost hd5870(Operation operation, unsigned width, const Lanes& lanes) {
-  if (matrix(operation) || width == 12) return refused();
+  if (matrix(operation) || copy(operation) || width == 12) return refused();
   if (atomic(operation)) return amd_atomic(wave_halves, operation, width, lanes);
   const unsigned piece = std::min(width, operation == Operation::load ? 8U : 4U);
   return in_pieces(width, piece, lanes, [&](const Lanes& part) {
@@ -298,7 +287,7 @@ SlowCost hd5870(Operation operation, unsigned width, const Lanes& lanes) {
 }
 
 SlowCost gcn(Operation operation, unsigned width, const Lanes& lanes) {
-  if (matrix(operation)) return refused();
+  if (matrix(operation) || copy(operation)) return refused();
   if (atomic(operation)) return amd_atomic(wave_halves, operation, width, lanes);
   const LaneGroups& widest = operation == Operation::load ? cdna_read_b128 : wave_eighths;
   const LaneGroups& list = width <= 4 ? wave_halves : width == 8 ? wave_quarters : widest;
@@ -312,7 +301,7 @@ SlowCost gfx950(Operation operation, unsigned width, const Lanes& lanes) {
 }
 
 SlowCost rdna_wave32(const LaneGroups& read_b128, Operation operation, unsigned width, const Lanes& lanes) {
-  if (matrix(operation)) return refused();
+  if (matrix(operation) || copy(operation)) return refused();
   if (atomic(operation)) return amd_atomic(warp, operation, width, lanes);
   const LaneGroups& widest = operation == Operation::load ? read_b128 : quarters;
   const LaneGroups& list = width <= 4 ? warp : width == 8 ? halves : widest;
@@ -324,7 +313,7 @@ SlowCost rdna(const LaneGroups& read_b128, Operation operation, unsigned width, 
   Lanes low, high;
   for (const Lane& lane : lanes) {
     if (lane.number < 32) low.push_back(lane);
-    if (lane.number >= 32) high.push_back({lane.number - 32, lane.byte});
+    if (lane.number >= 32) high.push_back({lane.number - 32, lane.byte, 0});
   }
   const SlowCost first = rdna_wave32(read_b128, operation, width, low);
   return high.empty() ? first : sum(first, rdna_wave32(read_b128, operation, width, high));
@@ -351,8 +340,8 @@ const std::map<std::string_view, Architecture> architectures{
     {"sm_60", {32, compute_5}},
     {"sm_70", {32, compute_5}},
     {"sm_75", {32, compute_7_5}},
-    {"sm_80", {32, compute_7_5}},
-    {"sm_89", {32, compute_7_5}},
+    {"sm_80", {32, compute_8}},
+    {"sm_89", {32, compute_8}},
     {"sm_90", {32, compute_9}},
     {"sm_100", {32, compute_9}},
     {"sm_120", {32, compute_9}},
@@ -371,7 +360,7 @@ const std::map<std::string_view, Architecture> architectures{
 }  // namespace
 
 SlowCost cost(std::string_view architecture, banks::Operation operation, unsigned width, std::uint64_t mask,
-              const std::vector<std::uint32_t>& addresses) {
+              const std::vector<std::uint32_t>& addresses, const std::vector<std::uint32_t>& sources) {
   const auto found = architectures.find(architecture);
   if (found == architectures.end() || !std::set{1U, 2U, 4U, 8U, 12U, 16U}.contains(width)) return refused();
   if (found->second.cost(operation, width, {}).refused) return refused();
@@ -384,7 +373,8 @@ SlowCost cost(std::string_view architecture, banks::Operation operation, unsigne
     if (rows > 0 && !active && mask != 0) return refused();
     if (!active) continue;
     if (lane >= addresses.size() || addresses[lane] % (width == 12 ? 4 : width) != 0) return refused();
-    lanes.push_back({lane, addresses[lane]});
+    if (copy(operation) && lane >= sources.size()) return refused();
+    lanes.push_back({lane, addresses[lane], copy(operation) ? sources[lane] : 0});
   }
   if (lanes.empty()) return {};
   SlowCost cost = found->second.cost(operation, width, lanes);

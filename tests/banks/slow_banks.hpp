@@ -19,9 +19,9 @@ struct SlowCost {
   bool operator==(const SlowCost&) const = default;
 };
 
-/// The cost of `addresses` for the lanes of `mask` on an architecture.
+/// The cost of `addresses` for the lanes of `mask` on an architecture. Only copies need `sources`.
 SlowCost cost(std::string_view architecture, banks::Operation operation, unsigned width, std::uint64_t mask,
-              const std::vector<std::uint32_t>& addresses);
+              const std::vector<std::uint32_t>& addresses, const std::vector<std::uint32_t>& sources);
 
 /// A half-warp of compute capability 1.x that loads: a list of banks, each the lanes waiting for each of its words.
 using HalfWarp = std::vector<std::vector<unsigned>>;

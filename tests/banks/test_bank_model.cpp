@@ -35,6 +35,9 @@ slow::SlowCost by_model(const banks::Architecture& architecture, const banks::Ra
 void spoil(banks::RandomAccess& random, banks::RandomAccesses& more) {
   const unsigned lane = more.below(banks::max_lanes);
   switch (more.below(50)) {
+    case 3:
+      if (!random.sources.empty()) random.sources.resize(lane);
+      break;
     case 0:
       random.addresses[lane] += 1 + more.below(15);
       break;
@@ -61,7 +64,7 @@ void for_each_random(const banks::Architecture& architecture, unsigned seed,
 }
 
 slow::SlowCost by_rules(const banks::Architecture& architecture, const banks::RandomAccess& random) {
-  return slow::cost(architecture.name, random.operation, random.width, random.mask, random.addresses);
+  return slow::cost(architecture.name, random.operation, random.width, random.mask, random.addresses, random.sources);
 }
 
 /// Whether the random accesses tell a broken architecture from the rules, while the intact one agrees with them.
@@ -230,6 +233,14 @@ TEST_CASE("the random accesses detect a broken rule") {
          if (has(rule, Operation::atomic, 4)) rule.serving = banks::Serving::words;
        }},
       {"compare-and-swap in one round", "sm_90", [](auto& rule) { rule.rounds = 1; }},
+      {"copies wait for their destinations only", "sm_90",
+       [](auto& rule) {
+         if (rule.serving == banks::Serving::copies) rule.serving = banks::Serving::lanes;
+       }},
+      {"16-byte copies in runs of 16 lanes", "sm_80",
+       [](auto& rule) {
+         if (has(rule, Operation::cp_async, 16)) rule.lane_groups = banks::consecutive(16);
+       }},
       {"any number of words broadcast", "sm_13", [](auto& rule) { rule.serving = banks::Serving::words; }},
       {"the worst lane group is not one more", "sm_20",
        [](auto& rule) {

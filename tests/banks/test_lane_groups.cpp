@@ -103,10 +103,12 @@ bool inactive_lanes_do_not_matter(const banks::Architecture& architecture, const
       needed = lane + 1;
     } else {
       other.addresses[lane] = more.below(~0U);
+      if (!other.sources.empty()) other.sources[lane] = more.below(~0U);
     }
   }
   if (!same(architecture, other, cost)) return false;
   other.addresses.resize(needed);
+  if (!other.sources.empty()) other.sources.resize(needed);
   return same(architecture, other, cost);
 }
 
@@ -115,6 +117,7 @@ bool banks_repeat(const banks::Architecture& architecture, const banks::RandomAc
   auto moved = random;
   const unsigned distance = 256 * (1 + more.below(1000));
   for (auto& address : moved.addresses) address += distance;
+  for (auto& source : moved.sources) source += 128 * more.below(1000);
   return same(architecture, moved, cost);
 }
 

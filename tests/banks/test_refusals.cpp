@@ -86,6 +86,32 @@ TEST_CASE("a missing address is refused, and the first lane without one is named
       banks::cost(*banks::find_architecture("sm_90"), {Operation::load, 4, 0x1ff, addresses})));
 }
 
+TEST_CASE("a copy whose sources are not known is refused, and the first lane without one is named") {
+  const auto addresses = ascending(4);
+  banks::Access copy{Operation::cp_async, 4, 0xffffff00, addresses};
+  check_refused("sm_90", copy, Reason::source_missing, 8);
+  copy.sources = std::span(addresses).first(20);
+  check_refused("sm_80", copy, Reason::source_missing, 20);
+  copy.sources = addresses;
+  CHECK(std::holds_alternative<banks::Cost>(banks::cost(*banks::find_architecture("sm_90"), copy)));
+  copy.mask = 0;
+  copy.sources = {};
+  CHECK(std::get<banks::Cost>(banks::cost(*banks::find_architecture("sm_90"), copy)).passes == 0);
+}
+
+TEST_CASE("a copy is refused where there is no such instruction") {
+  const auto addresses = ascending(16);
+  const auto refusal = [&](const char* name, Operation operation, unsigned width) {
+    const banks::Architecture& architecture = *banks::find_architecture(name);
+    const banks::Access access{operation, width, 1, addresses, addresses};
+    return sentence(architecture, access, std::get<banks::Refusal>(banks::cost(architecture, access)));
+  };
+  CHECK(refusal("sm_75", Operation::cp_async, 16) == "sm_75 has no 16-byte cp.async");
+  CHECK(refusal("gfx942", Operation::cp_async, 4) == "gfx942 has no 4-byte cp.async");
+  CHECK(refusal("intel_xe", Operation::cp_async, 16) == "intel_xe has no 16-byte cp.async");
+  CHECK(refusal("sm_90", Operation::cp_async, 2) == "sm_90 has no 2-byte cp.async, only of 4, 8, 16");
+}
+
 TEST_CASE("a lane that gives a matrix row must be active") {
   const auto addresses = ascending(16);
   check_refused("sm_90", {Operation::ldmatrix_x1, 16, 0xffffffdf, addresses}, Reason::inactive_row, 5);
@@ -104,7 +130,7 @@ TEST_CASE("an unsupported access is refused in one line, for any lanes") {
     for (int i = 0; i < banks::operation_count; ++i) {
       for (unsigned width = 0; width <= 20; ++width) {
         const auto addresses = ascending(width);
-        const banks::Access access{Operation(i), width, banks::first_lanes(architecture.warp), addresses};
+        const banks::Access access{Operation(i), width, banks::first_lanes(architecture.warp), addresses, addresses};
         const auto outcome = banks::cost(architecture, access);
         const auto* refusal = std::get_if<banks::Refusal>(&outcome);
         INFO(architecture.name << ", " << to_string(access.operation) << ", " << width << " bytes");

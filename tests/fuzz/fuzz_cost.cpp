@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // One byte each for architecture, operation, width and the number of addresses, eight bytes for the mask, four for each
-// address. From 128 addresses on, all are rounded down to multiples of the width, so that most accesses have a cost.
+// address, and for a copy four for each source. From 128 addresses on, all are rounded down to multiples of the width,
+// so that most accesses have a cost.
 #include <cstdint>
 #include <vector>
 
@@ -39,7 +40,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     address = std::uint32_t(bytes.next(4));
     if (tidy) address -= address % unit;
   }
-  const banks::Access access{operation, width, mask, addresses};
+  std::vector<std::uint32_t> sources(banks::is_copy(operation) ? addresses.size() : 0);
+  for (auto& source : sources) source = std::uint32_t(bytes.next(4));
+  const banks::Access access{operation, width, mask, addresses, sources};
   const auto outcome = banks::cost(architecture, access);
   if (const auto* refusal = std::get_if<banks::Refusal>(&outcome)) {
     const std::string text = banks::sentence(architecture, access, *refusal);

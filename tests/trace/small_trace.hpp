@@ -70,7 +70,13 @@ inline trace::KernelTrace full_kernel() {
                         .first = {6, 2, 1, 41}};
   second.addresses[0] = 65540, second.addresses[2] = 0xFFFFFFF8, second.addresses[63] = 12;
   second.lane_arrays[0] = 1, second.lane_arrays[2] = 1;
-  for (const trace::Pattern& pattern : {first, second}) all.add(pattern);
+  const trace::Pattern third{.operation = banks::Operation::cp_async,
+                             .mask = 5,
+                             .addresses = {512, 0, 640},
+                             .sources = {124, 0, 8},
+                             .count = 20,
+                             .first = {6, 2, 1, 42}};
+  for (const trace::Pattern& pattern : {first, second, third}) all.add(pattern);
   all.add(trace::Participants{8, 0xF0F, 21});
   all.add(trace::BasicBlock{1, 2, 23, 29});
   all.add(trace::Excess{

@@ -34,6 +34,9 @@ TEST_CASE("accesses that differ in any member are different patterns") {
   Pattern two_arrays = loads(4);
   two_arrays.lane_arrays.assign(32, 0);
   two_arrays.lane_arrays[31] = 1;
+  Pattern copy = loads(4), other_copy = copy;
+  copy.sources.assign(32, 0);
+  other_copy.sources.assign(32, 4);
   std::vector<Pattern> different{loads(4), loads(8), loads(4, 0x7FFFFFFF), two_arrays};
   for (int i = 0; i < 6; ++i) different.push_back(loads(4));
   different[4].site = 1;
@@ -42,6 +45,7 @@ TEST_CASE("accesses that differ in any member are different patterns") {
   different[7].width = 2;
   different[8].level = 1;
   different[9].is_loop = true;
+  different.insert(different.end(), {copy, other_copy});
   for (int time = 0; time < 2; ++time) {
     for (std::uint32_t i = 0; i < different.size(); ++i) CHECK(all.add(different[i]) == i);
   }
@@ -54,6 +58,14 @@ TEST_CASE("values of inactive lanes do not matter after normalize()") {
   normalize(other);
   CHECK(other.addresses == one.addresses);
   CHECK(other.addresses == std::vector<std::uint32_t>{0, 0, 8});
+}
+
+TEST_CASE("normalize() reduces sources modulo 128") {
+  Pattern copy = loads(4, 0b101);
+  copy.operation = banks::Operation::cp_async;
+  copy.sources = {128, 77, 1148, 99};
+  normalize(copy);
+  CHECK(copy.sources == std::vector<std::uint32_t>{0, 0, 124});
 }
 
 TEST_CASE("accesses beyond the bound are costed on the requested architectures, and none is lost") {

@@ -58,8 +58,8 @@ TEST_CASE("a trace is read back from its file unchanged, in every field") {
   CHECK(b.excess_accesses == 15);
   CHECK(launches_of(b) == 3);
   CHECK(launched_blocks(b) == launched_blocks(a));
-  REQUIRE(b.patterns.size() == 2);
-  for (std::size_t i = 0; i < 2; ++i) {
+  REQUIRE(b.patterns.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
     const trace::Pattern &x = a.patterns[i], &y = b.patterns[i];
     CHECK(a.sites[x.site] == b.sites[y.site]);
     CHECK(a.arrays[x.array] == b.arrays[y.array]);
@@ -69,9 +69,11 @@ TEST_CASE("a trace is read back from its file unchanged, in every field") {
     CHECK(y.mask == x.mask);
     CHECK(y.is_loop == x.is_loop);
     CHECK(y.addresses == x.addresses);
+    CHECK(y.sources == x.sources);
     CHECK(y.count == x.count);
     CHECK(y.first == x.first);
   }
+  CHECK(b.patterns[2].sources == std::vector<std::uint32_t>{124, 0, 8});
   REQUIRE(b.patterns[1].lane_arrays.size() == 64);
   CHECK(b.arrays[b.patterns[1].lane_arrays[2]].name == "work");
   CHECK(b.arrays[b.patterns[1].lane_arrays[63]].name == "tile");

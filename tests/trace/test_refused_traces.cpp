@@ -97,7 +97,7 @@ TEST_CASE("every field of every record is checked") {
   const auto lines = lines_of(text);
   const std::vector<std::string> may_miss{"process",         "pc",          "source",  "copied_bytes",
                                           "left_out",        "lane_arrays", "is_loop", "basic_blocks",
-                                          "excess_accesses", "excess",      "step"};
+                                          "excess_accesses", "excess",      "step",    "sources"};
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const json whole = json::parse(lines[i]);
     for (const auto& [key, value] : whole.items()) {
@@ -172,6 +172,24 @@ TEST_CASE("lanes beyond the warp, and lists that do not match the mask, are refu
     whole[pattern + 1] = changed.dump();
     check_refused(whole, pattern + 1, words);
   }
+}
+
+TEST_CASE("sources are refused if they do not match the lanes, leave their line, or belong to no copy") {
+  const std::size_t at = find("pattern") + 2;
+  const auto check = [&](const std::string& key, const json& value, const std::string& words) {
+    auto lines = lines_of(text);
+    json changed = json::parse(lines[at]);
+    REQUIRE(changed["operation"] == "cp.async");
+    changed[key] = value;
+    lines[at] = changed.dump();
+    check_refused(lines, at, words);
+  };
+  check("sources", {1, 2, 3}, "sources has 3 numbers for 2 active lanes");
+  check("sources", json::array(), "sources has 0 numbers for 2 active lanes");
+  check("sources", {0, 128}, "source is 128, more than 127");
+  check("sources", {0, -4}, "source is not a whole number");
+  check("operation", "store", "a store has no sources");
+  check("operation", "ldmatrix.x4", "a ldmatrix.x4 has no sources");
 }
 
 TEST_CASE("counts whose sums overflow are refused, also for repeated launches") {

@@ -169,3 +169,40 @@ TEST_CASE("a loop has no cost") {
   CHECK(report.unknown ==
         std::vector<std::string>{"a 8-byte atomic of this kind is a loop whose length depends on the data"});
 }
+
+TEST_CASE("copies have the cost of their sources, and are neither loads, stores nor atomics") {
+  trace::Builder all = builder();
+  trace::Pattern copy = loads(4), unknown = loads(4, 0xFFFFFFFF, 5);
+  copy.operation = unknown.operation = banks::Operation::cp_async;
+  for (std::uint32_t lane = 0; lane < 32; ++lane) copy.sources.push_back(8 * lane % 128);
+  all.add(copy);
+  const trace::Report report = trace::report(all.take(), on("sm_90"));
+  CHECK(report.all.passes == 2);
+  CHECK(report.all.conflicts == 1);
+  CHECK(report.levels.at(0).costs == report.all);
+  for (const auto& tally : {report.loads, report.stores, report.atomics}) CHECK(tally.accesses == 0);
+  REQUIRE(report.lines.size() == 1);
+  REQUIRE(report.lines[0].worst);
+  CHECK(report.lines[0].worst->sources == copy.sources);
+
+  trace::Builder without = builder();
+  without.add(unknown);
+  const trace::KernelTrace trace = without.take();
+  const trace::Report missing = trace::report(trace, on("sm_90"));
+  CHECK(missing.all.unknown == 5);
+  REQUIRE(missing.unknown.size() == 1);
+  CHECK_THAT(missing.unknown[0], Catch::Matchers::ContainsSubstring("that lane 0 reads is not known"));
+  CHECK_THROWS_AS(conflicts(trace, "sm_90"), std::invalid_argument);
+  CHECK(trace::report(trace, on("sm_75")).unknown.at(0) == "sm_75 has no 4-byte cp.async");
+}
+
+TEST_CASE("a copy of a wave of 64 that splits has the sources of its lanes") {
+  trace::Builder all = builder(64, true);
+  trace::Pattern copy = loads(4, ~std::uint64_t{0});
+  copy.operation = banks::Operation::cp_async;
+  for (std::uint32_t lane = 0; lane < 64; ++lane) copy.sources.push_back(lane < 32 ? 4 * lane : 0);
+  all.add(copy);
+  const trace::Report report = trace::report(all.take(), on("sm_90"));
+  CHECK(report.all.passes == 1 + 32);
+  CHECK(report.lines.at(0).worst->warp == 1);
+}

@@ -52,14 +52,21 @@ constexpr uint32_t pack_what(Source source, uint32_t width, uint32_t flags) {
   return uint32_t(source) << 24 | (width & 0xff) << 16 | (flags & 0xffff);
 }
 
+/// An asynchronous copy's address in a pattern: its destination in shared memory in the low 27 bits, of which shared
+/// memory needs 18, and the word within the 128-byte line of global memory that it reads in the high 5 bits. No other
+/// bits of the source matter to the cost. So an address keeps 32 bits, and a step from lane to lane stays a step.
+constexpr uint32_t pack_copy(uint32_t to, uint64_t from) {
+  return (to & 0x7ffffff) | uint32_t(from >> 2) << 27;
+}
+
 /// One pattern: the first access of it that was seen.
 struct PatternEntry {
-  uint64_t pc;      ///< absolute program counter of the instruction
-  uint32_t slot;    ///< index of its key and its counts
-  uint32_t kernel;  ///< LaunchSlot::kernel
-  uint32_t mask;    ///< active lanes; 0 for bulk copies
-  uint32_t what;    ///< pack_what()
-  uint32_t addresses[32];
+  uint64_t pc;             ///< absolute program counter of the instruction
+  uint32_t slot;           ///< index of its key and its counts
+  uint32_t kernel;         ///< LaunchSlot::kernel
+  uint32_t mask;           ///< active lanes; 0 for bulk copies
+  uint32_t what;           ///< pack_what()
+  uint32_t addresses[32];  ///< offsets in shared memory; of copies: pack_copy()
 };
 static_assert(sizeof(PatternEntry) == 152);
 

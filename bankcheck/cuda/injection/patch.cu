@@ -13,6 +13,7 @@ namespace {
 
 using bankwise::cuda::COUNT_SHARDS;
 using bankwise::cuda::LaunchSlot;
+using bankwise::cuda::pack_copy;
 using bankwise::cuda::pack_what;
 using bankwise::cuda::PatternEntry;
 using bankwise::cuda::Source;
@@ -215,8 +216,8 @@ BANKWISE_PATCH bankwise_shared_access(void* userdata, uint64_t pc, void* offset,
 BANKWISE_PATCH bankwise_remote_access(void* userdata, uint64_t pc, void* offset, uint32_t width, uint32_t flags) {
   return count_lanes(userdata, pc, uint32_t(uint64_t(offset)), pack_what(Source::remote, width, flags));
 }
-BANKWISE_PATCH bankwise_async_copy(void* userdata, uint64_t pc, void* /*from*/, uint32_t offset, uint32_t width) {
-  return count_lanes(userdata, pc, offset, pack_what(Source::async_copy, width, 0));
+BANKWISE_PATCH bankwise_async_copy(void* userdata, uint64_t pc, void* from, uint32_t offset, uint32_t width) {
+  return count_lanes(userdata, pc, pack_copy(offset, uint64_t(from)), pack_what(Source::async_copy, width, 0));
 }
 BANKWISE_PATCH bankwise_matrix_access(void* userdata, uint64_t pc, uint32_t offset, uint32_t width, uint32_t flags,
                                       uint32_t matrices) {

@@ -39,7 +39,7 @@ class RecordWriter {
   void module(std::uint32_t id, int device, std::uint64_t bytes);
   void kernel(std::uint32_t id, std::uint32_t module, std::uint64_t pc, std::uint64_t bytes, std::string_view name);
   void launch(std::uint32_t kernel, const LaunchShape& shape, std::uint64_t launches, std::uint64_t blocks);
-  /// `addresses` has an address for each lane of `mask`, lowest lane first.
+  /// `addresses` has an address for each lane of `mask`, lowest lane first; of copies as pack_copy() makes them.
   void pattern(std::uint32_t kernel, std::uint64_t pc_offset, std::string_view kind, std::uint32_t width,
                std::uint32_t flags, std::uint32_t mask, std::uint64_t count, std::span<const std::uint32_t> addresses);
   void lost(std::uint32_t kernel, std::uint64_t accesses);

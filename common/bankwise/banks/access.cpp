@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view names[operation_count]{"load",        "store",       "atomic",      "atomic.inc",
                                                   "atomic.cas",  "ldmatrix.x1", "ldmatrix.x2", "ldmatrix.x4",
-                                                  "stmatrix.x1", "stmatrix.x2", "stmatrix.x4"};
+                                                  "stmatrix.x1", "stmatrix.x2", "stmatrix.x4", "cp.async"};
 
 }  // namespace
 

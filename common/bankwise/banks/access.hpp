@@ -13,7 +13,8 @@ namespace bankwise::banks {
 /// exchange). Atomics on floating-point numbers and on 64 bits are compiled to loops and have no cost here.
 /// `atomic_inc` adds the constant 1 and drops the result; nvcc emits a separate instruction for it from compute
 /// capability 8.0 on. ldmatrix and stmatrix move 1, 2 or 4 matrices of eight 16-byte rows; lane l gives the address of
-/// row l.
+/// row l. `cp_async` copies from global memory, through the L1 cache or past it (PTX: cp.async.ca and
+/// cp.async.cg).
 enum class Operation {
   load,
   store,
@@ -26,8 +27,9 @@ enum class Operation {
   stmatrix_x1,
   stmatrix_x2,
   stmatrix_x4,
+  cp_async,
 };
-inline constexpr int operation_count = 11;
+inline constexpr int operation_count = 12;
 
 /// "load", "atomic.inc", "ldmatrix.x4".
 std::string_view to_string(Operation operation);
@@ -35,8 +37,13 @@ std::optional<Operation> operation_named(std::string_view name);
 
 /// Rows that a matrix operation moves; lanes 0, 1, 2 ... give their addresses. 0 for all other operations.
 constexpr unsigned matrix_rows(Operation operation) {
-  constexpr unsigned rows[operation_count]{0, 0, 0, 0, 0, 8, 16, 32, 8, 16, 32};
+  constexpr unsigned rows[operation_count]{0, 0, 0, 0, 0, 8, 16, 32, 8, 16, 32, 0};
   return rows[int(operation)];
+}
+
+/// Whether the operation copies from global to shared memory, so that its lanes have sources.
+constexpr bool is_copy(Operation operation) {
+  return operation == Operation::cp_async;
 }
 
 /// The most lanes that any warp (wavefront, sub-group) has.
@@ -56,6 +63,9 @@ struct Access {
   /// Byte offset of each lane from the start of shared memory, a multiple of the width (of 4 for 12 bytes). Entries of
   /// inactive lanes are ignored, and entries past the last active lane may be missing.
   std::span<const std::uint32_t> addresses;
+  /// For copies: the byte address in global memory that each lane reads, of which only the value modulo 128 matters,
+  /// without the bits below the width. As for `addresses`, entries of inactive lanes are ignored. Empty: unknown.
+  std::span<const std::uint32_t> sources{};
 };
 
 }  // namespace bankwise::banks

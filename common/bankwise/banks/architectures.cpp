@@ -155,6 +155,16 @@ constexpr auto matrix_rule(OperationSet operations, Belief why) {
               .source = why.source};
 }
 
+/// cp.async: lanes of 128 bytes are served together; the slots of 128 bytes are their banks.
+constexpr auto copy_rule(unsigned width, Belief why) {
+  return Rule{.operations = set_of({cp_async}),
+              .widths = bytes({width}),
+              .lane_groups = consecutive(128 / width),
+              .banks = {.count = 128 / width, .bytes = width, .row_bytes = 128},
+              .serving = Serving::copies,
+              .evidence = why.evidence,
+              .source = why.source};
+}
 template <std::size_t n, class... More>
 constexpr auto extended(const std::array<Rule, n>& rules, More... more) {
   std::array<Rule, n + sizeof...(more)> all{};
@@ -169,6 +179,7 @@ constexpr Belief a100_counters{
     by_others, "Nsight Compute on an A100 (8.0; 8.6 to 8.8 by analogy): zhuanlan.zhihu.com/p/690052715"};
 constexpr Belief nvidia_forum{by_vendor, "NVIDIA's forum on Turing: forums.developer.nvidia.com/t/77228"};
 constexpr Belief h200_counters{by_measurement, "hardware counters of an H200: tests/data/h200_wavefronts.csv"};
+constexpr Belief h200_copies{by_measurement, "hardware counters of an H200: tests/data/h200_cp_async.csv"};
 constexpr Belief like_hopper{by_inference, "as measured on compute capability 9.0"};
 
 constexpr auto maxwell = maxwell_and_newer(
@@ -179,14 +190,23 @@ constexpr auto maxwell = maxwell_and_newer(
 constexpr auto pascal = maxwell_and_newer({guide_5, like_hopper, like_hopper, like_hopper});
 constexpr auto volta = maxwell_and_newer({guide_5, nvidia_forum, like_hopper, like_hopper});
 constexpr auto turing = extended(volta, matrix_rule(ldmatrix, like_hopper));
-constexpr auto ampere = extended(maxwell_and_newer({like_hopper, a100_counters, like_hopper, like_hopper}),
-                                 matrix_rule(ldmatrix, like_hopper));
-constexpr auto ada = extended(maxwell_and_newer({like_hopper, like_hopper, like_hopper, like_hopper}),
-                              matrix_rule(ldmatrix, like_hopper));
-constexpr auto hopper = extended(maxwell_and_newer({h200_counters, h200_counters, h200_counters, h200_counters}),
-                                 matrix_rule(ldmatrix | stmatrix, h200_counters));
-constexpr auto blackwell = extended(maxwell_and_newer({like_hopper, like_hopper, like_hopper, like_hopper}),
-                                    matrix_rule(ldmatrix | stmatrix, like_hopper));
+template <std::size_t n>
+constexpr auto with_copies(const std::array<Rule, n>& rules, Belief why) {
+  return extended(rules, copy_rule(4, why), copy_rule(8, why), copy_rule(16, why));
+}
+constexpr auto ampere = with_copies(extended(maxwell_and_newer({like_hopper, a100_counters, like_hopper, like_hopper}),
+                                             matrix_rule(ldmatrix, like_hopper)),
+                                    like_hopper);
+constexpr auto ada = with_copies(extended(maxwell_and_newer({like_hopper, like_hopper, like_hopper, like_hopper}),
+                                          matrix_rule(ldmatrix, like_hopper)),
+                                 like_hopper);
+constexpr auto hopper =
+    with_copies(extended(maxwell_and_newer({h200_counters, h200_counters, h200_counters, h200_counters}),
+                         matrix_rule(ldmatrix | stmatrix, h200_counters)),
+                h200_copies);
+constexpr auto blackwell = with_copies(extended(maxwell_and_newer({like_hopper, like_hopper, like_hopper, like_hopper}),
+                                                matrix_rule(ldmatrix | stmatrix, like_hopper)),
+                                       like_hopper);
 
 // --- AMD ------------------------------------------------------------------------------------------------------------
 
@@ -350,38 +370,10 @@ constexpr Architecture table[]{
 static_assert(std::all_of(std::begin(table), std::end(table),
                           [](auto& architecture) { return well_formed(architecture); }));
 
-bool same_name(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
-}
-
-bool has_alias(std::string_view aliases, std::string_view name) {
-  while (!aliases.empty()) {
-    const auto end = std::min(aliases.find(' '), aliases.size());
-    if (same_name(aliases.substr(0, end), name)) return true;
-    aliases.remove_prefix(std::min(end + 1, aliases.size()));
-  }
-  return false;
-}
-
 }  // namespace
-
-std::string_view to_string(Evidence evidence) {
-  constexpr std::string_view names[]{"measured here", "measured by others", "vendor", "inferred"};
-  return names[int(evidence)];
-}
 
 std::span<const Architecture> architectures() {
   return table;
-}
-
-const Architecture* find_architecture(std::string_view name) {
-  // sm_90a and sm_100f name features of the compiler, not another memory.
-  if (same_name(name.substr(0, 3), "sm_") && name.find_last_of("aAfF") == name.size() - 1) name.remove_suffix(1);
-  const auto found = std::find_if(std::begin(table), std::end(table), [&](const Architecture& architecture) {
-    return same_name(architecture.name, name) || has_alias(architecture.aliases, name);
-  });
-  return found == std::end(table) ? nullptr : found;
 }
 
 }  // namespace bankwise::banks

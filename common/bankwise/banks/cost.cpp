@@ -54,9 +54,26 @@ unsigned busiest(const Rule& rule, const Access& access, std::uint64_t lanes, Re
   return needs.of_busiest_bank();
 }
 
+/// The most lanes that one lane of a copy meets: those with its source bank or its destination bank, itself included.
+unsigned max_met(const Rule& rule, const Access& access, std::uint64_t lanes) {
+  const auto bank = [&](std::uint32_t address) { return address / rule.banks.bytes % rule.banks.count; };
+  std::array<std::uint64_t, max_banks> from{}, to{};  // the lanes of each bank
+  for_each_lane(lanes, [&](unsigned lane) {
+    from[bank(access.sources[lane])] |= std::uint64_t{1} << lane;
+    to[bank(access.addresses[lane])] |= std::uint64_t{1} << lane;
+  });
+  int most = 0;
+  for_each_lane(lanes, [&](unsigned lane) {
+    most = std::max(most, std::popcount(from[bank(access.sources[lane])] | to[bank(access.addresses[lane])]));
+  });
+  return unsigned(most);
+}
+
 Steps serve(const Rule& rule, const Access& access, std::uint64_t lanes, Request request) {
   if (rule.serving != Serving::one_broadcast) {
-    const unsigned passes = busiest(rule, access, lanes, request) * rule.rounds;
+    const bool copies = rule.serving == Serving::copies;
+    const unsigned passes =
+        (copies ? max_met(rule, access, lanes) : busiest(rule, access, lanes, request)) * rule.rounds;
     return {passes, passes};
   }
   std::array<std::uint64_t, 16> words;
@@ -112,6 +129,10 @@ std::optional<Refusal> refuse(const Architecture& architecture, const Rule* rule
   if (last >= access.addresses.size()) {
     const std::uint64_t missing = lanes >> access.addresses.size();
     return Refusal{address_missing, unsigned(access.addresses.size()) + unsigned(std::countr_zero(missing))};
+  }
+  if (rule->serving == Serving::copies && last >= access.sources.size()) {
+    const std::uint64_t missing = lanes >> access.sources.size();
+    return Refusal{source_missing, unsigned(access.sources.size()) + unsigned(std::countr_zero(missing))};
   }
   const std::uint32_t below = alignment(access.width) - 1;
   std::uint32_t any = 0;  // inactive lanes included, which is faster and nearly always sufficient
@@ -205,6 +226,9 @@ std::string sentence(const Architecture& architecture, const Access& access, Ref
              std::to_string(architecture.lanes - 1);
     case address_missing:
       return lane + " is active but has no address";
+    case source_missing:
+      return "the address in global memory that " + lane + " reads is not known, and the passes of " + what +
+             " depend on it";
     case misaligned:
       return "the address of " + lane + ", " + std::to_string(access.addresses[refusal.lane]) +
              ", is not a multiple of " + std::to_string(alignment(access.width));

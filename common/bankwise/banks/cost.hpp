@@ -29,7 +29,7 @@ struct Cost {
   /// The worst choice of the hardware, if it has one (compute capability 1.x); otherwise equal to the two above.
   unsigned passes_max = 0, conflicts_max = 0;
   /// The minimum of clocks that an access takes, however few its passes: all lane groups, active or not. Measured on
-  /// compute capability 9.0, where an access takes max(passes, floor) clocks.
+  /// compute capability 9.0, where an access takes max(passes, floor) clocks; for copies, the time is not measured.
   unsigned floor = 0;
   unsigned merged_by = 0;  ///< 1 or 2: lane groups merged because the lanes n and n^merged_by agree
   unsigned lane_group_count = 0;
@@ -43,6 +43,7 @@ struct Refusal {
     unknown_rule,         ///< it has, but no rule is known: Rule::refusal
     lane_beyond_warp,
     address_missing,
+    source_missing,  ///< a copy without sources
     misaligned,
     inactive_row,  ///< a lane that gives a matrix row is inactive
   };

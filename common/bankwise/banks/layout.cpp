@@ -12,6 +12,7 @@ namespace bankwise::banks {
 std::vector<Touch> layout(const Architecture& architecture, const Access& access, const Cost& cost) {
   const Rule* rule = find_rule(architecture, access.operation, access.width);
   std::vector<Touch> touches;
+  if (rule != nullptr && rule->serving == Serving::copies) return touches;
   for (unsigned lane_group = 0; rule != nullptr && lane_group < cost.lane_group_count; ++lane_group) {
     const LaneGroupCost& part = cost.lane_groups[lane_group];
     const std::size_t begin = touches.size();

@@ -16,7 +16,8 @@ struct Touch {
 };
 
 /// Where and in which pass each lane is served, in the order of lane groups and lanes: an explanation of `cost`, which
-/// must come from cost(architecture, access). If the hardware may choose, one of its best choices.
+/// must come from cost(architecture, access). If the hardware may choose, one of its best choices. Empty for cp.async:
+/// in which pass it serves a lane is not known.
 std::vector<Touch> layout(const Architecture& architecture, const Access& access, const Cost& cost);
 
 }  // namespace bankwise::banks

@@ -61,6 +61,7 @@ void for_each_unit(const Rule& rule, const Access& access, std::uint64_t lanes, 
       return for_each_unit_as<Serving::addresses>(rule, access, lanes, request, visit);
     case Serving::words:
     case Serving::one_broadcast:
+    case Serving::copies:  // the banks of the destination
       return for_each_unit_as<Serving::words>(rule, access, lanes, request, visit);
   }
 }

@@ -19,13 +19,14 @@ std::uint64_t hash_of(const Pattern& pattern) {
   hash = mixed_in(hash, std::uint64_t{pattern.level} << 32 | unsigned(pattern.operation) << 8 | pattern.width << 1 |
                             (pattern.is_loop ? 1 : 0));
   for (const std::uint32_t address : pattern.addresses) hash = mixed_in(hash, address);
+  for (const std::uint32_t source : pattern.sources) hash = mixed_in(hash, source);
   return hash;
 }
 
 bool same(const Pattern& a, const Pattern& b) {
   return a.mask == b.mask && a.site == b.site && a.array == b.array && a.level == b.level &&
          a.operation == b.operation && a.width == b.width && a.is_loop == b.is_loop && a.addresses == b.addresses &&
-         a.lane_arrays == b.lane_arrays;
+         a.lane_arrays == b.lane_arrays && a.sources == b.sources;
 }
 
 void normalize(std::vector<std::uint32_t>& of_lanes, std::uint64_t mask) {
@@ -38,7 +39,7 @@ void normalize(std::vector<std::uint32_t>& of_lanes, std::uint64_t mask) {
 
 std::size_t bytes_of(const Pattern& pattern) {
   constexpr std::size_t index = 64;  // an entry of the hash table
-  return sizeof(Pattern) + index + 4 * (pattern.addresses.size() + pattern.lane_arrays.size());
+  return sizeof(Pattern) + index + 4 * (pattern.addresses.size() + pattern.lane_arrays.size() + pattern.sources.size());
 }
 
 /// The index of a value in a list; appends the value if it is new.
@@ -62,6 +63,8 @@ Value& entry_of(const Key& key, Value fresh, std::vector<Value>& list, std::map<
 void normalize(Pattern& pattern) {
   normalize(pattern.addresses, pattern.mask);
   normalize(pattern.lane_arrays, pattern.mask);
+  normalize(pattern.sources, pattern.mask);
+  for (std::uint32_t& source : pattern.sources) source %= source_bytes;
 }
 
 void renumber(Pattern& pattern, const std::vector<std::uint32_t>& sites, const std::vector<std::uint32_t>& arrays) {

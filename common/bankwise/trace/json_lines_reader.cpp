@@ -230,6 +230,7 @@ void Reader::take_pattern(const Object& record, NumberedKernel& kernel) {
     pattern.lane_arrays = of_lanes(record.list("lane_arrays"), "lane_arrays", pattern.mask,
                                    [&](const json& array) { return known(array, "array", kernel.arrays.size()); });
   }
+  if (record.has("sources")) pattern.sources = sources_of(record, pattern.operation, pattern.mask);
   if (record.has("is_loop")) pattern.is_loop = record.flag("is_loop");
   kernel.patterns.push_back(std::move(pattern));
 }

@@ -121,6 +121,9 @@ void define(Line& line, const Pattern& pattern) {
   if (!pattern.lane_arrays.empty()) {
     line.list("lane_arrays", of_active(pattern.lane_arrays, pattern.mask), decimal<std::uint32_t>);
   }
+  if (!pattern.sources.empty()) {
+    line.list("sources", of_active(pattern.sources, pattern.mask), decimal<std::uint32_t>);
+  }
   if (pattern.is_loop) line.flag("is_loop", true);
 }
 

@@ -86,4 +86,11 @@ std::vector<std::uint32_t> addresses_of(const Object& record, std::uint64_t mask
   return all;
 }
 
+std::vector<std::uint32_t> sources_of(const Object& record, banks::Operation operation, std::uint64_t mask) {
+  const json& list = record.list("sources");
+  if (!banks::is_copy(operation)) wrong(fmt::format("a {} has no sources", to_string(operation)));
+  return of_lanes(list, "sources", mask,
+                  [](const json& source) { return std::uint32_t(number_of(source, "source", source_bytes - 1)); });
+}
+
 }  // namespace bankwise::trace

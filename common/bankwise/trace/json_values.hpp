@@ -88,4 +88,7 @@ std::vector<std::uint32_t> of_lanes(const json& list, const char* what, std::uin
 /// The addresses of all lanes up to the last active one, from a list or from steps.
 std::vector<std::uint32_t> addresses_of(const Object& record, std::uint64_t mask);
 
+/// The sources of all lanes up to the last active one. Only copies may have them.
+std::vector<std::uint32_t> sources_of(const Object& record, banks::Operation operation, std::uint64_t mask);
+
 }  // namespace bankwise::trace

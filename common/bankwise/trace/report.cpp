@@ -57,9 +57,14 @@ class Lines {
         ~std::uint64_t{one.cost()->conflicts}, first.block, pattern.level, warp, first.launch, first.number};
     if (line.worst && ranks_[number] <= rank) return;
     ranks_[number] = rank;
-    const auto lanes = one.access.addresses;
-    line.worst = {one.cost()->conflicts,       first.block, pattern.level, warp, one.access.mask,
-                  {lanes.begin(), lanes.end()}};
+    const auto lanes = one.access.addresses, sources = one.access.sources;
+    line.worst = {one.cost()->conflicts,
+                  first.block,
+                  pattern.level,
+                  warp,
+                  one.access.mask,
+                  {lanes.begin(), lanes.end()},
+                  {sources.begin(), sources.end()}};
   }
 
  private:
@@ -75,14 +80,16 @@ class Lines {
       index_;
 };
 
-banks::Tally& of_kind(Report& report, banks::Operation operation) {
-  if (operation == banks::Operation::load) return report.loads;
-  return operation == banks::Operation::store ? report.stores : report.atomics;
+/// Null for copies.
+banks::Tally* of_kind(Report& report, banks::Operation operation) {
+  if (banks::is_copy(operation)) return nullptr;
+  if (operation == banks::Operation::load) return &report.loads;
+  return operation == banks::Operation::store ? &report.stores : &report.atomics;
 }
 
 void add_to_sums(Report& report, std::uint32_t level, banks::Operation operation, const banks::Tally& tally) {
   report.levels[level].costs.add(tally);
-  of_kind(report, operation).add(tally);
+  if (banks::Tally* kind = of_kind(report, operation)) kind->add(tally);
   report.all.add(tally);
 }
 

@@ -28,6 +28,7 @@ struct WorstAccess {
   std::uint32_t level = 0, warp = 0;  ///< in warps of the report's width
   std::uint64_t mask = 0;
   std::vector<std::uint32_t> addresses;  ///< byte offset of each lane up to the last active one
+  std::vector<std::uint32_t> sources;    ///< of a copy: addresses in global memory modulo 128, for the same lanes
 };
 
 /// The accesses of one source line to one array with one operation and width.
@@ -46,14 +47,14 @@ struct Report {
   const banks::Architecture* architecture = nullptr;
   std::string kernel;
   unsigned warp = 32;
-  std::uint64_t blocks = 0;         ///< traced blocks
-  std::vector<LevelReport> levels;  ///< every level, including those without accesses
-  std::vector<LineReport> lines;    ///< in the order of the trace's patterns
-  banks::Tally loads, stores, atomics, all;
-  double alu_utilization = 0;           ///< over all accesses
-  double simt_efficiency = 0;           ///< active lanes of all executed basic blocks ÷ (executions * warp)
-  std::vector<std::string> unknown;     ///< why accesses have no cost: one sentence per reason
-  std::vector<std::string> incomplete;  ///< why the real numbers are larger: the report's are lower bounds
+  std::uint64_t blocks = 0;                  ///< traced blocks
+  std::vector<LevelReport> levels;           ///< every level, including those without accesses
+  std::vector<LineReport> lines;             ///< in the order of the trace's patterns
+  banks::Tally loads, stores, atomics, all;  ///< copies (cp.async) are only in the last
+  double alu_utilization = 0;                ///< over all accesses
+  double simt_efficiency = 0;                ///< active lanes of all executed basic blocks ÷ (executions * warp)
+  std::vector<std::string> unknown;          ///< why accesses have no cost: one sentence per reason
+  std::vector<std::string> incomplete;       ///< why the real numbers are larger: the report's are lower bounds
 };
 
 /// Why the numbers lack accesses of the traced blocks; empty if they do not.

@@ -21,6 +21,9 @@ namespace bankwise::trace {
 /// in the last one.
 inline constexpr std::uint32_t max_levels = 1 << 20;
 
+/// Addresses of sources are known modulo this number of bytes.
+inline constexpr std::uint32_t source_bytes = 128;
+
 /// A place in a kernel: in its source, or only the instruction. Unknown parts are "?", "" or 0.
 struct Site {
   std::string file;
@@ -60,11 +63,13 @@ struct Pattern {
   std::vector<std::uint32_t> addresses;
   /// Empty, or the array of each lane, if the lanes go to different ones; the distance between those arrays is a guess.
   std::vector<std::uint32_t> lane_arrays;
+  /// Only for copies (cp.async): the address in global memory that each lane reads, modulo 128. Empty: unknown.
+  std::vector<std::uint32_t> sources;
   std::uint64_t count = 0;
   Occurrence first;
 
   /// For the bank model. The pattern must outlive it.
-  banks::Access of_model() const { return {operation, width, mask, addresses}; }
+  banks::Access of_model() const { return {operation, width, mask, addresses, sources}; }
 };
 
 /// Warps of a level that access shared memory, and which of their lanes do.

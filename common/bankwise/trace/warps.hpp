@@ -58,6 +58,7 @@ void for_each_warp(const Pattern& pattern, unsigned warp, unsigned warps, const 
     const unsigned first = number * lanes, last = banks::max_lanes - unsigned(std::countl_zero(mask));
     WarpAccess one{number, pattern.array, false, {pattern.operation, pattern.width, mask, {}}, {}};
     one.access.addresses = std::span(pattern.addresses).subspan(first, last);
+    if (!pattern.sources.empty()) one.access.sources = std::span(pattern.sources).subspan(first, last);
     if (!pattern.lane_arrays.empty()) {
       one.array = pattern.lane_arrays[first + unsigned(std::countr_zero(mask))];
       banks::for_each_lane(mask, [&](unsigned lane) { one.mixed |= pattern.lane_arrays[first + lane] != one.array; });

@@ -20,6 +20,7 @@ const std::string whole =
     "launch 5 4 2 1 32 8 1 1024 3 24\n"
     "pattern 5 150 store 4 2 80000001 7 400 47c\n"
     "pattern 5 160 ldmatrix 16 401 ff 2 0 10 20 30 40 50 60 70\n"
+    "pattern 5 180 async 4 0 5 3 400 f8000480\n"
     "lost 5 9\n"
     "bulk 5 170 wgmma 4\n"
     "error the table was full\n"
@@ -55,7 +56,7 @@ TEST_CASE("every field of a record is read") {
   CHECK(kernel.shapes[0].block == std::array<std::uint64_t, 3>{32, 8, 1});
   CHECK(kernel.shapes[0].launches == 3);
   CHECK(kernel.shapes[0].watched_blocks == 24);
-  REQUIRE(kernel.patterns.size() == 2);
+  REQUIRE(kernel.patterns.size() == 3);
   CHECK(kernel.patterns[0].kind == Kind::store);
   CHECK(kernel.patterns[0].pc == 0x150);
   CHECK(kernel.patterns[0].count == 7);
@@ -63,6 +64,10 @@ TEST_CASE("every field of a record is read") {
   CHECK(kernel.patterns[0].addresses.front() == 0x400);
   CHECK(kernel.patterns[0].addresses.back() == 0x47c);
   CHECK(kernel.patterns[1].addresses == std::vector<std::uint32_t>{0, 16, 32, 48, 64, 80, 96, 112});
+  CHECK(kernel.patterns[1].sources.empty());
+  CHECK(kernel.patterns[2].kind == Kind::async);
+  CHECK(kernel.patterns[2].addresses == std::vector<std::uint32_t>{0x400, 0, 0x480});
+  CHECK(kernel.patterns[2].sources == std::vector<std::uint32_t>{0, 0, 124});  // word 31 of its line
   CHECK(kernel.lost == 9);
   CHECK(kernel.bulk.at(0).what == "wgmma");
 }
@@ -79,6 +84,8 @@ TEST_CASE("a damaged line ends the record with a sentence that names the line") 
       {changed("store", "stare"), "line 7 of the record of process 12: there is no kind 'stare'"},
       {changed("pattern 5 150", "pattern 6 150"), "there is no kernel 6 before it"},
       {changed(" 47c\n", "\n"), "it has no address"},
+      {changed(" 47c\n", " f8000480\n"), "'f8000480' is no address"},  // only copies have more bits
+      {changed(" f8000480\n", " 1f8000480\n"), "'1f8000480' is no address"},
       {changed(" 47c\n", " 47c 480\n"), "it goes on after its last field"},
       {changed("24\n", "-24\n"), "'-24' is no number of blocks"},
       {changed("80000001 7", "80000001 99999999999999999999"), "is no count"},

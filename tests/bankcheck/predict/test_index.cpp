@@ -82,6 +82,8 @@ TEST_CASE("accesses that the architecture lacks are rejected") {
   check_one_sentence(option_refusal("tid", 4, std::uint64_t{1} << 32), "lane 32 is active");
   check_one_sentence(option_refusal("tid", 16, 0x7f, Operation::ldmatrix_x1), "lane 7 gives the address of a row");
   check_one_sentence(option_refusal("tid", 8, 1, Operation::atomic), "no cost for 8-byte atomic");
+  check_one_sentence(option_refusal("tid", 4, 1, Operation::cp_async),
+                     "in global memory that lane 0 reads is not known");
 }
 
 TEST_CASE("an error message shortens the expression and contains only printable ASCII") {
@@ -164,7 +166,7 @@ TEST_CASE("every access of every architecture has a text, JSON and an SVG") {
     for (int i = 0; i < banks::operation_count; ++i) {
       for (const unsigned width : {1U, 2U, 4U, 8U, 12U, 16U}) {
         const auto* rule = banks::find_rule(architecture, Operation(i), width);
-        if (rule == nullptr || !rule->refusal.empty()) continue;
+        if (rule == nullptr || !rule->refusal.empty() || banks::is_copy(Operation(i))) continue;
         const auto prediction =
             predict_index(architecture, Operation(i), width, banks::first_lanes(architecture.warp), "tid*tid%37");
         INFO(architecture.name << ", " << to_string(Operation(i)) << ", " << width);

@@ -75,6 +75,28 @@ TEST_CASE("the fields of inactive lanes are ignored") {
   check_bad(csv_header() + csv_row("g,load,8,1f", garbage), 2, "lane 4");
 }
 
+TEST_CASE("copies have sources, in separate columns") {
+  std::string header = csv_header();
+  header.pop_back();
+  for (unsigned lane = 0; lane < 32; ++lane) header += ",s" + std::to_string(lane);
+  const auto copy = [](const std::string& start, unsigned to, unsigned from) {
+    const std::string row = csv_row(start, to);
+    return csv_row(row.substr(0, row.size() - 1), from);
+  };
+  const std::string rows = copy("c,cp.async,4,ffffffff", 4, 4) + copy("d,cp.async,4,ffffffff", 4, 8) +
+                           copy("e,cp.async,16,ffffffff", 128, 16) + copy("l,load,4,ffffffff", 8, 3);
+  check_rows(header + "\n" + rows, "c,1,1,0\nd,2,1,1\ne,32,4,28\nl,2,1,1\n");
+  check_bad(header + "\n" + copy("g,cp.async,2,ffffffff", 16, 16), 2, "no 2-byte cp.async, only of 4, 8, 16");
+  check_bad(replaced(header, ",s5", ",t5") + "\n" + rows, 2, "that lane 0 reads is not known");
+  check_bad(csv_header() + csv_row("c,cp.async,4,fffffff0", 4), 2, "that lane 4 reads is not known");
+  check_bad(header + "\n" + replaced(copy("c,cp.async,4,f", 4, 256), ",512,", ",x,"), 2, "the source of lane 2, 'x'");
+  check_bad(header + ",s31\n", 1, "two columns 's31'");
+  // More sources than lanes are other columns.
+  for (unsigned lane = 32; lane < 100; ++lane) header += ",s" + std::to_string(lane);
+  const std::string row = copy("c,cp.async,4,ffffffff", 4, 4);
+  check_rows(header + "\n" + row.substr(0, row.size() - 1) + std::string(68, ',') + "\n", "c,1,1,0\n");
+}
+
 TEST_CASE("numbers are accepted in every spelling") {
   for (const char* mask : {"f", "F", "0xf", "0XF", "0000000f", "0x000000000000000000000f"}) {
     check_rows(csv_header() + csv_row(std::string("m,load,4,") + mask, 128), "m,4,1,3\n");

@@ -26,6 +26,7 @@ CUBINS = [
     ("blackwell", 120, ["tests/case_studies/more_kernels/double_columns",
                         "tests/case_studies/more_kernels/queue_aggregated"], ["-lineinfo"]),
     ("named_arrays", 90, ["tests/case_studies/more_kernels/queue"], ["-g"]),
+    ("copies", 90, ["tests/data/cubins/copies"], ["-lineinfo"]),
     ("no_lines", 100, ["transpose/tile32_padded"], []),
 ]
 ENCODINGS_OF = [75, 80, 86, 89, 90, 100, 120]

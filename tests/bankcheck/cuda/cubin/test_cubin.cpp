@@ -17,7 +17,8 @@ using bankwise::cuda::Cubin;
 namespace {
 
 const std::map<std::string, unsigned> architectures{{"turing", 75},     {"ampere", 80},       {"hopper", 90},
-                                                    {"blackwell", 120}, {"named_arrays", 90}, {"no_lines", 100}};
+                                                    {"blackwell", 120}, {"named_arrays", 90}, {"no_lines", 100},
+                                                    {"copies", 90}};
 
 std::vector<std::string> places_of(const std::vector<Cubin::Frame>& frames) {
   std::vector<std::string> places;

@@ -132,6 +132,18 @@ TEST_CASE("accesses have kinds, bulk copies have names") {
   CHECK(name_of_bulk(pack_what(Source::end, 0, 0)) == "");
 }
 
+TEST_CASE("a copy's address holds its destination and the word that it reads of a line") {
+  using bankwise::cuda::pack_copy;
+  CHECK(pack_copy(0x400, 0x7f0012345600) == 0x400);
+  CHECK(pack_copy(0x480, 0x7f001234567c) == 0xf8000480);
+  CHECK(pack_copy(0x3ffff, 0x84) == (1U << 27 | 0x3ffff));
+  // A step between lanes stays one when the source enters another line.
+  const std::uint32_t step = pack_copy(16, 16) - pack_copy(0, 0);
+  for (std::uint32_t lane = 0; lane < 32; ++lane) {
+    CHECK(pack_copy(512 + 16 * lane, 64 + 16 * lane) == pack_copy(512, 64) + step * lane);
+  }
+}
+
 TEST_CASE("every source of accesses has a patch, and each instruction has one") {
   std::map<int, std::string> patches;
   for (const auto& point : bankwise::cuda::patch_points()) patches[point.instruction] = point.function;

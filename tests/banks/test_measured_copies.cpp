@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+//
+// The model's cost of every cp.async measured on an H200 equals the hardware counter, and near misses of the rule do
+// not.
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <optional>
+#include <sstream>
+
+#include "tests/bank_patterns.hpp"
+#include "tests/catch_any.hpp"
+
+using namespace bankwise;
+
+namespace {
+
+struct MeasuredCopy {
+  std::string cache;  ///< "ca": through the L1 cache; "cg": past it
+  unsigned width = 0;
+  std::uint64_t mask = 0;
+  std::array<std::uint32_t, 32> addresses{}, sources{};
+  std::uint64_t copies = 1;      ///< of this kind in the kernel
+  std::uint64_t zero_lanes = 0;  ///< lanes that write zeros instead
+  std::uint64_t passes = 0;      ///< of all copies
+  std::optional<unsigned> conflicts;
+
+  banks::Access access() const { return {banks::Operation::cp_async, width, mask, addresses, sources}; }
+};
+
+/// The rows of a file in tests/data, which name their columns.
+std::vector<MeasuredCopy> rows_of(const std::string& name) {
+  const auto split = [](const std::string& line) {
+    std::vector<std::string> fields;
+    std::istringstream stream(line);
+    for (std::string field; std::getline(stream, field, ',');) fields.push_back(field);
+    return fields;
+  };
+  std::ifstream file(SOURCE_DIRECTORY "/tests/data/" + name);
+  std::string line;
+  std::getline(file, line);
+  const auto names = split(line);
+  std::vector<MeasuredCopy> rows;
+  while (std::getline(file, line)) {
+    const auto values = split(line);
+    std::map<std::string, std::string> field;
+    for (std::size_t i = 0; i < names.size(); ++i) field[names[i]] = values.at(i);
+    const auto number = [&](const std::string& column) { return std::stoull(field.at(column), nullptr, 0); };
+    const auto number_or = [&](const char* column, std::uint64_t otherwise) {
+      return field.contains(column) ? number(column) : otherwise;
+    };
+    MeasuredCopy& row = rows.emplace_back();
+    row.cache = field.at("cache");
+    row.width = unsigned(number("width"));
+    row.mask = number("mask");
+    for (std::size_t lane = 0; lane < 32; ++lane) {
+      row.addresses[lane] = std::uint32_t(number("a" + std::to_string(lane)));
+      row.sources[lane] = std::uint32_t(number("s" + std::to_string(lane)));
+    }
+    row.copies = number_or("copies", 1);
+    row.zero_lanes = number_or("zero_lanes", 0);
+    row.passes = number("passes");
+    if (field.contains("conflicts")) row.conflicts = unsigned(number("conflicts"));
+  }
+  return rows;
+}
+
+/// Copies of one warp. Those past the L1 cache are not used: in this measurement the counter read 0 for each of them,
+/// and in some of its variants also for copies through the cache.
+std::vector<MeasuredCopy> single_copies() {
+  auto rows = rows_of("h200_cp_async.csv");
+  std::erase_if(rows, [](const MeasuredCopy& row) { return row.cache != "ca"; });
+  return rows;
+}
+
+/// The single copies for which this does not hold.
+unsigned wrong_rows(const std::function<bool(const MeasuredCopy&)>& agrees) {
+  const auto rows = single_copies();
+  return unsigned(std::count_if(rows.begin(), rows.end(), std::not_fn(agrees)));
+}
+
+bool agrees(const banks::Architecture& architecture, const banks::Access& access, const MeasuredCopy& row) {
+  const auto outcome = banks::cost(architecture, access);
+  const auto* cost = std::get_if<banks::Cost>(&outcome);
+  return cost != nullptr && row.copies * cost->passes == row.passes &&
+         (!row.conflicts || cost->conflicts == *row.conflicts);
+}
+
+const banks::Architecture& hopper() {
+  return *banks::find_architecture("sm_90");
+}
+
+}  // namespace
+
+TEST_CASE("the model agrees with all copies of one warp measured on sm_90 (measured)") {
+  const auto rows = single_copies();
+  CHECK(rows.size() == 475);
+  CHECK(std::count_if(rows.begin(), rows.end(), [](auto& row) { return row.conflicts > 0U; }) > 300);
+  CHECK(wrong_rows([](const MeasuredCopy& row) { return agrees(hopper(), row.access(), row); }) == 0);
+}
+
+TEST_CASE("the model agrees with kernels of copies through and past the L1 cache (measured)") {
+  // 1 to 8 warps, 1 to 264 blocks, with cold and warm caches, with and without waiting for each copy.
+  unsigned through = 0, past = 0, some_zeros = 0;
+  for (const MeasuredCopy& row : rows_of("h200_cp_async_kernels.csv")) {
+    const bool all_or_none = row.zero_lanes == 0 || row.zero_lanes == row.mask;
+    INFO(row.cache << ", " << row.width << " bytes, " << row.copies << " copies, " << row.passes << " passes");
+    CHECK(agrees(hopper(), row.access(), row) == all_or_none);
+    (all_or_none ? row.cache == "ca" ? through : past : some_zeros) += 1;
+    // A warp that fills only some lanes with zeros takes more.
+    if (!all_or_none) CHECK(row.passes > 4 * row.copies);
+  }
+  CHECK(through == 26);
+  CHECK(past == 26);
+  CHECK(some_zeros == 7);
+}
+
+TEST_CASE("rules that nearly fit the measured copies disagree with some of them") {
+  // The negative control of the first test.
+  const auto with = [](const std::function<void(banks::Rule&)>& change) {
+    std::vector<banks::Rule> rules(hopper().rules.begin(), hopper().rules.end());
+    for (banks::Rule& rule : rules) {
+      if (rule.serving == banks::Serving::copies) change(rule);
+    }
+    banks::Architecture changed = hopper();
+    changed.rules = rules;
+    return wrong_rows([&](const MeasuredCopy& row) { return agrees(changed, row.access(), row); });
+  };
+  CHECK(with([](banks::Rule&) {}) == 0);
+  CHECK(with([](banks::Rule& rule) { rule.serving = banks::Serving::lanes; }) > 100);  // destinations only
+  CHECK(with([](banks::Rule& rule) { rule.serving = banks::Serving::words; }) > 100);  // equal words merge
+  CHECK(with([](banks::Rule& rule) { rule.lane_groups = banks::consecutive(32); }) > 100);
+  CHECK(with([](banks::Rule& rule) { rule.banks = {64, 4, 256}; }) > 100);
+  // Destinations and sources exchanged: the rule is symmetric.
+  CHECK(wrong_rows([](const MeasuredCopy& row) {
+          banks::Access access = row.access();
+          std::swap(access.addresses, access.sources);
+          return agrees(hopper(), access, row);
+        }) == 0);
+  // The busier of both sides, which is a lower bound, and their sum.
+  CHECK(wrong_rows([](const MeasuredCopy& row) {
+          banks::Access to = row.access(), from = row.access();
+          to.sources = to.addresses;
+          from.addresses = from.sources;
+          const auto passes = [](const banks::Access& access) {
+            return std::get<banks::Cost>(banks::cost(hopper(), access)).passes;
+          };
+          return std::max(passes(to), passes(from)) == row.passes;
+        }) > 30);
+}
