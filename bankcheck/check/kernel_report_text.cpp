@@ -113,6 +113,18 @@ std::string lines_table(const KernelReport& kernel, bool incomplete) {
   return format_table(table, 3, true);
 }
 
+/// How many of a kernel's passes the conflicts are.
+std::string conflict_shares(const KernelReport& kernel) {
+  std::string text;
+  for (const trace::Report& report : kernel.reports) {
+    const banks::Tally& all = report.all;
+    if (all.unknown > 0 || all.passes == 0) continue;
+    text += fmt::format("  {}: conflicts are {} % of the passes\n", report.architecture->name,
+                        percent_text(double(all.conflicts) / double(all.passes)));
+  }
+  return text;
+}
+
 std::string levels_table(const trace::Report& report, std::size_t widest) {
   Table table{{std::string(report.architecture->name), "level"}, {"", "passes"}, {"", "ALU %"}};
   for (std::size_t i = 0; i < std::min(report.levels.size(), max_levels); ++i) {
@@ -188,7 +200,9 @@ std::string to_text(const KernelReport& kernel, const Terms& terms, bool incompl
     return text + fmt::format("  no access to {}{}\n", terms.memory, incomplete ? " was recorded" : "") +
            remarks(kernel, terms) + '\n';
   }
-  text += lines_table(kernel, incomplete) + '\n';
+  text += lines_table(kernel, incomplete);
+  if (!terms.simulated) text += conflict_shares(kernel);
+  text += '\n';
   for (const trace::Report& report : kernel.reports) text += levels_table(report, columns);
   text += '\n' + remarks(kernel, terms);
   return text + worst_picture(kernel, terms, columns, colour);

@@ -30,8 +30,6 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
       ->add_option("--max-groups", options.max_groups,
                    "Watch at most this many blocks of each launch, spread over the grid; 0: all")
       ->capture_default_str();
-  command->add_flag("--all-groups", options.all_groups, "Watch all blocks of all launches")
-      ->excludes("--max-launches", "--max-groups");
   command->add_option("--table", options.table_mebibytes, "MiB of device memory for patterns, for each context")
       ->check(CLI::Range(std::uint64_t{8}, std::uint64_t{1} << 16))
       ->capture_default_str();
@@ -52,7 +50,7 @@ int run_and_report(const CheckOptions& options) {
   Outcome outcome = run_on_gpu({.command = options.command,
                                 .kernels = kernels,
                                 .sanitizer = options.sanitizer,
-                                .max_launches = options.all_groups ? 0 : options.max_launches,
+                                .max_launches = options.max_launches,
                                 .max_groups = options.max_groups,
                                 .table_bytes = options.table_mebibytes << 20,
                                 .own_stdout = !reporting.quiet()});

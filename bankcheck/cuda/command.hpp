@@ -13,8 +13,7 @@ struct CheckOptions {
   opencl::ReportOptions report;
   std::vector<std::string> command;  ///< after --
   std::string trace, sanitizer;
-  std::uint64_t max_launches = 100, max_groups = 0, table_mebibytes = 256;
-  bool all_groups = false;
+  std::uint64_t max_launches = 0, max_groups = 0, table_mebibytes = 256;
 };
 
 /// Adds `bankcheck cuda` to the command line.

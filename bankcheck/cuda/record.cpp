@@ -112,7 +112,8 @@ void Reader::take_launch(Fields& fields, RecordedKernel& kernel) {
 
 void Reader::take_pattern(Fields& fields, RecordedKernel& kernel) {
   RecordedPattern pattern;
-  pattern.pc = fields.hex("program counter");
+  // Of a function outside of the kernel, it is an offset modulo 2^64.
+  pattern.pc = fields.hex("program counter", std::numeric_limits<std::uint64_t>::max());
   pattern.kind = kind_of(fields.word("kind"));
   pattern.width = unsigned(fields.number("width", 16));
   pattern.flags = std::uint32_t(fields.hex("flags", std::numeric_limits<std::uint32_t>::max()));
@@ -167,7 +168,7 @@ void Reader::take(std::string_view line) {
   } else if (what == "bulk") {
     RecordedKernel& of = kernel(fields);
     BulkCopies copies;
-    copies.pc = fields.hex("program counter");
+    copies.pc = fields.hex("program counter", std::numeric_limits<std::uint64_t>::max());
     copies.what = fields.word("kind");
     copies.count = fields.number("count");
     of.bulk.push_back(std::move(copies));

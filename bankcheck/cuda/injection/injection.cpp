@@ -60,8 +60,10 @@ void on_graph(Sanitizer_CallbackId id, const void* data) {
   if (id == SANITIZER_CBID_GRAPHS_NODE_LAUNCH_BEGIN) {
     const auto& node = as<Sanitizer_GraphNodeLaunchData>(data);
     if (node.nodeType != CU_GRAPH_NODE_TYPE_KERNEL) return;
-    watcher->launch_begins(
-        {.data = node.launchData, .stream = node.launchData.hApiStream, .counts = node.isGraphUpload == 0});
+    watcher->launch_begins({.data = node.launchData,
+                            .stream = node.launchData.hApiStream,
+                            .counts = node.isGraphUpload == 0,
+                            .in_graph = true});
   } else if (id == SANITIZER_CBID_GRAPHS_LAUNCH_END) {
     // Not the end of a node's launch: the graph's nodes enter the stream together.
     watcher->launch_ends();

@@ -43,6 +43,7 @@ struct TableContents {
 struct LaunchKey {
   std::uint32_t shape = 0;  ///< number of the kernel and its launch shape
   Sanitizer_StreamHandle stream = nullptr;
+  bool in_graph = false;  ///< all blocks are watched
   auto operator<=>(const LaunchKey&) const = default;
 };
 

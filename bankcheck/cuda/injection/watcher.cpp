@@ -21,7 +21,11 @@ constexpr auto DRAIN_TIME =
     std::chrono::seconds(10);  // the longest that the end of the process waits for another thread
 constexpr auto LAUNCHES_TIME = std::chrono::seconds(1);
 
-constexpr std::uint32_t UNWATCHED = 0xffffffff;  // LaunchKey::shape of the slot that watches no block
+constexpr std::uint32_t UNWATCHED = 0xffffffff;  // LaunchKey::shape and LaunchSlot::kernel of what is not to be watched
+
+std::uint64_t blocks_of(const LaunchShape& launch) {
+  return std::uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
+}
 
 }  // namespace
 
@@ -49,6 +53,7 @@ Watcher::ContextPointer Watcher::context_of(CUcontext handle) {
 void Watcher::module_loaded(const Sanitizer_ResourceModuleData& data) {
   const std::string_view cubin(data.pCubin, data.pCubin == nullptr ? 0 : data.cubinSize);
   Module module;
+  module.context = data.context;
   module.cubin_bytes = cubin.size();
   module.patched = filter_.accepts_some_kernel(cubin);
   {
@@ -59,11 +64,10 @@ void Watcher::module_loaded(const Sanitizer_ResourceModuleData& data) {
   }
   if (!module.patched) return;
   if (!record_.write_cubin(module.id, cubin)) record_.error("cannot write the cubin of a module");
-  patcher_.module_loaded(data.context, data.module);
+  patcher_.insert(data.context, data.module);
 }
 
 void Watcher::module_unloads(CUmodule handle) {
-  patcher_.module_unloads(handle);
   const std::lock_guard lock(mutex_);
   const auto module = modules_.find(handle);
   if (module == modules_.end()) return;
@@ -95,11 +99,13 @@ Watcher::Kernel Watcher::add_kernel(const Sanitizer_LaunchData& data, std::uint6
   const auto [module_place, unknown] = modules_.try_emplace(data.module);
   Module& module = module_place->second;
   if (unknown) module.id = next_module_++;
+  kernel.context = data.context;
   kernel.pc = pc;
+  kernel.bytes = bytes;
   kernel.watched = module.patched && filter_.accepts(data.functionName);
   if (!kernel.watched) return kernel;
   kernel.id = next_kernel_++;
-  kernel_pcs_[kernel.id] = pc;
+  watched_kernels_[kernel.id] = kernel;
   if (devices_.insert(data.device).second) {
     const DeviceFacts facts = device_facts(data.device);
     record_.device(data.device, facts.major, facts.minor, facts.name);
@@ -138,28 +144,23 @@ bool Watcher::prepare_tables(Context& context, Sanitizer_StreamHandle stream) {
   return ready;
 }
 
-Watcher::Shape& Watcher::shape_of(const Kernel& kernel, const LaunchShape& launch) {
+Watcher::Shape& Watcher::shape_of(const Kernel& kernel, CUmodule module, const LaunchShape& launch) {
   const auto [place, added] = shapes_.try_emplace({kernel.id, launch});
   Shape& shape = place->second;
   if (added) {
-    const std::uint64_t blocks = std::uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
     shape.number = std::uint32_t(shapes_.size());
     shape.kernel = kernel.id;
+    shape.module = module;
+    ++modules_[module].shapes;
+    ++modules_[module].open_shapes;
     shape.shape = launch;
-    shape.sample = sample_blocks(blocks, settings_.max_blocks);
+    shape.sample = sample_blocks(blocks_of(launch), settings_.max_blocks);
   }
   return shape;
 }
 
-bool Watcher::is_to_be_watched(const Kernel& kernel, const LaunchShape& launch) {
-  if (!kernel.watched || settings_.max_launches == 0) return kernel.watched;
-  const std::lock_guard lock(mutex_);
-  return shape_of(kernel, launch).watched_launches < settings_.max_launches;
-}
-
-void Watcher::count_launch(Shape& shape, bool watched) {
-  if (watched) ++shape.watched_launches;
-  const std::uint64_t blocks = watched ? shape.sample.blocks : 0;
+void Watcher::count_launch(Shape& shape, std::uint64_t blocks) {
+  if (blocks > 0 && ++shape.watched_launches == settings_.max_launches) --modules_[shape.module].open_shapes;
   if (!std::exchange(shape.recorded, true)) {
     record_.launch(shape.kernel, shape.shape, 1, blocks);  // the program may not come to the next record_launches()
     return;
@@ -196,28 +197,36 @@ void Watcher::launch_begins(const ObservedLaunch& launch) {
   const LaunchShape launch_shape{.grid = {data.gridDim_x, data.gridDim_y, data.gridDim_z},
                                  .block = {data.blockDim_x, data.blockDim_y, data.blockDim_z},
                                  .dynamic_bytes = launch.dynamic_bytes};
-  const bool wanted = is_to_be_watched(kernel, launch_shape);
-  const bool patched = patcher_.launch_begins(data.module, wanted);
   const ContextPointer context = context_of(data.context);
-  const bool ready = patched && prepare_tables(*context, launch.stream);
+  const bool ready = prepare_tables(*context, launch.stream);
   std::uint64_t address = 0;
   LaunchSlot* contents = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    Half* half = ready ? &half_for_launch(*context) : nullptr;
-    Shape* shape = kernel.watched ? &shape_of(kernel, launch_shape) : nullptr;
-    if (half != nullptr) {
-      const LaunchKey key{wanted ? shape->number : UNWATCHED, launch.stream};
-      std::tie(address, contents) =
-          half->table->launch_slot(key, wanted ? kernel.id : 0, wanted ? shape->sample.threshold : 0);
+    Shape* shape = kernel.watched ? &shape_of(kernel, data.module, launch_shape) : nullptr;
+    Module& module = modules_[data.module];
+    module.in_graph = module.in_graph || launch.in_graph;
+    if (module.released) {
+      if (shape != nullptr && launch.counts) count_launch(*shape, 0);
+      return;
     }
-    if (address == 0 && wanted && patched) {
+    const bool enough =
+        settings_.max_launches > 0 && shape != nullptr && shape->watched_launches >= settings_.max_launches;
+    const bool wanted = shape != nullptr && !enough;
+    Half* half = ready ? &half_for_launch(*context) : nullptr;
+    BlockSample sample = wanted ? shape->sample : BlockSample{};
+    if (launch.in_graph) sample = {.threshold = ALL_BLOCKS, .blocks = blocks_of(launch_shape)};
+    if (half != nullptr) {
+      const LaunchKey key{
+          .shape = wanted ? shape->number : UNWATCHED, .stream = launch.stream, .in_graph = launch.in_graph};
+      std::tie(address, contents) = half->table->launch_slot(key, wanted ? kernel.id : UNWATCHED, sample.threshold);
+    }
+    if (address == 0 && wanted) {
       record_.error("launches were not watched: too many kernels, launch shapes and streams");
     }
-    if (shape != nullptr && launch.counts) count_launch(*shape, wanted && address != 0);
+    if (shape != nullptr && launch.counts) count_launch(*shape, wanted && address != 0 ? sample.blocks : 0);
     if (address != 0) half->watch.launch_begins(std::this_thread::get_id(), launch.stream);
   }
-  if (!patched) return;
   const auto device_address = [](std::uint64_t number) {
     return reinterpret_cast<void*>(std::uintptr_t(number));  // NOLINT(performance-no-int-to-ptr)
   };
@@ -240,6 +249,7 @@ void Watcher::launch_ends() {
 
 void Watcher::synchronized(CUcontext handle, std::optional<Sanitizer_StreamHandle> stream) {
   ContextPointer context;
+  std::vector<CUmodule> released;
   std::vector<Half*> idle;
   {
     const std::lock_guard lock(mutex_);
@@ -247,6 +257,7 @@ void Watcher::synchronized(CUcontext handle, std::optional<Sanitizer_StreamHandl
     if (finished_ || found == contexts_.end() || found->second->state != Context::Tables::ready) return;
     context = found->second;
     for (Half& half : context->halves) half.watch.synchronized(std::this_thread::get_id(), stream);
+    released = release_modules(*context);
     retire_if_due(*context, std::min<Clock::duration>(TABLE_TIME, TABLE_SHARE * drain_time_));
     for (Half& half : context->halves) {
       if (half.retired && !half.draining && !half.failed && half.watch.idle()) {
@@ -256,17 +267,33 @@ void Watcher::synchronized(CUcontext handle, std::optional<Sanitizer_StreamHandl
     }
     if (Clock::now() - launches_recorded_ > LAUNCHES_TIME) record_launches();
   }
-  for (Half* half : idle) drain(*half, stream.value_or(context->default_stream));
+  for (const CUmodule module : released) patcher_.remove(module);
+  for (Half* half : idle) drain(*context, *half, stream.value_or(context->default_stream));
 }
 
-void Watcher::drain(Half& half, Sanitizer_StreamHandle stream) {
+/// The modules whose kernels have all been watched enough, if the context runs nothing that was launched. A graph may
+/// keep the patched code.
+std::vector<CUmodule> Watcher::release_modules(const Context& context) {
+  std::vector<CUmodule> released;
+  if (settings_.max_launches == 0 || !context.halves[0].watch.idle() || !context.halves[1].watch.idle())
+    return released;
+  for (auto& [handle, module] : modules_) {
+    if (module.context != context.handle || module.released || module.in_graph) continue;
+    if (module.shapes == 0 || module.open_shapes > 0) continue;
+    module.released = true;
+    released.push_back(handle);
+  }
+  return released;
+}
+
+void Watcher::drain(const Context& context, Half& half, Sanitizer_StreamHandle stream) {
   const auto start = Clock::now();
   try {
     const TableContents contents = half.table->read(stream);
     half.table->clear(stream);
     const std::lock_guard lock(mutex_);
     record_launches();
-    record_contents(contents);
+    record_contents(contents, context.handle);
     half.watch.reset();
     half.retired = half.draining = false;
     drain_time_ = Clock::now() - start;
@@ -288,20 +315,32 @@ void Watcher::record_launches() {
   launches_recorded_ = Clock::now();
 }
 
-void Watcher::record_contents(const TableContents& contents) {
+/// The watched kernel that an entry belongs to. Its launch slot names one; the program counter decides if it lies in
+/// another kernel, as in graphs. Null if that one is not to be watched.
+const Watcher::Kernel* Watcher::kernel_of(const PatternEntry& entry, CUcontext context) const {
+  const auto contains = [&](const Kernel& kernel) { return entry.pc - kernel.pc < kernel.bytes; };
+  const auto named = watched_kernels_.find(entry.kernel);
+  if (named != watched_kernels_.end() && contains(named->second)) return &named->second;
+  for (const auto& [handles, kernel] : kernels_) {
+    if (kernel.context == context && contains(kernel)) return kernel.watched ? &kernel : nullptr;
+  }
+  return named == watched_kernels_.end() ? nullptr : &named->second;
+}
+
+void Watcher::record_contents(const TableContents& contents, CUcontext context) {
   for (const auto& [entry, count] : contents.entries) {
-    const auto kernel = kernel_pcs_.find(entry.kernel);
-    if (kernel == kernel_pcs_.end()) continue;
-    const std::uint64_t offset = entry.pc - kernel->second;
+    const Kernel* kernel = kernel_of(entry, context);
+    if (kernel == nullptr) continue;
+    const std::uint64_t offset = entry.pc - kernel->pc;
     if (const std::string_view bulk = name_of_bulk(entry.what); !bulk.empty()) {
-      record_.bulk(entry.kernel, offset, bulk, count);
+      record_.bulk(kernel->id, offset, bulk, count);
       continue;
     }
     std::uint32_t addresses[32], lanes = 0;
     for (unsigned lane = 0; lane < 32; ++lane) {
       if ((entry.mask >> lane & 1) != 0) addresses[lanes++] = entry.addresses[lane];
     }
-    record_.pattern(entry.kernel, offset, kind_of_access(entry.what), entry.what >> 16 & 0xff, entry.what & 0xffff,
+    record_.pattern(kernel->id, offset, kind_of_access(entry.what), entry.what >> 16 & 0xff, entry.what & 0xffff,
                     entry.mask, count, {addresses, lanes});
   }
   for (const auto& [kernel, accesses] : contents.lost) record_.lost(kernel, accesses);
@@ -321,7 +360,7 @@ void Watcher::drain_at_end(Context& context) {
     try {
       const TableContents contents = half.table->read(context.default_stream);
       const std::lock_guard lock(mutex_);
-      record_contents(contents);
+      record_contents(contents, context.handle);
     } catch (const std::exception& error) {
       record_.error(error.what());
     }

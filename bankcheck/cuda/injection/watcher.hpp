@@ -18,6 +18,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "bankcheck/cuda/injection/block_sample.hpp"
 #include "bankcheck/cuda/injection/idle_watch.hpp"
@@ -35,6 +36,7 @@ struct ObservedLaunch {
   Sanitizer_StreamHandle stream;    ///< that orders the launch: of a graph, the stream of the graph's launch
   std::uint32_t dynamic_bytes = 0;  ///< of shared memory; 0 for nodes of graphs, which do not tell
   bool counts = true;               ///< false: prepares a launch that will be reported again
+  bool in_graph = false;            ///< the nodes of a graph may get each other's launch slots
 };
 
 class Watcher {
@@ -60,15 +62,22 @@ class Watcher {
   struct Module {
     std::uint32_t id = 0;
     std::uint64_t cubin_bytes = 0;
+    CUcontext context = nullptr;
     bool patched = false, recorded = false;
+    bool in_graph = false;          // one of its kernels is a node of a graph
+    bool released = false;          // its kernels have been watched enough
+    std::uint64_t shapes = 0;       // of its kernels' launches
+    std::uint64_t open_shapes = 0;  // that are still to be watched
   };
   struct Kernel {
     std::uint32_t id = 0;
-    std::uint64_t pc = 0;
+    CUcontext context = nullptr;
+    std::uint64_t pc = 0, bytes = 0;  // of its code
     bool watched = false;
   };
   struct Shape {
     std::uint32_t number = 0, kernel = 0;
+    CUmodule module = nullptr;
     LaunchShape shape;
     BlockSample sample;
     std::uint64_t watched_launches = 0, launches_to_record = 0, blocks_to_record = 0;
@@ -95,14 +104,15 @@ class Watcher {
   Kernel kernel_of(const Sanitizer_LaunchData& data);
   Kernel add_kernel(const Sanitizer_LaunchData& data, std::uint64_t pc, std::uint64_t bytes);
   bool prepare_tables(Context& context, Sanitizer_StreamHandle stream);
-  Shape& shape_of(const Kernel& kernel, const LaunchShape& shape);
-  bool is_to_be_watched(const Kernel& kernel, const LaunchShape& launch);
-  void count_launch(Shape& shape, bool watched);
+  Shape& shape_of(const Kernel& kernel, CUmodule module, const LaunchShape& launch);
+  void count_launch(Shape& shape, std::uint64_t blocks);
   void retire_if_due(Context& context, Clock::duration after);
   Half& half_for_launch(Context& context);
-  void record_contents(const TableContents& contents);
+  const Kernel* kernel_of(const PatternEntry& entry, CUcontext context) const;
+  void record_contents(const TableContents& contents, CUcontext context);
   void record_launches();
-  void drain(Half& half, Sanitizer_StreamHandle stream);
+  std::vector<CUmodule> release_modules(const Context& context);
+  void drain(const Context& context, Half& half, Sanitizer_StreamHandle stream);
   void drain_at_end(Context& context);
   void fail(const std::string& call, SanitizerResult result);
 
@@ -117,7 +127,7 @@ class Watcher {
   std::map<CUcontext, ContextPointer> contexts_;
   std::map<CUmodule, Module> modules_;
   std::map<std::pair<CUmodule, CUfunction>, Kernel> kernels_;
-  std::map<std::uint32_t, std::uint64_t> kernel_pcs_;  // by id; kernels of modules that are gone, too
+  std::map<std::uint32_t, Kernel> watched_kernels_;  // by id; those of modules that are gone, too
   std::map<std::pair<std::uint32_t, LaunchShape>, Shape> shapes_;
   std::set<int> devices_;
   std::uint32_t next_module_ = 0, next_kernel_ = 0;

@@ -149,6 +149,18 @@ void graph() {
   for (int i = 0; i < 3; ++i) store(fake::launch_in_graph(first_launch(), false), 0, 1);
 }
 
+/// All nodes get the launch slot of the last one.
+void mixed_graph() {
+  fake::load_module(CONTEXT, MODULE, cubin_with("kernel"));
+  fake::Launch third = first_launch();
+  third.function = OTHER_FUNCTION;
+  third.name = "third";
+  fake::launch_in_graph(first_launch(), false);
+  LaunchSlot* slot = fake::launch_in_graph(third, false);
+  store(slot, 0, 3);
+  fake::access(slot, fake::pc_of(MODULE) + 0x1040, pack_what(Source::shared, 4, STORE), TWO_LANES, {0, 128}, 4);
+}
+
 /// Two kernels in the module; the environment asks for one.
 void filtered() {
   fake::load_module(CONTEXT, MODULE, cubin_with("_Z6wantedPf"));
@@ -165,13 +177,14 @@ void filtered() {
 }
 
 /// The environment asks for 10 of 1000 blocks.
-/// Two kernels of one module; the second is launched once, when the first has been launched often.
+/// Two kernels of one module; the second is launched when the first has been launched often.
 void repeated() {
   fake::load_module(CONTEXT, MODULE, cubin_with("kernel"));
   fake::Launch second = first_launch();
   second.function = OTHER_FUNCTION;
   second.name = "second";
   for (int i = 0; i < 40; ++i) store(fake::launch(first_launch()), 0, 1);
+  fake::synchronize_context(CONTEXT);
   store(fake::launch(second), 64, 1);
   for (int i = 0; i < 40; ++i) store(fake::launch(first_launch()), 0, 1);
   fake::synchronize_context(CONTEXT);
@@ -237,6 +250,7 @@ constexpr Scenario SCENARIOS[] = {
     {"graph", graph},
     {"killed", killed},
     {"overflow", overflow},
+    {"mixed_graph", mixed_graph},
     {"repeated", repeated},
     {"sampled", sampled},
     {"nothing", [] {}},
