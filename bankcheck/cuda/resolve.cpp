@@ -74,10 +74,9 @@ std::optional<Meaning> meaning_of(const RecordedPattern& pattern,
       const auto operation = matrix_operation(pattern.kind, pattern.flags >> 8);
       return operation ? std::optional(Meaning{*operation}) : std::nullopt;
     }
-    case Kind::async:
-      return Meaning{Operation::cp_async};
     default:
-      return std::nullopt;  // the shared memory of other blocks: the model has no rule
+      // The shared memory of other blocks: the model has no rule. cp.async: its rule does not hold in whole kernels.
+      return std::nullopt;
   }
 }
 
@@ -112,20 +111,13 @@ trace::Array array_of(const Code& code, std::uint32_t address) {
   return {"shared memory", 0, 0};  // dynamic, or of a build whose cubin does not name its arrays
 }
 
-/// Whether some lanes of a copy may write zeros instead of reading. Which ones do is not recorded.
-bool may_fill(const RecordedPattern& pattern, const std::optional<Cubin::Instruction>& instruction) {
-  if (pattern.kind != Kind::async) return false;
-  return !instruction || instruction->opcode.find(".ZFILL") != std::string::npos;
-}
-
-/// Accesses of a kernel whose cost is not known, or too low.
-struct Doubts {
-  std::map<std::string, std::uint64_t> left_out;  ///< without an operation of the bank model, by what they are
-  std::uint64_t fills = 0;                        ///< copies for which may_fill()
-};
+/// Accesses without an operation of the bank model, by what they are.
+using LeftOut = std::map<std::string, std::uint64_t>;
 
 std::string kind_name(Kind kind) {
   switch (kind) {
+    case Kind::async:
+      return "cp.async copies";
     case Kind::remote_load:
     case Kind::remote_store:
     case Kind::remote_atomic:
@@ -143,7 +135,7 @@ std::string bulk_name(const std::string& what) {
 }
 
 /// One process's part of a kernel.
-trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code, Doubts& doubts) {
+trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code, LeftOut& left_out) {
   trace::Builder builder({.kernel = demangled(kernel.name), .knows_code = code.cubin != nullptr, .levels = 1});
   trace::KernelTrace& trace = builder.trace();
   for (const LaunchShape& launch : kernel.shapes) {
@@ -157,17 +149,15 @@ trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code, Doub
     const auto meaning = meaning_of(one, instruction);
     if (!meaning || one.mask == 0) {
       trace.left_out += one.count;
-      doubts.left_out[kind_name(one.kind)] += one.count;
+      left_out[kind_name(one.kind)] += one.count;
       continue;
     }
-    if (may_fill(one, instruction)) doubts.fills += one.count;
     trace::Pattern pattern;
     pattern.operation = meaning->operation;
     pattern.is_loop = meaning->is_loop;
     pattern.width = banks::matrix_rows(meaning->operation) > 0 ? 16 : one.width;
     pattern.mask = one.mask;
     pattern.addresses = one.addresses;
-    pattern.sources = one.sources;
     pattern.count = one.count;
     pattern.site = builder.site(site_of(code, one.pc));
     pattern.array = builder.array(array_of(code, one.addresses[std::size_t(std::countr_zero(one.mask))]));
@@ -176,7 +166,7 @@ trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code, Doub
   }
   for (const BulkCopies& one : kernel.bulk) {
     trace.left_out += one.count;
-    doubts.left_out[bulk_name(one.what)] += one.count;
+    left_out[bulk_name(one.what)] += one.count;
   }
   trace.excess_accesses += kernel.lost;
   return builder.take();
@@ -220,10 +210,10 @@ Resolved resolve(const std::vector<Record>& records) {
   Cubins cubins(trace.errors);
   std::vector<trace::Builder> builders;
   std::map<std::string, std::size_t> places;  // by mangled name
-  std::map<std::string, Doubts> doubts;       // of each kernel
+  std::map<std::string, LeftOut> left_out;    // of each kernel
   for (const Record& record : records) {
     for (const auto& [id, kernel] : record.kernels) {
-      trace::KernelTrace part = trace_of(kernel, cubins.code_of(record, kernel), doubts[kernel.name]);
+      trace::KernelTrace part = trace_of(kernel, cubins.code_of(record, kernel), left_out[kernel.name]);
       const auto [at, is_new] = places.try_emplace(kernel.name, builders.size());
       if (is_new) {
         trace::KernelTrace head;
@@ -244,16 +234,10 @@ Resolved resolve(const std::vector<Record>& records) {
     trace::put_in_order(kernel);
     trace.kernels.push_back(std::move(kernel));
   }
-  for (const auto& [name, of_kernel] : doubts) {
-    for (const auto& [kind, count] : of_kernel.left_out) {
+  for (const auto& [name, kinds] : left_out) {
+    for (const auto& [kind, count] : kinds) {
       resolved.left_out.push_back(
           fmt::format("the bank model has no cost for {} {} of {}", count, kind, demangled(name)));
-    }
-    if (of_kernel.fills > 0) {
-      resolved.left_out.push_back(
-          fmt::format("{} copies of {} may fill lanes with zeros (LDGSTS with .ZFILL): a warp in which only some lanes "
-                      "do takes more passes than computed",
-                      of_kernel.fills, demangled(name)));
     }
   }
   return resolved;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "slow_lanes.hpp"
@@ -326,6 +327,12 @@ SlowCost intel(Operation operation, unsigned width, const Lanes& lanes) {
   });
 }
 
+/// Nothing if the operation needs a source and the lane has none.
+std::optional<std::uint64_t> source_of(Operation operation, const std::vector<std::uint32_t>& sources, unsigned lane) {
+  if (!copy(operation)) return 0;
+  return lane < sources.size() ? std::optional<std::uint64_t>(sources[lane]) : std::nullopt;
+}
+
 struct Architecture {
   unsigned lanes;
   std::function<SlowCost(Operation, unsigned, const Lanes&)> cost;
@@ -372,9 +379,9 @@ SlowCost cost(std::string_view architecture, banks::Operation operation, unsigne
     if (rows > 0 && lane >= rows) continue;
     if (rows > 0 && !active && mask != 0) return refused();
     if (!active) continue;
-    if (lane >= addresses.size() || addresses[lane] % (width == 12 ? 4 : width) != 0) return refused();
-    if (copy(operation) && lane >= sources.size()) return refused();
-    lanes.push_back({lane, addresses[lane], copy(operation) ? sources[lane] : 0});
+    const auto source = source_of(operation, sources, lane);
+    if (lane >= addresses.size() || addresses[lane] % (width == 12 ? 4 : width) != 0 || !source) return refused();
+    lanes.push_back({lane, addresses[lane], *source});
   }
   if (lanes.empty()) return {};
   SlowCost cost = found->second.cost(operation, width, lanes);

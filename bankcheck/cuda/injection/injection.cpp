@@ -5,6 +5,7 @@
 // Sanitizer library, and records them in the folder BANKWISE_CUDA_RECORDS. It never changes what the program does; if
 // it cannot watch, it says why, in the record, otherwise on stderr.
 #include <pthread.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -18,6 +19,8 @@ namespace {
 
 // Never destroyed: the program may launch kernels in its last moments.
 Watcher* watcher = nullptr;
+
+bool in_forked_child = false;  // of a process that had loaded this library
 
 // The library calls back from within our own calls: adding the patches loads a module.
 thread_local int calls_inside = 0;
@@ -159,9 +162,15 @@ std::string subscribe(const SanitizerApi& api) {
   return worst == SANITIZER_SUCCESS ? std::string() : failure(api, "enabling callbacks", worst);
 }
 
-void at_exit() {
+/// Of std::exit(); `status` is its argument.
+void at_exit(int status, void* /*unused*/) {
   const InsideCall inside;
   watcher->finish();
+  if (!in_forked_child) return;
+  // NVIDIA's library was initialized before the fork. Its exit handlers, which come after this one, hang in the child,
+  // as they do under compute-sanitizer. So the child ends here, without the program's static destructors.
+  std::fflush(nullptr);
+  _exit(status);
 }
 
 void initialize() {
@@ -178,9 +187,12 @@ void initialize() {
   watcher = started;
   if (problem.empty()) problem = subscribe(api);
   if (!problem.empty()) watcher->record().error(problem);
-  std::atexit(at_exit);
+  on_exit(at_exit, nullptr);
   // A child of fork() has none of the parent's CUDA contexts, and gets a separate record if it is called at all.
-  static const auto again = [settings, api] { watcher = new Watcher(settings, api); };
+  static const auto again = [settings, api] {
+    in_forked_child = true;
+    watcher = new Watcher(settings, api);
+  };
   pthread_atfork(nullptr, nullptr, [] { again(); });
 }
 

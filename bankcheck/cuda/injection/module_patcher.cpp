@@ -31,15 +31,6 @@ void ModulePatcher::insert(CUcontext context, CUmodule module) {
   }
 }
 
-bool ModulePatcher::remove(CUmodule module) {
-  // A thread that patches may wait for a lock of the library that this one holds.
-  const std::unique_lock library(library_mutex_, std::try_to_lock);
-  if (!library.owns_lock()) return false;
-  const auto result = api_.unpatch_module(module);
-  if (result != SANITIZER_SUCCESS) fail("sanitizerUnpatchModule", result);
-  return result == SANITIZER_SUCCESS;
-}
-
 void ModulePatcher::context_ends(CUcontext context) {
   const std::lock_guard library(library_mutex_);
   contexts_.erase(context);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Inserts the device patch into the program's modules, and takes it out of those that need no watching any more: the
-// patch costs time even where it counts nothing (docs/checking_cuda.md).
+// Inserts the device patch into the program's modules. It stays there: to take it out, the library waits for the GPU,
+// and a program whose stream waits for the launching thread would hang.
 #pragma once
 
 #include <mutex>
@@ -19,10 +19,6 @@ class ModulePatcher {
 
   /// Patches a module that has just been loaded.
   void insert(CUcontext context, CUmodule module);
-
-  /// Takes the patch out. The library waits for the GPU, so no work of the context may be waiting for this thread.
-  /// Returns whether the module is without the patch now; false if another thread is patching.
-  bool remove(CUmodule module);
 
   void context_ends(CUcontext context);
 

@@ -26,8 +26,7 @@ namespace bankwise::cuda {
   X(patch_module, sanitizerPatchModule)                            \
   X(set_launch_callback_data, sanitizerSetLaunchCallbackData)      \
   X(stream_synchronize, sanitizerStreamSynchronize)                \
-  X(subscribe, sanitizerSubscribe)                                 \
-  X(unpatch_module, sanitizerUnpatchModule)
+  X(subscribe, sanitizerSubscribe)
 
 struct SanitizerApi {
 #define BANKWISE_MEMBER(member, symbol) decltype(&::symbol) member = nullptr;

@@ -53,7 +53,6 @@ Watcher::ContextPointer Watcher::context_of(CUcontext handle) {
 void Watcher::module_loaded(const Sanitizer_ResourceModuleData& data) {
   const std::string_view cubin(data.pCubin, data.pCubin == nullptr ? 0 : data.cubinSize);
   Module module;
-  module.context = data.context;
   module.cubin_bytes = cubin.size();
   module.patched = filter_.accepts_some_kernel(cubin);
   {
@@ -144,15 +143,12 @@ bool Watcher::prepare_tables(Context& context, Sanitizer_StreamHandle stream) {
   return ready;
 }
 
-Watcher::Shape& Watcher::shape_of(const Kernel& kernel, CUmodule module, const LaunchShape& launch) {
+Watcher::Shape& Watcher::shape_of(const Kernel& kernel, const LaunchShape& launch) {
   const auto [place, added] = shapes_.try_emplace({kernel.id, launch});
   Shape& shape = place->second;
   if (added) {
     shape.number = std::uint32_t(shapes_.size());
     shape.kernel = kernel.id;
-    shape.module = module;
-    ++modules_[module].shapes;
-    ++modules_[module].open_shapes;
     shape.shape = launch;
     shape.sample = sample_blocks(blocks_of(launch), settings_.max_blocks);
   }
@@ -160,7 +156,7 @@ Watcher::Shape& Watcher::shape_of(const Kernel& kernel, CUmodule module, const L
 }
 
 void Watcher::count_launch(Shape& shape, std::uint64_t blocks) {
-  if (blocks > 0 && ++shape.watched_launches == settings_.max_launches) --modules_[shape.module].open_shapes;
+  if (blocks > 0) ++shape.watched_launches;
   if (!std::exchange(shape.recorded, true)) {
     record_.launch(shape.kernel, shape.shape, 1, blocks);  // the program may not come to the next record_launches()
     return;
@@ -203,13 +199,7 @@ void Watcher::launch_begins(const ObservedLaunch& launch) {
   LaunchSlot* contents = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    Shape* shape = kernel.watched ? &shape_of(kernel, data.module, launch_shape) : nullptr;
-    Module& module = modules_[data.module];
-    module.in_graph = module.in_graph || launch.in_graph;
-    if (module.released) {
-      if (shape != nullptr && launch.counts) count_launch(*shape, 0);
-      return;
-    }
+    Shape* shape = kernel.watched ? &shape_of(kernel, launch_shape) : nullptr;
     const bool enough =
         settings_.max_launches > 0 && shape != nullptr && shape->watched_launches >= settings_.max_launches;
     const bool wanted = shape != nullptr && !enough;
@@ -249,7 +239,6 @@ void Watcher::launch_ends() {
 
 void Watcher::synchronized(CUcontext handle, std::optional<Sanitizer_StreamHandle> stream) {
   ContextPointer context;
-  std::vector<CUmodule> released;
   std::vector<Half*> idle;
   {
     const std::lock_guard lock(mutex_);
@@ -257,7 +246,6 @@ void Watcher::synchronized(CUcontext handle, std::optional<Sanitizer_StreamHandl
     if (finished_ || found == contexts_.end() || found->second->state != Context::Tables::ready) return;
     context = found->second;
     for (Half& half : context->halves) half.watch.synchronized(std::this_thread::get_id(), stream);
-    released = release_modules(*context);
     retire_if_due(*context, std::min<Clock::duration>(TABLE_TIME, TABLE_SHARE * drain_time_));
     for (Half& half : context->halves) {
       if (half.retired && !half.draining && !half.failed && half.watch.idle()) {
@@ -267,23 +255,7 @@ void Watcher::synchronized(CUcontext handle, std::optional<Sanitizer_StreamHandl
     }
     if (Clock::now() - launches_recorded_ > LAUNCHES_TIME) record_launches();
   }
-  for (const CUmodule module : released) patcher_.remove(module);
   for (Half* half : idle) drain(*context, *half, stream.value_or(context->default_stream));
-}
-
-/// The modules whose kernels have all been watched enough, if the context runs nothing that was launched. A graph may
-/// keep the patched code.
-std::vector<CUmodule> Watcher::release_modules(const Context& context) {
-  std::vector<CUmodule> released;
-  if (settings_.max_launches == 0 || !context.halves[0].watch.idle() || !context.halves[1].watch.idle())
-    return released;
-  for (auto& [handle, module] : modules_) {
-    if (module.context != context.handle || module.released || module.in_graph) continue;
-    if (module.shapes == 0 || module.open_shapes > 0) continue;
-    module.released = true;
-    released.push_back(handle);
-  }
-  return released;
 }
 
 void Watcher::drain(const Context& context, Half& half, Sanitizer_StreamHandle stream) {

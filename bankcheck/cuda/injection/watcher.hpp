@@ -18,7 +18,6 @@
 #include <set>
 #include <string>
 #include <tuple>
-#include <vector>
 
 #include "bankcheck/cuda/injection/block_sample.hpp"
 #include "bankcheck/cuda/injection/idle_watch.hpp"
@@ -62,12 +61,7 @@ class Watcher {
   struct Module {
     std::uint32_t id = 0;
     std::uint64_t cubin_bytes = 0;
-    CUcontext context = nullptr;
     bool patched = false, recorded = false;
-    bool in_graph = false;          // one of its kernels is a node of a graph
-    bool released = false;          // its kernels have been watched enough
-    std::uint64_t shapes = 0;       // of its kernels' launches
-    std::uint64_t open_shapes = 0;  // that are still to be watched
   };
   struct Kernel {
     std::uint32_t id = 0;
@@ -77,7 +71,6 @@ class Watcher {
   };
   struct Shape {
     std::uint32_t number = 0, kernel = 0;
-    CUmodule module = nullptr;
     LaunchShape shape;
     BlockSample sample;
     std::uint64_t watched_launches = 0, launches_to_record = 0, blocks_to_record = 0;
@@ -104,14 +97,13 @@ class Watcher {
   Kernel kernel_of(const Sanitizer_LaunchData& data);
   Kernel add_kernel(const Sanitizer_LaunchData& data, std::uint64_t pc, std::uint64_t bytes);
   bool prepare_tables(Context& context, Sanitizer_StreamHandle stream);
-  Shape& shape_of(const Kernel& kernel, CUmodule module, const LaunchShape& launch);
+  Shape& shape_of(const Kernel& kernel, const LaunchShape& launch);
   void count_launch(Shape& shape, std::uint64_t blocks);
   void retire_if_due(Context& context, Clock::duration after);
   Half& half_for_launch(Context& context);
   const Kernel* kernel_of(const PatternEntry& entry, CUcontext context) const;
   void record_contents(const TableContents& contents, CUcontext context);
   void record_launches();
-  std::vector<CUmodule> release_modules(const Context& context);
   void drain(const Context& context, Half& half, Sanitizer_StreamHandle stream);
   void drain_at_end(Context& context);
   void fail(const std::string& call, SanitizerResult result);

@@ -4,7 +4,6 @@
 // kernel replay would save and restore all memory for each kernel.
 #include <cuda.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <memory>
@@ -20,15 +19,7 @@ struct Metric {
   const char* name;  // as in Nsight Compute
   Counters::Count Counters::*count;
 };
-/// Of several metrics for one count, the first that the GPU has is used. The metrics that follow instructions
-/// (smsp__sass_...) do not count other traffic of the L1 cache's data stage, as those of l1tex__ do in full grids.
 constexpr Metric metrics[]{
-    {"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", &Counters::shared_load_passes},
-    {"smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", &Counters::shared_load_conflicts},
-    {"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum", &Counters::shared_store_passes},
-    {"smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", &Counters::shared_store_conflicts},
-    {"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_atom.sum", &Counters::shared_atomic_passes},
-    {"smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum", &Counters::shared_atomic_conflicts},
     {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", &Counters::shared_load_passes},
     {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", &Counters::shared_load_conflicts},
     {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", &Counters::shared_store_passes},
@@ -123,8 +114,6 @@ Host make_host(const Image& available) {
 std::vector<const Metric*> add_metrics(const Host& host) {
   std::vector<const Metric*> known;
   for (const Metric& metric : metrics) {
-    const auto same = [&](const Metric* other) { return other->count == metric.count; };
-    if (std::any_of(known.begin(), known.end(), same)) continue;
     const char* name = metric.name;
     auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_Profiler_Host_ConfigAddMetrics_Params);
     parameters.pHostObject = host.get();

@@ -14,8 +14,6 @@ using cuda::Kind;
 namespace {
 
 const std::string histogram = "_Z14more_histogramPKjPj";
-const std::string copies = "_Z6copiesPK5uint4PS_j";
-constexpr std::uint64_t copy_4_pc = 0x180, copy_16_pc = 0x190, zero_fill_pc = 0x1a0;  // copies.cuh:8, :9 and :10
 constexpr std::uint64_t store_pc = 0x1e0, increment_pc = 0x350;  // histogram.cuh:25 and :31, says nvdisasm
 
 cuda::RecordedPattern pattern(std::uint64_t pc, Kind kind, std::uint32_t stride, std::uint64_t count) {
@@ -31,21 +29,6 @@ cuda::Record record_of(std::vector<cuda::RecordedPattern> patterns) {
   kernel.name = histogram;
   kernel.shapes.push_back({{4, 1, 1}, {128, 1, 1}, 0, 2, 8});
   kernel.patterns = std::move(patterns);
-  return record;
-}
-
-/// A copy of elements in order, from sources in order.
-cuda::RecordedPattern copy(std::uint64_t pc, std::uint32_t width, std::uint64_t count) {
-  cuda::RecordedPattern made = pattern(pc, Kind::async, width, count);
-  made.width = width;
-  for (std::uint32_t lane = 0; lane < 32; ++lane) made.sources.push_back(width * lane % 128);
-  return made;
-}
-
-cuda::Record record_of_copies(std::vector<cuda::RecordedPattern> patterns) {
-  cuda::Record record = record_of(std::move(patterns));
-  record.modules[0].cubin = std::filesystem::path(CUBIN_DATA) / "copies.cubin";
-  record.kernels[0].name = copies;
   return record;
 }
 
@@ -86,50 +69,15 @@ TEST_CASE("kernels of several processes are one kernel") {
 
 TEST_CASE("accesses without a rule are counted and named") {
   const auto resolved =
-      cuda::resolve({record_of({pattern(store_pc, Kind::store, 4, 1), pattern(store_pc, Kind::remote_store, 4, 6),
+      cuda::resolve({record_of({pattern(store_pc, Kind::store, 4, 1), pattern(store_pc, Kind::async, 4, 6),
                                 pattern(store_pc, Kind::remote_load, 4, 2)})});
   CHECK(resolved.trace.kernels.at(0).left_out == 8);
-  REQUIRE(resolved.left_out.size() == 1);
+  REQUIRE(resolved.left_out.size() == 2);
   CHECK(resolved.left_out[0] ==
-        "the bank model has no cost for 8 accesses to the shared memory of other blocks of more_histogram");
+        "the bank model has no cost for 2 accesses to the shared memory of other blocks of more_histogram");
+  CHECK(resolved.left_out[1] == "the bank model has no cost for 6 cp.async copies of more_histogram");
   CHECK(report_of(resolved).incomplete.size() == 1);
   CHECK_THROWS(conflicts(resolved.trace.kernels[0], "sm_90"));
-}
-
-TEST_CASE("copies have the cost of their sources and destinations, at their source lines") {
-  auto same_source = copy(copy_4_pc, 4, 2);
-  std::fill(same_source.sources.begin(), same_source.sources.end(), 8);
-  const auto resolved =
-      cuda::resolve({record_of_copies({copy(copy_4_pc, 4, 5), same_source, copy(copy_16_pc, 16, 7)})});
-  CHECK(resolved.left_out.empty());
-  const trace::Report report = report_of(resolved);
-  CHECK(report.incomplete.empty());
-  REQUIRE(report.lines.size() == 2);
-  CHECK(report.lines[0].operation == banks::Operation::cp_async);
-  CHECK(report.lines[0].site.line == 8);
-  CHECK(report.lines[0].costs.passes == 5 * 1 + 2 * 32);
-  CHECK(report.lines[0].costs.conflicts == 2 * 31);
-  CHECK(report.lines[1].site.line == 9);  // past the L1 cache
-  CHECK(report.lines[1].costs.passes == 7 * 4);
-  CHECK(report.lines[1].costs.conflicts == 0);
-}
-
-TEST_CASE("copies that may fill lanes with zeros have a cost and a remark") {
-  const auto resolved = cuda::resolve({record_of_copies({copy(copy_16_pc, 16, 7), copy(zero_fill_pc, 16, 3)})});
-  CHECK(resolved.trace.errors.empty());
-  CHECK(report_of(resolved).all.passes == 10 * 4);
-  REQUIRE(resolved.left_out.size() == 1);
-  CHECK(resolved.left_out[0] ==
-        "3 copies of copies may fill lanes with zeros (LDGSTS with .ZFILL): a warp in which only some lanes do takes "
-        "more passes than computed");
-  CHECK(resolved.trace.kernels.at(0).left_out == 0);
-  // Without the machine code, any copy may.
-  cuda::Record record = record_of_copies({copy(copy_16_pc, 16, 7)});
-  record.modules[0].cubin = std::filesystem::path(CUBIN_DATA) / "no_such.cubin";
-  const auto unread = cuda::resolve({record});
-  REQUIRE(unread.left_out.size() == 1);
-  CHECK(unread.left_out[0].starts_with("7 copies of copies may fill"));
-  CHECK(report_of(unread).all.passes == 7 * 4);
 }
 
 TEST_CASE("copies without lanes are counted and named") {

@@ -89,14 +89,13 @@ TEST_CASE("matrix loads and stores are counted row by row", "[kinds]") {
   }
 }
 
-TEST_CASE("asynchronous copies have a cost by their sources and destinations", "[kinds]") {
+TEST_CASE("asynchronous copies are counted, and the report says that they have no cost", "[kinds]") {
   if (!has_capability(80)) return;
-  // Of 4, 8 and 16 bytes: 4, 4 and 4 passes; ideal 1, 2 and 4.
-  CHECK(numbers(kinds().on("async_copies"), "", "cp.async") ==
-        Numbers{3 * blocks, 96 * blocks, 12 * blocks, 7 * blocks, 5 * blocks});
+  CHECK(lacking("async_copies") ==
+        std::vector<std::string>{"the bank model has no cost for 9 cp.async copies of async_copies",
+                                 "9 accesses of async_copies were left out: the numbers are lower bounds"});
   // Only the load of the source: nvcc also emits loads that no lane performs.
-  CHECK(numbers(kinds().on("async_copies"), "", "load") == times(blocks, 1));
-  CHECK(lacking("async_copies").empty());
+  CHECK(numbers(kinds().on("async_copies")) == times(blocks, 1));
 }
 
 TEST_CASE("accesses to another block's shared memory are counted, and have no cost", "[kinds]") {

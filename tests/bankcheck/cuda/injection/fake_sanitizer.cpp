@@ -99,9 +99,6 @@ SanitizerResult sanitizerPatchInstructions(const Sanitizer_InstructionId, CUmodu
 SanitizerResult sanitizerPatchModule(CUmodule) {
   return called("sanitizerPatchModule");
 }
-SanitizerResult sanitizerUnpatchModule(CUmodule) {
-  return called("sanitizerUnpatchModule");
-}
 // "third" begins behind the others of its module.
 SanitizerResult sanitizerGetFunctionPcAndSize(CUmodule module, const char* name, uint64_t* pc, uint64_t* size) {
   *pc = fake::pc_of(module) + (std::strcmp(name, "third") == 0 ? 0x1000 : 0);

@@ -183,8 +183,9 @@ __global__ void stmatrix_4(unsigned* out) {
 #endif
 }
 
-/// cp.async of 4, 8 and 16 bytes from sources 16 bytes apart, so that 4, 2 and 1 lanes share a slot of 128 bytes: 4
-/// passes each, ideal 1, 2 and 4.
+// --- Without a cost -------------------------------------------------------------------------------------------------
+
+/// cp.async of 4, 8 and 16 bytes: 3 copies.
 __global__ void async_copies(unsigned* out) {
 #if __CUDA_ARCH__ >= 800
   __shared__ __align__(16) unsigned small[32], middle[64], large[128];
@@ -201,8 +202,6 @@ __global__ void async_copies(unsigned* out) {
   give(out, threadIdx.x);
 #endif
 }
-
-// --- Without a cost -------------------------------------------------------------------------------------------------
 
 /// In clusters of 2 blocks: a store, a load and an atomic in the other block's shared memory.
 __global__ void remote(unsigned* out) {
