@@ -13,6 +13,8 @@ A page marks the place of a table with two comments. The first names the device'
     <!-- table nvidia_h200 conflicts cuda -->      clocks saved per removed conflict, per case study
     <!-- table nvidia_h200 block cuda -->          what limits these kernels in shared memory, by hardware counters
     <!-- table nvidia_h200 memory cuda -->         what limits the fastest kernels in DRAM, by hardware counters
+    <!-- table nvidia_h200 watched cuda -->        kernels whose passes in bankcheck cuda equal the hardware counters
+    <!-- table nvidia_h200 different cuda -->      passes in bankcheck cuda that do not
     <!-- end of table -->
 
 The pages are README.md, the README.md of each case study, and the pages below docs. With --check nothing is written,
@@ -26,6 +28,7 @@ sys.dont_write_bytecode = True  # of the imported modules next to this file
 from bounds import block_table, conflict_table, memory_table
 from reports import CASES, PAIRS, ROOT, SCOPES, fastest, markdown, report, rows, size_text, sizes
 from targets import target_table
+from watched import different_table, watched_table
 
 MARKED = re.compile(r"(<!-- table (\w+) (\w+) (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 
@@ -141,6 +144,8 @@ TABLES = {
     "conflicts": lambda device, api: conflict_table(device),
     "block": lambda device, api: block_table(device),
     "memory": lambda device, api: memory_table(device),
+    "watched": lambda device, api: watched_table(device),
+    "different": lambda device, api: different_table(device),
 }
 
 

@@ -3,7 +3,7 @@
 // Finds out when all launches that use a table have ended, without waiting for any of them.
 //
 // The library says when a thread has synchronized with a stream or a context, but not when that synchronization began:
-// another thread may have launched in between. So a synchronization covers the launches of its own thread. A thread's
+// another thread may have launched in between. So a synchronization covers what its thread launched. A thread's
 // *second* synchronization with a stream began after its first ended, so it covers every launch that came before the
 // first one's end.
 #pragma once

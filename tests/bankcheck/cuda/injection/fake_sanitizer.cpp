@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tests/bankcheck/cuda/injection/fake_sanitizer.hpp"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -76,6 +78,10 @@ extern "C" {
 
 SanitizerResult sanitizerSubscribe(Sanitizer_SubscriberHandle* subscriber, Sanitizer_CallbackFunc function, void*) {
   *subscriber = fake::handle<Sanitizer_SubscriberHandle>(1);
+  static const pid_t process = getpid();
+  std::atexit([] {
+    if (getpid() != process) pause();  // as the library does in a child of fork()
+  });
   const SanitizerResult result = called("sanitizerSubscribe");
   if (result == SANITIZER_SUCCESS) callback = function;
   return result;
