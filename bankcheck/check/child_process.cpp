@@ -162,7 +162,7 @@ fs::path find_next_to_bankcheck(std::string_view name) {
   return {};
 }
 
-Ended start_and_wait(const std::vector<std::string>& command, bool own_stdout) {
+Ended start_and_wait(const fs::path& program, const std::vector<std::string>& command, bool own_stdout) {
   int pipe_ends[2];
   if (pipe2(pipe_ends, O_CLOEXEC) != 0) throw std::runtime_error("cannot create a pipe: " + last_error());
   std::vector<char*> arguments;
@@ -183,7 +183,13 @@ Ended start_and_wait(const std::vector<std::string>& command, bool own_stdout) {
   const KeepsExitCodes keeps_exit_codes;
   const SignalsToChild signals;
   pid_t child = 0;
-  const int error = posix_spawn(&child, command.front().c_str(), &actions, &attributes, arguments.data(), environ);
+  int error = posix_spawn(&child, program.c_str(), &actions, &attributes, arguments.data(), environ);
+  if (error == ENOEXEC) {  // a script without #!, which a shell runs, too
+    std::string shell = "/bin/sh", script = program.string();
+    arguments.front() = script.data();
+    arguments.insert(arguments.begin(), shell.data());
+    error = posix_spawn(&child, shell.c_str(), &actions, &attributes, arguments.data(), environ);
+  }
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   close(pipe_ends[1]);

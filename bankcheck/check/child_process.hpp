@@ -39,9 +39,10 @@ struct Ended {
   std::string errors;  ///< the end of what it wrote to stderr, at most 1 MiB
 };
 
-/// Runs a command to its end. Signals that would end bankcheck go to the command. Without `own_stdout`, its stdout goes
-/// to stderr. Error: std::runtime_error if it cannot be started.
-Ended start_and_wait(const std::vector<std::string>& command, bool own_stdout);
+/// Runs a command to its end; `program` is the file of its first word, from find_program(). Signals that would end
+/// bankcheck go to the command. Without `own_stdout`, its stdout goes to stderr. Error: std::runtime_error if it cannot
+/// be started.
+Ended start_and_wait(const std::filesystem::path& program, const std::vector<std::string>& command, bool own_stdout);
 
 /// A sentence if a signal ended the program.
 std::optional<std::string> signal_that_ended(const std::string& program, const Ended& ended);

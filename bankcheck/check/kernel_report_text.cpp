@@ -156,8 +156,24 @@ std::string worst_picture(const KernelReport& kernel, const Terms& terms, unsign
          to_text(picture(model, access, cost), columns, colour, max_turns) + '\n';
 }
 
+/// Work-groups that are narrower than a warp leave lanes of it idle.
+std::string narrow_groups(const KernelReport& kernel, const Terms& terms) {
+  const unsigned warp = kernel.reports.front().warp;
+  std::uint64_t narrowest = warp;
+  for (const trace::Shape& shape : kernel.trace.shapes) {
+    narrowest = std::min(narrowest, std::uint64_t{shape.block[0]} * shape.block[1] * shape.block[2]);
+  }
+  if (narrowest >= warp) return "";
+  return fmt::format(
+      "note: {} of {} fill {} % of a warp of {}; the other lanes are idle, and the program may use such small {} only "
+      "on "
+      "CPUs\n",
+      terms.blocks, plural(narrowest, terms.threads.substr(0, terms.threads.size() - 1), terms.threads),
+      percent_text(double(narrowest) / warp), warp, terms.blocks);
+}
+
 std::string remarks(const KernelReport& kernel, const Terms& terms) {
-  std::string text;
+  std::string text = narrow_groups(kernel, terms);
   for (const trace::Report& report : kernel.reports) {
     for (const std::string& sentence : report.unknown) text += fmt::format("note: {}\n", sentence);
   }

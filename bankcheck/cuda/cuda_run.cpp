@@ -130,9 +130,7 @@ Outcome run_on_gpu(const CudaRun& run) {
   setenv("BANKWISE_CUDA_MAX_GROUPS", std::to_string(run.max_groups).c_str(), 1);
   if (run.table_bytes > 0) setenv("BANKWISE_CUDA_TABLE_BYTES", std::to_string(run.table_bytes).c_str(), 1);
 
-  std::vector<std::string> command = run.command;
-  command.front() = find_program(command.front()).string();
-  const Ended ended = start_and_wait(command, run.own_stdout);
+  const Ended ended = start_and_wait(find_program(run.command.front()), run.command, run.own_stdout);
 
   Outcome outcome;
   std::vector<std::string> errors;

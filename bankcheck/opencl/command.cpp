@@ -1,14 +1,59 @@
 // SPDX-License-Identifier: MIT
 #include "bankcheck/opencl/command.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iterator>
 
 #include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/in_quotes.hpp>
 #include <bankwise/support/output_file.hpp>
+#include <bankwise/support/whole_number.hpp>
 #include <bankwise/trace/json_lines.hpp>
+#include "bankcheck/opencl/device_properties.hpp"
 #include "bankcheck/opencl/oclgrind_run.hpp"
 
 namespace bankwise::opencl {
+
+namespace {
+
+std::string keys() {
+  std::string all;
+  for (const DeviceProperty& property : device_properties) {
+    all += (all.empty() ? "" : ", ") + std::string(property.key);
+  }
+  return all;
+}
+
+/// The properties of the simulated device, one on each line. Error: UsageError.
+std::string device_of(const CheckOptions& options, const banks::Architecture& first) {
+  std::string lines;
+  for (const std::string& given : options.device_info) {
+    const auto end = given.find('=');
+    const std::string key = given.substr(0, end);
+    const auto same = [&](const DeviceProperty& property) { return property.key == key; };
+    const auto* const property = std::find_if(std::begin(device_properties), std::end(device_properties), same);
+    if (end == std::string::npos || property == std::end(device_properties)) {
+      throw UsageError(
+          fmt::format("--device-info {}: it needs KEY=VALUE with one of the keys {}", in_quotes(given), keys()));
+    }
+    const std::string value = given.substr(end + 1);
+    std::uint64_t number = 0;
+    const bool fits = property->bytes == 0 ? !value.empty() && value.find('\n') == std::string::npos
+                                           : parse_number(value, number) && number > 0 && number <= UINT32_MAX;
+    if (!fits) {
+      throw UsageError(
+          fmt::format("--device-info {}: {}", in_quotes(given),
+                      property->bytes == 0 ? "it needs a text of one line" : "it needs a number from 1 to 2^32-1"));
+    }
+    lines += given + '\n';
+  }
+  return lines + fmt::format("preferred-multiple={}\n", first.warp);  // unless it is given: the first line counts
+}
+
+}  // namespace
 
 CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
   CLI::App* command = app.add_subcommand(
@@ -26,6 +71,8 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
   command->add_option("--local-memory", options.local_memory, "Bytes of local memory that the simulated device reports")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 30))
       ->capture_default_str();
+  command->add_option("--device-info", options.device_info,
+                      "KEY=VALUE: what the simulated GPU reports; may be repeated; KEY: " + keys());
   return command;
 }
 
@@ -34,8 +81,11 @@ int check(const CheckOptions& options) {
   if (options.trace == "-") throw UsageError("--trace needs a file: stdout belongs to the program");
   Reporting reporting(options.report);
   const OutputFile trace("--trace", options.trace);
-  Outcome outcome =
-      run_under_oclgrind({options.command, reporting.architectures(), options.local_memory, !reporting.quiet()});
+  Outcome outcome = run_under_oclgrind({.command = options.command,
+                                        .architectures = reporting.architectures(),
+                                        .local_memory = options.local_memory,
+                                        .device = device_of(options, *reporting.architectures().front()),
+                                        .own_stdout = !reporting.quiet()});
   if (outcome.failure) outcome.trace.errors = {*outcome.failure};
   if (trace) trace.write(to_json_lines(outcome.trace));
   if (!outcome.failure) return reporting.finish(outcome.trace, {});

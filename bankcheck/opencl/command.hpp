@@ -13,6 +13,7 @@ struct CheckOptions {
   ReportOptions report;
   std::vector<std::string> command;
   std::string trace;
+  std::vector<std::string> device_info;  ///< KEY=VALUE
   std::uint64_t local_memory = 65536;
 };
 

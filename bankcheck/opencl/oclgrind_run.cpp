@@ -23,14 +23,27 @@ namespace fs = std::filesystem;
 
 /// Registers Oclgrind as an OpenCL driver for programs that load the ICD loader at run time (driver/driver.cpp).
 /// Oclgrind preloads itself into programs that are linked with OpenCL.
-void register_icd(const fs::path& oclgrind, const fs::path& plugin, const TemporaryFolder& folder) {
-  const fs::path driver = fs::canonical(oclgrind).parent_path() / ".." / "lib" / "oclgrind" / "liboclgrind-rt-icd.so";
+void register_icd(const fs::path& libraries, const fs::path& plugin, const TemporaryFolder& folder) {
+  const fs::path driver = libraries / "liboclgrind-rt-icd.so";
   if (!fs::exists(driver)) return;
   fs::create_directory(folder / "vendors");
   std::ofstream(folder / "vendors" / "oclgrind.icd")
       << (plugin.parent_path() / "bankcheck_opencl_driver.so").string() << '\n';
   setenv("BANKWISE_OCLGRIND_DRIVER", fs::canonical(driver).c_str(), 1);
   setenv("OCL_ICD_VENDORS", (folder / "vendors").c_str(), 1);
+}
+
+/// Preloads Oclgrind into programs that are linked with OpenCL, and before it the library that makes its device a GPU.
+void preload(const fs::path& libraries, const fs::path& plugin) {
+  const fs::path runtime = libraries / "liboclgrind-rt.so";
+  if (!fs::exists(runtime)) throw std::runtime_error(fmt::format("Oclgrind's library {} is missing", runtime.string()));
+  const char* folders = std::getenv("LD_LIBRARY_PATH");
+  const bool others = folders != nullptr && *folders != '\0';
+  setenv("LD_LIBRARY_PATH", (libraries.string() + (others ? ":" + std::string(folders) : "")).c_str(), 1);
+  std::string names = (plugin.parent_path() / "bankcheck_opencl_preload.so").string() + ':' + runtime.string();
+  const char* before = std::getenv("LD_PRELOAD");
+  if (before != nullptr && *before != '\0') names += ':' + std::string(before);
+  setenv("LD_PRELOAD", names.c_str(), 1);
 }
 
 std::string line_behind(const std::string& text, std::size_t at, unsigned lines) {
@@ -147,16 +160,18 @@ Outcome run_under_oclgrind(const OclgrindRun& run) {
   }
   setenv("BANKWISE_RECORD", (folder / "record").c_str(), 1);
   setenv("BANKWISE_ARCHITECTURES", architectures.c_str(), 1);
-  register_icd(oclgrind, plugin, folder);
+  setenv("BANKWISE_OPENCL_DEVICE", run.device.c_str(), 1);
+  const fs::path libraries = fs::canonical(fs::canonical(oclgrind).parent_path() / ".." / "lib" / "oclgrind");
+  register_icd(libraries, plugin, folder);
   const trace::Trace header{.maker = "bankcheck opencl", .revision = std::string(revision()), .command = run.command};
   std::ofstream(folder / "record", std::ios::binary) << header_line(header);
 
   // -O0: Oclgrind executes some optimized code incorrectly, and the accesses of optimized code differ from a GPU's.
-  std::vector<std::string> command{
-      oclgrind.string(), "--build-options", "-O0", "--local-mem-size", std::to_string(run.local_memory),
-      "--plugins",       plugin.string()};
-  command.insert(command.end(), run.command.begin(), run.command.end());
-  const Ended ended = start_and_wait(command, run.own_stdout);
+  setenv("OCLGRIND_BUILD_OPTIONS", "-O0", 1);
+  setenv("OCLGRIND_LOCAL_MEM_SIZE", std::to_string(run.local_memory).c_str(), 1);
+  setenv("OCLGRIND_PLUGINS", plugin.c_str(), 1);
+  preload(libraries, plugin);
+  const Ended ended = start_and_wait(find_program(run.command.front()), run.command, run.own_stdout);
 
   Outcome outcome;
   const std::string& program = run.command.front();

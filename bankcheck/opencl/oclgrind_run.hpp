@@ -16,6 +16,7 @@ struct OclgrindRun {
   std::vector<std::string> command;                       ///< the program and its arguments
   std::vector<const banks::Architecture*> architectures;  ///< costed during the run if the patterns exceed their bound
   std::uint64_t local_memory = 65536;                     ///< bytes that the simulated device reports
+  std::string device;      ///< its properties, KEY=VALUE on each line (device_properties.hpp)
   bool own_stdout = true;  ///< the program shares bankcheck's stdout; otherwise its stdout goes to stderr
 };
 

@@ -7,15 +7,17 @@
 //
 // Environment variable:
 //   BANKWISE_OCLGRIND_DRIVER  the path of Oclgrind's driver
-#define CL_TARGET_OPENCL_VERSION 120
-#define CL_USE_DEPRECATED_OPENCL_1_1_APIS  // clGetExtensionFunctionAddress
-#include <CL/cl.h>
 #include <dlfcn.h>
 
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+
+#include "bankcheck/opencl/driver/gpu_device.hpp"
 
 namespace {
+
+using bankwise::opencl::Original;
 
 /// Finds a function of Oclgrind's driver; null if there is none.
 template <class Function>
@@ -27,12 +29,53 @@ Function* oclgrinds(const char* name) {
   return library == nullptr ? nullptr : reinterpret_cast<Function*>(dlsym(library, name));
 }
 
+Original original;
+
+cl_int CL_API_CALL device_ids(cl_platform_id platform, cl_device_type type, cl_uint room, cl_device_id* devices,
+                              cl_uint* count) {
+  return bankwise::opencl::get_device_ids(original, platform, type, room, devices, count);
+}
+cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info what, std::size_t room, void* value,
+                               std::size_t* size) {
+  return bankwise::opencl::get_device_info(original, device, what, room, value, size);
+}
+cl_int CL_API_CALL kernel_work_group_info(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what,
+                                          std::size_t room, void* value, std::size_t* size) {
+  return bankwise::opencl::get_kernel_work_group_info(original, kernel, device, what, room, value, size);
+}
+cl_context CL_API_CALL context_from_type(const cl_context_properties* properties, cl_device_type type,
+                                         void(CL_CALLBACK* notify)(const char*, const void*, std::size_t, void*),
+                                         void* user_data, cl_int* error) {
+  return bankwise::opencl::create_context_from_type(original, properties, type, notify, user_data, error);
+}
+
+/// Every object of the driver begins with a pointer to its dispatch table, in which the loader finds the functions.
+void replace_functions(cl_platform_id platform) {
+  auto& table = **reinterpret_cast<cl_icd_dispatch**>(platform);
+  original = {table.clGetDeviceIDs, table.clGetDeviceInfo, table.clGetKernelWorkGroupInfo,
+              table.clCreateContextFromType};
+  table.clGetDeviceIDs = device_ids;
+  table.clGetDeviceInfo = device_info;
+  table.clGetKernelWorkGroupInfo = kernel_work_group_info;
+  table.clCreateContextFromType = context_from_type;
+}
+
+cl_int CL_API_CALL platform_ids(cl_uint room, cl_platform_id* platforms, cl_uint* count) {
+  const auto get = oclgrinds<decltype(clGetPlatformIDs)>("clIcdGetPlatformIDsKHR");
+  if (get == nullptr) return CL_INVALID_PLATFORM;
+  cl_platform_id platform = nullptr;
+  static std::once_flag once;
+  if (get(1, &platform, nullptr) == CL_SUCCESS) std::call_once(once, replace_functions, platform);
+  return get(room, platforms, count);
+}
+
 }  // namespace
 
 extern "C" {
 
 // The two functions that an ICD loader looks up by name.
 [[gnu::visibility("default")]] CL_API_ENTRY void* CL_API_CALL clGetExtensionFunctionAddress(const char* name) {
+  if (std::strcmp(name, "clIcdGetPlatformIDsKHR") == 0) return reinterpret_cast<void*>(platform_ids);
   if (void* function = oclgrinds<void>(name)) return function;
   const auto find = oclgrinds<decltype(clGetExtensionFunctionAddress)>("clGetExtensionFunctionAddress");
   return find == nullptr ? nullptr : find(name);

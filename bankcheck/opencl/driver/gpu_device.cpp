@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/opencl/driver/gpu_device.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <optional>
+#include <string>
+
+#include "bankcheck/opencl/device_properties.hpp"
+
+namespace bankwise::opencl {
+namespace {
+
+constexpr std::uint32_t number_of(std::string_view key) {
+  for (const DeviceProperty& property : device_properties) {
+    if (property.key == key) return property.query;
+  }
+  return 0;
+}
+static_assert(number_of("name") == CL_DEVICE_NAME && number_of("vendor") == CL_DEVICE_VENDOR &&
+              number_of("vendor-id") == CL_DEVICE_VENDOR_ID && number_of("version") == CL_DEVICE_VERSION &&
+              number_of("driver-version") == CL_DRIVER_VERSION && number_of("extensions") == CL_DEVICE_EXTENSIONS &&
+              number_of("compute-units") == CL_DEVICE_MAX_COMPUTE_UNITS &&
+              number_of("clock-mhz") == CL_DEVICE_MAX_CLOCK_FREQUENCY &&
+              number_of("group-size") == CL_DEVICE_MAX_WORK_GROUP_SIZE &&
+              number_of("cache-type") == CL_DEVICE_GLOBAL_MEM_CACHE_TYPE &&
+              number_of("cache-line") == CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE &&
+              number_of("cache-bytes") == CL_DEVICE_GLOBAL_MEM_CACHE_SIZE &&
+              number_of("preferred-multiple") == CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE);
+
+/// The value of a key in the environment, otherwise the default.
+std::string setting(const DeviceProperty& property) {
+  const char* all = std::getenv("BANKWISE_OPENCL_DEVICE");
+  const std::string lines = '\n' + std::string(all == nullptr ? "" : all) + '\n';
+  const std::string start = '\n' + std::string(property.key) + '=';
+  const auto at = lines.find(start);
+  if (at == std::string::npos) return std::string(property.value);
+  const auto begin = at + start.size();
+  return lines.substr(begin, lines.find('\n', begin) - begin);
+}
+
+/// An answer as OpenCL's queries give it: nothing is written if there is too little room.
+cl_int answer(const void* bytes, std::size_t count, std::size_t room, void* value, std::size_t* size) {
+  if (value != nullptr && room < count) return CL_INVALID_VALUE;
+  if (value != nullptr) std::memcpy(value, bytes, count);
+  if (size != nullptr) *size = count;
+  return CL_SUCCESS;
+}
+
+/// The answer to a query; nothing if it is Oclgrind's to give.
+std::optional<cl_int> own_answer(std::uint32_t query, std::size_t room, void* value, std::size_t* size) {
+  const auto same = [&](const DeviceProperty& property) { return property.query == query; };
+  const auto* const property = std::find_if(std::begin(device_properties), std::end(device_properties), same);
+  if (property == std::end(device_properties)) return std::nullopt;
+  const std::string text = setting(*property);
+  if (text.empty()) return std::nullopt;
+  if (property->bytes == 0) return answer(text.c_str(), text.size() + 1, room, value, size);
+  const std::uint64_t number = std::strtoull(text.c_str(), nullptr, 10);  // bankcheck has checked it
+  return answer(&number, property->bytes, room, value, size);             // little-endian, as x86-64 is
+}
+
+/// Whether a type that a program asks for includes the GPU.
+bool includes_gpu(cl_device_type type) {
+  return (type & (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_DEFAULT)) != 0;
+}
+bool is_other_type(cl_device_type type) {
+  constexpr cl_device_type others = CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM;
+  return !includes_gpu(type) && (type & others) != 0;
+}
+
+}  // namespace
+
+cl_int get_device_ids(const Original& original, cl_platform_id platform, cl_device_type type, cl_uint room,
+                      cl_device_id* devices, cl_uint* count) {
+  if (!is_other_type(type)) return original.get_device_ids(platform, type, room, devices, count);
+  if (count != nullptr) *count = 0;
+  return CL_DEVICE_NOT_FOUND;
+}
+
+cl_int get_device_info(const Original& original, cl_device_id device, cl_device_info what, std::size_t room,
+                       void* value, std::size_t* size) {
+  std::size_t ignored = 0;
+  if (const cl_int error = original.get_device_info(device, what, 0, nullptr, &ignored); error != CL_SUCCESS) {
+    return error;
+  }
+  constexpr cl_device_type gpu = CL_DEVICE_TYPE_GPU;
+  if (what == CL_DEVICE_TYPE) return answer(&gpu, sizeof gpu, room, value, size);
+  if (const auto own = own_answer(what, room, value, size)) return *own;
+  return original.get_device_info(device, what, room, value, size);
+}
+
+cl_int get_kernel_work_group_info(const Original& original, cl_kernel kernel, cl_device_id device,
+                                  cl_kernel_work_group_info what, std::size_t room, void* value, std::size_t* size) {
+  std::size_t ignored = 0;
+  const cl_int error = original.get_kernel_work_group_info(kernel, device, what, 0, nullptr, &ignored);
+  if (error != CL_SUCCESS) return error;
+  if (const auto own = own_answer(what, room, value, size)) return *own;
+  return original.get_kernel_work_group_info(kernel, device, what, room, value, size);
+}
+
+cl_context create_context_from_type(const Original& original, const cl_context_properties* properties,
+                                    cl_device_type type,
+                                    void(CL_CALLBACK* notify)(const char*, const void*, std::size_t, void*),
+                                    void* user_data, cl_int* error) {
+  if (!is_other_type(type)) {
+    return original.create_context_from_type(properties, type, notify, user_data, error);
+  }
+  if (error != nullptr) *error = CL_DEVICE_NOT_FOUND;
+  return nullptr;
+}
+
+}  // namespace bankwise::opencl
