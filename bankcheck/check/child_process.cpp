@@ -87,7 +87,7 @@ class KeepsExitCodes {
 /// Copies the child's stderr to ours and keeps the end of it. A child of the child may keep the pipe open much longer.
 Ended wait_for(pid_t child, int pipe) {
   constexpr std::size_t most = 1 << 20;
-  Ended ended;
+  Ended ended{.process = child};
   for (bool running = true, open = true; running || open;) {
     pollfd ready{pipe, POLLIN, 0};
     const int events = open ? poll(&ready, 1, running ? 50 : 0) : 0;
@@ -199,12 +199,17 @@ Ended start_and_wait(const std::vector<std::string>& command, bool own_stdout) {
   return ended;
 }
 
+bool crashed(const Ended& ended) {
+  if (!WIFSIGNALED(ended.status)) return false;
+  const int signal = WTERMSIG(ended.status);
+  return signal != SIGKILL && signal != SIGINT && signal != SIGTERM && signal != SIGHUP;
+}
+
 std::optional<std::string> signal_that_ended(const std::string& program, const Ended& ended) {
   if (!WIFSIGNALED(ended.status)) return std::nullopt;
   const int signal = WTERMSIG(ended.status);
-  const bool from_outside = signal == SIGKILL || signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
   return fmt::format("the program {} {} signal {} ({})", in_quotes(program),
-                     from_outside ? "was ended by" : "crashed:", signal, strsignal(signal));
+                     crashed(ended) ? "crashed:" : "was ended by", signal, strsignal(signal));
 }
 
 }  // namespace bankwise::opencl

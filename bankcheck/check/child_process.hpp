@@ -35,6 +35,7 @@ void check_program(const std::string& name);
 std::filesystem::path find_next_to_bankcheck(std::string_view name);
 
 struct Ended {
+  long process = 0;    ///< its number
   int status = 0;      ///< as waitpid() returns it
   std::string errors;  ///< the end of what it wrote to stderr, at most 1 MiB
 };
@@ -42,6 +43,9 @@ struct Ended {
 /// Runs a command to its end. Signals that would end bankcheck go to the command. Without `own_stdout`, its stdout goes
 /// to stderr. Error: std::runtime_error if it cannot be started.
 Ended start_and_wait(const std::vector<std::string>& command, bool own_stdout);
+
+/// Whether the program crashed, rather than ended itself or was ended by a signal from outside.
+bool crashed(const Ended& ended);
 
 /// A sentence if a signal ended the program.
 std::optional<std::string> signal_that_ended(const std::string& program, const Ended& ended);

@@ -15,6 +15,7 @@
 #include <bankwise/support/revision.hpp>
 #include <bankwise/trace/json_lines.hpp>
 #include "bankcheck/check/child_process.hpp"
+#include "bankcheck/opencl/launch_log.hpp"
 
 namespace bankwise::opencl {
 namespace {
@@ -31,6 +32,13 @@ void register_icd(const fs::path& oclgrind, const fs::path& plugin, const Tempor
       << (plugin.parent_path() / "bankcheck_opencl_driver.so").string() << '\n';
   setenv("BANKWISE_OCLGRIND_DRIVER", fs::canonical(driver).c_str(), 1);
   setenv("OCL_ICD_VENDORS", (folder / "vendors").c_str(), 1);
+}
+
+/// Has the dynamic linker load a library into the program before all others. It separates names by spaces and colons.
+void preload(const std::string& library) {
+  if (library.empty() || library.find_first_of(" :") != std::string::npos) return;
+  const char* others = std::getenv("LD_PRELOAD");
+  setenv("LD_PRELOAD", (others == nullptr ? library : library + ':' + others).c_str(), 1);
 }
 
 std::string line_behind(const std::string& text, std::size_t at, unsigned lines) {
@@ -58,8 +66,18 @@ std::string first_line(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
 }
 
+/// The exit code of a program, also of one that crashed after it had called exit() and all launches had ended. Nothing
+/// if a signal ended it before.
+std::optional<int> exit_code_of(const Ended& ended, const LaunchLog& log) {
+  if (WIFEXITED(ended.status)) return WEXITSTATUS(ended.status);
+  const auto exit = log.exits.find(ended.process);
+  if (!crashed(ended) || exit == log.exits.end() || !log.unfinished.empty()) return std::nullopt;
+  return exit->second & 0xff;
+}
+
 /// The first failure that applies, in the order of causes.
-std::optional<std::string> failure_of(const std::string& program, const Ended& ended, const trace::TraceFile& file) {
+std::optional<std::string> failure_of(const std::string& program, const Ended& ended, const trace::TraceFile& file,
+                                      const LaunchLog& log) {
   const std::vector<std::string>& errors = file.trace.errors;
   std::string all = ended.errors;
   for (const std::string& error : errors) all += '\n' + error;
@@ -88,13 +106,12 @@ std::optional<std::string> failure_of(const std::string& program, const Ended& e
         "simultaneously",
         in_quotes(program));
   }
-  if (const auto signal = signal_that_ended(program, ended)) return signal;
+  const std::optional<int> code = exit_code_of(ended, log);
+  if (!code) return signal_that_ended(program, ended);
   if (all.find("[Oclgrind] Failed to launch") != std::string::npos) {
     return fmt::format("cannot run {}: it is not an executable for this machine", in_quotes(program));
   }
-  if (WEXITSTATUS(ended.status) != 0) {
-    return fmt::format("the program {} failed with exit code {}", in_quotes(program), WEXITSTATUS(ended.status));
-  }
+  if (*code != 0) return fmt::format("the program {} failed with exit code {}", in_quotes(program), *code);
   if (!errors.empty()) {
     return fmt::format(
         "kernels of {} are invalid, so their numbers are unreliable; Oclgrind reported {} error{}, first: {}",
@@ -110,6 +127,10 @@ std::optional<std::string> failure_of(const std::string& program, const Ended& e
         "its "
         "environment",
         in_quotes(program));
+  }
+  if (!log.unfinished.empty()) {
+    return fmt::format("a launch of {} had not ended when its process ended, or when the program {} did",
+                       log.unfinished.begin()->second, in_quotes(program));
   }
   if (file.trace.kernels.empty()) return fmt::format("the program {} ran no kernel", in_quotes(program));
   for (const trace::KernelTrace& kernel : file.trace.kernels) {
@@ -146,8 +167,10 @@ Outcome run_under_oclgrind(const OclgrindRun& run) {
     architectures += (architectures.empty() ? "" : ",") + std::string(one->name);
   }
   setenv("BANKWISE_RECORD", (folder / "record").c_str(), 1);
+  setenv("BANKWISE_LAUNCHES", (folder / "launches").c_str(), 1);
   setenv("BANKWISE_ARCHITECTURES", architectures.c_str(), 1);
   register_icd(oclgrind, plugin, folder);
+  preload(find_next_to_bankcheck("bankcheck_opencl_preload.so"));
   const trace::Trace header{.maker = "bankcheck opencl", .revision = std::string(revision()), .command = run.command};
   std::ofstream(folder / "record", std::ios::binary) << header_line(header);
 
@@ -166,10 +189,14 @@ Outcome run_under_oclgrind(const OclgrindRun& run) {
         "wrote it",
         line, in_quotes(program));
   };
+  const LaunchLog log = read_launch_log(folder / "launches");
   std::ifstream record(folder / "record", std::ios::binary);
   try {
     trace::TraceFile file = trace::read_json_lines(record, "record");
-    outcome.failure = file.cut_line > 0 ? damaged(file.cut_line) : failure_of(program, ended, file);
+    outcome.failure = file.cut_line > 0 ? damaged(file.cut_line) : failure_of(program, ended, file, log);
+    if (!outcome.failure && crashed(ended)) {
+      outcome.remark = *signal_that_ended(program, ended) + ", at exit, after its last launch had ended";
+    }
     outcome.trace = std::move(file.trace);
   } catch (const trace::BadLine& bad) {
     outcome.trace = header;
