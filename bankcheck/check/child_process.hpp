@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,14 +36,15 @@ void check_program(const std::string& name);
 std::filesystem::path find_next_to_bankcheck(std::string_view name);
 
 struct Ended {
-  long process = 0;    ///< its number
-  int status = 0;      ///< as waitpid() returns it
-  std::string errors;  ///< the end of what it wrote to stderr, at most 1 MiB
+  long process = 0;  ///< its number
+  int status = 0;    ///< as waitpid() returns it
 };
 
 /// Runs a command to its end. Signals that would end bankcheck go to the command. Without `own_stdout`, its stdout goes
-/// to stderr. Error: std::runtime_error if it cannot be started.
-Ended start_and_wait(const std::vector<std::string>& command, bool own_stdout);
+/// to stderr. `watch_stderr` is called with each piece of its stderr. Error: std::runtime_error if the command cannot be
+/// started.
+Ended start_and_wait(const std::vector<std::string>& command, bool own_stdout,
+                     const std::function<void(std::string_view)>& watch_stderr = nullptr);
 
 /// Whether the program crashed, rather than ended itself or was ended by a signal from outside.
 bool crashed(const Ended& ended);

@@ -11,13 +11,14 @@ LaunchLog read_launch_log(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);
-    std::string event, kernel;
+    std::string event, kernel, why;
     long process = 0;
     int code = 0;
     if (!(words >> event >> process)) continue;
     if (event == "begin" && words >> kernel) log.unfinished[process] = kernel;
     if (event == "end") log.unfinished.erase(process);
     if (event == "exit" && words >> code) log.exits[process] = code;
+    if (event == "unable" && !log.unable && std::getline(words >> std::ws, why)) log.unable = why;
   }
   return log;
 }

@@ -16,6 +16,7 @@
 #include <bankwise/trace/json_lines.hpp>
 #include "bankcheck/check/child_process.hpp"
 #include "bankcheck/opencl/launch_log.hpp"
+#include "bankcheck/opencl/oclgrind_messages.hpp"
 
 namespace bankwise::opencl {
 namespace {
@@ -41,26 +42,6 @@ void preload(const std::string& library) {
   setenv("LD_PRELOAD", (others == nullptr ? library : library + ':' + others).c_str(), 1);
 }
 
-std::string line_behind(const std::string& text, std::size_t at, unsigned lines) {
-  for (; lines > 0 && at != std::string::npos; --lines) {
-    at = text.find('\n', at);
-    if (at != std::string::npos) ++at;
-  }
-  if (at == std::string::npos) return "";
-  return text.substr(at, text.find('\n', at) - at);
-}
-
-/// The reason why Oclgrind could not run a kernel. Its output has a file and line of Oclgrind's sources, then the
-/// reason, and sometimes the operation ("When ...").
-std::optional<std::string> fatal_error(const std::string& text) {
-  const auto at = text.find("OCLGRIND FATAL ERROR");
-  if (at == std::string::npos) return std::nullopt;
-  const std::string where = line_behind(text, at, 2);
-  std::string reason = line_behind(text, at, 1);
-  if (where.starts_with("When ")) reason += ", w" + where.substr(1);
-  return reason;
-}
-
 std::string first_line(const std::string& text) {
   const auto begin = text.find_first_not_of("\n ");
   return begin == std::string::npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
@@ -75,19 +56,27 @@ std::optional<int> exit_code_of(const Ended& ended, const LaunchLog& log) {
   return exit->second & 0xff;
 }
 
+/// The reason why Oclgrind cannot run a kernel; nothing if it can run all.
+std::optional<std::string> fatal_error(const OclgrindMessages& messages, const trace::TraceFile& file,
+                                       const LaunchLog& log) {
+  if (messages.fatal_error()) return messages.fatal_error();
+  for (const std::string& error : file.trace.errors) {
+    if (auto reason = logged_fatal_error(error)) return reason;
+  }
+  return log.unable;
+}
+
 /// The first failure that applies, in the order of causes.
-std::optional<std::string> failure_of(const std::string& program, const Ended& ended, const trace::TraceFile& file,
-                                      const LaunchLog& log) {
+std::optional<std::string> failure_of(const std::string& program, const Ended& ended, const OclgrindMessages& messages,
+                                      const trace::TraceFile& file, const LaunchLog& log) {
   const std::vector<std::string>& errors = file.trace.errors;
-  std::string all = ended.errors;
-  for (const std::string& error : errors) all += '\n' + error;
-  if (const auto at = all.find("Loading Oclgrind plugin failed"); at != std::string::npos) {
+  if (const auto& why = messages.lost_plugin()) {
     return fmt::format(
         "Oclgrind could not load bankcheck's plugin ({}); please rebuild bankcheck with the headers of the "
         "installed Oclgrind",
-        line_behind(all, at, 0));
+        *why);
   }
-  if (const auto reason = fatal_error(all)) {
+  if (const auto reason = fatal_error(messages, file, log)) {
     constexpr std::string_view undefined = "Undefined external function: ";
     if (reason->starts_with(undefined)) {
       return fmt::format(
@@ -98,17 +87,16 @@ std::optional<std::string> failure_of(const std::string& program, const Ended& e
         "Oclgrind cannot run a kernel of {}; this is a limit of Oclgrind, not a fault of the program: {}",
         in_quotes(program), *reason);
   }
-  if (const auto at = all.find("oclgrind::");
-      at != std::string::npos && all.find("Assertion", at) != std::string::npos) {
+  const std::optional<int> code = exit_code_of(ended, log);
+  if (messages.failed_assertion() && !(crashed(ended) && code)) {
     return fmt::format(
         "an assertion of Oclgrind failed while it ran {}; a known cause is one context that runs kernels of two "
         "threads "
         "simultaneously",
         in_quotes(program));
   }
-  const std::optional<int> code = exit_code_of(ended, log);
   if (!code) return signal_that_ended(program, ended);
-  if (all.find("[Oclgrind] Failed to launch") != std::string::npos) {
+  if (*code != 0 && file.processes == 0 && messages.failed_to_launch()) {
     return fmt::format("cannot run {}: it is not an executable for this machine", in_quotes(program));
   }
   if (*code != 0) return fmt::format("the program {} failed with exit code {}", in_quotes(program), *code);
@@ -179,7 +167,8 @@ Outcome run_under_oclgrind(const OclgrindRun& run) {
       oclgrind.string(), "--build-options", "-O0", "--local-mem-size", std::to_string(run.local_memory),
       "--plugins",       plugin.string()};
   command.insert(command.end(), run.command.begin(), run.command.end());
-  const Ended ended = start_and_wait(command, run.own_stdout);
+  OclgrindMessages messages;
+  const Ended ended = start_and_wait(command, run.own_stdout, [&](std::string_view bytes) { messages.read(bytes); });
 
   Outcome outcome;
   const std::string& program = run.command.front();
@@ -193,7 +182,7 @@ Outcome run_under_oclgrind(const OclgrindRun& run) {
   std::ifstream record(folder / "record", std::ios::binary);
   try {
     trace::TraceFile file = trace::read_json_lines(record, "record");
-    outcome.failure = file.cut_line > 0 ? damaged(file.cut_line) : failure_of(program, ended, file, log);
+    outcome.failure = file.cut_line > 0 ? damaged(file.cut_line) : failure_of(program, ended, messages, file, log);
     if (!outcome.failure && crashed(ended)) {
       outcome.remark = *signal_that_ended(program, ended) + ", at exit, after its last launch had ended";
     }

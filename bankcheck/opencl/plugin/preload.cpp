@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Loaded into the program of `bankcheck opencl` before it starts, for what happens after main() returns. It
+// Loaded into the program of `bankcheck opencl` before it starts, for what the plugin cannot see. It
 // - keeps Oclgrind's stack of API calls alive. The stack is thread_local, so exit() destroys it before the destructors
 //   of global variables run. A destructor that releases an OpenCL object would then write into memory that is free.
 // - records that the program calls exit(), and with which code (launch_log.hpp). A crash after that is in the program's
 //   or Oclgrind's cleanup.
+// - records why Oclgrind cannot create a kernel. Oclgrind only prints that, and the program may redirect its stderr.
 //
 // Every process that the program starts loads this too, so it needs only the C library.
 //
@@ -15,6 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 #include "bankcheck/opencl/plugin/append.hpp"
 
@@ -38,10 +40,20 @@ bool belongs_to_oclgrind(const void* library) {
 /// Copied before main(), because the program may clear its environment.
 char record[4096];
 
+/// Appends "<event> <process> <text>", cut at 500 characters and at the end of the text's first line.
+void note(const char* event, const char* text) {
+  char line[512];
+  const auto length = int(std::strcspn(text, "\n"));
+  const int written = std::snprintf(line, 500, "%s %ld %.*s", event, long(getpid()), length, text);
+  const auto end = std::size_t(written < 500 ? written : 499);
+  line[end] = '\n';
+  bankwise::opencl::append_to(record[0] == '\0' ? nullptr : record, {line, end + 1});
+}
+
 void exits(int code, void*) {
-  char line[64];
-  const int length = std::snprintf(line, sizeof line, "exit %ld %d\n", long(getpid()), code);
-  bankwise::opencl::append_to(record, {line, std::size_t(length)});
+  char text[16];
+  std::snprintf(text, sizeof text, "%d", code);
+  note("exit", text);
 }
 
 /// exit() destroys the thread's variables first, and then calls the handlers, the newest first. A handler that is added
@@ -58,6 +70,15 @@ __attribute__((constructor)) void start() {
 }
 
 }  // namespace
+
+/// The constructor of oclgrind::FatalError, which Oclgrind throws where it cannot go on with a kernel.
+#define FATAL_ERROR "_ZN8oclgrind10FatalErrorC1ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEES8_m"
+__attribute__((visibility("default"))) void fatal_error(void* error, const std::string& reason, const std::string& file,
+                                                        std::size_t line) __asm__(FATAL_ERROR);
+void fatal_error(void* error, const std::string& reason, const std::string& file, std::size_t line) {
+  note("unable", reason.c_str());
+  reinterpret_cast<decltype(&fatal_error)>(dlsym(RTLD_NEXT, FATAL_ERROR))(error, reason, file, line);
+}
 
 /// The C++ library calls this function for each thread_local variable with a destructor. `library` is an address in the
 /// library of the variable.

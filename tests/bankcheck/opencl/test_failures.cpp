@@ -96,6 +96,21 @@ TEST_CASE("a kernel that Oclgrind cannot run is not blamed on the program") {
                "neither Oclgrind nor the program's source defines the function get_sub_group_local_id");
 }
 
+TEST_CASE("a kernel that Oclgrind cannot run is found if the program goes on, prints megabytes, or hides stderr") {
+  const std::string limit = "neither Oclgrind nor the program's source defines the function get_sub_group_local_id";
+  CHECK(check_blames(program("unsupported") + " create", limit).out.starts_with(report));
+  CHECK(check_blames(program("unsupported") + " create_quietly", limit).out.starts_with(report));
+  check_blames(program("unsupported") + " launch", "Unsupported float size: 2 bytes");
+}
+
+TEST_CASE("a program may print the words of Oclgrind's messages") {
+  const Outcome outcome = run_cleanly(program("unsupported") + " quote");
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out.starts_with(report));
+  CHECK(count(outcome.err, "OCLGRIND FATAL ERROR") == 2);
+  CHECK(sentences_in(outcome.err).empty());
+}
+
 TEST_CASE("a record that the program damages is an error") {
   CHECK(check_blames(mode("record"), "of the plugin's record is damaged: the program").out.empty());
   CHECK(check_blames(mode("cut_record"), "of the plugin's record is damaged: the program").out.empty());
