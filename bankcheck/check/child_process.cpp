@@ -84,10 +84,10 @@ class KeepsExitCodes {
   void (*before_)(int);
 };
 
-/// Copies the child's stderr to ours and keeps the end of it. A child of the child may keep the pipe open much longer.
-Ended wait_for(pid_t child, int pipe) {
-  constexpr std::size_t most = 1 << 20;
-  Ended ended;
+/// Copies the child's stderr to ours, and shows it to `watch_stderr`. A child of the child may keep the pipe open much
+/// longer.
+Ended wait_for(pid_t child, int pipe, const std::function<void(std::string_view)>& watch_stderr) {
+  Ended ended{.process = child};
   for (bool running = true, open = true; running || open;) {
     pollfd ready{pipe, POLLIN, 0};
     const int events = open ? poll(&ready, 1, running ? 50 : 0) : 0;
@@ -100,8 +100,7 @@ Ended wait_for(pid_t child, int pipe) {
         if (wrote <= 0) break;
         done += wrote;
       }
-      if (bytes > 0) ended.errors.append(buffer, std::size_t(bytes));
-      if (ended.errors.size() > most) ended.errors.erase(0, ended.errors.size() - most / 2);
+      if (bytes > 0 && watch_stderr) watch_stderr({buffer, std::size_t(bytes)});
     } else if (!running) {
       open = false;
     }
@@ -162,7 +161,8 @@ fs::path find_next_to_bankcheck(std::string_view name) {
   return {};
 }
 
-Ended start_and_wait(const fs::path& program, const std::vector<std::string>& command, bool own_stdout) {
+Ended start_and_wait(const fs::path& program, const std::vector<std::string>& command, bool own_stdout,
+                     const std::function<void(std::string_view)>& watch_stderr) {
   int pipe_ends[2];
   if (pipe2(pipe_ends, O_CLOEXEC) != 0) throw std::runtime_error("cannot create a pipe: " + last_error());
   std::vector<char*> arguments;
@@ -196,7 +196,7 @@ Ended start_and_wait(const fs::path& program, const std::vector<std::string>& co
   Ended ended;
   if (error == 0) {
     SignalsToChild::set_child(child);
-    ended = wait_for(child, pipe_ends[0]);
+    ended = wait_for(child, pipe_ends[0], watch_stderr);
   }
   close(pipe_ends[0]);
   if (error != 0) {
@@ -205,12 +205,17 @@ Ended start_and_wait(const fs::path& program, const std::vector<std::string>& co
   return ended;
 }
 
+bool crashed(const Ended& ended) {
+  if (!WIFSIGNALED(ended.status)) return false;
+  const int signal = WTERMSIG(ended.status);
+  return signal != SIGKILL && signal != SIGINT && signal != SIGTERM && signal != SIGHUP;
+}
+
 std::optional<std::string> signal_that_ended(const std::string& program, const Ended& ended) {
   if (!WIFSIGNALED(ended.status)) return std::nullopt;
   const int signal = WTERMSIG(ended.status);
-  const bool from_outside = signal == SIGKILL || signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
   return fmt::format("the program {} {} signal {} ({})", in_quotes(program),
-                     from_outside ? "was ended by" : "crashed:", signal, strsignal(signal));
+                     crashed(ended) ? "crashed:" : "was ended by", signal, strsignal(signal));
 }
 
 }  // namespace bankwise::opencl

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,14 +36,18 @@ void check_program(const std::string& name);
 std::filesystem::path find_next_to_bankcheck(std::string_view name);
 
 struct Ended {
-  int status = 0;      ///< as waitpid() returns it
-  std::string errors;  ///< the end of what it wrote to stderr, at most 1 MiB
+  long process = 0;  ///< its number
+  int status = 0;    ///< as waitpid() returns it
 };
 
 /// Runs a command to its end; `program` is the file of its first word, from find_program(). Signals that would end
-/// bankcheck go to the command. Without `own_stdout`, its stdout goes to stderr. Error: std::runtime_error if it cannot
-/// be started.
-Ended start_and_wait(const std::filesystem::path& program, const std::vector<std::string>& command, bool own_stdout);
+/// bankcheck go to the command. Without `own_stdout`, its stdout goes to stderr. `watch_stderr` is called with each
+/// piece of its stderr. Error: std::runtime_error if it cannot be started.
+Ended start_and_wait(const std::filesystem::path& program, const std::vector<std::string>& command, bool own_stdout,
+                     const std::function<void(std::string_view)>& watch_stderr = nullptr);
+
+/// Whether the program crashed, rather than ended itself or was ended by a signal from outside.
+bool crashed(const Ended& ended);
 
 /// A sentence if a signal ended the program.
 std::optional<std::string> signal_that_ended(const std::string& program, const Ended& ended);

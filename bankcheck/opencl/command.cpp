@@ -88,7 +88,10 @@ int check(const CheckOptions& options) {
                                         .own_stdout = !reporting.quiet()});
   if (outcome.failure) outcome.trace.errors = {*outcome.failure};
   if (trace) trace.write(to_json_lines(outcome.trace));
-  if (!outcome.failure) return reporting.finish(outcome.trace, {});
+  if (!outcome.failure) {
+    if (outcome.remark) tell(*outcome.remark);
+    return reporting.finish(outcome.trace, {});
+  }
   reporting.show_failed(outcome.trace);
   tell(*outcome.failure);
   return exit_device;

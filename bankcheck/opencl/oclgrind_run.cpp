@@ -15,6 +15,8 @@
 #include <bankwise/support/revision.hpp>
 #include <bankwise/trace/json_lines.hpp>
 #include "bankcheck/check/child_process.hpp"
+#include "bankcheck/opencl/launch_log.hpp"
+#include "bankcheck/opencl/oclgrind_messages.hpp"
 
 namespace bankwise::opencl {
 namespace {
@@ -33,37 +35,24 @@ void register_icd(const fs::path& libraries, const fs::path& plugin, const Tempo
   setenv("OCL_ICD_VENDORS", (folder / "vendors").c_str(), 1);
 }
 
-/// Preloads Oclgrind into programs that are linked with OpenCL, and before it the library that makes its device a GPU.
-void preload(const fs::path& libraries, const fs::path& plugin) {
-  const fs::path runtime = libraries / "liboclgrind-rt.so";
+/// Preloads Oclgrind into programs that are linked with OpenCL, and before it our library (driver/preloaded.cpp), which
+/// makes the device a GPU. Its link has a short name: the dynamic linker separates names by spaces and colons.
+void preload(const fs::path& libraries, const fs::path& plugin, const TemporaryFolder& folder) {
+  const fs::path runtime = libraries / "liboclgrind-rt.so", ours = folder / "preload.so";
   if (!fs::exists(runtime)) throw std::runtime_error(fmt::format("Oclgrind's library {} is missing", runtime.string()));
-  const char* folders = std::getenv("LD_LIBRARY_PATH");
-  const bool others = folders != nullptr && *folders != '\0';
-  setenv("LD_LIBRARY_PATH", (libraries.string() + (others ? ":" + std::string(folders) : "")).c_str(), 1);
-  std::string names = (plugin.parent_path() / "bankcheck_opencl_preload.so").string() + ':' + runtime.string();
-  const char* before = std::getenv("LD_PRELOAD");
-  if (before != nullptr && *before != '\0') names += ':' + std::string(before);
-  setenv("LD_PRELOAD", names.c_str(), 1);
-}
-
-std::string line_behind(const std::string& text, std::size_t at, unsigned lines) {
-  for (; lines > 0 && at != std::string::npos; --lines) {
-    at = text.find('\n', at);
-    if (at != std::string::npos) ++at;
+  if (ours.string().find_first_of(" :") != std::string::npos) {
+    throw std::runtime_error(fmt::format(
+        "cannot use {} for temporary files: libraries cannot be preloaded from a directory whose name has a space or a "
+        "colon; set TMPDIR",
+        in_quotes(folder.path().parent_path().string())));
   }
-  if (at == std::string::npos) return "";
-  return text.substr(at, text.find('\n', at) - at);
-}
-
-/// The reason why Oclgrind could not run a kernel. Its output has a file and line of Oclgrind's sources, then the
-/// reason, and sometimes the operation ("When ...").
-std::optional<std::string> fatal_error(const std::string& text) {
-  const auto at = text.find("OCLGRIND FATAL ERROR");
-  if (at == std::string::npos) return std::nullopt;
-  const std::string where = line_behind(text, at, 2);
-  std::string reason = line_behind(text, at, 1);
-  if (where.starts_with("When ")) reason += ", w" + where.substr(1);
-  return reason;
+  fs::create_symlink(plugin.parent_path() / "bankcheck_opencl_preload.so", ours);
+  const auto put_first = [](const char* variable, const std::string& names) {
+    const char* others = std::getenv(variable);
+    setenv(variable, (others == nullptr || *others == '\0' ? names : names + ':' + others).c_str(), 1);
+  };
+  put_first("LD_LIBRARY_PATH", libraries.string());
+  put_first("LD_PRELOAD", ours.string() + ':' + runtime.string());
 }
 
 std::string first_line(const std::string& text) {
@@ -71,18 +60,36 @@ std::string first_line(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
 }
 
+/// The exit code of a program, also of one that crashed after it had called exit() and all launches had ended. Nothing
+/// if a signal ended it before.
+std::optional<int> exit_code_of(const Ended& ended, const LaunchLog& log) {
+  if (WIFEXITED(ended.status)) return WEXITSTATUS(ended.status);
+  const auto exit = log.exits.find(ended.process);
+  if (!crashed(ended) || exit == log.exits.end() || !log.unfinished.empty()) return std::nullopt;
+  return exit->second & 0xff;
+}
+
+/// The reason why Oclgrind cannot run a kernel; nothing if it can run all.
+std::optional<std::string> fatal_error(const OclgrindMessages& messages, const trace::TraceFile& file,
+                                       const LaunchLog& log) {
+  if (messages.fatal_error()) return messages.fatal_error();
+  for (const std::string& error : file.trace.errors) {
+    if (auto reason = logged_fatal_error(error)) return reason;
+  }
+  return log.unable;
+}
+
 /// The first failure that applies, in the order of causes.
-std::optional<std::string> failure_of(const std::string& program, const Ended& ended, const trace::TraceFile& file) {
+std::optional<std::string> failure_of(const std::string& program, const Ended& ended, const OclgrindMessages& messages,
+                                      const trace::TraceFile& file, const LaunchLog& log) {
   const std::vector<std::string>& errors = file.trace.errors;
-  std::string all = ended.errors;
-  for (const std::string& error : errors) all += '\n' + error;
-  if (const auto at = all.find("Loading Oclgrind plugin failed"); at != std::string::npos) {
+  if (const auto& why = messages.lost_plugin()) {
     return fmt::format(
         "Oclgrind could not load bankcheck's plugin ({}); please rebuild bankcheck with the headers of the "
         "installed Oclgrind",
-        line_behind(all, at, 0));
+        *why);
   }
-  if (const auto reason = fatal_error(all)) {
+  if (const auto reason = fatal_error(messages, file, log)) {
     constexpr std::string_view undefined = "Undefined external function: ";
     if (reason->starts_with(undefined)) {
       return fmt::format(
@@ -93,21 +100,19 @@ std::optional<std::string> failure_of(const std::string& program, const Ended& e
         "Oclgrind cannot run a kernel of {}; this is a limit of Oclgrind, not a fault of the program: {}",
         in_quotes(program), *reason);
   }
-  if (const auto at = all.find("oclgrind::");
-      at != std::string::npos && all.find("Assertion", at) != std::string::npos) {
+  const std::optional<int> code = exit_code_of(ended, log);
+  if (messages.failed_assertion() && !(crashed(ended) && code)) {
     return fmt::format(
         "an assertion of Oclgrind failed while it ran {}; a known cause is one context that runs kernels of two "
         "threads "
         "simultaneously",
         in_quotes(program));
   }
-  if (const auto signal = signal_that_ended(program, ended)) return signal;
-  if (all.find("[Oclgrind] Failed to launch") != std::string::npos) {
+  if (!code) return signal_that_ended(program, ended);
+  if (*code != 0 && file.processes == 0 && messages.failed_to_launch()) {
     return fmt::format("cannot run {}: it is not an executable for this machine", in_quotes(program));
   }
-  if (WEXITSTATUS(ended.status) != 0) {
-    return fmt::format("the program {} failed with exit code {}", in_quotes(program), WEXITSTATUS(ended.status));
-  }
+  if (*code != 0) return fmt::format("the program {} failed with exit code {}", in_quotes(program), *code);
   if (!errors.empty()) {
     return fmt::format(
         "kernels of {} are invalid, so their numbers are unreliable; Oclgrind reported {} error{}, first: {}",
@@ -123,6 +128,10 @@ std::optional<std::string> failure_of(const std::string& program, const Ended& e
         "its "
         "environment",
         in_quotes(program));
+  }
+  if (!log.unfinished.empty()) {
+    return fmt::format("a launch of {} had not ended when its process ended, or when the program {} did",
+                       log.unfinished.begin()->second, in_quotes(program));
   }
   if (file.trace.kernels.empty()) return fmt::format("the program {} ran no kernel", in_quotes(program));
   for (const trace::KernelTrace& kernel : file.trace.kernels) {
@@ -159,6 +168,7 @@ Outcome run_under_oclgrind(const OclgrindRun& run) {
     architectures += (architectures.empty() ? "" : ",") + std::string(one->name);
   }
   setenv("BANKWISE_RECORD", (folder / "record").c_str(), 1);
+  setenv("BANKWISE_LAUNCHES", (folder / "launches").c_str(), 1);
   setenv("BANKWISE_ARCHITECTURES", architectures.c_str(), 1);
   setenv("BANKWISE_OPENCL_DEVICE", run.device.c_str(), 1);
   const fs::path libraries = fs::canonical(fs::canonical(oclgrind).parent_path() / ".." / "lib" / "oclgrind");
@@ -170,8 +180,10 @@ Outcome run_under_oclgrind(const OclgrindRun& run) {
   setenv("OCLGRIND_BUILD_OPTIONS", "-O0", 1);
   setenv("OCLGRIND_LOCAL_MEM_SIZE", std::to_string(run.local_memory).c_str(), 1);
   setenv("OCLGRIND_PLUGINS", plugin.c_str(), 1);
-  preload(libraries, plugin);
-  const Ended ended = start_and_wait(find_program(run.command.front()), run.command, run.own_stdout);
+  preload(libraries, plugin, folder);
+  OclgrindMessages messages;
+  const Ended ended = start_and_wait(find_program(run.command.front()), run.command, run.own_stdout,
+                                     [&](std::string_view bytes) { messages.read(bytes); });
 
   Outcome outcome;
   const std::string& program = run.command.front();
@@ -181,10 +193,14 @@ Outcome run_under_oclgrind(const OclgrindRun& run) {
         "wrote it",
         line, in_quotes(program));
   };
+  const LaunchLog log = read_launch_log(folder / "launches");
   std::ifstream record(folder / "record", std::ios::binary);
   try {
     trace::TraceFile file = trace::read_json_lines(record, "record");
-    outcome.failure = file.cut_line > 0 ? damaged(file.cut_line) : failure_of(program, ended, file);
+    outcome.failure = file.cut_line > 0 ? damaged(file.cut_line) : failure_of(program, ended, messages, file, log);
+    if (!outcome.failure && crashed(ended)) {
+      outcome.remark = *signal_that_ended(program, ended) + ", at exit, after its last launch had ended";
+    }
     outcome.trace = std::move(file.trace);
   } catch (const trace::BadLine& bad) {
     outcome.trace = header;

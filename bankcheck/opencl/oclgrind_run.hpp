@@ -24,6 +24,7 @@ struct Outcome {
   trace::Trace trace;  ///< its errors are those that Oclgrind reported
   /// If the run failed: one sentence that names the cause. The trace then ends at the failure.
   std::optional<std::string> failure;
+  std::optional<std::string> remark;  ///< a sentence about something unusual in a run that did not fail
 };
 
 /// Runs the program to its end. Error: std::runtime_error if it cannot be started.

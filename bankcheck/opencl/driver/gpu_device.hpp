@@ -22,7 +22,7 @@ struct Original {
 /// There is one device, a GPU.
 cl_int get_device_ids(const Original& original, cl_platform_id platform, cl_device_type type, cl_uint room,
                       cl_device_id* devices, cl_uint* count);
-/// As device_properties says, otherwise as Oclgrind says.
+/// As device_properties has it, otherwise as Oclgrind reports.
 cl_int get_device_info(const Original& original, cl_device_id device, cl_device_info what, std::size_t room,
                        void* value, std::size_t* size);
 cl_int get_kernel_work_group_info(const Original& original, cl_kernel kernel, cl_device_id device,

@@ -6,9 +6,9 @@
 // Oclgrind loads the plugin into each context and may call it from several threads; each work-group runs on one thread.
 // Environment variables configure the plugin:
 //   BANKWISE_RECORD         the file to append to
+//   BANKWISE_LAUNCHES       another one, to append when launches begin and end
 //   BANKWISE_ARCHITECTURES  names separated by commas; accesses whose patterns exceed their bound are costed for these
 //   BANKWISE_PATTERN_BYTES  for tests: this bound, instead of trace::Bound's default
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +22,7 @@
 #include <vector>
 
 #include <bankwise/trace/json_lines.hpp>
+#include "bankcheck/opencl/plugin/append.hpp"
 #include "bankcheck/opencl/plugin/group_recorder.hpp"
 #include "bankcheck/opencl/plugin/llvm_c.hpp"
 #include "bankcheck/opencl/plugin/llvm_code.hpp"
@@ -37,18 +38,13 @@
 namespace bankwise::opencl {
 namespace {
 
-/// Appends immediately, because a program may end at any moment, and with O_APPEND, because other processes may append
-/// to the same file.
 void append(const std::string& line) {
-  const char* path = std::getenv("BANKWISE_RECORD");
-  const int file = path == nullptr ? -1 : open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-  if (file < 0) return;  // bankcheck reports the missing record
-  for (std::size_t done = 0; done < line.size();) {
-    const ssize_t wrote = write(file, line.data() + done, line.size() - done);
-    if (wrote <= 0) break;
-    done += std::size_t(wrote);
-  }
-  close(file);
+  append_to(std::getenv("BANKWISE_RECORD"), line);
+}
+
+/// A line of the launch log (launch_log.hpp).
+void note(const std::string& event, const std::string& kernel = "") {
+  append_to(std::getenv("BANKWISE_LAUNCHES"), event + ' ' + std::to_string(getpid()) + ' ' + kernel + '\n');
 }
 
 std::vector<const banks::Architecture*> wanted_architectures() {
@@ -199,6 +195,7 @@ std::vector<BankPlugin::LocalValue> BankPlugin::local_values() const {
 void BankPlugin::kernelBegin(const ::oclgrind::KernelInvocation* invocation) {
   one_kernel.lock();
   kernel_ = invocation->getKernel();
+  note("begin", kernel_->getName());
   locals_ = local_values();
   head_ = {.kernel = kernel_->getName(),
            .options = kernel_->getProgram()->getBuildOptions(),
@@ -217,6 +214,7 @@ void BankPlugin::kernelEnd(const ::oclgrind::KernelInvocation*) {
   ++launch_number;
   for (const trace::Shape& shape : shapes) launch.add(shape);
   append(writer().lines_of(launch.take(), kernel_->getProgram()->getSource()));
+  note("end");
   one_kernel.unlock();
 }
 

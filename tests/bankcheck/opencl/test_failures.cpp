@@ -6,8 +6,7 @@
 #include <fstream>
 #include <thread>
 
-#include "checked_program.hpp"
-#include "tests/catch_any.hpp"
+#include "failing_program.hpp"
 
 using Catch::Matchers::ContainsSubstring;
 
@@ -16,40 +15,6 @@ namespace {
 std::string mode(const std::string& name) {
   return program("fail_modes") + " " + name;
 }
-
-/// The lines that bankcheck itself wrote, without the name in front.
-std::vector<std::string> sentences_in(const std::string& err) {
-  const std::string name = "bankcheck: ";
-  std::vector<std::string> found;
-  std::istringstream lines(err);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(name)) found.push_back(line.substr(name.size()));
-  }
-  return found;
-}
-
-/// Runs the command with its own directory for temporary files, which must be empty at the end.
-Outcome run_cleanly(const std::string& command, const std::string& options = "") {
-  const ScratchDirectory scratch;
-  Outcome outcome = bankcheck("opencl " + options + " -- " + command, "TMPDIR=" + scratch.path().string());
-  CHECK(std::filesystem::is_empty(scratch.path()));
-  return outcome;
-}
-
-/// Checks for exit code 3, and that stderr ends with one message that contains `words`.
-Outcome check_blames(const std::string& command, const std::string& words) {
-  INFO(command);
-  Outcome outcome = run_cleanly(command);
-  INFO(outcome.err);
-  CHECK(outcome.code == 3);
-  const auto sentences = sentences_in(outcome.err);
-  REQUIRE(sentences.size() == 1);
-  CHECK_THAT(sentences[0], ContainsSubstring(words));
-  CHECK(outcome.err.ends_with("bankcheck: " + sentences[0] + "\n"));
-  return outcome;
-}
-
-const std::string report = "good: 1 launch, 1 work-group of 64 work-items\n";
 
 }  // namespace
 
@@ -129,6 +94,21 @@ TEST_CASE("a kernel that Oclgrind cannot run is not blamed on the program") {
                "this is a limit of Oclgrind, not a fault of the program: Unsupported float size: 2 bytes");
   check_blames(mode("sub_group"),
                "neither Oclgrind nor the program's source defines the function get_sub_group_local_id");
+}
+
+TEST_CASE("a kernel that Oclgrind cannot run is found if the program goes on, prints megabytes, or hides stderr") {
+  const std::string limit = "neither Oclgrind nor the program's source defines the function get_sub_group_local_id";
+  CHECK(check_blames(program("unsupported") + " create", limit).out.starts_with(report));
+  CHECK(check_blames(program("unsupported") + " create_quietly", limit).out.starts_with(report));
+  check_blames(program("unsupported") + " launch", "Unsupported float size: 2 bytes");
+}
+
+TEST_CASE("a program may print the words of Oclgrind's messages") {
+  const Outcome outcome = run_cleanly(program("unsupported") + " quote");
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out.starts_with(report));
+  CHECK(count(outcome.err, "OCLGRIND FATAL ERROR") == 2);
+  CHECK(sentences_in(outcome.err).empty());
 }
 
 TEST_CASE("a record that the program damages is an error") {

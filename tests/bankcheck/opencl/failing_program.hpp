@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+//
+// Runs a program that fails, or nearly so, under `bankcheck opencl`, and reads the messages of bankcheck.
+#pragma once
+
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "checked_program.hpp"
+#include "tests/catch_any.hpp"
+
+/// The first line of the report of a program that launched the kernel `good` once.
+inline const std::string report = "good: 1 launch, 1 work-group of 64 work-items\n";
+
+/// The lines that bankcheck itself wrote, without the name in front.
+inline std::vector<std::string> sentences_in(const std::string& err) {
+  const std::string name = "bankcheck: ";
+  std::vector<std::string> found;
+  std::istringstream lines(err);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(name)) found.push_back(line.substr(name.size()));
+  }
+  return found;
+}
+
+/// Runs the command with its own directory for temporary files, which must be empty at the end.
+inline Outcome run_cleanly(const std::string& command, const std::string& options = "") {
+  const ScratchDirectory scratch;
+  Outcome outcome = bankcheck("opencl " + options + " -- " + command, "TMPDIR=" + scratch.path().string());
+  CHECK(std::filesystem::is_empty(scratch.path()));
+  return outcome;
+}
+
+/// Checks for exit code 3, and that stderr ends with one message that contains `words`.
+inline Outcome check_blames(const std::string& command, const std::string& words) {
+  INFO(command);
+  Outcome outcome = run_cleanly(command);
+  INFO(outcome.err);
+  CHECK(outcome.code == 3);
+  const auto sentences = sentences_in(outcome.err);
+  REQUIRE(sentences.size() == 1);
+  CHECK_THAT(sentences[0], Catch::Matchers::ContainsSubstring(words));
+  CHECK(outcome.err.ends_with("bankcheck: " + sentences[0] + "\n"));
+  return outcome;
+}

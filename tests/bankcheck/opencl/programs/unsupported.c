@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+//
+// Goes on after a kernel that Oclgrind cannot run, or prints the messages of Oclgrind itself.
+#include "opencl_setup.h"
+
+static const char* const good =
+    "kernel void good(global int* out) {\n"
+    "  local int tile[64];\n"
+    "  size_t i = get_local_id(0);\n"
+    "  tile[i] = (int)i;\n"
+    "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "  out[i] = tile[63 - i];\n"
+    "}\n";
+
+/// Oclgrind cannot create this kernel.
+static const char* const sub_group =
+    "kernel void sub_group(global int* out) {\n"
+    "  out[get_global_id(0)] = (int)get_sub_group_local_id();\n"
+    "}\n";
+
+/// Oclgrind creates this kernel, and stops when it runs it.
+static const char* const half_sum =
+    "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+    "kernel void half_sum(global int* out) {\n"
+    "  half sum = (half)get_global_id(0);\n"
+    "  out[get_global_id(0)] = (int)(sum + sum);\n"
+    "}\n";
+
+static const char* const messages =
+    "OCLGRIND FATAL ERROR: 5\n"
+    "When creating kernel 'good'\n"
+    "OCLGRIND FATAL ERROR (good.cpp:12)\n"
+    "This is how Oclgrind reports one.\n"
+    "When we see this, we skip the kernel.\n"
+    "When creating kernel 'good'\n"
+    "no Assertion of oclgrind:: failed\n"
+    "no [Oclgrind] Failed to launch target application\n"
+    "see 'Loading Oclgrind plugin failed (dlopen): ...'\n";
+
+static void run_good(void) {
+  int out[64] = {0};
+  run(set_up(good, ""), "good", NULL, out, 64, 64);
+  for (int i = 0; i < 64; ++i) expect(out[i] == 63 - i, "good", (size_t)i);
+}
+
+int main(int argc, char** argv) {
+  const char* mode = argc == 2 ? argv[1] : "";
+  const int quiet = strcmp(mode, "create_quietly") == 0;
+  if (quiet) expect(freopen("/dev/null", "w", stderr) != NULL, mode, 0);
+  if (quiet || strcmp(mode, "create") == 0) {
+    cl_int code;
+    expect(clCreateKernel(set_up(sub_group, "").program, "sub_group", &code) == NULL, mode, 0);
+  }
+  int out[64];
+  if (strcmp(mode, "launch") == 0) run(set_up(half_sum, ""), "half_sum", NULL, out, 64, 64);
+  run_good();
+  if (strcmp(mode, "quote") == 0) {
+    fputs(messages, stderr);
+  } else {
+    for (int i = 0; i < 1 << 17; ++i) fputs("a line of much text\n", stderr);
+  }
+  return 0;
+}

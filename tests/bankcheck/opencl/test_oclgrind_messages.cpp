@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/opencl/oclgrind_messages.hpp"
+
+#include "tests/catch_any.hpp"
+
+using bankwise::opencl::logged_fatal_error;
+using bankwise::opencl::OclgrindMessages;
+
+namespace {
+
+const std::string where = "OCLGRIND FATAL ERROR (/build/oclgrind/src/core/WorkItem.cpp:1681)\n";
+const std::string reason = "Undefined external function: f\n";
+const std::string creating = "When creating kernel 'k'\n";
+
+/// Reads the text in pieces of `size` bytes.
+OclgrindMessages messages_in(const std::string& text, std::size_t size) {
+  OclgrindMessages messages;
+  for (std::size_t at = 0; at < text.size(); at += size) messages.read(std::string_view(text).substr(at, size));
+  return messages;
+}
+
+bool has_fatal_error(const std::string& text) {
+  return messages_in(text, text.size()).fatal_error().has_value();
+}
+
+}  // namespace
+
+TEST_CASE("a fatal error is found between megabytes of the program's own text") {
+  const std::string lines(2 << 20, '\n'), line(2 << 20, 'x');
+  for (const std::size_t size : {std::size_t{1}, std::size_t{7}, std::size_t{4096}}) {
+    const auto messages = messages_in(lines + line + '\n' + where + reason + creating + line + lines, size);
+    CHECK(messages.fatal_error() == "Undefined external function: f, when creating kernel 'k'");
+    CHECK_FALSE(messages.failed_assertion());
+    CHECK_FALSE(messages.lost_plugin());
+    CHECK_FALSE(messages.failed_to_launch());
+  }
+  const std::string globals = "When initializing program scope global variables\n";
+  CHECK(messages_in(where + reason + globals, 9).fatal_error() ==
+        "Undefined external function: f, when initializing program scope global variables");
+}
+
+TEST_CASE("the first fatal error is kept") {
+  const auto messages = messages_in(where + "first\n" + creating + where + "second\n" + creating, 5);
+  CHECK(messages.fatal_error() == "first, when creating kernel 'k'");
+}
+
+TEST_CASE("text that lacks a part of Oclgrind's message is the program's") {
+  REQUIRE(has_fatal_error(where + reason + creating));
+  CHECK_FALSE(has_fatal_error(where + reason));
+  CHECK_FALSE(has_fatal_error(where + creating));
+  CHECK_FALSE(has_fatal_error(reason + creating));
+  CHECK_FALSE(has_fatal_error("> " + where + reason + creating));
+  CHECK_FALSE(has_fatal_error(where + reason + "> " + creating));
+  CHECK_FALSE(has_fatal_error("OCLGRIND FATAL ERROR\n" + reason + creating));
+  CHECK_FALSE(has_fatal_error("OCLGRIND FATAL ERROR (in WorkItem.cpp)\n" + reason + creating));
+  CHECK_FALSE(has_fatal_error(where + reason + "When in doubt\n"));
+}
+
+TEST_CASE("Oclgrind's other messages are found, and not what resembles them") {
+  const std::string lost = "Loading Oclgrind plugin failed (dlopen): p.so: undefined symbol: f";
+  const std::string assertion = "a: Queue.cpp:9: void oclgrind::Queue::f(): Assertion `x' failed.";
+  const std::string launch = "[Oclgrind] Failed to launch target application";
+  const auto all = messages_in("text\n" + lost + '\n' + assertion + '\n' + launch + '\n', 3);
+  CHECK(all.lost_plugin() == lost);
+  CHECK(all.failed_assertion() == assertion);
+  CHECK(all.failed_to_launch());
+  const auto none = messages_in("> " + lost + '\n' + assertion + " Why?\n> " + launch + '\n', 3);
+  CHECK_FALSE(none.lost_plugin());
+  CHECK_FALSE(none.failed_assertion());
+  CHECK_FALSE(none.failed_to_launch());
+}
+
+TEST_CASE("an error that Oclgrind logs is fatal if its first line is Oclgrind's") {
+  CHECK(logged_fatal_error(where + reason + "\tKernel: k\n") == "Undefined external function: f");
+  CHECK_FALSE(logged_fatal_error("Invalid write of size 4\n" + where + reason));
+  CHECK_FALSE(logged_fatal_error("OCLGRIND FATAL ERROR\n" + reason));
+}
