@@ -6,12 +6,22 @@
 
 #include "opencl_setup.h"
 
-#define FUNCTIONS(X)                                                                                                  \
-  X(clGetPlatformIDs)                                                                                                 \
-  X(clGetDeviceIDs)                                                                                                   \
-  X(clGetDeviceInfo)                                                                                                  \
-  X(clCreateContextFromType) X(clCreateCommandQueue) X(clCreateProgramWithSource) X(clBuildProgram) X(clCreateKernel) \
-      X(clGetKernelWorkGroupInfo) X(clCreateBuffer) X(clSetKernelArg) X(clEnqueueNDRangeKernel) X(clFinish)
+// clang-format off
+#define FUNCTIONS(X) \
+  X(clGetPlatformIDs) \
+  X(clGetDeviceIDs) \
+  X(clGetDeviceInfo) \
+  X(clCreateContextFromType) \
+  X(clCreateCommandQueue) \
+  X(clCreateProgramWithSource) \
+  X(clBuildProgram) \
+  X(clCreateKernel) \
+  X(clGetKernelWorkGroupInfo) \
+  X(clCreateBuffer) \
+  X(clSetKernelArg) \
+  X(clEnqueueNDRangeKernel) \
+  X(clFinish)
+// clang-format on
 #define MEMBER(function) __typeof__(&function) function;
 #define LINKED(function) call.function = function;
 #define LOADED(function) call.function = (__typeof__(&function))dlsym(library, #function);
