@@ -51,3 +51,15 @@ TEST_CASE("edit distance counts inserted, deleted and changed letters") {
   CHECK(edit_distance("pakced", "packed") == 2);
   CHECK(edit_distance("tile32", "tile32_padded") == 7);
 }
+
+TEST_CASE("an unknown name is answered with the nearest one, unless no letter of it is left") {
+  CHECK(no_such("variant", "pakced", {"naive", "packed"}, "--list") ==
+        "there is no variant 'pakced'; did you mean 'packed'? --list shows all");
+  CHECK(no_such("variant", "unknown", {"naive", "packed"}, "--list") ==
+        "there is no variant 'unknown'; --list shows all");
+  CHECK(no_such_but("name", "tif", {"tid", "lane"}, "the names are tid, lane") ==
+        "there is no name 'tif'; did you mean 'tid'? the names are tid, lane");
+  CHECK(no_such_but("name", "foo", {"tid", "lane"}, "the names are tid, lane") ==
+        "there is no name 'foo'; the names are tid, lane");
+  CHECK(no_such("variant", "", {"tid"}, "--list") == "there is no variant ''; --list shows all");
+}

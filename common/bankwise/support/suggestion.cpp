@@ -25,15 +25,21 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-std::string no_such(std::string_view kind, std::string_view name, const std::vector<std::string_view>& known,
-                    std::string_view where) {
+std::string no_such_but(std::string_view kind, std::string_view name, const std::vector<std::string_view>& known,
+                        std::string_view hint) {
   const auto nearest = std::min_element(
       known.begin(), known.end(), [&](auto a, auto b) { return edit_distance(a, name) < edit_distance(b, name); });
   constexpr std::size_t near_enough = 3;
-  if (edit_distance(*nearest, name) > near_enough) {
-    return fmt::format("there is no {} {}; {} shows all", kind, in_quotes(name), where);
+  const std::size_t distance = edit_distance(*nearest, name);
+  if (distance > near_enough || distance >= name.size()) {  // of a short name, no letter may be left
+    return fmt::format("there is no {} {}; {}", kind, in_quotes(name), hint);
   }
-  return fmt::format("there is no {} {}; did you mean '{}'? {} shows all", kind, in_quotes(name), *nearest, where);
+  return fmt::format("there is no {} {}; did you mean '{}'? {}", kind, in_quotes(name), *nearest, hint);
+}
+
+std::string no_such(std::string_view kind, std::string_view name, const std::vector<std::string_view>& known,
+                    std::string_view where) {
+  return no_such_but(kind, name, known, fmt::format("{} shows all", where));
 }
 
 }  // namespace bankwise

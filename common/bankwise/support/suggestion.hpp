@@ -15,4 +15,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 std::string no_such(std::string_view kind, std::string_view name, const std::vector<std::string_view>& known,
                     std::string_view where);
 
+/// The same with a hint that says itself which names there are.
+std::string no_such_but(std::string_view kind, std::string_view name, const std::vector<std::string_view>& known,
+                        std::string_view hint);
+
 }  // namespace bankwise
