@@ -119,8 +119,9 @@ CLI::App* declare_predict(CLI::App& app, PredictOptions& options) {
       "memory; - reads stdin");
   command->add_option(
       "--index", options.index,
-      "Index of the element that lane tid accesses, in elements of --width bytes, for example '17*tid' or "
-      "'(tid ^ (tid>>3)) * 4'");
+      "Index of the element that a lane accesses, in elements of --width bytes, for example '17*tid' or "
+      "'(tid ^ (tid>>3)) * 4': an expression of CUDA or OpenCL C with min, max and abs. The lane number is tid, lane, "
+      "laneid (int), threadIdx.x, get_sub_group_local_id() (unsigned) or get_local_id(0) (64-bit)");
   command->add_option("--op", options.operation, "Operation; atomic: on 32-bit integers")
       ->check(CLI::IsMember(operations))
       ->capture_default_str();

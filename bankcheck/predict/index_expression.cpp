@@ -1,130 +1,358 @@
 // SPDX-License-Identifier: MIT
 //
-// muParser computes with doubles. Integer operators replace its built-in ones. They are exact between -2^53 and 2^53; a
-// value outside that range is an error, never a rounded number.
+// No parser library, because in C each operand has one of four integer types, on which the value depends: -1/2 is 0,
+// but -1/2u is 2147483647. muParser, the usual choice, computes with doubles, which have no such types and are exact
+// only up to 2^53. Its ?: also evaluates only one side, but in C the type depends on both.
 #include "bankcheck/predict/index_expression.hpp"
 
 #include <fmt/format.h>
-#include <muParser.h>
 
 #include <algorithm>
-#include <cctype>
-#include <cerrno>
-#include <cmath>
-#include <cstdlib>
+#include <array>
+#include <charconv>
+#include <limits>
 #include <string_view>
 
+#include <bankwise/support/in_quotes.hpp>
+#include <bankwise/support/suggestion.hpp>
+
 namespace bankwise {
+
+struct IndexExpression::Type {
+  bool is_wide, is_unsigned;
+};
+
+struct IndexExpression::Operator {
+  enum Conversion : std::uint8_t { common, left, comparison, logical };  // of both operands, and the result's type
+  std::string_view name;
+  int precedence;  // as in C
+  Conversion conversion;
+  std::uint64_t (*value)(Type, std::uint64_t, std::uint64_t);  // null for && and ||, which may skip their right side
+};
+
+/// A number, the lane number, an operator on two operands, or ?: on three.
+struct IndexExpression::Node {
+  enum Kind : std::uint8_t { number, lane, binary, choice } kind;
+  Type type;
+  std::uint64_t bits = 0;
+  const Operator* operation = nullptr;
+  std::array<std::size_t, 3> operands{};
+};
+
 namespace {
 
-using Value = mu::value_type;
-constexpr double limit = 9007199254740992;  // 2^53
+using IntType = IndexExpression::Type;
+using BinaryOperator = IndexExpression::Operator;
 
-Value within_limits(double value) {
-  if (!(std::fabs(value) < limit)) throw ExpressionError("a value is not below 2^53");
-  return value;
+/// The bits of a value: 32-bit ones are extended to 64, an int by its sign and an unsigned by zeros. Then most
+/// conversions, comparisons and bit operations are the same for both widths.
+using Bits = std::uint64_t;
+constexpr IntType int32{false, false}, uint32{false, true}, int64{true, false}, uint64{true, true};
+
+Bits converted(IntType type, Bits bits) {
+  if (type.is_wide) return bits;
+  return type.is_unsigned ? std::uint32_t(bits) : Bits(std::int64_t{std::int32_t(bits)});
 }
-std::int64_t integer(Value value) {
-  return std::int64_t(within_limits(value));
+/// The usual arithmetic conversions.
+IntType common_type(IntType a, IntType b) {
+  if (a.is_wide != b.is_wide) return a.is_wide ? a : b;
+  return {a.is_wide, a.is_unsigned || b.is_unsigned};
 }
-std::uint64_t bits(Value value) {
-  if (value < 0) throw ExpressionError("an operand of << >> & ^ | or ~ is negative");
-  return std::uint64_t(integer(value));
-}
-std::uint64_t shift(Value value) {
-  if (value < 0 || value > 52) throw ExpressionError("a shift is not between 0 and 52");
-  return std::uint64_t(integer(value));
-}
-std::int64_t divisor(Value value) {
-  if (value == 0) throw ExpressionError("it divides by zero");
-  return integer(value);
+std::string shown(IntType type, Bits bits) {
+  return type.is_unsigned ? std::to_string(bits) : std::to_string(std::int64_t(bits));
 }
 
-struct Binary {
-  const char* name;
-  Value (*value)(Value, Value);
-  int precedence;  // as in C
-};
-// A product or sum of numbers below 2^53 that leaves the range still does so after rounding, so the check catches it.
-constexpr Binary binary[]{
-    {"||", [](Value a, Value b) { return Value(a != 0 || b != 0); }, 1},
-    {"&&", [](Value a, Value b) { return Value(a != 0 && b != 0); }, 2},
-    {"|", [](Value a, Value b) { return within_limits(double(bits(a) | bits(b))); }, 3},
-    {"^", [](Value a, Value b) { return within_limits(double(bits(a) ^ bits(b))); }, 4},
-    {"&", [](Value a, Value b) { return Value(bits(a) & bits(b)); }, 5},
-    {"==", [](Value a, Value b) { return Value(a == b); }, 6},
-    {"!=", [](Value a, Value b) { return Value(a != b); }, 6},
-    {"<", [](Value a, Value b) { return Value(a < b); }, 7},
-    {"<=", [](Value a, Value b) { return Value(a <= b); }, 7},
-    {">", [](Value a, Value b) { return Value(a > b); }, 7},
-    {">=", [](Value a, Value b) { return Value(a >= b); }, 7},
-    {"<<", [](Value a, Value b) { return within_limits(double(bits(a)) * double(std::uint64_t{1} << shift(b))); }, 8},
-    {">>", [](Value a, Value b) { return Value(bits(a) >> shift(b)); }, 8},
-    {"+", [](Value a, Value b) { return within_limits(a + b); }, 9},
-    {"-", [](Value a, Value b) { return within_limits(a - b); }, 9},
-    {"*", [](Value a, Value b) { return within_limits(a * b); }, 10},
-    {"/", [](Value a, Value b) { return Value(std::int64_t{integer(a) / divisor(b)}); }, 10},
-    {"%", [](Value a, Value b) { return Value(integer(a) % divisor(b)); }, 10},
-};
-
-/// muParser's callback: 1 and the value if a number begins at `text`, otherwise 0. Moves `position` past the number.
-int number(const mu::char_type* text, int* position, Value* value) {
-  const bool hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-  if (text[0] < '0' || text[0] > '9') return 0;
-  if (text[0] == '0' && text[1] >= '0' && text[1] <= '9')
-    throw ExpressionError("a number begins with 0: octal or decimal?");
-  char* end = nullptr;
-  errno = 0;
-  const unsigned long long parsed = std::strtoull(text, &end, hexadecimal ? 16 : 10);
-  if (errno != 0 || parsed >= std::uint64_t(limit)) throw ExpressionError("a number is not below 2^53");
-  if (std::isalnum(static_cast<unsigned char>(*end)) || *end == '.' || *end == '_') {
-    throw ExpressionError(
-        fmt::format("'{}{}' is not an integer", std::string_view(text, std::size_t(end - text)), *end));
+/// The result of a signed operation, which must not overflow; unsigned ones wrap.
+Bits in_range(IntType type, Bits a, const char* name, Bits b, std::int64_t result, bool overflows) {
+  const Bits kept = converted(type, Bits(result));
+  if (!type.is_unsigned && (overflows || kept != Bits(result))) {
+    throw ExpressionError(fmt::format("{} {} {} overflows {}, which is undefined in CUDA and OpenCL", shown(type, a),
+                                      name, shown(type, b), type.is_wide ? "a 64-bit integer" : "int"));
   }
-  *position += int(end - text);
-  *value = Value(parsed);
-  return 1;
+  return kept;
+}
+Bits sum(IntType type, Bits a, Bits b) {
+  std::int64_t result = 0;
+  const bool overflows = __builtin_add_overflow(std::int64_t(a), std::int64_t(b), &result);
+  return in_range(type, a, "+", b, result, overflows);
+}
+Bits difference(IntType type, Bits a, Bits b) {
+  std::int64_t result = 0;
+  const bool overflows = __builtin_sub_overflow(std::int64_t(a), std::int64_t(b), &result);
+  return in_range(type, a, "-", b, result, overflows);
+}
+Bits product(IntType type, Bits a, Bits b) {
+  std::int64_t result = 0;
+  const bool overflows = __builtin_mul_overflow(std::int64_t(a), std::int64_t(b), &result);
+  return in_range(type, a, "*", b, result, overflows);
+}
+/// Checks a division or a remainder: the divisor is not 0, and the quotient of signed numbers has their type.
+void check_division(IntType type, Bits a, const char* name, Bits b) {
+  if (b == 0) throw ExpressionError("it divides by zero");
+  if (type.is_unsigned || std::int64_t(b) != -1) return;
+  (void)in_range(type, a, name, b, std::int64_t(0 - a), std::int64_t(a) == std::numeric_limits<std::int64_t>::min());
+}
+Bits quotient(IntType type, Bits a, Bits b) {
+  check_division(type, a, "/", b);
+  return type.is_unsigned ? a / b : Bits(std::int64_t(a) / std::int64_t(b));
+}
+Bits remainder(IntType type, Bits a, Bits b) {
+  check_division(type, a, "%", b);
+  return type.is_unsigned ? a % b : Bits(std::int64_t(a) % std::int64_t(b));
+}
+bool is_less(IntType type, Bits a, Bits b) {
+  return type.is_unsigned ? a < b : std::int64_t(a) < std::int64_t(b);
+}
+unsigned shift_count(IntType type, Bits count) {
+  const unsigned width = type.is_wide ? 64 : 32;
+  if (count < width) return unsigned(count);  // a negative count is above it
+  throw ExpressionError(fmt::format("a shift is not between 0 and {}", width - 1));
 }
 
-/// The parser's error message, truncated: it may contain a name of thousands of letters.
-std::string sentence_of(const mu::ParserError& error) {
-  constexpr std::size_t longest = 200;
-  const std::string& text = error.GetMsg();
-  return text.size() <= longest ? text : text.substr(0, longest) + "...";
+constexpr int precedence_of_or = 1;
+// A name precedes the names that it begins with.
+constexpr BinaryOperator binary_operators[]{
+    {"||", precedence_of_or, BinaryOperator::logical, nullptr},
+    {"&&", 2, BinaryOperator::logical, nullptr},
+    {"<<", 8, BinaryOperator::left,
+     [](IntType type, Bits a, Bits b) { return converted(type, a << shift_count(type, b)); }},
+    {">>", 8, BinaryOperator::left,
+     [](IntType type, Bits a, Bits b) {
+       const unsigned count = shift_count(type, b);
+       return type.is_unsigned ? a >> count : Bits(std::int64_t(a) >> count);
+     }},
+    {"==", 6, BinaryOperator::comparison, [](IntType, Bits a, Bits b) { return Bits(a == b); }},
+    {"!=", 6, BinaryOperator::comparison, [](IntType, Bits a, Bits b) { return Bits(a != b); }},
+    {"<=", 7, BinaryOperator::comparison, [](IntType type, Bits a, Bits b) { return Bits(!is_less(type, b, a)); }},
+    {">=", 7, BinaryOperator::comparison, [](IntType type, Bits a, Bits b) { return Bits(!is_less(type, a, b)); }},
+    {"<", 7, BinaryOperator::comparison, [](IntType type, Bits a, Bits b) { return Bits(is_less(type, a, b)); }},
+    {">", 7, BinaryOperator::comparison, [](IntType type, Bits a, Bits b) { return Bits(is_less(type, b, a)); }},
+    {"|", 3, BinaryOperator::common, [](IntType, Bits a, Bits b) { return a | b; }},
+    {"^", 4, BinaryOperator::common, [](IntType, Bits a, Bits b) { return a ^ b; }},
+    {"&", 5, BinaryOperator::common, [](IntType, Bits a, Bits b) { return a & b; }},
+    {"+", 9, BinaryOperator::common, sum},
+    {"-", 9, BinaryOperator::common, difference},
+    {"*", 10, BinaryOperator::common, product},
+    {"/", 10, BinaryOperator::common, quotient},
+    {"%", 10, BinaryOperator::common, remainder},
+};
+// A sign is an operator with 0 or -1 on its left, which takes the type of the other operand.
+constexpr BinaryOperator negated{"-", 0, BinaryOperator::common, difference};
+constexpr BinaryOperator inverted{"~", 0, BinaryOperator::common, [](IntType, Bits a, Bits b) { return a ^ b; }};
+constexpr BinaryOperator is_zero{"!", 0, BinaryOperator::comparison,
+                                 [](IntType, Bits a, Bits b) { return Bits(a == b); }};
+constexpr BinaryOperator minimum{"min", 0, BinaryOperator::common,
+                                 [](IntType type, Bits a, Bits b) { return is_less(type, b, a) ? b : a; }};
+constexpr BinaryOperator maximum{"max", 0, BinaryOperator::common,
+                                 [](IntType type, Bits a, Bits b) { return is_less(type, a, b) ? b : a; }};
+constexpr BinaryOperator magnitude{"abs", 0, BinaryOperator::common, [](IntType type, Bits zero, Bits a) {
+                                     return is_less(type, a, zero) ? difference(type, zero, a) : a;
+                                   }};
+
+/// A name and what follows it in the list of names.
+struct KnownName {
+  std::string_view name, rest;
+  unsigned arguments;
+  const BinaryOperator* function;  // null: the lane number
+  IntType type;                    // of the lane number
+};
+constexpr KnownName known_names[]{
+    {"tid", "", 0, nullptr, int32},
+    {"lane", "", 0, nullptr, int32},
+    {"laneid", "", 0, nullptr, int32},
+    {"threadIdx.x", "", 0, nullptr, uint32},
+    {"get_local_id", "(0)", 1, nullptr, uint64},
+    {"get_sub_group_local_id", "()", 0, nullptr, uint32},
+    {"min", "(a, b)", 2, &minimum, {}},
+    {"max", "(a, b)", 2, &maximum, {}},
+    {"abs", "(a)", 1, &magnitude, {}},
+};
+
+bool in_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
 }
+
+/// The first of C's types for a number of this form that holds it.
+IntType type_of(Bits number, bool has_l, bool has_u, bool is_hexadecimal) {
+  for (const IntType type : {int32, uint32, int64, uint64}) {
+    const bool is_allowed = (type.is_wide || !has_l) && (type.is_unsigned ? has_u || is_hexadecimal : !has_u);
+    const Bits largest = (type.is_wide ? ~Bits{0} : Bits{0xffffffff}) >> (type.is_unsigned ? 0 : 1);
+    if (is_allowed && number <= largest) return type;
+  }
+  throw ExpressionError("a number without u is not below 2^63");
+}
+
+IndexExpression::Node number(std::string_view word) {
+  const bool is_hexadecimal = word.starts_with("0x") || word.starts_with("0X");
+  const std::string_view digits = word.substr(is_hexadecimal ? 2 : 0);
+  Bits bits = 0;
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), bits, is_hexadecimal ? 16 : 10);
+  std::string suffix(digits.substr(std::size_t(end - digits.data())));
+  std::replace(suffix.begin(), suffix.end(), 'U', 'u');
+  const bool has_u = suffix.find('u') != std::string::npos, has_l = suffix.find_first_of("lL") != std::string::npos;
+  constexpr std::string_view suffixes[]{"",    "u", "l",  "ll", "ul",  "ull", "lu",
+                                        "llu", "L", "LL", "uL", "uLL", "Lu",  "LLu"};
+  if (end == digits.data() || std::find(std::begin(suffixes), std::end(suffixes), suffix) == std::end(suffixes))
+    throw ExpressionError(in_quotes(word) + " is not an integer");
+  if (digits.size() == word.size() && word[0] == '0' && end - digits.data() > 1)
+    throw ExpressionError("a number begins with 0: octal or decimal?");
+  if (error != std::errc{}) throw ExpressionError("a number is not below 2^64");
+  return {.kind = IndexExpression::Node::number, .type = type_of(bits, has_l, has_u, is_hexadecimal), .bits = bits};
+}
+
+/// Recursive descent. Each function takes its part from the front of the text and returns the index of its node.
+class IndexParser {
+ public:
+  using Node = IndexExpression::Node;
+  IndexParser(std::string_view text, std::vector<Node>& nodes) : text_(text), nodes_(nodes) {}
+
+  void whole() {
+    (void)conditional();
+    if (rest().empty()) return;
+    if (in_name(text_[0]) || text_[0] == '(') throw ExpressionError("an operator is missing " + place());
+    throw ExpressionError(in_quotes(text_.substr(0, 1)) + " is unexpected");
+  }
+
+ private:
+  struct Nesting {
+    unsigned& depth;
+    explicit Nesting(unsigned& depth) : depth(depth) {
+      constexpr unsigned deepest = 2000;  // two per parenthesis; few enough for the stack
+      if (++depth > deepest) throw ExpressionError("it is nested too deep");
+    }
+    ~Nesting() { --depth; }
+    Nesting(const Nesting&) = delete;
+    Nesting& operator=(const Nesting&) = delete;
+  };
+
+  std::string_view rest() {
+    text_.remove_prefix(std::min(text_.find_first_not_of(' '), text_.size()));
+    return text_;
+  }
+  bool accept(std::string_view token) {
+    if (!rest().starts_with(token)) return false;
+    text_.remove_prefix(token.size());
+    return true;
+  }
+  void expect(std::string_view token) {
+    if (!accept(token)) throw ExpressionError(fmt::format("a '{}' is missing {}", token, place()));
+  }
+  std::string place() { return rest().empty() ? "at the end" : "before " + in_quotes(text_, 20); }
+
+  std::size_t add(const Node& node) {
+    nodes_.push_back(node);
+    return nodes_.size() - 1;
+  }
+  std::size_t add_number(IntType type, Bits number) {
+    return add({.kind = Node::number, .type = type, .bits = number});
+  }
+  std::size_t add_binary(const BinaryOperator& each, std::size_t left, std::size_t right) {
+    const bool is_truth = each.conversion == BinaryOperator::comparison || each.conversion == BinaryOperator::logical;
+    const IntType type = is_truth                                  ? int32
+                         : each.conversion == BinaryOperator::left ? nodes_[left].type
+                                                                   : common_type(nodes_[left].type, nodes_[right].type);
+    return add({.kind = Node::binary, .type = type, .operation = &each, .operands = {left, right}});
+  }
+
+  // NOLINTBEGIN(misc-no-recursion): Nesting limits the depth
+  std::size_t conditional() {
+    const Nesting nesting(depth_);
+    const std::size_t condition = binary(precedence_of_or);
+    if (!accept("?")) return condition;
+    const std::size_t yes = conditional();
+    expect(":");
+    const std::size_t no = conditional();
+    return add({.kind = Node::choice,
+                .type = common_type(nodes_[yes].type, nodes_[no].type),
+                .operands = {condition, yes, no}});
+  }
+
+  /// Operators of at least this precedence, from left to right.
+  std::size_t binary(int precedence) {
+    std::size_t left = unary();
+    for (;;) {
+      check_no_increment();
+      const auto* const found = std::find_if(std::begin(binary_operators), std::end(binary_operators),
+                                             [&](const auto& each) { return rest().starts_with(each.name); });
+      if (found == std::end(binary_operators) || found->precedence < precedence) return left;
+      text_.remove_prefix(found->name.size());
+      left = add_binary(*found, left, binary(found->precedence + 1));
+    }
+  }
+  // Without a blank between them, two signs are one operator in C.
+  void check_no_increment() {
+    if (rest().starts_with("++") || text_.starts_with("--"))
+      throw ExpressionError(fmt::format("there is no operator {}", text_.substr(0, 2)));
+  }
+
+  std::size_t unary() {
+    const Nesting nesting(depth_);
+    check_no_increment();
+    if (accept("+")) return unary();
+    if (accept("-")) return sign(negated, 0);
+    if (accept("~")) return sign(inverted, ~Bits{0});
+    if (accept("!")) return sign(is_zero, 0);
+    return operand();
+  }
+  std::size_t sign(const BinaryOperator& each, Bits left) {
+    const std::size_t number = add_number(int32, left);
+    return add_binary(each, number, unary());
+  }
+
+  std::size_t operand() {
+    if (accept("(")) {
+      const std::size_t inner = conditional();
+      expect(")");
+      return inner;
+    }
+    const bool is_word = !rest().empty() && in_name(text_[0]);
+    if (!is_word) throw ExpressionError("an operand is missing " + place());
+    const auto end = std::find_if_not(text_.begin(), text_.end(), in_name);
+    const std::string_view word = text_.substr(0, std::size_t(end - text_.begin()));
+    text_.remove_prefix(word.size());
+    return word[0] <= '9' ? add(number(word)) : name(word);  // the digits and . precede the letters and _
+  }
+
+  std::size_t name(std::string_view word) {
+    const auto* const known = std::find_if(std::begin(known_names), std::end(known_names),
+                                           [&](const auto& each) { return each.name == word; });
+    if (known == std::end(known_names)) throw ExpressionError(unknown(word));
+    std::vector<std::size_t> arguments;
+    if (!known->rest.empty()) {
+      bool is_call = accept("(");
+      if (is_call && !accept(")")) {
+        do arguments.push_back(conditional());
+        while (accept(","));
+        expect(")");
+      }
+      is_call = is_call && arguments.size() == known->arguments;
+      const auto is_0 = [&](const Node& node) { return node.kind == Node::number && node.bits == 0; };
+      if (!is_call || (known->function == nullptr && !arguments.empty() && !is_0(nodes_[arguments[0]])))
+        throw ExpressionError(fmt::format("{} is understood as {}{} only", word, known->name, known->rest));
+    }
+    if (known->function == nullptr) return add({.kind = Node::lane, .type = known->type});
+    if (arguments.size() == 1) arguments.insert(arguments.begin(), add_number(int32, 0));
+    return add_binary(*known->function, arguments[0], arguments[1]);
+  }
+  // NOLINTEND(misc-no-recursion)
+
+  static std::string unknown(std::string_view word) {
+    std::vector<std::string_view> names;
+    std::string all;
+    for (const KnownName& each : known_names) {
+      all += fmt::format("{}{}{}", names.empty() ? "" : ", ", each.name, each.rest);
+      names.push_back(each.name);
+    }
+    return no_such_but("name", word, names, "the names are " + all);
+  }
+
+  std::string_view text_;
+  std::vector<Node>& nodes_;
+  unsigned depth_ = 0;
+};
 
 }  // namespace
-
-/// A muParser without built-ins: it knows the operators and the variable that are defined here, and nothing else.
-struct IndexExpression::Parser : mu::ParserBase {
-  Value tid = 0;
-
-  explicit Parser(const std::string& text) {
-    Parser::InitCharSets();
-    EnableBuiltInOprt(false);
-    EnableOptimizer(false);
-    AddValIdent(number);
-    for (const Binary& each : binary) DefineOprt(each.name, each.value, unsigned(each.precedence), mu::oaLEFT, false);
-    DefineInfixOprt(
-        "-", [](Value a) { return -a; }, 11, false);
-    DefineInfixOprt(
-        "+", [](Value a) { return a; }, 11, false);
-    DefineInfixOprt(
-        "~", [](Value a) { return Value(0xFFFFFFFFU & ~bits(a)); }, 11, false);
-    DefineInfixOprt(
-        "!", [](Value a) { return Value(a == 0); }, 11, false);
-    DefineVar("tid", &tid);
-    SetExpr(text);
-  }
-  void InitCharSets() override {
-    DefineNameChars("0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
-    DefineOprtChars("+-*/%<>=!&|^~");
-    DefineInfixOprtChars("+-~!");
-  }
-  void InitFun() override {}
-  void InitConst() override {}
-  void InitOprt() override {}
-};
 
 IndexExpression::IndexExpression(const std::string& text) {
   constexpr std::size_t longest = 4096;
@@ -133,31 +361,38 @@ IndexExpression::IndexExpression(const std::string& text) {
   const auto printable = [](unsigned char c) { return c >= ' ' && c <= '~'; };
   if (!std::all_of(text.begin(), text.end(), printable))
     throw ExpressionError("it contains characters other than printable ASCII");
-  try {
-    parser_ = std::make_unique<Parser>(text);
-  } catch (const mu::ParserError& error) {
-    throw ExpressionError(sentence_of(error));
-  }
+  IndexParser(text, nodes_).whole();
 }
 
 IndexExpression::~IndexExpression() = default;
 
-std::int64_t IndexExpression::operator()(unsigned tid) {
-  parser_->tid = tid;
+// NOLINTBEGIN(misc-no-recursion): at most as deep as the expression is long
+std::uint64_t IndexExpression::value(const Node& node, unsigned tid) const {
+  const auto operand = [&](unsigned i) { return value(nodes_[node.operands[i]], tid); };
+  if (node.kind == Node::number) return node.bits;
+  if (node.kind == Node::lane) return tid;
+  if (node.kind == Node::choice) return converted(node.type, operand(operand(0) != 0 ? 1 : 2));
+  const Bits left = operand(0);
+  const auto conversion = node.operation->conversion;
+  if (conversion == BinaryOperator::logical) {
+    const bool decides = (left != 0) == (node.operation->precedence == precedence_of_or);
+    return decides ? Bits(left != 0) : Bits(operand(1) != 0);
+  }
+  if (conversion == BinaryOperator::left) return node.operation->value(node.type, left, operand(1));
+  const IntType type = common_type(nodes_[node.operands[0]].type, nodes_[node.operands[1]].type);
+  return node.operation->value(type, converted(type, left), converted(type, operand(1)));
+}
+// NOLINTEND(misc-no-recursion)
+
+std::int64_t IndexExpression::operator()(unsigned tid) const {
   try {
-    int results = 0;
-    const Value* values = parser_->Eval(results);
-    if (results != 1) throw ExpressionError("it has more than one value");
-    return integer(values[0]);
-  } catch (const mu::ParserError& error) {
-    throw ExpressionError(sentence_of(error));
+    const Bits result = value(nodes_.back(), tid);
+    if (nodes_.back().type.is_unsigned && std::int64_t(result) < 0)
+      throw ExpressionError(fmt::format("the value {} is not below 2^63", result));
+    return std::int64_t(result);
   } catch (const ExpressionError& error) {
     throw ExpressionError(fmt::format("{} (tid {})", error.what(), tid));
   }
-}
-
-bool IndexExpression::available() {
-  return true;
 }
 
 }  // namespace bankwise

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace bankwise {
 
@@ -14,10 +14,16 @@ class ExpressionError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// An integer formula in the lane number `tid`: decimal and 0x numbers, ( ), + - * / %, << >>, & ^ | ~, comparisons,
-/// && || ! and ?: with the meaning and the precedence of C, except that && and || evaluate both sides, and that a sign
-/// in front of a sign needs parentheses: -(-tid). The magnitude of every value must be less than 2^53. Operands of
-/// << >> & ^ | ~ must not be negative, shift counts go up to 52, and ~ inverts 32 bits.
+/// An integer formula in the lane number, with the types, the precedence and the values of CUDA C++ and OpenCL C:
+/// ( ), + - * / %, << >>, & ^ | ~, comparisons, && || ! and ?:, min, max and abs.
+///
+/// Numbers are decimal or hexadecimal, with the suffixes u, l and ll; a long has 64 bits. These names are the lane
+/// number: tid, lane and laneid as an int, threadIdx.x and get_sub_group_local_id() as an unsigned, get_local_id(0) as
+/// a 64-bit size_t. abs has the type of its operand.
+///
+/// What C leaves undefined is an error: a signed + - * / % that overflows, a division by zero, a shift by a negative
+/// number or by at least the width of its left operand. << drops the bits that it shifts out, also of a signed number,
+/// as in OpenCL C and in C++20. A number that begins with 0, octal in C, is an error, too.
 class IndexExpression {
  public:
   /// Error: ExpressionError.
@@ -26,15 +32,16 @@ class IndexExpression {
   IndexExpression(const IndexExpression&) = delete;
   IndexExpression& operator=(const IndexExpression&) = delete;
 
-  /// Error: ExpressionError, with the lane: a division by zero, a value out of range.
-  std::int64_t operator()(unsigned tid);
+  /// Error: ExpressionError, with the lane: what C leaves undefined, or a value that is not below 2^63.
+  std::int64_t operator()(unsigned tid) const;
 
-  /// Whether this build has muParser, and so can evaluate expressions.
-  static bool available();
+  struct Type;
+  struct Operator;
+  struct Node;
 
  private:
-  struct Parser;
-  std::unique_ptr<Parser> parser_;
+  std::uint64_t value(const Node& node, unsigned tid) const;
+  std::vector<Node> nodes_;  // operands before their operators; the last one is the whole expression
 };
 
 }  // namespace bankwise

@@ -165,8 +165,6 @@ TEST_CASE("the program reproduces every row measured on sm_90 (measured)") {
   CHECK(different("sm_90", 2) > 100);  // the negative control: ideal differs from the measured values
 }
 
-#if BANKWISE_HAVE_MUPARSER
-
 TEST_CASE("predict --index prints the cost of a formula") {
   const Outcome text = bankcheck("predict --index 'tid*2'");
   CHECK(text.code == 0);
@@ -221,11 +219,3 @@ TEST_CASE("predict --svg writes the picture to a file or to stdout") {
     check_fails("predict --index tid" + std::string(option) + " >&-", 3, "cannot write");
   }
 }
-
-#else
-
-TEST_CASE("a build without muParser rejects --index") {
-  check_refused_at_once("predict --index tid", "this build has no muParser");
-}
-
-#endif

@@ -51,6 +51,9 @@ TEST_CASE("a formula has the cost of its addresses") {
   CHECK(predicted("tid*2").cost.passes == 2);
   CHECK(predicted("tid*32").cost.passes == 32);
   CHECK(predicted("tid*33").cost.passes == 1);
+  CHECK(predicted("threadIdx.x*2u").cost.passes == 2);
+  CHECK(predicted("(lane ^ -1) & 31").cost.passes == 1);
+  CHECK(predicted("min(get_local_id(0), 15) * 0x20").cost.passes == 16);
   CHECK(predicted("(tid%8)*32 + (tid/8 ^ tid%8)").cost.passes == 4);
   const Prediction wide = predicted("tid*3", "gfx942", 16, ~std::uint64_t{0});
   for (unsigned lane = 0; lane < 64; ++lane) CHECK(wide.addresses[lane] == 48 * lane);
@@ -70,6 +73,8 @@ TEST_CASE("elements without an address below 4 GiB are rejected") {
   check_one_sentence(option_refusal("268435456", 16), "element 268435456 of lane 0");
   CHECK(option_refusal("4294967295", 1).empty());
   check_one_sentence(option_refusal("4294967296", 1), "element 4294967296");
+  check_one_sentence(option_refusal("threadIdx.x-1"), "element 4294967295 of lane 0");
+  check_one_sentence(option_refusal("get_local_id(0)-1"), "the value 18446744073709551615 is not below 2^63 (tid 0)");
   // The elements of inactive lanes do not matter.
   CHECK(option_refusal("tid-1", 4, 0xfffffffe).empty());
   CHECK(option_refusal("64/tid", 4, 0xfffffffe).empty());
