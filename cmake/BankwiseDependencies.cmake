@@ -91,14 +91,7 @@ if(BANKWISE_OPENCL)
   endif()
 endif()
 
-find_package(muparser QUIET)
-if(TARGET muparser::muparser)
-  set(BANKWISE_HAVE_MUPARSER ON)
-  set(why_bankcheck "muParser ${muparser_VERSION}")
-else()
-  set(BANKWISE_HAVE_MUPARSER OFF)
-  set(why_bankcheck "without --index: no muParser (Debian: libmuparser-dev)")
-endif()
+set(why_bankcheck "predict, report")
 
 # bankcheck opencl needs Oclgrind's headers for its plugin, and OpenCL's headers, which Oclgrind's include.
 find_path(BANKWISE_OCLGRIND_INCLUDE oclgrind/Plugin.h)

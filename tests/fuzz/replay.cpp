@@ -25,12 +25,12 @@ struct Target {
   const char* name;
   int (*run)(const std::uint8_t*, std::size_t);
 };
-constexpr Target targets[] {
-  {"predict_csv", fuzz_predict_csv},
-#if BANKWISE_HAVE_MUPARSER
-      {"index", fuzz_index},
-#endif
-      {"cost", fuzz_cost}, {"trace", fuzz_trace}, {"cubin", fuzz_cubin},
+constexpr Target targets[]{
+    {"predict_csv", fuzz_predict_csv},
+    {"index", fuzz_index},
+    {"cost", fuzz_cost},
+    {"trace", fuzz_trace},
+    {"cubin", fuzz_cubin},
 };
 
 /// The number of files of the directory that were run.
