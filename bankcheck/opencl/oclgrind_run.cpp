@@ -91,7 +91,7 @@ std::optional<std::string> failure_of(const std::string& program, const Ended& e
   }
   if (const auto reason = fatal_error(messages, file, log)) {
     constexpr std::string_view undefined = "Undefined external function: ";
-    if (reason->starts_with(undefined)) {
+    if (reason->starts_with(undefined) && !reason->starts_with(fmt::format("{}llvm.", undefined))) {
       return fmt::format(
           "Oclgrind cannot run a kernel of {}: neither Oclgrind nor the program's source defines the function {}",
           in_quotes(program), reason->substr(undefined.size()));

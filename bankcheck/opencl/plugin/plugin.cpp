@@ -9,6 +9,7 @@
 //   BANKWISE_LAUNCHES       another one, to append when launches begin and end
 //   BANKWISE_ARCHITECTURES  names separated by commas; accesses whose patterns exceed their bound are costed for these
 //   BANKWISE_PATTERN_BYTES  for tests: this bound, instead of trace::Bound's default
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -338,6 +339,22 @@ void BankPlugin::log(::oclgrind::MessageType type, const char* message) {
   if (type == ::oclgrind::ERROR && told++ < trace::max_errors) append(trace::error_line(message));
 }
 
+/// Sets an option of the compiler before Oclgrind builds the first program. Without it, the code of an inlined function
+/// that returns a struct or has a restrict argument calls llvm.experimental.noalias.scope.decl, which Oclgrind 21.10
+/// lacks. `oclgrind` is an address in Oclgrind, because the program may contain another LLVM. Nothing happens if LLVM
+/// is hidden or does not have the option.
+void set_llvm_options(const void* oclgrind) {
+  static std::atomic<bool> done = false;  // LLVM accepts the option once
+  Dl_info about;
+  if (done.exchange(true) || dladdr(oclgrind, &about) == 0) return;
+  void* library = dlopen(about.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+  if (library == nullptr) return;
+  using Parse = void (*)(int, const char* const*, const char*);  // as in llvm-c/Support.h
+  const char* const options[] = {"bankcheck", "-enable-noalias-to-md-conversion=false"};
+  if (const auto parse = reinterpret_cast<Parse>(dlsym(library, "LLVMParseCommandLineOptions"))) parse(2, options, "");
+  dlclose(library);
+}
+
 /// A context that is never released keeps its plugin to the end; all records are written by then. The map is never
 /// destroyed, because a program may release a context after our destructors ran, in a destructor of a global variable.
 std::mutex plugins_mutex;
@@ -350,6 +367,7 @@ extern "C" {
 
 __attribute__((visibility("default"))) void initializePlugins(::oclgrind::Context* context) {
   using namespace bankwise::opencl;
+  set_llvm_options(__builtin_return_address(0));
   const std::lock_guard lock(plugins_mutex);
   auto& plugin = plugins[context] = std::make_unique<BankPlugin>(context);
   context->registerPlugin(plugin.get());

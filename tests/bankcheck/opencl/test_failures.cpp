@@ -103,6 +103,11 @@ TEST_CASE("a kernel that Oclgrind cannot run is found if the program goes on, pr
   check_blames(program("unsupported") + " launch", "Unsupported float size: 2 bytes");
 }
 
+TEST_CASE("a compiler's function that Oclgrind lacks is Oclgrind's limit") {
+  check_blames(program("unsupported") + " intrinsic",
+               "a limit of Oclgrind, not a fault of the program: Undefined external function: llvm.readcyclecounter");
+}
+
 TEST_CASE("a program may print the words of Oclgrind's messages") {
   const Outcome outcome = run_cleanly(program("unsupported") + " quote");
   CHECK(outcome.code == 0);

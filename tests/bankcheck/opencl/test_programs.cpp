@@ -350,3 +350,15 @@ TEST_CASE("arrays, including arguments, are distinguished by name, and copies by
   CHECK(c.kernel("moved").at("copied_bytes") == 2 * 64 * 4);
   CHECK(numbers(c.on("moved")) == Numbers{4, 128, 4, 4, 0});  // the loads of 2 groups, without the copies
 }
+
+TEST_CASE("always-inlined functions may return a struct or have restrict arguments") {
+  // Two contexts, and 64 work-items of two warps in each: every line of the source has four accesses of 32 lanes.
+  const auto result = checked(program("noalias"));
+  CHECK(result.outcome.err.empty());
+  const Numbers four{4, 128, 4, 4, 0}, eight{8, 256, 8, 8, 0};
+  const Json &structs = result.on("result"), &restricts = result.on("arguments");
+  CHECK(numbers(structs, "tile[i] = five", "store") == four);
+  CHECK(numbers(structs, "out[i] = tile[i]", "load") == four);
+  CHECK(numbers(restricts, "*to += *from", "load") == eight);
+  CHECK(numbers(restricts, "*to += *from", "store") == four);
+}

@@ -18,6 +18,12 @@ static const char* const sub_group =
     "  out[get_global_id(0)] = (int)get_sub_group_local_id();\n"
     "}\n";
 
+/// Nor this one. The compiler makes the call to llvm.readcyclecounter.
+static const char* const intrinsic =
+    "kernel void intrinsic(global int* out) {\n"
+    "  out[get_global_id(0)] = (int)__builtin_readcyclecounter();\n"
+    "}\n";
+
 /// Oclgrind creates this kernel, and stops when it runs it.
 static const char* const half_sum =
     "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
@@ -50,6 +56,10 @@ int main(int argc, char** argv) {
   if (quiet || strcmp(mode, "create") == 0) {
     cl_int code;
     expect(clCreateKernel(set_up(sub_group, "").program, "sub_group", &code) == NULL, mode, 0);
+  }
+  if (strcmp(mode, "intrinsic") == 0) {
+    cl_int code;
+    expect(clCreateKernel(set_up(intrinsic, "").program, "intrinsic", &code) == NULL, mode, 0);
   }
   int out[64];
   if (strcmp(mode, "launch") == 0) run(set_up(half_sum, ""), "half_sum", NULL, out, 64, 64);
