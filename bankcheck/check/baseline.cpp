@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <string_view>
 
@@ -32,15 +33,15 @@ std::set<std::string> architectures_in(const Baseline& baseline) {
   return architectures;
 }
 
-/// Parses a line. False if it is not a row of a baseline.
-bool take(const std::string& line, Baseline& baseline) {
+/// Parses a line. Nothing if it is not a row of a baseline.
+std::optional<Baseline::value_type> row_of(std::string_view line) {
   std::vector<std::string_view> fields;
   std::vector<std::string> unquoted;
   Allowed allowed;
-  if (!split_csv(line, fields, unquoted) || fields.size() != 5) return false;
-  if (!parse_number(fields[2], allowed.accesses) || !parse_number(fields[3], allowed.conflicts)) return false;
-  if (!parse_number(fields[4], allowed.unknown)) return false;
-  return baseline.try_emplace({std::string(fields[0]), std::string(fields[1])}, allowed).second;
+  if (!split_csv(line, fields, unquoted) || fields.size() != 5) return std::nullopt;
+  if (!parse_number(fields[2], allowed.accesses) || !parse_number(fields[3], allowed.conflicts)) return std::nullopt;
+  if (!parse_number(fields[4], allowed.unknown)) return std::nullopt;
+  return Baseline::value_type{{std::string(fields[0]), std::string(fields[1])}, allowed};
 }
 
 }  // namespace
@@ -52,13 +53,23 @@ Baseline read_baseline(const std::string& path) {
     throw UsageError(fmt::format("cannot read {}; --update-baseline {} creates it", path, path));
   }
   Baseline baseline;
+  std::map<Baseline::key_type, unsigned> rows;  // the numbers of their lines
   std::string line;
   std::getline(file, line);
   for (unsigned number = 1; number == 1 || std::getline(file, line); ++number) {
     if (line.ends_with('\r')) line.pop_back();
-    if (number == 1 ? line != head : !line.empty() && !take(line, baseline)) {
+    if (number > 1 && line.empty()) continue;
+    const auto row = number == 1 ? std::nullopt : row_of(line);
+    if (number == 1 ? without_mark(line) != head : !row) {
       throw UsageError(fmt::format("{}:{}: not a line of a baseline, {}", path, number, head));
     }
+    if (!row) continue;
+    const auto [first, is_new] = rows.try_emplace(row->first, number);
+    if (!is_new) {
+      throw UsageError(fmt::format("{}:{}: a second row of {} on {}; the first is in line {}", path, number,
+                                   row->first.first, row->first.second, first->second));
+    }
+    baseline.insert(*row);
   }
   return baseline;
 }

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include <bankwise/support/exit_code.hpp>
+#include "bankcheck/check/build_options.hpp"
 
 namespace bankwise::opencl {
 namespace {
@@ -44,12 +45,12 @@ trace::Report by_place(trace::Report report) {
 }
 
 /// Makes the names of kernels distinct: build options are appended to equal names, and numbers to names that are still
-/// equal.
+/// equal. No folder is in a name, because a baseline must hold for another checkout, too.
 void name_apart(std::vector<KernelReport>& kernels) {
   std::map<std::string, unsigned> names, used;
   for (const KernelReport& kernel : kernels) ++names[kernel.name];
   for (KernelReport& kernel : kernels) {
-    const std::string& options = kernel.trace.options;
+    const std::string options = without_folders(kernel.trace.options);
     if (names[kernel.name] > 1 && !options.empty()) kernel.name += " " + options;
     const unsigned number = ++used[kernel.name];
     if (number > 1) kernel.name += fmt::format("#{}", number);

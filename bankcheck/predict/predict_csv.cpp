@@ -180,7 +180,7 @@ class Lines {
       too_long_ = in_.fail();
       if (too_long_) return "";
       std::string_view line(buffer_.data(), in_.eof() ? read : read - 1);
-      if (number_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);  // some editors mark UTF-8
+      if (number_ == 1) line = without_mark(line);
       if (line.ends_with('\r')) line.remove_suffix(1);
       if (!line.empty()) return line;
     }

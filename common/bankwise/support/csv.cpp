@@ -41,6 +41,11 @@ bool split_csv(std::string_view line, std::vector<std::string_view>& fields, std
   }
 }
 
+std::string_view without_mark(std::string_view first_line) {
+  if (first_line.starts_with("\xEF\xBB\xBF")) first_line.remove_prefix(3);
+  return first_line;
+}
+
 std::string csv_field(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string field = "\"";

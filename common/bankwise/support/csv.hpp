@@ -11,6 +11,9 @@ namespace bankwise {
 /// or, if a field holds doubled quotes, into `unquoted`. False if a quote is in the wrong place.
 bool split_csv(std::string_view line, std::vector<std::string_view>& fields, std::vector<std::string>& unquoted);
 
+/// The first line of a file without the byte order mark by which some editors mark UTF-8.
+std::string_view without_mark(std::string_view first_line);
+
 /// The text as one field, in quotes if it needs them.
 std::string csv_field(std::string_view text);
 

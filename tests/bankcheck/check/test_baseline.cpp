@@ -63,7 +63,22 @@ TEST_CASE("each malformed line of a baseline is rejected with its number") {
         read(head + "a,sm_90,1,2,0\n" + line + "\n"),
         ContainsSubstring("b.csv:3: not a line of a baseline, kernel,architecture,accesses,conflicts,unknown"));
   }
-  CHECK_THROWS_WITH(read(head + "a,sm_90,1,2,0\na,sm_90,1,2,0\n"), ContainsSubstring("b.csv:3: "));  // a duplicate
+}
+
+TEST_CASE("a second row of a kernel on an architecture is rejected with both line numbers") {
+  for (const char* row : {"a,sm_90,1,2,0", "a,sm_90,1,3,0", "\"a\",sm_90,1,2,0"}) {
+    INFO(row);
+    const std::string text = head + "a,sm_90,1,2,0\na,gfx942,1,2,0\n\n" + row + "\n";
+    CHECK_THROWS_AS(read(text), UsageError);
+    CHECK_THROWS_WITH(read(text), ContainsSubstring("b.csv:5: a second row of a on sm_90; the first is in line 2"));
+  }
+}
+
+TEST_CASE("a byte order mark before the header is accepted, and nowhere else") {
+  const std::string mark = "\xEF\xBB\xBF";
+  CHECK(same(read(mark + to_csv(two)), two));
+  CHECK_THROWS_WITH(read(mark + mark + head), ContainsSubstring("b.csv:1: not a line of a baseline"));
+  CHECK(read(head + mark + "k,sm_90,1,2,0\n").contains({mark + "k", "sm_90"}));
 }
 
 TEST_CASE("a file with another header, or none, is not a baseline") {

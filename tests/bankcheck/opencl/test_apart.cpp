@@ -48,6 +48,19 @@ TEST_CASE("builds of one source with different options are reported as different
   CHECK(check(program("apart") + " builds", "--kernel 'row -DPITCH=33' --max-conflicts 0").outcome.code == 0);
 }
 
+TEST_CASE("a baseline holds for a program in another folder") {
+  const ScratchDirectory scratch;
+  const std::string baseline = (scratch.path() / "b.csv").string();
+  const std::string folders = program("apart") + " folders ";
+  CHECK(check(folders + "/home/me/checkout", "--update-baseline " + baseline).outcome.code == 0);
+  CHECK(text_of(baseline) ==
+        "kernel,architecture,accesses,conflicts,unknown\nrow -DPITCH=32,sm_90,2,62,0\nrow -DPITCH=33,sm_90,2,0,0\n");
+  const Outcome elsewhere = check(folders + "/opt/venv/lib", "--baseline " + baseline).outcome;
+  CHECK(elsewhere.code == 0);
+  CHECK(elsewhere.err.empty());
+  CHECK(check(program("apart") + " builds", "--baseline " + baseline).outcome.code == 0);
+}
+
 TEST_CASE("a child process continues the same kernel") {
   const Checked c = apart("fork");
   CHECK(c.json.at("kernels").size() == 1);

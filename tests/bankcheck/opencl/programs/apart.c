@@ -3,6 +3,7 @@
 // Contexts, builds and processes that look alike and must be kept apart, chosen by the argument:
 //   threads  two contexts, each in its own thread, at the same time
 //   builds   one source, built with two options
+//   folders  as `builds`, with options that name the folder in the next argument
 //   fork     one program, whose kernel is also run by a child process
 //   late     a context that is released after the program has otherwise ended
 //   leaves   stores before a break and before a return inside a loop
@@ -75,6 +76,12 @@ int main(int count, char** arguments) {
     row(set_up(rows, "-DPITCH=32"), lanes);
     row(set_up(rows, "-DPITCH=33"), lanes * 2);
     row(set_up(rows, "-DPITCH=33"), lanes);
+  } else if (strcmp(what, "folders") == 0 && count == 3) {
+    char options[1024];
+    for (int pitch = 32; pitch <= 33; ++pitch) {
+      snprintf(options, sizeof options, "-I \"%s/include\" -DPITCH=%d -DROOT=%s", arguments[2], pitch, arguments[2]);
+      row(set_up(rows, options), lanes);
+    }
   } else if (strcmp(what, "fork") == 0) {
     Setup s = set_up(rows, "");
     row(s, lanes);
