@@ -53,9 +53,10 @@ class SignalsToChild {
   }
   SignalsToChild(const SignalsToChild&) = delete;
   SignalsToChild& operator=(const SignalsToChild&) = delete;
+  /// After a signal the rest of bankcheck, which reports and cleans up, ignores more of them: `timeout` sends two.
   ~SignalsToChild() {
     child_ = 0;
-    for (std::size_t i = 0; i < signals.size(); ++i) std::signal(signals[i], before_[i]);
+    for (std::size_t i = 0; i < signals.size(); ++i) std::signal(signals[i], caught_ == 0 ? before_[i] : SIG_IGN);
   }
   static void set_child(pid_t child) {
     child_ = child;
