@@ -217,7 +217,7 @@ class IndexParser {
  private:
   struct Nesting {
     unsigned& depth;
-    explicit Nesting(unsigned& depth) : depth(depth) {
+    explicit Nesting(unsigned& counter) : depth(counter) {
       constexpr unsigned deepest = 2000;  // two per parenthesis; few enough for the stack
       if (++depth > deepest) throw ExpressionError("it is nested too deep");
     }
