@@ -5,7 +5,8 @@
 //   of global variables run. A destructor that releases an OpenCL object would then write into memory that is free.
 // - records that the program calls exit(), and with which code (launch_log.hpp). A crash after that is in the program's
 //   or Oclgrind's cleanup.
-// - records why Oclgrind cannot create a kernel. Oclgrind only prints that, and the program may redirect its stderr.
+// - records why Oclgrind cannot create a kernel. Oclgrind only prints that, and the program may redirect its stderr. (In
+//   Ubuntu's Oclgrind the constructor cannot be replaced; preloaded.cpp then notices the kernel, without the reason.)
 //
 // Every process that the program starts loads this too, so it needs only the C library.
 //
@@ -18,10 +19,12 @@
 #include <cstring>
 #include <string>
 
+#include "bankcheck/opencl/driver/note.hpp"
 #include "bankcheck/opencl/plugin/append.hpp"
 
 namespace {
 
+using bankwise::opencl::note;
 using Destructor = void (*)(void*);
 using Register = int (*)(Destructor, void*, void*);
 
@@ -39,16 +42,6 @@ bool belongs_to_oclgrind(const void* library) {
 
 /// Copied before main(), because the program may clear its environment.
 char record[4096];
-
-/// Appends "<event> <process> <text>", cut at 500 characters and at the end of the text's first line.
-void note(const char* event, const char* text) {
-  char line[512];
-  const auto length = int(std::strcspn(text, "\n"));
-  const int written = std::snprintf(line, 500, "%s %ld %.*s", event, long(getpid()), length, text);
-  const auto end = std::size_t(written < 500 ? written : 499);
-  line[end] = '\n';
-  bankwise::opencl::append_to(record[0] == '\0' ? nullptr : record, {line, end + 1});
-}
 
 void exits(int code, void*) {
   char text[16];
@@ -70,6 +63,16 @@ __attribute__((constructor)) void start() {
 }
 
 }  // namespace
+
+char line[512];
+void bankwise::opencl::note(const char* event, const char* text) {
+  char line[512];
+  const auto length = int(std::strcspn(text, "\n"));
+  const int written = std::snprintf(line, 500, "%s %ld %.*s", event, long(getpid()), length, text);
+  const auto end = std::size_t(written < 500 ? written : 499);
+  line[end] = '\n';
+  append_to(record[0] == '\0' ? nullptr : record, {line, end + 1});
+}
 
 /// The constructor of oclgrind::FatalError, which Oclgrind throws where it cannot go on with a kernel.
 #define FATAL_ERROR "_ZN8oclgrind10FatalErrorC1ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEES8_m"

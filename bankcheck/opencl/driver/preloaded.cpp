@@ -4,9 +4,11 @@
 // functions below are found first.
 #include <dlfcn.h>
 
+#include <string>
 #include <type_traits>
 
 #include "bankcheck/opencl/driver/gpu_device.hpp"
+#include "bankcheck/opencl/driver/note.hpp"
 
 namespace {
 
@@ -25,9 +27,29 @@ const bankwise::opencl::Original& original() {
   return found;
 }
 
+/// Whether the source of a program that is built has this kernel.
+bool has_kernel(cl_program program, const std::string& name) {
+  std::size_t bytes = 0;
+  if (clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &bytes) != CL_SUCCESS) return false;
+  std::string names(bytes, '\0');
+  if (clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, bytes, names.data(), nullptr) != CL_SUCCESS) return false;
+  return (';' + std::string(names.c_str()) + ';').find(';' + name + ';') != std::string::npos;
+}
+
 }  // namespace
 
 extern "C" {
+
+/// Oclgrind returns CL_INVALID_KERNEL_NAME for a kernel that it cannot create, too.
+[[gnu::visibility("default")]] CL_API_ENTRY cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char* name,
+                                                                                 cl_int* error) {
+  static const auto create = reinterpret_cast<decltype(&clCreateKernel)>(dlsym(RTLD_NEXT, "clCreateKernel"));
+  const cl_kernel kernel = create(program, name, error);
+  if (kernel == nullptr && name != nullptr && has_kernel(program, name)) {
+    bankwise::opencl::note("unable", ("it cannot create the kernel " + std::string(name)).c_str());
+  }
+  return kernel;
+}
 
 [[gnu::visibility("default")]] CL_API_ENTRY cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform,
                                                                               cl_device_type type, cl_uint room,

@@ -99,7 +99,9 @@ TEST_CASE("a kernel that Oclgrind cannot run is not blamed on the program") {
 TEST_CASE("a kernel that Oclgrind cannot run is found if the program goes on, prints megabytes, or hides stderr") {
   const std::string limit = "neither Oclgrind nor the program's source defines the function get_sub_group_local_id";
   CHECK(check_blames(program("unsupported") + " create", limit).out.starts_with(report));
-  CHECK(check_blames(program("unsupported") + " create_quietly", limit).out.starts_with(report));
+  // Not all builds of Oclgrind give the reason away if stderr is hidden.
+  CHECK(check_blames(program("unsupported") + " create_quietly", "Oclgrind cannot run a kernel of")
+            .out.starts_with(report));
   check_blames(program("unsupported") + " launch", "Unsupported float size: 2 bytes");
 }
 
