@@ -5,8 +5,8 @@
 //   of global variables run. A destructor that releases an OpenCL object would then write into memory that is free.
 // - records that the program calls exit(), and with which code (launch_log.hpp). A crash after that is in the program's
 //   or Oclgrind's cleanup.
-// - records why Oclgrind cannot create a kernel. Oclgrind only prints that, and the program may redirect its stderr. (In
-//   Ubuntu's Oclgrind the constructor cannot be replaced; preloaded.cpp then notices the kernel, without the reason.)
+// - records why Oclgrind cannot create a kernel. Oclgrind only prints that, and the program may redirect its stderr. In
+//   Ubuntu's Oclgrind the constructor cannot be replaced; preloaded.cpp then notices the kernel, without the reason.
 //
 // Every process that the program starts loads this too, so it needs only the C library.
 //
