@@ -64,7 +64,6 @@ __attribute__((constructor)) void start() {
 
 }  // namespace
 
-char line[512];
 void bankwise::opencl::note(const char* event, const char* text) {
   char line[512];
   const auto length = int(std::strcspn(text, "\n"));
