@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <stdexcept>
 #include <system_error>
 
@@ -71,6 +72,15 @@ class SignalsToChild {
   static inline volatile std::sig_atomic_t child_ = 0, caught_ = 0;
   std::vector<void (*)(int)> before_;
 };
+
+/// Whether a file is machine code, and no script.
+bool is_machine_code(const fs::path& program) {
+  std::array<char, 4> start{};
+  std::ifstream(program, std::ios::binary).read(start.data(), start.size());
+  return std::string_view(start.data(), start.size()) ==
+         "\x7f"
+         "ELF";
+}
 
 /// Restores the default action of SIGCHLD: if the parent process ignores it, the system keeps no exit code of our
 /// child.
@@ -185,7 +195,7 @@ Ended start_and_wait(const fs::path& program, const std::vector<std::string>& co
   const SignalsToChild signals;
   pid_t child = 0;
   int error = posix_spawn(&child, program.c_str(), &actions, &attributes, arguments.data(), environ);
-  if (error == ENOEXEC) {  // a script without #!, which a shell runs, too
+  if (error == ENOEXEC && !is_machine_code(program)) {  // a script without #!, which a shell runs, too
     std::string shell = "/bin/sh", script = program.string();
     arguments.front() = script.data();
     arguments.insert(arguments.begin(), shell.data());
@@ -201,7 +211,9 @@ Ended start_and_wait(const fs::path& program, const std::vector<std::string>& co
   }
   close(pipe_ends[0]);
   if (error != 0) {
-    throw std::runtime_error(fmt::format("cannot run {}: {}", in_quotes(command.front()), std::strerror(error)));
+    throw std::runtime_error(
+        fmt::format("cannot run {}: {}", in_quotes(command.front()),
+                    error == ENOEXEC ? "it is not an executable for this machine" : std::strerror(error)));
   }
   return ended;
 }

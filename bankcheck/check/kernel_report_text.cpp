@@ -164,12 +164,10 @@ std::string narrow_groups(const KernelReport& kernel, const Terms& terms) {
     narrowest = std::min(narrowest, std::uint64_t{shape.block[0]} * shape.block[1] * shape.block[2]);
   }
   if (narrowest >= warp) return "";
-  return fmt::format(
-      "note: {} of {} fill {} % of a warp of {}; the other lanes are idle, and the program may use such small {} only "
-      "on "
-      "CPUs\n",
-      terms.blocks, plural(narrowest, terms.threads.substr(0, terms.threads.size() - 1), terms.threads),
-      percent_text(double(narrowest) / warp), warp, terms.blocks);
+  const std::string_view thread = terms.threads.substr(0, terms.threads.size() - 1);
+  return fmt::format("note: {} of {} fill {} % of a warp of {}; the other lanes are idle{}\n", terms.blocks,
+                     plural(narrowest, thread, terms.threads), percent_text(double(narrowest) / warp), warp,
+                     terms.simulated ? ", and the program may use groups this small only on CPUs" : "");
 }
 
 std::string remarks(const KernelReport& kernel, const Terms& terms) {

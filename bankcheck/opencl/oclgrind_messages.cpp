@@ -45,7 +45,6 @@ void OclgrindMessages::take(std::string line) {
       line.ends_with("' failed.")) {
     assertion_ = line;
   }
-  failed_to_launch_ |= line == "[Oclgrind] Failed to launch target application";
   before_ = {std::move(before_[1]), std::move(line)};
 }
 

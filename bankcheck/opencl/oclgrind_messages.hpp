@@ -18,7 +18,6 @@ class OclgrindMessages {
   const std::optional<std::string>& fatal_error() const { return fatal_error_; }     ///< the reason
   const std::optional<std::string>& lost_plugin() const { return lost_plugin_; }     ///< why it cannot be loaded
   const std::optional<std::string>& failed_assertion() const { return assertion_; }  ///< in Oclgrind's sources
-  bool failed_to_launch() const { return failed_to_launch_; }
 
  private:
   void take(std::string line);
@@ -26,7 +25,6 @@ class OclgrindMessages {
   std::string line_;                   ///< the beginning of the next line
   std::array<std::string, 2> before_;  ///< the two lines before it
   std::optional<std::string> fatal_error_, lost_plugin_, assertion_;
-  bool failed_to_launch_ = false;
 };
 
 /// The reason in an error that Oclgrind has logged, if it means that Oclgrind cannot run the kernel.

@@ -24,7 +24,6 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Registers Oclgrind as an OpenCL driver for programs that load the ICD loader at run time (driver/driver.cpp).
-/// Oclgrind preloads itself into programs that are linked with OpenCL.
 void register_icd(const fs::path& libraries, const fs::path& plugin, const TemporaryFolder& folder) {
   const fs::path driver = libraries / "liboclgrind-rt-icd.so";
   if (!fs::exists(driver)) return;
@@ -35,8 +34,9 @@ void register_icd(const fs::path& libraries, const fs::path& plugin, const Tempo
   setenv("OCL_ICD_VENDORS", (folder / "vendors").c_str(), 1);
 }
 
-/// Preloads Oclgrind into programs that are linked with OpenCL, and before it our library (driver/preloaded.cpp), which
-/// makes the device a GPU. Its link has a short name: the dynamic linker separates names by spaces and colons.
+/// Preloads Oclgrind into programs that are linked with OpenCL, as the command `oclgrind` does, and before it our
+/// library, which makes the device a GPU (driver/preloaded.cpp) and watches the program's end (driver/at_exit.cpp). The
+/// library is named by a link in `folder`: the dynamic linker separates names by spaces and colons.
 void preload(const fs::path& libraries, const fs::path& plugin, const TemporaryFolder& folder) {
   const fs::path runtime = libraries / "liboclgrind-rt.so", ours = folder / "preload.so";
   if (!fs::exists(runtime)) throw std::runtime_error(fmt::format("Oclgrind's library {} is missing", runtime.string()));
@@ -109,9 +109,6 @@ std::optional<std::string> failure_of(const std::string& program, const Ended& e
         in_quotes(program));
   }
   if (!code) return signal_that_ended(program, ended);
-  if (*code != 0 && file.processes == 0 && messages.failed_to_launch()) {
-    return fmt::format("cannot run {}: it is not an executable for this machine", in_quotes(program));
-  }
   if (*code != 0) return fmt::format("the program {} failed with exit code {}", in_quotes(program), *code);
   if (!errors.empty()) {
     return fmt::format(

@@ -3,7 +3,9 @@
 // Runs bankcheck as a user does.
 #pragma once
 
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "tests/programs.hpp"
 
@@ -15,6 +17,17 @@ inline Outcome bankcheck(const std::string& arguments, const std::string& before
       before + " '" SAMPLES_DIRECTORY "/bankcheck' >" + out.string() + " 2>" + err.string() + " " + arguments;
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(out), text_of(err)};
+}
+
+/// The lines on stderr that bankcheck itself wrote, without its name in front.
+inline std::vector<std::string> sentences_in(const std::string& err) {
+  const std::string name = "bankcheck: ";
+  std::vector<std::string> found;
+  std::istringstream lines(err);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(name)) found.push_back(line.substr(name.size()));
+  }
+  return found;
 }
 
 /// Requires this exit code, and one line on stderr that contains `words`.

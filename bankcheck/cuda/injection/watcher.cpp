@@ -17,8 +17,8 @@ namespace {
 // time, and at a synchronization as soon as recording takes at most 1/50 of the time.
 constexpr auto TABLE_TIME = std::chrono::seconds(10);
 constexpr int TABLE_SHARE = 50;
-constexpr auto DRAIN_TIME =
-    std::chrono::seconds(10);  // the longest that the end of the process waits for another thread
+// The longest that the end of a context or of the process waits for a thread that records a table.
+constexpr auto DRAIN_TIME = std::chrono::seconds(10);
 constexpr auto LAUNCHES_TIME = std::chrono::seconds(1);
 
 constexpr std::uint32_t UNWATCHED = 0xffffffff;  // LaunchKey::shape and LaunchSlot::kernel of what is not to be watched
@@ -200,9 +200,9 @@ void Watcher::launch_begins(const ObservedLaunch& launch) {
   {
     const std::lock_guard lock(mutex_);
     Shape* shape = kernel.watched ? &shape_of(kernel, launch_shape) : nullptr;
-    const bool enough =
-        settings_.max_launches > 0 && shape != nullptr && shape->watched_launches >= settings_.max_launches;
-    const bool wanted = shape != nullptr && !enough;
+    // The nodes of a graph are all watched, because they may get each other's slots.
+    const bool limited = settings_.max_launches > 0 && !launch.in_graph;
+    const bool wanted = shape != nullptr && !(limited && shape->watched_launches >= settings_.max_launches);
     Half* half = ready ? &half_for_launch(*context) : nullptr;
     BlockSample sample = wanted ? shape->sample : BlockSample{};
     if (launch.in_graph) sample = {.threshold = ALL_BLOCKS, .blocks = blocks_of(launch_shape)};
@@ -315,7 +315,13 @@ void Watcher::record_contents(const TableContents& contents, CUcontext context) 
     record_.pattern(kernel->id, offset, kind_of_access(entry.what), entry.what >> 16 & 0xff, entry.what & 0xffff,
                     entry.mask, count, {addresses, lanes});
   }
-  for (const auto& [kernel, accesses] : contents.lost) record_.lost(kernel, accesses);
+  for (const auto& [kernel, accesses] : contents.lost) {
+    if (kernel == UNWATCHED) {
+      record_.error("the table of patterns was full while a graph ran that has other kernels, too: accesses were lost");
+    } else {
+      record_.lost(kernel, accesses);
+    }
+  }
   record_.flush();
 }
 

@@ -4,26 +4,13 @@
 #pragma once
 
 #include <filesystem>
-#include <sstream>
 #include <string>
-#include <vector>
 
 #include "checked_program.hpp"
 #include "tests/catch_any.hpp"
 
 /// The first line of the report of a program that launched the kernel `good` once.
 inline const std::string report = "good: 1 launch, 1 work-group of 64 work-items\n";
-
-/// The lines that bankcheck itself wrote, without the name in front.
-inline std::vector<std::string> sentences_in(const std::string& err) {
-  const std::string name = "bankcheck: ";
-  std::vector<std::string> found;
-  std::istringstream lines(err);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(name)) found.push_back(line.substr(name.size()));
-  }
-  return found;
-}
 
 /// Runs the command with its own directory for temporary files, which must be empty at the end.
 inline Outcome run_cleanly(const std::string& command, const std::string& options = "") {

@@ -16,6 +16,26 @@ std::string mode(const std::string& name) {
   return program("fail_modes") + " " + name;
 }
 
+/// Starts bankcheck, in a process group of its own as in an interactive shell, with a program that sleeps after its
+/// launch, and waits until it does.
+pid_t start_asleep(const std::filesystem::path& temporary, const std::filesystem::path& out,
+                   const std::filesystem::path& err) {
+  const std::string command = "TMPDIR=" + temporary.string() + " exec '" SAMPLES_DIRECTORY "/bankcheck' opencl -- " +
+                              mode("sleep") + " >" + out.string() + " 2>" + err.string();
+  const pid_t child = fork();
+  if (child == 0) {
+    setpgid(0, 0);
+    std::signal(SIGINT, SIG_DFL);
+    execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    _exit(126);
+  }
+  REQUIRE(child > 0);
+  for (int i = 0; i < 600 && text_of(out).find("asleep") == std::string::npos; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  return child;
+}
+
 }  // namespace
 
 TEST_CASE("the control: a program that succeeds") {
@@ -48,6 +68,9 @@ TEST_CASE("a program that cannot be started is named") {
   std::ofstream(strange) << "#!/no/such/shell\n";
   std::filesystem::permissions(strange, std::filesystem::perms::owner_all);
   check_blames(strange.string(), "cannot run '" + strange.string() + "'");
+  std::ofstream(strange) << "\x7f"
+                            "ELF of another machine";
+  check_blames(strange.string(), "it is not an executable for this machine");
   // A shell runs text without #!, and finds no such command in it.
   std::filesystem::permissions(plain, std::filesystem::perms::owner_all);
   check_blames(plain.string(), "failed with exit code 127");
@@ -187,20 +210,7 @@ TEST_CASE("a program that runs out of time is reported with the exit code of tim
 TEST_CASE("Ctrl-C ends the program, and bankcheck reports it and cleans up") {
   const ScratchDirectory scratch, temporary;
   const auto out = scratch.path() / "out", err = scratch.path() / "err";
-  const std::string command = "TMPDIR=" + temporary.path().string() +
-                              " exec '" SAMPLES_DIRECTORY "/bankcheck' opencl -- " + mode("sleep") + " >" +
-                              out.string() + " 2>" + err.string();
-  const pid_t child = fork();
-  if (child == 0) {
-    setpgid(0, 0);  // its own process group, as in an interactive shell
-    std::signal(SIGINT, SIG_DFL);
-    execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
-    _exit(126);
-  }
-  REQUIRE(child > 0);
-  for (int i = 0; i < 600 && text_of(out).find("asleep") == std::string::npos; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
+  const pid_t child = start_asleep(temporary.path(), out, err);
   CHECK(text_of(out) == "asleep\n");
   CHECK_FALSE(std::filesystem::is_empty(temporary.path()));
   CHECK(kill(-child, SIGINT) == 0);
@@ -211,6 +221,19 @@ TEST_CASE("Ctrl-C ends the program, and bankcheck reports it and cleans up") {
   const std::string told = text_of(err);
   REQUIRE(sentences_in(told).size() == 1);
   CHECK_THAT(told, ContainsSubstring("signal 2 (Interrupt)"));
+  CHECK_THAT(text_of(out), ContainsSubstring(report));
+  CHECK(std::filesystem::is_empty(temporary.path()));
+}
+
+TEST_CASE("signals while bankcheck reports and cleans up do not stop it") {
+  const ScratchDirectory scratch, temporary;
+  const auto out = scratch.path() / "out", err = scratch.path() / "err";
+  const pid_t child = start_asleep(temporary.path(), out, err);
+  int status = 0;
+  while (waitpid(child, &status, WNOHANG) == 0) kill(child, SIGTERM);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 3);
+  CHECK_THAT(text_of(err), ContainsSubstring("signal 15 (Terminated)"));
   CHECK_THAT(text_of(out), ContainsSubstring(report));
   CHECK(std::filesystem::is_empty(temporary.path()));
 }

@@ -83,17 +83,6 @@ inline void check_kernels(const Checked& checked, const std::vector<std::string>
   CHECK(found == names);
 }
 
-/// The lines on stderr that bankcheck itself wrote, without its name in front.
-inline std::vector<std::string> sentences_in(const std::string& err) {
-  const std::string name = "bankcheck: ";
-  std::vector<std::string> found;
-  std::istringstream lines(err);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(name)) found.push_back(line.substr(name.size()));
-  }
-  return found;
-}
-
 /// Requires exit code 3 and one sentence that contains `words`, and returns the text of the report.
 inline std::string check_fails_with(const std::string& command, const std::string& words,
                                     const std::string& options = "") {

@@ -161,6 +161,17 @@ void mixed_graph() {
   fake::access(slot, fake::pc_of(MODULE) + 0x1040, pack_what(Source::shared, 4, STORE), TWO_LANES, {0, 128}, 4);
 }
 
+/// As mixed_graph(), but with more patterns than there is room for.
+void full_graph() {
+  fake::load_module(CONTEXT, MODULE, cubin_with("kernel"));
+  fake::Launch third = first_launch();
+  third.function = OTHER_FUNCTION;
+  third.name = "third";
+  fake::launch_in_graph(first_launch(), false);
+  LaunchSlot* slot = fake::launch_in_graph(third, false);
+  fill(slot, 9, 0);
+}
+
 /// Two kernels in the module; the environment asks for one.
 void filtered() {
   fake::load_module(CONTEXT, MODULE, cubin_with("_Z6wantedPf"));
@@ -253,6 +264,7 @@ constexpr Scenario SCENARIOS[] = {
     {"graph", graph},
     {"killed", killed},
     {"overflow", overflow},
+    {"full_graph", full_graph},
     {"mixed_graph", mixed_graph},
     {"repeated", repeated},
     {"sampled", sampled},

@@ -191,6 +191,20 @@ TEST_CASE("launches past the limit are counted and not watched") {
   CHECK(total(all, "pattern", 7) == 81);
 }
 
+TEST_CASE("the limit on launches does not apply to nodes of graphs, whose accesses are counted whatever their slot") {
+  const std::string record = play("graph", "BANKWISE_CUDA_MAX_LAUNCHES=1").record();
+  CHECK(total(record, "launch", 10) == 3);  // blocks watched, as many as there are launches with accesses
+  CHECK(total(record, "pattern", 7) == 3);
+}
+
+TEST_CASE("what is lost in a graph whose slot is of an unwatched kernel is an error, and the record stays readable") {
+  const std::string record = play("full_graph", "BANKWISE_CUDA_KERNELS=kernel").record();
+  CHECK(lines(record, "lost").empty());
+  CHECK(
+      lines(record, "error") ==
+      Lines{"error the table of patterns was full while a graph ran that has other kernels, too: accesses were lost"});
+}
+
 TEST_CASE("a graph whose nodes get the launch slot of another kernel is attributed by program counter") {
   const std::string record = play("mixed_graph", "BANKWISE_CUDA_KERNELS=kernel").record();
   CHECK(lines(record, "pattern") == Lines{"pattern 0 40 store 4 2 80000001 3 0 80"});

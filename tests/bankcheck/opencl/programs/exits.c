@@ -5,16 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "good_kernel.h"
 #include "opencl_setup.h"
 
-static const char* const source =
-    "kernel void good(global int* out) {\n"
-    "  local int tile[64];\n"
-    "  size_t i = get_local_id(0);\n"
-    "  tile[i] = (int)i;\n"
-    "  barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "  out[i] = tile[63 - i];\n"
-    "}\n"
+static const char* const source = GOOD_KERNEL
     "kernel void endless(volatile global int* out) {\n"
     "  local int tile[64];\n"
     "  tile[get_local_id(0)] = 1;\n"

@@ -11,14 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char* const good =
-    "kernel void good(global int* out) {\n"
-    "  local int tile[64];\n"
-    "  size_t i = get_local_id(0);\n"
-    "  tile[i] = (int)i;\n"
-    "  barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "  out[i] = tile[63 - i];\n"
-    "}\n";
+#include "good_kernel.h"
+
+static const char* const good = GOOD_KERNEL;
 
 /// Kernels that Oclgrind reports errors of, or cannot run.
 static const struct {
