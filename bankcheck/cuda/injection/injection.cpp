@@ -2,9 +2,9 @@
 //
 // The library of `bankcheck cuda`: the CUDA driver loads it into the program, since CUDA_INJECTION64_PATH names it,
 // and calls InitializeInjection() before anything else. It counts accesses to shared memory with NVIDIA's Compute
-// Sanitizer library, and records them in the folder BANKWISE_CUDA_RECORDS. It does not change what the program does, except
-// that a child of fork() skips static destructors (at_exit() says why). If it cannot watch, it says why, in the record,
-// otherwise on stderr.
+// Sanitizer library, and records them in the folder BANKWISE_CUDA_RECORDS. It does not change what the program does,
+// except that a child of fork() skips static destructors (at_exit() says why). If it cannot watch, it says why, in the
+// record, otherwise on stderr.
 #include <pthread.h>
 #include <unistd.h>
 

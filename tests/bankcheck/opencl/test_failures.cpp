@@ -16,7 +16,7 @@ std::string mode(const std::string& name) {
   return program("fail_modes") + " " + name;
 }
 
-/// Starts bankcheck, in a process group of its own as in an interactive shell, with a program that sleeps after its
+/// Starts bankcheck, in its own process group as in an interactive shell, with a program that sleeps after its
 /// launch, and waits until it does.
 pid_t start_asleep(const std::filesystem::path& temporary, const std::filesystem::path& out,
                    const std::filesystem::path& err) {
