@@ -20,6 +20,7 @@
 #include <bankwise/trace/architecture_named.hpp>
 #include "bankcheck/check/report_command.hpp"
 #include "bankcheck/cuda/command.hpp"
+#include "bankcheck/emulate/command.hpp"
 #include "bankcheck/opencl/command.hpp"
 #include "bankcheck/predict/archs.hpp"
 #include "bankcheck/predict/predict_csv.hpp"
@@ -151,12 +152,14 @@ int run(int argc, const char* const* argv) {
   CLI::App* checking = opencl::declare_check(app, check_options);
   cuda::CheckOptions cuda_options;
   CLI::App* checking_cuda = cuda::declare_check(app, cuda_options);
+  emulate::CheckOptions emulate_options;
+  CLI::App* checking_emulated = emulate::declare_check(app, emulate_options);
   opencl::ReportCommand report_options;
   CLI::App* reporting = opencl::declare_report(app, report_options);
   // The command line of the checked program follows --.
   const auto* dashes = std::find(argv, argv + argc, std::string_view("--"));
   for (const auto& [name, command] :
-       {std::pair{std::string_view("opencl"), &check_options.command}, {"cuda", &cuda_options.command}}) {
+       {std::pair{std::string_view("opencl"), &check_options.command}, {"cuda", &cuda_options.command}, {"emulate", &emulate_options.arguments}}) {
     if (argc < 2 || argv[1] != name || dashes == argv + argc) continue;
     command->assign(dashes + 1, argv + argc);
     argc = int(dashes - argv);
@@ -172,6 +175,7 @@ int run(int argc, const char* const* argv) {
   if (predicting->parsed()) return predict(*predicting, options);
   if (checking->parsed()) return opencl::check(check_options);
   if (checking_cuda->parsed()) return cuda::check(cuda_options);
+  if (checking_emulated->parsed()) return emulate::check(emulate_options);
   if (reporting->parsed()) return opencl::report_file(report_options);
   show(archs_json ? architectures_json() : architectures_text());
   return exit_ok;

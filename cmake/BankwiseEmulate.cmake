@@ -8,6 +8,9 @@ set(BANKWISE_EMULATE_OPTIONS -O1 -g -gno-split-dwarf -finline -fno-tree-sra -fno
     -fno-extern-tls-init -fdata-sections -fno-lto -fsanitize=thread -fsanitize-coverage=trace-pc -Wno-unknown-pragmas
     -Wno-packed-not-aligned)
 
+# What a whole program (.cu) needs in addition: `bankcheck emulate` rewrites its launches.
+set(BANKWISE_EMULATE_PROGRAM_OPTIONS -DBANKWISE_WHOLE_PROGRAM -Wno-c++20-extensions)
+
 # bankwise_emulate(<target> <source>...)
 #
 # Compiles the given sources of an executable, those that #include kernels, for bankwise::emulate(), and links the

@@ -225,7 +225,7 @@ std::string to_text(const KernelReport& kernel, const Terms& terms, bool incompl
 }  // namespace
 
 std::string to_text(const RunReport& report, unsigned columns, bool colour) {
-  const Terms& terms = report.maker == "bankcheck cuda" ? cuda_terms : opencl_terms;
+  const Terms& terms = report.maker == "bankcheck cuda" || report.maker == "bankcheck emulate" ? cuda_terms : opencl_terms;
   std::string text;
   for (const std::string& sentence : report.incomplete) text += fmt::format("incomplete: {}\n", sentence);
   if (!report.incomplete.empty()) text += '\n';

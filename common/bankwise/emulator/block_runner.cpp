@@ -31,7 +31,8 @@ BlockRunner::BlockRunner(const Launch& launch, const BoundKernel& kernel, const 
       last_array_(layout_.arrays.data()),
       stacks_(stacks),
       lanes_(launch.block.count()),
-      shadow_(layout_.bytes, launch.warp) {
+      shadow_(layout_.bytes, launch.warp),
+      in_kernel_(std::uintptr_t(kernel.entry)) {
   const auto threads = unsigned(lanes_.size());
   for (unsigned first = 0; first < threads; first += launch.warp) {
     warps_.push_back({.first = first, .count = std::min(launch.warp, threads - first)});
@@ -82,6 +83,7 @@ void BlockRunner::resume(Lane& lane) {
   lane.noted = lane.next = 0;
   current = &lane;
   lane.fiber.resume();
+  if (in_kernel_ == 0 && lane.noted > 0) in_kernel_ = pc_of(lane.notes[0]);
   if (failure_) diagnose(*failure_);
   if (thrown_) std::rethrow_exception(thrown_);
   if (lane.noted > 0) {
@@ -257,7 +259,7 @@ std::vector<unsigned> BlockRunner::ranks_of(Wait wait) const {
 
 void BlockRunner::diagnose(const Failure& failure) const {
   throw diagnosis(failure.fault, failure.pc == 0 ? trace::Site{.file = "?", .function = "?"} : site_of(failure.pc - 1),
-                  block_, failure.lanes, function_at(std::uintptr_t(kernel_.entry)), failure.what);
+                  block_, failure.lanes, function_at(in_kernel_), failure.what);
 }
 
 // --- Meetings ---

@@ -123,6 +123,8 @@ class BlockRunner {
   std::uint64_t steps() const { return steps_; }
   const Stacks& stacks() const { return stacks_; }
   Recorder* recorder() { return recorder_; }
+  /// An address in the kernel: BoundKernel::entry, or the first place that a lane has passed; 0 before.
+  std::uintptr_t in_kernel() const { return in_kernel_; }
 
  private:
   /// The lanes of a warp. The key of a lane that cannot continue is 0.
@@ -184,6 +186,7 @@ class BlockRunner {
   std::unordered_map<Key, std::pair<Key, std::uint64_t>> places_;  // of keys, in the order of execution
   std::unordered_map<std::uintptr_t, unsigned> units_;  // of accesses whose type does not guarantee the alignment
   Recorder* recorder_ = nullptr;
+  std::uintptr_t in_kernel_;
   trace::Pattern pattern_;  ///< passed to the recorder; reused, because of its lists
   Dim3 block_;
   std::uint32_t level_ = 0;

@@ -23,4 +23,6 @@
 #include <bankwise/emulator/cuda/synchronization.hpp>
 #include <bankwise/emulator/cuda/vector_types.hpp>
 #include <bankwise/emulator/cuda/warp.hpp>
+#ifndef BANKWISE_WHOLE_PROGRAM  // which launches kernels itself; host/program.hpp
 #include <bankwise/emulator/emulate.hpp>
+#endif

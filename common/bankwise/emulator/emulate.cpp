@@ -65,6 +65,9 @@ class Run {
     blocks_ = launch.run_traced_only ? traced_.size() : launch.grid.count();
   }
 
+  /// An address in the kernel; 0 if nothing ran.
+  std::uintptr_t in_kernel() const { return in_kernel_; }
+
   Trace operator()() {
     const unsigned wanted = launch_.threads != 0 ? launch_.threads : std::max(1U, std::thread::hardware_concurrency());
     const auto workers = unsigned(std::min<std::uint64_t>({wanted, blocks_, max_workers}));
@@ -98,6 +101,7 @@ class Run {
         if (traced != traced_.end() && *traced == block) recorder.emplace(launch_, block);
         runner.run(block, recorder ? &*recorder : nullptr);
         if (recorder) recording_.take(block, std::move(*recorder));
+        in_kernel_ = runner.in_kernel();
       }
     } catch (...) {
       // Of several failures, the first block's counts, as with one thread.
@@ -116,6 +120,7 @@ class Run {
   Recording recording_{launch_};
   std::uint64_t blocks_ = 0;
   std::atomic<std::uint64_t> next_{0}, failed_{~std::uint64_t{0}};
+  std::atomic<std::uintptr_t> in_kernel_{0};
   std::mutex mutex_;
   std::exception_ptr failure_;
 };
@@ -125,8 +130,9 @@ class Run {
 Trace run(const Launch& launch, const BoundKernel& kernel) {
   check(launch);
   if (BlockRunner::current != nullptr) throw std::invalid_argument("a kernel cannot be emulated from within a kernel");
-  Trace trace = Run(launch, kernel)();
-  trace.kernel = launch.source_lines ? function_at(std::uintptr_t(kernel.entry)) : "?";
+  Run run(launch, kernel);
+  Trace trace = run();
+  trace.kernel = launch.source_lines ? function_at(run.in_kernel()) : "?";
   return trace;
 }
 

@@ -7,18 +7,26 @@
 #include <cstdint>
 
 #include <bankwise/emulator/block_runner.hpp>
+#include <bankwise/emulator/global_memory.hpp>
 
 namespace {
 
 using bankwise::banks::Operation;
 using bankwise::emulator::BlockRunner;
+using bankwise::emulator::global_memory;
 using bankwise::emulator::key_of;
 using bankwise::emulator::Lane;
 using bankwise::emulator::Wait;
 
 inline void access(Operation operation, const void* address, std::size_t bytes, bool as_aligned, void* caller) {
   Lane* lane = BlockRunner::current;
-  if (lane == nullptr || !lane->runner->is_shared(address)) return;
+  if (lane == nullptr) return;
+  if (!lane->runner->is_shared(address)) {
+    if (global_memory.contains(address)) {
+      global_memory.check(address, bytes, operation == Operation::store, std::uintptr_t(caller));
+    }
+    return;
+  }
   lane->access = {operation, lane->runner->offset_of(address), std::uint32_t(bytes), as_aligned};
   lane->runner->suspend(*lane, Wait::access, std::uintptr_t(caller));
 }

@@ -41,7 +41,7 @@ struct Launch {
 struct BoundKernel {
   void (*call)(const void* arguments) = nullptr;  ///< runs it for the lane that calls
   const void* arguments = nullptr;
-  const void* entry = nullptr;  ///< the kernel's address, for its name
+  const void* entry = nullptr;  ///< the kernel's address, for its name; null: where the lanes begin
 };
 
 }  // namespace bankwise::emulator

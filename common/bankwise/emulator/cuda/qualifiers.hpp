@@ -71,6 +71,7 @@
 // `__shared__ alignas(16) char x[N]` is CUDA, but `thread_local alignas(16) char x[N]` is invalid C++: g++ accepts only
 // the GNU attribute in that place.
 #define alignas(...) __attribute__((aligned(::bankwise::emulator::words::alignment<__VA_ARGS__>())))
+#endif
 
 namespace bankwise::emulator::words {
 
@@ -86,7 +87,6 @@ constexpr std::size_t alignment() {
 }
 
 }  // namespace bankwise::emulator::words
-#endif
 
 /// The macro of the emulation mode of CUDA 1.x. It counted the conflicts of array[index]; the emulator counts those of
 /// every access.

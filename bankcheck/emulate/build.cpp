@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/emulate/build.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/wait.h>
+
+#include <exception>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "bankcheck/emulate/cache.hpp"
+#include "bankcheck/emulate/compiler_messages.hpp"
+#include "bankcheck/emulate/hash.hpp"
+#include "bankcheck/emulate/quiet_command.hpp"
+#include "bankcheck/emulate/rewrite.hpp"
+
+namespace bankwise::emulate {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+std::string text_of(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(stream), {});
+}
+
+void append(Words& to, const Words& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
+class Builder {
+ public:
+  Builder(const Program& program, const Toolchain& toolchain, const fs::path& cache)
+      : program_(program), tools_(toolchain), cache_(cache) {
+    for (const char* kind : {"headers", "objects", "programs"}) fs::create_directories(cache / kind);
+    clean(cache);
+  }
+
+  fs::path run() {
+    prepare_header();
+    std::vector<fs::path> objects(program_.sources.size());
+    std::vector<std::exception_ptr> failures(objects.size());
+    const auto compile_one = [&](std::size_t i) {
+      try {
+        objects[i] = object_of(program_.sources[i]);
+      } catch (...) {
+        failures[i] = std::current_exception();
+      }
+    };
+    {
+      std::vector<std::jthread> threads;
+      for (std::size_t i = 1; i < objects.size(); ++i) threads.emplace_back(compile_one, i);
+      compile_one(0);
+    }
+    for (const auto& failure : failures) {
+      if (failure) std::rethrow_exception(failure);
+    }
+    return linked(objects);
+  }
+
+ private:
+  Words options() const {
+    Words words = tools_.compile;
+    words.push_back(fmt::format("-std=gnu++{}", program_.standard.substr(3)));
+    return words;
+  }
+
+  /// CUDA's headers, compiled in advance: they are most of a small program's time.
+  void prepare_header() {
+    Hash hash;
+    hash.add(tools_.identity);
+    for (const std::string& word : options()) hash.add(word);
+    const fs::path folder = cache_ / "headers" / hash.text();
+    fs::create_directories(folder);
+    header_ = folder / "program.hpp";
+    const fs::path compiled = header_.string() + ".gch";
+    const FolderLock lock(folder);
+    touch(folder);
+    if (fs::exists(compiled)) return;
+    std::ofstream(header_) << fmt::format("#include <{}>\n", tools_.header);
+    Words command{tools_.compiler};
+    append(command, options());
+    for (const std::string& one : tools_.include) append(command, {"-I", one});
+    const fs::path part = folder / "part";
+    append(command, {"-x", "c++-header", header_.string(), "-o", part.string()});
+    const Ran ran = run_quietly(command);
+    if (ran.status != 0) throw BuildFailed("g++ does not compile the emulator's own header", ran.output);
+    fs::rename(part, compiled);
+  }
+
+  /// Options before the preprocessor's input.
+  Words preprocessing(bool is_cuda) const {
+    Words command{tools_.compiler, "-E", "-fpch-preprocess"};
+    append(command, options());
+    append(command, {"-include", header_.string()});
+    for (const std::string& one : program_.definitions) command.push_back("-D" + one);
+    for (const std::string& one : program_.include) append(command, {"-I", one});
+    for (const std::string& one : tools_.include) append(command, {"-I", one});
+    if (is_cuda) append(command, {"-x", "c++"});
+    return command;
+  }
+
+  fs::path object_of(const std::string& source) {
+    const fs::path path = fs::absolute(source);
+    Words preprocess = preprocessing(true);
+    Hash hash;
+    hash.add(tools_.identity);
+    for (const std::string& word : preprocess) hash.add(word);
+    hash.add(source);
+    hash.add(fs::current_path().string());  // relative paths in messages and line information
+    const fs::path folder = cache_ / "objects" / hash.text();
+    fs::create_directories(folder);
+    const FolderLock lock(folder);
+    touch(folder);
+    fs::path object = folder / (path.filename().string() + ".o");
+    const fs::path manifest = folder / "manifest";
+    if (fs::exists(object) && is_current(manifest)) return object;
+    fs::remove(manifest);
+
+    const fs::path expanded = folder / "expanded.ii", rewritten_file = folder / "rewritten.ii", rule = folder / "rule";
+    append(preprocess, {source, "-MD", "-MF", rule.string(), "-o", expanded.string()});
+    check(run_quietly(preprocess), source);
+    const std::string text = text_of(expanded);
+    try {
+      std::ofstream(rewritten_file, std::ios::binary) << rewritten(text);
+    } catch (const BadLaunch& bad) {
+      throw BuildFailed(fmt::format("{}: {}", place_in(text, bad.offset, source), bad.what()), "");
+    }
+    Words compile{tools_.compiler, "-c", "-fpreprocessed", "-fpch-preprocess", "-w"};
+    append(compile, options());
+    append(compile, {"-x", "c++-cpp-output", rewritten_file.string(), "-o", object.string()});
+    check(run_quietly(compile), source);
+    write_manifest(manifest, files_in_rule(text_of(rule)));
+    fs::remove(expanded);
+    return object;
+  }
+
+  fs::path linked(const std::vector<fs::path>& objects) {
+    Hash hash;
+    hash.add(tools_.identity);
+    for (const std::string& one : program_.libraries) hash.add(one);
+    for (const fs::path& object : objects) {
+      hash.add(object.string());
+      hash.add_content(object);
+    }
+    const fs::path folder = cache_ / "programs" / hash.text();
+    fs::create_directories(folder);
+    const FolderLock lock(folder);
+    touch(folder);
+    const fs::path file = folder / fs::path(program_.sources.front()).stem();
+    if (fs::exists(file)) return file;
+
+    const Words names = [&] {
+      Words all;
+      for (const fs::path& object : objects) all.push_back(object.string());
+      return all;
+    }();
+    Words sources;
+    for (const std::string& source : program_.sources) sources.push_back(fs::path(source).filename().string());
+    const fs::path dynamic = folder / "dynamic_shared";
+    check(run_quietly({tools_.cmake, "-D", "READELF=" + tools_.readelf, "-D", "CXX=" + tools_.compiler, "-D",
+                       fmt::format("OBJECTS={}", fmt::join(names, ";")), "-D",
+                       fmt::format("SOURCES={}", fmt::join(sources, ";")), "-D", "OUTPUT=" + dynamic.string(), "-P",
+                       tools_.script}),
+          "extern __shared__ arrays");
+    const fs::path part = folder / "part";
+    Words link{tools_.compiler, "-o", part.string()};
+    append(link, names);
+    link.push_back(dynamic.string() + ".o");
+    append(link, tools_.link);
+    for (const std::string& one : program_.libraries) link.push_back("-l" + one);
+    const Ran ran = run_quietly(link);
+    if (ran.status != 0) throw BuildFailed(link_sentence(ran.output), ran.output);
+    fs::rename(part, file);
+    return file;
+  }
+
+  static std::string link_sentence(const std::string& messages) {
+    constexpr std::string_view undefined = "undefined reference to ";
+    if (const auto at = messages.find(undefined); at != std::string::npos) {
+      const auto end = std::min(messages.find('\n', at), messages.size());
+      return fmt::format("no source and no library defines {}",
+                         messages.substr(at + undefined.size(), end - at - undefined.size()));
+    }
+    return "the program cannot be linked";
+  }
+
+  static void check(const Ran& ran, const std::string& what) {
+    if (ran.status == 0) return;
+    const Words missing = missing_in(ran.output);
+    if (missing.size() == 1) throw BuildFailed(missing.front(), ran.output);
+    if (!missing.empty()) {
+      throw BuildFailed(fmt::format("{} (and {} more below)", missing.front(), missing.size() - 1), ran.output);
+    }
+    const std::string first = first_error_in(ran.output);
+    throw BuildFailed(
+        first.empty() ? fmt::format("{} does not compile", what) : fmt::format("{} does not compile: {}", what, first),
+        ran.output);
+  }
+
+  const Program& program_;
+  const Toolchain& tools_;
+  const fs::path& cache_;
+  fs::path header_;
+};
+
+}  // namespace
+
+fs::path build(const Program& program, const Toolchain& toolchain, const fs::path& cache) {
+  return Builder(program, toolchain, cache).run();
+}
+
+}  // namespace bankwise::emulate

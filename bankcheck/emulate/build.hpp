@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+//
+// Builds a CUDA program for the CPU.
+#pragma once
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "bankcheck/emulate/toolchain.hpp"
+
+namespace bankwise::emulate {
+
+/// A program as the user gives it.
+struct Program {
+  std::vector<std::string> sources;
+  std::vector<std::string> include, definitions;  ///< of -I and -D
+  std::string standard = "c++17";
+  std::vector<std::string> libraries;  ///< of -l, host libraries
+};
+
+/// A program that does not compile. what() is a sentence; `messages` are g++'s.
+struct BuildFailed : std::runtime_error {
+  BuildFailed(const std::string& sentence, std::string messages_)
+      : std::runtime_error(sentence), messages(std::move(messages_)) {}
+  std::string messages;
+};
+
+/// The executable, from the cache if nothing has changed. Errors: BuildFailed; std::runtime_error.
+std::filesystem::path build(const Program& program, const Toolchain& toolchain, const std::filesystem::path& cache);
+
+}  // namespace bankwise::emulate

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/emulate/cache.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <stdexcept>
+
+#include "bankcheck/emulate/hash.hpp"
+
+namespace bankwise::emulate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto longest_unused = std::chrono::hours(24 * 31);
+
+std::string content_of(const std::string& file) {
+  Hash hash;
+  hash.add_content(file);
+  return hash.text();
+}
+
+}  // namespace
+
+fs::path cache_folder(const std::string& wanted) {
+  fs::path folder = wanted;
+  if (folder.empty()) {
+    const char* cache = std::getenv("XDG_CACHE_HOME");
+    const char* home = std::getenv("HOME");
+    folder = cache != nullptr && *cache == '/' ? fs::path(cache)
+             : home != nullptr && *home == '/' ? fs::path(home) / ".cache"
+                                               : fs::temp_directory_path() / fmt::format("bankwise-{}", getuid());
+    folder /= "bankwise";
+  }
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error || access(folder.c_str(), W_OK) != 0) {
+    throw std::runtime_error(fmt::format(
+        "cannot write to {}, where compiled programs are kept; --cache names another directory", folder.string()));
+  }
+  return fs::canonical(folder);
+}
+
+bool is_current(const fs::path& manifest) {
+  std::ifstream lines(manifest);
+  if (!lines) return false;
+  bool any = false;
+  for (std::string line; std::getline(lines, line); any = true) {
+    const auto blank = line.find(' ');
+    if (blank == std::string::npos || content_of(line.substr(blank + 1)) != line.substr(0, blank)) return false;
+  }
+  return any;
+}
+
+void write_manifest(const fs::path& manifest, const std::vector<std::string>& files) {
+  const fs::path part = manifest.string() + ".part";
+  {
+    std::ofstream lines(part);
+    for (const std::string& file : files) lines << content_of(file) << ' ' << file << '\n';
+  }
+  fs::rename(part, manifest);
+}
+
+std::vector<std::string> files_in_rule(std::string_view rule) {
+  std::vector<std::string> files;
+  std::string word;
+  const auto take = [&] {
+    if (!word.empty()) files.push_back(std::exchange(word, {}));
+  };
+  const auto colon = rule.find(": ");
+  for (std::size_t i = colon == std::string_view::npos ? rule.size() : colon + 1; i < rule.size(); ++i) {
+    const char c = rule[i], next = i + 1 < rule.size() ? rule[i + 1] : '\0';
+    if (c == '\\' && (next == '\n' || next == ' ' || next == '#')) {
+      if (next != '\n') word += next;
+      ++i;
+    } else if (c == '$' && next == '$') {
+      word += c;
+      ++i;
+    } else if (c == ' ' || c == '\n') {
+      take();
+    } else {
+      word += c;
+    }
+  }
+  take();
+  return files;
+}
+
+FolderLock::FolderLock(const fs::path& folder)
+    : file_(open((folder / "lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666)) {
+  if (file_ >= 0) flock(file_, LOCK_EX);
+}
+
+FolderLock::~FolderLock() {
+  if (file_ >= 0) close(file_);
+}
+
+void clean(const fs::path& cache) {
+  std::error_code ignored;
+  const auto now = fs::file_time_type::clock::now();
+  for (const char* kind : {"headers", "objects", "programs"}) {
+    for (const auto& entry : fs::directory_iterator(cache / kind, ignored)) {
+      if (now - fs::last_write_time(entry.path(), ignored) > longest_unused) fs::remove_all(entry.path(), ignored);
+    }
+  }
+}
+
+void touch(const fs::path& entry) {
+  std::error_code ignored;
+  fs::last_write_time(entry, fs::file_time_type::clock::now(), ignored);
+}
+
+}  // namespace bankwise::emulate

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/emulate/command.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+
+#include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/in_quotes.hpp>
+#include <bankwise/support/output_file.hpp>
+#include <bankwise/trace/json_lines.hpp>
+#include "bankcheck/emulate/cache.hpp"
+#include "bankcheck/emulate/emulated_run.hpp"
+
+namespace bankwise::emulate {
+
+CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
+  CLI::App* command = app.add_subcommand(
+      "emulate",
+      "Build a CUDA program with g++, run it on the CPU, and report its kernels' bank conflicts by source line");
+  command->footer(
+      "The arguments of the program follow --.\n"
+      "Exit codes: 0 ok, 1 more conflicts than allowed, or a fault in the program, 2 usage, 3 the program does not\n"
+      "build, or it failed.\n"
+      "Example: bankcheck emulate --arch sm_90 --max-conflicts 0 -I include my_program.cu -- --size 256");
+  opencl::declare_report_options(*command, options.report);
+  command->add_option("sources", options.program.sources, "The program's sources: .cu, .cpp")->required();
+  command->add_option("-I", options.program.include, "Directory of headers; may be repeated")->allow_extra_args(false);
+  command->add_option("-D", options.program.definitions, "NAME or NAME=VALUE: a macro; may be repeated")
+      ->allow_extra_args(false);
+  command->add_option("-l", options.program.libraries, "Library of the host to link; may be repeated")
+      ->allow_extra_args(false);
+  command->add_option("--std", options.program.standard, "The C++ standard of the sources")
+      ->check(CLI::IsMember({"c++17", "c++20", "c++23"}))
+      ->capture_default_str();
+  command->add_option("--trace", options.trace,
+                      "Write what the kernels did to this file, also if the program fails; see bankcheck report");
+  command
+      ->add_option("--max-launches", options.max_launches,
+                   "Watch at most this many launches of each kernel with the same grid and block; 0: all")
+      ->capture_default_str();
+  command
+      ->add_option("--max-groups", options.max_groups,
+                   "Watch at most this many blocks of each launch, spread over the grid; 0: all")
+      ->capture_default_str();
+  command->add_option("--cache", options.cache,
+                      "Directory for what is compiled (default: bankwise in $XDG_CACHE_HOME or ~/.cache)");
+  return command;
+}
+
+namespace {
+
+/// The sources exist: g++ would say so at length.
+void check_sources(const Program& program) {
+  for (const std::string& source : program.sources) {
+    if (!std::filesystem::is_regular_file(source)) {
+      throw UsageError(fmt::format("cannot read {}: there is no such file", in_quotes(source)));
+    }
+  }
+}
+
+}  // namespace
+
+int check(const CheckOptions& options) {
+  if (options.trace == "-") throw UsageError("--trace needs a file: stdout is the program's");
+  check_sources(options.program);
+  opencl::Reporting reporting(options.report);
+  const OutputFile trace("--trace", options.trace);
+  std::filesystem::path program;
+  try {
+    program = build(options.program, find_toolchain(), cache_folder(options.cache));
+  } catch (const BuildFailed& failed) {
+    std::fputs(failed.messages.c_str(), stderr);
+    opencl::tell(failed.what());
+    return exit_device;
+  }
+  std::vector<std::string> command{program.filename().string()};
+  command.insert(command.end(), options.arguments.begin(), options.arguments.end());
+  Outcome outcome = run_emulated({.program = program,
+                                  .command = command,
+                                  .architecture = reporting.architectures().front(),
+                                  .max_launches = options.max_launches,
+                                  .max_groups = options.max_groups,
+                                  .own_stdout = !reporting.quiet()});
+  const std::vector<std::string> faults = outcome.trace.errors;
+  if (outcome.failure) outcome.trace.errors.push_back(*outcome.failure);
+  if (trace) trace.write(to_json_lines(outcome.trace));
+  if (outcome.failure) {
+    reporting.show_failed(outcome.trace);
+    opencl::tell(*outcome.failure);
+    if (faults.empty()) return exit_device;
+  }
+  const int code = outcome.failure ? exit_wrong : reporting.finish(outcome.trace, outcome.left_out);
+  if (faults.empty()) return code;
+  opencl::tell(fmt::format("{} fault{} in the program, first: {}", faults.size(), faults.size() == 1 ? "" : "s",
+                           faults.front()));
+  return exit_wrong;
+}
+
+}  // namespace bankwise::emulate

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bankcheck/check/reporting.hpp"
+#include "bankcheck/emulate/build.hpp"
+
+namespace bankwise::emulate {
+
+struct CheckOptions {
+  opencl::ReportOptions report;
+  Program program;
+  std::vector<std::string> arguments;  ///< after --
+  std::string trace, cache;
+  std::uint64_t max_launches = 0, max_groups = 0;
+};
+
+/// Adds `bankcheck emulate` to the command line.
+CLI::App* declare_check(CLI::App& app, CheckOptions& options);
+
+/// Runs it. Returns an exit code. Errors: as Reporting and run_emulated().
+int check(const CheckOptions& options);
+
+}  // namespace bankwise::emulate

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/emulate/emulated_run.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include <bankwise/support/in_quotes.hpp>
+#include <bankwise/support/revision.hpp>
+#include <bankwise/trace/json_lines.hpp>
+#include "bankcheck/check/child_process.hpp"
+
+namespace bankwise::emulate {
+namespace {
+
+std::optional<std::string> failure_of(const std::string& program, const opencl::Ended& ended,
+                                      const trace::TraceFile& file) {
+  if (const auto signal = opencl::signal_that_ended(program, ended)) return signal;
+  if (const int code = WEXITSTATUS(ended.status); code != 0) {
+    return fmt::format("the program {} failed with exit code {}", in_quotes(program), code);
+  }
+  if (file.trace.kernels.empty() && file.trace.errors.empty()) {
+    return fmt::format("the program {} ran no kernel", in_quotes(program));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Outcome run_emulated(const EmulatedRun& run) {
+  const opencl::TemporaryFolder folder;
+  const std::filesystem::path record = folder / "record";
+  const trace::Trace header{.maker = "bankcheck emulate", .revision = std::string(revision()), .command = run.command};
+  std::ofstream(record, std::ios::binary) << header_line(header);
+  setenv("BANKWISE_RECORD", record.c_str(), 1);
+  setenv("BANKWISE_EMULATE_ARCH", std::string(run.architecture->name).c_str(), 1);
+  setenv("BANKWISE_EMULATE_WARP", std::to_string(run.architecture->warp).c_str(), 1);
+  setenv("BANKWISE_EMULATE_MAX_LAUNCHES", std::to_string(run.max_launches).c_str(), 1);
+  setenv("BANKWISE_EMULATE_MAX_BLOCKS", std::to_string(run.max_groups).c_str(), 1);
+  const opencl::Ended ended = opencl::start_and_wait(run.program, run.command, run.own_stdout);
+
+  Outcome outcome;
+  std::ifstream lines(record, std::ios::binary);
+  try {
+    trace::TraceFile file = trace::read_json_lines(lines, "record");
+    outcome.failure = failure_of(run.command.front(), ended, file);
+    outcome.trace = std::move(file.trace);
+    if (file.cut_line > 0) outcome.left_out.emplace_back("the program ended while a launch was being recorded");
+  } catch (const trace::BadLine& bad) {
+    outcome.trace = header;
+    outcome.failure = fmt::format("line {} of the program's record is damaged: {}", bad.line, bad.what());
+  }
+  return outcome;
+}
+
+}  // namespace bankwise::emulate

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/emulate/rewrite.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "bankcheck/emulate/tokens.hpp"
+
+namespace bankwise::emulate {
+namespace {
+
+constexpr std::string_view launching =
+    "::bankwise::emulator::host::launching([&](auto&&... bankwise_a) __attribute__((no_sanitize(\"thread\"), "
+    "no_sanitize_coverage)) { ";
+
+class Rewriter {
+ public:
+  explicit Rewriter(std::string_view source) : source_(source), tokens_(tokens_of(source)) {}
+
+  std::string run() {
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      if (is(i, "<") && is(i + 1, "<") && is(i + 2, "<") && adjacent(i)) i = launch(i);
+      if (is(i, "thread_local") && is(i + 1, "alignas")) alignment(i + 1);
+      if (takes_kernel(i)) kernel_argument(i + 1);
+      if (is_index(i)) component(i);
+    }
+    return edited();
+  }
+
+ private:
+  std::string_view text(std::size_t i) const {
+    return i < tokens_.size() ? source_.substr(tokens_[i].begin, tokens_[i].end - tokens_[i].begin) : "";
+  }
+  bool is(std::size_t i, std::string_view what) const { return text(i) == what; }
+  /// Whether nothing is between two tokens.
+  bool adjacent(std::size_t i) const { return i + 1 < tokens_.size() && tokens_[i].end == tokens_[i + 1].begin; }
+  bool is_name(std::size_t i) const { return i < tokens_.size() && tokens_[i].kind == TokenKind::name; }
+
+  void replace(std::size_t begin, std::size_t end, std::string_view by) {
+    edits_.push_back({begin, end, std::string(by)});
+  }
+  void insert(std::size_t at, std::string_view what) { replace(at, at, what); }
+
+  [[noreturn]] void fail(std::size_t token, const std::string& sentence) const {
+    throw BadLaunch(tokens_[token].begin, sentence);
+  }
+
+  /// `open` is the first token of <<<. Returns its last one.
+  std::size_t launch(std::size_t open) {
+    if (open > 0 && is(open - 1, "operator")) return open;  // operator<< <T>
+    const std::size_t close = closing(open + 3);
+    const std::size_t callee = begin_of_callee(open);
+    insert(tokens_[callee].begin, launching);
+    replace(tokens_[open].begin, tokens_[open + 2].end, call_of(close) + "; }).at(");
+    replace(tokens_[close].begin, tokens_[close + 2].end, ")");
+    return open + 2;
+  }
+
+  /// The first of the three > that end a launch's configuration. In kernel<<<1, threads<T>>>>(x) they are the last of
+  /// four.
+  std::size_t closing(std::size_t first) const {
+    int depth = 0;
+    for (std::size_t i = first; i < tokens_.size(); ++i) {
+      const std::string_view one = text(i);
+      if (one == "(" || one == "[" || one == "{") ++depth;
+      if (one == ")" || one == "]" || one == "}") --depth;
+      if (depth < 0 || (depth == 0 && one == ";")) break;
+      if (depth == 0 && one == ">" && is(i + 1, ">") && is(i + 2, ">") && is(i + 3, "(")) return i;
+    }
+    fail(first, "the launch has no >>> that arguments in parentheses follow");
+  }
+
+  /// The call for one lane. Arguments of one literal are written into it: NULL and 0 may be pointers, and as values
+  /// they no longer could.
+  std::string call_of(std::size_t close) {
+    std::vector<std::pair<std::size_t, std::size_t>> arguments;  // first and last token
+    const std::size_t open = close + 3;
+    std::size_t begin = open + 1, i = begin;
+    int depth = 0;
+    bool plain = true;  // a < could open template arguments, whose commas separate no arguments
+    for (; i < tokens_.size(); ++i) {
+      const std::string_view one = text(i);
+      if (depth == 0 && (one == ")" || one == ",")) {
+        if (i > begin) arguments.emplace_back(begin, i - 1);
+        begin = i + 1;
+        if (one == ")") break;
+      }
+      if (one == "(" || one == "[" || one == "{") ++depth;
+      if (one == ")" || one == "]" || one == "}") --depth;
+      if (depth == 0 && one == "<") plain = false;
+    }
+    if (i == tokens_.size()) fail(open, "the launch's arguments have no end");
+    const auto literal = [&](const std::pair<std::size_t, std::size_t>& argument) {
+      const std::string_view one = text(argument.first);
+      return argument.first == argument.second && (one == "0" || one == "NULL" || one == "__null" || one == "nullptr");
+    };
+    if (!plain || std::none_of(arguments.begin(), arguments.end(), literal)) return "(bankwise_a...)";
+    // The lambda's parameters are a pack: the values are taken from it by their positions.
+    std::string call = "(";
+    unsigned position = 0;
+    for (std::size_t k = 0; k < arguments.size(); ++k) {
+      const auto& [first, last] = arguments[k];
+      if (k > 0) call += ", ";
+      if (literal(arguments[k])) {
+        call += text(first);
+      } else if (is(last, ".") || is(first, "{")) {
+        return "(bankwise_a...)";  // a pack, or braces
+      } else {
+        call += fmt::format("::bankwise::emulator::host::pick<{}>(bankwise_a...)", position);
+      }
+      ++position;
+    }
+    return call + ')';
+  }
+
+  /// The matching bracket before `i`, which is one.
+  std::optional<std::size_t> opening(std::size_t i, std::string_view open, std::string_view close) const {
+    int depth = 0;
+    for (std::size_t k = i + 1; k-- > 0;) {
+      if (is(k, close)) ++depth;
+      if (is(k, open) && --depth == 0) return k;
+      if (is(k, ";") || (open == "<" && (is(k, "{") || is(k, "}")))) break;
+    }
+    return std::nullopt;
+  }
+
+  /// The < of template arguments, whose parentheses may contain any > and <.
+  std::optional<std::size_t> opening_angle(std::size_t i) const {
+    int depth = 0;
+    for (std::size_t k = i + 1; k-- > 0;) {
+      if (is(k, ")")) {
+        const auto open = opening(k, "(", ")");
+        if (!open) return std::nullopt;
+        k = *open;
+        continue;
+      }
+      if (is(k, ">")) ++depth;
+      if (is(k, "<") && --depth == 0) return k;
+      if (is(k, ";") || is(k, "{") || is(k, "}") || is(k, "(")) break;
+    }
+    return std::nullopt;
+  }
+
+  /// The first token of the expression before a launch's <<<.
+  std::size_t begin_of_callee(std::size_t open) const {
+    constexpr std::array statements{"if", "while", "for", "switch", "return", "else", "do", "case"};
+    const auto is_statement = [&](std::size_t i) {
+      return std::find(statements.begin(), statements.end(), text(i)) != statements.end();
+    };
+    std::size_t at = open;
+    for (bool first = true;; first = false) {
+      if (at == 0) fail(open, "there is no kernel before <<<");
+      std::size_t last = at - 1;
+      if (is(last, ">")) {
+        const auto angle = opening_angle(last);
+        if (!angle || *angle == 0) fail(open, "the kernel's template arguments before <<< have no beginning");
+        last = *angle - 1;
+      }
+      for (bool more = true; more;) {
+        more = false;
+        const bool round = is(last, ")");
+        if (!round && !is(last, "]")) break;
+        const auto begin = opening(last, round ? "(" : "[", round ? ")" : "]");
+        if (!begin) fail(open, "brackets before <<< have no beginning");
+        const bool is_operand = *begin > 0 && ((is_name(*begin - 1) && !is_statement(*begin - 1)) ||
+                                               is(*begin - 1, "]") || (!round && is(*begin - 1, ")")));
+        if (!is_operand) return *begin;
+        last = *begin - 1;
+        more = is(last, "]") || is(last, ")");
+      }
+      if (!is_name(last)) {
+        if (first) fail(open, "there is no kernel before <<<");
+        return at;
+      }
+      at = last;
+      if (at > 0 && is(at - 1, "template")) --at;
+      if (at == 0 || !(is(at - 1, "::") || is(at - 1, ".") || is(at - 1, "->"))) return at;
+      --at;
+      if (at == 0) return at;
+      const bool scope = is(at, "::");
+      if (scope && !is(at - 1, ">") && (!is_name(at - 1) || is_statement(at - 1))) return at;
+    }
+  }
+
+  /// `alignas` of a shared array, which is thread_local: C++ allows it only in front of the declaration.
+  void alignment(std::size_t i) {
+    if (!is(i + 1, "(")) return;
+    int depth = 0;
+    for (std::size_t k = i + 1; k < tokens_.size(); ++k) {
+      if (is(k, "(")) ++depth;
+      if (!is(k, ")") || --depth > 0) continue;
+      replace(tokens_[i].begin, tokens_[i + 1].end, "__attribute__((aligned(::bankwise::emulator::words::alignment<");
+      replace(tokens_[k].begin, tokens_[k].end, ">())))");
+      return;
+    }
+  }
+
+  /// Functions whose first argument is a kernel, which many programs cast to void*: its parameters are needed.
+  bool takes_kernel(std::size_t i) const {
+    constexpr std::array functions{"cudaLaunchKernel", "cudaLaunchCooperativeKernel"};
+    return std::find(functions.begin(), functions.end(), text(i)) != functions.end() && is(i + 1, "(");
+  }
+
+  void kernel_argument(std::size_t open) {
+    std::size_t i = open + 1;
+    const std::size_t begin = i;
+    if (is(i, "(")) {
+      ++i;
+      if (is(i, "const")) ++i;
+      if (!is(i, "void")) return;
+      ++i;
+      if (is(i, "const")) ++i;
+      if (!is(i, "*") || !is(i + 1, ")")) return;
+      replace(tokens_[begin].begin, tokens_[i + 1].end, "");
+    } else if (is(i, "reinterpret_cast") && is(i + 1, "<")) {
+      while (i < tokens_.size() && !is(i, ">")) ++i;
+      replace(tokens_[begin].begin, tokens_[std::min(i, tokens_.size() - 1)].end, "");
+    }
+  }
+
+  bool is_index(std::size_t i) const {
+    constexpr std::array names{"threadIdx", "blockIdx", "blockDim", "gridDim"};
+    return std::find(names.begin(), names.end(), text(i)) != names.end() && is(i + 1, ".") &&
+           (i == 0 || !(is(i - 1, ".") || is(i - 1, "->")));
+  }
+
+  /// threadIdx.x has a different value in every lane, so it is no member of a variable.
+  void component(std::size_t i) {
+    if (!is(i + 2, "x") && !is(i + 2, "y") && !is(i + 2, "z")) return;
+    replace(tokens_[i].begin, tokens_[i + 2].end, fmt::format("bankwise_{}({})", text(i + 2), text(i)));
+  }
+
+  std::string edited() {
+    std::stable_sort(edits_.begin(), edits_.end(), [](const Edit& a, const Edit& b) { return a.begin < b.begin; });
+    std::string out;
+    out.reserve(source_.size() + edits_.size() * 200);
+    std::size_t at = 0;
+    for (const Edit& edit : edits_) {
+      out += source_.substr(at, edit.begin - at);
+      // What spans lines leaves their ends.
+      out += edit.by;
+      for (const char c : source_.substr(edit.begin, edit.end - edit.begin)) {
+        if (c == '\n') out += '\n';
+      }
+      at = edit.end;
+    }
+    out += source_.substr(at);
+    return out;
+  }
+
+  struct Edit {
+    std::size_t begin, end;
+    std::string by;
+  };
+  std::string_view source_;
+  std::vector<Token> tokens_;
+  std::vector<Edit> edits_;
+};
+
+}  // namespace
+
+std::string rewritten(std::string_view source) {
+  return Rewriter(source).run();
+}
+
+std::string place_in(std::string_view source, std::size_t offset, std::string_view name) {
+  std::string file(name);
+  std::uint64_t line = 1;
+  for (std::size_t at = 0; at < source.size();) {
+    const auto end = std::min(source.find('\n', at), source.size());
+    const std::string_view text = source.substr(at, end - at);
+    if (offset <= end) break;
+    // A marker: # 12 "file.cu" 2
+    if (text.starts_with("# ") && text.size() > 2 && text[2] >= '0' && text[2] <= '9') {
+      line = 0;
+      std::size_t i = 2;
+      for (; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i) line = line * 10 + std::uint64_t(text[i] - '0');
+      const auto open = text.find('"'), close = text.rfind('"');
+      if (open < close && close != std::string_view::npos) file = text.substr(open + 1, close - open - 1);
+    } else {
+      ++line;
+    }
+    at = end + 1;
+  }
+  return fmt::format("{}:{}", file, line);
+}
+
+}  // namespace bankwise::emulate

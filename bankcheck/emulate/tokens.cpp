@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/emulate/tokens.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace bankwise::emulate {
+namespace {
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool begins_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || (c & 0x80) != 0;
+}
+bool continues_name(char c) {
+  return begins_name(c) || is_digit(c);
+}
+
+class Lexer {
+ public:
+  explicit Lexer(std::string_view source) : source_(source) {}
+
+  std::vector<Token> all() {
+    while (at_ < source_.size()) next();
+    return std::move(tokens_);
+  }
+
+ private:
+  char peek(std::size_t ahead = 0) const { return at_ + ahead < source_.size() ? source_[at_ + ahead] : '\0'; }
+  bool starts(std::string_view text) const { return source_.substr(at_).starts_with(text); }
+
+  void next() {
+    const char c = peek();
+    if (c == '\n') {
+      line_begins_ = true;
+      ++at_;
+    } else if (c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v') {
+      ++at_;
+    } else if (starts("//")) {
+      skip_line();
+    } else if (starts("/*")) {
+      const auto end = source_.find("*/", at_ + 2);
+      at_ = end == std::string_view::npos ? source_.size() : end + 2;
+    } else if (c == '#' && line_begins_) {
+      skip_line();
+    } else {
+      line_begins_ = false;
+      take();
+    }
+  }
+
+  /// To the end of the line, and of those that a backslash joins to it.
+  void skip_line() {
+    while (at_ < source_.size() && peek() != '\n') at_ += peek() == '\\' ? joined() : 1;
+  }
+  /// The length of a backslash with what it escapes.
+  std::size_t joined() const { return peek(1) == '\r' && peek(2) == '\n' ? 3 : 2; }
+
+  void take() {
+    const std::size_t begin = at_;
+    const char c = peek();
+    TokenKind kind = TokenKind::mark;
+    if (begins_name(c)) {
+      while (continues_name(peek())) ++at_;
+      const std::string_view name = source_.substr(begin, at_ - begin);
+      kind = TokenKind::name;
+      if (peek() == '"' || peek() == '\'') {
+        constexpr std::array prefixes{"L", "u", "U", "u8"};
+        constexpr std::array raw{"R", "LR", "uR", "UR", "u8R"};
+        const bool is_raw = peek() == '"' && std::find(raw.begin(), raw.end(), name) != raw.end();
+        if (is_raw || std::find(prefixes.begin(), prefixes.end(), name) != prefixes.end()) {
+          kind = TokenKind::text;
+          is_raw ? take_raw() : take_quoted();
+        }
+      }
+    } else if (is_digit(c) || (c == '.' && is_digit(peek(1)))) {
+      take_number();
+      kind = TokenKind::number;
+    } else if (c == '"' || c == '\'') {
+      take_quoted();
+      kind = TokenKind::text;
+    } else {
+      at_ += starts("::") || starts("->") ? 2 : 1;
+    }
+    at_ = std::min(at_, source_.size());
+    tokens_.push_back({kind, begin, at_});
+  }
+
+  void take_number() {
+    while (continues_name(peek()) || peek() == '.' || (peek() == '\'' && continues_name(peek(1)))) {
+      const char c = peek();
+      ++at_;
+      const bool exponent = c == 'e' || c == 'E' || c == 'p' || c == 'P';
+      if (exponent && (peek() == '+' || peek() == '-')) ++at_;
+    }
+  }
+
+  void take_quoted() {
+    const char quote = peek();
+    ++at_;
+    while (at_ < source_.size() && peek() != quote && peek() != '\n') at_ += peek() == '\\' ? joined() : 1;
+    if (peek() == quote) ++at_;
+  }
+
+  void take_raw() {
+    const auto open = source_.find('(', at_);
+    if (open == std::string_view::npos) {
+      at_ = source_.size();
+      return;
+    }
+    const std::string close = ')' + std::string(source_.substr(at_ + 1, open - at_ - 1)) + '"';
+    const auto end = source_.find(close, open);
+    at_ = end == std::string_view::npos ? source_.size() : end + close.size();
+  }
+
+  std::string_view source_;
+  std::size_t at_ = 0;
+  bool line_begins_ = true;
+  std::vector<Token> tokens_;
+};
+
+}  // namespace
+
+std::vector<Token> tokens_of(std::string_view source) {
+  return Lexer(source).all();
+}
+
+}  // namespace bankwise::emulate

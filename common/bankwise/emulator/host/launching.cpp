@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/emulator/host/launching.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+#include <bankwise/emulator/emulate.hpp>
+#include <bankwise/emulator/host/gpus.hpp>
+#include <bankwise/emulator/host/messages.hpp>
+
+namespace bankwise::emulator::host {
+namespace {
+
+/// At most `most` blocks of a grid, spread over it; all if it is 0.
+std::vector<std::uint64_t> sample(std::uint64_t blocks, std::uint64_t most) {
+  const std::uint64_t count = most == 0 ? blocks : std::min(blocks, most);
+  std::vector<std::uint64_t> chosen(count);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    chosen[i] = count == blocks
+                    ? i
+                    : std::uint64_t(double(i) * double(blocks - 1) / double(std::max<std::uint64_t>(count - 1, 1)));
+  }
+  return chosen;
+}
+
+cudaError_t error_of(Fault fault) {
+  switch (fault) {
+    case Fault::out_of_bounds:
+    case Fault::invalid_address:
+      return cudaErrorIllegalAddress;
+    case Fault::misaligned:
+      return cudaErrorMisalignedAddress;
+    case Fault::trap:
+      return cudaErrorAssert;
+    case Fault::step_limit:
+      return cudaErrorLaunchTimeout;
+    default:
+      return cudaErrorLaunchFailure;
+  }
+}
+
+/// Whether a launch of this code and shape is still to be recorded.
+bool within_limit(void (*call)(const void*), const Configuration& configuration) {
+  if (settings().max_launches == 0) return true;
+  static std::mutex mutex;
+  static std::map<std::vector<std::uint64_t>, std::uint64_t> launches;
+  const std::lock_guard lock(mutex);
+  const Dim3 &g = configuration.grid, &b = configuration.block;
+  const std::vector<std::uint64_t> key{
+      std::uint64_t(reinterpret_cast<std::uintptr_t>(call)), g.x, g.y, g.z, b.x, b.y, b.z};
+  return launches[key]++ < settings().max_launches;
+}
+
+}  // namespace
+
+cudaError_t launch(const Configuration& configuration, void (*call)(const void*), const void* arguments) {
+  if (lasting_error() != cudaSuccess) return lasting_error();
+  emulator::Launch how;
+  how.grid = configuration.grid;
+  how.block = configuration.block;
+  how.dynamic_shared = configuration.shared;
+  how.warp = settings().warp;
+  how.trace_blocks.clear();
+  const bool watched = !settings().record.empty() && within_limit(call, configuration);
+  if (watched) how.trace_blocks = sample(how.grid.count(), settings().max_blocks);
+  how.source_lines = true;
+  try {
+    const trace::KernelTrace trace = run(how, {call, arguments, nullptr});
+    if (!settings().record.empty()) record(trace);
+    return cudaSuccess;
+  } catch (const Diagnosis& diagnosis) {
+    report(diagnosis.what());
+    return failed(error_of(diagnosis.fault), true);
+  } catch (const std::invalid_argument& error) {
+    report(fmt::format("a launch fails: {}", error.what()));
+    return failed(cudaErrorInvalidConfiguration);
+  } catch (const std::runtime_error& error) {
+    report(fmt::format("a launch fails: {}", error.what()));
+    return failed(cudaErrorLaunchOutOfResources);
+  }
+}
+
+cudaError_t set_attribute(const void*, cudaFuncAttribute attribute, int value) {
+  const bool too_much =
+      attribute == cudaFuncAttributeMaxDynamicSharedMemorySize && value > int(this_gpu().shared_block_kib << 10);
+  return failed(too_much ? cudaErrorInvalidValue : cudaSuccess);
+}
+
+cudaError_t get_attributes(cudaFuncAttributes* attributes, const void*) {
+  *attributes = {};
+  attributes->maxThreadsPerBlock = 1024;
+  attributes->numRegs = 32;
+  attributes->ptxVersion = attributes->binaryVersion = this_gpu().major * 10 + this_gpu().minor;
+  attributes->maxDynamicSharedSizeBytes = int(this_gpu().shared_block_kib << 10);
+  return cudaSuccess;
+}
+
+int resident_blocks(int block, size_t shared) {
+  const Gpu& gpu = this_gpu();
+  if (block <= 0) return 0;
+  const int by_threads = gpu.threads / ((block + 31) / 32 * 32);
+  const std::size_t reserved = gpu.major >= 8 ? 1024 : 0;
+  const std::size_t kib = std::size_t(gpu.shared_kib) << 10;
+  const int by_shared = shared + reserved == 0 ? gpu.blocks : int(kib / (shared + reserved));
+  return std::min({by_threads, by_shared, gpu.blocks});
+}
+
+}  // namespace bankwise::emulator::host

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+//
+// Launches of kernels: what bankcheck makes of kernel<<<grid, block>>>(arguments), and CUDA's functions for it.
+#pragma once
+
+#include <stdint.h>
+
+#include <tuple>
+#include <type_traits>
+
+#include <bankwise/emulator/host/types.hpp>
+
+// Code between the emulator and the kernel does not count as the kernel's.
+#ifndef BANKWISE_NOT_THE_KERNEL
+#define BANKWISE_NOT_THE_KERNEL __attribute__((no_sanitize("thread"), no_sanitize_coverage))
+#endif
+
+namespace bankwise::emulator::host {
+
+struct Configuration {
+  Dim3 grid, block;
+  size_t shared;
+};
+
+/// Runs the grid. `call` runs the kernel for one lane. Errors go to cudaGetLastError(), and are returned.
+cudaError_t launch(const Configuration& configuration, void (*call)(const void*), const void* arguments);
+
+/// Runs a kernel with its arguments. A function, because the one that a lambda converts to has no attributes.
+template <class Lane>
+BANKWISE_NOT_THE_KERNEL void run_lane(const void* bound) {
+  (*static_cast<const Lane*>(bound))();
+}
+
+/// The argument at an index, without a copy.
+template <unsigned index, class First, class... Rest>
+__attribute__((always_inline, no_sanitize("thread"), no_sanitize_coverage)) inline auto& pick(First& first,
+                                                                                              Rest&... rest) {
+  if constexpr (index == 0) {
+    return first;
+  } else {
+    return pick<index - 1>(rest...);
+  }
+}
+
+/// A kernel with its configuration. The call evaluates the arguments once, and each lane gets copies.
+template <class Call>
+struct Launch {
+  const Call& call;
+  Configuration configuration;
+
+  template <class... Arguments>
+  void operator()(Arguments&&... arguments) const {
+    const auto lane = [this, ... values = std::decay_t<Arguments>(arguments)]()
+                          BANKWISE_NOT_THE_KERNEL { call(values...); };
+    launch(configuration, run_lane<decltype(lane)>, &lane);
+  }
+};
+
+template <class Call>
+struct Launching {
+  Call call;
+  Launch<Call> at(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t = nullptr) const {
+    return {call, {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared}};
+  }
+};
+
+template <class Call>
+Launching<Call> launching(Call call) {
+  return {call};
+}
+
+template <class... Parameters, size_t... i>
+cudaError_t launch_from_list(void (*kernel)(Parameters...), const Configuration& configuration, void** arguments,
+                             std::index_sequence<i...>) {
+  const auto lane = [kernel, ... values = *static_cast<std::decay_t<Parameters>*>(arguments[i])]()
+                        BANKWISE_NOT_THE_KERNEL { kernel(values...); };
+  return launch(configuration, run_lane<decltype(lane)>, &lane);
+}
+
+}  // namespace bankwise::emulator::host
+
+// bankcheck removes a cast of the kernel to void*, because its parameters are needed.
+template <class... Parameters>
+cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments, size_t shared = 0,
+                             cudaStream_t = nullptr) {
+  return bankwise::emulator::host::launch_from_list(kernel,
+                                                    {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared},
+                                                    arguments, std::index_sequence_for<Parameters...>());
+}
+cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared = 0,
+                             cudaStream_t stream = nullptr)
+    __attribute__((error("cudaLaunchKernel with a kernel that is a void* is not emulated")));
+
+template <class... Parameters>
+cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
+                                        size_t shared = 0, cudaStream_t stream = nullptr) {
+  return cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
+}
+cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared = 0,
+                                        cudaStream_t stream = nullptr)
+    __attribute__((error("cudaLaunchCooperativeKernel with a kernel that is a void* is not emulated")));
+
+enum cudaLaunchAttributeID {
+  cudaLaunchAttributeIgnore = 0,
+  cudaLaunchAttributeAccessPolicyWindow = 1,
+  cudaLaunchAttributeCooperative = 2,
+  cudaLaunchAttributeSynchronizationPolicy = 3,
+  cudaLaunchAttributeClusterDimension = 4,
+  cudaLaunchAttributeClusterSchedulingPolicyPreference = 5,
+  cudaLaunchAttributeProgrammaticStreamSerialization = 6,
+  cudaLaunchAttributePriority = 8
+};
+union cudaLaunchAttributeValue {
+  char pad[64];
+  int cooperative, priority, programmaticStreamSerializationAllowed;
+  struct {
+    unsigned x, y, z;
+  } clusterDim;
+};
+struct cudaLaunchAttribute {
+  cudaLaunchAttributeID id;
+  cudaLaunchAttributeValue val;
+};
+struct cudaLaunchConfig_t {
+  dim3 gridDim, blockDim;
+  size_t dynamicSmemBytes;
+  cudaStream_t stream;
+  cudaLaunchAttribute* attrs;
+  unsigned numAttrs;
+};
+
+template <class... Parameters, class... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* configuration, void (*kernel)(Parameters...),
+                               Arguments&&... arguments) {
+  const std::tuple<std::decay_t<Parameters>...> values(arguments...);
+  return std::apply(
+      [&](auto&... value) {
+        void* list[] = {const_cast<void*>(static_cast<const void*>(&value))..., nullptr};
+        return cudaLaunchKernel(kernel, configuration->gridDim, configuration->blockDim, list,
+                                configuration->dynamicSmemBytes, configuration->stream);
+      },
+      values);
+}
+
+namespace bankwise::emulator::host {
+
+cudaError_t set_attribute(const void* kernel, cudaFuncAttribute attribute, int value);
+cudaError_t get_attributes(cudaFuncAttributes* attributes, const void* kernel);
+int resident_blocks(int block, size_t shared);
+
+/// The address of a kernel, or null for anything else that programs pass as one.
+template <class Kernel>
+const void* address_of(Kernel kernel) {
+  if constexpr (std::is_pointer_v<Kernel>) return reinterpret_cast<const void*>(kernel);
+  return nullptr;
+}
+
+}  // namespace bankwise::emulator::host
+
+template <class Kernel>
+cudaError_t cudaFuncSetAttribute(Kernel kernel, cudaFuncAttribute attribute, int value) {
+  return bankwise::emulator::host::set_attribute(bankwise::emulator::host::address_of(kernel), attribute, value);
+}
+template <class Kernel>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel kernel) {
+  return bankwise::emulator::host::get_attributes(attributes, bankwise::emulator::host::address_of(kernel));
+}
+template <class Kernel>
+cudaError_t cudaFuncSetCacheConfig(Kernel, cudaFuncCache) {
+  return cudaSuccess;
+}
+template <class Kernel>
+cudaError_t cudaFuncSetSharedMemConfig(Kernel, cudaSharedMemConfig) {
+  return cudaSuccess;
+}
+template <class Kernel>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel, int block, size_t shared) {
+  *blocks = bankwise::emulator::host::resident_blocks(block, shared);
+  return cudaSuccess;
+}
+template <class Kernel>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, Kernel kernel, int block, size_t shared,
+                                                                   unsigned) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, block, shared);
+}
+int bankwise_multiprocessors();
+template <class Kernel>
+cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, Kernel, size_t shared = 0, int limit = 0) {
+  *block = limit > 0 && limit < 1024 ? limit : 1024;
+  *grid = bankwise_multiprocessors() * bankwise::emulator::host::resident_blocks(*block, shared);
+  return cudaSuccess;
+}
+template <class Kernel, class Function>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int* block, Kernel kernel, Function shared,
+                                                           int limit = 0) {
+  return cudaOccupancyMaxPotentialBlockSize(grid, block, kernel, size_t(shared(1024)), limit);
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+//
+// What the emulated program's run leaves for bankcheck, and tells the user.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <bankwise/emulator/host/errors.hpp>
+#include <bankwise/trace/trace.hpp>
+
+namespace bankwise::emulator::host {
+
+/// The settings that bankcheck passes in the environment.
+struct Settings {
+  std::string record;                              ///< file that launches are appended to; empty: none
+  std::uint64_t max_launches = 0, max_blocks = 0;  ///< to record per kernel, and per launch; 0: all
+  unsigned warp = 32;
+};
+const Settings& settings();
+
+/// Appends a launch to the record.
+void record(const trace::KernelTrace& launch);
+
+/// Reports a fault of the program on stderr, and in the record. `caller`: the address of the call, 0 if unknown.
+void report(const std::string& sentence, const void* caller = nullptr);
+/// "main.cu:12" for the address of a call; "?" if unknown.
+std::string place_of(const void* caller);
+
+/// Sets what cudaGetLastError() returns, and returns it. A fault of a kernel is `sticky`: it stays, as on a GPU.
+cudaError_t failed(cudaError_t error, bool sticky = false);
+/// The sticky error, or cudaSuccess.
+cudaError_t lasting_error();
+
+}  // namespace bankwise::emulator::host

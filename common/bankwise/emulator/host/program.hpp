@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+//
+// What a whole CUDA program that the emulator runs sees, as nvcc includes <cuda_runtime.h>: `bankcheck emulate` includes
+// it before the first line of each source. Compiles as C++17 and later.
+#pragma once
+
+#include <limits.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <new>
+
+#include <bankwise/emulator/cuda/atomics.hpp>
+#include <bankwise/emulator/cuda/cooperative_groups.hpp>
+#include <bankwise/emulator/cuda/indices.hpp>
+#include <bankwise/emulator/cuda/math.hpp>
+#include <bankwise/emulator/cuda/memory.hpp>
+#include <bankwise/emulator/cuda/qualifiers.hpp>
+#include <bankwise/emulator/cuda/synchronization.hpp>
+#include <bankwise/emulator/cuda/vector_types.hpp>
+#include <bankwise/emulator/cuda/warp.hpp>
+#include <bankwise/emulator/host/index_variables.hpp>  // undefines macros
+
+#include <bankwise/emulator/host/device.hpp>
+#include <bankwise/emulator/host/errors.hpp>
+#include <bankwise/emulator/host/launching.hpp>
+#include <bankwise/emulator/host/memory.hpp>
+#include <bankwise/emulator/host/streams.hpp>
+#include <bankwise/emulator/host/types.hpp>
