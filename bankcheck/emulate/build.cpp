@@ -65,6 +65,7 @@ class Builder {
   Words options() const {
     Words words = tools_.compile;
     words.push_back(fmt::format("-std=gnu++{}", program_.standard.substr(3)));
+    append(words, program_.options);
     return words;
   }
 
@@ -141,7 +142,8 @@ class Builder {
   fs::path linked(const std::vector<fs::path>& objects) {
     Hash hash;
     hash.add(tools_.identity);
-    for (const std::string& one : program_.libraries) hash.add(one);
+    for (const std::string& one : program_.libraries) hash.add("-l" + one);
+    for (const std::string& one : program_.options) hash.add(one);
     for (const fs::path& object : objects) {
       hash.add(object.string());
       hash.add_content(object);
@@ -168,6 +170,7 @@ class Builder {
           "extern __shared__ arrays");
     const fs::path part = folder / "part";
     Words link{tools_.compiler, "-o", part.string()};
+    append(link, program_.options);
     append(link, names);
     link.push_back(dynamic.string() + ".o");
     append(link, tools_.link);

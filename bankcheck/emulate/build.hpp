@@ -18,6 +18,7 @@ struct Program {
   std::vector<std::string> include, definitions;  ///< of -I and -D
   std::string standard = "c++17";
   std::vector<std::string> libraries;  ///< of -l, host libraries
+  std::vector<std::string> options;    ///< of g++, to compile and to link
 };
 
 /// A program that does not compile. what() is a sentence; `messages` are g++'s.

@@ -32,6 +32,11 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
       ->allow_extra_args(false);
   command->add_option("-l", options.program.libraries, "Library of the host to link; may be repeated")
       ->allow_extra_args(false);
+  command
+      ->add_option("--compiler-options", options.program.options,
+                   "Options of g++ to compile and to link with, separated by commas, for example -fopenmp")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_option("--std", options.program.standard, "The C++ standard of the sources")
       ->check(CLI::IsMember({"c++17", "c++20", "c++23"}))
       ->capture_default_str();

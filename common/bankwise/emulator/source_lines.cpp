@@ -51,7 +51,9 @@ trace::Site site_of(std::uintptr_t pc) {
       state(), pc,
       [](void* data, std::uintptr_t, const char* file, int line, const char* function) {
         // CUDA's functions are inlined into the kernel, too; the user looks for their call.
-        if (file != nullptr && std::string_view(file).find("/emulator/cuda/") != std::string_view::npos) return 0;
+        for (const std::string_view ours : {"/emulator/cuda/", "/emulator/host/"}) {
+          if (file != nullptr && std::string_view(file).find(ours) != std::string_view::npos) return 0;
+        }
         auto& found = *static_cast<trace::Site*>(data);
         if (file == nullptr) return 1;
         found.file = file;

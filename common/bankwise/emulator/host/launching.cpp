@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -14,6 +15,7 @@
 #include <bankwise/emulator/emulate.hpp>
 #include <bankwise/emulator/host/gpus.hpp>
 #include <bankwise/emulator/host/messages.hpp>
+#include <bankwise/emulator/lane.hpp>
 
 namespace bankwise::emulator::host {
 namespace {
@@ -58,9 +60,16 @@ bool within_limit(void (*call)(const void*), const Configuration& configuration)
   return launches[key]++ < settings().max_launches;
 }
 
-}  // namespace
+struct LaterLaunch {
+  Configuration configuration;
+  void (*call)(const void*);
+  const void* arguments;
+  void (*destroy)(const void*);
+};
+std::mutex later_mutex;
+std::deque<LaterLaunch> later;
 
-cudaError_t launch(const Configuration& configuration, void (*call)(const void*), const void* arguments) {
+cudaError_t launch_one(const Configuration& configuration, void (*call)(const void*), const void* arguments) {
   if (lasting_error() != cudaSuccess) return lasting_error();
   emulator::Launch how;
   how.grid = configuration.grid;
@@ -84,6 +93,31 @@ cudaError_t launch(const Configuration& configuration, void (*call)(const void*)
   } catch (const std::runtime_error& error) {
     report(fmt::format("a launch fails: {}", error.what()));
     return failed(cudaErrorLaunchOutOfResources);
+  }
+}
+
+}  // namespace
+
+bool in_kernel() {
+  return on_lane();
+}
+
+void launch_later(const Configuration& configuration, void (*call)(const void*), const void* arguments,
+                  void (*destroy)(const void*)) {
+  const std::lock_guard lock(later_mutex);
+  later.push_back({configuration, call, arguments, destroy});
+}
+
+cudaError_t launch(const Configuration& configuration, void (*call)(const void*), const void* arguments) {
+  cudaError_t error = launch_one(configuration, call, arguments);
+  for (;;) {
+    std::unique_lock lock(later_mutex);
+    if (later.empty()) return error;
+    const LaterLaunch next = later.front();
+    later.pop_front();
+    lock.unlock();
+    if (error == cudaSuccess) error = launch_one(next.configuration, next.call, next.arguments);
+    next.destroy(next.arguments);
   }
 }
 

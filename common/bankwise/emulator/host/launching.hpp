@@ -25,6 +25,11 @@ struct Configuration {
 /// Runs the grid. `call` runs the kernel for one lane. Errors go to cudaGetLastError(), and are returned.
 cudaError_t launch(const Configuration& configuration, void (*call)(const void*), const void* arguments);
 
+/// For a launch in a kernel: runs it after the launch that the kernel belongs to. Takes over the arguments.
+void launch_later(const Configuration& configuration, void (*call)(const void*), const void* arguments,
+                  void (*destroy)(const void*));
+bool in_kernel();
+
 /// Runs a kernel with its arguments. A function, because the one that a lambda converts to has no attributes.
 template <class Lane>
 BANKWISE_NOT_THE_KERNEL void run_lane(const void* bound) {
@@ -50,9 +55,15 @@ struct Launch {
 
   template <class... Arguments>
   void operator()(Arguments&&... arguments) const {
-    const auto lane = [this, ... values = std::decay_t<Arguments>(arguments)]()
+    const auto lane = [call = call, ... values = std::decay_t<Arguments>(arguments)]()
                           BANKWISE_NOT_THE_KERNEL { call(values...); };
-    launch(configuration, run_lane<decltype(lane)>, &lane);
+    using Lane = decltype(lane);
+    if (in_kernel()) {
+      launch_later(configuration, run_lane<Lane>, new Lane(lane),
+                   [](const void* bound) { delete static_cast<const Lane*>(bound); });
+    } else {
+      launch(configuration, run_lane<Lane>, &lane);
+    }
   }
 };
 
