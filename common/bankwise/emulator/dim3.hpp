@@ -10,7 +10,8 @@ struct Dim3 {
   unsigned x = 1, y = 1, z = 1;
   constexpr Dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
   constexpr std::uint64_t count() const { return std::uint64_t{x} * y * z; }
-  bool operator==(const Dim3&) const = default;
+  friend constexpr bool operator==(const Dim3& a, const Dim3& b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
+  friend constexpr bool operator!=(const Dim3& a, const Dim3& b) { return !(a == b); }
 };
 
 }  // namespace bankwise::emulator

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <bankwise/banks/access.hpp>
+#include <bankwise/banks/operation.hpp>
 #include <bankwise/emulator/dim3.hpp>
 
 namespace bankwise::emulator {

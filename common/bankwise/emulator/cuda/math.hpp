@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <bit>
 #include <cstdint>
 
 #include <bankwise/emulator/cuda/vector_types.hpp>

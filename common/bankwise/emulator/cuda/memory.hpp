@@ -3,9 +3,19 @@
 // Loads and stores with cache hints, and promises to the compiler.
 #pragma once
 
-#include <type_traits>
-
 #include <bankwise/emulator/cuda/qualifiers.hpp>
+
+namespace bankwise::emulator::words {
+
+/// A type from which no template argument is deduced.
+template <class T>
+struct SameType {
+  using Type = T;
+};
+template <class T>
+using Same = typename SameType<T>::Type;
+
+}  // namespace bankwise::emulator::words
 
 namespace bankwise::cuda {
 
@@ -22,10 +32,10 @@ BANKWISE_LOAD(__ldlu)
 BANKWISE_LOAD(__ldcv)
 #undef BANKWISE_LOAD
 
-#define BANKWISE_STORE(name)                                           \
-  template <class T>                                                   \
-  BANKWISE_WORD void name(T* address, std::type_identity_t<T> value) { \
-    *address = value;                                                  \
+#define BANKWISE_STORE(name)                                            \
+  template <class T>                                                    \
+  BANKWISE_WORD void name(T* address, emulator::words::Same<T> value) { \
+    *address = value;                                                   \
   }
 BANKWISE_STORE(__stwb)
 BANKWISE_STORE(__stcg)

@@ -3,6 +3,11 @@
 // CUDA's qualifiers. g++ knows __restrict__, __inline__ and __builtin_assume_aligned itself.
 #pragma once
 
+#include <cstddef>
+
+// In a whole program (program.hpp) `alignas` is no macro: bankcheck moves it to where C++ allows it. A program then gets
+// no header that it has not included, whose names could be ambiguous after `using namespace std;`.
+#ifndef BANKWISE_WHOLE_PROGRAM
 // Headers that use `alignas` come first, because it becomes a macro.
 #include <any>
 #include <array>
@@ -28,6 +33,7 @@
 #endif
 #if __has_include(<stacktrace>)
 #include <stacktrace>
+#endif
 #endif
 
 /// All of CUDA's functions here are inlined into the kernel that calls them. A call would be a deeper level of the call
@@ -61,6 +67,7 @@
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __builtin_align__(bytes) __attribute__((aligned(bytes)))
 
+#ifndef BANKWISE_WHOLE_PROGRAM
 // `__shared__ alignas(16) char x[N]` is CUDA, but `thread_local alignas(16) char x[N]` is invalid C++: g++ accepts only
 // the GNU attribute in that place.
 #define alignas(...) __attribute__((aligned(::bankwise::emulator::words::alignment<__VA_ARGS__>())))
@@ -68,17 +75,18 @@
 namespace bankwise::emulator::words {
 
 template <auto bytes>
-consteval std::size_t alignment() {
+constexpr std::size_t alignment() {
   return bytes > 0 ? std::size_t(bytes) : 1;
 }
 template <class... Types>
-consteval std::size_t alignment() {
+constexpr std::size_t alignment() {
   std::size_t most = 1;
   ((most = alignof(Types) > most ? alignof(Types) : most), ...);
   return most;
 }
 
 }  // namespace bankwise::emulator::words
+#endif
 
 /// The macro of the emulation mode of CUDA 1.x. It counted the conflicts of array[index]; the emulator counts those of
 /// every access.

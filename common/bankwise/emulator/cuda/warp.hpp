@@ -6,6 +6,7 @@
 // result as on 32 lanes; in a warp of fewer than 32 lanes the bits beyond it are ignored.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <bankwise/emulator/cuda/synchronization.hpp>
@@ -39,16 +40,18 @@ int reduce(Reduction how, unsigned mask, int value) noexcept;
 unsigned active_mask() noexcept;
 
 /// Unsigned integers of 4 and 8 bytes.
-template <class T>
-struct BitsOf;
-template <class T>
-requires(sizeof(T) == 4) struct BitsOf<T> {
+template <std::size_t bytes>
+struct BitsOfSize;
+template <>
+struct BitsOfSize<4> {
   using Type = std::uint32_t;
 };
-template <class T>
-requires(sizeof(T) == 8) struct BitsOf<T> {
+template <>
+struct BitsOfSize<8> {
   using Type = std::uint64_t;
 };
+template <class T>
+using BitsOf = BitsOfSize<sizeof(T)>;
 
 template <class T>
 BANKWISE_WORD std::uint64_t to_word(T value) {
