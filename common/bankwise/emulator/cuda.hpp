@@ -6,8 +6,7 @@
 //   #include <bankwise/emulator/cuda.hpp>
 //   #include "my_kernel.cuh"
 //
-// Unsupported features do not compile: half precision, textures, inline PTX, asynchronous copies, tensor cores,
-// clusters.
+// CUDA's other headers have files in shims/. All of this is C++17, except bankwise::emulate(), which needs C++20.
 #pragma once
 
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
@@ -15,7 +14,6 @@
 #endif
 
 #include <bankwise/emulator/cuda/atomics.hpp>
-#include <bankwise/emulator/cuda/cooperative_groups.hpp>
 #include <bankwise/emulator/cuda/indices.hpp>
 #include <bankwise/emulator/cuda/math.hpp>
 #include <bankwise/emulator/cuda/memory.hpp>
@@ -23,6 +21,6 @@
 #include <bankwise/emulator/cuda/synchronization.hpp>
 #include <bankwise/emulator/cuda/vector_types.hpp>
 #include <bankwise/emulator/cuda/warp.hpp>
-#ifndef BANKWISE_WHOLE_PROGRAM  // which launches kernels itself; host/program.hpp
+#if __cplusplus >= 202002L && !defined(BANKWISE_WHOLE_PROGRAM)  // which launches kernels itself
 #include <bankwise/emulator/emulate.hpp>
 #endif

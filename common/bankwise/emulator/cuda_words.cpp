@@ -217,6 +217,14 @@ unsigned active_mask() noexcept {
   return unsigned(active_lanes(BANKWISE_CALLER) >> first_of_half());
 }
 
+void synchronize_grid() noexcept {
+  emulator::trap("the grid is not launched cooperatively", BANKWISE_CALLER);
+}
+
+bool grid_is_cooperative() noexcept {
+  return false;
+}
+
 unsigned lane_of_rank(unsigned mask, unsigned rank) noexcept {
   for (unsigned lane = 0; lane < 32; ++lane) {
     if ((mask >> lane & 1) != 0 && rank-- == 0) return lane;

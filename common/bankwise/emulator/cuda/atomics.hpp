@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include <bankwise/emulator/cuda/qualifiers.hpp>
-#include <bankwise/emulator/lane.hpp>
 
 // X(name, type): type atomic<name>(type* address, type value), except Add of int and unsigned
 // clang-format off

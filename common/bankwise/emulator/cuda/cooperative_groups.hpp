@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// Cooperative groups within a block.
+// Cooperative groups: blocks, tiles of a warp, coalesced threads, grids.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
+#include <bankwise/emulator/cuda/indices.hpp>
 #include <bankwise/emulator/cuda/math.hpp>
+#include <bankwise/emulator/cuda/not_emulated.hpp>
 #include <bankwise/emulator/cuda/warp.hpp>
 
 namespace bankwise::emulator::words {
@@ -15,15 +16,16 @@ namespace bankwise::emulator::words {
 /// The lane of the given rank among those of `mask`; the caller itself if there is none.
 unsigned lane_of_rank(unsigned mask, unsigned rank) noexcept;
 
+/// Waits for all blocks of a cooperative launch.
+void synchronize_grid() noexcept;
+/// Whether the launch is cooperative.
+[[gnu::const]] bool grid_is_cooperative() noexcept;
+
 /// A shuffle of any trivially copyable object, word by word.
 template <class T>
 BANKWISE_WORD T shuffle_object(Shuffle how, unsigned mask, const T& value, unsigned argument, int width) {
   static_assert(__is_trivially_copyable(T) && sizeof(T) <= 32, "shuffled objects are small and trivially copyable");
-  if constexpr (sizeof(T) < 4) {
-    static_assert(sizeof(T) != 3, "shuffled objects have 1, 2, 4, 8, 12 ... bytes");
-    using Bits = std::conditional_t<sizeof(T) == 1, std::uint8_t, std::uint16_t>;
-    return __builtin_bit_cast(T, Bits(shuffle(how, mask, __builtin_bit_cast(Bits, value), argument, width)));
-  } else if constexpr (sizeof(T) == 4 || sizeof(T) == 8) {
+  if constexpr (sizeof(T) <= 2 || sizeof(T) == 4 || sizeof(T) == 8) {
     return from_word<T>(shuffle(how, mask, to_word(value), argument, width));
   } else {
     static_assert(sizeof(T) % 4 == 0, "shuffled objects have 1, 2, 4, 8, 12 ... bytes");
@@ -31,10 +33,10 @@ BANKWISE_WORD T shuffle_object(Shuffle how, unsigned mask, const T& value, unsig
       std::uint32_t word[sizeof(T) / 4];
     };
     Words words = __builtin_bit_cast(Words, value);
-    [&]<std::size_t... i>(std::index_sequence<i...>) __attribute__((always_inline)) {
-      ((words.word[i] = std::uint32_t(shuffle(how, mask, words.word[i], argument, width))), ...);
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < sizeof(T) / 4; ++i) {
+      words.word[i] = std::uint32_t(shuffle(how, mask, words.word[i], argument, width));
     }
-    (std::make_index_sequence<sizeof(T) / 4>());
     return __builtin_bit_cast(T, words);
   }
 }
@@ -42,6 +44,100 @@ BANKWISE_WORD T shuffle_object(Shuffle how, unsigned mask, const T& value, unsig
 }  // namespace bankwise::emulator::words
 
 namespace bankwise::cuda::cooperative_groups {
+
+/// Lanes of a warp that a mask names; also the base of what CUDA calls coalesced groups.
+class coalesced_group {
+ public:
+  /// The lanes that executed the call together are the default; partitions name others.
+  BANKWISE_WORD explicit coalesced_group(unsigned mask, unsigned part = 0, unsigned parts = 1)
+      : mask_(mask), part_(part), parts_(parts) {}
+  BANKWISE_WORD void sync() const { __syncwarp(mask_); }
+  BANKWISE_WORD unsigned thread_rank() const { return rank_of(1u << emulator::words::lane()); }
+  BANKWISE_WORD unsigned num_threads() const { return unsigned(__popc(mask_)); }
+  BANKWISE_WORD unsigned size() const { return num_threads(); }
+  BANKWISE_WORD unsigned meta_group_rank() const { return part_; }
+  BANKWISE_WORD unsigned meta_group_size() const { return parts_; }
+  template <class T>
+  BANKWISE_WORD T shfl(T value, unsigned source) const {
+    return exchange(value, source);
+  }
+  template <class T>
+  BANKWISE_WORD T shfl_up(T value, unsigned delta) const {
+    return exchange(value, thread_rank() - delta);
+  }
+  template <class T>
+  BANKWISE_WORD T shfl_down(T value, unsigned delta) const {
+    return exchange(value, thread_rank() + delta);
+  }
+  BANKWISE_WORD int any(int predicate) const { return __any_sync(mask_, predicate); }
+  BANKWISE_WORD int all(int predicate) const { return __all_sync(mask_, predicate); }
+  BANKWISE_WORD unsigned ballot(int predicate) const { return packed(__ballot_sync(mask_, predicate)); }
+  template <class T>
+  BANKWISE_WORD unsigned match_any(T value) const {
+    return packed(__match_any_sync(mask_, value));
+  }
+  template <class T>
+  BANKWISE_WORD unsigned match_all(T value, int& predicate) const {
+    const unsigned all = emulator::words::match_all(mask_, emulator::words::to_word(value));
+    predicate = all != 0;
+    return packed(all);
+  }
+  /// For the algorithms here; CUDA's groups have no such member.
+  BANKWISE_WORD unsigned lanes_of_warp() const { return mask_; }
+
+ private:
+  BANKWISE_WORD unsigned rank_of(unsigned lane_bit) const { return unsigned(__popc(mask_ & (lane_bit - 1))); }
+  /// Bits of lanes as bits of ranks.
+  BANKWISE_WORD unsigned packed(unsigned lanes) const {
+    unsigned ranks = 0;
+    for (unsigned rank = 0, rest = mask_; rest != 0; ++rank, rest &= rest - 1) {
+      ranks |= (lanes >> __builtin_ctz(rest) & 1) << rank;
+    }
+    return ranks;
+  }
+  template <class T>
+  BANKWISE_WORD T exchange(const T& value, unsigned rank) const {
+    const unsigned source = emulator::words::lane_of_rank(mask_, rank);
+    return emulator::words::shuffle_object(emulator::words::Shuffle::from, mask_, value, source, 32);
+  }
+
+  unsigned mask_, part_, parts_;
+};
+BANKWISE_WORD coalesced_group coalesced_threads() {
+  return coalesced_group(__activemask());
+}
+
+/// Any group, known at run time only.
+class thread_group {
+ public:
+  enum class Kind { block, lanes, grid };
+  BANKWISE_WORD thread_group(Kind kind, unsigned mask) : kind_(kind), mask_(mask) {}
+  BANKWISE_WORD thread_group(const coalesced_group& lanes) : thread_group(Kind::lanes, lanes.lanes_of_warp()) {}
+  BANKWISE_WORD void sync() const {
+    if (kind_ == Kind::block) __syncthreads();
+    if (kind_ == Kind::lanes) __syncwarp(mask_);
+    if (kind_ == Kind::grid) emulator::words::synchronize_grid();
+  }
+  BANKWISE_WORD unsigned long long num_threads() const {
+    const unsigned block = blockDim.x * blockDim.y * blockDim.z;
+    if (kind_ == Kind::lanes) return unsigned(__popc(mask_));
+    return kind_ == Kind::block ? block : 1ull * block * gridDim.x * gridDim.y * gridDim.z;
+  }
+  BANKWISE_WORD unsigned long long size() const { return num_threads(); }
+  BANKWISE_WORD unsigned long long thread_rank() const {
+    if (kind_ == Kind::lanes) return unsigned(__popc(mask_ & ((1u << emulator::words::lane()) - 1)));
+    if (kind_ == Kind::block) return emulator::words::rank();
+    const unsigned long long block = (1ull * blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+    return block * (blockDim.x * blockDim.y * blockDim.z) + emulator::words::rank();
+  }
+  BANKWISE_WORD bool is_valid() const { return kind_ != Kind::grid || emulator::words::grid_is_cooperative(); }
+  BANKWISE_WORD unsigned lanes_of_warp() const { return mask_; }
+  BANKWISE_WORD bool is_of_lanes() const { return kind_ == Kind::lanes; }
+
+ private:
+  Kind kind_;
+  unsigned mask_;
+};
 
 /// All threads of the block.
 class thread_block {
@@ -54,17 +150,50 @@ class thread_block {
   BANKWISE_WORD static dim3 thread_index() { return threadIdx; }
   BANKWISE_WORD static dim3 dim_threads() { return blockDim; }
   BANKWISE_WORD static dim3 group_dim() { return blockDim; }
+  BANKWISE_WORD operator thread_group() const { return {thread_group::Kind::block, 0}; }
 };
 BANKWISE_WORD thread_block this_thread_block() {
+  return {};
+}
+
+/// All threads of a cooperative launch.
+class grid_group {
+ public:
+  BANKWISE_WORD static void sync() { emulator::words::synchronize_grid(); }
+  BANKWISE_WORD static bool is_valid() { return emulator::words::grid_is_cooperative(); }
+  BANKWISE_WORD static unsigned long long thread_rank() { return all().thread_rank(); }
+  BANKWISE_WORD static unsigned long long num_threads() { return all().num_threads(); }
+  BANKWISE_WORD static unsigned long long size() { return num_threads(); }
+  BANKWISE_WORD static unsigned long long num_blocks() { return 1ull * gridDim.x * gridDim.y * gridDim.z; }
+  BANKWISE_WORD static unsigned long long block_rank() {
+    return (1ull * blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+  }
+  BANKWISE_WORD static dim3 block_index() { return blockIdx; }
+  BANKWISE_WORD static dim3 dim_blocks() { return gridDim; }
+  BANKWISE_WORD static dim3 group_dim() { return gridDim; }
+  BANKWISE_WORD operator thread_group() const { return all(); }
+
+ private:
+  BANKWISE_WORD static thread_group all() { return {thread_group::Kind::grid, 0}; }
+};
+BANKWISE_WORD grid_group this_grid() {
   return {};
 }
 
 /// `count` neighbouring lanes of a warp; a power of two.
 template <unsigned count, class Parent = void>
 class thread_block_tile {
-  static_assert(count > 0 && count <= 32 && (count & (count - 1)) == 0, "a tile is 1, 2, 4, 8, 16 or 32 lanes");
+  static_assert(count <= 32, "tiles of several warps are not emulated: a thread_block_tile has at most 32 lanes");
+  static_assert(count > 0 && (count & (count - 1)) == 0, "a tile is 1, 2, 4, 8, 16 or 32 lanes");
 
  public:
+  BANKWISE_WORD thread_block_tile(unsigned rank, unsigned parent_size) : rank_(rank), parent_size_(parent_size) {}
+  BANKWISE_WORD operator thread_block_tile<count, void>() const { return {rank_, parent_size_}; }
+  BANKWISE_WORD operator thread_group() const { return {thread_group::Kind::lanes, mask()}; }
+  BANKWISE_WORD operator coalesced_group() const {
+    return coalesced_group(mask(), meta_group_rank(), meta_group_size());
+  }
+
   BANKWISE_WORD void sync() const { __syncwarp(mask()); }
   BANKWISE_WORD static unsigned thread_rank() { return emulator::words::lane() % count; }
   BANKWISE_WORD static constexpr unsigned num_threads() { return count; }
@@ -101,14 +230,9 @@ class thread_block_tile {
     predicate = all != 0;
     return all >> first();
   }
+  BANKWISE_WORD unsigned lanes_of_warp() const { return mask(); }
 
  private:
-  template <unsigned, class>
-  friend class thread_block_tile;
-  template <unsigned tile, class Group>
-  friend thread_block_tile<tile, Group> tiled_partition(const Group& group);
-  BANKWISE_WORD thread_block_tile(unsigned rank, unsigned parent_size) : rank_(rank), parent_size_(parent_size) {}
-
   BANKWISE_WORD static unsigned first() { return emulator::words::lane() & ~(count - 1); }
   BANKWISE_WORD static unsigned mask() { return (0xFFFFFFFFu >> (32 - count)) << first(); }
   template <class T>
@@ -121,74 +245,77 @@ class thread_block_tile {
 
 template <unsigned tile, class Group>
 BANKWISE_WORD thread_block_tile<tile, Group> tiled_partition(const Group& group) {
-  return {group.thread_rank(), group.num_threads()};
+  return {unsigned(group.thread_rank()), unsigned(group.num_threads())};
 }
 
-/// The lanes that executed the call together.
-class coalesced_group {
- public:
-  BANKWISE_WORD void sync() const { __syncwarp(mask_); }
-  BANKWISE_WORD unsigned thread_rank() const { return rank_of(1u << emulator::words::lane()); }
-  BANKWISE_WORD unsigned num_threads() const { return unsigned(__popc(mask_)); }
-  BANKWISE_WORD unsigned size() const { return num_threads(); }
-  template <class T>
-  BANKWISE_WORD T shfl(T value, unsigned source) const {
-    return exchange(value, source);
-  }
-  template <class T>
-  BANKWISE_WORD T shfl_up(T value, unsigned delta) const {
-    return exchange(value, thread_rank() - delta);
-  }
-  template <class T>
-  BANKWISE_WORD T shfl_down(T value, unsigned delta) const {
-    return exchange(value, thread_rank() + delta);
-  }
-  BANKWISE_WORD int any(int predicate) const { return __any_sync(mask_, predicate); }
-  BANKWISE_WORD int all(int predicate) const { return __all_sync(mask_, predicate); }
+// --- partitions whose size is known at run time ---
 
- private:
-  friend coalesced_group coalesced_threads();
-  BANKWISE_WORD explicit coalesced_group(unsigned mask) : mask_(mask) {}
-  BANKWISE_WORD unsigned rank_of(unsigned lane_bit) const { return unsigned(__popc(mask_ & (lane_bit - 1))); }
-  template <class T>
-  BANKWISE_WORD T exchange(const T& value, unsigned rank) const {
-    const unsigned source = emulator::words::lane_of_rank(mask_, rank);
-    return emulator::words::shuffle_object(emulator::words::Shuffle::from, mask_, value, source, 32);
+/// `size` neighbouring ranks of some lanes.
+BANKWISE_WORD coalesced_group tiled_partition(const coalesced_group& parent, unsigned size) {
+  const unsigned mask = parent.lanes_of_warp(), part = parent.thread_rank() / size;
+  unsigned own = 0;
+  for (unsigned rank = 0, rest = mask; rest != 0; ++rank, rest &= rest - 1) {
+    own |= rank / size == part ? rest & -rest : 0;
   }
-
-  unsigned mask_;
-};
-BANKWISE_WORD coalesced_group coalesced_threads() {
-  return coalesced_group(__activemask());
+  return coalesced_group(own, part, (parent.num_threads() + size - 1) / size);
 }
+BANKWISE_WORD thread_group tiled_partition(const thread_block&, unsigned size) {
+  const unsigned first = emulator::words::lane() & ~(size - 1);
+  return {thread_group::Kind::lanes, (0xFFFFFFFFu >> (32 - size)) << first};
+}
+BANKWISE_WORD thread_group tiled_partition(const thread_group& parent, unsigned size) {
+  if (!parent.is_of_lanes()) return tiled_partition(thread_block(), size);
+  return tiled_partition(coalesced_group(parent.lanes_of_warp()), size);
+}
+
+/// The lanes of a group with the same label.
+template <class Label>
+BANKWISE_WORD coalesced_group labeled_partition(const coalesced_group& group, Label label) {
+  const unsigned own = __match_any_sync(group.lanes_of_warp(), label), leader = own & -own;
+  // Parts are numbered by their first lanes.
+  const unsigned lane_bit = 1u << emulator::words::lane();
+  const unsigned leaders = __ballot_sync(group.lanes_of_warp(), lane_bit == leader);
+  return coalesced_group(own, unsigned(__popc(leaders & (leader - 1))), unsigned(__popc(leaders)));
+}
+BANKWISE_WORD coalesced_group binary_partition(const coalesced_group& group, bool predicate) {
+  const unsigned all = group.lanes_of_warp(), yes = __ballot_sync(all, predicate), no = all & ~yes;
+  return coalesced_group(predicate ? yes : no, predicate ? 1 : 0, yes != 0 && no != 0 ? 2 : 1);
+}
+
+// --- functions in place of members ---
 
 template <class Group>
 BANKWISE_WORD void sync(const Group& group) {
   group.sync();
 }
-
-#define BANKWISE_OPERATOR(name, expression)                           \
-  template <class T>                                                  \
-  struct name {                                                       \
-    BANKWISE_WORD T operator()(T a, T b) const { return expression; } \
-  };
-BANKWISE_OPERATOR(plus, a + b)
-BANKWISE_OPERATOR(less, a < b ? a : b)
-BANKWISE_OPERATOR(greater, a > b ? a : b)
-BANKWISE_OPERATOR(bit_and, a& b)
-BANKWISE_OPERATOR(bit_or, a | b)
-BANKWISE_OPERATOR(bit_xor, a ^ b)
-#undef BANKWISE_OPERATOR
-
-/// A butterfly reduction, in the order in which CUDA's library adds.
-template <unsigned count, class Parent, class T, class Operator>
-BANKWISE_WORD T reduce(const thread_block_tile<count, Parent>& tile, T value, Operator&& combine) {
-  [&]<std::size_t... i>(std::index_sequence<i...>) __attribute__((always_inline)) {
-    ((value = combine(value, tile.shfl_xor(value, count >> (i + 1)))), ...);
-  }
-  (std::make_index_sequence<std::size_t(__builtin_ctz(count))>());
-  return value;
+template <class Group>
+BANKWISE_WORD void synchronize(const Group& group) {
+  group.sync();
 }
+template <class Group>
+BANKWISE_WORD auto thread_rank(const Group& group) {
+  return group.thread_rank();
+}
+template <class Group>
+BANKWISE_WORD auto group_size(const Group& group) {
+  return group.num_threads();
+}
+template <class Group>
+BANKWISE_WORD constexpr bool is_valid(const Group&) {
+  return true;
+}
+BANKWISE_WORD bool is_valid(const grid_group&) {
+  return grid_group::is_valid();
+}
+
+/// The first lane of the group calls the function.
+template <class Group, class Function, class... Arguments>
+BANKWISE_WORD void invoke_one(const Group& group, Function&& function, Arguments&&... arguments) {
+  if (group.thread_rank() == 0) function(arguments...);
+}
+
+BANKWISE_NOT_EMULATED(grid_group, this_cluster)
+BANKWISE_NOT_EMULATED(grid_group, this_multi_grid)
 
 }  // namespace bankwise::cuda::cooperative_groups
 

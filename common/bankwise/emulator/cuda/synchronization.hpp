@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include <bankwise/emulator/cuda/indices.hpp>
-#include <bankwise/emulator/lane.hpp>
 
 namespace bankwise::emulator::words {
 

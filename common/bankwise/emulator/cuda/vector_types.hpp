@@ -8,6 +8,9 @@
 
 namespace bankwise::cuda {
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpragmas"           // for compilers that do not know the next one
+#pragma GCC diagnostic ignored "-Wc++20-extensions"  // `asm` in a constexpr function
 /// A value that the compiler cannot predict. It would compile four constants to four stores, where a GPU has one.
 template <class T>
 BANKWISE_WORD constexpr T unforeseen(T value) {
@@ -20,6 +23,7 @@ BANKWISE_WORD constexpr T unforeseen(T value) {
   }
   return value;
 }
+#pragma GCC diagnostic pop
 
 // X(component, prefix, alignment of ...1, ...2, ...3, ...4)
 #define BANKWISE_VECTORS(X)                      \

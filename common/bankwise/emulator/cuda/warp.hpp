@@ -39,9 +39,17 @@ int reduce(Reduction how, unsigned mask, int value) noexcept;
 /// active_lanes() of the caller's half.
 unsigned active_mask() noexcept;
 
-/// Unsigned integers of 4 and 8 bytes.
+/// Unsigned integers of 1, 2, 4 and 8 bytes.
 template <std::size_t bytes>
 struct BitsOfSize;
+template <>
+struct BitsOfSize<1> {
+  using Type = std::uint8_t;
+};
+template <>
+struct BitsOfSize<2> {
+  using Type = std::uint16_t;
+};
 template <>
 struct BitsOfSize<4> {
   using Type = std::uint32_t;

@@ -1,2 +1,3 @@
 // SPDX-License-Identifier: MIT
 #include <bankwise/emulator/cuda.hpp>
+#include <bankwise/emulator/cuda/cooperative_groups.hpp>

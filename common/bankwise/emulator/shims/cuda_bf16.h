@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: MIT
-#pragma once
-#error "bfloat16 is not emulated"
+#include <bankwise/emulator/cuda.hpp>
+#include <bankwise/emulator/cuda/bfloat16.hpp>

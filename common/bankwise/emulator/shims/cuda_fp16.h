@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: MIT
-#pragma once
-#error "half precision is not emulated"
+#include <bankwise/emulator/cuda.hpp>
+#include <bankwise/emulator/cuda/half.hpp>

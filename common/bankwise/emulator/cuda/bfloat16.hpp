@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+//
+// bfloat16: cuda_bf16.h.
+#pragma once
+
+#define BANKWISE_ONE bfloat16
+#define BANKWISE_TWO bfloat162
+#define BANKWISE_ONE_TYPE __nv_bfloat16
+#define BANKWISE_TWO_TYPE __nv_bfloat162
+#define BANKWISE_FORMAT bfloat16
+#include <bankwise/emulator/cuda/small_floats.hpp>
+
+namespace bankwise::cuda {
+
+using nv_bfloat16 = __nv_bfloat16;
+using nv_bfloat162 = __nv_bfloat162;
+
+}  // namespace bankwise::cuda

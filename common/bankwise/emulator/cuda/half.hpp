@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+//
+// Half precision: cuda_fp16.h.
+#pragma once
+
+#define BANKWISE_ONE half
+#define BANKWISE_TWO half2
+#define BANKWISE_ONE_TYPE __half
+#define BANKWISE_TWO_TYPE __half2
+#define BANKWISE_FORMAT half
+#include <bankwise/emulator/cuda/small_floats.hpp>
+
+namespace bankwise::cuda {
+
+using half = __half;
+using half2 = __half2;
+using __nv_half = __half;
+using __nv_half2 = __half2;
+using nv_half = __half;
+using nv_half2 = __half2;
+
+}  // namespace bankwise::cuda

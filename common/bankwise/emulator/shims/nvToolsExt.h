@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: MIT
+#include <nvtx3/nvToolsExt.h>
