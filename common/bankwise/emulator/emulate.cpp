@@ -96,16 +96,35 @@ class Run {
         const auto traced = std::lower_bound(traced_.begin(), traced_.end(), block);
         std::optional<Recorder> recorder;
         if (traced != traced_.end() && *traced == block) recorder.emplace(launch_, block);
-        runner.run(block, recorder ? &*recorder : nullptr);
+        const bool ended = !run(runner, block, recorder ? &*recorder : nullptr);
         if (recorder) recording_.take(block, std::move(*recorder));
+        if (!ended) continue;
+        fail(i, nullptr);
+        break;
       }
+      recording_.take(runner.findings());
     } catch (...) {
-      // Of several failures, the first block's counts, as with one thread.
-      const std::lock_guard lock(mutex_);
-      if (i >= failed_) return;
-      failed_ = i;
-      failure_ = std::current_exception();
+      fail(i, std::current_exception());
     }
+  }
+
+  /// Returns false if a fault that is not fatal ends the launch.
+  static bool run(BlockRunner& runner, std::uint64_t block, Recorder* recorder) {
+    try {
+      runner.run(block, recorder);
+      return true;
+    } catch (const LaunchEnded&) {
+      if (recorder != nullptr) recorder->abandon();
+      return false;
+    }
+  }
+
+  /// Of several failures, the first block's counts, as with one thread.
+  void fail(std::uint64_t i, std::exception_ptr failure) {
+    const std::lock_guard lock(mutex_);
+    if (i >= failed_) return;
+    failed_ = i;
+    failure_ = std::move(failure);
   }
 
   const Launch& launch_;
@@ -128,6 +147,13 @@ Trace run(const Launch& launch, const BoundKernel& kernel) {
   Trace trace = Run(launch, kernel)();
   trace.kernel = launch.source_lines ? function_at(std::uintptr_t(kernel.entry)) : "?";
   return trace;
+}
+
+std::optional<trace::Diagnosis> ended_by(const Trace& trace) {
+  for (const trace::Diagnosis& diagnosis : trace.diagnoses) {
+    if (diagnosis.ended) return diagnosis;
+  }
+  return std::nullopt;
 }
 
 }  // namespace bankwise::emulator
