@@ -77,14 +77,18 @@ std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
     kernel.trace.patterns.clear();
     const SourceText source(one.source == trace::no_source ? "" : trace.sources.at(one.source));
     std::map<Place, SourceLine> places;
+    const auto found_at = [&](const trace::Site& site) -> const SourceLine& {
+      const auto [at, is_new] = places.try_emplace(place_of(site));
+      if (is_new) at->second = source_line(source, at->first, finder);
+      return at->second;
+    };
     for (const banks::Architecture* architecture : architectures) {
       const trace::Report& report = kernel.reports.emplace_back(by_place(report_or_refuse(one, *architecture)));
       auto& lines = kernel.lines.emplace_back();
-      for (const trace::LineReport& line : report.lines) {
-        const auto [at, is_new] = places.try_emplace(place_of(line.site));
-        if (is_new) at->second = source_line(source, at->first, finder);
-        lines.push_back(at->second);
-      }
+      for (const trace::LineReport& line : report.lines) lines.push_back(found_at(line.site));
+    }
+    for (const trace::Diagnosis& diagnosis : one.diagnoses) {
+      kernel.diagnoses.push_back(found_at(one.sites.at(diagnosis.site)));
     }
   }
   name_apart(kernels);

@@ -23,6 +23,7 @@ struct KernelReport {
   trace::KernelTrace trace;  ///< without its patterns
   std::vector<trace::Report> reports;          ///< per architecture; lines sorted by place
   std::vector<std::vector<SourceLine>> lines;  ///< per architecture, one for each line of the report
+  std::vector<SourceLine> diagnoses;           ///< the place of each of the trace's diagnoses
 
   /// Index of the line with the access that has the most conflicts; nothing if there are no conflicts.
   std::optional<std::size_t> worst_line(std::size_t architecture) const;

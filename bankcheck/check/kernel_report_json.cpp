@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include <bankwise/support/revision.hpp>
+#include <bankwise/trace/diagnosis_text.hpp>
 #include "bankcheck/check/kernel_report.hpp"
 
 namespace bankwise::opencl {
@@ -35,6 +36,17 @@ ordered_json json_of(const trace::LineReport& line, const SourceLine& source, un
   put(object, line.costs, warp);
   object["mixed_arrays"] = line.mixed;
   object["worst"] = line.worst ? json_of(*line.worst) : ordered_json();
+  return object;
+}
+
+ordered_json json_of(const KernelReport& kernel, const trace::Diagnosis& diagnosis, const SourceLine& source) {
+  const trace::FaultRow& row = row_of(diagnosis.fault);
+  ordered_json object{{"fault", row.id},           {"remark", row.is_remark},
+                      {"file", source.place.file}, {"line", source.place.line},
+                      {"is_file", source.is_file}, {"source", source.text},
+                      {"other_line", 0},           {"ended_launch", diagnosis.ended},
+                      {"count", diagnosis.count},  {"text", sentence_of(diagnosis)}};
+  if (diagnosis.other) object["other_line"] = kernel.trace.sites.at(*diagnosis.other).line;
   return object;
 }
 
@@ -76,7 +88,11 @@ std::string to_json(const RunReport& report) {
                         {"local_size", shape.block},
                         {"several_sizes", kernel.trace.shapes.size() > 1},
                         {"copied_bytes", kernel.trace.copied_bytes},
+                        {"diagnoses", ordered_json::array()},
                         {"architectures", ordered_json::array()}};
+    for (std::size_t i = 0; i < kernel.trace.diagnoses.size(); ++i) {
+      object["diagnoses"].push_back(json_of(kernel, kernel.trace.diagnoses[i], kernel.diagnoses.at(i)));
+    }
     for (std::size_t i = 0; i < kernel.reports.size(); ++i) object["architectures"].push_back(json_of(kernel, i));
     json["kernels"].push_back(std::move(object));
   }

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include <bankwise/support/table.hpp>
+#include <bankwise/trace/diagnosis_text.hpp>
 #include <bankwise/trace/tally_text.hpp>
 #include "bankcheck/check/kernel_report.hpp"
 #include "bankcheck/predict/bank_picture.hpp"
@@ -201,6 +202,19 @@ std::string remarks(const KernelReport& kernel, const Terms& terms) {
   return text;
 }
 
+/// What the program does wrong, before its costs.
+std::string diagnoses_text(const KernelReport& kernel) {
+  constexpr std::size_t most = 20;
+  const auto& all = kernel.trace.diagnoses;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(all.size(), most); ++i) {
+    const trace::Site& site = kernel.trace.sites.at(all[i].site);
+    text += fmt::format("  {}: {}\n", where(kernel.diagnoses[i], site), sentence_of(all[i]));
+  }
+  if (all.size() > most) text += fmt::format("  and {} more: --json lists all of them\n", all.size() - most);
+  return text;
+}
+
 std::string to_text(const KernelReport& kernel, const Terms& terms, bool incomplete, unsigned columns, bool colour) {
   const trace::KernelTrace& trace = kernel.trace;
   const std::string size = trace.shapes.size() > 1
@@ -208,6 +222,7 @@ std::string to_text(const KernelReport& kernel, const Terms& terms, bool incompl
                                : fmt::format("{} {}", size_text(trace.shapes.front().block), terms.threads);
   std::string text = fmt::format("{}: {}, {} of {}\n", kernel.name, plural(launches_of(trace), "launch", "launches"),
                                  plural(trace.blocks, terms.block, terms.blocks), size);
+  text += diagnoses_text(kernel);
   const bool accesses =
       std::any_of(kernel.reports.begin(), kernel.reports.end(), [](auto& report) { return !report.lines.empty(); });
   if (!accesses) {

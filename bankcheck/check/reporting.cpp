@@ -80,6 +80,20 @@ void add_incompleteness(const KernelReport& kernel, std::vector<std::string>& se
   }
 }
 
+/// A sentence for each kernel with diagnoses: the program is wrong, whatever its conflicts.
+void add_diagnoses(const RunReport& report, std::vector<std::string>& sentences) {
+  for (const KernelReport& kernel : report.kernels) {
+    const auto& all = kernel.trace.diagnoses;
+    const auto faults =
+        std::count_if(all.begin(), all.end(), [](auto& one) { return !trace::row_of(one.fault).is_remark; });
+    if (faults == 0) continue;
+    sentences.push_back(fmt::format("{} has {} diagnos{}s{}", kernel.name, faults, faults == 1 ? "i" : "e",
+                                    std::any_of(all.begin(), all.end(), [](auto& one) { return one.ended; })
+                                        ? ", and a launch of it ended early"
+                                        : ""));
+  }
+}
+
 }  // namespace
 
 void tell(const std::string& sentence) {
@@ -148,8 +162,8 @@ void Reporting::write_sarif(const RunReport& report) const {
   }
   sarif_.write(to_sarif(report.kernels, exceeded));
   if (const auto lines = lines_without_file(report.kernels); lines > 0) {
-    tell(fmt::format("--sarif omits {} line{} with conflicts that are in no file below {}; see --sources", lines,
-                     lines == 1 ? "" : "s", options_.sources));
+    tell(fmt::format("--sarif omits {} line{} with conflicts or diagnoses that are in no file below {}; see --sources",
+                     lines, lines == 1 ? "" : "s", options_.sources));
   }
 }
 
@@ -163,6 +177,7 @@ int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomp
   if (limited || baseline_) {
     for (const std::string& sentence : report.incomplete) verdict.exceeded.push_back("incomplete: " + sentence);
   }
+  add_diagnoses(report, verdict.exceeded);
   show(report);
   json_.write(to_json(report));
   if (sarif_) write_sarif(report);

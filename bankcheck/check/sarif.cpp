@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include <bankwise/support/revision.hpp>
+#include <bankwise/trace/diagnosis_text.hpp>
 
 namespace bankwise::opencl {
 namespace {
@@ -52,6 +53,31 @@ void for_each_conflict(const std::vector<KernelReport>& kernels, Visit visit) {
   }
 }
 
+/// The rules of faults that were found, and a result for each diagnosis with a file.
+void add_diagnoses(const std::vector<KernelReport>& kernels, ordered_json& rules, ordered_json& results) {
+  std::set<trace::Fault> found;
+  for (const KernelReport& kernel : kernels) {
+    for (std::size_t i = 0; i < kernel.trace.diagnoses.size(); ++i) {
+      const trace::Diagnosis& diagnosis = kernel.trace.diagnoses[i];
+      const SourceLine& source = kernel.diagnoses.at(i);
+      if (!source.is_file) continue;
+      found.insert(diagnosis.fault);
+      const trace::FaultRow& row = row_of(diagnosis.fault);
+      results.push_back({{"ruleId", row.id},
+                         {"level", row.is_remark ? "note" : "error"},
+                         {"message", {{"text", sentence_of(diagnosis) + "."}}},
+                         {"locations", {location(source.place)}}});
+    }
+  }
+  for (const trace::Fault fault : found) {
+    const trace::FaultRow& row = trace::row_of(fault);
+    rules.push_back({{"id", row.id},
+                     {"name", row.name},
+                     {"shortDescription", {{"text", row.meaning}}},
+                     {"defaultConfiguration", {{"level", row.is_remark ? "note" : "error"}}}});
+  }
+}
+
 }  // namespace
 
 std::string to_sarif(const std::vector<KernelReport>& kernels, const std::set<std::string>& exceeded) {
@@ -86,11 +112,13 @@ std::string to_sarif(const std::vector<KernelReport>& kernels, const std::set<st
          "The bank serves those words one after another. Padding the rows of the array, or an XOR swizzle of row and "
          "column, spreads them over the banks."}}},
       {"defaultConfiguration", {{"level", "warning"}}}};
+  ordered_json rules = ordered_json::array({rule});
+  add_diagnoses(kernels, rules, list);
   const ordered_json sarif{
       {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
       {"version", "2.1.0"},
       {"runs",
-       {{{"tool", {{"driver", {{"name", "bankcheck"}, {"version", revision()}, {"rules", {rule}}}}}},
+       {{{"tool", {{"driver", {{"name", "bankcheck"}, {"version", revision()}, {"rules", rules}}}}},
          {"columnKind", "unicodeCodePoints"},
          {"results", list}}}}};
   return sarif.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
@@ -99,6 +127,9 @@ std::string to_sarif(const std::vector<KernelReport>& kernels, const std::set<st
 std::size_t lines_without_file(const std::vector<KernelReport>& kernels) {
   std::size_t lines = 0;
   for_each_conflict(kernels, [&](auto&, auto&, auto&, auto& source) { lines += source.is_file ? 0 : 1; });
+  for (const KernelReport& kernel : kernels) {
+    for (const SourceLine& source : kernel.diagnoses) lines += source.is_file ? 0 : 1;
+  }
   return lines;
 }
 

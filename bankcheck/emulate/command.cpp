@@ -10,6 +10,7 @@
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/in_quotes.hpp>
 #include <bankwise/support/output_file.hpp>
+#include <bankwise/trace/fault.hpp>
 #include <bankwise/trace/json_lines.hpp>
 #include "bankcheck/emulate/cache.hpp"
 #include "bankcheck/emulate/emulated_run.hpp"
@@ -50,6 +51,18 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
       ->add_option("--max-groups", options.max_groups,
                    "Watch at most this many blocks of each launch, spread over the grid; 0: all")
       ->capture_default_str();
+  command->add_option("--step-limit", options.step_limit,
+                      "Steps that the warps of a block may take before it counts as an endless loop (default: 2^26)");
+  command->add_flag("--fatal", options.fatal, "End the program at the first fault of a kernel");
+  std::vector<std::string> faults;
+  for (const trace::FaultRow& row : trace::faults()) faults.emplace_back(row.id);
+  command->add_option("--allow", options.allow, "Faults that are not reported, separated by commas")
+      ->delimiter(',')
+      ->check(CLI::IsMember(faults));
+  command->add_flag("--warp-synchronous", options.warp_synchronous,
+                    "Lanes of one warp need no __syncwarp() between their accesses, as before compute capability 7.0");
+  command->add_flag("--returned-lanes-arrive", options.returned_lanes_arrive,
+                    "Lanes that have returned count as arrived at barriers");
   command->add_option("--cache", options.cache,
                       "Directory for what is compiled (default: bankwise in $XDG_CACHE_HOME or ~/.cache)");
   return command;
@@ -88,6 +101,11 @@ int check(const CheckOptions& options) {
                                   .architecture = reporting.architectures().front(),
                                   .max_launches = options.max_launches,
                                   .max_groups = options.max_groups,
+                                  .step_limit = options.step_limit,
+                                  .fatal = options.fatal,
+                                  .warp_synchronous = options.warp_synchronous,
+                                  .returned_lanes_arrive = options.returned_lanes_arrive,
+                                  .allow = options.allow,
                                   .own_stdout = !reporting.quiet()});
   const std::vector<std::string> faults = outcome.trace.errors;
   if (outcome.failure) outcome.trace.errors.push_back(*outcome.failure);

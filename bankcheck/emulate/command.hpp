@@ -15,7 +15,9 @@ struct CheckOptions {
   Program program;
   std::vector<std::string> arguments;  ///< after --
   std::string trace, cache;
-  std::uint64_t max_launches = 0, max_groups = 0;
+  std::uint64_t max_launches = 0, max_groups = 0, step_limit = 0;
+  bool fatal = false, warp_synchronous = false, returned_lanes_arrive = false;
+  std::vector<std::string> allow;
 };
 
 /// Adds `bankcheck emulate` to the command line.

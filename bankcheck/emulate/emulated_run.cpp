@@ -2,6 +2,7 @@
 #include "bankcheck/emulate/emulated_run.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/wait.h>
 
 #include <cstdlib>
@@ -39,6 +40,11 @@ Outcome run_emulated(const EmulatedRun& run) {
   setenv("BANKWISE_EMULATE_WARP", std::to_string(run.architecture->warp).c_str(), 1);
   setenv("BANKWISE_EMULATE_MAX_LAUNCHES", std::to_string(run.max_launches).c_str(), 1);
   setenv("BANKWISE_EMULATE_MAX_BLOCKS", std::to_string(run.max_groups).c_str(), 1);
+  setenv("BANKWISE_EMULATE_STEP_LIMIT", std::to_string(run.step_limit).c_str(), 1);
+  setenv("BANKWISE_EMULATE_FATAL", run.fatal ? "1" : "0", 1);
+  setenv("BANKWISE_EMULATE_WARP_SYNCHRONOUS", run.warp_synchronous ? "1" : "0", 1);
+  setenv("BANKWISE_EMULATE_RETURNED_LANES_ARRIVE", run.returned_lanes_arrive ? "1" : "0", 1);
+  setenv("BANKWISE_EMULATE_ALLOW", fmt::format("{}", fmt::join(run.allow, ",")).c_str(), 1);
   const opencl::Ended ended = opencl::start_and_wait(run.program, run.command, run.own_stdout);
 
   Outcome outcome;

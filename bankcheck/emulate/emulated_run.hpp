@@ -18,7 +18,9 @@ struct EmulatedRun {
   std::filesystem::path program;
   std::vector<std::string> command;  ///< as the user would write it: a name, and the arguments
   const banks::Architecture* architecture = nullptr;
-  std::uint64_t max_launches = 0, max_groups = 0;
+  std::uint64_t max_launches = 0, max_groups = 0, step_limit = 0;
+  bool fatal = false, warp_synchronous = false, returned_lanes_arrive = false;  ///< as emulator::Launch has them
+  std::vector<std::string> allow;  ///< faults, by the names of trace::faults()
   bool own_stdout = true;
 };
 

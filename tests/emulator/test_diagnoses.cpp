@@ -42,6 +42,23 @@ __global__ void two_barriers(unsigned* out) {
   out[threadIdx.x] = 1;
 }
 
+__global__ void two_barriers_of_a_warp(unsigned* out) {
+  if (threadIdx.x % 32 < 16) {
+    __syncthreads();  // of the first half
+  } else {
+    __syncthreads();  // of the second half
+  }
+  out[threadIdx.x] = 1;
+}
+
+__global__ void one_barrier_more(unsigned* out) {
+  for (unsigned i = threadIdx.x / 32; i < 3; ++i) {
+    __syncthreads();  // three times in the first warp, twice in the second
+  }
+  __syncthreads();  // after the loop
+  out[threadIdx.x] = 1;
+}
+
 __global__ void out_of_bounds(unsigned* out, int shift) {
   __shared__ unsigned data[BLOCK];
   data[int(threadIdx.x) + shift] = 1;  // the store with a shift
@@ -191,7 +208,9 @@ TEST_CASE("a barrier that not all lanes reach is diagnosed") {
   check(found({}, half_of_a_warp_skips_the_barrier), Fault::barrier_not_reached, "// barrier in a branch", late);
   check(found({}, returns_before_the_barrier, 40U), Fault::barrier_not_reached, "// after an early return",
         lanes(40, 64));
-  check(found({}, two_barriers), Fault::barrier_not_reached, "// of the first warp", {32});
+  check(found({}, two_barriers_of_a_warp), Fault::barrier_not_reached, "// of the first half", {16});
+  check(found({}, one_barrier_more), Fault::barrier_not_reached, "// after the loop", lanes(32, 64));
+  CHECK_FALSE(found({}, two_barriers));  // the device counts arrivals, and each warp is uniform
   CHECK_FALSE(found({}, returns_before_the_barrier, 64U));
   CHECK_FALSE(found({.returned_lanes_arrive = true}, returns_before_the_barrier, 40U));
 }
@@ -220,7 +239,7 @@ TEST_CASE("races are diagnosed, and ordered accesses are not") {
   check(found({}, write_before_read), Fault::race, "// which lane 0 has read", {40, 0});
   check(found({}, atomic_after_a_write), Fault::race, "// no barrier before", {1, 0});
   check(found({}, last_one_differs), Fault::race, "// over what all have written", {63, 62});
-  check(found({}, all_write, false), Fault::race, "// all of them", {1, 0});
+  check(found({}, all_write, false), Fault::race, "// all of them", {32, 31});  // within a warp, one lane wins
   CHECK_FALSE(found({}, all_write, true));
   check(found({}, within_a_warp, false), Fault::race, "// the neighbour's word", {0, 1});
   CHECK_FALSE(found({}, within_a_warp, true));

@@ -81,6 +81,9 @@ inline trace::KernelTrace full_kernel() {
   all.add(trace::BasicBlock{1, 2, 23, 29});
   all.add(trace::Excess{
       0, 1, banks::Operation::store, 2, 3, "gfx942", 15, 1, {30, 31, 36, 33, 3, 4}, "the rule is unknown."});
+  all.add(
+      trace::Diagnosis{trace::Fault::race, 0, 1, false, "lane 3 of block (5, 0, 0) of \"k\" reads", 37, {5, 1, 1, 0}});
+  all.add(trace::Diagnosis{trace::Fault::trap, 1, {}, true, "lane 4 stops", 1, {6, 2, 2, 0}});
   all.add(trace::Shape{{64, 2, 1}, {32, 2, 1}, 2});
   all.add(trace::Shape{{65, 1, 3}, {32, 1, 1}, 1});
   return all.take();

@@ -155,6 +155,49 @@ TEST_CASE("traces of one kernel add up, whatever their numbers of sites and arra
   REQUIRE(trace.participants.size() == 1);
 }
 
+TEST_CASE("diagnoses of the same places are one, with the first one's text, whichever lane comes first") {
+  using trace::Diagnosis, trace::Fault;
+  const auto together = [](std::vector<Diagnosis> all) {
+    auto builder = small::builder();
+    builder.site({.file = "k.cl", .line = 9});
+    for (const Diagnosis& one : all) builder.add(one);
+    auto trace = builder.take();
+    put_in_order(trace);
+    return trace.diagnoses;
+  };
+  const Diagnosis late{Fault::race, 0, 1, false, "late", 2, {7, 1, 0, 0}};
+  const Diagnosis early{Fault::race, 1, 0, false, "early", 3, {5, 4, 0, 0}};
+  for (const auto& all : {std::vector{late, early}, {early, late}}) {
+    const auto one = together(all);
+    REQUIRE(one.size() == 1);
+    CHECK(one[0].text == "early");
+    CHECK(one[0].site == 1);
+    CHECK(one[0].other == 0);
+    CHECK(one[0].count == 5);
+    CHECK(one[0].first.block == 5);
+  }
+  Diagnosis other = late;
+  other.fault = Fault::unwritten;
+  Diagnosis alone = late;
+  alone.other = {};
+  Diagnosis ended = late;
+  ended.ended = true;
+  CHECK(together({late, other, alone, ended}).size() == 4);
+}
+
+TEST_CASE("diagnoses of later launches add up") {
+  auto builder = small::builder();
+  auto part = small::builder();
+  part.add(trace::Diagnosis{trace::Fault::race, 0, {}, false, "x", 2, {0, 0, 0, 0}});
+  const auto launch = part.take();
+  builder.add(launch);
+  builder.add(launch);
+  const auto all = builder.take();
+  REQUIRE(all.diagnoses.size() == 1);
+  CHECK(all.diagnoses[0].count == 4);
+  CHECK(all.diagnoses[0].first.launch == 1);  // the builder had one launch before
+}
+
 TEST_CASE("an access can be moved to another operation") {
   Builder all = builder();
   Pattern increment = loads(0, 0xFFFFFFFF, 2);

@@ -58,6 +58,18 @@ TEST_CASE("a trace is read back from its file unchanged, in every field") {
   CHECK(b.excess_accesses == 15);
   CHECK(launches_of(b) == 3);
   CHECK(launched_blocks(b) == launched_blocks(a));
+  REQUIRE(b.diagnoses.size() == 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const trace::Diagnosis &x = a.diagnoses[i], &y = b.diagnoses[i];
+    CHECK(y.fault == x.fault);
+    CHECK(a.sites[x.site] == b.sites[y.site]);
+    REQUIRE(y.other.has_value() == x.other.has_value());
+    if (x.other) CHECK(a.sites[*x.other] == b.sites[*y.other]);
+    CHECK(y.ended == x.ended);
+    CHECK(y.text == x.text);
+    CHECK(y.count == x.count);
+    CHECK(y.first == x.first);
+  }
   REQUIRE(b.patterns.size() == 3);
   for (std::size_t i = 0; i < 3; ++i) {
     const trace::Pattern &x = a.patterns[i], &y = b.patterns[i];

@@ -95,9 +95,9 @@ TEST_CASE("a line that is not a record is refused") {
 TEST_CASE("every field of every record is checked") {
   // Removed, and with another type.
   const auto lines = lines_of(text);
-  const std::vector<std::string> may_miss{"process",         "pc",          "source",  "copied_bytes",
-                                          "left_out",        "lane_arrays", "is_loop", "basic_blocks",
-                                          "excess_accesses", "excess",      "step",    "sources"};
+  const std::vector<std::string> may_miss{"process",     "pc",      "source",       "copied_bytes",    "left_out",
+                                          "lane_arrays", "is_loop", "basic_blocks", "excess_accesses", "excess",
+                                          "step",        "sources", "diagnoses"};
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const json whole = json::parse(lines[i]);
     for (const auto& [key, value] : whole.items()) {
@@ -153,6 +153,18 @@ TEST_CASE("numbers out of their range are refused") {
   check_changed("launch", "/excess/0/5", "sm_9O", "an architecture that the bank model does not know");
   check_changed("launch", "/excess/0/8", json::array({30, 31, 3, 33, 3, 4}), "numbers contradict each other");
   check_changed("launch", "/excess/0/8", json::array({1, 65, 3, 3, 0, 0}), "numbers contradict each other");
+  check_changed("launch", "/diagnoses/0/0", "dance", "fault is unknown");
+  check_changed("launch", "/diagnoses/0/1", 2, "there is no site 2");
+  check_changed("launch", "/diagnoses/0/2", 2, "there is no site 2");
+  check_changed("launch", "/diagnoses/0/3", 1, "ended is neither true nor false");
+  check_changed("launch", "/diagnoses/0/4", 0, "a diagnosis's count is 0");
+  check_changed("launch", "/diagnoses/0/4", 0xFFFFFFFFFFFF, "add up to too much");
+  check_changed("launch", "/diagnoses/0/5", 3, "a diagnosis's launch is not one of these");
+  check_changed("launch", "/diagnoses/0/7", 1 << 20, "warp is 1048576, more than");
+  check_changed("launch", "/diagnoses/0/8", 5, "text is not a string");
+  check_changed("launch", "/diagnoses/0", json::array({"race", 0}), "diagnoses has an element that is not a list of 9");
+  const json first = json::parse(lines_of(text)[find("launch")])["diagnoses"][0];
+  check_changed("launch", "/diagnoses", json::array({first, first}), "a diagnosis is counted twice");
   check_changed("launch", "/blocks", 562949953421312, "blocks is 562949953421312, more than");
 }
 

@@ -48,21 +48,60 @@ std::string BlockRunner::place(const PendingAccess& access) const {
                      std::int64_t{access.offset} - array.offset, array.name, bytes_of(array));
 }
 
-void BlockRunner::check_place(const Lane& lane) const {
+void BlockRunner::check_place(const Lane& lane) {
   const PendingAccess& access = lane.access;
   const ThreadLocalArray& array = array_of(access);
-  const auto wrong = [&](Fault fault, std::string_view remark) {
-    diagnose(
-        {fault, lane.pc, {lane.identity.rank}, fmt::format("{} {}{}", verb(access.operation), place(access), remark)});
-  };
-  if (!lies_in(array, access)) wrong(Fault::out_of_bounds, "");
+  if (!lies_in(array, access)) {
+    // Between two arrays there is memory that nothing uses; an access that reaches further must not happen.
+    const auto& arrays = layout_.arrays;
+    const auto next = std::find_if(arrays.begin(), arrays.end(),
+                                   [&](const ThreadLocalArray& one) { return one.offset > access.offset; });
+    const std::uint32_t limit = next == arrays.end() ? layout_.bytes : next->offset;
+    const auto what = [&] { return fmt::format("{} {}", verb(access.operation), place(access)); };
+    if (access.offset + access.bytes > limit) end({Fault::out_of_bounds, lane.pc, {lane.identity.rank}, what(), 0, {}});
+    if (is_news(Fault::out_of_bounds, lane.pc)) {
+      report({Fault::out_of_bounds, lane.pc, {lane.identity.rank}, what()});
+    }
+  }
   if (access.as_aligned && (access.offset - array.offset) % access.bytes != 0) {
-    wrong(Fault::misaligned, ", misaligned for its type");
+    end({Fault::misaligned,
+         lane.pc,
+         {lane.identity.rank},
+         fmt::format("{} {}, misaligned for its type", verb(access.operation), place(access))});
   }
 }
 
-/// Returns a failure if, and only if, the access changes the content: two lanes may write the same value.
-std::optional<BlockRunner::Failure> BlockRunner::check(const Lane& lane) {
+void BlockRunner::report_clash(const Lane& lane, std::uintptr_t lane_pc, const PendingAccess& access,
+                               const Clash& clash) {
+  const Fault fault = clash.unwritten ? Fault::unwritten : clash.same_instruction ? Fault::lanes_collide : Fault::race;
+  const auto pc = std::uint32_t(lane_pc);
+  const std::uintptr_t other_pc = fault == Fault::race ? lane_pc - pc + clash.other_pc : 0;  // lower half replaced
+  if (!is_news(fault, lane_pc, other_pc)) return;
+  const unsigned rank = lane.identity.rank;
+  std::string what = fmt::format("{} {}", verb(access.operation), place(access));
+  if (fault == Fault::unwritten) {
+    report({fault, lane_pc, {rank}, what + ", and no lane of the block has written them"});
+    return;
+  }
+  if (fault == Fault::lanes_collide) {
+    what += fmt::format("; lane {} writes another value there in the same instruction, and one of them remains",
+                        clash.other);
+    report({fault, lane_pc, {rank, clash.other}, what});
+    return;
+  }
+  what += fmt::format("; lane {} {} there at line {}, and nothing orders the two", clash.other,
+                      clash.other_wrote ? "writes" : "reads", site_of(other_pc - 1).line);
+  const bool in_warp = lanes_[clash.other].warp == lane.warp;
+  report({fault,
+          lane_pc,
+          {rank, clash.other},
+          what,
+          other_pc,
+          in_warp ? trace::warp_synchronous_switch : trace::row_of(fault).silenced_by});
+}
+
+/// Returns a doubt if, and only if, the access is a fault if it changes the content: two lanes may write the same value.
+std::optional<BlockRunner::Doubt> BlockRunner::check(const Lane& lane) {
   const PendingAccess& access = lane.access;
   check_place(lane);
   const Toucher toucher{std::uint16_t(lane.identity.rank), std::uint16_t(lane.warp),
@@ -71,17 +110,9 @@ std::optional<BlockRunner::Failure> BlockRunner::check(const Lane& lane) {
                     : access.operation == banks::Operation::store ? Touch::write
                                                                   : Touch::atomic;
   const auto clash = shadow_.touch(toucher, access.offset, access.bytes, how);
-  if (!clash) return std::nullopt;
-  std::string what = fmt::format("{} {}", verb(access.operation), place(access));
-  if (clash->unwritten) {
-    diagnose({Fault::unwritten, lane.pc, {toucher.lane}, what + ", and no lane of the block has written them"});
-  }
-  const std::uintptr_t other_pc = lane.pc - toucher.pc + clash->other_pc;  // with the lower half replaced
-  what += fmt::format("; lane {} {} there at line {}, and nothing orders the two", clash->other,
-                      clash->other_wrote ? "writes" : "reads", site_of(other_pc - 1).line);
-  const Failure race{Fault::race, lane.pc, {toucher.lane, clash->other}, what};
-  if (!clash->both_write) diagnose(race);
-  return race;
+  if (!clash || clash->both_write) return clash;
+  report_clash(lane, lane.pc, access, *clash);
+  return std::nullopt;
 }
 
 /// Bytes that the device accesses in one instruction: all, or as many as the alignment of each lane's address allows.
@@ -111,11 +142,10 @@ std::uint64_t BlockRunner::record(const Warp& warp, std::uint64_t group, unsigne
   access.is_loop = first.access.is_loop;
   for (std::uint32_t part = 0; part < first.access.bytes; part += unit) {
     if (launch_.record_order && recorder_->accesses() >= launch_.access_limit) {
-      diagnose({Fault::access_limit,
-                first.pc,
-                {first.identity.rank},
-                fmt::format("makes more than the {} accesses per block that are recorded; raise Launch::access_limit",
-                            launch_.access_limit)});
+      end({Fault::access_limit,
+           first.pc,
+           {first.identity.rank},
+           fmt::format("makes more than the {} accesses per block that are recorded", launch_.access_limit)});
     }
     access.addresses.resize(warp.count);
     for_each_lane(group, [&](unsigned i) { access.addresses[i] = lanes_[warp.first + i].access.offset + part; });
@@ -136,10 +166,12 @@ void BlockRunner::access(Warp& warp, std::uint64_t group) {
       resume(one);
       return;
     }
-    const std::byte* memory = storage_ + one.access.offset;
-    const std::vector<std::byte> before(memory, memory + one.access.bytes);
+    const PendingAccess done = one.access;
+    const std::uintptr_t pc = one.pc;
+    const std::byte* memory = storage_ + done.offset;
+    const std::vector<std::byte> before(memory, memory + done.bytes);
     resume(one);
-    if (!std::equal(before.begin(), before.end(), memory)) diagnose(*doubt);
+    if (!std::equal(before.begin(), before.end(), memory)) report_clash(one, pc, done, *doubt);
   });
 }
 

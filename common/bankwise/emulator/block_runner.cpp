@@ -32,7 +32,8 @@ BlockRunner::BlockRunner(const Launch& launch, const BoundKernel& kernel, const 
       stacks_(stacks),
       lanes_(launch.block.count()),
       shadow_(layout_.bytes, launch.warp),
-      in_kernel_(std::uintptr_t(kernel.entry)) {
+      in_kernel_(std::uintptr_t(kernel.entry)),
+      findings_(launch) {
   const auto threads = unsigned(lanes_.size());
   for (unsigned first = 0; first < threads; first += launch.warp) {
     warps_.push_back({.first = first, .count = std::min(launch.warp, threads - first)});
@@ -84,7 +85,7 @@ void BlockRunner::resume(Lane& lane) {
   current = &lane;
   lane.fiber.resume();
   if (in_kernel_ == 0 && lane.noted > 0) in_kernel_ = pc_of(lane.notes[0]);
-  if (failure_) diagnose(*failure_);
+  if (failure_) end(*failure_);
   if (thrown_) std::rethrow_exception(thrown_);
   if (lane.noted > 0) {
     warps_[lane.warp].keys[lane.identity.lane] = lane.notes[0];
@@ -116,6 +117,7 @@ void BlockRunner::arrive(Lane& lane) {
 }
 
 void BlockRunner::begin(std::uint64_t block, Recorder* recorder) {
+  block_number_ = block;
   block_ = at(block, launch_.grid);
   recorder_ = recorder;
   level_ = 0;
@@ -221,8 +223,7 @@ void BlockRunner::step(Warp& warp, std::uint64_t group) {
   const Lane& any = lane(warp, unsigned(std::countr_zero(group)));
   const bool is_note = any.next < any.noted;
   if (++steps_ > launch_.step_limit) {
-    diagnose(
-        {Fault::step_limit, is_note ? pc_of(any.notes[any.next]) : any.pc, ranks(warp, group),
+    end({Fault::step_limit, is_note ? pc_of(any.notes[any.next]) : any.pc, ranks(warp, group),
          fmt::format("are not done after {} steps of the block, most likely an endless loop", launch_.step_limit)});
   }
   ++warp.steps;
@@ -257,9 +258,29 @@ std::vector<unsigned> BlockRunner::ranks_of(Wait wait) const {
   return ranks;
 }
 
-void BlockRunner::diagnose(const Failure& failure) const {
-  throw diagnosis(failure.fault, failure.pc == 0 ? trace::Site{.file = "?", .function = "?"} : site_of(failure.pc - 1),
-                  block_, failure.lanes, function_at(in_kernel_), failure.what);
+std::string BlockRunner::text_of(const Failure& failure) const {
+  return sentence_about(failure.fault, block_, failure.lanes, function_at(in_kernel_), failure.what,
+                        failure.silenced_by);
+}
+
+void BlockRunner::end(const Failure& failure) {
+  const auto [pc, other] = std::pair(failure.pc - (failure.pc != 0), failure.other_pc - (failure.other_pc != 0));
+  if (launch_.fatal) {
+    throw diagnosis(failure.fault, pc == 0 ? trace::Site{.file = "?", .function = "?"} : site_of(pc), block_,
+                    failure.lanes, text_of(failure));
+  }
+  const FaultPlace place{failure.fault, pc, other, true};
+  if (findings_.is_news(place)) {
+    findings_.add(place, block_number_, failure.lanes.front() / launch_.warp, text_of(failure));
+  }
+  throw LaunchEnded();
+}
+
+void BlockRunner::report(const Failure& failure) {
+  if (launch_.fatal) end(failure);
+  const FaultPlace place{failure.fault, failure.pc - (failure.pc != 0), failure.other_pc - (failure.other_pc != 0),
+                         false};
+  findings_.add(place, block_number_, failure.lanes.front() / launch_.warp, text_of(failure));
 }
 
 // --- Meetings ---
@@ -305,46 +326,93 @@ void BlockRunner::deliver(Warp& warp, std::uint64_t came) {
   });
 }
 
-void BlockRunner::diagnose_meeting(const Lane& waiting) {
-  const Warp& warp = warps_[waiting.warp];
+/// A meeting that some of the lanes in its mask never come to: those that came go on without them.
+void BlockRunner::end_meeting(const Lane& waiting) {
+  Warp& warp = warps_[waiting.warp];
   std::string others;
   std::vector<unsigned> blamed{waiting.identity.rank};
+  std::uint64_t came = 0;
   for (unsigned i = 0; i < warp.count; ++i) {
     const Lane& one = lanes_[warp.first + i];
     const bool same = one.wait == Wait::meeting && one.meeting == waiting.meeting && one.mask == waiting.mask;
+    came |= std::uint64_t{same} << i;
     if ((waiting.mask >> i & 1) == 0 || one.wait == Wait::returned || same) continue;
     blamed.push_back(one.identity.rank);
     others = one.wait == Wait::barrier ? "wait at a barrier" : "are in another warp intrinsic, or have another mask";
   }
-  diagnose({Fault::wrong_mask, waiting.pc, blamed,
+  if (is_news(Fault::wrong_mask, waiting.pc)) {
+    report({Fault::wrong_mask, waiting.pc, blamed,
             fmt::format("never meet: the first waits in a warp intrinsic with the mask 0x{:x}, which names the others; "
                         "they {}",
                         waiting.mask, others)});
+  }
+  deliver(warp, came);
 }
 
-/// No lane can move: the barrier opens, or the block is deadlocked.
+/// No lane can move: a meeting ends without some of its lanes, or the barrier opens.
 void BlockRunner::settle_barrier() {
   for (const Lane& one : lanes_) {
-    if (one.wait == Wait::meeting) diagnose_meeting(one);
+    if (one.wait != Wait::meeting) continue;
+    end_meeting(one);
+    return;
   }
   const auto waiting =
       std::find_if(lanes_.begin(), lanes_.end(), [](const Lane& one) { return one.wait == Wait::barrier; });
-  if (returned_ > 0 && !launch_.returned_lanes_arrive) {
-    diagnose({Fault::barrier_not_reached, waiting->pc, ranks_of(Wait::returned),
-              "return without reaching this barrier, at which other lanes wait"});
+  if (returned_ > 0 && !launch_.returned_lanes_arrive && is_news(Fault::barrier_not_reached, waiting->pc)) {
+    report({Fault::barrier_not_reached, waiting->pc, ranks_of(Wait::returned),
+            "return without reaching this barrier, at which other lanes wait", 0, trace::returned_lanes_switch});
   }
-  unsigned sum = 0;
+  check_places_of_barrier();
+  open_barrier();
+}
+
+/// Whether two return addresses are of one barrier in the source, which the compiler may have duplicated.
+bool BlockRunner::same_place(std::uintptr_t a, std::uintptr_t b) {
+  if (a == b) return true;
+  const auto [found, is_new] = same_places_.try_emplace({a, b}, false);
+  if (is_new) {
+    const trace::Site here = site_of(a - 1);
+    found->second = here.line != 0 && here == site_of(b - 1);
+  }
+  return found->second;
+}
+
+/// The device counts arrivals, so warps may wait for each other at different barriers: bar.sync defines it. The lanes
+/// of one warp must wait at the same one.
+void BlockRunner::check_places_of_barrier() {
+  const Lane* first = nullptr;          // of the block
+  const Lane* first_of_warp = nullptr;  // that waits
+  const auto elsewhere = [](const Lane& one) {
+    const trace::Site there = site_of(one.pc - 1);
+    return fmt::format("{}:{}", there.file, there.line);
+  };
   for (const Lane& one : lanes_) {
     if (one.wait != Wait::barrier) continue;
-    sum += one.value != 0 ? 1 : 0;
-    if (one.pc == waiting->pc) continue;
-    const trace::Site here = site_of(waiting->pc - 1), there = site_of(one.pc - 1);
-    if (here == there && here.line != 0) continue;  // one barrier in the source that the compiler duplicated
-    diagnose({Fault::barrier_not_reached,
-              waiting->pc,
+    if (first == nullptr) first = &one;
+    if (first_of_warp == nullptr || first_of_warp->warp != one.warp) {
+      first_of_warp = &one;
+      if (same_place(first->pc, one.pc) || !is_news(Fault::barriers_differ, first->pc, one.pc)) continue;
+      report({Fault::barriers_differ,
+              first->pc,
+              {first->identity.rank},
+              fmt::format("waits here while warp {} waits at {}, and the barrier opens for both", one.warp,
+                          elsewhere(one)),
+              one.pc});
+    } else if (!same_place(first_of_warp->pc, one.pc) &&
+               is_news(Fault::barrier_not_reached, first_of_warp->pc, one.pc)) {
+      report({Fault::barrier_not_reached,
+              first_of_warp->pc,
               {one.identity.rank},
-              fmt::format("waits at another barrier, {}:{}, than those at this one", there.file, there.line)});
+              fmt::format("waits at another barrier, {}, than lane {} of the same warp at this one", elsewhere(one),
+                          first_of_warp->identity.rank),
+              one.pc});
+    }
   }
+}
+
+void BlockRunner::open_barrier() {
+  unsigned sum = 0;
+  for (const Lane& one : lanes_) sum += one.wait == Wait::barrier && one.value != 0 ? 1 : 0;
   barrier_sum_ = sum;
   ++level_;
   shadow_.begin_level();

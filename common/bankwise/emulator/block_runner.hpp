@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <exception>
+#include <map>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -20,6 +21,7 @@
 
 #include <bankwise/emulator/diagnosis.hpp>
 #include <bankwise/emulator/fiber.hpp>
+#include <bankwise/emulator/findings.hpp>
 #include <bankwise/emulator/lane.hpp>
 #include <bankwise/emulator/launch.hpp>
 #include <bankwise/emulator/recorder.hpp>
@@ -92,14 +94,20 @@ inline Key key_of(const Lane& lane, std::uintptr_t pc, bool after_call = false) 
   return (2 * Key{lane.calls.size()} + (after_call ? 2 : 1)) << 48 | pc;
 }
 
+/// Thrown if a fault that is not fatal ends the launch; the findings have it.
+struct LaunchEnded {};
+
 class BlockRunner {
  public:
   /// `stacks` are at least as many as a block has lanes.
   BlockRunner(const Launch& launch, const BoundKernel& kernel, const Stacks& stacks);
 
-  /// Runs a block to its end; records it if `recorder` is not null. Error: Diagnosis; the runner must not be used
-  /// afterwards.
+  /// Runs a block to its end; records it if `recorder` is not null. Errors: Diagnosis, LaunchEnded; the runner must not
+  /// be used afterwards.
   void run(std::uint64_t block, Recorder* recorder);
+
+  /// What it found in all its blocks.
+  const Findings& findings() const { return findings_; }
 
   // --- Called by the running lane ---
   static thread_local Lane* current;  ///< null while no kernel runs on this thread
@@ -111,6 +119,13 @@ class BlockRunner {
   void suspend(Lane& lane, Wait wait, std::uintptr_t pc);
   /// Ends the lane, and the launch with a diagnosis.
   [[noreturn]] void fail(Lane& lane, Fault fault, std::uintptr_t pc, const std::string& what);
+  /// The same if faults are fatal; otherwise the lane goes on. `what()` returns the sentence.
+  template <class What>
+  void complain(Lane& lane, Fault fault, std::uintptr_t pc, What what) {
+    if (!is_news(fault, pc)) return;
+    if (launch_.fatal) fail(lane, fault, pc, what());
+    report({fault, pc, {lane.identity.rank}, what()});
+  }
   bool is_shared(const void* address) const {
     return std::uintptr_t(address) - std::uintptr_t(storage_) < layout_.bytes;
   }
@@ -135,12 +150,17 @@ class BlockRunner {
     std::uint64_t steps = 0, last_atomic = 0;  ///< steps of the block; the step of the last atomic
     std::vector<std::unique_ptr<Delivery>> deliveries;
   };
+  /// `pc` and `other_pc` are return addresses; `other_pc` is 0 if there is one place.
   struct Failure {
     Fault fault;
     std::uintptr_t pc;
     std::vector<unsigned> lanes;
     std::string what;
+    std::uintptr_t other_pc = 0;
+    trace::Switch silenced_by = trace::row_of(fault).silenced_by;
   };
+  /// A clash of two stores, which is a fault only if they write different values.
+  using Doubt = Clash;
 
   static void body(void* data);
   Lane& lane(const Warp& warp, unsigned i) { return lanes_[warp.first + i]; }
@@ -159,8 +179,10 @@ class BlockRunner {
   void arrive(Lane& lane);
 
   void access(Warp& warp, std::uint64_t group);
-  std::optional<Failure> check(const Lane& lane);
-  void check_place(const Lane& lane) const;
+  std::optional<Doubt> check(const Lane& lane);
+  void check_place(const Lane& lane);
+  /// `pc` and `access` are the lane's at the time of the clash.
+  void report_clash(const Lane& lane, std::uintptr_t pc, const PendingAccess& access, const Clash& clash);
   unsigned unit_of(const Warp& warp, std::uint64_t group, const Lane& first);
   std::uint64_t record(const Warp& warp, std::uint64_t group, unsigned unit);
   const ThreadLocalArray& array_of(const PendingAccess& access) const;
@@ -171,8 +193,20 @@ class BlockRunner {
   void settle_meetings(Warp& warp);
   void deliver(Warp& warp, std::uint64_t came);
   void settle_barrier();
-  [[noreturn]] void diagnose_meeting(const Lane& waiting);
-  [[noreturn]] void diagnose(const Failure& failure) const;
+  void check_places_of_barrier();
+  bool same_place(std::uintptr_t a, std::uintptr_t b);
+  void open_barrier();
+  void end_meeting(const Lane& waiting);
+
+  /// A fault after which nothing sensible can follow.
+  [[noreturn]] void end(const Failure& failure);
+  /// Whether a fault must be reported; otherwise it is allowed, or known and counted.
+  bool is_news(Fault fault, std::uintptr_t pc, std::uintptr_t other_pc = 0) {
+    return findings_.is_news({fault, pc - (pc != 0), other_pc - (other_pc != 0), false});
+  }
+  /// A fault that is news and that the launch survives. Error: Diagnosis if faults are fatal.
+  void report(const Failure& failure);
+  std::string text_of(const Failure& failure) const;
 
   const Launch& launch_;
   const BoundKernel& kernel_;
@@ -188,6 +222,9 @@ class BlockRunner {
   Recorder* recorder_ = nullptr;
   std::uintptr_t in_kernel_;
   trace::Pattern pattern_;  ///< passed to the recorder; reused, because of its lists
+  Findings findings_;
+  std::map<std::pair<std::uintptr_t, std::uintptr_t>, bool> same_places_;  ///< of barriers
+  std::uint64_t block_number_ = 0;
   Dim3 block_;
   std::uint32_t level_ = 0;
   std::uint64_t group_ = 0, steps_ = 0;

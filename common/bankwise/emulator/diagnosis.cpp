@@ -30,29 +30,24 @@ std::string listed(std::vector<unsigned> lanes) {
 
 }  // namespace
 
-std::string_view to_string(Fault fault) {
-  constexpr std::string_view names[]{"barrier not reached by all",
-                                     "out of bounds",
-                                     "read of unwritten shared memory",
-                                     "race",
-                                     "wrong mask",
-                                     "misaligned address",
-                                     "step limit",
-                                     "access limit",
-                                     "invalid address",
-                                     "division by zero",
-                                     "trap"};
-  return names[int(fault)];
+std::string sentence_about(Fault fault, Dim3 block, const std::vector<unsigned>& lanes, const std::string& kernel,
+                           const std::string& what, const trace::Switch& silenced_by) {
+  // For a race, `what` names the second lane.
+  const bool names_one = fault == Fault::race || fault == Fault::lanes_collide;
+  std::string sentence =
+      fmt::format("{} of block ({}, {}, {}) of {} {}", listed(names_one ? std::vector{lanes.front()} : lanes), block.x,
+                  block.y, block.z, kernel, what);
+  if (silenced_by.member.empty()) return sentence;
+  sentence += fmt::format(" [{}", silenced_by.member);
+  if (!silenced_by.flag.empty()) sentence += fmt::format(" or {}", silenced_by.flag);
+  return sentence + ']';
 }
 
-Diagnosis diagnosis(Fault fault, trace::Site site, Dim3 block, std::vector<unsigned> lanes, const std::string& kernel,
-                    const std::string& what) {
+Diagnosis diagnosis(Fault fault, trace::Site site, Dim3 block, std::vector<unsigned> lanes,
+                    const std::string& sentence) {
   const std::string where = site.line == 0 ? "?" : fmt::format("{}:{}", site.file, site.line);
-  // For a race, `what` names the second lane.
-  const std::vector<unsigned> subject = fault == Fault::race ? std::vector{lanes.front()} : lanes;
-  const std::string sentence = fmt::format("{}: {}: {} of block ({}, {}, {}) of {} {}", where, to_string(fault),
-                                           listed(subject), block.x, block.y, block.z, kernel, what);
-  return {fault, std::move(site), block, std::move(lanes), sentence};
+  const std::string whole = fmt::format("{}: {}: {}", where, to_string(fault), sentence);
+  return {fault, std::move(site), block, std::move(lanes), whole};
 }
 
 }  // namespace bankwise::emulator

@@ -12,23 +12,11 @@
 
 namespace bankwise::emulator {
 
-/// The faults of a kernel that the emulator finds.
-enum class Fault {
-  barrier_not_reached,  ///< some lanes of a block wait at a barrier that others never reach
-  out_of_bounds,        ///< an access outside the shared array that it begins in, or outside all of them
-  unwritten,            ///< a read of shared memory that no lane of the block has written
-  race,                 ///< two lanes access a byte between the same two barriers, one writes, nothing orders them
-  wrong_mask,           ///< a warp intrinsic whose mask leaves out its caller, or names a lane that never comes
-  misaligned,           ///< an address that is not a multiple of the alignment of its type
-  step_limit,           ///< more steps than Launch::step_limit, most likely an endless loop
-  access_limit,         ///< a traced block with more accesses than Launch::access_limit
-  invalid_address,      ///< a segmentation fault: global memory that does not exist, or too deep a recursion
-  division_by_zero,
-  trap,  ///< __trap() or a failed assert()
-};
-std::string_view to_string(Fault fault);
+/// The faults of a kernel that the emulator finds; the table in trace/fault.hpp describes them.
+using trace::Fault;
+using trace::to_string;
 
-/// Thrown by emulate(). what() is a sentence that contains all of the members below.
+/// Thrown by emulate() if Launch::fatal is set. what() is a sentence that contains all of the members below.
 class Diagnosis : public std::runtime_error {
  public:
   Diagnosis(Fault fault_, trace::Site site_, Dim3 block_, std::vector<unsigned> lanes_, const std::string& sentence)
@@ -40,8 +28,13 @@ class Diagnosis : public std::runtime_error {
   std::vector<unsigned> lanes;  ///< linear numbers in the block, of the lanes at fault
 };
 
-/// "naive.cuh:31: race: lanes 3, 4 of block (0, 0, 0) of reduce_naive reads ...": `what` begins with a verb.
-Diagnosis diagnosis(Fault fault, trace::Site site, Dim3 block, std::vector<unsigned> lanes, const std::string& kernel,
-                    const std::string& what);
+/// A sentence about lanes of a block: "lanes 3, 4 of block (0, 0, 0) of reduce_naive reads ... [switch]". `what` begins
+/// with a verb, and `silenced_by` is the switch that it ends with.
+std::string sentence_about(Fault fault, Dim3 block, const std::vector<unsigned>& lanes, const std::string& kernel,
+                           const std::string& what, const trace::Switch& silenced_by);
+
+/// The same as an exception: "naive.cuh:31: race: lane 3 of ...".
+Diagnosis diagnosis(Fault fault, trace::Site site, Dim3 block, std::vector<unsigned> lanes,
+                    const std::string& sentence);
 
 }  // namespace bankwise::emulator

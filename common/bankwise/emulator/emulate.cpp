@@ -99,17 +99,36 @@ class Run {
         const auto traced = std::lower_bound(traced_.begin(), traced_.end(), block);
         std::optional<Recorder> recorder;
         if (traced != traced_.end() && *traced == block) recorder.emplace(launch_, block);
-        runner.run(block, recorder ? &*recorder : nullptr);
+        const bool ended = !run(runner, block, recorder ? &*recorder : nullptr);
         if (recorder) recording_.take(block, std::move(*recorder));
         in_kernel_ = runner.in_kernel();
+        if (!ended) continue;
+        fail(i, nullptr);
+        break;
       }
+      recording_.take(runner.findings());
     } catch (...) {
-      // Of several failures, the first block's counts, as with one thread.
-      const std::lock_guard lock(mutex_);
-      if (i >= failed_) return;
-      failed_ = i;
-      failure_ = std::current_exception();
+      fail(i, std::current_exception());
     }
+  }
+
+  /// Returns false if a fault that is not fatal ends the launch.
+  static bool run(BlockRunner& runner, std::uint64_t block, Recorder* recorder) {
+    try {
+      runner.run(block, recorder);
+      return true;
+    } catch (const LaunchEnded&) {
+      if (recorder != nullptr) recorder->abandon();
+      return false;
+    }
+  }
+
+  /// Of several failures, the first block's counts, as with one thread.
+  void fail(std::uint64_t i, std::exception_ptr failure) {
+    const std::lock_guard lock(mutex_);
+    if (i >= failed_) return;
+    failed_ = i;
+    failure_ = std::move(failure);
   }
 
   const Launch& launch_;
@@ -134,6 +153,13 @@ Trace run(const Launch& launch, const BoundKernel& kernel) {
   Trace trace = run();
   trace.kernel = launch.source_lines ? function_at(run.in_kernel()) : "?";
   return trace;
+}
+
+std::optional<trace::Diagnosis> ended_by(const Trace& trace) {
+  for (const trace::Diagnosis& diagnosis : trace.diagnoses) {
+    if (diagnosis.ended) return diagnosis;
+  }
+  return std::nullopt;
 }
 
 }  // namespace bankwise::emulator

@@ -12,6 +12,7 @@
 // that.
 #pragma once
 
+#include <optional>
 #include <type_traits>
 
 #include <bankwise/emulator/diagnosis.hpp>
@@ -22,6 +23,10 @@ namespace bankwise::emulator {
 /// Runs the grid; several host threads may call it simultaneously. Errors: Diagnosis for a fault of the kernel;
 /// std::invalid_argument for an invalid launch; std::runtime_error if the system has no stacks for a block.
 Trace run(const Launch& launch, const BoundKernel& kernel);
+
+/// The fault that ended a launch whose faults are not fatal, and its description. The kernel's results are then
+/// incomplete, and a CUDA program gets an error. Nothing if the launch reached its end.
+std::optional<trace::Diagnosis> ended_by(const Trace& trace);
 
 // Code between the emulator and the kernel does not count as the kernel's.
 #ifdef __clang__
@@ -37,13 +42,22 @@ namespace bankwise {
 /// Runs a kernel. The arguments are converted to the types of its parameters; memory that pointers refer to must exist,
 /// and is read and written as on a device. Errors: as emulator::run().
 template <class... Parameters, class... Arguments>
-requires(std::is_convertible_v<Arguments, Parameters>&&...) emulator::Trace
-    emulate(void (*kernel)(Parameters...), const emulator::Launch& launch, Arguments&&... arguments) {
-  const auto lane = [kernel, ... values = static_cast<Parameters>(arguments)]()
-                        BANKWISE_NOT_THE_KERNEL { kernel(values...); };
-  using Lane = decltype(lane);
-  const auto call = [](const void* bound) BANKWISE_NOT_THE_KERNEL { (*static_cast<const Lane*>(bound))(); };
-  return emulator::run(launch, {call, &lane, reinterpret_cast<const void*>(kernel)});
+emulator::Trace emulate(void (*kernel)(Parameters...), const emulator::Launch& launch, Arguments&&... arguments) {
+  constexpr bool as_many = sizeof...(Parameters) == sizeof...(Arguments);
+  static_assert(as_many,
+                "bankwise::emulate(kernel, launch, arguments...): the kernel has another number of parameters");
+  if constexpr (as_many) {
+    constexpr bool convertible = (std::is_convertible_v<Arguments, Parameters> && ...);
+    static_assert(convertible,
+                  "bankwise::emulate(kernel, launch, arguments...): the kernel has a parameter of another type");
+    if constexpr (convertible) {
+      const auto lane = [kernel, ... values = static_cast<Parameters>(arguments)]()
+                            BANKWISE_NOT_THE_KERNEL { kernel(values...); };
+      using Lane = decltype(lane);
+      const auto call = [](const void* bound) BANKWISE_NOT_THE_KERNEL { (*static_cast<const Lane*>(bound))(); };
+      return emulator::run(launch, {call, &lane, reinterpret_cast<const void*>(kernel)});
+    }
+  }
 }
 
 }  // namespace bankwise

@@ -35,6 +35,10 @@ struct Launch {
   bool returned_lanes_arrive = false;
   /// Lanes of one warp need no __syncwarp() between their accesses, as before compute capability 7.0.
   bool warp_synchronous = false;
+  /// A fault throws a Diagnosis and ends the launch. Otherwise it is listed in Trace::diagnoses, once for each place,
+  /// and the launch goes on if anything sensible can follow; ended_by() tells whether it did.
+  bool fatal = true;
+  std::vector<trace::Fault> allow;  ///< faults that are not diagnosed, unless nothing sensible can follow
 };
 
 /// A kernel with its arguments bound.

@@ -108,9 +108,13 @@ void Recorder::add_basic_block(std::uintptr_t pc, std::uint32_t level, unsigned 
   block.lanes += lanes;
 }
 
-void Recorder::finish(std::uint32_t levels) {
+void Recorder::abandon() {
   settle_participants();
   for (const trace::BasicBlock& block : basic_blocks_) builder_.add(block);
+}
+
+void Recorder::finish(std::uint32_t levels) {
+  abandon();
   builder_.trace().blocks = 1;
   builder_.trace().levels = std::min(levels, trace::max_levels);
 }
@@ -126,6 +130,11 @@ void Recording::take(std::uint64_t block, Recorder recorder) {
     step.pattern = *numbers[step.pattern];
     orders_[block].push_back(step);
   }
+}
+
+void Recording::take(const Findings& findings) {
+  const std::lock_guard lock(mutex_);
+  findings.put_into(builder_);
 }
 
 Trace Recording::finish() {

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include <bankwise/emulator/findings.hpp>
 #include <bankwise/emulator/launch.hpp>
 #include <bankwise/trace/builder.hpp>
 
@@ -26,6 +27,8 @@ class Recorder {
   /// The result of an atomic_inc is used, so it is an ordinary atomic.
   void result_used(std::uint64_t number);
   void add_basic_block(std::uintptr_t pc, std::uint32_t level, unsigned lanes);
+  /// The launch ends before the block does.
+  void abandon();
   /// The block has reached its end.
   void finish(std::uint32_t levels);
 
@@ -62,6 +65,7 @@ class Recording {
  public:
   explicit Recording(const Launch& launch);
   void take(std::uint64_t block, Recorder recorder);
+  void take(const Findings& findings);
   /// The trace with names; the caller fills in the kernel.
   Trace finish();
 

@@ -29,7 +29,7 @@ void Shadow::begin_block() {
 }
 
 bool Shadow::races(const Toucher& lane, const Past& past) const {
-  if (past.when <= level_began_ || past.lane == lane.lane) return false;
+  if (past.when <= level_began_ || past.when == now_ || past.lane == lane.lane) return false;
   return past.lane / warp_ != lane.warp || past.when > lane.ordered;
 }
 
@@ -38,7 +38,8 @@ const Shadow::Past* Shadow::racing(const Last& last, const Toucher& lane) const 
   if (races(lane, last.one)) return &last.one;
   if (races(lane, last.other)) return &last.other;
   // Only two of many lanes are known. If they are of several warps, one is of another warp than this lane's.
-  if (!last.several_warps || last.one.when <= level_began_) return nullptr;
+  // Lanes of one instruction do not race; the first of them has met the others.
+  if (!last.several_warps || last.one.when <= level_began_ || last.one.when == now_) return nullptr;
   return last.one.lane != lane.lane ? &last.one : &last.other;
 }
 
@@ -64,6 +65,12 @@ std::optional<Clash> Shadow::touch(Cell& cell, const Toucher& lane, Touch how) {
   } else if (const Past* writer = racing(cell.writes, lane)) {
     clash =
         Clash{.other_wrote = true, .both_write = how == Touch::write, .other = writer->lane, .other_pc = writer->pc};
+  } else if (cell.writes.one.when == now_ && how == Touch::write) {
+    clash = Clash{.other_wrote = true,
+                  .both_write = true,
+                  .same_instruction = true,
+                  .other = cell.writes.one.lane,
+                  .other_pc = cell.writes.one.pc};
   }
   if (how == Touch::read) note(cell.reads, lane);
   if (how == Touch::write) note(cell.writes, lane);

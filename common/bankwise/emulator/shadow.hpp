@@ -28,7 +28,8 @@ enum class Touch { read, write, atomic };
 struct Clash {
   bool unwritten = false;  ///< otherwise a race, with `other`
   bool other_wrote = false;
-  bool both_write = false;  ///< which is no race if they write the same value
+  bool both_write = false;        ///< which is no race if they write the same value
+  bool same_instruction = false;  ///< of both lanes: CUDA lets one of them win
   std::uint16_t other = 0;
   std::uint32_t other_pc = 0;
 };

@@ -85,6 +85,7 @@ Builder::Builder(KernelTrace head, Bound bound) : bound_(std::move(bound)) {
   trace_.participants.clear();
   trace_.basic_blocks.clear();
   trace_.excess.clear();
+  trace_.diagnoses.clear();
   trace_.shapes.clear();
   add(content);
 }
@@ -189,6 +190,22 @@ void Builder::add(const Shape& shape) {
   }
 }
 
+void Builder::add(const Diagnosis& diagnosis) {
+  // Either lane of a race may come first.
+  const std::uint32_t other = diagnosis.other.value_or(diagnosis.site);
+  const DiagnosisKey key{diagnosis.fault, std::min(diagnosis.site, other), std::max(diagnosis.site, other),
+                         diagnosis.other.has_value(), diagnosis.ended};
+  Diagnosis fresh = diagnosis;
+  fresh.count = 0;
+  Diagnosis& sum = entry_of(key, std::move(fresh), trace_.diagnoses, diagnoses_);
+  const std::uint64_t count = sum.count + diagnosis.count;
+  const auto rank = [](const Diagnosis& one) {
+    return std::tie(one.first.launch, one.first.block, one.first.warp, one.text);
+  };
+  if (rank(diagnosis) < rank(sum)) sum = diagnosis;
+  sum.count = count;
+}
+
 Builder::Numbers Builder::add(const KernelTrace& other) {
   std::vector<std::uint32_t> sites, arrays;
   for (const Site& one : other.sites) sites.push_back(site(one));
@@ -213,6 +230,12 @@ Builder::Numbers Builder::add_with(const KernelTrace& other, const std::vector<s
   for (Excess one : other.excess) {
     one.site = sites.at(one.site);
     one.array = arrays.at(one.array);
+    add(one);
+  }
+  for (Diagnosis one : other.diagnoses) {
+    one.site = sites.at(one.site);
+    if (one.other) one.other = sites.at(*one.other);
+    one.first.launch += launches;
     add(one);
   }
   for (const Shape& shape : other.shapes) add(shape);
@@ -272,11 +295,19 @@ void put_in_order(KernelTrace& kernel) {
     excess.site = sites[excess.site];
     excess.array = arrays[excess.array];
   }
+  for (Diagnosis& one : kernel.diagnoses) {
+    one.site = sites[one.site];
+    if (one.other) one.other = sites[*one.other];
+  }
   const auto sort_by = [](auto& list, auto key) {
     std::sort(list.begin(), list.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
   };
   sort_by(kernel.participants, [](const Participants& one) { return std::pair(one.level, one.mask); });
   sort_by(kernel.basic_blocks, [](const BasicBlock& one) { return std::pair(one.level, one.site); });
+  sort_by(kernel.diagnoses, [](const Diagnosis& one) {
+    const Occurrence& first = one.first;
+    return std::tuple(first.launch, first.block, first.warp, one.fault, one.site, one.other, one.ended);
+  });
   sort_by(kernel.excess, [](const Excess& one) {
     return std::tuple(one.architecture, one.level, one.site, one.array, one.operation, one.width);
   });

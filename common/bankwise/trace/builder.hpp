@@ -42,6 +42,8 @@ class Builder {
   void add(const BasicBlock& block);
   void add(const Excess& excess);
   void add(const Shape& shape);
+  /// Diagnoses of one fault and the same places are one, with the text of the first occurrence.
+  void add(const Diagnosis& diagnosis);
 
   /// The index here of each pattern of another trace, if it fitted.
   using Numbers = std::vector<std::optional<std::uint32_t>>;
@@ -63,6 +65,7 @@ class Builder {
   KernelTrace take();
 
  private:
+  using DiagnosisKey = std::tuple<Fault, std::uint32_t, std::uint32_t, bool, bool>;
   using ExcessKey = std::tuple<std::uint32_t, std::uint32_t, banks::Operation, unsigned, std::uint32_t, std::string>;
 
   std::uint32_t use(std::uint32_t level);
@@ -77,6 +80,7 @@ class Builder {
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::size_t> participants_;  // by level and mask
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> basic_blocks_;  // by level and site
   std::map<ExcessKey, std::size_t> excess_;
+  std::map<DiagnosisKey, std::size_t> diagnoses_;
 };
 
 /// Sorts sites, arrays and all counts into an order that does not depend on threads: patterns by first occurrence.

@@ -3,6 +3,7 @@
 // Input is untrusted: a trace may come from anywhere, and may be truncated.
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include <bankwise/banks/architecture.hpp>
 #include <bankwise/support/in_quotes.hpp>
@@ -46,6 +47,7 @@ class Reader {
   void take_launch(const Object& record, NumberedKernel& kernel);
   void take_again(NumberedKernel& kernel);
   static void take_patterns(const json& list, const NumberedKernel& kernel, KernelTrace& launch);
+  static void take_diagnoses(const json& list, const NumberedKernel& kernel, KernelTrace& launch);
   static void take_excess(const json& list, const NumberedKernel& kernel, KernelTrace& launch);
   void begin_process(std::uint64_t process);
   void settle(NumberedKernel& kernel);
@@ -99,6 +101,7 @@ void Reader::count_sums(const KernelTrace& launch, std::uint64_t times) {
   for (const Pattern& pattern : launch.patterns) count(pattern.count, times);
   for (const Participants& one : launch.participants) count(one.count, times);
   for (const BasicBlock& one : launch.basic_blocks) count(one.issued, times);
+  for (const Diagnosis& one : launch.diagnoses) count(one.count, times);
   for (const BasicBlock& one : launch.basic_blocks) count_passes(one.lanes, times);
   for (const std::uint64_t number : {launch.blocks, launch.left_out, launch.excess_accesses}) count(number, times);
   count_passes(launch.copied_bytes, times);
@@ -291,6 +294,27 @@ void Reader::take_excess(const json& list, const NumberedKernel& kernel, KernelT
   }
 }
 
+void Reader::take_diagnoses(const json& list, const NumberedKernel& kernel, KernelTrace& launch) {
+  constexpr std::uint64_t max = std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t launches = launches_of(launch);
+  std::set<std::tuple<Fault, std::uint32_t, std::optional<std::uint32_t>, bool>> seen;
+  for (const json& row : list) {
+    Diagnosis one{.fault = fault_of(row[0]), .site = known(row[1], "site", kernel.sites.size())};
+    if (!row[2].is_null()) one.other = known(row[2], "site", kernel.sites.size());
+    if (!row[3].is_boolean()) wrong("ended is neither true nor false");
+    one.ended = row[3].get<bool>();
+    if (!seen.emplace(one.fault, one.site, one.other, one.ended).second) wrong("a diagnosis is counted twice");
+    one.count = number_of(row[4], "count", max_count);
+    if (one.count == 0) wrong("a diagnosis's count is 0");
+    one.first.launch = number_of(row[5], "launch", max_count);
+    if (one.first.launch >= launches) wrong("a diagnosis's launch is not one of these");
+    one.first.block = number_of(row[6], "block", max);
+    one.first.warp = std::uint32_t(number_of(row[7], "warp", (1 << 20) - 1));
+    one.text = text_of(row[8], "text");
+    launch.diagnoses.push_back(std::move(one));
+  }
+}
+
 void Reader::take_launch(const Object& record, NumberedKernel& kernel) {
   const KernelTrace& head = builder(kernel).trace();
   KernelTrace launch;
@@ -313,6 +337,7 @@ void Reader::take_launch(const Object& record, NumberedKernel& kernel) {
                                      number_of(row[2], "issued", max_count), number_of(row[3], "lanes", max_passes)});
     }
   }
+  if (record.has("diagnoses")) take_diagnoses(record.list("diagnoses", 9), kernel, launch);
   launch.excess_accesses = record.number_or("excess_accesses", 0, max_count);
   if (record.has("excess")) take_excess(record.list("excess", 10), kernel, launch);
   count_sums(launch, 1);
@@ -337,6 +362,7 @@ void Reader::settle(NumberedKernel& kernel) {
   for (Shape& shape : launch.shapes) shape.launches *= times;
   for (Pattern& pattern : launch.patterns) pattern.count *= times;
   for (Participants& one : launch.participants) one.count *= times;
+  for (Diagnosis& one : launch.diagnoses) one.count *= times;
   for (BasicBlock& one : launch.basic_blocks) one.issued *= times, one.lanes *= times;
   for (std::uint64_t* number : {&launch.blocks, &launch.copied_bytes, &launch.left_out, &launch.excess_accesses}) {
     *number *= times;

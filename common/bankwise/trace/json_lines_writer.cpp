@@ -149,6 +149,15 @@ void put_sums(Line& line, const KernelTrace& launches, const std::vector<std::ui
     line.list("basic_blocks", launches.basic_blocks,
               [&](const BasicBlock& one) { return row(sites[one.site], one.level, one.issued, one.lanes); });
   }
+  if (!launches.diagnoses.empty()) {
+    line.list("diagnoses", launches.diagnoses, [&](const Diagnosis& one) {
+      const Occurrence& first = one.first;
+      return row(json_text(row_of(one.fault).id), sites[one.site],
+                 one.other ? std::to_string(sites[*one.other]) : std::string("null"),
+                 std::string(one.ended ? "true" : "false"), one.count, first.launch, first.block, first.warp,
+                 json_text(one.text));
+    });
+  }
   if (launches.excess_accesses == 0) return;
   line.number("excess_accesses", launches.excess_accesses);
   line.list("excess", launches.excess, [&](const Excess& one) {

@@ -44,6 +44,12 @@ banks::Operation operation_of(const json& value) {
   return *operation;
 }
 
+Fault fault_of(const json& value) {
+  const auto fault = fault_named(text_of(value, "fault"));
+  if (!fault) wrong("fault is unknown");
+  return *fault;
+}
+
 unsigned width_of(const json& value) {
   const auto width = unsigned(number_of(value, "width", 16));
   constexpr unsigned widths = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8 | 1 << 12 | 1 << 16;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <bankwise/banks/access.hpp>
+#include <bankwise/trace/fault.hpp>
 
 namespace bankwise::trace {
 
@@ -28,6 +29,7 @@ std::uint64_t number_of(const json& value, const std::string& what, std::uint64_
 std::string text_of(const json& value, const std::string& what);
 std::uint64_t mask_of(const json& value, unsigned lanes);
 banks::Operation operation_of(const json& value);
+Fault fault_of(const json& value);
 unsigned width_of(const json& value);
 std::uint32_t level_of(const json& value);
 

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include <bankwise/trace/diagnosis_text.hpp>
 #include <bankwise/trace/warps.hpp>
 
 namespace bankwise::trace {
@@ -145,6 +146,7 @@ Report report(const KernelTrace& trace, const banks::Architecture& architecture)
     line.costs.add(excess.tally);
     line.mixed += excess.mixed;
   }
+  for (const Diagnosis& one : trace.diagnoses) report.diagnoses.push_back(placed_sentence_of(one, trace));
   for (const Participants& one : trace.participants) add_participants(report, one, warps);
   for (std::uint32_t i = 0; i < trace.levels; ++i) {
     report.levels[i].level = i;

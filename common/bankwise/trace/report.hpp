@@ -54,6 +54,7 @@ struct Report {
   double alu_utilization = 0;                ///< over all accesses
   double simt_efficiency = 0;                ///< active lanes of all executed basic blocks ÷ (executions * warp)
   std::vector<std::string> unknown;          ///< why accesses have no cost: one sentence per reason
+  std::vector<std::string> diagnoses;        ///< what the kernel does wrong: a sentence with its place each
   std::vector<std::string> incomplete;       ///< why the real numbers are larger: the report's are lower bounds
 };
 

@@ -60,6 +60,7 @@ std::string to_text(const Report& report) {
   }
   std::string text;
   for (const std::string& sentence : report.incomplete) text += fmt::format("incomplete: {}\n", sentence);
+  for (const std::string& sentence : report.diagnoses) text += sentence + '\n';
   text += fmt::format("{} on {}, {} block{} traced\n", report.kernel, report.architecture->name, report.blocks,
                       report.blocks == 1 ? "" : "s");
   if (!report.lines.empty()) text += format_table(rows, 3, true);

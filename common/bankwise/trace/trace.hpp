@@ -14,6 +14,7 @@
 
 #include <bankwise/banks/access.hpp>
 #include <bankwise/banks/tally.hpp>
+#include <bankwise/trace/fault.hpp>
 
 namespace bankwise::trace {
 
@@ -99,6 +100,17 @@ struct Excess {
   std::string why_unknown;  ///< one sentence, if the tally has accesses without a cost
 };
 
+/// What the producer found wrong at one place, or at two.
+struct Diagnosis {
+  Fault fault = Fault::race;
+  std::uint32_t site = 0;              ///< index into KernelTrace::sites
+  std::optional<std::uint32_t> other;  ///< the second place of a race
+  bool ended = false;                  ///< it ended its launch
+  std::string text;                    ///< the first time: "lane 3 of block (0, 0, 0) of k reads ...", with its switch
+  std::uint64_t count = 0;             ///< how often
+  Occurrence first;                    ///< without the number of an access
+};
+
 /// Launches of one size. OpenCL: global and local size.
 struct Shape {
   std::array<std::uint64_t, 3> threads{1, 1, 1};  ///< of the whole grid
@@ -136,7 +148,8 @@ struct KernelTrace {
   std::uint64_t left_out = 0;         ///< accesses of which nothing else is known
   std::uint64_t excess_accesses = 0;  ///< that did not fit into patterns: `excess` has their cost on some architectures
   std::vector<Excess> excess;
-  std::vector<Step> order;  ///< only if requested from the producer; never in a file
+  std::vector<Diagnosis> diagnoses;  ///< of all blocks, traced or not
+  std::vector<Step> order;           ///< only if requested from the producer; never in a file
 };
 
 /// A run of a program.

@@ -87,7 +87,6 @@ constexpr std::size_t alignment() {
 }
 
 }  // namespace bankwise::emulator::words
-#endif
 
 /// The macro of the emulation mode of CUDA 1.x. It counted the conflicts of array[index]; the emulator counts those of
 /// every access.

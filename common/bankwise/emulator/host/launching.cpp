@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -31,6 +33,9 @@ std::vector<std::uint64_t> sample(std::uint64_t blocks, std::uint64_t most) {
   }
   return chosen;
 }
+
+/// With --fatal the first fault ends the program.
+constexpr int exit_of_fatal = 1;
 
 cudaError_t error_of(Fault fault) {
   switch (fault) {
@@ -79,14 +84,20 @@ cudaError_t launch_one(const Configuration& configuration, void (*call)(const vo
   how.trace_blocks.clear();
   const bool watched = !settings().record.empty() && within_limit(call, configuration);
   if (watched) how.trace_blocks = sample(how.grid.count(), settings().max_blocks);
-  how.source_lines = true;
+  if (settings().step_limit > 0) how.step_limit = settings().step_limit;
+  how.fatal = settings().fatal;
+  how.allow = settings().allow;
+  how.warp_synchronous = settings().warp_synchronous;
+  how.returned_lanes_arrive = settings().returned_lanes_arrive;
   try {
     const trace::KernelTrace trace = run(how, {call, arguments, nullptr});
-    if (!settings().record.empty()) record(trace);
-    return cudaSuccess;
+    record(trace);
+    const auto ended = ended_by(trace);
+    return ended ? failed(error_of(ended->fault), true) : cudaSuccess;
   } catch (const Diagnosis& diagnosis) {
     report(diagnosis.what());
-    return failed(error_of(diagnosis.fault), true);
+    std::fflush(nullptr);
+    std::_Exit(exit_of_fatal);
   } catch (const std::invalid_argument& error) {
     report(fmt::format("a launch fails: {}", error.what()));
     return failed(cudaErrorInvalidConfiguration);

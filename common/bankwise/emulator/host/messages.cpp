@@ -9,12 +9,20 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <optional>
+#include <sstream>
 
 #include <bankwise/emulator/source_lines.hpp>
+#include <bankwise/trace/diagnosis_text.hpp>
 #include <bankwise/trace/json_lines.hpp>
 
 namespace bankwise::emulator::host {
 namespace {
+
+std::string text_of(const char* variable) {
+  const char* text = std::getenv(variable);
+  return text != nullptr ? text : "";
+}
 
 std::uint64_t number_of(const char* variable, std::uint64_t otherwise) {
   const char* text = std::getenv(variable);
@@ -74,15 +82,32 @@ std::atomic<cudaError_t> last_error{cudaSuccess}, sticky_error{cudaSuccess};
 
 const Settings& settings() {
   static const auto* const all = [] {
-    const char* path = std::getenv("BANKWISE_RECORD");
-    return new Settings{path != nullptr ? path : "", number_of("BANKWISE_EMULATE_MAX_LAUNCHES", 0),
-                        number_of("BANKWISE_EMULATE_MAX_BLOCKS", 0), unsigned(number_of("BANKWISE_EMULATE_WARP", 32))};
+    auto* const read = new Settings;
+    read->record = text_of("BANKWISE_RECORD");
+    read->max_launches = number_of("BANKWISE_EMULATE_MAX_LAUNCHES", 0);
+    read->max_blocks = number_of("BANKWISE_EMULATE_MAX_BLOCKS", 0);
+    read->warp = unsigned(number_of("BANKWISE_EMULATE_WARP", 32));
+    read->step_limit = number_of("BANKWISE_EMULATE_STEP_LIMIT", 0);
+    read->fatal = number_of("BANKWISE_EMULATE_FATAL", 0) != 0;
+    read->warp_synchronous = number_of("BANKWISE_EMULATE_WARP_SYNCHRONOUS", 0) != 0;
+    read->returned_lanes_arrive = number_of("BANKWISE_EMULATE_RETURNED_LANES_ARRIVE", 0) != 0;
+    std::istringstream allowed(text_of("BANKWISE_EMULATE_ALLOW"));
+    for (std::string id; std::getline(allowed, id, ',');) {
+      if (const auto fault = trace::fault_named(id)) read->allow.push_back(*fault);
+    }
+    return read;
   }();
   return *all;
 }
 
 void record(const trace::KernelTrace& launch) {
-  the_record().add(launch);
+  if (!settings().record.empty()) {
+    the_record().add(launch);
+    return;
+  }
+  for (const trace::Diagnosis& diagnosis : launch.diagnoses) {
+    std::fputs(fmt::format("{}\n", trace::placed_sentence_of(diagnosis, launch)).c_str(), stderr);
+  }
 }
 
 std::string place_of(const void* caller) {

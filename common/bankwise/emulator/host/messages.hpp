@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <bankwise/emulator/host/errors.hpp>
+#include <bankwise/trace/fault.hpp>
 #include <bankwise/trace/trace.hpp>
 
 namespace bankwise::emulator::host {
@@ -17,10 +19,13 @@ struct Settings {
   std::string record;                              ///< file that launches are appended to; empty: none
   std::uint64_t max_launches = 0, max_blocks = 0;  ///< to record per kernel, and per launch; 0: all
   unsigned warp = 32;
+  std::uint64_t step_limit = 0;  ///< of a block; 0: the emulator's default
+  bool fatal = false, warp_synchronous = false, returned_lanes_arrive = false;  ///< as in Launch
+  std::vector<trace::Fault> allow;
 };
 const Settings& settings();
 
-/// Appends a launch to the record.
+/// Appends a launch to the record. Without one, its diagnoses go to stderr.
 void record(const trace::KernelTrace& launch);
 
 /// Reports a fault of the program on stderr, and in the record. `caller`: the address of the call, 0 if unknown.
