@@ -79,7 +79,7 @@ def verdict(output: str) -> str:
 def check(path: Path, folder: Path, options) -> tuple:
     """Builds, runs, checks itself, reason."""
     command = [options.bankcheck, "emulate", "--max-groups", "2", "--json", os.devnull]
-    for name in includes(path, folder):
+    for name in [*includes(path, folder), *options.include]:
         command += ["-I", name]
     if "omp.h" in path.read_text(errors="replace"):
         command += ["--compiler-options=-fopenmp"]
@@ -111,6 +111,7 @@ def main() -> int:
     parser.add_argument("--most", type=int, default=0, help="programs of each folder; 0: all")
     parser.add_argument("--seconds", type=float, default=60, help="limit for building and running one program")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("-I", dest="include", action="append", default=[], help="a directory of headers for all")
     parser.add_argument("--cache", help="bankcheck's --cache")
     options = parser.parse_args()
     options.bankcheck = str(Path(options.bankcheck).resolve())

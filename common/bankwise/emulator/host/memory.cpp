@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include <bankwise/emulator/host/allocations.hpp>
+#include <bankwise/emulator/host/copies.hpp>
 #include <bankwise/emulator/host/messages.hpp>
 
 using namespace bankwise::emulator::host;
@@ -89,6 +90,10 @@ bool valid(const void* pointer, std::size_t bytes, bool writes, bool device, std
   return true;
 }
 
+}  // namespace
+
+namespace bankwise::emulator::host {
+
 cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, std::string_view function,
                  const void* caller) {
   if (lasting_error() != cudaSuccess) return lasting_error();
@@ -103,6 +108,10 @@ cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind k
   if (bytes > 0) std::memmove(to, from, bytes);
   return cudaSuccess;
 }
+
+}  // namespace bankwise::emulator::host
+
+namespace {
 
 cudaError_t copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
                       std::size_t height, cudaMemcpyKind kind, std::string_view function, const void* caller) {

@@ -28,9 +28,11 @@
 #include <bankwise/emulator/cuda/warp.hpp>
 #include <bankwise/emulator/host/index_variables.hpp>  // undefines macros
 
+#include <bankwise/emulator/host/arrays.hpp>
 #include <bankwise/emulator/host/device.hpp>
 #include <bankwise/emulator/host/errors.hpp>
 #include <bankwise/emulator/host/launching.hpp>
 #include <bankwise/emulator/host/memory.hpp>
 #include <bankwise/emulator/host/streams.hpp>
+#include <bankwise/emulator/host/textures.hpp>
 #include <bankwise/emulator/host/types.hpp>
