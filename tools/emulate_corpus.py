@@ -13,6 +13,7 @@ import argparse
 import concurrent.futures
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -51,13 +52,14 @@ def includes(path: Path, folder: Path) -> list:
         at = at.parent
 
 
-def run(command: list, folder: Path, seconds: float) -> tuple:
-    """Exit code (None: too long), and stdout and stderr."""
+def run(command: list, folder: Path, seconds: int) -> tuple:
+    """Exit code (None: too long), and stdout and stderr. The limit is one of processor time, for busy machines."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-                                   start_new_session=True)
+                                   start_new_session=True,
+                                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds)))
         try:
-            code = process.wait(seconds)
+            code = process.wait(10 * seconds)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
@@ -67,7 +69,8 @@ def run(command: list, folder: Path, seconds: float) -> tuple:
             file.seek(0)
             return file.read(1 << 22).decode(errors="replace")
 
-        return code, text(out), text(err)
+        said = text(err)
+        return None if "signal 9 (Killed)" in said or "signal 24" in said else code, text(out), said
 
 
 def verdict(output: str) -> str:
@@ -90,7 +93,7 @@ def check(path: Path, folder: Path, options) -> tuple:
     reason = said[-1] if said else ""
     reason = reason.replace(f"{folder}/", "").replace("|", "\\|")
     if code is None:
-        return "yes", "no", "–", f"not done after {options.seconds:g} s"
+        return "yes", "no", "–", f"not done after {options.seconds} s of processor time"
     if code == 2:
         return "no", "no", "–", reason
     if code == 3 and "the program " not in reason:
@@ -109,7 +112,7 @@ def main() -> int:
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
     parser.add_argument("--bankcheck", default="build/default/bankcheck")
     parser.add_argument("--most", type=int, default=0, help="programs of each folder; 0: all")
-    parser.add_argument("--seconds", type=float, default=60, help="limit for building and running one program")
+    parser.add_argument("--seconds", type=int, default=60, help="limit of processor time for one program")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("-I", dest="include", action="append", default=[], help="a directory of headers for all")
     parser.add_argument("--cache", help="bankcheck's --cache")

@@ -11,6 +11,9 @@
 #define CUDART_VERSION 12080
 #define CUDA_VERSION 12080
 #define CUDART_CB
+// By these guards of CUDA's headers the samples' helper_cuda.h knows what has been included.
+#define __CUDA_RUNTIME_H__
+#define __DRIVER_TYPES_H__
 
 /// Streams and events. Everything that a program gives to a stream is done before the call returns.
 struct CUstream_st;
