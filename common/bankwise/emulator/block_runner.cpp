@@ -23,7 +23,7 @@ Dim3 at(std::uint64_t linear, Dim3 size) {
 
 thread_local constinit Lane* BlockRunner::current = nullptr;
 
-BlockRunner::BlockRunner(const Launch& launch, const BoundKernel& kernel, const Stacks& stacks)
+BlockRunner::BlockRunner(const Launch& launch, const BoundKernel& kernel, const Stacks& stacks, GridBarrier* grid)
     : launch_(launch),
       kernel_(kernel),
       storage_(thread_local_storage()),
@@ -31,7 +31,8 @@ BlockRunner::BlockRunner(const Launch& launch, const BoundKernel& kernel, const 
       last_array_(layout_.arrays.data()),
       stacks_(stacks),
       lanes_(launch.block.count()),
-      shadow_(layout_.bytes, launch.warp) {
+      shadow_(layout_.bytes, launch.warp),
+      grid_(grid) {
   const auto threads = unsigned(lanes_.size());
   for (unsigned first = 0; first < threads; first += launch.warp) {
     warps_.push_back({.first = first, .count = std::min(launch.warp, threads - first)});
@@ -108,7 +109,7 @@ void BlockRunner::arrive(Lane& lane) {
     return;
   }
   Warp& warp = warps_[lane.warp];
-  warp.keys[lane.identity.lane] = lane.wait < Wait::meeting ? key_of(lane, lane.pc) : 0;
+  warp.keys[lane.identity.lane] = lane.wait < Wait::meeting ? key_at(lane) : 0;
   warp.has_meetings |= lane.wait == Wait::meeting;
   if (lane.wait == Wait::returned) ++returned_;
 }
@@ -120,6 +121,8 @@ void BlockRunner::begin(std::uint64_t block, Recorder* recorder) {
   steps_ = 0;
   returned_ = 0;
   units_.clear();
+  phases_.clear();
+  copied_words_.clear();
   shadow_.begin_block();
   for (Warp& warp : warps_) {
     warp.has_meetings = false;
@@ -134,7 +137,11 @@ void BlockRunner::begin(std::uint64_t block, Recorder* recorder) {
       one.calls.clear();
       one.pc = 0;
       one.delivery = nullptr;
-      one.ordered = 0;
+      one.ordered = one.synchronized = 0;
+      one.part = 0;
+      one.waits_for_grid = false;
+      one.copies.clear();
+      one.copy_group = 0;
       warp.keys[i] = key_of(one, 0);
     }
   }
@@ -299,7 +306,7 @@ void BlockRunner::deliver(Warp& warp, std::uint64_t came) {
     one.met = came;
     if (one.meeting == WarpMeeting::sync) one.ordered = shadow_.now();
     one.wait = Wait::ready;
-    warp.keys[i] = key_of(one, one.pc);
+    warp.keys[i] = key_at(one);
   });
 }
 
@@ -324,6 +331,7 @@ void BlockRunner::diagnose_meeting(const Lane& waiting) {
 void BlockRunner::settle_barrier() {
   for (const Lane& one : lanes_) {
     if (one.wait == Wait::meeting) diagnose_meeting(one);
+    if (one.wait == Wait::phase) diagnose_phase(one);
   }
   const auto waiting =
       std::find_if(lanes_.begin(), lanes_.end(), [](const Lane& one) { return one.wait == Wait::barrier; });
@@ -343,6 +351,7 @@ void BlockRunner::settle_barrier() {
               {one.identity.rank},
               fmt::format("waits at another barrier, {}:{}, than those at this one", there.file, there.line)});
   }
+  if (waiting->waits_for_grid) open_grid_barrier(*waiting);
   barrier_sum_ = sum;
   ++level_;
   shadow_.begin_level();
@@ -351,7 +360,8 @@ void BlockRunner::settle_barrier() {
       Lane& one = lane(warp, i);
       if (one.wait != Wait::barrier) continue;
       one.wait = Wait::ready;
-      warp.keys[i] = key_of(one, one.pc);
+      one.waits_for_grid = false;
+      warp.keys[i] = key_at(one);
     }
   }
 }
