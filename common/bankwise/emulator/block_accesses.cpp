@@ -12,9 +12,38 @@
 namespace bankwise::emulator {
 namespace {
 
+Touch touch_of(banks::Operation operation) {
+  using banks::Operation;
+  switch (operation) {
+    case Operation::load:
+    case Operation::ldmatrix_x1:
+    case Operation::ldmatrix_x2:
+    case Operation::ldmatrix_x4:
+      return Touch::read;
+    case Operation::store:
+    case Operation::stmatrix_x1:
+    case Operation::stmatrix_x2:
+    case Operation::stmatrix_x4:
+    case Operation::cp_async:
+      return Touch::write;
+    case Operation::atomic:
+    case Operation::atomic_inc:
+    case Operation::atomic_cas:
+      break;
+  }
+  return Touch::atomic;
+}
+
 std::string_view verb(banks::Operation operation) {
-  if (operation == banks::Operation::load) return "reads";
-  return operation == banks::Operation::store ? "writes" : "updates";
+  switch (touch_of(operation)) {
+    case Touch::read:
+      return "reads";
+    case Touch::write:
+      return "writes";
+    case Touch::atomic:
+      break;
+  }
+  return "updates";
 }
 
 }  // namespace
@@ -104,11 +133,11 @@ void BlockRunner::report_clash(const Lane& lane, std::uintptr_t lane_pc, const P
 std::optional<BlockRunner::Doubt> BlockRunner::check(const Lane& lane) {
   const PendingAccess& access = lane.access;
   check_place(lane);
+  if (!copied_words_.empty()) check_copies(lane);
   const Toucher toucher{std::uint16_t(lane.identity.rank), std::uint16_t(lane.warp),
-                        launch_.warp_synchronous ? shadow_.now() - 1 : lane.ordered, std::uint32_t(lane.pc)};
-  const Touch how = access.operation == banks::Operation::load    ? Touch::read
-                    : access.operation == banks::Operation::store ? Touch::write
-                                                                  : Touch::atomic;
+                        launch_.warp_synchronous ? shadow_.now() - 1 : lane.ordered, std::uint32_t(lane.pc),
+                        lane.synchronized};
+  const Touch how = touch_of(access.operation);
   const auto clash = shadow_.touch(toucher, access.offset, access.bytes, how);
   if (!clash || clash->both_write) return clash;
   report_clash(lane, lane.pc, access, *clash);
@@ -149,6 +178,11 @@ std::uint64_t BlockRunner::record(const Warp& warp, std::uint64_t group, unsigne
     }
     access.addresses.resize(warp.count);
     for_each_lane(group, [&](unsigned i) { access.addresses[i] = lanes_[warp.first + i].access.offset + part; });
+    access.sources.clear();
+    if (is_copy(access.operation)) {
+      access.sources.resize(warp.count);
+      for_each_lane(group, [&](unsigned i) { access.sources[i] = lanes_[warp.first + i].access.source; });
+    }
     number = recorder_->add_access(first.pc - 1, first.warp, access);
   }
   return number;

@@ -23,7 +23,7 @@ Dim3 at(std::uint64_t linear, Dim3 size) {
 
 thread_local constinit Lane* BlockRunner::current = nullptr;
 
-BlockRunner::BlockRunner(const Launch& launch, const BoundKernel& kernel, const Stacks& stacks)
+BlockRunner::BlockRunner(const Launch& launch, const BoundKernel& kernel, const Stacks& stacks, GridBarrier* grid)
     : launch_(launch),
       kernel_(kernel),
       storage_(thread_local_storage()),
@@ -32,6 +32,7 @@ BlockRunner::BlockRunner(const Launch& launch, const BoundKernel& kernel, const 
       stacks_(stacks),
       lanes_(launch.block.count()),
       shadow_(layout_.bytes, launch.warp),
+      grid_(grid),
       in_kernel_(std::uintptr_t(kernel.entry)),
       findings_(launch) {
   const auto threads = unsigned(lanes_.size());
@@ -111,7 +112,7 @@ void BlockRunner::arrive(Lane& lane) {
     return;
   }
   Warp& warp = warps_[lane.warp];
-  warp.keys[lane.identity.lane] = lane.wait < Wait::meeting ? key_of(lane, lane.pc) : 0;
+  warp.keys[lane.identity.lane] = lane.wait < Wait::meeting ? key_at(lane) : 0;
   warp.has_meetings |= lane.wait == Wait::meeting;
   if (lane.wait == Wait::returned) ++returned_;
 }
@@ -124,6 +125,8 @@ void BlockRunner::begin(std::uint64_t block, Recorder* recorder) {
   steps_ = 0;
   returned_ = 0;
   units_.clear();
+  phases_.clear();
+  copied_words_.clear();
   shadow_.begin_block();
   for (Warp& warp : warps_) {
     warp.has_meetings = false;
@@ -138,7 +141,11 @@ void BlockRunner::begin(std::uint64_t block, Recorder* recorder) {
       one.calls.clear();
       one.pc = 0;
       one.delivery = nullptr;
-      one.ordered = 0;
+      one.ordered = one.synchronized = 0;
+      one.part = 0;
+      one.waits_for_grid = false;
+      one.copies.clear();
+      one.copy_group = 0;
       warp.keys[i] = key_of(one, 0);
     }
   }
@@ -322,7 +329,7 @@ void BlockRunner::deliver(Warp& warp, std::uint64_t came) {
     one.met = came;
     if (one.meeting == WarpMeeting::sync) one.ordered = shadow_.now();
     one.wait = Wait::ready;
-    warp.keys[i] = key_of(one, one.pc);
+    warp.keys[i] = key_at(one);
   });
 }
 
@@ -352,6 +359,7 @@ void BlockRunner::end_meeting(const Lane& waiting) {
 /// No lane can move: a meeting ends without some of its lanes, or the barrier opens.
 void BlockRunner::settle_barrier() {
   for (const Lane& one : lanes_) {
+    if (one.wait == Wait::phase) diagnose_phase(one);
     if (one.wait != Wait::meeting) continue;
     end_meeting(one);
     return;
@@ -408,6 +416,9 @@ void BlockRunner::check_places_of_barrier() {
               one.pc});
     }
   }
+  const auto grid =
+      std::find_if(lanes_.begin(), lanes_.end(), [](const Lane& one) { return one.wait == Wait::barrier; });
+  if (grid->waits_for_grid) open_grid_barrier(*grid);
 }
 
 void BlockRunner::open_barrier() {
@@ -421,7 +432,8 @@ void BlockRunner::open_barrier() {
       Lane& one = lane(warp, i);
       if (one.wait != Wait::barrier) continue;
       one.wait = Wait::ready;
-      warp.keys[i] = key_of(one, one.pc);
+      one.waits_for_grid = false;
+      warp.keys[i] = key_at(one);
     }
   }
 }

@@ -34,15 +34,32 @@ namespace bankwise::emulator {
 using banks::for_each_lane;
 
 /// Why a lane is suspended. Lanes with a reason before `meeting` can continue.
-enum class Wait : std::uint8_t { ready, access, full_notes, meeting, barrier, returned };
+enum class Wait : std::uint8_t { ready, access, full_notes, meeting, barrier, phase, returned };
 
 /// An access that a lane is about to perform.
 struct PendingAccess {
   banks::Operation operation = banks::Operation::load;
   std::uint32_t offset = 0;  ///< in thread-local storage
   std::uint32_t bytes = 0;
-  bool as_aligned = true;  ///< the type that is accessed promises an alignment of `bytes`
-  bool is_loop = false;    ///< as Pattern::is_loop
+  bool as_aligned = true;    ///< the type that is accessed promises an alignment of `bytes`
+  bool is_loop = false;      ///< as Pattern::is_loop
+  std::uint32_t source = 0;  ///< of a copy: its address in global memory, modulo 128
+};
+
+/// A copy from global to shared memory that a lane has started and not yet waited for. The bytes are read when it
+/// starts and written when the lane waits.
+struct PendingCopy {
+  std::uint32_t offset = 0, bytes = 0;
+  std::array<std::byte, 16> content{};
+  std::uintptr_t pc = 0;
+  unsigned group = 0;
+};
+
+/// A barrier object in shared memory (mbarrier), or a named barrier of a part of the block.
+struct Phases {
+  unsigned expected = 0, pending = 0;  ///< arrivals of each phase, and those that the current one lacks
+  std::uint64_t done = 0;              ///< phases so far
+  Moment completed = 0;                ///< when the last of them ended
 };
 
 /// The values that lanes brought to a meeting, until the last of them has continued.
@@ -79,6 +96,7 @@ struct Lane {
   // Where and why it is suspended.
   Wait wait = Wait::ready;
   std::uintptr_t pc = 0;  ///< the return address of the call
+  unsigned part = 0;      ///< of that call, if it suspends the lane several times
   PendingAccess access;
   std::uint64_t access_number = 0;  ///< its last access, for Recorder::result_used()
   WarpMeeting meeting = WarpMeeting::sync;
@@ -86,6 +104,18 @@ struct Lane {
   std::uint64_t met = 0;              ///< mask of its last meeting
   Delivery* delivery = nullptr;       ///< values of that meeting, which it may still read
   Moment ordered = 0;                 ///< its last __syncwarp()
+  Moment synchronized = 0;            ///< end of the last phase of a barrier object that it waited for
+  bool waits_for_grid = false;        ///< at a barrier: of the grid
+  std::vector<PendingCopy> copies;
+  unsigned copy_group = 0;
+};
+
+/// Blocks of a cooperative launch wait for each other here; each has its host thread.
+class GridBarrier {
+ public:
+  virtual ~GridBarrier() = default;
+  /// Returns false if a block has returned, so the others would wait for ever.
+  virtual bool arrive_and_wait() = 0;
 };
 
 /// A lane that has just returned from a function counts as half a call deep: it waits for the lanes that are still in
@@ -100,7 +130,8 @@ struct LaunchEnded {};
 class BlockRunner {
  public:
   /// `stacks` are at least as many as a block has lanes.
-  BlockRunner(const Launch& launch, const BoundKernel& kernel, const Stacks& stacks);
+  /// `grid` is null unless the launch is cooperative.
+  BlockRunner(const Launch& launch, const BoundKernel& kernel, const Stacks& stacks, GridBarrier* grid = nullptr);
 
   /// Runs a block to its end; records it if `recorder` is not null. Errors: Diagnosis, LaunchEnded; the runner must not
   /// be used afterwards.
@@ -133,6 +164,15 @@ class BlockRunner {
     return std::uint32_t(static_cast<const std::byte*>(address) - storage_);
   }
   void note_atomic(const Lane& lane) { warps_[lane.warp].last_atomic = warps_[lane.warp].steps; }
+  /// Of barrier objects; `address` identifies them. Only for the running lane.
+  Phases& phases(std::uintptr_t address) { return phases_[address]; }
+  bool has_phases(std::uintptr_t address) const { return phases_.count(address) != 0; }
+  void arrive_at(std::uintptr_t address, unsigned arrivals);
+  void start_copy(Lane& lane, const PendingCopy& copy);
+  /// Ends copies of the groups up to `last`.
+  void finish_copies(Lane& lane, unsigned last);
+  std::byte* storage() const { return storage_; }
+  bool is_cooperative() const { return grid_ != nullptr; }
   std::uint64_t group() const { return group_; }
   unsigned barrier_sum() const { return barrier_sum_; }
   std::uint64_t steps() const { return steps_; }
@@ -162,6 +202,7 @@ class BlockRunner {
   /// A clash of two stores, which is a fault only if they write different values.
   using Doubt = Clash;
 
+  static Key key_at(const Lane& lane) { return key_of(lane, lane.pc + lane.part); }
   static void body(void* data);
   Lane& lane(const Warp& warp, unsigned i) { return lanes_[warp.first + i]; }
   std::vector<unsigned> ranks(const Warp& warp, std::uint64_t group) const;
@@ -183,6 +224,7 @@ class BlockRunner {
   void check_place(const Lane& lane);
   /// `pc` and `access` are the lane's at the time of the clash.
   void report_clash(const Lane& lane, std::uintptr_t pc, const PendingAccess& access, const Clash& clash);
+  void check_copies(const Lane& lane);
   unsigned unit_of(const Warp& warp, std::uint64_t group, const Lane& first);
   std::uint64_t record(const Warp& warp, std::uint64_t group, unsigned unit);
   const ThreadLocalArray& array_of(const PendingAccess& access) const;
@@ -207,6 +249,8 @@ class BlockRunner {
   /// A fault that is news and that the launch survives. Error: Diagnosis if faults are fatal.
   void report(const Failure& failure);
   std::string text_of(const Failure& failure) const;
+  void open_grid_barrier(const Lane& waiting);
+  [[noreturn]] void diagnose_phase(const Lane& waiting);
 
   const Launch& launch_;
   const BoundKernel& kernel_;
@@ -219,6 +263,13 @@ class BlockRunner {
   Shadow shadow_;
   std::unordered_map<Key, std::pair<Key, std::uint64_t>> places_;  // of keys, in the order of execution
   std::unordered_map<std::uintptr_t, unsigned> units_;  // of accesses whose type does not guarantee the alignment
+  std::unordered_map<std::uintptr_t, Phases> phases_;
+  struct Copier {
+    unsigned lane;
+    std::uintptr_t pc;
+  };
+  std::unordered_map<std::uint32_t, Copier> copied_words_;  // of copies whose lane has not waited for them
+  GridBarrier* grid_ = nullptr;
   Recorder* recorder_ = nullptr;
   std::uintptr_t in_kernel_;
   trace::Pattern pattern_;  ///< passed to the recorder; reused, because of its lists

@@ -113,8 +113,13 @@ std::uint64_t small_to_integer(Format format, Mode mode, std::uint16_t a, unsign
 }
 
 std::uint32_t small_atomic_add(Format format, void* address, std::uint32_t value, unsigned bytes) noexcept {
+  return small_atomic_add_from(format, address, value, bytes, __builtin_return_address(0));
+}
+
+std::uint32_t small_atomic_add_from(Format format, void* address, std::uint32_t value, unsigned bytes,
+                                    const void* caller) noexcept {
   // The device has no such instruction for shared memory: a loop of compare-and-swaps.
-  before_atomic(banks::Operation::atomic, true, address, bytes, __builtin_return_address(0));
+  before_atomic(banks::Operation::atomic, true, address, bytes, caller);
   const auto sum = [&](std::uint32_t old) {
     const auto low = small_binary(format, Binary::add, Bits(old), Bits(value));
     const auto high = small_binary(format, Binary::add, Bits(old >> 16), Bits(value >> 16));

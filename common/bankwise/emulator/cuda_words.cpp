@@ -13,6 +13,7 @@
 #include <bankwise/emulator/cuda/synchronization.hpp>
 #include <bankwise/emulator/cuda/warp.hpp>
 #include <bankwise/emulator/lane.hpp>
+#include <bankwise/emulator/lane_memory.hpp>
 
 #define BANKWISE_CALLER __builtin_return_address(0)
 
@@ -218,11 +219,11 @@ unsigned active_mask() noexcept {
 }
 
 void synchronize_grid() noexcept {
-  emulator::trap("the grid is not launched cooperatively", BANKWISE_CALLER);
+  meet_grid(BANKWISE_CALLER);
 }
 
 bool grid_is_cooperative() noexcept {
-  return false;
+  return is_cooperative();
 }
 
 unsigned lane_of_rank(unsigned mask, unsigned rank) noexcept {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -23,6 +24,7 @@ namespace {
 constexpr std::uint64_t max_threads = 1024;            // of a block, as CUDA has it
 constexpr std::size_t max_dynamic_shared = 227 << 10;  // of compute capability 9.0
 constexpr unsigned max_workers = 16;                   // each has a stack for every lane
+constexpr std::uint64_t max_resident = 16 << 10;       // lanes of a cooperative launch: stacks in memory
 
 void check(const Launch& launch) {
   const auto refuse = [](const std::string& sentence) { throw std::invalid_argument(sentence); };
@@ -48,12 +50,53 @@ void check(const Launch& launch) {
     refuse(fmt::format("{} bytes of dynamic shared memory are too many; no block has more than {}",
                        launch.dynamic_shared, max_dynamic_shared));
   }
+  if (launch.cooperative && launch.grid.count() * launch.block.count() > max_resident) {
+    refuse(fmt::format("a cooperative launch of {} blocks of {} threads is too large: at most {} threads run at a time",
+                       launch.grid.count(), launch.block.count(), max_resident));
+  }
   for (const std::uint64_t block : launch.trace_blocks) {
     if (block >= launch.grid.count()) {
       refuse(fmt::format("block {} cannot be traced: the grid has {}", block, launch.grid.count()));
     }
   }
 }
+
+/// Another block has failed.
+struct Abandoned {};
+
+/// Of a launch whose blocks all have a host thread.
+class BarrierOfThreads : public GridBarrier {
+ public:
+  explicit BarrierOfThreads(std::uint64_t blocks) : running_(blocks) {}
+  bool arrive_and_wait() override {
+    std::unique_lock lock(mutex_);
+    const std::uint64_t phase = phase_;
+    ++waiting_;
+    if (!open()) changed_.wait(lock, [&] { return phase_ != phase || abandoned_ || running_ < blocks_; });
+    if (abandoned_) throw Abandoned();
+    return phase_ != phase;
+  }
+  /// A block has returned, or failed.
+  void leave(bool failed) {
+    const std::lock_guard lock(mutex_);
+    --running_;
+    abandoned_ |= failed;
+    changed_.notify_all();
+  }
+
+ private:
+  bool open() {
+    if (waiting_ < blocks_) return false;
+    waiting_ = 0;
+    ++phase_;
+    changed_.notify_all();
+    return true;
+  }
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::uint64_t running_, blocks_ = running_, waiting_ = 0, phase_ = 0;
+  bool abandoned_ = false;
+};
 
 /// A launch, and the host threads that run it.
 class Run {
@@ -62,7 +105,7 @@ class Run {
       : launch_(launch), kernel_(kernel), traced_(launch.trace_blocks) {
     std::sort(traced_.begin(), traced_.end());
     traced_.erase(std::unique(traced_.begin(), traced_.end()), traced_.end());
-    blocks_ = launch.run_traced_only ? traced_.size() : launch.grid.count();
+    blocks_ = launch.run_traced_only && !launch.cooperative ? traced_.size() : launch.grid.count();
   }
 
   /// An address in the kernel; 0 if nothing ran.
@@ -70,7 +113,8 @@ class Run {
 
   Trace operator()() {
     const unsigned wanted = launch_.threads != 0 ? launch_.threads : std::max(1U, std::thread::hardware_concurrency());
-    const auto workers = unsigned(std::min<std::uint64_t>({wanted, blocks_, max_workers}));
+    const auto workers =
+        unsigned(launch_.cooperative ? blocks_ : std::min<std::uint64_t>({wanted, blocks_, max_workers}));
     if (workers > 0) {
       const auto stacks = pool_.borrow(lanes_);
       const FaultGuard guard;
@@ -85,6 +129,10 @@ class Run {
  private:
   /// For threads other than the launching one; without stacks it leaves all blocks to the others.
   void help() noexcept {
+    if (launch_.cooperative) {
+      work(*pool_.borrow(lanes_));
+      return;
+    }
     if (const auto stacks = pool_.borrow_if_available(lanes_)) work(*stacks);
   }
 
@@ -93,21 +141,27 @@ class Run {
     std::uint64_t i = 0;
     try {
       const SignalStack signal_stack;
-      BlockRunner runner(launch_, kernel_, stacks);
+      BlockRunner runner(launch_, kernel_, stacks, launch_.cooperative ? &grid_ : nullptr);
       while ((i = next_++) < blocks_ && i < failed_) {
-        const std::uint64_t block = launch_.run_traced_only ? traced_[i] : i;
+        const std::uint64_t block = launch_.run_traced_only && !launch_.cooperative ? traced_[i] : i;
         const auto traced = std::lower_bound(traced_.begin(), traced_.end(), block);
         std::optional<Recorder> recorder;
         if (traced != traced_.end() && *traced == block) recorder.emplace(launch_, block);
         const bool ended = !run(runner, block, recorder ? &*recorder : nullptr);
         if (recorder) recording_.take(block, std::move(*recorder));
         in_kernel_ = runner.in_kernel();
-        if (!ended) continue;
-        fail(i, nullptr);
-        break;
+        if (ended) fail(i, nullptr);
+        if (launch_.cooperative) {
+          grid_.leave(ended);
+          break;  // the thread's one block
+        }
+        if (ended) break;
       }
       recording_.take(runner.findings());
+    } catch (const Abandoned&) {
+      grid_.leave(true);
     } catch (...) {
+      if (launch_.cooperative) grid_.leave(true);
       fail(i, std::current_exception());
     }
   }
@@ -138,6 +192,7 @@ class Run {
   std::vector<std::uint64_t> traced_;
   Recording recording_{launch_};
   std::uint64_t blocks_ = 0;
+  BarrierOfThreads grid_{launch_.grid.count()};
   std::atomic<std::uint64_t> next_{0}, failed_{~std::uint64_t{0}};
   std::atomic<std::uintptr_t> in_kernel_{0};
   std::mutex mutex_;

@@ -38,7 +38,7 @@ struct Meeting {
 unsigned meet_block(std::uint64_t value, const void* caller) noexcept;
 
 /// The kind of warp intrinsic: lanes meet in one of the same kind, with the same mask.
-enum class WarpMeeting { sync, shuffle, vote, match, reduce };
+enum class WarpMeeting { sync, shuffle, vote, match, reduce, matrix };
 
 /// Waits for all lanes in `mask` that have not returned. Fault: wrong_mask.
 Meeting meet_warp(WarpMeeting kind, std::uint64_t mask, std::uint64_t value, const void* caller) noexcept;

@@ -35,6 +35,8 @@ struct Launch {
   bool returned_lanes_arrive = false;
   /// Lanes of one warp need no __syncwarp() between their accesses, as before compute capability 7.0.
   bool warp_synchronous = false;
+  /// All blocks run simultaneously, each on one host thread, so grid.sync() works. For small grids.
+  bool cooperative = false;
   /// A fault throws a Diagnosis and ends the launch. Otherwise it is listed in Trace::diagnoses, once for each place,
   /// and the launch goes on if anything sensible can follow; ended_by() tells whether it did.
   bool fatal = true;

@@ -29,7 +29,8 @@ void Shadow::begin_block() {
 }
 
 bool Shadow::races(const Toucher& lane, const Past& past) const {
-  if (past.when <= level_began_ || past.when == now_ || past.lane == lane.lane) return false;
+  if (past.when <= std::max(level_began_, lane.synchronized)) return false;
+  if (past.when == now_ || past.lane == lane.lane) return false;
   return past.lane / warp_ != lane.warp || past.when > lane.ordered;
 }
 
@@ -39,7 +40,8 @@ const Shadow::Past* Shadow::racing(const Last& last, const Toucher& lane) const 
   if (races(lane, last.other)) return &last.other;
   // Only two of many lanes are known. If they are of several warps, one is of another warp than this lane's.
   // Lanes of one instruction do not race; the first of them has met the others.
-  if (!last.several_warps || last.one.when <= level_began_ || last.one.when == now_) return nullptr;
+  if (!last.several_warps || last.one.when <= std::max(level_began_, lane.synchronized)) return nullptr;
+  if (last.one.when == now_) return nullptr;
   return last.one.lane != lane.lane ? &last.one : &last.other;
 }
 

@@ -20,6 +20,7 @@ struct Toucher {
   std::uint16_t lane = 0, warp = 0;  ///< in the block
   Moment ordered = 0;                ///< earlier accesses of its warp, up to this moment, are ordered with it
   std::uint32_t pc = 0;              ///< of the access, lower half
+  Moment synchronized = 0;           ///< earlier accesses of all lanes, up to this moment, are ordered with it
 };
 
 enum class Touch { read, write, atomic };

@@ -45,6 +45,23 @@ BANKWISE_WORD T shuffle_object(Shuffle how, unsigned mask, const T& value, unsig
 
 namespace bankwise::cuda::cooperative_groups {
 
+// The emulator's functions, not threadIdx and the like: those are macros in one mode and variables in the other.
+BANKWISE_WORD unsigned block_threads() {
+  return emulator::words::block_size_x() * emulator::words::block_size_y() * emulator::words::block_size_z();
+}
+BANKWISE_WORD dim3 thread_index_() {
+  return {emulator::words::thread_x(), emulator::words::thread_y(), emulator::words::thread_z()};
+}
+BANKWISE_WORD dim3 block_index_() {
+  return {emulator::words::block_x(), emulator::words::block_y(), emulator::words::block_z()};
+}
+BANKWISE_WORD dim3 block_size_() {
+  return {emulator::words::block_size_x(), emulator::words::block_size_y(), emulator::words::block_size_z()};
+}
+BANKWISE_WORD dim3 grid_size_() {
+  return {emulator::words::grid_x(), emulator::words::grid_y(), emulator::words::grid_z()};
+}
+
 /// Lanes of a warp that a mask names; also the base of what CUDA calls coalesced groups.
 class coalesced_group {
  public:
@@ -119,16 +136,16 @@ class thread_group {
     if (kind_ == Kind::grid) emulator::words::synchronize_grid();
   }
   BANKWISE_WORD unsigned long long num_threads() const {
-    const unsigned block = blockDim.x * blockDim.y * blockDim.z;
+    const unsigned block = block_threads();
     if (kind_ == Kind::lanes) return unsigned(__popc(mask_));
-    return kind_ == Kind::block ? block : 1ull * block * gridDim.x * gridDim.y * gridDim.z;
+    return kind_ == Kind::block ? block : 1ull * block * emulator::words::grid_x() * emulator::words::grid_y() * emulator::words::grid_z();
   }
   BANKWISE_WORD unsigned long long size() const { return num_threads(); }
   BANKWISE_WORD unsigned long long thread_rank() const {
     if (kind_ == Kind::lanes) return unsigned(__popc(mask_ & ((1u << emulator::words::lane()) - 1)));
     if (kind_ == Kind::block) return emulator::words::rank();
-    const unsigned long long block = (1ull * blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
-    return block * (blockDim.x * blockDim.y * blockDim.z) + emulator::words::rank();
+    const unsigned long long block = (1ull * emulator::words::block_z() * emulator::words::grid_y() + emulator::words::block_y()) * emulator::words::grid_x() + emulator::words::block_x();
+    return block * (block_threads()) + emulator::words::rank();
   }
   BANKWISE_WORD bool is_valid() const { return kind_ != Kind::grid || emulator::words::grid_is_cooperative(); }
   BANKWISE_WORD unsigned lanes_of_warp() const { return mask_; }
@@ -144,12 +161,12 @@ class thread_block {
  public:
   BANKWISE_WORD static void sync() { __syncthreads(); }
   BANKWISE_WORD static unsigned thread_rank() { return emulator::words::rank(); }
-  BANKWISE_WORD static unsigned num_threads() { return blockDim.x * blockDim.y * blockDim.z; }
+  BANKWISE_WORD static unsigned num_threads() { return block_threads(); }
   BANKWISE_WORD static unsigned size() { return num_threads(); }
-  BANKWISE_WORD static dim3 group_index() { return blockIdx; }
-  BANKWISE_WORD static dim3 thread_index() { return threadIdx; }
-  BANKWISE_WORD static dim3 dim_threads() { return blockDim; }
-  BANKWISE_WORD static dim3 group_dim() { return blockDim; }
+  BANKWISE_WORD static dim3 group_index() { return block_index_(); }
+  BANKWISE_WORD static dim3 thread_index() { return thread_index_(); }
+  BANKWISE_WORD static dim3 dim_threads() { return block_size_(); }
+  BANKWISE_WORD static dim3 group_dim() { return block_size_(); }
   BANKWISE_WORD operator thread_group() const { return {thread_group::Kind::block, 0}; }
 };
 BANKWISE_WORD thread_block this_thread_block() {
@@ -164,13 +181,13 @@ class grid_group {
   BANKWISE_WORD static unsigned long long thread_rank() { return all().thread_rank(); }
   BANKWISE_WORD static unsigned long long num_threads() { return all().num_threads(); }
   BANKWISE_WORD static unsigned long long size() { return num_threads(); }
-  BANKWISE_WORD static unsigned long long num_blocks() { return 1ull * gridDim.x * gridDim.y * gridDim.z; }
+  BANKWISE_WORD static unsigned long long num_blocks() { return 1ull * emulator::words::grid_x() * emulator::words::grid_y() * emulator::words::grid_z(); }
   BANKWISE_WORD static unsigned long long block_rank() {
-    return (1ull * blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+    return (1ull * emulator::words::block_z() * emulator::words::grid_y() + emulator::words::block_y()) * emulator::words::grid_x() + emulator::words::block_x();
   }
-  BANKWISE_WORD static dim3 block_index() { return blockIdx; }
-  BANKWISE_WORD static dim3 dim_blocks() { return gridDim; }
-  BANKWISE_WORD static dim3 group_dim() { return gridDim; }
+  BANKWISE_WORD static dim3 block_index() { return block_index_(); }
+  BANKWISE_WORD static dim3 dim_blocks() { return grid_size_(); }
+  BANKWISE_WORD static dim3 group_dim() { return grid_size_(); }
   BANKWISE_WORD operator thread_group() const { return all(); }
 
  private:

@@ -3,6 +3,8 @@
 // Loads and stores with cache hints, and promises to the compiler.
 #pragma once
 
+#include <cstddef>
+
 #include <bankwise/emulator/cuda/qualifiers.hpp>
 
 namespace bankwise::emulator::words {
@@ -14,6 +16,11 @@ struct SameType {
 };
 template <class T>
 using Same = typename SameType<T>::Type;
+
+/// An address in PTX's state space .shared has 32 bits.
+[[gnu::const]] unsigned shared_address(const void* address) noexcept;
+[[gnu::const]] void* generic_address(unsigned address) noexcept;
+[[gnu::const]] bool is_in_shared(const void* address) noexcept;
 
 }  // namespace bankwise::emulator::words
 
@@ -42,6 +49,25 @@ BANKWISE_STORE(__stcg)
 BANKWISE_STORE(__stcs)
 BANKWISE_STORE(__stwt)
 #undef BANKWISE_STORE
+
+BANKWISE_WORD std::size_t __cvta_generic_to_shared(const void* address) {
+  return emulator::words::shared_address(address);
+}
+BANKWISE_WORD void* __cvta_shared_to_generic(std::size_t address) {
+  return emulator::words::generic_address(unsigned(address));
+}
+BANKWISE_WORD std::size_t __cvta_generic_to_global(const void* address) {
+  return reinterpret_cast<std::size_t>(address);
+}
+BANKWISE_WORD void* __cvta_global_to_generic(std::size_t address) {
+  return reinterpret_cast<void*>(address);
+}
+BANKWISE_WORD unsigned __isShared(const void* address) {
+  return emulator::words::is_in_shared(address);
+}
+BANKWISE_WORD unsigned __isGlobal(const void* address) {
+  return !emulator::words::is_in_shared(address);
+}
 
 // The condition is not evaluated, as in nvcc.
 #ifndef __clang__

@@ -51,5 +51,8 @@ inline constexpr bool is_signed = static_cast<T>(-1) < static_cast<T>(1);
 
 /// Adds one or two numbers (`bytes` are 2 or 4) atomically, returns the old ones.
 std::uint32_t small_atomic_add(Format format, void* address, std::uint32_t value, unsigned bytes) noexcept;
+/// The same, for a caller with another return address.
+std::uint32_t small_atomic_add_from(Format format, void* address, std::uint32_t value, unsigned bytes,
+                                    const void* caller) noexcept;
 
 }  // namespace bankwise::emulator::words

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: MIT
-#pragma once
-#error "tensor cores are not emulated"
+#include <cuda_runtime.h>
+#include <bankwise/emulator/cuda/wmma.hpp>

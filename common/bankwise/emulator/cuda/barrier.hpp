@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+//
+// cuda::barrier of a block.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <bankwise/emulator/cuda/cooperative_copies.hpp>
+
+namespace bankwise::emulator::words {
+
+// Not inlined, because the emulator reads the return address. The object's address identifies it.
+void init_barrier(void* object, unsigned expected) noexcept;
+std::uint64_t arrive_at_barrier(void* object, unsigned arrivals, unsigned drops) noexcept;
+void wait_at_barrier(void* object, std::uint64_t phase) noexcept;
+bool test_barrier(void* object, std::uint64_t phase) noexcept;
+void wait_at_barrier_parity(void* object, bool parity) noexcept;
+
+}  // namespace bankwise::emulator::words
+
+namespace cuda {
+
+enum thread_scope { thread_scope_system, thread_scope_device, thread_scope_block, thread_scope_thread };
+
+namespace bankwise_detail {
+
+/// Calls nothing at the end of a phase.
+struct no_completion {};
+
+}  // namespace bankwise_detail
+
+template <thread_scope scope = thread_scope_system, class Completion = bankwise_detail::no_completion>
+class barrier {
+ public:
+  using arrival_token = std::uint64_t;
+  barrier() = default;
+  BANKWISE_WORD explicit barrier(std::ptrdiff_t expected) {
+    bankwise::emulator::words::init_barrier(this, unsigned(expected));
+  }
+  barrier(const barrier&) = delete;
+  BANKWISE_WORD arrival_token arrive(std::ptrdiff_t arrivals = 1) {
+    return bankwise::emulator::words::arrive_at_barrier(this, unsigned(arrivals), 0);
+  }
+  BANKWISE_WORD void wait(arrival_token token) const {
+    bankwise::emulator::words::wait_at_barrier(const_cast<barrier*>(this), token);
+  }
+  BANKWISE_WORD void wait_parity(bool parity) const {
+    bankwise::emulator::words::wait_at_barrier_parity(const_cast<barrier*>(this), parity);
+  }
+  BANKWISE_WORD bool try_wait(arrival_token token) const {
+    return bankwise::emulator::words::test_barrier(const_cast<barrier*>(this), token);
+  }
+  BANKWISE_WORD void arrive_and_wait() { wait(arrive()); }
+  BANKWISE_WORD void arrive_and_drop() { bankwise::emulator::words::arrive_at_barrier(this, 1, 1); }
+  static constexpr std::ptrdiff_t max() { return (1 << 20) - 1; }
+
+ private:
+  std::uint64_t unused_;
+};
+
+template <thread_scope scope, class Completion>
+BANKWISE_WORD void init(barrier<scope, Completion>* object, std::ptrdiff_t expected) {
+  bankwise::emulator::words::init_barrier(object, unsigned(expected));
+}
+
+/// The copies of a lane are done when it arrives at the barrier.
+template <class Size, thread_scope scope, class Completion>
+BANKWISE_WORD void memcpy_async(void* to, const void* from, Size bytes, barrier<scope, Completion>&) {
+  bankwise::emulator::words::copy_async_share(0, 1, to, from, bytes);
+}
+template <class Group, class Size, thread_scope scope, class Completion>
+BANKWISE_WORD void memcpy_async(const Group& group, void* to, const void* from, Size bytes,
+                                barrier<scope, Completion>&) {
+  bankwise::emulator::words::copy_async_share(unsigned(group.thread_rank()), unsigned(group.size()), to, from, bytes);
+}
+
+}  // namespace cuda

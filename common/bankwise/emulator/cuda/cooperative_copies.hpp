@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+//
+// Cooperative groups: memcpy_async() and wait().
+#pragma once
+
+#include <bankwise/emulator/cuda/cooperative_groups.hpp>
+#include <bankwise/emulator/cuda/copies.hpp>
+
+namespace cuda {
+
+/// Bytes that are a multiple of an alignment.
+template <std::size_t alignment>
+struct aligned_size_t {
+  static constexpr std::size_t align = alignment;
+  std::size_t value;
+  constexpr explicit aligned_size_t(std::size_t bytes) : value(bytes) {}
+  constexpr operator std::size_t() const { return value; }
+};
+
+}  // namespace cuda
+
+namespace bankwise::cuda::cooperative_groups {
+
+using ::cuda::aligned_size_t;
+
+template <class Group>
+BANKWISE_WORD void memcpy_async(const Group& group, void* to, const void* from, std::size_t bytes) {
+  emulator::words::copy_async_share(unsigned(group.thread_rank()), unsigned(group.num_threads()), to, from, bytes);
+  emulator::words::commit_async();
+}
+template <class Group>
+BANKWISE_WORD void wait(const Group& group) {
+  emulator::words::wait_async(0);
+  group.sync();
+}
+template <unsigned open, class Group>
+BANKWISE_WORD void wait_prior(const Group& group) {
+  emulator::words::wait_async(open);
+  group.sync();
+}
+
+}  // namespace bankwise::cuda::cooperative_groups
+
+using namespace bankwise::cuda;

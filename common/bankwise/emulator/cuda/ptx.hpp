@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+//
+// Inline PTX. bankcheck rewrites
+//
+//   asm volatile("bfe.u32 %0, %1, 4, 8;" : "=r"(x) : "r"(y) : "memory");
+//
+// to a call of ptx() with a function that returns the text, ptx_out(x) and ptx_in(y). The emulator interprets the text
+// when a lane comes to it; the compiler only looks at the names of the instructions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <bankwise/emulator/cuda/ptx_names.hpp>
+#include <bankwise/emulator/cuda/qualifiers.hpp>
+
+namespace bankwise::emulator::words {
+
+/// Executes PTX on operands, whose values it changes. Not inlined, because the emulator reads the return address.
+void interpret_ptx(const char* text, std::uint64_t* operands, std::size_t count) noexcept;
+
+__attribute__((error("this inline PTX has an instruction that is not emulated"))) void instruction_not_emulated();
+
+template <std::size_t bytes>
+struct PtxBits;
+template <>
+struct PtxBits<1> {
+  using Type = std::uint8_t;
+};
+template <>
+struct PtxBits<2> {
+  using Type = std::uint16_t;
+};
+template <>
+struct PtxBits<4> {
+  using Type = std::uint32_t;
+};
+template <>
+struct PtxBits<8> {
+  using Type = std::uint64_t;
+};
+
+template <class T>
+BANKWISE_WORD std::uint64_t ptx_bits(const T& value) {
+  return __builtin_bit_cast(typename PtxBits<sizeof(T)>::Type, value);
+}
+
+/// Operands: constraints "=r", "+r", "r".
+template <class T>
+struct PtxOut {
+  BANKWISE_WORD std::uint64_t before() const { return 0; }
+  BANKWISE_WORD void after(std::uint64_t bits) const {
+    using Bits = typename PtxBits<sizeof(T)>::Type;
+    target = __builtin_bit_cast(T, static_cast<Bits>(bits));
+  }
+  T& target;
+};
+template <class T>
+struct PtxInOut : PtxOut<T> {
+  BANKWISE_WORD std::uint64_t before() const { return ptx_bits(this->target); }
+};
+struct PtxIn {
+  BANKWISE_WORD std::uint64_t before() const { return bits; }
+  BANKWISE_WORD void after(std::uint64_t) const {}
+  std::uint64_t bits;
+};
+template <class T>
+BANKWISE_WORD PtxOut<T> ptx_out(T& target) {
+  return {target};
+}
+template <class T>
+BANKWISE_WORD PtxInOut<T> ptx_in_out(T& target) {
+  return {{target}};
+}
+template <class T>
+BANKWISE_WORD PtxIn ptx_in(const T& value) {
+  return {ptx_bits(value)};
+}
+template <class T, std::size_t n>
+BANKWISE_WORD PtxIn ptx_in(T (&array)[n]) {
+  return {reinterpret_cast<std::uint64_t>(&array[0])};
+}
+
+template <class Text, class... Operands>
+BANKWISE_WORD void ptx(Text text, const Operands&... operands) {
+  if constexpr (ptx_is_known(text())) {
+    std::uint64_t values[] = {operands.before()..., 0};
+    interpret_ptx(text(), values, sizeof...(operands));
+    std::size_t i = 0;
+    (operands.after(values[i++]), ...);
+  } else {
+    instruction_not_emulated();
+  }
+}
+
+}  // namespace bankwise::emulator::words

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+//
+// nvcuda::wmma: fragments as nvcc lays them out from compute capability 8.0 on, those of mma.sync. From shared memory,
+// matrices of 16-bit numbers are loaded with ldmatrix, and all others with a load for each register, as in nvcc's code.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <bankwise/emulator/cuda/bfloat16.hpp>
+#include <bankwise/emulator/cuda/half.hpp>
+
+namespace bankwise::emulator::words {
+
+/// How a fragment lies in memory. Types as in matrices.hpp: half, bfloat16, tf32, int8, uint8, float32, float64, int32.
+struct Fragment {
+  enum Use : std::uint8_t { a, b, accumulator } use;
+  std::uint8_t type;
+  std::uint8_t m, n, k;
+  bool column_major;
+};
+/// Its registers, 32 bits each (64 for float64), and the distance between rows or columns, in elements.
+void load_fragment(const Fragment& fragment, std::uint64_t* registers, const void* from, unsigned stride) noexcept;
+void store_fragment(const Fragment& fragment, const std::uint64_t* registers, void* to, unsigned stride) noexcept;
+/// d = a b + c, for the shapes that Fragment has; `d` may be `c`.
+void multiply_fragments(const Fragment& a, const Fragment& accumulator, const std::uint64_t* a_registers,
+                        const std::uint64_t* b_registers, const std::uint64_t* c, std::uint64_t* d) noexcept;
+
+}  // namespace bankwise::emulator::words
+
+namespace nvcuda::wmma {
+
+struct row_major {};
+struct col_major {};
+struct matrix_a {};
+struct matrix_b {};
+struct accumulator {};
+enum layout_t { mem_row_major, mem_col_major };
+
+namespace precision {
+struct tf32 {};
+struct u4 {};
+struct s4 {};
+struct b1 {};
+}  // namespace precision
+
+namespace detail {
+
+using bankwise::emulator::words::Fragment;
+
+/// The type of elements in memory, and its number in Fragment::type.
+template <class T>
+struct Element {
+  using Type = T;
+  static constexpr int number = std::is_same_v<T, __half>           ? 0
+                                : std::is_same_v<T, __nv_bfloat16>  ? 1
+                                : std::is_same_v<T, signed char>    ? 3
+                                : std::is_same_v<T, unsigned char>  ? 4
+                                : std::is_same_v<T, float>          ? 5
+                                : std::is_same_v<T, double>         ? 6
+                                : std::is_same_v<T, int>            ? 7
+                                                                    : -1;
+};
+template <>
+struct Element<precision::tf32> {
+  using Type = float;
+  static constexpr int number = 2;
+};
+
+constexpr int count(bool of_a, bool of_b, int m, int n, int k) {
+  return (of_a ? m * k : of_b ? k * n : m * n) / 32;
+}
+
+}  // namespace detail
+
+template <class Use, int m, int n, int k, class T, class Layout = void>
+class fragment {
+  static constexpr bool of_a = std::is_same_v<Use, matrix_a>, of_b = std::is_same_v<Use, matrix_b>;
+  static_assert(detail::Element<T>::number >= 0, "wmma fragments of fewer than 8 bits are not emulated");
+  static_assert((m == 16 && n == 16 && (k == 16 || k == 8)) || (m == 8 && n == 32 && k == 16) ||
+                    (m == 32 && n == 8 && k == 16) || (m == 8 && n == 8 && k == 4),
+                "wmma fragments of this shape are not emulated");
+
+ public:
+  using element_type = T;
+  using storage_element_type = typename detail::Element<T>::Type;
+  static constexpr int num_elements = detail::count(of_a, of_b, m, n, k);
+  static constexpr int num_storage_elements = num_elements;
+  storage_element_type x[num_elements];
+
+  static constexpr int registers = sizeof(storage_element_type) == 8 ? num_elements
+                                                                     : (num_elements * int(sizeof(storage_element_type)) + 3) / 4;
+  static constexpr bankwise::emulator::words::Fragment shape(bool column_major) {
+    using bankwise::emulator::words::Fragment;
+    return {of_a ? Fragment::a : of_b ? Fragment::b : Fragment::accumulator,
+            std::uint8_t(detail::Element<T>::number), m, n, k, column_major};
+  }
+  BANKWISE_WORD void give(std::uint64_t* to) const {
+    if constexpr (sizeof(storage_element_type) == 8) {
+      for (int i = 0; i < registers; ++i) to[i] = bankwise::emulator::words::to_word(x[i]);
+    } else {
+      std::uint32_t bits[registers];
+      __builtin_memcpy(bits, x, sizeof x);
+      for (int i = 0; i < registers; ++i) to[i] = bits[i];
+    }
+  }
+  BANKWISE_WORD void take(const std::uint64_t* from) {
+    if constexpr (sizeof(storage_element_type) == 8) {
+      for (int i = 0; i < registers; ++i) x[i] = bankwise::emulator::words::from_word<storage_element_type>(from[i]);
+    } else {
+      std::uint32_t bits[registers];
+      for (int i = 0; i < registers; ++i) bits[i] = std::uint32_t(from[i]);
+      __builtin_memcpy(x, bits, sizeof x);
+    }
+  }
+};
+
+template <class Use, int m, int n, int k, class T, class Layout, class Value>
+BANKWISE_WORD void fill_fragment(fragment<Use, m, n, k, T, Layout>& to, const Value& value) {
+  for (auto& element : to.x) element = value;
+}
+
+template <class Use, int m, int n, int k, class T, class Layout, class From>
+BANKWISE_WORD void load_matrix_sync(fragment<Use, m, n, k, T, Layout>& to, const From* from, unsigned stride) {
+  static_assert(!std::is_same_v<Use, accumulator>, "accumulators are loaded with a layout_t");
+  std::uint64_t registers[fragment<Use, m, n, k, T, Layout>::registers];
+  const auto shape = to.shape(std::is_same_v<Layout, col_major>);
+  bankwise::emulator::words::load_fragment(shape, registers, from, stride);
+  to.take(registers);
+}
+template <int m, int n, int k, class T, class From>
+BANKWISE_WORD void load_matrix_sync(fragment<accumulator, m, n, k, T>& to, const From* from, unsigned stride,
+                                    layout_t layout) {
+  std::uint64_t registers[fragment<accumulator, m, n, k, T>::registers];
+  const auto shape = to.shape(layout == mem_col_major);
+  bankwise::emulator::words::load_fragment(shape, registers, from, stride);
+  to.take(registers);
+}
+template <int m, int n, int k, class T, class To>
+BANKWISE_WORD void store_matrix_sync(To* to, const fragment<accumulator, m, n, k, T>& from, unsigned stride,
+                                     layout_t layout) {
+  std::uint64_t registers[fragment<accumulator, m, n, k, T>::registers];
+  from.give(registers);
+  const auto shape = from.shape(layout == mem_col_major);
+  bankwise::emulator::words::store_fragment(shape, registers, to, stride);
+}
+
+template <int m, int n, int k, class T, class LayoutA, class LayoutB, class C, class D>
+BANKWISE_WORD void mma_sync(fragment<accumulator, m, n, k, D>& d, const fragment<matrix_a, m, n, k, T, LayoutA>& a,
+                            const fragment<matrix_b, m, n, k, T, LayoutB>& b,
+                            const fragment<accumulator, m, n, k, C>& c, bool saturate = false) {
+  static_assert(std::is_same_v<C, D>, "wmma with two types of accumulators is not emulated");
+  (void)saturate;
+  std::uint64_t a_registers[a.registers], b_registers[b.registers], c_registers[c.registers];
+  a.give(a_registers);
+  b.give(b_registers);
+  c.give(c_registers);
+  const auto shape_a = a.shape(false), shape_c = c.shape(false);
+  bankwise::emulator::words::multiply_fragments(shape_a, shape_c, a_registers, b_registers, c_registers, c_registers);
+  d.take(c_registers);
+}
+
+BANKWISE_WORD float __float_to_tf32(float value) {
+  // 10 bits after the point, to nearest, ties away from zero.
+  return bankwise::emulator::words::from_word<float>((bankwise::emulator::words::to_word(value) + 0x1000u) & 0xFFFFE000u);
+}
+
+}  // namespace nvcuda::wmma
+
+namespace nvcuda {
+using wmma::__float_to_tf32;
+}  // namespace nvcuda

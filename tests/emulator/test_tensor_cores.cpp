@@ -1,0 +1,468 @@
+// Asynchronous copies, barrier objects, inline PTX and tensor cores: what they compute, what they access, and which
+// mistakes they show.
+#include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
+#include <cooperative_groups/reduce.h>
+#include <cooperative_groups/scan.h>
+#include <cuda_pipeline.h>
+#include <mma.h>
+
+#include <cuda/pipeline>
+
+#include <catch2/catch.hpp>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include <bankwise/trace/report.hpp>
+#include "tests/emulator/diagnosis_of.hpp"
+
+namespace {
+
+using bankwise::emulate;  // and not all of bankwise, whose namespace cuda is not the program's
+using bankwise::banks::Operation;
+namespace emulator = bankwise::emulator;
+namespace cg = cooperative_groups;
+namespace wmma = nvcuda::wmma;
+
+// As bankcheck rewrites asm statements.
+#define PTX(text, ...) ::bankwise::emulator::words::ptx([] { return text; } __VA_OPT__(, ) __VA_ARGS__)
+#define OUT(x) ::bankwise::emulator::words::ptx_out(x)
+#define BOTH(x) ::bankwise::emulator::words::ptx_in_out(x)
+#define IN(x) ::bankwise::emulator::words::ptx_in(x)
+
+std::uint64_t count_of(const emulator::Trace& trace, Operation operation) {
+  std::uint64_t count = 0;
+  for (const auto& pattern : trace.patterns) count += pattern.operation == operation ? pattern.count : 0;
+  return count;
+}
+
+// --- copies ---
+
+enum class Mistake { none, no_wait, no_barrier, too_few_groups };
+
+__global__ void two_stages(const float* in, float* out, Mistake mistake) {
+  __shared__ float stage[2][64];
+  const unsigned t = threadIdx.x;
+  __pipeline_memcpy_async(&stage[0][t], in + t, 4);
+  __pipeline_commit();
+  __pipeline_memcpy_async(&stage[1][t], in + 64 + t, 4, t == 3 ? 4 : 0);
+  __pipeline_commit();
+  if (mistake != Mistake::no_wait) __pipeline_wait_prior(1);
+  if (mistake != Mistake::no_barrier) __syncthreads();
+  out[t] = stage[0][63 - t];
+  if (mistake != Mistake::too_few_groups) __pipeline_wait_prior(0);
+  __syncthreads();
+  out[64 + t] = stage[1][63 - t];
+}
+
+std::vector<float> numbers(unsigned count) {
+  std::vector<float> all(count);
+  std::iota(all.begin(), all.end(), 1.0f);
+  return all;
+}
+
+__global__ void barrier_object(const float* in, float* out, unsigned arrivals) {
+  __shared__ cuda::barrier<cuda::thread_scope_block> bar;
+  __shared__ alignas(16) float tile[128];
+  const auto block = cg::this_thread_block();
+  if (threadIdx.x == 0) init(&bar, arrivals);
+  block.sync();
+  for (int round = 0; round < 3; ++round) {
+    cuda::memcpy_async(block, tile, in, cuda::aligned_size_t<16>(sizeof tile), bar);
+    bar.arrive_and_wait();
+    out[threadIdx.x] += tile[127 - threadIdx.x];
+    bar.arrive_and_wait();
+  }
+}
+
+__global__ void stages_of_a_block(const float* in, float* out) {
+  __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;
+  __shared__ float tile[2][64];
+  const auto block = cg::this_thread_block();
+  auto pipe = cuda::make_pipeline(block, &state);
+  for (int i = 0; i < 5 + 1; ++i) {
+    if (i < 5) {
+      pipe.producer_acquire();
+      cuda::memcpy_async(block, tile[i % 2], in + 64 * i, sizeof tile[0], pipe);
+      pipe.producer_commit();
+    }
+    if (i == 0) continue;
+    pipe.consumer_wait();
+    out[64 * (i - 1) + threadIdx.x] = tile[(i - 1) % 2][63 - threadIdx.x];
+    pipe.consumer_release();
+  }
+}
+
+/// Warp 1 waits at a named barrier for warp 0, and warp 2 does not.
+__global__ void named_barrier(int* out) {
+  __shared__ int value;
+  if (threadIdx.x < 32) {
+    if (threadIdx.x == 0) value = 7;
+    PTX("bar.arrive 1, 64;");
+  } else if (threadIdx.x < 64) {
+    PTX("bar.sync 1, 64;");
+    out[threadIdx.x - 32] = value;
+  }
+}
+
+// --- PTX ---
+
+__global__ void scalar_ptx(unsigned* out) {
+  unsigned x = threadIdx.x, y = 0, lane = 0;
+  PTX("mov.u32 %0, %%laneid;", OUT(lane));
+  out[0] = lane;
+  PTX("bfe.u32 %0, %1, 4, 8;", OUT(y), IN(0xABCDu));
+  out[1] = y;
+  PTX("bfi.b32 %0, %1, %2, 8, 4;", OUT(y), IN(0xFu), IN(0x10000u));
+  out[2] = y;
+  PTX("lop3.b32 %0, %1, %2, %3, 0x96;", OUT(y), IN(5u), IN(3u), IN(9u));
+  out[3] = y;
+  PTX("prmt.b32 %0, %1, %2, 0x5410;", OUT(y), IN(0x11112222u), IN(0x33334444u));
+  out[4] = y;
+  PTX("shf.l.wrap.b32 %0, %1, %2, 8;", OUT(y), IN(0xAABBCCDDu), IN(0x11223344u));
+  out[5] = y;
+  float z = 1.5f;
+  PTX("fma.rn.f32 %0, %0, %1, 0f40000000;", BOTH(z), IN(2.0f));
+  out[6] = unsigned(z);
+  PTX("{\n .reg .pred p, q;\n .reg .b32 t<2>;\n setp.lt.u32 p|q, %1, 5; // comment\n mov.b32 t1, 100;\n"
+      "@p add.u32 t1, t1, 1;\n @!p add.u32 t1, t1, 2;\n selp.b32 t0, 1000, 2000, q;\n add.u32 %0, t0, t1;\n}",
+      OUT(y), IN(x));
+  out[7] = y;
+  unsigned long long wide = 0;
+  PTX("mad.wide.u32 %0, %1, %2, %3;", OUT(wide), IN(0x10000u), IN(0x10000u), IN(5ull));
+  out[8] = unsigned(wide >> 32) + unsigned(wide);
+  int small = 0;
+  PTX("bfe.s32 %0, %1, 0, 4;", OUT(small), IN(0xFu));
+  out[9] = unsigned(small);
+  PTX("cvt.rzi.s32.f32 %0, %1;", OUT(small), IN(-2.75f));
+  out[10] = unsigned(small);
+  unsigned low = 0, high = 0;
+  PTX("mov.b64 {%0, %1}, %2;", OUT(low), OUT(high), IN(0x1234567890ull));
+  out[11] = low + high;
+  PTX("cvt.rn.f16x2.f32 %0, %1, %2;", OUT(y), IN(2.0f), IN(1.0f));
+  out[12] = y;
+  PTX("cvt.rn.satfinite.bf16.f32 %0, %1;", OUT(y), IN(1.0f));
+  out[13] = y;
+}
+
+__global__ void memory_ptx(const float* in, float* out) {
+  __shared__ alignas(16) float tile[32 * 4];
+  __shared__ unsigned counter;
+  const unsigned t = threadIdx.x;
+  const auto address = unsigned(__cvta_generic_to_shared(&tile[4 * t]));
+  float a, b, c, d;
+  if (t == 0) counter = 0;
+  PTX("ld.global.nc.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];", OUT(a), OUT(b), OUT(c), OUT(d), IN(in + 4 * t));
+  PTX("st.shared.v4.f32 [%0], {%1, %2, %3, %4};", IN(address), IN(d), IN(c), IN(b), IN(a));
+  PTX("bar.sync 0;");
+  PTX("red.shared.add.u32 [%0], 1;", IN(unsigned(__cvta_generic_to_shared(&counter))));
+  PTX("ld.shared.f32 %0, [%1+4];", OUT(a), IN(unsigned(__cvta_generic_to_shared(&tile[4 * (t ^ 1)]))));
+  PTX("st.global.cs.f32 [%0], %1;", IN(out + t), IN(a));
+  PTX("bar.sync 0;");
+  unsigned old;
+  PTX("atom.shared.add.u32 %0, [%1], %2;", OUT(old), IN(unsigned(__cvta_generic_to_shared(&counter))), IN(2u));
+  PTX("shfl.sync.bfly.b32 %0, %1, 16, 31, 0xffffffff;", OUT(old), IN(old));
+  out[32 + t] = float(old);
+}
+
+__global__ void copy_ptx(const float* in, float* out) {
+  __shared__ alignas(16) float tile[128];
+  const auto to = unsigned(__cvta_generic_to_shared(&tile[4 * threadIdx.x]));
+  PTX("{ .reg .pred p; setp.ne.b32 p, %2, 0; @p cp.async.cg.shared.global.L2::128B [%0], [%1], 16; }", IN(to),
+      IN(in + 4 * threadIdx.x), IN(int(threadIdx.x != 5)));
+  PTX("cp.async.ca.shared.global [%0], [%1], 4, %2;", IN(to), IN(in), IN(threadIdx.x == 5 ? 0 : 4));
+  PTX("cp.async.commit_group;");
+  PTX("cp.async.wait_group %0;", IN(0));
+  __syncthreads();
+  out[threadIdx.x] = tile[4 * (31 - threadIdx.x)];
+}
+
+/// A wait loop as it is usually written.
+__global__ void mbarrier_ptx(int* out) {
+  __shared__ unsigned long long bar;
+  __shared__ int value;
+  const auto address = unsigned(__cvta_generic_to_shared(&bar));
+  if (threadIdx.x == 0) PTX("mbarrier.init.shared::cta.b64 [%0], %1;", IN(address), IN(1));
+  __syncthreads();
+  if (threadIdx.x == 40) {
+    value = 9;
+    PTX("mbarrier.arrive.shared::cta.b64 _, [%0];", IN(address));
+  }
+  PTX("{\n.reg .pred P1;\nLAB_WAIT:\nmbarrier.try_wait.parity.shared::cta.b64 P1, [%0], %1;\n@P1 bra DONE;\n"
+      "bra LAB_WAIT;\nDONE:\n}",
+      IN(address), IN(0));
+  out[threadIdx.x] = value;
+}
+
+// --- tensor cores ---
+
+constexpr unsigned rows = 16, columns = 8, depth = 16;
+
+/// ldmatrix and mma.sync as a GEMM uses them; B lies in memory by rows, so it is transposed while it is loaded.
+__global__ void product_16_8_16(const __half* a, const __half* b, const float* c, float* d) {
+  __shared__ alignas(16) __half tile_a[rows][depth], tile_b[depth][columns];
+  const unsigned t = threadIdx.x;
+  for (unsigned i = t; i < rows * depth; i += 32) tile_a[i / depth][i % depth] = a[i];
+  for (unsigned i = t; i < columns * depth; i += 32) tile_b[i / columns][i % columns] = b[i];
+  __syncthreads();
+  unsigned ra[4], rb[2];
+  PTX("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];", OUT(ra[0]), OUT(ra[1]), OUT(ra[2]),
+      OUT(ra[3]), IN(unsigned(__cvta_generic_to_shared(&tile_a[t % 16][t / 16 * 8]))));
+  PTX("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];", OUT(rb[0]), OUT(rb[1]),
+      IN(unsigned(__cvta_generic_to_shared(&tile_b[t % 16][0]))));
+  float r[4];
+  const unsigned row = t / 4, column = t % 4 * 2;
+  for (unsigned i = 0; i < 4; ++i) r[i] = c[(row + i / 2 * 8) * columns + column + i % 2];
+  PTX("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};",
+      BOTH(r[0]), BOTH(r[1]), BOTH(r[2]), BOTH(r[3]), IN(ra[0]), IN(ra[1]), IN(ra[2]), IN(ra[3]), IN(rb[0]), IN(rb[1]));
+  for (unsigned i = 0; i < 4; ++i) d[(row + i / 2 * 8) * columns + column + i % 2] = r[i];
+}
+
+/// Stores four matrices and loads them transposed.
+__global__ void matrices_there_and_back(unsigned* out) {
+  __shared__ alignas(16) unsigned short tile[32][8];
+  const unsigned t = threadIdx.x;
+  unsigned r[4];
+  for (unsigned i = 0; i < 4; ++i) r[i] = (t * 2 + 64 * i) | (t * 2 + 64 * i + 1) << 16;
+  const auto address = unsigned(__cvta_generic_to_shared(&tile[t][0]));
+  PTX("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};", IN(address), IN(r[0]), IN(r[1]), IN(r[2]),
+      IN(r[3]));
+  __syncwarp();
+  PTX("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];", OUT(r[0]), OUT(r[1]), OUT(r[2]),
+      OUT(r[3]), IN(address));
+  for (unsigned i = 0; i < 4; ++i) out[4 * t + i] = r[i];
+}
+
+template <class T, int m, int n, int k, class C, class LayoutA, class LayoutB>
+__global__ void fragments(const typename wmma::detail::Element<T>::Type* a, const typename wmma::detail::Element<T>::Type* b, C* d,
+                          wmma::layout_t layout) {
+  using Stored = typename wmma::detail::Element<T>::Type;
+  __shared__ alignas(32) Stored tile_a[m * k], tile_b[k * n];
+  __shared__ alignas(32) C tile_d[m * n];
+  for (int i = int(threadIdx.x); i < m * k; i += 32) tile_a[i] = a[i];
+  for (int i = int(threadIdx.x); i < n * k; i += 32) tile_b[i] = b[i];
+  __syncthreads();
+  wmma::fragment<wmma::matrix_a, m, n, k, T, LayoutA> fa;
+  wmma::fragment<wmma::matrix_b, m, n, k, T, LayoutB> fb;
+  wmma::fragment<wmma::accumulator, m, n, k, C> fc;
+  wmma::fill_fragment(fc, C(1));
+  wmma::load_matrix_sync(fa, tile_a, std::is_same_v<LayoutA, wmma::row_major> ? k : m);
+  wmma::load_matrix_sync(fb, tile_b, std::is_same_v<LayoutB, wmma::row_major> ? n : k);
+  wmma::mma_sync(fc, fa, fb, fc);
+  for (int i = 0; i < fc.num_elements; ++i) fc.x[i] = fc.x[i] + fc.x[i];
+  wmma::store_matrix_sync(tile_d, fc, layout == wmma::mem_row_major ? n : m, layout);
+  __syncthreads();
+  for (int i = int(threadIdx.x); i < m * n; i += 32) d[i] = tile_d[i];
+}
+
+template <class T, int m, int n, int k, class C, class LayoutA, class LayoutB>
+emulator::Trace check_fragments(wmma::layout_t layout) {
+  using Stored = typename wmma::detail::Element<T>::Type;
+  std::mt19937 random(4);
+  std::vector<Stored> a(m * k), b(k * n);
+  for (auto& x : a) x = Stored(int(random() % 9) - 4);
+  for (auto& x : b) x = Stored(int(random() % 9) - 4);
+  std::vector<C> d(m * n);
+  const auto trace = emulate(fragments<T, m, n, k, C, LayoutA, LayoutB>, {.grid = 1, .block = 32}, a.data(), b.data(), d.data(), layout);
+  unsigned wrong = 0;
+  for (int row = 0; row < m; ++row) {
+    for (int column = 0; column < n; ++column) {
+      double sum = 1;
+      for (int i = 0; i < k; ++i) {
+        const int at_a = std::is_same_v<LayoutA, wmma::row_major> ? row * k + i : i * m + row;
+        const int at_b = std::is_same_v<LayoutB, wmma::row_major> ? i * n + column : column * k + i;
+        sum += double(float(a[std::size_t(at_a)])) * double(float(b[std::size_t(at_b)]));
+      }
+      const int at = layout == wmma::mem_row_major ? row * n + column : column * m + row;
+      wrong += double(float(d[std::size_t(at)])) != 2 * sum;
+    }
+  }
+  CHECK(wrong == 0);
+  return trace;
+}
+
+// --- cooperative groups ---
+
+__global__ void groups(int* out) {
+  const auto block = cg::this_thread_block();
+  cg::thread_block_tile<32> warp = cg::tiled_partition<32>(block);  // without the parent's type
+  const auto tile = cg::tiled_partition<8>(warp);
+  const int t = int(threadIdx.x);
+  out[t] = cg::reduce(tile, t, cg::plus<int>());
+  out[64 + t] = cg::inclusive_scan(tile, t) * 100 + cg::exclusive_scan(tile, 1);
+  const auto third = cg::labeled_partition(warp, t % 3);
+  out[128 + t] = int(third.thread_rank() * 1000 + third.num_threads() * 10 + third.meta_group_rank());
+  const auto odd = cg::binary_partition(warp, t % 2 != 0);
+  out[192 + t] = cg::reduce(odd, t, cg::greater<int>());
+  const cg::thread_group run_time = cg::tiled_partition(block, 4);
+  run_time.sync();
+  out[256 + t] = int(run_time.thread_rank() * 10 + run_time.size());
+  if (t % 4 == 1) {
+    const cg::coalesced_group active = cg::coalesced_threads();
+    out[320 + t] = int(active.shfl(unsigned(t), 2) * 100 + active.ballot(t > 8));
+  }
+}
+
+__global__ void sum_of_grid(const int* in, int* partial, int* out) {
+  const auto grid = cg::this_grid();
+  const auto rank = unsigned(grid.thread_rank());
+  if (threadIdx.x == 0) partial[blockIdx.x] = 0;
+  __syncthreads();
+  atomicAdd(&partial[blockIdx.x], in[rank]);
+  grid.sync();
+  if (rank == 0) {
+    for (unsigned i = 0; i < gridDim.x; ++i) *out += partial[i];
+  }
+}
+__global__ void half_of_grid_waits() {
+  if (blockIdx.x != 1) cg::this_grid().sync();
+}
+
+}  // namespace
+
+TEST_CASE("asynchronous copies write when their lane waits, and are accesses of their own") {
+  const auto in = numbers(128);
+  std::vector<float> out(128);
+  const auto trace = emulate(two_stages, {.grid = 1, .block = 64}, in.data(), out.data(), Mistake::none);
+  for (unsigned i = 0; i < 64; ++i) {
+    CHECK(out[i] == in[63 - i]);
+    CHECK(out[64 + i] == (i == 60 ? 0 : in[127 - i]));
+  }
+  CHECK(count_of(trace, Operation::cp_async) == 4);
+  CHECK(count_of(trace, Operation::load) == 4);
+  CHECK(count_of(trace, Operation::store) == 0);
+  bool has_sources = false;
+  for (const auto& pattern : trace.patterns) has_sources |= pattern.sources.size() == 32;
+  CHECK(has_sources);
+  const auto wrong = [&](Mistake mistake) {
+    return diagnosis_of([&] { emulate(two_stages, {.grid = 1, .block = 64}, in.data(), out.data(), mistake); });
+  };
+  CHECK(wrong(Mistake::no_wait)->fault == emulator::Fault::race);
+  CHECK_THAT(wrong(Mistake::no_wait)->what(), Catch::Contains("has not waited for the copy"));
+  CHECK(wrong(Mistake::no_barrier)->fault == emulator::Fault::race);
+  CHECK(wrong(Mistake::too_few_groups)->fault == emulator::Fault::race);
+}
+
+TEST_CASE("barrier objects order accesses, and report missing arrivals") {
+  const auto in = numbers(320);
+  std::vector<float> out(128);
+  const auto trace = emulate(barrier_object, {.grid = 1, .block = 128}, in.data(), out.data(), 128u);
+  CHECK(out[5] == 3 * in[122]);
+  CHECK(count_of(trace, Operation::cp_async) == 3);
+  const auto stuck = diagnosis_of([&] { emulate(barrier_object, {.grid = 1, .block = 128}, in.data(), out.data(), 129u); });
+  CHECK(stuck->fault == emulator::Fault::barrier_not_reached);
+  CHECK_THAT(stuck->what(), Catch::Contains("lacks 1 of 129 arrivals"));
+
+  std::vector<float> staged(320);
+  emulate(stages_of_a_block, {.grid = 1, .block = 64}, in.data(), staged.data());
+  for (unsigned i = 0; i < 320; ++i) CHECK(staged[i] == in[i / 64 * 64 + 63 - i % 64]);
+
+  std::vector<int> values(64);
+  emulate(named_barrier, {.grid = 1, .block = 96}, values.data());
+  CHECK(values[31] == 7);
+  emulate(mbarrier_ptx, {.grid = 1, .block = 64}, values.data());
+  CHECK(values == std::vector<int>(64, 9));
+}
+
+TEST_CASE("inline PTX computes") {
+  std::vector<unsigned> out(14);
+  emulate(scalar_ptx, {.grid = 1, .block = 1}, out.data());
+  const std::vector<unsigned> expected{0,      0xBC, 0x10F00, 5 ^ 3 ^ 9, 0x44442222, 0x223344AA, 5, 2101, 6,
+                                       ~0u, unsigned(-2), 0x34567890 + 0x12, 0x40003C00, 0x3F80};
+  CHECK(out == expected);
+}
+
+TEST_CASE("inline PTX accesses memory, and its accesses are recorded with their widths") {
+  const auto in = numbers(128);
+  std::vector<float> out(64);
+  const auto trace = emulate(memory_ptx, {.grid = 1, .block = 32}, in.data(), out.data());
+  CHECK(out[0] == in[4 + 2]);
+  CHECK(out[32 + 16] == 32 + 2 * 0);
+  CHECK(out[32] == 32 + 2 * 16);
+  unsigned wide_stores = 0;
+  for (const auto& pattern : trace.patterns) {
+    wide_stores += pattern.operation == Operation::store && pattern.width == 16;
+  }
+  CHECK(wide_stores == 1);
+  CHECK(count_of(trace, Operation::atomic_inc) == 1);
+  CHECK(count_of(trace, Operation::atomic) == 1);
+  CHECK(count_of(trace, Operation::load) == 1);
+
+  const auto copied = emulate(copy_ptx, {.grid = 1, .block = 32}, in.data(), out.data());
+  CHECK(out[0] == in[0]);
+  CHECK(out[31 - 5] == 0);
+  CHECK(count_of(copied, Operation::cp_async) == 2);
+}
+
+TEST_CASE("ldmatrix and mma.sync multiply") {
+  std::mt19937 random(3);
+  std::vector<__half> a(rows * depth), b(depth * columns);
+  std::vector<float> c(rows * columns), d(rows * columns);
+  for (auto& x : a) x = __half(int(random() % 33) - 16);
+  for (auto& x : b) x = __half(int(random() % 33) - 16);
+  for (auto& x : c) x = float(random() % 100);
+  const auto trace = emulate(product_16_8_16, {.grid = 1, .block = 32}, a.data(), b.data(), c.data(), d.data());
+  for (unsigned row = 0; row < rows; ++row) {
+    for (unsigned column = 0; column < columns; ++column) {
+      float sum = c[row * columns + column];
+      for (unsigned k = 0; k < depth; ++k) sum += float(a[row * depth + k]) * float(b[k * columns + column]);
+      CHECK(d[row * columns + column] == sum);
+    }
+  }
+  CHECK(count_of(trace, Operation::ldmatrix_x4) == 1);
+  CHECK(count_of(trace, Operation::ldmatrix_x2) == 1);
+
+  std::vector<unsigned> out(128);
+  const auto stored = emulate(matrices_there_and_back, {.grid = 1, .block = 32}, out.data());
+  // Lane 4 row + column / 2 has elements (row, column); transposed, lane 1 has those of rows 2 and 3 of column 0.
+  CHECK(out[4 * 1] == (16u | 24u << 16));
+  CHECK(out[4 * 5 + 3] == (192u + 17 | (192u + 25) << 16));
+  CHECK(count_of(stored, Operation::stmatrix_x4) == 1);
+}
+
+TEST_CASE("fragments of wmma multiply in each layout, and load as nvcc does") {
+  using wmma::col_major;
+  using wmma::row_major;
+  const auto halves = check_fragments<__half, 16, 16, 16, float, row_major, row_major>(wmma::mem_row_major);
+  CHECK(count_of(halves, Operation::ldmatrix_x4) == 2);
+  unsigned pairs = 0;
+  for (const auto& pattern : halves.patterns) {
+    pairs += pattern.operation == Operation::store && pattern.width == 8 ? unsigned(pattern.count) : 0;
+  }
+  CHECK(pairs == 4);
+  check_fragments<__half, 16, 16, 16, __half, col_major, col_major>(wmma::mem_col_major);
+  check_fragments<__nv_bfloat16, 16, 16, 16, float, row_major, col_major>(wmma::mem_col_major);
+  check_fragments<__half, 32, 8, 16, float, col_major, row_major>(wmma::mem_row_major);
+  check_fragments<__half, 8, 32, 16, float, row_major, col_major>(wmma::mem_row_major);
+  check_fragments<wmma::precision::tf32, 16, 16, 8, float, row_major, row_major>(wmma::mem_row_major);
+  check_fragments<signed char, 16, 16, 16, int, row_major, col_major>(wmma::mem_row_major);
+  check_fragments<double, 8, 8, 4, double, row_major, col_major>(wmma::mem_row_major);
+}
+
+TEST_CASE("cooperative groups of a warp") {
+  std::vector<int> out(384);
+  emulate(groups, {.grid = 1, .block = 64}, out.data());
+  CHECK(out[9] == 8 + 9 + 10 + 11 + 12 + 13 + 14 + 15);
+  CHECK(out[64 + 10] == (8 + 9 + 10) * 100 + 2);
+  CHECK(out[128 + 4] == 1 * 1000 + 11 * 10 + 1);
+  CHECK(out[128 + 5] == 1 * 1000 + 10 * 10 + 2);
+  CHECK(out[192 + 3] == 31);
+  CHECK(out[192 + 4] == 30);
+  CHECK(out[256 + 7] == 34);
+  CHECK(out[320 + 1] == 9 * 100 + 0xF8);
+}
+
+TEST_CASE("a cooperative launch runs all blocks and synchronizes them") {
+  const std::vector<int> in(8 * 64, 3);
+  std::vector<int> partial(8);
+  int out = 0;
+  emulate(sum_of_grid, {.grid = 8, .block = 64, .cooperative = true}, in.data(), partial.data(), &out);
+  CHECK(out == 8 * 64 * 3);
+  CHECK(diagnosis_of([&] { emulate(sum_of_grid, {.grid = 2, .block = 64}, in.data(), partial.data(), &out); })->fault ==
+        emulator::Fault::trap);
+  CHECK(diagnosis_of([&] { emulate(half_of_grid_waits, {.grid = 3, .block = 32, .cooperative = true}); })->fault ==
+        emulator::Fault::barrier_not_reached);
+  CHECK_THROWS_AS(emulate(half_of_grid_waits, {.grid = 1000, .block = 1024, .cooperative = true}),
+                  std::invalid_argument);
+}
