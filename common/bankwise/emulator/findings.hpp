@@ -41,7 +41,7 @@ class Findings {
     std::string text;
     FaultPlace place;
   };
-  std::uint64_t allowed_ = 0;  ///< bit f: fault f
+  std::uint64_t allowed_ = 0;            ///< bit f: fault f
   std::map<FaultPlace, Finding> found_;  ///< by places in the order of their addresses
 };
 
