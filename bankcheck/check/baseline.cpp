@@ -79,7 +79,8 @@ Baseline baseline_of(const std::vector<KernelReport>& kernels) {
   for (const KernelReport& kernel : kernels) {
     for (const trace::Report& report : kernel.reports) {
       const banks::Tally& all = report.all;
-      baseline[{kernel.name, std::string(report.architecture->name)}] = {all.accesses, all.conflicts, all.unknown};
+      baseline[{kernel.name, std::string(report.architecture->name)}] = {
+          all.accesses, all.conflicts + all.more_conflicts, all.unknown};
     }
   }
   return baseline;

@@ -14,7 +14,8 @@
 
 namespace bankwise::opencl {
 
-/// Accesses and conflicts of a kernel, summed over its launches, and the number of accesses without a known cost.
+/// Accesses and conflicts of a kernel, summed over its launches, and the number of accesses without a known cost. Of
+/// conflicts that are a range, the most count.
 struct Allowed {
   std::uint64_t accesses = 0, conflicts = 0, unknown = 0;
 };

@@ -19,6 +19,9 @@ void put(ordered_json& object, const banks::Tally& tally, unsigned warp) {
   object["ideal_passes"] = tally.ideal;
   object["conflicts"] = tally.conflicts;
   object["unknown"] = tally.unknown;
+  if (tally.more_passes == 0) return;
+  object["passes_most"] = tally.passes + tally.more_passes;
+  object["conflicts_most"] = tally.conflicts + tally.more_conflicts;
 }
 
 ordered_json json_of(const trace::WorstAccess& worst) {
@@ -55,6 +58,7 @@ ordered_json json_of(const KernelReport& kernel, std::size_t number) {
   ordered_json object{{"architecture", report.architecture->name}, {"warp_width", report.warp}};
   put(object, report.all, report.warp);
   object["why_unknown"] = report.unknown;
+  if (!report.ranges.empty()) object["why_range"] = report.ranges;
   object["incomplete"] = report.incomplete;
   object["lines"] = ordered_json::array();
   for (std::size_t i = 0; i < report.lines.size(); ++i) {

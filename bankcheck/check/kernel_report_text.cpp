@@ -70,15 +70,11 @@ Table head_of(const std::vector<trace::Report>& reports) {
   return head;
 }
 
-std::string known_number(const banks::Tally& tally, std::uint64_t number) {
-  return tally.unknown > 0 ? "?" : std::to_string(number);
-}
-
 std::vector<std::string> numbers_of(const banks::Tally& tally, bool alone) {
-  if (!alone) return {passes_text(tally), known_number(tally, tally.conflicts)};
+  if (!alone) return {passes_text(tally), conflicts_number(tally)};
   const double lanes = tally.accesses == 0 ? 0 : double(tally.lanes) / double(tally.accesses);
-  return {std::to_string(tally.accesses), fmt::format("{:.1f}", lanes), known_number(tally, tally.passes),
-          known_number(tally, tally.ideal), known_number(tally, tally.conflicts)};
+  return {std::to_string(tally.accesses), fmt::format("{:.1f}", lanes), passes_number(tally), ideal_number(tally),
+          conflicts_number(tally)};
 }
 
 /// Numbers of an incomplete trace are lower bounds.
@@ -175,6 +171,8 @@ std::string remarks(const KernelReport& kernel, const Terms& terms) {
   std::string text = narrow_groups(kernel, terms);
   for (const trace::Report& report : kernel.reports) {
     for (const std::string& sentence : report.unknown) text += fmt::format("note: {}\n", sentence);
+    for (const std::string& sentence : report.ranges)
+      text += fmt::format("note: on {}, {}\n", report.architecture->name, sentence);
   }
   const auto& lines = kernel.reports.front().lines;
   std::uint64_t mixed = 0;

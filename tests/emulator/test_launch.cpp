@@ -132,7 +132,31 @@ bool same(const Trace& a, const Trace& b) {
          equal(a.order, b.order, step_key);
 }
 
+__global__ void sums_of_floats(float* out, unsigned words) {
+  __shared__ float sums[64];
+  sums[threadIdx.x] = 0;
+  __syncthreads();
+  atomicAdd(&sums[threadIdx.x % words], 1.0F);
+  __syncthreads();
+  out[threadIdx.x] = sums[threadIdx.x];
+}
+
 }  // namespace
+
+TEST_CASE("a sum of floats in shared memory costs a range, of which conflicts() returns the most") {
+  std::vector<float> out(64);
+  const auto atomics = [&](unsigned words) {
+    const auto trace = emulate(sums_of_floats, {.block = 64}, out.data(), words);
+    const auto report = trace::report(trace, *banks::find_architecture("sm_90"));
+    CHECK(conflicts(trace, "sm_90") == report.all.conflicts + report.all.more_conflicts);
+    return report.atomics;
+  };
+  CHECK(atomics(64) == banks::Tally{2, 64, 4, 4, 0, 0, 2 * (2 * 3 - 2), 2 * (2 * 3 - 2)});
+  const auto shared = atomics(1);  // 32 rounds of two passes, for each warp
+  CHECK(shared.passes == 2 * 32 * 2);
+  CHECK(shared.more_passes > 0);
+  CHECK(out[0] == 64);
+}
 
 TEST_CASE("several host threads produce the same trace as one") {
   std::vector<Trace> traces;

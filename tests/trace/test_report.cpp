@@ -157,17 +157,53 @@ TEST_CASE("an incomplete trace is reported first, and conflicts() refuses it") {
   CHECK_THROWS_WITH(conflicts(trace, "sm_90"), report.incomplete[0]);
 }
 
-TEST_CASE("a loop has no cost") {
-  auto all = builder();
-  Pattern loop = loads(4);
-  loop.operation = banks::Operation::atomic;
+namespace {
+
+/// Atomics that are loops; a block has `warps` warps of 32.
+trace::Report report_of_loop(Pattern loop, unsigned width, unsigned warps, const char* architecture = "sm_90") {
+  trace::Builder all({.kernel = "k"});
+  all.site({.file = "k.cu", .line = 3});
+  all.array({"tile", 0, 4096});
+  all.add(trace::Shape{{32 * warps, 1, 1}, {32 * warps, 1, 1}, 1});
+  if (loop.operation == banks::Operation::load) loop.operation = banks::Operation::atomic;
   loop.is_loop = true;
-  loop.width = 8;
+  loop.width = width;
   all.add(loop);
-  const auto report = trace::report(all.take(), on("sm_90"));
-  CHECK(report.atomics.unknown == 1);
-  CHECK(report.unknown ==
-        std::vector<std::string>{"a 8-byte atomic of this kind is a loop whose length depends on the data"});
+  return trace::report(all.take(), on(architecture));
+}
+
+}  // namespace
+
+TEST_CASE("a loop of a load and a compare-and-swap costs a range") {
+  // Each lane its own word: one round of two passes, up to 4 rounds of 1 + 2 passes.
+  const auto apart = report_of_loop(loads(4, 0xFFFFFFFF, 10), 4, 4);
+  CHECK(apart.all == banks::Tally{10, 320, 20, 20, 0, 0, 10 * (4 * 3 - 2), 10 * (4 * 3 - 2)});
+  CHECK(apart.ranges.size() == 1);
+  CHECK(apart.unknown.empty());
+  CHECK_THAT(to_text(apart), Catch::Matchers::ContainsSubstring(" 20-120 "));
+  // Three lanes of one word: three rounds, of which each load and each store takes a pass; with two warps at most 6
+  // rounds of a load and of three swaps in one bank, which take 6 passes.
+  const auto together = report_of_loop(loads(0, 7), 4, 2);
+  CHECK(together.all == banks::Tally{1, 3, 6, 2, 4, 0, 6 * (1 + 6) - 6, 6 * (1 + 6) - 6});
+  // 8 bytes: two half-warps of the load and of the store.
+  const auto wide = report_of_loop(loads(8), 8, 1);
+  CHECK(wide.all.passes == 4);
+  CHECK(wide.all.more_passes > 0);
+  REQUIRE(wide.lines.size() == 1);
+  CHECK(wide.lines[0].costs == wide.all);
+  CHECK_FALSE(together.lines[0].worst);  // the model has no single access to show
+}
+
+TEST_CASE("a loop without a known range has no cost") {
+  Pattern round = loads(4);  // one round of a loop, as a GPU is seen to execute it
+  round.operation = banks::Operation::atomic_cas;
+  for (const auto& report : {report_of_loop(round, 4, 1), report_of_loop(loads(4), 4, 0),
+                             report_of_loop(loads(4, 0xFFFFFFFF), 4, 1, "gfx1100")}) {
+    CHECK(report.atomics.unknown == 1);
+    CHECK(report.unknown ==
+          std::vector<std::string>{"a 4-byte atomic of this kind is a loop whose length depends on the data"});
+    CHECK(report.ranges.empty());
+  }
 }
 
 TEST_CASE("copies have the cost of their sources, and are neither loads, stores nor atomics") {

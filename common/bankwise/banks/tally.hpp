@@ -14,6 +14,9 @@ struct Tally {
   std::uint64_t lanes = 0;     ///< active lanes, added up
   std::uint64_t passes = 0, ideal = 0, conflicts = 0;
   std::uint64_t unknown = 0;  ///< accesses without a known cost; they are not in the three above
+  /// By how much passes and conflicts may be higher, for loops whose length depends on other warps. The three above are
+  /// then the least.
+  std::uint64_t more_passes = 0, more_conflicts = 0;
 
   /// Adds an access of the lanes in `mask`, made `times` times. `cost` is null if it has no known cost.
   void add(std::uint64_t mask, const Cost* cost, std::uint64_t times = 1) {
@@ -35,6 +38,8 @@ struct Tally {
     ideal += times * other.ideal;
     conflicts += times * other.conflicts;
     unknown += times * other.unknown;
+    more_passes += times * other.more_passes;
+    more_conflicts += times * other.more_conflicts;
   }
 
   /// ALU utilization: active lanes / (accesses * warp). 0 without accesses.

@@ -129,7 +129,8 @@ void BlockRunner::report_clash(const Lane& lane, std::uintptr_t lane_pc, const P
           in_warp ? trace::warp_synchronous_switch : trace::row_of(fault).silenced_by});
 }
 
-/// Returns a doubt if, and only if, the access is a fault if it changes the content: two lanes may write the same value.
+/// Returns a doubt if, and only if, the access is a fault should it change the content: two lanes may write the same
+/// value.
 std::optional<BlockRunner::Doubt> BlockRunner::check(const Lane& lane) {
   const PendingAccess& access = lane.access;
   check_place(lane);

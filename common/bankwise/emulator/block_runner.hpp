@@ -152,7 +152,7 @@ class BlockRunner {
   [[noreturn]] void fail(Lane& lane, Fault fault, std::uintptr_t pc, const std::string& what);
   /// The same if faults are fatal; otherwise the lane goes on. `what()` returns the sentence.
   template <class What>
-  void complain(Lane& lane, Fault fault, std::uintptr_t pc, What what) {
+  void report_from(Lane& lane, Fault fault, std::uintptr_t pc, What what) {
     if (!is_news(fault, pc)) return;
     if (launch_.fatal) fail(lane, fault, pc, what());
     report({fault, pc, {lane.identity.rank}, what()});

@@ -137,7 +137,7 @@ void Builder::add_excess(const Pattern& pattern) {
     const unsigned warps = warps_in(trace_, *architecture);
     if (warps == 0) continue;
     std::uint64_t accesses = pattern.count;  // in the trace's warps: added with the first part
-    for_each_warp(pattern, trace_.warp, warps, *architecture, [&](const WarpAccess& one) {
+    for_each_warp(pattern, trace_.warp, warps, *architecture, 0, [&](const WarpAccess& one) {
       Excess excess{pattern.site,
                     one.array,
                     pattern.operation,

@@ -49,9 +49,9 @@ class Lines {
   void add(const Pattern& pattern, const WarpAccess& one, unsigned warps) {
     const std::size_t number = number_of(pattern.site, one.array, pattern.operation, pattern.width);
     LineReport& line = lines_[number];
-    line.costs.add(one.access.mask, one.cost(), pattern.count);
+    one.add_to(line.costs, pattern.count);
     if (one.mixed) line.mixed += pattern.count;
-    if (one.cost() == nullptr || one.cost()->conflicts == 0) return;
+    if (one.cost() == nullptr || one.cost()->conflicts == 0 || pattern.is_loop) return;
     const Occurrence& first = pattern.first;
     const std::uint32_t warp = first.warp * warps + one.number;
     const Rank rank{
@@ -94,6 +94,17 @@ void add_to_sums(Report& report, std::uint32_t level, banks::Operation operation
   report.all.add(tally);
 }
 
+/// The most warps of a block.
+unsigned warps_of_block(const KernelTrace& trace, unsigned warp) {
+  std::uint64_t most = 0;
+  for (const Shape& shape : trace.shapes) {
+    std::uint64_t threads = 1;
+    for (const std::uint64_t size : shape.block) threads *= std::min<std::uint64_t>(size, 1024);
+    most = std::max(most, (std::min<std::uint64_t>(threads, 1024) + warp - 1) / warp);
+  }
+  return unsigned(most);
+}
+
 void add_participants(Report& report, const Participants& one, unsigned warps) {
   const unsigned lanes = report.warp;
   for (unsigned i = 0; i < warps; ++i) {
@@ -129,11 +140,13 @@ Report report(const KernelTrace& trace, const banks::Architecture& architecture)
                 .levels = std::vector<LevelReport>(trace.levels),
                 .incomplete = incompleteness(trace, architecture)};
   Lines lines(trace, report.lines);
+  const unsigned block_warps = warps_of_block(trace, report.warp);
   for (const Pattern& pattern : trace.patterns) {
-    for_each_warp(pattern, trace.warp, warps, architecture, [&](const WarpAccess& one) {
+    for_each_warp(pattern, trace.warp, warps, architecture, block_warps, [&](const WarpAccess& one) {
       if (const auto* sentence = std::get_if<std::string>(&one.answer)) add_sentence(report.unknown, *sentence);
       banks::Tally tally;
-      tally.add(one.access.mask, one.cost(), pattern.count);
+      one.add_to(tally, pattern.count);
+      if (one.more_passes > 0) add_sentence(report.ranges, loop_range_reason);
       add_to_sums(report, pattern.level, pattern.operation, tally);
       lines.add(pattern, one, warps);
     });
@@ -174,7 +187,7 @@ std::uint64_t conflicts(const trace::KernelTrace& trace, std::string_view archit
   const trace::Report report = trace::report(trace, *found);
   if (!report.incomplete.empty()) throw std::invalid_argument(report.incomplete.front());
   if (report.all.unknown > 0) throw std::invalid_argument(report.unknown.front());
-  return report.all.conflicts;
+  return report.all.conflicts + report.all.more_conflicts;
 }
 
 }  // namespace bankwise

@@ -54,6 +54,7 @@ struct Report {
   double alu_utilization = 0;                ///< over all accesses
   double simt_efficiency = 0;                ///< active lanes of all executed basic blocks ÷ (executions * warp)
   std::vector<std::string> unknown;          ///< why accesses have no cost: one sentence per reason
+  std::vector<std::string> ranges;           ///< why costs are ranges: one sentence per reason
   std::vector<std::string> diagnoses;        ///< what the kernel does wrong: a sentence with its place each
   std::vector<std::string> incomplete;       ///< why the real numbers are larger: the report's are lower bounds
 };
@@ -72,8 +73,9 @@ std::string to_text(const Report& report);
 
 namespace bankwise {
 
-/// Conflicts of all traced accesses. `architecture` is a name from `bankcheck archs`. Errors: std::invalid_argument if
-/// the architecture does not exist or has other warps, if an access has no known cost, or if the trace lacks accesses.
+/// Conflicts of all traced accesses, the most where they are a range. `architecture` is a name from `bankcheck archs`.
+/// Errors: std::invalid_argument if the architecture does not exist or has other warps, if an access has no known cost,
+/// or if the trace lacks accesses.
 std::uint64_t conflicts(const trace::KernelTrace& trace, std::string_view architecture);
 
 }  // namespace bankwise

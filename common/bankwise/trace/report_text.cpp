@@ -7,6 +7,7 @@
 
 #include <bankwise/support/table.hpp>
 #include <bankwise/trace/report.hpp>
+#include <bankwise/trace/tally_text.hpp>
 
 namespace bankwise::trace {
 namespace {
@@ -54,9 +55,7 @@ std::string to_text(const Report& report) {
     rows.push_back({fmt::format("{}:{}", shown(line.site.file), line.site.line),
                     fmt::format("{} {}", to_string(line.operation), line.width), line.array,
                     std::to_string(costs.accesses), fmt::format("{:.1f}", double(costs.lanes) / double(costs.accesses)),
-                    costs.unknown > 0 ? "?" : std::to_string(costs.passes),
-                    costs.unknown > 0 ? "?" : std::to_string(costs.ideal),
-                    costs.unknown > 0 ? "?" : std::to_string(costs.conflicts), sources.line(line.site)});
+                    passes_number(costs), ideal_number(costs), conflicts_number(costs), sources.line(line.site)});
   }
   std::string text;
   for (const std::string& sentence : report.incomplete) text += fmt::format("incomplete: {}\n", sentence);
@@ -64,10 +63,13 @@ std::string to_text(const Report& report) {
   text += fmt::format("{} on {}, {} block{} traced\n", report.kernel, report.architecture->name, report.blocks,
                       report.blocks == 1 ? "" : "s");
   if (!report.lines.empty()) text += format_table(rows, 3, true);
-  text += fmt::format("{}{} accesses: {} passes, ideal {}, conflicts {}; ALU utilization {}, SIMT efficiency {}\n",
-                      report.incomplete.empty() ? "" : "at least ", report.all.accesses, report.all.passes,
-                      report.all.ideal, report.all.conflicts, percent(report.alu_utilization),
-                      percent(report.simt_efficiency));
+  banks::Tally known = report.all;  // the sum of the costs that are known
+  known.unknown = 0;
+  text +=
+      fmt::format("{}{} accesses: {} passes, ideal {}, conflicts {}; ALU utilization {}, SIMT efficiency {}\n",
+                  report.incomplete.empty() ? "" : "at least ", report.all.accesses, passes_number(known), known.ideal,
+                  conflicts_number(known), percent(report.alu_utilization), percent(report.simt_efficiency));
+  for (const std::string& sentence : report.ranges) text += fmt::format("range: {}\n", sentence);
   for (const std::string& sentence : report.unknown) text += fmt::format("no cost: {}\n", sentence);
   return text;
 }

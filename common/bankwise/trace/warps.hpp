@@ -8,6 +8,8 @@
 #include <variant>
 
 #include <bankwise/banks/cost.hpp>
+#include <bankwise/banks/tally.hpp>
+#include <bankwise/trace/loop_cost.hpp>
 #include <bankwise/trace/trace.hpp>
 
 namespace bankwise::trace {
@@ -19,8 +21,14 @@ struct WarpAccess {
   bool mixed = false;
   banks::Access access;
   std::variant<banks::Cost, std::string> answer;  ///< or why there is no cost
+  unsigned more_passes = 0, more_conflicts = 0;   ///< of a loop, whose cost is the least; see loop_cost.hpp
 
   const banks::Cost* cost() const { return std::get_if<banks::Cost>(&answer); }
+  void add_to(banks::Tally& tally, std::uint64_t count) const {
+    tally.add(access.mask, cost(), count);
+    tally.more_passes += count * more_passes;
+    tally.more_conflicts += count * more_conflicts;
+  }
 };
 
 /// The number of the architecture's warps that make one of the trace's; 0 if the trace's warps do not split that way.
@@ -29,17 +37,27 @@ inline unsigned warps_in(const KernelTrace& kernel, const banks::Architecture& a
   return kernel.splits && kernel.warp % architecture.warp == 0 ? kernel.warp / architecture.warp : 0;
 }
 
-inline std::variant<banks::Cost, std::string> cost_or_reason(const banks::Architecture& architecture,
-                                                             const Pattern& pattern, const banks::Access& access) {
+/// Fills in the cost, or why there is none. `block_warps`: the most warps of a block, 0 if that is unknown.
+inline void find_cost(const banks::Architecture& architecture, const Pattern& pattern, unsigned block_warps,
+                      WarpAccess& one) {
   if (pattern.is_loop) {
-    return "a " + std::to_string(pattern.width) +
-           "-byte atomic of this kind is a loop whose length depends on the data";
+    const auto loop = loop_cost(architecture, pattern.operation, one.access, block_warps);
+    if (loop) {
+      one.answer = loop->least;
+      one.more_passes = loop->more_passes;
+      one.more_conflicts = loop->more_conflicts;
+      return;
+    }
+    one.answer =
+        "a " + std::to_string(pattern.width) + "-byte atomic of this kind is a loop whose length depends on the data";
+    return;
   }
-  const auto answer = banks::cost(architecture, access);
+  const auto answer = banks::cost(architecture, one.access);
   if (const auto* refusal = std::get_if<banks::Refusal>(&answer)) {
-    return banks::sentence(architecture, access, *refusal);
+    one.answer = banks::sentence(architecture, one.access, *refusal);
+  } else {
+    one.answer = std::get<banks::Cost>(answer);
   }
-  return std::get<banks::Cost>(answer);
 }
 
 /// The lanes of one of `warps` equal parts of a warp, moved to bit 0.
@@ -47,23 +65,24 @@ inline std::uint64_t lanes_in(std::uint64_t mask, unsigned lanes, unsigned numbe
   return mask >> lanes * number & ~std::uint64_t{0} >> (banks::max_lanes - lanes);
 }
 
-/// Calls `visit(const WarpAccess&)` for each of the `warps` parts that has an active lane.
+/// Calls `visit(const WarpAccess&)` for each of the `warps` parts that has an active lane. `block_warps` as in
+/// find_cost().
 template <class Visit>
 void for_each_warp(const Pattern& pattern, unsigned warp, unsigned warps, const banks::Architecture& architecture,
-                   Visit visit) {
+                   unsigned block_warps, Visit visit) {
   const unsigned lanes = warp / warps;
   for (unsigned number = 0; number < warps; ++number) {
     const std::uint64_t mask = lanes_in(pattern.mask, lanes, number);
     if (mask == 0) continue;
     const unsigned first = number * lanes, last = banks::max_lanes - unsigned(std::countl_zero(mask));
-    WarpAccess one{number, pattern.array, false, {pattern.operation, pattern.width, mask, {}}, {}};
+    WarpAccess one{number, pattern.array, false, {pattern.operation, pattern.width, mask, {}}, {}, 0, 0};
     one.access.addresses = std::span(pattern.addresses).subspan(first, last);
     if (!pattern.sources.empty()) one.access.sources = std::span(pattern.sources).subspan(first, last);
     if (!pattern.lane_arrays.empty()) {
       one.array = pattern.lane_arrays[first + unsigned(std::countr_zero(mask))];
       banks::for_each_lane(mask, [&](unsigned lane) { one.mixed |= pattern.lane_arrays[first + lane] != one.array; });
     }
-    one.answer = cost_or_reason(architecture, pattern, one.access);
+    find_cost(architecture, pattern, block_warps, one);
     visit(one);
   }
 }
