@@ -27,13 +27,14 @@ WRONG = re.compile(r"\b(fail(ed|ure|s)?|mismatch(es)?|do not match|don't match|i
 FOLDERS = ("include", "inc", "Common", "common", "Common/helper", "src")
 
 
-def programs(folder: Path, most: int) -> list:
-    def has_main(path: Path) -> bool:
-        try:
-            return bool(MAIN.search(path.read_text(errors="replace")))
-        except OSError:
-            return False
+def has_main(path: Path) -> bool:
+    try:
+        return bool(MAIN.search(path.read_text(errors="replace")))
+    except OSError:
+        return False
 
+
+def programs(folder: Path, most: int) -> list:
     found = [path for path in sorted(folder.rglob("*.cu")) if has_main(path)]
     if most and len(found) > most:  # spread over the repository
         found = [found[i * len(found) // most] for i in range(most)]
@@ -79,8 +80,20 @@ def verdict(output: str) -> str:
     return "right" if RIGHT.search(output) else "–"
 
 
+def others(path: Path) -> list:
+    """The other sources of a program that one file does not make: those of its folder and below, without a main()."""
+    found = [one for end in ("*.cu", "*.cpp", "*.cc") for one in sorted(path.parent.rglob(end))]
+    return [str(one.relative_to(path.parent)) for one in found if one != path and not has_main(one)][:40]
+
+
 def check(path: Path, folder: Path, options) -> tuple:
-    """Builds, runs, checks itself, reason."""
+    """Builds, runs, checks itself, reason. A program that lacks definitions gets its folder's other sources."""
+    row = check_with([path.name], path, folder, options)
+    more = others(path) if "no source and no library defines" in row[3] else []
+    return check_with([path.name, *more], path, folder, options) if more else row
+
+
+def check_with(sources: list, path: Path, folder: Path, options) -> tuple:
     command = [options.bankcheck, "emulate", "--max-groups", "2", "--json", os.devnull]
     for name in [*includes(path, folder), *options.include]:
         command += ["-I", name]
@@ -88,7 +101,7 @@ def check(path: Path, folder: Path, options) -> tuple:
         command += ["--compiler-options=-fopenmp"]
     if options.cache:
         command += ["--cache", options.cache]
-    code, out, err = run([*command, path.name], path.parent, options.seconds)
+    code, out, err = run([*command, *sources], path.parent, options.seconds)
     said = [line[11:] for line in err.splitlines() if line.startswith("bankcheck: ")]
     reason = said[-1] if said else ""
     reason = reason.replace(f"{folder}/", "").replace("|", "\\|")
