@@ -237,8 +237,8 @@ __global__ void matrices_there_and_back(unsigned* out) {
 }
 
 template <class T, int m, int n, int k, class C, class LayoutA, class LayoutB>
-__global__ void fragments(const typename wmma::detail::Element<T>::Type* a, const typename wmma::detail::Element<T>::Type* b, C* d,
-                          wmma::layout_t layout) {
+__global__ void fragments(const typename wmma::detail::Element<T>::Type* a,
+                          const typename wmma::detail::Element<T>::Type* b, C* d, wmma::layout_t layout) {
   using Stored = typename wmma::detail::Element<T>::Type;
   __shared__ alignas(32) Stored tile_a[m * k], tile_b[k * n];
   __shared__ alignas(32) C tile_d[m * n];
@@ -266,7 +266,8 @@ emulator::Trace check_fragments(wmma::layout_t layout) {
   for (auto& x : a) x = Stored(int(random() % 9) - 4);
   for (auto& x : b) x = Stored(int(random() % 9) - 4);
   std::vector<C> d(m * n);
-  const auto trace = emulate(fragments<T, m, n, k, C, LayoutA, LayoutB>, {.grid = 1, .block = 32}, a.data(), b.data(), d.data(), layout);
+  const auto trace = emulate(fragments<T, m, n, k, C, LayoutA, LayoutB>, {.grid = 1, .block = 32}, a.data(), b.data(),
+                             d.data(), layout);
   unsigned wrong = 0;
   for (int row = 0; row < m; ++row) {
     for (int column = 0; column < n; ++column) {
@@ -352,7 +353,8 @@ TEST_CASE("barrier objects order accesses, and report missing arrivals") {
   const auto trace = emulate(barrier_object, {.grid = 1, .block = 128}, in.data(), out.data(), 128u);
   CHECK(out[5] == 3 * in[122]);
   CHECK(count_of(trace, Operation::cp_async) == 3);
-  const auto stuck = diagnosis_of([&] { emulate(barrier_object, {.grid = 1, .block = 128}, in.data(), out.data(), 129u); });
+  const auto stuck =
+      diagnosis_of([&] { emulate(barrier_object, {.grid = 1, .block = 128}, in.data(), out.data(), 129u); });
   CHECK(stuck->fault == emulator::Fault::barrier_not_reached);
   CHECK_THAT(stuck->what(), Catch::Contains("lacks 1 of 129 arrivals"));
 
@@ -370,8 +372,8 @@ TEST_CASE("barrier objects order accesses, and report missing arrivals") {
 TEST_CASE("inline PTX computes") {
   std::vector<unsigned> out(14);
   emulate(scalar_ptx, {.grid = 1, .block = 1}, out.data());
-  const std::vector<unsigned> expected{0,      0xBC, 0x10F00, 5 ^ 3 ^ 9, 0x44442222, 0x223344AA, 5, 2101, 6,
-                                       ~0u, unsigned(-2), 0x34567890 + 0x12, 0x40003C00, 0x3F80};
+  const std::vector<unsigned> expected{0,    0xBC, 0x10F00, 5 ^ 3 ^ 9,    0x44442222,        0x223344AA, 5,
+                                       2101, 6,    ~0u,     unsigned(-2), 0x34567890 + 0x12, 0x40003C00, 0x3F80};
   CHECK(out == expected);
 }
 

@@ -42,11 +42,12 @@ void BlockRunner::check_copies(const Lane& lane) const {
     const auto found = copied_words_.find(at);
     if (found == copied_words_.end()) continue;
     const Copier& copier = found->second;
-    diagnose({Fault::race,
-              lane.pc,
-              {lane.identity.rank, copier.lane},
-              fmt::format("accesses {}; lane {} copies there asynchronously at line {}, and has not waited for the copy",
-                          place(access), copier.lane, site_of(copier.pc - 1).line)});
+    diagnose(
+        {Fault::race,
+         lane.pc,
+         {lane.identity.rank, copier.lane},
+         fmt::format("accesses {}; lane {} copies there asynchronously at line {}, and has not waited for the copy",
+                     place(access), copier.lane, site_of(copier.pc - 1).line)});
   }
 }
 

@@ -39,8 +39,8 @@ struct PendingAccess {
   banks::Operation operation = banks::Operation::load;
   std::uint32_t offset = 0;  ///< in thread-local storage
   std::uint32_t bytes = 0;
-  bool as_aligned = true;  ///< the type that is accessed promises an alignment of `bytes`
-  bool is_loop = false;    ///< as Pattern::is_loop
+  bool as_aligned = true;    ///< the type that is accessed promises an alignment of `bytes`
+  bool is_loop = false;      ///< as Pattern::is_loop
   std::uint32_t source = 0;  ///< of a copy: its address in global memory, modulo 128
 };
 

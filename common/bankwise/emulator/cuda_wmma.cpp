@@ -107,7 +107,9 @@ void for_each_access(const Fragment& fragment, std::byte* memory, unsigned strid
   for (unsigned element = 0; element < count;) {
     // Neighbours in memory are one access of up to 8 bytes, if all lanes' addresses are aligned to it.
     unsigned wide = 1;
-    while (element + wide < count && (wide + 1) * bytes <= 8 && address(element + wide) == address(element) + wide * bytes) ++wide;
+    while (element + wide < count && (wide + 1) * bytes <= 8 &&
+           address(element + wide) == address(element) + wide * bytes)
+      ++wide;
     if ((wide & (wide - 1)) != 0) --wide;
     while (wide > 1 && (std::uintptr_t(memory) % (wide * bytes) != 0 || stride % wide != 0)) wide /= 2;
     move(element, wide, address(element));
@@ -139,14 +141,15 @@ void store_fragment(const Fragment& fragment, const std::uint64_t* registers, vo
   const unsigned bytes = bits_of(number_of(fragment)) / 8, each = bytes >= 4 ? 1 : 4 / bytes;
   const void* caller = BANKWISE_CALLER;
   Parts parts;
-  for_each_access(fragment, static_cast<std::byte*>(to), stride, [&](unsigned element, unsigned wide, std::byte* address) {
-    before_access(banks::Operation::store, address, wide * bytes, caller);
-    parts.next();
-    for (unsigned i = 0; i < wide; ++i) {
-      const std::uint64_t value = registers[(element + i) / each] >> ((element + i) % each * bytes * 8);
-      std::memcpy(address + i * bytes, &value, bytes);
-    }
-  });
+  for_each_access(fragment, static_cast<std::byte*>(to), stride,
+                  [&](unsigned element, unsigned wide, std::byte* address) {
+                    before_access(banks::Operation::store, address, wide * bytes, caller);
+                    parts.next();
+                    for (unsigned i = 0; i < wide; ++i) {
+                      const std::uint64_t value = registers[(element + i) / each] >> ((element + i) % each * bytes * 8);
+                      std::memcpy(address + i * bytes, &value, bytes);
+                    }
+                  });
 }
 
 void multiply_fragments(const Fragment& a, const Fragment& accumulator, const std::uint64_t* a_registers,

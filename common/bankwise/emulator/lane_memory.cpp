@@ -161,8 +161,7 @@ bool is_cooperative() noexcept {
 void meet_grid(const void* caller) noexcept {
   Lane& lane = this_running();
   if (!is_cooperative()) {
-    lane.runner->fail(lane, Fault::trap, std::uintptr_t(caller),
-                      "synchronizes a grid whose launch is not cooperative");
+    lane.runner->fail(lane, Fault::trap, std::uintptr_t(caller), "synchronizes a grid whose launch is not cooperative");
   }
   lane.waits_for_grid = true;
   lane.value = 0;

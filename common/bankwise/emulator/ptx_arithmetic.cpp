@@ -50,10 +50,12 @@ void two(Machine& m, const Instruction& one, words::Binary small, Operation oper
 }
 
 void add(Machine& m, const Instruction& one) {
-  two(m, one, words::Binary::add, []<class T>(T a, T b) { return wrapped<T>([](auto x, auto y) { return x + y; }, a, b); });
+  two(m, one, words::Binary::add,
+      []<class T>(T a, T b) { return wrapped<T>([](auto x, auto y) { return x + y; }, a, b); });
 }
 void sub(Machine& m, const Instruction& one) {
-  two(m, one, words::Binary::sub, []<class T>(T a, T b) { return wrapped<T>([](auto x, auto y) { return x - y; }, a, b); });
+  two(m, one, words::Binary::sub,
+      []<class T>(T a, T b) { return wrapped<T>([](auto x, auto y) { return x - y; }, a, b); });
 }
 void minimum(Machine& m, const Instruction& one) {
   two(m, one, one.has("NaN") ? words::Binary::minimum_nan : words::Binary::minimum, []<class T>(T a, T b) {
@@ -174,7 +176,9 @@ void absolute(Machine& m, const Instruction& one) {
   with_number(type, [&](auto zero) {
     using T = decltype(zero);
     const T value = m.read_as<T>(one.operands[1]);
-    m.write_as(one.operands[0], value < T(0) ? T(0 - value) : std::is_floating_point_v<T> ? T(std::fabs(double(value))) : value);
+    m.write_as(one.operands[0], value < T(0)                  ? T(0 - value)
+                                : std::is_floating_point_v<T> ? T(std::fabs(double(value)))
+                                                              : value);
   });
 }
 void negate(Machine& m, const Instruction& one) {
@@ -227,9 +231,7 @@ void set_predicate(Machine& m, const Instruction& one) {
   bool result = compared(m, one), other = !result;
   if (one.operands.size() > 3) {  // combined with another predicate
     const bool third = m.predicate(one.operands[3]);
-    const auto combined = [&](bool a) {
-      return one.has("or") ? a || third : one.has("xor") ? a != third : a && third;
-    };
+    const auto combined = [&](bool a) { return one.has("or") ? a || third : one.has("xor") ? a != third : a && third; };
     result = combined(result);
     other = combined(other);
   }
@@ -311,8 +313,8 @@ void convert(Machine& m, const Instruction& one) {
     with_integer(to, [&](auto zero) {
       using T = decltype(zero);
       constexpr auto beyond = 2.0 * double(std::uint64_t{1} << (std::numeric_limits<T>::digits - 1));
-      const T result = whole != whole      ? T(0)
-                       : whole >= beyond   ? std::numeric_limits<T>::max()
+      const T result = whole != whole                                   ? T(0)
+                       : whole >= beyond                                ? std::numeric_limits<T>::max()
                        : whole <= double(std::numeric_limits<T>::min()) ? std::numeric_limits<T>::min()
                                                                         : T(whole);
       m.write_as(args[0], result);
@@ -356,30 +358,30 @@ void move(Machine& m, const Instruction& one) {
 }
 
 constexpr Entry arithmetic_entries[]{{"add", add},
-                          {"sub", sub},
-                          {"min", minimum},
-                          {"max", maximum},
-                          {"div", divide},
-                          {"rem", remainder},
-                          {"mul", multiply_numbers},
-                          {"mad", fused},
-                          {"fma", fused},
-                          {"abs", absolute},
-                          {"neg", negate},
-                          {"sqrt", unary<std::sqrt, words::Unary::sqrt>},
-                          {"rsqrt", unary<reciprocal_root, words::Unary::rsqrt>},
-                          {"rcp", unary<reciprocal, words::Unary::rcp>},
-                          {"sin", unary<std::sin, words::Unary::sin>},
-                          {"cos", unary<std::cos, words::Unary::cos>},
-                          {"ex2", unary<std::exp2, words::Unary::exp2>},
-                          {"lg2", unary<std::log2, words::Unary::log2>},
-                          {"tanh", unary<std::tanh, words::Unary::tanh>},
-                          {"setp", set_predicate},
-                          {"set", set},
-                          {"selp", select},
-                          {"slct", select_by_sign},
-                          {"cvt", convert},
-                          {"mov", move}};
+                                     {"sub", sub},
+                                     {"min", minimum},
+                                     {"max", maximum},
+                                     {"div", divide},
+                                     {"rem", remainder},
+                                     {"mul", multiply_numbers},
+                                     {"mad", fused},
+                                     {"fma", fused},
+                                     {"abs", absolute},
+                                     {"neg", negate},
+                                     {"sqrt", unary<std::sqrt, words::Unary::sqrt>},
+                                     {"rsqrt", unary<reciprocal_root, words::Unary::rsqrt>},
+                                     {"rcp", unary<reciprocal, words::Unary::rcp>},
+                                     {"sin", unary<std::sin, words::Unary::sin>},
+                                     {"cos", unary<std::cos, words::Unary::cos>},
+                                     {"ex2", unary<std::exp2, words::Unary::exp2>},
+                                     {"lg2", unary<std::log2, words::Unary::log2>},
+                                     {"tanh", unary<std::tanh, words::Unary::tanh>},
+                                     {"setp", set_predicate},
+                                     {"set", set},
+                                     {"selp", select},
+                                     {"slct", select_by_sign},
+                                     {"cvt", convert},
+                                     {"mov", move}};
 
 }  // namespace
 

@@ -118,7 +118,8 @@ void dot_of_bytes(Machine& m, const Instruction& one) {
   const auto a = m.read_as<std::uint32_t>(one.operands.at(1)), b = m.read_as<std::uint32_t>(one.operands.at(2)),
              c = m.read_as<std::uint32_t>(one.operands.at(3));
   const bool is_signed = one.types[0].kind == 's';
-  m.write(one.operands[0], is_signed ? std::uint32_t(words::dot_of_bytes(int(a), int(b), int(c))) : words::dot_of_bytes(a, b, c));
+  m.write(one.operands[0],
+          is_signed ? std::uint32_t(words::dot_of_bytes(int(a), int(b), int(c))) : words::dot_of_bytes(a, b, c));
 }
 void sum_of_difference(Machine& m, const Instruction& one) {
   with_integer(one.type(), [&](auto zero) {
@@ -129,12 +130,12 @@ void sum_of_difference(Machine& m, const Instruction& one) {
   });
 }
 
-constexpr Entry bit_entries[]{{"and", bit_and},       {"or", bit_or},       {"xor", bit_xor},
-                          {"not", bit_not},       {"shl", shift_left},  {"shr", shift_right},
-                          {"shf", funnel_shift},  {"bfe", extract},     {"bfi", insert},
-                          {"prmt", permute},      {"lop3", lookup},     {"popc", population},
-                          {"clz", leading_zeros}, {"brev", reverse},    {"bfind", highest},
-                          {"dp4a", dot_of_bytes}, {"sad", sum_of_difference}};
+constexpr Entry bit_entries[]{
+    {"and", bit_and},          {"or", bit_or},       {"xor", bit_xor},      {"not", bit_not},
+    {"shl", shift_left},       {"shr", shift_right}, {"shf", funnel_shift}, {"bfe", extract},
+    {"bfi", insert},           {"prmt", permute},    {"lop3", lookup},      {"popc", population},
+    {"clz", leading_zeros},    {"brev", reverse},    {"bfind", highest},    {"dp4a", dot_of_bytes},
+    {"sad", sum_of_difference}};
 
 }  // namespace
 

@@ -75,7 +75,8 @@ void atomic(Machine& m, const Instruction& one) {
   if (is_small(type)) {
     if (!one.has("add")) refuse(m, one);
     std::byte* const place = m.address(where, one);
-    const auto old = words::small_atomic_add_from(format_of(type), place, std::uint32_t(m.read(value)), type.bits / 8, m.caller);
+    const auto old =
+        words::small_atomic_add_from(format_of(type), place, std::uint32_t(m.read(value)), type.bits / 8, m.caller);
     if (has_result) m.write(one.operands[0], old);
     return;
   }
@@ -178,22 +179,22 @@ void policy(Machine& m, const Instruction& one) {
 }
 
 constexpr Entry memory_entries[]{{"ld", load},
-                          {"ldu", load},
-                          {"st", store},
-                          {"atom", atomic},
-                          {"red", atomic},
-                          {"cp", copy},
-                          {"mbarrier", barrier_object},
-                          {"cvta", convert_address},
-                          {"isspacep", is_in_space},
-                          {"membar", nothing},
-                          {"fence", nothing},
-                          {"prefetch", nothing},
-                          {"prefetchu", nothing},
-                          {"discard", nothing},
-                          {"griddepcontrol", nothing},
-                          {"nanosleep", nothing},
-                          {"createpolicy", policy}};
+                                 {"ldu", load},
+                                 {"st", store},
+                                 {"atom", atomic},
+                                 {"red", atomic},
+                                 {"cp", copy},
+                                 {"mbarrier", barrier_object},
+                                 {"cvta", convert_address},
+                                 {"isspacep", is_in_space},
+                                 {"membar", nothing},
+                                 {"fence", nothing},
+                                 {"prefetch", nothing},
+                                 {"prefetchu", nothing},
+                                 {"discard", nothing},
+                                 {"griddepcontrol", nothing},
+                                 {"nanosleep", nothing},
+                                 {"createpolicy", policy}};
 
 }  // namespace
 

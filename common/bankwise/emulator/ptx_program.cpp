@@ -10,10 +10,11 @@
 namespace bankwise::emulator::ptx {
 
 const std::vector<std::string_view> special_registers{
-    "laneid",      "warpid",      "tid.x",       "tid.y",    "tid.z",    "ntid.x",   "ntid.y",         "ntid.z",
-    "ctaid.x",     "ctaid.y",     "ctaid.z",     "nctaid.x", "nctaid.y", "nctaid.z", "smid",           "nsmid",
-    "clock",       "clock64",     "globaltimer", "gridid",   "nwarpid",  "clock_hi", "globaltimer_lo", "globaltimer_hi",
-    "lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt", "WARP_SZ"};
+    "laneid",      "warpid",      "tid.x",       "tid.y",       "tid.z",          "ntid.x",
+    "ntid.y",      "ntid.z",      "ctaid.x",     "ctaid.y",     "ctaid.z",        "nctaid.x",
+    "nctaid.y",    "nctaid.z",    "smid",        "nsmid",       "clock",          "clock64",
+    "globaltimer", "gridid",      "nwarpid",     "clock_hi",    "globaltimer_lo", "globaltimer_hi",
+    "lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt",    "WARP_SZ"};
 
 bool Instruction::has(std::string_view modifier) const {
   return std::find(modifiers.begin(), modifiers.end(), modifier) != modifiers.end();

@@ -153,9 +153,11 @@ Number number_of(Machine& m, const Instruction& one, Type type) {
 
 /// mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 d, a, b, c
 void multiply_matrices(Machine& m, const Instruction& one) {
-  const auto shape = std::find_if(one.modifiers.begin(), one.modifiers.end(),
-                                  [](const std::string& text) { return text[0] == 'm' && text.find('k') != text.npos; });
-  if (shape == one.modifiers.end() || one.types.size() != 4 || one.operands.size() != 4 || one.has("sp")) refuse(m, one);
+  const auto shape = std::find_if(one.modifiers.begin(), one.modifiers.end(), [](const std::string& text) {
+    return text[0] == 'm' && text.find('k') != text.npos;
+  });
+  if (shape == one.modifiers.end() || one.types.size() != 4 || one.operands.size() != 4 || one.has("sp"))
+    refuse(m, one);
   Product product{number_of(m, one, one.types[1]), number_of(m, one, one.types[2]), number_of(m, one, one.types[3]),
                   unsigned(std::atoi(shape->c_str() + shape->find('k') + 1))};
   const bool is_double = product.a == Number::float64;
@@ -192,19 +194,19 @@ void end(Machine& m, const Instruction& one) {
 }
 
 constexpr Entry warp_entries[]{{"shfl", shuffle},
-                          {"vote", vote},
-                          {"match", match},
-                          {"redux", reduce},
-                          {"activemask", active},
-                          {"elect", elect},
-                          {"bar", barrier},
-                          {"barrier", barrier},
-                          {"ldmatrix", load_matrix},
-                          {"stmatrix", store_matrix},
-                          {"mma", multiply_matrices},
-                          {"bra", branch},
-                          {"trap", end},
-                          {"exit", end}};
+                               {"vote", vote},
+                               {"match", match},
+                               {"redux", reduce},
+                               {"activemask", active},
+                               {"elect", elect},
+                               {"bar", barrier},
+                               {"barrier", barrier},
+                               {"ldmatrix", load_matrix},
+                               {"stmatrix", store_matrix},
+                               {"mma", multiply_matrices},
+                               {"bra", branch},
+                               {"trap", end},
+                               {"exit", end}};
 
 }  // namespace
 

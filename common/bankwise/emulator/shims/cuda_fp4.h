@@ -1,12 +1,4 @@
 // SPDX-License-Identifier: MIT
 //
-// Numbers of 4 bits are not emulated: their types are only declared.
-#pragma once
-
+// Numbers of 4 and 6 bits are not emulated.
 #include <cuda_runtime.h>
-
-namespace bankwise::cuda {
-
-struct __nv_fp4_e2m1;
-
-}  // namespace bankwise::cuda

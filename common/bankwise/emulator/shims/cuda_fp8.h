@@ -39,6 +39,5 @@ BANKWISE_FP8(__nv_fp8x2_e4m3, __nv_fp8x2_storage_t)
 BANKWISE_FP8(__nv_fp8x2_e5m2, __nv_fp8x2_storage_t)
 BANKWISE_FP8(__nv_fp8x4_e4m3, __nv_fp8x4_storage_t)
 BANKWISE_FP8(__nv_fp8x4_e5m2, __nv_fp8x4_storage_t)
-#undef BANKWISE_FP8
 
 }  // namespace bankwise::cuda
