@@ -9,6 +9,10 @@
 // CUDA's other headers have files in shims/. All of this is C++17, except bankwise::emulate(), which needs C++20.
 #pragma once
 
+// Thrust of a CUDA toolkit runs on the host, without its types of 8 bits and fewer.
+#define THRUST_DEVICE_SYSTEM THRUST_DEVICE_SYSTEM_CPP
+#define CCCL_DISABLE_NVFP8_SUPPORT
+
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
 #error "kernels in this source would not be recorded: name it in CMake's bankwise_emulate(<target> <source>...)"
 #endif
@@ -17,8 +21,11 @@
 #include <bankwise/emulator/cuda/indices.hpp>
 #include <bankwise/emulator/cuda/math.hpp>
 #include <bankwise/emulator/cuda/memory.hpp>
+#include <bankwise/emulator/cuda/missing.hpp>
 #include <bankwise/emulator/cuda/ptx.hpp>
 #include <bankwise/emulator/cuda/qualifiers.hpp>
+#include <bankwise/emulator/cuda/simd.hpp>
+#include <bankwise/emulator/cuda/special_functions.hpp>
 #include <bankwise/emulator/cuda/synchronization.hpp>
 #include <bankwise/emulator/cuda/vector_types.hpp>
 #include <bankwise/emulator/cuda/warp.hpp>

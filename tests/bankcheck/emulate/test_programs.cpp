@@ -78,14 +78,14 @@ TEST_CASE("what a program does wrong with memory is diagnosed with its lines", "
     std::string what, sentence;
   };
   const Case cases[]{
-      {"twice", "endings.cu:36: cudaFree frees the 16384 bytes that "},
+      {"twice", "endings.cu:32: cudaFree frees the 16384 bytes that "},
       {"inside", "cudaFree gets a pointer to byte 4 of the 16384 bytes that "},
-      {"host", "endings.cu:38: cudaFree frees memory that CUDA has not allocated"},
-      {"copy", "endings.cu:39: cudaMemcpy writes 16388 bytes at byte 0 of the 16384 bytes that "},
+      {"host", "endings.cu:34: cudaFree frees memory that CUDA has not allocated"},
+      {"copy", "endings.cu:35: cudaMemcpy writes 16388 bytes at byte 0 of the 16384 bytes that "},
       {"read", "cudaMemcpy reads 512 bytes at byte 16000 of the 16384 bytes that "},
-      {"freed", "endings.cu:41: cudaMemset writes the 16384 bytes that "},
+      {"freed", "endings.cu:37: cudaMemset writes the 16384 bytes that "},
       {"direction", "cudaMemcpy takes a pointer to device memory for one to host memory"},
-      {"launch", "a launch fails: a block of 2048 threads is too large"},
+      {"launch", "endings.cu:40: a launch fails: a block of 2048 threads is too large"},
   };
   for (const auto& [what, sentence] : cases) {
     const Outcome outcome = emulate(source("endings") + " -- " + what);
@@ -100,18 +100,18 @@ TEST_CASE("what a program does wrong with memory is diagnosed with its lines", "
 TEST_CASE("what a kernel does wrong with device memory is diagnosed", "[emulate]") {
   const Outcome outcome = emulate(source("endings") + " -- kernel");
   CHECK(outcome.code == 1);
-  CHECK_THAT(outcome.out, ContainsSubstring("endings.cu:14: invalid address: lane 6 of block (0, 0, 0) of past_the_end "
+  CHECK_THAT(outcome.out, ContainsSubstring("endings.cu:13: invalid address: lane 6 of block (0, 0, 0) of past_the_end "
                                             "writes 4 bytes of device memory at byte 16384 of the 16384 bytes that "));
   CHECK_THAT(outcome.out, ContainsSubstring("last error: cudaErrorIllegalAddress"));
   const Outcome freed = emulate(source("endings") + " -- use_after_free");
   CHECK(freed.code == 1);
-  CHECK_THAT(freed.out, ContainsSubstring("endings.cu:46 has freed them"));
+  CHECK_THAT(freed.out, ContainsSubstring("endings.cu:42 has freed them"));
 }
 
 TEST_CASE("a race does not end the program, unless asked, and may be allowed", "[emulate]") {
   const Outcome race = emulate(source("endings") + " -- race");
   CHECK(race.code == 1);
-  CHECK_THAT(race.out, ContainsSubstring("endings.cu:19: race: lane "));
+  CHECK_THAT(race.out, ContainsSubstring("endings.cu:17: race: lane "));
   CHECK_THAT(race.out, ContainsSubstring("last error: cudaSuccess"));
   CHECK(emulate("--allow race,unwritten-read " + source("endings") + " -- race").code == 0);
   const Outcome fatal = emulate("--fatal " + source("endings") + " -- race");
