@@ -30,6 +30,14 @@ TEST_CASE("every way to launch a kernel runs it with its arguments", "[emulate]"
   CHECK_THAT(outcome.out, ContainsSubstring("scale<int, 2, 1>: 1 launch, 1 block of 4 threads"));
 }
 
+TEST_CASE("a program that a project has built is watched, too", "[emulate]") {
+  const Outcome outcome = bankcheck("emulate -- '" WHOLE_PROGRAM "'");
+  INFO(outcome.err);
+  CHECK(outcome.code == 0);
+  CHECK_THAT(outcome.out, ContainsSubstring("right\nscale<int, 2, 1>: 1 launch, 1 block of 4 threads"));
+  CHECK(bankcheck("emulate -- /no/such/program").code == 3);
+}
+
 TEST_CASE("the runtime API does what CUDA's does", "[emulate]") {
   const Outcome outcome = emulate("--arch sm_80 " + source("api"));
   INFO(outcome.err << outcome.out);
