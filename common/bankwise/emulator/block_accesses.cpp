@@ -150,7 +150,7 @@ std::uint64_t BlockRunner::record(const Warp& warp, std::uint64_t group, unsigne
     }
     access.addresses.resize(warp.count);
     for_each_lane(group, [&](unsigned i) { access.addresses[i] = lanes_[warp.first + i].access.offset + part; });
-    number = recorder_->add_access(first.pc - 1, first.warp, access);
+    number = recorder_->add_access(first.pc - 1, first.warp, access, first.access.is_volatile);
   }
   return number;
 }

@@ -43,6 +43,7 @@ struct PendingAccess {
   std::uint32_t bytes = 0;
   bool as_aligned = true;  ///< the type that is accessed promises an alignment of `bytes`
   bool is_loop = false;    ///< as Pattern::is_loop
+  bool is_volatile = false;
 };
 
 /// The values that lanes brought to a meeting, until the last of them has continued.
