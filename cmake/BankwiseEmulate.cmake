@@ -5,7 +5,7 @@
 # the source stays one instruction, basic blocks keep their order, and g++ adds no branch that a GPU would not have.
 set(BANKWISE_EMULATE_OPTIONS -O1 -g -gno-split-dwarf -finline -fno-tree-sra -fno-tree-sink -fno-thread-jumps
     -fno-jump-tables -fno-reorder-blocks -fno-semantic-interposition -fno-math-errno -ffp-contract=off
-    -fno-extern-tls-init -fdata-sections -fno-lto -fsanitize=thread -fsanitize-coverage=trace-pc -Wno-unknown-pragmas
+    -fno-extern-tls-init -fdata-sections -fno-lto -fsanitize=thread --param=tsan-distinguish-volatile=1 -fsanitize-coverage=trace-pc -Wno-unknown-pragmas
     -Wno-packed-not-aligned)
 
 # What a whole program (.cu) needs in addition: `bankcheck emulate` rewrites its launches.
