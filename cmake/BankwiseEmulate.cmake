@@ -15,8 +15,8 @@ set(BANKWISE_EMULATE_PROGRAM_OPTIONS -DBANKWISE_WHOLE_PROGRAM -Wno-c++20-extensi
 #
 # Compiles the given sources of an executable for the emulator, and links it. The other sources of the target are
 # compiled as usual. A source that #includes kernels runs them with bankwise::emulate(); the target may then also be a
-# static or an object library if no kernel has an `extern __shared__` array. A .cu is a CUDA source with its launches and
-# calls of the runtime API; the macros, include directories and the C++ standard of the target apply to it.
+# static or an object library if no kernel has an `extern __shared__` array. A .cu is a CUDA source with its launches
+# and calls of the runtime API; the macros, include directories and the C++ standard of the target apply to it.
 function(bankwise_emulate target)
   if(NOT BANKWISE_HAVE_EMULATOR)
     message(FATAL_ERROR "bankwise_emulate(${target}): this bankwise was built without the emulator: ${why_emulator}")

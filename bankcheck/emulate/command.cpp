@@ -28,6 +28,8 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
       "build, or it failed.\n"
       "Example: bankcheck emulate --arch sm_90 --max-conflicts 0 -I include my_program.cu -- --size 256");
   opencl::declare_report_options(*command, options.report);
+  // Sources follow options, so an option has one value.
+  for (const char* name : {"--arch", "--kernel"}) command->get_option(name)->allow_extra_args(false);
   command->add_option("sources", options.program.sources,
                       "The program's sources: .cu, .cpp; without any, -- is followed by a program that CMake's "
                       "bankwise_emulate() has built");
@@ -61,6 +63,7 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
   for (const trace::FaultRow& row : trace::faults()) faults.emplace_back(row.id);
   command->add_option("--allow", options.allow, "Faults that are not reported, separated by commas")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::IsMember(faults));
   command->add_flag("--warp-synchronous", options.warp_synchronous,
                     "Lanes of one warp need no __syncwarp() between their accesses, as before compute capability 7.0");

@@ -6,8 +6,8 @@
 //   ::bankwise::emulator::host::launching([&](auto&&... bankwise_a) ... { kernel<a, b>(bankwise_a...); })
 //       .at(grid, block, bytes, stream)(x, y);
 //
-// Everything stays on its line. The arguments are evaluated once, before the launch, and the lambda calls the kernel for
-// each lane: so overloads, deduced template arguments and default arguments are those of a call.
+// Everything stays on its line. The arguments are evaluated once, before the launch, and the lambda calls the kernel
+// for each lane: so overloads, deduced template arguments and default arguments are those of a call.
 #pragma once
 
 #include <stdexcept>

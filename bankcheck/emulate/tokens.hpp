@@ -12,7 +12,7 @@ namespace bankwise::emulate {
 enum class TokenKind { name, number, text, mark };
 
 /// A token and its place in the source. Comments and preprocessor directives are no tokens. `text` is a string or
-/// character literal, raw strings included. Every `<` and `>` is a token of its own; other marks are single
+/// character literal, raw strings included. Every `<` and `>` is a separate token; other marks are single
 /// characters, except "::" and "->".
 struct Token {
   TokenKind kind;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What compiles programs for the emulator. CMake writes it to the file emulate/toolchain.txt, in the build folder and in
-// the installation.
+// What compiles programs for the emulator. CMake writes it to the file emulate/toolchain.txt, in the build folder and
+// in the installation.
 #pragma once
 
 #include <filesystem>

@@ -6,8 +6,8 @@
 
 namespace bankwise::emulator {
 
-/// Internal to common/bankwise/emulator: the part of the address space where host/ puts device memory. `check` is called
-/// for each access of a kernel to it; it returns if the access is valid.
+/// Internal to common/bankwise/emulator: the part of the address space where host/ puts device memory. `check` is
+/// called for each access of a kernel to it; it returns if the access is valid.
 struct GlobalMemory {
   std::uintptr_t begin = 0, bytes = 0;
   void (*check)(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) = nullptr;

@@ -86,7 +86,7 @@ class Memory {
     return {std::min(total - std::min(total, used_), host), total};
   }
 
-  /// The quick test for a kernel's accesses. Without a lock: an allocation that a kernel uses does not change.
+  /// The fast test for a kernel's accesses. Without a lock: an allocation that a kernel uses does not change.
   const Allocation* owner(const void* pointer) const {
     const std::uint32_t number = owners_[(std::uintptr_t(pointer) - base_) / page];
     return number == 0 ? nullptr : &all_[number - 1];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Device memory, in a part of the address space of its own. Each allocation has its own pages, and its addresses are
+// Device memory, in a separate part of the address space. Each allocation has its own pages, and its addresses are
 // not used again, so an access to freed memory or past an allocation is found.
 #pragma once
 

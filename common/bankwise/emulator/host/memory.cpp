@@ -53,7 +53,7 @@ cudaError_t free_for(void* pointer, bool host, std::string_view function, const 
   return failed(cudaErrorInvalidValue);
 }
 
-/// Whether `bytes` from `pointer` may be read or written; if not, it has been reported. `rows` of `bytes`, `pitch` apart.
+/// Whether `bytes` from `pointer` may be read or written; if not, it has been reported.
 bool valid(const void* pointer, std::size_t bytes, bool writes, bool device, std::string_view function,
            const void* caller) {
   if (bytes == 0) return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Device, managed and pinned memory, and copies. What a program frees twice or copies out of bounds is reported with the
-// line that allocated the memory.
+// Device, managed and pinned memory, and copies. What a program frees twice or copies out of bounds is reported with
+// the line that allocated the memory.
 #pragma once
 
 #include <bankwise/emulator/host/types.hpp>
