@@ -16,8 +16,10 @@ std::size_t end_of_text(std::string_view all, std::size_t at) {
   const char quote = all[at];
   if (quote == '"' || quote == '\'') {
     for (std::size_t i = at + 1; i < all.size(); ++i) {
-      if (all[i] == '\\') ++i;
-      else if (all[i] == quote) return i + 1;
+      if (all[i] == '\\')
+        ++i;
+      else if (all[i] == quote)
+        return i + 1;
     }
     return all.size();
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include <bankwise/emulator/control_flow.hpp>
 #include <bankwise/emulator/source_lines.hpp>
@@ -35,6 +36,8 @@ BlockRunner::BlockRunner(const Launch& launch, const BoundKernel& kernel, const 
       grid_(grid),
       in_kernel_(std::uintptr_t(kernel.entry)),
       findings_(launch) {
+  // Shared memory is never initialized: kernels find all arrays with constructors initialized.
+  for (const std::uint32_t guard : layout_.guards) guards_.push_back(std::exchange(storage_[guard], std::byte{1}));
   const auto threads = unsigned(lanes_.size());
   for (unsigned first = 0; first < threads; first += launch.warp) {
     warps_.push_back({.first = first, .count = std::min(launch.warp, threads - first)});
@@ -51,6 +54,10 @@ BlockRunner::BlockRunner(const Launch& launch, const BoundKernel& kernel, const 
                      .warp_size = launch.warp};
     lane.fiber.start(stacks_[i], Stacks::bytes, body, &lane);
   }
+}
+
+BlockRunner::~BlockRunner() {
+  for (std::size_t i = 0; i < guards_.size(); ++i) storage_[layout_.guards[i]] = guards_[i];
 }
 
 /// The function of a lane's fiber: runs the kernel once for each block.

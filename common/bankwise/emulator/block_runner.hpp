@@ -133,6 +133,9 @@ class BlockRunner {
   /// `grid` is null unless the launch is cooperative.
   BlockRunner(const Launch& launch, const BoundKernel& kernel, const Stacks& stacks, GridBarrier* grid = nullptr);
 
+  BlockRunner(const BlockRunner&) = delete;
+  ~BlockRunner();
+
   /// Runs a block to its end; records it if `recorder` is not null. Errors: Diagnosis, LaunchEnded; the runner must not
   /// be used afterwards.
   void run(std::uint64_t block, Recorder* recorder);
@@ -158,7 +161,7 @@ class BlockRunner {
     report({fault, pc, {lane.identity.rank}, what()});
   }
   bool is_shared(const void* address) const {
-    return std::uintptr_t(address) - std::uintptr_t(storage_) < layout_.bytes;
+    return std::uintptr_t(address) - std::uintptr_t(storage_) - layout_.begin < layout_.bytes - layout_.begin;
   }
   std::uint32_t offset_of(const void* address) const {
     return std::uint32_t(static_cast<const std::byte*>(address) - storage_);
@@ -172,6 +175,8 @@ class BlockRunner {
   /// Ends copies of the groups up to `last`.
   void finish_copies(Lane& lane, unsigned last);
   std::byte* storage() const { return storage_; }
+  /// Parsed texts of inline PTX, by their addresses.
+  std::unordered_map<const char*, std::shared_ptr<const void>>& ptx_programs() { return ptx_programs_; }
   bool is_cooperative() const { return grid_ != nullptr; }
   std::uint64_t group() const { return group_; }
   unsigned barrier_sum() const { return barrier_sum_; }
@@ -264,12 +269,14 @@ class BlockRunner {
   std::unordered_map<Key, std::pair<Key, std::uint64_t>> places_;  // of keys, in the order of execution
   std::unordered_map<std::uintptr_t, unsigned> units_;  // of accesses whose type does not guarantee the alignment
   std::unordered_map<std::uintptr_t, Phases> phases_;
+  std::unordered_map<const char*, std::shared_ptr<const void>> ptx_programs_;
   struct Copier {
     unsigned lane;
     std::uintptr_t pc;
   };
   std::unordered_map<std::uint32_t, Copier> copied_words_;  // of copies whose lane has not waited for them
   GridBarrier* grid_ = nullptr;
+  std::vector<std::byte> guards_;  ///< values of the guards before
   Recorder* recorder_ = nullptr;
   std::uintptr_t in_kernel_;
   trace::Pattern pattern_;  ///< passed to the recorder; reused, because of its lists

@@ -81,16 +81,15 @@ std::uint64_t special(unsigned index, const void* caller) {
 }
 
 const Program& program_of(const char* text, const void* caller) {
-  thread_local std::unordered_map<const char*, std::unique_ptr<Program>> programs;
-  auto& known = programs[text];
+  auto& known = BlockRunner::current->runner->ptx_programs()[text];
   if (known == nullptr) {
     try {
-      known = std::make_unique<Program>(parse(text));
+      known = std::make_shared<const Program>(parse(text));
     } catch (const Unsupported& error) {
       stop(fmt::format("executes inline PTX that is not emulated: {}", error.what()), caller);
     }
   }
-  return *known;
+  return *static_cast<const Program*>(known.get());
 }
 
 }  // namespace

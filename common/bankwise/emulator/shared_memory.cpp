@@ -21,16 +21,23 @@ std::string short_name(const char* symbol) {
   return scope == std::string::npos ? whole : whole.substr(scope + 2);
 }
 
-std::vector<ThreadLocalArray> arrays_of_program() {
-  std::vector<ThreadLocalArray> arrays;
+SharedLayout layout_of_program() {
+  SharedLayout layout;
+  std::vector<ThreadLocalArray>& arrays = layout.arrays;
   for_each_symbol([&](const Elf64_Sym& symbol, const char* name) {
     if (ELF64_ST_TYPE(symbol.st_info) != STT_TLS || symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0) return;
+    if (std::string_view(name).substr(0, 4) == "_ZGV") {
+      layout.guards.push_back(std::uint32_t(symbol.st_value));
+      return;
+    }
     const bool dynamic = name == dynamic_symbol;
     arrays.push_back({std::uint32_t(symbol.st_value), std::uint32_t(symbol.st_size),
                       dynamic ? "dynamic shared memory" : short_name(name), dynamic});
   });
   std::sort(arrays.begin(), arrays.end(), [](auto& a, auto& b) { return a.offset < b.offset; });
-  return arrays;
+  // Guards that lie between arrays would not be excluded; the linker script places them before all arrays.
+  if (!arrays.empty() && !layout.guards.empty()) layout.begin = arrays.front().offset;
+  return layout;
 }
 
 struct ThreadLocalStorage {
@@ -69,8 +76,9 @@ ThreadLocalStorage find_storage() {
 
 const SharedLayout& shared_layout() {
   static const SharedLayout layout = [] {
-    SharedLayout read{std::uint32_t(find_storage().bytes), arrays_of_program()};
-    if (read.arrays.empty()) read.arrays.push_back({0, read.bytes, "shared memory"});
+    SharedLayout read = layout_of_program();
+    read.bytes = std::uint32_t(find_storage().bytes);
+    if (read.arrays.empty()) read.arrays.push_back({0, read.bytes, "shared memory", false});
     return read;
   }();
   return layout;

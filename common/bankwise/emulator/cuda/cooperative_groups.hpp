@@ -138,13 +138,18 @@ class thread_group {
   BANKWISE_WORD unsigned long long num_threads() const {
     const unsigned block = block_threads();
     if (kind_ == Kind::lanes) return unsigned(__popc(mask_));
-    return kind_ == Kind::block ? block : 1ull * block * emulator::words::grid_x() * emulator::words::grid_y() * emulator::words::grid_z();
+    return kind_ == Kind::block
+               ? block
+               : 1ull * block * emulator::words::grid_x() * emulator::words::grid_y() * emulator::words::grid_z();
   }
   BANKWISE_WORD unsigned long long size() const { return num_threads(); }
   BANKWISE_WORD unsigned long long thread_rank() const {
     if (kind_ == Kind::lanes) return unsigned(__popc(mask_ & ((1u << emulator::words::lane()) - 1)));
     if (kind_ == Kind::block) return emulator::words::rank();
-    const unsigned long long block = (1ull * emulator::words::block_z() * emulator::words::grid_y() + emulator::words::block_y()) * emulator::words::grid_x() + emulator::words::block_x();
+    const unsigned long long block =
+        (1ull * emulator::words::block_z() * emulator::words::grid_y() + emulator::words::block_y()) *
+            emulator::words::grid_x() +
+        emulator::words::block_x();
     return block * (block_threads()) + emulator::words::rank();
   }
   BANKWISE_WORD bool is_valid() const { return kind_ != Kind::grid || emulator::words::grid_is_cooperative(); }
@@ -181,9 +186,13 @@ class grid_group {
   BANKWISE_WORD static unsigned long long thread_rank() { return all().thread_rank(); }
   BANKWISE_WORD static unsigned long long num_threads() { return all().num_threads(); }
   BANKWISE_WORD static unsigned long long size() { return num_threads(); }
-  BANKWISE_WORD static unsigned long long num_blocks() { return 1ull * emulator::words::grid_x() * emulator::words::grid_y() * emulator::words::grid_z(); }
+  BANKWISE_WORD static unsigned long long num_blocks() {
+    return 1ull * emulator::words::grid_x() * emulator::words::grid_y() * emulator::words::grid_z();
+  }
   BANKWISE_WORD static unsigned long long block_rank() {
-    return (1ull * emulator::words::block_z() * emulator::words::grid_y() + emulator::words::block_y()) * emulator::words::grid_x() + emulator::words::block_x();
+    return (1ull * emulator::words::block_z() * emulator::words::grid_y() + emulator::words::block_y()) *
+               emulator::words::grid_x() +
+           emulator::words::block_x();
   }
   BANKWISE_WORD static dim3 block_index() { return block_index_(); }
   BANKWISE_WORD static dim3 dim_blocks() { return grid_size_(); }

@@ -25,7 +25,8 @@ void wait_all_async() noexcept;
 BANKWISE_WORD void copy_async_share(unsigned rank, unsigned threads, void* to, const void* from, std::size_t bytes) {
   auto* const target = static_cast<char*>(to);
   const auto* const source = static_cast<const char*>(from);
-  const std::size_t bits = std::size_t(reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from)) | bytes;
+  const std::size_t bits =
+      std::size_t(reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from)) | bytes;
   const unsigned unit = bits % 16 == 0 ? 16 : bits % 8 == 0 ? 8 : bits % 4 == 0 ? 4 : 1;
   for (std::size_t at = std::size_t(rank) * unit; at < bytes; at += std::size_t(threads) * unit) {
     if (unit == 1) {

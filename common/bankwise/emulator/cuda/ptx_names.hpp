@@ -5,7 +5,16 @@
 
 namespace bankwise::emulator::words {
 
-inline constexpr const char* ptx_names[]{"abs", "activemask", "add", "and", "atom", "bar", "barrier", "bfe", "bfi", "bfind", "bra", "brev", "clz", "cos", "cp", "createpolicy", "cvt", "cvta", "discard", "div", "dp4a", "elect", "ex2", "exit", "fence", "fma", "griddepcontrol", "isspacep", "ld", "ldmatrix", "ldu", "lg2", "lop3", "mad", "match", "max", "mbarrier", "membar", "min", "mma", "mov", "mul", "nanosleep", "neg", "not", "or", "popc", "prefetch", "prefetchu", "prmt", "rcp", "red", "redux", "rem", "rsqrt", "sad", "selp", "set", "setp", "shf", "shfl", "shl", "shr", "sin", "slct", "sqrt", "st", "stmatrix", "sub", "tanh", "trap", "vote", "xor"};
+inline constexpr const char* ptx_names[]{
+    "abs",      "activemask", "add",      "and",       "atom",     "bar",  "barrier",      "bfe",   "bfi",
+    "bfind",    "bra",        "brev",     "clz",       "cos",      "cp",   "createpolicy", "cvt",   "cvta",
+    "discard",  "div",        "dp4a",     "elect",     "ex2",      "exit", "fence",        "fma",   "griddepcontrol",
+    "isspacep", "ld",         "ldmatrix", "ldu",       "lg2",      "lop3", "mad",          "match", "max",
+    "mbarrier", "membar",     "min",      "mma",       "mov",      "mul",  "nanosleep",    "neg",   "not",
+    "or",       "popc",       "prefetch", "prefetchu", "prmt",     "rcp",  "red",          "redux", "rem",
+    "rsqrt",    "sad",        "selp",     "set",       "setp",     "shf",  "shfl",         "shl",   "shr",
+    "sin",      "slct",       "sqrt",     "st",        "stmatrix", "sub",  "tanh",         "trap",  "vote",
+    "xor"};
 
 /// Whether all instructions of a text are known, as far as their names without suffixes go.
 constexpr bool ptx_is_known(const char* text) {

@@ -32,15 +32,15 @@ BANKWISE_WORD float BANKWISE_TO_NAME(2float)(BANKWISE_ONE_TYPE a) {
   return a;
 }
 
-#define BANKWISE_OF_INTEGER(short_name, type, wide, mode)                                                              \
-  BANKWISE_WORD BANKWISE_ONE_TYPE BANKWISE_FROM_NAME(__##short_name##2, _##mode)(type value) {                         \
-    using namespace emulator::words;                                                                                   \
-    return BANKWISE_MAKE(small_from_integer(BANKWISE_FORMAT_OF, Mode::mode, static_cast<wide>(value)));                \
-  }                                                                                                                    \
-  BANKWISE_WORD type BANKWISE_TO_NAME(2##short_name##_##mode)(BANKWISE_ONE_TYPE a) {                                   \
-    using namespace emulator::words;                                                                                   \
-    return static_cast<type>(                                                                                          \
-        small_to_integer(BANKWISE_FORMAT_OF, Mode::mode, a.bits, 8 * sizeof(type), emulator::words::is_signed<type>)); \
+#define BANKWISE_OF_INTEGER(short_name, type, wide, mode)                                                             \
+  BANKWISE_WORD BANKWISE_ONE_TYPE BANKWISE_FROM_NAME(__##short_name##2, _##mode)(type value) {                        \
+    using namespace emulator::words;                                                                                  \
+    return BANKWISE_MAKE(small_from_integer(BANKWISE_FORMAT_OF, Mode::mode, static_cast<wide>(value)));               \
+  }                                                                                                                   \
+  BANKWISE_WORD type BANKWISE_TO_NAME(2##short_name##_##mode)(BANKWISE_ONE_TYPE a) {                                  \
+    using namespace emulator::words;                                                                                  \
+    return static_cast<type>(                                                                                         \
+        small_to_integer(BANKWISE_FORMAT_OF, Mode::mode, a.__x, 8 * sizeof(type), emulator::words::is_signed<type>)); \
   }
 #define BANKWISE_IN_EACH_MODE(short_name, type, wide) \
   BANKWISE_OF_INTEGER(short_name, type, wide, rn)     \
@@ -63,10 +63,10 @@ BANKWISE_WORD unsigned char BANKWISE_TO_NAME(2uchar_rz)(BANKWISE_ONE_TYPE a) {
 }
 
 BANKWISE_WORD short BANKWISE_TO_NAME(_as_short)(BANKWISE_ONE_TYPE a) {
-  return short(a.bits);
+  return short(a.__x);
 }
 BANKWISE_WORD unsigned short BANKWISE_TO_NAME(_as_ushort)(BANKWISE_ONE_TYPE a) {
-  return a.bits;
+  return a.__x;
 }
 BANKWISE_WORD BANKWISE_ONE_TYPE BANKWISE_FROM_NAME(__short_as_, )(short bits) {
   return BANKWISE_MAKE(static_cast<unsigned short>(bits));

@@ -8,13 +8,13 @@ namespace bankwise::cuda {
 
 // --- arithmetic ---
 
-#define BANKWISE_BINARY(name, name2, what)                                                \
-  BANKWISE_WORD BANKWISE_ONE_TYPE name(BANKWISE_ONE_TYPE a, BANKWISE_ONE_TYPE b) {        \
-    using namespace emulator::words;                                                      \
-    return BANKWISE_MAKE(small_binary(BANKWISE_FORMAT_OF, Binary::what, a.bits, b.bits)); \
-  }                                                                                       \
-  BANKWISE_WORD BANKWISE_TWO_TYPE name2(BANKWISE_TWO_TYPE a, BANKWISE_TWO_TYPE b) {       \
-    return {name(a.x, b.x), name(a.y, b.y)};                                              \
+#define BANKWISE_BINARY(name, name2, what)                                              \
+  BANKWISE_WORD BANKWISE_ONE_TYPE name(BANKWISE_ONE_TYPE a, BANKWISE_ONE_TYPE b) {      \
+    using namespace emulator::words;                                                    \
+    return BANKWISE_MAKE(small_binary(BANKWISE_FORMAT_OF, Binary::what, a.__x, b.__x)); \
+  }                                                                                     \
+  BANKWISE_WORD BANKWISE_TWO_TYPE name2(BANKWISE_TWO_TYPE a, BANKWISE_TWO_TYPE b) {     \
+    return {name(a.x, b.x), name(a.y, b.y)};                                            \
   }
 BANKWISE_BINARY(__hadd, __hadd2, add)
 BANKWISE_BINARY(__hsub, __hsub2, sub)
@@ -30,21 +30,21 @@ BANKWISE_BINARY(__hmin_nan, __hmin2_nan, minimum_nan)
 #undef BANKWISE_BINARY
 
 BANKWISE_WORD BANKWISE_ONE_TYPE __hfma(BANKWISE_ONE_TYPE a, BANKWISE_ONE_TYPE b, BANKWISE_ONE_TYPE c) {
-  return BANKWISE_MAKE(emulator::words::small_fma(BANKWISE_FORMAT_OF, a.bits, b.bits, c.bits));
+  return BANKWISE_MAKE(emulator::words::small_fma(BANKWISE_FORMAT_OF, a.__x, b.__x, c.__x));
 }
 BANKWISE_WORD BANKWISE_TWO_TYPE __hfma2(BANKWISE_TWO_TYPE a, BANKWISE_TWO_TYPE b, BANKWISE_TWO_TYPE c) {
   return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};
 }
 /// a · b + c of complex numbers.
 BANKWISE_WORD BANKWISE_TWO_TYPE __hcmadd(BANKWISE_TWO_TYPE a, BANKWISE_TWO_TYPE b, BANKWISE_TWO_TYPE c) {
-  const BANKWISE_ONE_TYPE minus_y = BANKWISE_MAKE(a.y.bits ^ 0x8000u);
+  const BANKWISE_ONE_TYPE minus_y = BANKWISE_MAKE(a.y.__x ^ 0x8000u);
   return {__hfma(minus_y, b.y, __hfma(a.x, b.x, c.x)), __hfma(a.y, b.x, __hfma(a.x, b.y, c.y))};
 }
 
-#define BANKWISE_LIMITED(name, limit, parameters, unlimited)                             \
-  BANKWISE_WORD BANKWISE_ONE_TYPE name parameters {                                      \
-    using namespace emulator::words;                                                     \
-    return BANKWISE_MAKE(small_limit(BANKWISE_FORMAT_OF, Limit::limit, unlimited.bits)); \
+#define BANKWISE_LIMITED(name, limit, parameters, unlimited)                            \
+  BANKWISE_WORD BANKWISE_ONE_TYPE name parameters {                                     \
+    using namespace emulator::words;                                                    \
+    return BANKWISE_MAKE(small_limit(BANKWISE_FORMAT_OF, Limit::limit, unlimited.__x)); \
   }
 #define BANKWISE_PAIR (BANKWISE_ONE_TYPE a, BANKWISE_ONE_TYPE b)
 #define BANKWISE_TRIPLE (BANKWISE_ONE_TYPE a, BANKWISE_ONE_TYPE b, BANKWISE_ONE_TYPE c)
@@ -73,10 +73,10 @@ BANKWISE_WORD BANKWISE_TWO_TYPE __hfma2_relu(BANKWISE_TWO_TYPE a, BANKWISE_TWO_T
 }
 
 BANKWISE_WORD BANKWISE_ONE_TYPE __hneg(BANKWISE_ONE_TYPE a) {
-  return BANKWISE_MAKE(a.bits ^ 0x8000u);
+  return BANKWISE_MAKE(a.__x ^ 0x8000u);
 }
 BANKWISE_WORD BANKWISE_ONE_TYPE __habs(BANKWISE_ONE_TYPE a) {
-  return BANKWISE_MAKE(a.bits & 0x7FFFu);
+  return BANKWISE_MAKE(a.__x & 0x7FFFu);
 }
 BANKWISE_WORD BANKWISE_TWO_TYPE __hneg2(BANKWISE_TWO_TYPE a) {
   return {__hneg(a.x), __hneg(a.y)};
@@ -87,13 +87,13 @@ BANKWISE_WORD BANKWISE_TWO_TYPE __habs2(BANKWISE_TWO_TYPE a) {
 
 // --- functions: the correctly rounded result; a GPU may be off by one in the last bit ---
 
-#define BANKWISE_UNARY(name, what)                                              \
-  BANKWISE_WORD BANKWISE_ONE_TYPE h##name(BANKWISE_ONE_TYPE a) {                \
-    using namespace emulator::words;                                            \
-    return BANKWISE_MAKE(small_unary(BANKWISE_FORMAT_OF, Unary::what, a.bits)); \
-  }                                                                             \
-  BANKWISE_WORD BANKWISE_TWO_TYPE h2##name(BANKWISE_TWO_TYPE a) {               \
-    return {h##name(a.x), h##name(a.y)};                                        \
+#define BANKWISE_UNARY(name, what)                                             \
+  BANKWISE_WORD BANKWISE_ONE_TYPE h##name(BANKWISE_ONE_TYPE a) {               \
+    using namespace emulator::words;                                           \
+    return BANKWISE_MAKE(small_unary(BANKWISE_FORMAT_OF, Unary::what, a.__x)); \
+  }                                                                            \
+  BANKWISE_WORD BANKWISE_TWO_TYPE h2##name(BANKWISE_TWO_TYPE a) {              \
+    return {h##name(a.x), h##name(a.y)};                                       \
   }
 BANKWISE_UNARY(sqrt, sqrt)
 BANKWISE_UNARY(rsqrt, rsqrt)

@@ -39,26 +39,26 @@ struct __align__(4) BANKWISE_RAW_TWO {
 /// Converts from and to all numbers, as CUDA's type does.
 struct __align__(2) BANKWISE_ONE_TYPE {
   BANKWISE_ONE_TYPE() = default;
-  BANKWISE_WORD constexpr BANKWISE_ONE_TYPE(const BANKWISE_RAW_ONE& raw) : bits(raw.x) {}
+  BANKWISE_WORD constexpr BANKWISE_ONE_TYPE(const BANKWISE_RAW_ONE& raw) : __x(raw.x) {}
   BANKWISE_WORD BANKWISE_ONE_TYPE(float value)
-      : bits(emulator::words::small_from(BANKWISE_FORMAT_OF, emulator::words::Mode::rn, value)) {}
+      : __x(emulator::words::small_from(BANKWISE_FORMAT_OF, emulator::words::Mode::rn, value)) {}
   BANKWISE_WORD BANKWISE_ONE_TYPE(double value)
-      : bits(emulator::words::small_from(BANKWISE_FORMAT_OF, emulator::words::Mode::rn, value)) {}
-#define BANKWISE_FROM(type, wide)                                                               \
-  BANKWISE_WORD BANKWISE_ONE_TYPE(type value)                                                   \
-      : bits(emulator::words::small_from_integer(BANKWISE_FORMAT_OF, emulator::words::Mode::rn, \
-                                                 static_cast<wide>(value))) {}
+      : __x(emulator::words::small_from(BANKWISE_FORMAT_OF, emulator::words::Mode::rn, value)) {}
+#define BANKWISE_FROM(type, wide)                                                              \
+  BANKWISE_WORD BANKWISE_ONE_TYPE(type value)                                                  \
+      : __x(emulator::words::small_from_integer(BANKWISE_FORMAT_OF, emulator::words::Mode::rn, \
+                                                static_cast<wide>(value))) {}
   BANKWISE_INTEGERS(BANKWISE_FROM)
 #undef BANKWISE_FROM
   BANKWISE_WORD operator float() const {
-    return emulator::words::small_to_float(BANKWISE_FORMAT_OF, bits);
+    return emulator::words::small_to_float(BANKWISE_FORMAT_OF, __x);
   }
   BANKWISE_WORD constexpr operator bool() const {
-    return (bits & 0x7FFF) != 0;
+    return (__x & 0x7FFF) != 0;
   }
 #define BANKWISE_TO(type, wide)                                                                                      \
   BANKWISE_WORD operator type() const {                                                                              \
-    return static_cast<type>(emulator::words::small_to_integer(BANKWISE_FORMAT_OF, emulator::words::Mode::rz, bits,  \
+    return static_cast<type>(emulator::words::small_to_integer(BANKWISE_FORMAT_OF, emulator::words::Mode::rz, __x,   \
                                                                8 * sizeof(type), emulator::words::is_signed<type>)); \
   }
   BANKWISE_INTEGERS(BANKWISE_TO)
@@ -67,10 +67,10 @@ struct __align__(2) BANKWISE_ONE_TYPE {
   BANKWISE_TO(unsigned char, unsigned long long)
 #undef BANKWISE_TO
   BANKWISE_WORD constexpr operator BANKWISE_RAW_ONE() const {
-    return {bits};
+    return {__x};
   }
 
-  unsigned short bits;
+  unsigned short __x;  // the bits; libraries of the toolkit know this name
 };
 
 struct __align__(4) BANKWISE_TWO_TYPE {
@@ -79,7 +79,7 @@ struct __align__(4) BANKWISE_TWO_TYPE {
   BANKWISE_WORD constexpr BANKWISE_TWO_TYPE(const BANKWISE_RAW_TWO& raw)
       : x(BANKWISE_RAW_ONE{raw.x}), y(BANKWISE_RAW_ONE{raw.y}) {}
   BANKWISE_WORD constexpr operator BANKWISE_RAW_TWO() const {
-    return {x.bits, y.bits};
+    return {x.__x, y.__x};
   }
 
   BANKWISE_ONE_TYPE x, y;

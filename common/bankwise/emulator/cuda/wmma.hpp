@@ -53,14 +53,14 @@ using bankwise::emulator::words::Fragment;
 template <class T>
 struct Element {
   using Type = T;
-  static constexpr int number = std::is_same_v<T, __half>           ? 0
-                                : std::is_same_v<T, __nv_bfloat16>  ? 1
-                                : std::is_same_v<T, signed char>    ? 3
-                                : std::is_same_v<T, unsigned char>  ? 4
-                                : std::is_same_v<T, float>          ? 5
-                                : std::is_same_v<T, double>         ? 6
-                                : std::is_same_v<T, int>            ? 7
-                                                                    : -1;
+  static constexpr int number = std::is_same_v<T, __half>          ? 0
+                                : std::is_same_v<T, __nv_bfloat16> ? 1
+                                : std::is_same_v<T, signed char>   ? 3
+                                : std::is_same_v<T, unsigned char> ? 4
+                                : std::is_same_v<T, float>         ? 5
+                                : std::is_same_v<T, double>        ? 6
+                                : std::is_same_v<T, int>           ? 7
+                                                                   : -1;
 };
 template <>
 struct Element<precision::tf32> {
@@ -89,12 +89,18 @@ class fragment {
   static constexpr int num_storage_elements = num_elements;
   storage_element_type x[num_elements];
 
-  static constexpr int registers = sizeof(storage_element_type) == 8 ? num_elements
-                                                                     : (num_elements * int(sizeof(storage_element_type)) + 3) / 4;
+  static constexpr int registers =
+      sizeof(storage_element_type) == 8 ? num_elements : (num_elements * int(sizeof(storage_element_type)) + 3) / 4;
   static constexpr bankwise::emulator::words::Fragment shape(bool column_major) {
     using bankwise::emulator::words::Fragment;
-    return {of_a ? Fragment::a : of_b ? Fragment::b : Fragment::accumulator,
-            std::uint8_t(detail::Element<T>::number), m, n, k, column_major};
+    return {of_a   ? Fragment::a
+            : of_b ? Fragment::b
+                   : Fragment::accumulator,
+            std::uint8_t(detail::Element<T>::number),
+            m,
+            n,
+            k,
+            column_major};
   }
   BANKWISE_WORD void give(std::uint64_t* to) const {
     if constexpr (sizeof(storage_element_type) == 8) {
@@ -163,7 +169,8 @@ BANKWISE_WORD void mma_sync(fragment<accumulator, m, n, k, D>& d, const fragment
 
 BANKWISE_WORD float __float_to_tf32(float value) {
   // 10 bits after the point, to nearest, ties away from zero.
-  return bankwise::emulator::words::from_word<float>((bankwise::emulator::words::to_word(value) + 0x1000u) & 0xFFFFE000u);
+  return bankwise::emulator::words::from_word<float>((bankwise::emulator::words::to_word(value) + 0x1000u) &
+                                                     0xFFFFE000u);
 }
 
 }  // namespace nvcuda::wmma

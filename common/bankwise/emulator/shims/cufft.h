@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cuda_runtime.h>
+#include <library_types.h>
 
 #include <bankwise/emulator/cuda/not_emulated.hpp>
 

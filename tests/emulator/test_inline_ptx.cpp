@@ -1,0 +1,64 @@
+// How bankcheck rewrites asm statements, and which names of PTX the emulator knows.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <string>
+
+#include <bankwise/emulator/cuda/ptx_names.hpp>
+#include <bankwise/emulator/ptx_program.hpp>
+#include "bankcheck/emulate/inline_ptx.hpp"
+
+using bankwise::emulate::emulated_asm;
+using bankwise::emulator::words::ptx_is_known;
+
+TEST_CASE("an asm statement becomes a call with its operands") {
+  const std::string ptx = "::bankwise::emulator::words::ptx";
+  CHECK(emulated_asm("asm volatile(\"bfe.u32 %0, %1, 4, 8;\" : \"=r\"(x[i + 1]) : \"r\"(f<1, 2>(y)) : \"memory\")") ==
+        ptx + "([] { return \"bfe.u32 %0, %1, 4, 8;\"; }, " + ptx + "_out(x[i + 1]), " + ptx + "_in(f<1, 2>(y)))");
+  CHECK(emulated_asm("asm(\"add.f32 %0, %0, %1;\\n\" : \"+f\"(a) : \"f\"(b))") ==
+        ptx + "([] { return \"add.f32 %0, %0, %1;\\n\"; }, " + ptx + "_in_out(a), " + ptx + "_in(b))");
+  CHECK(emulated_asm("asm volatile (\"bar.sync 0;\" ::: \"memory\")") == ptx + "([] { return \"bar.sync 0;\"; })");
+  CHECK(emulated_asm("__asm__ volatile(\"cp.async.wait_group %0;\\n\" ::\"n\"(N))") ==
+        ptx + "([] { return \"cp.async.wait_group %0;\\n\"; }, " + ptx + "_in(N))");
+  // A colon, a parenthesis and a comma in texts, and lines that are kept.
+  const auto several =
+      emulated_asm("asm volatile(\"a: x;\"\n  \"y, (;\" : \"=l\"(p->q)\n  : \"l\"(a ? b : c), \"h\"(')'))");
+  REQUIRE(several);
+  CHECK(std::count(several->begin(), several->end(), '\n') == 2);
+  CHECK_THAT(*several, Catch::Contains(ptx + "_in(')'))"));
+}
+
+TEST_CASE("other asm statements stay as they are") {
+  CHECK_FALSE(emulated_asm("asm volatile(\"\" ::: \"memory\")"));
+  CHECK_FALSE(emulated_asm("__asm__ (\"\" \"__isoc99_sscanf\")"));
+  CHECK_FALSE(emulated_asm("asm volatile(\"rdtsc\" : \"=a\"(low), \"=d\"(high))"));
+  CHECK_FALSE(emulated_asm("asm volatile(\"lock; addl %0, %1;\" : \"+r\"(a), \"+m\"(b))"));
+  CHECK_FALSE(emulated_asm("asm volatile(\"mov %0, %[x];\" : [x] \"=r\"(a))"));
+  CHECK_FALSE(emulated_asm("asm"));
+  CHECK_FALSE(emulated_asm("asm volatile(\"x;\" : \"=r\"(a) : \"r\")"));
+}
+
+TEST_CASE("names of PTX instructions are found in any text") {
+  CHECK(ptx_is_known("{ .reg .pred p; setp.ne.b32 p, %0, 0; @p cp.async.cg.shared.global.L2::128B [%1], [%2], 16; }"));
+  CHECK(ptx_is_known("LAB_WAIT:\n mbarrier.try_wait.parity.shared::cta.b64 P1, [%0], %1;\n@!P1 bra.uni LAB_WAIT;"));
+  CHECK(ptx_is_known("/* wgmma */ mov.b64 {%0, %1}, %2; // wgmma\n"));
+  CHECK(ptx_is_known(""));
+  CHECK_FALSE(ptx_is_known("wgmma.fence.sync.aligned;"));
+  CHECK_FALSE(ptx_is_known("mov.u32 %0, 1; tensormap.replace.tile [%0];"));
+  CHECK_FALSE(ptx_is_known("@p movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;"));
+  // The list is that of the interpreter.
+  for (const char* const name : bankwise::emulator::words::ptx_names) {
+    CAPTURE(name);
+    CHECK(bankwise::emulator::ptx::handler_of(name) != nullptr);
+  }
+}
+
+TEST_CASE("text that is no PTX is refused with a sentence") {
+  using bankwise::emulator::ptx::parse;
+  using bankwise::emulator::ptx::Unsupported;
+  CHECK(parse("add.u32 %0, %1, -0x10; ").instructions.at(0).operands.at(2).bits == 0 - std::uint64_t{16});
+  for (const char* text : {"wgmma.x %0;", "mov.u32 nothing, 1;", "bra nowhere;", "ld.u32 %0, [%1;", "add.u32 %0 %1;",
+                           "@", ".reg .b32 x", "mov.u32 %0, {", "@7 mov.u32 %0, 1;"}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(parse(text), Unsupported);
+  }
+}
