@@ -5,7 +5,7 @@
 # the source stays one instruction, basic blocks keep their order, and g++ adds no branch that a GPU would not have.
 set(BANKWISE_EMULATE_OPTIONS -O1 -g -gno-split-dwarf -finline -fno-tree-sra -fno-tree-sink -fno-thread-jumps
     -fno-jump-tables -fno-reorder-blocks -fno-semantic-interposition -fno-math-errno -ffp-contract=off
-    -fno-extern-tls-init -fdata-sections -fno-lto -fsanitize=thread -fsanitize-coverage=trace-pc -Wno-unknown-pragmas
+    -fno-extern-tls-init -fdata-sections -fno-lto -fsanitize=thread --param=tsan-distinguish-volatile=1 -fsanitize-coverage=trace-pc -Wno-unknown-pragmas
     -Wno-packed-not-aligned)
 
 # What a whole program (.cu) needs in addition: `bankcheck emulate` rewrites its launches.
@@ -13,9 +13,10 @@ set(BANKWISE_EMULATE_PROGRAM_OPTIONS -DBANKWISE_WHOLE_PROGRAM -Wno-c++20-extensi
 
 # bankwise_emulate(<target> <source>...)
 #
-# Compiles the given sources of an executable, those that #include kernels, for bankwise::emulate(), and links the
-# emulator. The other sources of the target are compiled as usual. The target may also be a static or an object library
-# if no kernel has an `extern __shared__` array.
+# Compiles the given sources of an executable for the emulator, and links it. The other sources of the target are
+# compiled as usual. A source that #includes kernels runs them with bankwise::emulate(); the target may then also be a
+# static or an object library if no kernel has an `extern __shared__` array. A .cu is a CUDA source with its launches and
+# calls of the runtime API; the macros, include directories and the C++ standard of the target apply to it.
 function(bankwise_emulate target)
   if(NOT BANKWISE_HAVE_EMULATOR)
     message(FATAL_ERROR "bankwise_emulate(${target}): this bankwise was built without the emulator: ${why_emulator}")
@@ -30,18 +31,57 @@ function(bankwise_emulate target)
   if(type MATCHES "SHARED|MODULE")
     message(FATAL_ERROR "bankwise_emulate(${target}): the emulator does not support kernels in shared libraries")
   endif()
-  bankwise_emulated_sources(${target} ${ARGN})
+  set(whole ${ARGN})
+  list(FILTER whole INCLUDE REGEX "\\.cu$")
+  set(sources ${ARGN})
+  list(FILTER sources EXCLUDE REGEX "\\.cu$")
+  if(whole AND NOT type STREQUAL "EXECUTABLE")
+    message(FATAL_ERROR "bankwise_emulate(${target}): a .cu needs an executable")
+  endif()
+  if(sources)
+    bankwise_emulated_sources(${target} ${sources})
+  endif()
+  set(objects "")
+  foreach(source IN LISTS whole)
+    bankwise_emulated_program_source(${target} ${source} object)
+    list(APPEND objects ${object})
+  endforeach()
   if(NOT type STREQUAL "EXECUTABLE")
     return()
   endif()
-  set_property(TARGET ${target} APPEND PROPERTY BANKWISE_EMULATED ${ARGN})  # collected over all calls
+  # Collected over all calls.
+  set_property(TARGET ${target} APPEND PROPERTY BANKWISE_EMULATED ${ARGN})
+  set_property(TARGET ${target} APPEND PROPERTY BANKWISE_EMULATED_OBJECTS ${objects})
   # `extern __shared__` arrays are declared but not defined: the definitions are generated from the objects' undefined
   # symbols.
   set(dynamic ${CMAKE_CURRENT_BINARY_DIR}/${target}_dynamic_shared)
   add_custom_command(TARGET ${target} PRE_LINK VERBATIM
     COMMAND ${CMAKE_COMMAND} -D READELF=${CMAKE_READELF} -D CXX=${CMAKE_CXX_COMPILER} -D OUTPUT=${dynamic}
-            -D "OBJECTS=$<TARGET_OBJECTS:${target}>" -D "SOURCES=$<TARGET_PROPERTY:${target},BANKWISE_EMULATED>" -P ${BANKWISE_CMAKE_DIR}/DefineDynamicShared.cmake)
+            -D "OBJECTS=$<TARGET_OBJECTS:${target}>;$<TARGET_PROPERTY:${target},BANKWISE_EMULATED_OBJECTS>"
+            -D "SOURCES=$<TARGET_PROPERTY:${target},BANKWISE_EMULATED>"
+            -P ${BANKWISE_CMAKE_DIR}/DefineDynamicShared.cmake)
   target_link_options(${target} PRIVATE ${dynamic}.o)
+endfunction()
+
+# The part of bankwise_emulate() for a .cu: `bankcheck emulate` compiles it. Sets <result> to the object file.
+function(bankwise_emulated_program_source target source result)
+  cmake_path(ABSOLUTE_PATH source OUTPUT_VARIABLE path)
+  cmake_path(GET path FILENAME name)
+  set(object ${CMAKE_CURRENT_BINARY_DIR}/${target}_emulated/${name}.o)
+  set(include $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
+  set(definitions $<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>)
+  set(standard $<TARGET_PROPERTY:${target},CXX_STANDARD>)
+  add_custom_command(OUTPUT ${object} DEPENDS ${path} bankwise::bankcheck DEPFILE ${object}.d
+    COMMAND bankwise::bankcheck emulate --object ${object} --cache ${CMAKE_CURRENT_BINARY_DIR}/${target}_emulated
+            "$<$<BOOL:${include}>:-I$<JOIN:${include},;-I>>" "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>"
+            "$<$<BOOL:${standard}>:--std=c++${standard}>" ${path}
+    COMMENT "Compiling ${name} for the emulator" COMMAND_EXPAND_LISTS VERBATIM)
+  set_source_files_properties(${path} PROPERTIES HEADER_FILE_ONLY ON)  # if CUDA is enabled, too
+  set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+  target_sources(${target} PRIVATE ${object})
+  target_link_libraries(${target} PRIVATE bankwise::emulated_program)
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+  set(${result} ${object} PARENT_SCOPE)
 endfunction()
 
 # The part of bankwise_emulate() that a library of kernels needs.

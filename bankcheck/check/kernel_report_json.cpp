@@ -24,6 +24,14 @@ void put(ordered_json& object, const banks::Tally& tally, unsigned warp) {
   object["conflicts_most"] = tally.conflicts + tally.more_conflicts;
 }
 
+/// The second count, only where it differs.
+void put_merged(ordered_json& object, const banks::Tally& costs, const banks::Tally& merged, unsigned warp) {
+  if (merged == costs) return;
+  ordered_json second;
+  put(second, merged, warp);
+  object["merged"] = std::move(second);
+}
+
 ordered_json json_of(const trace::WorstAccess& worst) {
   ordered_json object{{"conflicts", worst.conflicts}, {"group", worst.block}, {"level", worst.level},
                       {"warp", worst.warp},           {"mask", worst.mask},   {"addresses", worst.addresses}};
@@ -37,6 +45,7 @@ ordered_json json_of(const trace::LineReport& line, const SourceLine& source, un
                       {"source", source.text},         {"operation", to_string(line.operation)},
                       {"width", line.width},           {"array", line.array}};
   put(object, line.costs, warp);
+  put_merged(object, line.costs, line.merged, warp);
   object["mixed_arrays"] = line.mixed;
   object["worst"] = line.worst ? json_of(*line.worst) : ordered_json();
   return object;
@@ -57,6 +66,7 @@ ordered_json json_of(const KernelReport& kernel, std::size_t number) {
   const trace::Report& report = kernel.reports[number];
   ordered_json object{{"architecture", report.architecture->name}, {"warp_width", report.warp}};
   put(object, report.all, report.warp);
+  put_merged(object, report.all, report.merged_all, report.warp);
   object["why_unknown"] = report.unknown;
   if (!report.ranges.empty()) object["why_range"] = report.ranges;
   object["incomplete"] = report.incomplete;

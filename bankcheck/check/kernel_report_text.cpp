@@ -56,25 +56,46 @@ const trace::LineReport* same_line(const trace::Report& report, const trace::Lin
   return found == report.lines.end() ? nullptr : &*found;
 }
 
+/// Whether the second count, of accesses as a device compiler may merge them, has columns.
+bool has_merged(const std::vector<trace::Report>& reports) {
+  return std::any_of(reports.begin(), reports.end(), trace::merging_matters);
+}
+
 Table head_of(const std::vector<trace::Report>& reports) {
+  const bool merged = has_merged(reports);
   if (reports.size() == 1) {
-    return {{"where", "access", "array", "accesses", "lanes", "passes", "ideal", "conflicts", "source"}};
+    Table head{{"where", "access", "array", "accesses", "lanes", "passes", "ideal", "conflicts"}};
+    if (merged) head[0].insert(head[0].end(), {"merged", "conflicts"});
+    head[0].emplace_back("source");
+    return head;
   }
   Table head{{"", "", ""}, {"where", "access", "array"}};
   for (const trace::Report& report : reports) {
     head[0].insert(head[0].end(), {std::string(report.architecture->name), ""});
     head[1].insert(head[1].end(), {"passes", "conflicts"});
+    if (!merged) continue;
+    head[0].insert(head[0].end(), {"", ""});
+    head[1].insert(head[1].end(), {"merged", "conflicts"});
   }
   head[0].emplace_back();
   head[1].emplace_back("source");
   return head;
 }
 
-std::vector<std::string> numbers_of(const banks::Tally& tally, bool alone) {
-  if (!alone) return {passes_text(tally), conflicts_number(tally)};
-  const double lanes = tally.accesses == 0 ? 0 : double(tally.lanes) / double(tally.accesses);
-  return {std::to_string(tally.accesses), fmt::format("{:.1f}", lanes), passes_number(tally), ideal_number(tally),
-          conflicts_number(tally)};
+/// `merged` is null without columns for it.
+std::vector<std::string> numbers_of(const banks::Tally& tally, const banks::Tally* merged, bool alone) {
+  std::vector<std::string> numbers;
+  if (alone) {
+    const double lanes = tally.accesses == 0 ? 0 : double(tally.lanes) / double(tally.accesses);
+    numbers = {std::to_string(tally.accesses), fmt::format("{:.1f}", lanes), passes_number(tally), ideal_number(tally),
+               conflicts_number(tally)};
+  } else {
+    numbers = {passes_text(tally), conflicts_number(tally)};
+  }
+  if (merged == nullptr) return numbers;
+  numbers.push_back(alone ? passes_number(*merged) : passes_text(*merged));
+  numbers.push_back(conflicts_number(*merged));
+  return numbers;
 }
 
 /// Numbers of an incomplete trace are lower bounds.
@@ -85,7 +106,7 @@ std::vector<std::string> at_least(std::vector<std::string> numbers) {
 
 std::string lines_table(const KernelReport& kernel, bool incomplete) {
   const auto& reports = kernel.reports;
-  const bool alone = reports.size() == 1;
+  const bool alone = reports.size() == 1, merged = has_merged(reports);
   Table table = head_of(reports);
   const auto append = [](std::vector<std::string>& row, const std::vector<std::string>& numbers) {
     row.insert(row.end(), numbers.begin(), numbers.end());
@@ -97,13 +118,15 @@ std::string lines_table(const KernelReport& kernel, bool incomplete) {
                                                             line.array});
     for (const trace::Report& report : reports) {
       const trace::LineReport* same = same_line(report, line);
-      append(row, numbers_of(same == nullptr ? banks::Tally{} : same->costs, alone));
+      const trace::LineReport empty;
+      const trace::LineReport& numbers = same == nullptr ? empty : *same;
+      append(row, numbers_of(numbers.costs, merged ? &numbers.merged : nullptr, alone));
     }
     row.push_back(kernel.lines.front()[i].text.substr(0, longest_line));
   }
   auto& total = table.emplace_back(std::vector<std::string>{"all", "", ""});
   for (const trace::Report& report : reports) {
-    const auto numbers = numbers_of(report.all, alone);
+    const auto numbers = numbers_of(report.all, merged ? &report.merged_all : nullptr, alone);
     append(total, incomplete || !report.incomplete.empty() ? at_least(numbers) : numbers);
   }
   total.emplace_back();

@@ -61,6 +61,15 @@ class Builder {
     return linked(objects);
   }
 
+  void object(const fs::path& to) {
+    prepare_header();
+    const fs::path made = object_of(program_.sources.front());
+    if (to.has_parent_path()) fs::create_directories(to.parent_path());
+    fs::copy_file(made, to, fs::copy_options::overwrite_existing);
+    const std::string rule = text_of(made.parent_path() / "rule");
+    std::ofstream(to.string() + ".d") << to.string() << rule.substr(std::min(rule.find(": "), rule.size()));
+  }
+
  private:
   Words options() const {
     Words words = tools_.compile;
@@ -214,6 +223,10 @@ class Builder {
 
 fs::path build(const Program& program, const Toolchain& toolchain, const fs::path& cache) {
   return Builder(program, toolchain, cache).run();
+}
+
+void build_object(const Program& program, const Toolchain& toolchain, const fs::path& cache, const fs::path& object) {
+  Builder(program, toolchain, cache).object(object);
 }
 
 }  // namespace bankwise::emulate

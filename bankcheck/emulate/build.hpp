@@ -31,4 +31,9 @@ struct BuildFailed : std::runtime_error {
 /// The executable, from the cache if nothing has changed. Errors: BuildFailed; std::runtime_error.
 std::filesystem::path build(const Program& program, const Toolchain& toolchain, const std::filesystem::path& cache);
 
+/// Compiles the only source of a program to an object file, and writes the rule of its headers next to it, as `object`
+/// with .d: for CMake's bankwise_emulate(). Errors: as build().
+void build_object(const Program& program, const Toolchain& toolchain, const std::filesystem::path& cache,
+                  const std::filesystem::path& object);
+
 }  // namespace bankwise::emulate

@@ -12,6 +12,7 @@
 #include <bankwise/support/output_file.hpp>
 #include <bankwise/trace/fault.hpp>
 #include <bankwise/trace/json_lines.hpp>
+#include "bankcheck/check/child_process.hpp"
 #include "bankcheck/emulate/cache.hpp"
 #include "bankcheck/emulate/emulated_run.hpp"
 
@@ -27,7 +28,9 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
       "build, or it failed.\n"
       "Example: bankcheck emulate --arch sm_90 --max-conflicts 0 -I include my_program.cu -- --size 256");
   opencl::declare_report_options(*command, options.report);
-  command->add_option("sources", options.program.sources, "The program's sources: .cu, .cpp")->required();
+  command->add_option("sources", options.program.sources,
+                      "The program's sources: .cu, .cpp; without any, -- is followed by a program that CMake's "
+                      "bankwise_emulate() has built");
   command->add_option("-I", options.program.include, "Directory of headers; may be repeated")->allow_extra_args(false);
   command->add_option("-D", options.program.definitions, "NAME or NAME=VALUE: a macro; may be repeated")
       ->allow_extra_args(false);
@@ -63,6 +66,8 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
                     "Lanes of one warp need no __syncwarp() between their accesses, as before compute capability 7.0");
   command->add_flag("--returned-lanes-arrive", options.returned_lanes_arrive,
                     "Lanes that have returned count as arrived at barriers");
+  command->add_option("--object", options.object,
+                      "Only compile the source to this object file; CMake's bankwise_emulate() uses it");
   command->add_option("--cache", options.cache,
                       "Directory for what is compiled (default: bankwise in $XDG_CACHE_HOME or ~/.cache)");
   return command;
@@ -84,17 +89,31 @@ void check_sources(const Program& program) {
 int check(const CheckOptions& options) {
   if (options.trace == "-") throw UsageError("--trace needs a file: stdout is the program's");
   check_sources(options.program);
+  const bool is_built = options.program.sources.empty();
+  if (is_built && options.arguments.empty()) {
+    throw UsageError("no program to check: name its sources; see bankcheck emulate --help");
+  }
+  if (!options.object.empty() && options.program.sources.size() != 1) {
+    throw UsageError("--object needs exactly one source");
+  }
   opencl::Reporting reporting(options.report);
   const OutputFile trace("--trace", options.trace);
   std::filesystem::path program;
   try {
-    program = build(options.program, find_toolchain(), cache_folder(options.cache));
+    if (!options.object.empty()) {
+      build_object(options.program, find_toolchain(), cache_folder(options.cache), options.object);
+      return exit_ok;
+    }
+    if (is_built) opencl::check_program(options.arguments.front());
+    program = is_built ? opencl::find_program(options.arguments.front())
+                       : build(options.program, find_toolchain(), cache_folder(options.cache));
   } catch (const BuildFailed& failed) {
     std::fputs(failed.messages.c_str(), stderr);
     opencl::tell(failed.what());
     return exit_device;
   }
-  std::vector<std::string> command{program.filename().string()};
+  std::vector<std::string> command;
+  if (!is_built) command.push_back(program.filename().string());
   command.insert(command.end(), options.arguments.begin(), options.arguments.end());
   Outcome outcome = run_emulated({.program = program,
                                   .command = command,

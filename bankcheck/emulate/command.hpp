@@ -14,7 +14,7 @@ struct CheckOptions {
   opencl::ReportOptions report;
   Program program;
   std::vector<std::string> arguments;  ///< after --
-  std::string trace, cache;
+  std::string trace, cache, object;
   std::uint64_t max_launches = 0, max_groups = 0, step_limit = 0;
   bool fatal = false, warp_synchronous = false, returned_lanes_arrive = false;
   std::vector<std::string> allow;

@@ -23,13 +23,20 @@ const CaseStudy& study_named(const std::string& name) {
   throw std::runtime_error("no case study " + name);
 }
 
-Counts emulated(const CaseStudy& study, const CountedKernel& row) {
+void emulate_kernel(const CaseStudy& study, CountedKernel& row) {
   const Words input = input_of(study, row.extent);
   const EmulatedJob job = emulate_job(study, variant_of(study, row.variant), row.extent, input);
   const auto report = trace::report(job.traces.front(), *banks::find_architecture("sm_90"));
   if (report.all.unknown > 0) throw std::runtime_error(row.kernel + ": " + report.unknown.front());
-  return {report.loads.passes,     report.loads.conflicts, report.stores.passes,
-          report.stores.conflicts, report.atomics.passes,  report.atomics.conflicts};
+  const auto& atomics = report.atomics;
+  row.emulated = {report.loads.passes,     report.loads.conflicts, report.stores.passes,
+                  report.stores.conflicts, atomics.passes,         atomics.conflicts};
+  row.merged = {report.merged_loads.passes,
+                report.merged_loads.conflicts,
+                report.merged_stores.passes,
+                report.merged_stores.conflicts,
+                atomics.passes,
+                atomics.conflicts};
 }
 
 /// The patterns of access_patterns are many rows of one kernel each; one line states how many agree.
@@ -39,7 +46,10 @@ bool is_pattern(const CountedKernel& kernel) {
 
 std::string cell(const CountedKernel& kernel, std::size_t i) {
   const std::uint64_t measured = kernel.measured[i], emulated = kernel.emulated.value_or(kernel.measured)[i];
-  return measured == emulated ? fmt::format("{}", measured) : fmt::format("{}, emulated **{}**", measured, emulated);
+  const std::uint64_t merged = kernel.merged.value_or(kernel.measured)[i];
+  if (measured == emulated && measured == merged) return fmt::format("{}", measured);
+  return merged == emulated ? fmt::format("{}, emulated **{}**", measured, emulated)
+                            : fmt::format("{}, emulated **{}**, merged **{}**", measured, emulated, merged);
 }
 
 }  // namespace
@@ -58,7 +68,7 @@ std::vector<CountedKernel> counted_kernels() {
     if (!fields) throw std::runtime_error("counters.csv cannot be read: " + line);
     const CaseStudy& study = study_named(row.study);
     row.why_not = why_not_emulated(study, variant_of(study, row.variant));
-    if (row.why_not.empty()) row.emulated = emulated(study, row);
+    if (row.why_not.empty()) emulate_kernel(study, row);
     kernels.push_back(row);
   }
   return kernels;

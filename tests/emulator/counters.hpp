@@ -21,6 +21,7 @@ struct CountedKernel {
   std::string study, variant, kernel;
   bankwise::Extent extent;
   Counts measured{};
+  std::optional<Counts> merged;    ///< the emulator's second count
   std::optional<Counts> emulated;  ///< empty if it is not emulated; `why_not` has the reason
   std::string why_not;
 };

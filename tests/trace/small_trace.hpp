@@ -57,6 +57,11 @@ inline trace::KernelTrace full_kernel() {
   all.array({"work", 65536, 0});
   trace::Pattern first = loads(128, ~std::uint64_t{0}, 17);
   first.first = {5, 1, 0, 40};
+  first.merged_change = -16;
+  trace::Pattern wide = first;
+  wide.width = 16;
+  wide.count = 0;
+  wide.merged_change = 8;
   trace::Pattern second{.site = 1,
                         .array = 1,
                         .operation = banks::Operation::atomic_cas,
@@ -76,7 +81,7 @@ inline trace::KernelTrace full_kernel() {
                              .sources = {124, 0, 8},
                              .count = 20,
                              .first = {6, 2, 1, 42}};
-  for (const trace::Pattern& pattern : {first, second, third}) all.add(pattern);
+  for (const trace::Pattern& pattern : {first, wide, second, third}) all.add(pattern);
   all.add(trace::Participants{8, 0xF0F, 21});
   all.add(trace::BasicBlock{1, 2, 23, 29});
   all.add(trace::Excess{

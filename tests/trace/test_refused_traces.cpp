@@ -97,7 +97,7 @@ TEST_CASE("every field of every record is checked") {
   const auto lines = lines_of(text);
   const std::vector<std::string> may_miss{"process",     "pc",      "source",       "copied_bytes",    "left_out",
                                           "lane_arrays", "is_loop", "basic_blocks", "excess_accesses", "excess",
-                                          "step",        "sources", "diagnoses"};
+                                          "step",        "sources", "diagnoses",    "merged"};
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const json whole = json::parse(lines[i]);
     for (const auto& [key, value] : whole.items()) {
@@ -153,6 +153,13 @@ TEST_CASE("numbers out of their range are refused") {
   check_changed("launch", "/excess/0/5", "sm_9O", "an architecture that the bank model does not know");
   check_changed("launch", "/excess/0/8", json::array({30, 31, 3, 33, 3, 4}), "numbers contradict each other");
   check_changed("launch", "/excess/0/8", json::array({1, 65, 3, 3, 0, 0}), "numbers contradict each other");
+  check_changed("launch", "/merged/0/0", 9, "there is no pattern 9");
+  check_changed("launch", "/merged/1/0", 0, "pattern 0 is merged twice");
+  check_changed("launch", "/merged/0/1", 0, "a pattern's change is 0");
+  check_changed("launch", "/merged/0/1", -18, "fewer accesses than none remain");
+  check_changed("launch", "/merged/0/1", 1.5, "change is not a whole number");
+  check_changed("launch", "/merged/0/2", 3, "a pattern's first launch is not one of these");
+  check_changed("launch", "/merged/1/1", 0xFFFFFFFFFFFF, "add up to too much");
   check_changed("launch", "/diagnoses/0/0", "dance", "fault is unknown");
   check_changed("launch", "/diagnoses/0/1", 2, "there is no site 2");
   check_changed("launch", "/diagnoses/0/2", 2, "there is no site 2");
@@ -175,19 +182,19 @@ TEST_CASE("lanes beyond the warp, and lists that do not match the mask, are refu
   narrow["warp"] = 32;
   lines[kernel] = narrow.dump();
   check_refused(lines, pattern, "mask has lanes beyond the 32 of a warp");
-  json second = json::parse(lines_of(text)[pattern + 1]);
+  json second = json::parse(lines_of(text)[pattern + 2]);
   for (const auto& [key, words] : {std::pair("addresses", "addresses has 2 numbers for 3 active lanes"),
                                    {"lane_arrays", "lane_arrays has 2 numbers for 3 active lanes"}}) {
     auto whole = lines_of(text);
     json changed = second;
     changed[key].erase(0);
-    whole[pattern + 1] = changed.dump();
-    check_refused(whole, pattern + 1, words);
+    whole[pattern + 2] = changed.dump();
+    check_refused(whole, pattern + 2, words);
   }
 }
 
 TEST_CASE("sources are refused if they do not match the lanes, leave their line, or belong to no copy") {
-  const std::size_t at = find("pattern") + 2;
+  const std::size_t at = find("pattern") + 3;
   const auto check = [&](const std::string& key, const json& value, const std::string& words) {
     auto lines = lines_of(text);
     json changed = json::parse(lines[at]);

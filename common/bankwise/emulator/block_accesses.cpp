@@ -184,7 +184,7 @@ std::uint64_t BlockRunner::record(const Warp& warp, std::uint64_t group, unsigne
       access.sources.resize(warp.count);
       for_each_lane(group, [&](unsigned i) { access.sources[i] = lanes_[warp.first + i].access.source; });
     }
-    number = recorder_->add_access(first.pc - 1, first.warp, access);
+    number = recorder_->add_access(first.pc - 1, first.warp, access, first.access.is_volatile);
   }
   return number;
 }

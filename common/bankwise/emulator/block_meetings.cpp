@@ -39,6 +39,8 @@ void BlockRunner::deliver(Warp& warp, std::uint64_t came) {
     free = std::prev(warp.deliveries.end());
   }
   Delivery& delivery = **free;
+  const Lane& any = lane(warp, unsigned(std::countr_zero(came)));
+  if (any.meeting == WarpMeeting::sync && recorder_ != nullptr) recorder_->fence(any.warp);
   for_each_lane(came, [&](unsigned i) {
     Lane& one = lane(warp, i);
     delivery.values[i] = one.value;

@@ -43,6 +43,7 @@ struct PendingAccess {
   std::uint32_t bytes = 0;
   bool as_aligned = true;    ///< the type that is accessed promises an alignment of `bytes`
   bool is_loop = false;      ///< as Pattern::is_loop
+  bool is_volatile = false;
   std::uint32_t source = 0;  ///< of a copy: its address in global memory, modulo 128
 };
 

@@ -18,7 +18,8 @@ using bankwise::emulator::key_of;
 using bankwise::emulator::Lane;
 using bankwise::emulator::Wait;
 
-inline void access(Operation operation, const void* address, std::size_t bytes, bool as_aligned, void* caller) {
+inline void access(Operation operation, const void* address, std::size_t bytes, bool as_aligned, void* caller,
+                   bool is_volatile = false) {
   Lane* lane = BlockRunner::current;
   if (lane == nullptr) return;
   if (!lane->runner->is_shared(address)) {
@@ -27,7 +28,7 @@ inline void access(Operation operation, const void* address, std::size_t bytes, 
     }
     return;
   }
-  lane->access = {operation, lane->runner->offset_of(address), std::uint32_t(bytes), as_aligned};
+  lane->access = {operation, lane->runner->offset_of(address), std::uint32_t(bytes), as_aligned, false, is_volatile};
   lane->runner->suspend(*lane, Wait::access, std::uintptr_t(caller));
 }
 
@@ -77,6 +78,27 @@ BANKWISE_ACCESS(4)
 BANKWISE_ACCESS(8)
 BANKWISE_ACCESS(16)
 #undef BANKWISE_ACCESS
+
+// With --param=tsan-distinguish-volatile=1.
+#define BANKWISE_VOLATILE_ACCESS(bytes)                                          \
+  void __tsan_volatile_read##bytes(void* address) {                              \
+    access(Operation::load, address, bytes, true, BANKWISE_CALLER, true);        \
+  }                                                                              \
+  void __tsan_volatile_write##bytes(void* address) {                             \
+    access(Operation::store, address, bytes, true, BANKWISE_CALLER, true);       \
+  }                                                                              \
+  void __tsan_unaligned_volatile_read##bytes(void* address) {                    \
+    access(Operation::load, address, bytes, bytes == 1, BANKWISE_CALLER, true);  \
+  }                                                                              \
+  void __tsan_unaligned_volatile_write##bytes(void* address) {                   \
+    access(Operation::store, address, bytes, bytes == 1, BANKWISE_CALLER, true); \
+  }
+BANKWISE_VOLATILE_ACCESS(1)
+BANKWISE_VOLATILE_ACCESS(2)
+BANKWISE_VOLATILE_ACCESS(4)
+BANKWISE_VOLATILE_ACCESS(8)
+BANKWISE_VOLATILE_ACCESS(16)
+#undef BANKWISE_VOLATILE_ACCESS
 
 void __tsan_read_range(void* address, unsigned long bytes) {
   access(Operation::load, address, bytes, false, BANKWISE_CALLER);

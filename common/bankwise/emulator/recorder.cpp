@@ -33,7 +33,10 @@ trace::KernelTrace head_of(const Launch& launch) {
 }  // namespace
 
 Recorder::Recorder(const Launch& launch, std::uint64_t block)
-    : builder_(head_of(launch), {launch.pattern_bytes, {}}), block_(block), record_order_(launch.record_order) {
+    : builder_(head_of(launch), {launch.pattern_bytes, {}}),
+      block_(block),
+      record_order_(launch.record_order),
+      merging_((launch.block.count() + launch.warp - 1) / launch.warp) {
   const auto& arrays = shared_layout().arrays;
   for (std::uint32_t i = 0; i < arrays.size(); ++i) arrays_.push_back(builder_.array({std::to_string(i), i, 0}));
   participants_.resize((launch.block.count() + launch.warp - 1) / launch.warp);
@@ -62,7 +65,7 @@ void Recorder::take_part(std::uint32_t level, unsigned warp, std::uint64_t mask)
   participants_[warp] |= mask;
 }
 
-std::uint64_t Recorder::add_access(std::uintptr_t pc, unsigned warp, Pattern& access) {
+std::uint64_t Recorder::add_access(std::uintptr_t pc, unsigned warp, Pattern& access, bool is_volatile) {
   const std::uint64_t mask = access.mask;
   take_part(access.level, warp, mask);
   access.site = site(pc);
@@ -82,6 +85,11 @@ std::uint64_t Recorder::add_access(std::uintptr_t pc, unsigned warp, Pattern& ac
   access.count = 1;
   access.first = {block_, warp, 0, accesses_++};
   const auto number = builder_.add(access);
+  if (number) {
+    merging_.add(builder_.trace().patterns, builder_.trace().sites, warp, *number, !is_volatile);
+  } else {
+    merging_.fence(warp);
+  }
   auto& order = builder_.trace().order;
   if (record_order_ && number) order.push_back({*number, block_, warp});
   if (access.operation != banks::Operation::atomic_inc) return 0;
@@ -110,6 +118,7 @@ void Recorder::add_basic_block(std::uintptr_t pc, std::uint32_t level, unsigned 
 
 void Recorder::abandon() {
   settle_participants();
+  merging_.finish(builder_);
   for (const trace::BasicBlock& block : basic_blocks_) builder_.add(block);
 }
 

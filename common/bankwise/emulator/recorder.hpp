@@ -10,6 +10,7 @@
 
 #include <bankwise/emulator/findings.hpp>
 #include <bankwise/emulator/launch.hpp>
+#include <bankwise/emulator/merging.hpp>
 #include <bankwise/trace/builder.hpp>
 
 namespace bankwise::emulator {
@@ -23,7 +24,9 @@ class Recorder {
 
   /// An access of a warp: operation, width, level, mask, is_loop, and addresses up to the last active lane; other
   /// members are overwritten. Returns a number for result_used(), or 0 for an access that has none.
-  std::uint64_t add_access(std::uintptr_t pc, unsigned warp, trace::Pattern& access);
+  std::uint64_t add_access(std::uintptr_t pc, unsigned warp, trace::Pattern& access, bool is_volatile);
+  /// The compiler moves no access of the warp across this point.
+  void fence(unsigned warp) { merging_.fence(warp); }
   /// The result of an atomic_inc is used, so it is an ordinary atomic.
   void result_used(std::uint64_t number);
   void add_basic_block(std::uintptr_t pc, std::uint32_t level, unsigned lanes);
@@ -55,6 +58,7 @@ class Recorder {
   std::vector<Increment> increments_;  ///< the latest, in a ring
   std::uint64_t increment_count_ = 0;
   std::uint32_t level_ = 0;
+  Merging merging_;
   std::vector<std::uint64_t> participants_;  ///< lanes of each warp that accessed shared memory in level_
   std::vector<trace::BasicBlock> basic_blocks_;
   std::unordered_map<std::uint64_t, std::size_t> basic_block_index_;  ///< by level and site

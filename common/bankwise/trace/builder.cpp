@@ -58,6 +58,10 @@ Value& entry_of(const Key& key, Value fresh, std::vector<Value>& list, std::map<
   return list[found->second];
 }
 
+bool is_used(const Pattern& pattern) {
+  return pattern.count > 0 || pattern.merged_change != 0;
+}
+
 }  // namespace
 
 void normalize(Pattern& pattern) {
@@ -115,8 +119,13 @@ std::optional<std::uint32_t> Builder::add(const Pattern& pattern) {  // NOLINT(m
   for (auto at = begin; at != end; ++at) {
     Pattern& known = trace_.patterns[at->second];
     if (!same(known, pattern)) continue;
-    if (pattern.count > 0) known.first = known.count == 0 ? pattern.first : std::min(known.first, pattern.first);
+    if (pattern.count > 0) {
+      known.first = known.count == 0 ? pattern.first : std::min(known.first, pattern.first);
+    } else if (is_used(pattern) && known.count == 0) {
+      known.first = is_used(known) ? std::min(known.first, pattern.first) : pattern.first;
+    }
     known.count += pattern.count;
+    known.merged_change += pattern.merged_change;
     return at->second;
   }
   const std::size_t bytes = bytes_of(pattern);
@@ -252,6 +261,7 @@ std::optional<std::uint32_t> Builder::change_operation(std::uint32_t pattern, ba
                                                        const Occurrence& first) {
   --trace_.patterns[pattern].count;
   Pattern other = trace_.patterns[pattern];
+  other.merged_change = 0;
   other.operation = to;
   other.count = 1;
   other.first = first;
@@ -261,8 +271,8 @@ std::optional<std::uint32_t> Builder::change_operation(std::uint32_t pattern, ba
 KernelTrace Builder::take() {
   std::vector<std::uint32_t> numbers;
   std::uint32_t next = 0;
-  for (const Pattern& pattern : trace_.patterns) numbers.push_back(pattern.count > 0 ? next++ : 0);
-  std::erase_if(trace_.patterns, [](const Pattern& pattern) { return pattern.count == 0; });
+  for (const Pattern& pattern : trace_.patterns) numbers.push_back(is_used(pattern) ? next++ : 0);
+  std::erase_if(trace_.patterns, [](const Pattern& pattern) { return !is_used(pattern); });
   for (Step& step : trace_.order) step.pattern = numbers[step.pattern];
   return std::move(trace_);
 }

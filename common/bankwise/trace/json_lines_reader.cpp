@@ -46,7 +46,7 @@ class Reader {
   void take_pattern(const Object& record, NumberedKernel& kernel);
   void take_launch(const Object& record, NumberedKernel& kernel);
   void take_again(NumberedKernel& kernel);
-  static void take_patterns(const json& list, const NumberedKernel& kernel, KernelTrace& launch);
+  static void take_patterns(const json& list, const json* merged, const NumberedKernel& kernel, KernelTrace& launch);
   static void take_diagnoses(const json& list, const NumberedKernel& kernel, KernelTrace& launch);
   static void take_excess(const json& list, const NumberedKernel& kernel, KernelTrace& launch);
   void begin_process(std::uint64_t process);
@@ -98,7 +98,10 @@ void Reader::count_passes(std::uint64_t number, std::uint64_t times) {
 
 void Reader::count_sums(const KernelTrace& launch, std::uint64_t times) {
   for (const Shape& shape : launch.shapes) count(shape.launches, times);
-  for (const Pattern& pattern : launch.patterns) count(pattern.count, times);
+  for (const Pattern& pattern : launch.patterns) {
+    count(pattern.count, times);
+    if (pattern.merged_change > 0) count(std::uint64_t(pattern.merged_change), times);
+  }
   for (const Participants& one : launch.participants) count(one.count, times);
   for (const BasicBlock& one : launch.basic_blocks) count(one.issued, times);
   for (const Diagnosis& one : launch.diagnoses) count(one.count, times);
@@ -248,22 +251,48 @@ Shape shape_of(const json& row) {
   return shape;
 }
 
-void Reader::take_patterns(const json& list, const NumberedKernel& kernel, KernelTrace& launch) {
-  const std::uint64_t launches = launches_of(launch);
+/// The first occurrence of a pattern, from the last four numbers of its row.
+Occurrence first_of(const json& row, std::uint64_t launches) {
   constexpr std::uint64_t max = std::numeric_limits<std::uint64_t>::max();
-  std::vector<bool> seen(kernel.patterns.size());
+  Occurrence first;
+  first.launch = number_of(row[2], "launch", max_count);
+  if (first.launch >= launches) wrong("a pattern's first launch is not one of these");
+  first.block = number_of(row[3], "block", max);
+  first.warp = std::uint32_t(number_of(row[4], "warp", (1 << 20) - 1));
+  first.number = number_of(row[5], "number", max);
+  return first;
+}
+
+void Reader::take_patterns(const json& list, const json* merged, const NumberedKernel& kernel, KernelTrace& launch) {
+  const std::uint64_t launches = launches_of(launch);
+  std::map<std::uint32_t, std::size_t> places;  // in the launch's patterns
   for (const json& row : list) {
     const std::uint32_t number = known(row[0], "pattern", kernel.patterns.size());
-    if (seen[number]) wrong(fmt::format("pattern {} is counted twice", number));
-    seen[number] = true;
+    if (!places.try_emplace(number, launch.patterns.size()).second) {
+      wrong(fmt::format("pattern {} is counted twice", number));
+    }
     Pattern& pattern = launch.patterns.emplace_back(kernel.patterns[number]);
     pattern.count = number_of(row[1], "count", max_count);
     if (pattern.count == 0) wrong("a pattern's count is 0");
-    pattern.first.launch = number_of(row[2], "launch", max_count);
-    if (pattern.first.launch >= launches) wrong("a pattern's first launch is not one of these");
-    pattern.first.block = number_of(row[3], "block", max);
-    pattern.first.warp = std::uint32_t(number_of(row[4], "warp", (1 << 20) - 1));
-    pattern.first.number = number_of(row[5], "number", max);
+    pattern.first = first_of(row, launches);
+  }
+  if (merged == nullptr) return;
+  for (const json& row : *merged) {
+    const std::uint32_t number = known(row[0], "pattern", kernel.patterns.size());
+    const auto [place, is_new] = places.try_emplace(number, launch.patterns.size());
+    if (is_new) launch.patterns.emplace_back(kernel.patterns[number]).first = first_of(row, launches);
+    Pattern& pattern = launch.patterns[place->second];
+    if (pattern.merged_change != 0) wrong(fmt::format("pattern {} is merged twice", number));
+    const bool less = row[1].is_number_integer() && !row[1].is_number_unsigned();
+    if (less) {
+      const auto change = row[1].get<std::int64_t>();
+      if (change >= 0 || change < -std::int64_t(pattern.count)) wrong("fewer accesses than none remain of a pattern");
+      pattern.merged_change = change;
+    } else {
+      pattern.merged_change = std::int64_t(number_of(row[1], "change", max_count));
+    }
+    if (pattern.merged_change == 0) wrong("a pattern's change is 0");
+    (void)first_of(row, launches);
   }
 }
 
@@ -326,7 +355,8 @@ void Reader::take_launch(const Object& record, NumberedKernel& kernel) {
   launch.levels = std::uint32_t(record.number("levels", max_levels));
   launch.copied_bytes = record.number_or("copied_bytes", 0, max_passes);
   launch.left_out = record.number_or("left_out", 0, max_count);
-  take_patterns(record.list("patterns", 6), kernel, launch);
+  const json& patterns = record.list("patterns", 6);
+  take_patterns(patterns, record.has("merged") ? &record.list("merged", 6) : nullptr, kernel, launch);
   for (const json& row : record.list("participants", 3)) {
     launch.participants.push_back(
         {level_of(row[0]), mask_of(row[1], head.warp), number_of(row[2], "count", max_count)});
@@ -360,7 +390,10 @@ void Reader::settle(NumberedKernel& kernel) {
   const std::uint64_t times = kernel.times;
   if (times > 1) count_sums(launch, times - 1);
   for (Shape& shape : launch.shapes) shape.launches *= times;
-  for (Pattern& pattern : launch.patterns) pattern.count *= times;
+  for (Pattern& pattern : launch.patterns) {
+    pattern.count *= times;
+    pattern.merged_change *= std::int64_t(times);
+  }
   for (Participants& one : launch.participants) one.count *= times;
   for (Diagnosis& one : launch.diagnoses) one.count *= times;
   for (BasicBlock& one : launch.basic_blocks) one.issued *= times, one.lanes *= times;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include <bankwise/trace/json_lines.hpp>
@@ -233,6 +234,7 @@ std::string Writer::lines_of(const KernelTrace& launches, std::string_view sourc
   for (const Pattern& pattern : launches.patterns) {
     Pattern one = pattern;
     one.count = 0;
+    one.merged_change = 0;
     renumber(one, sites, arrays);
     const std::size_t before = known.trace().patterns.size();
     patterns.emplace_back(known.add(one).value(), &pattern);
@@ -243,11 +245,19 @@ std::string Writer::lines_of(const KernelTrace& launches, std::string_view sourc
   {
     Line line(launch, "launch", process_);
     line.number("kernel", kernel.number);
-    line.list("patterns", patterns, [](const auto& entry) {
-      const auto& [number, pattern] = entry;
-      const Occurrence& first = pattern->first;
-      return row(number, pattern->count, first.launch, first.block, first.warp, first.number);
-    });
+    const auto put = [&](const char* key, bool is_needed, auto number_of) {
+      std::vector<std::pair<std::uint32_t, const Pattern*>> some;
+      std::copy_if(patterns.begin(), patterns.end(), std::back_inserter(some),
+                   [&](const auto& entry) { return number_of(*entry.second) != 0; });
+      if (some.empty() && !is_needed) return;
+      line.list(key, some, [&](const auto& entry) {
+        const auto& [number, pattern] = entry;
+        const Occurrence& first = pattern->first;
+        return row(number, number_of(*pattern), first.launch, first.block, first.warp, first.number);
+      });
+    };
+    put("patterns", true, [](const Pattern& pattern) { return pattern.count; });
+    put("merged", false, [](const Pattern& pattern) { return pattern.merged_change; });
     put_sums(line, launches, sites, arrays);
   }
   if (launch == kernel.last) {

@@ -40,10 +40,30 @@ class Lines {
     const auto [line, is_new_line] =
         index_.try_emplace({place.file, place.line, place.column, place.pc, name, operation, width}, lines_.size());
     if (is_new_line) {
-      lines_.push_back({place, name, operation, width, {}, 0, {}});
+      lines_.push_back({place, name, operation, width, {}, 0, {}, {}});
       ranks_.emplace_back();
     }
     return found->second = line->second;
+  }
+
+  /// The line of merged accesses: that of the same place, array and operation, whatever its width.
+  std::size_t number_of_merged(const Pattern& pattern, std::uint32_t array) {
+    const Site& place = trace_.sites[pattern.site];
+    const std::string& name = trace_.arrays[array].name;
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      const LineReport& line = lines_[i];
+      if (line.operation == pattern.operation && line.site.line == place.line && line.site.column == place.column &&
+          line.site.pc == place.pc && line.array == name && line.site.file == place.file) {
+        return i;
+      }
+    }
+    return number_of(pattern.site, array, pattern.operation, pattern.width);
+  }
+
+  void add_merged(const Pattern& pattern, const WarpAccess& one) {
+    const std::size_t number = pattern.count > 0 ? number_of(pattern.site, one.array, pattern.operation, pattern.width)
+                                                 : number_of_merged(pattern, one.array);
+    one.add_to(lines_[number].merged, pattern.merged_count());
   }
 
   void add(const Pattern& pattern, const WarpAccess& one, unsigned warps) {
@@ -94,6 +114,12 @@ void add_to_sums(Report& report, std::uint32_t level, banks::Operation operation
   report.all.add(tally);
 }
 
+void add_to_merged(Report& report, banks::Operation operation, const banks::Tally& tally) {
+  if (operation == banks::Operation::load) report.merged_loads.add(tally);
+  if (operation == banks::Operation::store) report.merged_stores.add(tally);
+  report.merged_all.add(tally);
+}
+
 /// The most warps of a block.
 unsigned warps_of_block(const KernelTrace& trace, unsigned warp) {
   std::uint64_t most = 0;
@@ -131,6 +157,10 @@ std::vector<std::string> incompleteness(const KernelTrace& trace, const banks::A
   return sentences;
 }
 
+bool merging_matters(const Report& report) {
+  return report.merged_all != report.all;
+}
+
 Report report(const KernelTrace& trace, const banks::Architecture& architecture) {
   const unsigned warps = warps_or_throw(trace, architecture);
   Report report{.architecture = &architecture,
@@ -144,6 +174,10 @@ Report report(const KernelTrace& trace, const banks::Architecture& architecture)
   for (const Pattern& pattern : trace.patterns) {
     for_each_warp(pattern, trace.warp, warps, architecture, block_warps, [&](const WarpAccess& one) {
       if (const auto* sentence = std::get_if<std::string>(&one.answer)) add_sentence(report.unknown, *sentence);
+      banks::Tally merged;
+      one.add_to(merged, pattern.merged_count());
+      add_to_merged(report, pattern.operation, merged);
+      if (pattern.count == 0) return;
       banks::Tally tally;
       one.add_to(tally, pattern.count);
       if (one.more_passes > 0) add_sentence(report.ranges, loop_range_reason);
@@ -151,12 +185,19 @@ Report report(const KernelTrace& trace, const banks::Architecture& architecture)
       lines.add(pattern, one, warps);
     });
   }
+  // Merged accesses belong to lines that the others have made.
+  for (const Pattern& pattern : trace.patterns) {
+    for_each_warp(pattern, trace.warp, warps, architecture, block_warps,
+                  [&](const WarpAccess& one) { lines.add_merged(pattern, one); });
+  }
   for (const Excess& excess : trace.excess) {
     if (excess.architecture != architecture.name) continue;
     if (excess.tally.unknown > 0) add_sentence(report.unknown, excess.why_unknown);
     add_to_sums(report, excess.level, excess.operation, excess.tally);
+    add_to_merged(report, excess.operation, excess.tally);
     LineReport& line = report.lines[lines.number_of(excess.site, excess.array, excess.operation, excess.width)];
     line.costs.add(excess.tally);
+    line.merged.add(excess.tally);
     line.mixed += excess.mixed;
   }
   for (const Diagnosis& one : trace.diagnoses) report.diagnoses.push_back(placed_sentence_of(one, trace));

@@ -40,6 +40,7 @@ struct LineReport {
   banks::Tally costs;
   std::uint64_t mixed = 0;           ///< accesses whose lanes go to different arrays, whose distance is a guess
   std::optional<WorstAccess> worst;  ///< empty without a conflict; excess accesses are not considered
+  banks::Tally merged;               ///< the same as a device compiler may merge them, to wider accesses, too
 };
 
 /// A kernel's trace on an architecture.
@@ -51,12 +52,15 @@ struct Report {
   std::vector<LevelReport> levels;           ///< every level, including those without accesses
   std::vector<LineReport> lines;             ///< in the order of the trace's patterns
   banks::Tally loads, stores, atomics, all;  ///< copies (cp.async) are only in the last
-  double alu_utilization = 0;                ///< over all accesses
-  double simt_efficiency = 0;                ///< active lanes of all executed basic blocks ÷ (executions * warp)
-  std::vector<std::string> unknown;          ///< why accesses have no cost: one sentence per reason
-  std::vector<std::string> ranges;           ///< why costs are ranges: one sentence per reason
-  std::vector<std::string> diagnoses;        ///< what the kernel does wrong: a sentence with its place each
-  std::vector<std::string> incomplete;       ///< why the real numbers are larger: the report's are lower bounds
+  /// The same once a device compiler has merged neighbours and dropped repeated loads. Equal to the four above if it
+  /// cannot, or if the producer does not know.
+  banks::Tally merged_loads, merged_stores, merged_all;
+  double alu_utilization = 0;           ///< over all accesses
+  double simt_efficiency = 0;           ///< active lanes of all executed basic blocks ÷ (executions * warp)
+  std::vector<std::string> unknown;     ///< why accesses have no cost: one sentence per reason
+  std::vector<std::string> ranges;      ///< why costs are ranges: one sentence per reason
+  std::vector<std::string> diagnoses;   ///< what the kernel does wrong: a sentence with its place each
+  std::vector<std::string> incomplete;  ///< why the real numbers are larger: the report's are lower bounds
 };
 
 /// Why the numbers lack accesses of the traced blocks; empty if they do not.
@@ -65,6 +69,9 @@ std::vector<std::string> incompleteness(const KernelTrace& trace, const banks::A
 /// Computes the cost of a trace. Error: std::invalid_argument for an architecture with other warps than the trace's,
 /// unless the trace splits into them.
 Report report(const KernelTrace& trace, const banks::Architecture& architecture);
+
+/// Whether merging changes the cost.
+bool merging_matters(const Report& report);
 
 /// As text: one line per source line, and the totals.
 std::string to_text(const Report& report);

@@ -49,6 +49,8 @@ std::string percent(double fraction) {
 std::string to_text(const Report& report) {
   std::vector<std::vector<std::string>> rows{
       {"where", "access", "array", "accesses", "lanes", "passes", "ideal", "conflicts", "source"}};
+  const bool merged = merging_matters(report);
+  if (merged) rows[0].insert(rows[0].end() - 1, {"merged", "conflicts"});
   Sources sources;
   for (const LineReport& line : report.lines) {
     const banks::Tally& costs = line.costs;
@@ -56,6 +58,7 @@ std::string to_text(const Report& report) {
                     fmt::format("{} {}", to_string(line.operation), line.width), line.array,
                     std::to_string(costs.accesses), fmt::format("{:.1f}", double(costs.lanes) / double(costs.accesses)),
                     passes_number(costs), ideal_number(costs), conflicts_number(costs), sources.line(line.site)});
+    if (merged) rows.back().insert(rows.back().end() - 1, {passes_number(line.merged), conflicts_number(line.merged)});
   }
   std::string text;
   for (const std::string& sentence : report.incomplete) text += fmt::format("incomplete: {}\n", sentence);
@@ -69,6 +72,12 @@ std::string to_text(const Report& report) {
       fmt::format("{}{} accesses: {} passes, ideal {}, conflicts {}; ALU utilization {}, SIMT efficiency {}\n",
                   report.incomplete.empty() ? "" : "at least ", report.all.accesses, passes_number(known), known.ideal,
                   conflicts_number(known), percent(report.alu_utilization), percent(report.simt_efficiency));
+  if (merged) {
+    banks::Tally all = report.merged_all;
+    all.unknown = 0;
+    text += fmt::format("merged by a device compiler: {} accesses: {} passes, ideal {}, conflicts {}\n", all.accesses,
+                        passes_number(all), all.ideal, conflicts_number(all));
+  }
   for (const std::string& sentence : report.ranges) text += fmt::format("range: {}\n", sentence);
   for (const std::string& sentence : report.unknown) text += fmt::format("no cost: {}\n", sentence);
   return text;

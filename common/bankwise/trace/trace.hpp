@@ -67,8 +67,12 @@ struct Pattern {
   /// Only for copies (cp.async): the address in global memory that each lane reads, modulo 128. Empty: unknown.
   std::vector<std::uint32_t> sources;
   std::uint64_t count = 0;
+  /// How many more there are once a device compiler has merged neighbours and dropped repeated loads. A pattern that
+  /// exists only then has the count 0.
+  std::int64_t merged_change = 0;
   Occurrence first;
 
+  std::uint64_t merged_count() const { return count + std::uint64_t(merged_change); }
   /// For the bank model. The pattern must outlive it.
   banks::Access of_model() const { return {operation, width, mask, addresses, sources}; }
 };

@@ -133,7 +133,7 @@ void Memory::check(const void* address, std::size_t bytes, bool writes, std::uin
     what += fmt::format("at byte {} of {}", at, description_of(*owner));
     if (!owner->live) what += fmt::format(", after {} has freed them", place_of(owner->freed_by));
   }
-  lane.runner->fail(lane, Fault::out_of_bounds, pc, what);
+  lane.runner->fail(lane, Fault::invalid_address, pc, what);
 }
 
 }  // namespace

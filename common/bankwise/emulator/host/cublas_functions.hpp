@@ -16,12 +16,12 @@ inline cublasStatus_t cublasCreate(cublasHandle_t* handle) {
   *handle = reinterpret_cast<cublasHandle_t>(&the_handle);
   return CUBLAS_STATUS_SUCCESS;
 }
-inline cublasStatus_t cublasDestroy(cublasHandle_t) BANKWISE_OK
-inline cublasStatus_t cublasSetStream(cublasHandle_t, cudaStream_t) BANKWISE_OK
-inline cublasStatus_t cublasSetMathMode(cublasHandle_t, cublasMath_t) BANKWISE_OK
-inline cublasStatus_t cublasSetPointerMode(cublasHandle_t, cublasPointerMode_t) BANKWISE_OK  // memory is one
-inline cublasStatus_t cublasSetWorkspace(cublasHandle_t, void*, size_t) BANKWISE_OK
-inline cublasStatus_t cublasGetVersion(cublasHandle_t, int* version) {
+inline cublasStatus_t cublasDestroy(cublasHandle_t) BANKWISE_OK inline cublasStatus_t
+    cublasSetStream(cublasHandle_t, cudaStream_t) BANKWISE_OK inline cublasStatus_t
+    cublasSetMathMode(cublasHandle_t, cublasMath_t) BANKWISE_OK inline cublasStatus_t
+    cublasSetPointerMode(cublasHandle_t, cublasPointerMode_t) BANKWISE_OK  // memory is one
+    inline cublasStatus_t cublasSetWorkspace(cublasHandle_t, void*, size_t) BANKWISE_OK inline cublasStatus_t
+    cublasGetVersion(cublasHandle_t, int* version) {
   *version = 120800;
   return CUBLAS_STATUS_SUCCESS;
 }

@@ -74,7 +74,8 @@ struct LaterLaunch {
 std::mutex later_mutex;
 std::deque<LaterLaunch> later;
 
-cudaError_t launch_one(const Configuration& configuration, void (*call)(const void*), const void* arguments) {
+cudaError_t launch_one(const Configuration& configuration, void (*call)(const void*), const void* arguments,
+                       const void* caller) {
   if (lasting_error() != cudaSuccess) return lasting_error();
   emulator::Launch how;
   how.grid = configuration.grid;
@@ -99,10 +100,10 @@ cudaError_t launch_one(const Configuration& configuration, void (*call)(const vo
     std::fflush(nullptr);
     std::_Exit(exit_of_fatal);
   } catch (const std::invalid_argument& error) {
-    report(fmt::format("a launch fails: {}", error.what()));
+    report(fmt::format("a launch fails: {}", error.what()), caller);
     return failed(cudaErrorInvalidConfiguration);
   } catch (const std::runtime_error& error) {
-    report(fmt::format("a launch fails: {}", error.what()));
+    report(fmt::format("a launch fails: {}", error.what()), caller);
     return failed(cudaErrorLaunchOutOfResources);
   }
 }
@@ -120,14 +121,14 @@ void launch_later(const Configuration& configuration, void (*call)(const void*),
 }
 
 cudaError_t launch(const Configuration& configuration, void (*call)(const void*), const void* arguments) {
-  cudaError_t error = launch_one(configuration, call, arguments);
+  cudaError_t error = launch_one(configuration, call, arguments, __builtin_return_address(0));
   for (;;) {
     std::unique_lock lock(later_mutex);
     if (later.empty()) return error;
     const LaterLaunch next = later.front();
     later.pop_front();
     lock.unlock();
-    if (error == cudaSuccess) error = launch_one(next.configuration, next.call, next.arguments);
+    if (error == cudaSuccess) error = launch_one(next.configuration, next.call, next.arguments, nullptr);
     next.destroy(next.arguments);
   }
 }

@@ -53,8 +53,9 @@ struct Launch {
   const Call& call;
   Configuration configuration;
 
+  /// Inlined, so that the launch's line is found.
   template <class... Arguments>
-  void operator()(Arguments&&... arguments) const {
+  __attribute__((always_inline)) void operator()(Arguments&&... arguments) const {
     const auto lane = [call = call, ... values = std::decay_t<Arguments>(arguments)]()
                           BANKWISE_NOT_THE_KERNEL { call(values...); };
     using Lane = decltype(lane);

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+//
+// Whole programs, as a user checks them. Each is compiled once for all tests, in a cache in the build folder.
+#include <filesystem>
+#include <string>
+
+#include "tests/bankcheck/checked_report.hpp"
+#include "tests/catch_any.hpp"
+
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+
+const std::string cached = "emulate --cache '" CACHE "' ";
+
+std::string source(const std::string& name) {
+  return "'" PROGRAMS "/" + name + ".cu'";
+}
+
+Outcome emulate(const std::string& arguments, const std::string& before = "") {
+  INFO(arguments);
+  return bankcheck(cached + arguments, before);
+}
+
+TEST_CASE("every way to launch a kernel runs it with its arguments", "[emulate]") {
+  const Outcome outcome = emulate(source("launches"));
+  INFO(outcome.err);
+  CHECK(outcome.code == 0);
+  CHECK_THAT(outcome.out, ContainsSubstring("right\n"));
+  CHECK_THAT(outcome.out, ContainsSubstring("scale<int, 2, 1>: 1 launch, 1 block of 4 threads"));
+}
+
+TEST_CASE("a program that a project has built is watched, too", "[emulate]") {
+  const Outcome outcome = bankcheck("emulate -- '" WHOLE_PROGRAM "'");
+  INFO(outcome.err);
+  CHECK(outcome.code == 0);
+  CHECK_THAT(outcome.out, ContainsSubstring("right\nscale<int, 2, 1>: 1 launch, 1 block of 4 threads"));
+  CHECK(bankcheck("emulate -- /no/such/program").code == 3);
+}
+
+TEST_CASE("the runtime API does what CUDA's does", "[emulate]") {
+  const Outcome outcome = emulate("--arch sm_80 " + source("api"));
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.code == 0);
+  CHECK_THAT(outcome.out, ContainsSubstring("NVIDIA A100-SXM4-40GB 8.0\nright\n"));
+}
+
+TEST_CASE("a program's conflicts are reported and limited as for other checkers", "[emulate]") {
+  const ScratchDirectory scratch;
+  const std::string trace = (scratch.path() / "trace.jsonl").string();
+  const Outcome outcome = emulate("--json - --trace " + trace + " " + source("endings") + " -- ignored words");
+  INFO(outcome.err);
+  REQUIRE(outcome.code == 0);
+  CHECK_THAT(outcome.err, ContainsSubstring("last error: cudaSuccess\n"));  // stdout has nothing but JSON
+  const Checked checked{outcome, nlohmann::json::parse(outcome.out)};
+  const Numbers stores{128, 4096, 128, 128, 0}, loads{128, 4096, 4096, 128, 3968};
+  CHECK(numbers(checked.on("transpose"), "tile[threadIdx.y]", "store") == stores);
+  CHECK(numbers(checked.on("transpose"), "tile[threadIdx.x]", "load") == loads);
+  CHECK(bankcheck("report --max-conflicts 3968 " + trace).code == 0);
+  CHECK(emulate("--max-conflicts 3967 " + source("endings")).code == 1);
+
+  const Outcome part = emulate("--max-groups 2 " + source("endings"));
+  CHECK(part.code == 0);
+  CHECK_THAT(part.out, ContainsSubstring("incomplete: 2 of the 4 blocks of transpose were watched\n"));
+  CHECK(emulate("--max-groups 2 --max-conflicts 100000 " + source("endings")).code == 1);
+}
+
+TEST_CASE("what ran before a program ends is reported", "[emulate]") {
+  for (const std::string how : {"exit", "_Exit"}) {
+    const Outcome outcome = emulate(source("endings") + " -- " + how);
+    CHECK(outcome.code == 0);
+    CHECK_THAT(outcome.out, ContainsSubstring("transpose: 1 launch, 4 blocks of 32 x 32 threads\n"));
+  }
+  const Outcome code = emulate(source("endings") + " -- code");
+  CHECK(code.code == 3);
+  CHECK_THAT(code.out, ContainsSubstring("transpose: 1 launch, 4 blocks"));
+  CHECK_THAT(code.err, ContainsSubstring("bankcheck: the program 'endings' failed with exit code 5\n"));
+  const Outcome abort = emulate(source("endings") + " -- abort");
+  CHECK(abort.code == 3);
+  CHECK_THAT(abort.err, ContainsSubstring("the program 'endings' crashed: signal 6"));
+  CHECK_THAT(abort.out, ContainsSubstring("transpose: 1 launch, 4 blocks"));
+}
+
+TEST_CASE("what a program does wrong with memory is diagnosed with its lines", "[emulate]") {
+  struct Case {
+    std::string what, sentence;
+  };
+  const Case cases[]{
+      {"twice", "endings.cu:32: cudaFree frees the 16384 bytes that "},
+      {"inside", "cudaFree gets a pointer to byte 4 of the 16384 bytes that "},
+      {"host", "endings.cu:34: cudaFree frees memory that CUDA has not allocated"},
+      {"copy", "endings.cu:35: cudaMemcpy writes 16388 bytes at byte 0 of the 16384 bytes that "},
+      {"read", "cudaMemcpy reads 512 bytes at byte 16000 of the 16384 bytes that "},
+      {"freed", "endings.cu:37: cudaMemset writes the 16384 bytes that "},
+      {"direction", "cudaMemcpy takes a pointer to device memory for one to host memory"},
+      {"launch", "endings.cu:40: a launch fails: a block of 2048 threads is too large"},
+  };
+  for (const auto& [what, sentence] : cases) {
+    const Outcome outcome = emulate(source("endings") + " -- " + what);
+    INFO(what << '\n' << outcome.err);
+    CHECK(outcome.code == 1);
+    CHECK_THAT(outcome.err, ContainsSubstring(sentence));
+    CHECK_THAT(outcome.err, ContainsSubstring("endings.cu:"));
+    CHECK_THAT(outcome.out, ContainsSubstring("last error: cudaError"));
+  }
+}
+
+TEST_CASE("what a kernel does wrong with device memory is diagnosed", "[emulate]") {
+  const Outcome outcome = emulate(source("endings") + " -- kernel");
+  CHECK(outcome.code == 1);
+  CHECK_THAT(outcome.out, ContainsSubstring("endings.cu:13: invalid address: lane 6 of block (0, 0, 0) of past_the_end "
+                                            "writes 4 bytes of device memory at byte 16384 of the 16384 bytes that "));
+  CHECK_THAT(outcome.out, ContainsSubstring("last error: cudaErrorIllegalAddress"));
+  const Outcome freed = emulate(source("endings") + " -- use_after_free");
+  CHECK(freed.code == 1);
+  CHECK_THAT(freed.out, ContainsSubstring("endings.cu:42 has freed them"));
+}
+
+TEST_CASE("a race does not end the program, unless asked, and may be allowed", "[emulate]") {
+  const Outcome race = emulate(source("endings") + " -- race");
+  CHECK(race.code == 1);
+  CHECK_THAT(race.out, ContainsSubstring("endings.cu:17: race: lane "));
+  CHECK_THAT(race.out, ContainsSubstring("last error: cudaSuccess"));
+  CHECK(emulate("--allow race,unwritten-read " + source("endings") + " -- race").code == 0);
+  const Outcome fatal = emulate("--fatal " + source("endings") + " -- race");
+  CHECK(fatal.code == 1);
+  CHECK(fatal.out.find("last error") == std::string::npos);
+}
+
+TEST_CASE("a program that does not build has one sentence at the end", "[emulate]") {
+  const auto last = [](const Outcome& outcome) { return sentences_in(outcome.err).back(); };
+  const Outcome missing = emulate(source("missing"));
+  CHECK(missing.code == 3);
+  CHECK_THAT(last(missing), ContainsSubstring("missing.cu:3: cudaGraphExec_t is not emulated"));
+
+  const ScratchDirectory scratch;
+  const auto program = [&](const std::string& text) {
+    const auto file = scratch.path() / "program.cu";
+    std::ofstream(file) << text;
+    return emulate(file.string());
+  };
+  const Outcome wrong = program("int main() { return x; }\n");
+  CHECK(wrong.code == 3);
+  CHECK_THAT(last(wrong), ContainsSubstring("program.cu:1: "));
+  const Outcome launch = program("__global__ void k();\n\nint main() { k<<<1, 2>>>; }\n");
+  CHECK(launch.code == 3);
+  CHECK_THAT(last(launch),
+             ContainsSubstring("program.cu:3: the launch has no >>> that arguments in parentheses follow"));
+  const Outcome undefined = program("int missing();\nint main() { return missing(); }\n");
+  CHECK(undefined.code == 3);
+  CHECK_THAT(last(undefined), ContainsSubstring("no source and no library defines `missing()'"));
+  const Outcome none = program("int main() {}\n");
+  CHECK(none.code == 3);
+  CHECK_THAT(last(none), ContainsSubstring("the program 'program' ran no kernel"));
+  CHECK(emulate("/no/such.cu").code == 2);
+  CHECK(emulate("").code == 2);
+  CHECK(emulate("--std c++11 " + source("endings")).code == 2);
+}
+
+TEST_CASE("a program in an unchanged state is not compiled again", "[emulate]") {
+  // With a PATH and a compiler that do not exist, only the cache can provide it.
+  CHECK(emulate(source("endings")).code == 0);
+  const auto newest = [] {
+    std::filesystem::file_time_type time{};
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(CACHE "/objects")) {
+      if (entry.path().extension() == ".o") time = std::max(time, entry.last_write_time());
+    }
+    return time;
+  };
+  const auto before = newest();
+  CHECK(emulate(source("endings")).code == 0);
+  CHECK(newest() == before);
+  CHECK(emulate("-D UNUSED " + source("missing")).code == 3);
+}
+
+}  // namespace
