@@ -24,7 +24,7 @@ from pathlib import Path
 MAIN = re.compile(r"^\s*(?:int|void|auto)?\s*main\s*\(", re.M)
 RIGHT = re.compile(r"\b(pass(ed|es)?|success(ful|fully)?|correct|match(es|ed)?|right|verified|ok|no error)\b|all results", re.I)
 WRONG = re.compile(r"\b(fail(ed|ure|s)?|mismatch(es)?|do not match|don't match|incorrect|wrong|not correct|not match)\b", re.I)
-FOLDERS = ("include", "inc", "Common", "common", "Common/helper", "src")
+FOLDERS = ("include", "inc", "Common", "common", "Common/helper", "src", "utils")
 
 
 def has_main(path: Path) -> bool:
@@ -34,8 +34,13 @@ def has_main(path: Path) -> bool:
         return False
 
 
+def is_exercise(path: Path) -> bool:
+    """Whether the reader is to complete the program first."""
+    return "FIXME" in re.sub(r"//.*", "", path.read_text(errors="replace"))
+
+
 def programs(folder: Path, most: int) -> list:
-    found = [path for path in sorted(folder.rglob("*.cu")) if has_main(path)]
+    found = [path for path in sorted(folder.rglob("*.cu")) if has_main(path) and not is_exercise(path)]
     if most and len(found) > most:  # spread over the repository
         found = [found[i * len(found) // most] for i in range(most)]
     return found
@@ -120,6 +125,19 @@ def check_with(sources: list, path: Path, folder: Path, options) -> tuple:
     return "yes", "no" if "the program " in reason else "yes", checks, reason
 
 
+def name_of(path: Path, folder: Path) -> str:
+    return f"{folder.name}/{path.relative_to(folder)}"
+
+
+def kept_rows(table: Path) -> dict:
+    """For each program that need not run again, a function that returns its row."""
+    if not table:
+        return {}
+    rows = [re.split(r" (?<!\\)\| ", line.strip("| \n")) for line in table.read_text().splitlines() if line.startswith("| ")]
+    rows = [(*row, "")[:5] for row in rows if len(row) >= 4]
+    return {row[0]: lambda *_, row=row: row[1:] for row in rows if row[2] == "yes" or "not done" in row[4]}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
@@ -128,15 +146,17 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, default=60, help="limit of processor time for one program")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("-I", dest="include", action="append", default=[], help="a directory of headers for all")
+    parser.add_argument("--again", type=Path, help="an earlier table: its programs that ran, or ran too long, are kept")
     parser.add_argument("--cache", help="bankcheck's --cache")
     options = parser.parse_args()
     options.bankcheck = str(Path(options.bankcheck).resolve())
+    kept = kept_rows(options.again)
     work = [(path, folder.resolve()) for folder in options.folders for path in programs(folder.resolve(), options.most)]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        futures = [pool.submit(check, *one, options) for one in work]
+        futures = [pool.submit(kept.get(name_of(*one)) or check, *one, options) for one in work]
         rows = []
         for (path, folder), future in zip(work, futures):
-            rows.append((f"{folder.name}/{path.relative_to(folder)}", *future.result()))
+            rows.append((name_of(path, folder), *future.result()))
             print(f"{len(rows)}/{len(work)} {' '.join(rows[-1])}", file=sys.stderr, flush=True)
     counts = Counter()
     for _, builds, runs, checks, _ in rows:

@@ -126,4 +126,13 @@ inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t ta, 
                      static_cast<const float*>(b), ldb, static_cast<const float*>(beta), static_cast<float*>(c), ldc);
 }
 
+/// The form of older programs, with a type of data for the type of the computation.
+inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int m, int n,
+                                   int k, const void* alpha, const void* a, cudaDataType_t type_a, int lda,
+                                   const void* b, cudaDataType_t type_b, int ldb, const void* beta, void* c,
+                                   cudaDataType_t type_c, int ldc, cudaDataType_t, cublasGemmAlgo_t algorithm) {
+  return cublasGemmEx(handle, ta, tb, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc,
+                      CUBLAS_COMPUTE_32F, algorithm);
+}
+
 }  // namespace bankwise::cuda

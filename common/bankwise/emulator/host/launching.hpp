@@ -33,7 +33,7 @@ bool in_kernel();
 /// Runs a kernel with its arguments. A function, because the one that a lambda converts to has no attributes.
 template <class Lane>
 BANKWISE_NOT_THE_KERNEL void run_lane(const void* bound) {
-  (*static_cast<const Lane*>(bound))();
+  (*const_cast<Lane*>(static_cast<const Lane*>(bound)))();
 }
 
 /// The argument at an index, without a copy.
@@ -56,8 +56,9 @@ struct Launch {
   /// Inlined, so that the launch's line is found.
   template <class... Arguments>
   __attribute__((always_inline)) void operator()(Arguments&&... arguments) const {
-    const auto lane = [call = call, ... values = std::decay_t<Arguments>(arguments)]()
-                          BANKWISE_NOT_THE_KERNEL { call(values...); };
+    auto lane = [call = call, ... values = std::decay_t<Arguments>(arguments)]() mutable BANKWISE_NOT_THE_KERNEL {
+      call(values...);
+    };
     using Lane = decltype(lane);
     if (in_kernel()) {
       launch_later(configuration, run_lane<Lane>, new Lane(lane),

@@ -4,10 +4,14 @@
 // is an error that names it.
 #pragma once
 
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 #include <library_types.h>
 
 #include <bankwise/emulator/cuda/not_emulated.hpp>
+
+#define CUBLAS_API_H_  // by which helper_cuda.h knows of it
 
 namespace bankwise::cuda {
 
