@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "bankcheck/emulate/inline_ptx.hpp"
 #include "bankcheck/emulate/tokens.hpp"
 
 namespace bankwise::emulate {
@@ -29,6 +30,7 @@ class Rewriter {
       if (is(i, "thread_local") && is(i + 1, "alignas")) alignment(i + 1);
       if (takes_kernel(i)) kernel_argument(i + 1);
       if (is_index(i)) component(i);
+      if (is_asm(i)) i = inline_ptx(i);
     }
     return edited();
   }
@@ -222,6 +224,27 @@ class Rewriter {
       while (i < tokens_.size() && !is(i, ">")) ++i;
       replace(tokens_[begin].begin, tokens_[std::min(i, tokens_.size() - 1)].end, "");
     }
+  }
+
+  bool is_asm(std::size_t i) const { return is(i, "asm") || is(i, "__asm__") || is(i, "__asm"); }
+
+  /// Returns the last token that needs no further look.
+  std::size_t inline_ptx(std::size_t first) {
+    std::size_t open = first + 1;
+    while (is(open, "volatile") || is(open, "__volatile__") || is(open, "__volatile") || is(open, "inline")) ++open;
+    if (!is(open, "(")) return first;
+    int depth = 0;
+    for (std::size_t i = open; i < tokens_.size(); ++i) {
+      if (is(i, "(")) ++depth;
+      if (!is(i, ")") || --depth > 0) continue;
+      const std::size_t begin = tokens_[first].begin, end = tokens_[i].end;
+      auto call = emulated_asm(source_.substr(begin, end - begin));
+      if (!call) return first;
+      std::replace(call->begin(), call->end(), '\n', ' ');  // edited() keeps the lines
+      replace(begin, end, *call);
+      return i;
+    }
+    return first;
   }
 
   bool is_index(std::size_t i) const {

@@ -1,6 +1,6 @@
-// The functions that CUDA's own headers declare for device code (device_functions.h, math_functions.h, the intrinsics of
-// each compute capability), without those that are CUDA's own helpers: each is declared here, too. Calls of those that
-// are not emulated do not compile.
+// The functions that CUDA's headers declare for device code (device_functions.h, math_functions.h, the intrinsics of
+// each compute capability), without CUDA's internal helpers: each is declared here, too. Calls of those that are not
+// emulated do not compile.
 #pragma once
 
 #include <cuda_fp16.h>

@@ -324,7 +324,7 @@ __global__ void half_of_grid_waits() {
 
 }  // namespace
 
-TEST_CASE("asynchronous copies write when their lane waits, and are accesses of their own") {
+TEST_CASE("asynchronous copies write when their lane waits, and are separate accesses") {
   const auto in = numbers(128);
   std::vector<float> out(128);
   const auto trace = emulate(two_stages, {.grid = 1, .block = 64}, in.data(), out.data(), Mistake::none);

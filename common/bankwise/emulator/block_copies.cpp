@@ -55,26 +55,26 @@ void BlockRunner::check_copies(const Lane& lane) {
 // --- Barrier objects ---
 
 void BlockRunner::arrive_at(std::uintptr_t address, unsigned arrivals) {
-  Phases& phases = phases_[address];
-  phases.pending -= std::min(arrivals, phases.pending);
-  if (phases.pending != 0) return;
-  phases.pending = phases.expected;
-  ++phases.done;
-  phases.completed = shadow_.now();
+  Rounds& rounds = rounds_[address];
+  rounds.pending -= std::min(arrivals, rounds.pending);
+  if (rounds.pending != 0) return;
+  rounds.pending = rounds.expected;
+  ++rounds.done;
+  rounds.completed = shadow_.now();
   for (Lane& one : lanes_) {
-    if (one.wait != Wait::phase || one.value != address) continue;
+    if (one.wait != Wait::round || one.value != address) continue;
     one.wait = Wait::ready;
     warps_[one.warp].keys[one.identity.lane] = key_at(one);
   }
 }
 
-void BlockRunner::diagnose_phase(const Lane& waiting) {
-  const Phases& phases = phases_[waiting.value];
+void BlockRunner::diagnose_round(const Lane& waiting) {
+  const Rounds& rounds = rounds_[waiting.value];
   end({Fault::barrier_not_reached,
        waiting.pc,
        {waiting.identity.rank},
-       fmt::format("waits at a barrier object that lacks {} of {} arrivals, and no lane can continue", phases.pending,
-                   phases.expected)});
+       fmt::format("waits at a barrier object that lacks {} of {} arrivals, and no lane can continue", rounds.pending,
+                   rounds.expected)});
 }
 
 void BlockRunner::open_grid_barrier(const Lane& waiting) {

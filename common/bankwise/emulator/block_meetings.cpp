@@ -80,7 +80,7 @@ void BlockRunner::end_meeting(const Lane& waiting) {
 /// No lane can move: a meeting ends without some of its lanes, or the barrier opens.
 void BlockRunner::settle_barrier() {
   for (const Lane& one : lanes_) {
-    if (one.wait == Wait::phase) diagnose_phase(one);
+    if (one.wait == Wait::round) diagnose_round(one);
     if (one.wait != Wait::meeting) continue;
     end_meeting(one);
     return;

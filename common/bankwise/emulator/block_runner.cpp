@@ -132,7 +132,7 @@ void BlockRunner::begin(std::uint64_t block, Recorder* recorder) {
   steps_ = 0;
   returned_ = 0;
   units_.clear();
-  phases_.clear();
+  rounds_.clear();
   copied_words_.clear();
   shadow_.begin_block();
   for (Warp& warp : warps_) {

@@ -34,15 +34,15 @@ namespace bankwise::emulator {
 using banks::for_each_lane;
 
 /// Why a lane is suspended. Lanes with a reason before `meeting` can continue.
-enum class Wait : std::uint8_t { ready, access, full_notes, meeting, barrier, phase, returned };
+enum class Wait : std::uint8_t { ready, access, full_notes, meeting, barrier, round, returned };
 
 /// An access that a lane is about to perform.
 struct PendingAccess {
   banks::Operation operation = banks::Operation::load;
   std::uint32_t offset = 0;  ///< in thread-local storage
   std::uint32_t bytes = 0;
-  bool as_aligned = true;    ///< the type that is accessed promises an alignment of `bytes`
-  bool is_loop = false;      ///< as Pattern::is_loop
+  bool as_aligned = true;  ///< the type that is accessed promises an alignment of `bytes`
+  bool is_loop = false;    ///< as Pattern::is_loop
   bool is_volatile = false;
   std::uint32_t source = 0;  ///< of a copy: its address in global memory, modulo 128
 };
@@ -57,9 +57,9 @@ struct PendingCopy {
 };
 
 /// A barrier object in shared memory (mbarrier), or a named barrier of a part of the block.
-struct Phases {
-  unsigned expected = 0, pending = 0;  ///< arrivals of each phase, and those that the current one lacks
-  std::uint64_t done = 0;              ///< phases so far
+struct Rounds {
+  unsigned expected = 0, pending = 0;  ///< arrivals of each round, and those that the current one lacks
+  std::uint64_t done = 0;              ///< rounds so far
   Moment completed = 0;                ///< when the last of them ended
 };
 
@@ -105,7 +105,7 @@ struct Lane {
   std::uint64_t met = 0;              ///< mask of its last meeting
   Delivery* delivery = nullptr;       ///< values of that meeting, which it may still read
   Moment ordered = 0;                 ///< its last __syncwarp()
-  Moment synchronized = 0;            ///< end of the last phase of a barrier object that it waited for
+  Moment synchronized = 0;            ///< end of the last round of a barrier object that it waited for
   bool waits_for_grid = false;        ///< at a barrier: of the grid
   std::vector<PendingCopy> copies;
   unsigned copy_group = 0;
@@ -169,8 +169,8 @@ class BlockRunner {
   }
   void note_atomic(const Lane& lane) { warps_[lane.warp].last_atomic = warps_[lane.warp].steps; }
   /// Of barrier objects; `address` identifies them. Only for the running lane.
-  Phases& phases(std::uintptr_t address) { return phases_[address]; }
-  bool has_phases(std::uintptr_t address) const { return phases_.count(address) != 0; }
+  Rounds& rounds(std::uintptr_t address) { return rounds_[address]; }
+  bool has_rounds(std::uintptr_t address) const { return rounds_.count(address) != 0; }
   void arrive_at(std::uintptr_t address, unsigned arrivals);
   void start_copy(Lane& lane, const PendingCopy& copy);
   /// Ends copies of the groups up to `last`.
@@ -256,7 +256,7 @@ class BlockRunner {
   void report(const Failure& failure);
   std::string text_of(const Failure& failure) const;
   void open_grid_barrier(const Lane& waiting);
-  [[noreturn]] void diagnose_phase(const Lane& waiting);
+  [[noreturn]] void diagnose_round(const Lane& waiting);
 
   const Launch& launch_;
   const BoundKernel& kernel_;
@@ -269,7 +269,7 @@ class BlockRunner {
   Shadow shadow_;
   std::unordered_map<Key, std::pair<Key, std::uint64_t>> places_;  // of keys, in the order of execution
   std::unordered_map<std::uintptr_t, unsigned> units_;  // of accesses whose type does not guarantee the alignment
-  std::unordered_map<std::uintptr_t, Phases> phases_;
+  std::unordered_map<std::uintptr_t, Rounds> rounds_;
   std::unordered_map<const char*, std::shared_ptr<const void>> ptx_programs_;
   struct Copier {
     unsigned lane;

@@ -9,10 +9,6 @@
 // CUDA's other headers have files in shims/. All of this is C++17, except bankwise::emulate(), which needs C++20.
 #pragma once
 
-// Thrust of a CUDA toolkit runs on the host, without its types of 8 bits and fewer.
-#define THRUST_DEVICE_SYSTEM THRUST_DEVICE_SYSTEM_CPP
-#define CCCL_DISABLE_NVFP8_SUPPORT
-
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
 #error "kernels in this source would not be recorded: name it in CMake's bankwise_emulate(<target> <source>...)"
 #endif

@@ -37,24 +37,24 @@ void wait_all_async() noexcept {
 }
 
 void init_barrier(void* object, unsigned expected) noexcept {
-  init_phases(object, expected, BANKWISE_CALLER);
+  init_rounds(object, expected, BANKWISE_CALLER);
 }
 std::uint64_t arrive_at_barrier(void* object, unsigned arrivals, unsigned drops) noexcept {
-  // Copies that are bound to the barrier complete before its phase does.
+  // Copies that are bound to the barrier complete before its round does.
   Parts parts;
   wait_for_all_copies(BANKWISE_CALLER);
   parts.next();
   return arrive(object, arrivals, drops, BANKWISE_CALLER);
 }
-void wait_at_barrier(void* object, std::uint64_t phase) noexcept {
-  wait_for_phase(object, phase, BANKWISE_CALLER);
+void wait_at_barrier(void* object, std::uint64_t round) noexcept {
+  wait_for_round(object, round, BANKWISE_CALLER);
 }
-bool test_barrier(void* object, std::uint64_t phase) noexcept {
-  return is_phase_done(object, phase, BANKWISE_CALLER);
+bool test_barrier(void* object, std::uint64_t round) noexcept {
+  return is_round_done(object, round, BANKWISE_CALLER);
 }
 void wait_at_barrier_parity(void* object, bool parity) noexcept {
-  const std::uint64_t done = phases_done(object, BANKWISE_CALLER);
-  if (((done & 1) != 0) == parity) wait_for_phase(object, done, BANKWISE_CALLER);
+  const std::uint64_t done = rounds_done(object, BANKWISE_CALLER);
+  if (((done & 1) != 0) == parity) wait_for_round(object, done, BANKWISE_CALLER);
 }
 
 }  // namespace bankwise::emulator::words

@@ -70,11 +70,11 @@ class BarrierOfThreads : public GridBarrier {
   explicit BarrierOfThreads(std::uint64_t blocks) : running_(blocks) {}
   bool arrive_and_wait() override {
     std::unique_lock lock(mutex_);
-    const std::uint64_t phase = phase_;
+    const std::uint64_t round = round_;
     ++waiting_;
-    if (!open()) changed_.wait(lock, [&] { return phase_ != phase || abandoned_ || running_ < blocks_; });
+    if (!open()) changed_.wait(lock, [&] { return round_ != round || abandoned_ || running_ < blocks_; });
     if (abandoned_) throw Abandoned();
-    return phase_ != phase;
+    return round_ != round;
   }
   /// A block has returned, or failed.
   void leave(bool failed) {
@@ -88,13 +88,13 @@ class BarrierOfThreads : public GridBarrier {
   bool open() {
     if (waiting_ < blocks_) return false;
     waiting_ = 0;
-    ++phase_;
+    ++round_;
     changed_.notify_all();
     return true;
   }
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::uint64_t running_, blocks_ = running_, waiting_ = 0, phase_ = 0;
+  std::uint64_t running_, blocks_ = running_, waiting_ = 0, round_ = 0;
   bool abandoned_ = false;
 };
 

@@ -15,14 +15,14 @@ Lane& this_running() noexcept {
   return *BlockRunner::current;
 }
 
-Phases& initialized(const void* object, const void* caller) noexcept {
+Rounds& initialized(const void* object, const void* caller) noexcept {
   Lane& lane = this_running();
   const auto address = std::uintptr_t(object);
-  if (!lane.runner->has_phases(address)) {
+  if (!lane.runner->has_rounds(address)) {
     lane.runner->fail(lane, Fault::unwritten, std::uintptr_t(caller),
                       "uses a barrier object that no lane of the block has initialized");
   }
-  return lane.runner->phases(address);
+  return lane.runner->rounds(address);
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ void Parts::set(int part) noexcept {
   this_running().part = unsigned(part);
 }
 
-void meet_nobody(const void* caller) noexcept {
+void meet_at_place(const void* caller) noexcept {
   Lane& lane = this_running();
   lane.runner->suspend(lane, Wait::ready, std::uintptr_t(caller));
 }
@@ -98,45 +98,45 @@ void wait_for_all_copies(const void* caller) noexcept {
 
 // --- Barrier objects ---
 
-void init_phases(const void* object, unsigned expected, const void* caller) noexcept {
+void init_rounds(const void* object, unsigned expected, const void* caller) noexcept {
   Lane& lane = this_running();
   lane.runner->suspend(lane, Wait::ready, std::uintptr_t(caller));
-  lane.runner->phases(std::uintptr_t(object)) = {.expected = expected, .pending = expected};
+  lane.runner->rounds(std::uintptr_t(object)) = {.expected = expected, .pending = expected};
 }
 
-void end_phases(const void* object) noexcept {
-  this_running().runner->phases(std::uintptr_t(object)) = {};
+void end_rounds(const void* object) noexcept {
+  this_running().runner->rounds(std::uintptr_t(object)) = {};
 }
 
 std::uint64_t arrive(const void* object, unsigned arrivals, unsigned drops, const void* caller) noexcept {
   Lane& lane = this_running();
   lane.runner->suspend(lane, Wait::ready, std::uintptr_t(caller));
-  Phases& phases = initialized(object, caller);
-  const std::uint64_t phase = phases.done;
-  phases.expected -= std::min(drops, phases.expected);
+  Rounds& rounds = initialized(object, caller);
+  const std::uint64_t round = rounds.done;
+  rounds.expected -= std::min(drops, rounds.expected);
   lane.runner->arrive_at(std::uintptr_t(object), arrivals);
-  return phase;
+  return round;
 }
 
-bool is_phase_done(const void* object, std::uint64_t phase, const void* caller) noexcept {
+bool is_round_done(const void* object, std::uint64_t round, const void* caller) noexcept {
   Lane& lane = this_running();
   lane.runner->note_atomic(lane);  // lanes may spin here
   lane.runner->suspend(lane, Wait::ready, std::uintptr_t(caller));
-  const Phases& phases = initialized(object, caller);
-  if (phases.done <= phase) return false;
-  lane.synchronized = phases.completed;
+  const Rounds& rounds = initialized(object, caller);
+  if (rounds.done <= round) return false;
+  lane.synchronized = rounds.completed;
   return true;
 }
 
-std::uint64_t phases_done(const void* object, const void* caller) noexcept {
+std::uint64_t rounds_done(const void* object, const void* caller) noexcept {
   return initialized(object, caller).done;
 }
 
-void wait_for_phase(const void* object, std::uint64_t phase, const void* caller) noexcept {
+void wait_for_round(const void* object, std::uint64_t round, const void* caller) noexcept {
   Lane& lane = this_running();
-  if (is_phase_done(object, phase, caller)) return;
+  if (is_round_done(object, round, caller)) return;
   lane.value = std::uintptr_t(object);
-  lane.runner->suspend(lane, Wait::phase, std::uintptr_t(caller));
+  lane.runner->suspend(lane, Wait::round, std::uintptr_t(caller));
   lane.synchronized = initialized(object, caller).completed;
 }
 
@@ -145,11 +145,11 @@ void meet_named(unsigned number, unsigned lanes, bool only_arrives, const void* 
   const auto* const object = reinterpret_cast<const void*>(std::uintptr_t(number) + 1);
   Lane& lane = this_running();
   lane.runner->suspend(lane, Wait::ready, std::uintptr_t(caller));
-  Phases& phases = lane.runner->phases(std::uintptr_t(object));
-  if (phases.pending == phases.expected) phases.expected = phases.pending = lanes;
-  const std::uint64_t phase = phases.done;
+  Rounds& rounds = lane.runner->rounds(std::uintptr_t(object));
+  if (rounds.pending == rounds.expected) rounds.expected = rounds.pending = lanes;
+  const std::uint64_t round = rounds.done;
   lane.runner->arrive_at(std::uintptr_t(object), 1);
-  if (!only_arrives) wait_for_phase(object, phase, caller);
+  if (!only_arrives) wait_for_round(object, round, caller);
 }
 
 // --- The grid ---

@@ -22,8 +22,8 @@ class Parts {
   void set(int part) noexcept;
 };
 
-/// Lanes that reach this call together continue together: orders what follows with other lanes' accesses.
-void meet_nobody(const void* caller) noexcept;
+/// Lanes that reach this call together continue together; what follows is ordered with the accesses of other lanes.
+void meet_at_place(const void* caller) noexcept;
 
 /// Before a load, a store, or a matrix operation: records it if the address is in shared memory.
 void before_access(banks::Operation operation, const void* address, std::size_t bytes, const void* caller) noexcept;
@@ -46,14 +46,14 @@ void wait_for_all_copies(const void* caller) noexcept;
 
 // --- Barrier objects, as mbarrier. The object's address identifies it; its bytes are not used ---
 
-void init_phases(const void* object, unsigned expected, const void* caller) noexcept;
-void end_phases(const void* object) noexcept;
-/// Returns the number of the phase in which it arrives. `expected_change` becomes part of all later phases.
+void init_rounds(const void* object, unsigned expected, const void* caller) noexcept;
+void end_rounds(const void* object) noexcept;
+/// Returns the number of the round in which it arrives. `expected_change` becomes part of all later rounds.
 std::uint64_t arrive(const void* object, unsigned arrivals, unsigned drops, const void* caller) noexcept;
-bool is_phase_done(const void* object, std::uint64_t phase, const void* caller) noexcept;
-void wait_for_phase(const void* object, std::uint64_t phase, const void* caller) noexcept;
-/// The number of phases so far.
-std::uint64_t phases_done(const void* object, const void* caller) noexcept;
+bool is_round_done(const void* object, std::uint64_t round, const void* caller) noexcept;
+void wait_for_round(const void* object, std::uint64_t round, const void* caller) noexcept;
+/// The number of rounds so far.
+std::uint64_t rounds_done(const void* object, const void* caller) noexcept;
 /// Waits for so many lanes of the block at the barrier of that number.
 void meet_named(unsigned number, unsigned lanes, bool only_arrives, const void* caller) noexcept;
 

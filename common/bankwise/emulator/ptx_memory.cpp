@@ -114,7 +114,7 @@ void copy(Machine& m, const Instruction& one) {
   if (one.has("wait_group")) return wait_for_copies(unsigned(m.read(one.operands.at(0))), m.caller);
   if (one.has("wait_all")) return wait_for_all_copies(m.caller);
   if (one.has("mbarrier")) {
-    // The lane arrives as soon as its copies are done: here, at once.
+    // The lane arrives as soon as its copies are done: here, immediately.
     wait_for_all_copies(m.caller);
     m.parts.next();
     if (one.has("noinc")) arrive(m.address(one.operands.at(0), one), 1, 0, m.caller);
@@ -139,24 +139,24 @@ void barrier_object(Machine& m, const Instruction& one) {
     return i < one.operands.size() ? m.read(one.operands[i]) : otherwise;
   };
   if (one.has("expect_tx") || one.has("complete_tx")) refuse(m, one);
-  if (one.has("init")) return init_phases(object, unsigned(number(1, 1)), m.caller);
-  if (one.has("inval")) return end_phases(object);
+  if (one.has("init")) return init_rounds(object, unsigned(number(1, 1)), m.caller);
+  if (one.has("inval")) return end_rounds(object);
   if (one.has("arrive") || one.has("arrive_drop")) {
     const auto arrivals = unsigned(number(has_result ? 2 : 1, 1));
-    const std::uint64_t phase = arrive(object, arrivals, one.has("arrive_drop") ? arrivals : 0, m.caller);
-    if (has_result) m.write(one.operands[0], phase);
+    const std::uint64_t round = arrive(object, arrivals, one.has("arrive_drop") ? arrivals : 0, m.caller);
+    if (has_result) m.write(one.operands[0], round);
     return;
   }
   if (!one.has("test_wait") && !one.has("try_wait")) refuse(m, one);
-  std::uint64_t phase = number(2, 0);
+  std::uint64_t round = number(2, 0);
   if (one.has("parity")) {
-    // The phase before the current one has the other parity, and is done.
-    const std::uint64_t done = phases_done(object, m.caller);
-    phase = (done & 1) == (phase & 1) ? done : done - 1;
-    if (phase == ~std::uint64_t{0}) return m.write(one.operands[0], 1);
+    // The round before the current one has the other parity, and is done.
+    const std::uint64_t done = rounds_done(object, m.caller);
+    round = (done & 1) == (round & 1) ? done : done - 1;
+    if (round == ~std::uint64_t{0}) return m.write(one.operands[0], 1);
   }
-  if (one.has("test_wait")) return m.write(one.operands[0], is_phase_done(object, phase, m.caller) ? 1 : 0);
-  wait_for_phase(object, phase, m.caller);
+  if (one.has("test_wait")) return m.write(one.operands[0], is_round_done(object, round, m.caller) ? 1 : 0);
+  wait_for_round(object, round, m.caller);
   m.write(one.operands[0], 1);
 }
 

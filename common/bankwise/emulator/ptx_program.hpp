@@ -27,10 +27,10 @@ struct Type {
 struct Operand {
   enum class Kind { given, local, number, real, special, address, list, sink };
   Kind kind = Kind::sink;
-  unsigned index = 0;          ///< of the asm statement's operand, of a local register, of a special register
-  std::uint64_t bits = 0;      ///< a number; a real number as double; the offset of an address
-  bool negated = false;        ///< a predicate
-  std::vector<Operand> parts;  ///< of a list; the base of an address; the second half of "p|q"
+  unsigned index = 0;            ///< of the asm statement's operand, of a local register, of a special register
+  std::uint64_t bits = 0;        ///< a number; a real number as double; the offset of an address
+  bool negated = false;          ///< a predicate
+  std::vector<Operand> parts{};  ///< of a list; the base of an address; the second half of "p|q"
 };
 
 struct Machine;

@@ -185,7 +185,7 @@ void multiply_matrices(Machine& m, const Instruction& one) {
 void branch(Machine& m, const Instruction& one) {
   // A loop here waits for other lanes; let them run.
   before_atomic(banks::Operation::atomic, false, nullptr, 4, m.caller);
-  meet_nobody(m.caller);
+  meet_at_place(m.caller);
   m.jump = one.target;
 }
 void end(Machine& m, const Instruction& one) {

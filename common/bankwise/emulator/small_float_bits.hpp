@@ -74,8 +74,8 @@ inline double value_of(Format format, Bits bits) {
   return sign * std::ldexp(significand, (stored == 0 ? 1 : stored) - layout.bias - layout.fraction);
 }
 
-/// a · b + c, rounded to odd: rounding it again to 16 bits is rounding the exact value once (Boldo and Melquiond, 2005).
-/// a · b is exact in a double.
+/// a · b + c, rounded to odd: rounding it again to 16 bits is rounding the exact value once (Boldo and Melquiond,
+/// 2005). a · b is exact in a double.
 inline double to_odd(double a, double b, double c) {
   const double product = a * b, sum = product + c;
   const double from_product = sum - c, from_c = sum - from_product;

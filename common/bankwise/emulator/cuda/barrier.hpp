@@ -13,8 +13,8 @@ namespace bankwise::emulator::words {
 // Not inlined, because the emulator reads the return address. The object's address identifies it.
 void init_barrier(void* object, unsigned expected) noexcept;
 std::uint64_t arrive_at_barrier(void* object, unsigned arrivals, unsigned drops) noexcept;
-void wait_at_barrier(void* object, std::uint64_t phase) noexcept;
-bool test_barrier(void* object, std::uint64_t phase) noexcept;
+void wait_at_barrier(void* object, std::uint64_t round) noexcept;
+bool test_barrier(void* object, std::uint64_t round) noexcept;
 void wait_at_barrier_parity(void* object, bool parity) noexcept;
 
 }  // namespace bankwise::emulator::words
@@ -25,7 +25,7 @@ enum thread_scope { thread_scope_system, thread_scope_device, thread_scope_block
 
 namespace bankwise_detail {
 
-/// Calls nothing at the end of a phase.
+/// Calls nothing at the end of a round.
 struct no_completion {};
 
 }  // namespace bankwise_detail

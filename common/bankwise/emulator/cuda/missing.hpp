@@ -5,6 +5,10 @@
 
 #include <bankwise/emulator/cuda/not_emulated.hpp>
 
+// Thrust of a CUDA toolkit runs on the host, without its types of 8 bits and fewer.
+#define THRUST_DEVICE_SYSTEM THRUST_DEVICE_SYSTEM_CPP
+#define CCCL_DISABLE_NVFP8_SUPPORT
+
 namespace bankwise::cuda {
 
 // Thread block clusters.

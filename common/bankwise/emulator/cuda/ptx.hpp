@@ -12,7 +12,7 @@
 #include <cstdint>
 
 #include <bankwise/emulator/cuda/ptx_names.hpp>
-#include <bankwise/emulator/cuda/qualifiers.hpp>
+#include <bankwise/emulator/cuda/warp.hpp>
 
 namespace bankwise::emulator::words {
 
@@ -21,43 +21,16 @@ void interpret_ptx(const char* text, std::uint64_t* operands, std::size_t count)
 
 __attribute__((error("this inline PTX has an instruction that is not emulated"))) void instruction_not_emulated();
 
-template <std::size_t bytes>
-struct PtxBits;
-template <>
-struct PtxBits<1> {
-  using Type = std::uint8_t;
-};
-template <>
-struct PtxBits<2> {
-  using Type = std::uint16_t;
-};
-template <>
-struct PtxBits<4> {
-  using Type = std::uint32_t;
-};
-template <>
-struct PtxBits<8> {
-  using Type = std::uint64_t;
-};
-
-template <class T>
-BANKWISE_WORD std::uint64_t ptx_bits(const T& value) {
-  return __builtin_bit_cast(typename PtxBits<sizeof(T)>::Type, value);
-}
-
 /// Operands: constraints "=r", "+r", "r".
 template <class T>
 struct PtxOut {
   BANKWISE_WORD std::uint64_t before() const { return 0; }
-  BANKWISE_WORD void after(std::uint64_t bits) const {
-    using Bits = typename PtxBits<sizeof(T)>::Type;
-    target = __builtin_bit_cast(T, static_cast<Bits>(bits));
-  }
+  BANKWISE_WORD void after(std::uint64_t bits) const { target = from_word<T>(bits); }
   T& target;
 };
 template <class T>
 struct PtxInOut : PtxOut<T> {
-  BANKWISE_WORD std::uint64_t before() const { return ptx_bits(this->target); }
+  BANKWISE_WORD std::uint64_t before() const { return to_word(this->target); }
 };
 struct PtxIn {
   BANKWISE_WORD std::uint64_t before() const { return bits; }
@@ -74,7 +47,7 @@ BANKWISE_WORD PtxInOut<T> ptx_in_out(T& target) {
 }
 template <class T>
 BANKWISE_WORD PtxIn ptx_in(const T& value) {
-  return {ptx_bits(value)};
+  return {to_word(value)};
 }
 template <class T, std::size_t n>
 BANKWISE_WORD PtxIn ptx_in(T (&array)[n]) {

@@ -249,30 +249,16 @@ BANKWISE_WORD BANKWISE_TWO_TYPE& operator--(BANKWISE_TWO_TYPE& a) {
 
 // --- between lanes, and atomics ---
 
-#define BANKWISE_SHUFFLES(type)                                                                                    \
-  BANKWISE_WORD type __shfl_sync(unsigned mask, type value, int source, int width = 32) {                          \
-    using namespace emulator::words;                                                                               \
-    return from_word<type>(shuffle(Shuffle::from, mask, to_word(value), unsigned(source), width));                 \
-  }                                                                                                                \
-  BANKWISE_WORD type __shfl_up_sync(unsigned mask, type value, unsigned delta, int width = 32) {                   \
-    using namespace emulator::words;                                                                               \
-    return from_word<type>(shuffle(Shuffle::up, mask, to_word(value), delta, width));                              \
-  }                                                                                                                \
-  BANKWISE_WORD type __shfl_down_sync(unsigned mask, type value, unsigned delta, int width = 32) {                 \
-    using namespace emulator::words;                                                                               \
-    return from_word<type>(shuffle(Shuffle::down, mask, to_word(value), delta, width));                            \
-  }                                                                                                                \
-  BANKWISE_WORD type __shfl_xor_sync(unsigned mask, type value, int lane_mask, int width = 32) {                   \
-    using namespace emulator::words;                                                                               \
-    return from_word<type>(shuffle(Shuffle::exclusive_or, mask, to_word(value), unsigned(lane_mask), width));      \
-  }                                                                                                                \
+#define BANKWISE_ATOMIC_ADD(type)                                                                                  \
   BANKWISE_WORD type atomicAdd(type* address, type value) {                                                        \
     using namespace emulator::words;                                                                               \
     return from_word<type>(small_atomic_add(BANKWISE_FORMAT_OF, address, unsigned(to_word(value)), sizeof(type))); \
   }
 BANKWISE_SHUFFLES(BANKWISE_ONE_TYPE)
 BANKWISE_SHUFFLES(BANKWISE_TWO_TYPE)
-#undef BANKWISE_SHUFFLES
+BANKWISE_ATOMIC_ADD(BANKWISE_ONE_TYPE)
+BANKWISE_ATOMIC_ADD(BANKWISE_TWO_TYPE)
+#undef BANKWISE_ATOMIC_ADD
 #undef BANKWISE_MAKE
 
 }  // namespace bankwise::cuda

@@ -91,26 +91,24 @@ namespace bankwise::cuda {
   BANKWISE_WORD type __shfl_xor_sync(unsigned mask, type value, int lane_mask, int width = 32) {              \
     using namespace emulator::words;                                                                          \
     return from_word<type>(shuffle(Shuffle::exclusive_or, mask, to_word(value), unsigned(lane_mask), width)); \
-  }                                                                                                           \
-  BANKWISE_WORD unsigned __match_any_sync(unsigned mask, type value) {                                        \
-    return emulator::words::match_any(mask, emulator::words::to_word(value));                                 \
-  }                                                                                                           \
-  BANKWISE_WORD unsigned __match_all_sync(unsigned mask, type value, int* predicate) {                        \
-    const unsigned all = emulator::words::match_all(mask, emulator::words::to_word(value));                   \
-    *predicate = all != 0;                                                                                    \
-    return all;                                                                                               \
+  }
+#define BANKWISE_MATCHES(type)                                                              \
+  BANKWISE_WORD unsigned __match_any_sync(unsigned mask, type value) {                      \
+    return emulator::words::match_any(mask, emulator::words::to_word(value));               \
+  }                                                                                         \
+  BANKWISE_WORD unsigned __match_all_sync(unsigned mask, type value, int* predicate) {      \
+    const unsigned all = emulator::words::match_all(mask, emulator::words::to_word(value)); \
+    *predicate = all != 0;                                                                  \
+    return all;                                                                             \
   }
 BANKWISE_SHUFFLES(int)
-BANKWISE_SHUFFLES(unsigned)
-BANKWISE_SHUFFLES(long)
-BANKWISE_SHUFFLES(unsigned long)
-BANKWISE_SHUFFLES(long long)
-BANKWISE_SHUFFLES(unsigned long long)
-BANKWISE_SHUFFLES(float)
-BANKWISE_SHUFFLES(double)
-#undef BANKWISE_SHUFFLES
+BANKWISE_MATCHES(int) BANKWISE_SHUFFLES(unsigned) BANKWISE_MATCHES(unsigned) BANKWISE_SHUFFLES(long)
+    BANKWISE_MATCHES(long) BANKWISE_SHUFFLES(unsigned long) BANKWISE_MATCHES(unsigned long) BANKWISE_SHUFFLES(long long)
+        BANKWISE_MATCHES(long long) BANKWISE_SHUFFLES(unsigned long long) BANKWISE_MATCHES(unsigned long long)
+            BANKWISE_SHUFFLES(float) BANKWISE_MATCHES(float) BANKWISE_SHUFFLES(double) BANKWISE_MATCHES(double)
+#undef BANKWISE_MATCHES  // BANKWISE_SHUFFLES is for small floats, too
 
-BANKWISE_WORD int __all_sync(unsigned mask, int predicate) {
+                BANKWISE_WORD int __all_sync(unsigned mask, int predicate) {
   const auto votes = emulator::words::vote(mask, predicate != 0);
   return votes.yes == votes.came;
 }

@@ -22,7 +22,11 @@
 #include <bankwise/emulator/cuda/indices.hpp>
 #include <bankwise/emulator/cuda/math.hpp>
 #include <bankwise/emulator/cuda/memory.hpp>
+#include <bankwise/emulator/cuda/missing.hpp>
+#include <bankwise/emulator/cuda/ptx.hpp>
 #include <bankwise/emulator/cuda/qualifiers.hpp>
+#include <bankwise/emulator/cuda/simd.hpp>
+#include <bankwise/emulator/cuda/special_functions.hpp>
 #include <bankwise/emulator/cuda/synchronization.hpp>
 #include <bankwise/emulator/cuda/vector_types.hpp>
 #include <bankwise/emulator/cuda/warp.hpp>

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+//
+// CUB is not emulated: programs may include its headers, but not use its primitives.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <bankwise/emulator/cuda/not_emulated.hpp>
+
+namespace cub {
+
+template <class...>
+inline constexpr bool is_emulated = false;
+
+#define BANKWISE_PRIMITIVE(name)                                     \
+  template <class T, auto...>                                        \
+  class name {                                                       \
+    static_assert(is_emulated<T>, "cub::" #name " is not emulated"); \
+                                                                     \
+   public:                                                           \
+    struct TempStorage {};                                           \
+    template <class... Arguments>                                    \
+    explicit name(Arguments&&...);                                   \
+  };
+BANKWISE_PRIMITIVE(BlockReduce)
+BANKWISE_PRIMITIVE(BlockScan)
+BANKWISE_PRIMITIVE(BlockLoad)
+BANKWISE_PRIMITIVE(BlockStore)
+BANKWISE_PRIMITIVE(BlockExchange)
+BANKWISE_PRIMITIVE(BlockHistogram)
+BANKWISE_PRIMITIVE(BlockRadixSort)
+BANKWISE_PRIMITIVE(BlockMergeSort)
+BANKWISE_PRIMITIVE(WarpReduce)
+BANKWISE_PRIMITIVE(WarpScan)
+#undef BANKWISE_PRIMITIVE
+
+#define BANKWISE_CALL(algorithms, name) \
+  template <class... Arguments>         \
+  __attribute__((error("cub::" #algorithms "::" #name " is not emulated"))) static int name(Arguments&&...);
+struct DeviceReduce {
+  BANKWISE_CALL(DeviceReduce, Reduce)
+  BANKWISE_CALL(DeviceReduce, Sum)
+  BANKWISE_CALL(DeviceReduce, Min)
+  BANKWISE_CALL(DeviceReduce, Max)
+  BANKWISE_CALL(DeviceReduce, ArgMin)
+  BANKWISE_CALL(DeviceReduce, ArgMax)
+};
+struct DeviceScan {
+  BANKWISE_CALL(DeviceScan, InclusiveSum)
+  BANKWISE_CALL(DeviceScan, ExclusiveSum)
+  BANKWISE_CALL(DeviceScan, InclusiveScan)
+  BANKWISE_CALL(DeviceScan, ExclusiveScan)
+};
+struct DeviceRadixSort {
+  BANKWISE_CALL(DeviceRadixSort, SortKeys)
+  BANKWISE_CALL(DeviceRadixSort, SortPairs)
+  BANKWISE_CALL(DeviceRadixSort, SortKeysDescending)
+  BANKWISE_CALL(DeviceRadixSort, SortPairsDescending)
+};
+struct DeviceSelect {
+  BANKWISE_CALL(DeviceSelect, If)
+  BANKWISE_CALL(DeviceSelect, Flagged)
+  BANKWISE_CALL(DeviceSelect, Unique)
+};
+#undef BANKWISE_CALL
+
+struct Sum {
+  template <class T>
+  BANKWISE_WORD T operator()(const T& a, const T& b) const {
+    return a + b;
+  }
+};
+struct Max {
+  template <class T>
+  BANKWISE_WORD T operator()(const T& a, const T& b) const {
+    return a > b ? a : b;
+  }
+};
+struct Min {
+  template <class T>
+  BANKWISE_WORD T operator()(const T& a, const T& b) const {
+    return a < b ? a : b;
+  }
+};
+
+}  // namespace cub
