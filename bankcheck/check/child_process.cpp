@@ -121,7 +121,7 @@ class TimeLimit {
  public:
   explicit TimeLimit(double seconds) : seconds_(seconds) {}
 
-  /// To be called every few hundredths of a second.
+  /// To be called several times a second.
   void enforce(pid_t child) {
     if (seconds_ <= 0 || sent_ == 2) return;
     const double passed = std::chrono::duration<double>(Clock::now() - start_).count();

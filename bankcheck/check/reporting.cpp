@@ -29,7 +29,7 @@ std::vector<const banks::Architecture*> architectures_of(const ReportOptions& op
   return all;
 }
 
-/// Whether `name` is the kernel's distinct name, or a glob that its plain name matches, which several kernels may share.
+/// Whether `name` is the kernel's distinct name, or a glob that matches its plain name, which several kernels may have.
 bool is(const KernelReport& kernel, const std::string& name) {
   return name == kernel.name || fnmatch(name.c_str(), kernel.trace.kernel.c_str(), 0) == 0;
 }

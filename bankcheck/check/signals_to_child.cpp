@@ -9,7 +9,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto patience = std::chrono::milliseconds(200);
+constexpr auto grace_period = std::chrono::milliseconds(200);
 
 volatile std::sig_atomic_t last = 0;
 std::array<std::atomic<Clock::rep>, NSIG> arrived;  // when a signal arrived that has not been passed on; 0: none has
@@ -52,7 +52,7 @@ void SignalsToChild::pass_on(pid_t child) {
   for (const int signal : signals) {
     auto& when = arrived[std::size_t(signal)];
     const Clock::rep then = when;
-    if (then == 0 || Clock::now() < Clock::time_point(Clock::duration(then)) + patience) continue;
+    if (then == 0 || Clock::now() < Clock::time_point(Clock::duration(then)) + grace_period) continue;
     when = 0;
     kill(child, signal);
   }

@@ -20,7 +20,7 @@ class SignalsToChild {
   /// After a signal the rest of bankcheck, which reports and cleans up, ignores more of them: `timeout` sends two.
   ~SignalsToChild();
 
-  /// To be called every few hundredths of a second: passes on what has arrived. Keys such as Ctrl-C, and `kill` on the
+  /// To be called several times a second: passes on what has arrived. Keys such as Ctrl-C, and `kill` on the
   /// process group, reach the child directly, and a program may count them: the child gets 0.2 seconds to end.
   void pass_on(pid_t child);
 

@@ -4,7 +4,7 @@
 //   BANKWISE_RECORD      the trace, to append to
 //   BANKWISE_LAUNCHES    the launch log (launch_log.hpp), to append to
 //   BANKWISE_UNFINISHED  with ".<process>": what is recorded of the launch that has not ended
-//   BANKWISE_PROGRESS    progress.hpp; not set if nobody looks
+//   BANKWISE_PROGRESS    progress.hpp; not set without a terminal
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ void save_unfinished(const trace::KernelTrace& launch, const std::string& source
 /// The launch has ended, and the record has it.
 void forget_unfinished();
 
-/// Null if nobody looks.
+/// Null without a terminal.
 Progress* progress();
 
 }  // namespace bankwise::opencl

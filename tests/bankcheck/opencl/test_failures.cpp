@@ -111,7 +111,7 @@ TEST_CASE("a kernel that Oclgrind cannot run is not blamed on the program") {
 TEST_CASE("a kernel that Oclgrind cannot run is found if the program goes on, prints megabytes, or hides stderr") {
   const std::string limit = "neither Oclgrind nor the program's source defines the function get_sub_group_local_id";
   CHECK_THAT(check_blames(program("unsupported") + " create", limit).out, ContainsSubstring('\n' + report));
-  // Oclgrind tells the reason only on stderr.
+  // Oclgrind prints the reason only on stderr.
   for (const char* quiet : {"unsupported' create_quietly", "dlopened' create_quietly"}) {
     const Outcome outcome =
         check_blames("'" PROGRAMS "/" + std::string(quiet), "it cannot create the kernel sub_group");
