@@ -91,13 +91,14 @@ bool requires_group_size(cl_kernel kernel) {
   return error == CL_SUCCESS && size[0] != 0;
 }
 
-/// Groups of up to 256 work-items: powers of two that divide the global size, x first.
+/// Groups of up to 256 work-items: the largest sizes that divide the global size, x first.
 GroupSize usual_group(cl_uint dimensions, const std::size_t* global) {
   const std::string most = setting(*property_of("group-size"));
   std::size_t room = most.empty() ? 256 : std::min(256ULL, std::strtoull(most.c_str(), nullptr, 10));
   GroupSize size{1, 1, 1};
   for (cl_uint i = 0; i < dimensions; ++i) {
-    while (size[i] * 2 <= room && global[i] > 0 && global[i] % (size[i] * 2) == 0) size[i] *= 2;
+    size[i] = std::max<std::size_t>(1, std::min(room, global[i]));
+    while (global[i] % size[i] != 0) --size[i];
     room /= size[i];
   }
   return size;

@@ -166,7 +166,7 @@ TEST_CASE("processes that run kernels in the background are named on top of the 
 }
 
 TEST_CASE("without a local size, groups are as large as a GPU makes them") {
-  CHECK_THAT(run_cleanly(long_runs("any_size")).out, ContainsSubstring("local size 32 x 8\n"));
+  CHECK_THAT(run_cleanly(long_runs("any_size")).out, ContainsSubstring("local size 96 x 2\n"));
   CHECK_THAT(run_cleanly(long_runs("any_size"), "--device-info group-size=64").out,
-             ContainsSubstring("local size 32 x 2\n"));
+             ContainsSubstring("local size 48 x 1\n"));
 }
