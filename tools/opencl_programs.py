@@ -15,8 +15,8 @@ Each round runs the program in four ways:
     same_device_O0      also on the device that the program meets under bankcheck: bankcheck without its plugin
     bankcheck
 
-opencl_program_list.py has the programs. --prepare uses apt-get, which needs root, and pip. Source packages come from the
-mirrors that apt has.
+opencl_program_list.py has the programs. --prepare uses apt-get, which needs root, and pip. Source packages come from
+the mirrors that apt has.
 Exit codes: 0 ok, 1 a program did not finish or a line counted by hand differs, 2 usage, 3 nothing could be prepared.
 """
 
@@ -81,7 +81,8 @@ def download_source_packages(names: list, folder: Path) -> None:
     apt = folder / "apt"
     (apt / "lists/partial").mkdir(parents=True, exist_ok=True)
     (apt / "sources").mkdir(exist_ok=True)
-    for path in [Path("/etc/apt/sources.list"), *Path("/etc/apt/sources.list.d").glob("*")]:
+    system = Path("/etc/apt")
+    for path in [*system.glob("sources.list"), *system.glob("sources.list.d/*")]:
         if path.suffix in (".list", ".sources"):
             text = re.sub(r"^(Types: )?deb\b", r"\1deb-src", path.read_text(), flags=re.MULTILINE)
             (apt / "sources" / path.name).write_text(text)
