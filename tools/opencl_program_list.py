@@ -73,6 +73,7 @@ LINES = {
     "clblast_transpose": (Line("TransposeMatrixFast", ":688", "store", 32, 1024),),
     "ffmpeg unsharp": (Line("unsharp_local", "unsharp.cl:75", "load", 160, 640),),
     "piglit atomic_add-local": (Line("threads_int", ":69", "atomic", 1, 8),),
+    "piglit atomic_cmpxchg-local": (Line("threads_int", ":80", "atomic.cas", 8, 16),),
 }
 
 PYOPENCL = """

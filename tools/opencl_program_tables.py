@@ -5,8 +5,11 @@ opencl_programs.py writes the numbers, docs/results/oclgrind/programs.csv and li
 """
 
 import csv
+import re
 
 from reports import RESULTS, markdown
+
+WAYS = ("oclgrind", "oclgrind_O0", "same_device_O0", "bankcheck")  # to run a program: columns of programs.csv
 
 
 def rows_of(device: str, name: str) -> list:
@@ -45,7 +48,7 @@ def time_table(device: str) -> str:
     body = []
     for row in rows_of(device, "programs"):
         ratio = seconds_ratio(row)
-        times = [row[way].replace(" ", ", ") for way in ("oclgrind", "oclgrind_O0", "same_device_O0", "bankcheck")]
+        times = [re.sub(" (.*)", r" (\1)", row[way]) for way in WAYS]
         body.append([f"`{row['program']}`", *times, f"{ratio:.2f}" if ratio else "–"])
     head = ["program", "Oclgrind", "Oclgrind, `-O0`", "same device, `-O0`", "bankcheck", "ratio"]
     return markdown(head, body, 1)

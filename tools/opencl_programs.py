@@ -32,13 +32,13 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True  # of the modules next to this file
 from opencl_program_list import LINES, PROGRAMS, SOURCES, Program, Source
+from opencl_program_tables import WAYS
 from reports import RESULTS
 
 HEAD = ["program", "source", "version", "command", "exit", "reason", "kernels", "work_groups", "group_sizes"]
 HEAD += ["accesses", "lanes", "passes", "conflicts", "remarks"]
 LINE_HEAD = ["program", "kernel", "where", "operation", "accesses", "passes", "found_accesses", "found_passes"]
 COMPARED = ("accesses", "passes")
-WAYS = ("oclgrind", "oclgrind_O0", "same_device_O0", "bankcheck")
 LIMIT = 60  # seconds for one run
 NO_PLUGIN = "Oclgrind saw no OpenCL context"
 ICD = "/usr/lib/oclgrind/liboclgrind-rt-icd.so"
