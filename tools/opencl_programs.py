@@ -114,10 +114,13 @@ def prepare(programs: list, folder: Path) -> None:
     if needed:
         download_source_packages(sorted(needed), folder)
     for program in programs:
+        binary = folder / "programs" / expanded(program.command, program, folder)[0]
         if program.text:
-            ending = "cpp" if program.build else "py"
-            (folder / "programs" / f"{program.name}.{ending}").write_text(program.text)
-        if program.build and not (folder / "programs" / expanded(program.command, program, folder)[0]).exists():
+            path = folder / "programs" / f"{program.name}.{'cpp' if program.build else 'py'}"
+            if program.build and path.exists() and path.read_text() != program.text:
+                binary.unlink(missing_ok=True)
+            path.write_text(program.text)
+        if program.build and not binary.exists():
             print(program.build, flush=True)
             subprocess.run(expanded(program.build, program, folder), check=True, cwd=folder / "programs")
 
