@@ -18,7 +18,7 @@
 #include "bankcheck/check/child_process.hpp"
 #include "bankcheck/opencl/launch_log.hpp"
 #include "bankcheck/opencl/oclgrind_messages.hpp"
-#include "bankcheck/opencl/progress.hpp"
+#include "bankcheck/opencl/progress_file.hpp"
 
 namespace bankwise::opencl {
 namespace {

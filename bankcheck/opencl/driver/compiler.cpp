@@ -3,9 +3,9 @@
 // Builds of programs, and kernels that Oclgrind cannot create.
 #include <string>
 
-#include "bankcheck/opencl/driver/compiler_lock.hpp"
 #include "bankcheck/opencl/driver/functions.hpp"
 #include "bankcheck/opencl/driver/note.hpp"
+#include "bankcheck/opencl/plugin/compiler_lock.hpp"
 
 namespace {
 

@@ -4,8 +4,8 @@
 // replacements are found first.
 #include <dlfcn.h>
 
-#include "bankcheck/opencl/driver/compiler_lock.hpp"
 #include "bankcheck/opencl/driver/functions.hpp"
+#include "bankcheck/opencl/plugin/compiler_lock.hpp"
 
 extern "C" [[gnu::visibility("default")]] pthread_mutex_t bankwise_compiler_lock;
 pthread_mutex_t bankwise_compiler_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;

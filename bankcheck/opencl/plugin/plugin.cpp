@@ -22,7 +22,7 @@
 #include <vector>
 
 #include <bankwise/trace/json_lines.hpp>
-#include "bankcheck/opencl/driver/compiler_lock.hpp"
+#include "bankcheck/opencl/plugin/compiler_lock.hpp"
 #include "bankcheck/opencl/plugin/group_recorder.hpp"
 #include "bankcheck/opencl/plugin/llvm_c.hpp"
 #include "bankcheck/opencl/plugin/llvm_code.hpp"

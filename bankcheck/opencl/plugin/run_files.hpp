@@ -10,7 +10,7 @@
 #include <string>
 
 #include <bankwise/trace/json_lines.hpp>
-#include "bankcheck/opencl/progress.hpp"
+#include "bankcheck/opencl/plugin/progress.hpp"
 
 namespace bankwise::opencl {
 

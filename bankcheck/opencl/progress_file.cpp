@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/opencl/progress.hpp"
+#include "bankcheck/opencl/progress_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -5,8 +5,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <filesystem>
-#include <string>
 
 namespace bankwise::opencl {
 
@@ -17,21 +15,5 @@ struct Progress {
   char kernel[104];                         ///< its name, cut at 103 characters
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(Progress) == 128);
-
-/// bankcheck's side of the file.
-class ProgressFile {
- public:
-  /// Creates the file. Without it nothing is shown.
-  explicit ProgressFile(const std::filesystem::path& path);
-  ProgressFile(const ProgressFile&) = delete;
-  ProgressFile& operator=(const ProgressFile&) = delete;
-  ~ProgressFile();
-
-  /// One line; empty between launches.
-  std::string text() const;
-
- private:
-  const Progress* progress_ = nullptr;
-};
 
 }  // namespace bankwise::opencl
