@@ -14,10 +14,16 @@
 namespace bankwise::opencl {
 namespace {
 
-SourceLine source_line(const SourceText& source, const Place& place, SourceFinder& finder) {
+/// Adds to `same_sources` the files that the line may be in, if they are several.
+SourceLine source_line(const SourceText& source, const Place& place, SourceFinder& finder,
+                       std::vector<std::string>& same_sources) {
   const SourceText::Line* line = source.find(place.file, place.line);
   const std::string text(line == nullptr ? "" : trimmed(line->text));
-  if (const auto found = finder.find(source, place)) return {*found, text.empty() ? finder.text_at(place) : text, true};
+  const SourceFinder::Found found = finder.find(source, place);
+  if (found.place) return {*found.place, text.empty() ? finder.text_at(place) : text, true};
+  for (const std::string& file : found.files) {
+    if (std::find(same_sources.begin(), same_sources.end(), file) == same_sources.end()) same_sources.push_back(file);
+  }
   if (const std::string read = finder.text_at(place); text.empty() && !read.empty()) return {place, read};
   return {ends_with_path(place.file, nameless_source) ? Place{"kernel source", place.line, place.column} : place, text};
 }
@@ -73,13 +79,13 @@ std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
                                          SourceFinder& finder) {
   std::vector<KernelReport> kernels;
   for (const trace::KernelTrace& one : trace.kernels) {
-    KernelReport& kernel = kernels.emplace_back(KernelReport{one.kernel, one, {}, {}});
+    KernelReport& kernel = kernels.emplace_back(KernelReport{.name = one.kernel, .trace = one});
     kernel.trace.patterns.clear();
     const SourceText source(one.source == trace::no_source ? "" : trace.sources.at(one.source));
     std::map<Place, SourceLine> places;
     const auto found_at = [&](const trace::Site& site) -> const SourceLine& {
       const auto [at, is_new] = places.try_emplace(place_of(site));
-      if (is_new) at->second = source_line(source, at->first, finder);
+      if (is_new) at->second = source_line(source, at->first, finder, kernel.same_sources);
       return at->second;
     };
     for (const banks::Architecture* architecture : architectures) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <bankwise/trace/report.hpp>
@@ -22,6 +23,7 @@ struct KernelReport {
   std::string name;          ///< if several programs have a kernel of this name: followed by build options or "#2"
   trace::KernelTrace trace;  ///< without its patterns
   std::vector<trace::Report> reports;          ///< per architecture; lines sorted by place
+  std::vector<std::string> same_sources;       ///< files that contain its source equally well, if several do
   std::vector<std::vector<SourceLine>> lines;  ///< per architecture, one for each line of the report
   std::vector<SourceLine> diagnoses;           ///< the place of each of the trace's diagnoses
 
@@ -43,6 +45,9 @@ struct RunReport {
 std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
                                          const std::vector<const banks::Architecture*>& architectures,
                                          SourceFinder& finder);
+
+/// "blocks" in the language of a checker's programs.
+std::string_view word_for_blocks(std::string_view maker);
 
 /// The report for a terminal of `columns` columns.
 std::string to_text(const RunReport& report, unsigned columns, bool colour);

@@ -102,6 +102,7 @@ std::string to_json(const RunReport& report) {
                         {"local_size", shape.block},
                         {"several_sizes", kernel.trace.shapes.size() > 1},
                         {"copied_bytes", kernel.trace.copied_bytes},
+                        {"same_sources", kernel.same_sources},
                         {"diagnoses", ordered_json::array()},
                         {"architectures", ordered_json::array()}};
     for (std::size_t i = 0; i < kernel.trace.diagnoses.size(); ++i) {

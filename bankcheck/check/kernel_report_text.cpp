@@ -27,6 +27,10 @@ struct Terms {
 constexpr Terms opencl_terms{"work-group", "work-groups", "work-items", "local memory", "async_work_group_copy", true};
 constexpr Terms cuda_terms{"block", "blocks", "threads", "shared memory", "bulk copies, TMA and wgmma", false};
 
+const Terms& terms_of(std::string_view maker) {
+  return maker == "bankcheck cuda" || maker == "bankcheck emulate" ? cuda_terms : opencl_terms;
+}
+
 std::string plural(std::uint64_t count, std::string_view one, std::string_view more) {
   return fmt::format("{} {}", count, count == 1 ? one : more);
 }
@@ -190,8 +194,17 @@ std::string narrow_groups(const KernelReport& kernel, const Terms& terms) {
                      terms.simulated ? ", and the program may use groups this small only on CPUs" : "");
 }
 
+/// Why lines have no file although one contains them.
+std::string same_sources(const KernelReport& kernel) {
+  const auto& files = kernel.same_sources;
+  if (files.empty()) return "";
+  const std::size_t others = files.size() - 2;
+  return fmt::format("note: {} contains this source, and so does {}{}; --sources selects a directory\n", files[0],
+                     files[1], others == 0 ? "" : fmt::format(", and {} more", plural(others, "file", "files")));
+}
+
 std::string remarks(const KernelReport& kernel, const Terms& terms) {
-  std::string text = narrow_groups(kernel, terms);
+  std::string text = narrow_groups(kernel, terms) + same_sources(kernel);
   for (const trace::Report& report : kernel.reports) {
     for (const std::string& sentence : report.unknown) text += fmt::format("note: {}\n", sentence);
     for (const std::string& sentence : report.ranges)
@@ -260,8 +273,12 @@ std::string to_text(const KernelReport& kernel, const Terms& terms, bool incompl
 
 }  // namespace
 
+std::string_view word_for_blocks(std::string_view maker) {
+  return terms_of(maker).blocks;
+}
+
 std::string to_text(const RunReport& report, unsigned columns, bool colour) {
-  const Terms& terms = report.maker == "bankcheck cuda" || report.maker == "bankcheck emulate" ? cuda_terms : opencl_terms;
+  const Terms& terms = terms_of(report.maker);
   std::string text;
   for (const std::string& sentence : report.incomplete) text += fmt::format("incomplete: {}\n", sentence);
   if (!report.incomplete.empty()) text += '\n';

@@ -2,6 +2,7 @@
 #include "bankcheck/check/reporting.hpp"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -28,9 +29,16 @@ std::vector<const banks::Architecture*> architectures_of(const ReportOptions& op
   return all;
 }
 
-/// Whether `name` is the kernel's distinct name, or its plain name, which several kernels may share.
+/// Whether `name` is the kernel's distinct name, or a glob that matches its plain name, which several kernels may have.
 bool is(const KernelReport& kernel, const std::string& name) {
-  return name == kernel.name || name == kernel.trace.kernel;
+  return name == kernel.name || fnmatch(name.c_str(), kernel.trace.kernel.c_str(), 0) == 0;
+}
+
+void keep_selected(std::vector<KernelReport>& kernels, const std::vector<std::string>& wanted) {
+  if (wanted.empty()) return;
+  std::erase_if(kernels, [&](const KernelReport& kernel) {
+    return std::none_of(wanted.begin(), wanted.end(), [&](const std::string& name) { return is(kernel, name); });
+  });
 }
 
 /// The kernels named by `wanted`; all if it is empty. Error: UsageError for a kernel that did not run.
@@ -43,9 +51,7 @@ std::vector<KernelReport> selected(std::vector<KernelReport> kernels, const std:
       throw UsageError(fmt::format("no kernel {} ran; the kernels that ran: {}", in_quotes(name), ran));
     }
   }
-  std::erase_if(kernels, [&](const KernelReport& kernel) {
-    return std::none_of(wanted.begin(), wanted.end(), [&](const std::string& name) { return is(kernel, name); });
-  });
+  keep_selected(kernels, wanted);
   return kernels;
 }
 
@@ -68,14 +74,17 @@ std::string not_a_text(const std::string& text) {
 }
 
 /// Adds a sentence for each part that the trace of a kernel lacks.
-void add_incompleteness(const KernelReport& kernel, std::vector<std::string>& sentences) {
-  const trace::KernelTrace& trace = kernel.trace;
-  if (const std::uint64_t launched = launched_blocks(trace); trace.blocks < launched) {
-    sentences.push_back(fmt::format("{} of the {} blocks of {} were watched", trace.blocks, launched, kernel.name));
-  }
-  for (const trace::Report& report : kernel.reports) {
-    for (const std::string& sentence : report.incomplete) {
-      if (std::find(sentences.begin(), sentences.end(), sentence) == sentences.end()) sentences.push_back(sentence);
+void add_incompleteness(RunReport& report) {
+  std::vector<std::string>& sentences = report.incomplete;
+  for (const KernelReport& kernel : report.kernels) {
+    if (const std::uint64_t launched = launched_blocks(kernel.trace); kernel.trace.blocks < launched) {
+      sentences.push_back(fmt::format("{} of the {} {} of {} were watched", kernel.trace.blocks, launched,
+                                      word_for_blocks(report.maker), kernel.name));
+    }
+    for (const trace::Report& one : kernel.reports) {
+      for (const std::string& sentence : one.incomplete) {
+        if (std::find(sentences.begin(), sentences.end(), sentence) == sentences.end()) sentences.push_back(sentence);
+      }
     }
   }
 }
@@ -122,7 +131,10 @@ void declare_report_options(CLI::App& command, ReportOptions& options) {
       .add_option("--sarif", options.sarif,
                   "Write the lines with conflicts to this file, as SARIF 2.1.0 for code review")
       ->check(text);
-  command.add_option("--kernel", options.kernels, "Report only kernels of this name; may be repeated")->take_all();
+  command
+      .add_option("--kernel", options.kernels,
+                  "Only kernels with this name, which may be a glob such as 'scan_*'; may be repeated")
+      ->take_all();
   command.add_option("--sources", options.sources, "Directory to search for the kernels' source files")
       ->capture_default_str();
 }
@@ -138,7 +150,14 @@ Reporting::Reporting(const ReportOptions& options)
   if (!std::filesystem::is_directory(options.sources)) {
     throw UsageError(fmt::format("--sources {} is not a directory", in_quotes(options.sources)));
   }
+  sarif_.require_apart_from(json_);
+  baseline_.require_apart_from(json_);
+  baseline_.require_apart_from(sarif_);
   if (!options.baseline.empty()) (void)read_baseline(options.baseline);
+}
+
+void Reporting::require_apart_from(const OutputFile& trace) const {
+  for (const OutputFile* one : {&json_, &sarif_, &baseline_}) trace.require_apart_from(*one);
 }
 
 Verdict Reporting::verdict_of(const Baseline& now) const {
@@ -151,10 +170,6 @@ void Reporting::show(const RunReport& report) const {
   if (!quiet_) OutputFile("stdout", "-").write(to_text(report, terminal_columns(), terminal_has_colour()));
 }
 
-void Reporting::show_failed(const trace::Trace& trace) {
-  show({kernel_reports(trace, architectures_, finder_), trace.command, trace.maker, {}, true});
-}
-
 void Reporting::write_sarif(const RunReport& report) const {
   std::set<std::string> exceeded;
   for (const KernelReport& kernel : report.kernels) {
@@ -162,15 +177,16 @@ void Reporting::write_sarif(const RunReport& report) const {
   }
   sarif_.write(to_sarif(report.kernels, exceeded));
   if (const auto lines = lines_without_file(report.kernels); lines > 0) {
-    tell(fmt::format("--sarif omits {} line{} with conflicts or diagnoses that are in no file below {}; see --sources",
-                     lines, lines == 1 ? "" : "s", options_.sources));
+    tell(fmt::format(
+        "--sarif omits {} line{} with conflicts or diagnoses that {} in no file below {}, or in several; see --sources",
+        lines, lines == 1 ? "" : "s", lines == 1 ? "is" : "are", options_.sources));
   }
 }
 
 int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomplete) {
   RunReport report{selected(kernel_reports(trace, architectures_, finder_), options_.kernels), trace.command,
                    trace.maker, std::move(incomplete)};
-  for (const KernelReport& kernel : report.kernels) add_incompleteness(kernel, report.incomplete);
+  add_incompleteness(report);
   const Baseline now = baseline_of(report.kernels);
   Verdict verdict = verdict_of(now);
   const bool limited = options_.max_conflicts || !options_.baseline.empty();
@@ -190,6 +206,23 @@ int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomp
   for (const std::string& remark : verdict.remarks) tell(remark);
   for (const std::string& sentence : verdict.exceeded) tell(sentence);
   return verdict.exceeded.empty() ? exit_ok : exit_wrong;
+}
+
+int Reporting::finish_run(const trace::Trace& trace, const std::optional<std::string>& failure, bool interrupted,
+                          std::vector<std::string> incomplete) {
+  if (!failure) return finish(trace, std::move(incomplete));
+  incomplete.insert(incomplete.begin(), *failure);
+  RunReport report{kernel_reports(trace, architectures_, finder_), trace.command, trace.maker, std::move(incomplete),
+                   true};
+  keep_selected(report.kernels, options_.kernels);
+  add_incompleteness(report);
+  if (!report.kernels.empty()) show(report);
+  if (interrupted) {
+    json_.write(to_json(report));
+    if (sarif_) write_sarif(report);
+  }
+  tell(*failure);
+  return exit_device;
 }
 
 }  // namespace bankwise::opencl

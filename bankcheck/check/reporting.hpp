@@ -36,6 +36,9 @@ class Reporting {
  public:
   explicit Reporting(const ReportOptions& options);
 
+  /// Error: UsageError if a trace would be written to the file of another output.
+  void require_apart_from(const OutputFile& trace) const;
+
   /// Whether one of the outputs is stdout; then no report is printed.
   bool quiet() const { return quiet_; }
   /// The architectures of --arch without duplicates.
@@ -47,8 +50,11 @@ class Reporting {
   /// that cannot be written.
   int finish(const trace::Trace& trace, std::vector<std::string> incomplete);
 
-  /// Prints the report of a run that failed, up to the failure, and writes no outputs.
-  void show_failed(const trace::Trace& trace);
+  /// The same for the run of a program. If it failed, `failure` says why and stands on top of the report of what ran
+  /// before; the outputs are only written if the run was `interrupted` by a signal or the time limit, and never the
+  /// baseline. Returns exit_device then.
+  int finish_run(const trace::Trace& trace, const std::optional<std::string>& failure, bool interrupted,
+                 std::vector<std::string> incomplete);
 
  private:
   void show(const RunReport& report) const;

@@ -120,20 +120,20 @@ std::string SourceFinder::text_at(const Place& place) {
   return std::string(trimmed(at->second[place.line - 1]));
 }
 
-std::optional<Place> SourceFinder::find(const SourceText& source, const Place& place) {
-  if (place.line == 0) return std::nullopt;
+SourceFinder::Found SourceFinder::find(const SourceText& source, const Place& place) {
+  if (place.line == 0) return {};
   const bool nameless = ends_with_path(place.file, nameless_source);
   const SourceText::Line* line = source.find(place.file, place.line);
   if (!nameless) {
     std::error_code error;
     const fs::path near = fs::path(place.file).lexically_proximate(fs::weakly_canonical(root_, error));
     if (!near.empty() && *near.begin() != ".." && near.is_relative() && fs::exists(root_ / near, error)) {
-      return Place{shown(root_ / near), place.line, place.column};
+      return {Place{shown(root_ / near), place.line, place.column}, {}};
     }
   }
-  if (line == nullptr) return std::nullopt;
+  if (line == nullptr) return {};
   const std::size_t from = std::size_t(line - source.lines().data());
-  std::optional<Place> best;
+  Found best;
   const auto lines = std::size_t(std::count_if(source.lines().begin(), source.lines().end(),
                                                [](const auto& one) { return !trimmed(one.text).empty(); }));
   std::size_t most = std::min<std::size_t>(2, lines - 1);  // up to this many lines may match by chance
@@ -141,12 +141,14 @@ std::optional<Place> SourceFinder::find(const SourceText& source, const Place& p
     if (!nameless && file_name(file.path) != file_name(place.file)) continue;
     for (std::size_t at = 0; at < file.lines.size(); ++at) {
       const std::size_t agreeing = agreement(file.lines, at, source.lines(), from);
+      if (best.place && agreeing == most && best.files.back() != file.path) best.files.push_back(file.path);
       if (agreeing <= most) continue;
       most = agreeing;
-      best = Place{file.path, unsigned(at + 1), column_in(file.lines[at], *line, place.column)};
+      best = {Place{file.path, unsigned(at + 1), column_in(file.lines[at], *line, place.column)}, {file.path}};
     }
   }
-  return best;
+  if (best.files.size() > 1) return {std::nullopt, best.files};
+  return {best.place, {}};
 }
 
 }  // namespace bankwise::opencl

@@ -28,9 +28,12 @@ class SourceFinder {
  public:
   explicit SourceFinder(const std::filesystem::path& root) : root_(root) {}
 
-  /// The place of the line in a file, with column 0 if the column is unknown. Nothing if no file contains the line
-  /// together with the lines around it.
-  std::optional<Place> find(const SourceText& source, const Place& place);
+  struct Found {
+    std::optional<Place> place;      ///< in a file; column 0 if the column is unknown
+    std::vector<std::string> files;  ///< without a place: the files that contain the line equally well, if several do
+  };
+  /// Looks for the file that contains the line together with most of the lines around it.
+  Found find(const SourceText& source, const Place& place);
 
   /// The text of a line of the file that the compiler read, for programs whose debug information names it: "" if there
   /// is no such file or line. A relative path is looked for below the folder.

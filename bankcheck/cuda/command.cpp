@@ -20,16 +20,7 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
       "77 there is no NVIDIA GPU, and the program was not run.\n"
       "Example: bankcheck cuda --arch sm_90 --max-conflicts 0 -- python3 train.py");
   opencl::declare_report_options(*command, options.report);
-  command->add_option("--trace", options.trace,
-                      "Write what the kernels did to this file, also if the program fails; see bankcheck report");
-  command
-      ->add_option("--max-launches", options.max_launches,
-                   "Watch at most this many launches of each kernel with the same grid and block; 0: all")
-      ->capture_default_str();
-  command
-      ->add_option("--max-groups", options.max_groups,
-                   "Watch at most this many blocks of each launch, spread over the grid; 0: all")
-      ->capture_default_str();
+  declare_watch_options(*command, options.watch, "blocks");
   command->add_option("--table", options.table_mebibytes, "MiB of device memory for patterns, for each context")
       ->check(CLI::Range(std::uint64_t{8}, std::uint64_t{1} << 16))
       ->capture_default_str();
@@ -42,24 +33,23 @@ namespace {
 
 int run_and_report(const CheckOptions& options) {
   if (options.command.empty()) throw UsageError("no program given: it follows --; see bankcheck cuda --help");
-  if (options.trace == "-") throw UsageError("--trace needs a file: stdout is the program's");
+  check_watch_options(options.watch);
   opencl::ReportOptions report = options.report;
   const std::vector<std::string> kernels = std::exchange(report.kernels, {});  // globs of what is watched
   opencl::Reporting reporting(report);
-  const OutputFile trace("--trace", options.trace);
+  const OutputFile trace("--trace", options.watch.trace);
+  reporting.require_apart_from(trace);
   Outcome outcome = run_on_gpu({.command = options.command,
                                 .kernels = kernels,
                                 .sanitizer = options.sanitizer,
-                                .max_launches = options.max_launches,
-                                .max_groups = options.max_groups,
+                                .max_launches = options.watch.max_launches,
+                                .max_groups = options.watch.max_groups,
                                 .table_bytes = options.table_mebibytes << 20,
+                                .time_limit = options.watch.time_limit,
                                 .own_stdout = !reporting.quiet()});
   if (outcome.failure) outcome.trace.errors = {*outcome.failure};
   if (trace) trace.write(to_json_lines(outcome.trace));
-  if (!outcome.failure) return reporting.finish(outcome.trace, outcome.left_out);
-  reporting.show_failed(outcome.trace);
-  opencl::tell(*outcome.failure);
-  return exit_device;
+  return reporting.finish_run(outcome.trace, outcome.failure, outcome.interrupted, outcome.left_out);
 }
 
 }  // namespace

@@ -6,14 +6,16 @@
 #include <vector>
 
 #include "bankcheck/check/reporting.hpp"
+#include "bankcheck/check/watch_options.hpp"
 
 namespace bankwise::cuda {
 
 struct CheckOptions {
   opencl::ReportOptions report;
   std::vector<std::string> command;  ///< after --
-  std::string trace, sanitizer;
-  std::uint64_t max_launches = 0, max_groups = 0, table_mebibytes = 256;
+  opencl::WatchOptions watch;
+  std::string sanitizer;
+  std::uint64_t table_mebibytes = 256;
 };
 
 /// Adds `bankcheck cuda` to the command line.

@@ -96,8 +96,10 @@ std::vector<Record> records_in(const fs::path& folder, std::vector<std::string>&
 }
 
 /// The first failure that applies, in the order of causes.
-std::optional<std::string> failure_of(const std::string& program, const Ended& ended,
-                                      const std::vector<Record>& records, const trace::Trace& trace) {
+std::optional<std::string> failure_of(const CudaRun& run, const Ended& ended, const std::vector<Record>& records,
+                                      const trace::Trace& trace) {
+  const std::string& program = run.command.front();
+  if (ended.out_of_time) return out_of_time(program, run.time_limit);
   if (const auto signal = signal_that_ended(program, ended)) return signal;
   if (WEXITSTATUS(ended.status) != 0) {
     const std::string failed =
@@ -130,7 +132,8 @@ Outcome run_on_gpu(const CudaRun& run) {
   setenv("BANKWISE_CUDA_MAX_GROUPS", std::to_string(run.max_groups).c_str(), 1);
   if (run.table_bytes > 0) setenv("BANKWISE_CUDA_TABLE_BYTES", std::to_string(run.table_bytes).c_str(), 1);
 
-  const Ended ended = start_and_wait(find_program(run.command.front()), run.command, run.own_stdout);
+  const Ended ended = start_and_wait(find_program(run.command.front()), run.command,
+                                     {.own_stdout = run.own_stdout, .time_limit = run.time_limit});
 
   Outcome outcome;
   std::vector<std::string> errors;
@@ -140,7 +143,13 @@ Outcome run_on_gpu(const CudaRun& run) {
   outcome.left_out = std::move(resolved.left_out);
   outcome.trace.command = run.command;
   outcome.trace.errors.insert(outcome.trace.errors.end(), errors.begin(), errors.end());
-  outcome.failure = failure_of(run.command.front(), ended, records, outcome.trace);
+  outcome.failure = failure_of(run, ended, records, outcome.trace);
+  outcome.interrupted = outcome.failure && (ended.interrupted || ended.out_of_time || ended_from_outside(ended));
+  if (const auto left = still_running(run.command.front(), ended)) {
+    const bool watched = std::any_of(ended.left_running.begin(), ended.left_running.end(),
+                                     [&](long one) { return has_loaded(one, injection.filename().string()); });
+    if (watched || outcome.failure) outcome.left_out.push_back(*left);
+  }
   return outcome;
 }
 

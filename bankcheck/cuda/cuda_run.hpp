@@ -19,6 +19,7 @@ struct CudaRun {
   std::uint64_t max_launches = 0;    ///< launches to watch of each kernel and launch shape; 0: all
   std::uint64_t max_groups = 0;      ///< blocks to watch per launch; 0: all
   std::uint64_t table_bytes = 0;     ///< device memory per context; 0: the library's default
+  double time_limit = 0;             ///< seconds, after which the program is ended; 0: none
   bool own_stdout = true;            ///< the program shares bankcheck's stdout; otherwise its stdout goes to stderr
 };
 
@@ -27,6 +28,7 @@ struct Outcome {
   std::vector<std::string> left_out;  ///< what the trace lacks and why, a sentence each
   /// If the run failed: one sentence that names the cause. The trace then ends at the failure.
   std::optional<std::string> failure;
+  bool interrupted = false;  ///< a signal or the time limit ended the run; `failure` says so
 };
 
 /// Runs the program to its end. Errors: std::runtime_error if it cannot be started, or a library is missing; NoGpu

@@ -46,16 +46,7 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
   command->add_option("--std", options.program.standard, "The C++ standard of the sources")
       ->check(CLI::IsMember({"c++17", "c++20", "c++23"}))
       ->capture_default_str();
-  command->add_option("--trace", options.trace,
-                      "Write what the kernels did to this file, also if the program fails; see bankcheck report");
-  command
-      ->add_option("--max-launches", options.max_launches,
-                   "Watch at most this many launches of each kernel with the same grid and block; 0: all")
-      ->capture_default_str();
-  command
-      ->add_option("--max-groups", options.max_groups,
-                   "Watch at most this many blocks of each launch, spread over the grid; 0: all")
-      ->capture_default_str();
+  opencl::declare_watch_options(*command, options.watch, "blocks");
   command->add_option("--step-limit", options.step_limit,
                       "Steps that the warps of a block may take before it counts as an endless loop (default: 2^26)");
   command->add_flag("--fatal", options.fatal, "End the program at the first fault of a kernel");
@@ -90,7 +81,7 @@ void check_sources(const Program& program) {
 }  // namespace
 
 int check(const CheckOptions& options) {
-  if (options.trace == "-") throw UsageError("--trace needs a file: stdout is the program's");
+  opencl::check_watch_options(options.watch);
   check_sources(options.program);
   const bool is_built = options.program.sources.empty();
   if (is_built && options.arguments.empty()) {
@@ -100,7 +91,8 @@ int check(const CheckOptions& options) {
     throw UsageError("--object needs exactly one source");
   }
   opencl::Reporting reporting(options.report);
-  const OutputFile trace("--trace", options.trace);
+  const OutputFile trace("--trace", options.watch.trace);
+  reporting.require_apart_from(trace);
   std::filesystem::path program;
   try {
     if (!options.object.empty()) {
@@ -121,9 +113,10 @@ int check(const CheckOptions& options) {
   Outcome outcome = run_emulated({.program = program,
                                   .command = command,
                                   .architecture = reporting.architectures().front(),
-                                  .max_launches = options.max_launches,
-                                  .max_groups = options.max_groups,
+                                  .max_launches = options.watch.max_launches,
+                                  .max_groups = options.watch.max_groups,
                                   .step_limit = options.step_limit,
+                                  .time_limit = options.watch.time_limit,
                                   .fatal = options.fatal,
                                   .warp_synchronous = options.warp_synchronous,
                                   .returned_lanes_arrive = options.returned_lanes_arrive,
@@ -132,12 +125,7 @@ int check(const CheckOptions& options) {
   const std::vector<std::string> faults = outcome.trace.errors;
   if (outcome.failure) outcome.trace.errors.push_back(*outcome.failure);
   if (trace) trace.write(to_json_lines(outcome.trace));
-  if (outcome.failure) {
-    reporting.show_failed(outcome.trace);
-    opencl::tell(*outcome.failure);
-    if (faults.empty()) return exit_device;
-  }
-  const int code = outcome.failure ? exit_wrong : reporting.finish(outcome.trace, outcome.left_out);
+  const int code = reporting.finish_run(outcome.trace, outcome.failure, outcome.interrupted, outcome.left_out);
   if (faults.empty()) return code;
   opencl::tell(fmt::format("{} fault{} in the program, first: {}", faults.size(), faults.size() == 1 ? "" : "s",
                            faults.front()));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bankcheck/check/reporting.hpp"
+#include "bankcheck/check/watch_options.hpp"
 #include "bankcheck/emulate/build.hpp"
 
 namespace bankwise::emulate {
@@ -14,8 +15,9 @@ struct CheckOptions {
   opencl::ReportOptions report;
   Program program;
   std::vector<std::string> arguments;  ///< after --
-  std::string trace, cache, object;
-  std::uint64_t max_launches = 0, max_groups = 0, step_limit = 0;
+  opencl::WatchOptions watch;
+  std::string cache, object;
+  std::uint64_t step_limit = 0;
   bool fatal = false, warp_synchronous = false, returned_lanes_arrive = false;
   std::vector<std::string> allow;
 };

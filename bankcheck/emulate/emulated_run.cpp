@@ -16,8 +16,10 @@
 namespace bankwise::emulate {
 namespace {
 
-std::optional<std::string> failure_of(const std::string& program, const opencl::Ended& ended,
+std::optional<std::string> failure_of(const EmulatedRun& run, const opencl::Ended& ended,
                                       const trace::TraceFile& file) {
+  const std::string& program = run.command.front();
+  if (ended.out_of_time) return opencl::out_of_time(program, run.time_limit);
   if (const auto signal = opencl::signal_that_ended(program, ended)) return signal;
   if (const int code = WEXITSTATUS(ended.status); code != 0) {
     return fmt::format("the program {} failed with exit code {}", in_quotes(program), code);
@@ -45,19 +47,22 @@ Outcome run_emulated(const EmulatedRun& run) {
   setenv("BANKWISE_EMULATE_WARP_SYNCHRONOUS", run.warp_synchronous ? "1" : "0", 1);
   setenv("BANKWISE_EMULATE_RETURNED_LANES_ARRIVE", run.returned_lanes_arrive ? "1" : "0", 1);
   setenv("BANKWISE_EMULATE_ALLOW", fmt::format("{}", fmt::join(run.allow, ",")).c_str(), 1);
-  const opencl::Ended ended = opencl::start_and_wait(run.program, run.command, run.own_stdout);
+  const opencl::Ended ended =
+      opencl::start_and_wait(run.program, run.command, {.own_stdout = run.own_stdout, .time_limit = run.time_limit});
 
   Outcome outcome;
   std::ifstream lines(record, std::ios::binary);
   try {
     trace::TraceFile file = trace::read_json_lines(lines, "record");
-    outcome.failure = failure_of(run.command.front(), ended, file);
+    outcome.failure = failure_of(run, ended, file);
+    outcome.interrupted = outcome.failure && (ended.interrupted || ended.out_of_time || ended_from_outside(ended));
     outcome.trace = std::move(file.trace);
     if (file.cut_line > 0) outcome.left_out.emplace_back("the program ended while a launch was being recorded");
   } catch (const trace::BadLine& bad) {
     outcome.trace = header;
     outcome.failure = fmt::format("line {} of the program's record is damaged: {}", bad.line, bad.what());
   }
+  if (const auto left = opencl::still_running(run.command.front(), ended)) outcome.left_out.push_back(*left);
   return outcome;
 }
 

@@ -21,6 +21,7 @@ struct EmulatedRun {
   std::uint64_t max_launches = 0, max_groups = 0, step_limit = 0;
   bool fatal = false, warp_synchronous = false, returned_lanes_arrive = false;  ///< as emulator::Launch has them
   std::vector<std::string> allow;  ///< faults, by the names of trace::faults()
+  double time_limit = 0;           ///< seconds, after which the program is ended; 0: none
   bool own_stdout = true;
 };
 
@@ -28,6 +29,7 @@ struct Outcome {
   trace::Trace trace;  ///< `errors`: the faults of the program, a sentence each
   std::vector<std::string> left_out;
   std::optional<std::string> failure;  ///< the program did not end well: a sentence
+  bool interrupted = false;            ///< a signal or the time limit ended the run; `failure` says so
 };
 
 /// Runs the program to its end. Error: std::runtime_error if it cannot be started.

@@ -53,6 +53,13 @@ std::string device_of(const CheckOptions& options, const banks::Architecture& fi
   return lines + fmt::format("preferred-multiple={}\n", first.warp);  // unless it is given: the first line counts
 }
 
+/// Kernels as OpenCL names them: the report may add build options, or a number, to make names distinct.
+std::vector<std::string> plain_names(const std::vector<std::string>& kernels) {
+  std::vector<std::string> names;
+  for (const std::string& kernel : kernels) names.push_back(kernel.substr(0, kernel.find_first_of(" #")));
+  return names;
+}
+
 }  // namespace
 
 CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
@@ -64,10 +71,7 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
       "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage, 3 the program or Oclgrind failed.\n"
       "Example: bankcheck opencl --arch sm_90,gfx942 --max-conflicts 0 -- ./my_program --size 256");
   declare_report_options(*command, options.report);
-  command
-      ->add_option("--trace", options.trace,
-                   "Write a trace of the kernels to this file, even if the program fails; see bankcheck report")
-      ->check(CLI::Validator([](const std::string& text) { return text.empty() ? "it needs a value" : ""; }, ""));
+  declare_watch_options(*command, options.watch, "work-groups");
   command->add_option("--local-memory", options.local_memory, "Bytes of local memory that the simulated device reports")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 30))
       ->capture_default_str();
@@ -78,23 +82,23 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
 
 int check(const CheckOptions& options) {
   if (options.command.empty()) throw UsageError("no program to check: give it after --; see bankcheck opencl --help");
-  if (options.trace == "-") throw UsageError("--trace needs a file: stdout belongs to the program");
+  check_watch_options(options.watch);
   Reporting reporting(options.report);
-  const OutputFile trace("--trace", options.trace);
+  const OutputFile trace("--trace", options.watch.trace);
+  reporting.require_apart_from(trace);
   Outcome outcome = run_under_oclgrind({.command = options.command,
                                         .architectures = reporting.architectures(),
                                         .local_memory = options.local_memory,
                                         .device = device_of(options, *reporting.architectures().front()),
+                                        .kernels = plain_names(options.report.kernels),
+                                        .max_launches = options.watch.max_launches,
+                                        .max_groups = options.watch.max_groups,
+                                        .time_limit = options.watch.time_limit,
                                         .own_stdout = !reporting.quiet()});
   if (outcome.failure) outcome.trace.errors = {*outcome.failure};
   if (trace) trace.write(to_json_lines(outcome.trace));
-  if (!outcome.failure) {
-    if (outcome.remark) tell(*outcome.remark);
-    return reporting.finish(outcome.trace, {});
-  }
-  reporting.show_failed(outcome.trace);
-  tell(*outcome.failure);
-  return exit_device;
+  for (const std::string& remark : outcome.remarks) tell(remark);
+  return reporting.finish_run(outcome.trace, outcome.failure, outcome.interrupted, outcome.incomplete);
 }
 
 }  // namespace bankwise::opencl

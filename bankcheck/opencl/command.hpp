@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "bankcheck/check/reporting.hpp"
+#include "bankcheck/check/watch_options.hpp"
 
 namespace bankwise::opencl {
 
 struct CheckOptions {
   ReportOptions report;
   std::vector<std::string> command;
-  std::string trace;
+  WatchOptions watch;
   std::vector<std::string> device_info;  ///< KEY=VALUE
   std::uint64_t local_memory = 65536;
 };

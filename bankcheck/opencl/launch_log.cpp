@@ -18,6 +18,7 @@ LaunchLog read_launch_log(const std::filesystem::path& path) {
     if (event == "begin" && words >> kernel) log.unfinished[process] = kernel;
     if (event == "end") log.unfinished.erase(process);
     if (event == "exit" && words >> code) log.exits[process] = code;
+    if (event == "short" && !log.not_all_groups && std::getline(words >> std::ws, why)) log.not_all_groups = why;
     if (event == "unable" && !log.unable && std::getline(words >> std::ws, why)) log.unable = why;
   }
   return log;

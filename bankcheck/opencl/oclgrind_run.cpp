@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +18,7 @@
 #include "bankcheck/check/child_process.hpp"
 #include "bankcheck/opencl/launch_log.hpp"
 #include "bankcheck/opencl/oclgrind_messages.hpp"
+#include "bankcheck/opencl/progress_file.hpp"
 
 namespace bankwise::opencl {
 namespace {
@@ -40,10 +42,10 @@ void register_icd(const fs::path& libraries, const fs::path& plugin, const Tempo
 void preload(const fs::path& libraries, const fs::path& plugin, const TemporaryFolder& folder) {
   const fs::path runtime = libraries / "liboclgrind-rt.so", ours = folder / "preload.so";
   if (!fs::exists(runtime)) throw std::runtime_error(fmt::format("Oclgrind's library {} is missing", runtime.string()));
-  if (ours.string().find_first_of(" :") != std::string::npos) {
+  if (ours.string().find_first_of(" :,") != std::string::npos) {
     throw std::runtime_error(fmt::format(
-        "cannot use {} for temporary files: libraries cannot be preloaded from a directory whose name has a space or a "
-        "colon; set TMPDIR",
+        "cannot use {} for temporary files: libraries cannot be loaded from a directory whose name has a space, a "
+        "colon or a comma; set TMPDIR",
         in_quotes(folder.path().parent_path().string())));
   }
   fs::create_symlink(plugin.parent_path() / "bankcheck_opencl_preload.so", ours);
@@ -58,6 +60,18 @@ void preload(const fs::path& libraries, const fs::path& plugin, const TemporaryF
 std::string first_line(const std::string& text) {
   const auto begin = text.find_first_not_of("\n ");
   return begin == std::string::npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
+}
+
+/// Appends what the plugin has saved of launches that did not end to a record whose last line is complete.
+void append_unfinished(const LaunchLog& log, const TemporaryFolder& folder) {
+  char last = '\0';
+  std::ifstream(folder / "record", std::ios::binary).seekg(-1, std::ios::end).get(last);
+  if (last != '\n') return;
+  std::ofstream record(folder / "record", std::ios::binary | std::ios::app);
+  for (const auto& [process, kernel] : log.unfinished) {
+    std::ifstream saved(folder / fmt::format("unfinished.{}", process), std::ios::binary);
+    if (saved) record << saved.rdbuf();
+  }
 }
 
 /// The exit code of a program, also of one that crashed after it had called exit() and all launches had ended. Nothing
@@ -80,8 +94,9 @@ std::optional<std::string> fatal_error(const OclgrindMessages& messages, const t
 }
 
 /// The first failure that applies, in the order of causes.
-std::optional<std::string> failure_of(const std::string& program, const Ended& ended, const OclgrindMessages& messages,
-                                      const trace::TraceFile& file, const LaunchLog& log) {
+std::optional<std::string> failure_of(const std::string& program, double time_limit, const Ended& ended,
+                                      const OclgrindMessages& messages, const trace::TraceFile& file,
+                                      const LaunchLog& log) {
   const std::vector<std::string>& errors = file.trace.errors;
   if (const auto& why = messages.lost_plugin()) {
     return fmt::format(
@@ -100,6 +115,7 @@ std::optional<std::string> failure_of(const std::string& program, const Ended& e
         "Oclgrind cannot run a kernel of {}; this is a limit of Oclgrind, not a fault of the program: {}",
         in_quotes(program), *reason);
   }
+  if (ended.out_of_time) return out_of_time(program, time_limit);
   const std::optional<int> code = exit_code_of(ended, log);
   if (messages.failed_assertion() && !(crashed(ended) && code)) {
     return fmt::format(
@@ -131,10 +147,8 @@ std::optional<std::string> failure_of(const std::string& program, const Ended& e
                        log.unfinished.begin()->second, in_quotes(program));
   }
   if (file.trace.kernels.empty()) return fmt::format("the program {} ran no kernel", in_quotes(program));
+  if (log.not_all_groups) return "Oclgrind ran " + *log.not_all_groups;
   for (const trace::KernelTrace& kernel : file.trace.kernels) {
-    if (const std::uint64_t launched = launched_blocks(kernel); kernel.blocks != launched) {
-      return fmt::format("Oclgrind ran {} of the {} work-groups of {}", kernel.blocks, launched, kernel.kernel);
-    }
     if (kernel.left_out > 0) {
       return fmt::format("{} makes too many accesses between two barriers: {} of them were left out", kernel.kernel,
                          kernel.left_out);
@@ -164,7 +178,13 @@ Outcome run_under_oclgrind(const OclgrindRun& run) {
   for (const banks::Architecture* one : run.architectures) {
     architectures += (architectures.empty() ? "" : ",") + std::string(one->name);
   }
+  std::string globs;
+  for (const std::string& glob : run.kernels) globs += glob + '\n';
+  setenv("BANKWISE_KERNELS", globs.c_str(), 1);
+  setenv("BANKWISE_MAX_LAUNCHES", std::to_string(run.max_launches).c_str(), 1);
+  setenv("BANKWISE_MAX_GROUPS", std::to_string(run.max_groups).c_str(), 1);
   setenv("BANKWISE_RECORD", (folder / "record").c_str(), 1);
+  setenv("BANKWISE_UNFINISHED", (folder / "unfinished").c_str(), 1);
   setenv("BANKWISE_LAUNCHES", (folder / "launches").c_str(), 1);
   setenv("BANKWISE_ARCHITECTURES", architectures.c_str(), 1);
   setenv("BANKWISE_OPENCL_DEVICE", run.device.c_str(), 1);
@@ -176,11 +196,18 @@ Outcome run_under_oclgrind(const OclgrindRun& run) {
   // -O0: Oclgrind executes some optimized code incorrectly, and the accesses of optimized code differ from a GPU's.
   setenv("OCLGRIND_BUILD_OPTIONS", "-O0", 1);
   setenv("OCLGRIND_LOCAL_MEM_SIZE", std::to_string(run.local_memory).c_str(), 1);
-  setenv("OCLGRIND_PLUGINS", plugin.c_str(), 1);
+  fs::create_symlink(plugin, folder / "plugin.so");  // Oclgrind splits the list at commas
+  setenv("OCLGRIND_PLUGINS", (folder / "plugin.so").c_str(), 1);
   preload(libraries, plugin, folder);
   OclgrindMessages messages;
-  const Ended ended = start_and_wait(find_program(run.command.front()), run.command, run.own_stdout,
-                                     [&](std::string_view bytes) { messages.read(bytes); });
+  const ProgressFile progress(folder / "progress");
+  if (isatty(STDERR_FILENO) != 0) setenv("BANKWISE_PROGRESS", (folder / "progress").c_str(), 1);
+  ProgressLine line([&] { return progress.text(); });
+  const Ended ended = start_and_wait(find_program(run.command.front()), run.command,
+                                     {.own_stdout = run.own_stdout,
+                                      .watch_stderr = [&](std::string_view bytes) { messages.read(bytes); },
+                                      .progress = &line,
+                                      .time_limit = run.time_limit});
 
   Outcome outcome;
   const std::string& program = run.command.front();
@@ -191,13 +218,21 @@ Outcome run_under_oclgrind(const OclgrindRun& run) {
         line, in_quotes(program));
   };
   const LaunchLog log = read_launch_log(folder / "launches");
+  append_unfinished(log, folder);
   std::ifstream record(folder / "record", std::ios::binary);
   try {
     trace::TraceFile file = trace::read_json_lines(record, "record");
-    outcome.failure = file.cut_line > 0 ? damaged(file.cut_line) : failure_of(program, ended, messages, file, log);
+    outcome.failure =
+        file.cut_line > 0 ? damaged(file.cut_line) : failure_of(program, run.time_limit, ended, messages, file, log);
     if (!outcome.failure && crashed(ended)) {
-      outcome.remark = *signal_that_ended(program, ended) + ", at exit, after its last launch had ended";
+      outcome.remarks.push_back(*signal_that_ended(program, ended) + ", at exit, after its last launch had ended");
     }
+    if (const auto left = still_running(program, ended)) {
+      const bool runs_kernels = std::any_of(ended.left_running.begin(), ended.left_running.end(),
+                                            [&](long one) { return has_loaded(one, plugin.filename().string()); });
+      (runs_kernels || outcome.failure ? outcome.incomplete : outcome.remarks).push_back(*left);
+    }
+    outcome.interrupted = outcome.failure && (ended.interrupted || ended.out_of_time || ended_from_outside(ended));
     outcome.trace = std::move(file.trace);
   } catch (const trace::BadLine& bad) {
     outcome.trace = header;

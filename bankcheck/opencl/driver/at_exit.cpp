@@ -5,22 +5,15 @@
 //   of global variables run. A destructor that releases an OpenCL object would then write into memory that is free.
 // - records that the program calls exit(), and with which code (launch_log.hpp). A crash after that is in the program's
 //   or Oclgrind's cleanup.
-// - records why Oclgrind cannot create a kernel. Oclgrind only prints that, and the program may redirect its stderr. In
-//   Ubuntu's Oclgrind the constructor cannot be replaced; preloaded.cpp then notices the kernel, without the reason.
 //
 // Every process that the program starts loads this too, so it needs only the C library.
-//
-// Environment variable:
-//   BANKWISE_LAUNCHES  the file to append to
 #include <dlfcn.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <string>
 
 #include "bankcheck/opencl/driver/note.hpp"
-#include "bankcheck/opencl/plugin/append.hpp"
 
 namespace {
 
@@ -40,9 +33,6 @@ bool belongs_to_oclgrind(const void* library) {
          std::strstr(about.dli_fname, "/liboclgrind-rt") != nullptr;
 }
 
-/// Copied before main(), because the program may clear its environment.
-char record[4096];
-
 void exits(int code, void*) {
   char text[16];
   std::snprintf(text, sizeof text, "%d", code);
@@ -56,31 +46,11 @@ void add_handler(void*) {
 }
 
 __attribute__((constructor)) void start() {
-  const char* path = std::getenv("BANKWISE_LAUNCHES");
-  if (path == nullptr || std::strlen(path) >= sizeof record) return;
-  std::memcpy(record, path, std::strlen(path) + 1);
-  add_to_thread(add_handler, nullptr, record);
+  static char of_this_library;
+  add_to_thread(add_handler, nullptr, &of_this_library);
 }
 
 }  // namespace
-
-void bankwise::opencl::note(const char* event, const char* text) {
-  char line[512];
-  const auto length = int(std::strcspn(text, "\n"));
-  const int written = std::snprintf(line, 500, "%s %ld %.*s", event, long(getpid()), length, text);
-  const auto end = std::size_t(written < 500 ? written : 499);
-  line[end] = '\n';
-  append_to(record[0] == '\0' ? nullptr : record, {line, end + 1});
-}
-
-/// The constructor of oclgrind::FatalError, which Oclgrind throws where it cannot go on with a kernel.
-#define FATAL_ERROR "_ZN8oclgrind10FatalErrorC1ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEES8_m"
-__attribute__((visibility("default"))) void fatal_error(void* error, const std::string& reason, const std::string& file,
-                                                        std::size_t line) __asm__(FATAL_ERROR);
-void fatal_error(void* error, const std::string& reason, const std::string& file, std::size_t line) {
-  note("unable", reason.c_str());
-  reinterpret_cast<decltype(&fatal_error)>(dlsym(RTLD_NEXT, FATAL_ERROR))(error, reason, file, line);
-}
 
 /// The C++ library calls this function for each thread_local variable with a destructor. `library` is an address in the
 /// library of the variable.

@@ -13,15 +13,15 @@
 #include <cstring>
 #include <mutex>
 
-#include "bankcheck/opencl/driver/gpu_device.hpp"
+#include "bankcheck/opencl/driver/functions.hpp"
 
 namespace {
 
-using bankwise::opencl::Original;
+using bankwise::opencl::Functions;
 
 /// Finds a function of Oclgrind's driver; null if there is none.
 template <class Function>
-Function* oclgrinds(const char* name) {
+Function* in_oclgrind(const char* name) {
   static void* const library = [] {
     const char* path = std::getenv("BANKWISE_OCLGRIND_DRIVER");
     return path == nullptr ? nullptr : dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
@@ -29,39 +29,21 @@ Function* oclgrinds(const char* name) {
   return library == nullptr ? nullptr : reinterpret_cast<Function*>(dlsym(library, name));
 }
 
-Original original;
-
-cl_int CL_API_CALL device_ids(cl_platform_id platform, cl_device_type type, cl_uint room, cl_device_id* devices,
-                              cl_uint* count) {
-  return bankwise::opencl::get_device_ids(original, platform, type, room, devices, count);
-}
-cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info what, std::size_t room, void* value,
-                               std::size_t* size) {
-  return bankwise::opencl::get_device_info(original, device, what, room, value, size);
-}
-cl_int CL_API_CALL kernel_work_group_info(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what,
-                                          std::size_t room, void* value, std::size_t* size) {
-  return bankwise::opencl::get_kernel_work_group_info(original, kernel, device, what, room, value, size);
-}
-cl_context CL_API_CALL context_from_type(const cl_context_properties* properties, cl_device_type type,
-                                         void(CL_CALLBACK* notify)(const char*, const void*, std::size_t, void*),
-                                         void* user_data, cl_int* error) {
-  return bankwise::opencl::create_context_from_type(original, properties, type, notify, user_data, error);
-}
+Functions functions;
 
 /// Every object of the driver begins with a pointer to its dispatch table, in which the loader finds the functions.
 void replace_functions(cl_platform_id platform) {
   auto& table = **reinterpret_cast<cl_icd_dispatch**>(platform);
-  original = {table.clGetDeviceIDs, table.clGetDeviceInfo, table.clGetKernelWorkGroupInfo,
-              table.clCreateContextFromType};
-  table.clGetDeviceIDs = device_ids;
-  table.clGetDeviceInfo = device_info;
-  table.clGetKernelWorkGroupInfo = kernel_work_group_info;
-  table.clCreateContextFromType = context_from_type;
+  functions.clGetProgramInfo = table.clGetProgramInfo;
+#define BANKWISE_REPLACE(name) \
+  functions.name = table.name; \
+  table.name = ::name;
+  BANKWISE_REPLACED_FUNCTIONS(BANKWISE_REPLACE)
+#undef BANKWISE_REPLACE
 }
 
 cl_int CL_API_CALL platform_ids(cl_uint room, cl_platform_id* platforms, cl_uint* count) {
-  const auto get = oclgrinds<decltype(clGetPlatformIDs)>("clIcdGetPlatformIDsKHR");
+  const auto get = in_oclgrind<decltype(clGetPlatformIDs)>("clIcdGetPlatformIDsKHR");
   if (get == nullptr) return CL_INVALID_PLATFORM;
   cl_platform_id platform = nullptr;
   static std::once_flag once;
@@ -71,13 +53,17 @@ cl_int CL_API_CALL platform_ids(cl_uint room, cl_platform_id* platforms, cl_uint
 
 }  // namespace
 
+const Functions& bankwise::opencl::oclgrinds() {
+  return functions;
+}
+
 extern "C" {
 
 // The two functions that an ICD loader looks up by name.
 [[gnu::visibility("default")]] CL_API_ENTRY void* CL_API_CALL clGetExtensionFunctionAddress(const char* name) {
   if (std::strcmp(name, "clIcdGetPlatformIDsKHR") == 0) return reinterpret_cast<void*>(platform_ids);
-  if (void* function = oclgrinds<void>(name)) return function;
-  const auto find = oclgrinds<decltype(clGetExtensionFunctionAddress)>("clGetExtensionFunctionAddress");
+  if (void* function = in_oclgrind<void>(name)) return function;
+  const auto find = in_oclgrind<decltype(clGetExtensionFunctionAddress)>("clGetExtensionFunctionAddress");
   return find == nullptr ? nullptr : find(name);
 }
 
@@ -85,7 +71,7 @@ extern "C" {
                                                                                  cl_platform_info what,
                                                                                  std::size_t size, void* value,
                                                                                  std::size_t* needed) {
-  const auto get = oclgrinds<decltype(clGetPlatformInfo)>("clGetPlatformInfo");
+  const auto get = in_oclgrind<decltype(clGetPlatformInfo)>("clGetPlatformInfo");
   return get == nullptr ? CL_INVALID_PLATFORM : get(platform, what, size, value, needed);
 }
 }

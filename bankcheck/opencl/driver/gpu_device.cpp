@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/opencl/driver/gpu_device.hpp"
+//
+// Makes Oclgrind's device a GPU. Oclgrind calls it a CPU, a GPU and an accelerator with one compute unit, and libraries
+// then choose their code for CPUs, which is not the code that a GPU runs.
+#include "bankcheck/opencl/driver/functions.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -11,14 +15,20 @@
 
 #include "bankcheck/opencl/device_properties.hpp"
 
-namespace bankwise::opencl {
 namespace {
 
-constexpr std::uint32_t number_of(std::string_view key) {
+using bankwise::opencl::device_properties;
+using bankwise::opencl::DeviceProperty;
+using bankwise::opencl::oclgrinds;
+
+constexpr const DeviceProperty* property_of(std::string_view key) {
   for (const DeviceProperty& property : device_properties) {
-    if (property.key == key) return property.query;
+    if (property.key == key) return &property;
   }
-  return 0;
+  return nullptr;
+}
+constexpr std::uint32_t number_of(std::string_view key) {
+  return property_of(key)->query;
 }
 static_assert(number_of("name") == CL_DEVICE_NAME && number_of("vendor") == CL_DEVICE_VENDOR &&
               number_of("vendor-id") == CL_DEVICE_VENDOR_ID && number_of("version") == CL_DEVICE_VERSION &&
@@ -71,45 +81,79 @@ bool is_other_type(cl_device_type type) {
   return !includes_gpu(type) && (type & others) != 0;
 }
 
+using GroupSize = std::array<std::size_t, 3>;
+
+/// Whether the kernel's source sets the size of its groups.
+bool requires_group_size(cl_kernel kernel) {
+  GroupSize size{};
+  const cl_int error = oclgrinds().clGetKernelWorkGroupInfo(kernel, nullptr, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
+                                                            sizeof size, size.data(), nullptr);
+  return error == CL_SUCCESS && size[0] != 0;
+}
+
+/// Groups of up to 256 work-items: the largest sizes that divide the global size, x first.
+GroupSize usual_group(cl_uint dimensions, const std::size_t* global) {
+  const std::string most = setting(*property_of("group-size"));
+  std::size_t room = most.empty() ? 256 : std::min(256ULL, std::strtoull(most.c_str(), nullptr, 10));
+  GroupSize size{1, 1, 1};
+  for (cl_uint i = 0; i < dimensions; ++i) {
+    size[i] = std::max<std::size_t>(1, std::min(room, global[i]));
+    while (global[i] % size[i] != 0) --size[i];
+    room /= size[i];
+  }
+  return size;
+}
+
 }  // namespace
 
-cl_int get_device_ids(const Original& original, cl_platform_id platform, cl_device_type type, cl_uint room,
-                      cl_device_id* devices, cl_uint* count) {
-  if (!is_other_type(type)) return original.get_device_ids(platform, type, room, devices, count);
+BANKWISE_REPLACEMENT cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint room,
+                                                       cl_device_id* devices, cl_uint* count) {
+  if (!is_other_type(type)) return oclgrinds().clGetDeviceIDs(platform, type, room, devices, count);
   if (count != nullptr) *count = 0;
   return CL_DEVICE_NOT_FOUND;
 }
 
-cl_int get_device_info(const Original& original, cl_device_id device, cl_device_info what, std::size_t room,
-                       void* value, std::size_t* size) {
+BANKWISE_REPLACEMENT cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_info what, std::size_t room,
+                                                        void* value, std::size_t* size) {
+  const auto get = oclgrinds().clGetDeviceInfo;
   std::size_t ignored = 0;
-  if (const cl_int error = original.get_device_info(device, what, 0, nullptr, &ignored); error != CL_SUCCESS) {
-    return error;
-  }
+  if (const cl_int error = get(device, what, 0, nullptr, &ignored); error != CL_SUCCESS) return error;
   constexpr cl_device_type gpu = CL_DEVICE_TYPE_GPU;
   if (what == CL_DEVICE_TYPE) return answer(&gpu, sizeof gpu, room, value, size);
   if (const auto own = own_answer(what, room, value, size)) return *own;
-  return original.get_device_info(device, what, room, value, size);
+  return get(device, what, room, value, size);
 }
 
-cl_int get_kernel_work_group_info(const Original& original, cl_kernel kernel, cl_device_id device,
-                                  cl_kernel_work_group_info what, std::size_t room, void* value, std::size_t* size) {
+BANKWISE_REPLACEMENT cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
+                                                                 cl_kernel_work_group_info what, std::size_t room,
+                                                                 void* value, std::size_t* size) {
+  const auto get = oclgrinds().clGetKernelWorkGroupInfo;
   std::size_t ignored = 0;
-  const cl_int error = original.get_kernel_work_group_info(kernel, device, what, 0, nullptr, &ignored);
-  if (error != CL_SUCCESS) return error;
+  if (const cl_int error = get(kernel, device, what, 0, nullptr, &ignored); error != CL_SUCCESS) return error;
   if (const auto own = own_answer(what, room, value, size)) return *own;
-  return original.get_kernel_work_group_info(kernel, device, what, room, value, size);
+  return get(kernel, device, what, room, value, size);
 }
 
-cl_context create_context_from_type(const Original& original, const cl_context_properties* properties,
-                                    cl_device_type type,
-                                    void(CL_CALLBACK* notify)(const char*, const void*, std::size_t, void*),
-                                    void* user_data, cl_int* error) {
+BANKWISE_REPLACEMENT cl_context CL_API_CALL clCreateContextFromType(
+    const cl_context_properties* properties, cl_device_type type,
+    void(CL_CALLBACK* notify)(const char*, const void*, std::size_t, void*), void* user_data, cl_int* error) {
   if (!is_other_type(type)) {
-    return original.create_context_from_type(properties, type, notify, user_data, error);
+    return oclgrinds().clCreateContextFromType(properties, type, notify, user_data, error);
   }
   if (error != nullptr) *error = CL_DEVICE_NOT_FOUND;
   return nullptr;
 }
 
-}  // namespace bankwise::opencl
+/// Without a local size Oclgrind runs groups of one work-item; GPUs choose larger ones.
+BANKWISE_REPLACEMENT cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel,
+                                                               cl_uint dimensions, const std::size_t* offset,
+                                                               const std::size_t* global, const std::size_t* local,
+                                                               cl_uint events, const cl_event* wait_list,
+                                                               cl_event* event) {
+  GroupSize chosen{};
+  if (local == nullptr && global != nullptr && dimensions >= 1 && dimensions <= 3 && !requires_group_size(kernel)) {
+    chosen = usual_group(dimensions, global);
+    local = chosen.data();
+  }
+  return oclgrinds().clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, events, wait_list, event);
+}

@@ -60,6 +60,8 @@ class GroupRecorder {
   /// The trace of the recorded work-groups, without the kernel's name and shape. The recorder cannot be used
   /// afterwards.
   trace::KernelTrace take() { return builder_.take(); }
+  /// The same, while the recorder goes on.
+  const trace::KernelTrace& so_far() const { return builder_.trace(); }
 
  private:
   struct Key {

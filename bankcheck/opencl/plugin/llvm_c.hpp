@@ -41,6 +41,21 @@ LLVM_C unsigned LLVMGetIntTypeWidth(const void* type);
 LLVM_C unsigned LLVMGetEnumAttributeKindForName(const char* name, std::size_t length);
 LLVM_C const void* LLVMGetCallSiteEnumAttribute(const void* call, unsigned index, unsigned kind);
 LLVM_C unsigned long long LLVMGetEnumAttributeValue(const void* attribute);
+LLVM_C void LLVMRemoveEnumAttributeAtIndex(void* function, unsigned index, unsigned kind);
+LLVM_C const void* LLVMGetStringAttributeAtIndex(const void* function, unsigned index, const char* name,
+                                                 unsigned length);
+LLVM_C void* LLVMCreateStringAttribute(void* context, const char* name, unsigned length, const char* value,
+                                       unsigned value_length);
+LLVM_C void LLVMAddAttributeAtIndex(void* function, unsigned index, void* attribute);
+
+LLVM_C void* LLVMGetGlobalParent(const void* function);
+LLVM_C void* LLVMGetModuleContext(void* module);
+LLVM_C void* LLVMGetFirstFunction(void* module);
+LLVM_C void* LLVMGetNextFunction(void* function);
+LLVM_C void* LLVMCreatePassBuilderOptions();
+LLVM_C void LLVMDisposePassBuilderOptions(void* options);
+LLVM_C void* LLVMRunPasses(void* module, const char* passes, void* target, void* options);
+LLVM_C void LLVMConsumeError(void* error);
 #undef LLVM_C
 }
 
@@ -48,6 +63,8 @@ namespace bankwise::opencl::llvm_c {
 
 enum Opcode { ret = 1, br = 2, switch_ = 3, indirect_br = 4, load = 27, store = 28, call = 45 };
 enum TypeKind { half_type = 1, float_type = 2, double_type = 3, integer_type = 8, vector_type = 13 };
+
+inline constexpr unsigned function_index = ~0U;  // of a function's own attributes
 
 inline bool available() {
   return LLVMGetInstructionOpcode != nullptr && LLVMGetEnumAttributeValue != nullptr;

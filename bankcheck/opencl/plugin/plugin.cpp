@@ -4,16 +4,15 @@
 // local memory to the trace that bankcheck reads (docs/trace_format.md).
 //
 // Oclgrind loads the plugin into each context and may call it from several threads; each work-group runs on one thread.
-// Environment variables configure the plugin:
-//   BANKWISE_RECORD         the file to append to
-//   BANKWISE_LAUNCHES       another one, to append when launches begin and end
+// Environment variables configure the plugin, besides those of run_files.hpp and watch_plan.hpp:
 //   BANKWISE_ARCHITECTURES  names separated by commas; accesses whose patterns exceed their bound are costed for these
 //   BANKWISE_PATTERN_BYTES  for tests: this bound, instead of trace::Bound's default
 #include <dlfcn.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
@@ -23,10 +22,13 @@
 #include <vector>
 
 #include <bankwise/trace/json_lines.hpp>
-#include "bankcheck/opencl/plugin/append.hpp"
+#include "bankcheck/opencl/plugin/compiler_lock.hpp"
 #include "bankcheck/opencl/plugin/group_recorder.hpp"
 #include "bankcheck/opencl/plugin/llvm_c.hpp"
 #include "bankcheck/opencl/plugin/llvm_code.hpp"
+#include "bankcheck/opencl/plugin/registers.hpp"
+#include "bankcheck/opencl/plugin/run_files.hpp"
+#include "bankcheck/opencl/plugin/watch_plan.hpp"
 #include "oclgrind/Context.h"
 #include "oclgrind/Kernel.h"
 #include "oclgrind/KernelInvocation.h"
@@ -38,15 +40,6 @@
 
 namespace bankwise::opencl {
 namespace {
-
-void append(const std::string& line) {
-  append_to(std::getenv("BANKWISE_RECORD"), line);
-}
-
-/// A line of the launch log (launch_log.hpp).
-void note(const std::string& event, const std::string& kernel = "") {
-  append_to(std::getenv("BANKWISE_LAUNCHES"), event + ' ' + std::to_string(getpid()) + ' ' + kernel + '\n');
-}
 
 std::vector<const banks::Architecture*> wanted_architectures() {
   std::vector<const banks::Architecture*> architectures;
@@ -68,20 +61,6 @@ std::array<std::uint64_t, 3> array_of(::oclgrind::Size3 size) {
   return {size.x, size.y, size.z};
 }
 
-/// The writer of this process. A forked process gets its own writer.
-trace::Writer& writer() {
-  static std::mutex mutex;
-  static pid_t process = 0;
-  static trace::Writer* writer = nullptr;  // never destroyed: a program may run kernels after our destructors
-  const std::lock_guard lock(mutex);
-  if (writer == nullptr || process != getpid()) {
-    process = getpid();
-    writer = new trace::Writer(std::uint64_t(process));
-    append(trace::process_line(std::uint64_t(process)));
-  }
-  return *writer;
-}
-
 /// The position of a lane in the kernel.
 struct Lane {
   LanePath path;
@@ -89,9 +68,17 @@ struct Lane {
   bool jumped = false;    ///< since its path was last updated
 };
 
+using Clock = std::chrono::steady_clock;
+
+/// How long a launch takes before its state is saved for the first time.
+constexpr Clock::duration first_save = std::chrono::milliseconds(200);
+
 /// A thread's state for the launch, and for the work-group that it runs.
 struct Worker {
   GroupRecorder recorder;
+  bool watches = false;         ///< records the work-group
+  Clock::time_point next_save;  ///< when to save what is recorded of an unfinished launch
+  trace::KernelTrace saved;     ///< what this thread recorded until it was last saved
   LlvmCode code;
   std::vector<Lane> lanes;
   std::vector<std::pair<std::size_t, std::uint32_t>>
@@ -112,7 +99,8 @@ struct Worker {
 
 class BankPlugin : public ::oclgrind::Plugin {
  public:
-  explicit BankPlugin(const ::oclgrind::Context* context) : Plugin(context), bound_(bound()) {
+  explicit BankPlugin(const ::oclgrind::Context* context)
+      : Plugin(context), bound_(bound()), max_groups_(watch_plan_of_environment().max_groups) {
     writer();  // records that there is a context
   }
 
@@ -147,8 +135,12 @@ class BankPlugin : public ::oclgrind::Plugin {
   void access(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item, banks::Operation operation,
               std::size_t address, std::size_t size);
   void copied(const ::oclgrind::Memory* memory, std::size_t size);
+  void save_if_due(Worker& worker);
 
   trace::Bound bound_;
+  std::uint64_t max_groups_;
+  bool watches_ = false;                              ///< records the current launch
+  std::atomic<std::uint64_t> groups_ = 0, done_ = 0;  ///< of the current launch
   const ::oclgrind::Kernel* kernel_ = nullptr;
   std::vector<LocalValue> locals_;
   trace::KernelTrace head_;  ///< of the current launch, without the accesses of its work-groups
@@ -194,17 +186,32 @@ std::vector<BankPlugin::LocalValue> BankPlugin::local_values() const {
 }
 
 void BankPlugin::kernelBegin(const ::oclgrind::KernelInvocation* invocation) {
-  one_kernel.lock();
+  {
+    const CompilerGuard guard;
+    one_kernel.lock();
+    put_variables_into_registers(*invocation->getKernel());
+  }
   kernel_ = invocation->getKernel();
   note("begin", kernel_->getName());
+  const trace::Shape shape{array_of(invocation->getGlobalSize()), array_of(invocation->getLocalSize()), 1};
+  static auto& launches = *new WatchedLaunches(watch_plan_of_environment());  // guarded by one_kernel
+  watches_ = launches.next(kernel_->getName(), shape.threads, shape.block);
+  groups_ = trace::blocks_of(shape);
+  done_ = 0;
   locals_ = local_values();
   head_ = {.kernel = kernel_->getName(),
            .options = kernel_->getProgram()->getBuildOptions(),
            .warp = banks::max_lanes,
            .splits = true,
            .knows_code = llvm_c::available(),
-           .shapes = {{array_of(invocation->getGlobalSize()), array_of(invocation->getLocalSize()), 1}}};
+           .shapes = {shape}};
   ++launch_number;
+  if (Progress* const now = progress()) {
+    ++now->launches;
+    now->groups = groups_.load();
+    now->done = 0;
+    std::snprintf(now->kernel, sizeof now->kernel, "%s", head_.kernel.c_str());
+  }
 }
 
 void BankPlugin::kernelEnd(const ::oclgrind::KernelInvocation*) {
@@ -214,19 +221,43 @@ void BankPlugin::kernelEnd(const ::oclgrind::KernelInvocation*) {
   workers_.clear();
   ++launch_number;
   for (const trace::Shape& shape : shapes) launch.add(shape);
-  append(writer().lines_of(launch.take(), kernel_->getProgram()->getSource()));
+  append_to_record(writer().lines_of(launch.take(), kernel_->getProgram()->getSource()));
+  if (done_ < groups_) {
+    note("short",
+         std::to_string(done_) + " of the " + std::to_string(groups_) + " work-groups of " + kernel_->getName());
+  }
   note("end");
+  forget_unfinished();
   one_kernel.unlock();
+}
+
+/// A launch may be ended by a signal or a time limit. Saving takes at most a twentieth of the time.
+void BankPlugin::save_if_due(Worker& worker) {
+  const auto begin = Clock::now();
+  if (begin < worker.next_save) return;
+  const std::lock_guard lock(mutex_);
+  worker.saved = worker.recorder.so_far();
+  auto head = head_;
+  const auto shapes = std::exchange(head.shapes, {});
+  trace::Builder launch(head, bound_);
+  for (const auto& one : workers_) launch.add(one->saved);
+  for (const trace::Shape& shape : shapes) launch.add(shape);
+  save_unfinished(launch.take(), kernel_->getProgram()->getSource());
+  const auto end = Clock::now();
+  worker.next_save = end + std::max<Clock::duration>(first_save, 20 * (end - begin));
 }
 
 void BankPlugin::workGroupBegin(const ::oclgrind::WorkGroup* group) {
   if (current_worker() == nullptr) {
     const std::lock_guard lock(mutex_);
-    workers_.push_back(std::make_unique<Worker>(Worker{GroupRecorder(bound_), {}, {}, {}, {}}));
+    workers_.push_back(std::make_unique<Worker>(Worker{.recorder = GroupRecorder(bound_)}));
     worker_of_thread = workers_.back().get();
+    worker_of_thread->next_save = Clock::now() + first_save;
     launch_of_worker = launch_number;
   }
   Worker& worker = *worker_of_thread;
+  worker.watches = watches_ && is_watched(group->getGroupIndex(), groups_, max_groups_);
+  if (!worker.watches) return;
   worker.size = group->getGroupSize();
   worker.last_item = nullptr;
   worker.lanes.assign(worker.size.x * worker.size.y * worker.size.z, {});
@@ -248,18 +279,27 @@ void BankPlugin::workGroupBegin(const ::oclgrind::WorkGroup* group) {
 }
 
 void BankPlugin::workGroupBarrier(const ::oclgrind::WorkGroup*, std::uint32_t) {
-  current_worker()->recorder.barrier();
+  Worker& worker = *current_worker();
+  if (!worker.watches) return;
+  worker.recorder.barrier();
+  save_if_due(worker);
 }
 
 void BankPlugin::workGroupComplete(const ::oclgrind::WorkGroup*) {
-  current_worker()->recorder.end();
+  Worker& worker = *current_worker();
+  const std::uint64_t done = ++done_;
+  if (Progress* const now = progress()) now->done = done;
+  if (!worker.watches) return;
+  worker.recorder.end();
+  save_if_due(worker);
 }
 
 void BankPlugin::instructionExecuted(const ::oclgrind::WorkItem* item, const llvm::Instruction* instruction,
                                      const ::oclgrind::TypedValue&) {
+  Worker& worker = *worker_of_thread;
+  if (!worker.watches) return;
   const auto step = LlvmCode::step(instruction);
   if (step == LlvmCode::Step::straight) return;
-  Worker& worker = *worker_of_thread;
   Lane& lane = worker.lanes[worker.lane_of(item)];
   if (lane.jumped) {
     const Block& block = worker.code.block(LLVMGetInstructionParent(instruction));
@@ -276,6 +316,7 @@ void BankPlugin::instructionExecuted(const ::oclgrind::WorkItem* item, const llv
 void BankPlugin::access(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item, banks::Operation operation,
                         std::size_t address, std::size_t size) {
   Worker& worker = *worker_of_thread;
+  if (!worker.watches) return;
   const unsigned number = worker.lane_of(item);
   Lane& lane = worker.lanes[number];
   if (lane.jumped) {
@@ -321,7 +362,7 @@ void BankPlugin::memoryAtomicLoad(const ::oclgrind::Memory* memory, const ::oclg
 
 void BankPlugin::copied(const ::oclgrind::Memory* memory, std::size_t size) {
   if (memory->getAddressSpace() != ::oclgrind::AddrSpaceLocal) return;
-  if (Worker* worker = current_worker()) worker->recorder.copied(size);
+  if (Worker* worker = current_worker(); worker != nullptr && worker->watches) worker->recorder.copied(size);
 }
 
 void BankPlugin::memoryLoad(const ::oclgrind::Memory* memory, const ::oclgrind::WorkGroup*, std::size_t,
@@ -336,7 +377,7 @@ void BankPlugin::memoryStore(const ::oclgrind::Memory* memory, const ::oclgrind:
 
 void BankPlugin::log(::oclgrind::MessageType type, const char* message) {
   static std::atomic<unsigned> told = 0;
-  if (type == ::oclgrind::ERROR && told++ < trace::max_errors) append(trace::error_line(message));
+  if (type == ::oclgrind::ERROR && told++ < trace::max_errors) append_to_record(trace::error_line(message));
 }
 
 /// Sets an option of the compiler before Oclgrind builds the first program. Without it, the code of an inlined function

@@ -38,13 +38,22 @@ mode_t default_mode() {
   return mode_t(0666) & ~mask;
 }
 
+/// The file that a chain of symbolic links names, which need not exist.
+fs::path target_of(fs::path path) {
+  std::error_code error;
+  for (int links = 0; links < 40 && fs::is_symlink(path, error); ++links) {
+    path = path.parent_path() / fs::read_symlink(path, error);  // an absolute target replaces the folder
+  }
+  const fs::path target = fs::weakly_canonical(path, error);
+  return error ? path : target;
+}
+
 }  // namespace
 
 OutputFile::OutputFile(std::string_view option, std::string path) : option_(option), path_(std::move(path)) {
   if (path_.empty() || path_ == "-") return;
   std::error_code error;
-  const fs::path target = fs::weakly_canonical(path_, error);  // the target of symbolic links
-  if (!error) path_ = target.string();
+  path_ = target_of(path_).string();
   const bool exists = access(path_.c_str(), F_OK) == 0;
   if (!exists && errno != ENOENT) throw UsageError(fmt::format("cannot write {} {}: {}", option_, path_, last_error()));
   if (fs::is_directory(path_, error)) {
@@ -56,6 +65,13 @@ OutputFile::OutputFile(std::string_view option, std::string path) : option_(opti
   if ((exists && access(path_.c_str(), W_OK) != 0) || (needs_folder && access(folder.c_str(), W_OK | X_OK) != 0)) {
     throw UsageError(fmt::format("cannot write {} {}: {}", option_, path_, last_error()));
   }
+}
+
+void OutputFile::require_apart_from(const OutputFile& other) const {
+  std::error_code ignored;
+  const bool is_device = fs::exists(path_, ignored) && !fs::is_regular_file(path_, ignored);
+  if (path_.empty() || path_ == "-" || path_ != other.path_ || is_device) return;
+  throw UsageError(fmt::format("{} and {} name the same file {}", other.option_, option_, path_));
 }
 
 void OutputFile::write(std::string_view text) const {

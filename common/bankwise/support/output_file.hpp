@@ -15,6 +15,8 @@ class OutputFile {
   OutputFile(std::string_view option, std::string path);
 
   explicit operator bool() const { return !path_.empty(); }
+  /// Error: UsageError if this and the other are one file, of which only the last content would remain.
+  void require_apart_from(const OutputFile& other) const;
   /// Error: std::runtime_error; the old content is then unchanged.
   void write(std::string_view text) const;
 

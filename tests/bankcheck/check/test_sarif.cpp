@@ -13,7 +13,10 @@ namespace {
 
 /// A kernel whose lines are all loads of `tile` with 62 conflicts, or with none.
 KernelReport kernel_at(const std::string& name, const std::vector<SourceLine>& places, bool conflicts = true) {
-  KernelReport kernel{name, {.kernel = name}, {{.architecture = banks::find_architecture("sm_90")}}, {places}};
+  KernelReport kernel{.name = name,
+                      .trace = {.kernel = name},
+                      .reports = {{.architecture = banks::find_architecture("sm_90")}},
+                      .lines = {places}};
   for (const SourceLine& source : places) {
     trace::LineReport line{.site = {source.place.file, source.place.line, source.place.column},
                            .array = "tile",

@@ -20,7 +20,8 @@ inline Outcome run_cleanly(const std::string& command, const std::string& option
   return outcome;
 }
 
-/// Checks for exit code 3, and that stderr ends with one message that contains `words`.
+/// Checks for exit code 3, that stderr ends with one message that contains `words`, and that the message stands on top
+/// of the report, if there is one.
 inline Outcome check_blames(const std::string& command, const std::string& words) {
   INFO(command);
   Outcome outcome = run_cleanly(command);
@@ -30,5 +31,7 @@ inline Outcome check_blames(const std::string& command, const std::string& words
   REQUIRE(sentences.size() == 1);
   CHECK_THAT(sentences[0], Catch::Matchers::ContainsSubstring(words));
   CHECK(outcome.err.ends_with("bankcheck: " + sentences[0] + "\n"));
+  const auto kernels = outcome.out.find(" work-group");
+  if (kernels != std::string::npos) CHECK(outcome.out.find("incomplete: " + sentences[0] + "\n") < kernels);
   return outcome;
 }

@@ -129,6 +129,45 @@ TEST_CASE("outputs that cannot be written are rejected before the program runs")
   CHECK(std::filesystem::is_empty(scratch.path()));
 }
 
+TEST_CASE("two outputs in one file are refused before the program runs") {
+  const ScratchDirectory scratch;
+  const std::string file = (scratch.path() / "x").string();
+  for (const char* options :
+       {"--json FILE --sarif FILE", "--json FILE --update-baseline FILE", "--sarif FILE --update-baseline FILE",
+        "--trace FILE --json FILE", "--trace FILE --json LINK"}) {
+    std::filesystem::remove(file + "2");
+    std::filesystem::create_symlink(file, file + "2");
+    std::string all = options;
+    for (const auto& [word, path] : {std::pair("FILE", file), {"LINK", file + "2"}}) {
+      for (auto at = all.find(word); at != std::string::npos; at = all.find(word)) all.replace(at, 4, path);
+    }
+    check_refused_at_once(all, "name the same file " + file);
+  }
+  CHECK_FALSE(std::filesystem::exists(file));
+  CHECK(on_two_kernels("--json /dev/null --sarif /dev/null").code == 0);
+}
+
+TEST_CASE("outputs may be symbolic links, which stay") {
+  const ScratchDirectory scratch;
+  const auto link = scratch.path() / "link", file = scratch.path() / "file";
+  std::filesystem::create_symlink("file", link);
+  CHECK(on_two_kernels("--json " + link.string()).code == 0);
+  CHECK(std::filesystem::is_symlink(link));
+  CHECK(nlohmann::json::parse(text_of(file)).at("kernels").size() == 2);
+}
+
+TEST_CASE("a kernel whose source is in several files is shown without a file, and the files are named") {
+  const ScratchDirectory scratch;
+  for (const char* name : {"a.c", "b.c"}) {
+    std::filesystem::copy(PROGRAM_SOURCES "/cmd_two_kernels.c", scratch.path() / name);
+  }
+  const Outcome outcome = on_two_kernels("--sources " + scratch.path().string());
+  CHECK_THAT(outcome.out, ContainsSubstring("kernel source:"));
+  CHECK_THAT(outcome.out, ContainsSubstring("a.c contains this source, and so does "));
+  std::filesystem::remove(scratch.path() / "b.c");
+  CHECK_THAT(on_two_kernels("--sources " + scratch.path().string()).out, !ContainsSubstring("kernel source:"));
+}
+
 TEST_CASE("an output on stdout is alone there, whatever the program prints") {
   const ScratchDirectory scratch;
   const Outcome as_json = on_two_kernels("--json -");

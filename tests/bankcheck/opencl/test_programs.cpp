@@ -186,6 +186,8 @@ TEST_CASE("atomics on data-dependent indices are counted by their actual address
   // sm_90 adds 1 for all lanes of a bin simultaneously if the old value is unused.
   CHECK(numbers(c.on("counts"), "atomic_inc", "atomic.inc") == merging.sum);
   CHECK(numbers(c.on("adds"), "atomic_add", "atomic.inc") == merging.sum);
+  // Variables are in registers, as on a GPU: a result that goes to a dead one is unused, and the added value is 1.
+  CHECK(numbers(c.on("unused"), "atomic_add", "atomic.inc") == merging.sum);
   CHECK(numbers(c.on("ranks"), "atomic_inc", "atomic") == queuing.sum);
   CHECK(numbers(c.on("weights"), "atomic_add", "atomic") == queuing.sum);
   // Compare-and-swap takes two passes per lane.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Loads OpenCL at run time, as programs do that also work without it. Linked with libdl alone.
+// Loads OpenCL at run time, as programs do that also work without it. Linked with libdl alone. With an argument it hides
+// its stderr, and first creates a kernel that Oclgrind cannot create.
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <dlfcn.h>
@@ -14,9 +15,15 @@ static const char* source =
     "  out[t] = a[2 * t];\n"
     "}\n";
 
+static const char* sub_group =
+    "kernel void sub_group(global int* out) {\n"
+    "  out[get_global_id(0)] = (int)get_sub_group_local_id();\n"
+    "}\n";
+
 #define FIND(function) __typeof__(&function) function##_ = (__typeof__(&function))dlsym(library, #function)
 
-int main(void) {
+int main(int count, char** arguments) {
+  (void)arguments;
   if (dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_NOLOAD) != NULL) {
     fprintf(stderr, "this program was linked with OpenCL\n");
     return 2;
@@ -47,6 +54,12 @@ int main(void) {
   if (clGetDeviceIDs_(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL) != CL_SUCCESS) return 1;
   cl_context context = clCreateContext_(NULL, 1, &device, NULL, NULL, NULL);
   cl_command_queue queue = clCreateCommandQueue_(context, device, 0, NULL);
+  if (count > 1) {
+    cl_program other = clCreateProgramWithSource_(context, 1, &sub_group, NULL, NULL);
+    if (freopen("/dev/null", "w", stderr) == NULL || clBuildProgram_(other, 1, &device, "", NULL, NULL) != CL_SUCCESS)
+      return 1;
+    if (clCreateKernel_(other, "sub_group", NULL) != NULL) return 1;
+  }
   cl_program program = clCreateProgramWithSource_(context, 1, &source, NULL, NULL);
   if (clBuildProgram_(program, 1, &device, "", NULL, NULL) != CL_SUCCESS) return 1;
   cl_kernel kernel = clCreateKernel_(program, "twice", NULL);

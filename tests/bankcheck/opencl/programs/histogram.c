@@ -21,6 +21,12 @@ static const char* source =
     "  atomic_add(&bins[d], 1);\n"
     "  END(bins);\n"
     "}\n"
+    "kernel void unused(global const uint* data, global uint* out) {\n"
+    "  local uint bins[64];\n"
+    "  START(bins);\n"
+    "  const uint one = 1, before = atomic_add(&bins[d], one);\n"
+    "  END(bins);\n"
+    "}\n"
     "kernel void ranks(global const uint* data, global uint* out) {\n"
     "  local uint bins[64];\n"
     "  START(bins);\n"
@@ -44,7 +50,7 @@ static const char* source =
 
 int main(void) {
   static cl_uint data[count], out[count];
-  static const char* names[] = {"counts", "adds", "ranks", "weights", "swaps"};
+  static const char* names[] = {"counts", "adds", "unused", "ranks", "weights", "swaps"};
   Setup s = set_up(source, "");
   for (int same = 0; same < 2; ++same) {
     cl_uint counted[bins] = {0};
@@ -52,10 +58,10 @@ int main(void) {
       data[i] = same ? 5 : (i * i * 3 + i / 7) % bins;
       ++counted[data[i]];
     }
-    for (int n = 0; n < 5; ++n) {
+    for (int n = 0; n < 6; ++n) {
       run(s, names[n], data, out, count, count);
       for (cl_uint b = 0; b < bins; ++b)
-        expect(out[b] == (n < 4 ? counted[b] : counted[b] > 0 ? b + 1 : 0), names[n], b);
+        expect(out[b] == (n < 5 ? counted[b] : counted[b] > 0 ? b + 1 : 0), names[n], b);
     }
   }
   tear_down(s);

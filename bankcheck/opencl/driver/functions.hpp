@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+//
+// The OpenCL functions that bankcheck replaces, for programs that are linked with OpenCL (preloaded.cpp) and for those
+// that load an ICD loader (driver.cpp). Both libraries contain the same replacements, which call Oclgrind's functions.
+#pragma once
+
+#define CL_TARGET_OPENCL_VERSION 120
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS  // clGetExtensionFunctionAddress
+#include <CL/cl.h>
+#include <CL/cl_icd.h>
+
+#define BANKWISE_REPLACED_FUNCTIONS(f)                                                                   \
+  f(clGetDeviceIDs) f(clGetDeviceInfo) f(clGetKernelWorkGroupInfo) f(clCreateContextFromType)            \
+      f(clEnqueueNDRangeKernel) f(clBuildProgram) f(clCompileProgram) f(clLinkProgram) f(clCreateKernel) \
+          f(clCreateKernelsInProgram)
+
+namespace bankwise::opencl {
+
+/// Oclgrind's functions.
+struct Functions {
+#define BANKWISE_MEMBER(name) decltype(&::name) name = nullptr;
+  BANKWISE_REPLACED_FUNCTIONS(BANKWISE_MEMBER)
+  BANKWISE_MEMBER(clGetProgramInfo)
+#undef BANKWISE_MEMBER
+};
+
+const Functions& oclgrinds();
+
+}  // namespace bankwise::opencl
+
+/// Before the definition of a replacement.
+#define BANKWISE_REPLACEMENT extern "C" [[gnu::visibility("default")]] CL_API_ENTRY

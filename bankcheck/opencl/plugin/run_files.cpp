@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/opencl/plugin/run_files.hpp"
+
+#include <sys/mman.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+
+#include "bankcheck/opencl/plugin/append.hpp"
+
+namespace bankwise::opencl {
+namespace {
+
+std::string unfinished_path() {
+  const char* path = std::getenv("BANKWISE_UNFINISHED");
+  return path == nullptr ? "" : path + ('.' + std::to_string(getpid()));
+}
+
+}  // namespace
+
+void append_to_record(const std::string& lines) {
+  append_to(std::getenv("BANKWISE_RECORD"), lines);
+}
+
+void note(const std::string& event, const std::string& text) {
+  append_to(std::getenv("BANKWISE_LAUNCHES"), event + ' ' + std::to_string(getpid()) + ' ' + text + '\n');
+}
+
+trace::Writer& writer() {
+  static std::mutex mutex;
+  static pid_t process = 0;
+  static trace::Writer* writer = nullptr;  // never destroyed: a program may run kernels after our destructors
+  const std::lock_guard lock(mutex);
+  if (writer == nullptr || process != getpid()) {
+    process = getpid();
+    writer = new trace::Writer(std::uint64_t(process));
+    append_to_record(trace::process_line(std::uint64_t(process)));
+  }
+  return *writer;
+}
+
+void save_unfinished(const trace::KernelTrace& launch, const std::string& source) {
+  const std::string path = unfinished_path(), incomplete = path + ".new";
+  if (path.empty()) return;
+  const auto process = std::uint64_t(getpid());
+  const std::string lines = trace::process_line(process) + trace::Writer(process).lines_of(launch, source);
+  std::remove(incomplete.c_str());
+  append_to(incomplete.c_str(), lines);
+  std::rename(incomplete.c_str(), path.c_str());
+}
+
+void forget_unfinished() {
+  std::remove(unfinished_path().c_str());
+}
+
+Progress* progress() {
+  static Progress* const mapped = []() -> Progress* {
+    const char* path = std::getenv("BANKWISE_PROGRESS");
+    const int file = path == nullptr ? -1 : open(path, O_RDWR | O_CLOEXEC);
+    if (file < 0) return nullptr;
+    void* memory = mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    close(file);
+    return memory == MAP_FAILED ? nullptr : static_cast<Progress*>(memory);
+  }();
+  return mapped;
+}
+
+}  // namespace bankwise::opencl

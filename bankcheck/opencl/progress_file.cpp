@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/opencl/progress_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+
+namespace bankwise::opencl {
+
+ProgressFile::ProgressFile(const std::filesystem::path& path) {
+  std::ofstream(path, std::ios::binary) << std::string(sizeof(Progress), '\0');
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return;
+  void* memory = mmap(nullptr, sizeof(Progress), PROT_READ, MAP_SHARED, file, 0);
+  close(file);
+  if (memory != MAP_FAILED) progress_ = static_cast<const Progress*>(memory);
+}
+
+ProgressFile::~ProgressFile() {
+  if (progress_ != nullptr) munmap(const_cast<Progress*>(progress_), sizeof(Progress));
+}
+
+std::string ProgressFile::text() const {
+  if (progress_ == nullptr) return "";
+  const std::uint64_t groups = progress_->groups, done = progress_->done;
+  if (done >= groups) return "";
+  std::string kernel(progress_->kernel, sizeof progress_->kernel);  // the program may write anything into it
+  kernel.erase(std::min(kernel.find('\0'), kernel.size()));
+  for (char& c : kernel) c = c < ' ' || c > '~' ? '?' : c;
+  return fmt::format("bankcheck: {}, launch {}: {} of {} work-groups", kernel, progress_->launches.load(), done,
+                     groups);
+}
+
+}  // namespace bankwise::opencl

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+//
+// Runs of which only a part is watched: because the user asks for it, or because they end early.
+#include <csignal>
+#include <fstream>
+#include <thread>
+
+#include "failing_program.hpp"
+#include "tests/bankcheck/started_program.hpp"
+
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+std::string long_runs(const std::string& arguments) {
+  return program("long_runs") + " " + arguments;
+}
+
+/// Starts bankcheck, and waits until something is saved of a launch that has not ended.
+struct InLaunch {
+  InLaunch(const std::string& options, const std::string& arguments)
+      : program("TMPDIR=" + temporary.path().string() + " exec '" SAMPLES_DIRECTORY "/bankcheck' opencl " + options +
+                " -- " + long_runs(arguments)) {
+    program.wait_until([&] {
+      for (const auto& entry : std::filesystem::recursive_directory_iterator(temporary.path())) {
+        if (entry.path().filename().string().starts_with("unfinished.")) return true;
+      }
+      return false;
+    });
+  }
+  ScratchDirectory temporary;
+  StartedProgram program;
+};
+
+nlohmann::json json_of(const std::filesystem::path& path) {
+  return nlohmann::json::parse(text_of(path));
+}
+
+/// The work-groups of the kernel `column` that a file of --json has.
+std::uint64_t groups_in(const nlohmann::json& report) {
+  for (const auto& kernel : report.at("kernels")) {
+    if (kernel.at("kernel") == "column") return kernel.at("work_groups");
+  }
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("the option --max-groups watches that many work-groups of each launch, and the report says so on top") {
+  const ScratchDirectory scratch;
+  const std::string json = (scratch.path() / "j").string();
+  const Outcome outcome = run_cleanly(long_runs("column 100 1 3"), "--max-groups 7 --json " + json);
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out.starts_with("incomplete: 21 of the 300 work-groups of column were watched\n"));
+  CHECK_THAT(outcome.out, ContainsSubstring("column: 3 launches, 21 work-groups of 64 work-items\n"));
+  const auto report = json_of(json);
+  CHECK(report.at("kernels").at(0).at("architectures").at(0).at("conflicts") == 21 * 62);
+  CHECK(report.at("incomplete").size() == 1);
+  // The control: with room for all of them nothing is missing.
+  CHECK(run_cleanly(long_runs("column 7 1 3"), "--max-groups 7").out.starts_with("column: 3 launches, 21 work-groups"));
+}
+
+TEST_CASE("the option --max-launches watches that many launches of each kernel and size") {
+  const Outcome outcome = run_cleanly(long_runs("column 4 1 5 column 2 1 1"), "--max-launches 2");
+  CHECK(outcome.out.starts_with("incomplete: 10 of the 22 work-groups of column were watched\n"));
+  CHECK_THAT(outcome.out, ContainsSubstring("column: 6 launches, 10 work-groups of several sizes\n"));
+  // The control: each size has no more launches.
+  CHECK(run_cleanly(long_runs("column 4 1 2 column 2 1 1"), "--max-launches 2").out.starts_with("column: 3 launches"));
+}
+
+TEST_CASE("a run of which only a part was watched meets no limit") {
+  for (const char* part : {"--max-groups 1", "--max-launches 1"}) {
+    const std::string options = std::string(part) + " --max-conflicts 1000000";
+    CHECK(run_cleanly(long_runs("column 2 1 2"), options).code == 1);
+    CHECK(run_cleanly(long_runs("column 1 1 1"), options).code == 0);
+  }
+}
+
+TEST_CASE("the option --kernel is a glob of the kernels that are watched") {
+  const ScratchDirectory scratch;
+  const std::string trace = (scratch.path() / "t").string(), json = (scratch.path() / "j").string();
+  const Outcome outcome =
+      run_cleanly(long_runs("column 2 1 1 row 2 1 1"), "--kernel 'r*w' --max-conflicts 0 --trace " + trace);
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out.starts_with("row: 1 launch, 2 work-groups of 64 work-items\n"));
+  CHECK_THAT(outcome.out, !ContainsSubstring("column"));
+  // The trace knows that column ran, and that it was not watched.
+  const Outcome all = bankcheck("report --json " + json + " " + trace);
+  CHECK(all.out.starts_with("incomplete: 0 of the 2 work-groups of column were watched\n"));
+  CHECK(groups_in(json_of(json)) == 0);
+}
+
+TEST_CASE("the time limit ends the program, and what ran until then is reported") {
+  const ScratchDirectory scratch;
+  const std::string folder = scratch.path().string();
+  const Outcome outcome = run_cleanly(long_runs("column 4 1 1 row 1 1 1 column 1000000 10 1"),
+                                      "--time-limit 4 --json " + folder + "/j --sarif " + folder + "/s --trace " +
+                                          folder + "/t --update-baseline " + folder + "/b");
+  CHECK(outcome.code == 3);
+  INFO(outcome.out);
+  const auto sentences = sentences_in(outcome.err);
+  REQUIRE_FALSE(sentences.empty());
+  CHECK_THAT(sentences.back(), ContainsSubstring("had not ended after 4 seconds"));
+  CHECK(outcome.out.starts_with("incomplete: " + sentences.back() + "\nincomplete: "));
+  CHECK_THAT(outcome.out, ContainsSubstring(" of the 1000004 work-groups of column were watched\n"));
+  CHECK_THAT(outcome.out, ContainsSubstring("row: 1 launch, 1 work-group of 64 work-items\n"));
+  const auto report = json_of(scratch.path() / "j");
+  CHECK(groups_in(report) > 4);  // some of the launch that did not end
+  CHECK(report.at("incomplete").size() == 2);
+  CHECK(json_of(scratch.path() / "s").at("version") == "2.1.0");
+  CHECK_FALSE(std::filesystem::exists(scratch.path() / "b"));
+  const Outcome again = bankcheck("report --max-conflicts 100000000000 " + folder + "/t");
+  CHECK(again.code == 1);  // incomplete
+  CHECK_THAT(again.out, ContainsSubstring(" of the 1000004 work-groups of column were watched\n"));
+}
+
+TEST_CASE("a long work-group is reported as far as it came") {
+  InLaunch started("", "column 1 100000000 1");
+  CHECK(kill(started.program.process(), SIGTERM) == 0);
+  CHECK(started.program.exit_code() == 3);
+  CHECK_THAT(started.program.out(), ContainsSubstring("incomplete: 0 of the 1 work-groups of column were watched\n"));
+  CHECK_THAT(started.program.out(), ContainsSubstring("store 4"));
+}
+
+TEST_CASE("each signal to bankcheck alone ends the program, and what ran until then is reported") {
+  for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) {
+    INFO(strsignal(signal));
+    const ScratchDirectory scratch;
+    InLaunch started("--json " + (scratch.path() / "j").string(), "column 1000000 10 1");
+    CHECK(kill(started.program.process(), signal) == 0);
+    CHECK(started.program.exit_code() == 3);
+    CHECK_THAT(started.program.err(), ContainsSubstring("was ended by signal " + std::to_string(signal)));
+    CHECK_THAT(started.program.out(), ContainsSubstring(" of the 1000000 work-groups of column were watched\n"));
+    CHECK(std::filesystem::is_empty(started.temporary.path()));
+    CHECK(json_of(scratch.path() / "j").at("incomplete").size() == 2);
+  }
+}
+
+TEST_CASE("a terminal shows how far a launch is, and nothing of it stays") {
+  const ScratchDirectory scratch;
+  const auto shown = scratch.path() / "shown";
+  const std::string command =
+      "'" SAMPLES_DIRECTORY "/bankcheck' opencl --time-limit 5 -- " + long_runs("column 1000000 10 1");
+  std::ofstream(scratch.path() / "run") << command << '\n';
+  const std::string script = "script -qec '/bin/sh " + (scratch.path() / "run").string() + "' " + shown.string();
+  CHECK(WEXITSTATUS(std::system((script + " >/dev/null </dev/null").c_str())) == 3);
+  const std::string text = text_of(shown);
+  CHECK_THAT(text, ContainsSubstring("\r\33[Kbankcheck: column, launch 1: "));
+  CHECK_THAT(text, ContainsSubstring(" of 1000000 work-groups\r"));
+  const auto last = text.rfind("\r\33[K");
+  REQUIRE(last != std::string::npos);
+  CHECK(text.substr(last).find(" of 1000000 work-groups\r") == std::string::npos);
+  // The control: without a terminal there is no such line.
+  CHECK_THAT(run_cleanly(long_runs("column 1000000 10 1"), "--time-limit 3").err, !ContainsSubstring("launch 1"));
+}
+
+TEST_CASE("processes that run kernels in the background are named on top of the report") {
+  const Outcome outcome = run_cleanly(long_runs("daemon column 1 1 1"), "--max-conflicts 1000");
+  REQUIRE(outcome.out.starts_with("daemon "));
+  const std::string process = outcome.out.substr(7, outcome.out.find('\n') - 7);
+  CHECK(kill(pid_t(std::stoi(process)), SIGTERM) == 0);  // it was still running
+  CHECK(outcome.code == 1);
+  CHECK_THAT(outcome.out, ContainsSubstring("incomplete: the program '"));
+  CHECK_THAT(outcome.out, ContainsSubstring(" left process " + process + " running in the background: "));
+  CHECK_THAT(outcome.out, ContainsSubstring("\ncolumn: 1 launch"));
+}
+
+TEST_CASE("without a local size, groups are as large as a GPU makes them") {
+  CHECK_THAT(run_cleanly(long_runs("any_size")).out, ContainsSubstring("local size 96 x 2\n"));
+  CHECK_THAT(run_cleanly(long_runs("any_size"), "--device-info group-size=64").out,
+             ContainsSubstring("local size 48 x 1\n"));
+}

@@ -1,0 +1,275 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs OpenCL programs from Debian and PyPI, which are not part of bankwise, under `bankcheck opencl` and Oclgrind.
+
+    opencl_programs.py --prepare FOLDER [--only NAME]               installs, downloads and builds them
+    opencl_programs.py BANKCHECK FOLDER [--only NAME] [--rounds N]  runs them
+
+Writes docs/results/oclgrind/programs.csv, one row per program, and lines.csv, the lines whose passes were counted by
+hand; tables.py writes them to docs/results/opencl_programs.md. With --only the other rows stay as they are. Times are
+seconds of processor time, user and system, of the program with everything that it starts: the minimum of N rounds (3).
+Each round runs the program in four ways:
+
+    oclgrind            as Oclgrind runs it
+    oclgrind_O0         its kernels built with -O0, as bankcheck builds them
+    same_device_O0      also on the device that the program meets under bankcheck: bankcheck without its plugin
+    bankcheck
+
+opencl_program_list.py has the programs. --prepare uses apt-get, which needs root, and pip. Source packages come from
+the mirrors that apt has.
+Exit codes: 0 ok, 1 a program did not finish or a line counted by hand differs, 2 usage, 3 nothing could be prepared.
+"""
+
+import argparse
+import csv
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True  # of the modules next to this file
+from opencl_program_list import LINES, PROGRAMS, SOURCES, Program, Source
+from opencl_program_tables import WAYS
+from reports import RESULTS
+
+HEAD = ["program", "source", "version", "command", "exit", "reason", "kernels", "work_groups", "group_sizes"]
+HEAD += ["accesses", "lanes", "passes", "conflicts", "remarks"]
+LINE_HEAD = ["program", "kernel", "where", "operation", "accesses", "passes", "found_accesses", "found_passes"]
+COMPARED = ("accesses", "passes")
+LIMIT = 60  # seconds for one run
+NO_PLUGIN = "Oclgrind saw no OpenCL context"
+ICD = "/usr/lib/oclgrind/liboclgrind-rt-icd.so"
+
+
+def output(command: list, **more) -> str:
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, **more).stdout
+
+
+def python_of(source: Source, folder: Path) -> str:
+    return str(folder / "environment/bin/python3") if source.pip else "/usr/bin/python3"
+
+
+def unpacked(source: Source, folder: Path) -> Path:
+    """The folder of a source package, or one that does not exist."""
+    found = sorted(path for path in folder.glob(f"sources/{source.apt_source}-*") if path.is_dir())
+    return found[0] if source.apt_source and found else folder / "sources/none"
+
+
+def expanded(text: str, program: Program, folder: Path) -> list:
+    source = SOURCES[program.source]
+    values = {"python": python_of(source, folder), "source": unpacked(source, folder)}
+    return [word.format(**values) for word in shlex.split(text)]
+
+
+def version(source: Source, folder: Path) -> str:
+    """The version of the first package."""
+    if source.pip:
+        name = source.pip.split()[0]
+        code = f"import importlib.metadata as m; print(m.version('{name}'))"
+        return f"{name} {output([python_of(source, folder), '-c', code]).strip()}"
+    name = source.apt.split()[0]
+    if source.apt_source:
+        return unpacked(source, folder).name.replace("-", " ", 1)
+    return f"{name} {output(['dpkg-query', '-W', '-f', '${Version}', name])}"
+
+
+def download_source_packages(names: list, folder: Path) -> None:
+    """With a list of the sources of the mirrors that apt has, in the folder, so that the system's stay as they are."""
+    apt = folder / "apt"
+    (apt / "lists/partial").mkdir(parents=True, exist_ok=True)
+    (apt / "sources").mkdir(exist_ok=True)
+    system = Path("/etc/apt")
+    for path in [*system.glob("sources.list"), *system.glob("sources.list.d/*")]:
+        if path.suffix in (".list", ".sources"):
+            text = re.sub(r"^(Types: )?deb\b", r"\1deb-src", path.read_text(), flags=re.MULTILINE)
+            (apt / "sources" / path.name).write_text(text)
+    (apt / "configuration").write_text(
+        f'Dir::Etc::sourcelist "/dev/null";\nDir::Etc::sourceparts "{apt}/sources";\nDir::State::lists "{apt}/lists";\n'
+    )
+    environment = {**os.environ, "APT_CONFIG": str(apt / "configuration")}
+    (folder / "sources").mkdir(exist_ok=True)
+    subprocess.run(["apt-get", "-q", "update"], check=True, env=environment)
+    for name in names:
+        command = ["apt-get", "-q", "source", "--only-source", name]
+        subprocess.run(command, check=True, env=environment, cwd=folder / "sources")
+
+
+def prepare(programs: list, folder: Path) -> None:
+    """Errors: OSError; subprocess.CalledProcessError."""
+    sources = [SOURCES[name] for name in dict.fromkeys(program.source for program in programs)]
+    for name in ("programs", "home"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    packages = sorted({"oclgrind", "python3"}.union(*(source.apt.split() for source in sources)))
+    missing = [name for name in packages if subprocess.run(["dpkg", "-s", name], capture_output=True).returncode != 0]
+    if missing:
+        subprocess.run(["apt-get", "install", "-y", "-q", "--no-install-recommends", *missing], check=True)
+    packages = sorted(set().union(*(source.pip.split() for source in sources)))
+    if packages:
+        subprocess.run([sys.executable, "-m", "venv", folder / "environment"], check=True)
+        subprocess.run([folder / "environment/bin/python3", "-m", "pip", "install", "-q", *packages], check=True)
+    needed = {source.apt_source for source in sources if source.apt_source and not unpacked(source, folder).exists()}
+    if needed:
+        download_source_packages(sorted(needed), folder)
+    for program in programs:
+        binary = folder / "programs" / expanded(program.command, program, folder)[0]
+        if program.text:
+            path = folder / "programs" / f"{program.name}.{'cpp' if program.build else 'py'}"
+            if program.build and path.exists() and path.read_text() != program.text:
+                binary.unlink(missing_ok=True)
+            path.write_text(program.text)
+        if program.build and not binary.exists():
+            print(program.build, flush=True)
+            subprocess.run(expanded(program.build, program, folder), check=True, cwd=folder / "programs")
+
+
+def environment(folder: Path, way: str) -> dict:
+    """Caches lie in the folder. Programs that bring their own OpenCL library find Oclgrind as a driver."""
+    (folder / "vendors").mkdir(exist_ok=True)
+    (folder / "vendors/oclgrind.icd").write_text(f"{ICD}\n")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OCLGRIND", "PYOPENCL"))}
+    kept |= {"HOME": str(folder / "home"), "XDG_CACHE_HOME": str(folder / "home/cache"), "PYOPENCL_NO_CACHE": "1"}
+    if way.startswith("oclgrind"):
+        kept["OCL_ICD_VENDORS"] = str(folder / "vendors")
+    return kept | ({"OCLGRIND_BUILD_OPTIONS": "-O0"} if way == "oclgrind_O0" else {})
+
+
+def run(way: str, bankcheck: str, program: Program, folder: Path, report: Path) -> tuple:
+    """The exit code, the seconds of processor time, and the end of stderr. After the time limit, the code is `None`."""
+    command = expanded(program.command, program, folder)
+    if way.startswith("oclgrind"):
+        command = ["oclgrind", *command]
+    else:
+        ours = [bankcheck, "opencl", *(["--json", str(report)] if way == "bankcheck" else []), "--"]
+        command = [*ours, *(["env", "-u", "OCLGRIND_PLUGINS"] if way == "same_device_O0" else []), *command]
+    with open(folder / "stderr", "w+", errors="replace") as errors:
+        started = subprocess.Popen(
+            ["timeout", str(LIMIT), *command],
+            cwd=folder / "programs",
+            env=environment(folder, way),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+        )
+        _, status, usage = os.wait4(started.pid, 0)
+        started.returncode = os.waitstatus_to_exitcode(status)
+        errors.seek(0)
+        text = errors.read()[-20000:]
+    code = None if started.returncode == 124 else started.returncode
+    return code, usage.ru_utime + usage.ru_stime, text
+
+
+def failure(way: str, code: int | None, text: str) -> str:
+    """Without its plugin, bankcheck sees no context, and its exit code is 3."""
+    if code == 0 or (way == "same_device_O0" and code == 3 and NO_PLUGIN in text):
+        return ""
+    return f"more than {LIMIT} s" if code is None else f"exit {code}"
+
+
+def seconds(bankcheck: str, program: Program, folder: Path, report: Path, rounds: int) -> tuple:
+    """The least time of each way, as text, and how it failed; exit code and stderr of the last run under bankcheck."""
+    least, failures, last = {}, {}, (None, "")
+    for _ in range(rounds):
+        for way in WAYS:
+            if failures.get(way, "").startswith("more"):
+                continue
+            code, used, text = run(way, bankcheck, program, folder, report)
+            if way == "bankcheck":
+                last = (code, text)
+            failures[way] = failure(way, code, text) or failures.get(way, "")
+            least[way] = min(used, least.get(way, used))
+    return {way: f"{least[way]:.2f} {failures[way]}".strip() for way in WAYS}, *last
+
+
+def counted(report: dict) -> dict:
+    """The sums over all kernels, on the first architecture."""
+    kernels = report["kernels"]
+    sums = [kernel["architectures"][0] for kernel in kernels]
+    sizes = sorted({side[0] * side[1] * side[2] for side in (kernel["local_size"] for kernel in kernels)})
+    found = {key: sum(one[key] for one in sums) for key in ("accesses", "lanes", "passes", "conflicts")}
+    found["lanes"] = f"{found['lanes'] / found['accesses']:.1f}" if found["accesses"] else ""
+    groups = sum(kernel["work_groups"] for kernel in kernels)
+    return found | {"kernels": len(kernels), "work_groups": groups, "group_sizes": " ".join(map(str, sizes))}
+
+
+def compared(program: Program, report: dict) -> list:
+    """A row for each line counted by hand."""
+    rows = []
+    for line in LINES.get(program.name, ()):
+        found = [
+            one
+            for kernel in report["kernels"]
+            if kernel["kernel"].split()[0] == line.kernel
+            for one in kernel["architectures"][0]["lines"]
+            if f"{one['file']}:{one['line']}".endswith(line.where) and one["operation"] == line.operation
+        ]
+        sums = [sum(one[key] for one in found) for key in COMPARED]
+        rows.append(dict(zip(LINE_HEAD, (program.name, *line, *sums))))
+    return rows
+
+
+def row_of(bankcheck: str, program: Program, folder: Path, rounds: int) -> tuple:
+    """The row of the table, and those of the lines."""
+    report = folder / "report.json"
+    report.unlink(missing_ok=True)
+    times, code, text = seconds(bankcheck, program, folder, report, rounds)
+    source = SOURCES[program.source]
+    row = {"program": program.name, "source": source.title, "command": program.command}
+    row["version"] = version(source, folder)
+    said = [line.removeprefix("bankcheck: ") for line in text.splitlines() if line.startswith("bankcheck: ")]
+    row |= {"exit": f"more than {LIMIT} s" if code is None else code, "reason": said[-1] if said and code != 0 else ""}
+    row["remarks"] = "; ".join(line for line in said if code == 0)
+    content = json.loads(report.read_text()) if code == 0 else None
+    return row | times | (counted(content) if content else {}), compared(program, content) if content else []
+
+
+def replace(path: Path, head: list, rows: list, names: set) -> None:
+    """Writes a CSV file: the new rows, and the old ones of programs that are not among `names`."""
+    old = []
+    if path.exists():
+        with open(path, newline="", encoding="utf-8") as file:
+            old = [row for row in csv.DictReader(file) if row["program"] not in names]
+    order = [program.name for program in PROGRAMS]
+    rows = [row for row in [*old, *rows] if row["program"] in order]
+    rows.sort(key=lambda row: order.index(row["program"]))
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        out = csv.DictWriter(file, head, restval="", lineterminator="\n")
+        out.writeheader()
+        out.writerows(rows)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("bankcheck", nargs="?")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--prepare", action="store_true")
+    parser.add_argument("--only", action="append", help="the beginning of a program's name; may be repeated")
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    folder = options.folder.resolve()
+    programs = [program for program in PROGRAMS if not options.only or program.name.startswith(tuple(options.only))]
+    if options.prepare == bool(options.bankcheck) or not programs:
+        parser.error("either --prepare FOLDER or BANKCHECK FOLDER, with the beginning of a program's name after --only")
+    if options.prepare:
+        try:
+            prepare(programs, folder)
+        except (OSError, subprocess.CalledProcessError) as error:
+            print(error, file=sys.stderr)
+            return 3
+        return 0
+    bankcheck = str(Path(options.bankcheck).resolve())
+    results = RESULTS / "oclgrind"
+    failed = False
+    for program in programs:
+        row, lines = row_of(bankcheck, program, folder, options.rounds)
+        replace(results / "programs.csv", [*HEAD, *WAYS], [row], {program.name})
+        replace(results / "lines.csv", LINE_HEAD, lines, {program.name})
+        failed |= row["exit"] != 0 or any(line[name] != line[f"found_{name}"] for line in lines for name in COMPARED)
+        print(f"{program.name}:", *(row.get(key, "") for key in ["exit", "reason", *HEAD[6:], *WAYS]), flush=True)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
