@@ -90,7 +90,11 @@ std::string counters_page(const std::vector<CountedKernel>& kernels) {
       "Compute\n"
       "as in [results](../README.md)), and the passes (NVIDIA: wavefronts) of the emulator with the bank model, "
       "without a\n"
-      "GPU. A single number means that both agree, or that the kernel is not emulated.\n\n"
+      "GPU. A single number means that both agree, or that the kernel is not emulated. *merged* is the emulator's "
+      "second\n"
+      "count, of accesses [as a device compiler may merge them](../../emulator.md#merged); where it is missing, it is "
+      "the\n"
+      "same as the first.\n\n"
       "| kernel | load passes | conflicts | store passes | conflicts | atomic passes | conflicts |\n"
       "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n";
   std::size_t patterns = 0, equal = 0, instructions = 0;

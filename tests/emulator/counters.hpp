@@ -29,7 +29,7 @@ struct CountedKernel {
 /// A kernel whose emulated numbers differ, and why.
 struct Difference {
   std::string_view study, variant;
-  Counts emulated;
+  Counts emulated, merged;  ///< counted in the source, and as a device compiler may merge the accesses
   std::string_view why;
 };
 

@@ -20,6 +20,7 @@ TEST_CASE("passes and conflicts equal the counters of an H200") {
     for (std::size_t i = 0; i < count_names.size(); ++i) {
       INFO(count_names[i]);
       CHECK((*kernel.emulated)[i] == (difference != nullptr ? difference->emulated : kernel.measured)[i]);
+      CHECK((*kernel.merged)[i] == (difference != nullptr ? difference->merged : kernel.measured)[i]);
     }
     CHECK((difference == nullptr || difference->emulated != kernel.measured));
     kernels.insert(kernel.kernel);
