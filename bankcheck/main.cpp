@@ -20,6 +20,7 @@
 #include <bankwise/trace/architecture_named.hpp>
 #include "bankcheck/check/report_command.hpp"
 #include "bankcheck/cuda/command.hpp"
+#include "bankcheck/cuda/machine_code.hpp"
 #include "bankcheck/emulate/command.hpp"
 #include "bankcheck/opencl/command.hpp"
 #include "bankcheck/predict/archs.hpp"
@@ -176,7 +177,10 @@ int run(int argc, const char* const* argv) {
   if (checking->parsed()) return opencl::check(check_options);
   if (checking_cuda->parsed()) return cuda::check(cuda_options);
   if (checking_emulated->parsed()) return emulate::check(emulate_options);
-  if (reporting->parsed()) return opencl::report_file(report_options);
+  if (reporting->parsed()) {
+    report_options.report.emitted = cuda::emitted_lines(report_options.cubin);
+    return opencl::report_file(report_options);
+  }
   show(archs_json ? architectures_json() : architectures_text());
   return exit_ok;
 }

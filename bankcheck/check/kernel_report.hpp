@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <bankwise/trace/report.hpp>
+#include "bankcheck/check/emitted_code.hpp"
 #include "bankcheck/check/source_finder.hpp"
 
 namespace bankwise::opencl {
@@ -37,8 +38,9 @@ struct RunReport {
   std::vector<std::string> command;   ///< of the checked program
   std::string maker;                  ///< the checker that watched it, as trace::Trace has it
   std::vector<std::string>
-      incomplete;       ///< why kernels may have done more than the numbers show: one sentence per reason
-  bool failed = false;  ///< the run failed, so kernels may have done more; why is told elsewhere
+      incomplete;                    ///< why kernels may have done more than the numbers show: one sentence per reason
+  bool failed = false;               ///< the run failed, so kernels may have done more; why is told elsewhere
+  std::vector<EmittedLine> emitted;  ///< of a device compiler, if its machine code is known
 };
 
 /// Error: UsageError for an architecture whose warp width the trace does not support.

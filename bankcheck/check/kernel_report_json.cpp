@@ -39,13 +39,18 @@ ordered_json json_of(const trace::WorstAccess& worst) {
   return object;
 }
 
-ordered_json json_of(const trace::LineReport& line, const SourceLine& source, unsigned warp) {
+ordered_json json_of(const trace::LineReport& line, const SourceLine& source, unsigned warp,
+                     const std::vector<EmittedLine>& emitted) {
   ordered_json object{{"file", source.place.file},     {"line", source.place.line},
                       {"column", source.place.column}, {"is_file", source.is_file},
                       {"source", source.text},         {"operation", to_string(line.operation)},
                       {"width", line.width},           {"array", line.array}};
   put(object, line.costs, warp);
   put_merged(object, line.costs, line.merged, warp);
+  if (const auto evidence = evidence_for(line, emitted)) {
+    object["emitted"] = evidence->opcodes;
+    object["emitted_agrees"] = to_string(evidence->column);
+  }
   object["mixed_arrays"] = line.mixed;
   object["worst"] = line.worst ? json_of(*line.worst) : ordered_json();
   return object;
@@ -62,7 +67,7 @@ ordered_json json_of(const KernelReport& kernel, const trace::Diagnosis& diagnos
   return object;
 }
 
-ordered_json json_of(const KernelReport& kernel, std::size_t number) {
+ordered_json json_of(const KernelReport& kernel, std::size_t number, const std::vector<EmittedLine>& emitted) {
   const trace::Report& report = kernel.reports[number];
   ordered_json object{{"architecture", report.architecture->name}, {"warp_width", report.warp}};
   put(object, report.all, report.warp);
@@ -72,7 +77,7 @@ ordered_json json_of(const KernelReport& kernel, std::size_t number) {
   object["incomplete"] = report.incomplete;
   object["lines"] = ordered_json::array();
   for (std::size_t i = 0; i < report.lines.size(); ++i) {
-    object["lines"].push_back(json_of(report.lines[i], kernel.lines[number][i], report.warp));
+    object["lines"].push_back(json_of(report.lines[i], kernel.lines[number][i], report.warp, emitted));
   }
   object["levels"] = ordered_json::array();
   for (const trace::LevelReport& level : report.levels) {
@@ -108,7 +113,8 @@ std::string to_json(const RunReport& report) {
     for (std::size_t i = 0; i < kernel.trace.diagnoses.size(); ++i) {
       object["diagnoses"].push_back(json_of(kernel, kernel.trace.diagnoses[i], kernel.diagnoses.at(i)));
     }
-    for (std::size_t i = 0; i < kernel.reports.size(); ++i) object["architectures"].push_back(json_of(kernel, i));
+    for (std::size_t i = 0; i < kernel.reports.size(); ++i)
+      object["architectures"].push_back(json_of(kernel, i, report.emitted));
     json["kernels"].push_back(std::move(object));
   }
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';

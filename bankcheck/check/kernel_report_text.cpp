@@ -249,7 +249,22 @@ std::string diagnoses_text(const KernelReport& kernel) {
   return text;
 }
 
-std::string to_text(const KernelReport& kernel, const Terms& terms, bool incomplete, unsigned columns, bool colour) {
+/// The instructions of each line whose two counts differ.
+std::string evidence_text(const KernelReport& kernel, const std::vector<EmittedLine>& emitted) {
+  std::string text;
+  const auto& lines = kernel.reports.front().lines;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (lines[i].costs == lines[i].merged) continue;
+    if (const auto evidence = evidence_for(lines[i], emitted)) {
+      text += fmt::format("  {} {} {}: {}\n", where(kernel.lines.front()[i], lines[i].site),
+                          to_string(lines[i].operation), lines[i].array, to_text(*evidence));
+    }
+  }
+  return text.empty() ? text : "instructions in the machine code, and the count that they agree with:\n" + text + '\n';
+}
+
+std::string to_text(const KernelReport& kernel, const Terms& terms, bool incomplete, unsigned columns, bool colour,
+                    const std::vector<EmittedLine>& emitted) {
   const trace::KernelTrace& trace = kernel.trace;
   const std::string size = trace.shapes.size() > 1
                                ? "several sizes"
@@ -264,6 +279,7 @@ std::string to_text(const KernelReport& kernel, const Terms& terms, bool incompl
            remarks(kernel, terms) + '\n';
   }
   text += lines_table(kernel, incomplete);
+  text += evidence_text(kernel, emitted);
   if (!terms.simulated) text += conflict_shares(kernel);
   text += '\n';
   for (const trace::Report& report : kernel.reports) text += levels_table(report, columns);
@@ -283,7 +299,7 @@ std::string to_text(const RunReport& report, unsigned columns, bool colour) {
   for (const std::string& sentence : report.incomplete) text += fmt::format("incomplete: {}\n", sentence);
   if (!report.incomplete.empty()) text += '\n';
   for (const KernelReport& kernel : report.kernels) {
-    text += to_text(kernel, terms, report.failed || !report.incomplete.empty(), columns, colour);
+    text += to_text(kernel, terms, report.failed || !report.incomplete.empty(), columns, colour, report.emitted);
   }
   return text;
 }

@@ -10,6 +10,7 @@ namespace bankwise::opencl {
 struct ReportCommand {
   ReportOptions report;
   std::string trace;  ///< a file, or - for stdin
+  std::string cubin;  ///< machine code, which the caller reads into report.emitted
 };
 
 /// Adds `bankcheck report` to the command line.

@@ -186,6 +186,7 @@ void Reporting::write_sarif(const RunReport& report) const {
 int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomplete) {
   RunReport report{selected(kernel_reports(trace, architectures_, finder_), options_.kernels), trace.command,
                    trace.maker, std::move(incomplete)};
+  report.emitted = options_.emitted;
   add_incompleteness(report);
   const Baseline now = baseline_of(report.kernels);
   Verdict verdict = verdict_of(now);
@@ -214,6 +215,7 @@ int Reporting::finish_run(const trace::Trace& trace, const std::optional<std::st
   incomplete.insert(incomplete.begin(), *failure);
   RunReport report{kernel_reports(trace, architectures_, finder_), trace.command, trace.maker, std::move(incomplete),
                    true};
+  report.emitted = options_.emitted;
   keep_selected(report.kernels, options_.kernels);
   add_incompleteness(report);
   if (!report.kernels.empty()) show(report);

@@ -23,6 +23,7 @@ struct ReportOptions {
   std::vector<std::string> architectures{"sm_90"}, kernels;
   std::optional<std::uint64_t> max_conflicts;
   std::string baseline, update_baseline, json, sarif, sources = ".";
+  std::vector<EmittedLine> emitted;  ///< no option: what the command has read from machine code
 };
 
 /// Adds --arch, --max-conflicts and so on to a command.

@@ -40,7 +40,7 @@ class Lines {
     const auto [line, is_new_line] =
         index_.try_emplace({place.file, place.line, place.column, place.pc, name, operation, width}, lines_.size());
     if (is_new_line) {
-      lines_.push_back({place, name, operation, width, {}, 0, {}, {}});
+      lines_.push_back({place, name, operation, width, {}, 0, {}, {}, 0});
       ranks_.emplace_back();
     }
     return found->second = line->second;
@@ -64,6 +64,8 @@ class Lines {
     const std::size_t number = pattern.count > 0 ? number_of(pattern.site, one.array, pattern.operation, pattern.width)
                                                  : number_of_merged(pattern, one.array);
     one.add_to(lines_[number].merged, pattern.merged_count());
+    if (pattern.merged_count() == 0) return;
+    lines_[number].widest_merged = std::max(lines_[number].widest_merged, pattern.width);
   }
 
   void add(const Pattern& pattern, const WarpAccess& one, unsigned warps) {

@@ -41,6 +41,7 @@ struct LineReport {
   std::uint64_t mixed = 0;           ///< accesses whose lanes go to different arrays, whose distance is a guess
   std::optional<WorstAccess> worst;  ///< empty without a conflict; excess accesses are not considered
   banks::Tally merged;               ///< the same as a device compiler may merge them, to wider accesses, too
+  unsigned widest_merged = 0;        ///< bytes per lane of the widest of these; 0 if there are none
 };
 
 /// A kernel's trace on an architecture.

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bankcheck/check/emitted_code.hpp"
+
+namespace bankwise::cuda {
+
+/// The instructions on shared memory of each source line, from a cubin that was compiled with -lineinfo. Nothing for an
+/// empty path. Error: UsageError for a file that is no cubin or has no lines.
+std::vector<opencl::EmittedLine> emitted_lines(const std::string& path);
+
+}  // namespace bankwise::cuda

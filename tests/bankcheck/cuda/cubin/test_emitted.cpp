@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/cuda/cubin/emitted.hpp"
+
+#include "tests/bankcheck/cuda/cubin/recorded.hpp"
+#include "tests/catch_any.hpp"
+
+using namespace bankwise::cuda;
+
+TEST_CASE("the instructions of each line are those that nvdisasm lists for it") {
+  for (const char* name : {"turing", "ampere", "hopper", "blackwell"}) {
+    INFO(name);
+    std::map<EmittedAt, std::map<std::string, std::uint64_t>> expected;
+    for (const auto& one : recorded::expected(name)) {
+      const std::string kind = one.opcode.substr(0, one.opcode.find('.'));
+      if ((kind != "LDS" && kind != "STS" && kind != "ATOMS") || one.places.empty()) continue;
+      const std::string& place = one.places.front();
+      const auto colon = place.rfind(':');
+      ++expected[{place.substr(0, colon), unsigned(std::stoul(place.substr(colon + 1)))}][one.opcode];
+    }
+    CHECK_FALSE(expected.empty());
+    CHECK(emitted_in(Cubin(recorded::cubin(name))) == expected);
+  }
+  CHECK(emitted_in(Cubin(recorded::cubin("no_lines"))).empty());
+}
