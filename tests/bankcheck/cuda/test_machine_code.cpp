@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "bankcheck/cuda/machine_code.hpp"
 
+#include <algorithm>
+
 #include <bankwise/support/exit_code.hpp>
 #include "tests/catch_any.hpp"
 
