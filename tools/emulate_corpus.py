@@ -126,7 +126,7 @@ def check_with(sources: list, path: Path, folder: Path, options) -> tuple:
 
 
 def name_of(path: Path, folder: Path) -> str:
-    return f"{folder.name}/{path.relative_to(folder)}"
+    return f"`{folder.name}/{path.relative_to(folder)}`"
 
 
 def kept_rows(table: Path) -> dict:
@@ -135,7 +135,7 @@ def kept_rows(table: Path) -> dict:
         return {}
     rows = [re.split(r" (?<!\\)\| ", line.strip("| \n")) for line in table.read_text().splitlines() if line.startswith("| ")]
     rows = [(*row, "")[:5] for row in rows if len(row) >= 4]
-    return {row[0]: lambda *_, row=row: row[1:] for row in rows if row[2] == "yes" or "not done" in row[4]}
+    return {row[0]: lambda *_, row=row: row[1:] for row in rows if row[2] == "yes"}
 
 
 def main() -> int:
@@ -146,7 +146,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, default=60, help="limit of processor time for one program")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("-I", dest="include", action="append", default=[], help="a directory of headers for all")
-    parser.add_argument("--again", type=Path, help="an earlier table: its programs that ran, or ran too long, are kept")
+    parser.add_argument("--again", type=Path, help="an earlier table: its programs that ran are kept")
     parser.add_argument("--cache", help="bankcheck's --cache")
     options = parser.parse_args()
     options.bankcheck = str(Path(options.bankcheck).resolve())

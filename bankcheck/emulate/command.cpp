@@ -116,11 +116,11 @@ int check(const CheckOptions& options) {
                                   .max_launches = options.watch.max_launches,
                                   .max_groups = options.watch.max_groups,
                                   .step_limit = options.step_limit,
-                                  .time_limit = options.watch.time_limit,
                                   .fatal = options.fatal,
                                   .warp_synchronous = options.warp_synchronous,
                                   .returned_lanes_arrive = options.returned_lanes_arrive,
                                   .allow = options.allow,
+                                  .time_limit = options.watch.time_limit,
                                   .own_stdout = !reporting.quiet()});
   const std::vector<std::string> faults = outcome.trace.errors;
   if (outcome.failure) outcome.trace.errors.push_back(*outcome.failure);

@@ -81,6 +81,14 @@ TEST_CASE("what ran before a program ends is reported", "[emulate]") {
   CHECK_THAT(abort.out, ContainsSubstring("transpose: 1 launch, 4 blocks"));
 }
 
+TEST_CASE("cooperative launches fill the device, and their blocks wait for each other", "[emulate]") {
+  const Outcome outcome = emulate("--max-groups 1 " + source("cooperative"));
+  INFO(outcome.err);
+  CHECK(outcome.code == 0);
+  CHECK_THAT(outcome.out, ContainsSubstring("right\n"));
+  CHECK_THAT(outcome.out, ContainsSubstring(" of the 128 blocks of turn were watched\n"));
+}
+
 TEST_CASE("what a program does wrong with memory is diagnosed with its lines", "[emulate]") {
   struct Case {
     std::string what, sentence;

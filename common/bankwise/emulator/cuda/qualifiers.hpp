@@ -5,8 +5,8 @@
 
 #include <cstddef>
 
-// In a whole program (program.hpp) `alignas` is no macro: bankcheck moves it to where C++ allows it. A program then gets
-// no header that it has not included, whose names could be ambiguous after `using namespace std;`.
+// In a whole program (program.hpp) `alignas` is no macro: bankcheck moves it to where C++ allows it. A program then
+// gets no header that it has not included, whose names could be ambiguous after `using namespace std;`.
 #ifndef BANKWISE_WHOLE_PROGRAM
 // Headers that use `alignas` come first, because it becomes a macro.
 #include <any>

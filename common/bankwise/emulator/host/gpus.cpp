@@ -27,6 +27,8 @@ constexpr Gpu table[]{
 
 }  // namespace
 
+bool few_multiprocessors = false;
+
 std::span<const Gpu> gpus() {
   return table;
 }
@@ -40,9 +42,12 @@ const Gpu& gpu_of(std::string_view architecture) {
 }
 
 const Gpu& this_gpu() {
-  static const Gpu& gpu = [&]() -> const Gpu& {
+  static const Gpu gpu = [] {
     const char* name = std::getenv("BANKWISE_EMULATE_ARCH");
-    return gpu_of(name != nullptr ? name : "");
+    Gpu found = gpu_of(name != nullptr ? name : "");
+    // As many threads as the emulator holds of a cooperative launch (Launch::cooperative): 16384.
+    if (few_multiprocessors) found.multiprocessors = 8;
+    return found;
   }();
   return gpu;
 }

@@ -19,7 +19,9 @@ struct Gpu {
 std::span<const Gpu> gpus();
 /// The GPU of an architecture of the bank model; that of sm_90 for architectures of other makers.
 const Gpu& gpu_of(std::string_view architecture);
-/// The GPU that this program runs on: that of BANKWISE_EMULATE_ARCH.
+/// Set before main() in a program that launches cooperative kernels.
+extern bool few_multiprocessors;
+/// The GPU that this program runs on: that of BANKWISE_EMULATE_ARCH, with 8 multiprocessors if few_multiprocessors.
 const Gpu& this_gpu();
 
 }  // namespace bankwise::emulator::host

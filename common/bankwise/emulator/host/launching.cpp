@@ -81,6 +81,7 @@ cudaError_t launch_one(const Configuration& configuration, void (*call)(const vo
   how.grid = configuration.grid;
   how.block = configuration.block;
   how.dynamic_shared = configuration.shared;
+  how.cooperative = configuration.cooperative;
   how.warp = settings().warp;
   how.trace_blocks.clear();
   const bool watched = !settings().record.empty() && within_limit(call, configuration);
@@ -109,6 +110,11 @@ cudaError_t launch_one(const Configuration& configuration, void (*call)(const vo
 }
 
 }  // namespace
+
+bool use_few_multiprocessors() {
+  few_multiprocessors = true;
+  return true;
+}
 
 bool in_kernel() {
   return on_lane();

@@ -20,6 +20,7 @@ namespace bankwise::emulator::host {
 struct Configuration {
   Dim3 grid, block;
   size_t shared;
+  bool cooperative = false;
 };
 
 /// Runs the grid. `call` runs the kernel for one lane. Errors go to cudaGetLastError(), and are returned.
@@ -29,6 +30,16 @@ cudaError_t launch(const Configuration& configuration, void (*call)(const void*)
 void launch_later(const Configuration& configuration, void (*call)(const void*), const void* arguments,
                   void (*destroy)(const void*));
 bool in_kernel();
+
+/// Before main(): the device of this program has few multiprocessors.
+bool use_few_multiprocessors();
+
+/// Programs fill the device in a cooperative launch, and all blocks have to be resident. Whether a program has one is
+/// known when the template is used.
+template <class... Parameters>
+struct HasCooperativeLaunch {
+  static inline const bool known = use_few_multiprocessors();
+};
 
 /// Runs a kernel with its arguments. A function, because the one that a lambda converts to has no attributes.
 template <class Lane>
@@ -106,8 +117,11 @@ cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** a
 
 template <class... Parameters>
 cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
-                                        size_t shared = 0, cudaStream_t stream = nullptr) {
-  return cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
+                                        size_t shared = 0, cudaStream_t = nullptr) {
+  (void)bankwise::emulator::host::HasCooperativeLaunch<Parameters...>::known;
+  return bankwise::emulator::host::launch_from_list(
+      kernel, {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared, true}, arguments,
+      std::index_sequence_for<Parameters...>());
 }
 cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared = 0,
                                         cudaStream_t stream = nullptr)
@@ -149,8 +163,19 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* configuration, void (*k
   return std::apply(
       [&](auto&... value) {
         void* list[] = {const_cast<void*>(static_cast<const void*>(&value))..., nullptr};
-        return cudaLaunchKernel(kernel, configuration->gridDim, configuration->blockDim, list,
-                                configuration->dynamicSmemBytes, configuration->stream);
+        const dim3 &grid = configuration->gridDim, &block = configuration->blockDim;
+        bool cooperative = false;
+        for (unsigned i = 0; i < configuration->numAttrs; ++i) {
+          const cudaLaunchAttribute& one = configuration->attrs[i];
+          cooperative |= one.id == cudaLaunchAttributeCooperative && one.val.cooperative != 0;
+        }
+        return bankwise::emulator::host::launch_from_list(
+            kernel,
+            {{grid.x, grid.y, grid.z},
+             {block.x, block.y, block.z},
+             configuration->dynamicSmemBytes,
+             cooperative},
+            list, std::index_sequence_for<Parameters...>());
       },
       values);
 }
