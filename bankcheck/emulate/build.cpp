@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <sys/wait.h>
 
+#include <cstdlib>
 #include <exception>
 #include <fstream>
 #include <iterator>
@@ -29,6 +30,18 @@ std::string text_of(const fs::path& file) {
 
 void append(Words& to, const Words& more) {
   to.insert(to.end(), more.begin(), more.end());
+}
+
+/// The folder of Thrust in a CUDA Toolkit 13 or newer, whose algorithms run on the host; empty if there is none.
+fs::path find_thrust() {
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH", ""}) {
+    const char* toolkit = *variable == '\0' ? "/usr/local/cuda" : std::getenv(variable);
+    if (toolkit == nullptr) continue;
+    const fs::path folder = fs::path(toolkit) / "include" / "cccl";
+    std::error_code ignored;
+    if (fs::exists(folder / "thrust", ignored)) return folder;
+  }
+  return {};
 }
 
 class Builder {
@@ -109,6 +122,7 @@ class Builder {
     for (const std::string& one : program_.definitions) command.push_back("-D" + one);
     for (const std::string& one : program_.include) append(command, {"-I", one});
     for (const std::string& one : tools_.include) append(command, {"-I", one});
+    if (const fs::path thrust = find_thrust(); !thrust.empty()) append(command, {"-idirafter", thrust.string()});
     if (is_cuda) append(command, {"-x", "c++"});
     return command;
   }
