@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <stdexcept>
+#include <utility>
 
 #include "bankcheck/emulate/hash.hpp"
 

@@ -202,11 +202,11 @@ Outcome run_under_oclgrind(const OclgrindRun& run) {
   OclgrindMessages messages;
   const ProgressFile progress(folder / "progress");
   if (isatty(STDERR_FILENO) != 0) setenv("BANKWISE_PROGRESS", (folder / "progress").c_str(), 1);
-  ProgressLine line([&] { return progress.text(); });
+  ProgressLine progress_line([&] { return progress.text(); });
   const Ended ended = start_and_wait(find_program(run.command.front()), run.command,
                                      {.own_stdout = run.own_stdout,
                                       .watch_stderr = [&](std::string_view bytes) { messages.read(bytes); },
-                                      .progress = &line,
+                                      .progress = &progress_line,
                                       .time_limit = run.time_limit});
 
   Outcome outcome;

@@ -245,12 +245,12 @@ std::string Writer::lines_of(const KernelTrace& launches, std::string_view sourc
   {
     Line line(launch, "launch", process_);
     line.number("kernel", kernel.number);
-    const auto put = [&](const char* key, bool is_needed, auto number_of) {
+    const auto put = [&](const char* name, bool is_needed, auto number_of) {
       std::vector<std::pair<std::uint32_t, const Pattern*>> some;
       std::copy_if(patterns.begin(), patterns.end(), std::back_inserter(some),
                    [&](const auto& entry) { return number_of(*entry.second) != 0; });
       if (some.empty() && !is_needed) return;
-      line.list(key, some, [&](const auto& entry) {
+      line.list(name, some, [&](const auto& entry) {
         const auto& [number, pattern] = entry;
         const Occurrence& first = pattern->first;
         return row(number, number_of(*pattern), first.launch, first.block, first.warp, first.number);

@@ -53,9 +53,9 @@ TEST_CASE("the option --max-groups watches that many work-groups of each launch,
   CHECK(outcome.code == 0);
   CHECK(outcome.out.starts_with("incomplete: 21 of the 300 work-groups of column were watched\n"));
   CHECK_THAT(outcome.out, ContainsSubstring("column: 3 launches, 21 work-groups of 64 work-items\n"));
-  const auto report = json_of(json);
-  CHECK(report.at("kernels").at(0).at("architectures").at(0).at("conflicts") == 21 * 62);
-  CHECK(report.at("incomplete").size() == 1);
+  const auto numbers = json_of(json);
+  CHECK(numbers.at("kernels").at(0).at("architectures").at(0).at("conflicts") == 21 * 62);
+  CHECK(numbers.at("incomplete").size() == 1);
   // The control: with room for all of them nothing is missing.
   CHECK(run_cleanly(long_runs("column 7 1 3"), "--max-groups 7").out.starts_with("column: 3 launches, 21 work-groups"));
 }
@@ -104,9 +104,9 @@ TEST_CASE("the time limit ends the program, and what ran until then is reported"
   CHECK(outcome.out.starts_with("incomplete: " + sentences.back() + "\nincomplete: "));
   CHECK_THAT(outcome.out, ContainsSubstring(" of the 1000004 work-groups of column were watched\n"));
   CHECK_THAT(outcome.out, ContainsSubstring("row: 1 launch, 1 work-group of 64 work-items\n"));
-  const auto report = json_of(scratch.path() / "j");
-  CHECK(groups_in(report) > 4);  // some of the launch that did not end
-  CHECK(report.at("incomplete").size() == 2);
+  const auto numbers = json_of(scratch.path() / "j");
+  CHECK(groups_in(numbers) > 4);  // some of the launch that did not end
+  CHECK(numbers.at("incomplete").size() == 2);
   CHECK(json_of(scratch.path() / "s").at("version") == "2.1.0");
   CHECK_FALSE(std::filesystem::exists(scratch.path() / "b"));
   const Outcome again = bankcheck("report --max-conflicts 100000000000 " + folder + "/t");
