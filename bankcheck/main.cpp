@@ -159,8 +159,9 @@ int run(int argc, const char* const* argv) {
   CLI::App* reporting = opencl::declare_report(app, report_options);
   // The command line of the checked program follows --.
   const auto* dashes = std::find(argv, argv + argc, std::string_view("--"));
-  for (const auto& [name, command] :
-       {std::pair{std::string_view("opencl"), &check_options.command}, {"cuda", &cuda_options.command}, {"emulate", &emulate_options.arguments}}) {
+  for (const auto& [name, command] : {std::pair{std::string_view("opencl"), &check_options.command},
+                                      {"cuda", &cuda_options.command},
+                                      {"emulate", &emulate_options.arguments}}) {
     if (argc < 2 || argv[1] != name || dashes == argv + argc) continue;
     command->assign(dashes + 1, argv + argc);
     argc = int(dashes - argv);

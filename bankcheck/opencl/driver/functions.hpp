@@ -9,10 +9,19 @@
 #include <CL/cl.h>
 #include <CL/cl_icd.h>
 
-#define BANKWISE_REPLACED_FUNCTIONS(f)                                                                   \
-  f(clGetDeviceIDs) f(clGetDeviceInfo) f(clGetKernelWorkGroupInfo) f(clCreateContextFromType)            \
-      f(clEnqueueNDRangeKernel) f(clBuildProgram) f(clCompileProgram) f(clLinkProgram) f(clCreateKernel) \
-          f(clCreateKernelsInProgram)
+// clang-format off
+#define BANKWISE_REPLACED_FUNCTIONS(f) \
+  f(clGetDeviceIDs) \
+  f(clGetDeviceInfo) \
+  f(clGetKernelWorkGroupInfo) \
+  f(clCreateContextFromType) \
+  f(clEnqueueNDRangeKernel) \
+  f(clBuildProgram) \
+  f(clCompileProgram) \
+  f(clLinkProgram) \
+  f(clCreateKernel) \
+  f(clCreateKernelsInProgram)
+// clang-format on
 
 namespace bankwise::opencl {
 

@@ -7,8 +7,6 @@
 // Environment variables configure the plugin, besides those of run_files.hpp and watch_plan.hpp:
 //   BANKWISE_ARCHITECTURES  names separated by commas; accesses whose patterns exceed their bound are costed for these
 //   BANKWISE_PATTERN_BYTES  for tests: this bound, instead of trace::Bound's default
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -26,6 +24,7 @@
 #include "bankcheck/opencl/plugin/group_recorder.hpp"
 #include "bankcheck/opencl/plugin/llvm_c.hpp"
 #include "bankcheck/opencl/plugin/llvm_code.hpp"
+#include "bankcheck/opencl/plugin/llvm_options.hpp"
 #include "bankcheck/opencl/plugin/registers.hpp"
 #include "bankcheck/opencl/plugin/run_files.hpp"
 #include "bankcheck/opencl/plugin/watch_plan.hpp"
@@ -256,7 +255,7 @@ void BankPlugin::workGroupBegin(const ::oclgrind::WorkGroup* group) {
     launch_of_worker = launch_number;
   }
   Worker& worker = *worker_of_thread;
-  worker.watches = watches_ && is_watched(group->getGroupIndex(), groups_, max_groups_);
+  worker.watches = watches_ && trace::is_sampled(group->getGroupIndex(), groups_, max_groups_);
   if (!worker.watches) return;
   worker.size = group->getGroupSize();
   worker.last_item = nullptr;
@@ -378,22 +377,6 @@ void BankPlugin::memoryStore(const ::oclgrind::Memory* memory, const ::oclgrind:
 void BankPlugin::log(::oclgrind::MessageType type, const char* message) {
   static std::atomic<unsigned> told = 0;
   if (type == ::oclgrind::ERROR && told++ < trace::max_errors) append_to_record(trace::error_line(message));
-}
-
-/// Sets an option of the compiler before Oclgrind builds the first program. Without it, the code of an inlined function
-/// that returns a struct or has a restrict argument calls llvm.experimental.noalias.scope.decl, which Oclgrind 21.10
-/// lacks. `oclgrind` is an address in Oclgrind, because the program may contain another LLVM. Nothing happens if LLVM
-/// is hidden or does not have the option.
-void set_llvm_options(const void* oclgrind) {
-  static std::atomic<bool> done = false;  // LLVM accepts the option once
-  Dl_info about;
-  if (done.exchange(true) || dladdr(oclgrind, &about) == 0) return;
-  void* library = dlopen(about.dli_fname, RTLD_NOW | RTLD_NOLOAD);
-  if (library == nullptr) return;
-  using Parse = void (*)(int, const char* const*, const char*);  // as in llvm-c/Support.h
-  const char* const options[] = {"bankcheck", "-enable-noalias-to-md-conversion=false"};
-  if (const auto parse = reinterpret_cast<Parse>(dlsym(library, "LLVMParseCommandLineOptions"))) parse(2, options, "");
-  dlclose(library);
 }
 
 /// A context that is never released keeps its plugin to the end; all records are written by then. The map is never

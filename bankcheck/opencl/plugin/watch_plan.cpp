@@ -34,10 +34,4 @@ bool WatchedLaunches::next(const std::string& kernel, const Size& global, const 
   return plan_.max_launches == 0 || launches_[{kernel, global, local}]++ < plan_.max_launches;
 }
 
-bool is_watched(std::uint64_t group, std::uint64_t groups, std::uint64_t most) {
-  if (most == 0 || most >= groups) return true;
-  const auto before = [&](std::uint64_t one) { return std::uint64_t(static_cast<__uint128_t>(one) * most / groups); };
-  return before(group + 1) > before(group);
-}
-
 }  // namespace bankwise::opencl

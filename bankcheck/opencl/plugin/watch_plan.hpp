@@ -35,8 +35,4 @@ class WatchedLaunches {
   std::map<std::tuple<std::string, Size, Size>, std::uint64_t> launches_;
 };
 
-/// Whether to record a work-group, by its linear number in a launch of `groups`. Exactly `most` of them are recorded,
-/// at equal distances; all if `most` is 0 or not below `groups`.
-bool is_watched(std::uint64_t group, std::uint64_t groups, std::uint64_t most);
-
 }  // namespace bankwise::opencl

@@ -45,4 +45,10 @@ std::uint64_t accesses_of(const KernelTrace& kernel) {
   return accesses;
 }
 
+bool is_sampled(std::uint64_t block, std::uint64_t blocks, std::uint64_t most) {
+  if (most == 0 || most >= blocks) return true;
+  const auto before = [&](std::uint64_t one) { return std::uint64_t(static_cast<__uint128_t>(one) * most / blocks); };
+  return before(block + 1) > before(block);
+}
+
 }  // namespace bankwise::trace

@@ -168,6 +168,10 @@ struct Trace {
 /// Blocks of a launch; 2^64 - 1 for a shape with more.
 std::uint64_t blocks_of(const Shape& shape);
 
+/// Whether a block is recorded, by its linear number in a grid of `blocks`, if at most `most` of them are: exactly that
+/// many, at equal distances. All are if `most` is 0.
+bool is_sampled(std::uint64_t block, std::uint64_t blocks, std::uint64_t most);
+
 /// The total over all shapes.
 std::uint64_t launches_of(const KernelTrace& kernel);
 std::uint64_t launched_blocks(const KernelTrace& kernel);

@@ -6,15 +6,34 @@
 #include <bankwise/emulator/cuda/qualifiers.hpp>
 
 // X(name after __v, operation): of two words, for 2 and for 4 numbers.
-#define BANKWISE_SIMD(X)                                                                                            \
-  X(add, add)                                                                                                       \
-  X(addss, add_saturated_signed)                                                                                    \
-  X(addus, add_saturated) X(sub, subtract) X(subss, subtract_saturated_signed) X(subus, subtract_saturated)         \
-      X(avgs, average_signed) X(avgu, average) X(haddu, half_sum) X(maxs, maximum_signed) X(maxu, maximum)          \
-          X(mins, minimum_signed) X(minu, minimum) X(absdiffs, difference_signed) X(absdiffu, difference)           \
-              X(cmpeq, equal) X(cmpne, unequal) X(cmpges, not_less_signed) X(cmpgeu, not_less)                      \
-                  X(cmpgts, greater_signed) X(cmpgtu, greater) X(cmples, not_greater_signed) X(cmpleu, not_greater) \
-                      X(cmplts, less_signed) X(cmpltu, less)
+// clang-format off
+#define BANKWISE_SIMD(X) \
+  X(add, add) \
+  X(addss, add_saturated_signed) \
+  X(addus, add_saturated) \
+  X(sub, subtract) \
+  X(subss, subtract_saturated_signed) \
+  X(subus, subtract_saturated) \
+  X(avgs, average_signed) \
+  X(avgu, average) \
+  X(haddu, half_sum) \
+  X(maxs, maximum_signed) \
+  X(maxu, maximum) \
+  X(mins, minimum_signed) \
+  X(minu, minimum) \
+  X(absdiffs, difference_signed) \
+  X(absdiffu, difference) \
+  X(cmpeq, equal) \
+  X(cmpne, unequal) \
+  X(cmpges, not_less_signed) \
+  X(cmpgeu, not_less) \
+  X(cmpgts, greater_signed) \
+  X(cmpgtu, greater) \
+  X(cmples, not_greater_signed) \
+  X(cmpleu, not_greater) \
+  X(cmplts, less_signed) \
+  X(cmpltu, less)
+// clang-format on
 
 namespace bankwise::emulator::words {
 

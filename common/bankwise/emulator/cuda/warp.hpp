@@ -101,11 +101,16 @@ namespace bankwise::cuda {
     *predicate = all != 0;                                                                  \
     return all;                                                                             \
   }
-BANKWISE_SHUFFLES(int)
-BANKWISE_MATCHES(int) BANKWISE_SHUFFLES(unsigned) BANKWISE_MATCHES(unsigned) BANKWISE_SHUFFLES(long)
-    BANKWISE_MATCHES(long) BANKWISE_SHUFFLES(unsigned long) BANKWISE_MATCHES(unsigned long) BANKWISE_SHUFFLES(long long)
-        BANKWISE_MATCHES(long long) BANKWISE_SHUFFLES(unsigned long long) BANKWISE_MATCHES(unsigned long long)
-            BANKWISE_SHUFFLES(float) BANKWISE_MATCHES(float) BANKWISE_SHUFFLES(double) BANKWISE_MATCHES(double)
+// clang-format off
+BANKWISE_SHUFFLES(int) BANKWISE_MATCHES(int)
+BANKWISE_SHUFFLES(unsigned) BANKWISE_MATCHES(unsigned)
+BANKWISE_SHUFFLES(long) BANKWISE_MATCHES(long)
+BANKWISE_SHUFFLES(unsigned long) BANKWISE_MATCHES(unsigned long)
+BANKWISE_SHUFFLES(long long) BANKWISE_MATCHES(long long)
+BANKWISE_SHUFFLES(unsigned long long) BANKWISE_MATCHES(unsigned long long)
+BANKWISE_SHUFFLES(float) BANKWISE_MATCHES(float)
+BANKWISE_SHUFFLES(double) BANKWISE_MATCHES(double)
+// clang-format on
 #undef BANKWISE_MATCHES  // BANKWISE_SHUFFLES is for small floats, too
 
                 BANKWISE_WORD int __all_sync(unsigned mask, int predicate) {

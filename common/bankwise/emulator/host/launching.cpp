@@ -24,12 +24,9 @@ namespace {
 
 /// At most `most` blocks of a grid, spread over it; all if it is 0.
 std::vector<std::uint64_t> sample(std::uint64_t blocks, std::uint64_t most) {
-  const std::uint64_t count = most == 0 ? blocks : std::min(blocks, most);
-  std::vector<std::uint64_t> chosen(count);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    chosen[i] = count == blocks
-                    ? i
-                    : std::uint64_t(double(i) * double(blocks - 1) / double(std::max<std::uint64_t>(count - 1, 1)));
+  std::vector<std::uint64_t> chosen;
+  for (std::uint64_t block = 0; block < blocks; ++block) {
+    if (trace::is_sampled(block, blocks, most)) chosen.push_back(block);
   }
   return chosen;
 }

@@ -171,11 +171,8 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* configuration, void (*k
         }
         return bankwise::emulator::host::launch_from_list(
             kernel,
-            {{grid.x, grid.y, grid.z},
-             {block.x, block.y, block.z},
-             configuration->dynamicSmemBytes,
-             cooperative},
-            list, std::index_sequence_for<Parameters...>());
+            {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, configuration->dynamicSmemBytes, cooperative}, list,
+            std::index_sequence_for<Parameters...>());
       },
       values);
 }
