@@ -23,9 +23,9 @@
 #include <surface_functions.h>
 #include <texture_fetch_functions.h>
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
+#include "tests/catch_any.hpp"
 
 namespace {
 

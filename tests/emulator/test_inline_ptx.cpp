@@ -1,7 +1,7 @@
 // How bankcheck rewrites asm statements, and which names of PTX the emulator knows.
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <string>
+#include "tests/catch_any.hpp"
 
 #include <bankwise/emulator/cuda/ptx_names.hpp>
 #include <bankwise/emulator/ptx_program.hpp>

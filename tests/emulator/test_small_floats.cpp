@@ -4,12 +4,12 @@
 #include <cuda_fp16.h>
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <random>
 #include <vector>
+#include "tests/catch_any.hpp"
 
 namespace {
 

@@ -9,10 +9,10 @@
 
 #include <cuda/pipeline>
 
-#include <catch2/catch.hpp>
 #include <numeric>
 #include <random>
 #include <vector>
+#include "tests/catch_any.hpp"
 
 #include <bankwise/trace/report.hpp>
 #include "tests/emulator/diagnosis_of.hpp"
