@@ -20,9 +20,8 @@ const emulator::Kernel& kernel_named(const CaseStudy& study, const std::string& 
 
 std::string why_not_emulated(const CaseStudy& study, const Variant& variant) {
   for (const auto& launch : study.plan(variant, {1, 1}, emulated_units).launches) {
-    if (const auto& kernel = kernel_named(study, launch.kernel, {}); kernel.run == nullptr) {
-      return std::string(kernel.why_not);
-    }
+    const emulator::Kernel* kernel = &kernel_named(study, launch.kernel, {});
+    if (kernel->run == nullptr) return std::string(kernel->why_not);
   }
   return {};
 }
