@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <bankwise/support/output_file.hpp>
@@ -44,6 +45,8 @@ class Reporting {
   bool quiet() const { return quiet_; }
   /// The architectures of --arch without duplicates.
   const std::vector<const banks::Architecture*>& architectures() const { return architectures_; }
+  /// Replaces them, for commands whose default is known only after the run.
+  void report_on(std::vector<const banks::Architecture*> architectures) { architectures_ = std::move(architectures); }
 
   /// Prints the report and writes the requested outputs. `incomplete` lists why kernels may have done more than the
   /// trace contains. Returns exit_ok, or exit_wrong if a limit is exceeded or cannot be checked against an incomplete

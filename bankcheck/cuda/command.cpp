@@ -19,7 +19,9 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
       "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage, 3 the program or the watching failed,\n"
       "77 there is no NVIDIA GPU, and the program was not run.\n"
       "Example: bankcheck cuda --arch sm_90 --max-conflicts 0 -- python3 train.py");
+  options.report.architectures.clear();
   opencl::declare_report_options(*command, options.report);
+  command->get_option("--arch")->description("Architectures, separated by commas (default: the GPU's)");
   declare_watch_options(*command, options.watch, "blocks");
   command->add_option("--table", options.table_mebibytes, "MiB of device memory for patterns, for each context")
       ->check(CLI::Range(std::uint64_t{8}, std::uint64_t{1} << 16))
@@ -39,7 +41,8 @@ int run_and_report(const CheckOptions& options) {
   opencl::Reporting reporting(report);
   const OutputFile trace("--trace", options.watch.trace);
   reporting.require_apart_from(trace);
-  Outcome outcome = run_on_gpu({.command = options.command,
+  Outcome outcome = run_on_gpu({.architectures = reporting.architectures(),
+                                .command = options.command,
                                 .kernels = kernels,
                                 .sanitizer = options.sanitizer,
                                 .max_launches = options.watch.max_launches,
@@ -47,6 +50,7 @@ int run_and_report(const CheckOptions& options) {
                                 .table_bytes = options.table_mebibytes << 20,
                                 .time_limit = options.watch.time_limit,
                                 .own_stdout = !reporting.quiet()});
+  reporting.report_on(outcome.architectures);
   if (outcome.failure) outcome.trace.errors = {*outcome.failure};
   if (trace) trace.write(to_json_lines(outcome.trace));
   return reporting.finish_run(outcome.trace, outcome.failure, outcome.interrupted, outcome.left_out);

@@ -95,6 +95,24 @@ std::vector<Record> records_in(const fs::path& folder, std::vector<std::string>&
   return records;
 }
 
+/// The GPUs' own. Error: std::runtime_error for one that the bank model lacks.
+std::vector<const banks::Architecture*> architectures_of(const std::vector<Record>& records) {
+  std::vector<const banks::Architecture*> all;
+  for (const Record& record : records) {
+    for (const auto& [id, device] : record.devices) {
+      const banks::Architecture* one = architecture_of(device);
+      if (one == nullptr) {
+        throw std::runtime_error(
+            fmt::format("the bank model does not know the {} (compute capability {}.{}): please name the architecture "
+                        "that comes nearest with --arch",
+                        device.name, device.major, device.minor));
+      }
+      if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+    }
+  }
+  return all;
+}
+
 /// The first failure that applies, in the order of causes.
 std::optional<std::string> failure_of(const CudaRun& run, const Ended& ended, const std::vector<Record>& records,
                                       const trace::Trace& trace) {
@@ -138,7 +156,8 @@ Outcome run_on_gpu(const CudaRun& run) {
   Outcome outcome;
   std::vector<std::string> errors;
   const std::vector<Record> records = records_in(folder.path(), errors);
-  Resolved resolved = resolve(records);
+  outcome.architectures = run.architectures.empty() ? architectures_of(records) : run.architectures;
+  Resolved resolved = resolve(records, outcome.architectures);
   outcome.trace = std::move(resolved.trace);
   outcome.left_out = std::move(resolved.left_out);
   outcome.trace.command = run.command;

@@ -96,6 +96,7 @@ class Reader {
   }
   static void take_launch(Fields& fields, RecordedKernel& kernel);
   static void take_pattern(Fields& fields, RecordedKernel& kernel);
+  static void take_cost(Fields& fields, RecordedKernel& kernel);
 
   std::filesystem::path file_;
 };
@@ -133,6 +134,21 @@ void Reader::take_pattern(Fields& fields, RecordedKernel& kernel) {
   kernel.patterns.push_back(std::move(pattern));
 }
 
+void Reader::take_cost(Fields& fields, RecordedKernel& kernel) {
+  RecordedCost cost;
+  cost.pc = fields.hex("program counter", std::numeric_limits<std::uint64_t>::max());
+  cost.kind = kind_of(fields.word("kind"));
+  cost.width = unsigned(fields.number("width", 16));
+  cost.flags = std::uint32_t(fields.hex("flags", std::numeric_limits<std::uint32_t>::max()));
+  cost.lanes = unsigned(fields.number("number of lanes", 32));
+  cost.ideal = unsigned(fields.number("number of passes", 32));
+  cost.passes = unsigned(fields.number("number of passes", 32));
+  cost.lane_passes = unsigned(fields.number("number of passes", 32));
+  if (cost.passes < cost.ideal || cost.lane_passes < cost.passes) throw Wrong{"passes contradict each other"};
+  cost.count = fields.number("count");
+  kernel.costs.push_back(cost);
+}
+
 void Reader::take(std::string_view line) {
   Fields fields(line);
   const std::string_view what = fields.word("kind of record");
@@ -162,6 +178,9 @@ void Reader::take(std::string_view line) {
   } else if (what == "pattern") {
     RecordedKernel& of = kernel(fields);
     take_pattern(fields, of);
+  } else if (what == "cost") {
+    RecordedKernel& of = kernel(fields);
+    take_cost(fields, of);
   } else if (what == "lost") {
     RecordedKernel& of = kernel(fields);
     of.lost += fields.number("number of accesses");

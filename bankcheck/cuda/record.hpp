@@ -43,6 +43,19 @@ struct RecordedPattern {
   std::vector<std::uint32_t> sources;
 };
 
+/// Accesses of one instruction that cost the same on the GPU, and whose patterns had no room in its table.
+struct RecordedCost {
+  std::uint64_t pc = 0;  ///< bytes from the kernel's first instruction
+  Kind kind = Kind::load;
+  unsigned width = 4;        ///< bytes per lane
+  std::uint32_t flags = 0;   ///< as in RecordedPattern
+  unsigned lanes = 0;        ///< active
+  unsigned ideal = 0;        ///< passes without conflicts; 0: not known
+  unsigned passes = 0;       ///< if lanes that access the same word are served together
+  unsigned lane_passes = 0;  ///< if they queue
+  std::uint64_t count = 0;
+};
+
 /// Copies without lanes: bulk copies, TMA, wgmma.
 struct BulkCopies {
   std::uint64_t pc = 0, count = 0;
@@ -55,8 +68,9 @@ struct RecordedKernel {
   std::string name;         ///< mangled
   std::vector<LaunchShape> shapes;
   std::vector<RecordedPattern> patterns;
+  std::vector<RecordedCost> costs;
   std::vector<BulkCopies> bulk;
-  std::uint64_t lost = 0;  ///< accesses whose pattern had no room in the table on the device
+  std::uint64_t lost = 0;  ///< accesses of which nothing else is known: the table on the device had no room
 };
 
 struct Module {

@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <bankwise/support/revision.hpp>
@@ -60,9 +61,10 @@ std::optional<Operation> matrix_operation(Kind kind, unsigned matrices) {
   }
 }
 
-std::optional<Meaning> meaning_of(const RecordedPattern& pattern,
+/// `flags` as in RecordedPattern.
+std::optional<Meaning> meaning_of(Kind kind, std::uint32_t flags,
                                   const std::optional<Cubin::Instruction>& instruction) {
-  switch (pattern.kind) {
+  switch (kind) {
     case Kind::load:
       return Meaning{Operation::load};
     case Kind::store:
@@ -71,7 +73,7 @@ std::optional<Meaning> meaning_of(const RecordedPattern& pattern,
       return instruction ? meaning_of_atomic(instruction->opcode) : std::nullopt;
     case Kind::ldmatrix:
     case Kind::stmatrix: {
-      const auto operation = matrix_operation(pattern.kind, pattern.flags >> 8);
+      const auto operation = matrix_operation(kind, flags >> 8);
       return operation ? std::optional(Meaning{*operation}) : std::nullopt;
     }
     default:
@@ -85,6 +87,11 @@ struct Code {
   const Cubin* cubin = nullptr;
   std::string function;  ///< mangled
   std::vector<Cubin::SharedArray> arrays;
+  const banks::Architecture* architecture = nullptr;  ///< of the GPU that ran it, if the bank model knows it
+
+  std::optional<Cubin::Instruction> instruction_at(std::uint64_t pc) const {
+    return cubin == nullptr ? std::nullopt : cubin->instruction_at(function, pc);
+  }
 };
 
 /// The CUDA Toolkit's own headers, which wrap an instruction in a function.
@@ -134,9 +141,60 @@ std::string bulk_name(const std::string& what) {
   return what.starts_with("tma_") ? "TMA copies" : "bulk copies";
 }
 
+/// What the bank model makes of accesses that the GPU has costed.
+banks::Tally tally_of(const RecordedCost& one, const banks::Rule& rule) {
+  const bool queue = rule.serving == banks::Serving::lanes;
+  const std::uint64_t conflicts = (queue ? one.lane_passes : one.passes) - one.ideal;
+  return {.accesses = one.count,
+          .lanes = one.count * one.lanes,
+          .passes = one.count * rule.rounds * (one.ideal + conflicts),
+          .ideal = one.count * rule.rounds * one.ideal,
+          .conflicts = one.count * conflicts};
+}
+
+/// Whether two rules give every access the same cost.
+bool cost_alike(const banks::Rule& a, const banks::Rule& b) {
+  const auto serving = [](const banks::Rule& rule) {
+    return std::tuple(rule.serving, rule.total, rule.merges, rule.request_bytes, rule.rounds, rule.banks.count,
+                      rule.banks.bytes, rule.banks.row_bytes, rule.lane_groups.count, rule.lane_groups.lanes,
+                      rule.refusal.empty());
+  };
+  return serving(a) == serving(b);
+}
+
+/// Those of `architectures` on which the accesses cost what they cost on the GPU that ran.
+std::set<const banks::Architecture*> costed_alike(const trace::Excess& excess, const banks::Architecture& gpu,
+                                                  const std::vector<const banks::Architecture*>& architectures) {
+  std::set<const banks::Architecture*> alike{&gpu};
+  const banks::Rule* rule = banks::find_rule(gpu, excess.operation, excess.width);
+  for (const banks::Architecture* one : architectures) {
+    const banks::Rule* other = banks::find_rule(*one, excess.operation, excess.width);
+    if (rule != nullptr && other != nullptr && cost_alike(*rule, *other)) alike.insert(one);
+  }
+  return alike;
+}
+
+/// Accesses that the GPU has costed, on its own architecture. Their addresses, and so their array, are not known.
+trace::Excess excess_of(const RecordedCost& one, const Meaning& meaning, const banks::Architecture& architecture) {
+  trace::Excess excess{.operation = meaning.operation, .width = one.width};
+  if (banks::matrix_rows(meaning.operation) > 0) excess.width = 16;
+  excess.accesses = one.count;
+  const banks::Rule* rule = banks::find_rule(architecture, meaning.operation, excess.width);
+  if (rule != nullptr && rule->refusal.empty() && !meaning.is_loop && one.ideal > 0) {
+    excess.tally = tally_of(one, *rule);
+  } else {
+    excess.tally = {.accesses = one.count, .lanes = one.count * one.lanes, .unknown = one.count};
+    excess.why_unknown = fmt::format("{}-byte {} accesses whose addresses had no room in the table have no cost",
+                                     excess.width, to_string(meaning.operation));
+  }
+  return excess;
+}
+
 /// One process's part of a kernel.
-trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code, LeftOut& left_out) {
-  trace::Builder builder({.kernel = demangled(kernel.name), .knows_code = code.cubin != nullptr, .levels = 1});
+trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code,
+                            const std::vector<const banks::Architecture*>& architectures, LeftOut& left_out) {
+  trace::Builder builder({.kernel = demangled(kernel.name), .knows_code = code.cubin != nullptr, .levels = 1},
+                         {.architectures = architectures});
   trace::KernelTrace& trace = builder.trace();
   for (const LaunchShape& launch : kernel.shapes) {
     trace::Shape shape{.block = launch.block, .launches = launch.launches};
@@ -145,8 +203,7 @@ trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code, Left
     trace.blocks += launch.watched_blocks;
   }
   for (const RecordedPattern& one : kernel.patterns) {
-    const auto instruction = code.cubin == nullptr ? std::nullopt : code.cubin->instruction_at(code.function, one.pc);
-    const auto meaning = meaning_of(one, instruction);
+    const auto meaning = meaning_of(one.kind, one.flags, code.instruction_at(one.pc));
     if (!meaning || one.mask == 0) {
       trace.left_out += one.count;
       left_out[kind_name(one.kind)] += one.count;
@@ -163,6 +220,23 @@ trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code, Left
     pattern.array = builder.array(array_of(code, one.addresses[std::size_t(std::countr_zero(one.mask))]));
     trace::normalize(pattern);
     builder.add(pattern);
+  }
+  for (const RecordedCost& one : kernel.costs) {
+    const auto meaning = meaning_of(one.kind, one.flags, code.instruction_at(one.pc));
+    if (!meaning) {
+      trace.left_out += one.count;
+      left_out[kind_name(one.kind)] += one.count;
+      continue;
+    }
+    trace.excess_accesses += one.count;
+    if (code.architecture == nullptr) continue;
+    trace::Excess excess = excess_of(one, *meaning, *code.architecture);
+    excess.site = builder.site(site_of(code, one.pc));
+    excess.array = builder.array({"shared memory", 0, 0});
+    for (const banks::Architecture* architecture : costed_alike(excess, *code.architecture, architectures)) {
+      excess.architecture = architecture->name;
+      builder.add(excess);
+    }
   }
   for (const BulkCopies& one : kernel.bulk) {
     trace.left_out += one.count;
@@ -183,7 +257,7 @@ class Cubins {
     const auto [at, is_new] = read_.try_emplace(module->second.cubin.string());
     if (is_new) at->second = read(module->second.cubin);
     if (!at->second) return {};
-    Code code{at->second.get(), kernel.name, {}};
+    Code code{at->second.get(), kernel.name, {}, nullptr};
     code.arrays = code.cubin->shared_arrays(kernel.name);
     return code;
   }
@@ -204,7 +278,11 @@ class Cubins {
 
 }  // namespace
 
-Resolved resolve(const std::vector<Record>& records) {
+const banks::Architecture* architecture_of(const Device& device) {
+  return banks::find_architecture(fmt::format("sm_{}{}", device.major, device.minor));
+}
+
+Resolved resolve(const std::vector<Record>& records, const std::vector<const banks::Architecture*>& architectures) {
   Resolved resolved{.trace = {.maker = "bankcheck cuda", .revision = std::string(revision())}};
   trace::Trace& trace = resolved.trace;
   Cubins cubins(trace.errors);
@@ -213,7 +291,13 @@ Resolved resolve(const std::vector<Record>& records) {
   std::map<std::string, LeftOut> left_out;    // of each kernel
   for (const Record& record : records) {
     for (const auto& [id, kernel] : record.kernels) {
-      trace::KernelTrace part = trace_of(kernel, cubins.code_of(record, kernel), left_out[kernel.name]);
+      Code code = cubins.code_of(record, kernel);
+      const auto module = record.modules.find(kernel.module);
+      if (module != record.modules.end()) {
+        const auto device = record.devices.find(module->second.device);
+        if (device != record.devices.end()) code.architecture = architecture_of(device->second);
+      }
+      trace::KernelTrace part = trace_of(kernel, code, architectures, left_out[kernel.name]);
       const auto [at, is_new] = places.try_emplace(kernel.name, builders.size());
       if (is_new) {
         trace::KernelTrace head;

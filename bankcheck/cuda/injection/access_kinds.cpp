@@ -38,16 +38,6 @@ constexpr std::array<std::string_view, std::size_t(Source::end) - std::size_t(So
     "wgmma",
 };
 
-enum Direction : std::uint32_t { reads, writes, reads_and_writes };
-
-// Sanitizer_DeviceMemoryFlags (sanitizer_patching.h). A reduction whose result is unused only writes.
-Direction direction(std::uint32_t flags) {
-  constexpr std::uint32_t READ = 1, WRITE = 2, ATOMIC_IN_SYSTEM = 4, ATOMIC_WRITE_ONLY = 256;
-  if ((flags & (ATOMIC_IN_SYSTEM | ATOMIC_WRITE_ONLY)) != 0) return reads_and_writes;
-  if ((flags & READ) != 0 && (flags & WRITE) != 0) return reads_and_writes;
-  return (flags & WRITE) != 0 ? writes : reads;
-}
-
 constexpr std::string_view KINDS[][3] = {
     {"load", "store", "atomic"},                          // Source::shared
     {"async", "async", "async"},                          // async_copy
@@ -65,7 +55,7 @@ std::span<const PatchPoint> patch_points() {
 }
 
 std::string_view kind_of_access(std::uint32_t what) {
-  const std::uint32_t source = what >> 24;
+  const std::uint32_t source = (what & ~COSTED) >> 24;
   // The count of matrices is in the flags from bit 8 on.
   const std::uint32_t flags = source == std::uint32_t(Source::matrix) ? what & 0xff : what & 0xffff;
   return source < std::size(KINDS) ? KINDS[source][direction(flags)] : "unknown";

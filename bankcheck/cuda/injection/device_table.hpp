@@ -3,9 +3,12 @@
 // The table of access patterns in device memory: the layout that the patch (patch.cu) writes and the host reads.
 //
 // A table is one allocation: a TableHeader, then `slots` keys, then COUNT_SHARDS arrays of `slots` counts, then the
-// entries, then the launch slots. Keys and counts form a hash table with open addressing; a key is never removed while
-// a kernel may run, so the patch may read it through the L1 cache. Entries are filled in the order of insertion, so the
-// host copies only those that are used.
+// entries of patterns and those of costs, then the launch slots. Keys and counts form a hash table with open addressing;
+// a key is never removed while a kernel may run, so the patch may read it through the L1 cache. Entries are filled in
+// the order of insertion, so the host copies only those that are used.
+//
+// Once the entries of patterns are used up, the patch computes the cost of each access with a new pattern itself, and
+// counts the accesses of each instruction that have the same cost. So the totals for the GPU that runs stay exact.
 #pragma once
 
 #include <stdint.h>  // NOLINT(modernize-deprecated-headers): also compiled as device code, which has no namespace std
@@ -18,6 +21,13 @@ constexpr uint32_t COUNT_SHARDS = 8;
 
 /// Slots that the patch looks at before it gives a pattern up as lost.
 constexpr uint32_t MAX_PROBES = 32;
+
+/// Entries for costs, beside `capacity` entries for patterns. An instruction has a few costs; if its active lanes vary,
+/// a few hundred.
+constexpr uint32_t MIN_COST_ENTRIES = 4096;
+constexpr uint32_t cost_entries(uint32_t capacity) {
+  return capacity / 8 > MIN_COST_ENTRIES ? capacity / 8 : MIN_COST_ENTRIES;
+}
 
 /// The patch reports the number of entries to the host after each so many.
 constexpr uint32_t FILL_REPORT_STEP = 64;
@@ -52,6 +62,17 @@ constexpr uint32_t pack_what(Source source, uint32_t width, uint32_t flags) {
   return uint32_t(source) << 24 | (width & 0xff) << 16 | (flags & 0xffff);
 }
 
+enum Direction : uint32_t { reads, writes, reads_and_writes };
+
+/// Of the callback's flags, Sanitizer_DeviceMemoryFlags (sanitizer_patching.h). A reduction whose result is unused only
+/// writes.
+constexpr Direction direction(uint32_t flags) {
+  constexpr uint32_t READ = 1, WRITE = 2, ATOMIC_IN_SYSTEM = 4, ATOMIC_WRITE_ONLY = 256;
+  if ((flags & (ATOMIC_IN_SYSTEM | ATOMIC_WRITE_ONLY)) != 0) return reads_and_writes;
+  if ((flags & READ) != 0 && (flags & WRITE) != 0) return reads_and_writes;
+  return (flags & WRITE) != 0 ? writes : reads;
+}
+
 /// An asynchronous copy's address in a pattern: its destination in shared memory in the low 27 bits, of which shared
 /// memory needs 18, and the word within the 128-byte line of global memory that it reads in the high 5 bits. No other
 /// bits of the source matter to the cost. So an address keeps 32 bits, and a step from lane to lane stays a step.
@@ -59,20 +80,38 @@ constexpr uint32_t pack_copy(uint32_t to, uint64_t from) {
   return (to & 0x7ffffff) | uint32_t(from >> 2) << 27;
 }
 
-/// One pattern: the first access of it that was seen.
+/// In PatternEntry::what: the entry counts accesses of one cost.
+constexpr uint32_t COSTED = 0x80000000;
+
+/// The cost of an access, in passes, each below 256.
+struct PackedCost {
+  uint32_t lanes;        ///< active
+  uint32_t ideal;        ///< passes without conflicts; 0: the source has no cost, for example copies
+  uint32_t passes;       ///< if lanes that access the same word are served together
+  uint32_t lane_passes;  ///< if they queue
+};
+constexpr uint32_t pack_cost(PackedCost cost) {
+  return cost.lanes << 24 | cost.ideal << 16 | cost.passes << 8 | cost.lane_passes;
+}
+constexpr PackedCost unpack_cost(uint32_t mask) {
+  return {mask >> 24, mask >> 16 & 0xff, mask >> 8 & 0xff, mask & 0xff};
+}
+
+/// One pattern: the first access of it that was seen. Or the accesses of one instruction that have one cost.
 struct PatternEntry {
   uint64_t pc;             ///< absolute program counter of the instruction
   uint32_t slot;           ///< index of its key and its counts
   uint32_t kernel;         ///< LaunchSlot::kernel
-  uint32_t mask;           ///< active lanes; 0 for bulk copies
-  uint32_t what;           ///< pack_what()
-  uint32_t addresses[32];  ///< offsets in shared memory; of copies: pack_copy()
+  uint32_t mask;           ///< active lanes; 0 for bulk copies; pack_cost() of a cost
+  uint32_t what;           ///< pack_what(), and COSTED of a cost
+  uint32_t addresses[32];  ///< offsets in shared memory; of copies: pack_copy(); nothing of a cost
 };
 static_assert(sizeof(PatternEntry) == 152);
 
 struct TableHeader {
-  uint32_t used;  ///< entries taken, at most LaunchSlot::capacity + SPARE_ENTRIES
-  uint32_t padding[15];
+  uint32_t used;        ///< entries of patterns taken, at most LaunchSlot::capacity + SPARE_ENTRIES
+  uint32_t costs_used;  ///< entries of costs taken, at most cost_entries() + SPARE_ENTRIES
+  uint32_t padding[14];
 };
 static_assert(sizeof(TableHeader) == 64);
 
@@ -82,11 +121,11 @@ struct LaunchSlot {
   uint64_t header;     ///< TableHeader*
   uint64_t keys;       ///< uint64_t[slots]; 0 is free
   uint64_t counts;     ///< uint64_t[COUNT_SHARDS][slots]
-  uint64_t entries;    ///< PatternEntry[capacity + SPARE_ENTRIES]
+  uint64_t entries;    ///< PatternEntry[capacity + SPARE_ENTRIES], then those of costs
   uint64_t fill;       ///< uint32_t* in host memory: how many entries are used, now and then
-  uint64_t lost;       ///< accesses whose pattern had no room
+  uint64_t lost;       ///< accesses for which neither their pattern nor their cost had room
   uint32_t slots;      ///< 0: watch nothing
-  uint32_t capacity;   ///< entries that may be used
+  uint32_t capacity;   ///< entries of patterns that may be used
   uint32_t kernel;     ///< id in the record
   uint32_t threshold;  ///< blocks to watch: is_watched_block()
 };

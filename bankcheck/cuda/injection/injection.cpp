@@ -3,8 +3,8 @@
 // The library of `bankcheck cuda`: the CUDA driver loads it into the program, since CUDA_INJECTION64_PATH names it,
 // and calls InitializeInjection() before anything else. It counts accesses to shared memory with NVIDIA's Compute
 // Sanitizer library, and records them in the folder BANKWISE_CUDA_RECORDS. It does not change what the program does,
-// except that a child of fork() skips static destructors (at_exit() says why). If it cannot watch, it says why, in the
-// record, otherwise on stderr.
+// except that a child of fork() skips the exit handlers that it inherits (at_exit() says why). If it cannot watch, it
+// says why, in the record, otherwise on stderr.
 #include <pthread.h>
 #include <unistd.h>
 
@@ -168,8 +168,8 @@ void at_exit(int status, void* /*unused*/) {
   const InsideCall inside;
   watcher->finish();
   if (!in_forked_child) return;
-  // NVIDIA's library was initialized before the fork. Its exit handlers, which come after this one, hang in the child,
-  // as they do under compute-sanitizer. So the child ends here, without the program's static destructors.
+  // NVIDIA's libraries were initialized before the fork. Their exit handlers hang in the child, as they do under
+  // compute-sanitizer, or make the parent hang. So the child ends here, without the exit handlers that it inherited.
   std::fflush(nullptr);
   _exit(status);
 }
@@ -193,6 +193,7 @@ void initialize() {
   static const auto again = [settings, api] {
     in_forked_child = true;
     watcher = new Watcher(settings, api);
+    on_exit(at_exit, nullptr);  // before all handlers that are registered already
   };
   pthread_atfork(nullptr, nullptr, [] { again(); });
 }

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
 // What NVIDIA's Compute Sanitizer library inserts before each instruction that accesses shared memory: counts the
-// access's pattern (instruction, active lanes, addresses) in the table of device_table.hpp.
+// access's pattern (instruction, active lanes, addresses) in the table of device_table.hpp, or its cost if the table is
+// full.
 //
 // Compiled with `nvcc --compile-as-tools-patch`, which leaves about 16 registers and allows no `redux`. All lanes of
 // the warp that perform the access call the function together, so __activemask() is the access's mask. Signatures are
 // those of the callback types in NVIDIA's sanitizer_patching.h; trailing parameters that are not used here are left
 // out, because newer versions of the library add some there. All functions return 0, SANITIZER_PATCH_SUCCESS.
+#include <stddef.h>  // NOLINT(modernize-deprecated-headers)
+
 #include "bankcheck/cuda/injection/device_table.hpp"
+#include "bankcheck/cuda/injection/warp_cost.cuh"
 
 namespace {
 
@@ -17,6 +21,7 @@ using bankwise::cuda::pack_copy;
 using bankwise::cuda::pack_what;
 using bankwise::cuda::PatternEntry;
 using bankwise::cuda::Source;
+using bankwise::cuda::TableHeader;
 
 // Generic addresses would make each atomic check for shared memory first.
 __device__ __forceinline__ uint64_t load_cached(uint64_t address) {
@@ -131,31 +136,48 @@ __device__ __forceinline__ void count(const LaunchSlot* launch, uint32_t slot) {
   increment(launch->counts + (uint64_t(shard) * launch->slots + slot) * 8);
 }
 
-constexpr uint32_t NO_ENTRY = 0xffffffff;
+constexpr uint32_t NO_ENTRY = 0xffffffff, NO_ROOM = 0xfffffffe;
 
-/// Counts `key` if it has a slot or gets one. Returns the number of a new entry, of which the addresses are still to be
-/// written, or NO_ENTRY. For one lane.
-__device__ __forceinline__ uint32_t find_or_insert(LaunchSlot* launch, uint64_t key, uint64_t pc, uint32_t mask,
-                                                   uint32_t what) {
+/// A part of the entries: where its number of used ones is, how many may be used, the index of the first, and how many
+/// slots a key may be looked for in. A cost must find one: all accesses of that cost depend on it.
+struct Entries {
+  uint64_t used;
+  uint32_t capacity, first, probes;
+};
+__device__ __forceinline__ Entries entries_of_patterns(const LaunchSlot* launch) {
+  return {launch->header + offsetof(TableHeader, used), launch->capacity, 0, bankwise::cuda::MAX_PROBES};
+}
+__device__ __forceinline__ Entries entries_of_costs(const LaunchSlot* launch) {
+  return {launch->header + offsetof(TableHeader, costs_used), bankwise::cuda::cost_entries(launch->capacity),
+          launch->capacity + bankwise::cuda::SPARE_ENTRIES, launch->slots};
+}
+
+/// Counts `key` if it has a slot or gets one. Returns the index of a new entry, of which the addresses are still to be
+/// written, NO_ENTRY if there is none to write, or NO_ROOM if the access is not counted. For one lane.
+__device__ __forceinline__ uint32_t find_or_insert(const LaunchSlot* launch, const Entries& entries, uint64_t key,
+                                                   uint64_t pc, uint32_t mask, uint32_t what) {
   uint32_t slot = first_slot(launch, key);
 #pragma unroll 1
-  for (uint32_t probe = 0; probe < bankwise::cuda::MAX_PROBES; ++probe) {
+  for (uint32_t probe = 0; probe < entries.probes; ++probe) {
     const uint64_t place = key_address(launch, slot);
     uint64_t found = load_current(place);
     if (found == 0) {
-      if (load_current_word(launch->header) >= launch->capacity) break;
+      if (load_current_word(entries.used) >= entries.capacity) break;
       found = compare_and_swap(place, 0, key);
       if (found == 0) {
         count(launch, slot);
-        const uint32_t number = take_number(launch->header);
-        if ((number + 1) % bankwise::cuda::FILL_REPORT_STEP == 0) tell_host(launch->fill, number + 1);
-        PatternEntry* entry = reinterpret_cast<PatternEntry*>(launch->entries) + number;
+        const uint32_t number = take_number(entries.used);
+        if (entries.first == 0 && (number + 1) % bankwise::cuda::FILL_REPORT_STEP == 0) {
+          tell_host(launch->fill, number + 1);
+        }
+        const uint32_t index = entries.first + number;
+        PatternEntry* entry = reinterpret_cast<PatternEntry*>(launch->entries) + index;
         entry->pc = pc;
         entry->slot = slot;
         entry->kernel = launch->kernel;
         entry->mask = mask;
         entry->what = what;
-        return number;
+        return index;
       }
     }
     if (found == key) {
@@ -164,8 +186,7 @@ __device__ __forceinline__ uint32_t find_or_insert(LaunchSlot* launch, uint64_t 
     }
     if (++slot == launch->slots) slot = 0;
   }
-  increment(uint64_t(&launch->lost));
-  return NO_ENTRY;
+  return NO_ROOM;
 }
 
 /// Whether `key` was counted because the L1 cache has it in its first slot: nearly always. A key that is in the cache
@@ -177,21 +198,58 @@ __device__ __forceinline__ bool count_known(const LaunchSlot* launch, uint64_t k
   return true;
 }
 
+/// Counts an access by its cost. All lanes of `mask` call it, which are all active ones.
+__device__ __forceinline__ void count_cost(LaunchSlot* launch, uint64_t pc, uint32_t address, uint32_t what,
+                                           uint32_t mask, uint32_t lane) {
+  const uint32_t source = what >> 24, width = what >> 16 & 0xff;
+  bankwise::cuda::WarpCost cost;
+  if (source == uint32_t(Source::matrix)) {
+    // Of 1, 2 or 4 matrices, 8 lanes each have the addresses of rows of 16 bytes.
+    const uint32_t matrices = what >> 8 & 0xff;
+    const uint32_t rows = matrices >= 4 ? mask : mask & ((1u << 8 * matrices) - 1);
+    if ((rows >> lane & 1) == 0) return;
+    cost = bankwise::cuda::warp_cost(address, 16, false, rows, lane);
+  } else if (source == uint32_t(Source::shared)) {
+    const bool is_load = bankwise::cuda::direction(what & 0xffff) == bankwise::cuda::reads;
+    cost = bankwise::cuda::warp_cost(address, width, is_load, mask, lane);
+  }
+  if (lane != __ffs(mask) - 1) return;
+  const uint32_t packed =
+      bankwise::cuda::pack_cost({uint32_t(__popc(mask)), cost.ideal, cost.passes, cost.lane_passes});
+  what |= bankwise::cuda::COSTED;
+  const uint64_t key = key_of(launch, pc, packed, what, 0);
+  if (count_known(launch, key, true)) return;
+  if (find_or_insert(launch, entries_of_costs(launch), key, pc, packed, what) == NO_ROOM) {
+    increment(uint64_t(&launch->lost));
+  }
+}
+
+/// Counts an access whose pattern is not where count_known() looked.
+__device__ __forceinline__ void count_unknown(LaunchSlot* launch, uint64_t key, uint64_t pc, uint32_t address,
+                                              uint32_t what, uint32_t mask, uint32_t lane) {
+  const uint32_t leader = __ffs(mask) - 1;
+  // A full table may have the pattern in a later slot, but its cost is as exact, and found sooner.
+  const Entries patterns = entries_of_patterns(launch);
+  uint32_t index = NO_ROOM;
+  if (lane == leader && load_current_word(patterns.used) < patterns.capacity) {
+    index = find_or_insert(launch, patterns, key, pc, mask, what);
+  }
+  index = __shfl_sync(mask, index, leader);
+  if (index == NO_ROOM) {
+    count_cost(launch, pc, address, what, mask, lane);
+  } else if (index != NO_ENTRY) {
+    reinterpret_cast<PatternEntry*>(launch->entries)[index].addresses[lane] = address;
+  }
+}
+
 /// Counts an access in which each active lane has an address.
 __device__ __forceinline__ int count_lanes(void* userdata, uint64_t pc, uint32_t address, uint32_t what) {
   auto* launch = static_cast<LaunchSlot*>(userdata);
   if (!is_watched(launch)) return 0;
   const uint32_t mask = __activemask();
   const uint32_t lane = lane_number();
-  const uint32_t leader = __ffs(mask) - 1;
   const uint64_t key = key_of(launch, pc, mask, what, hash_of_addresses(address, mask, lane));
-  if (count_known(launch, key, lane == leader)) return 0;
-  uint32_t number = NO_ENTRY;
-  if (lane == leader) number = find_or_insert(launch, key, pc, mask, what);
-  number = __shfl_sync(mask, number, leader);
-  if (number != NO_ENTRY) {
-    reinterpret_cast<PatternEntry*>(launch->entries)[number].addresses[lane] = address;
-  }
+  if (!count_known(launch, key, lane == __ffs(mask) - 1)) count_unknown(launch, key, pc, address, what, mask, lane);
   return 0;
 }
 
@@ -202,7 +260,10 @@ __device__ __forceinline__ int count_bulk(void* userdata, uint64_t pc, Source so
   if (lane_number() != __ffs(__activemask()) - 1) return 0;
   const uint32_t what = pack_what(source, 0, 0);
   const uint64_t key = key_of(launch, pc, 0, what, 0);
-  if (!count_known(launch, key, true)) find_or_insert(launch, key, pc, 0, what);
+  if (count_known(launch, key, true)) return 0;
+  if (find_or_insert(launch, entries_of_costs(launch), key, pc, 0, what) == NO_ROOM) {
+    increment(uint64_t(&launch->lost));
+  }
   return 0;
 }
 

@@ -7,10 +7,16 @@
 namespace bankwise::cuda {
 namespace {
 
+/// Memory of a key and its counts.
+constexpr std::uint64_t KEY_BYTES = sizeof(std::uint64_t) * (1 + COUNT_SHARDS);
+/// Half as many entries as slots: so few probes are enough.
+constexpr std::uint64_t SLOTS_PER_ENTRY = 2;
+/// Memory of an entry.
+constexpr std::uint64_t ENTRY_BYTES = sizeof(PatternEntry) + SLOTS_PER_ENTRY * KEY_BYTES;
 constexpr std::uint64_t FIXED_BYTES =
-    sizeof(TableHeader) + SPARE_ENTRIES * sizeof(PatternEntry) + LAUNCH_SLOTS * sizeof(LaunchSlot);
-constexpr std::uint64_t MIN_BYTES = std::uint64_t(4) << 20;
-static_assert(FIXED_BYTES < MIN_BYTES);
+    sizeof(TableHeader) + 2 * SPARE_ENTRIES * sizeof(PatternEntry) + LAUNCH_SLOTS * sizeof(LaunchSlot);
+constexpr std::uint64_t MIN_BYTES = std::uint64_t(8) << 20;
+static_assert(FIXED_BYTES + (MIN_COST_ENTRIES + 1) * ENTRY_BYTES < MIN_BYTES);
 
 void check(const SanitizerApi& api, const char* call, SanitizerResult result) {
   if (result != SANITIZER_SUCCESS) throw std::runtime_error(failure(api, call, result));
@@ -23,16 +29,17 @@ void* pointer(std::uint64_t address) {
 }  // namespace
 
 TableLayout table_layout(std::uint64_t bytes) {
-  // Half as many entries as slots: so few probes are enough.
-  constexpr std::uint64_t SLOT_BYTES = sizeof(std::uint64_t) * (1 + COUNT_SHARDS) + sizeof(PatternEntry) / 2;
-  const std::uint64_t slots = (std::max(bytes, MIN_BYTES) - FIXED_BYTES) / SLOT_BYTES / 2 * 2;
+  const std::uint64_t entries = (std::max(bytes, MIN_BYTES) - FIXED_BYTES) / ENTRY_BYTES;
   TableLayout layout;
-  layout.slots = std::uint32_t(std::min<std::uint64_t>(slots, 1u << 30));
-  layout.capacity = layout.slots / 2;
+  // The smaller is the one whose entries for costs fit.
+  layout.capacity = std::uint32_t(std::min({entries - MIN_COST_ENTRIES, entries * 8 / 9, std::uint64_t(1) << 28}));
+  const std::uint32_t costs = cost_entries(layout.capacity);
+  layout.slots = std::uint32_t(SLOTS_PER_ENTRY) * (layout.capacity + costs);
   layout.keys = sizeof(TableHeader);
   layout.counts = layout.keys + layout.slots * sizeof(std::uint64_t);
   layout.entries = layout.counts + std::uint64_t(layout.slots) * COUNT_SHARDS * sizeof(std::uint64_t);
-  layout.launch_slots = layout.entries + (std::uint64_t(layout.capacity) + SPARE_ENTRIES) * sizeof(PatternEntry);
+  layout.costs = layout.entries + (std::uint64_t(layout.capacity) + SPARE_ENTRIES) * sizeof(PatternEntry);
+  layout.launch_slots = layout.costs + (std::uint64_t(costs) + SPARE_ENTRIES) * sizeof(PatternEntry);
   layout.bytes = layout.launch_slots + LAUNCH_SLOTS * sizeof(LaunchSlot);
   return layout;
 }
@@ -75,13 +82,15 @@ TableContents PatternTable::read(Sanitizer_StreamHandle stream) {
   TableContents contents;
   TableHeader header{};
   copy_out(&header, 0, sizeof(header), stream);
-  const std::uint64_t used = std::min<std::uint64_t>(header.used, std::uint64_t(layout_.capacity) + SPARE_ENTRIES);
-  if (used > 0) {
-    std::vector<PatternEntry> entries(used);
-    copy_out(entries.data(), layout_.entries, used * sizeof(PatternEntry), stream);
+  const std::uint64_t patterns = std::min(header.used, layout_.capacity + SPARE_ENTRIES);
+  const std::uint64_t costs = std::min(header.costs_used, cost_entries(layout_.capacity) + SPARE_ENTRIES);
+  if (patterns + costs > 0) {
+    std::vector<PatternEntry> entries(patterns + costs);
+    if (patterns > 0) copy_out(entries.data(), layout_.entries, patterns * sizeof(PatternEntry), stream);
+    if (costs > 0) copy_out(entries.data() + patterns, layout_.costs, costs * sizeof(PatternEntry), stream);
     std::vector<std::uint64_t> counts(std::size_t(layout_.slots) * COUNT_SHARDS);
     copy_out(counts.data(), layout_.counts, counts.size() * sizeof(std::uint64_t), stream);
-    contents.entries.reserve(used);
+    contents.entries.reserve(entries.size());
     for (const PatternEntry& entry : entries) {
       std::uint64_t count = 0;
       for (std::uint64_t shard = 0; shard < COUNT_SHARDS && entry.slot < layout_.slots; ++shard) {

@@ -17,17 +17,17 @@ namespace bankwise::cuda {
 
 /// Where things are in a table, in bytes from its start.
 struct TableLayout {
-  std::uint64_t bytes = 0, keys = 0, counts = 0, entries = 0, launch_slots = 0;
+  std::uint64_t bytes = 0, keys = 0, counts = 0, entries = 0, costs = 0, launch_slots = 0;
   std::uint32_t slots = 0, capacity = 0;
 };
 
-/// The layout of a table of about `bytes`; at least 4 MB, since the spare entries and the launch slots have a fixed
+/// The layout of a table of about `bytes`; at least 8 MB, since the spare entries and the launch slots have a fixed
 /// size.
 TableLayout table_layout(std::uint64_t bytes);
 
 constexpr std::uint32_t LAUNCH_SLOTS = 8192;  ///< of each table
 
-/// A pattern or a bulk copy as a table has it, and how often it was counted.
+/// A pattern, a cost or a bulk copy as a table has it, and how often it was counted.
 struct CountedEntry {
   PatternEntry entry;
   std::uint64_t count;
@@ -35,7 +35,7 @@ struct CountedEntry {
 
 struct TableContents {
   std::vector<CountedEntry> entries;
-  std::map<std::uint32_t, std::uint64_t> lost;  ///< accesses without room, by kernel
+  std::map<std::uint32_t, std::uint64_t> lost;  ///< accesses of which nothing else is known, by kernel
 };
 
 /// What decides the contents of a launch slot. A slot is for one stream, because the copy that fills it is in the order

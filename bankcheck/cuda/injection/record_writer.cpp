@@ -123,6 +123,13 @@ void RecordWriter::pattern(std::uint32_t kernel, std::uint64_t pc_offset, std::s
   write(line.finished(), BYTES_TO_KEEP);
 }
 
+void RecordWriter::cost(std::uint32_t kernel, std::uint64_t pc_offset, std::string_view kind, std::uint32_t width,
+                        std::uint32_t flags, PackedCost cost, std::uint64_t count) {
+  Line line("cost");
+  line.number(kernel).hex(pc_offset).text(kind).number(width).hex(flags).number(cost.lanes).number(cost.ideal);
+  write(line.number(cost.passes).number(cost.lane_passes).number(count).finished(), BYTES_TO_KEEP);
+}
+
 void RecordWriter::lost(std::uint32_t kernel, std::uint64_t accesses) {
   write(Line("lost").number(kernel).number(accesses).finished());
 }

@@ -3,10 +3,10 @@
 // The record of one process: a text file in the folder that bankcheck reads after the program, and the cubins next
 // to it.
 //
-// Each function writes one line. Except for pattern() and bulk(), the line is in the file when the function returns,
-// and so are all lines before it: a program that crashes loses nothing that was written. Lines of one launch shape, one
-// pattern, one bulk copy or one kernel's losses may be repeated; their counts add up. All functions may be called from
-// any thread.
+// Each function writes one line. Except for pattern(), cost() and bulk(), the line is in the file when the function
+// returns, and so are all lines before it: a program that crashes loses nothing that was written. Lines of one launch
+// shape, one pattern, one cost, one bulk copy or one kernel's losses may be repeated; their counts add up. All functions
+// may be called from any thread.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+
+#include "bankcheck/cuda/injection/device_table.hpp"
 
 namespace bankwise::cuda {
 
@@ -42,9 +44,12 @@ class RecordWriter {
   /// `addresses` has an address for each lane of `mask`, lowest lane first; of copies as pack_copy() makes them.
   void pattern(std::uint32_t kernel, std::uint64_t pc_offset, std::string_view kind, std::uint32_t width,
                std::uint32_t flags, std::uint32_t mask, std::uint64_t count, std::span<const std::uint32_t> addresses);
+  /// Accesses of one instruction that have one cost, and whose pattern had no room.
+  void cost(std::uint32_t kernel, std::uint64_t pc_offset, std::string_view kind, std::uint32_t width,
+            std::uint32_t flags, PackedCost cost, std::uint64_t count);
   void lost(std::uint32_t kernel, std::uint64_t accesses);
   void bulk(std::uint32_t kernel, std::uint64_t pc_offset, std::string_view what, std::uint64_t count);
-  /// Writes what pattern() and bulk() have kept.
+  /// Writes what pattern(), cost() and bulk() have kept.
   void flush() { write(""); }
   /// A sentence that was written before is not repeated.
   void error(const std::string& sentence);

@@ -308,12 +308,17 @@ void Watcher::record_contents(const TableContents& contents, CUcontext context) 
       record_.bulk(kernel->id, offset, bulk, count);
       continue;
     }
+    const std::uint32_t width = entry.what >> 16 & 0xff, flags = entry.what & 0xffff;
+    if ((entry.what & COSTED) != 0) {
+      record_.cost(kernel->id, offset, kind_of_access(entry.what), width, flags, unpack_cost(entry.mask), count);
+      continue;
+    }
     std::uint32_t addresses[32], lanes = 0;
     for (unsigned lane = 0; lane < 32; ++lane) {
       if ((entry.mask >> lane & 1) != 0) addresses[lanes++] = entry.addresses[lane];
     }
-    record_.pattern(kernel->id, offset, kind_of_access(entry.what), entry.what >> 16 & 0xff, entry.what & 0xffff,
-                    entry.mask, count, {addresses, lanes});
+    record_.pattern(kernel->id, offset, kind_of_access(entry.what), width, flags, entry.mask, count,
+                    {addresses, lanes});
   }
   for (const auto& [kernel, accesses] : contents.lost) {
     if (kernel == UNWATCHED) {

@@ -21,6 +21,7 @@ const std::string whole =
     "pattern 5 150 store 4 2 80000001 7 400 47c\n"
     "pattern 5 160 ldmatrix 16 401 ff 2 0 10 20 30 40 50 60 70\n"
     "pattern 5 180 async 4 0 5 3 400 f8000480\n"
+    "cost 5 1c0 atomic 4 7 32 1 3 8 6\n"
     "lost 5 9\n"
     "bulk 5 170 wgmma 4\n"
     "error the table was full\n"
@@ -69,6 +70,11 @@ TEST_CASE("every field of a record is read") {
   CHECK(kernel.patterns[2].addresses == std::vector<std::uint32_t>{0x400, 0, 0x480});
   CHECK(kernel.patterns[2].sources == std::vector<std::uint32_t>{0, 0, 124});  // word 31 of its line
   CHECK(kernel.lost == 9);
+  REQUIRE(kernel.costs.size() == 1);
+  CHECK(kernel.costs[0].kind == Kind::atomic);
+  CHECK(kernel.costs[0].passes == 3);
+  CHECK(kernel.costs[0].lane_passes == 8);
+  CHECK(kernel.costs[0].count == 6);
   CHECK(kernel.bulk.at(0).what == "wgmma");
 }
 
@@ -89,6 +95,7 @@ TEST_CASE("a damaged line ends the record with a sentence that names the line") 
       {changed(" 47c\n", " 47c 480\n"), "it goes on after its last field"},
       {changed("24\n", "-24\n"), "'-24' is no number of blocks"},
       {changed("80000001 7", "80000001 99999999999999999999"), "is no count"},
+      {changed("cost 5 1c0 atomic 4 7 32 1 3 8 6", "cost 5 1c0 atomic 4 7 32 1 3 2 6"), "passes contradict each other"},
       {changed("lost 5 9", "lost 5 nine"), "'nine' is no number of accesses"},
       {changed("bulk 5", "hulk 5"), "there is no record 'hulk'"},
       {changed("_Z4copyPKfPf", std::string(70000, 'x')), "it is too long"},

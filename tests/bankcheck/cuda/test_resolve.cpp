@@ -22,8 +22,15 @@ cuda::RecordedPattern pattern(std::uint64_t pc, Kind kind, std::uint32_t stride,
   return made;
 }
 
+const std::vector<const banks::Architecture*> hopper{banks::find_architecture("sm_90")};
+
+cuda::Resolved resolved_from(const std::vector<cuda::Record>& records) {
+  return cuda::resolve(records, hopper);
+}
+
 cuda::Record record_of(std::vector<cuda::RecordedPattern> patterns) {
   cuda::Record record{.process = 7, .ended = true};
+  record.devices[0] = {9, 0, "H200"};
   record.modules[0] = {0, std::filesystem::path(CUBIN_DATA) / "hopper.cubin"};
   cuda::RecordedKernel& kernel = record.kernels[0];
   kernel.name = histogram;
@@ -40,7 +47,7 @@ trace::Report report_of(const cuda::Resolved& resolved) {
 
 TEST_CASE("accesses of a program counter are reported at their source line") {
   const auto resolved =
-      cuda::resolve({record_of({pattern(store_pc, Kind::store, 4, 10), pattern(store_pc, Kind::store, 128, 3),
+      resolved_from({record_of({pattern(store_pc, Kind::store, 4, 10), pattern(store_pc, Kind::store, 128, 3),
                                 pattern(increment_pc, Kind::atomic, 4, 5)})});
   CHECK(resolved.trace.errors.empty());
   CHECK(resolved.left_out.empty());
@@ -61,7 +68,7 @@ TEST_CASE("accesses of a program counter are reported at their source line") {
 
 TEST_CASE("kernels of several processes are one kernel") {
   const auto once = record_of({pattern(store_pc, Kind::store, 128, 3)});
-  const auto resolved = cuda::resolve({once, once});
+  const auto resolved = resolved_from({once, once});
   REQUIRE(resolved.trace.kernels.size() == 1);
   CHECK(launches_of(resolved.trace.kernels[0]) == 4);
   CHECK(report_of(resolved).all.passes == 2 * 3 * 32);
@@ -69,7 +76,7 @@ TEST_CASE("kernels of several processes are one kernel") {
 
 TEST_CASE("accesses without a rule are counted and named") {
   const auto resolved =
-      cuda::resolve({record_of({pattern(store_pc, Kind::store, 4, 1), pattern(store_pc, Kind::async, 4, 6),
+      resolved_from({record_of({pattern(store_pc, Kind::store, 4, 1), pattern(store_pc, Kind::async, 4, 6),
                                 pattern(store_pc, Kind::remote_load, 4, 2)})});
   CHECK(resolved.trace.kernels.at(0).left_out == 8);
   REQUIRE(resolved.left_out.size() == 2);
@@ -84,7 +91,7 @@ TEST_CASE("copies without lanes are counted and named") {
   cuda::Record record = record_of({pattern(store_pc, Kind::store, 4, 1)});
   record.kernels[0].bulk = {
       {0x10, 3, "tma_load"}, {0x20, 4, "tma_store"}, {0x30, 5, "wgmma"}, {0x40, 6, "bulk_global_to_shared"}};
-  const auto resolved = cuda::resolve({record});
+  const auto resolved = resolved_from({record});
   CHECK(resolved.trace.kernels.at(0).left_out == 18);
   CHECK(resolved.left_out ==
         std::vector<std::string>{"the bank model has no cost for 7 TMA copies of more_histogram",
@@ -95,16 +102,59 @@ TEST_CASE("copies without lanes are counted and named") {
 TEST_CASE("accesses that had no room in the table make the report incomplete") {
   cuda::Record record = record_of({pattern(store_pc, Kind::store, 4, 1)});
   record.kernels[0].lost = 11;
-  const auto report = report_of(cuda::resolve({record}));
+  const auto report = report_of(resolved_from({record}));
   REQUIRE(report.incomplete.size() == 1);
   CHECK(report.incomplete[0].starts_with("11 accesses of more_histogram did not fit"));
+}
+
+TEST_CASE("accesses that the GPU has costed are in the totals of architectures with its rule") {
+  cuda::Record record = record_of({pattern(store_pc, Kind::store, 4, 1)});
+  record.kernels[0].costs = {
+      {.pc = store_pc,
+       .kind = Kind::store,
+       .width = 4,
+       .lanes = 32,
+       .ideal = 1,
+       .passes = 7,
+       .lane_passes = 9,
+       .count = 10},
+      {.pc = increment_pc, .kind = Kind::atomic, .lanes = 3, .ideal = 1, .passes = 2, .lane_passes = 3, .count = 100},
+      {.pc = store_pc, .kind = Kind::async, .width = 16, .lanes = 32, .count = 5}};
+  const std::vector<const banks::Architecture*> asked{hopper[0], banks::find_architecture("sm_80"),
+                                                      banks::find_architecture("gfx942")};
+  const auto resolved = cuda::resolve({record}, asked);
+  const trace::KernelTrace& kernel = resolved.trace.kernels.at(0);
+  for (const char* name : {"sm_90", "sm_80"}) {
+    INFO(name);
+    const trace::Report report = trace::report(kernel, *banks::find_architecture(name));
+    CHECK(report.all.accesses == 1 + 10 + 100);
+    CHECK(report.stores.passes == 1 + 10 * 7);
+    CHECK(report.stores.lanes == 32 + 10 * 32);
+    CHECK(report.stores.conflicts == 10 * 6);
+    CHECK(report.atomics.passes == 100 * 2);  // of ATOMS.POPC.INC, lanes of one word are served together
+    CHECK(report.lines.at(0).site.line == 25);
+    REQUIRE(report.incomplete.size() == 1);  // the copies
+    CHECK(report.incomplete[0].starts_with("5 accesses of more_histogram were left out"));
+  }
+  CHECK(kernel.excess_accesses == 110);
+  CHECK(incompleteness(kernel, *asked[2]).at(0).starts_with("110 accesses of more_histogram did not fit"));
+}
+
+TEST_CASE("without the GPU's rule, accesses that it has costed have no cost") {
+  cuda::Record record = record_of({});
+  record.devices[0] = {99, 0, "future"};
+  record.kernels[0].costs = {
+      {.pc = store_pc, .kind = Kind::store, .ideal = 1, .passes = 1, .lane_passes = 1, .count = 6}};
+  const auto report = report_of(resolved_from({record}));
+  CHECK(report.all.passes == 0);
+  CHECK(report.incomplete.at(0).starts_with("6 accesses of more_histogram did not fit"));
 }
 
 TEST_CASE("a record that did not end, and a cubin that cannot be read, are errors of the trace") {
   cuda::Record record = record_of({pattern(store_pc, Kind::store, 128, 3), pattern(increment_pc, Kind::atomic, 4, 5)});
   record.ended = false;
   record.modules[0].cubin = std::filesystem::path(CUBIN_DATA) / "no_such.cubin";
-  const auto resolved = cuda::resolve({record});
+  const auto resolved = resolved_from({record});
   REQUIRE(resolved.trace.errors.size() == 2);
   CHECK(std::any_of(resolved.trace.errors.begin(), resolved.trace.errors.end(),
                     [](const auto& sentence) { return sentence.find("process 7 did not end in order") == 0; }));

@@ -233,34 +233,61 @@ LaunchSlot* launch_in_graph(const Launch& launch, bool upload) {
   return launched();
 }
 
+namespace {
+
+/// Counts a key in its slot, with a new entry if there is room. Returns whether it is counted, and the new entry.
+std::pair<bool, PatternEntry*> count(LaunchSlot* launch, std::uint64_t key, std::uint64_t times, std::uint32_t& used,
+                                     std::uint32_t capacity, std::uint32_t first) {
+  auto* const keys = handle<std::uint64_t*>(launch->keys);
+  auto* const counts = handle<std::uint64_t*>(launch->counts);
+  auto slot = std::uint32_t((key >> 32) * launch->slots >> 32);
+  while (keys[slot] != 0 && keys[slot] != key) slot = (slot + 1) % launch->slots;
+  PatternEntry* entry = nullptr;
+  if (keys[slot] == 0) {
+    if (used >= capacity) return {false, nullptr};
+    keys[slot] = key;
+    entry = &handle<PatternEntry*>(launch->entries)[first + used++];
+    entry->slot = slot;
+  }
+  // Spread over the shards, as multiprocessors do.
+  counts[slot] += times / 2;
+  counts[std::uint64_t(bankwise::cuda::COUNT_SHARDS - 1) * launch->slots + slot] += times - times / 2;
+  return {true, entry};
+}
+
+}  // namespace
+
 void access(LaunchSlot* launch, std::uint64_t pc, std::uint32_t what, std::uint32_t mask,
             const std::vector<std::uint32_t>& addresses, std::uint64_t times) {
   if (launch == nullptr || launch->slots == 0 || launch->threshold == 0) return;
   const std::lock_guard lock(device_lock);
   std::uint64_t key = pc * 31 + what * 0x9e3779b97f4a7c15 + mask + launch->kernel * 0xd1b54a32d192ed03;
+  const std::uint64_t cost_key = ~key | 1;
   for (const std::uint32_t address : addresses) key = key * 0xaef17502108ef2d9 + address;
-  key |= 1;
   auto* const header = handle<bankwise::cuda::TableHeader*>(launch->header);
-  auto* const keys = handle<std::uint64_t*>(launch->keys);
-  auto* const counts = handle<std::uint64_t*>(launch->counts);
-  auto slot = std::uint32_t((key >> 32) * launch->slots >> 32);
-  while (keys[slot] != 0 && keys[slot] != key) slot = (slot + 1) % launch->slots;
-  if (keys[slot] == 0) {
-    if (header->used >= launch->capacity) {
-      launch->lost += times;
-      return;
-    }
-    keys[slot] = key;
-    PatternEntry& entry = handle<PatternEntry*>(launch->entries)[header->used++];
-    entry = {.pc = pc, .slot = slot, .kernel = launch->kernel, .mask = mask, .what = what, .addresses = {}};
+  const auto [counted, entry] = count(launch, key | 1, times, header->used, launch->capacity, 0);
+  if (entry != nullptr) {
+    *entry = {.pc = pc, .slot = entry->slot, .kernel = launch->kernel, .mask = mask, .what = what, .addresses = {}};
     for (unsigned lane = 0, next = 0; lane < 32; ++lane) {
-      if ((mask >> lane & 1) != 0) entry.addresses[lane] = addresses.at(next++);
+      if ((mask >> lane & 1) != 0) entry->addresses[lane] = addresses.at(next++);
     }
     *handle<std::uint32_t*>(launch->fill) = header->used;
   }
-  // Spread over the shards, as multiprocessors do.
-  counts[slot] += times / 2;
-  counts[std::uint64_t(bankwise::cuda::COUNT_SHARDS - 1) * launch->slots + slot] += times - times / 2;
+  if (counted) return;
+  // All lanes are in one bank.
+  const auto lanes = std::uint32_t(addresses.size());
+  const auto [costed, cost] =
+      count(launch, cost_key, times, header->costs_used, bankwise::cuda::cost_entries(launch->capacity),
+            launch->capacity + bankwise::cuda::SPARE_ENTRIES);
+  if (cost != nullptr) {
+    *cost = {.pc = pc,
+             .slot = cost->slot,
+             .kernel = launch->kernel,
+             .mask = bankwise::cuda::pack_cost({lanes, 1, lanes, lanes}),
+             .what = what | bankwise::cuda::COSTED,
+             .addresses = {}};
+  }
+  if (!costed) launch->lost += times;
 }
 
 void synchronize_stream(CUcontext context, Sanitizer_StreamHandle stream) {

@@ -52,7 +52,7 @@ void store(LaunchSlot* slot, std::uint32_t address, std::uint64_t times) {
                {address, address + 128}, times);
 }
 
-/// Enough different patterns to fill the smallest table (4 MB, 7,000 to 8,000 patterns) to the given share of 1/8.
+/// Enough different patterns to fill the smallest table (8 MB, 8,000 to 9,000 patterns) to the given share of 1/8.
 void fill(LaunchSlot* slot, std::uint32_t eighths, std::uint32_t first_address) {
   for (std::uint32_t i = 0; i < slot->capacity * eighths / 8; ++i) store(slot, first_address + i, 1);
 }
@@ -105,6 +105,20 @@ void overflow() {
   fill(slot, 8, 0);
   store(slot, 1 << 20, 11);
   store(slot, 1 << 21, 31);
+}
+
+/// Fills the room for costs of a table that has no room for patterns, and makes more accesses than fit, `lost` twice.
+void fill_costs(LaunchSlot* slot, std::uint32_t lost) {
+  for (std::uint32_t i = 0; i < bankwise::cuda::cost_entries(slot->capacity) + lost; ++i) {
+    fake::access(slot, fake::pc_of(MODULE) + 0x40 + i, pack_what(Source::shared, 4, STORE), 1, {1 << 20}, 2);
+  }
+}
+
+void flood() {
+  fake::load_module(CONTEXT, MODULE, cubin_with("kernel"));
+  LaunchSlot* slot = fake::launch(first_launch());
+  fill(slot, 8, 0);
+  fill_costs(slot, 17);
 }
 
 /// Fills many tables, with synchronizations between the launches.
@@ -169,7 +183,8 @@ void full_graph() {
   third.name = "third";
   fake::launch_in_graph(first_launch(), false);
   LaunchSlot* slot = fake::launch_in_graph(third, false);
-  fill(slot, 9, 0);
+  fill(slot, 8, 0);
+  fill_costs(slot, 1);
 }
 
 /// Two kernels in the module; the environment asks for one.
@@ -264,6 +279,7 @@ constexpr Scenario SCENARIOS[] = {
     {"graph", graph},
     {"killed", killed},
     {"overflow", overflow},
+    {"flood", flood},
     {"full_graph", full_graph},
     {"mixed_graph", mixed_graph},
     {"repeated", repeated},

@@ -132,11 +132,18 @@ TEST_CASE("a module that is unloaded leaves its counts, and its handles to other
   CHECK(played.cubins == 2);  // not that of the module whose kernels were never launched
 }
 
-TEST_CASE("what has no room in the table is counted as lost") {
+TEST_CASE("accesses whose patterns have no room in the table are counted by their cost") {
   const std::string record = play("overflow").record();
-  CHECK(lines(record, "lost") == Lines{"lost 0 42"});
+  CHECK(lines(record, "cost") == Lines{"cost 0 40 store 4 2 2 1 2 2 42"});
+  CHECK(lines(record, "lost").empty());
   CHECK(total(record, "pattern", 7) == lines(record, "pattern").size());
   CHECK(lines(record, "end").size() == 1);
+}
+
+TEST_CASE("what has no room for its cost either is counted as lost") {
+  const std::string record = play("flood").record();
+  CHECK(lines(record, "cost").size() == 4096);
+  CHECK(lines(record, "lost") == Lines{"lost 0 34"});
 }
 
 TEST_CASE("full tables are drained between launches, and nothing is lost") {
@@ -154,7 +161,7 @@ TEST_CASE("threads that launch and synchronize lose nothing that is not said") {
   CHECK(played.code == 0);
   const std::string record = played.record();
   CHECK(total(record, "launch", 9) == 90);
-  CHECK(total(record, "pattern", 7) + total(record, "lost", 2) == 3 * 30 * 500);
+  CHECK(total(record, "pattern", 7) + total(record, "cost", 10) + total(record, "lost", 2) == 3 * 30 * 500);
   CHECK(lines(record, "end").size() == 1);
 }
 

@@ -39,6 +39,7 @@ TEST_CASE("a record has a line for each thing, names last") {
   writer.launch(4, shape, 10, 60);
   const std::uint32_t addresses[] = {0x400, 0x4ff};
   writer.pattern(4, 0x1a0, "load", 16, 1, 0x80000001, 12345678901, addresses);
+  writer.cost(4, 0x1a8, "atomic", 4, 3, {.lanes = 32, .ideal = 1, .passes = 5, .lane_passes = 7}, 12);
   writer.bulk(4, 0x1b0, "tma_load", 9);
   writer.lost(4, 77);
   writer.error("two\nlines");
@@ -50,6 +51,7 @@ TEST_CASE("a record has a line for each thing, names last") {
                                                  "kernel 4 7 7fab00 180 _Z1kv\n"
                                                  "launch 4 1 2 3 32 4 5 1024 10 60\n"
                                                  "pattern 4 1a0 load 16 1 80000001 12345678901 400 4ff\n"
+                                                 "cost 4 1a8 atomic 4 3 32 1 5 7 12\n"
                                                  "bulk 4 1b0 tma_load 9\n"
                                                  "lost 4 77\n"
                                                  "error two lines\n"

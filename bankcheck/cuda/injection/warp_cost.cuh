@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+//
+// The passes of one access on the GPU itself, for accesses whose pattern the table has no room for: the bank model's
+// rules for compute capability 7.5 to 12.x (banks/architectures.cpp), which a test compares on random accesses.
+#pragma once
+
+#include <stdint.h>  // NOLINT(modernize-deprecated-headers): also compiled as device code, which has no namespace std
+
+namespace bankwise::cuda {
+
+/// What an access costs; the same in all lanes. All are below 64.
+struct WarpCost {
+  uint32_t ideal = 0;        ///< lane groups with an active lane
+  uint32_t passes = 0;       ///< if lanes that access the same word are served together
+  uint32_t lane_passes = 0;  ///< if they queue: most atomics of 4 bytes
+};
+
+/// The largest `value`, below 64, of the lanes `among`, which are of `mask`; all lanes of `mask` call it.
+__device__ __forceinline__ uint32_t largest(uint32_t mask, uint32_t value, uint32_t among) {
+  uint32_t result = 0;
+#pragma unroll 1
+  for (int bit = 5; bit >= 0; --bit) {
+    const uint32_t have = __ballot_sync(mask, value >> bit & 1) & among;
+    if (have == 0) continue;
+    among = have;
+    result |= 1u << bit;
+  }
+  return result;
+}
+
+/// Whether the lanes n and n^distance have the same address wherever both are in `mask`.
+__device__ __forceinline__ bool partners_agree(uint32_t mask, uint32_t address, uint32_t lane, uint32_t distance) {
+  const uint32_t partner = lane ^ distance;
+  const bool active = (mask >> partner & 1) != 0;
+  return __all_sync(mask, __shfl_sync(mask, address, active ? partner : lane) == address);
+}
+
+/// The cost of an access of `width` bytes (1, 2, 4, 8 or 16, aligned) by the lanes of `mask`, which all call it.
+/// `merges`: a load, of which two neighbouring lane groups are served together if lanes in pairs agree.
+__device__ __forceinline__ WarpCost warp_cost(uint32_t address, uint32_t width, bool merges, uint32_t mask,
+                                              uint32_t lane) {
+  const uint32_t shift = width == 16 ? 4 : width == 8 ? 3 : 2;
+  const uint32_t places = 128u >> shift;  // of an aligned element in the 32 banks, and lanes of a lane group
+  uint32_t together = places;
+  if (merges && width >= 8 && (partners_agree(mask, address, lane, 1) || partners_agree(mask, address, lane, 2))) {
+    together *= 2;
+  }
+  const uint32_t group = 0xffffffffu >> (32 - together) << (lane / together * together) & mask;
+  const uint32_t element = address >> shift;
+  const uint32_t same = __match_any_sync(mask, element) & group;
+  const uint32_t leaders = __ballot_sync(mask, uint32_t(__ffs(same)) - 1 == lane);
+  const uint32_t place = __match_any_sync(mask, element & (places - 1)) & group;
+  const uint32_t elements = largest(mask, __popc(place & leaders), group);
+  const uint32_t lanes = largest(mask, __popc(place), group);
+  WarpCost cost;
+#pragma unroll 1
+  for (uint32_t rest = mask; rest != 0;) {
+    const uint32_t from = __ffs(rest) - 1;
+    ++cost.ideal;
+    cost.passes += __shfl_sync(mask, elements, from);
+    cost.lane_passes += __shfl_sync(mask, lanes, from);
+    rest &= ~__shfl_sync(mask, group, from);
+  }
+  return cost;
+}
+
+}  // namespace bankwise::cuda

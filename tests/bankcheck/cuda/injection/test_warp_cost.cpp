@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+//
+// The passes that the patch computes on the GPU are those of the bank model. Here the emulator plays the GPU.
+#include <bankwise/emulator/cuda.hpp>
+
+#include <random>
+
+#include <bankwise/banks/cost.hpp>
+#include "bankcheck/cuda/injection/warp_cost.cuh"
+#include "tests/catch_any.hpp"
+
+using namespace bankwise;
+using banks::Operation;
+
+namespace {
+
+struct Asked {
+  std::uint32_t addresses[32], mask, width;
+  bool merges;
+};
+
+/// One warp for each access.
+__global__ void cost_all(const Asked* accesses, cuda::WarpCost* costs) {
+  const Asked& asked = accesses[blockIdx.x];
+  if ((asked.mask >> threadIdx.x & 1) == 0) return;
+  costs[32 * blockIdx.x + threadIdx.x] =
+      cuda::warp_cost(asked.addresses[threadIdx.x], asked.width, asked.merges, asked.mask, threadIdx.x);
+}
+
+std::vector<cuda::WarpCost> on_gpu(const std::vector<Asked>& accesses) {
+  std::vector<cuda::WarpCost> costs(32 * accesses.size());
+  emulate(cost_all, {.grid = {unsigned(accesses.size())}, .block = {32}}, accesses.data(), costs.data());
+  return costs;
+}
+
+/// By the model; the mask of matrices is that of the lanes with addresses.
+unsigned passes(const Asked& asked, Operation operation) {
+  const bool matrix = banks::matrix_rows(operation) > 0;
+  const auto answer = banks::cost(*banks::find_architecture("sm_90"),
+                                  {operation, asked.width, matrix ? 0xffffffff : asked.mask, asked.addresses});
+  return std::get<banks::Cost>(answer).passes;
+}
+
+/// Random addresses of the kinds that programs have: a step from lane to lane, pairs that agree, few or many words.
+Asked random_access(std::mt19937& random, unsigned width) {
+  Asked asked{.mask = random() % 3 == 0 ? std::uint32_t(random()) | 1 : 0xffffffff, .width = width};
+  const unsigned kind = random() % 4, step = random() % 40, range = 1U << random() % 12;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    const unsigned element = kind == 0   ? lane * step
+                             : kind == 1 ? (lane >> 1) * step
+                             : kind == 2 ? (lane & ~2U) * step
+                                         : unsigned(random()) % range;
+    asked.addresses[lane] = element * width;
+  }
+  return asked;
+}
+
+}  // namespace
+
+TEST_CASE("the patch computes the passes of the bank model") {
+  std::mt19937 random(7);
+  std::vector<Asked> accesses;
+  for (const unsigned width : {1U, 2U, 4U, 8U, 16U}) {
+    for (unsigned i = 0; i < 400; ++i) {
+      accesses.push_back(random_access(random, width));
+      accesses.back().merges = i % 2 == 0;
+    }
+  }
+  const std::vector<cuda::WarpCost> costs = on_gpu(accesses);
+  unsigned wrong = 0, merged = 0;
+  for (std::size_t i = 0; i < accesses.size(); ++i) {
+    const Asked& asked = accesses[i];
+    const unsigned load = passes(asked, Operation::load), store = passes(asked, Operation::store);
+    merged += load != store ? 1 : 0;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      if ((asked.mask >> lane & 1) == 0) continue;
+      const cuda::WarpCost& cost = costs[32 * i + lane];
+      wrong += cost.passes != (asked.merges ? load : store) ? 1 : 0;
+      if (asked.width == 4) wrong += cost.lane_passes != passes(asked, Operation::atomic) ? 1 : 0;
+    }
+  }
+  CHECK(wrong == 0);
+  CHECK(merged > 50);
+}
+
+TEST_CASE("the patch computes the passes of matrix rows") {
+  std::mt19937 random(8);
+  for (const auto& [operation, rows] :
+       {std::pair{Operation::ldmatrix_x1, 8U}, {Operation::ldmatrix_x2, 16U}, {Operation::stmatrix_x4, 32U}}) {
+    for (unsigned i = 0; i < 50; ++i) {
+      Asked asked = random_access(random, 16);
+      asked.mask = 0xffffffff >> (32 - rows);
+      const cuda::WarpCost cost = on_gpu({asked}).front();
+      CHECK(cost.passes == passes(asked, operation));
+      CHECK(cost.ideal == rows / 8);
+    }
+  }
+}
