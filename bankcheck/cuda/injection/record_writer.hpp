@@ -5,8 +5,8 @@
 //
 // Each function writes one line. Except for pattern(), cost() and bulk(), the line is in the file when the function
 // returns, and so are all lines before it: a program that crashes loses nothing that was written. Lines of one launch
-// shape, one pattern, one cost, one bulk copy or one kernel's losses may be repeated; their counts add up. All functions
-// may be called from any thread.
+// shape, one pattern, one cost, one bulk copy or one kernel's losses may be repeated; their counts add up. All
+// functions may be called from any thread.
 #pragma once
 
 #include <cstdint>
