@@ -3,9 +3,9 @@
 // The table of access patterns in device memory: the layout that the patch (patch.cu) writes and the host reads.
 //
 // A table is one allocation: a TableHeader, then `slots` keys, then COUNT_SHARDS arrays of `slots` counts, then the
-// entries of patterns and those of costs, then the launch slots. Keys and counts form a hash table with open addressing;
-// a key is never removed while a kernel may run, so the patch may read it through the L1 cache. Entries are filled in
-// the order of insertion, so the host copies only those that are used.
+// entries of patterns and those of costs, then the launch slots. Keys and counts form a hash table with open
+// addressing; a key is never removed while a kernel may run, so the patch may read it through the L1 cache. Entries
+// are filled in the order of insertion, so the host copies only those that are used.
 //
 // Once the entries of patterns are used up, the patch computes the cost of each access with a new pattern itself, and
 // counts the accesses of each instruction that have the same cost. So the totals for the GPU that runs stay exact.
@@ -22,8 +22,8 @@ constexpr uint32_t COUNT_SHARDS = 8;
 /// Slots that the patch looks at before it gives a pattern up as lost.
 constexpr uint32_t MAX_PROBES = 32;
 
-/// Entries for costs, beside `capacity` entries for patterns. An instruction has a few costs; if its active lanes vary,
-/// a few hundred.
+/// Entries for costs, next to `capacity` entries for patterns. An instruction has a few costs; if its active lanes
+/// vary, a few hundred.
 constexpr uint32_t MIN_COST_ENTRIES = 4096;
 constexpr uint32_t cost_entries(uint32_t capacity) {
   return capacity / 8 > MIN_COST_ENTRIES ? capacity / 8 : MIN_COST_ENTRIES;

@@ -31,6 +31,21 @@ constexpr Remedy remedies[]{
 
 }  // namespace
 
+Counters without_other_traffic(Counters pipe, const Counters& per_instruction) {
+  const auto correct = [&](Counters::Count Counters::*passes, Counters::Count Counters::*conflicts) {
+    const Counters::Count fewer = per_instruction.*passes;
+    if (!(pipe.*passes) || !fewer || *fewer >= *(pipe.*passes)) return;
+    const std::uint64_t difference = *(pipe.*passes) - *fewer;
+    pipe.*passes = fewer;
+    if (pipe.*conflicts) pipe.*conflicts = *(pipe.*conflicts) - std::min(*(pipe.*conflicts), difference);
+  };
+  correct(&Counters::shared_load_passes, &Counters::shared_load_conflicts);
+  correct(&Counters::shared_store_passes, &Counters::shared_store_conflicts);
+  correct(&Counters::shared_atomic_passes, &Counters::shared_atomic_conflicts);
+  pipe.replays += per_instruction.replays;
+  return pipe;
+}
+
 std::optional<double> simt_efficiency(const Counters& counters) {
   if (!counters.lane_instructions || counters.warp_instructions.value_or(0) == 0) return std::nullopt;
   return double(*counters.lane_instructions) / (double(*counters.warp_instructions) * warp);

@@ -21,6 +21,12 @@ struct Counters {
   unsigned replays = 0;  ///< runs that it took, because the device has only a few counters
 };
 
+/// Corrects what the data pipe of shared memory counted by counts of passes per instruction. On an H200, the pipe also
+/// counts delays by other traffic, as passes and as conflicts: up to 8 % in a full grid. Counts per instruction do not,
+/// but have some merged lane groups twice. So the smaller number of passes is right, and if it is the one per
+/// instruction, the difference is no conflicts either. `replays` are added.
+Counters without_other_traffic(Counters pipe, const Counters& per_instruction);
+
 /// Active lanes ÷ all lanes, over the instructions of all warps. Empty if nothing was executed, or nothing counted.
 std::optional<double> simt_efficiency(const Counters& counters);
 

@@ -4,9 +4,11 @@
 // kernel replay would save and restore all memory for each kernel.
 #include <cuda.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <bankwise/gpu/cuda_api.hpp>
@@ -19,7 +21,7 @@ struct Metric {
   const char* name;  // as in Nsight Compute
   Counters::Count Counters::*count;
 };
-constexpr Metric metrics[]{
+constexpr Metric of_the_device[]{
     {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", &Counters::shared_load_passes},
     {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", &Counters::shared_load_conflicts},
     {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", &Counters::shared_store_passes},
@@ -31,6 +33,15 @@ constexpr Metric metrics[]{
     {"dram__bytes_read.sum", &Counters::dram_read_bytes},
     {"dram__bytes_write.sum", &Counters::dram_write_bytes},
 };
+constexpr Metric per_instruction[]{
+    {"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", &Counters::shared_load_passes},
+    {"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum", &Counters::shared_store_passes},
+};
+constexpr Metric per_atomic[]{
+    {"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_atom.sum", &Counters::shared_atomic_passes},
+};
+/// Counted separately: more than two at a time are counted less exactly.
+constexpr std::span<const Metric> sets_per_instruction[]{per_instruction, per_atomic};
 constexpr unsigned max_replays = 64;  // two are usual
 
 /// For destructors.
@@ -110,8 +121,8 @@ Host make_host(const Image& available) {
   return Host(parameters.pHostObject);
 }
 
-/// Requests all metrics one by one, because some GPUs lack some of them. Returns those that exist.
-std::vector<const Metric*> add_metrics(const Host& host) {
+/// Requests the metrics one by one, because some GPUs lack some of them. Returns those that exist.
+std::vector<const Metric*> add_metrics(const Host& host, std::span<const Metric> metrics) {
   std::vector<const Metric*> known;
   for (const Metric& metric : metrics) {
     const char* name = metric.name;
@@ -121,7 +132,6 @@ std::vector<const Metric*> add_metrics(const Host& host) {
     parameters.numMetrics = 1;
     if (cupti().cuptiProfilerHostConfigAddMetrics(&parameters) == CUPTI_SUCCESS) known.push_back(&metric);
   }
-  if (known.empty()) throw Unsupported("CUPTI knows none of the counters on this GPU");
   return known;
 }
 
@@ -219,6 +229,43 @@ std::vector<double> values(const Host& host, const Image& data, std::vector<cons
   return values;
 }
 
+struct Job {
+  const std::function<void()>&before, &run, &wait;
+};
+
+void count_set(CUcontext context, const Image& available, std::span<const Metric> metrics, const Job& job,
+               Counters& counters) {
+  const Host host = make_host(available);
+  const auto known = add_metrics(host, metrics);
+  if (known.empty()) return;
+  std::vector<const char*> names;
+  names.reserve(known.size());
+  for (const Metric* metric : known) names.push_back(metric->name);
+  const Image config = config_image(host);
+  Image data;
+  {
+    const Ranges ranges = enable(context);
+    data = data_image(ranges, names);
+    configure(ranges, config, data);
+    unsigned replays = 0;
+    for (bool all = false; !all; ++replays) {
+      if (replays == max_replays) throw Unsupported("CUPTI does not finish counting");
+      job.before();
+      job.wait();
+      all = run_once(ranges, [&] {
+        job.run();
+        job.wait();
+      });
+    }
+    counters.replays += replays;
+    decode(ranges);
+  }
+  const auto counted = values(host, data, names);
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    if (std::isfinite(counted[i])) counters.*known[i]->count = std::uint64_t(std::llround(counted[i]));
+  }
+}
+
 }  // namespace
 
 Counters count_on_cuda(const std::function<void()>& before, const std::function<void()>& run,
@@ -227,34 +274,13 @@ Counters count_on_cuda(const std::function<void()>& before, const std::function<
   CUcontext context = current_context();
   const Profiler profiler;
   const Image available = availability(context);
-  const Host host = make_host(available);
-  const auto known = add_metrics(host);
-  std::vector<const char*> names;
-  names.reserve(known.size());
-  for (const Metric* metric : known) names.push_back(metric->name);
-  const Image config = config_image(host);
-  Image data;
-  Counters counters;
-  {
-    const Ranges ranges = enable(context);
-    data = data_image(ranges, names);
-    configure(ranges, config, data);
-    for (bool all = false; !all; ++counters.replays) {
-      if (counters.replays == max_replays) throw Unsupported("CUPTI does not finish counting");
-      before();
-      wait();
-      all = run_once(ranges, [&] {
-        run();
-        wait();
-      });
-    }
-    decode(ranges);
+  Counters pipe, instructions;
+  count_set(context, available, of_the_device, {before, run, wait}, pipe);
+  if (pipe.replays == 0) throw Unsupported("CUPTI knows none of the counters on this GPU");
+  for (const auto metrics : sets_per_instruction) {
+    count_set(context, available, metrics, {before, run, wait}, instructions);
   }
-  const auto counted = values(host, data, names);
-  for (std::size_t i = 0; i < known.size(); ++i) {
-    if (std::isfinite(counted[i])) counters.*known[i]->count = std::uint64_t(std::llround(counted[i]));
-  }
-  return counters;
+  return without_other_traffic(pipe, instructions);
 }
 
 }  // namespace bankwise::gpu
