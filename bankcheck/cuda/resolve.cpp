@@ -169,7 +169,8 @@ std::set<const banks::Architecture*> costed_alike(const trace::Excess& excess, c
   const banks::Rule* rule = banks::find_rule(gpu, excess.operation, excess.width);
   for (const banks::Architecture* one : architectures) {
     const banks::Rule* other = banks::find_rule(*one, excess.operation, excess.width);
-    if (rule != nullptr && other != nullptr && cost_alike(*rule, *other)) alike.insert(one);
+    const bool same_rule = rule != nullptr && other != nullptr && cost_alike(*rule, *other);
+    if (same_rule && one->warp == gpu.warp) alike.insert(one);
   }
   return alike;
 }

@@ -3,9 +3,7 @@
 // Input is untrusted: a trace may come from anywhere, and may be truncated.
 #include <algorithm>
 #include <limits>
-#include <set>
 
-#include <bankwise/banks/architecture.hpp>
 #include <bankwise/support/in_quotes.hpp>
 #include <bankwise/trace/json_lines.hpp>
 #include <bankwise/trace/json_lines_launch.hpp>

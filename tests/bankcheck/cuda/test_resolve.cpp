@@ -140,6 +140,18 @@ TEST_CASE("accesses that the GPU has costed are in the totals of architectures w
   CHECK(incompleteness(kernel, *asked[2]).at(0).starts_with("110 accesses of more_histogram did not fit"));
 }
 
+TEST_CASE("atomics that the GPU has costed queue, as their opcode says") {
+  cuda::Record record = record_of({});
+  record.modules[0].cubin = std::filesystem::path(CUBIN_DATA) / "ampere.cubin";
+  record.kernels[0].name = "_Z10more_queuePKjPj";
+  constexpr std::uint64_t add_pc = 0x230;  // ATOMS.ADD, says nvdisasm
+  record.kernels[0].costs = {
+      {.pc = add_pc, .kind = Kind::atomic, .lanes = 8, .ideal = 1, .passes = 2, .lane_passes = 5, .count = 10}};
+  const auto report = report_of(resolved_from({record}));
+  CHECK(report.atomics.passes == 10 * 5);
+  CHECK(report.atomics.conflicts == 10 * 4);
+}
+
 TEST_CASE("without the GPU's rule, accesses that it has costed have no cost") {
   cuda::Record record = record_of({});
   record.devices[0] = {99, 0, "future"};
