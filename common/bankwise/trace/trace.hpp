@@ -59,7 +59,7 @@ struct Pattern {
   unsigned width = 4;       ///< bytes per lane
   std::uint32_t level = 0;  ///< barriers that the block has passed
   std::uint64_t mask = 0;   ///< active lanes
-  bool is_loop = false;     ///< an atomic that compiles to a loop on the device, so it has no cost
+  bool is_loop = false;     ///< an atomic that the device implements as a loop; its cost is a range or unknown
   /// Bytes from the start of shared memory, for each lane up to the last active one; 0 for inactive lanes.
   std::vector<std::uint32_t> addresses;
   /// Empty, or the array of each lane, if the lanes go to different ones; the distance between those arrays is a guess.
