@@ -38,8 +38,8 @@ struct Launch {
   /// All blocks run simultaneously, each on one host thread, so grid.sync() works. For small grids.
   bool cooperative = false;
   /// If true, a fault throws a Diagnosis and ends the launch. If false, it is listed in Trace::diagnoses, once for each
-  /// place, and the launch continues if it can (docs/emulator.md lists after which faults); ended_by() returns the fault
-  /// that ended it, if any.
+  /// place, and the launch continues if it can (docs/emulator.md lists after which faults); ended_by() returns the
+  /// fault that ended it, if any.
   bool fatal = true;
   std::vector<trace::Fault> allow;  ///< faults that are not diagnosed, unless they end the launch
 };
