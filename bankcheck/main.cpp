@@ -139,7 +139,7 @@ CLI::App* declare_predict(CLI::App& app, PredictOptions& options) {
 }
 
 int run(int argc, const char* const* argv) {
-  CLI::App app("Find bank conflicts in GPU shared memory (OpenCL: local memory) without a GPU", "bankcheck");
+  CLI::App app("Find bank conflicts in GPU shared memory (OpenCL: local memory)", "bankcheck");
   app.footer(footer);
   app.set_version_flag("--version", std::string(revision()));
   app.require_subcommand(1);

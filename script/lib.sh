@@ -61,7 +61,7 @@ step() {
   ((status == 0)) || give_up 3 "${message/ N / } failed: the end of $log is above"
 }
 
-# case_studies: prints the names of all case studies and samples.
+# case_studies: prints the names of all case studies.
 case_studies() { sed -n 's/^\([^# ][^ ]*\) .*/\1/p' cmake/case_studies.txt; }
 
 # configure: installs missing packages and runs CMake, again if packages were installed since the last run.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT-0
 //
 // Matrix transpose with cache-streaming stores: vectorized.cl with PTX st.global.cs (PTX ISA, "Cache Operators"). The
-// kernel does not read its output again. OpenCL C has no built-in for it. In CUDA, plain stores get in the way of other
-// accesses in the L1 cache; NVIDIA's OpenCL compiler makes plain stores that are as fast.
+// kernel does not read its output again. OpenCL C has no built-in for it. In CUDA on an H200, plain stores
+// cost time in the L1 cache. In NVIDIA's OpenCL, plain stores are as fast as these.
 //
 //   lanes  As in vectorized.cl.
 //   banks  As in vectorized.cl.

@@ -30,16 +30,16 @@ trace::TraceFile read_trace(const std::string& path) {
 
 CLI::App* declare_report(CLI::App& app, ReportCommand& options) {
   CLI::App* command = app.add_subcommand(
-      "report", "Report the bank conflicts of a trace file, as bankcheck opencl does for the run that wrote it");
+      "report", "Report the bank conflicts of a trace file, which a checker has written with --trace");
   command->footer(
       "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage or an input that is no trace, 3 an output cannot be\n"
-      "written. An incomplete trace never meets a limit: with --max-conflicts or --baseline the exit code is 1.\n"
+      "written. With --max-conflicts or --baseline the exit code is 1 for every incomplete trace.\n"
       "Example: bankcheck report --arch sm_90,gfx942 --max-conflicts 0 trace.jsonl");
   declare_report_options(*command, options.report);
   command->add_option(
       "--cubin", options.cubin,
-      "Machine code of the kernels (nvcc -cubin -lineinfo): says for each line whose accesses a compiler "
-      "may merge which count its instructions agree with");
+      "Machine code of the kernels (nvcc -cubin -lineinfo). For each line whose accesses a compiler may merge, "
+      "the report then shows whether its instructions agree with the merged count or with that of the source");
   command->add_option("trace", options.trace, "Trace file, written by --trace; - reads stdin")->required();
   return command;
 }

@@ -29,18 +29,19 @@ struct Launch {
   std::size_t pattern_bytes = std::size_t{256} << 20;
   bool record_order = false;                        ///< fills Trace::order: all accesses, one after another
   std::size_t access_limit = std::size_t{1} << 22;  ///< accesses of a traced block whose order may be recorded
-  bool source_lines = true;  ///< records source lines; reading the program's debug information takes a moment
-  /// Compute capability 7.0 and newer let lanes that have returned count as arrived at a barrier; CUDA does not promise
-  /// it.
+  bool source_lines = true;  ///< records source lines; reading the program's debug information takes 0.1 to 0.2 s
+  /// Lanes that have returned count as arrived at a barrier, as on compute capability 7.0 and newer; CUDA does not
+  /// guarantee that.
   bool returned_lanes_arrive = false;
   /// Lanes of one warp need no __syncwarp() between their accesses, as before compute capability 7.0.
   bool warp_synchronous = false;
   /// All blocks run simultaneously, each on one host thread, so grid.sync() works. For small grids.
   bool cooperative = false;
-  /// A fault throws a Diagnosis and ends the launch. Otherwise it is listed in Trace::diagnoses, once for each place,
-  /// and the launch goes on if anything sensible can follow; ended_by() tells whether it did.
+  /// If true, a fault throws a Diagnosis and ends the launch. If false, it is listed in Trace::diagnoses, once for each
+  /// place, and the launch continues if it can (docs/emulator.md lists after which faults); ended_by() returns the
+  /// fault that ended it, if any.
   bool fatal = true;
-  std::vector<trace::Fault> allow;  ///< faults that are not diagnosed, unless nothing sensible can follow
+  std::vector<trace::Fault> allow;  ///< faults that are not diagnosed, unless they end the launch
 };
 
 /// A kernel with its arguments bound.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The shared-memory accesses of programs. Producers (the emulator, the plugin of Oclgrind) make a trace; report.hpp
-// explains it. Equal accesses are one pattern with a count, so a trace is small, and computing its cost on one more
-// architecture is cheap. json_lines.hpp has its file format.
+// The shared-memory accesses of programs. Producers (the emulator, Oclgrind's plugin, bankcheck cuda) make a trace, and
+// report.hpp explains it. Equal accesses are one pattern with a count, so a trace is small, and computing its cost on
+// one more architecture is cheap. json_lines.hpp has its file format.
 #pragma once
 
 #include <array>
@@ -59,7 +59,7 @@ struct Pattern {
   unsigned width = 4;       ///< bytes per lane
   std::uint32_t level = 0;  ///< barriers that the block has passed
   std::uint64_t mask = 0;   ///< active lanes
-  bool is_loop = false;     ///< an atomic that compiles to a loop on the device, so it has no cost
+  bool is_loop = false;     ///< an atomic that the device implements as a loop; its cost is a range or unknown
   /// Bytes from the start of shared memory, for each lane up to the last active one; 0 for inactive lanes.
   std::vector<std::uint32_t> addresses;
   /// Empty, or the array of each lane, if the lanes go to different ones; the distance between those arrays is a guess.

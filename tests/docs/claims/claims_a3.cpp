@@ -246,9 +246,8 @@ std::vector<Claim> sixteen_bytes() {
        .points = {point("case 4", 2, 4, transactions({16, all, case4})),
                   point("`uint4[tid / 2]` (`uint4[tid]` from thread 16 on)", 3, 4,
                         transactions({16, all, [](unsigned t) { return t < 16 ? t / 2 : t; }}))},
-       .why = "The claim contradicts the article's own case 4: there no half-warp merges, because the warp as a whole "
-              "meets "
-              "neither condition."},
+       .why = "The claim contradicts the article's own case 4: there no half-warp merges, because the warp as "
+              "a whole meets neither condition."},
       {.key = "a3.lds128_case5_map",
        .subject = "LDS.128 case 5, `uint4[4 * (tid / 16) + tid % 16 / 8 + 8 * (tid % 8 / 4)]`: item of each thread",
        .says = "threads 0 … 3 item 0, 4 … 7 item 8, 8 … 11 item 1, 12 … 15 item 9",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What CUDA has and the emulator has not: declared, so that headers and their users compile, but a call is an error at
-// compile time that names the function, the file and the line.
+// Functions of CUDA that are not emulated. They are declared, so that headers and their users compile, but a call is an
+// error at compile time that names the function, the file and the line.
 #pragma once
 
 #include <bankwise/emulator/cuda/qualifiers.hpp>

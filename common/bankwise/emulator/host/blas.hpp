@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The arithmetic behind the functions of cuBLAS that most programs compare their kernels with. It is no kernel: nothing
-// is recorded. Matrices are in column-major order.
+// The arithmetic behind the functions of cuBLAS that most programs compare their kernels with. No kernel runs, so
+// nothing is recorded. Matrices are in column-major order.
 #pragma once
 
 #include <stddef.h>

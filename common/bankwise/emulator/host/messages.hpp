@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the emulated program's run leaves for bankcheck, and tells the user.
+// The files that an emulated program writes for bankcheck, and its messages to the user.
 #pragma once
 
 #include <cstddef>

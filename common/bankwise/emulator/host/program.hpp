@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a whole CUDA program that the emulator runs sees, as nvcc includes <cuda_runtime.h>: `bankcheck emulate`
-// includes it before the first line of each source. Compiles as C++17 and later.
+// CUDA for a whole program in the emulator: `bankcheck emulate` includes this header before the first line of each
+// source, as nvcc includes <cuda_runtime.h>. Compiles as C++17 and later.
 #pragma once
 
 #include <limits.h>

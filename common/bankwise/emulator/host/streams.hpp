@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Streams and events. Work is done in the order of the calls, which is an order that every stream allows.
+// Streams and events. All work is done in the order of the calls; CUDA allows this order for every stream.
 #pragma once
 
 #include <bankwise/emulator/host/types.hpp>
