@@ -88,12 +88,6 @@ struct Lane {
   unsigned warp = 0;
   std::vector<std::uintptr_t> calls;  ///< return addresses of the calls that it is in
 
-  // The positions since its previous suspension, and how many of them the warp has processed.
-  static constexpr unsigned max_notes = 128;
-  std::array<Key, max_notes> notes;
-  unsigned noted = 0, next = 0;
-  std::uint64_t moved = 0;  ///< the last step of its warp that it took part in
-
   // Where and why it is suspended.
   Wait wait = Wait::ready;
   std::uintptr_t pc = 0;  ///< the return address of the call
@@ -109,6 +103,12 @@ struct Lane {
   bool waits_for_grid = false;        ///< at a barrier: of the grid
   std::vector<PendingCopy> copies;
   unsigned copy_group = 0;
+
+  // The positions since its previous suspension, and how many of them the warp has processed. Last, because most lanes
+  // use few of them.
+  static constexpr unsigned max_notes = 128;
+  unsigned noted = 0, next = 0;
+  std::array<Key, max_notes> notes;
 };
 
 /// Blocks of a cooperative launch wait for each other here; each has its host thread.
@@ -192,6 +192,7 @@ class BlockRunner {
   struct Warp {
     unsigned first = 0, count = 0;
     std::array<Key, 64> keys{};
+    std::array<std::uint64_t, 64> moved{};  ///< the last step of the warp that each lane took part in
     bool has_meetings = false;
     std::uint64_t steps = 0, last_atomic = 0;  ///< steps of the block; the step of the last atomic
     std::vector<std::unique_ptr<Delivery>> deliveries;
@@ -220,12 +221,14 @@ class BlockRunner {
   static std::uint64_t lanes_at(const Warp& warp, Key key);
   std::uint64_t choose(const Warp& warp);
   Key earliest(const Warp& warp);
-  void step(Warp& warp, std::uint64_t group);
+  unsigned step(Warp& warp, std::uint64_t group);
+  unsigned step_all(Warp& warp, std::uint64_t group, const Lane& any);
   void resume(Lane& lane);
   void advance(Lane& lane);
   void arrive(Lane& lane);
 
   void access(Warp& warp, std::uint64_t group);
+  bool is_clean(const Lane& lane);
   std::optional<Doubt> check(const Lane& lane);
   void check_place(const Lane& lane);
   /// `pc` and `access` are the lane's at the time of the clash.

@@ -23,8 +23,8 @@ inline void access(Operation operation, const void* address, std::size_t bytes, 
   Lane* lane = BlockRunner::current;
   if (lane == nullptr) return;
   if (!lane->runner->is_shared(address)) {
-    if (global_memory.contains(address)) {
-      global_memory.check(address, bytes, operation == Operation::store, std::uintptr_t(caller));
+    if (global_memory.contains(address) && !global_memory.is_valid(address, bytes)) {
+      global_memory.refuse(address, bytes, operation == Operation::store, std::uintptr_t(caller));
     }
     return;
   }
