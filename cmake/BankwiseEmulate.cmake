@@ -11,6 +11,9 @@ set(BANKWISE_EMULATE_OPTIONS -O1 -g -gno-split-dwarf -finline -fno-tree-sra -fno
 # What a whole program (.cu) needs in addition: `bankcheck emulate` rewrites its launches.
 set(BANKWISE_EMULATE_PROGRAM_OPTIONS -DBANKWISE_WHOLE_PROGRAM -Wno-c++20-extensions)
 
+# common/bankwise/emulator/host/printing.cpp has these functions.
+set(BANKWISE_EMULATE_PROGRAM_LINK_OPTIONS -Wl,--wrap=printf -Wl,--wrap=puts -Wl,--wrap=putchar -Wl,--wrap=vprintf)
+
 # bankwise_emulate(<target> <source>...)
 #
 # Compiles the given sources of an executable for the emulator, and links it. The other sources of the target are
@@ -80,6 +83,7 @@ function(bankwise_emulated_program_source target source result)
   set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
   target_sources(${target} PRIVATE ${object})
   target_link_libraries(${target} PRIVATE bankwise::emulated_program)
+  target_link_options(${target} PRIVATE ${BANKWISE_EMULATE_PROGRAM_LINK_OPTIONS})
   set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
   set(${result} ${object} PARENT_SCOPE)
 endfunction()

@@ -44,6 +44,19 @@ fs::path find_thrust() {
   return {};
 }
 
+/// The algorithms of Thrust for the device run on the host here, so the emulator must not take their accesses for
+/// faults.
+constexpr const char* thrust_marker =
+    "\nextern \"C\" { __attribute__((weak, used)) extern const char bankwise_uses_thrust = 1; }\n";
+
+bool includes_thrust(std::string_view expanded) {
+  for (auto at = expanded.find("/thrust/"); at != std::string_view::npos; at = expanded.find("/thrust/", at + 1)) {
+    const auto line = expanded.rfind('\n', at) + 1;  // npos + 1: the first line
+    if (expanded.substr(line, 2) == "# ") return true;
+  }
+  return false;
+}
+
 class Builder {
  public:
   Builder(const Program& program, const Toolchain& toolchain, const fs::path& cache)
@@ -149,7 +162,7 @@ class Builder {
     check(run_quietly(preprocess), source);
     const std::string text = text_of(expanded);
     try {
-      std::ofstream(rewritten_file, std::ios::binary) << rewritten(text);
+      std::ofstream(rewritten_file, std::ios::binary) << rewritten(text) << (includes_thrust(text) ? thrust_marker : "");
     } catch (const BadLaunch& bad) {
       throw BuildFailed(fmt::format("{}: {}", place_in(text, bad.offset, source), bad.what()), "");
     }

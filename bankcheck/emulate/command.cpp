@@ -60,6 +60,9 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
                     "Lanes of one warp need no __syncwarp() between their accesses, as before compute capability 7.0");
   command->add_flag("--returned-lanes-arrive", options.returned_lanes_arrive,
                     "Lanes that have returned count as arrived at barriers");
+  command->add_flag("--run-repeated", options.run_repeated,
+                    "Run also launches that repeat an earlier one on the same content of memory, whose results are "
+                    "known");
   command->add_option("--object", options.object,
                       "Only compile the source to this object file; CMake's bankwise_emulate() uses it");
   command->add_option("--cache", options.cache,
@@ -76,6 +79,13 @@ void check_sources(const Program& program) {
       throw UsageError(fmt::format("cannot read {}: there is no such file", in_quotes(source)));
     }
   }
+}
+
+/// Kernels as the program names them: the report may add a number to make names distinct.
+std::vector<std::string> plain_names(const std::vector<std::string>& kernels) {
+  std::vector<std::string> names;
+  for (const std::string& kernel : kernels) names.push_back(kernel.substr(0, kernel.rfind('#')));
+  return names;
 }
 
 }  // namespace
@@ -119,6 +129,8 @@ int check(const CheckOptions& options) {
                                   .fatal = options.fatal,
                                   .warp_synchronous = options.warp_synchronous,
                                   .returned_lanes_arrive = options.returned_lanes_arrive,
+                                  .run_repeated = options.run_repeated,
+                                  .kernels = plain_names(options.report.kernels),
                                   .allow = options.allow,
                                   .time_limit = options.watch.time_limit,
                                   .own_stdout = !reporting.quiet()});

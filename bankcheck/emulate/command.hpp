@@ -18,7 +18,7 @@ struct CheckOptions {
   opencl::WatchOptions watch;
   std::string cache, object;
   std::uint64_t step_limit = 0;
-  bool fatal = false, warp_synchronous = false, returned_lanes_arrive = false;
+  bool fatal = false, warp_synchronous = false, returned_lanes_arrive = false, run_repeated = false;
   std::vector<std::string> allow;
 };
 

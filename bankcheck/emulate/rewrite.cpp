@@ -16,8 +16,8 @@
 namespace bankwise::emulate {
 namespace {
 
-constexpr std::string_view launching =
-    "::bankwise::emulator::host::launching([&](auto&&... bankwise_a) __attribute__((no_sanitize(\"thread\"), "
+/// The captures stand before it.
+constexpr std::string_view launching = "(auto&&... bankwise_a) __attribute__((no_sanitize(\"thread\"), "
     "no_sanitize_coverage)) { ";
 
 class Rewriter {
@@ -58,10 +58,21 @@ class Rewriter {
     if (open > 0 && is(open - 1, "operator")) return open;  // operator<< <T>
     const std::size_t close = closing(open + 3);
     const std::size_t callee = begin_of_callee(open);
-    insert(tokens_[callee].begin, launching);
+    insert(tokens_[callee].begin, fmt::format("::bankwise::emulator::host::launching({}{}",
+                                              is_name_of_kernel(callee, open) ? "[=]" : "[&]", launching));
     replace(tokens_[open].begin, tokens_[open + 2].end, call_of(close) + "; }).at(");
     replace(tokens_[close].begin, tokens_[close + 2].end, ")");
     return open + 2;
+  }
+
+  /// Whether the expression before a launch's <<< is a name, perhaps with template arguments. What it needs is copied:
+  /// the emulator compares launches.
+  bool is_name_of_kernel(std::size_t begin, std::size_t end) const {
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::string_view one = text(i);
+      if (one == "(" || one == "[" || one == "." || one == "->" || one == "this") return false;
+    }
+    return true;
   }
 
   /// The first of the three > that end a launch's configuration. In kernel<<<1, threads<T>>>>(x) they are the last of

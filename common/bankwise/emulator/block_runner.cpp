@@ -25,6 +25,17 @@ Dim3 at(std::uint64_t linear, Dim3 size) {
 
 thread_local constinit Lane* BlockRunner::current = nullptr;
 
+// Of the linker.
+extern "C" {
+extern const char __executable_start;
+extern const char _end;
+}
+
+bool is_of_program(const void* address) {
+  const auto begin = std::uintptr_t(&__executable_start);
+  return std::uintptr_t(address) - begin < std::uintptr_t(&_end) - begin;
+}
+
 BlockRunner::BlockRunner(const Launch& launch, const BoundKernel& kernel, const Stacks& stacks, GridBarrier* grid)
     : launch_(launch),
       kernel_(kernel),

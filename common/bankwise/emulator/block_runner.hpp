@@ -22,6 +22,7 @@
 #include <bankwise/emulator/diagnosis.hpp>
 #include <bankwise/emulator/fiber.hpp>
 #include <bankwise/emulator/findings.hpp>
+#include <bankwise/emulator/global_memory.hpp>
 #include <bankwise/emulator/lane.hpp>
 #include <bankwise/emulator/launch.hpp>
 #include <bankwise/emulator/recorder.hpp>
@@ -70,6 +71,9 @@ struct Delivery {
 };
 
 class BlockRunner;
+
+/// Whether an address lies in the program's file: in its variables and constants.
+bool is_of_program(const void* address);
 
 /// The position of a lane as a number. Lanes with equal keys run together.
 using Key = std::uint64_t;
@@ -160,6 +164,10 @@ class BlockRunner {
     if (!is_news(fault, pc)) return;
     if (launch_.fatal) fail(lane, fault, pc, what());
     report({fault, pc, {lane.identity.rank}, what()});
+  }
+  /// A kernel accesses memory that is neither shared nor device memory.
+  void note_other_memory(const void* address) const {
+    if (!stacks_.contains(address) && !is_of_program(address)) global_memory.left = true;
   }
   bool is_shared(const void* address) const {
     return std::uintptr_t(address) - std::uintptr_t(storage_) - layout_.begin < layout_.bytes - layout_.begin;

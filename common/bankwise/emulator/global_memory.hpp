@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -19,6 +20,11 @@ struct GlobalMemory {
   const Range* allocations = nullptr;     ///< by number
   /// Called for each access of a kernel that is not valid.
   void (*refuse)(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) = nullptr;
+
+  /// Called for each access of the host to an address that it contains.
+  void (*host_access)(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) = nullptr;
+  /// Set if a kernel reads, writes or calls anything but its memory: device memory, the program's variables, its stack.
+  std::atomic<bool> left{false};
 
   bool contains(const void* address) const { return std::uintptr_t(address) - begin < bytes; }
   /// Whether an access to an address that it contains lies within one allocation. Without a lock: an allocation that a

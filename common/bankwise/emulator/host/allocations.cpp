@@ -12,6 +12,7 @@
 #include <bankwise/emulator/block_runner.hpp>
 #include <bankwise/emulator/global_memory.hpp>
 #include <bankwise/emulator/host/gpus.hpp>
+#include <bankwise/emulator/host/host_access.hpp>
 #include <bankwise/emulator/host/messages.hpp>
 
 namespace bankwise::emulator::host {
@@ -42,6 +43,7 @@ class Memory {
     global_memory.owners = owners_;
     global_memory.allocations = ranges_;
     global_memory.refuse = refuse;
+    global_memory.host_access = host_access;
     global_memory.bytes = address_space;
   }
 
@@ -54,7 +56,7 @@ class Memory {
     if (mprotect(reinterpret_cast<void*>(first), pages * page, PROT_READ | PROT_WRITE) != 0) return nullptr;
     // The end lies at the end of a page, so that accesses past it fault even in code that is not watched.
     const std::uintptr_t begin = first + (pages * page - bytes) / alignment * alignment;
-    all_.push_back({kind, begin, bytes, function, caller, nullptr, true});
+    all_.push_back({.kind = kind, .begin = begin, .bytes = bytes, .function = function, .caller = caller});
     ranges_[all_.size()] = {begin, bytes};
     std::fill_n(owners_ + next_, pages, std::uint32_t(all_.size()));
     next_ += pages + 1;
@@ -83,6 +85,33 @@ class Memory {
     const std::lock_guard lock(mutex_);
     if (const Allocation* found = at(pointer)) return *found;
     return std::nullopt;
+  }
+
+  void note_write(const void* pointer) {
+    const std::lock_guard lock(mutex_);
+    Allocation* found = at(pointer);
+    if (found == nullptr) return;
+    found->is_written = true;
+    found->filled_with.reset();
+  }
+
+  bool note_fill(const void* pointer, std::size_t bytes, int value) {
+    const std::lock_guard lock(mutex_);
+    Allocation* found = at(pointer);
+    if (found == nullptr) return false;
+    const bool whole =
+        found->begin == std::uintptr_t(pointer) && found->bytes == bytes && found->kind == MemoryKind::device;
+    if (whole && found->filled_with == value) return true;
+    found->is_written = true;
+    found->filled_with = whole ? std::optional(value) : std::nullopt;
+    return false;
+  }
+
+  void for_each_live(const std::function<void(Allocation&)>& visit) {
+    const std::lock_guard lock(mutex_);
+    for (Allocation& one : all_) {
+      if (one.live) visit(one);
+    }
   }
 
   MemorySizes sizes() const {
@@ -155,6 +184,18 @@ Freed release(void* pointer, const void* caller) {
 
 std::optional<Allocation> allocation_at(const void* pointer) {
   return memory().find(pointer);
+}
+
+void note_write(const void* pointer) {
+  memory().note_write(pointer);
+}
+
+bool note_fill(const void* pointer, std::size_t bytes, int value) {
+  return memory().note_fill(pointer, bytes, value);
+}
+
+void for_each_live_allocation(const std::function<void(Allocation&)>& visit) {
+  memory().for_each_live(visit);
 }
 
 std::string description_of(const Allocation& allocation) {

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <vector>
 
+#include <bankwise/emulator/host/allocations.hpp>
+
 namespace bankwise::emulator::host {
 namespace {
 
@@ -74,23 +76,29 @@ T dot(int n, const T* x, int step_x, const T* y, int step_y) {
 #define BANKWISE_BLAS(T)                                                                                            \
   void blas_gemm(bool ta, bool tb, int m, int n, int k, T alpha, const T* a, int lda, const T* b, int ldb, T beta,  \
                  T* c, int ldc) {                                                                                   \
+    note_write(c);                                                                                                  \
     gemm(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                                                     \
   }                                                                                                                 \
   void blas_gemv(bool transpose, int m, int n, T alpha, const T* a, int lda, const T* x, int step_x, T beta, T* y,  \
                  int step_y) {                                                                                      \
+    note_write(y);                                                                                                  \
     gemv(transpose, m, n, alpha, a, lda, x, step_x, beta, y, step_y);                                               \
   }                                                                                                                 \
   void blas_geam(bool ta, bool tb, int m, int n, T alpha, const T* a, int lda, T beta, const T* b, int ldb, T* c,   \
                  int ldc) {                                                                                         \
+    note_write(c);                                                                                                  \
     geam(ta, tb, m, n, alpha, a, lda, beta, b, ldb, c, ldc);                                                        \
   }                                                                                                                 \
   void blas_axpy(int n, T alpha, const T* x, int step_x, T* y, int step_y) {                                        \
+    note_write(y);                                                                                                  \
     for (int i = 0; i < n; ++i) y[at(i, step_y)] += alpha * x[at(i, step_x)];                                       \
   }                                                                                                                 \
   void blas_scal(int n, T alpha, T* x, int step_x) {                                                                \
+    note_write(x);                                                                                                  \
     for (int i = 0; i < n; ++i) x[at(i, step_x)] *= alpha;                                                          \
   }                                                                                                                 \
   void blas_copy(int n, const T* x, int step_x, T* y, int step_y) {                                                 \
+    note_write(y);                                                                                                  \
     for (int i = 0; i < n; ++i) y[at(i, step_y)] = x[at(i, step_x)];                                                \
   }                                                                                                                 \
   T blas_dot(int n, const T* x, int step_x, const T* y, int step_y) { return dot(n, x, step_x, y, step_y); }        \

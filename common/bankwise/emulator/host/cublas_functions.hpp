@@ -56,13 +56,13 @@ inline cublasStatus_t cublasGetMatrix(int rows, int columns, int bytes, const vo
 
 // clang-format off
 #define BANKWISE_BLAS(S, T)                                                                                            \
-  inline cublasStatus_t cublas##S##gemm(cublasHandle_t, cublasOperation_t ta, cublasOperation_t tb, int m, int n,      \
+  BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublas##S##gemm(cublasHandle_t, cublasOperation_t ta, cublasOperation_t tb, int m, int n,      \
                                         int k, const T* alpha, const T* a, int lda, const T* b, int ldb,               \
                                         const T* beta, T* c, int ldc) {                                                \
     emulator::host::blas_gemm(ta != CUBLAS_OP_N, tb != CUBLAS_OP_N, m, n, k, *alpha, a, lda, b, ldb, *beta, c, ldc);   \
     return CUBLAS_STATUS_SUCCESS;                                                                                      \
   }                                                                                                                    \
-  inline cublasStatus_t cublas##S##gemmStridedBatched(                                                                 \
+  BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublas##S##gemmStridedBatched(                                                                 \
       cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k, const T* alpha,          \
       const T* a, int lda, long long step_a, const T* b, int ldb, long long step_b, const T* beta, T* c, int ldc,      \
       long long step_c, int count) {                                                                                   \
@@ -72,41 +72,41 @@ inline cublasStatus_t cublasGetMatrix(int rows, int columns, int bytes, const vo
     }                                                                                                                  \
     return CUBLAS_STATUS_SUCCESS;                                                                                      \
   }                                                                                                                    \
-  inline cublasStatus_t cublas##S##gemv(cublasHandle_t, cublasOperation_t transpose, int m, int n, const T* alpha,     \
+  BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublas##S##gemv(cublasHandle_t, cublasOperation_t transpose, int m, int n, const T* alpha,     \
                                         const T* a, int lda, const T* x, int step_x, const T* beta, T* y,              \
                                         int step_y) {                                                                  \
     emulator::host::blas_gemv(transpose != CUBLAS_OP_N, m, n, *alpha, a, lda, x, step_x, *beta, y, step_y);            \
     return CUBLAS_STATUS_SUCCESS;                                                                                      \
   }                                                                                                                    \
-  inline cublasStatus_t cublas##S##geam(cublasHandle_t, cublasOperation_t ta, cublasOperation_t tb, int m, int n,      \
+  BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublas##S##geam(cublasHandle_t, cublasOperation_t ta, cublasOperation_t tb, int m, int n,      \
                                         const T* alpha, const T* a, int lda, const T* beta, const T* b, int ldb, T* c, \
                                         int ldc) {                                                                     \
     emulator::host::blas_geam(ta != CUBLAS_OP_N, tb != CUBLAS_OP_N, m, n, *alpha, a, lda, *beta, b, ldb, c, ldc);      \
     return CUBLAS_STATUS_SUCCESS;                                                                                      \
   }                                                                                                                    \
-  inline cublasStatus_t cublas##S##axpy(cublasHandle_t, int n, const T* alpha, const T* x, int step_x, T* y,           \
+  BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublas##S##axpy(cublasHandle_t, int n, const T* alpha, const T* x, int step_x, T* y,           \
                                         int step_y) {                                                                  \
     emulator::host::blas_axpy(n, *alpha, x, step_x, y, step_y);                                                        \
     return CUBLAS_STATUS_SUCCESS;                                                                                      \
   }                                                                                                                    \
-  inline cublasStatus_t cublas##S##scal(cublasHandle_t, int n, const T* alpha, T* x, int step_x) {                     \
+  BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublas##S##scal(cublasHandle_t, int n, const T* alpha, T* x, int step_x) {                     \
     emulator::host::blas_scal(n, *alpha, x, step_x);                                                                   \
     return CUBLAS_STATUS_SUCCESS;                                                                                      \
   }                                                                                                                    \
-  inline cublasStatus_t cublas##S##copy(cublasHandle_t, int n, const T* x, int step_x, T* y, int step_y) {             \
+  BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublas##S##copy(cublasHandle_t, int n, const T* x, int step_x, T* y, int step_y) {             \
     emulator::host::blas_copy(n, x, step_x, y, step_y);                                                                \
     return CUBLAS_STATUS_SUCCESS;                                                                                      \
   }                                                                                                                    \
-  inline cublasStatus_t cublas##S##dot(cublasHandle_t, int n, const T* x, int step_x, const T* y, int step_y,          \
+  BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublas##S##dot(cublasHandle_t, int n, const T* x, int step_x, const T* y, int step_y,          \
                                        T* result) {                                                                    \
     *result = emulator::host::blas_dot(n, x, step_x, y, step_y);                                                       \
     return CUBLAS_STATUS_SUCCESS;                                                                                      \
   }                                                                                                                    \
-  inline cublasStatus_t cublas##S##nrm2(cublasHandle_t, int n, const T* x, int step_x, T* result) {                    \
+  BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublas##S##nrm2(cublasHandle_t, int n, const T* x, int step_x, T* result) {                    \
     *result = emulator::host::blas_nrm2(n, x, step_x);                                                                 \
     return CUBLAS_STATUS_SUCCESS;                                                                                      \
   }                                                                                                                    \
-  inline cublasStatus_t cublas##S##asum(cublasHandle_t, int n, const T* x, int step_x, T* result) {                    \
+  BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublas##S##asum(cublasHandle_t, int n, const T* x, int step_x, T* result) {                    \
     *result = emulator::host::blas_asum(n, x, step_x);                                                                 \
     return CUBLAS_STATUS_SUCCESS;                                                                                      \
   }

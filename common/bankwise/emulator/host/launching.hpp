@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include <string.h>
+
 #include <tuple>
 #include <type_traits>
 
@@ -23,13 +25,24 @@ struct Configuration {
   bool cooperative = false;
 };
 
+/// The values that a launch passes on.
+struct Arguments {
+  const void* bound = nullptr;    ///< for `call`
+  const char* bytes = nullptr;    ///< of all values, to compare launches with; null if they cannot be compared
+  size_t count = 0;               ///< of `bytes`
+  const void* kernel = nullptr;   ///< its address; null: `call` belongs to one kernel
+};
+
 /// Runs the grid. `call` runs the kernel for one lane. Errors go to cudaGetLastError(), and are returned.
-cudaError_t launch(const Configuration& configuration, void (*call)(const void*), const void* arguments);
+cudaError_t launch(const Configuration& configuration, void (*call)(const void*), const Arguments& arguments);
 
 /// For a launch in a kernel: runs it after the launch that the kernel belongs to. Takes over the arguments.
 void launch_later(const Configuration& configuration, void (*call)(const void*), const void* arguments,
                   void (*destroy)(const void*));
 bool in_kernel();
+
+/// Whether an object consists of numbers and functions: an object that refers to others could change with them.
+bool is_plain(const void* object, size_t bytes);
 
 /// Before main(): the device of this program has few multiprocessors.
 bool use_few_multiprocessors();
@@ -58,6 +71,27 @@ __attribute__((always_inline, no_sanitize("thread"), no_sanitize_coverage)) inli
   }
 }
 
+/// The bytes of values whose types allow it, without padding.
+template <class... Values>
+struct Bytes {
+  static constexpr bool known = (std::is_trivially_copyable_v<Values> && ...);
+  static constexpr size_t count = ((std::is_empty_v<Values> ? 0 : sizeof(Values)) + ... + 0);
+  char all[count + 1];
+
+  BANKWISE_NOT_THE_KERNEL explicit Bytes(const Values&... values) {
+    char* to = all;
+    (append(to, values), ...);
+  }
+  template <class Value>
+  BANKWISE_NOT_THE_KERNEL static void append(char*& to, const Value& value) {
+    if constexpr (known && !std::is_empty_v<Value>) {
+      memcpy(to, &value, sizeof value);
+      __builtin_clear_padding(reinterpret_cast<Value*>(to));
+      to += sizeof value;
+    }
+  }
+};
+
 /// A kernel with its configuration. The call evaluates the arguments once, and each lane gets copies.
 template <class Call>
 struct Launch {
@@ -75,7 +109,11 @@ struct Launch {
       launch_later(configuration, run_lane<Lane>, new Lane(lane),
                    [](const void* bound) { delete static_cast<const Lane*>(bound); });
     } else {
-      launch(configuration, run_lane<Lane>, &lane);
+      // The call has content if the kernel is in a variable.
+      using Values = Bytes<Call, std::decay_t<Arguments>...>;
+      const Values bytes(call, arguments...);
+      const bool known = Values::known && (std::is_empty_v<Call> || is_plain(&call, sizeof call));
+      launch(configuration, run_lane<Lane>, {&lane, known ? bytes.all : nullptr, Values::count, nullptr});
     }
   }
 };
@@ -98,7 +136,10 @@ cudaError_t launch_from_list(void (*kernel)(Parameters...), const Configuration&
                              std::index_sequence<i...>) {
   const auto lane = [kernel, ... values = *static_cast<std::decay_t<Parameters>*>(arguments[i])]()
                         BANKWISE_NOT_THE_KERNEL { kernel(values...); };
-  return launch(configuration, run_lane<decltype(lane)>, &lane);
+  using Values = Bytes<std::decay_t<Parameters>...>;
+  const Values bytes(*static_cast<std::decay_t<Parameters>*>(arguments[i])...);
+  return launch(configuration, run_lane<decltype(lane)>,
+                {&lane, Values::known ? bytes.all : nullptr, Values::count, reinterpret_cast<const void*>(kernel)});
 }
 
 }  // namespace bankwise::emulator::host
