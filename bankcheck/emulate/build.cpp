@@ -140,9 +140,19 @@ class Builder {
     return command;
   }
 
+  /// A source in C, which nvcc leaves to the host's compiler.
+  Words c_compiler() const {
+    Words command{tools_.compiler, "-x", "c", "-O2", "-g", "-w", "-c"};
+    append(command, program_.options);
+    for (const std::string& one : program_.definitions) command.push_back("-D" + one);
+    for (const std::string& one : program_.include) append(command, {"-I", one});
+    return command;
+  }
+
   fs::path object_of(const std::string& source) {
     const fs::path path = fs::absolute(source);
-    Words preprocess = preprocessing(true);
+    const bool is_c = path.extension() == ".c";
+    Words preprocess = is_c ? c_compiler() : preprocessing(true);
     Hash hash;
     hash.add(tools_.identity);
     for (const std::string& word : preprocess) hash.add(word);
@@ -157,12 +167,20 @@ class Builder {
     if (fs::exists(object) && is_current(manifest)) return object;
     fs::remove(manifest);
 
+    if (is_c) {
+      const fs::path c_rule = folder / "rule";
+      append(preprocess, {source, "-MD", "-MF", c_rule.string(), "-o", object.string()});
+      check(run_quietly(preprocess), source);
+      write_manifest(manifest, files_in_rule(text_of(c_rule)));
+      return object;
+    }
     const fs::path expanded = folder / "expanded.ii", rewritten_file = folder / "rewritten.ii", rule = folder / "rule";
     append(preprocess, {source, "-MD", "-MF", rule.string(), "-o", expanded.string()});
     check(run_quietly(preprocess), source);
     const std::string text = text_of(expanded);
     try {
-      std::ofstream(rewritten_file, std::ios::binary) << rewritten(text) << (includes_thrust(text) ? thrust_marker : "");
+      std::ofstream(rewritten_file, std::ios::binary)
+          << rewritten(text) << (includes_thrust(text) ? thrust_marker : "");
     } catch (const BadLaunch& bad) {
       throw BuildFailed(fmt::format("{}: {}", place_in(text, bad.offset, source), bad.what()), "");
     }

@@ -31,7 +31,7 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
   // Sources follow options, so an option has one value.
   for (const char* name : {"--arch", "--kernel"}) command->get_option(name)->allow_extra_args(false);
   command->add_option("sources", options.program.sources,
-                      "The program's sources: .cu, .cpp; without any, -- is followed by a program that CMake's "
+                      "The program's sources: .cu, .cpp, .c; without any, -- is followed by a program that CMake's "
                       "bankwise_emulate() has built");
   command->add_option("-I", options.program.include, "Directory of headers; may be repeated")->allow_extra_args(false);
   command->add_option("-D", options.program.definitions, "NAME or NAME=VALUE: a macro; may be repeated")
