@@ -36,10 +36,7 @@ CLI::App* declare_report(CLI::App& app, ReportCommand& options) {
       "written. An incomplete trace never meets a limit: with --max-conflicts or --baseline the exit code is 1.\n"
       "Example: bankcheck report --arch sm_90,gfx942 --max-conflicts 0 trace.jsonl");
   declare_report_options(*command, options.report);
-  command->add_option(
-      "--cubin", options.cubin,
-      "Machine code of the kernels (nvcc -cubin -lineinfo): says for each line whose accesses a compiler "
-      "may merge which count its instructions agree with");
+  command->add_option("--cubin", options.cubin, cubin_help);
   command->add_option("trace", options.trace, "Trace file, written by --trace; - reads stdin")->required();
   return command;
 }

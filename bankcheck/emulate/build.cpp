@@ -100,6 +100,7 @@ class Builder {
   Words options() const {
     Words words = tools_.compile;
     words.push_back(fmt::format("-std=gnu++{}", program_.standard.substr(3)));
+    words.push_back(fmt::format("-D__CUDA_ARCH__={}", program_.capability * 10));
     append(words, program_.options);
     return words;
   }

@@ -3,6 +3,7 @@
 // The parameters of an emulated launch.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -40,6 +41,7 @@ struct Launch {
   /// A fault throws a Diagnosis and ends the launch. Otherwise it is listed in Trace::diagnoses, once for each place,
   /// and the launch goes on if anything sensible can follow; ended_by() tells whether it did.
   bool fatal = true;
+  std::atomic<std::uint64_t>* blocks_done = nullptr;  ///< counts blocks that have ended, if it is not null
   std::vector<trace::Fault> allow;  ///< faults that are not diagnosed, unless nothing sensible can follow
 };
 

@@ -22,6 +22,7 @@
 #include <bankwise/emulator/host/messages.hpp>
 #include <bankwise/emulator/host/repeats.hpp>
 #include <bankwise/emulator/lane.hpp>
+#include <bankwise/support/progress.hpp>
 
 namespace bankwise::emulator::host {
 namespace {
@@ -141,12 +142,18 @@ cudaError_t launch_one(const Configuration& configuration, void (*call)(const vo
   how.allow = settings().allow;
   how.warp_synchronous = settings().warp_synchronous;
   how.returned_lanes_arrive = settings().returned_lanes_arrive;
-  const std::string bytes(arguments.bytes != nullptr ? arguments.bytes : "", arguments.bytes != nullptr ? arguments.count : 0);
+  const std::string bytes(arguments.bytes != nullptr ? arguments.bytes : "",
+                          arguments.bytes != nullptr ? arguments.count : 0);
   Repeat repeat(kernel, configuration, arguments.bytes != nullptr ? &bytes : nullptr);
   try {
     if (const trace::KernelTrace* known = repeat.known(watched)) {
       record(*known);
       return cudaSuccess;
+    }
+    if (Progress* const progress = progress_of_environment()) {
+      const std::string name = names().of(kernel);
+      begin_launch(*progress, name.empty() ? place_of(caller) : name, how.grid.count());
+      how.blocks_done = &progress->done;
     }
     const trace::KernelTrace trace = run(how, {call, arguments.bound, nullptr});
     record(trace);
@@ -205,7 +212,8 @@ cudaError_t launch(const Configuration& configuration, void (*call)(const void*)
     const LaterLaunch next = later.front();
     later.pop_front();
     lock.unlock();
-    if (error == cudaSuccess) error = launch_one(next.configuration, next.call, {next.bound, nullptr, 0, nullptr}, nullptr);
+    if (error == cudaSuccess)
+      error = launch_one(next.configuration, next.call, {next.bound, nullptr, 0, nullptr}, nullptr);
     next.destroy(next.bound);
   }
 }
