@@ -115,10 +115,14 @@ TEST_CASE("a launch that does more than to change its memory is always run", "[h
 }
 
 TEST_CASE("a launch that is to be recorded needs an earlier one that was", "[host]") {
-  CHECK(launch("recorded", [] {}, true));
-  CHECK(launch("recorded", [] {}, true));
-  CHECK(!launch("recorded", [] {}, true));
-  CHECK(launch("recorded", [] {}, false));
+  CHECK(launch(
+      "recorded", [] {}, true));
+  CHECK(launch(
+      "recorded", [] {}, true));
+  CHECK(!launch(
+      "recorded", [] {}, true));
+  CHECK(launch(
+      "recorded", [] {}, false));
 }
 
 TEST_CASE("launches of several host threads are all run", "[host]") {

@@ -95,7 +95,8 @@ Names& names() {
 }
 
 /// Whether the launches of a kernel are to be recorded. The first is, because its name is not yet known.
-bool is_selected(const void* kernel) {
+bool is_selected(const void* kernel, bool varies) {
+  if (varies) return true;
   const std::vector<std::string>& globs = settings().kernels;
   const std::string name = globs.empty() ? "" : names().of(kernel);
   return name.empty() || std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
@@ -135,7 +136,8 @@ cudaError_t launch_one(const Configuration& configuration, void (*call)(const vo
   how.cooperative = configuration.cooperative;
   how.warp = settings().warp;
   how.trace_blocks.clear();
-  const bool watched = !settings().record.empty() && is_selected(kernel) && within_limit(kernel, configuration);
+  const bool watched =
+      !settings().record.empty() && is_selected(kernel, arguments.varies) && within_limit(kernel, configuration);
   if (watched) how.trace_blocks = sample(how.grid.count(), settings().max_blocks);
   if (settings().step_limit > 0) how.step_limit = settings().step_limit;
   how.fatal = settings().fatal;
@@ -186,15 +188,17 @@ bool in_kernel() {
   return on_lane();
 }
 
-bool is_plain(const void* object, std::size_t bytes) {
+std::size_t identity_of(const void* object, std::size_t bytes) {
+  std::size_t identity = 0;
   for (std::size_t at = 0; at < bytes; at += sizeof(std::uintptr_t)) {
     std::uintptr_t word = 0;
     std::memcpy(&word, static_cast<const char*>(object) + at, std::min(sizeof word, bytes - at));
     // One number, or two of 32 bits; no data of a process lies at such addresses.
     const bool small = word >> 32 < 1 << 12 && std::uint32_t(word) < 1 << 16;
-    if (!small && !is_code(reinterpret_cast<const void*>(word))) return false;
+    if (!small && !is_code(reinterpret_cast<const void*>(word))) return 0;
+    identity = (identity ^ word) * 0x9E3779B97F4A7C15;
   }
-  return true;
+  return identity | 1;
 }
 
 void launch_later(const Configuration& configuration, void (*call)(const void*), const void* arguments,
@@ -212,8 +216,7 @@ cudaError_t launch(const Configuration& configuration, void (*call)(const void*)
     const LaterLaunch next = later.front();
     later.pop_front();
     lock.unlock();
-    if (error == cudaSuccess)
-      error = launch_one(next.configuration, next.call, {next.bound, nullptr, 0, nullptr}, nullptr);
+    if (error == cudaSuccess) error = launch_one(next.configuration, next.call, {next.bound}, nullptr);
     next.destroy(next.bound);
   }
 }

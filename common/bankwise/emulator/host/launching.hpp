@@ -27,10 +27,11 @@ struct Configuration {
 
 /// The values that a launch passes on.
 struct Arguments {
-  const void* bound = nullptr;    ///< for `call`
-  const char* bytes = nullptr;    ///< of all values, to compare launches with; null if they cannot be compared
-  size_t count = 0;               ///< of `bytes`
-  const void* kernel = nullptr;   ///< its address; null: `call` belongs to one kernel
+  const void* bound = nullptr;   ///< for `call`
+  const char* bytes = nullptr;   ///< of all values, to compare launches with; null if they cannot be compared
+  size_t count = 0;              ///< of `bytes`
+  const void* kernel = nullptr;  ///< its address, or a number for it; null: `call` is for one kernel
+  bool varies = false;           ///< `call` is for kernels that cannot be told apart
 };
 
 /// Runs the grid. `call` runs the kernel for one lane. Errors go to cudaGetLastError(), and are returned.
@@ -41,8 +42,9 @@ void launch_later(const Configuration& configuration, void (*call)(const void*),
                   void (*destroy)(const void*));
 bool in_kernel();
 
-/// Whether an object consists of numbers and functions: an object that refers to others could change with them.
-bool is_plain(const void* object, size_t bytes);
+/// A number for an object that consists of numbers and functions; 0 for any other, which could change with what it
+/// refers to.
+size_t identity_of(const void* object, size_t bytes);
 
 /// Before main(): the device of this program has few multiprocessors.
 bool use_few_multiprocessors();
@@ -109,11 +111,16 @@ struct Launch {
       launch_later(configuration, run_lane<Lane>, new Lane(lane),
                    [](const void* bound) { delete static_cast<const Lane*>(bound); });
     } else {
-      // The call has content if the kernel is in a variable.
+      // The call has content if the kernel is in a variable, or needs one.
       using Values = Bytes<Call, std::decay_t<Arguments>...>;
       const Values bytes(call, arguments...);
-      const bool known = Values::known && (std::is_empty_v<Call> || is_plain(&call, sizeof call));
-      launch(configuration, run_lane<Lane>, {&lane, known ? bytes.all : nullptr, Values::count, nullptr});
+      const size_t identity = std::is_empty_v<Call> ? 0 : identity_of(&call, sizeof call);
+      const bool varies = !std::is_empty_v<Call> && identity == 0;
+      const bool known = Values::known && !varies;
+      const auto address = reinterpret_cast<size_t>(&run_lane<Lane>);
+      launch(configuration, run_lane<Lane>,
+             {&lane, known ? bytes.all : nullptr, Values::count, reinterpret_cast<const void*>(address + identity),
+              varies});
     }
   }
 };
