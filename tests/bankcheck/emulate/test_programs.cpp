@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Whole programs, as a user checks them. Each is compiled once for all tests, in a cache in the build folder.
+#include <algorithm>
 #include <filesystem>
 #include <string>
 
@@ -90,6 +91,57 @@ TEST_CASE("intrinsics without a mask, products of 16 bits and sources in C are e
   CHECK(outcome.code == 0);
   CHECK_THAT(outcome.out, ContainsSubstring("architecture 800\nright\n"));
   CHECK_THAT(emulate("--arch gfx942 --max-groups 1 " + sources).out, ContainsSubstring("architecture 900\n"));
+}
+
+TEST_CASE("nvcc's instructions tell which count holds for a line", "[emulate]") {
+  const ScratchDirectory scratch;
+  const std::filesystem::path folder = scratch.path();
+  // The cubin has four STS for this line; stores of neighbours could be one STS.128.
+  std::ofstream(folder / "program.cu") << "__global__ void kernel(int* out) {\n"
+                                          "  __shared__ int words[512];\n"
+                                          "#line 25 \"histogram.cuh\"\n"
+                                          "  for (int i = 0; i < 4; ++i) words[4 * threadIdx.x + i] = i;\n"
+                                          "  __syncthreads();\n"
+                                          "  out[threadIdx.x] = words[threadIdx.x];\n"
+                                          "}\n"
+                                          "int main() {\n"
+                                          "  int* out;\n"
+                                          "  cudaMalloc(&out, 512);\n"
+                                          "  kernel<<<1, 128>>>(out);\n"
+                                          "}\n";
+  const auto nvcc = [&](const std::string& script) {
+    std::ofstream(folder / "nvcc") << "#!/bin/sh\n" << script;
+    std::filesystem::permissions(folder / "nvcc", std::filesystem::perms::owner_all);
+  };
+  const std::string program = "'" + (folder / "program.cu").string() + "'",
+                    path = "PATH='" + folder.string() + "':\"$PATH\"";
+  const std::string evidence = "  histogram.cuh:25 store words: 4 STS: source\n";
+  CHECK_THAT(emulate("--cubin '" CUBIN_DATA "/hopper.cubin' " + program).out, ContainsSubstring(evidence));
+
+  nvcc("echo \"$@\" >>'" + (folder / "calls").string() +
+       "'\n"
+       "while [ $# -gt 0 ]; do\n"
+       "  case $1 in -o) out=$2;; -MF) rule=$2;; esac\n"
+       "  last=$1; shift\n"
+       "done\n"
+       "cp '" CUBIN_DATA "/hopper.cubin' \"$out\" && echo \"program: $last\" >\"$rule\"\n");
+  for (int i = 0; i < 2; ++i) {
+    const Outcome compiled = emulate("--arch sm_80 -D SIZE=4 --cubin nvcc " + program, path);
+    INFO(compiled.err);
+    CHECK(compiled.code == 0);
+    CHECK_THAT(compiled.out, ContainsSubstring(evidence));
+  }
+  const std::string calls = text_of(folder / "calls");
+  CHECK(std::count(calls.begin(), calls.end(), '\n') == 1);  // the second time it was in the cache
+  CHECK_THAT(calls, ContainsSubstring("-cubin -lineinfo -arch=sm_80 -std=c++17 -w -DSIZE=4 "));
+
+  nvcc("echo 'program.cu(3): error: no' >&2\nexit 2\n");
+  const Outcome failed = emulate("--arch sm_75 --cubin nvcc " + program, path);
+  CHECK(failed.code == 3);
+  CHECK_THAT(failed.err, ContainsSubstring("program.cu for sm_75"));
+  CHECK(emulate("--arch gfx942 --cubin nvcc " + program, path).code == 2);
+  CHECK(emulate("--cubin /no/such/file " + program).code == 2);
+  CHECK(bankcheck("emulate --cubin nvcc -- '" WHOLE_PROGRAM "'").code == 2);
 }
 
 TEST_CASE("a program's conflicts are reported and limited as for other checkers", "[emulate]") {
