@@ -177,7 +177,10 @@ int run(int argc, const char* const* argv) {
   if (predicting->parsed()) return predict(*predicting, options);
   if (checking->parsed()) return opencl::check(check_options);
   if (checking_cuda->parsed()) return cuda::check(cuda_options);
-  if (checking_emulated->parsed()) return emulate::check(emulate_options);
+  if (checking_emulated->parsed()) {
+    emulate_options.read_cubin = cuda::emitted_lines;
+    return emulate::check(emulate_options);
+  }
   if (reporting->parsed()) {
     report_options.report.emitted = cuda::emitted_lines(report_options.cubin);
     return opencl::report_file(report_options);

@@ -11,6 +11,9 @@ set(BANKWISE_EMULATE_OPTIONS -O1 -g -gno-split-dwarf -finline -fno-tree-sra -fno
 # What a whole program (.cu) needs in addition: `bankcheck emulate` rewrites its launches.
 set(BANKWISE_EMULATE_PROGRAM_OPTIONS -DBANKWISE_WHOLE_PROGRAM -Wno-c++20-extensions)
 
+# common/bankwise/emulator/host/printing.cpp has these functions.
+set(BANKWISE_EMULATE_PROGRAM_LINK_OPTIONS -Wl,--wrap=printf -Wl,--wrap=puts -Wl,--wrap=putchar -Wl,--wrap=vprintf)
+
 # bankwise_emulate(<target> <source>...)
 #
 # Compiles the given sources of an executable for the emulator, and links it. The other sources of the target are

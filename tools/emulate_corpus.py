@@ -4,13 +4,15 @@
 
   tools/emulate_corpus.py [options] FOLDER...
 
-A program is a .cu file that defines main(). Each folder is a repository: its programs run in their own folders, without
-arguments, and are looked through in the order of their names. The script fetches nothing. Programs run with the rights
-of the caller, so give it only sources that you would also build and run by hand.
+A program is a .cu file that defines main(). Each folder is a repository: its programs run in their own folders, and are
+looked through in the order of their names. emulate_corpus.json has the arguments of those that need some, or that take
+a size. The script fetches nothing. Programs run with the rights of the caller, so give it only sources that you would
+also build and run by hand.
 """
 
 import argparse
 import concurrent.futures
+import json
 import os
 import re
 import resource
@@ -24,6 +26,7 @@ from pathlib import Path
 MAIN = re.compile(r"^\s*(?:int|void|auto)?\s*main\s*\(", re.M)
 RIGHT = re.compile(r"\b(pass(ed|es)?|success(ful|fully)?|correct|match(es|ed)?|right|verified|ok|no error)\b|all results", re.I)
 WRONG = re.compile(r"\b(fail(ed|ure|s)?|mismatch(es)?|do not match|don't match|incorrect|wrong|not correct|not match)\b", re.I)
+ARGUMENTS = json.loads(Path(__file__).with_suffix(".json").read_text())
 FOLDERS = ("include", "inc", "Common", "common", "Common/helper", "src", "utils")
 
 
@@ -85,16 +88,25 @@ def verdict(output: str) -> str:
     return "right" if RIGHT.search(output) else "–"
 
 
-def others(path: Path) -> list:
-    """The other sources of a program that one file does not make: those of its folder and below, without a main()."""
+def others(path: Path, headers: list) -> list:
+    """The other sources of a program that one file does not make: those of its folder and below, and those that stand
+    beside the headers that it includes, without a main()."""
+    text = path.read_text(errors="replace")
     found = [one for end in ("*.cu", "*.cpp", "*.cc") for one in sorted(path.parent.rglob(end))]
-    return [str(one.relative_to(path.parent)) for one in found if one != path and not has_main(one)][:40]
+    for name in re.findall(r'^\s*#\s*include\s*"([^"]+)"', text, re.M):
+        for folder in (str(path.parent), *headers):
+            found += [one for one in sorted(Path(folder).glob(f"{Path(name).with_suffix('')}.c*")) if one.is_file()]
+    found += sorted(path.parent.glob("*.c"))
+    # A source that the program includes is part of it.
+    names = [one for one in dict.fromkeys(found) if one != path and not has_main(one) and one.name not in text]
+    return [os.path.relpath(one, path.parent) for one in names][:40]
 
 
 def check(path: Path, folder: Path, options) -> tuple:
     """Builds, runs, checks itself, reason. A program that lacks definitions gets its folder's other sources."""
     row = check_with([path.name], path, folder, options)
-    more = others(path) if "no source and no library defines" in row[3] else []
+    headers = [*includes(path, folder), *options.include]
+    more = others(path, headers) if "no source and no library defines" in row[3] else []
     return check_with([path.name, *more], path, folder, options) if more else row
 
 
@@ -106,7 +118,8 @@ def check_with(sources: list, path: Path, folder: Path, options) -> tuple:
         command += ["--compiler-options=-fopenmp"]
     if options.cache:
         command += ["--cache", options.cache]
-    code, out, err = run([*command, *sources], path.parent, options.seconds)
+    arguments = ARGUMENTS.get(f"{folder.name}/{path.relative_to(folder)}", [])
+    code, out, err = run([*command, *sources, "--", *arguments], path.parent, options.seconds)
     said = [line[11:] for line in err.splitlines() if line.startswith("bankcheck: ")]
     reason = said[-1] if said else ""
     reason = reason.replace(f"{folder}/", "").replace("|", "\\|")

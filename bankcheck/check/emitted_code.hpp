@@ -14,6 +14,11 @@
 
 namespace bankwise::opencl {
 
+/// The help of --cubin.
+inline constexpr const char* cubin_help =
+    "Machine code of the kernels (nvcc -cubin -lineinfo): says for each line whose accesses a compiler may merge which "
+    "count its instructions agree with";
+
 /// The instructions of one source line that access shared memory, and how often each stands in the code.
 struct EmittedLine {
   std::string file;

@@ -36,10 +36,7 @@ CLI::App* declare_report(CLI::App& app, ReportCommand& options) {
       "written. With --max-conflicts or --baseline the exit code is 1 for every incomplete trace.\n"
       "Example: bankcheck report --arch sm_90,gfx942 --max-conflicts 0 trace.jsonl");
   declare_report_options(*command, options.report);
-  command->add_option(
-      "--cubin", options.cubin,
-      "Machine code of the kernels (nvcc -cubin -lineinfo). For each line whose accesses a compiler may merge, "
-      "the report then shows whether its instructions agree with the merged count or with that of the source");
+  command->add_option("--cubin", options.cubin, cubin_help);
   command->add_option("trace", options.trace, "Trace file, written by --trace; - reads stdin")->required();
   return command;
 }

@@ -44,6 +44,19 @@ fs::path find_thrust() {
   return {};
 }
 
+/// The algorithms of Thrust for the device run on the host here, so the emulator must not take their accesses for
+/// faults.
+constexpr const char* thrust_marker =
+    "\nextern \"C\" { __attribute__((weak, used)) extern const char bankwise_uses_thrust = 1; }\n";
+
+bool includes_thrust(std::string_view expanded) {
+  for (auto at = expanded.find("/thrust/"); at != std::string_view::npos; at = expanded.find("/thrust/", at + 1)) {
+    const auto line = expanded.rfind('\n', at) + 1;  // npos + 1: the first line
+    if (expanded.substr(line, 2) == "# ") return true;
+  }
+  return false;
+}
+
 class Builder {
  public:
   Builder(const Program& program, const Toolchain& toolchain, const fs::path& cache)
@@ -87,6 +100,7 @@ class Builder {
   Words options() const {
     Words words = tools_.compile;
     words.push_back(fmt::format("-std=gnu++{}", program_.standard.substr(3)));
+    words.push_back(fmt::format("-D__CUDA_ARCH__={}", program_.capability * 10));
     append(words, program_.options);
     return words;
   }
@@ -127,9 +141,19 @@ class Builder {
     return command;
   }
 
+  /// A source in C, which nvcc leaves to the host's compiler.
+  Words c_compiler() const {
+    Words command{tools_.compiler, "-x", "c", "-O2", "-g", "-w", "-c"};
+    append(command, program_.options);
+    for (const std::string& one : program_.definitions) command.push_back("-D" + one);
+    for (const std::string& one : program_.include) append(command, {"-I", one});
+    return command;
+  }
+
   fs::path object_of(const std::string& source) {
     const fs::path path = fs::absolute(source);
-    Words preprocess = preprocessing(true);
+    const bool is_c = path.extension() == ".c";
+    Words preprocess = is_c ? c_compiler() : preprocessing(true);
     Hash hash;
     hash.add(tools_.identity);
     for (const std::string& word : preprocess) hash.add(word);
@@ -144,12 +168,20 @@ class Builder {
     if (fs::exists(object) && is_current(manifest)) return object;
     fs::remove(manifest);
 
+    if (is_c) {
+      const fs::path c_rule = folder / "rule";
+      append(preprocess, {source, "-MD", "-MF", c_rule.string(), "-o", object.string()});
+      check(run_quietly(preprocess), source);
+      write_manifest(manifest, files_in_rule(text_of(c_rule)));
+      return object;
+    }
     const fs::path expanded = folder / "expanded.ii", rewritten_file = folder / "rewritten.ii", rule = folder / "rule";
     append(preprocess, {source, "-MD", "-MF", rule.string(), "-o", expanded.string()});
     check(run_quietly(preprocess), source);
     const std::string text = text_of(expanded);
     try {
-      std::ofstream(rewritten_file, std::ios::binary) << rewritten(text);
+      std::ofstream(rewritten_file, std::ios::binary)
+          << rewritten(text) << (includes_thrust(text) ? thrust_marker : "");
     } catch (const BadLaunch& bad) {
       throw BuildFailed(fmt::format("{}: {}", place_in(text, bad.offset, source), bad.what()), "");
     }

@@ -17,6 +17,7 @@ struct Program {
   std::vector<std::string> sources;
   std::vector<std::string> include, definitions;  ///< of -I and -D
   std::string standard = "c++17";
+  unsigned capability = 90;            ///< compute capability, times ten: for __CUDA_ARCH__
   std::vector<std::string> libraries;  ///< of -l, host libraries
   std::vector<std::string> options;    ///< of g++, to compile and to link
 };

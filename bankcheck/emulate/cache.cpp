@@ -105,7 +105,7 @@ FolderLock::~FolderLock() {
 void clean(const fs::path& cache) {
   std::error_code ignored;
   const auto now = fs::file_time_type::clock::now();
-  for (const char* kind : {"headers", "objects", "programs"}) {
+  for (const char* kind : {"headers", "objects", "programs", "cubins"}) {
     for (const auto& entry : fs::directory_iterator(cache / kind, ignored)) {
       if (now - fs::last_write_time(entry.path(), ignored) > longest_unused) fs::remove_all(entry.path(), ignored);
     }

@@ -4,8 +4,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <string_view>
+#include <utility>
 
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/in_quotes.hpp>
@@ -14,6 +18,7 @@
 #include <bankwise/trace/json_lines.hpp>
 #include "bankcheck/check/child_process.hpp"
 #include "bankcheck/emulate/cache.hpp"
+#include "bankcheck/emulate/cubins.hpp"
 #include "bankcheck/emulate/emulated_run.hpp"
 
 namespace bankwise::emulate {
@@ -31,7 +36,7 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
   // Sources follow options, so an option has one value.
   for (const char* name : {"--arch", "--kernel"}) command->get_option(name)->allow_extra_args(false);
   command->add_option("FILES", options.program.sources,
-                      "The program's sources: .cu, .cpp; without any, -- is followed by a program that CMake's "
+                      "The program's sources: .cu, .cpp, .c; without any, -- is followed by a program that CMake's "
                       "bankwise_emulate() has built");
   command->add_option("-I", options.program.include, "Directory of headers; may be repeated")->allow_extra_args(false);
   command->add_option("-D", options.program.definitions, "NAME or NAME=VALUE: a macro; may be repeated")
@@ -47,6 +52,12 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
       ->check(CLI::IsMember({"c++17", "c++20", "c++23"}))
       ->capture_default_str();
   opencl::declare_watch_options(*command, options.watch, "blocks");
+  command
+      ->add_option("--cubin", options.cubins,
+                   std::string(opencl::cubin_help) +
+                       "; nvcc: compile it with nvcc, which is found on the PATH or in "
+                       "a CUDA Toolkit")
+      ->allow_extra_args(false);
   command->add_option("--step-limit", options.step_limit,
                       "Steps that the warps of a block may take before it counts as an endless loop (default: 2^26)");
   command->add_flag("--fatal", options.fatal, "End the program at the first fault of a kernel");
@@ -60,6 +71,9 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
                     "Lanes of one warp need no __syncwarp() between their accesses, as before compute capability 7.0");
   command->add_flag("--returned-lanes-arrive", options.returned_lanes_arrive,
                     "Lanes that have returned count as arrived at barriers");
+  command->add_flag("--run-repeated", options.run_repeated,
+                    "Run also launches that repeat an earlier one on the same content of memory, whose results are "
+                    "known");
   command->add_option("--object", options.object,
                       "Only compile the source to this object file; CMake's bankwise_emulate() uses it");
   command->add_option("--cache", options.cache,
@@ -78,6 +92,45 @@ void check_sources(const Program& program) {
   }
 }
 
+/// nvcc needs the sources, and compiles for GPUs of NVIDIA.
+void check_cubins(const std::vector<std::string>& cubins, bool is_built) {
+  if (std::find(cubins.begin(), cubins.end(), "nvcc") == cubins.end()) return;
+  throw UsageError(is_built ? "--cubin nvcc needs the program's sources; give it the cubin's file"
+                            : "--cubin nvcc needs an architecture of NVIDIA as the first of --arch");
+}
+
+/// The compute capability, times ten, of an architecture of NVIDIA; 0 for others.
+unsigned capability_of(const banks::Architecture& architecture) {
+  constexpr std::string_view prefix = "sm_";
+  if (!architecture.name.starts_with(prefix)) return 0;
+  return unsigned(std::strtoul(std::string(architecture.name.substr(prefix.size())).c_str(), nullptr, 10));
+}
+
+/// The instructions of the kernels' machine code. Errors: UsageError; BuildFailed.
+std::vector<opencl::EmittedLine> emitted_lines(const CheckOptions& options, const Program& program) {
+  std::vector<opencl::EmittedLine> lines;
+  const auto add = [&](const std::string& path, bool may_be_empty) {
+    for (opencl::EmittedLine& line : options.read_cubin(path, may_be_empty)) lines.push_back(std::move(line));
+  };
+  for (const std::string& cubin : options.cubins) {
+    if (cubin != "nvcc") {
+      add(cubin, false);
+      continue;
+    }
+    const std::filesystem::path nvcc = find_nvcc();
+    if (nvcc.empty()) throw UsageError("--cubin nvcc: there is no nvcc on the PATH and no CUDA Toolkit");
+    for (const auto& file : cubins_of(program, nvcc, cache_folder(options.cache))) add(file.string(), true);
+  }
+  return lines;
+}
+
+/// Kernels as the program names them: the report may add a number to make names distinct.
+std::vector<std::string> plain_names(const std::vector<std::string>& kernels) {
+  std::vector<std::string> names;
+  for (const std::string& kernel : kernels) names.push_back(kernel.substr(0, kernel.rfind('#')));
+  return names;
+}
+
 }  // namespace
 
 int check(const CheckOptions& options) {
@@ -90,18 +143,24 @@ int check(const CheckOptions& options) {
   if (!options.object.empty() && options.program.sources.size() != 1) {
     throw UsageError("--object needs exactly one source");
   }
-  opencl::Reporting reporting(options.report);
+  opencl::ReportOptions report = options.report;
+  opencl::Reporting reporting(report);
+  const unsigned capability = capability_of(*reporting.architectures().front());
+  Program given = options.program;
+  if (capability != 0) given.capability = capability;
+  if (is_built || capability == 0) check_cubins(options.cubins, is_built);
   const OutputFile trace("--trace", options.watch.trace);
   reporting.require_apart_from(trace);
   std::filesystem::path program;
   try {
     if (!options.object.empty()) {
-      build_object(options.program, find_toolchain(), cache_folder(options.cache), options.object);
+      build_object(given, find_toolchain(), cache_folder(options.cache), options.object);
       return exit_ok;
     }
     if (is_built) opencl::check_program(options.arguments.front());
     program = is_built ? opencl::find_program(options.arguments.front())
-                       : build(options.program, find_toolchain(), cache_folder(options.cache));
+                       : build(given, find_toolchain(), cache_folder(options.cache));
+    report.emitted = emitted_lines(options, given);
   } catch (const BuildFailed& failed) {
     std::fputs(failed.messages.c_str(), stderr);
     opencl::tell(failed.what());
@@ -119,6 +178,8 @@ int check(const CheckOptions& options) {
                                   .fatal = options.fatal,
                                   .warp_synchronous = options.warp_synchronous,
                                   .returned_lanes_arrive = options.returned_lanes_arrive,
+                                  .run_repeated = options.run_repeated,
+                                  .kernels = plain_names(options.report.kernels),
                                   .allow = options.allow,
                                   .time_limit = options.watch.time_limit,
                                   .own_stdout = !reporting.quiet()});

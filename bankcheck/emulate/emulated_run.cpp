@@ -12,6 +12,7 @@
 #include <bankwise/support/revision.hpp>
 #include <bankwise/trace/json_lines.hpp>
 #include "bankcheck/check/child_process.hpp"
+#include "bankcheck/check/progress_file.hpp"
 
 namespace bankwise::emulate {
 namespace {
@@ -46,9 +47,14 @@ Outcome run_emulated(const EmulatedRun& run) {
   setenv("BANKWISE_EMULATE_FATAL", run.fatal ? "1" : "0", 1);
   setenv("BANKWISE_EMULATE_WARP_SYNCHRONOUS", run.warp_synchronous ? "1" : "0", 1);
   setenv("BANKWISE_EMULATE_RETURNED_LANES_ARRIVE", run.returned_lanes_arrive ? "1" : "0", 1);
+  setenv("BANKWISE_EMULATE_RUN_REPEATED", run.run_repeated ? "1" : "0", 1);
+  setenv("BANKWISE_EMULATE_KERNELS", fmt::format("{}", fmt::join(run.kernels, "\n")).c_str(), 1);
   setenv("BANKWISE_EMULATE_ALLOW", fmt::format("{}", fmt::join(run.allow, ",")).c_str(), 1);
+  const opencl::ProgressFile progress(folder / "progress", "blocks");
+  opencl::ProgressLine progress_line([&] { return progress.text(); });
   const opencl::Ended ended =
-      opencl::start_and_wait(run.program, run.command, {.own_stdout = run.own_stdout, .time_limit = run.time_limit});
+      opencl::start_and_wait(run.program, run.command,
+                             {.own_stdout = run.own_stdout, .progress = &progress_line, .time_limit = run.time_limit});
 
   Outcome outcome;
   std::ifstream lines(record, std::ios::binary);

@@ -20,7 +20,9 @@ struct EmulatedRun {
   const banks::Architecture* architecture = nullptr;
   std::uint64_t max_launches = 0, max_groups = 0, step_limit = 0;
   bool fatal = false, warp_synchronous = false, returned_lanes_arrive = false;  ///< as emulator::Launch has them
-  std::vector<std::string> allow;  ///< faults, by the names of trace::faults()
+  bool run_repeated = false;         ///< launches whose results are known, too
+  std::vector<std::string> kernels;  ///< globs of the kernels to record; empty: all
+  std::vector<std::string> allow;    ///< faults, by the names of trace::faults()
   double time_limit = 0;           ///< seconds, after which the program is ended; 0: none
   bool own_stdout = true;
 };

@@ -16,8 +16,9 @@
 namespace bankwise::emulate {
 namespace {
 
+/// The captures stand before it.
 constexpr std::string_view launching =
-    "::bankwise::emulator::host::launching([&](auto&&... bankwise_a) __attribute__((no_sanitize(\"thread\"), "
+    "(auto&&... bankwise_a) __attribute__((no_sanitize(\"thread\"), "
     "no_sanitize_coverage)) { ";
 
 class Rewriter {
@@ -58,10 +59,21 @@ class Rewriter {
     if (open > 0 && is(open - 1, "operator")) return open;  // operator<< <T>
     const std::size_t close = closing(open + 3);
     const std::size_t callee = begin_of_callee(open);
-    insert(tokens_[callee].begin, launching);
+    insert(tokens_[callee].begin, fmt::format("::bankwise::emulator::host::launching({}{}",
+                                              is_name_of_kernel(callee, open) ? "[=]" : "[&]", launching));
     replace(tokens_[open].begin, tokens_[open + 2].end, call_of(close) + "; }).at(");
     replace(tokens_[close].begin, tokens_[close + 2].end, ")");
     return open + 2;
+  }
+
+  /// Whether the expression before a launch's <<< is a name, perhaps with template arguments. What it needs is copied:
+  /// the emulator compares launches.
+  bool is_name_of_kernel(std::size_t begin, std::size_t end) const {
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::string_view one = text(i);
+      if (one == "(" || one == "[" || one == "." || one == "->" || one == "this") return false;
+    }
+    return true;
   }
 
   /// The first of the three > that end a launch's configuration. In kernel<<<1, threads<T>>>>(x) they are the last of
@@ -238,7 +250,7 @@ class Rewriter {
       if (is(i, "(")) ++depth;
       if (!is(i, ")") || --depth > 0) continue;
       const std::size_t begin = tokens_[first].begin, end = tokens_[i].end;
-      auto call = emulated_asm(source_.substr(begin, end - begin));
+      auto call = emulated_asm(with_components(first, i));
       if (!call) return first;
       std::replace(call->begin(), call->end(), '\n', ' ');  // edited() keeps the lines
       replace(begin, end, *call);
@@ -246,6 +258,22 @@ class Rewriter {
     }
     return first;
   }
+
+  /// The text of some tokens, with threadIdx.x and the like rewritten.
+  std::string with_components(std::size_t first, std::size_t last) const {
+    std::string text;
+    std::size_t at = tokens_[first].begin;
+    for (std::size_t i = first; i <= last; ++i) {
+      if (!is_index(i) || !is_component(i + 2)) continue;
+      text += source_.substr(at, tokens_[i].begin - at);
+      text += component_of(i);
+      at = tokens_[i + 2].end;
+    }
+    return text + std::string(source_.substr(at, tokens_[last].end - at));
+  }
+
+  bool is_component(std::size_t i) const { return is(i, "x") || is(i, "y") || is(i, "z"); }
+  std::string component_of(std::size_t i) const { return fmt::format("bankwise_{}({})", text(i + 2), text(i)); }
 
   bool is_index(std::size_t i) const {
     constexpr std::array names{"threadIdx", "blockIdx", "blockDim", "gridDim"};
@@ -255,8 +283,7 @@ class Rewriter {
 
   /// threadIdx.x has a different value in every lane, so it is no member of a variable.
   void component(std::size_t i) {
-    if (!is(i + 2, "x") && !is(i + 2, "y") && !is(i + 2, "z")) return;
-    replace(tokens_[i].begin, tokens_[i + 2].end, fmt::format("bankwise_{}({})", text(i + 2), text(i)));
+    if (is_component(i + 2)) replace(tokens_[i].begin, tokens_[i + 2].end, component_of(i));
   }
 
   std::string edited() {

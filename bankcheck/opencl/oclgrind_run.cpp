@@ -16,9 +16,9 @@
 #include <bankwise/support/revision.hpp>
 #include <bankwise/trace/json_lines.hpp>
 #include "bankcheck/check/child_process.hpp"
+#include "bankcheck/check/progress_file.hpp"
 #include "bankcheck/opencl/launch_log.hpp"
 #include "bankcheck/opencl/oclgrind_messages.hpp"
-#include "bankcheck/opencl/progress_file.hpp"
 
 namespace bankwise::opencl {
 namespace {
@@ -200,8 +200,7 @@ Outcome run_under_oclgrind(const OclgrindRun& run) {
   setenv("OCLGRIND_PLUGINS", (folder / "plugin.so").c_str(), 1);
   preload(libraries, plugin, folder);
   OclgrindMessages messages;
-  const ProgressFile progress(folder / "progress");
-  if (isatty(STDERR_FILENO) != 0) setenv("BANKWISE_PROGRESS", (folder / "progress").c_str(), 1);
+  const ProgressFile progress(folder / "progress", "work-groups");
   ProgressLine progress_line([&] { return progress.text(); });
   const Ended ended = start_and_wait(find_program(run.command.front()), run.command,
                                      {.own_stdout = run.own_stdout,

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include <bankwise/support/progress.hpp>
 #include <bankwise/trace/json_lines.hpp>
 #include "bankcheck/opencl/plugin/compiler_lock.hpp"
 #include "bankcheck/opencl/plugin/group_recorder.hpp"
@@ -205,12 +206,7 @@ void BankPlugin::kernelBegin(const ::oclgrind::KernelInvocation* invocation) {
            .knows_code = llvm_c::available(),
            .shapes = {shape}};
   ++launch_number;
-  if (Progress* const now = progress()) {
-    ++now->launches;
-    now->groups = groups_.load();
-    now->done = 0;
-    std::snprintf(now->kernel, sizeof now->kernel, "%s", head_.kernel.c_str());
-  }
+  if (Progress* const now = progress_of_environment()) begin_launch(*now, head_.kernel, groups_);
 }
 
 void BankPlugin::kernelEnd(const ::oclgrind::KernelInvocation*) {
@@ -287,7 +283,7 @@ void BankPlugin::workGroupBarrier(const ::oclgrind::WorkGroup*, std::uint32_t) {
 void BankPlugin::workGroupComplete(const ::oclgrind::WorkGroup*) {
   Worker& worker = *current_worker();
   const std::uint64_t done = ++done_;
-  if (Progress* const now = progress()) now->done = done;
+  if (Progress* const now = progress_of_environment()) now->done = done;
   if (!worker.watches) return;
   worker.recorder.end();
   save_if_due(worker);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "bankcheck/opencl/plugin/run_files.hpp"
 
-#include <sys/mman.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -52,18 +50,6 @@ void save_unfinished(const trace::KernelTrace& launch, const std::string& source
 
 void forget_unfinished() {
   std::remove(unfinished_path().c_str());
-}
-
-Progress* progress() {
-  static Progress* const mapped = []() -> Progress* {
-    const char* path = std::getenv("BANKWISE_PROGRESS");
-    const int file = path == nullptr ? -1 : open(path, O_RDWR | O_CLOEXEC);
-    if (file < 0) return nullptr;
-    void* memory = mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    close(file);
-    return memory == MAP_FAILED ? nullptr : static_cast<Progress*>(memory);
-  }();
-  return mapped;
 }
 
 }  // namespace bankwise::opencl

@@ -4,13 +4,12 @@
 //   BANKWISE_RECORD      the trace, to append to
 //   BANKWISE_LAUNCHES    the launch log (launch_log.hpp), to append to
 //   BANKWISE_UNFINISHED  with ".<process>": what is recorded of the launch that has not ended
-//   BANKWISE_PROGRESS    progress.hpp; not set without a terminal
+//   BANKWISE_PROGRESS    <bankwise/support/progress.hpp>; not set without a terminal
 #pragma once
 
 #include <string>
 
 #include <bankwise/trace/json_lines.hpp>
-#include "bankcheck/opencl/plugin/progress.hpp"
 
 namespace bankwise::opencl {
 
@@ -26,8 +25,5 @@ trace::Writer& writer();
 void save_unfinished(const trace::KernelTrace& launch, const std::string& source);
 /// The launch has ended, and the record has it.
 void forget_unfinished();
-
-/// Null without a terminal.
-Progress* progress();
 
 }  // namespace bankwise::opencl

@@ -48,12 +48,12 @@ std::string_view verb(banks::Operation operation) {
 
 }  // namespace
 
-std::uint32_t BlockRunner::bytes_of(const ThreadLocalArray& array) const {
+inline std::uint32_t BlockRunner::bytes_of(const ThreadLocalArray& array) const {
   return array.dynamic ? std::uint32_t(launch_.dynamic_shared) : array.bytes;
 }
 
 /// Whether the whole access lies in an array.
-bool BlockRunner::lies_in(const ThreadLocalArray& array, const PendingAccess& access) const {
+inline bool BlockRunner::lies_in(const ThreadLocalArray& array, const PendingAccess& access) const {
   return access.offset >= array.offset && access.offset + access.bytes <= array.offset + bytes_of(array);
 }
 
@@ -92,7 +92,8 @@ void BlockRunner::check_place(const Lane& lane) {
       report({Fault::out_of_bounds, lane.pc, {lane.identity.rank}, what()});
     }
   }
-  if (access.as_aligned && (access.offset - array.offset) % access.bytes != 0) {
+  // Types with an alignment have a power of two of bytes.
+  if (access.as_aligned && ((access.offset - array.offset) & (access.bytes - 1)) != 0) {
     end({Fault::misaligned,
          lane.pc,
          {lane.identity.rank},
@@ -127,6 +128,15 @@ void BlockRunner::report_clash(const Lane& lane, std::uintptr_t lane_pc, const P
           what,
           other_pc,
           in_warp ? trace::warp_synchronous_switch : trace::row_of(fault).silenced_by});
+}
+
+/// The fast test for the usual access. Returns false if check() has to look.
+inline bool BlockRunner::is_clean(const Lane& lane) {
+  const PendingAccess& access = lane.access;
+  return copied_words_.empty() && lies_in(*last_array_, access) &&
+         (!access.as_aligned || ((access.offset - last_array_->offset) & (access.bytes - 1)) == 0) &&
+         shadow_.touch_cleanly(std::uint16_t(lane.identity.rank), std::uint16_t(lane.warp), std::uint32_t(lane.pc),
+                               access.offset, access.bytes, touch_of(access.operation));
 }
 
 /// Returns a doubt if, and only if, the access is a fault should it change the content: two lanes may write the same
@@ -196,6 +206,10 @@ void BlockRunner::access(Warp& warp, std::uint64_t group) {
   for_each_lane(group, [&](unsigned i) {
     Lane& one = lane(warp, i);
     one.access_number = number;
+    if (is_clean(one)) {
+      resume(one);
+      return;
+    }
     const auto doubt = check(one);
     if (!doubt) {
       resume(one);

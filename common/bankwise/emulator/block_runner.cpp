@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <utility>
 
 #include <bankwise/emulator/control_flow.hpp>
@@ -24,6 +25,17 @@ Dim3 at(std::uint64_t linear, Dim3 size) {
 
 thread_local constinit Lane* BlockRunner::current = nullptr;
 
+// Of the linker.
+extern "C" {
+extern const char __executable_start;
+extern const char _end;
+}
+
+bool is_of_program(const void* address) {
+  const auto begin = std::uintptr_t(&__executable_start);
+  return std::uintptr_t(address) - begin < std::uintptr_t(&_end) - begin;
+}
+
 BlockRunner::BlockRunner(const Launch& launch, const BoundKernel& kernel, const Stacks& stacks, GridBarrier* grid)
     : launch_(launch),
       kernel_(kernel),
@@ -32,7 +44,7 @@ BlockRunner::BlockRunner(const Launch& launch, const BoundKernel& kernel, const 
       last_array_(layout_.arrays.data()),
       stacks_(stacks),
       lanes_(launch.block.count()),
-      shadow_(layout_.bytes, launch.warp),
+      shadow_(layout_.bytes),
       grid_(grid),
       in_kernel_(std::uintptr_t(kernel.entry)),
       findings_(launch) {
@@ -138,13 +150,13 @@ void BlockRunner::begin(std::uint64_t block, Recorder* recorder) {
   for (Warp& warp : warps_) {
     warp.has_meetings = false;
     warp.steps = warp.last_atomic = 0;
+    warp.moved.fill(0);
     for (const auto& delivery : warp.deliveries) delivery->readers = 0;
     for (unsigned i = 0; i < warp.count; ++i) {
       Lane& one = lane(warp, i);
       one.identity.block = block_;
       one.wait = Wait::ready;
       one.noted = one.next = 0;
-      one.moved = 0;
       one.calls.clear();
       one.pc = 0;
       one.delivery = nullptr;
@@ -171,10 +183,10 @@ void BlockRunner::run(std::uint64_t block, Recorder* recorder) {
 /// Returns whether any lane moved.
 bool BlockRunner::run_warp(Warp& warp) {
   bool moved = false;
-  for (unsigned turn = 0; turn < turn_steps; ++turn) {
+  for (unsigned turn = 0; turn < turn_steps;) {
     const std::uint64_t group = choose(warp);
     if (group == 0) break;
-    step(warp, group);
+    turn += step(warp, group);
     if (warp.has_meetings) settle_meetings(warp);
     moved = true;
   }
@@ -188,7 +200,7 @@ bool BlockRunner::run_warp(Warp& warp) {
 void BlockRunner::let_starved_go(Warp& warp) {
   if (warp.steps < starved_after || warp.last_atomic + turn_steps < warp.steps) return;
   for (unsigned starved = 0; starved < warp.count; ++starved) {
-    if (warp.keys[starved] == 0 || lane(warp, starved).moved + starved_after > warp.steps) continue;
+    if (warp.keys[starved] == 0 || warp.moved[starved] + starved_after > warp.steps) continue;
     for (unsigned i = 0; i < starved_steps && warp.keys[starved] != 0; ++i) {
       step(warp, lanes_at(warp, warp.keys[starved]));
       if (warp.has_meetings) settle_meetings(warp);
@@ -206,6 +218,9 @@ std::uint64_t BlockRunner::lanes_at(const Warp& warp, Key key) {
 /// The lanes that execute the next step, together; none if none can.
 std::uint64_t BlockRunner::choose(const Warp& warp) {
   const auto* const end = warp.keys.begin() + warp.count;
+  Key different = 0;
+  for (unsigned i = 0; i < warp.count; ++i) different |= warp.keys[i] ^ warp.keys[0];
+  if (different == 0) return warp.keys[0] == 0 ? 0 : ~std::uint64_t{0} >> (64 - warp.count);  // the usual case
   const auto* const some = std::find_if(warp.keys.begin(), end, [](Key key) { return key != 0; });
   if (some == end) return 0;
   const std::uint64_t group = lanes_at(warp, *some);
@@ -233,22 +248,53 @@ Key BlockRunner::earliest(const Warp& warp) {
   return first;
 }
 
-void BlockRunner::step(Warp& warp, std::uint64_t group) {
+/// All lanes that can continue have made the same notes since they were suspended: the warp processes them at once.
+/// Returns their number, or 0 if the notes differ.
+unsigned BlockRunner::step_all(Warp& warp, std::uint64_t group, const Lane& any) {
+  const unsigned count = any.noted;
+  if (count < 2 || steps_ + count > launch_.step_limit) return 0;
+  bool same = true;
+  for_each_lane(group, [&](unsigned i) {
+    const Lane& one = lane(warp, i);
+    same = same && one.next == 0 && one.noted == count &&
+           std::memcmp(one.notes.data(), any.notes.data(), count * sizeof(Key)) == 0;
+  });
+  if (!same) return 0;
+  for (unsigned k = 0; recorder_ != nullptr && k < count; ++k) {
+    if (!is_basic_block(any.notes[k])) continue;
+    recorder_->add_basic_block(pc_of(any.notes[k]) - 1, level_, unsigned(std::popcount(group)));
+  }
+  steps_ += count;
+  warp.steps += count;
+  for_each_lane(group, [&](unsigned i) {
+    warp.moved[i] = warp.steps;
+    Lane& one = lane(warp, i);
+    one.next = count;
+    arrive(one);
+  });
+  return count;
+}
+
+/// Returns the number of steps.
+unsigned BlockRunner::step(Warp& warp, std::uint64_t group) {
   const Lane& any = lane(warp, unsigned(std::countr_zero(group)));
   const bool is_note = any.next < any.noted;
+  if (is_note && any.next == 0 && (lanes_at(warp, 0) | group) == ~std::uint64_t{0} >> (64 - warp.count)) {
+    if (const unsigned steps = step_all(warp, group, any); steps > 0) return steps;
+  }
   if (++steps_ > launch_.step_limit) {
     end({Fault::step_limit, is_note ? pc_of(any.notes[any.next]) : any.pc, ranks(warp, group),
          fmt::format("are not done after {} steps of the block, most likely an endless loop", launch_.step_limit)});
   }
   ++warp.steps;
-  for_each_lane(group, [&](unsigned i) { lane(warp, i).moved = warp.steps; });
+  for_each_lane(group, [&](unsigned i) { warp.moved[i] = warp.steps; });
   if (is_note) {
     const Key key = any.notes[any.next];
     if (recorder_ != nullptr && is_basic_block(key)) {
       recorder_->add_basic_block(pc_of(key) - 1, level_, unsigned(std::popcount(group)));
     }
     for_each_lane(group, [&](unsigned i) { advance(lane(warp, i)); });
-    return;
+    return 1;
   }
   group_ = group;
   if (any.wait == Wait::access) {
@@ -256,6 +302,7 @@ void BlockRunner::step(Warp& warp, std::uint64_t group) {
   } else {
     for_each_lane(group, [&](unsigned i) { resume(lane(warp, i)); });
   }
+  return 1;
 }
 
 std::vector<unsigned> BlockRunner::ranks(const Warp& warp, std::uint64_t group) const {

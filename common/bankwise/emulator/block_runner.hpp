@@ -22,6 +22,7 @@
 #include <bankwise/emulator/diagnosis.hpp>
 #include <bankwise/emulator/fiber.hpp>
 #include <bankwise/emulator/findings.hpp>
+#include <bankwise/emulator/global_memory.hpp>
 #include <bankwise/emulator/lane.hpp>
 #include <bankwise/emulator/launch.hpp>
 #include <bankwise/emulator/recorder.hpp>
@@ -71,6 +72,9 @@ struct Delivery {
 
 class BlockRunner;
 
+/// Whether an address lies in the program's file: in its variables and constants.
+bool is_of_program(const void* address);
+
 /// The position of a lane as a number. Lanes with equal keys run together.
 using Key = std::uint64_t;
 
@@ -88,12 +92,6 @@ struct Lane {
   unsigned warp = 0;
   std::vector<std::uintptr_t> calls;  ///< return addresses of the calls that it is in
 
-  // The positions since its previous suspension, and how many of them the warp has processed.
-  static constexpr unsigned max_notes = 128;
-  std::array<Key, max_notes> notes;
-  unsigned noted = 0, next = 0;
-  std::uint64_t moved = 0;  ///< the last step of its warp that it took part in
-
   // Where and why it is suspended.
   Wait wait = Wait::ready;
   std::uintptr_t pc = 0;  ///< the return address of the call
@@ -109,6 +107,12 @@ struct Lane {
   bool waits_for_grid = false;        ///< at a barrier: of the grid
   std::vector<PendingCopy> copies;
   unsigned copy_group = 0;
+
+  // The positions since its previous suspension, and how many of them the warp has processed. Last, because most lanes
+  // use few of them.
+  static constexpr unsigned max_notes = 128;
+  unsigned noted = 0, next = 0;
+  std::array<Key, max_notes> notes;
 };
 
 /// Blocks of a cooperative launch wait for each other here; each has its host thread.
@@ -161,6 +165,10 @@ class BlockRunner {
     if (launch_.fatal) fail(lane, fault, pc, what());
     report({fault, pc, {lane.identity.rank}, what()});
   }
+  /// A kernel accesses memory that is neither shared nor device memory.
+  void note_other_memory(const void* address) const {
+    if (!stacks_.contains(address) && !is_of_program(address)) global_memory.left = true;
+  }
   bool is_shared(const void* address) const {
     return std::uintptr_t(address) - std::uintptr_t(storage_) - layout_.begin < layout_.bytes - layout_.begin;
   }
@@ -192,6 +200,7 @@ class BlockRunner {
   struct Warp {
     unsigned first = 0, count = 0;
     std::array<Key, 64> keys{};
+    std::array<std::uint64_t, 64> moved{};  ///< the last step of the warp that each lane took part in
     bool has_meetings = false;
     std::uint64_t steps = 0, last_atomic = 0;  ///< steps of the block; the step of the last atomic
     std::vector<std::unique_ptr<Delivery>> deliveries;
@@ -220,12 +229,14 @@ class BlockRunner {
   static std::uint64_t lanes_at(const Warp& warp, Key key);
   std::uint64_t choose(const Warp& warp);
   Key earliest(const Warp& warp);
-  void step(Warp& warp, std::uint64_t group);
+  unsigned step(Warp& warp, std::uint64_t group);
+  unsigned step_all(Warp& warp, std::uint64_t group, const Lane& any);
   void resume(Lane& lane);
   void advance(Lane& lane);
   void arrive(Lane& lane);
 
   void access(Warp& warp, std::uint64_t group);
+  bool is_clean(const Lane& lane);
   std::optional<Doubt> check(const Lane& lane);
   void check_place(const Lane& lane);
   /// `pc` and `access` are the lane's at the time of the clash.

@@ -150,6 +150,7 @@ class Run {
         const bool ended = !run(runner, block, recorder ? &*recorder : nullptr);
         if (recorder) recording_.take(block, std::move(*recorder));
         in_kernel_ = runner.in_kernel();
+        if (launch_.blocks_done != nullptr) ++*launch_.blocks_done;
         if (ended) fail(i, nullptr);
         if (launch_.cooperative) {
           grid_.leave(ended);

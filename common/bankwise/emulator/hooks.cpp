@@ -21,10 +21,17 @@ using bankwise::emulator::Wait;
 inline void access(Operation operation, const void* address, std::size_t bytes, bool as_aligned, void* caller,
                    bool is_volatile = false) {
   Lane* lane = BlockRunner::current;
-  if (lane == nullptr) return;
-  if (!lane->runner->is_shared(address)) {
+  if (lane == nullptr) {
     if (global_memory.contains(address)) {
-      global_memory.check(address, bytes, operation == Operation::store, std::uintptr_t(caller));
+      global_memory.host_access(address, bytes, operation == Operation::store, std::uintptr_t(caller));
+    }
+    return;
+  }
+  if (!lane->runner->is_shared(address)) {
+    if (!global_memory.contains(address)) {
+      lane->runner->note_other_memory(address);
+    } else if (!global_memory.is_valid(address, bytes)) {
+      global_memory.refuse(address, bytes, operation == Operation::store, std::uintptr_t(caller));
     }
     return;
   }

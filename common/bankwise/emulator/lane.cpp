@@ -56,7 +56,10 @@ std::uint64_t before_atomic(banks::Operation operation, bool is_loop, void* addr
                             const void* caller) noexcept {
   Lane& lane = running();
   lane.runner->note_atomic(lane);
-  if (!lane.runner->is_shared(address)) return 0;
+  if (!lane.runner->is_shared(address)) {
+    if (!global_memory.contains(address)) lane.runner->note_other_memory(address);
+    return 0;
+  }
   lane.access = {operation, lane.runner->offset_of(address), std::uint32_t(bytes), true, is_loop};
   lane.runner->suspend(lane, Wait::access, std::uintptr_t(caller));
   return lane.access_number;

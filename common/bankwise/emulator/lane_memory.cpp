@@ -57,7 +57,10 @@ std::byte* from_shared_address(std::uint32_t address) noexcept {
 
 void before_access(banks::Operation operation, const void* address, std::size_t bytes, const void* caller) noexcept {
   Lane& lane = this_running();
-  if (!lane.runner->is_shared(address)) return;
+  if (!lane.runner->is_shared(address)) {
+    if (!global_memory.contains(address)) lane.runner->note_other_memory(address);
+    return;
+  }
   lane.access = {operation, lane.runner->offset_of(address), std::uint32_t(bytes), true};
   lane.runner->suspend(lane, Wait::access, std::uintptr_t(caller));
 }
@@ -67,6 +70,7 @@ void before_access(banks::Operation operation, const void* address, std::size_t 
 void start_copy(void* to, const void* from, unsigned bytes, unsigned given, const void* caller) noexcept {
   Lane& lane = this_running();
   PendingCopy copy{.bytes = bytes, .pc = std::uintptr_t(caller), .group = lane.copy_group};
+  if (!global_memory.contains(from)) lane.runner->note_other_memory(from);
   if (given != 0) std::memcpy(copy.content.data(), from, std::min(given, bytes));
   if (!lane.runner->is_shared(to)) {
     std::memcpy(to, copy.content.data(), bytes);

@@ -3,6 +3,7 @@
 // The parameters of an emulated launch.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -41,7 +42,8 @@ struct Launch {
   /// place, and the launch continues if it can (docs/emulator.md lists after which faults); ended_by() returns the
   /// fault that ended it, if any.
   bool fatal = true;
-  std::vector<trace::Fault> allow;  ///< faults that are not diagnosed, unless they end the launch
+  std::atomic<std::uint64_t>* blocks_done = nullptr;  ///< counts blocks that have ended, if it is not null
+  std::vector<trace::Fault> allow;                    ///< faults that are not diagnosed, unless they end the launch
 };
 
 /// A kernel with its arguments bound.

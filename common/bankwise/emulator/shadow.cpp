@@ -13,9 +13,9 @@ void Shadow::Free::operator()(Cell* cells) const {
   std::free(cells);  // NOLINT(cppcoreguidelines-no-malloc)
 }
 
-Shadow::Shadow(std::uint32_t bytes, unsigned warp)
+Shadow::Shadow(std::uint32_t bytes)
     // NOLINTNEXTLINE(cppcoreguidelines-no-malloc)
-    : words_(static_cast<Cell*>(std::calloc(bytes / 4 + 1, sizeof(Cell)))), count_(bytes / 4 + 1), warp_(warp) {
+    : words_(static_cast<Cell*>(std::calloc(bytes / 4 + 1, sizeof(Cell)))), count_(bytes / 4 + 1) {
   if (words_ == nullptr) throw std::bad_alloc();
 }
 
@@ -31,11 +31,16 @@ void Shadow::begin_block() {
 bool Shadow::races(const Toucher& lane, const Past& past) const {
   if (past.when <= std::max(level_began_, lane.synchronized)) return false;
   if (past.when == now_ || past.lane == lane.lane) return false;
-  return past.lane / warp_ != lane.warp || past.when > lane.ordered;
+  return past.warp != lane.warp || past.when > lane.ordered;
 }
 
 /// A recent access that is not ordered with the lane's; null if there is none.
-const Shadow::Past* Shadow::racing(const Last& last, const Toucher& lane) const {
+inline const Shadow::Past* Shadow::racing(const Last& last, const Toucher& lane) const {
+  if (last.one.when <= level_began_) return nullptr;  // and the other is older
+  return racing_in_level(last, lane);
+}
+
+const Shadow::Past* Shadow::racing_in_level(const Last& last, const Toucher& lane) const {
   if (races(lane, last.one)) return &last.one;
   if (races(lane, last.other)) return &last.other;
   // Only two of many lanes are known. If they are of several warps, one is of another warp than this lane's.
@@ -45,18 +50,7 @@ const Shadow::Past* Shadow::racing(const Last& last, const Toucher& lane) const 
   return last.one.lane != lane.lane ? &last.one : &last.other;
 }
 
-void Shadow::note(Last& last, const Toucher& lane) const {
-  const bool first = last.one.when <= level_began_;
-  if (first) {
-    last.several_warps = false;
-  } else if (last.one.lane / warp_ != lane.warp) {
-    last.several_warps = true;
-  }
-  if (first || last.one.lane != lane.lane) last.other = last.one;
-  last.one = {now_, lane.pc, lane.lane};
-}
-
-std::optional<Clash> Shadow::touch(Cell& cell, const Toucher& lane, Touch how) {
+inline std::optional<Clash> Shadow::touch(Cell& cell, const Toucher& lane, Touch how) {
   std::optional<Clash> clash;
   if (how != Touch::write && std::max(cell.writes.one.when, cell.atomics.one.when) <= block_began_) {
     clash = Clash{.unwritten = true};
@@ -74,9 +68,9 @@ std::optional<Clash> Shadow::touch(Cell& cell, const Toucher& lane, Touch how) {
                   .other = cell.writes.one.lane,
                   .other_pc = cell.writes.one.pc};
   }
-  if (how == Touch::read) note(cell.reads, lane);
-  if (how == Touch::write) note(cell.writes, lane);
-  if (how == Touch::atomic) note(cell.atomics, lane);
+  if (how == Touch::read) note(cell.reads, lane.lane, lane.warp, lane.pc);
+  if (how == Touch::write) note(cell.writes, lane.lane, lane.warp, lane.pc);
+  if (how == Touch::atomic) note(cell.atomics, lane.lane, lane.warp, lane.pc);
   return clash;
 }
 

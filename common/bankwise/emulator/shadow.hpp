@@ -38,7 +38,7 @@ struct Clash {
 /// The memory of one block at a time.
 class Shadow {
  public:
-  Shadow(std::uint32_t bytes, unsigned warp);
+  explicit Shadow(std::uint32_t bytes);
 
   /// Begins a new block, whose memory is unwritten.
   void begin_block();
@@ -50,13 +50,31 @@ class Shadow {
 
   /// One lane's access in the current moment.
   std::optional<Clash> touch(const Toucher& lane, std::uint32_t offset, std::uint32_t bytes, Touch how);
+  /// The same for the usual case, a whole word that no lane could have clashed on since the last barrier. Returns false,
+  /// and does nothing, in any other case.
+  bool touch_cleanly(std::uint16_t lane, std::uint16_t warp, std::uint32_t pc, std::uint32_t offset,
+                     std::uint32_t bytes, Touch how) {
+    if (bytes != 4 || offset % 4 != 0) return false;
+    Cell& cell = words_[offset / 4];
+    const Moment written = cell.writes.one.when > cell.atomics.one.when ? cell.writes.one.when : cell.atomics.one.when;
+    if (cell.is_split || written > level_began_) return false;
+    if (how == Touch::read && written > block_began_) {
+      note(cell.reads, lane, warp, pc);
+      return true;
+    }
+    if (how == Touch::write && cell.reads.one.when <= level_began_) {
+      note(cell.writes, lane, warp, pc);
+      return true;
+    }
+    return false;
+  }
 
  private:
   /// An access of a lane.
   struct Past {
     Moment when = 0;
     std::uint32_t pc = 0;
-    std::uint16_t lane = 0;
+    std::uint16_t lane = 0, warp = 0;
   };
   /// The last accesses of one kind, by two different lanes since the last barrier if there are two.
   struct Last {
@@ -70,7 +88,17 @@ class Shadow {
   std::optional<Clash> touch(Cell& cell, const Toucher& lane, Touch how);
   bool races(const Toucher& lane, const Past& past) const;
   const Past* racing(const Last& last, const Toucher& lane) const;
-  void note(Last& last, const Toucher& lane) const;
+  const Past* racing_in_level(const Last& last, const Toucher& lane) const;
+  void note(Last& last, std::uint16_t lane, std::uint16_t warp, std::uint32_t pc) const {
+    const bool first = last.one.when <= level_began_;
+    if (first) {
+      last.several_warps = false;
+    } else if (last.one.warp != warp) {
+      last.several_warps = true;
+    }
+    if (first || last.one.lane != lane) last.other = last.one;
+    last.one = {now_, pc, lane, warp};
+  }
 
   // Zeros that take no memory until they are touched; most of the program's thread-local storage never is.
   struct Free {
@@ -78,7 +106,6 @@ class Shadow {
   };
   std::unique_ptr<Cell[], Free> words_;
   std::size_t count_;
-  unsigned warp_;                                                 // lanes
   std::unordered_map<std::uint32_t, std::array<Cell, 4>> split_;  // words that are accessed byte by byte
   Moment now_ = 0, block_began_ = 0, level_began_ = 0;
 };

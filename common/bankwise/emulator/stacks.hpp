@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -28,6 +29,10 @@ class Stacks {
   std::byte* operator[](unsigned i) const { return memory_ + i * (bytes + guard) + guard; }
   /// Whether an address lies in a guard page.
   bool in_guard(const void* address) const;
+  /// Whether an address lies in a stack, or in a guard page.
+  bool contains(const void* address) const {
+    return std::uintptr_t(address) - std::uintptr_t(memory_) < count_ * (bytes + guard);
+  }
   /// The content of the stacks is no longer needed: the system may reclaim the memory when it runs short.
   void forget() const;
 

@@ -16,14 +16,16 @@ std::vector<std::string> texts(const std::string& source) {
   return all;
 }
 
-const std::string head =
-    "::bankwise::emulator::host::launching([&](auto&&... bankwise_a) __attribute__((no_sanitize(\"thread\"), "
-    "no_sanitize_coverage)) { ";
+/// What precedes the kernel of a launch; `captures`: = for a kernel that is a name.
+std::string head(const std::string& captures) {
+  return "::bankwise::emulator::host::launching([" + captures +
+         "](auto&&... bankwise_a) __attribute__((no_sanitize(\"thread\"), no_sanitize_coverage)) { ";
+}
 
 /// The rewritten launch: what calls it, how, and with what.
 std::string launched(const std::string& callee, const std::string& configuration, const std::string& arguments,
-                     const std::string& call = "bankwise_a...") {
-  return head + callee + "(" + call + "); }).at(" + configuration + ")(" + arguments + ")";
+                     const std::string& call = "bankwise_a...", const std::string& captures = "=") {
+  return head(captures) + callee + "(" + call + "); }).at(" + configuration + ")(" + arguments + ")";
 }
 
 TEST_CASE("tokens are names, numbers, literals and marks", "[emulate]") {
@@ -39,13 +41,14 @@ TEST_CASE("tokens are names, numbers, literals and marks", "[emulate]") {
 
 TEST_CASE("a launch becomes a call, on its lines", "[emulate]") {
   CHECK(rewritten("kernel<<<1, 2>>>(x, y);") == launched("kernel", "1, 2", "x, y") + ";");
-  CHECK(rewritten("n::k<a, b<c>><<<g,\nb>>>\n(x\n);") == head + "n::k<a, b<c>>(bankwise_a...); }).at(g,\nb)\n(x\n);");
+  CHECK(rewritten("n::k<a, b<c>><<<g,\nb>>>\n(x\n);") ==
+        head("=") + "n::k<a, b<c>>(bankwise_a...); }).at(g,\nb)\n(x\n);");
   CHECK(rewritten("::k<<<g, t<N>>>>(x);") == launched("::k", "g, t<N>", "x") + ";");
   CHECK(rewritten("if (a) k<<<1, 1>>>();") == "if (a) " + launched("k", "1, 1", "") + ";");
-  CHECK(rewritten("if (a) (*k)<<<1, 1>>>();") == "if (a) " + launched("(*k)", "1, 1", "") + ";");
-  CHECK(rewritten("a.b->k[i]<<<1, 1>>>();") == launched("a.b->k[i]", "1, 1", "") + ";");
+  CHECK(rewritten("if (a) (*k)<<<1, 1>>>();") == "if (a) " + launched("(*k)", "1, 1", "", "bankwise_a...", "&") + ";");
+  CHECK(rewritten("a.b->k[i]<<<1, 1>>>();") == launched("a.b->k[i]", "1, 1", "", "bankwise_a...", "&") + ";");
   CHECK(rewritten("T::template k<1><<<1, 1>>>();") == launched("T::template k<1>", "1, 1", "") + ";");
-  CHECK(rewritten("k<(a > b)><<<1, 1>>>();") == launched("k<(a > b)>", "1, 1", "") + ";");
+  CHECK(rewritten("k<(a > b)><<<1, 1>>>();") == launched("k<(a > b)>", "1, 1", "", "bankwise_a...", "&") + ";");
 }
 
 TEST_CASE("null pointers stay literals in a launch", "[emulate]") {
@@ -63,6 +66,10 @@ TEST_CASE("what is no launch stays", "[emulate]") {
 
 TEST_CASE("built-in variables and alignments become what C++ has", "[emulate]") {
   CHECK(rewritten("threadIdx.x + blockDim . y") == "bankwise_x(threadIdx) + bankwise_y(blockDim)");
+  CHECK(rewritten("asm(\"x; %0\" : : \"l\"(&a[threadIdx.x]), \"r\"(blockIdx.z));") ==
+        "::bankwise::emulator::words::ptx([] { return \"x; %0\"; }, "
+        "::bankwise::emulator::words::ptx_in(&a[bankwise_x(threadIdx)]), "
+        "::bankwise::emulator::words::ptx_in(bankwise_z(blockIdx)));");
   CHECK(rewritten("thread_local alignas(8) int x;") ==
         "thread_local __attribute__((aligned(::bankwise::emulator::words::alignment<8>()))) int x;");
   CHECK(rewritten("cudaLaunchKernel((const void *)k, 1)") == "cudaLaunchKernel(k, 1)");

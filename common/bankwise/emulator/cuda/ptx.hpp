@@ -45,13 +45,10 @@ template <class T>
 BANKWISE_WORD PtxInOut<T> ptx_in_out(T& target) {
   return {{target}};
 }
+/// By value: g++ binds no reference to the address of a __restrict__ pointer's element, and an array becomes a pointer.
 template <class T>
-BANKWISE_WORD PtxIn ptx_in(const T& value) {
+BANKWISE_WORD PtxIn ptx_in(T value) {
   return {to_word(value)};
-}
-template <class T, std::size_t n>
-BANKWISE_WORD PtxIn ptx_in(T (&array)[n]) {
-  return {reinterpret_cast<std::uint64_t>(&array[0])};
 }
 
 template <class Text, class... Operands>

@@ -41,7 +41,9 @@
 #define BANKWISE_WORD __attribute__((always_inline)) inline
 
 // For kernels that select by architecture. Not __CUDACC__, because too many libraries rely on it.
+#ifndef __CUDA_ARCH__  // bankcheck defines it as --arch says
 #define __CUDA_ARCH__ 900
+#endif
 
 // All functions that a kernel calls are inlined, as in nvcc: g++ does not instrument reads for an argument passed by
 // value.

@@ -12,12 +12,13 @@
 #include <bankwise/emulator/block_runner.hpp>
 #include <bankwise/emulator/global_memory.hpp>
 #include <bankwise/emulator/host/gpus.hpp>
+#include <bankwise/emulator/host/host_access.hpp>
 #include <bankwise/emulator/host/messages.hpp>
 
 namespace bankwise::emulator::host {
 namespace {
 
-constexpr std::size_t page = 4096;
+constexpr std::size_t page = std::size_t{1} << GlobalMemory::page_bits;
 constexpr std::size_t alignment = 256;                       // of an allocation, as CUDA promises
 constexpr std::size_t address_space = std::size_t{1} << 40;  // reserved, not used
 
@@ -31,11 +32,18 @@ class Memory {
     void* base = mmap(nullptr, address_space, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     void* owners = mmap(nullptr, address_space / page * sizeof(std::uint32_t), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (base == MAP_FAILED || owners == MAP_FAILED) return;
+    // Each allocation has at least one page, and one after it.
+    void* ranges = mmap(nullptr, address_space / page / 2 * sizeof(GlobalMemory::Range), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED || owners == MAP_FAILED || ranges == MAP_FAILED) return;
     base_ = std::uintptr_t(base);
     owners_ = static_cast<std::uint32_t*>(owners);
+    ranges_ = static_cast<GlobalMemory::Range*>(ranges);
     global_memory.begin = base_;
-    global_memory.check = check;
+    global_memory.owners = owners_;
+    global_memory.allocations = ranges_;
+    global_memory.refuse = refuse;
+    global_memory.host_access = host_access;
     global_memory.bytes = address_space;
   }
 
@@ -48,7 +56,8 @@ class Memory {
     if (mprotect(reinterpret_cast<void*>(first), pages * page, PROT_READ | PROT_WRITE) != 0) return nullptr;
     // The end lies at the end of a page, so that accesses past it fault even in code that is not watched.
     const std::uintptr_t begin = first + (pages * page - bytes) / alignment * alignment;
-    all_.push_back({kind, begin, bytes, function, caller, nullptr, true});
+    all_.push_back({.kind = kind, .begin = begin, .bytes = bytes, .function = function, .caller = caller});
+    ranges_[all_.size()] = {begin, bytes};
     std::fill_n(owners_ + next_, pages, std::uint32_t(all_.size()));
     next_ += pages + 1;
     used_ += pages * page;
@@ -61,6 +70,7 @@ class Memory {
     if (found == nullptr || found->begin != std::uintptr_t(pointer)) return Freed::never_allocated;
     if (!found->live) return Freed::twice;
     found->live = false;
+    ranges_[owners_[(found->begin - base_) / page]].bytes = 0;
     found->freed_by = caller;
     const std::uintptr_t first = found->begin / page * page;
     const std::size_t bytes = pages_for(found->bytes) * page;
@@ -77,6 +87,33 @@ class Memory {
     return std::nullopt;
   }
 
+  void note_write(const void* pointer) {
+    const std::lock_guard lock(mutex_);
+    Allocation* found = at(pointer);
+    if (found == nullptr) return;
+    found->is_written = true;
+    found->filled_with.reset();
+  }
+
+  bool note_fill(const void* pointer, std::size_t bytes, int value) {
+    const std::lock_guard lock(mutex_);
+    Allocation* found = at(pointer);
+    if (found == nullptr) return false;
+    const bool whole =
+        found->begin == std::uintptr_t(pointer) && found->bytes == bytes && found->kind == MemoryKind::device;
+    if (whole && found->filled_with == value) return true;
+    found->is_written = true;
+    found->filled_with = whole ? std::optional(value) : std::nullopt;
+    return false;
+  }
+
+  void for_each_live(const std::function<void(Allocation&)>& visit) {
+    const std::lock_guard lock(mutex_);
+    for (Allocation& one : all_) {
+      if (one.live) visit(one);
+    }
+  }
+
   MemorySizes sizes() const {
     // What the machine has bounds what the GPU would have.
     struct sysinfo machine {};
@@ -86,14 +123,14 @@ class Memory {
     return {std::min(total - std::min(total, used_), host), total};
   }
 
-  /// The fast test for a kernel's accesses. Without a lock: an allocation that a kernel uses does not change.
+  /// Without a lock: for a kernel's accesses.
   const Allocation* owner(const void* pointer) const {
     const std::uint32_t number = owners_[(std::uintptr_t(pointer) - base_) / page];
     return number == 0 ? nullptr : &all_[number - 1];
   }
 
  private:
-  static void check(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc);
+  static void refuse(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc);
 
   Allocation* at(const void* pointer) {
     if (std::uintptr_t(pointer) - base_ >= address_space) return nullptr;
@@ -102,7 +139,8 @@ class Memory {
   }
 
   std::uintptr_t base_ = 0;
-  std::uint32_t* owners_ = nullptr;  ///< of each page: the number of its allocation, from 1
+  std::uint32_t* owners_ = nullptr;         ///< as in GlobalMemory
+  GlobalMemory::Range* ranges_ = nullptr;
   std::deque<Allocation> all_;
   std::size_t next_ = 1, used_ = 0;  ///< the next free page; bytes in use
   std::mutex mutex_;
@@ -113,10 +151,8 @@ Memory& memory() {
   return *only;
 }
 
-void Memory::check(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) {
+void Memory::refuse(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) {
   const Allocation* owner = memory().owner(address);
-  const std::uintptr_t offset = owner != nullptr ? std::uintptr_t(address) - owner->begin : 0;
-  if (owner != nullptr && owner->live && offset < owner->bytes && bytes <= owner->bytes - offset) return;
   Lane& lane = *BlockRunner::current;
   // The nearest allocation before the address is what the program most likely means.
   const auto* pointer = static_cast<const char*>(address);
@@ -148,6 +184,18 @@ Freed release(void* pointer, const void* caller) {
 
 std::optional<Allocation> allocation_at(const void* pointer) {
   return memory().find(pointer);
+}
+
+void note_write(const void* pointer) {
+  memory().note_write(pointer);
+}
+
+bool note_fill(const void* pointer, std::size_t bytes, int value) {
+  return memory().note_fill(pointer, bytes, value);
+}
+
+void for_each_live_allocation(const std::function<void(Allocation&)>& visit) {
+  memory().for_each_live(visit);
 }
 
 std::string description_of(const Allocation& allocation) {

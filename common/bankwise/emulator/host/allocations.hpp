@@ -6,9 +6,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include <bankwise/emulator/host/digest.hpp>
 
 namespace bankwise::emulator::host {
 
@@ -22,6 +25,10 @@ struct Allocation {
   const void* caller = nullptr;    ///< its call
   const void* freed_by = nullptr;  ///< the call that freed it
   bool live = true;
+  // For repeats.hpp.
+  bool is_written = true;         ///< since `digest`, by a kernel, a function of CUDA or the host
+  Digest digest{};                ///< of its content
+  std::optional<int> filled_with;  ///< each byte, since the last write
 
   bool contains(const void* pointer) const { return std::uintptr_t(pointer) - begin < bytes; }
 };
@@ -35,6 +42,13 @@ Freed release(void* pointer, const void* caller);
 
 /// The allocation at an address, freed ones included.
 std::optional<Allocation> allocation_at(const void* pointer);
+
+/// Tells that memory of an allocation is written; nothing happens at another address.
+void note_write(const void* pointer);
+/// Tells that bytes get a value. Returns whether they have it already: programs clear memory again and again.
+bool note_fill(const void* pointer, std::size_t bytes, int value);
+/// Calls for each allocation that is not freed, in the order in which they were made.
+void for_each_live_allocation(const std::function<void(Allocation&)>& visit);
 
 /// "the 4096 bytes that main.cu:12 allocates with cudaMalloc".
 std::string description_of(const Allocation& allocation);

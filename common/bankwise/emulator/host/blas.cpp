@@ -3,7 +3,11 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
+
+#include <bankwise/emulator/host/allocations.hpp>
+#include <bankwise/emulator/small_float_bits.hpp>
 
 namespace bankwise::emulator::host {
 namespace {
@@ -38,6 +42,72 @@ void gemm(bool ta, bool tb, int m, int n, int k, T alpha, const T* a, int lda, c
   }
 }
 
+// Of cudaDataType_t.
+constexpr int type_64f = 1, type_16f = 2, type_16bf = 14, type_32f = 0;
+
+/// The columns of a matrix of any type, one after another, as numbers of T.
+template <class T>
+std::vector<T> numbers_of(const TypedMatrix& matrix, int rows, int columns) {
+  std::vector<T> numbers(std::size_t(rows) * std::size_t(columns));
+  const auto read = [&](auto convert, auto* data) {
+    for (int j = 0; j < columns; ++j) {
+      for (int i = 0; i < rows; ++i) numbers[at(i, j, rows)] = T(convert(data[matrix.offset + at(i, j, matrix.ld)]));
+    }
+  };
+  const auto same = [](auto number) { return number; };
+  const auto* const small = static_cast<const std::uint16_t*>(matrix.data);
+  switch (matrix.type) {
+    case type_16f:
+      read([](std::uint16_t bits) { return small_floats::value_of(words::Format::half, bits); }, small);
+      break;
+    case type_16bf:
+      read([](std::uint16_t bits) { return small_floats::value_of(words::Format::bfloat16, bits); }, small);
+      break;
+    case type_32f:
+      read(same, static_cast<const float*>(matrix.data));
+      break;
+    default:
+      read(same, static_cast<const double*>(matrix.data));
+  }
+  return numbers;
+}
+
+template <class T>
+void put_numbers(const std::vector<T>& numbers, const TypedMatrix& matrix, int rows, int columns) {
+  const auto put = [&](auto convert, auto* data) {
+    for (int j = 0; j < columns; ++j) {
+      for (int i = 0; i < rows; ++i) data[matrix.offset + at(i, j, matrix.ld)] = convert(numbers[at(i, j, rows)]);
+    }
+  };
+  void* const data = const_cast<void*>(matrix.data);
+  switch (matrix.type) {
+    case type_16f:
+      put([](T number) { return small_floats::rounded(words::Format::half, number, words::Mode::rn); },
+          static_cast<std::uint16_t*>(data));
+      break;
+    case type_16bf:
+      put([](T number) { return small_floats::rounded(words::Format::bfloat16, number, words::Mode::rn); },
+          static_cast<std::uint16_t*>(data));
+      break;
+    case type_32f:
+      put([](T number) { return float(number); }, static_cast<float*>(data));
+      break;
+    default:
+      put([](T number) { return double(number); }, static_cast<double*>(data));
+  }
+}
+
+template <class T>
+void gemm_of_types(bool ta, bool tb, int m, int n, int k, T alpha, const TypedMatrix& a, const TypedMatrix& b, T beta,
+                   const TypedMatrix& c) {
+  const std::vector<T> left = numbers_of<T>(a, ta ? k : m, ta ? m : k),
+                       right = numbers_of<T>(b, tb ? n : k, tb ? k : n);
+  std::vector<T> result(std::size_t(m) * std::size_t(n));
+  if (beta != T(0)) result = numbers_of<T>(c, m, n);
+  gemm<T>(ta, tb, m, n, k, alpha, left.data(), ta ? k : m, right.data(), tb ? n : k, beta, result.data(), m);
+  put_numbers(result, c, m, n);
+}
+
 template <class T>
 void gemv(bool transpose, int m, int n, T alpha, const T* a, int lda, const T* x, int step_x, T beta, T* y,
           int step_y) {
@@ -70,27 +140,43 @@ T dot(int n, const T* x, int step_x, const T* y, int step_y) {
 
 }  // namespace
 
+void blas_gemm_of_types(bool ta, bool tb, int m, int n, int k, double alpha, const TypedMatrix& a, const TypedMatrix& b,
+                        double beta, const TypedMatrix& c) {
+  note_write(c.data);
+  if (a.type == type_64f || b.type == type_64f || c.type == type_64f) {
+    gemm_of_types<double>(ta, tb, m, n, k, alpha, a, b, beta, c);
+  } else {
+    gemm_of_types<float>(ta, tb, m, n, k, float(alpha), a, b, float(beta), c);
+  }
+}
+
 // clang-format off
 #define BANKWISE_BLAS(T)                                                                                            \
   void blas_gemm(bool ta, bool tb, int m, int n, int k, T alpha, const T* a, int lda, const T* b, int ldb, T beta,  \
                  T* c, int ldc) {                                                                                   \
+    note_write(c);                                                                                                  \
     gemm(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                                                     \
   }                                                                                                                 \
   void blas_gemv(bool transpose, int m, int n, T alpha, const T* a, int lda, const T* x, int step_x, T beta, T* y,  \
                  int step_y) {                                                                                      \
+    note_write(y);                                                                                                  \
     gemv(transpose, m, n, alpha, a, lda, x, step_x, beta, y, step_y);                                               \
   }                                                                                                                 \
   void blas_geam(bool ta, bool tb, int m, int n, T alpha, const T* a, int lda, T beta, const T* b, int ldb, T* c,   \
                  int ldc) {                                                                                         \
+    note_write(c);                                                                                                  \
     geam(ta, tb, m, n, alpha, a, lda, beta, b, ldb, c, ldc);                                                        \
   }                                                                                                                 \
   void blas_axpy(int n, T alpha, const T* x, int step_x, T* y, int step_y) {                                        \
+    note_write(y);                                                                                                  \
     for (int i = 0; i < n; ++i) y[at(i, step_y)] += alpha * x[at(i, step_x)];                                       \
   }                                                                                                                 \
   void blas_scal(int n, T alpha, T* x, int step_x) {                                                                \
+    note_write(x);                                                                                                  \
     for (int i = 0; i < n; ++i) x[at(i, step_x)] *= alpha;                                                          \
   }                                                                                                                 \
   void blas_copy(int n, const T* x, int step_x, T* y, int step_y) {                                                 \
+    note_write(y);                                                                                                  \
     for (int i = 0; i < n; ++i) y[at(i, step_y)] = x[at(i, step_x)];                                                \
   }                                                                                                                 \
   T blas_dot(int n, const T* x, int step_x, const T* y, int step_y) { return dot(n, x, step_x, y, step_y); }        \

@@ -27,4 +27,15 @@ BANKWISE_BLAS(float)
 BANKWISE_BLAS(double)
 #undef BANKWISE_BLAS
 
+/// A matrix of numbers of 16, 32 or 64 bits; `type` is one of cudaDataType_t: CUDA_R_16F, 16BF, 32F, 64F.
+struct TypedMatrix {
+  const void* data;
+  int type, ld;
+  long long offset;  ///< of its first number
+};
+/// The same with matrices of any of these types. Sums are of float, or of double if a matrix is; each result is rounded
+/// once to the type of C.
+void blas_gemm_of_types(bool transpose_a, bool transpose_b, int m, int n, int k, double alpha, const TypedMatrix& a,
+                        const TypedMatrix& b, double beta, const TypedMatrix& c);
+
 }  // namespace bankwise::emulator::host

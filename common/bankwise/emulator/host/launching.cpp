@@ -2,11 +2,13 @@
 #include <bankwise/emulator/host/launching.hpp>
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -15,9 +17,12 @@
 #include <vector>
 
 #include <bankwise/emulator/emulate.hpp>
+#include <bankwise/emulator/global_memory.hpp>
 #include <bankwise/emulator/host/gpus.hpp>
 #include <bankwise/emulator/host/messages.hpp>
+#include <bankwise/emulator/host/repeats.hpp>
 #include <bankwise/emulator/lane.hpp>
+#include <bankwise/support/progress.hpp>
 
 namespace bankwise::emulator::host {
 namespace {
@@ -50,30 +55,80 @@ cudaError_t error_of(Fault fault) {
   }
 }
 
-/// Whether a launch of this code and shape is still to be recorded.
-bool within_limit(void (*call)(const void*), const Configuration& configuration) {
+// Of the linker.
+extern "C" {
+extern const char __executable_start;
+extern const char etext;
+}
+
+bool is_code(const void* address) {
+  const auto begin = std::uintptr_t(&__executable_start);
+  return std::uintptr_t(address) - begin < std::uintptr_t(&etext) - begin;
+}
+
+/// The kernel of a launch: its address, or that of the code that calls it.
+const void* kernel_of(void (*call)(const void*), const Arguments& arguments) {
+  return arguments.kernel != nullptr ? arguments.kernel : reinterpret_cast<const void*>(call);
+}
+
+/// Names of kernels. They are known when a kernel has run once.
+class Names {
+ public:
+  void add(const void* kernel, const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    names_.try_emplace(kernel, name);
+  }
+  /// Empty if it is not yet known.
+  std::string of(const void* kernel) {
+    const std::lock_guard lock(mutex_);
+    const auto found = names_.find(kernel);
+    return found == names_.end() ? "" : found->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<const void*, std::string> names_;
+};
+Names& names() {
+  static auto* const all = new Names;
+  return *all;
+}
+
+/// Whether the launches of a kernel are to be recorded. The first is, because its name is not yet known.
+bool is_selected(const void* kernel, bool varies) {
+  if (varies) return true;
+  const std::vector<std::string>& globs = settings().kernels;
+  const std::string name = globs.empty() ? "" : names().of(kernel);
+  return name.empty() || std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
+           return fnmatch(glob.c_str(), name.c_str(), 0) == 0;
+         });
+}
+
+/// Whether a launch of this kernel and shape is still to be recorded.
+bool within_limit(const void* kernel, const Configuration& configuration) {
   if (settings().max_launches == 0) return true;
   static std::mutex mutex;
   static std::map<std::vector<std::uint64_t>, std::uint64_t> launches;
   const std::lock_guard lock(mutex);
   const Dim3 &g = configuration.grid, &b = configuration.block;
   const std::vector<std::uint64_t> key{
-      std::uint64_t(reinterpret_cast<std::uintptr_t>(call)), g.x, g.y, g.z, b.x, b.y, b.z};
+      std::uint64_t(reinterpret_cast<std::uintptr_t>(kernel)), g.x, g.y, g.z, b.x, b.y, b.z};
   return launches[key]++ < settings().max_launches;
 }
 
 struct LaterLaunch {
   Configuration configuration;
   void (*call)(const void*);
-  const void* arguments;
+  const void* bound;
   void (*destroy)(const void*);
 };
 std::mutex later_mutex;
 std::deque<LaterLaunch> later;
 
-cudaError_t launch_one(const Configuration& configuration, void (*call)(const void*), const void* arguments,
+cudaError_t launch_one(const Configuration& configuration, void (*call)(const void*), const Arguments& arguments,
                        const void* caller) {
   if (lasting_error() != cudaSuccess) return lasting_error();
+  const void* const kernel = kernel_of(call, arguments);
   emulator::Launch how;
   how.grid = configuration.grid;
   how.block = configuration.block;
@@ -81,18 +136,34 @@ cudaError_t launch_one(const Configuration& configuration, void (*call)(const vo
   how.cooperative = configuration.cooperative;
   how.warp = settings().warp;
   how.trace_blocks.clear();
-  const bool watched = !settings().record.empty() && within_limit(call, configuration);
+  const bool watched =
+      !settings().record.empty() && is_selected(kernel, arguments.varies) && within_limit(kernel, configuration);
   if (watched) how.trace_blocks = sample(how.grid.count(), settings().max_blocks);
   if (settings().step_limit > 0) how.step_limit = settings().step_limit;
   how.fatal = settings().fatal;
   how.allow = settings().allow;
   how.warp_synchronous = settings().warp_synchronous;
   how.returned_lanes_arrive = settings().returned_lanes_arrive;
+  const std::string bytes(arguments.bytes != nullptr ? arguments.bytes : "",
+                          arguments.bytes != nullptr ? arguments.count : 0);
+  Repeat repeat(kernel, configuration, arguments.bytes != nullptr ? &bytes : nullptr);
   try {
-    const trace::KernelTrace trace = run(how, {call, arguments, nullptr});
+    if (const trace::KernelTrace* known = repeat.known(watched)) {
+      record(*known);
+      return cudaSuccess;
+    }
+    if (Progress* const progress = progress_of_environment()) {
+      const std::string name = names().of(kernel);
+      begin_launch(*progress, name.empty() ? place_of(caller) : name, how.grid.count());
+      how.blocks_done = &progress->done;
+    }
+    const trace::KernelTrace trace = run(how, {call, arguments.bound, nullptr});
     record(trace);
+    names().add(kernel, trace.kernel);
     const auto ended = ended_by(trace);
-    return ended ? failed(error_of(ended->fault), true) : cudaSuccess;
+    if (ended) return failed(error_of(ended->fault), true);
+    repeat.ran(trace);
+    return cudaSuccess;
   } catch (const Diagnosis& diagnosis) {
     report(diagnosis.what());
     std::fflush(nullptr);
@@ -117,13 +188,27 @@ bool in_kernel() {
   return on_lane();
 }
 
+std::size_t identity_of(const void* object, std::size_t bytes) {
+  std::size_t identity = 0;
+  for (std::size_t at = 0; at < bytes; at += sizeof(std::uintptr_t)) {
+    std::uintptr_t word = 0;
+    std::memcpy(&word, static_cast<const char*>(object) + at, std::min(sizeof word, bytes - at));
+    // One number, or two of 32 bits; no data of a process lies at such addresses.
+    const bool small = word >> 32 < 1 << 12 && std::uint32_t(word) < 1 << 16;
+    if (!small && !is_code(reinterpret_cast<const void*>(word))) return 0;
+    identity = (identity ^ word) * 0x9E3779B97F4A7C15;
+  }
+  return identity | 1;
+}
+
 void launch_later(const Configuration& configuration, void (*call)(const void*), const void* arguments,
                   void (*destroy)(const void*)) {
+  global_memory.left = true;
   const std::lock_guard lock(later_mutex);
   later.push_back({configuration, call, arguments, destroy});
 }
 
-cudaError_t launch(const Configuration& configuration, void (*call)(const void*), const void* arguments) {
+cudaError_t launch(const Configuration& configuration, void (*call)(const void*), const Arguments& arguments) {
   cudaError_t error = launch_one(configuration, call, arguments, __builtin_return_address(0));
   for (;;) {
     std::unique_lock lock(later_mutex);
@@ -131,8 +216,8 @@ cudaError_t launch(const Configuration& configuration, void (*call)(const void*)
     const LaterLaunch next = later.front();
     later.pop_front();
     lock.unlock();
-    if (error == cudaSuccess) error = launch_one(next.configuration, next.call, next.arguments, nullptr);
-    next.destroy(next.arguments);
+    if (error == cudaSuccess) error = launch_one(next.configuration, next.call, {next.bound}, nullptr);
+    next.destroy(next.bound);
   }
 }
 

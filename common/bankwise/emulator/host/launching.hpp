@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include <string.h>
+
 #include <tuple>
 #include <type_traits>
 
@@ -23,13 +25,26 @@ struct Configuration {
   bool cooperative = false;
 };
 
+/// The values that a launch passes on.
+struct Arguments {
+  const void* bound = nullptr;   ///< for `call`
+  const char* bytes = nullptr;   ///< of all values, to compare launches with; null if they cannot be compared
+  size_t count = 0;              ///< of `bytes`
+  const void* kernel = nullptr;  ///< its address, or a number for it; null: `call` is for one kernel
+  bool varies = false;           ///< `call` is for kernels that cannot be told apart
+};
+
 /// Runs the grid. `call` runs the kernel for one lane. Errors go to cudaGetLastError(), and are returned.
-cudaError_t launch(const Configuration& configuration, void (*call)(const void*), const void* arguments);
+cudaError_t launch(const Configuration& configuration, void (*call)(const void*), const Arguments& arguments);
 
 /// For a launch in a kernel: runs it after the launch that the kernel belongs to. Takes over the arguments.
 void launch_later(const Configuration& configuration, void (*call)(const void*), const void* arguments,
                   void (*destroy)(const void*));
 bool in_kernel();
+
+/// A number for an object that consists of numbers and functions; 0 for any other, which could change with what it
+/// refers to.
+size_t identity_of(const void* object, size_t bytes);
 
 /// Before main(): the device of this program has few multiprocessors.
 bool use_few_multiprocessors();
@@ -58,6 +73,27 @@ __attribute__((always_inline, no_sanitize("thread"), no_sanitize_coverage)) inli
   }
 }
 
+/// The bytes of values whose types allow it, without padding.
+template <class... Values>
+struct Bytes {
+  static constexpr bool known = (std::is_trivially_copyable_v<Values> && ...);
+  static constexpr size_t count = ((std::is_empty_v<Values> ? 0 : sizeof(Values)) + ... + 0);
+  char all[count + 1];
+
+  BANKWISE_NOT_THE_KERNEL explicit Bytes(const Values&... values) {
+    char* to = all;
+    (append(to, values), ...);
+  }
+  template <class Value>
+  BANKWISE_NOT_THE_KERNEL static void append(char*& to, const Value& value) {
+    if constexpr (known && !std::is_empty_v<Value>) {
+      memcpy(to, &value, sizeof value);
+      __builtin_clear_padding(reinterpret_cast<Value*>(to));
+      to += sizeof value;
+    }
+  }
+};
+
 /// A kernel with its configuration. The call evaluates the arguments once, and each lane gets copies.
 template <class Call>
 struct Launch {
@@ -75,7 +111,16 @@ struct Launch {
       launch_later(configuration, run_lane<Lane>, new Lane(lane),
                    [](const void* bound) { delete static_cast<const Lane*>(bound); });
     } else {
-      launch(configuration, run_lane<Lane>, &lane);
+      // The call has content if the kernel is in a variable, or needs one.
+      using Values = Bytes<Call, std::decay_t<Arguments>...>;
+      const Values bytes(call, arguments...);
+      const size_t identity = std::is_empty_v<Call> ? 0 : identity_of(&call, sizeof call);
+      const bool varies = !std::is_empty_v<Call> && identity == 0;
+      const bool known = Values::known && !varies;
+      const auto address = reinterpret_cast<size_t>(&run_lane<Lane>);
+      launch(configuration, run_lane<Lane>,
+             {&lane, known ? bytes.all : nullptr, Values::count, reinterpret_cast<const void*>(address + identity),
+              varies});
     }
   }
 };
@@ -98,7 +143,10 @@ cudaError_t launch_from_list(void (*kernel)(Parameters...), const Configuration&
                              std::index_sequence<i...>) {
   const auto lane = [kernel, ... values = *static_cast<std::decay_t<Parameters>*>(arguments[i])]()
                         BANKWISE_NOT_THE_KERNEL { kernel(values...); };
-  return launch(configuration, run_lane<decltype(lane)>, &lane);
+  using Values = Bytes<std::decay_t<Parameters>...>;
+  const Values bytes(*static_cast<std::decay_t<Parameters>*>(arguments[i])...);
+  return launch(configuration, run_lane<decltype(lane)>,
+                {&lane, Values::known ? bytes.all : nullptr, Values::count, reinterpret_cast<const void*>(kernel)});
 }
 
 }  // namespace bankwise::emulator::host

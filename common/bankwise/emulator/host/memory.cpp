@@ -105,6 +105,7 @@ cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind k
       !valid(to, bytes, true, to_device, function, caller)) {
     return failed(cudaErrorInvalidValue);
   }
+  note_write(to);
   if (bytes > 0) std::memmove(to, from, bytes);
   return cudaSuccess;
 }
@@ -127,7 +128,7 @@ cudaError_t copy_rows(void* to, std::size_t to_pitch, const void* from, std::siz
 cudaError_t set(void* to, int value, std::size_t bytes, std::string_view function, const void* caller) {
   if (lasting_error() != cudaSuccess) return lasting_error();
   if (!valid(to, bytes, true, true, function, caller)) return failed(cudaErrorInvalidValue);
-  if (bytes > 0) std::memset(to, value, bytes);
+  if (bytes > 0 && !note_fill(to, bytes, value & 0xFF)) std::memset(to, value, bytes);
   return cudaSuccess;
 }
 

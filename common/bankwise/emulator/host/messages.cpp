@@ -91,6 +91,9 @@ const Settings& settings() {
     read->fatal = number_of("BANKWISE_EMULATE_FATAL", 0) != 0;
     read->warp_synchronous = number_of("BANKWISE_EMULATE_WARP_SYNCHRONOUS", 0) != 0;
     read->returned_lanes_arrive = number_of("BANKWISE_EMULATE_RETURNED_LANES_ARRIVE", 0) != 0;
+    read->run_repeated = number_of("BANKWISE_EMULATE_RUN_REPEATED", 0) != 0;
+    std::istringstream kernels(text_of("BANKWISE_EMULATE_KERNELS"));
+    for (std::string glob; std::getline(kernels, glob, '\n');) read->kernels.push_back(glob);
     std::istringstream allowed(text_of("BANKWISE_EMULATE_ALLOW"));
     for (std::string id; std::getline(allowed, id, ',');) {
       if (const auto fault = trace::fault_named(id)) read->allow.push_back(*fault);

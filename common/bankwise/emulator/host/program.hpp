@@ -20,6 +20,7 @@
 #include <bankwise/emulator/cuda/atomics.hpp>
 #include <bankwise/emulator/cuda/cooperative_groups.hpp>
 #include <bankwise/emulator/cuda/indices.hpp>
+#include <bankwise/emulator/cuda/legacy_warp.hpp>
 #include <bankwise/emulator/cuda/math.hpp>
 #include <bankwise/emulator/cuda/memory.hpp>
 #include <bankwise/emulator/cuda/missing.hpp>

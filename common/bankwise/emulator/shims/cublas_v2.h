@@ -108,8 +108,8 @@ enum cublasGemmAlgo_t {
   X(cublasSetAtomicsMode) \
   X(cublasSetVectorAsync) X(cublasGetVectorAsync) X(cublasSetMatrixAsync) \
   X(cublasGetMatrixAsync) X(cublasInit) X(cublasShutdown) \
-  X(cublasHgemm) X(cublasHgemmStridedBatched) X(cublasHgemmBatched) X(cublasSgemmEx) \
-  X(cublasGemmBatchedEx) X(cublasGemmStridedBatchedEx) X(cublasAxpyEx) X(cublasDotEx) X(cublasScalEx) \
+  X(cublasHgemmBatched) X(cublasSgemmEx) \
+  X(cublasGemmBatchedEx) X(cublasAxpyEx) X(cublasDotEx) X(cublasScalEx) \
   X(cublasNrm2Ex) X(cublasGemmGroupedBatchedEx) X(cublasSgemmBatched) \
   X(cublasDgemmBatched) \
   X(cublasSger) X(cublasDger) X(cublasSsymm) X(cublasDsymm) X(cublasStrsm) \

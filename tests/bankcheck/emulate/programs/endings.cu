@@ -40,5 +40,7 @@ int main(int count, char** arguments) {
   if (is("launch")) past_the_end<<<1, 2048>>>(out, 0);
   if (is("race")) races<<<1, 64>>>(reinterpret_cast<int*>(out));
   if (is("use_after_free")) cudaFree(out), past_the_end<<<1, 32>>>(out, 0);
+  if (is("host_read")) printf("%f\n", out[2]);
+  if (is("host_write")) *out = 1;
   printf("last error: %s\n", cudaGetErrorName(cudaGetLastError()));
 }

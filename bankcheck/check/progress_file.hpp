@@ -4,15 +4,16 @@
 #include <filesystem>
 #include <string>
 
-#include "bankcheck/opencl/plugin/progress.hpp"
+#include <bankwise/support/progress.hpp>
 
 namespace bankwise::opencl {
 
-/// bankcheck's side of the file.
+/// bankcheck's side of the file that a watched program writes.
 class ProgressFile {
  public:
-  /// Creates the file. Without it nothing is shown.
-  explicit ProgressFile(const std::filesystem::path& path);
+  /// Creates the file, and names it to programs that start, if stderr is a terminal. Without it nothing is shown.
+  /// `blocks`: the word for them.
+  ProgressFile(const std::filesystem::path& path, std::string blocks);
   ProgressFile(const ProgressFile&) = delete;
   ProgressFile& operator=(const ProgressFile&) = delete;
   ~ProgressFile();
@@ -22,6 +23,7 @@ class ProgressFile {
 
  private:
   const Progress* progress_ = nullptr;
+  std::string blocks_;
 };
 
 }  // namespace bankwise::opencl

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// How far the program is: the plugin writes it into a file that bankcheck reads while the program runs.
+// How far a checked program is: what watches it writes this into a file that bankcheck reads while the program runs.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 
-namespace bankwise::opencl {
+namespace bankwise {
 
 /// The contents of the file. Several processes may write it; each number is one that one of them wrote.
 struct Progress {
@@ -16,4 +17,10 @@ struct Progress {
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(Progress) == 128);
 
-}  // namespace bankwise::opencl
+/// The file that the environment variable BANKWISE_PROGRESS names, mapped; null if there is none.
+Progress* progress_of_environment();
+
+/// A launch begins.
+void begin_launch(Progress& progress, std::string_view kernel, std::uint64_t groups);
+
+}  // namespace bankwise

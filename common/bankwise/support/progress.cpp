@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/support/progress.hpp>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace bankwise {
+
+Progress* progress_of_environment() {
+  static Progress* const mapped = []() -> Progress* {
+    const char* path = std::getenv("BANKWISE_PROGRESS");
+    const int file = path == nullptr ? -1 : open(path, O_RDWR | O_CLOEXEC);
+    if (file < 0) return nullptr;
+    void* memory = mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    close(file);
+    return memory == MAP_FAILED ? nullptr : static_cast<Progress*>(memory);
+  }();
+  return mapped;
+}
+
+void begin_launch(Progress& progress, std::string_view kernel, std::uint64_t groups) {
+  ++progress.launches;
+  progress.groups = groups;
+  progress.done = 0;
+  const std::size_t end = kernel.copy(progress.kernel, sizeof progress.kernel - 1);
+  progress.kernel[end] = '\0';
+}
+
+}  // namespace bankwise

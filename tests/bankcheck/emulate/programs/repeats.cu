@@ -1,0 +1,181 @@
+// Launches that repeat earlier ones, and launches that only seem to. Prints each check that fails, and "right" if none
+// does. Each launch takes longer than a millisecond: shorter ones are never compared.
+#include <cstdio>
+#include <vector>
+
+constexpr int n = 1 << 16, blocks = n / 256, times = 8;
+
+__device__ int factor = 1;
+__managed__ int managed_factor = 1;
+
+__global__ void add(const int* x, const int* y, int* out) {
+  const int i = blockIdx.x * 256 + threadIdx.x;
+  out[i] = x[i] + y[i];
+}
+__global__ void scale(const int* x, int* out) {
+  const int i = blockIdx.x * 256 + threadIdx.x;
+  out[i] = factor * managed_factor * x[i];
+}
+__global__ void sum(const int* x, int* total) {
+  atomicAdd(total, x[blockIdx.x * 256 + threadIdx.x]);
+}
+__global__ void increment(int* x) {
+  ++x[blockIdx.x * 256 + threadIdx.x];
+}
+__global__ void decrement(int* x) {
+  --x[blockIdx.x * 256 + threadIdx.x];
+}
+__global__ void say(int launch) {
+  if (blockIdx.x == 0 && threadIdx.x == 0) printf("launch %d\n", launch);
+}
+__global__ void child(int* x) {
+  atomicAdd(x, 1);
+}
+__global__ void parent(int* x) {
+  if (blockIdx.x == 0 && threadIdx.x == 0) child<<<1, 1>>>(x);
+}
+__global__ void from_texture(cudaTextureObject_t texture, int* out) {
+  const int i = blockIdx.x * 256 + threadIdx.x;
+  out[i] = tex1Dfetch<int>(texture, 0);
+}
+__global__ void from_pointer(const int* const* where, int* out) {
+  out[blockIdx.x * 256 + threadIdx.x] = **where;
+}
+template <int by>
+__global__ void add_constant(int* x) {
+  x[blockIdx.x * 256 + threadIdx.x] += by;
+}
+
+int failures = 0;
+#define CHECK(condition) \
+  do {                   \
+    if (!(condition)) printf("line %d: %s\n", __LINE__, #condition), ++failures; \
+  } while (0)
+
+int *x, *y, *out;
+
+int first_of(const int* memory) {
+  int value = 0;
+  cudaMemcpy(&value, memory, sizeof value, cudaMemcpyDeviceToHost);
+  return value;
+}
+void fill(int* memory, int value) {
+  const std::vector<int> values(n, value);
+  cudaMemcpy(memory, values.data(), n * sizeof(int), cudaMemcpyHostToDevice);
+}
+
+struct Stepper {
+  void (*kernel)(int*);
+  void step(int* memory) { kernel<<<blocks, 256>>>(memory); }
+};
+
+int main() {
+  for (int** one : {&x, &y, &out}) cudaMalloc(one, n * sizeof(int));
+  fill(x, 2);
+  fill(y, 3);
+
+  // Nothing changes, and then the input does.
+  for (int i = 0; i < times; ++i) add<<<blocks, 256>>>(x, y, out);
+  CHECK(first_of(out) == 5);
+  fill(x, 10);
+  add<<<blocks, 256>>>(x, y, out);
+  CHECK(first_of(out) == 13);
+  fill(x, 2);
+  cudaMemset(out, 0, n * sizeof(int));
+  for (int i = 0; i < times; ++i) add<<<blocks, 256>>>(x, y, out);
+  CHECK(first_of(out) == 5);
+
+  // The result is cleared before each launch.
+  for (int i = 0; i < times; ++i) {
+    cudaMemset(out, 0, n * sizeof(int));
+    CHECK(first_of(out) == 0);
+    sum<<<blocks, 256>>>(x, out);
+    CHECK(first_of(out) == 2 * n);
+  }
+  sum<<<blocks, 256>>>(x, out);
+  CHECK(first_of(out) == 4 * n);
+
+  // Variables of the device, which are no arguments.
+  for (int i = 1; i < times; ++i) {
+    for (int k = 0; k < 4; ++k) scale<<<blocks, 256>>>(x, out);
+    CHECK(first_of(out) == 2 * i * i);
+    const int next = i + 1;
+    cudaMemcpyToSymbol(factor, &next, sizeof next);
+    managed_factor = next;
+  }
+
+  // Memory that the host writes.
+  int *managed, *pinned;
+  cudaMallocManaged(&managed, n * sizeof(int));
+  cudaMallocHost(&pinned, n * sizeof(int));
+  for (int i = 0; i < times; ++i) {
+    managed[0] = i;
+    pinned[0] = 2 * i;
+    for (int k = 0; k < 4; ++k) add<<<blocks, 256>>>(managed, pinned, out);
+    CHECK(first_of(out) == 3 * i);
+  }
+
+  // Each launch changes what the next one reads.
+  fill(x, 0);
+  for (int i = 0; i < times; ++i) increment<<<blocks, 256>>>(x);
+  CHECK(first_of(x) == times);
+
+  // One launch in the program, several kernels.
+  void (*kernels[])(int*) = {increment, increment, decrement, increment};
+  for (int i = 0; i < times; ++i) {
+    for (void (*kernel)(int*) : kernels) kernel<<<blocks, 256>>>(x);
+  }
+  CHECK(first_of(x) == 3 * times);
+  Stepper stepper{increment};
+  for (int i = 0; i < times; ++i) {
+    cudaMemset(x, 0, n * sizeof(int));
+    stepper.kernel = i % 2 == 0 ? increment : decrement;
+    stepper.step(x);
+    CHECK(first_of(x) == (i % 2 == 0 ? 1 : -1));
+  }
+  void* arguments[] = {&x};
+  for (int i = 0; i < times; ++i) {
+    cudaMemset(x, 0, n * sizeof(int));
+    cudaLaunchKernel(i % 2 == 0 ? increment : decrement, dim3(blocks), dim3(256), arguments);
+    CHECK(first_of(x) == (i % 2 == 0 ? 1 : -1));
+  }
+  const int by = 7;
+  for (int i = 0; i < times; ++i) {
+    cudaMemset(x, 0, n * sizeof(int));
+    add_constant<by><<<blocks, 256>>>(x);
+    CHECK(first_of(x) == 7);
+  }
+
+  // What a launch does besides its memory.
+  for (int i = 0; i < times; ++i) say<<<blocks, 256>>>(1);
+  cudaMemset(x, 0, n * sizeof(int));
+  for (int i = 0; i < times; ++i) parent<<<blocks, 256>>>(x);
+  CHECK(first_of(x) == times);
+
+  // Memory that is no memory of the device.
+  cudaArray_t array;
+  const auto format = cudaCreateChannelDesc<int>();
+  cudaMallocArray(&array, &format, 4);
+  cudaResourceDesc resource{};
+  resource.resType = cudaResourceTypeArray;
+  resource.res.array.array = array;
+  cudaTextureDesc how{};
+  cudaTextureObject_t texture;
+  cudaCreateTextureObject(&texture, &resource, &how, nullptr);
+  int* host = new int[1];
+  const int** where;
+  cudaMalloc(&where, sizeof *where);
+  const int* of_host = host;
+  cudaMemcpy(where, &of_host, sizeof of_host, cudaMemcpyHostToDevice);
+  for (int i = 0; i < times; ++i) {
+    const int texels[4] = {i, i, i, i};
+    cudaMemcpy2DToArray(array, 0, 0, texels, sizeof texels, sizeof texels, 1, cudaMemcpyHostToDevice);
+    host[0] = i;
+    for (int k = 0; k < 4; ++k) from_texture<<<blocks, 256>>>(texture, out);
+    CHECK(first_of(out) == i);
+    for (int k = 0; k < 4; ++k) from_pointer<<<blocks, 256>>>(where, out);
+    CHECK(first_of(out) == i);
+  }
+  if (failures == 0) printf("right\n");
+  return failures == 0 ? 0 : 1;
+}
