@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/fit/fit.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+
+#include "bankcheck/fit/occupancy.hpp"
+
+namespace bankwise::fit {
+namespace {
+
+/// Arrays that must be changed alike: those of one name, and those that one access touches.
+std::vector<std::vector<std::uint32_t>> sets_of(const trace::KernelTrace& trace) {
+  std::vector<std::uint32_t> root(trace.arrays.size());
+  std::iota(root.begin(), root.end(), 0U);
+  const auto find = [&](std::uint32_t i) {
+    while (root[i] != i) i = root[i];
+    return i;
+  };
+  const auto join = [&](std::uint32_t a, std::uint32_t b) { root[std::max(find(a), find(b))] = std::min(find(a), find(b)); };
+  for (std::uint32_t i = 0; i < root.size(); ++i) {
+    for (std::uint32_t j = 0; j < i; ++j) {
+      if (trace.arrays[i].name == trace.arrays[j].name) join(i, j);
+    }
+  }
+  std::vector<bool> used(root.size());
+  for (const trace::Pattern& pattern : trace.patterns) {
+    if (pattern.count == 0) continue;
+    used[pattern.array] = true;
+    if (pattern.lane_arrays.empty()) continue;
+    banks::for_each_lane(pattern.mask, [&](unsigned lane) {
+      used[pattern.lane_arrays[lane]] = true;
+      join(pattern.array, pattern.lane_arrays[lane]);
+    });
+  }
+  std::vector<std::vector<std::uint32_t>> sets(root.size());
+  for (std::uint32_t i = 0; i < root.size(); ++i) {
+    if (used[i]) sets[find(i)].push_back(i);
+  }
+  std::erase_if(sets, [](auto& set) { return set.empty(); });
+  return sets;
+}
+
+std::string name_of(const trace::KernelTrace& trace, const std::vector<std::uint32_t>& arrays) {
+  std::vector<std::string> names;
+  for (const std::uint32_t array : arrays) {
+    const std::string& name = trace.arrays[array].name;
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// Bytes of all arrays. Those whose size is not known count as far as their accesses reach.
+std::uint64_t shared_bytes(const trace::KernelTrace& trace) {
+  std::uint64_t end = 0;
+  for (const trace::Array& array : trace.arrays) end = std::max(end, std::uint64_t{array.offset} + array.bytes);
+  for (const trace::Pattern& pattern : trace.patterns) {
+    for (const std::uint32_t address : pattern.addresses) {
+      end = std::max(end, pattern.mask == 0 ? 0 : std::uint64_t{address} + pattern.width);
+    }
+  }
+  return end;
+}
+
+std::uint64_t threads_of(const trace::KernelTrace& trace) {
+  std::uint64_t most = 0;
+  for (const trace::Shape& shape : trace.shapes) {
+    most = std::max(most, shape.block[0] * shape.block[1] * shape.block[2]);
+  }
+  return most;
+}
+
+std::uint64_t shared_limit(const Architectures& architectures, const FitLimits& limits, std::uint64_t bytes,
+                           std::uint64_t threads) {
+  std::uint64_t most = limits.max_shared.value_or(~std::uint64_t{0});
+  for (const banks::Architecture* architecture : architectures) {
+    const Multiprocessor* one = multiprocessor_of(*architecture);
+    if (one == nullptr) continue;
+    if (!limits.max_shared) most = std::min<std::uint64_t>(most, one->per_block);
+    if (limits.keep_occupancy) most = std::min(most, bytes_with_same_occupancy(*one, bytes, threads));
+  }
+  return most;
+}
+
+/// What is filled by an engine that knows only some layouts.
+void note_copies(const trace::KernelTrace& trace, const std::string& maker_of_copies, AccessFacts& facts) {
+  if (trace.copied_bytes > 0) {
+    facts.bounds.fixed = true;
+    facts.why_fixed = maker_of_copies;
+  } else if (!facts.stored && facts.patterns > 0) {
+    facts.bounds.copied_in = true;
+  }
+}
+
+std::vector<std::string> doubts_of(const trace::KernelTrace& trace, const ArrayFit& fit) {
+  std::vector<std::string> doubts;
+  std::uint64_t excess = 0;
+  for (const trace::Excess& one : trace.excess) {
+    if (std::find(fit.arrays.begin(), fit.arrays.end(), one.array) != fit.arrays.end()) excess += one.accesses;
+  }
+  if (excess > 0) doubts.push_back(fmt::format("{} of its accesses did not fit into the trace", excess));
+  if (excess == 0 && trace.excess_accesses > 0 && trace.excess.empty()) {
+    doubts.push_back(fmt::format("{} accesses of the kernel did not fit into the trace", trace.excess_accesses));
+  }
+  if (trace.left_out > 0) doubts.push_back(fmt::format("{} accesses of the kernel are unknown", trace.left_out));
+  if (fit.facts.unknown > 0) {
+    doubts.push_back(fmt::format("{} of its accesses have no known cost, and are in no sum", fit.facts.unknown));
+  }
+  if (fit.facts.loops > 0) {
+    doubts.push_back(fmt::format("{} of its accesses are atomics that compile to loops; they count with the fewest "
+                                 "passes that are possible",
+                                 fit.facts.loops));
+  }
+  if (fit.facts.mixed > 0) {
+    doubts.push_back(fmt::format("{} of its accesses touch several arrays, whose distance is a guess", fit.facts.mixed));
+  }
+  if (fit.tried < fit.family) {
+    doubts.push_back(fmt::format("{} of the {} changes were not tried: there are too many different accesses",
+                                 fit.family - fit.tried, fit.family));
+  }
+  return doubts;
+}
+
+/// Whether a change saves passes for a reason. With random addresses the best of thousands of changes saves some, too,
+/// on about as many accesses as it harms.
+bool is_systematic(const Difference& difference, std::uint64_t removable) {
+  const double saved = double(difference.gain) - double(difference.harm);
+  constexpr double deviations = 5;  // the best of 10,000 changes reaches about 4 by chance
+  return 2 * saved >= double(removable) || 10 * difference.harm <= difference.gain ||
+         saved >= deviations * std::sqrt(difference.squares);
+}
+
+Verdict verdict_of(const Accesses& accesses, const ArrayFit& fit) {
+  const std::uint64_t before = fit.before().option.passes, best = fit.options[fit.best].option.passes;
+  if (before == fit.ideal) return Verdict::no_conflicts;
+  if (fit.facts.bounds.fixed) return Verdict::fixed;
+  if (best == before) return Verdict::none;
+  if (best == fit.bound) return Verdict::removed;
+  const Difference difference = accesses.difference({}, fit.options[fit.best].option.change);
+  return is_systematic(difference, before - fit.bound) ? Verdict::reduced : Verdict::chance;
+}
+
+ArrayFit fit_arrays(const trace::KernelTrace& trace, const Accesses& accesses, std::uint64_t bytes_limit) {
+  ArrayFit fit;
+  fit.arrays = accesses.arrays();
+  fit.name = name_of(trace, accesses.arrays());
+  fit.facts = accesses.facts();
+  fit.ideal = accesses.ideal();
+  fit.bound = accesses.bound();
+  fit.bytes_limit = bytes_limit;
+  note_copies(trace, "bytes of its kernel are moved by copies without lanes, which know no other layout", fit.facts);
+  // Without a conflict there is nothing to search for.
+  const bool has_conflicts = accesses.passes({}) != fit.ideal;
+  const Found found = search(accesses, has_conflicts ? family(fit.facts.bounds) : Family{{Change{}}, {}}, {bytes_limit});
+  fit.family = found.family;
+  fit.tried = found.tried;
+  for (const Option& one : found.best_of_kind) {
+    fit.options.push_back({one, accesses.passes_by_architecture(one.change)});
+    if (std::tuple(one.passes, one.bytes) <
+        std::tuple(fit.options[fit.best].option.passes, fit.options[fit.best].option.bytes)) {
+      fit.best = fit.options.size() - 1;
+    }
+  }
+  for (const Option& one : found.front) fit.front.push_back({one, accesses.passes_by_architecture(one.change)});
+  fit.verdict = verdict_of(accesses, fit);
+  if (fit.verdict == Verdict::removed || fit.verdict == Verdict::reduced) fit.chosen = fit.best;
+  fit.doubts = doubts_of(trace, fit);
+  return fit;
+}
+
+}  // namespace
+
+std::string_view to_string(Verdict verdict) {
+  constexpr std::string_view names[]{"no conflicts", "removed", "reduced", "chance", "none", "fixed"};
+  return names[int(verdict)];
+}
+
+bool changes_something(const KernelFit& fit) {
+  return std::any_of(fit.arrays.begin(), fit.arrays.end(), [](const ArrayFit& one) { return one.chosen > 0; });
+}
+
+KernelFit fit_kernel(const trace::KernelTrace& trace, const Architectures& architectures, const FitLimits& limits) {
+  KernelFit kernel;
+  kernel.threads = threads_of(trace);
+  kernel.shared_before = kernel.shared_after = shared_bytes(trace);
+  const std::uint64_t limit = shared_limit(architectures, limits, kernel.shared_before, kernel.threads);
+  std::vector<Accesses> all;
+  for (auto& set : sets_of(trace)) all.emplace_back(trace, std::move(set), architectures);
+  std::vector<std::pair<std::uint64_t, std::size_t>> order;  // the array with the most conflicts chooses first
+  for (std::size_t i = 0; i < all.size(); ++i) order.emplace_back(*all[i].passes({}) - all[i].ideal(), i);
+  std::stable_sort(order.begin(), order.end(), [](auto& a, auto& b) { return a.first > b.first; });
+  Placement placement(trace);
+  for (const auto& [conflicts, i] : order) {
+    const std::uint64_t extent = all[i].facts().extent;
+    const std::uint64_t spare = limit > kernel.shared_after ? limit - kernel.shared_after : 0;
+    const std::uint64_t copies = all[i].arrays().size();  // each of them grows
+    kernel.arrays.push_back(fit_arrays(trace, all[i], extent + spare / copies));
+    const ArrayFit& fit = kernel.arrays.back();
+    const Change& change = fit.after().option.change;
+    for (const std::uint32_t array : fit.arrays) {
+      const std::uint64_t bytes = trace.arrays[array].bytes > 0 ? trace.arrays[array].bytes : extent;
+      placement.set(array, change, bytes);
+      kernel.shared_after += change.bytes_of(bytes) - bytes;
+    }
+  }
+  for (const banks::Architecture* architecture : architectures) {
+    kernel.before.push_back(trace::report(trace, *architecture));
+    kernel.after.push_back(trace::report(moved(trace, placement), *architecture));
+  }
+  return kernel;
+}
+
+}  // namespace bankwise::fit
