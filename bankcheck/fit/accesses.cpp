@@ -153,13 +153,17 @@ Accesses::Accesses(const trace::KernelTrace& trace, std::vector<std::uint32_t> a
   // The strides whose accesses cost most.
   constexpr std::size_t most_strides = 8;
   std::vector<std::pair<std::uint64_t, std::uint32_t>> strides;
+  std::uint64_t most = 0;
   for (const auto& [stride, passes] : groups.strides) {
+    if (passes > most) {
+      most = passes;
+      facts_.stride = stride;
+    }
     if (!std::has_single_bit(stride)) strides.emplace_back(passes, stride);
   }
   std::sort(strides.rbegin(), strides.rend());
   for (std::size_t i = 0; i < std::min(strides.size(), most_strides); ++i) bounds.strides.push_back(strides[i].second);
   make_chunks(groups);
-  facts_.constant = constant_;
 }
 
 void Accesses::note_facts(const trace::Pattern& pattern) {

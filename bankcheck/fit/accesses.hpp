@@ -30,7 +30,7 @@ struct AccessFacts {
   std::uint64_t unknown = 0;      ///< accesses that have no cost on some architecture, in that architecture's warps
   std::uint64_t loops = 0;        ///< atomics without an instruction, counted at their least
   std::uint64_t mixed = 0;        ///< accesses that touch several arrays
-  std::uint64_t constant = 0;     ///< passes that no change of the family can alter
+  std::uint32_t stride = 0;       ///< distance of lanes whose accesses have most conflicts; 0: no conflicts
   std::string why_fixed;          ///< if no change can be evaluated: a sentence
   FamilyBounds bounds;
 };

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "bankcheck/fit/occupancy.hpp"
 
@@ -126,26 +127,89 @@ std::vector<std::string> doubts_of(const trace::KernelTrace& trace, const ArrayF
   return doubts;
 }
 
-/// Whether a change saves passes for a reason. With random addresses the best of thousands of changes saves some, too,
-/// on about as many accesses as it harms.
-bool is_systematic(const Difference& difference, std::uint64_t removable) {
-  const double saved = double(difference.gain) - double(difference.harm);
-  constexpr double deviations = 5;  // the best of 10,000 changes reaches about 4 by chance
-  return 2 * saved >= double(removable) || 10 * difference.harm <= difference.gain ||
-         saved >= deviations * std::sqrt(difference.squares);
+/// The patterns whose first blocks are of one half: blocks take turns. Nothing if nearly all patterns begin in one block,
+/// so that all blocks do the same, or only one was traced.
+std::optional<trace::KernelTrace> half_of(const trace::KernelTrace& trace, const std::vector<std::uint32_t>& arrays,
+                                          bool odd) {
+  std::map<std::uint64_t, std::uint64_t> patterns;  // by first block
+  std::uint64_t all = 0;
+  for (const trace::Pattern& pattern : trace.patterns) {
+    if (pattern.count == 0 || std::find(arrays.begin(), arrays.end(), pattern.array) == arrays.end()) continue;
+    ++patterns[pattern.first.block];
+    ++all;
+  }
+  if (patterns.empty() || 4 * patterns.begin()->second > 3 * all) return std::nullopt;
+  std::map<std::uint64_t, bool> is_odd;
+  bool next = false;
+  for (const auto& one : patterns) is_odd[one.first] = std::exchange(next, !next);
+  trace::KernelTrace half = trace;
+  std::erase_if(half.patterns, [&](const trace::Pattern& pattern) {
+    const auto found = is_odd.find(pattern.first.block);
+    return found == is_odd.end() || found->second != odd;
+  });
+  return half;
 }
 
-Verdict verdict_of(const Accesses& accesses, const ArrayFit& fit) {
+double saved_by(const Difference& difference) {
+  return double(difference.gain) - double(difference.harm);
+}
+bool exceeds_chance(const Difference& difference, double deviations) {
+  return 10 * difference.harm <= difference.gain || saved_by(difference) >= deviations * std::sqrt(difference.squares);
+}
+
+/// Whether a change that is chosen on one half of the blocks saves passes on the other half, at least the part `worth`
+/// of those that can be saved. Nothing if the accesses do not depend on the block.
+std::optional<bool> holds_on_other_blocks(const trace::KernelTrace& trace, const ArrayFit& fit,
+                                          const Architectures& architectures, double worth) {
+  const auto even = half_of(trace, fit.arrays, false), odd = half_of(trace, fit.arrays, true);
+  if (!even || !odd) return std::nullopt;
+  constexpr double deviations = 4;
+  const Accesses chosen_on(*even, fit.arrays, architectures), tested_on(*odd, fit.arrays, architectures);
+  const Found found = search(chosen_on, family(fit.facts.bounds), fit.shape, {fit.bytes_limit});
+  const auto best = std::min_element(found.best_of_kind.begin(), found.best_of_kind.end(),
+                                     [](const Option& a, const Option& b) { return a.passes < b.passes; });
+  const Difference difference = tested_on.difference({}, best->change);
+  const double removable = double(*tested_on.passes({}) - tested_on.bound());
+  return saved_by(difference) > 0 && saved_by(difference) >= worth * removable && exceeds_chance(difference, deviations);
+}
+
+/// Whether a change saves passes for a reason. With random addresses the best of thousands of changes saves some, too,
+/// on about as many accesses as it harms.
+bool is_systematic(const trace::KernelTrace& trace, const Accesses& accesses, const ArrayFit& fit,
+                   const Architectures& architectures) {
+  constexpr double worth = 0.05;
+  constexpr double deviations = 8;  // the best of 10,000 changes reaches about 4 by chance; accesses are not independent
+  const Difference difference = accesses.difference({}, fit.options[fit.best].option.change);
+  const double removable = double(fit.before().option.passes - fit.bound);
+  if (saved_by(difference) < worth * removable) return false;
+  if (const auto holds = holds_on_other_blocks(trace, fit, architectures, worth)) return *holds;
+  return 2 * saved_by(difference) >= removable || exceeds_chance(difference, deviations);
+}
+
+Verdict verdict_of(const trace::KernelTrace& trace, const Accesses& accesses, const ArrayFit& fit,
+                   const Architectures& architectures) {
   const std::uint64_t before = fit.before().option.passes, best = fit.options[fit.best].option.passes;
   if (before == fit.ideal) return Verdict::no_conflicts;
   if (fit.facts.bounds.fixed) return Verdict::fixed;
   if (best == before) return Verdict::none;
   if (best == fit.bound) return Verdict::removed;
-  const Difference difference = accesses.difference({}, fit.options[fit.best].option.change);
-  return is_systematic(difference, before - fit.bound) ? Verdict::reduced : Verdict::chance;
+  return is_systematic(trace, accesses, fit, architectures) ? Verdict::reduced : Verdict::chance;
 }
 
-ArrayFit fit_arrays(const trace::KernelTrace& trace, const Accesses& accesses, std::uint64_t bytes_limit) {
+/// Elements as narrow as the accesses, in rows as long as the stride that has most conflicts.
+ArrayShape inferred_shape(const AccessFacts& facts) {
+  ArrayShape shape{facts.narrowest == 12 ? 4U : facts.narrowest, {}};
+  const std::uint64_t elements = (facts.extent + shape.element - 1) / shape.element, row = facts.stride;
+  if (row > shape.element && row % shape.element == 0 && facts.extent % row == 0 && row < facts.extent) {
+    shape.lengths = {facts.extent / row, row / shape.element};
+  } else {
+    shape.lengths = {elements};
+  }
+  return shape;
+}
+
+ArrayFit fit_arrays(const trace::KernelTrace& trace, const Accesses& accesses, const Architectures& architectures,
+                    const KnownShapes& shapes, std::uint64_t bytes_limit) {
   ArrayFit fit;
   fit.arrays = accesses.arrays();
   fit.name = name_of(trace, accesses.arrays());
@@ -153,10 +217,13 @@ ArrayFit fit_arrays(const trace::KernelTrace& trace, const Accesses& accesses, s
   fit.ideal = accesses.ideal();
   fit.bound = accesses.bound();
   fit.bytes_limit = bytes_limit;
+  const auto known = std::find_if(fit.arrays.begin(), fit.arrays.end(), [&](auto array) { return shapes.contains(array); });
+  fit.shape_inferred = known == fit.arrays.end();
+  fit.shape = fit.shape_inferred ? inferred_shape(fit.facts) : shapes.at(*known);
   note_copies(trace, "bytes of its kernel are moved by copies without lanes, which know no other layout", fit.facts);
   // Without a conflict there is nothing to search for.
   const bool has_conflicts = accesses.passes({}) != fit.ideal;
-  const Found found = search(accesses, has_conflicts ? family(fit.facts.bounds) : Family{{Change{}}, {}}, {bytes_limit});
+  const Found found = search(accesses, has_conflicts ? family(fit.facts.bounds) : Family{{Change{}}, {}}, fit.shape, {bytes_limit});
   fit.family = found.family;
   fit.tried = found.tried;
   for (const Option& one : found.best_of_kind) {
@@ -167,7 +234,7 @@ ArrayFit fit_arrays(const trace::KernelTrace& trace, const Accesses& accesses, s
     }
   }
   for (const Option& one : found.front) fit.front.push_back({one, accesses.passes_by_architecture(one.change)});
-  fit.verdict = verdict_of(accesses, fit);
+  fit.verdict = verdict_of(trace, accesses, fit, architectures);
   if (fit.verdict == Verdict::removed || fit.verdict == Verdict::reduced) fit.chosen = fit.best;
   fit.doubts = doubts_of(trace, fit);
   return fit;
@@ -184,7 +251,8 @@ bool changes_something(const KernelFit& fit) {
   return std::any_of(fit.arrays.begin(), fit.arrays.end(), [](const ArrayFit& one) { return one.chosen > 0; });
 }
 
-KernelFit fit_kernel(const trace::KernelTrace& trace, const Architectures& architectures, const FitLimits& limits) {
+KernelFit fit_kernel(const trace::KernelTrace& trace, const Architectures& architectures, const KnownShapes& shapes,
+                     const FitLimits& limits) {
   KernelFit kernel;
   kernel.threads = threads_of(trace);
   kernel.shared_before = kernel.shared_after = shared_bytes(trace);
@@ -199,7 +267,7 @@ KernelFit fit_kernel(const trace::KernelTrace& trace, const Architectures& archi
     const std::uint64_t extent = all[i].facts().extent;
     const std::uint64_t spare = limit > kernel.shared_after ? limit - kernel.shared_after : 0;
     const std::uint64_t copies = all[i].arrays().size();  // each of them grows
-    kernel.arrays.push_back(fit_arrays(trace, all[i], extent + spare / copies));
+    kernel.arrays.push_back(fit_arrays(trace, all[i], architectures, shapes, extent + spare / copies));
     const ArrayFit& fit = kernel.arrays.back();
     const Change& change = fit.after().option.change;
     for (const std::uint32_t array : fit.arrays) {

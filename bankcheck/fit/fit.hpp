@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +35,8 @@ struct PricedOption {
 struct ArrayFit {
   std::vector<std::uint32_t> arrays;  ///< indices into the trace
   std::string name;                   ///< "a" or "a, b"
+  ArrayShape shape;
+  bool shape_inferred = false;        ///< from the accesses, for want of a declaration
   AccessFacts facts;
   Verdict verdict = Verdict::none;
   std::vector<PricedOption> options;  ///< the best of each kind, the identity first
@@ -62,8 +65,12 @@ struct KernelFit {
   std::uint64_t threads = 0;                          ///< of the largest block; 0: not known
 };
 
+/// The shapes of arrays whose declarations are known, by their indices in the trace.
+using KnownShapes = std::map<std::uint32_t, ArrayShape>;
+
 /// Error: std::invalid_argument for an architecture whose warps the trace's do not split into.
-KernelFit fit_kernel(const trace::KernelTrace& trace, const Architectures& architectures, const FitLimits& limits);
+KernelFit fit_kernel(const trace::KernelTrace& trace, const Architectures& architectures, const KnownShapes& shapes,
+                     const FitLimits& limits);
 
 /// Whether some array is changed.
 bool changes_something(const KernelFit& fit);

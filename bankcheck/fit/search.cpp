@@ -111,14 +111,14 @@ std::size_t Race::run(std::vector<Candidate> candidates, bool together, std::uin
 
 }  // namespace
 
-Found search(const Accesses& accesses, const Family& family, const SearchLimits& limits) {
+Found search(const Accesses& accesses, const Family& family, const ArrayShape& shape, const SearchLimits& limits) {
   const std::uint64_t extent = accesses.facts().extent;
   const auto allowed = [&](const std::vector<Change>& changes) {
     std::vector<Candidate> candidates;
     for (const Change& change : changes) {
       const std::uint64_t bytes = change.bytes_of(extent);
       const bool fits = bytes <= limits.bytes || change.kind() == Kind::identity;
-      if (fits && accesses.keeps_together(change)) candidates.push_back({change, bytes, 0, 0});
+      if (fits && form_of(change, shape) && accesses.keeps_together(change)) candidates.push_back({change, bytes, 0, 0});
     }
     return candidates;
   };
@@ -131,8 +131,11 @@ Found search(const Accesses& accesses, const Family& family, const SearchLimits&
   found.tried += race.run(combinations, true, limits.work);
   found.work = race.work();
 
-  std::stable_sort(evaluated.begin(), evaluated.end(), [](const Option& a, const Option& b) {
-    return std::tuple(a.passes, a.bytes, a.change.kind()) < std::tuple(b.passes, b.bytes, b.change.kind());
+  std::stable_sort(evaluated.begin(), evaluated.end(), [&](const Option& a, const Option& b) {
+    const auto rank = [&](const Option& one) {
+      return std::tuple(one.passes, one.bytes, one.change.kind(), *form_of(one.change, shape));
+    };
+    return rank(a) < rank(b);
   });
   std::array<const Option*, kind_count> best{};
   std::uint64_t fewest = none;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bankcheck/fit/accesses.hpp"
+#include "bankcheck/fit/code.hpp"
 #include "bankcheck/fit/family.hpp"
 
 namespace bankwise::fit {
@@ -34,6 +35,7 @@ struct SearchLimits {
   std::uint64_t work = std::uint64_t{600} * 1000 * 1000;
 };
 
-Found search(const Accesses& accesses, const Family& family, const SearchLimits& limits);
+/// Only changes that can be written for the shape take part. Among equal ones those that are simplest to write win.
+Found search(const Accesses& accesses, const Family& family, const ArrayShape& shape, const SearchLimits& limits);
 
 }  // namespace bankwise::fit
