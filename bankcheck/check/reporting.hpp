@@ -12,6 +12,7 @@
 #include <bankwise/support/output_file.hpp>
 #include <bankwise/trace/trace.hpp>
 #include "bankcheck/check/baseline.hpp"
+#include "bankcheck/check/fit_report.hpp"
 #include "bankcheck/check/kernel_report.hpp"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): CLI11 has named it
@@ -24,6 +25,7 @@ struct ReportOptions {
   std::vector<std::string> architectures{"sm_90"}, kernels;
   std::optional<std::uint64_t> max_conflicts;
   std::string baseline, update_baseline, json, sarif, sources = ".";
+  FitOptions fit;
   std::vector<EmittedLine> emitted;  ///< no option: what the command has read from machine code
 };
 
@@ -61,9 +63,9 @@ class Reporting {
                  std::vector<std::string> incomplete);
 
  private:
-  void show(const RunReport& report) const;
+  void show(const RunReport& report, const std::vector<KernelFitReport>& fits) const;
   Verdict verdict_of(const Baseline& now) const;
-  void write_sarif(const RunReport& report) const;
+  void write_sarif(const RunReport& report, const std::vector<KernelFitReport>& fits) const;
 
   const ReportOptions& options_;
   bool quiet_;

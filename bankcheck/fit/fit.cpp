@@ -254,6 +254,7 @@ bool changes_something(const KernelFit& fit) {
 KernelFit fit_kernel(const trace::KernelTrace& trace, const Architectures& architectures, const KnownShapes& shapes,
                      const FitLimits& limits) {
   KernelFit kernel;
+  kernel.places = trace.arrays;
   kernel.threads = threads_of(trace);
   kernel.shared_before = kernel.shared_after = shared_bytes(trace);
   const std::uint64_t limit = shared_limit(architectures, limits, kernel.shared_before, kernel.threads);

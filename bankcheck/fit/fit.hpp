@@ -62,6 +62,7 @@ struct KernelFit {
   std::vector<ArrayFit> arrays;              ///< by conflicts, the most first; without arrays that have no accesses
   std::vector<trace::Report> before, after;  ///< per architecture, with all chosen changes applied
   std::uint64_t shared_before = 0, shared_after = 0;  ///< bytes of all arrays
+  std::vector<trace::Array> places;  ///< the trace's arrays
   std::uint64_t threads = 0;                          ///< of the largest block; 0: not known
 };
 
