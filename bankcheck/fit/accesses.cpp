@@ -50,6 +50,29 @@ std::uint32_t most_equal(const std::vector<std::uint32_t>& sorted) {
   return most;
 }
 
+/// The distance between most neighbouring active lanes; 0 if there is none, or if they share their addresses.
+std::uint32_t common_stride(const trace::Pattern& pattern) {
+  const auto for_each_distance = [&](auto visit) {
+    std::optional<std::uint32_t> last;
+    banks::for_each_lane(pattern.mask, [&](unsigned lane) {
+      if (lane >= pattern.addresses.size()) return;
+      const std::uint32_t address = pattern.addresses[lane];
+      if (last) visit(address > *last ? address - *last : *last - address);
+      last = address;
+    });
+  };
+  std::uint32_t candidate = 0;
+  int votes = 0, distances = 0;
+  for_each_distance([&](std::uint32_t distance) {
+    if (votes == 0) candidate = distance;
+    votes += distance == candidate ? 1 : -1;
+    ++distances;
+  });
+  int equal = 0;
+  for_each_distance([&](std::uint32_t distance) { equal += distance == candidate ? 1 : 0; });
+  return 2 * equal >= distances ? candidate : 0;
+}
+
 bool is_store(banks::Operation operation) {
   return operation != banks::Operation::load && operation != banks::Operation::ldmatrix_x1 &&
          operation != banks::Operation::ldmatrix_x2 && operation != banks::Operation::ldmatrix_x4;
@@ -256,16 +279,7 @@ void Accesses::add_pattern(const trace::Pattern& pattern, std::uint32_t number, 
     }
   }
   if (conflicts == 0) return;
-  std::optional<std::uint32_t> last;
-  std::uint32_t seen = 0;
-  banks::for_each_lane(pattern.mask, [&](unsigned lane) {
-    if (lane >= pattern.addresses.size()) return;
-    const std::uint32_t address = pattern.addresses[lane];
-    const std::uint32_t stride = last ? (address > *last ? address - *last : *last - address) : 0;
-    if (stride > 0 && stride != seen) groups.strides[stride] += conflicts;
-    seen = stride;
-    last = address;
-  });
+  if (const std::uint32_t stride = common_stride(pattern); stride > 0) groups.strides[stride] += conflicts;
 }
 
 void Accesses::make_chunks(Groups& groups) {

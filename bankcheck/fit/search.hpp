@@ -32,7 +32,7 @@ struct SearchLimits {
   std::uint64_t bytes = ~std::uint64_t{0};  ///< that the array may have
   /// Lane groups to evaluate for combinations of two parameter groups; what remains is not tried. Changes with one
   /// group are always tried.
-  std::uint64_t work = std::uint64_t{600} * 1000 * 1000;
+  std::uint64_t work = std::uint64_t{300} * 1000 * 1000;
 };
 
 /// Only changes that can be written for the shape take part. Among equal ones those that are simplest to write win.
