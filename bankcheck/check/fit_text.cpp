@@ -127,7 +127,9 @@ std::string verdict_text(const ArrayFit& array) {
   if (queued > 0) {
     text += fmt::format("  {} conflicts are lanes that need one word or one bank in turn whatever the layout\n", queued);
   }
-  if (array.doubts.empty()) {
+  if (array.doubts.empty() && array.verdict == fit::Verdict::chance) {
+    text += fmt::format("  {} changes tried\n", array.tried);
+  } else if (array.doubts.empty()) {
     text += fmt::format("  no change of this family ({} tried) has fewer passes{}\n", array.tried,
                         array.facts.extent_known ? "" : "; the bytes of the array are not known");
   } else {

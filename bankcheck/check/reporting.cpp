@@ -214,13 +214,13 @@ int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomp
     for (const std::string& sentence : report.incomplete) verdict.exceeded.push_back("incomplete: " + sentence);
   }
   add_diagnoses(report, verdict.exceeded);
-  const std::vector<KernelFitReport> fits =
-      options_.fit.fit ? fit_reports(trace, report.kernels, architectures_, options_.fit, options_.sources,
-                                     !report.incomplete.empty())
-                       : std::vector<KernelFitReport>();
-  show(report, fits);
-  json_.write(to_json(report, fits));
-  if (sarif_) write_sarif(report, fits);
+  if (options_.fit.fit) {
+    fits_ = fit_reports(trace, report.kernels, architectures_, options_.fit, options_.sources,
+                        !report.incomplete.empty());
+  }
+  show(report, fits_);
+  json_.write(to_json(report, fits_));
+  if (sarif_) write_sarif(report, fits_);
   if (baseline_ && report.incomplete.empty()) {
     const std::string& path = options_.update_baseline;
     const Baseline old = path != "-" && std::filesystem::exists(path) ? read_baseline(path) : Baseline();
@@ -229,6 +229,7 @@ int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomp
   if (baseline_ && !report.incomplete.empty()) tell("--update-baseline is not written: the trace is incomplete");
   for (const std::string& remark : verdict.remarks) tell(remark);
   for (const std::string& sentence : verdict.exceeded) tell(sentence);
+  kernels_ = std::move(report.kernels);
   return verdict.exceeded.empty() ? exit_ok : exit_wrong;
 }
 

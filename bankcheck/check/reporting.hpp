@@ -50,6 +50,10 @@ class Reporting {
   /// Replaces them, for commands whose default is known only after the run.
   void report_on(std::vector<const banks::Architecture*> architectures) { architectures_ = std::move(architectures); }
 
+  /// The kernels of the report that finish() has printed, and what --fit found for them.
+  const std::vector<KernelReport>& kernels() const { return kernels_; }
+  const std::vector<KernelFitReport>& fits() const { return fits_; }
+
   /// Prints the report and writes the requested outputs. `incomplete` lists why kernels may have done more than the
   /// trace contains. Returns exit_ok, or exit_wrong if a limit is exceeded or cannot be checked against an incomplete
   /// trace. Errors: UsageError for architectures and kernels that the trace lacks, std::runtime_error for an output
@@ -72,6 +76,8 @@ class Reporting {
   OutputFile json_, sarif_, baseline_;
   std::vector<const banks::Architecture*> architectures_;
   SourceFinder finder_;
+  std::vector<KernelReport> kernels_;
+  std::vector<KernelFitReport> fits_;
 };
 
 }  // namespace bankwise::opencl

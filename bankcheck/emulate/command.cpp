@@ -15,6 +15,7 @@
 #include "bankcheck/check/child_process.hpp"
 #include "bankcheck/emulate/cache.hpp"
 #include "bankcheck/emulate/emulated_run.hpp"
+#include "bankcheck/emulate/verify.hpp"
 
 namespace bankwise::emulate {
 
@@ -60,6 +61,9 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
                     "Lanes of one warp need no __syncwarp() between their accesses, as before compute capability 7.0");
   command->add_flag("--returned-lanes-arrive", options.returned_lanes_arrive,
                     "Lanes that have returned count as arrived at barriers");
+  command->add_flag("--verify", options.verify,
+                    "Apply what --fit proposes to a copy of the sources, run it, and compare the passes; implies --fit");
+  command->add_option("--fixed", options.fixed, "Directory for that copy, which is kept; implies --verify");
   command->add_option("--object", options.object,
                       "Only compile the source to this object file; CMake's bankwise_emulate() uses it");
   command->add_option("--cache", options.cache,
@@ -90,7 +94,11 @@ int check(const CheckOptions& options) {
   if (!options.object.empty() && options.program.sources.size() != 1) {
     throw UsageError("--object needs exactly one source");
   }
-  opencl::Reporting reporting(options.report);
+  const bool verifies = options.verify || !options.fixed.empty();
+  if (verifies && is_built) throw UsageError("--verify needs the program's sources, to build them again");
+  opencl::ReportOptions report = options.report;
+  report.fit.fit |= verifies;
+  opencl::Reporting reporting(report);
   const OutputFile trace("--trace", options.watch.trace);
   reporting.require_apart_from(trace);
   std::filesystem::path program;
@@ -110,22 +118,33 @@ int check(const CheckOptions& options) {
   std::vector<std::string> command;
   if (!is_built) command.push_back(program.filename().string());
   command.insert(command.end(), options.arguments.begin(), options.arguments.end());
-  Outcome outcome = run_emulated({.program = program,
-                                  .command = command,
-                                  .architecture = reporting.architectures().front(),
-                                  .max_launches = options.watch.max_launches,
-                                  .max_groups = options.watch.max_groups,
-                                  .step_limit = options.step_limit,
-                                  .fatal = options.fatal,
-                                  .warp_synchronous = options.warp_synchronous,
-                                  .returned_lanes_arrive = options.returned_lanes_arrive,
-                                  .allow = options.allow,
-                                  .time_limit = options.watch.time_limit,
-                                  .own_stdout = !reporting.quiet()});
+  const EmulatedRun run{.program = program,
+                        .command = command,
+                        .architecture = reporting.architectures().front(),
+                        .max_launches = options.watch.max_launches,
+                        .max_groups = options.watch.max_groups,
+                        .step_limit = options.step_limit,
+                        .fatal = options.fatal,
+                        .warp_synchronous = options.warp_synchronous,
+                        .returned_lanes_arrive = options.returned_lanes_arrive,
+                        .allow = options.allow,
+                        .time_limit = options.watch.time_limit,
+                        .own_stdout = !reporting.quiet()};
+  Outcome outcome = run_emulated(run);
   const std::vector<std::string> faults = outcome.trace.errors;
   if (outcome.failure) outcome.trace.errors.push_back(*outcome.failure);
   if (trace) trace.write(to_json_lines(outcome.trace));
   const int code = reporting.finish_run(outcome.trace, outcome.failure, outcome.interrupted, outcome.left_out);
+  if (verifies && !outcome.failure) {
+    try {
+      const int verified = verify(reporting, options.program, run, cache_folder(options.cache), options.fixed);
+      if (faults.empty() && code == exit_ok) return verified;
+    } catch (const BuildFailed& failed) {
+      std::fputs(failed.messages.c_str(), stderr);
+      opencl::tell(fmt::format("--verify: with the changes, {}", failed.what()));
+      return exit_device;
+    }
+  }
   if (faults.empty()) return code;
   opencl::tell(fmt::format("{} fault{} in the program, first: {}", faults.size(), faults.size() == 1 ? "" : "s",
                            faults.front()));

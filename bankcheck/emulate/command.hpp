@@ -16,7 +16,8 @@ struct CheckOptions {
   Program program;
   std::vector<std::string> arguments;  ///< after --
   opencl::WatchOptions watch;
-  std::string cache, object;
+  std::string cache, object, fixed;
+  bool verify = false;
   std::uint64_t step_limit = 0;
   bool fatal = false, warp_synchronous = false, returned_lanes_arrive = false;
   std::vector<std::string> allow;

@@ -92,7 +92,7 @@ class Editor {
     if (is(i - 1, ".") || is(i - 1, "->") || is(i - 1, "::")) return;  // a member of something else
     if (is(i - 1, "(") && is(i - 2, "sizeof")) return;
     const bool address = is(i - 1, "&") && !is_operand(i - 2);
-    if (address && !is_atomic_argument(i - 1)) return fail(i, "takes an address in the array");
+    if (address && !is_accessed(i - 1)) return fail(i, "takes an address in the array");
     std::vector<std::string> subscripts;
     std::size_t next = i + 1;
     for (std::size_t d = 0; d < declaration_.dimensions.size(); ++d) {
@@ -117,14 +117,28 @@ class Editor {
     });
   }
 
-  /// Whether a token ends an operand, so that & after it is the binary operator.
+  /// Whether a token ends an operand, so that & after it is the binary operator. A cast to a pointer ends none.
   bool is_operand(std::size_t i) const {
     if (i >= tokens_.size()) return false;
     const bool word = tokens_[i].kind == TokenKind::name && !is(i, "return");
-    return word || tokens_[i].kind == TokenKind::number || is(i, ")") || is(i, "]");
+    const bool closes = is(i, ")") && !is(i - 1, "*");
+    return word || tokens_[i].kind == TokenKind::number || closes || is(i, "]");
   }
-  bool is_atomic_argument(std::size_t ampersand) const {
-    return is(ampersand - 1, "(") && text(ampersand - 2).starts_with("atom");
+
+  /// Whether the address at & is used for one access, whose bytes stay together: by an atomic function, as a number for
+  /// inline PTX, or under a cast that is dereferenced at once.
+  bool is_accessed(std::size_t ampersand) const {
+    const std::size_t before = ampersand - 1;
+    if (is(before, ")")) {  // *(float4*)&
+      std::size_t open = before;
+      while (open > 0 && !is(open, "(")) --open;
+      return is(open - 1, "*") && !is_operand(open - 2);
+    }
+    if (!is(before, "(")) return false;
+    if (text(before - 1).starts_with("atom") || is(before - 1, "__cvta_generic_to_shared")) return true;
+    std::size_t cast = before - 1;  // *reinterpret_cast<float4*>(&
+    while (is(before - 1, ">") && cast > 0 && !is(cast, "reinterpret_cast") && !is(cast, ";")) --cast;
+    return is(cast, "reinterpret_cast") && is(cast - 1, "*") && !is_operand(cast - 2);
   }
 
   std::string_view source_;
