@@ -16,8 +16,9 @@ using fit::ArrayFit;
 using fit::Form;
 using fit::PricedOption;
 
+/// Rounded down, so that 100 % are all.
 std::string percent(std::uint64_t part, std::uint64_t whole) {
-  return fmt::format("{:.0f} %", whole == 0 ? 0 : 100 * double(part) / double(whole));
+  return fmt::format("{} %", whole == 0 ? 0 : unsigned(100 * double(part) / double(whole)));
 }
 
 std::string counted(std::uint64_t count, std::string_view one, std::string_view more) {
@@ -90,7 +91,7 @@ std::string options_table(const KernelReport& kernel, const ArrayFit& array) {
       row.push_back(std::to_string(option.passes[a]));
     }
     row.push_back(std::to_string(option.option.bytes));
-    row.emplace_back(chosen ? "<- best" : harms ? "worse on one" : "");
+    row.emplace_back(chosen ? "<- proposed" : harms ? "more than before" : "");
   };
   for (std::size_t i = 0; i < array.options.size(); ++i) add(array.options[i], i > 0 && i == array.chosen);
   return format_table(table, 2, true);
@@ -117,7 +118,9 @@ std::string verdict_text(const ArrayFit& array) {
       break;
     case fit::Verdict::removed:
       text = fmt::format("  {} -> {} passes, ideal {}: {}\n", before, after, array.ideal,
-                         queued == 0 ? "no conflict remains" : "no conflict remains that a layout could remove");
+                         after > array.bound ? fmt::format("{} of the conflicts are removed", percent(before - after, before - array.ideal))
+                         : queued == 0       ? "no conflict remains"
+                                             : "no conflict remains that a layout could remove");
       break;
     case fit::Verdict::reduced:
       text = fmt::format("  {} -> {} passes, ideal {}: {} of the conflicts are removed\n", before, after, array.ideal,
@@ -130,7 +133,9 @@ std::string verdict_text(const ArrayFit& array) {
   if (array.doubts.empty() && array.verdict == fit::Verdict::chance) {
     text += fmt::format("  {} changes tried\n", array.tried);
   } else if (array.doubts.empty()) {
-    text += fmt::format("  no change of this family ({} tried) has fewer passes{}\n", array.tried,
+    const std::uint64_t fewest = array.options[array.best].option.passes;
+    text += fmt::format("  no change of this family ({} tried) has fewer passes{}{}\n", array.tried,
+                        fewest < after ? fmt::format(" than {}; the proposal has {} and is simpler to write", fewest, after) : "",
                         array.facts.extent_known ? "" : "; the bytes of the array are not known");
   } else {
     text += fmt::format("  {} of {} changes tried; it is not claimed that none is better:\n", array.tried, array.family);

@@ -208,6 +208,29 @@ ArrayShape inferred_shape(const AccessFacts& facts) {
   return shape;
 }
 
+/// The option to propose. One that changes a row's length or the last index alone is preferred if it saves nearly as
+/// much as the best.
+std::size_t proposal(const ArrayFit& fit) {
+  constexpr double nearly = 0.98;
+  const auto form = [&](std::size_t i) {
+    return *form_of(fit.options[i].option.change, fit.shape);
+  };
+  const auto is_simple = [&](std::size_t i) {
+    const Kind kind = fit.options[i].option.change.kind();
+    return (form(i) == Form::rows || form(i) == Form::columns) && kind != Kind::pad_and_xor;
+  };
+  if (is_simple(fit.best)) return fit.best;
+  const auto passes = [&](std::size_t i) {
+    return double(fit.options[i].option.passes);
+  };
+  std::size_t chosen = fit.best;
+  for (std::size_t i = 1; i < fit.options.size(); ++i) {
+    if (!is_simple(i) || passes(0) - passes(i) < nearly * (passes(0) - passes(fit.best))) continue;
+    if (chosen == fit.best || passes(i) < passes(chosen)) chosen = i;
+  }
+  return chosen;
+}
+
 ArrayFit fit_arrays(const trace::KernelTrace& trace, const Accesses& accesses, const Architectures& architectures,
                     const KnownShapes& shapes, std::uint64_t bytes_limit) {
   ArrayFit fit;
@@ -221,12 +244,20 @@ ArrayFit fit_arrays(const trace::KernelTrace& trace, const Accesses& accesses, c
   fit.shape_inferred = known == fit.arrays.end();
   fit.shape = fit.shape_inferred ? inferred_shape(fit.facts) : shapes.at(*known);
   note_copies(trace, "bytes of its kernel are moved by copies without lanes, which know no other layout", fit.facts);
+  if (const std::uint64_t row = fit.shape.row_bytes(); row < fit.facts.extent) {
+    fit.facts.bounds.strides.push_back(std::uint32_t(row));
+  }
   // Without a conflict there is nothing to search for.
   const bool has_conflicts = accesses.passes({}) != fit.ideal;
   const Found found = search(accesses, has_conflicts ? family(fit.facts.bounds) : Family{{Change{}}, {}}, fit.shape, {bytes_limit});
   fit.family = found.family;
   fit.tried = found.tried;
-  for (const Option& one : found.best_of_kind) {
+  std::vector<Option> options = found.best_of_kind;
+  for (const Option& one : found.simple) {
+    const auto same = [&](const Option& other) { return other.change == one.change; };
+    if (has_conflicts && std::none_of(options.begin(), options.end(), same)) options.push_back(one);
+  }
+  for (const Option& one : options) {
     fit.options.push_back({one, accesses.passes_by_architecture(one.change)});
     if (std::tuple(one.passes, one.bytes) <
         std::tuple(fit.options[fit.best].option.passes, fit.options[fit.best].option.bytes)) {
@@ -235,7 +266,7 @@ ArrayFit fit_arrays(const trace::KernelTrace& trace, const Accesses& accesses, c
   }
   for (const Option& one : found.front) fit.front.push_back({one, accesses.passes_by_architecture(one.change)});
   fit.verdict = verdict_of(trace, accesses, fit, architectures);
-  if (fit.verdict == Verdict::removed || fit.verdict == Verdict::reduced) fit.chosen = fit.best;
+  if (fit.verdict == Verdict::removed || fit.verdict == Verdict::reduced) fit.chosen = proposal(fit);
   fit.doubts = doubts_of(trace, fit);
   return fit;
 }

@@ -39,9 +39,11 @@ struct ArrayFit {
   bool shape_inferred = false;        ///< from the accesses, for want of a declaration
   AccessFacts facts;
   Verdict verdict = Verdict::none;
-  std::vector<PricedOption> options;  ///< the best of each kind, the identity first
+  std::vector<PricedOption> options;  ///< the identity, the best of each kind, and the best that are simple to write
   std::vector<PricedOption> front;    ///< passes against bytes
-  std::size_t chosen = 0;             ///< index into options; 0 unless the verdict is removed or reduced
+  /// Index into options, 0 unless the verdict is removed or reduced: the best, or one that saves nearly as much and is
+  /// simpler to write.
+  std::size_t chosen = 0;
   std::size_t best = 0;               ///< index of the option with the fewest passes, worth it or not
   std::uint64_t ideal = 0;            ///< passes without any conflict
   std::uint64_t bound = 0;            ///< no layout has fewer passes

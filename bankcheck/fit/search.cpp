@@ -109,6 +109,19 @@ std::size_t Race::run(std::vector<Candidate> candidates, bool together, std::uin
   return decided;
 }
 
+/// The best of the candidates that one form writes; nothing if the form writes none.
+std::optional<Option> best_of_form(const Accesses& accesses, const std::vector<Candidate>& candidates,
+                                   const ArrayShape& shape, Form form) {
+  std::optional<Option> best;
+  for (const Candidate& one : candidates) {
+    if (form_of(one.change, shape) != form) continue;
+    const auto passes = accesses.passes(one.change, best ? best->passes : none);
+    if (!passes || (best && std::tuple(*passes, one.bytes) >= std::tuple(best->passes, best->bytes))) continue;
+    best = Option{one.change, *passes, one.bytes};
+  }
+  return best;
+}
+
 }  // namespace
 
 Found search(const Accesses& accesses, const Family& family, const ArrayShape& shape, const SearchLimits& limits) {
@@ -151,6 +164,9 @@ Found search(const Accesses& accesses, const Family& family, const ArrayShape& s
     if (one != nullptr) found.best_of_kind.push_back(*one);
   }
   std::reverse(found.front.begin(), found.front.end());
+  for (const Form form : {Form::rows, Form::columns}) {
+    if (const auto option = best_of_form(accesses, singles, shape, form)) found.simple.push_back(*option);
+  }
   return found;
 }
 

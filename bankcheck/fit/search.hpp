@@ -21,6 +21,7 @@ struct Option {
 
 struct Found {
   std::vector<Option> best_of_kind;  ///< fewest passes, then fewest bytes; identity first
+  std::vector<Option> simple;        ///< the best longer rows, and the best change of the last index alone, if any
   std::vector<Option> front;         ///< no change has fewer passes with as few bytes; by bytes
   std::size_t family = 0;            ///< changes that the constraints allow
   std::size_t tried = 0;             ///< of these: decided exactly, by evaluation or by a bound

@@ -169,28 +169,28 @@ __global__ void matrices128(const unsigned* in, unsigned* out, unsigned rounds) 
 /// Scores of the alignment of two texts (Needleman and Wunsch 1970), a block of 32 x 32 along its antidiagonals.
 /// 32 threads.
 __global__ void alignment(const unsigned* in, unsigned* out, unsigned rounds) {
-  __shared__ int scores[1190];
+  __shared__ int scores[33][33 + 1];
   __shared__ int same[32][32];
   const unsigned lane = threadIdx.x;
   const unsigned* from = in + size_t(blockIdx.x) * SLICE;
   for (unsigned row = 0; row < 32; ++row) same[row][lane] = int(from[row * 32 + lane] % 21) - 10;
   for (unsigned round = 0; round < rounds; ++round) {
-    scores[(((lane + 1) * 33 + 0) ^ (((lane + 1) * 33 + 0) >> 5 & 31)) + ((((lane + 1) * 33 + 0) ^ (((lane + 1) * 33 + 0) >> 5 & 31)) >> 5) * 2] = int(from[1024 + lane] % 100 + round);
-    scores[((0 * 33 + (lane + 1)) ^ ((0 * 33 + (lane + 1)) >> 5 & 31)) + (((0 * 33 + (lane + 1)) ^ ((0 * 33 + (lane + 1)) >> 5 & 31)) >> 5) * 2] = int(from[1056 + lane] % 100);
-    if (lane == 0) scores[((0 * 33 + 0) ^ ((0 * 33 + 0) >> 5 & 31)) + (((0 * 33 + 0) ^ ((0 * 33 + 0) >> 5 & 31)) >> 5) * 2] = 0;
+    scores[lane + 1][0] = int(from[1024 + lane] % 100 + round);
+    scores[0][lane + 1] = int(from[1056 + lane] % 100);
+    if (lane == 0) scores[0][0] = 0;
     __syncwarp();
     for (unsigned diagonal = 0; diagonal < 63; ++diagonal) {
       const unsigned column = diagonal - lane;
       if (column < 32) {
-        const int match = scores[((lane * 33 + column) ^ ((lane * 33 + column) >> 5 & 31)) + (((lane * 33 + column) ^ ((lane * 33 + column) >> 5 & 31)) >> 5) * 2] + same[lane][column];
-        const int gap = max(scores[((lane * 33 + (column + 1)) ^ ((lane * 33 + (column + 1)) >> 5 & 31)) + (((lane * 33 + (column + 1)) ^ ((lane * 33 + (column + 1)) >> 5 & 31)) >> 5) * 2], scores[(((lane + 1) * 33 + column) ^ (((lane + 1) * 33 + column) >> 5 & 31)) + ((((lane + 1) * 33 + column) ^ (((lane + 1) * 33 + column) >> 5 & 31)) >> 5) * 2]) - 10;
-        scores[(((lane + 1) * 33 + (column + 1)) ^ (((lane + 1) * 33 + (column + 1)) >> 5 & 31)) + ((((lane + 1) * 33 + (column + 1)) ^ (((lane + 1) * 33 + (column + 1)) >> 5 & 31)) >> 5) * 2] = max(match, gap);
+        const int match = scores[lane][column] + same[lane][column];
+        const int gap = max(scores[lane][column + 1], scores[lane + 1][column]) - 10;
+        scores[lane + 1][column + 1] = max(match, gap);
       }
       __syncwarp();
     }
   }
   for (unsigned row = 0; row < 32; ++row) {
-    out[size_t(blockIdx.x) * SLICE + row * 32 + lane] = unsigned(scores[(((row + 1) * 33 + (lane + 1)) ^ (((row + 1) * 33 + (lane + 1)) >> 5 & 31)) + ((((row + 1) * 33 + (lane + 1)) ^ (((row + 1) * 33 + (lane + 1)) >> 5 & 31)) >> 5) * 2]);
+    out[size_t(blockIdx.x) * SLICE + row * 32 + lane] = unsigned(scores[row + 1][lane + 1]);
   }
 }
 
