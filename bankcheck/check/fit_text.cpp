@@ -26,8 +26,8 @@ std::string counted(std::uint64_t count, std::string_view one, std::string_view 
 }
 
 /// The declaration as it would stand in the source.
-std::string declaration_text(const ArrayFit& array, const std::optional<ArraySource>& source, const PricedOption& option,
-                             Form form, bool is_opencl) {
+std::string declaration_text(const ArrayFit& array, const std::optional<ArraySource>& source,
+                             const PricedOption& option, Form form, bool is_opencl) {
   std::vector<std::string> dimensions;
   for (const std::uint64_t length : array.shape.lengths) dimensions.push_back(std::to_string(length));
   std::string head = fmt::format("{} T ", is_opencl ? "local" : "__shared__"), name = array.name;
@@ -39,7 +39,8 @@ std::string declaration_text(const ArrayFit& array, const std::optional<ArraySou
   } else if (name.find(' ') != std::string::npos) {
     name = "array";
   }
-  for (const std::string& one : dimension_texts(option.option.change, array.shape, form, dimensions)) name += "[" + one + "]";
+  for (const std::string& one : dimension_texts(option.option.change, array.shape, form, dimensions))
+    name += "[" + one + "]";
   return head + name + ";";
 }
 
@@ -82,9 +83,9 @@ std::string options_table(const KernelReport& kernel, const ArrayFit& array) {
   }
   table[0].insert(table[0].end(), {"bytes", ""});
   const auto add = [&](const PricedOption& option, bool chosen) {
-    auto& row = table.emplace_back(
-        std::vector<std::string>{std::string(to_string(option.option.change.kind())),
-                                 option.option.change.kind() == fit::Kind::identity ? "" : to_text(option.option.change)});
+    auto& row = table.emplace_back(std::vector<std::string>{
+        std::string(to_string(option.option.change.kind())),
+        option.option.change.kind() == fit::Kind::identity ? "" : to_text(option.option.change)});
     bool harms = false;
     for (std::size_t a = 0; a < option.passes.size(); ++a) {
       harms |= option.passes[a] > array.before().passes[a];
@@ -118,7 +119,8 @@ std::string verdict_text(const ArrayFit& array) {
       break;
     case fit::Verdict::removed:
       text = fmt::format("  {} -> {} passes, ideal {}: {}\n", before, after, array.ideal,
-                         after > array.bound ? fmt::format("{} of the conflicts are removed", percent(before - after, before - array.ideal))
+                         after > array.bound ? fmt::format("{} of the conflicts are removed",
+                                                           percent(before - after, before - array.ideal))
                          : queued == 0       ? "no conflict remains"
                                              : "no conflict remains that a layout could remove");
       break;
@@ -128,17 +130,20 @@ std::string verdict_text(const ArrayFit& array) {
       break;
   }
   if (queued > 0) {
-    text += fmt::format("  {} conflicts are lanes that need one word or one bank in turn whatever the layout\n", queued);
+    text +=
+        fmt::format("  {} conflicts are lanes that need one word or one bank in turn whatever the layout\n", queued);
   }
   if (array.doubts.empty() && array.verdict == fit::Verdict::chance) {
     text += fmt::format("  {} changes tried\n", array.tried);
   } else if (array.doubts.empty()) {
     const std::uint64_t fewest = array.options[array.best].option.passes;
-    text += fmt::format("  no change of this family ({} tried) has fewer passes{}{}\n", array.tried,
-                        fewest < after ? fmt::format(" than {}; the proposal has {} and is simpler to write", fewest, after) : "",
-                        array.facts.extent_known ? "" : "; the bytes of the array are not known");
+    text += fmt::format(
+        "  no change of this family ({} tried) has fewer passes{}{}\n", array.tried,
+        fewest < after ? fmt::format(" than {}; the proposal has {} and is simpler to write", fewest, after) : "",
+        array.facts.extent_known ? "" : "; the bytes of the array are not known");
   } else {
-    text += fmt::format("  {} of {} changes tried; it is not claimed that none is better:\n", array.tried, array.family);
+    text +=
+        fmt::format("  {} of {} changes tried; it is not claimed that none is better:\n", array.tried, array.family);
     for (const std::string& doubt : array.doubts) text += fmt::format("    {}\n", doubt);
   }
   return text;
@@ -161,8 +166,9 @@ std::string lines_table(const KernelReport& kernel, const KernelFitReport& repor
     const SourceLine& source = kernel.lines.front()[i];
     const std::filesystem::path path = source.place.file;
     auto& row = table.emplace_back(std::vector<std::string>{
-        line.site.pc ? fmt::format("+{:#x}", *line.site.pc)
-                     : fmt::format("{}:{}", path.is_absolute() ? path.filename().string() : path.string(), source.place.line),
+        line.site.pc
+            ? fmt::format("+{:#x}", *line.site.pc)
+            : fmt::format("{}:{}", path.is_absolute() ? path.filename().string() : path.string(), source.place.line),
         fmt::format("{} {}", to_string(line.operation), line.width)});
     for (std::size_t a = 0; a < kernel.reports.size(); ++a) {
       const auto of = [&](const std::vector<trace::LineReport>& lines) {
@@ -221,7 +227,8 @@ std::string occupancy_text(const KernelReport& kernel, const KernelFitReport& re
                         resident_blocks(*known, all.shared_before, all.threads),
                         resident_blocks(*known, all.shared_after, all.threads));
   }
-  const std::string bytes = fmt::format("  shared memory of a block: {} -> {} bytes", all.shared_before, all.shared_after);
+  const std::string bytes =
+      fmt::format("  shared memory of a block: {} -> {} bytes", all.shared_before, all.shared_after);
   if (text.empty()) return bytes + '\n';
   return fmt::format("{}; resident blocks by shared memory and threads: {}\n", bytes, text);
 }
@@ -238,9 +245,9 @@ std::string array_text(const KernelReport& kernel, const KernelFitReport& report
   text += options_table(kernel, array);
   const PricedOption& best = array.after();
   if (array.shape_inferred) {
-    text += fmt::format("    no declaration found; {} of {} bytes{} inferred from the accesses\n", "elements",
-                        array.shape.element,
-                        array.shape.lengths.size() > 1 ? fmt::format(" in rows of {}", array.shape.lengths.back()) : "");
+    text += fmt::format(
+        "    no declaration found; {} of {} bytes{} inferred from the accesses\n", "elements", array.shape.element,
+        array.shape.lengths.size() > 1 ? fmt::format(" in rows of {}", array.shape.lengths.back()) : "");
   }
   text += fmt::format("    {}, {}:\n", to_string(best.option.change.kind()),
                       best.option.bytes > array.facts.extent

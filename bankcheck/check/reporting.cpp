@@ -215,8 +215,8 @@ int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomp
   }
   add_diagnoses(report, verdict.exceeded);
   if (options_.fit.fit) {
-    fits_ = fit_reports(trace, report.kernels, architectures_, options_.fit, options_.sources,
-                        !report.incomplete.empty());
+    fits_ =
+        fit_reports(trace, report.kernels, architectures_, options_.fit, options_.sources, !report.incomplete.empty());
   }
   show(report, fits_);
   json_.write(to_json(report, fits_));

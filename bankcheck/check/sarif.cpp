@@ -71,13 +71,12 @@ ordered_json fix_of(const KernelFitReport& fits, const std::string& array, const
                                 {"endColumn", end_column}}},
                               {"insertedContent", {{"text", edit.text}}}});
     }
-    const std::string text =
-        fmt::format("{}: {} of {} passes remain", to_text(one.after().option.change), one.after().option.passes,
-                    one.before().option.passes);
-    return {{"description", {{"text", text}}},
-            {"artifactChanges",
-             {{{"artifactLocation", {{"uri", uri(file)}, {"uriBaseId", "%SRCROOT%"}}},
-               {"replacements", replacements}}}}};
+    const std::string text = fmt::format("{}: {} of {} passes remain", to_text(one.after().option.change),
+                                         one.after().option.passes, one.before().option.passes);
+    return {
+        {"description", {{"text", text}}},
+        {"artifactChanges",
+         {{{"artifactLocation", {{"uri", uri(file)}, {"uriBaseId", "%SRCROOT%"}}}, {"replacements", replacements}}}}};
   }
   return {};
 }

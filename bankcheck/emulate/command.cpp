@@ -61,8 +61,9 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
                     "Lanes of one warp need no __syncwarp() between their accesses, as before compute capability 7.0");
   command->add_flag("--returned-lanes-arrive", options.returned_lanes_arrive,
                     "Lanes that have returned count as arrived at barriers");
-  command->add_flag("--verify", options.verify,
-                    "Apply what --fit proposes to a copy of the sources, run it, and compare the passes; implies --fit");
+  command->add_flag(
+      "--verify", options.verify,
+      "Apply what --fit proposes to a copy of the sources, run it, and compare the passes; implies --fit");
   command->add_option("--fixed", options.fixed, "Directory for that copy, which is kept; implies --verify");
   command->add_option("--object", options.object,
                       "Only compile the source to this object file; CMake's bankwise_emulate() uses it");

@@ -89,8 +89,8 @@ int verify(const opencl::Reporting& reporting, const Program& program, EmulatedR
       }
       equal = equal && verdict == "equal";
       table.push_back({kernels[k].name, std::string(predicted.architecture->name),
-                       std::to_string(fits[k].fit.before[a].all.passes), std::to_string(predicted.all.passes),
-                       observed, verdict});
+                       std::to_string(fits[k].fit.before[a].all.passes), std::to_string(predicted.all.passes), observed,
+                       verdict});
     }
   }
   text += format_table(table, 2, true);

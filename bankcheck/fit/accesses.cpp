@@ -11,6 +11,7 @@
 
 #include <bankwise/banks/cost.hpp>
 #include <bankwise/trace/warps.hpp>
+#include "bankcheck/fit/group_table.hpp"
 
 namespace bankwise::fit {
 namespace {
@@ -41,7 +42,7 @@ bool has_fast_form(const banks::Rule& rule, unsigned width) {
 }
 
 /// The most equal elements of a sorted list.
-std::uint32_t most_equal(const std::vector<std::uint32_t>& sorted) {
+std::uint32_t max_equal(const std::vector<std::uint32_t>& sorted) {
   std::uint32_t most = 0, run = 0;
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     run = i > 0 && sorted[i] == sorted[i - 1] ? run + 1 : 1;
@@ -80,61 +81,6 @@ bool is_store(banks::Operation operation) {
 
 }  // namespace
 
-/// Lane groups with the same blocks in the same slots are one.
-struct Accesses::Groups {
-  struct Group {
-    std::size_t begin = 0;
-    unsigned blocks = 0, shift = 2, slots = 32;
-    std::uint32_t bound = 1, now = 1;  // fewest passes, and those of the identity
-  };
-  std::size_t architectures = 1;
-  std::vector<std::uint32_t> pool;  // the sorted blocks of all groups
-  std::vector<Group> groups;
-  std::vector<std::uint64_t> weights;  // by group and architecture
-  std::vector<std::uint32_t> table = std::vector<std::uint32_t>(1024);  // 1 + index of a group
-  std::map<std::uint32_t, std::uint64_t> strides;                       // by distance: how many passes it costs
-
-  static std::uint64_t hash_of(const std::vector<std::uint32_t>& blocks, unsigned shift, unsigned slots) {
-    std::uint64_t hash = shift * 64 + slots;
-    for (const std::uint32_t block : blocks) hash = std::rotl((hash ^ block) * 0x9E3779B97F4A7C15, 29);
-    return hash ^ hash >> 32;
-  }
-  bool same(const Group& group, const std::vector<std::uint32_t>& blocks, unsigned shift, unsigned slots) const {
-    return group.blocks == blocks.size() && group.shift == shift && group.slots == slots &&
-           std::equal(blocks.begin(), blocks.end(), pool.begin() + std::ptrdiff_t(group.begin));
-  }
-  void grow() {
-    std::vector<std::uint32_t> larger(2 * table.size());
-    table.swap(larger);
-    for (std::size_t i = 0; i < groups.size(); ++i) {
-      const Group& group = groups[i];
-      const auto begin = pool.begin() + std::ptrdiff_t(group.begin);
-      const std::vector<std::uint32_t> blocks(begin, begin + group.blocks);
-      free_slot(hash_of(blocks, group.shift, group.slots)) = std::uint32_t(i + 1);
-    }
-  }
-  std::uint32_t& free_slot(std::uint64_t hash) {
-    std::size_t at = hash % table.size();
-    while (table[at] != 0) at = (at + 1) % table.size();
-    return table[at];
-  }
-  Group& find_or_add(const std::vector<std::uint32_t>& blocks, unsigned shift, unsigned slots, std::size_t& index) {
-    const std::uint64_t hash = hash_of(blocks, shift, slots);
-    std::size_t at = hash % table.size();
-    for (; table[at] != 0; at = (at + 1) % table.size()) {
-      index = table[at] - 1;
-      if (same(groups[index], blocks, shift, slots)) return groups[index];
-    }
-    index = groups.size();
-    table[at] = std::uint32_t(index + 1);
-    groups.push_back({pool.size(), unsigned(blocks.size()), shift, slots});
-    pool.insert(pool.end(), blocks.begin(), blocks.end());
-    weights.resize(weights.size() + architectures);
-    if (2 * groups.size() > table.size()) grow();
-    return groups.back();
-  }
-};
-
 Accesses::Accesses(const trace::KernelTrace& trace, std::vector<std::uint32_t> arrays,
                    const Architectures& architectures)
     : trace_(trace),
@@ -149,7 +95,7 @@ Accesses::Accesses(const trace::KernelTrace& trace, std::vector<std::uint32_t> a
     }
   }
   facts_.bounds.granule = 4;
-  Groups groups;
+  GroupTable groups;
   groups.architectures = architectures_.size();
   for (const std::uint32_t array : arrays_) {
     const std::uint64_t bytes = trace_.arrays[array].bytes;
@@ -174,7 +120,7 @@ Accesses::Accesses(const trace::KernelTrace& trace, std::vector<std::uint32_t> a
   if (facts_.extent >= max_chunk_offset) facts_.why_fixed = "the array has 4 MiB or more";
   bounds.fixed = !facts_.why_fixed.empty();
   // The strides whose accesses cost most.
-  constexpr std::size_t most_strides = 8;
+  constexpr std::size_t max_strides = 8;
   std::vector<std::pair<std::uint64_t, std::uint32_t>> strides;
   std::uint64_t most = 0;
   for (const auto& [stride, passes] : groups.strides) {
@@ -185,7 +131,7 @@ Accesses::Accesses(const trace::KernelTrace& trace, std::vector<std::uint32_t> a
     if (!std::has_single_bit(stride)) strides.emplace_back(passes, stride);
   }
   std::sort(strides.rbegin(), strides.rend());
-  for (std::size_t i = 0; i < std::min(strides.size(), most_strides); ++i) bounds.strides.push_back(strides[i].second);
+  for (std::size_t i = 0; i < std::min(strides.size(), max_strides); ++i) bounds.strides.push_back(strides[i].second);
   make_chunks(groups);
 }
 
@@ -214,65 +160,65 @@ void Accesses::note_facts(const trace::Pattern& pattern) {
   });
 }
 
-void Accesses::add_pattern(const trace::Pattern& pattern, std::uint32_t number, Groups& groups) {
+void Accesses::add_pattern(const trace::Pattern& pattern, std::uint32_t number, GroupTable& groups) {
   const std::uint64_t offset = trace_.arrays[pattern.array].offset;
   std::vector<std::uint32_t> blocks;
   std::uint64_t conflicts = 0;
   for (std::size_t a = 0; a < architectures_.size(); ++a) {
     const banks::Architecture& architecture = *architectures_[a];
     const banks::Rule* rule = banks::find_rule(architecture, pattern.operation, pattern.width);
-    const bool fast = rule != nullptr && has_fast_form(*rule, pattern.width) && !pattern.is_loop && pattern.lane_arrays.empty() &&
-                      facts_.why_fixed.empty() && facts_.extent < max_chunk_offset;
+    const bool fast = rule != nullptr && has_fast_form(*rule, pattern.width) && !pattern.is_loop &&
+                      pattern.lane_arrays.empty() && facts_.why_fixed.empty() && facts_.extent < max_chunk_offset;
     if (rule != nullptr) facts_.bounds.period = std::max(facts_.bounds.period, rule->banks.row_bytes);
     std::uint64_t slow_ideal = 0;
     bool slow = false;
-    trace::for_each_warp(
-        pattern, trace_.warp, trace::warps_in(trace_, architecture), architecture, 1,
-        [&](const trace::WarpAccess& one) {
-          const banks::Cost* cost = one.cost();
-          if (cost == nullptr) {
-            facts_.unknown += pattern.count;
-            return;
-          }
-          ideal_ += pattern.count * cost->ideal;
-          conflicts += pattern.count * cost->conflicts;
-          if (!fast) {
-            slow = true;
-            slow_ideal += pattern.count * cost->ideal;
-            return;
-          }
-          const unsigned request = banks::request_bytes(*rule, pattern.width);
-          const unsigned block = block_bytes(*rule, pattern.width), slots = slots_of(*rule, pattern.width);
-          const auto shift = unsigned(std::countr_zero(block));
-          const std::uint64_t weight = pattern.count * rule->rounds;
-          for (unsigned g = 0; g < cost->lane_group_count; ++g) {
-            const banks::LaneGroupCost& part = cost->lane_groups[g];
-            blocks.clear();
-            banks::for_each_lane(part.lanes, [&](unsigned lane) {
-              const std::uint64_t from = one.access.addresses[lane] - offset + part.first_byte;
-              for (unsigned byte = 0; byte < request; byte += block) {
-                blocks.push_back(std::uint32_t((from + byte) >> shift << shift));
-              }
-            });
-            std::sort(blocks.begin(), blocks.end());
-            const std::uint32_t equal = most_equal(blocks);
-            const bool by_lane = rule->serving == banks::Serving::lanes;
-            if (!by_lane) blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
-            const std::uint32_t bound =
-                std::max(by_lane ? equal : 1U, std::uint32_t((blocks.size() + slots - 1) / slots));
-            const bool varies = blocks.size() > bound && blocks.front() != blocks.back();
-            if (!varies) {  // all layouts cost the same
-              constant_ += weight * part.passes / rule->rounds;
-              constants_[a] += weight * part.passes / rule->rounds;
-              continue;
-            }
-            std::size_t index = 0;
-            Groups::Group& group = groups.find_or_add(blocks, shift, slots, index);
-            group.bound = bound;
-            group.now = part.passes / rule->rounds;
-            groups.weights[index * architectures_.size() + a] += weight;
-          }
-        });
+    trace::for_each_warp(pattern, trace_.warp, trace::warps_in(trace_, architecture), architecture, 1,
+                         [&](const trace::WarpAccess& one) {
+                           const banks::Cost* cost = one.cost();
+                           if (cost == nullptr) {
+                             facts_.unknown += pattern.count;
+                             return;
+                           }
+                           ideal_ += pattern.count * cost->ideal;
+                           conflicts += pattern.count * cost->conflicts;
+                           if (!fast) {
+                             slow = true;
+                             slow_ideal += pattern.count * cost->ideal;
+                             return;
+                           }
+                           const unsigned request = banks::request_bytes(*rule, pattern.width);
+                           const unsigned block = block_bytes(*rule, pattern.width),
+                                          slots = slots_of(*rule, pattern.width);
+                           const auto shift = unsigned(std::countr_zero(block));
+                           const std::uint64_t weight = pattern.count * rule->rounds;
+                           for (unsigned g = 0; g < cost->lane_group_count; ++g) {
+                             const banks::LaneGroupCost& part = cost->lane_groups[g];
+                             blocks.clear();
+                             banks::for_each_lane(part.lanes, [&](unsigned lane) {
+                               const std::uint64_t from = one.access.addresses[lane] - offset + part.first_byte;
+                               for (unsigned byte = 0; byte < request; byte += block) {
+                                 blocks.push_back(std::uint32_t((from + byte) >> shift << shift));
+                               }
+                             });
+                             std::sort(blocks.begin(), blocks.end());
+                             const std::uint32_t equal = max_equal(blocks);
+                             const bool by_lane = rule->serving == banks::Serving::lanes;
+                             if (!by_lane) blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+                             const std::uint32_t bound =
+                                 std::max(by_lane ? equal : 1U, std::uint32_t((blocks.size() + slots - 1) / slots));
+                             const bool varies = blocks.size() > bound && blocks.front() != blocks.back();
+                             if (!varies) {  // all layouts cost the same
+                               constant_ += weight * part.passes / rule->rounds;
+                               constants_[a] += weight * part.passes / rule->rounds;
+                               continue;
+                             }
+                             std::size_t index = 0;
+                             GroupTable::Group& group = groups.find_or_add(blocks, shift, slots, index);
+                             group.bound = bound;
+                             group.now = part.passes / rule->rounds;
+                             groups.weights[index * architectures_.size() + a] += weight;
+                           }
+                         });
     if (slow) {
       slow_.push_back({number, std::uint32_t(a), slow_ideal});
       slow_bound_ += slow_ideal;
@@ -282,7 +228,7 @@ void Accesses::add_pattern(const trace::Pattern& pattern, std::uint32_t number, 
   if (const std::uint32_t stride = common_stride(pattern); stride > 0) groups.strides[stride] += conflicts;
 }
 
-void Accesses::make_chunks(Groups& groups) {
+void Accesses::make_chunks(GroupTable& groups) {
   const std::size_t width = architectures_.size();
   const auto weight_of = [&](std::size_t index) {
     const auto begin = groups.weights.begin() + std::ptrdiff_t(index * width);
@@ -293,11 +239,11 @@ void Accesses::make_chunks(Groups& groups) {
   std::iota(order.begin(), order.end(), 0U);
   std::vector<std::uint64_t> potential(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const Groups::Group& group = groups.groups[i];
+    const GroupTable::Group& group = groups.groups[i];
     potential[i] = weight_of(i) * (1 + 8 * (group.now - group.bound));
   }
   const auto shape = [&](std::uint32_t i) {
-    const Groups::Group& group = groups.groups[i];
+    const GroupTable::Group& group = groups.groups[i];
     return std::tuple(group.blocks, group.shift, group.slots);
   };
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -326,10 +272,10 @@ void Accesses::make_chunks(Groups& groups) {
   std::vector<std::uint64_t> bounds(planned.size());
   std::size_t begin = 0;
   for (std::size_t c = 0; c < planned.size(); ++c) {
-    const Groups::Group& first = groups.groups[order[planned[c].first]];
+    const GroupTable::Group& first = groups.groups[order[planned[c].first]];
     for (std::size_t lane = 0; lane < planned[c].count; ++lane) {
       const std::size_t index = order[planned[c].first + lane];
-      const Groups::Group& group = groups.groups[index];
+      const GroupTable::Group& group = groups.groups[index];
       for (unsigned block = 0; block < group.blocks; ++block) {
         offsets_[begin + chunk_width * block + lane] = std::int32_t(groups.pool[group.begin + block]);
       }

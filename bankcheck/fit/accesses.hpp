@@ -17,21 +17,23 @@
 
 namespace bankwise::fit {
 
+struct GroupTable;
+
 using Architectures = std::vector<const banks::Architecture*>;
 
 /// What the accesses say about their arrays.
 struct AccessFacts {
-  std::uint64_t extent = 0;       ///< bytes of the largest array
-  bool extent_known = true;       ///< false: as far as the accesses reach
-  unsigned narrowest = 16;        ///< bytes per lane
-  bool stored = false;            ///< some access writes
-  std::uint64_t patterns = 0;     ///< distinct accesses of warps
-  std::uint64_t accesses = 0;     ///< with their counts
-  std::uint64_t unknown = 0;      ///< accesses that have no cost on some architecture, in that architecture's warps
-  std::uint64_t loops = 0;        ///< atomics without an instruction, counted at their least
-  std::uint64_t mixed = 0;        ///< accesses that touch several arrays
-  std::uint32_t stride = 0;       ///< distance of lanes whose accesses have most conflicts; 0: no conflicts
-  std::string why_fixed;          ///< if no change can be evaluated: a sentence
+  std::uint64_t extent = 0;    ///< bytes of the largest array
+  bool extent_known = true;    ///< false: as far as the accesses reach
+  unsigned narrowest = 16;     ///< bytes per lane
+  bool stored = false;         ///< some access writes
+  std::uint64_t patterns = 0;  ///< distinct accesses of warps
+  std::uint64_t accesses = 0;  ///< with their counts
+  std::uint64_t unknown = 0;   ///< accesses that have no cost on some architecture, in that architecture's warps
+  std::uint64_t loops = 0;     ///< atomics without an instruction, counted at their least
+  std::uint64_t mixed = 0;     ///< accesses that touch several arrays
+  std::uint32_t stride = 0;    ///< distance of lanes whose accesses have most conflicts; 0: no conflicts
+  std::string why_fixed;       ///< if no change can be evaluated: a sentence
   FamilyBounds bounds;
 };
 
@@ -83,10 +85,9 @@ class Accesses {
     std::uint32_t pattern, architecture;
     std::uint64_t ideal;
   };
-  struct Groups;  // while they are collected
-  void add_pattern(const trace::Pattern& pattern, std::uint32_t number, Groups& groups);
+  void add_pattern(const trace::Pattern& pattern, std::uint32_t number, GroupTable& groups);
   void note_facts(const trace::Pattern& pattern);
-  void make_chunks(Groups& groups);
+  void make_chunks(GroupTable& groups);
   std::uint64_t slow_cost(const Slow& slow, const Placement& placement) const;
   Placement placement_of(const Change& change) const;
 

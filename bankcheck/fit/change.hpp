@@ -30,8 +30,8 @@ inline constexpr int kind_count = 5;
 /// "pad", "XOR", "two pads", "pad and XOR", "as it is".
 std::string_view to_string(Kind kind);
 
-/// First the XOR, then both pads, each counted in offsets before padding: y = x ^ ..., result y + y / k1 * p1 + y / k2 *
-/// p2.
+/// First the XOR, then both pads, each counted in offsets before padding: y = x ^ ..., and then
+/// y + y / k1 * p1 + y / k2 * p2.
 struct Change {
   RowXor swizzle;
   std::array<Pad, 2> pads;

@@ -183,8 +183,8 @@ void costs_plain(const Change& change, const Chunk* chunks, std::size_t count, C
                                         ChunkCost* costs) {
   costs_of(change, chunks, count, costs);
 }
-[[gnu::target("avx2,avx512f,avx512vl")]] void costs_avx512(const Change& change, const Chunk* chunks,
-                                                           std::size_t count, ChunkCost* costs) {
+[[gnu::target("avx2,avx512f,avx512vl")]] void costs_avx512(const Change& change, const Chunk* chunks, std::size_t count,
+                                                           ChunkCost* costs) {
   costs_of(change, chunks, count, costs);
 }
 #endif

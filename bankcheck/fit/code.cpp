@@ -13,9 +13,8 @@ namespace bankwise::fit {
 namespace {
 
 bool is_simple(const std::string& text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '_' || c == '.';
-  });
+  return !text.empty() && std::all_of(text.begin(), text.end(),
+                                      [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
 }
 std::string operand(const std::string& text) {
   return is_simple(text) ? text : "(" + text + ")";
@@ -68,7 +67,8 @@ std::string flat_index(const Change& change, const ArrayShape& shape, const std:
 }
 
 std::uint64_t product(const std::vector<std::uint64_t>& lengths, std::size_t count) {
-  return std::accumulate(lengths.begin(), lengths.begin() + std::ptrdiff_t(count), std::uint64_t{1}, std::multiplies<>());
+  return std::accumulate(lengths.begin(), lengths.begin() + std::ptrdiff_t(count), std::uint64_t{1},
+                         std::multiplies<>());
 }
 
 }  // namespace
@@ -99,8 +99,8 @@ std::string index_text(const Change& change, const ArrayShape& shape, Form form,
     const std::vector<std::string> upper(subscripts.begin(), subscripts.end() - 1);
     const std::uint64_t rows = product(shape.lengths, shape.lengths.size() - 1);
     const std::string bits = row_bits(flattened(shape.lengths, upper), one.row / shape.row_bytes(), one.bits, rows);
-    texts.back() = fmt::format("{} ^ {}", operand(texts.back()),
-                               times(bits, (std::uint64_t{1} << one.base) / shape.element));
+    texts.back() =
+        fmt::format("{} ^ {}", operand(texts.back()), times(bits, (std::uint64_t{1} << one.base) / shape.element));
   }
   std::string text;
   for (const std::string& one : texts) text += "[" + one + "]";

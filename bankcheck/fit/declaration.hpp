@@ -28,7 +28,7 @@ struct Declaration {
 };
 
 /// The last declaration of an array of this name that begins at or before the line. `bytes` of the array, 0 if they are
-/// not known, and `options`, for example "-D TILE=32", help to find lengths. A name without a declaration of its own
+/// not known, and `options`, for example "-D TILE=32", help to find lengths. A name that is not declared
 /// ("dynamic shared memory") finds the only array that is declared without a length.
 std::optional<Declaration> find_declaration(std::string_view source, std::string_view name, unsigned last_line,
                                             std::uint64_t bytes, std::string_view options);

@@ -80,8 +80,8 @@ class Editor {
       const bool next_to = k + 1 < end && tokens_[k].end == tokens_[k + 1].begin;
       if (next_to && is(k, "+") && is(k + 1, "+")) return true;
       if (next_to && is(k, "-") && is(k + 1, "-")) return true;
-      const bool compares = (next_to && is(k + 1, "=")) || is(k - 1, "=") || is(k - 1, "<") || is(k - 1, ">") ||
-                            is(k - 1, "!");
+      const bool compares =
+          (next_to && is(k + 1, "=")) || is(k - 1, "=") || is(k - 1, "<") || is(k - 1, ">") || is(k - 1, "!");
       if (is(k, "=") && !compares) return true;
       if (is(k, "asm") || is(k, "atomicAdd") || is(k, "atomicInc")) return true;
     }
@@ -126,7 +126,7 @@ class Editor {
   }
 
   /// Whether the address at & is used for one access, whose bytes stay together: by an atomic function, as a number for
-  /// inline PTX, or under a cast that is dereferenced at once.
+  /// inline PTX, or under a cast that is dereferenced immediately.
   bool is_accessed(std::size_t ampersand) const {
     const std::size_t before = ampersand - 1;
     if (is(before, ")")) {  // *(float4*)&

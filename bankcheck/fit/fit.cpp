@@ -23,7 +23,9 @@ std::vector<std::vector<std::uint32_t>> sets_of(const trace::KernelTrace& trace)
     while (root[i] != i) i = root[i];
     return i;
   };
-  const auto join = [&](std::uint32_t a, std::uint32_t b) { root[std::max(find(a), find(b))] = std::min(find(a), find(b)); };
+  const auto join = [&](std::uint32_t a, std::uint32_t b) {
+    root[std::max(find(a), find(b))] = std::min(find(a), find(b));
+  };
   for (std::uint32_t i = 0; i < root.size(); ++i) {
     for (std::uint32_t j = 0; j < i; ++j) {
       if (trace.arrays[i].name == trace.arrays[j].name) join(i, j);
@@ -113,12 +115,14 @@ std::vector<std::string> doubts_of(const trace::KernelTrace& trace, const ArrayF
     doubts.push_back(fmt::format("{} of its accesses have no known cost, and are in no sum", fit.facts.unknown));
   }
   if (fit.facts.loops > 0) {
-    doubts.push_back(fmt::format("{} of its accesses are atomics that compile to loops; they count with the fewest "
-                                 "passes that are possible",
-                                 fit.facts.loops));
+    doubts.push_back(
+        fmt::format("{} of its accesses are atomics that compile to loops; they count with the fewest "
+                    "passes that are possible",
+                    fit.facts.loops));
   }
   if (fit.facts.mixed > 0) {
-    doubts.push_back(fmt::format("{} of its accesses touch several arrays, whose distance is a guess", fit.facts.mixed));
+    doubts.push_back(
+        fmt::format("{} of its accesses touch several arrays, whose distance is a guess", fit.facts.mixed));
   }
   if (fit.tried < fit.family) {
     doubts.push_back(fmt::format("{} of the {} changes were not tried: there are too many different accesses",
@@ -127,8 +131,8 @@ std::vector<std::string> doubts_of(const trace::KernelTrace& trace, const ArrayF
   return doubts;
 }
 
-/// The patterns whose first blocks are of one half: blocks take turns. Nothing if nearly all patterns begin in one block,
-/// so that all blocks do the same, or only one was traced.
+/// The patterns whose first blocks are of one half: blocks take turns. Nothing if most patterns begin in one block, so
+/// that all blocks do the same, or only one was traced.
 std::optional<trace::KernelTrace> half_of(const trace::KernelTrace& trace, const std::vector<std::uint32_t>& arrays,
                                           bool odd) {
   std::map<std::uint64_t, std::uint64_t> patterns;  // by first block
@@ -170,7 +174,8 @@ std::optional<bool> holds_on_other_blocks(const trace::KernelTrace& trace, const
                                      [](const Option& a, const Option& b) { return a.passes < b.passes; });
   const Difference difference = tested_on.difference({}, best->change);
   const double removable = double(*tested_on.passes({}) - tested_on.bound());
-  return saved_by(difference) > 0 && saved_by(difference) >= worth * removable && exceeds_chance(difference, deviations);
+  return saved_by(difference) > 0 && saved_by(difference) >= worth * removable &&
+         exceeds_chance(difference, deviations);
 }
 
 /// Whether a change saves passes for a reason. With random addresses the best of thousands of changes saves some, too,
@@ -178,7 +183,8 @@ std::optional<bool> holds_on_other_blocks(const trace::KernelTrace& trace, const
 bool is_systematic(const trace::KernelTrace& trace, const Accesses& accesses, const ArrayFit& fit,
                    const Architectures& architectures) {
   constexpr double worth = 0.05;
-  constexpr double deviations = 8;  // the best of 10,000 changes reaches about 4 by chance; accesses are not independent
+  constexpr double deviations =
+      8;  // the best of 10,000 changes reaches about 4 by chance; accesses are not independent
   const Difference difference = accesses.difference({}, fit.options[fit.best].option.change);
   const double removable = double(fit.before().option.passes - fit.bound);
   if (saved_by(difference) < worth * removable) return false;
@@ -208,21 +214,17 @@ ArrayShape inferred_shape(const AccessFacts& facts) {
   return shape;
 }
 
-/// The option to propose. One that changes a row's length or the last index alone is preferred if it saves nearly as
-/// much as the best.
+/// The option to propose: the best. If conflicts remain even then, one that changes a declared row's length or the last
+/// index alone is preferred if it saves nearly as much.
 std::size_t proposal(const ArrayFit& fit) {
   constexpr double nearly = 0.98;
-  const auto form = [&](std::size_t i) {
-    return *form_of(fit.options[i].option.change, fit.shape);
-  };
+  const auto form = [&](std::size_t i) { return *form_of(fit.options[i].option.change, fit.shape); };
   const auto is_simple = [&](std::size_t i) {
     const Kind kind = fit.options[i].option.change.kind();
     return (form(i) == Form::rows || form(i) == Form::columns) && kind != Kind::pad_and_xor;
   };
-  if (is_simple(fit.best)) return fit.best;
-  const auto passes = [&](std::size_t i) {
-    return double(fit.options[i].option.passes);
-  };
+  if (fit.shape_inferred || is_simple(fit.best) || fit.verdict == Verdict::removed) return fit.best;
+  const auto passes = [&](std::size_t i) { return double(fit.options[i].option.passes); };
   std::size_t chosen = fit.best;
   for (std::size_t i = 1; i < fit.options.size(); ++i) {
     if (!is_simple(i) || passes(0) - passes(i) < nearly * (passes(0) - passes(fit.best))) continue;
@@ -240,7 +242,8 @@ ArrayFit fit_arrays(const trace::KernelTrace& trace, const Accesses& accesses, c
   fit.ideal = accesses.ideal();
   fit.bound = accesses.bound();
   fit.bytes_limit = bytes_limit;
-  const auto known = std::find_if(fit.arrays.begin(), fit.arrays.end(), [&](auto array) { return shapes.contains(array); });
+  const auto known =
+      std::find_if(fit.arrays.begin(), fit.arrays.end(), [&](auto array) { return shapes.contains(array); });
   fit.shape_inferred = known == fit.arrays.end();
   fit.shape = fit.shape_inferred ? inferred_shape(fit.facts) : shapes.at(*known);
   note_copies(trace, "bytes of its kernel are moved by copies without lanes, which know no other layout", fit.facts);
@@ -249,7 +252,8 @@ ArrayFit fit_arrays(const trace::KernelTrace& trace, const Accesses& accesses, c
   }
   // Without a conflict there is nothing to search for.
   const bool has_conflicts = accesses.passes({}) != fit.ideal;
-  const Found found = search(accesses, has_conflicts ? family(fit.facts.bounds) : Family{{Change{}}, {}}, fit.shape, {bytes_limit});
+  const Found found =
+      search(accesses, has_conflicts ? family(fit.facts.bounds) : Family{{Change{}}, {}}, fit.shape, {bytes_limit});
   fit.family = found.family;
   fit.tried = found.tried;
   std::vector<Option> options = found.best_of_kind;

@@ -36,7 +36,7 @@ struct ArrayFit {
   std::vector<std::uint32_t> arrays;  ///< indices into the trace
   std::string name;                   ///< "a" or "a, b"
   ArrayShape shape;
-  bool shape_inferred = false;        ///< from the accesses, for want of a declaration
+  bool shape_inferred = false;  ///< from the accesses, for want of a declaration
   AccessFacts facts;
   Verdict verdict = Verdict::none;
   std::vector<PricedOption> options;  ///< the identity, the best of each kind, and the best that are simple to write
@@ -44,12 +44,12 @@ struct ArrayFit {
   /// Index into options, 0 unless the verdict is removed or reduced: the best, or one that saves nearly as much and is
   /// simpler to write.
   std::size_t chosen = 0;
-  std::size_t best = 0;               ///< index of the option with the fewest passes, worth it or not
-  std::uint64_t ideal = 0;            ///< passes without any conflict
-  std::uint64_t bound = 0;            ///< no layout has fewer passes
-  std::uint64_t bytes_limit = 0;      ///< the array may not be larger
+  std::size_t best = 0;           ///< index of the option with the fewest passes, worth it or not
+  std::uint64_t ideal = 0;        ///< passes without any conflict
+  std::uint64_t bound = 0;        ///< no layout has fewer passes
+  std::uint64_t bytes_limit = 0;  ///< the array may not be larger
   std::size_t family = 0, tried = 0;
-  std::vector<std::string> doubts;    ///< why nothing is claimed to be the best: a sentence each
+  std::vector<std::string> doubts;  ///< why nothing is claimed to be the best: a sentence each
 
   const PricedOption& before() const { return options.front(); }
   const PricedOption& after() const { return options[chosen]; }
@@ -64,7 +64,7 @@ struct KernelFit {
   std::vector<ArrayFit> arrays;              ///< by conflicts, the most first; without arrays that have no accesses
   std::vector<trace::Report> before, after;  ///< per architecture, with all chosen changes applied
   std::uint64_t shared_before = 0, shared_after = 0;  ///< bytes of all arrays
-  std::vector<trace::Array> places;  ///< the trace's arrays
+  std::vector<trace::Array> places;                   ///< the trace's arrays
   std::uint64_t threads = 0;                          ///< of the largest block; 0: not known
 };
 

@@ -11,24 +11,15 @@ constexpr std::uint32_t KiB = 1024;
 
 // CUDA C++ Programming Guide, technical specifications per compute capability; AMD's ISA manuals.
 constexpr Multiprocessor table[]{
-    {"sm_13", 16 * KiB, 16 * KiB, 0, 512, 1024, 8},
-    {"sm_20", 48 * KiB, 48 * KiB, 0, 128, 1536, 8},
-    {"sm_30", 48 * KiB, 48 * KiB, 0, 256, 2048, 16},
-    {"sm_30_eight_byte", 48 * KiB, 48 * KiB, 0, 256, 2048, 16},
-    {"sm_50", 64 * KiB, 48 * KiB, 0, 256, 2048, 32},
-    {"sm_60", 64 * KiB, 48 * KiB, 0, 256, 2048, 32},
-    {"sm_70", 96 * KiB, 96 * KiB, 0, 256, 2048, 32},
-    {"sm_75", 64 * KiB, 64 * KiB, 0, 256, 1024, 16},
-    {"sm_80", 164 * KiB, 163 * KiB, KiB, 128, 2048, 32},
-    {"sm_89", 100 * KiB, 99 * KiB, KiB, 128, 1536, 24},
-    {"sm_90", 228 * KiB, 227 * KiB, KiB, 128, 2048, 32},
-    {"sm_100", 228 * KiB, 227 * KiB, KiB, 128, 2048, 32},
-    {"sm_120", 100 * KiB, 99 * KiB, KiB, 128, 1536, 24},
-    {"gcn", 64 * KiB, 64 * KiB, 0, 512, 0, 0},
-    {"gfx908", 64 * KiB, 64 * KiB, 0, 512, 0, 0},
-    {"gfx90a", 64 * KiB, 64 * KiB, 0, 512, 0, 0},
-    {"gfx942", 64 * KiB, 64 * KiB, 0, 512, 0, 0},
-    {"gfx950", 160 * KiB, 160 * KiB, 0, 512, 0, 0},
+    {"sm_13", 16 * KiB, 16 * KiB, 0, 512, 1024, 8},      {"sm_20", 48 * KiB, 48 * KiB, 0, 128, 1536, 8},
+    {"sm_30", 48 * KiB, 48 * KiB, 0, 256, 2048, 16},     {"sm_30_eight_byte", 48 * KiB, 48 * KiB, 0, 256, 2048, 16},
+    {"sm_50", 64 * KiB, 48 * KiB, 0, 256, 2048, 32},     {"sm_60", 64 * KiB, 48 * KiB, 0, 256, 2048, 32},
+    {"sm_70", 96 * KiB, 96 * KiB, 0, 256, 2048, 32},     {"sm_75", 64 * KiB, 64 * KiB, 0, 256, 1024, 16},
+    {"sm_80", 164 * KiB, 163 * KiB, KiB, 128, 2048, 32}, {"sm_89", 100 * KiB, 99 * KiB, KiB, 128, 1536, 24},
+    {"sm_90", 228 * KiB, 227 * KiB, KiB, 128, 2048, 32}, {"sm_100", 228 * KiB, 227 * KiB, KiB, 128, 2048, 32},
+    {"sm_120", 100 * KiB, 99 * KiB, KiB, 128, 1536, 24}, {"gcn", 64 * KiB, 64 * KiB, 0, 512, 0, 0},
+    {"gfx908", 64 * KiB, 64 * KiB, 0, 512, 0, 0},        {"gfx90a", 64 * KiB, 64 * KiB, 0, 512, 0, 0},
+    {"gfx942", 64 * KiB, 64 * KiB, 0, 512, 0, 0},        {"gfx950", 160 * KiB, 160 * KiB, 0, 512, 0, 0},
 };
 
 std::uint64_t taken(const Multiprocessor& one, std::uint64_t bytes) {

@@ -131,7 +131,8 @@ Found search(const Accesses& accesses, const Family& family, const ArrayShape& s
     for (const Change& change : changes) {
       const std::uint64_t bytes = change.bytes_of(extent);
       const bool fits = bytes <= limits.bytes || change.kind() == Kind::identity;
-      if (fits && form_of(change, shape) && accesses.keeps_together(change)) candidates.push_back({change, bytes, 0, 0});
+      if (fits && form_of(change, shape) && accesses.keeps_together(change))
+        candidates.push_back({change, bytes, 0, 0});
     }
     return candidates;
   };

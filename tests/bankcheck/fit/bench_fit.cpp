@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The whole search on one core, for many different accesses: those of a histogram, which no change makes cheaper, so
-// that no change can be given up early; and columns of tiles at many places, which a pad cures.
+// that no change can be given up early; and columns of tiles at many places, which a pad fixes.
 #include <benchmark/benchmark.h>
 
 #include <random>
@@ -28,7 +28,8 @@ trace::KernelTrace accesses(std::size_t count, Kind kind) {
     const std::uint32_t first = random() % (bytes / 128) * 128, column = random() % 32 * 4, mask = random() % 32;
     for (std::uint32_t lane = 0; lane < 32; ++lane) {
       const std::uint32_t row = (first + (lane ^ mask) * 128) % bytes;
-      pattern.addresses[lane] = kind == histogram ? random() % (bytes / 4) * 4 : row + (column + random() % 2 * 4) % 128;
+      pattern.addresses[lane] =
+          kind == histogram ? random() % (bytes / 4) * 4 : row + (column + random() % 2 * 4) % 128;
     }
     pattern.operation = i == 0 ? banks::Operation::store : banks::Operation::load;
     trace.patterns.push_back(pattern);

@@ -69,10 +69,12 @@ TEST_CASE("changes are written as people write them", "[fit]") {
   const Change swizzle{{128, 5, 2}, {}};
   CHECK(form_of(swizzle, square) == Form::columns);
   CHECK(index_text(swizzle, square, Form::columns, {"y", "x"}) == "[y][x ^ y]");
-  CHECK(index_text({{128, 3, 4}, {}}, square, Form::columns, {"y + 1", "x + 2"}) == "[y + 1][(x + 2) ^ ((y + 1) & 7) * 4]");
+  CHECK(index_text({{128, 3, 4}, {}}, square, Form::columns, {"y + 1", "x + 2"}) ==
+        "[y + 1][(x + 2) ^ ((y + 1) & 7) * 4]");
   CHECK(index_text({{128, 3, 3}, {}}, small, Form::columns, {"y", "x"}) == "[y][x ^ (y >> 1) * 2]");
   CHECK(form_of(padded(128, 4), square) == Form::rows);
-  CHECK(dimension_texts(padded(128, 4), square, Form::rows, {"TILE", "TILE"}) == std::vector<std::string>{"TILE", "TILE + 1"});
+  CHECK(dimension_texts(padded(128, 4), square, Form::rows, {"TILE", "TILE"}) ==
+        std::vector<std::string>{"TILE", "TILE + 1"});
   CHECK(form_of(padded(128, 4), line) == Form::flat);
   CHECK(index_text(padded(128, 4), line, Form::flat, {"i"}) == "[i + (i >> 5)]");
   CHECK(dimension_texts(padded(128, 4), line, Form::flat, {"N"}) == std::vector<std::string>{"N + N / 32"});
@@ -176,9 +178,9 @@ TEST_CASE("a use that cannot be edited is named", "[fit]") {
 
 TEST_CASE("resident blocks follow from bytes and threads", "[fit]") {
   const Multiprocessor& h100 = *multiprocessor_of(*banks::find_architecture("sm_90"));
-  CHECK(resident_blocks(h100, 48 << 10, 256) == 4);   // 228 / (48 + 1)
-  CHECK(resident_blocks(h100, 4096, 256) == 8);       // 2048 threads
-  CHECK(resident_blocks(h100, 0, 32) == 32);          // blocks
+  CHECK(resident_blocks(h100, 48 << 10, 256) == 4);  // 228 / (48 + 1)
+  CHECK(resident_blocks(h100, 4096, 256) == 8);      // 2048 threads
+  CHECK(resident_blocks(h100, 0, 32) == 32);         // blocks
   CHECK(resident_blocks(h100, 228 << 10, 32) == 0);
   const std::uint64_t most = bytes_with_same_occupancy(h100, 48 << 10, 256);
   CHECK(resident_blocks(h100, most, 256) == 4);

@@ -60,8 +60,9 @@ TEST_CASE("bankcheck fit prints what to paste, before and after, and its proof",
   for (const char* text :
        {"fit of k\n", "1056 -> 64 passes, ideal 64: no conflict remains", "tried) has fewer passes",
         "__shared__ float tile[TILE][TILE];\n      tile[y][x ^ y]    instead of tile[y][x]",
-        "CuTe: Swizzle<5, 0, 5> on elements", "__shared__ float tile[TILE][TILE + 1];", "k.cu:6   load 4            1024     32     32",
-        "the worst access before: passes 32, ideal 1", "and after: passes 1, ideal 1", "sm_90 8 -> 8"}) {
+        "CuTe: Swizzle<5, 0, 5> on elements", "__shared__ float tile[TILE][TILE + 1];",
+        "k.cu:6  load 4            1024     32     32", "the worst access before: passes 32, ideal 1",
+        "and after: passes 1, ideal 1", "sm_90 8 -> 8"}) {
     CHECK_THAT(outcome.out, ContainsSubstring(text));
   }
 }
@@ -102,7 +103,8 @@ TEST_CASE("without a source the shape is inferred, and is said to be", "[fit]") 
 TEST_CASE("a change that harms an architecture is shown", "[fit]") {
   trace::KernelTrace trace = kernel(4096);
   // Columns of rows of 128 bytes; and lanes 33 words apart, which rows of 33 words bring back into one bank.
-  trace.patterns = {access(banks::Operation::store, 4, [](auto lane) { return 128 * lane; }, 0xFFFFFFFF, 3),
+  trace.patterns = {access(
+                        banks::Operation::store, 4, [](auto lane) { return 128 * lane; }, 0xFFFFFFFF, 3),
                     access(banks::Operation::store, 4, [](auto lane) { return 124 * lane; })};
   const Outcome outcome = Fitted(trace).run("--arch sm_90,sm_13");
   CHECK(outcome.code == 0);
@@ -118,7 +120,8 @@ TEST_CASE("bad input ends bankcheck fit with a sentence", "[fit]") {
   check_fails("fit --kernel other " + fitted.trace, 2, "no kernel 'other' ran");
   check_fails("fit", 2, "trace");
   const auto broken = fitted.scratch.path() / "broken.jsonl";
-  std::ofstream(broken) << "{\"bankwise_trace\":1,\"maker\":\"m\",\"revision\":\"r\",\"command\":[]}\n{\"record\":\"nonsense\"}\n";
+  std::ofstream(broken)
+      << "{\"bankwise_trace\":1,\"maker\":\"m\",\"revision\":\"r\",\"command\":[]}\n{\"record\":\"nonsense\"}\n";
   check_fails("fit " + broken.string(), 2, "broken.jsonl:2:");
   std::ofstream(broken, std::ios::trunc) << "";
   check_fails("fit " + broken.string(), 2, "broken.jsonl");

@@ -92,7 +92,8 @@ TEST_CASE("Blelloch's tree of 512 words: a word after each 32", "[fit]") {
   const fit::ArrayFit& tree = fit.arrays.front();
   CHECK(tree.verdict == Verdict::removed);
   CHECK(option(tree, Kind::pad)->option.change == pad(128, 4));
-  CHECK(option(tree, Kind::pad)->option.passes == passes_of(traced(scan_padded, {.grid = 2, .block = 256}, std::size_t{1024})));
+  CHECK(option(tree, Kind::pad)->option.passes ==
+        passes_of(traced(scan_padded, {.grid = 2, .block = 256}, std::size_t{1024})));
 }
 
 /// The tree of prefix_sum/naive.cuh for any power of two, as its accesses: what padded_twice.cuh pads.

@@ -75,7 +75,8 @@ TEST_CASE("the fast evaluation equals the second bank model on every architectur
 TEST_CASE("several architectures add up, and each is priced by itself", "[fit]") {
   const fit::Architectures both{banks::find_architecture("sm_90"), banks::find_architecture("sm_30")};
   trace::KernelTrace trace = kernel(4096);
-  trace.patterns = {access(banks::Operation::load, 4, [](auto lane) { return 128 * lane; }, 0xFFFFFFFF, 3),
+  trace.patterns = {access(
+                        banks::Operation::load, 4, [](auto lane) { return 128 * lane; }, 0xFFFFFFFF, 3),
                     access(banks::Operation::store, 4, [](auto lane) { return 4 * lane; })};
   const fit::Accesses accesses(trace, {0}, both);
   const Change pad{{}, {fit::Pad{128, 4}, fit::Pad{}}};
@@ -98,11 +99,12 @@ TEST_CASE("the search finds what brute force finds, in 10,000 random cases", "[f
       brute_force::Store store{width, {}, 1 + below(9)};
       const std::uint32_t step = 1 + below(elements), first = below(elements), kind = below(3), run = 1U << below(5);
       for (std::uint32_t lane = 0; lane < 32; ++lane) {
-        const std::uint32_t element = kind == 0 ? below(elements) : first + (kind == 1 ? lane * step : lane % run * step + lane / run);
+        const std::uint32_t element =
+            kind == 0 ? below(elements) : first + (kind == 1 ? lane * step : lane % run * step + lane / run);
         store.addresses.push_back(element % elements * width);
       }
-      trace.patterns.push_back(access(banks::Operation::store, width, [&](auto lane) { return store.addresses[lane]; },
-                                      0xFFFFFFFF, store.count));
+      trace.patterns.push_back(access(
+          banks::Operation::store, width, [&](auto lane) { return store.addresses[lane]; }, 0xFFFFFFFF, store.count));
       stores.push_back(store);
     }
     const fit::Accesses accesses(trace, {0}, sm_90);
@@ -110,9 +112,9 @@ TEST_CASE("the search finds what brute force finds, in 10,000 random cases", "[f
     const fit::ArrayShape shape{width, {elements}};
     const fit::Found found = fit::search(accesses, fit::family(accesses.facts().bounds), shape, {});
     const auto expected = brute_force::best(stores, bytes, width, {strides.begin(), strides.end()});
-    const auto best = *std::min_element(
-        found.best_of_kind.begin(), found.best_of_kind.end(),
-        [](auto& a, auto& b) { return std::tuple(a.passes, a.bytes) < std::tuple(b.passes, b.bytes); });
+    const auto best = *std::min_element(found.best_of_kind.begin(), found.best_of_kind.end(), [](auto& a, auto& b) {
+      return std::tuple(a.passes, a.bytes) < std::tuple(b.passes, b.bytes);
+    });
     INFO("case " << i << ", " << bytes << " bytes, width " << width << ": " << to_text(best.change));
     REQUIRE(found.exhaustive());
     REQUIRE(found.family == expected.tried);
@@ -228,8 +230,10 @@ TEST_CASE("arrays that one access touches are changed alike", "[fit]") {
 TEST_CASE("the report with all changes has the passes of the arrays' fits", "[fit]") {
   trace::KernelTrace trace = kernel(4096);
   trace.arrays.push_back({"rows", 4096, 8192});
-  trace.patterns = {access(banks::Operation::store, 4, [](auto lane) { return 128 * lane; }, 0xFFFFFFFF, 5),
-                    access(banks::Operation::store, 8, [](auto lane) { return 4096 + 256 * lane; }, 0xFFFFFFFF, 3)};
+  trace.patterns = {access(
+                        banks::Operation::store, 4, [](auto lane) { return 128 * lane; }, 0xFFFFFFFF, 5),
+                    access(
+                        banks::Operation::store, 8, [](auto lane) { return 4096 + 256 * lane; }, 0xFFFFFFFF, 3)};
   trace.patterns[1].array = 1;
   const fit::KernelFit fit = fit::fit_kernel(trace, sm_90, {}, {});
   std::uint64_t before = 0, after = 0;

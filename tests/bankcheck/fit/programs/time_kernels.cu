@@ -29,7 +29,8 @@ static void check(cudaError_t error) {
 }
 
 int main(int argc, char** argv) {
-  const unsigned blocks = argc > 1 ? unsigned(std::atoi(argv[1])) : 2112, rounds = argc > 2 ? unsigned(std::atoi(argv[2])) : 64;
+  const unsigned blocks = argc > 1 ? unsigned(std::atoi(argv[1])) : 2112,
+                 rounds = argc > 2 ? unsigned(std::atoi(argv[2])) : 64;
   constexpr int samples = 15;
   const size_t words = size_t(blocks) * naive::SLICE;
   std::vector<unsigned> host(words), results[2];
@@ -60,8 +61,10 @@ int main(int argc, char** argv) {
       }
     }
     for (auto& list : times) std::nth_element(list.begin(), list.begin() + samples / 2, list.end());
-    std::printf("{\"kernel\": \"%s\", \"blocks\": %u, \"rounds\": %u, \"naive_ms\": %.4f, \"fixed_ms\": %.4f, \"same_results\": %s}\n",
-                naive::launches[k].name, blocks, rounds, times[0][samples / 2], times[1][samples / 2],
-                results[0] == results[1] ? "true" : "false");
+    std::printf(
+        "{\"kernel\": \"%s\", \"blocks\": %u, \"rounds\": %u, \"naive_ms\": %.4f, \"fixed_ms\": %.4f, "
+        "\"same_results\": %s}\n",
+        naive::launches[k].name, blocks, rounds, times[0][samples / 2], times[1][samples / 2],
+        results[0] == results[1] ? "true" : "false");
   }
 }
