@@ -18,6 +18,7 @@
 #include <bankwise/support/revision.hpp>
 #include <bankwise/support/terminal.hpp>
 #include <bankwise/trace/architecture_named.hpp>
+#include "bankcheck/check/fit_command.hpp"
 #include "bankcheck/check/report_command.hpp"
 #include "bankcheck/cuda/command.hpp"
 #include "bankcheck/cuda/machine_code.hpp"
@@ -157,6 +158,8 @@ int run(int argc, const char* const* argv) {
   CLI::App* checking_emulated = emulate::declare_check(app, emulate_options);
   opencl::ReportCommand report_options;
   CLI::App* reporting = opencl::declare_report(app, report_options);
+  opencl::ReportCommand fit_options;
+  CLI::App* fitting = opencl::declare_fit(app, fit_options);
   // The command line of the checked program follows --.
   const auto* dashes = std::find(argv, argv + argc, std::string_view("--"));
   for (const auto& [name, command] : {std::pair{std::string_view("opencl"), &check_options.command},
@@ -185,6 +188,7 @@ int run(int argc, const char* const* argv) {
     report_options.report.emitted = cuda::emitted_lines(report_options.cubin);
     return opencl::report_file(report_options);
   }
+  if (fitting->parsed()) return opencl::report_file(fit_options);
   show(archs_json ? architectures_json() : architectures_text());
   return exit_ok;
 }

@@ -79,7 +79,10 @@ std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
                                          SourceFinder& finder) {
   std::vector<KernelReport> kernels;
   for (const trace::KernelTrace& one : trace.kernels) {
-    KernelReport& kernel = kernels.emplace_back(KernelReport{.name = one.kernel, .trace = one});
+    KernelReport& kernel = kernels.emplace_back();
+    kernel.name = one.kernel;
+    kernel.trace = one;
+    kernel.number = kernels.size() - 1;
     kernel.trace.patterns.clear();
     const SourceText source(one.source == trace::no_source ? "" : trace.sources.at(one.source));
     std::map<Place, SourceLine> places;

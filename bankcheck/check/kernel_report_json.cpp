@@ -3,6 +3,7 @@
 
 #include <bankwise/support/revision.hpp>
 #include <bankwise/trace/diagnosis_text.hpp>
+#include "bankcheck/check/fit_json.hpp"
 #include "bankcheck/check/kernel_report.hpp"
 
 namespace bankwise::opencl {
@@ -92,12 +93,17 @@ ordered_json json_of(const KernelReport& kernel, std::size_t number, const std::
 }  // namespace
 
 std::string to_json(const RunReport& report) {
+  return to_json(report, {});
+}
+
+std::string to_json(const RunReport& report, const std::vector<KernelFitReport>& fits) {
   ordered_json json{{"schema_version", 1},
                     {"command", report.command},
                     {"revision", revision()},
                     {"incomplete", report.incomplete},
                     {"kernels", ordered_json::array()}};
-  for (const KernelReport& kernel : report.kernels) {
+  for (std::size_t k = 0; k < report.kernels.size(); ++k) {
+    const KernelReport& kernel = report.kernels[k];
     const trace::Shape& shape = kernel.trace.shapes.front();
     ordered_json object{{"kernel", kernel.name},
                         {"build_options", kernel.trace.options},
@@ -115,6 +121,7 @@ std::string to_json(const RunReport& report) {
     }
     for (std::size_t i = 0; i < kernel.reports.size(); ++i)
       object["architectures"].push_back(json_of(kernel, i, report.emitted));
+    if (k < fits.size()) object["fit"] = fit_json(kernel, fits[k]);
     json["kernels"].push_back(std::move(object));
   }
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';

@@ -137,6 +137,15 @@ void declare_report_options(CLI::App& command, ReportOptions& options) {
       ->take_all();
   command.add_option("--sources", options.sources, "Directory to search for the kernels' source files")
       ->capture_default_str();
+  command.add_flag("--fit", options.fit.fit,
+                   "Find the padding or swizzle of each array that removes its conflicts: see docs/fit.md");
+  command
+      .add_option("--max-shared", options.fit.max_shared,
+                  "Bytes of shared memory that a block may have with what --fit proposes (default: what the "
+                  "architectures allow)")
+      ->check(number);
+  command.add_flag("--keep-occupancy", options.fit.keep_occupancy,
+                   "--fit proposes nothing with which fewer blocks are resident on a multiprocessor");
 }
 
 Reporting::Reporting(const ReportOptions& options)
@@ -166,16 +175,26 @@ Verdict Reporting::verdict_of(const Baseline& now) const {
   return compare(now, read_baseline(options_.baseline), options_.baseline, options_.kernels.empty());
 }
 
-void Reporting::show(const RunReport& report) const {
-  if (!quiet_) OutputFile("stdout", "-").write(to_text(report, terminal_columns(), terminal_has_colour()));
+void Reporting::show(const RunReport& report, const std::vector<KernelFitReport>& fits) const {
+  if (quiet_) return;
+  std::string text;
+  if (options_.fit.only) {
+    for (const std::string& sentence : report.incomplete) text += fmt::format("incomplete: {}\n", sentence);
+  } else {
+    text = to_text(report, terminal_columns(), terminal_has_colour());
+  }
+  for (std::size_t k = 0; k < fits.size(); ++k) {
+    text += fit_text(report.kernels[k], fits[k], terminal_columns(), terminal_has_colour());
+  }
+  OutputFile("stdout", "-").write(text);
 }
 
-void Reporting::write_sarif(const RunReport& report) const {
+void Reporting::write_sarif(const RunReport& report, const std::vector<KernelFitReport>& fits) const {
   std::set<std::string> exceeded;
   for (const KernelReport& kernel : report.kernels) {
     if (!verdict_of(baseline_of({kernel})).exceeded.empty()) exceeded.insert(kernel.name);
   }
-  sarif_.write(to_sarif(report.kernels, exceeded));
+  sarif_.write(to_sarif(report.kernels, exceeded, fits));
   if (const auto lines = lines_without_file(report.kernels); lines > 0) {
     tell(fmt::format(
         "--sarif omits {} line{} with conflicts or diagnoses that {} in no file below {}, or in several; see --sources",
@@ -195,9 +214,13 @@ int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomp
     for (const std::string& sentence : report.incomplete) verdict.exceeded.push_back("incomplete: " + sentence);
   }
   add_diagnoses(report, verdict.exceeded);
-  show(report);
-  json_.write(to_json(report));
-  if (sarif_) write_sarif(report);
+  if (options_.fit.fit) {
+    fits_ =
+        fit_reports(trace, report.kernels, architectures_, options_.fit, options_.sources, !report.incomplete.empty());
+  }
+  show(report, fits_);
+  json_.write(to_json(report, fits_));
+  if (sarif_) write_sarif(report, fits_);
   if (baseline_ && report.incomplete.empty()) {
     const std::string& path = options_.update_baseline;
     const Baseline old = path != "-" && std::filesystem::exists(path) ? read_baseline(path) : Baseline();
@@ -206,6 +229,7 @@ int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomp
   if (baseline_ && !report.incomplete.empty()) tell("--update-baseline is not written: the trace is incomplete");
   for (const std::string& remark : verdict.remarks) tell(remark);
   for (const std::string& sentence : verdict.exceeded) tell(sentence);
+  kernels_ = std::move(report.kernels);
   return verdict.exceeded.empty() ? exit_ok : exit_wrong;
 }
 
@@ -218,10 +242,11 @@ int Reporting::finish_run(const trace::Trace& trace, const std::optional<std::st
   report.emitted = options_.emitted;
   keep_selected(report.kernels, options_.kernels);
   add_incompleteness(report);
-  if (!report.kernels.empty()) show(report);
+  if (!report.kernels.empty()) show(report, {});
+  if (options_.fit.fit) tell("--fit: nothing is fitted, because the run failed");
   if (interrupted) {
     json_.write(to_json(report));
-    if (sarif_) write_sarif(report);
+    if (sarif_) write_sarif(report, {});
   }
   tell(*failure);
   return exit_device;

@@ -12,6 +12,7 @@
 #include <bankwise/support/output_file.hpp>
 #include <bankwise/trace/trace.hpp>
 #include "bankcheck/check/baseline.hpp"
+#include "bankcheck/check/fit_report.hpp"
 #include "bankcheck/check/kernel_report.hpp"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): CLI11 has named it
@@ -24,6 +25,7 @@ struct ReportOptions {
   std::vector<std::string> architectures{"sm_90"}, kernels;
   std::optional<std::uint64_t> max_conflicts;
   std::string baseline, update_baseline, json, sarif, sources = ".";
+  FitOptions fit;
   std::vector<EmittedLine> emitted;  ///< no option: what the command has read from machine code
 };
 
@@ -48,6 +50,10 @@ class Reporting {
   /// Replaces them, for commands whose default is known only after the run.
   void report_on(std::vector<const banks::Architecture*> architectures) { architectures_ = std::move(architectures); }
 
+  /// The kernels of the report that finish() has printed, and what --fit found for them.
+  const std::vector<KernelReport>& kernels() const { return kernels_; }
+  const std::vector<KernelFitReport>& fits() const { return fits_; }
+
   /// Prints the report and writes the requested outputs. `incomplete` lists why kernels may have done more than the
   /// trace contains. Returns exit_ok, or exit_wrong if a limit is exceeded or cannot be checked against an incomplete
   /// trace. Errors: UsageError for architectures and kernels that the trace lacks, std::runtime_error for an output
@@ -61,15 +67,17 @@ class Reporting {
                  std::vector<std::string> incomplete);
 
  private:
-  void show(const RunReport& report) const;
+  void show(const RunReport& report, const std::vector<KernelFitReport>& fits) const;
   Verdict verdict_of(const Baseline& now) const;
-  void write_sarif(const RunReport& report) const;
+  void write_sarif(const RunReport& report, const std::vector<KernelFitReport>& fits) const;
 
   const ReportOptions& options_;
   bool quiet_;
   OutputFile json_, sarif_, baseline_;
   std::vector<const banks::Architecture*> architectures_;
   SourceFinder finder_;
+  std::vector<KernelReport> kernels_;
+  std::vector<KernelFitReport> fits_;
 };
 
 }  // namespace bankwise::opencl

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -38,6 +40,45 @@ ordered_json location(const Place& place) {
   if (place.column > 0) region["startColumn"] = place.column;
   return {{"physicalLocation",
            {{"artifactLocation", {{"uri", uri(place.file)}, {"uriBaseId", "%SRCROOT%"}}}, {"region", region}}}};
+}
+
+/// Line and column of an offset, from 1, in SARIF's unit: code points.
+std::pair<std::size_t, std::size_t> line_and_column(std::string_view text, std::size_t offset) {
+  const std::string_view before = text.substr(0, offset);
+  const std::size_t begin = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+  const auto is_first_byte = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
+  return {1 + std::size_t(std::count(before.begin(), before.end(), '\n')),
+          1 + std::size_t(std::count_if(before.begin() + std::ptrdiff_t(begin), before.end(), is_first_byte))};
+}
+
+/// The change of an array as SARIF's fix; null if there is none in this file.
+ordered_json fix_of(const KernelFitReport& fits, const std::string& array, const std::string& file) {
+  for (std::size_t i = 0; i < fits.fit.arrays.size(); ++i) {
+    const fit::ArrayFit& one = fits.fit.arrays[i];
+    const auto& source = fits.sources[i];
+    if (one.chosen == 0 || one.name != array || !source) continue;
+    std::error_code error;
+    const auto* edits = std::get_if<std::vector<fit::Edit>>(&source->edits);
+    if (edits == nullptr || !std::filesystem::equivalent(source->path, file, error)) return {};
+    ordered_json replacements = ordered_json::array();
+    for (const fit::Edit& edit : *edits) {
+      const auto [begin_line, begin_column] = line_and_column(source->text, edit.begin);
+      const auto [end_line, end_column] = line_and_column(source->text, edit.end);
+      replacements.push_back({{"deletedRegion",
+                               {{"startLine", begin_line},
+                                {"startColumn", begin_column},
+                                {"endLine", end_line},
+                                {"endColumn", end_column}}},
+                              {"insertedContent", {{"text", edit.text}}}});
+    }
+    const std::string text = fmt::format("{}: {} of {} passes remain", to_text(one.after().option.change),
+                                         one.after().option.passes, one.before().option.passes);
+    return {
+        {"description", {{"text", text}}},
+        {"artifactChanges",
+         {{{"artifactLocation", {{"uri", uri(file)}, {"uriBaseId", "%SRCROOT%"}}}, {"replacements", replacements}}}}};
+  }
+  return {};
 }
 
 /// Calls `visit(kernel, report, line, source)` for each line with conflicts.
@@ -80,11 +121,13 @@ void add_diagnoses(const std::vector<KernelReport>& kernels, ordered_json& rules
 
 }  // namespace
 
-std::string to_sarif(const std::vector<KernelReport>& kernels, const std::set<std::string>& exceeded) {
+std::string to_sarif(const std::vector<KernelReport>& kernels, const std::set<std::string>& exceeded,
+                     const std::vector<KernelFitReport>& fits) {
   // One result per place; architectures with the same numbers share a message.
   struct Result {
     bool exceeded = false;
     std::map<std::string, std::string> architectures;  // by message
+    ordered_json fixes = ordered_json::array();
   };
   std::map<Place, Result> results;
   for_each_conflict(kernels, [&](auto& kernel, auto& report, auto& line, auto& source) {
@@ -93,6 +136,11 @@ std::string to_sarif(const std::vector<KernelReport>& kernels, const std::set<st
     result.exceeded |= exceeded.contains(kernel.name);
     std::string& names = result.architectures[message(kernel, line)];
     names += (names.empty() ? " on " : ", ") + std::string(report.architecture->name);
+    if (fits.empty()) return;
+    const ordered_json fix = fix_of(fits[std::size_t(&kernel - kernels.data())], line.array, source.place.file);
+    if (!fix.is_null() && std::find(result.fixes.begin(), result.fixes.end(), fix) == result.fixes.end()) {
+      result.fixes.push_back(fix);
+    }
   });
   ordered_json list = ordered_json::array();
   for (const auto& [place, result] : results) {
@@ -102,6 +150,7 @@ std::string to_sarif(const std::vector<KernelReport>& kernels, const std::set<st
                     {"level", result.exceeded ? "error" : "warning"},
                     {"message", {{"text", text + "."}}},
                     {"locations", {location(place)}}});
+    if (!result.fixes.empty()) list.back()["fixes"] = result.fixes;
   }
   const ordered_json rule{
       {"id", "bank-conflict"},

@@ -20,6 +20,7 @@
 #include "bankcheck/emulate/cache.hpp"
 #include "bankcheck/emulate/cubins.hpp"
 #include "bankcheck/emulate/emulated_run.hpp"
+#include "bankcheck/emulate/verify.hpp"
 
 namespace bankwise::emulate {
 
@@ -74,6 +75,10 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
   command->add_flag("--run-repeated", options.run_repeated,
                     "Run also launches that repeat an earlier one on the same content of memory, whose results are "
                     "known");
+  command->add_flag(
+      "--verify", options.verify,
+      "Apply what --fit proposes to a copy of the sources, run it, and compare the passes; implies --fit");
+  command->add_option("--fixed", options.fixed, "Directory for that copy, which is kept; implies --verify");
   command->add_option("--object", options.object,
                       "Only compile the source to this object file; CMake's bankwise_emulate() uses it");
   command->add_option("--cache", options.cache,
@@ -143,7 +148,10 @@ int check(const CheckOptions& options) {
   if (!options.object.empty() && options.program.sources.size() != 1) {
     throw UsageError("--object needs exactly one source");
   }
+  const bool verifies = options.verify || !options.fixed.empty();
+  if (verifies && is_built) throw UsageError("--verify needs the program's sources, to build them again");
   opencl::ReportOptions report = options.report;
+  report.fit.fit |= verifies;
   opencl::Reporting reporting(report);
   const unsigned capability = capability_of(*reporting.architectures().front());
   Program given = options.program;
@@ -169,24 +177,35 @@ int check(const CheckOptions& options) {
   std::vector<std::string> command;
   if (!is_built) command.push_back(program.filename().string());
   command.insert(command.end(), options.arguments.begin(), options.arguments.end());
-  Outcome outcome = run_emulated({.program = program,
-                                  .command = command,
-                                  .architecture = reporting.architectures().front(),
-                                  .max_launches = options.watch.max_launches,
-                                  .max_groups = options.watch.max_groups,
-                                  .step_limit = options.step_limit,
-                                  .fatal = options.fatal,
-                                  .warp_synchronous = options.warp_synchronous,
-                                  .returned_lanes_arrive = options.returned_lanes_arrive,
-                                  .run_repeated = options.run_repeated,
-                                  .kernels = plain_names(options.report.kernels),
-                                  .allow = options.allow,
-                                  .time_limit = options.watch.time_limit,
-                                  .own_stdout = !reporting.quiet()});
+  const EmulatedRun run{.program = program,
+                        .command = command,
+                        .architecture = reporting.architectures().front(),
+                        .max_launches = options.watch.max_launches,
+                        .max_groups = options.watch.max_groups,
+                        .step_limit = options.step_limit,
+                        .fatal = options.fatal,
+                        .warp_synchronous = options.warp_synchronous,
+                        .returned_lanes_arrive = options.returned_lanes_arrive,
+                        .run_repeated = options.run_repeated,
+                        .kernels = plain_names(options.report.kernels),
+                        .allow = options.allow,
+                        .time_limit = options.watch.time_limit,
+                        .own_stdout = !reporting.quiet()};
+  Outcome outcome = run_emulated(run);
   const std::vector<std::string> faults = outcome.trace.errors;
   if (outcome.failure) outcome.trace.errors.push_back(*outcome.failure);
   if (trace) trace.write(to_json_lines(outcome.trace));
   const int code = reporting.finish_run(outcome.trace, outcome.failure, outcome.interrupted, outcome.left_out);
+  if (verifies && !outcome.failure) {
+    try {
+      const int verified = verify(reporting, given, run, cache_folder(options.cache), options.fixed);
+      if (faults.empty() && code == exit_ok) return verified;
+    } catch (const BuildFailed& failed) {
+      std::fputs(failed.messages.c_str(), stderr);
+      opencl::tell(fmt::format("--verify: with the changes, {}", failed.what()));
+      return exit_device;
+    }
+  }
   if (faults.empty()) return code;
   opencl::tell(fmt::format("{} fault{} in the program, first: {}", faults.size(), faults.size() == 1 ? "" : "s",
                            faults.front()));

@@ -17,7 +17,8 @@ struct CheckOptions {
   Program program;
   std::vector<std::string> arguments;  ///< after --
   opencl::WatchOptions watch;
-  std::string cache, object;
+  std::string cache, object, fixed;
+  bool verify = false;
   std::vector<std::string> cubins;  ///< files of machine code; "nvcc": made by it
   /// Reads such a file, which may have no lines if `may_be_empty`. Errors: UsageError.
   std::function<std::vector<opencl::EmittedLine>(const std::string& path, bool may_be_empty)> read_cubin;

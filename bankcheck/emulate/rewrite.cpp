@@ -11,10 +11,13 @@
 #include <vector>
 
 #include "bankcheck/emulate/inline_ptx.hpp"
-#include "bankcheck/emulate/tokens.hpp"
+#include "bankcheck/source/tokens.hpp"
 
 namespace bankwise::emulate {
 namespace {
+
+using source::Token;
+using source::TokenKind;
 
 /// The captures stand before it.
 constexpr std::string_view launching =
@@ -23,7 +26,7 @@ constexpr std::string_view launching =
 
 class Rewriter {
  public:
-  explicit Rewriter(std::string_view source) : source_(source), tokens_(tokens_of(source)) {}
+  explicit Rewriter(std::string_view source) : source_(source), tokens_(source::tokens_of(source)) {}
 
   std::string run() {
     for (std::size_t i = 0; i < tokens_.size(); ++i) {

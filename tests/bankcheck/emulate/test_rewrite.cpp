@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "bankcheck/emulate/rewrite.hpp"
-#include "bankcheck/emulate/tokens.hpp"
+#include "bankcheck/source/tokens.hpp"
 #include "tests/catch_any.hpp"
 
 namespace {
@@ -12,7 +12,8 @@ using namespace bankwise::emulate;
 
 std::vector<std::string> texts(const std::string& source) {
   std::vector<std::string> all;
-  for (const Token& token : tokens_of(source)) all.push_back(source.substr(token.begin, token.end - token.begin));
+  for (const bankwise::source::Token& token : bankwise::source::tokens_of(source))
+    all.push_back(source.substr(token.begin, token.end - token.begin));
   return all;
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// The tokens of C++ as far as launches of kernels need them.
+// The tokens of C++ and of OpenCL C, for programs that search and edit sources.
 #pragma once
 
 #include <cstddef>
 #include <string_view>
 #include <vector>
 
-namespace bankwise::emulate {
+namespace bankwise::source {
 
 enum class TokenKind { name, number, text, mark };
 
@@ -22,4 +22,4 @@ struct Token {
 /// Reads any text; what is no valid C++ becomes some tokens.
 std::vector<Token> tokens_of(std::string_view source);
 
-}  // namespace bankwise::emulate
+}  // namespace bankwise::source

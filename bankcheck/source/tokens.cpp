@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/emulate/tokens.hpp"
+#include "bankcheck/source/tokens.hpp"
 
 #include <algorithm>
 #include <array>
 #include <string>
 
-namespace bankwise::emulate {
+namespace bankwise::source {
 namespace {
 
 bool is_digit(char c) {
@@ -127,4 +127,4 @@ std::vector<Token> tokens_of(std::string_view source) {
   return Lexer(source).all();
 }
 
-}  // namespace bankwise::emulate
+}  // namespace bankwise::source

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "bankcheck/check/fit_report.hpp"
+
+namespace bankwise::opencl {
+
+/// What `--fit` adds to a kernel's JSON.
+nlohmann::ordered_json fit_json(const KernelReport& kernel, const KernelFitReport& report);
+
+}  // namespace bankwise::opencl

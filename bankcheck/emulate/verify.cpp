@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/emulate/verify.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/in_quotes.hpp>
+#include <bankwise/support/output_file.hpp>
+#include <bankwise/support/table.hpp>
+#include <bankwise/trace/report.hpp>
+#include "bankcheck/check/child_process.hpp"
+#include "bankcheck/check/fixed_sources.hpp"
+
+namespace bankwise::emulate {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The deepest folder that contains both.
+fs::path common_folder(const fs::path& a, const fs::path& b) {
+  fs::path common;
+  for (auto i = a.begin(), k = b.begin(); i != a.end() && k != b.end() && *i == *k; ++i, ++k) common /= *i;
+  return common;
+}
+
+/// Copies the sources and the changed files into the folder, as they lie to each other, and returns the program there.
+/// Headers that do not change are found where they are.
+Program changed_program(const Program& program, const opencl::FixedSources& fixed, const fs::path& folder) {
+  std::map<fs::path, std::string> texts;  // empty: copied as it is
+  for (const std::string& source : program.sources) texts[fs::weakly_canonical(source)];
+  for (const auto& [path, text] : fixed.files) texts[fs::weakly_canonical(path)] = text;
+  fs::path root = texts.begin()->first.parent_path();
+  for (const auto& one : texts) root = common_folder(root, one.first.parent_path());
+  Program changed = program;
+  for (const auto& [path, text] : texts) {
+    const fs::path copy = folder / path.lexically_relative(root);
+    fs::create_directories(copy.parent_path());
+    if (text.empty()) {
+      fs::copy_file(path, copy, fs::copy_options::overwrite_existing);
+    } else {
+      OutputFile("--fixed", copy.string()).write(text);
+    }
+  }
+  for (std::string& source : changed.sources) {
+    const fs::path path = fs::weakly_canonical(source);
+    source = (folder / path.lexically_relative(root)).string();
+    changed.include.push_back(path.parent_path().string());
+  }
+  return changed;
+}
+
+}  // namespace
+
+int verify(const opencl::Reporting& reporting, const Program& program, EmulatedRun run, const fs::path& cache,
+           const std::string& folder) {
+  const auto& kernels = reporting.kernels();
+  const auto& fits = reporting.fits();
+  const opencl::FixedSources fixed = fixed_sources(kernels, fits);
+  std::string text;
+  for (const std::string& sentence : fixed.left_out) text += fmt::format("not verified: {}\n", sentence);
+  if (fixed.files.empty()) {
+    text += "verified: nothing, because no change was applied\n";
+    if (!reporting.quiet()) OutputFile("stdout", "-").write(text);
+    return exit_ok;
+  }
+  std::optional<opencl::TemporaryFolder> temporary;
+  if (folder.empty()) temporary.emplace();
+  const fs::path place = folder.empty() ? fs::path(*temporary / "fixed") : fs::path(folder);
+  const Program changed = changed_program(program, fixed, place);
+  run.program = build(changed, find_toolchain(), cache);
+  run.own_stdout = false;
+  const Outcome outcome = run_emulated(run);
+  bool equal = !outcome.failure && outcome.trace.errors.empty();
+  std::vector<std::vector<std::string>> table{{"verified by a run", "on", "before", "predicted", "observed", ""}};
+  for (const std::size_t k : fixed.kernels) {
+    const auto found = std::find_if(outcome.trace.kernels.begin(), outcome.trace.kernels.end(), [&](const auto& one) {
+      return one.kernel == kernels[k].trace.kernel && one.options == kernels[k].trace.options;
+    });
+    for (std::size_t a = 0; a < fits[k].fit.after.size(); ++a) {
+      const trace::Report& predicted = fits[k].fit.after[a];
+      std::string observed = "did not run", verdict = "different";
+      if (found != outcome.trace.kernels.end()) {
+        const trace::Report report = trace::report(*found, *predicted.architecture);
+        observed = std::to_string(report.all.passes);
+        if (report.all.passes == predicted.all.passes) verdict = "equal";
+      }
+      equal = equal && verdict == "equal";
+      table.push_back({kernels[k].name, std::string(predicted.architecture->name),
+                       std::to_string(fits[k].fit.before[a].all.passes), std::to_string(predicted.all.passes), observed,
+                       verdict});
+    }
+  }
+  text += format_table(table, 2, true);
+  if (outcome.failure) text += fmt::format("  the changed program failed: {}\n", *outcome.failure);
+  for (const std::string& error : outcome.trace.errors) text += fmt::format("  the changed program: {}\n", error);
+  if (!outcome.failure && outcome.trace.errors.empty()) text += "  the changed program ends as before\n";
+  if (!folder.empty()) text += fmt::format("  the changed sources are in {}\n", folder);
+  if (!reporting.quiet()) OutputFile("stdout", "-").write(text);
+  if (!equal) opencl::tell("--verify: the changed program does not do what was predicted");
+  return equal ? exit_ok : exit_wrong;
+}
+
+}  // namespace bankwise::emulate

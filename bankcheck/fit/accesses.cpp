@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/fit/accesses.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <numeric>
+#include <stdexcept>
+
+#include <bankwise/banks/cost.hpp>
+#include <bankwise/trace/warps.hpp>
+#include "bankcheck/fit/group_table.hpp"
+
+namespace bankwise::fit {
+namespace {
+
+using Weights = std::array<std::uint64_t, chunk_width>;
+
+unsigned alignment_of(unsigned width) {
+  return width == 12 ? 4 : width;
+}
+
+/// The bytes that stay together and lie in banks side by side: a request of an access, or a word of it.
+unsigned block_bytes(const banks::Rule& rule, unsigned width) {
+  const unsigned request = banks::request_bytes(rule, width);
+  return std::has_single_bit(request) ? std::max(request, 4U) : 4U;
+}
+
+unsigned slots_of(const banks::Rule& rule, unsigned width) {
+  return std::max(rule.banks.count * 4 / block_bytes(rule, width), 1U);
+}
+
+/// Whether a bank delivers each distinct word once, or once per lane, whatever the addresses: then distinct blocks stay
+/// distinct, and all that a change alters is their bank.
+bool has_fast_form(const banks::Rule& rule, unsigned width) {
+  static_assert(max_chunk_blocks >= banks::max_units);
+  return (rule.serving == banks::Serving::words || rule.serving == banks::Serving::lanes) && rule.banks.bytes == 4 &&
+         rule.banks.row_bytes == 4 * rule.banks.count && rule.total == banks::Total::sum &&
+         slots_of(rule, width) <= max_chunk_slots;
+}
+
+/// The most equal elements of a sorted list.
+std::uint32_t max_equal(const std::vector<std::uint32_t>& sorted) {
+  std::uint32_t most = 0, run = 0;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    run = i > 0 && sorted[i] == sorted[i - 1] ? run + 1 : 1;
+    most = std::max(most, run);
+  }
+  return most;
+}
+
+/// The distance between most neighbouring active lanes; 0 if there is none, or if they share their addresses.
+std::uint32_t common_stride(const trace::Pattern& pattern) {
+  const auto for_each_distance = [&](auto visit) {
+    std::optional<std::uint32_t> last;
+    banks::for_each_lane(pattern.mask, [&](unsigned lane) {
+      if (lane >= pattern.addresses.size()) return;
+      const std::uint32_t address = pattern.addresses[lane];
+      if (last) visit(address > *last ? address - *last : *last - address);
+      last = address;
+    });
+  };
+  std::uint32_t candidate = 0;
+  int votes = 0, distances = 0;
+  for_each_distance([&](std::uint32_t distance) {
+    if (votes == 0) candidate = distance;
+    votes += distance == candidate ? 1 : -1;
+    ++distances;
+  });
+  int equal = 0;
+  for_each_distance([&](std::uint32_t distance) { equal += distance == candidate ? 1 : 0; });
+  return 2 * equal >= distances ? candidate : 0;
+}
+
+bool is_store(banks::Operation operation) {
+  return operation != banks::Operation::load && operation != banks::Operation::ldmatrix_x1 &&
+         operation != banks::Operation::ldmatrix_x2 && operation != banks::Operation::ldmatrix_x4;
+}
+
+}  // namespace
+
+Accesses::Accesses(const trace::KernelTrace& trace, std::vector<std::uint32_t> arrays,
+                   const Architectures& architectures)
+    : trace_(trace),
+      arrays_(std::move(arrays)),
+      architectures_(architectures),
+      constants_(architectures.size()),
+      weights_by_(architectures.size()) {
+  for (const banks::Architecture* architecture : architectures_) {
+    if (trace::warps_in(trace_, *architecture) == 0) {
+      throw std::invalid_argument(fmt::format("{} has warps of {} lanes, and the trace's have {}", architecture->name,
+                                              architecture->warp, trace_.warp));
+    }
+  }
+  facts_.bounds.granule = 4;
+  GroupTable groups;
+  groups.architectures = architectures_.size();
+  for (const std::uint32_t array : arrays_) {
+    const std::uint64_t bytes = trace_.arrays[array].bytes;
+    facts_.extent_known &= bytes > 0;
+    facts_.extent = std::max(facts_.extent, bytes);
+  }
+  std::vector<std::uint32_t> mine;
+  for (std::uint32_t i = 0; i < trace_.patterns.size(); ++i) {
+    const trace::Pattern& pattern = trace_.patterns[i];
+    if (pattern.count == 0 || std::find(arrays_.begin(), arrays_.end(), pattern.array) == arrays_.end()) continue;
+    mine.push_back(i);
+    note_facts(pattern);
+  }
+  for (const std::uint32_t number : mine) add_pattern(trace_.patterns[number], number, groups);
+  FamilyBounds& bounds = facts_.bounds;
+  bounds.extent = facts_.extent;
+  bounds.alignment = bounds.granule;
+  if (!triples_.empty()) {
+    std::sort(triples_.begin(), triples_.end());
+    triples_.erase(std::unique(triples_.begin(), triples_.end()), triples_.end());
+  }
+  if (facts_.extent >= max_chunk_offset) facts_.why_fixed = "the array has 4 MiB or more";
+  bounds.fixed = !facts_.why_fixed.empty();
+  // The strides whose accesses cost most.
+  constexpr std::size_t max_strides = 8;
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> strides;
+  std::uint64_t most = 0;
+  for (const auto& [stride, passes] : groups.strides) {
+    if (passes > most) {
+      most = passes;
+      facts_.stride = stride;
+    }
+    if (!std::has_single_bit(stride)) strides.emplace_back(passes, stride);
+  }
+  std::sort(strides.rbegin(), strides.rend());
+  for (std::size_t i = 0; i < std::min(strides.size(), max_strides); ++i) bounds.strides.push_back(strides[i].second);
+  make_chunks(groups);
+}
+
+void Accesses::note_facts(const trace::Pattern& pattern) {
+  const unsigned rows = banks::matrix_rows(pattern.operation);
+  ++facts_.patterns;
+  facts_.accesses += pattern.count;
+  facts_.narrowest = std::min(facts_.narrowest, pattern.width);
+  facts_.stored |= is_store(pattern.operation);
+  facts_.bounds.granule = std::max(facts_.bounds.granule, alignment_of(pattern.width));
+  if (pattern.is_loop) facts_.loops += pattern.count;
+  if (!pattern.lane_arrays.empty()) facts_.mixed += pattern.count;
+  banks::for_each_lane(pattern.mask, [&](unsigned lane) {
+    if (lane >= pattern.addresses.size() || (rows > 0 && lane >= rows)) return;
+    const std::uint32_t array = pattern.lane_arrays.empty() ? pattern.array : pattern.lane_arrays[lane];
+    const trace::Array& one = trace_.arrays[array];
+    const std::uint64_t from = std::uint64_t{pattern.addresses[lane]} - one.offset, end = from + pattern.width;
+    if (pattern.addresses[lane] < one.offset || (one.bytes > 0 && end > one.bytes)) {
+      facts_.why_fixed = "an access reaches outside the array";
+    } else if (from % alignment_of(pattern.width) != 0) {
+      facts_.why_fixed = "the array does not begin at a multiple of its widest access";
+    } else {
+      facts_.extent = std::max(facts_.extent, end);
+      if (pattern.width == 12) triples_.push_back(std::uint32_t(from));
+    }
+  });
+}
+
+void Accesses::add_pattern(const trace::Pattern& pattern, std::uint32_t number, GroupTable& groups) {
+  const std::uint64_t offset = trace_.arrays[pattern.array].offset;
+  std::vector<std::uint32_t> blocks;
+  std::uint64_t conflicts = 0;
+  for (std::size_t a = 0; a < architectures_.size(); ++a) {
+    const banks::Architecture& architecture = *architectures_[a];
+    const banks::Rule* rule = banks::find_rule(architecture, pattern.operation, pattern.width);
+    const bool fast = rule != nullptr && has_fast_form(*rule, pattern.width) && !pattern.is_loop &&
+                      pattern.lane_arrays.empty() && facts_.why_fixed.empty() && facts_.extent < max_chunk_offset;
+    if (rule != nullptr) facts_.bounds.period = std::max(facts_.bounds.period, rule->banks.row_bytes);
+    std::uint64_t slow_ideal = 0;
+    bool slow = false;
+    trace::for_each_warp(pattern, trace_.warp, trace::warps_in(trace_, architecture), architecture, 1,
+                         [&](const trace::WarpAccess& one) {
+                           const banks::Cost* cost = one.cost();
+                           if (cost == nullptr) {
+                             facts_.unknown += pattern.count;
+                             return;
+                           }
+                           ideal_ += pattern.count * cost->ideal;
+                           conflicts += pattern.count * cost->conflicts;
+                           if (!fast) {
+                             slow = true;
+                             slow_ideal += pattern.count * cost->ideal;
+                             return;
+                           }
+                           const unsigned request = banks::request_bytes(*rule, pattern.width);
+                           const unsigned block = block_bytes(*rule, pattern.width),
+                                          slots = slots_of(*rule, pattern.width);
+                           const auto shift = unsigned(std::countr_zero(block));
+                           const std::uint64_t weight = pattern.count * rule->rounds;
+                           for (unsigned g = 0; g < cost->lane_group_count; ++g) {
+                             const banks::LaneGroupCost& part = cost->lane_groups[g];
+                             blocks.clear();
+                             banks::for_each_lane(part.lanes, [&](unsigned lane) {
+                               const std::uint64_t from = one.access.addresses[lane] - offset + part.first_byte;
+                               for (unsigned byte = 0; byte < request; byte += block) {
+                                 blocks.push_back(std::uint32_t((from + byte) >> shift << shift));
+                               }
+                             });
+                             std::sort(blocks.begin(), blocks.end());
+                             const std::uint32_t equal = max_equal(blocks);
+                             const bool by_lane = rule->serving == banks::Serving::lanes;
+                             if (!by_lane) blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+                             const std::uint32_t bound =
+                                 std::max(by_lane ? equal : 1U, std::uint32_t((blocks.size() + slots - 1) / slots));
+                             const bool varies = blocks.size() > bound && blocks.front() != blocks.back();
+                             if (!varies) {  // all layouts cost the same
+                               constant_ += weight * part.passes / rule->rounds;
+                               constants_[a] += weight * part.passes / rule->rounds;
+                               continue;
+                             }
+                             std::size_t index = 0;
+                             GroupTable::Group& group = groups.find_or_add(blocks, shift, slots, index);
+                             group.bound = bound;
+                             group.now = part.passes / rule->rounds;
+                             groups.weights[index * architectures_.size() + a] += weight;
+                           }
+                         });
+    if (slow) {
+      slow_.push_back({number, std::uint32_t(a), slow_ideal});
+      slow_bound_ += slow_ideal;
+    }
+  }
+  if (conflicts == 0) return;
+  if (const std::uint32_t stride = common_stride(pattern); stride > 0) groups.strides[stride] += conflicts;
+}
+
+void Accesses::make_chunks(GroupTable& groups) {
+  const std::size_t width = architectures_.size();
+  const auto weight_of = [&](std::size_t index) {
+    const auto begin = groups.weights.begin() + std::ptrdiff_t(index * width);
+    return std::accumulate(begin, begin + std::ptrdiff_t(width), std::uint64_t{0});
+  };
+  // Chunks hold groups of one shape. Those that can lose most come first, so that bad changes are found out early.
+  std::vector<std::uint32_t> order(groups.groups.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::vector<std::uint64_t> potential(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const GroupTable::Group& group = groups.groups[i];
+    potential[i] = weight_of(i) * (1 + 8 * (group.now - group.bound));
+  }
+  const auto shape = [&](std::uint32_t i) {
+    const GroupTable::Group& group = groups.groups[i];
+    return std::tuple(group.blocks, group.shift, group.slots);
+  };
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::tuple(shape(a), potential[b], a) < std::tuple(shape(b), potential[a], b);
+  });
+  struct Planned {
+    std::size_t first, count;
+    std::uint64_t potential;
+  };
+  std::vector<Planned> planned;
+  for (std::size_t i = 0; i < order.size();) {
+    std::size_t end = i;
+    std::uint64_t sum = 0;
+    for (; end < order.size() && end < i + chunk_width && shape(order[end]) == shape(order[i]); ++end) {
+      sum += potential[order[end]];
+    }
+    planned.push_back({i, end - i, sum});
+    i = end;
+  }
+  std::stable_sort(planned.begin(), planned.end(), [](auto& a, auto& b) { return a.potential > b.potential; });
+  std::size_t room = 0;
+  for (const Planned& one : planned) room += std::size_t{groups.groups[order[one.first]].blocks} * chunk_width;
+  offsets_.resize(room);
+  weights_.resize(planned.size());
+  for (auto& by : weights_by_) by.resize(planned.size());
+  std::vector<std::uint64_t> bounds(planned.size());
+  std::size_t begin = 0;
+  for (std::size_t c = 0; c < planned.size(); ++c) {
+    const GroupTable::Group& first = groups.groups[order[planned[c].first]];
+    for (std::size_t lane = 0; lane < planned[c].count; ++lane) {
+      const std::size_t index = order[planned[c].first + lane];
+      const GroupTable::Group& group = groups.groups[index];
+      for (unsigned block = 0; block < group.blocks; ++block) {
+        offsets_[begin + chunk_width * block + lane] = std::int32_t(groups.pool[group.begin + block]);
+      }
+      weights_[c][lane] = weight_of(index);
+      bounds[c] += weights_[c][lane] * group.bound;
+      for (std::size_t a = 0; a < width; ++a) weights_by_[a][c][lane] = groups.weights[index * width + a];
+    }
+    chunks_.push_back({first.blocks, first.shift, first.slots, offsets_.data() + begin});
+    begin += std::size_t{first.blocks} * chunk_width;
+  }
+  rest_bound_.assign(blocks() + 1, 0);
+  for (std::size_t block = blocks(); block-- > 0;) {
+    const std::size_t end = std::min(chunks_.size(), (block + 1) * chunks_per_block);
+    rest_bound_[block] = rest_bound_[block + 1];
+    for (std::size_t c = block * chunks_per_block; c < end; ++c) rest_bound_[block] += bounds[c];
+  }
+}
+
+bool Accesses::keeps_together(const Change& change) const {
+  return std::all_of(triples_.begin(), triples_.end(), [&](std::uint32_t from) {
+    return change(from + 4U) == change(from) + 4 && change(from + 8U) == change(from) + 8;
+  });
+}
+
+std::uint64_t Accesses::block_passes(const Change& change, std::size_t block) const {
+  std::array<ChunkCost, chunks_per_block> costs;
+  const std::size_t first = block * chunks_per_block, count = std::min(chunks_per_block, chunks_.size() - first);
+  chunk_costs(change, chunks_.data() + first, count, costs.data());
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (unsigned lane = 0; lane < chunk_width; ++lane) sum += weights_[first + i][lane] * costs[i][lane];
+  }
+  return sum;
+}
+
+Placement Accesses::placement_of(const Change& change) const {
+  Placement placement(trace_);
+  for (const std::uint32_t array : arrays_) {
+    const std::uint64_t bytes = trace_.arrays[array].bytes;
+    placement.set(array, change, bytes > 0 ? bytes : facts_.extent);
+  }
+  return placement;
+}
+
+std::uint64_t Accesses::slow_cost(const Slow& slow, const Placement& placement) const {
+  trace::Pattern pattern = trace_.patterns[slow.pattern];
+  placement.move(pattern);
+  const banks::Architecture& architecture = *architectures_[slow.architecture];
+  std::uint64_t passes = 0;
+  trace::for_each_warp(pattern, trace_.warp, trace::warps_in(trace_, architecture), architecture, 1,
+                       [&](const trace::WarpAccess& one) {
+                         if (const auto* cost = one.cost()) passes += pattern.count * cost->passes;
+                       });
+  return passes;
+}
+
+std::optional<std::uint64_t> Accesses::slow_passes(const Change& change, std::uint64_t limit) const {
+  if (slow_.empty()) return 0;
+  const Placement placement = placement_of(change);
+  std::uint64_t sum = 0, rest = slow_bound_;
+  for (const Slow& one : slow_) {
+    sum += slow_cost(one, placement);
+    rest -= one.ideal;
+    if (sum + rest > limit) return std::nullopt;
+  }
+  return sum;
+}
+
+std::optional<std::uint64_t> Accesses::passes(const Change& change, std::uint64_t limit) const {
+  std::uint64_t sum = constant_;
+  for (std::size_t block = 0; block < blocks(); ++block) {
+    if (sum + rest_bound(block) > limit) return std::nullopt;
+    sum += block_passes(change, block);
+  }
+  if (sum > limit) return std::nullopt;
+  const auto slow = slow_passes(change, limit - sum);
+  return slow ? std::optional(sum + *slow) : std::nullopt;
+}
+
+std::vector<std::uint64_t> Accesses::passes_by_architecture(const Change& change) const {
+  std::vector<std::uint64_t> sums = constants_;
+  std::vector<ChunkCost> costs(chunks_.size());
+  chunk_costs(change, chunks_.data(), chunks_.size(), costs.data());
+  for (std::size_t a = 0; a < sums.size(); ++a) {
+    for (std::size_t c = 0; c < costs.size(); ++c) {
+      for (unsigned lane = 0; lane < chunk_width; ++lane) sums[a] += weights_by_[a][c][lane] * costs[c][lane];
+    }
+  }
+  const Placement placement = placement_of(change);
+  for (const Slow& one : slow_) sums[one.architecture] += slow_cost(one, placement);
+  return sums;
+}
+
+Difference Accesses::difference(const Change& before, const Change& after) const {
+  Difference all;
+  const auto add = [&](std::uint64_t weight, std::uint64_t from, std::uint64_t to) {
+    (from > to ? all.gain : all.harm) += weight * (from > to ? from - to : to - from);
+    const double change = double(weight) * (double(from) - double(to));
+    all.squares += change * change;
+  };
+  std::vector<ChunkCost> from(chunks_.size()), to(chunks_.size());
+  chunk_costs(before, chunks_.data(), chunks_.size(), from.data());
+  chunk_costs(after, chunks_.data(), chunks_.size(), to.data());
+  for (std::size_t c = 0; c < chunks_.size(); ++c) {
+    for (unsigned lane = 0; lane < chunk_width; ++lane) add(weights_[c][lane], from[c][lane], to[c][lane]);
+  }
+  const Placement old_places = placement_of(before), new_places = placement_of(after);
+  for (const Slow& one : slow_) add(1, slow_cost(one, old_places), slow_cost(one, new_places));
+  return all;
+}
+
+}  // namespace bankwise::fit

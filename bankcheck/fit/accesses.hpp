@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+//
+// The accesses of a kernel to one array, or to several that are changed together, in a form that costs little to
+// evaluate for thousands of changes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <bankwise/banks/architecture.hpp>
+#include <bankwise/trace/trace.hpp>
+#include "bankcheck/fit/chunks.hpp"
+#include "bankcheck/fit/family.hpp"
+#include "bankcheck/fit/placement.hpp"
+
+namespace bankwise::fit {
+
+struct GroupTable;
+
+using Architectures = std::vector<const banks::Architecture*>;
+
+/// What the accesses say about their arrays.
+struct AccessFacts {
+  std::uint64_t extent = 0;    ///< bytes of the largest array
+  bool extent_known = true;    ///< false: as far as the accesses reach
+  unsigned narrowest = 16;     ///< bytes per lane
+  bool stored = false;         ///< some access writes
+  std::uint64_t patterns = 0;  ///< distinct accesses of warps
+  std::uint64_t accesses = 0;  ///< with their counts
+  std::uint64_t unknown = 0;   ///< accesses that have no cost on some architecture, in that architecture's warps
+  std::uint64_t loops = 0;     ///< atomics without an instruction, counted at their least
+  std::uint64_t mixed = 0;     ///< accesses that touch several arrays
+  std::uint32_t stride = 0;    ///< distance of lanes whose accesses have most conflicts; 0: no conflicts
+  std::string why_fixed;       ///< if no change can be evaluated: a sentence
+  FamilyBounds bounds;
+};
+
+/// Passes that a change saves on the accesses that become cheaper, and costs on the others.
+struct Difference {
+  std::uint64_t gain = 0, harm = 0;
+  double squares = 0;  ///< of the differences of all lane groups
+};
+
+class Accesses {
+ public:
+  /// `arrays`: indices into the trace. The trace must outlive the object. Error: std::invalid_argument for an
+  /// architecture whose warps the trace's do not split into.
+  Accesses(const trace::KernelTrace& trace, std::vector<std::uint32_t> arrays, const Architectures& architectures);
+
+  Accesses(Accesses&&) = default;
+  Accesses(const Accesses&) = delete;
+  Accesses& operator=(const Accesses&) = delete;
+
+  const AccessFacts& facts() const { return facts_; }
+  const std::vector<std::uint32_t>& arrays() const { return arrays_; }
+  std::uint64_t ideal() const { return ideal_; }
+  /// No change has fewer passes: lanes that queue for one word, for instance, do so in every layout.
+  std::uint64_t bound() const { return constant_ + rest_bound_.front() + slow_bound_; }
+
+  /// Whether no access is torn apart. Only 12-byte accesses can be, by changes of the family.
+  bool keeps_together(const Change& change) const;
+
+  /// Passes over all architectures; nothing if they exceed `limit`, found as early as possible.
+  std::optional<std::uint64_t> passes(const Change& change, std::uint64_t limit = ~std::uint64_t{0}) const;
+  /// Passes of each architecture.
+  std::vector<std::uint64_t> passes_by_architecture(const Change& change) const;
+  Difference difference(const Change& before, const Change& after) const;
+
+  // The parts of passes(), for evaluating many changes block by block.
+  std::size_t blocks() const { return (chunks_.size() + chunks_per_block - 1) / chunks_per_block; }
+  std::uint64_t constant() const { return constant_; }
+  std::uint64_t block_passes(const Change& change, std::size_t block) const;
+  /// At least so many passes are in the blocks from this one on and in slow_passes().
+  std::uint64_t rest_bound(std::size_t block) const { return rest_bound_[block] + slow_bound_; }
+  /// Of accesses whose rules have no fast form.
+  std::optional<std::uint64_t> slow_passes(const Change& change, std::uint64_t limit) const;
+  std::size_t slow_count() const { return slow_.size(); }
+  /// Lane groups of a block, for counting work.
+  static constexpr std::size_t chunks_per_block = 64;
+
+ private:
+  struct Slow {
+    std::uint32_t pattern, architecture;
+    std::uint64_t ideal;
+  };
+  void add_pattern(const trace::Pattern& pattern, std::uint32_t number, GroupTable& groups);
+  void note_facts(const trace::Pattern& pattern);
+  void make_chunks(GroupTable& groups);
+  std::uint64_t slow_cost(const Slow& slow, const Placement& placement) const;
+  Placement placement_of(const Change& change) const;
+
+  const trace::KernelTrace& trace_;
+  std::vector<std::uint32_t> arrays_;
+  Architectures architectures_;
+  unsigned block_warps_ = 0;
+  AccessFacts facts_;
+  std::vector<std::uint32_t> triples_;  // offsets of 12-byte accesses
+  std::uint64_t constant_ = 0, ideal_ = 0, slow_bound_ = 0;
+  std::vector<std::uint64_t> constants_;  // by architecture
+  std::vector<std::int32_t> offsets_;
+  std::vector<Chunk> chunks_;
+  std::vector<std::array<std::uint64_t, chunk_width>> weights_;  // of a chunk's lane groups
+  std::vector<std::vector<std::array<std::uint64_t, chunk_width>>> weights_by_;
+  std::vector<std::uint64_t> rest_bound_;  // by block, of it and those after it
+  std::vector<Slow> slow_;
+};
+
+}  // namespace bankwise::fit

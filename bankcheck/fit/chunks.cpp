@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/fit/chunks.hpp"
+
+#include <bit>
+#include <cstring>
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wpsabi"  // vectors are passed to inlined functions only
+#endif
+
+namespace bankwise::fit {
+namespace {
+
+using Words = std::uint32_t __attribute__((vector_size(4 * chunk_width)));
+using Ints = std::int32_t __attribute__((vector_size(4 * chunk_width)));
+using Floats = float __attribute__((vector_size(4 * chunk_width)));
+
+using Halves = std::uint16_t __attribute__((vector_size(4 * chunk_width)));
+
+/// A change with its divisions as shifts or multiplications.
+struct Plan {
+  explicit Plan(const Change& change)
+      : row(divisor(change.swizzle.bits > 0 ? change.swizzle.row : 0)),
+        every{divisor(change.pads[0].every), divisor(change.pads[1].every)},
+        xor_mask(std::int32_t((1U << change.swizzle.bits) - 1)),
+        xor_base(std::int32_t(change.swizzle.base)),
+        pad{Ints{} + std::int32_t(change.pads[0].bytes), Ints{} + std::int32_t(change.pads[1].bytes)} {}
+
+  struct Divisor {
+    float inverse = 0;
+    std::int32_t shift = 0;
+    bool shifts = true;  ///< a power of two
+  };
+  static Divisor divisor(std::uint32_t value) {
+    if (value == 0) return {};
+    return {1.0F / float(value), std::countr_zero(value), std::has_single_bit(value)};
+  }
+  bool shifts() const { return row.shifts && every[0].shifts && every[1].shifts; }
+
+  Divisor row, every[2];
+  std::int32_t xor_mask, xor_base;
+  Ints pad[2];
+};
+
+/// x / d for 0 <= x < 2^22. As floats: the half is larger than the rounding errors, and smaller than the way to the
+/// next integer.
+template <bool shifts>
+[[gnu::always_inline]] inline void divide(const Ints& x, const Plan::Divisor& divisor, Ints& quotient) {
+  if constexpr (shifts) {
+    quotient = x >> divisor.shift;
+  } else {
+    quotient = __builtin_convertvector((__builtin_convertvector(x, Floats) + 0.5F) * divisor.inverse, Ints);
+  }
+}
+
+/// One bit per lane group: the slot of its block.
+template <bool has_xor, int pads, bool shifts>
+[[gnu::always_inline]] inline void slot_bits(const Plan& plan, const Chunk& chunk, unsigned block, Words& bits) {
+  Ints x, quotient;
+  std::memcpy(&x, chunk.offsets + std::size_t{chunk_width} * block, sizeof x);
+  if constexpr (has_xor) {
+    divide<shifts>(x, plan.row, quotient);
+    x ^= (quotient & plan.xor_mask) << plan.xor_base;
+  }
+  Ints moved = x;
+  for (int i = 0; i < pads; ++i) {
+    divide<shifts>(x, plan.every[i], quotient);
+    // A product of 16 bits is enough: all that follows is a slot, at most nine bits up.
+    moved += (Ints)((Halves)quotient * (Halves)plan.pad[i]);
+  }
+  const Ints slot = moved >> std::int32_t(chunk.shift) & std::int32_t(chunk.slots - 1);
+  bits = (Words{} + 1U) << (Words)slot;
+}
+
+/// Counts bits per slot: plane p has bit p of the counts.
+template <int planes>
+struct Counters {
+  Words plane[planes] = {};
+
+  [[gnu::always_inline]] void add(Words& bits, int first) {
+    for (int p = first; p < planes; ++p) {
+      const Words carry = plane[p] & bits;
+      plane[p] ^= bits;
+      bits = carry;
+    }
+  }
+  /// Adds two to a plane; `carry` is what goes to the next.
+  [[gnu::always_inline]] void add_two(const Words& a, const Words& b, int p, Words& carry) {
+    const Words half = plane[p] ^ a;
+    carry = (plane[p] & a) | (half & b);
+    plane[p] = half ^ b;
+  }
+  [[gnu::always_inline]] void largest(Words& most) const {
+    most = Words{};
+    Words slots = ~Words{};  // those that may have the largest count
+    for (int p = planes - 1; p >= 0; --p) {
+      const Words with = slots & plane[p];
+      const Words any = (Words)(with != 0U);
+      most |= any & (1U << p);
+      slots = with | (slots & ~any);
+    }
+  }
+};
+
+template <bool has_xor, int pads, bool shifts, int planes>
+[[gnu::always_inline]] inline void cost_of(const Plan& plan, const Chunk& chunk, ChunkCost& cost) {
+  Counters<planes> counters;
+  unsigned block = 0;
+  const auto four = [&](unsigned first, Words& fours) __attribute__((always_inline)) {
+    Words a, b, c, d, twos, more_twos;
+    slot_bits<has_xor, pads, shifts>(plan, chunk, first, a);
+    slot_bits<has_xor, pads, shifts>(plan, chunk, first + 1, b);
+    slot_bits<has_xor, pads, shifts>(plan, chunk, first + 2, c);
+    slot_bits<has_xor, pads, shifts>(plan, chunk, first + 3, d);
+    counters.add_two(a, b, 0, twos);
+    counters.add_two(c, d, 0, more_twos);
+    counters.add_two(twos, more_twos, 1, fours);
+  };
+  for (; block + 8 <= chunk.blocks; block += 8) {
+    Words fours, more_fours, eights;
+    four(block, fours);
+    four(block + 4, more_fours);
+    counters.add_two(fours, more_fours, 2, eights);
+    counters.add(eights, 3);
+  }
+  for (; block < chunk.blocks; ++block) {
+    Words bits;
+    slot_bits<has_xor, pads, shifts>(plan, chunk, block, bits);
+    counters.add(bits, 0);
+  }
+  Words most;
+  counters.largest(most);
+  std::memcpy(cost.data(), &most, sizeof most);
+}
+
+template <bool has_xor, int pads, bool shifts>
+[[gnu::always_inline]] inline void costs_of(const Plan& plan, const Chunk* chunks, std::size_t count,
+                                            ChunkCost* costs) {
+  constexpr int few = 6, many = 8;  // planes
+  static_assert(max_chunk_blocks < 1U << many);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (chunks[i].blocks < 1U << few) {
+      cost_of<has_xor, pads, shifts, few>(plan, chunks[i], costs[i]);
+    } else {
+      cost_of<has_xor, pads, shifts, many>(plan, chunks[i], costs[i]);
+    }
+  }
+}
+
+template <bool has_xor, int pads>
+[[gnu::always_inline]] inline void costs_of(const Plan& plan, const Chunk* chunks, std::size_t count,
+                                            ChunkCost* costs) {
+  if (plan.shifts()) return costs_of<has_xor, pads, true>(plan, chunks, count, costs);
+  costs_of<has_xor, pads, false>(plan, chunks, count, costs);
+}
+
+[[gnu::always_inline]] inline void costs_of(const Change& change, const Chunk* chunks, std::size_t count,
+                                            ChunkCost* costs) {
+  const Plan plan(change);
+  switch (change.kind()) {
+    case Kind::identity:
+      return costs_of<false, 0>(plan, chunks, count, costs);
+    case Kind::row_xor:
+      return costs_of<true, 0>(plan, chunks, count, costs);
+    case Kind::pad:
+      return costs_of<false, 1>(plan, chunks, count, costs);
+    case Kind::two_pads:
+      return costs_of<false, 2>(plan, chunks, count, costs);
+    case Kind::pad_and_xor:
+      return costs_of<true, 1>(plan, chunks, count, costs);
+  }
+}
+
+using CostsOf = void(const Change&, const Chunk*, std::size_t, ChunkCost*);
+
+void costs_plain(const Change& change, const Chunk* chunks, std::size_t count, ChunkCost* costs) {
+  costs_of(change, chunks, count, costs);
+}
+
+#if defined(__x86_64__)
+// A shift of each element by its own distance is one instruction here, and with AVX-512 so is a majority of three bits.
+[[gnu::target("avx2")]] void costs_avx2(const Change& change, const Chunk* chunks, std::size_t count,
+                                        ChunkCost* costs) {
+  costs_of(change, chunks, count, costs);
+}
+[[gnu::target("avx2,avx512f,avx512vl")]] void costs_avx512(const Change& change, const Chunk* chunks, std::size_t count,
+                                                           ChunkCost* costs) {
+  costs_of(change, chunks, count, costs);
+}
+#endif
+
+CostsOf* fastest() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vl") != 0) return costs_avx512;
+  if (__builtin_cpu_supports("avx2") != 0) return costs_avx2;
+#endif
+  return costs_plain;
+}
+
+}  // namespace
+
+void chunk_costs(const Change& change, const Chunk* chunks, std::size_t count, ChunkCost* costs) {
+  static CostsOf* const costs_of_chunks = fastest();
+  costs_of_chunks(change, chunks, count, costs);
+}
+
+}  // namespace bankwise::fit

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/fit/declaration.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <regex>
+
+#include "bankcheck/predict/index_expression.hpp"
+#include "bankcheck/source/tokens.hpp"
+
+namespace bankwise::fit {
+namespace {
+
+using source::Token;
+using source::TokenKind;
+
+bool is_qualifier(std::string_view word) {
+  return word == "__shared__" || word == "local" || word == "__local";
+}
+
+/// Words of a declaration that are no part of the type as a user would name it.
+bool is_decoration(std::string_view word) {
+  constexpr std::string_view words[]{"extern", "static", "volatile", "const", "__restrict__", "alignas", "__align__"};
+  return is_qualifier(word) || std::find(std::begin(words), std::end(words), word) != std::end(words);
+}
+
+/// Bytes of the types that CUDA C++ and OpenCL C have, without vectors of three, which differ.
+std::uint64_t bytes_of_type(const std::string& type) {
+  static const std::map<std::string, std::uint64_t, std::less<>> scalars{
+      {"char", 1},   {"uchar", 1},   {"int8_t", 1},  {"uint8_t", 1}, {"bool", 1},          {"short", 2},
+      {"ushort", 2}, {"half", 2},    {"__half", 2},  {"int16_t", 2}, {"__nv_bfloat16", 2}, {"uint16_t", 2},
+      {"int", 4},    {"uint", 4},    {"float", 4},   {"int32_t", 4}, {"uint32_t", 4},      {"unsigned", 4},
+      {"long", 8},   {"ulong", 8},   {"double", 8},  {"int64_t", 8}, {"uint64_t", 8},      {"size_t", 8},
+      {"half2", 4},  {"__half2", 4}, {"longlong", 8}};
+  std::string word = type;
+  for (const char* sign : {"unsigned ", "signed "}) {
+    if (word.starts_with(sign)) word = word.substr(std::string_view(sign).size());
+  }
+  if (const auto found = scalars.find(word); found != scalars.end()) return found->second;
+  for (const std::uint64_t count : {16, 8, 4, 2}) {
+    const std::string digits = std::to_string(count);
+    if (!word.ends_with(digits)) continue;
+    const auto found = scalars.find(word.substr(0, word.size() - digits.size()));
+    if (found != scalars.end()) return found->second * count;
+  }
+  return 0;
+}
+
+/// The values of a source's named constants, as texts: the last definition before a place counts.
+class Constants {
+ public:
+  Constants(std::string_view source, std::size_t before, std::string_view options) {
+    static const std::regex option(R"(-D\s*([A-Za-z_]\w*)=(\S+))");
+    static const std::regex macro(R"(^\s*#\s*define\s+([A-Za-z_]\w*)\s+(.+)$)");
+    static const std::regex constant(R"(\b(?:constexpr|const)\b[^;=(){}]*?\b([A-Za-z_]\w*)\s*=\s*([^;{}]+);)");
+    note_all(std::string(options.substr(0, longest_line)), option);
+    while (before > 0 && before <= source.size()) {
+      const std::string_view rest = source.substr(0, before);
+      const std::string line(rest.substr(0, std::min(rest.find('\n'), longest_line)));
+      note_all(line, macro);
+      note_all(line, constant);
+      const std::size_t end = std::min(rest.find('\n'), rest.size() - 1) + 1;
+      source.remove_prefix(end);
+      before -= end;
+    }
+  }
+
+  std::optional<std::uint64_t> value_of(const std::string& expression) const {
+    try {
+      const IndexExpression parsed(with_values(expression, 0));
+      const std::int64_t value = parsed(0);
+      return value > 0 ? std::optional(std::uint64_t(value)) : std::nullopt;
+    } catch (const ExpressionError&) {
+      return std::nullopt;
+    }
+  }
+
+ private:
+  static constexpr std::size_t longest_line = 1000;  // std::regex recurses for each character
+
+  void note_all(const std::string& text, const std::regex& pattern) {
+    for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at) {
+      const std::string value = (*at)[2];
+      values_[(*at)[1]] = value.substr(0, value.find("//"));
+    }
+  }
+
+  std::string with_values(const std::string& expression, int depth) const {  // NOLINT(misc-no-recursion)
+    constexpr int deepest = 8;
+    std::string text;
+    std::size_t end = 0;
+    for (const Token& token : source::tokens_of(expression)) {
+      const std::string word = expression.substr(token.begin, token.end - token.begin);
+      const auto found = token.kind == TokenKind::name && depth < deepest ? values_.find(word) : values_.end();
+      text += expression.substr(end, token.begin - end);
+      text += found == values_.end() ? word : fmt::format("({})", with_values(found->second, depth + 1));
+      end = token.end;
+      if (text.size() > 4096) break;  // macros that double
+    }
+    return text;
+  }
+
+  std::map<std::string, std::string, std::less<>> values_;
+};
+
+class Finder {
+ public:
+  explicit Finder(std::string_view source) : source_(source), tokens_(source::tokens_of(source)) {}
+
+  /// The declaration of the name at a token, if it is one.
+  std::optional<Declaration> at(std::size_t i) const {
+    if (tokens_[i].kind != TokenKind::name || text(i + 1) != "[") return std::nullopt;
+    std::size_t begin = i;
+    while (begin > 0 && text(begin - 1) != ";" && text(begin - 1) != "{" && text(begin - 1) != "}") --begin;
+    Declaration found;
+    found.name = std::string(text(i));
+    found.at = tokens_[i].begin;
+    std::size_t type_end = begin;
+    while (type_end < i && !(tokens_[type_end].kind == TokenKind::name && text(type_end + 1) == "[")) ++type_end;
+    for (std::size_t k = begin; k < i; ++k) {
+      if (is_qualifier(text(k))) found.qualifier = std::string(text(k));
+      if (k >= type_end || is_decoration(text(k))) continue;
+      if (text(k) == "(") {  // of alignas(16)
+        while (k < type_end && text(k) != ")") ++k;
+        continue;
+      }
+      found.type += (found.type.empty() || text(k) == "::" || found.type.ends_with("::") ? "" : " ");
+      found.type += std::string(text(k));
+    }
+    if (found.qualifier.empty()) return std::nullopt;
+    for (std::size_t k = i + 1; text(k) == "[";) {
+      const std::size_t close = matching(k);
+      if (close == tokens_.size()) return std::nullopt;
+      const Extract inside{tokens_[k].end, tokens_[close].begin};
+      found.dimension_texts.push_back(inside);
+      found.dimensions.emplace_back(trimmed(source_.substr(inside.begin, inside.end - inside.begin)));
+      k = close + 1;
+    }
+    found.line = 1 + unsigned(std::count(source_.begin(), source_.begin() + std::ptrdiff_t(found.at), '\n'));
+    return found;
+  }
+  std::size_t size() const { return tokens_.size(); }
+
+ private:
+  static std::string_view trimmed(std::string_view text) {
+    const auto first = text.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos) return "";
+    return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+  }
+  std::string_view text(std::size_t i) const {
+    return i < tokens_.size() ? source_.substr(tokens_[i].begin, tokens_[i].end - tokens_[i].begin) : "";
+  }
+  std::size_t matching(std::size_t open) const {
+    int depth = 0;
+    for (std::size_t k = open; k < tokens_.size(); ++k) {
+      depth += text(k) == "[" ? 1 : text(k) == "]" ? -1 : 0;
+      if (depth == 0) return k;
+    }
+    return tokens_.size();
+  }
+
+  std::string_view source_;
+  std::vector<Token> tokens_;
+};
+
+void find_lengths(Declaration& found, std::string_view source, std::uint64_t bytes, std::string_view options) {
+  const Constants constants(source, found.at, options);
+  std::uint64_t product = 1;
+  for (const std::string& dimension : found.dimensions) {
+    const auto length = constants.value_of(dimension);
+    found.lengths.push_back(length.value_or(0));
+    product *= length.value_or(0);
+  }
+  found.element = bytes_of_type(found.type);
+  if (product > 0) {
+    if (bytes > 0 && bytes % product == 0) {
+      found.element = bytes / product;
+    } else if (bytes > 0 && found.element > 0 && product * found.element != bytes) {
+      found.lengths.clear();  // another array of this name
+    }
+    return;
+  }
+  found.lengths.clear();
+  if (found.element == 0 || bytes == 0 || bytes % found.element != 0) return;
+  const std::uint64_t elements = bytes / found.element;
+  if (found.dimensions.size() == 1) found.lengths = {elements};
+  if (found.dimensions.size() == 2 && found.dimensions[0] == found.dimensions[1]) {  // TILE is a template's parameter
+    const auto side = std::uint64_t(std::llround(std::sqrt(double(elements))));
+    if (side * side == elements) found.lengths = {side, side};
+  }
+}
+
+}  // namespace
+
+std::optional<Declaration> find_declaration(std::string_view source, std::string_view name, unsigned last_line,
+                                            std::uint64_t bytes, std::string_view options) {
+  const std::size_t colons = name.rfind("::");
+  const std::string_view wanted = colons == std::string_view::npos ? name : name.substr(colons + 2);
+  const bool has_name = wanted.find(' ') == std::string_view::npos;
+  const Finder finder(source);
+  std::optional<Declaration> found;
+  std::size_t nameless = 0;
+  for (std::size_t i = 0; i < finder.size(); ++i) {
+    auto one = finder.at(i);
+    if (!one || (last_line > 0 && one->line > last_line)) continue;
+    const bool without_length = one->dimensions == std::vector<std::string>{""};
+    if (has_name ? one->name != wanted : !without_length) continue;
+    nameless += has_name ? 0 : 1;
+    found = std::move(one);
+  }
+  if (!found || nameless > 1) return std::nullopt;
+  find_lengths(*found, source, bytes, options);
+  return found;
+}
+
+}  // namespace bankwise::fit

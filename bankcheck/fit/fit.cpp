@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/fit/fit.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "bankcheck/fit/occupancy.hpp"
+
+namespace bankwise::fit {
+namespace {
+
+/// Arrays that must be changed alike: those of one name, and those that one access touches.
+std::vector<std::vector<std::uint32_t>> sets_of(const trace::KernelTrace& trace) {
+  std::vector<std::uint32_t> root(trace.arrays.size());
+  std::iota(root.begin(), root.end(), 0U);
+  const auto find = [&](std::uint32_t i) {
+    while (root[i] != i) i = root[i];
+    return i;
+  };
+  const auto join = [&](std::uint32_t a, std::uint32_t b) {
+    root[std::max(find(a), find(b))] = std::min(find(a), find(b));
+  };
+  for (std::uint32_t i = 0; i < root.size(); ++i) {
+    for (std::uint32_t j = 0; j < i; ++j) {
+      if (trace.arrays[i].name == trace.arrays[j].name) join(i, j);
+    }
+  }
+  std::vector<bool> used(root.size());
+  for (const trace::Pattern& pattern : trace.patterns) {
+    if (pattern.count == 0) continue;
+    used[pattern.array] = true;
+    if (pattern.lane_arrays.empty()) continue;
+    banks::for_each_lane(pattern.mask, [&](unsigned lane) {
+      used[pattern.lane_arrays[lane]] = true;
+      join(pattern.array, pattern.lane_arrays[lane]);
+    });
+  }
+  std::vector<std::vector<std::uint32_t>> sets(root.size());
+  for (std::uint32_t i = 0; i < root.size(); ++i) {
+    if (used[i]) sets[find(i)].push_back(i);
+  }
+  std::erase_if(sets, [](auto& set) { return set.empty(); });
+  return sets;
+}
+
+std::string name_of(const trace::KernelTrace& trace, const std::vector<std::uint32_t>& arrays) {
+  std::vector<std::string> names;
+  for (const std::uint32_t array : arrays) {
+    const std::string& name = trace.arrays[array].name;
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// Bytes of all arrays. Those whose size is not known count as far as their accesses reach.
+std::uint64_t shared_bytes(const trace::KernelTrace& trace) {
+  std::uint64_t end = 0;
+  for (const trace::Array& array : trace.arrays) end = std::max(end, std::uint64_t{array.offset} + array.bytes);
+  for (const trace::Pattern& pattern : trace.patterns) {
+    for (const std::uint32_t address : pattern.addresses) {
+      end = std::max(end, pattern.mask == 0 ? 0 : std::uint64_t{address} + pattern.width);
+    }
+  }
+  return end;
+}
+
+std::uint64_t threads_of(const trace::KernelTrace& trace) {
+  std::uint64_t most = 0;
+  for (const trace::Shape& shape : trace.shapes) {
+    most = std::max(most, shape.block[0] * shape.block[1] * shape.block[2]);
+  }
+  return most;
+}
+
+std::uint64_t shared_limit(const Architectures& architectures, const FitLimits& limits, std::uint64_t bytes,
+                           std::uint64_t threads) {
+  std::uint64_t most = limits.max_shared.value_or(~std::uint64_t{0});
+  for (const banks::Architecture* architecture : architectures) {
+    const Multiprocessor* one = multiprocessor_of(*architecture);
+    if (one == nullptr) continue;
+    if (!limits.max_shared) most = std::min<std::uint64_t>(most, one->per_block);
+    if (limits.keep_occupancy) most = std::min(most, bytes_with_same_occupancy(*one, bytes, threads));
+  }
+  return most;
+}
+
+/// What is filled by an engine that knows only some layouts.
+void note_copies(const trace::KernelTrace& trace, const std::string& maker_of_copies, AccessFacts& facts) {
+  if (trace.copied_bytes > 0) {
+    facts.bounds.fixed = true;
+    facts.why_fixed = maker_of_copies;
+  } else if (!facts.stored && facts.patterns > 0) {
+    facts.bounds.copied_in = true;
+  }
+}
+
+std::vector<std::string> doubts_of(const trace::KernelTrace& trace, const ArrayFit& fit) {
+  std::vector<std::string> doubts;
+  std::uint64_t excess = 0;
+  for (const trace::Excess& one : trace.excess) {
+    if (std::find(fit.arrays.begin(), fit.arrays.end(), one.array) != fit.arrays.end()) excess += one.accesses;
+  }
+  if (excess > 0) doubts.push_back(fmt::format("{} of its accesses did not fit into the trace", excess));
+  if (excess == 0 && trace.excess_accesses > 0 && trace.excess.empty()) {
+    doubts.push_back(fmt::format("{} accesses of the kernel did not fit into the trace", trace.excess_accesses));
+  }
+  if (trace.left_out > 0) doubts.push_back(fmt::format("{} accesses of the kernel are unknown", trace.left_out));
+  if (fit.facts.unknown > 0) {
+    doubts.push_back(fmt::format("{} of its accesses have no known cost, and are in no sum", fit.facts.unknown));
+  }
+  if (fit.facts.loops > 0) {
+    doubts.push_back(
+        fmt::format("{} of its accesses are atomics that compile to loops; they count with the fewest "
+                    "passes that are possible",
+                    fit.facts.loops));
+  }
+  if (fit.facts.mixed > 0) {
+    doubts.push_back(
+        fmt::format("{} of its accesses touch several arrays, whose distance is a guess", fit.facts.mixed));
+  }
+  if (fit.tried < fit.family) {
+    doubts.push_back(fmt::format("{} of the {} changes were not tried: there are too many different accesses",
+                                 fit.family - fit.tried, fit.family));
+  }
+  return doubts;
+}
+
+/// The patterns whose first blocks are of one half: blocks take turns. Nothing if most patterns begin in one block, so
+/// that all blocks do the same, or only one was traced.
+std::optional<trace::KernelTrace> half_of(const trace::KernelTrace& trace, const std::vector<std::uint32_t>& arrays,
+                                          bool odd) {
+  std::map<std::uint64_t, std::uint64_t> patterns;  // by first block
+  std::uint64_t all = 0;
+  for (const trace::Pattern& pattern : trace.patterns) {
+    if (pattern.count == 0 || std::find(arrays.begin(), arrays.end(), pattern.array) == arrays.end()) continue;
+    ++patterns[pattern.first.block];
+    ++all;
+  }
+  if (patterns.empty() || 4 * patterns.begin()->second > 3 * all) return std::nullopt;
+  std::map<std::uint64_t, bool> is_odd;
+  bool next = false;
+  for (const auto& one : patterns) is_odd[one.first] = std::exchange(next, !next);
+  trace::KernelTrace half = trace;
+  std::erase_if(half.patterns, [&](const trace::Pattern& pattern) {
+    const auto found = is_odd.find(pattern.first.block);
+    return found == is_odd.end() || found->second != odd;
+  });
+  return half;
+}
+
+double saved_by(const Difference& difference) {
+  return double(difference.gain) - double(difference.harm);
+}
+bool exceeds_chance(const Difference& difference, double deviations) {
+  return 10 * difference.harm <= difference.gain || saved_by(difference) >= deviations * std::sqrt(difference.squares);
+}
+
+/// Whether a change that is chosen on one half of the blocks saves passes on the other half, at least the part `worth`
+/// of those that can be saved. Nothing if the accesses do not depend on the block.
+std::optional<bool> holds_on_other_blocks(const trace::KernelTrace& trace, const ArrayFit& fit,
+                                          const Architectures& architectures, double worth) {
+  const auto even = half_of(trace, fit.arrays, false), odd = half_of(trace, fit.arrays, true);
+  if (!even || !odd) return std::nullopt;
+  constexpr double deviations = 4;
+  const Accesses chosen_on(*even, fit.arrays, architectures), tested_on(*odd, fit.arrays, architectures);
+  const Found found = search(chosen_on, family(fit.facts.bounds), fit.shape, {fit.bytes_limit});
+  const auto best = std::min_element(found.best_of_kind.begin(), found.best_of_kind.end(),
+                                     [](const Option& a, const Option& b) { return a.passes < b.passes; });
+  const Difference difference = tested_on.difference({}, best->change);
+  const double removable = double(*tested_on.passes({}) - tested_on.bound());
+  return saved_by(difference) > 0 && saved_by(difference) >= worth * removable &&
+         exceeds_chance(difference, deviations);
+}
+
+/// Whether a change saves passes for a reason. With random addresses the best of thousands of changes saves some, too,
+/// on about as many accesses as it harms.
+bool is_systematic(const trace::KernelTrace& trace, const Accesses& accesses, const ArrayFit& fit,
+                   const Architectures& architectures) {
+  constexpr double worth = 0.05;
+  constexpr double deviations =
+      8;  // the best of 10,000 changes reaches about 4 by chance; accesses are not independent
+  const Difference difference = accesses.difference({}, fit.options[fit.best].option.change);
+  const double removable = double(fit.before().option.passes - fit.bound);
+  if (saved_by(difference) < worth * removable) return false;
+  if (const auto holds = holds_on_other_blocks(trace, fit, architectures, worth)) return *holds;
+  return 2 * saved_by(difference) >= removable || exceeds_chance(difference, deviations);
+}
+
+Verdict verdict_of(const trace::KernelTrace& trace, const Accesses& accesses, const ArrayFit& fit,
+                   const Architectures& architectures) {
+  const std::uint64_t before = fit.before().option.passes, best = fit.options[fit.best].option.passes;
+  if (before == fit.ideal) return Verdict::no_conflicts;
+  if (fit.facts.bounds.fixed) return Verdict::fixed;
+  if (best == before) return Verdict::none;
+  if (best == fit.bound) return Verdict::removed;
+  return is_systematic(trace, accesses, fit, architectures) ? Verdict::reduced : Verdict::chance;
+}
+
+/// Elements as narrow as the accesses, in rows as long as the stride that has most conflicts.
+ArrayShape inferred_shape(const AccessFacts& facts) {
+  ArrayShape shape{facts.narrowest == 12 ? 4U : facts.narrowest, {}};
+  const std::uint64_t elements = (facts.extent + shape.element - 1) / shape.element, row = facts.stride;
+  if (row > shape.element && row % shape.element == 0 && facts.extent % row == 0 && row < facts.extent) {
+    shape.lengths = {facts.extent / row, row / shape.element};
+  } else {
+    shape.lengths = {elements};
+  }
+  return shape;
+}
+
+/// The option to propose: the best. If conflicts remain even then, one that changes a declared row's length or the last
+/// index alone is preferred if it saves nearly as much.
+std::size_t proposal(const ArrayFit& fit) {
+  constexpr double nearly = 0.98;
+  const auto form = [&](std::size_t i) { return *form_of(fit.options[i].option.change, fit.shape); };
+  const auto is_simple = [&](std::size_t i) {
+    const Kind kind = fit.options[i].option.change.kind();
+    return (form(i) == Form::rows || form(i) == Form::columns) && kind != Kind::pad_and_xor;
+  };
+  if (fit.shape_inferred || is_simple(fit.best) || fit.verdict == Verdict::removed) return fit.best;
+  const auto passes = [&](std::size_t i) { return double(fit.options[i].option.passes); };
+  std::size_t chosen = fit.best;
+  for (std::size_t i = 1; i < fit.options.size(); ++i) {
+    if (!is_simple(i) || passes(0) - passes(i) < nearly * (passes(0) - passes(fit.best))) continue;
+    if (chosen == fit.best || passes(i) < passes(chosen)) chosen = i;
+  }
+  return chosen;
+}
+
+ArrayFit fit_arrays(const trace::KernelTrace& trace, const Accesses& accesses, const Architectures& architectures,
+                    const KnownShapes& shapes, std::uint64_t bytes_limit) {
+  ArrayFit fit;
+  fit.arrays = accesses.arrays();
+  fit.name = name_of(trace, accesses.arrays());
+  fit.facts = accesses.facts();
+  fit.ideal = accesses.ideal();
+  fit.bound = accesses.bound();
+  fit.bytes_limit = bytes_limit;
+  const auto known =
+      std::find_if(fit.arrays.begin(), fit.arrays.end(), [&](auto array) { return shapes.contains(array); });
+  fit.shape_inferred = known == fit.arrays.end();
+  fit.shape = fit.shape_inferred ? inferred_shape(fit.facts) : shapes.at(*known);
+  note_copies(trace, "bytes of its kernel are moved by copies without lanes, which know no other layout", fit.facts);
+  if (const std::uint64_t row = fit.shape.row_bytes(); row < fit.facts.extent) {
+    fit.facts.bounds.strides.push_back(std::uint32_t(row));
+  }
+  // Without a conflict there is nothing to search for.
+  const bool has_conflicts = accesses.passes({}) != fit.ideal;
+  const Found found =
+      search(accesses, has_conflicts ? family(fit.facts.bounds) : Family{{Change{}}, {}}, fit.shape, {bytes_limit});
+  fit.family = found.family;
+  fit.tried = found.tried;
+  std::vector<Option> options = found.best_of_kind;
+  for (const Option& one : found.simple) {
+    const auto same = [&](const Option& other) { return other.change == one.change; };
+    if (has_conflicts && std::none_of(options.begin(), options.end(), same)) options.push_back(one);
+  }
+  for (const Option& one : options) {
+    fit.options.push_back({one, accesses.passes_by_architecture(one.change)});
+    if (std::tuple(one.passes, one.bytes) <
+        std::tuple(fit.options[fit.best].option.passes, fit.options[fit.best].option.bytes)) {
+      fit.best = fit.options.size() - 1;
+    }
+  }
+  for (const Option& one : found.front) fit.front.push_back({one, accesses.passes_by_architecture(one.change)});
+  fit.verdict = verdict_of(trace, accesses, fit, architectures);
+  if (fit.verdict == Verdict::removed || fit.verdict == Verdict::reduced) fit.chosen = proposal(fit);
+  fit.doubts = doubts_of(trace, fit);
+  return fit;
+}
+
+}  // namespace
+
+std::string_view to_string(Verdict verdict) {
+  constexpr std::string_view names[]{"no conflicts", "removed", "reduced", "chance", "none", "fixed"};
+  return names[int(verdict)];
+}
+
+bool changes_something(const KernelFit& fit) {
+  return std::any_of(fit.arrays.begin(), fit.arrays.end(), [](const ArrayFit& one) { return one.chosen > 0; });
+}
+
+KernelFit fit_kernel(const trace::KernelTrace& trace, const Architectures& architectures, const KnownShapes& shapes,
+                     const FitLimits& limits) {
+  KernelFit kernel;
+  kernel.places = trace.arrays;
+  kernel.threads = threads_of(trace);
+  kernel.shared_before = kernel.shared_after = shared_bytes(trace);
+  const std::uint64_t limit = shared_limit(architectures, limits, kernel.shared_before, kernel.threads);
+  std::vector<Accesses> all;
+  for (auto& set : sets_of(trace)) all.emplace_back(trace, std::move(set), architectures);
+  std::vector<std::pair<std::uint64_t, std::size_t>> order;  // the array with the most conflicts chooses first
+  for (std::size_t i = 0; i < all.size(); ++i) order.emplace_back(*all[i].passes({}) - all[i].ideal(), i);
+  std::stable_sort(order.begin(), order.end(), [](auto& a, auto& b) { return a.first > b.first; });
+  Placement placement(trace);
+  for (const auto& [conflicts, i] : order) {
+    const std::uint64_t extent = all[i].facts().extent;
+    const std::uint64_t spare = limit > kernel.shared_after ? limit - kernel.shared_after : 0;
+    const std::uint64_t copies = all[i].arrays().size();  // each of them grows
+    kernel.arrays.push_back(fit_arrays(trace, all[i], architectures, shapes, extent + spare / copies));
+    const ArrayFit& fit = kernel.arrays.back();
+    const Change& change = fit.after().option.change;
+    for (const std::uint32_t array : fit.arrays) {
+      const std::uint64_t bytes = trace.arrays[array].bytes > 0 ? trace.arrays[array].bytes : extent;
+      placement.set(array, change, bytes);
+      kernel.shared_after += change.bytes_of(bytes) - bytes;
+    }
+  }
+  for (const banks::Architecture* architecture : architectures) {
+    kernel.before.push_back(trace::report(trace, *architecture));
+    kernel.after.push_back(trace::report(moved(trace, placement), *architecture));
+  }
+  return kernel;
+}
+
+}  // namespace bankwise::fit

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/fit/code.hpp"
+#include "bankcheck/fit/edits.hpp"
+#include "bankcheck/fit/occupancy.hpp"
+#include "bankcheck/predict/index_expression.hpp"
+#include "tests/catch_any.hpp"
+
+#include <random>
+
+#include "bankcheck/fit/family.hpp"
+
+namespace {
+
+using namespace bankwise;
+using namespace bankwise::fit;
+
+const std::string source = R"(
+#define ROWS 16
+constexpr unsigned TILE = ROWS * 2;
+__global__ void other() { __shared__ int tile[8]; tile[0] = 1; }
+__global__ void k(const float* in, float* out) {
+  __shared__ __align__(16) float tile[TILE][TILE], more[2][3][4];
+  extern __shared__ unsigned char bytes[];
+  const unsigned x = threadIdx.x, y = threadIdx.y;
+  tile[y][x] = in[y * TILE + x];  // tile[a][b]
+  __syncthreads();
+  out[x * TILE + y] = tile[x][y + 0];
+}
+__global__ void after(int* tile) { tile[3] = 4; }
+)";
+
+Declaration declared(const std::string& text, const std::string& name, std::uint64_t bytes = 0, unsigned last = 0) {
+  const auto found = find_declaration(text, name, last, bytes, "");
+  REQUIRE(found.has_value());
+  return *found;
+}
+
+Change padded(std::uint32_t every, std::uint32_t bytes) {
+  return {{}, {Pad{every, bytes}, Pad{}}};
+}
+
+TEST_CASE("declarations are found with their types and lengths", "[fit]") {
+  const Declaration tile = declared(source, "tile", 4096);
+  CHECK(tile.type == "float");
+  CHECK(tile.qualifier == "__shared__");
+  CHECK(tile.dimensions == std::vector<std::string>{"TILE", "TILE"});
+  CHECK(tile.lengths == std::vector<std::uint64_t>{32, 32});
+  CHECK(tile.element == 4);
+  CHECK(tile.line == 6);
+  CHECK(declared(source, "more").lengths == std::vector<std::uint64_t>{2, 3, 4});
+  CHECK(declared(source, "k::more").element == 4);
+  CHECK(declared(source, "tile", 0, 4).lengths == std::vector<std::uint64_t>{8});  // the last one up to line 4
+  CHECK(declared(source, "dynamic shared memory").name == "bytes");
+  CHECK_FALSE(find_declaration(source, "in", 0, 0, "").has_value());
+  CHECK_FALSE(find_declaration(source, "x", 0, 0, "").has_value());
+  const std::string cl = "kernel void k() { local float4 t[N][N + 1]; }";
+  CHECK(find_declaration(cl, "t", 0, 0, "-D N=4")->lengths == std::vector<std::uint64_t>{4, 5});
+  CHECK(find_declaration(cl, "t", 0, 0, "-DN=4")->element == 16);
+  CHECK(find_declaration(cl, "t", 0, 0, "")->lengths.empty());
+  const std::string parameter = "template <int T> __global__ void k() { __shared__ double t[T][T]; }";
+  CHECK(declared(parameter, "t", 8 * 8 * 8).lengths == std::vector<std::uint64_t>{8, 8});
+  CHECK(declared(parameter, "t", 8 * 8 * 3).lengths.empty());
+  CHECK_FALSE(find_declaration("__shared__ float t[", "t", 0, 0, "").has_value());
+  CHECK(declared("#define A A A\n__shared__ float t[A];", "t").lengths.empty());
+}
+
+TEST_CASE("changes are written as people write them", "[fit]") {
+  const ArrayShape square{4, {32, 32}}, small{4, {16, 16}}, line{4, {512}}, records{16, {256}};
+  const Change swizzle{{128, 5, 2}, {}};
+  CHECK(form_of(swizzle, square) == Form::columns);
+  CHECK(index_text(swizzle, square, Form::columns, {"y", "x"}) == "[y][x ^ y]");
+  CHECK(index_text({{128, 3, 4}, {}}, square, Form::columns, {"y + 1", "x + 2"}) ==
+        "[y + 1][(x + 2) ^ ((y + 1) & 7) * 4]");
+  CHECK(index_text({{128, 3, 3}, {}}, small, Form::columns, {"y", "x"}) == "[y][x ^ (y >> 1) * 2]");
+  CHECK(form_of(padded(128, 4), square) == Form::rows);
+  CHECK(dimension_texts(padded(128, 4), square, Form::rows, {"TILE", "TILE"}) ==
+        std::vector<std::string>{"TILE", "TILE + 1"});
+  CHECK(form_of(padded(128, 4), line) == Form::flat);
+  CHECK(index_text(padded(128, 4), line, Form::flat, {"i"}) == "[i + (i >> 5)]");
+  CHECK(dimension_texts(padded(128, 4), line, Form::flat, {"N"}) == std::vector<std::string>{"N + N / 32"});
+  CHECK(index_text(padded(128, 8), small, Form::flat, {"y", "x"}) == "[(y * 16 + x) + ((y * 16 + x) >> 5) * 2]");
+  CHECK(index_text({{}, {Pad{128, 4}, Pad{4096, 4}}}, line, Form::flat, {"i"}) == "[i + (i >> 5) + (i >> 10)]");
+  CHECK(form_of(padded(16, 4), records) == Form::elements);
+  CHECK_FALSE(form_of(padded(32, 4), records).has_value());
+  CHECK_FALSE(form_of(swizzle, records).has_value());
+  CHECK(cute_name(swizzle, 4) == "Swizzle<5, 0, 5>");
+  CHECK(cute_name(swizzle, 1) == "Swizzle<5, 2, 5>");
+  CHECK(cute_name(padded(128, 4), 4).empty());
+}
+
+TEST_CASE("the index that is written is the change that was evaluated", "[fit]") {
+  std::mt19937 random(5);
+  const auto below = [&](std::size_t limit) { return std::size_t(random() % limit); };
+  std::size_t compared = 0;
+  for (int i = 0; i < 400; ++i) {
+    const std::uint64_t element = std::uint64_t{1} << below(5);
+    const ArrayShape shape{element, i % 2 == 0 ? std::vector<std::uint64_t>{256}
+                                               : std::vector<std::uint64_t>{2, 8, std::uint64_t{8} << below(4)}};
+    std::uint64_t elements = 1;
+    for (const std::uint64_t length : shape.lengths) elements *= length;
+    FamilyBounds bounds;
+    bounds.extent = elements * element;
+    bounds.granule = bounds.alignment = std::max<std::uint32_t>(std::uint32_t(element), 4);
+    bounds.strides = {96};
+    const Family all = family(bounds);
+    const auto& list = i % 3 == 0 ? all.combinations : all.singles;
+    const Change change = list[below(list.size())];
+    const auto form = form_of(change, shape);
+    if (!form || *form == Form::none || *form == Form::elements) continue;
+    const auto dimensions = dimension_texts(change, shape, *form, [&] {
+      std::vector<std::string> texts;
+      for (const std::uint64_t length : shape.lengths) texts.push_back(std::to_string(length));
+      return texts;
+    }());
+    for (int k = 0; k < 8; ++k) {
+      const std::uint64_t index = below(elements);
+      std::vector<std::string> subscripts;
+      std::uint64_t rest = index;
+      for (std::size_t d = shape.lengths.size(); d-- > 0; rest /= shape.lengths[d]) {
+        subscripts.insert(subscripts.begin(), std::to_string(rest % shape.lengths[d]));
+      }
+      const std::string text = index_text(change, shape, *form, subscripts);
+      std::uint64_t flat = 0;
+      std::size_t d = 0;
+      for (std::size_t at = 0; at < text.size(); ++d) {
+        const std::size_t end = text.find(']', at);
+        const IndexExpression value(text.substr(at + 1, end - at - 1)), length(dimensions.at(d));
+        flat = flat * std::uint64_t(length(0)) + std::uint64_t(value(0));
+        at = end + 1;
+      }
+      INFO(to_text(change) << ": " << text);
+      REQUIRE(flat * element == change(index * element));
+      ++compared;
+    }
+  }
+  CHECK(compared > 1000);
+}
+
+TEST_CASE("all uses of an array are edited, and nothing else", "[fit]") {
+  const Declaration tile = declared(source, "tile", 4096);
+  const ArrayShape shape{4, {32, 32}};
+  const auto pad = edits_of(source, tile, padded(128, 4), shape);
+  REQUIRE(std::holds_alternative<std::vector<Edit>>(pad));
+  std::string expected = source;
+  expected.replace(expected.find("tile[TILE][TILE]"), 16, "tile[TILE][TILE + 1]");
+  CHECK(edited(source, std::get<std::vector<Edit>>(pad)) == expected);
+  const auto swizzle = edits_of(source, tile, {{128, 5, 2}, {}}, shape);
+  REQUIRE(std::holds_alternative<std::vector<Edit>>(swizzle));
+  expected = source;
+  expected.replace(expected.find("tile[y][x]"), 10, "tile[y][x ^ y]");
+  expected.replace(expected.find("tile[x][y + 0]"), 14, "tile[x][(y + 0) ^ x]");
+  CHECK(edited(source, std::get<std::vector<Edit>>(swizzle)) == expected);
+}
+
+TEST_CASE("a use that cannot be edited is named", "[fit]") {
+  const auto why = [](const std::string& body, const Change& change) {
+    const std::string text = "__global__ void k() {\n  __shared__ float t[32][32];\n  " + body + "\n}\n";
+    const auto edits = edits_of(text, declared(text, "t"), change, {4, {32, 32}});
+    return std::holds_alternative<std::string>(edits) ? std::get<std::string>(edits) : "";
+  };
+  const Change swizzle{{128, 5, 2}, {}};
+  CHECK(why("t[0][1] = t[i == 3][2];", swizzle).empty());
+  CHECK(why("atomicAdd(&t[0][1], 2);", swizzle).empty());
+  CHECK(why("x = y & t[0][1];", swizzle).empty());
+  CHECK(why("float* p = t[0];", padded(128, 4)) == "line 3 uses the array without all of its indices");
+  CHECK(why("f(&t[0][1]);", padded(128, 4)) == "line 3 takes an address in the array");
+  CHECK(why("t[i++][1] = 0;", swizzle) == "line 3 has an index with a side effect");
+  CHECK(why("t[i += 2][1] = 0;", swizzle) == "line 3 has an index with a side effect");
+  CHECK(why("t[i++][1] = 0;", padded(128, 4)).empty());
+  CHECK(why("t[int(t[0][0])][1] = 0;", swizzle) == "line 3 has an index that reads the array itself");
+  CHECK(why("", padded(4, 4)) == "the type of its elements must get a member");
+  const std::string dynamic = "__global__ void k() {\n  extern __shared__ float t[];\n  t[0] = 1;\n}\n";
+  const Declaration declaration = declared(dynamic, "t", 4096);
+  const auto more = edits_of(dynamic, declaration, padded(128, 4), {4, {1024}});
+  CHECK(std::get<std::string>(more) == "the launch decides the bytes of this array, and must give it more");
+  CHECK(std::holds_alternative<std::vector<Edit>>(edits_of(dynamic, declaration, swizzle, {4, {1024}})));
+}
+
+TEST_CASE("resident blocks follow from bytes and threads", "[fit]") {
+  const Multiprocessor& h100 = *multiprocessor_of(*banks::find_architecture("sm_90"));
+  CHECK(resident_blocks(h100, 48 << 10, 256) == 4);  // 228 / (48 + 1)
+  CHECK(resident_blocks(h100, 4096, 256) == 8);      // 2048 threads
+  CHECK(resident_blocks(h100, 0, 32) == 32);         // blocks
+  CHECK(resident_blocks(h100, 228 << 10, 32) == 0);
+  const std::uint64_t most = bytes_with_same_occupancy(h100, 48 << 10, 256);
+  CHECK(resident_blocks(h100, most, 256) == 4);
+  CHECK(resident_blocks(h100, most + 1, 256) == 3);
+  CHECK(multiprocessor_of(*banks::find_architecture("intel_xe")) == nullptr);
+}
+
+}  // namespace

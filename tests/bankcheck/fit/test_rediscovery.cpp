@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+//
+// From the accesses of the naive kernels alone, the search finds the published fixes or something as good, and predicts
+// exactly what the kernels that have these fixes do.
+#include <bankwise/emulator/cuda.hpp>
+#include "tests/catch_any.hpp"
+
+#include "prefix_sum/naive.cuh"
+#include "prefix_sum/padded.cuh"
+#include "reduction/naive.cuh"
+#include "tests/case_studies/more_kernels/histogram.cuh"
+#include "tests/case_studies/more_kernels/matmul.cuh"
+#include "tests/case_studies/more_kernels/matmul_padded.cuh"
+#include "transpose/naive.cuh"
+#include "transpose/padded.cuh"
+#include "transpose/swizzled.cuh"
+#include "transpose/tile32.cuh"
+#include "transpose/tile32_padded.cuh"
+
+#include <random>
+#include <vector>
+
+#include "tests/bankcheck/fit/fit_traces.hpp"
+
+namespace {
+
+using namespace fit_traces;
+using fit::Change;
+using fit::Kind;
+using fit::Pad;
+using fit::Verdict;
+
+const std::vector<unsigned> words = [] {
+  std::mt19937 random(1);
+  std::vector<unsigned> all(1 << 16);
+  for (unsigned& word : all) word = unsigned(random());
+  return all;
+}();
+
+/// The trace of a kernel that reads `words` and writes as many.
+template <class Kernel, class... More>
+emulator::Trace traced(Kernel kernel, emulator::Launch launch, More... more) {
+  std::vector<unsigned> out(words.size()), extra(words.size());
+  if constexpr (sizeof...(More) == 1) {
+    return emulate(kernel, launch, words.data(), out.data(), extra.data(), more...);
+  } else {
+    return emulate(kernel, launch, words.data(), out.data(), more...);
+  }
+}
+
+std::uint64_t passes_of(const trace::KernelTrace& trace) {
+  return trace::report(trace, *sm_90.front()).all.passes;
+}
+
+/// The passes of all accesses after a change of the only array.
+std::uint64_t with(const trace::KernelTrace& trace, const Change& change) {
+  return *fit::Accesses(trace, {0}, sm_90).passes(change);
+}
+
+Change pad(std::uint32_t every, std::uint32_t bytes, std::uint32_t again = 0) {
+  return {{}, {Pad{every, bytes}, Pad{again, again > 0 ? bytes : 0}}};
+}
+
+TEST_CASE("tile32: 33 columns and an XOR, both the best", "[fit]") {
+  const std::size_t side = 64;
+  const auto trace = traced(transpose_tile32, {.grid = 4, .block = {32, 8}}, side, side);
+  const auto fit = fit::fit_kernel(trace, sm_90, {{0, {4, {32, 32}}}}, {});
+  const fit::ArrayFit& tile = fit.arrays.front();
+  CHECK(tile.verdict == Verdict::removed);
+  CHECK(tile.doubts.empty());
+  CHECK(tile.after().option.change == Change{{128, 5, 2}, {}});
+  REQUIRE(option(tile, Kind::pad) != nullptr);
+  CHECK(option(tile, Kind::pad)->option.change == pad(128, 4));
+  const auto padded = traced(transpose_tile32_padded, {.grid = 4, .block = {32, 8}}, side, side);
+  CHECK(option(tile, Kind::pad)->option.passes == passes_of(padded));
+}
+
+TEST_CASE("16 x 16: 17 columns, and better", "[fit]") {
+  const std::size_t side = 64;
+  const auto trace = traced(transpose_naive, {.grid = 16, .block = {16, 16}}, side, side);
+  const auto padded = traced(transpose_padded, {.grid = 16, .block = {16, 16}}, side, side);
+  CHECK(with(trace, pad(64, 4)) == passes_of(padded));  // the textbook's 17 columns
+  const auto fit = fit::fit_kernel(trace, sm_90, {{0, {4, {16, 16}}}}, {});
+  CHECK(fit.arrays.front().verdict == Verdict::removed);
+  CHECK(fit.after.front().all.passes < passes_of(padded));
+  CHECK(form_of(fit.arrays.front().after().option.change, {4, {16, 16}}) == fit::Form::columns);
+}
+
+TEST_CASE("Blelloch's tree of 512 words: a word after each 32", "[fit]") {
+  const auto trace = traced(scan_naive, {.grid = 2, .block = 256}, std::size_t{1024});
+  const auto fit = fit::fit_kernel(trace, sm_90, {}, {});
+  const fit::ArrayFit& tree = fit.arrays.front();
+  CHECK(tree.verdict == Verdict::removed);
+  CHECK(option(tree, Kind::pad)->option.change == pad(128, 4));
+  CHECK(option(tree, Kind::pad)->option.passes ==
+        passes_of(traced(scan_padded, {.grid = 2, .block = 256}, std::size_t{1024})));
+}
+
+/// The tree of prefix_sum/naive.cuh for any power of two, as its accesses: what padded_twice.cuh pads.
+trace::KernelTrace tree_of(std::uint32_t n) {
+  trace::KernelTrace trace = kernel(4 * n);
+  for (std::uint32_t stride = 1, nodes = n / 2; stride < n; stride *= 2, nodes /= 2) {
+    for (std::uint32_t first = 0; first < nodes; first += 32) {
+      const std::uint64_t mask = ~std::uint64_t{0} >> (64 - std::min(nodes - first, 32U));
+      for (const auto operation : {banks::Operation::load, banks::Operation::store}) {
+        for (std::uint32_t child = 1; child <= 2; ++child) {
+          const auto address = [&](std::uint32_t lane) { return 4 * (stride * (2 * (first + lane) + child) - 1); };
+          trace.patterns.push_back(access(operation, 4, address, mask));
+        }
+      }
+    }
+  }
+  return trace;
+}
+
+TEST_CASE("a tree of 2,048 words needs a second pad, or an XOR", "[fit]") {
+  const auto trace = tree_of(2048);
+  const auto fit = fit::fit_kernel(trace, sm_90, {}, {});
+  const fit::ArrayFit& tree = fit.arrays.front();
+  const std::uint64_t once = with(trace, pad(128, 4)), twice = with(trace, pad(128, 4, 4096));
+  CHECK(once > tree.bound);
+  CHECK(twice == tree.bound);
+  CHECK(tree.verdict == Verdict::removed);
+  CHECK(tree.after().option.passes == twice);
+}
+
+TEST_CASE("records of four words: five words each", "[fit]") {
+  std::vector<uint4> out(64);
+  const auto trace = emulate(reduce_naive, {.grid = 2, .block = 256}, reinterpret_cast<const uint4*>(words.data()),
+                             out.data(), std::size_t{512});
+  const auto fit = fit::fit_kernel(trace, sm_90, {{0, {16, {256}}}}, {});
+  const fit::ArrayFit& records = fit.arrays.front();
+  CHECK(records.verdict == Verdict::removed);
+  CHECK(records.after().option.change == pad(16, 4));
+  CHECK(form_of(pad(16, 4), {16, {256}}) == fit::Form::elements);
+}
+
+TEST_CASE("a matrix product's two arrays are fitted, and its fixed kernel has the predicted passes", "[fit]") {
+  const auto trace = traced(more_matmul, {.grid = 2, .block = {32, 8}});
+  const auto fit = fit::fit_kernel(trace, sm_90, {{0, {4, {32, 32}}}, {1, {4, {32, 32}}}}, {});
+  REQUIRE(fit.arrays.size() == 2);
+  std::uint64_t padded = 0;
+  for (const fit::ArrayFit& array : fit.arrays) {
+    CHECK(array.verdict == Verdict::removed);
+    padded += option(array, Kind::pad)->option.passes;
+  }
+  CHECK(padded == passes_of(traced(more_matmul_padded, {.grid = 2, .block = {32, 8}})));
+}
+
+TEST_CASE("a histogram of random words is told that no index helps", "[fit]") {
+  for (const unsigned blocks : {1U, 4U}) {
+    emulator::Launch launch{.grid = blocks, .block = 256};
+    for (unsigned block = 1; block < blocks; ++block) launch.trace_blocks.push_back(block);
+    const auto trace = traced(more_histogram, launch);
+    const auto fit = fit::fit_kernel(trace, sm_90, {}, {});
+    CHECK(fit.arrays.front().verdict == Verdict::chance);
+    CHECK(fit.arrays.front().chosen == 0);
+    CHECK(fit.after.front().all.passes == fit.before.front().all.passes);
+  }
+}
+
+}  // namespace

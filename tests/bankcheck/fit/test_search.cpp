@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+#include <numeric>
+#include <random>
+
+#include "tests/bankcheck/fit/brute_force.hpp"
+#include "tests/bankcheck/fit/fit_traces.hpp"
+#include "tests/banks/random_accesses.hpp"
+#include "tests/banks/slow_banks.hpp"
+#include "tests/catch_any.hpp"
+
+namespace {
+
+using namespace fit_traces;
+using fit::Change;
+using fit::Kind;
+using fit::Verdict;
+
+/// The cost of all accesses by the second model of the banks, as a change moves them.
+std::uint64_t slow_passes(const trace::KernelTrace& trace, const banks::Architecture& architecture,
+                          const Change& change) {
+  std::uint64_t passes = 0;
+  for (const trace::Pattern& pattern : trace.patterns) {
+    std::vector<std::uint32_t> addresses(banks::max_lanes), sources = pattern.sources;
+    for (std::size_t lane = 0; lane < pattern.addresses.size(); ++lane) {
+      addresses[lane] = std::uint32_t(change(pattern.addresses[lane]));
+    }
+    const auto cost = slow::cost(architecture.name, pattern.operation, pattern.width, pattern.mask, addresses, sources);
+    if (!cost.refused) passes += pattern.count * cost.passes;
+  }
+  return passes;
+}
+
+TEST_CASE("the fast evaluation equals the second bank model on every architecture", "[fit]") {
+  banks::RandomAccesses random(7);
+  std::size_t compared = 0;
+  for (const banks::Architecture& architecture : banks::architectures()) {
+    for (int i = 0; i < 250; ++i) {
+      trace::KernelTrace trace = kernel(1U << 21);
+      trace.warp = architecture.warp;
+      unsigned widest = 4;
+      for (int k = 0; k < 3; ++k) {
+        const banks::RandomAccess one = random.next(architecture.warp);
+        if (one.mask == 0) continue;
+        trace::Pattern pattern{.operation = one.operation, .width = one.width, .mask = one.mask, .count = 1U + i % 5U};
+        pattern.addresses = one.addresses;
+        pattern.sources = one.sources;
+        pattern.addresses.resize(banks::max_lanes - unsigned(std::countl_zero(one.mask)));
+        for (std::uint32_t& address : pattern.addresses) address %= 16128;  // a multiple of all widths
+        if (!pattern.sources.empty()) pattern.sources.resize(pattern.addresses.size());
+        widest = std::max(widest, one.width == 12 ? 16 : one.width);
+        trace.patterns.push_back(pattern);
+      }
+      if (trace.patterns.empty()) continue;
+      const fit::Accesses accesses(trace, {0}, {&architecture});
+      fit::FamilyBounds bounds = accesses.facts().bounds;
+      bounds.granule = bounds.alignment = widest;
+      bounds.extent = 4096;
+      bounds.strides = {96 * widest / 4, 40 * widest, 272 * widest};
+      const fit::Family family = fit::family(bounds);
+      for (int k = 0; k < 8; ++k) {
+        const auto& list = k < 4 ? family.singles : family.combinations;
+        const Change change = list[random.below(unsigned(list.size()))];
+        if (!accesses.keeps_together(change)) continue;
+        INFO(architecture.name << ": " << to_text(change));
+        REQUIRE(accesses.passes(change) == slow_passes(trace, architecture, change));
+        REQUIRE(accesses.passes_by_architecture(change).front() == accesses.passes(change));
+        REQUIRE(accesses.passes(change) >= accesses.bound());
+        ++compared;
+      }
+    }
+  }
+  CHECK(compared > 30000);
+}
+
+TEST_CASE("several architectures add up, and each is priced by itself", "[fit]") {
+  const fit::Architectures both{banks::find_architecture("sm_90"), banks::find_architecture("sm_30")};
+  trace::KernelTrace trace = kernel(4096);
+  trace.patterns = {access(
+                        banks::Operation::load, 4, [](auto lane) { return 128 * lane; }, 0xFFFFFFFF, 3),
+                    access(banks::Operation::store, 4, [](auto lane) { return 4 * lane; })};
+  const fit::Accesses accesses(trace, {0}, both);
+  const Change pad{{}, {fit::Pad{128, 4}, fit::Pad{}}};
+  const auto each = accesses.passes_by_architecture(pad);
+  REQUIRE(each.size() == 2);
+  for (std::size_t a = 0; a < 2; ++a) CHECK(each[a] == slow_passes(trace, *both[a], pad));
+  CHECK(accesses.passes(pad) == each[0] + each[1]);
+}
+
+TEST_CASE("the search finds what brute force finds, in 10,000 random cases", "[fit]") {
+  std::mt19937 random(11);
+  const auto below = [&](std::uint32_t limit) { return std::uint32_t(random() % limit); };
+  std::size_t improved = 0;
+  for (int i = 0; i < 10000; ++i) {
+    const std::uint32_t width = 4U << below(3), bytes = width * (8U << below(3)) / (below(4) == 0 ? 2 : 1);
+    trace::KernelTrace trace = kernel(bytes);
+    std::vector<brute_force::Store> stores;
+    const std::uint32_t elements = bytes / width, count = 1 + below(2);
+    for (std::uint32_t k = 0; k < count; ++k) {
+      brute_force::Store store{width, {}, 1 + below(9)};
+      const std::uint32_t step = 1 + below(elements), first = below(elements), kind = below(3), run = 1U << below(5);
+      for (std::uint32_t lane = 0; lane < 32; ++lane) {
+        const std::uint32_t element =
+            kind == 0 ? below(elements) : first + (kind == 1 ? lane * step : lane % run * step + lane / run);
+        store.addresses.push_back(element % elements * width);
+      }
+      trace.patterns.push_back(access(
+          banks::Operation::store, width, [&](auto lane) { return store.addresses[lane]; }, 0xFFFFFFFF, store.count));
+      stores.push_back(store);
+    }
+    const fit::Accesses accesses(trace, {0}, sm_90);
+    const auto& strides = accesses.facts().bounds.strides;
+    const fit::ArrayShape shape{width, {elements}};
+    const fit::Found found = fit::search(accesses, fit::family(accesses.facts().bounds), shape, {});
+    const auto expected = brute_force::best(stores, bytes, width, {strides.begin(), strides.end()});
+    const auto best = *std::min_element(found.best_of_kind.begin(), found.best_of_kind.end(), [](auto& a, auto& b) {
+      return std::tuple(a.passes, a.bytes) < std::tuple(b.passes, b.bytes);
+    });
+    INFO("case " << i << ", " << bytes << " bytes, width " << width << ": " << to_text(best.change));
+    REQUIRE(found.exhaustive());
+    REQUIRE(found.family == expected.tried);
+    REQUIRE(best.passes == expected.passes);
+    REQUIRE(best.bytes == expected.bytes);
+    improved += best.change.kind() == Kind::identity ? 0 : 1;
+  }
+  CHECK(improved > 1500);
+}
+
+TEST_CASE("random addresses get no placebo", "[fit]") {
+  std::mt19937 random(3);
+  std::size_t proposed = 0;
+  for (int i = 0; i < 100; ++i) {
+    trace::KernelTrace trace = kernel(4096);
+    const std::uint32_t patterns = 30U << (i % 5);
+    const bool atomics = i % 2 == 0;
+    for (std::uint32_t k = 0; k < patterns; ++k) {
+      trace.patterns.push_back(access(atomics ? banks::Operation::atomic : banks::Operation::store, 4,
+                                      [&](auto) { return std::uint32_t(random() % 1024 * 4); }));
+      trace.patterns.back().first.block = i % 3 == 0 ? 0 : k % 8;
+    }
+    const fit::KernelFit fit = fit::fit_kernel(trace, sm_90, {}, {});
+    REQUIRE(fit.arrays.size() == 1);
+    proposed += fit.arrays.front().chosen > 0 ? 1 : 0;
+    CHECK(fit.after.front().all.passes <= fit.before.front().all.passes);
+  }
+  CHECK(proposed == 0);
+}
+
+TEST_CASE("lanes that queue for one word are no conflict that a layout could remove", "[fit]") {
+  trace::KernelTrace trace = kernel(4096);
+  trace.patterns = {access(banks::Operation::atomic, 4, [](auto lane) { return lane % 4 * 128; })};
+  const fit::KernelFit fit = fit::fit_kernel(trace, sm_90, {}, {});
+  const fit::ArrayFit& array = fit.arrays.front();
+  CHECK(array.before().option.passes == 32);
+  CHECK(array.bound == 8);
+  CHECK(array.verdict == Verdict::removed);
+  CHECK(array.after().option.passes == 8);
+}
+
+TEST_CASE("limits on bytes keep padding away", "[fit]") {
+  trace::KernelTrace trace = kernel(4096);
+  // Rows 33 apart conflict on no bank; only columns 32 apart do, and an XOR cannot tell these rows from each other.
+  trace.patterns = {access(banks::Operation::store, 4, [](auto lane) { return 128 * lane; })};
+  const fit::KernelFit free = fit::fit_kernel(trace, sm_90, {}, {});
+  REQUIRE(option(free.arrays.front(), Kind::pad) != nullptr);
+  CHECK(option(free.arrays.front(), Kind::pad)->option.bytes == 4096 + 32 * 4);
+  const fit::KernelFit limited = fit::fit_kernel(trace, sm_90, {}, {4096, false});
+  CHECK(option(limited.arrays.front(), Kind::pad) == nullptr);
+  CHECK(limited.arrays.front().after().option.change.kind() == Kind::row_xor);
+}
+
+TEST_CASE("an array that only copies without lanes can have filled gets the swizzles of TMA alone", "[fit]") {
+  trace::KernelTrace trace = kernel(16384);
+  trace.patterns = {access(banks::Operation::ldmatrix_x4, 16, [](auto lane) { return 128 * lane; })};
+  const fit::KernelFit fit = fit::fit_kernel(trace, sm_90, {}, {});
+  const fit::ArrayFit& array = fit.arrays.front();
+  CHECK(array.family == 4);
+  CHECK(array.verdict == Verdict::removed);
+  CHECK(tma_name(array.after().option.change) == "CU_TENSOR_MAP_SWIZZLE_128B");
+  CHECK(cute_name(array.after().option.change, 2) == "Swizzle<3, 3, 3>");
+}
+
+TEST_CASE("what is not known makes no claim", "[fit]") {
+  trace::KernelTrace trace = kernel(4096);
+  trace.patterns = {access(banks::Operation::store, 4, [](auto lane) { return 128 * lane; })};
+  CHECK(fit::fit_kernel(trace, sm_90, {}, {}).arrays.front().doubts.empty());
+  SECTION("accesses that did not fit") {
+    trace.excess.push_back({.accesses = 7});
+    trace.excess_accesses = 7;
+    CHECK(fit::fit_kernel(trace, sm_90, {}, {}).arrays.front().doubts.size() == 1);
+  }
+  SECTION("accesses that were left out") {
+    trace.left_out = 1;
+    CHECK(fit::fit_kernel(trace, sm_90, {}, {}).arrays.front().doubts.size() == 1);
+  }
+  SECTION("no known cost") {
+    trace.patterns.push_back(access(banks::Operation::atomic, 8, [](auto lane) { return 8 * lane; }));
+    const auto fit = fit::fit_kernel(trace, sm_90, {}, {});
+    CHECK(fit.arrays.front().doubts.size() == 1);
+    CHECK(fit.arrays.front().facts.unknown == 1);
+  }
+  SECTION("a loop counts at its least") {
+    trace.patterns.push_back(access(banks::Operation::atomic, 4, [](auto lane) { return 4 * lane; }));
+    trace.patterns.back().is_loop = true;
+    const auto fit = fit::fit_kernel(trace, sm_90, {}, {});
+    CHECK(fit.arrays.front().doubts.size() == 1);
+    CHECK(fit.arrays.front().before().option.passes > 32);
+  }
+  SECTION("an access outside the array") {
+    trace.patterns.push_back(access(banks::Operation::load, 4, [](auto lane) { return 4096 + 4 * lane; }));
+    CHECK(fit::fit_kernel(trace, sm_90, {}, {}).arrays.front().verdict == Verdict::fixed);
+  }
+}
+
+TEST_CASE("arrays that one access touches are changed alike", "[fit]") {
+  trace::KernelTrace trace = kernel(4096);
+  trace.arrays.push_back({"other", 4096, 4096});
+  trace.patterns = {access(banks::Operation::store, 4, [](auto lane) { return 128 * lane; }),
+                    access(banks::Operation::load, 4, [](auto lane) { return lane % 2 * 4096 + 128 * lane; })};
+  trace.patterns[1].lane_arrays.resize(32);
+  for (std::size_t lane = 1; lane < 32; lane += 2) trace.patterns[1].lane_arrays[lane] = 1;
+  const fit::KernelFit fit = fit::fit_kernel(trace, sm_90, {}, {});
+  REQUIRE(fit.arrays.size() == 1);
+  CHECK(fit.arrays.front().name == "array, other");
+  CHECK(fit.arrays.front().doubts.size() == 1);  // the distance is a guess
+  CHECK(fit.arrays.front().after().option.passes == fit.after.front().all.passes);
+  CHECK(fit.arrays.front().before().option.passes == 64);
+  CHECK(fit.arrays.front().after().option.passes < 64);
+}
+
+TEST_CASE("the report with all changes has the passes of the arrays' fits", "[fit]") {
+  trace::KernelTrace trace = kernel(4096);
+  trace.arrays.push_back({"rows", 4096, 8192});
+  trace.patterns = {access(
+                        banks::Operation::store, 4, [](auto lane) { return 128 * lane; }, 0xFFFFFFFF, 5),
+                    access(
+                        banks::Operation::store, 8, [](auto lane) { return 4096 + 256 * lane; }, 0xFFFFFFFF, 3)};
+  trace.patterns[1].array = 1;
+  const fit::KernelFit fit = fit::fit_kernel(trace, sm_90, {}, {});
+  std::uint64_t before = 0, after = 0;
+  for (const fit::ArrayFit& array : fit.arrays) {
+    before += array.before().option.passes;
+    after += array.after().option.passes;
+    CHECK(array.verdict == Verdict::removed);
+  }
+  CHECK(fit.before.front().all.passes == before);
+  CHECK(fit.after.front().all.passes == after);
+  CHECK(after == 5 + 2 * 3);
+}
+
+}  // namespace

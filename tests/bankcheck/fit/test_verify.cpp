@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+//
+// What the fit proposes, applied to sources and run.
+#include <fstream>
+
+#include "tests/bankcheck/bankcheck_program.hpp"
+#include "tests/catch_any.hpp"
+
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+
+std::string emulate(const std::string& options) {
+  return "emulate --cache '" CACHE "' " + options;
+}
+
+/// The lines that a program wrote itself: a name and a checksum each.
+std::vector<std::string> checksums(const std::string& text) {
+  std::vector<std::string> found;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const auto blank = line.find(' ');
+    const bool hexadecimal = blank != std::string::npos && blank > 0 && line.size() > blank + 12 &&
+                             line.find_first_not_of("0123456789abcdef", blank + 1) == std::string::npos;
+    if (hexadecimal) found.push_back(line);
+  }
+  return found;
+}
+
+TEST_CASE("changed sources do what was predicted, and compute the same", "[fit]") {
+  const ScratchDirectory scratch;
+  const Outcome outcome = bankcheck(emulate("--fixed " + scratch.path().string() + " '" PROGRAMS "/run_kernels.cu'"));
+  INFO(outcome.err);
+  CHECK(outcome.code == 0);
+  std::size_t equal = 0;
+  std::istringstream lines(outcome.out);
+  for (std::string line; std::getline(lines, line);) equal += line.ends_with("  equal") ? 1 : 0;
+  CHECK(equal == 8);
+  CHECK_THAT(outcome.out, ContainsSubstring("no change of the family removes these conflicts"));  // the histogram
+  const auto before = checksums(outcome.out), after = checksums(outcome.err);
+  CHECK(before.size() == 9);
+  CHECK(before == after);
+  CHECK(text_of(scratch.path() / "kernels.cuh") == text_of(PROGRAMS "/kernels_fixed.cuh"));
+}
+
+TEST_CASE("a change that cannot be applied is named", "[fit]") {
+  const ScratchDirectory scratch;
+  const auto path = scratch.path() / "decay.cu";
+  std::ofstream(path) << R"(
+__global__ void k(float* out) {
+  __shared__ float tile[32][32];
+  float* all = &tile[0][0];
+  all[threadIdx.x * 32 + threadIdx.y] = float(threadIdx.x);
+  __syncthreads();
+  out[threadIdx.y * 32 + threadIdx.x] = all[threadIdx.y * 32 + threadIdx.x];
+}
+int main() {
+  float* out;
+  cudaMalloc(&out, 4096);
+  k<<<1, dim3(32, 32)>>>(out);
+  cudaDeviceSynchronize();
+}
+)";
+  const Outcome outcome = bankcheck(emulate("--verify '" + path.string() + "'"));
+  INFO(outcome.err);
+  CHECK(outcome.code == 0);
+  CHECK_THAT(outcome.out, ContainsSubstring("not verified: k: tile: line 4 takes an address in the array\n"));
+  CHECK_THAT(outcome.out, ContainsSubstring("verified: nothing"));
+}
+
+TEST_CASE("--verify needs sources", "[fit]") {
+  check_fails("emulate --verify -- /bin/true", 2, "--verify needs the program's sources");
+}
+
+}  // namespace
