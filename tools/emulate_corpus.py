@@ -89,8 +89,8 @@ def verdict(output: str) -> str:
 
 
 def others(path: Path, headers: list) -> list:
-    """The other sources of a program that one file does not make: those of its folder and below, and those that stand
-    next to the headers that it includes, without a main()."""
+    """The other sources of a program that one file does not make: those of its folder and below, and those next to
+    the headers that it includes, without a main()."""
     text = path.read_text(errors="replace")
     found = [one for end in ("*.cu", "*.cpp", "*.cc") for one in sorted(path.parent.rglob(end))]
     for name in re.findall(r'^\s*#\s*include\s*"([^"]+)"', text, re.M):

@@ -167,7 +167,8 @@ class BlockRunner {
   }
   /// A kernel accesses memory that is neither shared nor device memory.
   void note_other_memory(const void* address) const {
-    if (!stacks_.contains(address) && !is_of_program(address)) global_memory.left = true;
+    if (global_memory.left.load(std::memory_order_relaxed)) return;
+    if (!stacks_.contains(address) && !is_of_program(address)) global_memory.leave();
   }
   bool is_shared(const void* address) const {
     return std::uintptr_t(address) - std::uintptr_t(storage_) - layout_.begin < layout_.bytes - layout_.begin;

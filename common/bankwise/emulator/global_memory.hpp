@@ -25,6 +25,9 @@ struct GlobalMemory {
   void (*host_access)(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) = nullptr;
   /// Set if a kernel reads, writes or calls anything but its memory: device memory, the program's variables, its stack.
   std::atomic<bool> left{false};
+  void leave() {
+    if (!left.load(std::memory_order_relaxed)) left.store(true, std::memory_order_relaxed);  // threads share the line
+  }
 
   bool contains(const void* address) const { return std::uintptr_t(address) - begin < bytes; }
   /// Whether an access to an address that it contains lies within one allocation. Without a lock: an allocation that a

@@ -50,8 +50,8 @@ class Shadow {
 
   /// One lane's access in the current moment.
   std::optional<Clash> touch(const Toucher& lane, std::uint32_t offset, std::uint32_t bytes, Touch how);
-  /// The same for the usual case, a whole word that no lane could have clashed on since the last barrier. Returns false,
-  /// and does nothing, in any other case.
+  /// The same for the usual case, a whole word that no lane could have clashed on since the last barrier. Returns
+  /// false, and does nothing, in any other case.
   bool touch_cleanly(std::uint16_t lane, std::uint16_t warp, std::uint32_t pc, std::uint32_t offset,
                      std::uint32_t bytes, Touch how) {
     if (bytes != 4 || offset % 4 != 0) return false;

@@ -11,7 +11,7 @@
 namespace {
 
 void note_printing() {
-  if (bankwise::emulator::on_lane()) bankwise::emulator::global_memory.left = true;
+  if (bankwise::emulator::on_lane()) bankwise::emulator::global_memory.leave();
 }
 
 }  // namespace

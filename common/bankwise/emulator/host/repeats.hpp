@@ -4,8 +4,8 @@
 // again: its results and its trace are known.
 //
 // Exactly: the same kernel, configuration and arguments, and the same content of all memory that a kernel can reach,
-// that is of all allocations and of the program's variables. A launch that reaches other memory, reads a texture, prints
-// or launches kernels is always run.
+// that is of all allocations and of the program's variables. A launch that reaches other memory, reads a texture,
+// prints or launches kernels is always run.
 #pragma once
 
 #include <chrono>

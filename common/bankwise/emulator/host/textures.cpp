@@ -173,14 +173,14 @@ cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface) {
 namespace bankwise::emulator::host {
 
 Texel fetch(cudaTextureObject_t texture, int x) noexcept {
-  global_memory.left = true;  // arrays are other memory
+  global_memory.leave();  // arrays are other memory
   const View& view = *reinterpret_cast<const View*>(texture);
   if (x < 0 || std::size_t(x) >= view.width) return {};
   return read(view, view.at(x, 0, 0));
 }
 
 Texel sample(cudaTextureObject_t texture, int dimensions, float x, float y, float z, int layer) noexcept {
-  global_memory.left = true;  // arrays are other memory
+  global_memory.leave();  // arrays are other memory
   const View& view = *reinterpret_cast<const View*>(texture);
   float coordinates[]{x, y, z};
   const std::size_t sizes[]{view.width, view.height, view.depth};
@@ -218,7 +218,7 @@ Texel sample(cudaTextureObject_t texture, int dimensions, float x, float y, floa
 
 void surface_access(cudaSurfaceObject_t surface, bool writes, void* value, size_t bytes, int x, int y, int z,
                     cudaSurfaceBoundaryMode mode) noexcept {
-  global_memory.left = true;  // arrays are other memory
+  global_memory.leave();  // arrays are other memory
   const View& view = *reinterpret_cast<const View*>(surface);
   const auto row = std::int64_t(view.width * view.element);
   const bool inside = x >= 0 && x + std::int64_t(bytes) <= row && y >= 0 && std::size_t(y) < view.height && z >= 0 &&
