@@ -23,11 +23,11 @@ struct SourceLine {
 struct KernelReport {
   std::string name;          ///< if several programs have a kernel of this name: followed by build options or "#2"
   trace::KernelTrace trace;  ///< without its patterns
-  std::size_t number = 0;    ///< index into the kernels of the whole trace
   std::vector<trace::Report> reports;          ///< per architecture; lines sorted by place
   std::vector<std::string> same_sources;       ///< files that contain its source equally well, if several do
   std::vector<std::vector<SourceLine>> lines;  ///< per architecture, one for each line of the report
   std::vector<SourceLine> diagnoses;           ///< the place of each of the trace's diagnoses
+  std::size_t number = 0;                      ///< index into the kernels of the whole trace
 
   /// Index of the line with the access that has the most conflicts; nothing if there are no conflicts.
   std::optional<std::size_t> worst_line(std::size_t architecture) const;

@@ -150,6 +150,10 @@ int check(const CheckOptions& options) {
   }
   const bool verifies = options.verify || !options.fixed.empty();
   if (verifies && is_built) throw UsageError("--verify needs the program's sources, to build them again");
+  if (!options.fixed.empty() && std::filesystem::exists(options.fixed) && !std::filesystem::is_empty(options.fixed)) {
+    throw UsageError(
+        fmt::format("--fixed {}: it is not empty, and a source in it could be overwritten", in_quotes(options.fixed)));
+  }
   opencl::ReportOptions report = options.report;
   report.fit.fit |= verifies;
   opencl::Reporting reporting(report);

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -26,11 +28,8 @@ std::vector<std::vector<std::uint32_t>> sets_of(const trace::KernelTrace& trace)
   const auto join = [&](std::uint32_t a, std::uint32_t b) {
     root[std::max(find(a), find(b))] = std::min(find(a), find(b));
   };
-  for (std::uint32_t i = 0; i < root.size(); ++i) {
-    for (std::uint32_t j = 0; j < i; ++j) {
-      if (trace.arrays[i].name == trace.arrays[j].name) join(i, j);
-    }
-  }
+  std::map<std::string_view, std::uint32_t> names;
+  for (std::uint32_t i = 0; i < root.size(); ++i) join(i, names.try_emplace(trace.arrays[i].name, i).first->second);
   std::vector<bool> used(root.size());
   for (const trace::Pattern& pattern : trace.patterns) {
     if (pattern.count == 0) continue;
