@@ -25,7 +25,9 @@ SourceLine source_line(const SourceText& source, const Place& place, SourceFinde
     if (std::find(same_sources.begin(), same_sources.end(), file) == same_sources.end()) same_sources.push_back(file);
   }
   if (const std::string read = finder.text_at(place); text.empty() && !read.empty()) return {place, read};
-  return {ends_with_path(place.file, nameless_source) ? Place{"kernel source", place.line, place.column} : place, text};
+  return {ends_with_path(place.file, nameless_source) ? Place{std::string(nameless_place), place.line, place.column}
+                                                      : place,
+          text};
 }
 
 Place place_of(const trace::Site& site) {

@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include <bankwise/support/table.hpp>
 #include <bankwise/trace/diagnosis_text.hpp>
 #include <bankwise/trace/tally_text.hpp>
 #include "bankcheck/check/kernel_report.hpp"
+#include "bankcheck/check/report_words.hpp"
 #include "bankcheck/predict/bank_picture.hpp"
 
 namespace bankwise::opencl {
@@ -18,52 +18,6 @@ using Table = std::vector<std::vector<std::string>>;
 constexpr std::size_t max_levels = 64;    // shown in a table
 constexpr std::size_t longest_line = 60;  // characters of a source line
 constexpr unsigned max_turns = 4;         // rows of a picture: enough to show the pattern
-
-/// The words of the program's language.
-struct Terms {
-  std::string_view block, blocks, threads, memory, copies;
-  bool simulated;  ///< Oclgrind ran the lanes, one after another
-};
-constexpr Terms opencl_terms{"work-group", "work-groups", "work-items", "local memory", "async_work_group_copy", true};
-constexpr Terms cuda_terms{"block", "blocks", "threads", "shared memory", "bulk copies, TMA and wgmma", false};
-
-const Terms& terms_of(std::string_view maker) {
-  return maker == "bankcheck cuda" || maker == "bankcheck emulate" ? cuda_terms : opencl_terms;
-}
-
-std::string plural(std::uint64_t count, std::string_view one, std::string_view more) {
-  return fmt::format("{} {}", count, count == 1 ? one : more);
-}
-
-/// Without a line, the offset of the instruction in the kernel.
-std::string where(const SourceLine& line, const trace::Site& site) {
-  if (site.pc) return fmt::format("+{:#x}", *site.pc);
-  if (line.place.column > 0) return fmt::format("{}:{}:{}", line.place.file, line.place.line, line.place.column);
-  const std::filesystem::path path = line.place.file;
-  return fmt::format("{}:{}", path.is_absolute() ? path.filename().string() : path.string(), line.place.line);
-}
-
-std::string size_text(const std::array<std::uint64_t, 3>& size) {
-  std::string text = fmt::format("{}", size[0]);
-  if (size[1] != 1 || size[2] != 1) text += fmt::format(" x {}", size[1]);
-  if (size[2] != 1) text += fmt::format(" x {}", size[2]);
-  return text;
-}
-
-/// The row of a report for the same place, array, operation and width. All architectures have the same rows, because
-/// the accesses are the same.
-const trace::LineReport* same_line(const trace::Report& report, const trace::LineReport& wanted) {
-  const auto found = std::find_if(report.lines.begin(), report.lines.end(), [&](const trace::LineReport& line) {
-    return line.site == wanted.site && line.array == wanted.array && line.operation == wanted.operation &&
-           line.width == wanted.width;
-  });
-  return found == report.lines.end() ? nullptr : &*found;
-}
-
-/// Whether the second count, of accesses as a device compiler may merge them, has columns.
-bool has_merged(const std::vector<trace::Report>& reports) {
-  return std::any_of(reports.begin(), reports.end(), trace::merging_matters);
-}
 
 Table head_of(const std::vector<trace::Report>& reports) {
   const bool merged = has_merged(reports);
@@ -117,9 +71,8 @@ std::string lines_table(const KernelReport& kernel, bool incomplete) {
   };
   for (std::size_t i = 0; i < reports.front().lines.size(); ++i) {
     const trace::LineReport& line = reports.front().lines[i];
-    auto& row = table.emplace_back(std::vector<std::string>{where(kernel.lines.front()[i], line.site),
-                                                            fmt::format("{} {}", to_string(line.operation), line.width),
-                                                            line.array});
+    auto& row = table.emplace_back(
+        std::vector<std::string>{where(kernel.lines.front()[i], line.site), access_text(line), line.array});
     for (const trace::Report& report : reports) {
       const trace::LineReport* same = same_line(report, line);
       const trace::LineReport empty;
@@ -141,10 +94,9 @@ std::string lines_table(const KernelReport& kernel, bool incomplete) {
 std::string conflict_shares(const KernelReport& kernel) {
   std::string text;
   for (const trace::Report& report : kernel.reports) {
-    const banks::Tally& all = report.all;
-    if (all.unknown > 0 || all.passes == 0) continue;
-    text += fmt::format("  {}: conflicts are {} % of the passes\n", report.architecture->name,
-                        percent_text(double(all.conflicts) / double(all.passes)));
+    const std::string share = conflict_share(report);
+    if (share.empty()) continue;
+    text += fmt::format("  {}: conflicts are {} % of the passes\n", report.architecture->name, share);
   }
   return text;
 }
@@ -170,69 +122,18 @@ std::string worst_picture(const KernelReport& kernel, const Terms& terms, unsign
   const auto number = kernel.worst_line(0);
   if (!number) return "";
   const trace::LineReport& line = kernel.reports.front().lines[*number];
-  const trace::WorstAccess& worst = *line.worst;
   const banks::Architecture& model = *kernel.reports.front().architecture;
-  const banks::Access access{line.operation, line.width, worst.mask, worst.addresses, worst.sources};
-  const auto cost = std::get<banks::Cost>(banks::cost(model, access));
-  return fmt::format("worst on {}: {}, {} {} of {}, first in {} {}, level {}, warp {}: passes {}, ideal {}\n",
-                     model.name, where(kernel.lines.front()[*number], line.site), to_string(line.operation), line.width,
-                     line.array, terms.block, worst.block, worst.level, worst.warp, cost.passes, cost.ideal) +
+  const auto [access, cost] = worst_cost(model, line);
+  return fmt::format("worst on {}: {}, {} of {}, {}\n", model.name, where(kernel.lines.front()[*number], line.site),
+                     access_text(line), line.array, worst_text(*line.worst, cost, terms)) +
          to_text(picture(model, access, cost), columns, colour, max_turns) + '\n';
 }
 
-/// Work-groups that are narrower than a warp leave lanes of it idle.
-std::string narrow_groups(const KernelReport& kernel, const Terms& terms) {
-  const unsigned warp = kernel.reports.front().warp;
-  std::uint64_t narrowest = warp;
-  for (const trace::Shape& shape : kernel.trace.shapes) {
-    narrowest = std::min(narrowest, std::uint64_t{shape.block[0]} * shape.block[1] * shape.block[2]);
-  }
-  if (narrowest >= warp) return "";
-  const std::string_view thread = terms.threads.substr(0, terms.threads.size() - 1);
-  return fmt::format("note: {} of {} fill {} % of a warp of {}; the other lanes are idle{}\n", terms.blocks,
-                     plural(narrowest, thread, terms.threads), percent_text(double(narrowest) / warp), warp,
-                     terms.simulated ? ", and the program may use groups this small only on CPUs" : "");
-}
-
-/// Why lines have no file although one contains them.
-std::string same_sources(const KernelReport& kernel) {
-  const auto& files = kernel.same_sources;
-  if (files.empty()) return "";
-  const std::size_t others = files.size() - 2;
-  return fmt::format("note: {} contains this source, and so does {}{}; --sources selects a directory\n", files[0],
-                     files[1], others == 0 ? "" : fmt::format(", and {} more", plural(others, "file", "files")));
-}
-
 std::string remarks(const KernelReport& kernel, const Terms& terms) {
-  std::string text = narrow_groups(kernel, terms) + same_sources(kernel);
-  for (const trace::Report& report : kernel.reports) {
-    for (const std::string& sentence : report.unknown) text += fmt::format("note: {}\n", sentence);
-    for (const std::string& sentence : report.ranges)
-      text += fmt::format("note: on {}, {}\n", report.architecture->name, sentence);
-  }
-  const auto& lines = kernel.reports.front().lines;
-  std::uint64_t mixed = 0;
-  for (const trace::LineReport& line : lines) mixed += line.mixed;
-  if (mixed > 0) {
-    text += fmt::format(
-        "note: {} touched several arrays: the conflicts depend on where the compiler places the arrays; this report "
-        "assumes that each array begins at bank 0\n",
-        plural(mixed, "access", "accesses"));
-  }
-  const auto swaps = [](const trace::LineReport& line) { return line.operation == banks::Operation::atomic_cas; };
-  if (terms.simulated && std::any_of(lines.begin(), lines.end(), swaps)) {
-    text +=
-        "note: a compare-and-swap never fails here, where lanes run one after another; on a GPU it may need retries\n";
-  }
-  if (kernel.trace.copied_bytes > 0) {
-    text +=
-        fmt::format("not counted: {} bytes of {} moved by {}\n", kernel.trace.copied_bytes, terms.memory, terms.copies);
-  }
-  if (terms.simulated && !kernel.trace.knows_code) {
-    text +=
-        "note: this Oclgrind hides its LLVM: there are no source lines, and accesses in loops are matched by order, "
-        "not by iteration\n";
-  }
+  std::string text;
+  for (const std::string& note : notes_on(kernel, terms)) text += fmt::format("note: {}\n", note);
+  if (const std::string bytes = not_counted(kernel, terms); !bytes.empty())
+    text += fmt::format("not counted: {}\n", bytes);
   return text;
 }
 
@@ -265,16 +166,9 @@ std::string evidence_text(const KernelReport& kernel, const std::vector<EmittedL
 
 std::string to_text(const KernelReport& kernel, const Terms& terms, bool incomplete, unsigned columns, bool colour,
                     const std::vector<EmittedLine>& emitted) {
-  const trace::KernelTrace& trace = kernel.trace;
-  const std::string size = trace.shapes.size() > 1
-                               ? "several sizes"
-                               : fmt::format("{} {}", size_text(trace.shapes.front().block), terms.threads);
-  std::string text = fmt::format("{}: {}, {} of {}\n", kernel.name, plural(launches_of(trace), "launch", "launches"),
-                                 plural(trace.blocks, terms.block, terms.blocks), size);
+  std::string text = fmt::format("{}: {}\n", kernel.name, launches_text(kernel.trace, terms));
   text += diagnoses_text(kernel);
-  const bool accesses =
-      std::any_of(kernel.reports.begin(), kernel.reports.end(), [](auto& report) { return !report.lines.empty(); });
-  if (!accesses) {
+  if (!has_accesses(kernel)) {
     return text + fmt::format("  no access to {}{}\n", terms.memory, incomplete ? " was recorded" : "") +
            remarks(kernel, terms) + '\n';
   }
@@ -288,10 +182,6 @@ std::string to_text(const KernelReport& kernel, const Terms& terms, bool incompl
 }
 
 }  // namespace
-
-std::string_view word_for_blocks(std::string_view maker) {
-  return terms_of(maker).blocks;
-}
 
 std::string to_text(const RunReport& report, unsigned columns, bool colour) {
   const Terms& terms = terms_of(report.maker);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <set>
 
 #include <bankwise/support/exit_code.hpp>
@@ -15,6 +16,7 @@
 #include <bankwise/support/terminal.hpp>
 #include <bankwise/support/whole_number.hpp>
 #include <bankwise/trace/architecture_named.hpp>
+#include "bankcheck/check/html/html_report.hpp"
 #include "bankcheck/check/sarif.hpp"
 
 namespace bankwise::opencl {
@@ -55,10 +57,13 @@ std::vector<KernelReport> selected(std::vector<KernelReport> kernels, const std:
   return kernels;
 }
 
+constexpr unsigned fit_columns = 150;  // of fit's text on a page: wide enough for its pictures
+
 /// Whether an output is stdout. Error: UsageError if several are.
 bool takes_stdout(const ReportOptions& options) {
-  const int outputs = int(options.json == "-") + int(options.sarif == "-") + int(options.update_baseline == "-");
-  if (outputs > 1) throw UsageError("only one of --json, --sarif and --update-baseline can be stdout");
+  const int outputs = int(options.json == "-") + int(options.sarif == "-") + int(options.html == "-") +
+                      int(options.update_baseline == "-");
+  if (outputs > 1) throw UsageError("only one of --json, --sarif, --html and --update-baseline can be stdout");
   return outputs == 1;
 }
 
@@ -132,6 +137,10 @@ void declare_report_options(CLI::App& command, ReportOptions& options) {
                   "Write the lines with conflicts to this file, as SARIF 2.1.0 for code review")
       ->check(text);
   command
+      .add_option("--html", options.html,
+                  "Write the report to this file as a page for a browser, with the source and pictures of the banks")
+      ->check(text);
+  command
       .add_option("--kernel", options.kernels,
                   "Only kernels with this name, which may be a glob such as 'scan_*'; may be repeated")
       ->take_all();
@@ -153,20 +162,22 @@ Reporting::Reporting(const ReportOptions& options)
       quiet_(takes_stdout(options)),
       json_("--json", options.json),
       sarif_("--sarif", options.sarif),
+      html_("--html", options.html),
       baseline_("--update-baseline", options.update_baseline),
       architectures_(architectures_of(options)),
       finder_(options.sources) {
   if (!std::filesystem::is_directory(options.sources)) {
     throw UsageError(fmt::format("--sources {} is not a directory", in_quotes(options.sources)));
   }
-  sarif_.require_apart_from(json_);
-  baseline_.require_apart_from(json_);
-  baseline_.require_apart_from(sarif_);
+  const OutputFile* const outputs[]{&json_, &sarif_, &html_, &baseline_};
+  for (const OutputFile* const* one = outputs; one != std::end(outputs); ++one) {
+    for (const OutputFile* const* other = outputs; other != one; ++other) (*one)->require_apart_from(**other);
+  }
   if (!options.baseline.empty()) (void)read_baseline(options.baseline);
 }
 
 void Reporting::require_apart_from(const OutputFile& trace) const {
-  for (const OutputFile* one : {&json_, &sarif_, &baseline_}) trace.require_apart_from(*one);
+  for (const OutputFile* one : {&json_, &sarif_, &html_, &baseline_}) trace.require_apart_from(*one);
 }
 
 Verdict Reporting::verdict_of(const Baseline& now) const {
@@ -202,6 +213,16 @@ void Reporting::write_sarif(const RunReport& report, const std::vector<KernelFit
   }
 }
 
+void Reporting::write_html(const RunReport& report, const std::vector<KernelFitReport>& fits,
+                           const trace::Trace& trace) const {
+  HtmlExtras extras{{}, {}, options_.kernels, verdict_of(baseline_of(report.kernels)).exceeded};
+  for (const KernelReport& kernel : report.kernels) extras.sources.push_back(source_excerpts(kernel, trace, finder_));
+  for (std::size_t k = 0; k < fits.size(); ++k) {
+    extras.fits.push_back(fit_text(report.kernels[k], fits[k], fit_columns, false));
+  }
+  html_.write(to_html(report, extras));
+}
+
 int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomplete) {
   RunReport report{selected(kernel_reports(trace, architectures_, finder_), options_.kernels), trace.command,
                    trace.maker, std::move(incomplete)};
@@ -221,6 +242,7 @@ int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomp
   show(report, fits_);
   json_.write(to_json(report, fits_));
   if (sarif_) write_sarif(report, fits_);
+  if (html_) write_html(report, fits_, trace);
   if (baseline_ && report.incomplete.empty()) {
     const std::string& path = options_.update_baseline;
     const Baseline old = path != "-" && std::filesystem::exists(path) ? read_baseline(path) : Baseline();
@@ -247,6 +269,7 @@ int Reporting::finish_run(const trace::Trace& trace, const std::optional<std::st
   if (interrupted) {
     json_.write(to_json(report));
     if (sarif_) write_sarif(report, {});
+    if (html_) write_html(report, {}, trace);
   }
   tell(*failure);
   return exit_device;

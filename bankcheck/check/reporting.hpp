@@ -24,7 +24,7 @@ namespace bankwise::opencl {
 struct ReportOptions {
   std::vector<std::string> architectures{"sm_90"}, kernels;
   std::optional<std::uint64_t> max_conflicts;
-  std::string baseline, update_baseline, json, sarif, sources = ".";
+  std::string baseline, update_baseline, json, sarif, html, sources = ".";
   FitOptions fit;
   std::vector<EmittedLine> emitted;  ///< no option: what the command has read from machine code
 };
@@ -70,10 +70,11 @@ class Reporting {
   void show(const RunReport& report, const std::vector<KernelFitReport>& fits) const;
   Verdict verdict_of(const Baseline& now) const;
   void write_sarif(const RunReport& report, const std::vector<KernelFitReport>& fits) const;
+  void write_html(const RunReport& report, const std::vector<KernelFitReport>& fits, const trace::Trace& trace) const;
 
   const ReportOptions& options_;
   bool quiet_;
-  OutputFile json_, sarif_, baseline_;
+  OutputFile json_, sarif_, html_, baseline_;
   std::vector<const banks::Architecture*> architectures_;
   SourceFinder finder_;
   std::vector<KernelReport> kernels_;

@@ -20,6 +20,19 @@ bool may_hold_kernels(const fs::path& path) {
   return extensions.contains(path.extension().string());
 }
 
+/// Whether a file may be shown line by line. A trace, which may be a stranger's, can name any file of this machine.
+bool is_source(const fs::path& path) {
+  static const std::set<std::string> more{".cu", ".cuh", ".hip", ".ptx", ".s", ".tcc", ".ipp"};
+  return may_hold_kernels(path) || more.contains(path.extension().string());
+}
+
+std::vector<std::string> lines_in(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error) || fs::file_size(path, error) > largest_file) return {};
+  std::ifstream file(path, std::ios::binary);
+  return lines_of(std::string{std::istreambuf_iterator<char>(file), {}});
+}
+
 unsigned indentation(std::string_view line) {
   const auto begin = line.find_first_not_of(" \t");
   return begin == std::string_view::npos ? 0 : unsigned(begin);
@@ -47,10 +60,8 @@ FileLine without_quotes(std::string_view raw) {
 }
 
 std::vector<FileLine> readable_lines(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
   std::vector<FileLine> lines;
-  for (const std::string& line : lines_of(text)) lines.push_back(without_quotes(line));
+  for (const std::string& line : lines_in(path)) lines.push_back(without_quotes(line));
   return lines;
 }
 
@@ -108,16 +119,14 @@ const std::vector<SourceFinder::File>& SourceFinder::files() {
 
 std::string SourceFinder::text_at(const Place& place) {
   const auto [at, is_new] = read_.try_emplace(place.file);
-  if (is_new) {
-    const fs::path path = root_ / place.file;  // an absolute path replaces the folder
-    std::error_code error;
-    if (fs::is_regular_file(path, error) && fs::file_size(path, error) <= largest_file) {
-      std::ifstream file(path, std::ios::binary);
-      at->second = lines_of(std::string{std::istreambuf_iterator<char>(file), {}});
-    }
-  }
+  if (is_new) at->second = lines_in(root_ / place.file);  // an absolute path replaces the folder
   if (place.line == 0 || place.line > at->second.size()) return "";
   return std::string(trimmed(at->second[place.line - 1]));
+}
+
+std::vector<std::string> SourceFinder::lines_of_file(const std::string& file, bool is_found) const {
+  const fs::path path = is_found ? fs::path(file) : root_ / file;
+  return is_source(path) ? lines_in(path) : std::vector<std::string>();
 }
 
 SourceFinder::Found SourceFinder::find(const SourceText& source, const Place& place) {

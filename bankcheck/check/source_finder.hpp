@@ -39,6 +39,10 @@ class SourceFinder {
   /// is no such file or line. A relative path is looked for below the folder.
   std::string text_at(const Place& place);
 
+  /// The lines of a file as they are: empty if there is no such file, if it is larger than 4 MiB, or if its name is not
+  /// that of a source file. A relative path is looked for below the folder, that of a Found place as it is.
+  std::vector<std::string> lines_of_file(const std::string& file, bool is_found) const;
+
  private:
   struct File {
     std::string path;  ///< as shown to the user

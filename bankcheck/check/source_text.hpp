@@ -9,6 +9,8 @@ namespace bankwise::opencl {
 
 /// Oclgrind's file name for the source of a program, which OpenCL does not name.
 inline constexpr std::string_view nameless_source = "input.cl";
+/// Its name for the user.
+inline constexpr std::string_view nameless_place = "kernel source";
 
 /// The text of an OpenCL program, with its lines numbered as the compiler numbers them: `#line` sets number and file
 /// name.

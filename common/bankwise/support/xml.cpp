@@ -1,11 +1,77 @@
 // SPDX-License-Identifier: MIT
 #include <bankwise/support/xml.hpp>
 
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstdint>
+
 namespace bankwise {
+namespace {
+
+constexpr std::uint32_t invalid = 0xFFFD;
+
+/// Removes the first character from the text. Returns `invalid` for a byte that begins none.
+std::uint32_t next_character(std::string_view& text) {
+  const auto byte = [&](std::size_t i) { return std::uint32_t(static_cast<unsigned char>(text[i])); };
+  const std::uint32_t first = byte(0);
+  const auto length = std::size_t(first < 0x80 ? 1 : std::countl_one(static_cast<unsigned char>(first)));
+  std::uint32_t character = length == 1 ? first : first & (0x7FU >> length);
+  bool is_valid = first < 0x80 || (length >= 2 && length <= 4 && text.size() >= length);
+  for (std::size_t i = 1; is_valid && i < length; ++i) {
+    is_valid = (byte(i) & 0xC0) == 0x80;
+    character = character << 6 | (byte(i) & 0x3F);
+  }
+  constexpr std::uint32_t least[]{0, 0, 0x80, 0x800, 0x10000};  // by length: shorter forms are not allowed
+  const bool surrogate = character >= 0xD800 && character <= 0xDFFF;
+  is_valid = is_valid && character >= least[length] && character <= 0x10FFFF && !surrogate;
+  text.remove_prefix(is_valid ? length : 1);
+  return is_valid ? character : invalid;
+}
+
+/// Control characters except tab and line feed, noncharacters, and the characters with which a text can be shown in
+/// another order than it has: Unicode's Bidi_Control.
+bool is_hidden(std::uint32_t character) {
+  if (character < 0x20) return character != '\t' && character != '\n';
+  const auto between = [&](std::uint32_t first, std::uint32_t last) { return character >= first && character <= last; };
+  return between(0x7F, 0x9F) || character == 0x61C || between(0x200E, 0x200F) || between(0x2028, 0x202E) ||
+         between(0x2066, 0x2069) || (character & 0xFFFE) == 0xFFFE;
+}
+
+}  // namespace
 
 std::string xml_text(std::string_view text) {
   std::string safe;
-  for (const char c : text) safe += c == '<' ? "&lt;" : c == '&' ? "&amp;" : c == '>' ? "&gt;" : std::string(1, c);
+  while (!text.empty()) {
+    const std::string_view rest = text;
+    const std::uint32_t character = next_character(text);
+    switch (character) {
+      case '<':
+        safe += "&lt;";
+        break;
+      case '>':
+        safe += "&gt;";
+        break;
+      case '&':
+        safe += "&amp;";
+        break;
+      case '"':
+        safe += "&quot;";
+        break;
+      case '\'':
+        safe += "&#39;";
+        break;
+      case invalid:
+        safe += "\xEF\xBF\xBD";
+        break;
+      default:
+        if (is_hidden(character)) {
+          safe += fmt::format("[U+{:04X}]", character);
+        } else {
+          safe += rest.substr(0, rest.size() - text.size());
+        }
+    }
+  }
   return safe;
 }
 
