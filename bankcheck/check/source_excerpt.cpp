@@ -7,7 +7,7 @@
 namespace bankwise::opencl {
 namespace {
 
-constexpr unsigned around = 8;             // lines shown before and after a line with an access
+constexpr unsigned around = 12;            // lines shown before and after a line with an access
 constexpr std::size_t longest_text = 300;  // bytes of a line: generated code may be one line
 
 using NumberedLines = std::map<unsigned, std::string>;

@@ -20,7 +20,7 @@ bool may_hold_kernels(const fs::path& path) {
   return extensions.contains(path.extension().string());
 }
 
-/// Whether a file may be shown line by line. A trace, which may be a stranger's, can name any file of this machine.
+/// Whether a file may be shown line by line. A trace is untrusted and can name any file of this machine.
 bool is_source(const fs::path& path) {
   static const std::set<std::string> more{".cu", ".cuh", ".hip", ".ptx", ".s", ".tcc", ".ipp"};
   return may_hold_kernels(path) || more.contains(path.extension().string());

@@ -39,15 +39,14 @@ std::string band(const LaneGroupPicture& lane_group, unsigned first, unsigned ac
   if (begin == end) return fmt::format("  banks {}-{}: idle\n", first, first + across - 1);
   std::string text = fmt::format("  {:<{}}", "bank", label - 2);
   for (unsigned bank = first; bank < first + across; ++bank) text += fmt::format("{:>{}}", bank, cell);
-  const auto shown = end - begin > std::ptrdiff_t{max_turns} ? begin + std::ptrdiff_t{max_turns} : end;
-  for (auto turn = begin; turn != shown; ++turn) {
-    text += fmt::format("\n  {:<{}}", pass_label(lane_group, std::size_t(turn - begin)), label - 2);
+  const auto rows = std::size_t(end - begin), shown = std::min<std::size_t>(rows, max_turns);
+  for (std::size_t turn = 0; turn < shown; ++turn) {
+    text += fmt::format("\n  {:<{}}", pass_label(lane_group, turn), label - 2);
     for (unsigned bank = first; bank < first + across; ++bank) {
-      text += cell_in((*turn)[bank], collides(lane_group, bank), colour);
+      text += cell_in(begin[std::ptrdiff_t(turn)][bank], collides(lane_group, bank), colour);
     }
   }
-  if (shown != end)
-    text += fmt::format("\n  and {} more passes", (end - shown) * std::ptrdiff_t{lane_group.passes_per_turn});
+  if (shown < rows) text += fmt::format("\n  and {} more passes", (rows - shown) * lane_group.passes_per_turn);
   return text + '\n';
 }
 

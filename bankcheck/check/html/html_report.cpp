@@ -132,7 +132,14 @@ void append_diagnoses(std::string& html, const KernelPart& part) {
   html += "</ul>";
 }
 
-void append_kernel(std::string& html, const KernelPart& part, const std::vector<SourceExcerpt>& excerpts) {
+/// What the kernel has in `extras`; an empty one if it has none.
+template <class Extra>
+const Extra& extra_of(const KernelPart& part, const std::vector<Extra>& extras) {
+  static const Extra none;
+  return part.number < extras.size() ? extras[part.number] : none;
+}
+
+void append_kernel(std::string& html, const KernelPart& part, const HtmlExtras& extras) {
   html += fmt::format("<section class=kernel id=k{0} aria-labelledby=k{0}h><h2 id=k{0}h>{1}</h2><p>{2}", part.number,
                       xml_text(part.kernel.name), launches_text(part.kernel.trace, part.terms));
   if (const std::string& options = part.kernel.trace.options; !options.empty()) {
@@ -148,8 +155,12 @@ void append_kernel(std::string& html, const KernelPart& part, const std::vector<
   }
   if (const auto notes = notes_on(part.kernel, part.terms); !notes.empty()) append_list(html, notes);
   append_accesses(html, part);
-  append_source(html, part, excerpts);
+  append_source(html, part, extra_of(part, extras.sources));
   append_levels(html, part);
+  if (const std::string& fit = extra_of(part, extras.fits); !fit.empty()) {
+    html += "<h3>What removes the conflicts</h3><div class=scroll role=region tabindex=0 aria-label=fit><pre>";
+    html += xml_text(fit) + "</pre></div>";
+  }
   html += "<p><a href=\"#top\">Back to the kernels</a></p></section>\n";
 }
 
@@ -208,10 +219,7 @@ std::string to_html(const RunReport& report, const HtmlExtras& extras) {
     html::append_summary(page, parts);
     html::append_legend(page, terms);
   }
-  static const std::vector<SourceExcerpt> none;
-  for (const html::KernelPart& part : parts) {
-    html::append_kernel(page, part, part.number < extras.sources.size() ? extras.sources[part.number] : none);
-  }
+  for (const html::KernelPart& part : parts) html::append_kernel(page, part, extras);
   page += fmt::format(
       "</main>\n<footer><p>Written by {}{}bankwise {}. The numbers are those of the text report and of "
       "--json.</p></footer>\n</html>\n",

@@ -12,7 +12,7 @@
 namespace bankwise::opencl::html {
 namespace {
 
-constexpr std::size_t most_levels = 64;
+constexpr std::size_t max_levels = 64;
 
 /// For each lane of a warp: how many warps of a level access shared memory with it.
 using LaneCounts = std::array<std::uint64_t, banks::max_lanes>;
@@ -74,14 +74,14 @@ void append_table(std::string& html, const KernelPart& part, const trace::Report
     html += fmt::format("<th scope=col>warps<th scope=colgroup colspan={}>lanes 0 to {}", report.warp, report.warp - 1);
   }
   html += "<th scope=col>ALU&nbsp;%<th scope=col>passes<th scope=col>ideal<th scope=col>conflicts<tbody>";
-  for (std::size_t i = 0; i < std::min(report.levels.size(), most_levels); ++i) {
+  for (std::size_t i = 0; i < std::min(report.levels.size(), max_levels); ++i) {
     const trace::LevelReport& level = report.levels[i];
     if (level.costs.accesses > 0) append_level(html, part, report, level, has_warps ? &counts[i] : nullptr);
   }
   html += "</table></div>";
-  if (report.levels.size() > most_levels) {
+  if (report.levels.size() > max_levels) {
     html += fmt::format("<p class=more>and {} more levels: --json lists all of them</p>",
-                        report.levels.size() - most_levels);
+                        report.levels.size() - max_levels);
   }
   html += "</figure>";
 }

@@ -13,7 +13,7 @@
 namespace bankwise::opencl::html {
 namespace {
 
-constexpr std::size_t most_turns = 32;  // rows of a picture
+constexpr std::size_t max_turns = 32;  // rows of a picture
 
 std::string numbers_list(const std::vector<unsigned>& numbers) {
   return fmt::format("{}", fmt::join(numbers, ", "));
@@ -39,18 +39,21 @@ void append_turn(std::string& html, const LaneGroupPicture& lane_group, std::siz
   }
 }
 
+/// The rows of a lane group, below its title.
 void append_lane_group(std::string& html, const LaneGroupPicture& lane_group, unsigned banks) {
-  html += fmt::format("<table class=banks style=--banks:{}><caption>{}</caption><thead><tr><th scope=row>bank", banks,
-                      lane_group.title);
-  for (unsigned bank = 0; bank < banks; ++bank) html += fmt::format("<th scope=col>{}", bank);
-  html += "<tbody>";
-  const std::size_t shown = std::min(lane_group.turns.size(), most_turns);
+  html += fmt::format("<tbody><tr><th scope=rowgroup colspan={}>{}", banks + 1, lane_group.title);
+  const std::size_t shown = std::min(lane_group.turns.size(), max_turns);
   for (std::size_t turn = 0; turn < shown; ++turn) append_turn(html, lane_group, turn);
+  if (shown == lane_group.turns.size()) return;
+  html += fmt::format("<tr><th scope=row colspan={}>and {} more passes", banks + 1,
+                      (lane_group.turns.size() - shown) * lane_group.passes_per_turn);
+}
+
+void append_banks(std::string& html, const BankPicture& picture) {
+  html += fmt::format("<table class=banks style=--banks:{}><thead><tr><th scope=row>bank", picture.banks);
+  for (unsigned bank = 0; bank < picture.banks; ++bank) html += fmt::format("<th scope=col>{}", bank);
+  for (const LaneGroupPicture& lane_group : picture.lane_groups) append_lane_group(html, lane_group, picture.banks);
   html += "</table>";
-  if (shown < lane_group.turns.size()) {
-    html += fmt::format("<p class=more>and {} more passes</p>",
-                        (lane_group.turns.size() - shown) * lane_group.passes_per_turn);
-  }
 }
 
 /// "lane 0: 0, 1: 64, ...".
@@ -76,8 +79,11 @@ void append_worst(std::string& html, const KernelPart& part, const trace::Report
                       xml_text(worst_text(*line.worst, cost, part.terms)));
   const BankPicture banks = picture(model, access, cost);
   html += "<div class=scroll role=region tabindex=0 aria-label=\"banks and passes\">";
-  for (const LaneGroupPicture& lane_group : banks.lane_groups) append_lane_group(html, lane_group, banks.banks);
-  if (banks.lane_groups.empty()) html += "<p>In which pass a copy serves which lane is not known.</p>";
+  if (banks.lane_groups.empty()) {
+    html += "<p>In which pass a copy serves which lane is not known.</p>";
+  } else {
+    append_banks(html, banks);
+  }
   html += fmt::format("</div><details><summary>byte address of each lane</summary><p class=addresses>{}</p></details>",
                       lane_addresses(*line.worst));
   html += "</figure>";

@@ -24,6 +24,7 @@ p { margin: .35rem 0; } header p { color: var(--soft); overflow-wrap: anywhere; 
 a { color: var(--link); }
 a:focus-visible, summary:focus-visible, .scroll:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 code { font: .85rem/1.45 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+pre { font: .8rem/1.45 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; margin: .3rem 0; }
 .hint, .more { color: var(--soft); max-width: 60rem; }
 .box { margin: 1rem 0; padding: .25rem 1rem .5rem; border: 1px solid var(--rule); border-left: .4rem solid var(--fine);
   border-radius: .3rem; background: var(--wash); }
@@ -60,13 +61,15 @@ tbody th { font-weight: 400; text-align: left; }
 .source > tbody > .gap > td { color: var(--soft); font-style: italic; font-size: .85rem; text-align: left;
   border-block: 1px dashed var(--rule); }
 .source > tbody > .why > td { padding: 0 0 .5rem 1.2rem; font-size: .9rem; } .why p { margin: .1rem 0; }
+.why > td > * { max-width: calc(100vw - 4rem); }
 summary { cursor: pointer; } .calm { color: var(--soft); }
 .side { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: flex-start; }
 figure { margin: .6rem 0; max-width: 100%; min-width: 0; } figcaption { margin-bottom: .3rem; }
 .banks { margin: .3rem 0 .8rem; font-size: clamp(.6rem, .68vw, .8rem); line-height: 1.6; table-layout: fixed;
   width: calc(4.2em + var(--banks) * 1.9em); font-family: Arial, "Liberation Sans", Helvetica, system-ui, sans-serif; }
 .one .banks { font-size: clamp(.72rem, .9vw, .85rem); }
-.banks caption, .levels caption { text-align: left; font-weight: 600; font-size: .8rem; padding: .2rem 0; }
+.banks tr > th[scope=rowgroup] { color: var(--ink); font-weight: 600; font-size: .8rem; padding-top: .3rem; }
+.levels caption { text-align: left; font-weight: 600; font-size: .8rem; padding: .2rem 0; }
 .banks th, .banks td { padding: 0; text-align: center; vertical-align: middle; border: 0 solid var(--paper);
   border-width: 0 1px 1px 0; letter-spacing: -.05em; }
 .banks th { font-size: 1em; color: var(--soft); font-weight: 400; }
@@ -81,14 +84,13 @@ figure { margin: .6rem 0; max-width: 100%; min-width: 0; } figcaption { margin-b
 .a3 { background: var(--a3); } .a4 { background: var(--a4); }
 .hide { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 footer { margin-top: 3rem; border-top: 1px solid var(--rule); color: var(--soft); font-size: .85rem; }
-@media (max-width: 40rem) { body { padding: .5rem .75rem 2rem; } .legend dl { grid-template-columns: 1fr; }
-  .legend dd { margin: 0 0 .4rem; } .excerpt { display: none; } }
+@media (max-width: 40rem) { body { padding: .5rem .75rem 2rem; } .legend dl { grid-template-columns: 1fr; } .legend dd { margin: 0 0 .4rem; } }
 @media print {
   :root { color-scheme: light; --paper: #fff; --ink: #000; --soft: #444; --rule: #bbb; --wash: #f4f4f4; --link: #000;
     --busy: #cfe3f5; --clash: #f2a79c; --h1: #fff4d6; --h2: #ffe3a3; --h3: #ffc97a; --h4: #ffa873; --h5: #ff8a73;
     --a1: #dfeaf5; --a2: #bcd6ee; --a3: #86b6df; --a4: #3c7ebf; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-  body { max-width: none; padding: 0; font-size: 9pt; } .scroll { overflow: visible; }
+  body { max-width: none; padding: 0; font-size: 9pt; } .scroll { overflow: visible; } .why > td > * { max-width: none; }
   details::details-content { content-visibility: visible; display: block; block-size: auto; }
   .banks, .one .banks { font-size: 5.5pt; } tr, figure { break-inside: avoid; } h2, h3 { break-after: avoid; }
   a { text-decoration: none; }

@@ -23,7 +23,7 @@ using BankArray = std::array<Bank, most>;
 BankArray tally(std::span<const std::uint64_t> words) {
   std::array<std::uint64_t, most> sorted{};
   const auto end = std::copy(words.begin(), words.end(), sorted.begin());
-  std::ranges::sort(std::span(sorted).first(words.size()));
+  std::sort(sorted.begin(), end);
   BankArray banks{};
   for (auto run = sorted.begin(); run != end;) {
     const auto next = std::upper_bound(run, end, *run);

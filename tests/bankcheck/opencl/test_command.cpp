@@ -108,8 +108,8 @@ TEST_CASE("invalid values are rejected before the program runs") {
   check_refused_at_once("--nonsense", "--nonsense");
   check_refused_at_once("--sources /nowhere/at/all", "--sources '/nowhere/at/all' is not a directory");
   check_refused_at_once("--baseline /nowhere/b.csv", "cannot read /nowhere/b.csv");
-  for (const char* two : {"--json - --sarif -", "--sarif - --update-baseline -", "--json - --update-baseline -"}) {
-    check_refused_at_once(two, "only one of --json, --sarif and --update-baseline can be stdout");
+  for (const char* two : {"--json - --sarif -", "--sarif - --update-baseline -", "--json - --html -"}) {
+    check_refused_at_once(two, "only one of --json, --sarif, --html and --update-baseline can be stdout");
   }
   const ScratchDirectory scratch;
   write(scratch.path() / "b.csv", head + "k,sm_90,1\n");
@@ -121,7 +121,7 @@ TEST_CASE("invalid values are rejected before the program runs") {
 
 TEST_CASE("outputs that cannot be written are rejected before the program runs") {
   const ScratchDirectory scratch;
-  for (const char* option : {"--json", "--sarif", "--update-baseline"}) {
+  for (const char* option : {"--json", "--sarif", "--html", "--update-baseline"}) {
     check_refused_at_once(option + (" " + (scratch.path() / "none" / "x").string()),
                           std::string("cannot write ") + option);
     check_refused_at_once(option + (" " + scratch.path().string()), "it is a directory");

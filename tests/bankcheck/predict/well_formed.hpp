@@ -29,7 +29,7 @@ class XmlReader {
     return 1;
   }
   std::size_t entity(std::string_view text) {
-    constexpr std::array<std::string_view, 4> known{"&lt;", "&gt;", "&amp;", "&quot;"};
+    constexpr std::array<std::string_view, 5> known{"&lt;", "&gt;", "&amp;", "&quot;", "&#39;"};
     const auto found = text.substr(0, text.find(';') + 1);
     if (std::find(known.begin(), known.end(), found) == known.end()) wrong_ = "a bare &";
     return found.size();

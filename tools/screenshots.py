@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Writes docs/pictures/html_report.png, the HTML report of the program in docs/checking_opencl.md, and explorer.png.
+
+    tools/screenshots.py build/default
+
+Needs bankcheck with Oclgrind, a C compiler, the target explorer, Chromium and chromedriver. Exit codes: 0 ok, 3 a program
+or the explorer is missing, or failed, 77 no browser.
+"""
+
+import base64
+import functools
+import http.server
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.dont_write_bytecode = True  # of the modules that are imported here
+sys.path.append(str(ROOT / "tests/browser"))
+from browser import Browser, skip_without_browser
+
+EXAMPLE = ROOT / "tests/bankcheck/opencl/example"
+WIDTH, SCALE = 1400, 0.72
+
+
+def report(bankcheck: Path, folder: Path) -> Path:
+    """The page for the tutorial's program."""
+    for name in ("matmul.cl", "test_matmul.c"):
+        (folder / name).write_text((EXAMPLE / name).read_text())
+    page = folder / "report.html"
+    for command in (
+        ["cc", "test_matmul.c", "-lOpenCL", "-o", "test_matmul"],
+        [bankcheck, "opencl", "--arch", "sm_90,gfx942", "--html", page, "--", "./test_matmul"],
+    ):
+        subprocess.run(command, check=True, cwd=folder, stdout=subprocess.DEVNULL)
+    return page
+
+
+def save(browser: Browser, name: str, top: float, bottom: float) -> None:
+    clip = {"x": 0, "y": top, "width": WIDTH, "height": bottom - top, "scale": SCALE}
+    shot = browser.devtools("Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True)
+    (ROOT / "docs/pictures" / name).write_bytes(base64.b64decode(shot["data"]))
+
+
+def show_report(browser: Browser, page: Path) -> None:
+    """From the line with the conflicts to the end of its pictures."""
+    browser.open(page)
+    top, bottom = browser.run(
+        "const why = document.querySelector('details[open]').closest('tr'), box = why.getBoundingClientRect();"
+        "return [why.previousElementSibling.getBoundingClientRect().top + scrollY - 40, box.bottom + scrollY];"
+    )
+    save(browser, "html_report.png", top, bottom)
+
+
+def show_explorer(browser: Browser, folder: Path) -> None:
+    """An access with a stride of eight words, on two architectures."""
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        browser.open(f"http://127.0.0.1:{server.server_port}/#index=8*tid&versus=gfx942")
+        for _ in range(100):
+            if browser.run("return document.body.dataset.ready"):
+                break
+            time.sleep(0.1)
+        bottom = browser.run("return document.querySelector('.hint').getBoundingClientRect().top + scrollY")
+        save(browser, "explorer.png", 0, bottom)
+        server.shutdown()
+
+
+def main() -> int:
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    skip_without_browser()
+    build = Path(sys.argv[1]).resolve()
+    if not (build / "explorer/banks.wasm").exists():
+        print("screenshots.py: the target explorer is not built", file=sys.stderr)
+        return 3
+    with tempfile.TemporaryDirectory() as name, Browser() as browser:
+        browser.media()
+        browser.resize(WIDTH, 1000)
+        try:
+            show_report(browser, report(build / "bankcheck", Path(name)))
+        except (OSError, subprocess.CalledProcessError) as error:
+            print(f"screenshots.py: {error}", file=sys.stderr)
+            return 3
+        show_explorer(browser, build / "explorer")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
