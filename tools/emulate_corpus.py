@@ -98,7 +98,7 @@ def others(path: Path, headers: list) -> list:
             found += [one for one in sorted(Path(folder).glob(f"{Path(name).with_suffix('')}.c*")) if one.is_file()]
     found += sorted(path.parent.glob("*.c"))
     # A source that the program includes is part of it.
-    names = [one for one in dict.fromkeys(found) if one != path and not has_main(one) and one.name not in text]
+    names = [one for one in dict.fromkeys(found) if one != path and not has_main(one) and f'{one.name}"' not in text]
     return [os.path.relpath(one, path.parent) for one in names][:40]
 
 

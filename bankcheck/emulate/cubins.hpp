@@ -14,7 +14,7 @@ namespace bankwise::emulate {
 /// none.
 std::filesystem::path find_nvcc();
 
-/// Compiles each .cu of a program for its compute capability, with the lines of its source; from the cache if nothing has
+/// Compiles each .cu of a program for its compute capability, with its source lines; from the cache if nothing has
 /// changed. Errors: BuildFailed; std::runtime_error.
 std::vector<std::filesystem::path> cubins_of(const Program& program, const std::filesystem::path& nvcc,
                                              const std::filesystem::path& cache);

@@ -248,7 +248,7 @@ Key BlockRunner::earliest(const Warp& warp) {
   return first;
 }
 
-/// All lanes that can continue have made the same notes since they were suspended: the warp processes them at once.
+/// All lanes that can continue have made the same notes since they were suspended: one step processes them.
 /// Returns their number, or 0 if the notes differ.
 unsigned BlockRunner::step_all(Warp& warp, std::uint64_t group, const Lane& any) {
   const unsigned count = any.noted;
