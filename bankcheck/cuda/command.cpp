@@ -12,8 +12,8 @@
 
 namespace bankwise::cuda {
 CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
-  CLI::App* command =
-      app.add_subcommand("cuda", "Run a CUDA program on an NVIDIA GPU, and report its kernels' bank conflicts by source line");
+  CLI::App* command = app.add_subcommand(
+      "cuda", "Run a CUDA program on an NVIDIA GPU, and report its kernels' bank conflicts by source line");
   command->footer(
       "The program and its arguments follow --.\n"
       "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage, 3 the program or its observation failed,\n"
@@ -23,7 +23,9 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
   opencl::declare_report_options(*command, options.report);
   command->get_option("--arch")->description("Architectures, separated by commas (default: the GPU's)");
   declare_watch_options(*command, options.watch, "blocks");
-  command->add_option("--table", options.table_mebibytes, "MiB of device memory for distinct accesses, for each CUDA context")
+  command
+      ->add_option("--table", options.table_mebibytes,
+                   "MiB of device memory for distinct accesses, for each CUDA context")
       ->check(CLI::Range(std::uint64_t{8}, std::uint64_t{1} << 16))
       ->capture_default_str();
   command->add_option("--sanitizer", options.sanitizer,

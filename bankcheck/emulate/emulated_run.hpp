@@ -23,7 +23,7 @@ struct EmulatedRun {
   bool run_repeated = false;         ///< launches whose results are known, too
   std::vector<std::string> kernels;  ///< globs of the kernels to record; empty: all
   std::vector<std::string> allow;    ///< faults, by the names of trace::faults()
-  double time_limit = 0;           ///< seconds, after which the program is ended; 0: none
+  double time_limit = 0;             ///< seconds, after which the program is ended; 0: none
   bool own_stdout = true;
 };
 

@@ -139,7 +139,7 @@ class Memory {
   }
 
   std::uintptr_t base_ = 0;
-  std::uint32_t* owners_ = nullptr;         ///< as in GlobalMemory
+  std::uint32_t* owners_ = nullptr;  ///< as in GlobalMemory
   GlobalMemory::Range* ranges_ = nullptr;
   std::deque<Allocation> all_;
   std::size_t next_ = 1, used_ = 0;  ///< the next free page; bytes in use

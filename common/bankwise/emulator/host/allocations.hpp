@@ -26,8 +26,8 @@ struct Allocation {
   const void* freed_by = nullptr;  ///< the call that freed it
   bool live = true;
   // For repeats.hpp.
-  bool is_written = true;         ///< since `digest`, by a kernel, a function of CUDA or the host
-  Digest digest{};                ///< of its content
+  bool is_written = true;          ///< since `digest`, by a kernel, a function of CUDA or the host
+  Digest digest{};                 ///< of its content
   std::optional<int> filled_with;  ///< each byte, since the last write
 
   bool contains(const void* pointer) const { return std::uintptr_t(pointer) - begin < bytes; }

@@ -37,10 +37,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t max_kinds = 1024;                          // of launches that are remembered
-constexpr std::size_t max_saved_bytes = std::size_t{64} << 20;   // of results that are remembered, for one kind
-constexpr unsigned max_attempts = 3;                             // to find a repetition, before a kind is given up
-constexpr std::chrono::microseconds worth_it{1000};              // shorter launches just run
+constexpr std::size_t max_kinds = 1024;                         // of launches that are remembered
+constexpr std::size_t max_saved_bytes = std::size_t{64} << 20;  // of results that are remembered, for one kind
+constexpr unsigned max_attempts = 3;                            // to find a repetition, before a kind is given up
+constexpr std::chrono::microseconds worth_it{1000};             // shorter launches just run
 
 double saved = 0;
 std::atomic<unsigned> running{0};
