@@ -148,7 +148,7 @@ TEST_CASE("a trace that was cut short makes no claim", "[fit]") {
   CHECK_THAT(outcome.out, ContainsSubstring("it is not claimed that none is better:\n    the trace is incomplete"));
 }
 
-TEST_CASE("--fit follows the report of a checker", "[fit]") {
+TEST_CASE("the option --fit follows the report of a checker", "[fit]") {
   const Fitted fitted(transpose());
   const Outcome outcome = bankcheck("report --fit --sources " + fitted.scratch.path().string() + " " + fitted.trace);
   CHECK_THAT(outcome.out, ContainsSubstring("k: 1 launch"));

@@ -68,7 +68,7 @@ int main() {
   CHECK_THAT(outcome.out, ContainsSubstring("verified: nothing"));
 }
 
-TEST_CASE("--verify needs sources", "[fit]") {
+TEST_CASE("the option --verify needs sources", "[fit]") {
   check_fails("emulate --verify -- /bin/true", 2, "--verify needs the program's sources");
   check_fails("emulate --fixed '" PROGRAMS "' '" PROGRAMS "/run_kernels.cu'", 2, "it is not empty");
 }
