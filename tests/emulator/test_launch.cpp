@@ -3,6 +3,7 @@
 // Launches: what is recorded, on how many threads, and what is refused.
 #include <numeric>
 #include <thread>
+#include <vector>
 
 #include <bankwise/emulator/cuda.hpp>
 #include <bankwise/trace/report.hpp>
@@ -35,6 +36,17 @@ __global__ void three_dimensions(unsigned* out) {
   const unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
   const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
   out[block * blockDim.x * blockDim.y * blockDim.z + thread] = 1000 * block + thread;
+}
+
+/// Both sides of the branch have as many basic blocks.
+__global__ void takes_sides(const unsigned* in, unsigned* out) {
+  unsigned value = in[threadIdx.x];
+  if (threadIdx.x % 2 == 0) {
+    for (unsigned i = 0; i < 4; ++i) value = value * in[i] + 1;
+  } else {
+    for (unsigned i = 0; i < 4; ++i) value = value / (in[i] + 1) + 7;
+  }
+  out[threadIdx.x] = value;
 }
 
 __global__ void fails_in_block(unsigned* out, unsigned which) {
@@ -313,6 +325,18 @@ TEST_CASE("an exception of a kernel arrives; of several, the first block's") {
       CHECK(diagnosis.block == Dim3(11, 0, 0));
     }
   }
+}
+
+TEST_CASE("the sides of a branch count as separate steps, also if they are equally long") {
+  std::vector<unsigned> in(32, 1), out(32);
+  const Trace trace = emulate(takes_sides, {.grid = 1, .block = 32}, in.data(), out.data());
+  std::uint64_t whole = 0, half = 0;
+  for (const auto& block : trace.basic_blocks) {
+    (block.lanes == 32 * block.issued ? whole : half) += block.issued;
+    CHECK((block.lanes == 32 * block.issued || block.lanes == 16 * block.issued));
+  }
+  CHECK(whole >= 2);  // before and after the branch
+  CHECK(half >= 8);   // the loops
 }
 
 TEST_CASE("invalid launches are refused") {

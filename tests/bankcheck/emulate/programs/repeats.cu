@@ -1,6 +1,7 @@
 // Launches that repeat earlier ones, and launches that only seem to. Prints each check that fails, and "right" if none
 // does. Each launch takes longer than a millisecond: shorter ones are never compared.
 #include <cstdio>
+#include <cstring>
 #include <vector>
 
 constexpr int n = 1 << 16, blocks = n / 256, times = 8;
@@ -64,6 +65,11 @@ void fill(int* memory, int value) {
   cudaMemcpy(memory, values.data(), n * sizeof(int), cudaMemcpyHostToDevice);
 }
 
+/// Before a launch that would otherwise see a difference in its output.
+void clear(int* memory) {
+  cudaMemset(memory, 0, n * sizeof(int));
+}
+
 struct Stepper {
   void (*kernel)(int*);
   void step(int* memory) { kernel<<<blocks, 256>>>(memory); }
@@ -81,13 +87,13 @@ int main() {
   add<<<blocks, 256>>>(x, y, out);
   CHECK(first_of(out) == 13);
   fill(x, 2);
-  cudaMemset(out, 0, n * sizeof(int));
+  clear(out);
   for (int i = 0; i < times; ++i) add<<<blocks, 256>>>(x, y, out);
   CHECK(first_of(out) == 5);
 
   // The result is cleared before each launch.
   for (int i = 0; i < times; ++i) {
-    cudaMemset(out, 0, n * sizeof(int));
+    clear(out);
     CHECK(first_of(out) == 0);
     sum<<<blocks, 256>>>(x, out);
     CHECK(first_of(out) == 2 * n);
@@ -97,8 +103,11 @@ int main() {
 
   // Variables of the device, which are no arguments.
   for (int i = 1; i < times; ++i) {
-    for (int k = 0; k < 4; ++k) scale<<<blocks, 256>>>(x, out);
-    CHECK(first_of(out) == 2 * i * i);
+    for (int k = 0; k < 4; ++k) {
+      clear(out);
+      scale<<<blocks, 256>>>(x, out);
+      CHECK(first_of(out) == 2 * i * i);
+    }
     const int next = i + 1;
     cudaMemcpyToSymbol(factor, &next, sizeof next);
     managed_factor = next;
@@ -109,10 +118,15 @@ int main() {
   cudaMallocManaged(&managed, n * sizeof(int));
   cudaMallocHost(&pinned, n * sizeof(int));
   for (int i = 0; i < times; ++i) {
-    managed[0] = i;
-    pinned[0] = 2 * i;
-    for (int k = 0; k < 4; ++k) add<<<blocks, 256>>>(managed, pinned, out);
-    CHECK(first_of(out) == 3 * i);
+    // Through a function that the emulator does not see.
+    const std::vector<int> first(n, i), second(n, 2 * i);
+    memcpy(managed, first.data(), n * sizeof(int));
+    memcpy(pinned, second.data(), n * sizeof(int));
+    for (int k = 0; k < 4; ++k) {
+      clear(out);
+      add<<<blocks, 256>>>(managed, pinned, out);
+      CHECK(first_of(out) == 3 * i);
+    }
   }
 
   // Each launch changes what the next one reads.
@@ -128,53 +142,66 @@ int main() {
   CHECK(first_of(x) == 3 * times);
   Stepper stepper{increment};
   for (int i = 0; i < times; ++i) {
-    cudaMemset(x, 0, n * sizeof(int));
+    clear(x);
     stepper.kernel = i % 2 == 0 ? increment : decrement;
     stepper.step(x);
     CHECK(first_of(x) == (i % 2 == 0 ? 1 : -1));
   }
   void* arguments[] = {&x};
   for (int i = 0; i < times; ++i) {
-    cudaMemset(x, 0, n * sizeof(int));
+    clear(x);
     cudaLaunchKernel(i % 2 == 0 ? increment : decrement, dim3(blocks), dim3(256), arguments);
     CHECK(first_of(x) == (i % 2 == 0 ? 1 : -1));
   }
   const int by = 7;
   for (int i = 0; i < times; ++i) {
-    cudaMemset(x, 0, n * sizeof(int));
+    clear(x);
     add_constant<by><<<blocks, 256>>>(x);
     CHECK(first_of(x) == 7);
   }
 
   // What a launch does besides its memory.
   for (int i = 0; i < times; ++i) say<<<blocks, 256>>>(1);
-  cudaMemset(x, 0, n * sizeof(int));
+  clear(x);
   for (int i = 0; i < times; ++i) parent<<<blocks, 256>>>(x);
   CHECK(first_of(x) == times);
 
-  // Memory that is no memory of the device.
-  cudaArray_t array;
+  // Textures that take each other's place.
+  cudaArray_t arrays[2];
   const auto format = cudaCreateChannelDesc<int>();
-  cudaMallocArray(&array, &format, 4);
-  cudaResourceDesc resource{};
-  resource.resType = cudaResourceTypeArray;
-  resource.res.array.array = array;
-  cudaTextureDesc how{};
-  cudaTextureObject_t texture;
-  cudaCreateTextureObject(&texture, &resource, &how, nullptr);
+  for (int i = 0; i < 2; ++i) {
+    const int texels[4] = {i + 1, i + 1, i + 1, i + 1};
+    cudaMallocArray(&arrays[i], &format, 4);
+    cudaMemcpy2DToArray(arrays[i], 0, 0, texels, sizeof texels, sizeof texels, 1, cudaMemcpyHostToDevice);
+  }
+  for (int i = 0; i < times; ++i) {
+    cudaResourceDesc resource{};
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = arrays[i % 2];
+    cudaTextureDesc how{};
+    cudaTextureObject_t texture;
+    cudaCreateTextureObject(&texture, &resource, &how, nullptr);
+    for (int k = 0; k < 4; ++k) {
+      clear(out);
+      from_texture<<<blocks, 256>>>(texture, out);
+      CHECK(first_of(out) == i % 2 + 1);
+    }
+    cudaDestroyTextureObject(texture);
+  }
+
+  // Memory that is no memory of the device.
   int* host = new int[1];
   const int** where;
   cudaMalloc(&where, sizeof *where);
   const int* of_host = host;
   cudaMemcpy(where, &of_host, sizeof of_host, cudaMemcpyHostToDevice);
   for (int i = 0; i < times; ++i) {
-    const int texels[4] = {i, i, i, i};
-    cudaMemcpy2DToArray(array, 0, 0, texels, sizeof texels, sizeof texels, 1, cudaMemcpyHostToDevice);
     host[0] = i;
-    for (int k = 0; k < 4; ++k) from_texture<<<blocks, 256>>>(texture, out);
-    CHECK(first_of(out) == i);
-    for (int k = 0; k < 4; ++k) from_pointer<<<blocks, 256>>>(where, out);
-    CHECK(first_of(out) == i);
+    for (int k = 0; k < 4; ++k) {
+      clear(out);
+      from_pointer<<<blocks, 256>>>(where, out);
+      CHECK(first_of(out) == i);
+    }
   }
   if (failures == 0) printf("right\n");
   return failures == 0 ? 0 : 1;

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+//
+// CUDA's atomic operations in every type: their results equal those of plain loops. Kernels and tests are both compiled
+// for the emulator.
+#include "tests/catch_any.hpp"
+
+// As in a kernel file.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include <bankwise/emulator/cuda.hpp>
+#include "tests/emulator/scramble.hpp"
+
+// Kernel files have this.
+using namespace std;
+
+namespace {
+
+using bankwise::emulate;
+using bankwise::banks::Operation;
+using bankwise::emulator::Launch;
+
+constexpr unsigned full = 0xFFFFFFFF;
+
+enum class Do { add, sub, least, greatest, bits_and, bits_or, bits_xor, exchange };
+
+template <Do how, class T>
+__device__ T act(T* cell, T value) {
+  if constexpr (how == Do::add) return atomicAdd(cell, value);
+  if constexpr (how == Do::sub) return atomicSub(cell, value);
+  if constexpr (how == Do::least) return atomicMin_block(cell, value);
+  if constexpr (how == Do::greatest) return atomicMax(cell, value);
+  if constexpr (how == Do::bits_and) return atomicAnd(cell, value);
+  if constexpr (how == Do::bits_or) return atomicOr_system(cell, value);
+  if constexpr (how == Do::bits_xor) return atomicXor(cell, value);
+  if constexpr (how == Do::exchange) return atomicExch(cell, value);
+}
+
+template <Do how, class T>
+__global__ void atomics(const T* in, T* cell, T* out, T start) {
+  __shared__ T shared;
+  if (threadIdx.x == 0) shared = start;
+  __syncthreads();
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = act<how>(cell, in[i]);
+  act<how>(&shared, in[threadIdx.x]);
+  __syncthreads();
+  if (threadIdx.x == 0) out[gridDim.x * blockDim.x + blockIdx.x] = shared;
+}
+
+/// One cell in memory and one per block, all lanes simultaneously.
+template <Do how, class T>
+void check_atomic(T start, const char* name) {
+  INFO(name << " of " << sizeof(T) << " bytes");
+  constexpr unsigned threads = 64, blocks = 16, all = threads * blocks;
+  vector<T> in(all), out(all + blocks);
+  for (unsigned i = 0; i < all; ++i) in[i] = T(scramble(i) % 1000 * (sizeof(T) == 8 ? 0x100000001 : 1));
+  const auto expected = [&](unsigned count) {
+    T x = start;
+    for (unsigned i = 0; i < count; ++i) {
+      const T v = in[i];
+      if constexpr (how == Do::add) x = T(x + v);
+      if constexpr (how == Do::sub) x = T(x - v);
+      if constexpr (how == Do::least) x = v < x ? v : x;
+      if constexpr (how == Do::greatest) x = x < v ? v : x;
+      if constexpr (how == Do::bits_and) x = x & v;
+      if constexpr (how == Do::bits_or) x = x | v;
+      if constexpr (how == Do::bits_xor) x = x ^ v;
+    }
+    return x;
+  };
+  T cell = start;
+  emulate(atomics<how, T>, {.grid = blocks, .block = threads, .threads = 4}, in.data(), &cell, out.data(), start);
+  if constexpr (how == Do::exchange) {
+    vector<T> came(in), went(out.begin(), out.begin() + all);
+    came.push_back(start), went.push_back(cell);
+    sort(came.begin(), came.end()), sort(went.begin(), went.end());
+    CHECK(came == went);
+  } else {
+    CHECK(cell == expected(all));
+    CHECK(count(out.begin(), out.begin() + all, start) > 0);  // the first lane's old value
+    CHECK(count(out.begin() + all, out.end(), expected(threads)) == blocks);
+  }
+}
+
+template <class T>
+__global__ void count_by_swapping(T* cell) {
+  T old = *cell, expected;
+  do {
+    expected = old;
+    old = atomicCAS(cell, expected, T(expected + 1));
+  } while (old != expected);
+}
+
+__global__ void wrapping(unsigned* up, unsigned* down) {
+  atomicInc(up, 9);
+  atomicDec(down, 9);
+}
+
+__device__ int twice(int x) {
+  return 2 * x;
+}
+template <class T>
+__device__ T same(T x) {
+  return x;
+}
+
+__global__ void old_values(int* out) {
+  __shared__ int x;
+  __shared__ unsigned n;
+  if (threadIdx.x == 0) x = 10, n = 0;
+  int old = atomicAdd(&x, 1);
+  *out++ = old;
+  out[atomicAdd(&n, 1u)] = 77;
+  ++out;
+  if (atomicAdd(&x, 1) == 11) *out++ = 1;
+  *out++ = int(4 * (0.5f * atomicAdd(&x, 1)));
+  *out++ = threadIdx.x == 0 ? atomicAdd(&x, 1) : 0;
+  *out++ = __shfl_sync(full, atomicAdd(&x, 1), 0);
+  auto kept = atomicAdd(&x, 1);
+  kept += 100;
+  *out++ = kept + twice(kept);
+  *out++ = (int)(float)atomicAdd(&x, 1);
+  *out++ = min(atomicAdd(&x, 1), 5) + int(max(atomicAdd(&n, 1u), 5u)) + same(atomicAdd(&x, 1));
+  *out++ = x;
+}
+
+__global__ void additions(int* used, int by) {
+  __shared__ int x;
+  if (threadIdx.x == 0) x = 0;
+  __syncthreads();
+  atomicAdd(&x, 1);                      // an increment
+  atomicAdd(&x, by);                     // not known to be one
+  atomicAdd(&x, 2);                      // none
+  used[threadIdx.x] = atomicAdd(&x, 1);  // used
+  atomicCAS(&x, 1, 2);
+}
+
+}  // namespace
+
+TEST_CASE("atomic operations are atomic in every type") {
+#define IN(how, start, ...) check_atomic<Do::how, __VA_ARGS__>(start, #how " " #__VA_ARGS__)
+  IN(add, 3, int), IN(add, 3, unsigned), IN(add, 3, unsigned long long), IN(add, 3, float), IN(add, 3, double);
+  IN(sub, 3, int), IN(sub, 3, unsigned);
+  IN(least, 500, int), IN(least, 500, unsigned), IN(least, 500, long long), IN(least, 500, unsigned long long);
+  IN(greatest, -1, int), IN(greatest, 1, unsigned), IN(greatest, -1, long long), IN(greatest, 1, unsigned long long);
+  IN(bits_and, 4095, int), IN(bits_and, 4095, unsigned), IN(bits_and, ~0ull, unsigned long long);
+  IN(bits_or, 2048, int), IN(bits_or, 2048, unsigned), IN(bits_or, 1ull << 60, unsigned long long);
+  IN(bits_xor, 99, int), IN(bits_xor, 99, unsigned), IN(bits_xor, 1ull << 60, unsigned long long);
+  IN(exchange, 7, int), IN(exchange, 7, unsigned), IN(exchange, 7, unsigned long long), IN(exchange, 7, float);
+#undef IN
+  const Launch launch{.grid = 5, .block = 64, .threads = 4};
+  unsigned short short_cell = 0;
+  int int_cell = 0;
+  unsigned unsigned_cell = 0, up = 0, down = 0;
+  unsigned long long long_cell = 1ull << 40;
+  emulate(count_by_swapping<unsigned short>, launch, &short_cell);
+  emulate(count_by_swapping<int>, launch, &int_cell);
+  emulate(count_by_swapping<unsigned>, launch, &unsigned_cell);
+  emulate(count_by_swapping<unsigned long long>, launch, &long_cell);
+  CHECK((short_cell == 320 && int_cell == 320 && unsigned_cell == 320 && long_cell == (1ull << 40) + 320));
+  emulate(wrapping, {.grid = 1, .block = 13}, &up, &down);
+  CHECK(up == 3);    // 0 ... 9, 0, 1, 2, 3
+  CHECK(down == 7);  // 0, 9 ... 0, 9, 8, 7
+}
+
+TEST_CASE("atomicAdd() returns plain integers") {
+  int out[11] = {};
+  emulate(old_values, {.block = 1}, out);
+  const int expected[] = {10, 77, 1, 24, 13, 14, 345, 16, 5 + 5 + 18, 19};
+  for (int i = 0; i < 10; ++i) CHECK(out[i] == expected[i]);
+}
+
+TEST_CASE("an addition of 1 without a result is recorded as an increment") {
+  vector<int> used(32);
+  const auto trace = emulate(additions, {.block = 32, .record_order = true}, used.data(), 1);
+  vector<Operation> operations;
+  for (const auto& step : trace.order) operations.push_back(trace.patterns[step.pattern].operation);
+  CHECK(operations == vector<Operation>{Operation::store, Operation::atomic_inc, Operation::atomic, Operation::atomic,
+                                        Operation::atomic, Operation::atomic_cas});
+  sort(used.begin(), used.end());
+  for (int i = 0; i < 32; ++i) CHECK(used[i] == 128 + i);
+}
