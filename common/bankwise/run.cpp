@@ -5,7 +5,9 @@
 #include <cstdio>
 #include <iterator>
 
+#include <bankwise/cluster/communicator.hpp>
 #include <bankwise/report/report.hpp>
+#include <bankwise/run_ranks.hpp>
 #include <bankwise/runner.hpp>
 #include <bankwise/support/output_file.hpp>
 
@@ -67,6 +69,7 @@ Program case_study_program() {
 }
 
 int run(const CaseStudy& study, int argc, const char* const* argv) {
+  if (cluster::started_by_launcher()) return run_ranks(study, argc, argv);
   return run_program(study, argc, argv, case_study_program());
 }
 

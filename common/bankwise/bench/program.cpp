@@ -73,32 +73,6 @@ bool contains(std::string_view text, std::string_view part) {
   return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
 }
 
-/// An exception as a sentence for the user.
-std::string sentence_of(const std::exception& error) {
-  if (dynamic_cast<const std::bad_alloc*>(&error) == nullptr) return error.what();
-  return "the host has too little memory for this size; choose a smaller one";
-}
-
-/// Prints "program: sentence" on stderr. fmt::print would throw if stderr is closed, and this reports failures.
-void report_failure(std::string_view program, std::string_view sentence) {
-  const std::string line = fmt::format("{}: {}\n", program, sentence);
-  std::fputs(line.c_str(), stderr);
-}
-
-/// Answers --list and --devices, and returns the exit code. Empty if the command line asked for neither.
-std::optional<int> answer_lists(const CaseStudy& study, const Options& options) {
-  if (options.list) {
-    show(variant_list(study));
-    return exit_ok;
-  }
-  if (options.list_devices) {
-    const gpu::Devices found = gpu::devices();
-    show(device_list(found));
-    return found.list.empty() ? exit_nothing : exit_ok;
-  }
-  return std::nullopt;
-}
-
 /// The devices to run on: those named, or the best of each API, where a GPU is better than any other device. Error:
 /// UsageError if --device matches none. Empty if the machine has none of the selected API.
 std::vector<gpu::DeviceInfo> chosen_devices(const gpu::Devices& found, const Options& options) {
@@ -174,6 +148,30 @@ int run_with(const CaseStudy& study, const Options& options, std::vector<std::st
 }
 
 }  // namespace
+
+std::optional<int> answer_lists(const CaseStudy& study, const Options& options) {
+  if (options.list) {
+    show(variant_list(study));
+    return exit_ok;
+  }
+  if (options.list_devices) {
+    const gpu::Devices found = gpu::devices();
+    show(device_list(found));
+    return found.list.empty() ? exit_nothing : exit_ok;
+  }
+  return std::nullopt;
+}
+
+std::string sentence_of(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) == nullptr) return error.what();
+  return "the host has too little memory for this size; choose a smaller one";
+}
+
+void report_failure(std::string_view program, std::string_view sentence) {
+  // fmt::print would throw if stderr is closed, and this reports failures.
+  const std::string line = fmt::format("{}: {}\n", program, sentence);
+  std::fputs(line.c_str(), stderr);
+}
 
 void show(const std::string& text) {
   OutputFile("stdout", "-").write(text);

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -51,6 +52,15 @@ bool run_each(std::string_view program, std::span<const Job> jobs, const std::fu
 /// Measures on one device, with a progress bar if stderr is a terminal. Errors: those of measure().
 std::vector<Result> measure_on(const Job& job, const CaseStudy& study, const Options& options,
                                const Manner& manner = {});
+
+/// Answers --list and --devices, and returns the exit code. Empty if the command line asked for neither.
+std::optional<int> answer_lists(const CaseStudy& study, const Options& options);
+
+/// An exception as a sentence for the user.
+std::string sentence_of(const std::exception& error);
+
+/// Prints "program: sentence" on stderr.
+void report_failure(std::string_view program, std::string_view sentence);
 
 /// Prints text on stdout. Error: std::runtime_error if that fails, for example on a full disk.
 void show(const std::string& text);

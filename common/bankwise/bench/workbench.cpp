@@ -11,15 +11,6 @@
 namespace bankwise {
 namespace {
 
-constexpr std::uint8_t guard_byte = 0xA5;
-constexpr std::uint8_t poison_byte = 0xCD;
-constexpr std::uint32_t guard_word = 0xA5A5A5A5;
-constexpr std::size_t chunk_words = std::size_t{1} << 24;  // read back 64 MiB at a time
-
-std::uint64_t bytes_of(std::uint64_t words) {
-  return words * sizeof(std::uint32_t);
-}
-
 std::uint64_t whole_words(std::uint64_t bytes) {
   return round_up(bytes, sizeof(std::uint32_t));
 }
@@ -56,16 +47,10 @@ Workbench::Workbench(const CaseStudy& study, Extent extent, gpu::Session& sessio
     : study_(study), extent_(extent), session_(session), input_words_(study.input_words(extent)) {
   for (std::size_t i = 0; i < input_words_.size(); ++i) input_words_[i] = study.input_word(i);
   if (study.one_result) expected_ = study.reference(extent, input_words_, study.variants.front());
-  input_ = allocate_guarded(bytes_of(input_words_.size()));
-  output_ = allocate_guarded(bytes_of(study.output_words(extent)));
+  input_ = allocate_guarded(session, bytes_of(input_words_.size()));
+  output_ = allocate_guarded(session, bytes_of(study.output_words(extent)));
   copy_ = session.allocate(std::max<std::uint64_t>(1, bytes_to_copy(study, extent)));
   if (!input_words_.empty()) session.write(*input_, 0, std::as_bytes(std::span(input_words_)));
-}
-
-std::unique_ptr<gpu::Buffer> Workbench::allocate_guarded(std::uint64_t bytes) {
-  auto buffer = session_.allocate(bytes + guard_bytes);
-  session_.fill(*buffer, bytes, guard_bytes, guard_byte);
-  return buffer;
 }
 
 PreparedVariant Workbench::prepare(const Variant& variant, Scope scope) {
@@ -91,13 +76,8 @@ PreparedVariant Workbench::prepare(const Variant& variant, Scope scope) {
       session_.prepare(*image, form, launch.group);
     }
   }
-  if (const std::uint64_t bytes = whole_words(prepared.plan.state_bytes); bytes > 0) {
-    prepared.state = allocate_guarded(bytes);
-    // Written, not filled: Oclgrind considers filled memory uninitialized.
-    const Words zeros(bytes / sizeof(std::uint32_t));
-    session_.write(*prepared.state, 0, std::as_bytes(std::span(zeros)));
-  }
-  for (const auto bytes : prepared.plan.scratch_bytes) prepared.scratch.push_back(allocate_guarded(whole_words(bytes)));
+  if (prepared.plan.state_bytes > 0) prepared.state = allocate_zeroed(session_, prepared.plan.state_bytes);
+  for (const auto bytes : prepared.plan.scratch_bytes) prepared.scratch.push_back(allocate_guarded(session_, whole_words(bytes)));
   return prepared;
 }
 
@@ -147,34 +127,16 @@ void Workbench::enqueue_copy() {
   session_.copy(*input_, *copy_, copied_bytes());
 }
 
-/// Compares a buffer word by word, and then its guard words.
 std::string Workbench::compare(const gpu::Buffer& buffer, const Words& expected, std::string_view name) {
-  Words got;
-  for (std::size_t first = 0; first < expected.size(); first += got.size()) {
-    got.resize(std::min(chunk_words, expected.size() - first));
-    session_.read(buffer, bytes_of(first), std::as_writable_bytes(std::span(got)));
-    const auto [wrong, right] = std::mismatch(got.begin(), got.end(), expected.begin() + std::ptrdiff_t(first));
-    if (wrong != got.end()) {
-      return fmt::format("{} word {} is 0x{:08x}, not 0x{:08x}", name, first + std::size_t(wrong - got.begin()), *wrong,
-                         *right);
-    }
-  }
-  got.assign(guard_bytes / sizeof guard_word, 0);
-  session_.read(buffer, buffer.bytes() - guard_bytes, std::as_writable_bytes(std::span(got)));
-  const auto touched = std::find_if(got.begin(), got.end(), [](std::uint32_t word) { return word != guard_word; });
-  if (touched == got.end()) return {};
-  return fmt::format("word {} past the end of the {} was overwritten", touched - got.begin(), name);
-}
-
-void Workbench::poison(gpu::Buffer& buffer) {
-  const std::uint64_t bytes = buffer.bytes() - guard_bytes;
-  if (bytes > 0) session_.fill(buffer, 0, bytes, poison_byte);
+  return difference(session_, buffer, name, expected.size(), [&](std::uint64_t first, std::span<std::uint32_t> words) {
+    std::copy_n(expected.begin() + std::ptrdiff_t(first), words.size(), words.begin());
+  });
 }
 
 std::string Workbench::verify(const PreparedVariant& prepared, Scratch scratch) {
-  poison(*output_);
+  poison(session_, *output_);
   if (scratch == Scratch::poisoned) {
-    for (const auto& buffer : prepared.scratch) poison(*buffer);
+    for (const auto& buffer : prepared.scratch) poison(session_, *buffer);
   }
   enqueue(prepared);
   session_.wait();

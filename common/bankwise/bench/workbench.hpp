@@ -7,14 +7,12 @@
 #include <string>
 #include <vector>
 
+#include <bankwise/bench/guarded_buffer.hpp>
 #include <bankwise/gpu/session.hpp>
 #include <bankwise/study/case_study.hpp>
 #include <bankwise/study/result.hpp>
 
 namespace bankwise {
-
-/// Guard bytes past the end of every buffer, which must not change.
-inline constexpr std::uint64_t guard_bytes = 256;
 
 /// One sentence that says what to do if the buffers would not fit, otherwise empty. A CPU device shares its memory with
 /// the host's copies.
@@ -59,8 +57,6 @@ class Workbench {
 
  private:
   gpu::Buffer& buffer(const PreparedVariant& prepared, Slot slot);
-  std::unique_ptr<gpu::Buffer> allocate_guarded(std::uint64_t bytes);
-  void poison(gpu::Buffer& buffer);
   std::string compare(const gpu::Buffer& buffer, const Words& expected, std::string_view name);
 
   const CaseStudy& study_;

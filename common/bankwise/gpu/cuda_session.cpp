@@ -7,6 +7,7 @@
 #include <bankwise/gpu/backend.hpp>
 #include <bankwise/gpu/cuda_api.hpp>
 #include <bankwise/gpu/cuda_gate.hpp>
+#include <bankwise/gpu/cuda_native.hpp>
 
 namespace bankwise::gpu {
 namespace {
@@ -151,6 +152,13 @@ class CudaSession : public Session {
     library.enqueue(stream_.get(), address(in), address(out), address(workspace), workspace.bytes(), height, width);
   }
 
+  /// For cuda_enqueue().
+  void enqueue(unsigned commands, const std::function<void(void* stream)>& what) {
+    use();
+    gate_->count(commands);
+    what(stream_.get());
+  }
+
   Timed time(const std::function<void()>& before, const std::function<void()>& enqueue, Enqueueing how) override {
     use();
     struct Opener {
@@ -244,6 +252,14 @@ std::string append_cuda_devices(std::vector<DeviceInfo>& list) {
   }
   for (int index = 0; index < count; ++index) list.push_back(describe(index));
   return count == 0 ? "no CUDA device: the driver shows none; check nvidia-smi and CUDA_VISIBLE_DEVICES" : "";
+}
+
+void* cuda_address(const Buffer& buffer) {
+  return address(buffer);
+}
+
+void cuda_enqueue(Session& session, unsigned commands, const std::function<void(void* stream)>& enqueue) {
+  static_cast<CudaSession&>(session).enqueue(commands, enqueue);
 }
 
 std::unique_ptr<Session> open_cuda(const DeviceInfo& device) {

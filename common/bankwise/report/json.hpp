@@ -3,6 +3,7 @@
 // The JSON report as a value, for programs that add fields.
 #pragma once
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -16,6 +17,11 @@ using Json = nlohmann::ordered_json;
 template <class Value>
 Json or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
+}
+
+/// Rounds to a picosecond, which is finer than any timer.
+inline double to_picoseconds(double seconds) {
+  return std::round(seconds * 1e12) / 1e12;
 }
 
 /// The document that json_report() writes. `results` are in the order of the report.

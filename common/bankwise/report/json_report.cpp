@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include <bankwise/report/json.hpp>
 #include <bankwise/report/report.hpp>
 #include <bankwise/support/revision.hpp>
@@ -15,11 +13,6 @@ std::string speedup_key(const CaseStudy& study) {
   return fmt::format("speedup_over_{}", study.baseline);
 }
 
-/// Rounds to a picosecond, which is finer than any timer.
-double rounded(double seconds) {
-  return std::round(seconds * 1e12) / 1e12;
-}
-
 Json json_of(const gpu::DeviceInfo& device) {
   return {{"api", to_string(device.api)},
           {"index", device.index},
@@ -30,7 +23,7 @@ Json json_of(const gpu::DeviceInfo& device) {
           {"compute_units", device.compute_units},
           {"cache_bytes", device.cache},
           {"memory_bytes", device.global_memory},
-          {"timer_resolution_s", rounded(device.timer_resolution_s)},
+          {"timer_resolution_s", to_picoseconds(device.timer_resolution_s)},
           {"throttling", device.throttling}};
 }
 
@@ -72,7 +65,7 @@ Json json_of(const CaseStudy& study, const Result& result) {
            {"n", result.extent.count()}};
   for (const Side& side : study.sides) row[std::string(side.name)] = result.extent.*side.length;
   Json samples = Json::array();
-  for (const double sample : result.samples) samples.push_back(rounded(sample));
+  for (const double sample : result.samples) samples.push_back(to_picoseconds(sample));
   row.update({{"bytes", result.bytes},
               {"status", to_string(result.status)},
               {"reason", result.reason},

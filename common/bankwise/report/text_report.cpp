@@ -4,25 +4,13 @@
 #include <algorithm>
 
 #include <bankwise/report/report.hpp>
+#include <bankwise/report/text.hpp>
 #include <bankwise/support/by_reason.hpp>
 #include <bankwise/support/quantity.hpp>
 #include <bankwise/support/table.hpp>
 
 namespace bankwise {
 namespace {
-
-std::string optional_text(const std::optional<double>& value, const auto& format) {
-  return value ? format(*value) : std::string("-");
-}
-
-std::string percent(double fraction) {
-  return fmt::format("{:.1f} %", 100 * fraction);
-}
-
-/// The first line of a reason; a compiler's log has many.
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
-}
 
 std::string verified(const Result& result) {
   if (result.status == Status::ok) return result.variant == copy_row ? "-" : "yes";

@@ -86,6 +86,8 @@ struct Plan {
   std::uint64_t state_bytes = 0;  ///< memory that is zero before the first run; each run leaves it ready for the next
 };
 
+struct RankStudy;
+
 /// A problem with its variants: data and plain functions that hold for every variant, independent of CUDA and OpenCL.
 /// Inputs and outputs are 32-bit words; a result is right if every bit is.
 struct CaseStudy {
@@ -116,6 +118,7 @@ struct CaseStudy {
   /// each. A number among them is the count of lanes with work, out of a whole block. Empty, or null: levels are
   /// numbered.
   std::vector<std::string> (*level_names)(const Variant&, std::string_view kernel) = nullptr;
+  const RankStudy* ranks = nullptr;  ///< how several processes solve it together; null: they cannot
 };
 
 /// A 32-bit hash of i; the usual choice for CaseStudy::input_word.

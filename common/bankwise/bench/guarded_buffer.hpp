@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// Device buffers with guard bytes behind them, and comparisons with expected words.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <bankwise/gpu/session.hpp>
+
+namespace bankwise {
+
+/// Guard bytes past the end of every buffer, which must not change.
+inline constexpr std::uint64_t guard_bytes = 256;
+
+constexpr std::uint64_t bytes_of(std::uint64_t words) {
+  return words * sizeof(std::uint32_t);
+}
+
+/// `bytes` of uninitialized memory with guard bytes behind them.
+std::unique_ptr<gpu::Buffer> allocate_guarded(gpu::Session& session, std::uint64_t bytes);
+
+/// The same, zeroed, of whole words.
+std::unique_ptr<gpu::Buffer> allocate_zeroed(gpu::Session& session, std::uint64_t bytes);
+
+/// Overwrites all but the guard bytes with a pattern.
+void poison(gpu::Session& session, gpu::Buffer& buffer);
+
+/// The expected words [first, first + words.size()); called in ascending order, without gaps.
+using ExpectedWords = std::function<void(std::uint64_t first, std::span<std::uint32_t> words)>;
+
+/// Compares the first `words` words and the guard bytes. Empty if all are right, otherwise one line, in which `name` is
+/// the buffer's name: "output word 3 is 0x00000001, not 0x00000000".
+std::string difference(gpu::Session& session, const gpu::Buffer& buffer, std::string_view name, std::uint64_t words = 0,
+                       const ExpectedWords& expected = {});
+
+}  // namespace bankwise

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/bench/rank_measure.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <list>
+#include <thread>
+
+#include <bankwise/bench/throttle_watch.hpp>
+#include <bankwise/gpu/error.hpp>
+#include <bankwise/support/statistics.hpp>
+
+namespace bankwise {
+namespace {
+
+constexpr std::size_t fewest_for_noise = 5;
+constexpr std::size_t samples_of_step = 5;
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// A row whose samples are interleaved with those of the others.
+struct Candidate {
+  RankResult result;
+  PreparedRankPlan prepared;      // empty for the copies
+  std::function<void()> enqueue;  // the timed part
+  StopRule rule;
+  unsigned batch = 1;
+  gpu::Enqueueing enqueueing = gpu::Enqueueing::held_back;
+  bool is_variant = false, running = false;
+  double spent_s = 0;
+};
+
+std::string name_of(const Step& step) {
+  constexpr const char* exchanges[]{"", "all_reduce", "all_gather", "all_to_all"};
+  const auto* launch = std::get_if<RankLaunch>(&step);
+  return launch != nullptr ? launch->kernel : exchanges[step.index()];
+}
+
+class RankMeasurement {
+ public:
+  RankMeasurement(const CaseStudy& study, const Options& options, Extent extent, gpu::Session& session,
+                  Cluster cluster, gpu::Throttle* throttle)
+      : study_(study),
+        options_(options),
+        extent_(extent),
+        session_(session),
+        cluster_(cluster),
+        bench_(study, extent, session, cluster),
+        throttle_(throttle) {}
+
+  std::vector<RankResult> run() {
+    add_copies();
+    add_alone();
+    for (const Variant& variant : study_.ranks->variants) {
+      const auto& names = options_.variants;
+      if (names.empty() || std::find(names.begin(), names.end(), variant.name) != names.end()) add(variant);
+    }
+    for (auto& candidate : candidates_) warm_up(candidate);
+    take_turns();
+    for (auto& candidate : candidates_) {
+      if (candidate.result.status != Status::ok || !candidate.is_variant) continue;
+      time_steps(candidate);
+      check(candidate, false);  // with the scratch memory that measuring left
+      if (candidate.result.status == Status::wrong) candidate.result.reason += ", but only after measuring";
+    }
+    derive_ratios();
+    std::vector<RankResult> results;
+    for (auto& candidate : candidates_) results.push_back(std::move(candidate.result));
+    return results;
+  }
+
+ private:
+  Candidate& append(std::string_view name) {
+    Candidate& candidate = candidates_.emplace_back(Candidate{{}, {}, {}, StopRule(options_.limits)});
+    candidate.result.variant = name;
+    return candidate;
+  }
+
+  /// gpu::Unsupported, which all ranks throw together, becomes the row's reason.
+  template <class Step>
+  static void attempt(RankResult& result, const Step& step) {
+    try {
+      step();
+    } catch (const gpu::Unsupported& why) {
+      result.status = Status::unsupported;
+      result.reason = why.what();
+    }
+  }
+
+  void add_copies() {
+    Candidate& copy = append(copy_row);
+    copy.enqueue = [this] { bench_.enqueue_copy(); };
+    copy.result.memory_bytes = 2 * bench_.copied_bytes();
+    copy.running = true;
+    Candidate& peers = append(peer_copy_row);
+    if (cluster_.rank().ranks == 1) {
+      peers.result.reason = "there is one rank";
+      return;
+    }
+    peers.enqueue = [this] { bench_.enqueue_peer_copy(); };
+    peers.result.link_bytes = bench_.copied_bytes();
+    attempt(peers.result, [&] {
+      bench_.prepare_peer_copy();
+      peers.running = true;
+    });
+  }
+
+  /// The first supported single-device variant of RankStudy::alone, on each rank's share. Runs on one device verify it.
+  void add_alone() {
+    Candidate& candidate = append(alone_row);
+    const Extent extent = study_.ranks->alone_extent(extent_, cluster_.rank());
+    candidate.result.memory_bytes = study_.compulsory_bytes(extent);
+    candidate.enqueue = [this, &prepared = candidate.prepared] { bench_.enqueue(prepared); };
+    for (const std::string_view name : study_.ranks->alone) {
+      const auto variant = std::find_if(study_.variants.begin(), study_.variants.end(),
+                                        [&](const Variant& each) { return each.name == name; });
+      attempt(candidate.result, [&] {
+        candidate.prepared = bench_.prepare(with_ranks(study_.plan(*variant, extent, session_.info().compute_units)));
+        candidate.result.alone = name;
+        candidate.running = true;
+      });
+      if (candidate.running) return;
+    }
+  }
+
+  void add(const Variant& variant) {
+    Candidate& candidate = append(variant.name);
+    const Rank rank = cluster_.rank();
+    candidate.is_variant = true;
+    candidate.result.memory_bytes = study_.ranks->memory_bytes(variant, extent_, {0, rank.ranks});
+    candidate.result.link_bytes = study_.ranks->link_bytes(extent_, {0, rank.ranks});
+    candidate.enqueue = [this, &prepared = candidate.prepared] { bench_.enqueue(prepared); };
+    attempt(candidate.result, [&] {
+      candidate.prepared = bench_.prepare(study_.ranks->plan(variant, extent_, rank, session_.info().compute_units));
+      check(candidate, true);
+    });
+  }
+
+  void check(Candidate& candidate, bool poison_scratch) {
+    candidate.result.reason = bench_.verify(candidate.prepared, poison_scratch);
+    candidate.running = candidate.result.reason.empty();
+    candidate.result.status = candidate.running ? Status::ok : Status::wrong;
+  }
+
+  /// The time of so many runs of `work`, from a common start to the end on the slowest rank. Exchanges on the device:
+  /// the device's timer, and every rank enqueues all before the first begins. Otherwise the host's clock.
+  gpu::Timed time_on_all(const std::function<void()>& before, const std::function<void()>& work, unsigned batch,
+                         gpu::Enqueueing how) {
+    const auto all = [&] {
+      for (unsigned i = 0; i < batch; ++i) work();
+    };
+    gpu::Timed timed;
+    if (!cluster_.engine.on_device()) {
+      before();
+      session_.wait();
+      cluster_.communicator.barrier();
+      const auto begin = Clock::now();
+      all();
+      session_.wait();
+      timed.seconds = since(begin);
+    } else if (how == gpu::Enqueueing::held_back) {
+      timed = session_.time(
+          before,
+          [&] {
+            all();
+            cluster_.communicator.barrier();
+          },
+          how);
+    } else {
+      const auto first = [&] {
+        before();
+        session_.wait();
+        cluster_.communicator.barrier();
+      };
+      timed = session_.time(first, all, how);
+    }
+    const bool early = cluster_.communicator.max(timed.launch_overhead.empty() ? 0 : 1) > 0;
+    if (early && timed.launch_overhead.empty()) timed.launch_overhead = "another rank began early";
+    timed.seconds = cluster_.communicator.max(timed.seconds) / batch;
+    return timed;
+  }
+
+  double sample(Candidate& candidate) {
+    const auto prepare_cache = [&] {
+      options_.cache == Cache::cold ? session_.flush_caches() : candidate.enqueue();
+    };
+    gpu::Timed timed = time_on_all(prepare_cache, candidate.enqueue, candidate.batch, candidate.enqueueing);
+    if (!timed.launch_overhead.empty()) {
+      candidate.result.launch_overhead = timed.launch_overhead;
+      candidate.enqueueing = gpu::Enqueueing::immediate;
+      timed = time_on_all(prepare_cache, candidate.enqueue, candidate.batch, candidate.enqueueing);
+    }
+    return timed.seconds;
+  }
+
+  void warm_up(Candidate& candidate) {
+    if (!candidate.running) return;
+    candidate.enqueueing = gpu::Enqueueing::immediate;
+    sample(candidate);
+    candidate.enqueueing = gpu::Enqueueing::held_back;
+    const double once = sample(candidate);
+    candidate.result.status = Status::ok;
+    if (options_.cache == Cache::hot) {
+      const double enough = 100 * session_.info().timer_resolution_s;
+      candidate.batch = unsigned(std::clamp(std::ceil(enough / std::max(once, 1e-9)), 1.0, 100.0));
+      candidate.batch = unsigned(cluster_.communicator.max(candidate.batch));
+    }
+    candidate.result.batch = candidate.batch;
+  }
+
+  /// One sample of each row per round. Every decision follows from numbers that all ranks agree on.
+  void take_turns() {
+    for (bool any = true; any;) {
+      any = false;
+      for (auto& candidate : candidates_) {
+        if (!candidate.running) continue;
+        const auto begin = Clock::now();
+        const double seconds = sample(candidate);
+        const bool throttled = cluster_.communicator.max(throttle_.throttled() != 0 ? 1 : 0) > 0;
+        if (throttled) {
+          std::this_thread::sleep_for(throttle_rest);
+          throttle_.look();
+        }
+        candidate.spent_s += cluster_.communicator.max(since(begin));
+        candidate.running =
+            !(throttled ? candidate.rule.drop(candidate.spent_s) : candidate.rule.add(seconds, candidate.spent_s));
+        any = any || candidate.running;
+      }
+    }
+    for (auto& candidate : candidates_) summarise(candidate);
+  }
+
+  static void summarise(Candidate& candidate) {
+    RankResult& result = candidate.result;
+    const auto samples = candidate.rule.samples();
+    result.dropped = candidate.rule.dropped();
+    result.stop = candidate.rule.reason();
+    if (samples.empty() || result.status != Status::ok) return;
+    result.samples.assign(samples.begin(), samples.end());
+    result.time_median = median(samples);
+    result.time_min = *std::min_element(samples.begin(), samples.end());
+    if (samples.size() >= fewest_for_noise) result.noise = noise(samples);
+  }
+
+  void time_steps(Candidate& candidate) {
+    const auto& steps = candidate.prepared.plan.steps;
+    // All ranks time the same steps: only launches can be missing on some.
+    if (cluster_.communicator.max(double(steps.size())) != -cluster_.communicator.max(-double(steps.size()))) return;
+    if (std::none_of(steps.begin(), steps.end(), is_exchange)) return;
+    double exchanges = 0, sum = 0;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      std::vector<double> samples;
+      for (std::size_t k = 0; k < samples_of_step; ++k) {
+        samples.push_back(time_on_all([] {}, [&] { bench_.enqueue(candidate.prepared, i, i + 1); }, 1,
+                                      candidate.enqueueing)
+                              .seconds);
+      }
+      const double seconds = median(samples);
+      candidate.result.steps.push_back({name_of(steps[i]), is_exchange(steps[i]), seconds});
+      sum += seconds;
+      if (is_exchange(steps[i])) exchanges += seconds;
+    }
+    if (sum > 0) candidate.result.exchanging = exchanges / sum;
+  }
+
+  const RankResult* measured(std::string_view name) const {
+    for (const auto& candidate : candidates_) {
+      const RankResult& result = candidate.result;
+      if (result.variant == name && result.time_median.value_or(0) > 0) return &result;
+    }
+    return nullptr;
+  }
+
+  void derive_ratios() {
+    const RankResult *copy = measured(copy_row), *peers = measured(peer_copy_row), *alone = measured(alone_row);
+    for (auto& candidate : candidates_) {
+      RankResult& result = candidate.result;
+      if (!candidate.is_variant || result.time_median.value_or(0) <= 0 || copy == nullptr) continue;
+      if (alone != nullptr) result.weak = *alone->time_median / *result.time_median;
+      if (result.link_bytes > 0 && peers == nullptr) continue;  // the link's rate is unknown
+      const double memory = double(result.memory_bytes) / double(copy->memory_bytes) * *copy->time_median;
+      const double link =
+          peers == nullptr ? 0 : double(result.link_bytes) / double(peers->link_bytes) * *peers->time_median;
+      result.floor_s = std::max(memory, link);
+      result.of_floor = *result.floor_s / *result.time_median;
+    }
+  }
+
+  const CaseStudy& study_;
+  const Options& options_;
+  Extent extent_;
+  gpu::Session& session_;
+  Cluster cluster_;
+  RankBench bench_;
+  ThrottleWatch throttle_;
+  std::list<Candidate> candidates_;  // a list: the closures above hold references into it
+};
+
+}  // namespace
+
+std::vector<RankResult> measure_ranks(const CaseStudy& study, const Options& options, Extent extent,
+                                      gpu::Session& session, Cluster cluster, gpu::Throttle* throttle) {
+  return RankMeasurement(study, options, extent, session, cluster, throttle).run();
+}
+
+}  // namespace bankwise

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+//
+// The processes that solve one problem together. MPI starts them and numbers them: they are its ranks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <bankwise/cluster/exchange.hpp>
+
+namespace bankwise::cluster {
+
+/// Whether mpirun or srun started this process: it is then one of the ranks of a job, even if it is the only one.
+bool started_by_launcher();
+
+/// All ranks of the job. There is one object per process; it lives as long as the ranks communicate. Every function is
+/// collective: all ranks call it, in the same order. A rank that waits longer than deadline_s() for the others ends the
+/// job (see deadline.hpp). Error of every function: gpu::Error, with the MPI call, its error, file and line.
+class Communicator {
+ public:
+  /// Initializes MPI. Error: gpu::Unsupported if this build has no MPI.
+  explicit Communicator(std::string program);
+  /// Finalizes MPI, unless an exception is in flight: then the other ranks do not take part, and end() must follow.
+  ~Communicator();
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  const std::string& program() const { return program_; }
+  unsigned rank() const { return rank_; }
+  unsigned ranks() const { return ranks_; }
+  unsigned rank_on_node() const { return rank_on_node_; }
+  unsigned ranks_on_node() const { return ranks_on_node_; }
+  bool one_node() const { return ranks_on_node_ == ranks_; }
+
+  /// "Open MPI v4.1.4"
+  static std::string version();
+
+  void barrier();
+  /// The largest of all ranks' values.
+  double max(double value);
+  /// The sums of all ranks' words, word by word, modulo 2^32.
+  std::vector<std::uint32_t> sum(std::span<const std::uint32_t> words);
+  /// The sums of the words of all lower ranks; zeros for rank 0.
+  std::vector<std::uint32_t> sum_of_lower(std::span<const std::uint32_t> words);
+  /// The texts of all ranks, by rank.
+  std::vector<std::string> gather(const std::string& text);
+  /// Rank 0's bytes, to all.
+  void broadcast(std::span<std::byte> bytes);
+  /// Every rank's bytes, by rank; equally many of each.
+  std::vector<std::byte> gather(std::span<const std::byte> bytes);
+  /// Each piece of `from` to its rank, and each rank's piece into `to`; pieces in words of 32 bits. Error:
+  /// gpu::Unsupported for more than 2^31 - 1 words to or from one rank.
+  void all_to_all(std::span<const std::uint32_t> from, std::span<const Piece> send, std::span<std::uint32_t> to,
+                  std::span<const Piece> receive);
+
+  /// Ends all ranks at once with this exit code.
+  [[noreturn]] static void end(int code);
+
+ private:
+  std::string program_;
+  unsigned rank_ = 0, ranks_ = 1, rank_on_node_ = 0, ranks_on_node_ = 1;
+};
+
+}  // namespace bankwise::cluster

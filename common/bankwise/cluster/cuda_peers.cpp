@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <cstring>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include <bankwise/cluster/agreement.hpp>
+#include <bankwise/cluster/peers.hpp>
+#include <bankwise/gpu/cuda_api.hpp>
+#include <bankwise/gpu/cuda_native.hpp>
+
+namespace bankwise::cluster {
+namespace {
+
+class CudaPeers : public Peers {
+ public:
+  CudaPeers(gpu::Session& session, Communicator& communicator, gpu::Buffer& buffer)
+      : session_(session), communicator_(communicator), addresses_(communicator.ranks()) {
+    const unsigned mine = communicator.rank();
+    cudaIpcMemHandle_t handle{};
+    gpu::cuda_enqueue(session, 0, [&](void*) {
+      BANKWISE_CUDA(cudaIpcGetMemHandle(&handle, gpu::cuda_address(buffer)));
+    });
+    const std::vector<std::byte> all = communicator.gather(std::as_bytes(std::span(&handle, 1)));
+    agree(communicator, [&] {
+      for (unsigned rank = 0; rank < communicator.ranks(); ++rank) {
+        if (rank == mine) continue;
+        std::memcpy(&handle, all.data() + rank * sizeof handle, sizeof handle);
+        const cudaError_t code =
+            cudaIpcOpenMemHandle(&addresses_[rank], handle, cudaIpcMemLazyEnablePeerAccess);
+        if (code != cudaSuccess) {
+          (void)cudaGetLastError();
+          throw gpu::Unsupported(
+              fmt::format("its GPU cannot access the memory of rank {}'s: {}", rank, cudaGetErrorString(code)));
+        }
+      }
+    });
+    addresses_[mine] = gpu::cuda_address(buffer);
+    table_ = session.allocate(addresses_.size() * sizeof(void*));
+    session.write(*table_, 0, std::as_bytes(std::span(addresses_)));
+  }
+
+  ~CudaPeers() override {
+    const unsigned mine = communicator_.rank();
+    for (unsigned rank = 0; rank < addresses_.size(); ++rank) {
+      if (rank != mine) gpu::log_cuda(cudaIpcCloseMemHandle(addresses_[rank]), "cudaIpcCloseMemHandle");
+    }
+    if (std::uncaught_exceptions() > 0) return;
+    try {
+      communicator_.barrier();  // no rank may free its buffer before all have closed it
+    } catch (const std::exception& error) {
+      gpu::log_failure("MPI_Barrier", error.what());
+    }
+  }
+
+  gpu::Buffer& table() override { return *table_; }
+
+  void copy(const gpu::Buffer& from, unsigned rank, std::uint64_t bytes) override {
+    gpu::cuda_enqueue(session_, 1, [&](void* stream) {
+      BANKWISE_CUDA(cudaMemcpyAsync(addresses_[rank], gpu::cuda_address(from), bytes, cudaMemcpyDeviceToDevice,
+                                    static_cast<cudaStream_t>(stream)));
+    });
+  }
+
+ private:
+  gpu::Session& session_;
+  Communicator& communicator_;
+  std::vector<void*> addresses_;
+  std::unique_ptr<gpu::Buffer> table_;
+};
+
+}  // namespace
+
+std::unique_ptr<Peers> share_with_peers(gpu::Session& session, Communicator& communicator, gpu::Buffer& buffer) {
+  if (session.info().api != gpu::Api::cuda) throw gpu::Unsupported("only CUDA devices access each other's memory");
+  if (!communicator.one_node()) throw gpu::Unsupported("the ranks are on several nodes, which share no memory");
+  return std::make_unique<CudaPeers>(session, communicator, buffer);
+}
+
+}  // namespace bankwise::cluster

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+//
+// Only NCCL's header is needed to build: the library is loaded when ranks need it.
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <nccl.h>
+
+#include <bankwise/cluster/engine.hpp>
+#include <bankwise/gpu/cuda_native.hpp>
+#include <bankwise/gpu/error.hpp>
+
+namespace bankwise::cluster {
+namespace {
+
+/// NCCL's functions, by their names without "nccl".
+struct Nccl {
+  decltype(&ncclGetVersion) GetVersion;
+  decltype(&ncclGetErrorString) GetErrorString;
+  decltype(&ncclGetUniqueId) GetUniqueId;
+  decltype(&ncclCommInitRank) CommInitRank;
+  decltype(&ncclCommAbort) CommAbort;
+  decltype(&ncclCommGetAsyncError) CommGetAsyncError;
+  decltype(&ncclGroupStart) GroupStart;
+  decltype(&ncclGroupEnd) GroupEnd;
+  decltype(&ncclAllReduce) AllReduce;
+  decltype(&ncclAllGather) AllGather;
+  decltype(&ncclSend) Send;
+  decltype(&ncclRecv) Recv;
+};
+
+template <class Function>
+void find(void* library, Function& function, const char* name) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  if (function == nullptr) throw gpu::Unsupported(fmt::format("NCCL here has no {}", name));
+}
+
+/// Never unloaded.
+Nccl load() {
+  void* const library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) throw gpu::Unsupported("NCCL is missing: libnccl.so.2 (NVIDIA: libnccl2)");
+  Nccl nccl{};
+  find(library, nccl.GetVersion, "ncclGetVersion");
+  find(library, nccl.GetErrorString, "ncclGetErrorString");
+  find(library, nccl.GetUniqueId, "ncclGetUniqueId");
+  find(library, nccl.CommInitRank, "ncclCommInitRank");
+  find(library, nccl.CommAbort, "ncclCommAbort");
+  find(library, nccl.CommGetAsyncError, "ncclCommGetAsyncError");
+  find(library, nccl.GroupStart, "ncclGroupStart");
+  find(library, nccl.GroupEnd, "ncclGroupEnd");
+  find(library, nccl.AllReduce, "ncclAllReduce");
+  find(library, nccl.AllGather, "ncclAllGather");
+  find(library, nccl.Send, "ncclSend");
+  find(library, nccl.Recv, "ncclRecv");
+  return nccl;
+}
+
+const Nccl& nccl() {
+  static const Nccl shared = load();
+  return shared;
+}
+
+void check_nccl(ncclResult_t code, std::string_view call, gpu::Place where = gpu::Place::here()) {
+  if (code != ncclSuccess) throw gpu::Error(call, nccl().GetErrorString(code), where);
+}
+
+class NcclEngine : public Engine {
+ public:
+  NcclEngine(gpu::Session& session, Communicator& ranks) : session_(session), ranks_(int(ranks.ranks())) {
+    ncclUniqueId id{};
+    if (ranks.rank() == 0) check_nccl(nccl().GetUniqueId(&id), "ncclGetUniqueId");
+    ranks.broadcast(std::as_writable_bytes(std::span(&id, 1)));
+    gpu::cuda_enqueue(session, 0, [&](void*) {
+      check_nccl(nccl().CommInitRank(&communicator_, ranks_, id, int(ranks.rank())), "ncclCommInitRank");
+    });
+  }
+  /// Aborts, because after an error the other ranks would not take part in a regular end.
+  ~NcclEngine() override { nccl().CommAbort(communicator_); }
+
+  std::string name() const override {
+    int version = 0;
+    check_nccl(nccl().GetVersion(&version), "ncclGetVersion");
+    return fmt::format("NCCL {}.{}.{}", version / 10000, version / 100 % 100, version % 100);
+  }
+  bool on_device() const override { return true; }
+
+  void all_reduce(gpu::Buffer& words, std::uint64_t count) override {
+    void* const at = gpu::cuda_address(words);
+    enqueue([&](cudaStream_t stream) {
+      check_nccl(nccl().AllReduce(at, at, count, ncclUint32, ncclSum, communicator_, stream), "ncclAllReduce");
+    });
+  }
+
+  void all_gather(const gpu::Buffer& from, gpu::Buffer& to, std::uint64_t count) override {
+    enqueue([&](cudaStream_t stream) {
+      check_nccl(nccl().AllGather(gpu::cuda_address(from), gpu::cuda_address(to), count, ncclUint32, communicator_,
+                                  stream),
+                 "ncclAllGather");
+    });
+  }
+
+  void all_to_all(const gpu::Buffer& from, std::span<const Piece> send, gpu::Buffer& to,
+                  std::span<const Piece> receive) override {
+    const auto* const source = static_cast<const std::uint32_t*>(gpu::cuda_address(from));
+    auto* const target = static_cast<std::uint32_t*>(gpu::cuda_address(to));
+    enqueue([&](cudaStream_t stream) {
+      check_nccl(nccl().GroupStart(), "ncclGroupStart");
+      for (int rank = 0; rank < ranks_; ++rank) {
+        const Piece out = send[std::size_t(rank)], in = receive[std::size_t(rank)];
+        if (out.words > 0) {
+          check_nccl(nccl().Send(source + out.first, out.words, ncclUint32, rank, communicator_, stream), "ncclSend");
+        }
+        if (in.words > 0) {
+          check_nccl(nccl().Recv(target + in.first, in.words, ncclUint32, rank, communicator_, stream), "ncclRecv");
+        }
+      }
+      check_nccl(nccl().GroupEnd(), "ncclGroupEnd");
+    });
+  }
+
+ private:
+  /// Reports an error of an earlier, asynchronous exchange, too.
+  template <class Exchange>
+  void enqueue(const Exchange& exchange) {
+    ncclResult_t earlier = ncclSuccess;
+    check_nccl(nccl().CommGetAsyncError(communicator_, &earlier), "ncclCommGetAsyncError");
+    check_nccl(earlier, "an earlier exchange by NCCL");
+    constexpr unsigned commands = 4;  // one kernel, and what NCCL enqueues around it
+    gpu::cuda_enqueue(session_, commands, [&](void* stream) { exchange(static_cast<cudaStream_t>(stream)); });
+  }
+
+  gpu::Session& session_;
+  int ranks_;
+  ncclComm_t communicator_ = nullptr;
+};
+
+}  // namespace
+
+void require_nccl() {
+  nccl();
+}
+
+std::unique_ptr<Engine> open_nccl(gpu::Session& session, Communicator& communicator) {
+  return std::make_unique<NcclEngine>(session, communicator);
+}
+
+}  // namespace bankwise::cluster

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/report/json.hpp>
+#include <bankwise/report/rank_report.hpp>
+#include <bankwise/support/revision.hpp>
+
+namespace bankwise {
+namespace {
+
+Json json_of(const RankResult& result) {
+  Json samples = Json::array(), steps = Json::array();
+  for (const double sample : result.samples) samples.push_back(to_picoseconds(sample));
+  for (const StepTime& step : result.steps) {
+    steps.push_back({{"name", step.name}, {"exchange", step.exchange}, {"time_s", to_picoseconds(step.seconds)}});
+  }
+  return {{"variant", result.variant},
+          {"alone", result.alone.empty() ? Json(nullptr) : Json(result.alone)},
+          {"status", to_string(result.status)},
+          {"reason", result.reason},
+          {"memory_bytes", result.memory_bytes},
+          {"link_bytes", result.link_bytes},
+          {"batch", result.batch},
+          {"time_median_s", or_null(result.time_median)},
+          {"time_min_s", or_null(result.time_min)},
+          {"noise", or_null(result.noise)},
+          {"stop", result.stop},
+          {"samples_s", samples},
+          {"samples_dropped", result.dropped},
+          {"launch_overhead", result.launch_overhead},
+          {"floor_s", or_null(result.floor_s)},
+          {"of_floor", or_null(result.of_floor)},
+          {"weak_scaling", or_null(result.weak)},
+          {"steps", steps},
+          {"exchange_share", or_null(result.exchanging)}};
+}
+
+}  // namespace
+
+std::string rank_json_report(const RankReport& report) {
+  Json ranks = Json::array(), results = Json::array();
+  for (const RankInfo& rank : report.ranks) {
+    ranks.push_back({{"host", rank.host}, {"device", rank.device}, {"input_words", rank.input_words}});
+  }
+  for (const RankResult& result : report.results) results.push_back(json_of(result));
+  Json document{{"schema_version", 1}, {"case", report.study->name}, {"command", report.command},
+                {"revision", revision()}};
+  for (const Side& side : report.study->sides) document[std::string(side.name)] = report.extent.*side.length;
+  document.update({{"api", to_string(report.device.api)},
+                   {"cache", to_string(report.cache)},
+                   {"engine", report.engine},
+                   {"mpi", report.mpi},
+                   {"topology", report.topology},
+                   {"ranks", ranks},
+                   {"results", results}});
+  return text_of(document);
+}
+
+}  // namespace bankwise

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+//
+// The results of a run on several ranks, before they are printed. Only rank 0 has them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <bankwise/gpu/device.hpp>
+#include <bankwise/study/rank_study.hpp>
+#include <bankwise/study/result.hpp>
+
+namespace bankwise {
+
+/// The rows that are not variants: a copy within each device's memory; a copy into the memory of the next rank's
+/// device; and RankStudy::alone, which solves each rank's share as a problem of its own.
+inline constexpr std::string_view peer_copy_row = "peer_copy", alone_row = "alone";
+
+/// One step of a variant's plan, timed by itself.
+struct StepTime {
+  std::string name;  ///< the kernel's, or "all_to_all"
+  bool exchange = false;
+  double seconds = 0;
+};
+
+/// One variant on all ranks. Times in seconds: from a common start to the end on the slowest rank. Bytes of rank 0,
+/// which has the largest share.
+struct RankResult {
+  std::string variant;
+  std::string alone;  ///< of the row `alone`: the case study's variant
+  Status status = Status::skipped;
+  std::string reason;              ///< one line, for every status except ok
+  std::uint64_t memory_bytes = 0;  ///< that the device must read and write in its own memory
+  std::uint64_t link_bytes = 0;    ///< that must leave the rank
+  unsigned batch = 1;              ///< runs in one sample; a sample is their mean
+  std::vector<double> samples;
+  std::size_t dropped = 0;      ///< samples that do not count because a device throttled
+  std::string launch_overhead;  ///< as in Result
+  std::string stop;             ///< why measuring ended
+  std::optional<double> time_median, time_min, noise;
+  /// The shortest time that the measured copies allow: the longer of the memory's and the link's.
+  std::optional<double> floor_s;
+  std::optional<double> of_floor;    ///< floor_s / time_median
+  std::optional<double> weak;        ///< weak scaling: the time of `alone` / time_median
+  std::vector<StepTime> steps;       ///< of plans with exchanges
+  std::optional<double> exchanging;  ///< the exchanges' share of the steps' time
+};
+
+struct RankInfo {
+  std::string host, device;
+  std::uint64_t input_words = 0;
+};
+
+struct RankReport {
+  const CaseStudy* study = nullptr;
+  std::vector<std::string> command;
+  Extent extent;  ///< of the whole problem
+  Cache cache = Cache::cold;
+  gpu::DeviceInfo device;  ///< rank 0's
+  std::string engine, mpi;
+  std::string topology;  ///< how the ranks' devices reach each other
+  std::vector<RankInfo> ranks;
+  std::vector<RankResult> results;
+};
+
+}  // namespace bankwise
