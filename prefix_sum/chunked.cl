@@ -5,9 +5,9 @@
 // its own.
 //
 //   lanes  One work-item per group. A CPU core has SIMD registers instead of lanes. Three additions of shifted vectors
-//          scan eight words, and only one addition per vector depends on the vector before it. The core's hardware
-//          prefetcher expects this order of reads. There is no barrier: a CPU would implement a barrier by loops over
-//          all work-items, with the work-items' registers in memory.
+//          scan eight words, and only one addition per vector depends on the vector before it. The sequential reads
+//          suit the core's hardware prefetcher. There is no barrier, because a CPU runtime executes the code between
+//          two barriers as a loop over all work-items, with their registers in memory.
 //   banks  The kernel uses no local memory. On a CPU, local memory is ordinary cached memory.
 //
 // Contract

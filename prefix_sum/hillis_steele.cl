@@ -5,7 +5,7 @@
 // word the word that is s places before it. After log2(BLOCK) steps each word holds the sum of all words up to and
 // including itself.
 //
-//   lanes  Step s has all work-items active except the first s. Each word takes log2(BLOCK) additions, where a
+//   lanes  In step s all work-items are active except the first s. Each word takes log2(BLOCK) additions, where a
 //          sequential scan needs one. naive.cl is the work-efficient scan.
 //   banks  In every step consecutive lanes access consecutive words: no conflict. The kernel double-buffers, because
 //          one work-item reads a word that another one overwrites in the same step.

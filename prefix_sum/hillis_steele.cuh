@@ -5,8 +5,8 @@
 // the word that is s places before it. After log2(BLOCK) steps each word holds the sum of all words up to and including
 // itself.
 //
-//   lanes  Step s has all threads active except the first s. Each word takes log2(BLOCK) additions, where a sequential
-//          scan needs one. naive.cuh is the work-efficient scan.
+//   lanes  In step s all threads are active except the first s. Each word takes log2(BLOCK) additions, where a
+//          sequential scan needs one. naive.cuh is the work-efficient scan.
 //   banks  In every step consecutive lanes access consecutive words: no conflict. The kernel double-buffers, because
 //          one thread reads a word that another one overwrites in the same step.
 //

@@ -5,10 +5,10 @@
 // and the tile's total.
 //
 //   lanes  As in naive.cl, with fewer tiles and two more tree levels per tile.
-//   banks  The 32 words of padding in 1024 words add up to a full cycle of the banks. With them alone, words 1024 apart
-//          would share a bank again: 2-way conflicts in the five tree levels with 32 to 2 active lanes. One more word
-//          of padding after every 1024 words separates them: no conflict on 32 banks. Tiles of up to 1024 words do not
-//          need it; use padded.cl for them.
+//   banks  In 1024 words, padded.cl inserts 32 words, which shift the next word by all 32 banks. Words 1024 apart would
+//          therefore share a bank again: 2-way conflicts in the five tree levels with 32 to 2 active lanes. One more
+//          word of padding after every 1024 words separates them: no conflict on 32 banks. Tiles of up to 1024 words do
+//          not need it; use padded.cl for them.
 //
 // Contract
 //   launch  max(1, ceil(n / TILE)) groups of exactly BLOCK work-items, one-dimensional

@@ -13,12 +13,12 @@
 //          look-back. The first warp looks back while the other warps scan. It stops at the block's own previous tile,
 //          whose inclusive prefix the block knows.
 //   banks  A quarter of a warp loads 32 consecutive words per pass (NVIDIA: wavefront), 16 bytes per lane: no conflict.
-//          Each word of the ring is loaded twice, for the sum and for the scan. That costs less than the registers to
-//          keep it.
+//          Each word of the ring is loaded twice, for the sum and for the scan. That costs less than keeping it in a
+//          register.
 //
 // Forward progress, memory ordering and launch numbers are as in look_back.cuh. A block takes tickets for three tiles
-// and finishes them in order. The first of all unfinished tiles is therefore one that a block is working on, and that
-// block waits for no other tile.
+// and finishes them in order. The unfinished tile with the lowest number is therefore always one that a block is
+// working on, and that block waits for no other tile.
 //
 // Contract
 //   launch  from 1 to max(1, ceil(n / TILE)) blocks of exactly BLOCK threads, one-dimensional; ideally as many as are

@@ -5,8 +5,8 @@
 //
 //   lanes  One work-item per work-group. A CPU core has vector registers instead of lanes: eight of them hold
 //          independent sums, which hides the latency of the additions. Each work-item reads memory sequentially, which
-//          suits the core's hardware prefetcher. The kernel has no barrier; a CPU runtime implements a barrier by loops
-//          over all work-items of a group, with their registers in memory.
+//          suits the core's hardware prefetcher. The kernel has no barrier, because a CPU runtime executes the code
+//          between two barriers as a loop over all work-items of a group, with their registers in memory.
 //   banks  None: the kernel uses no local memory. On a CPU, local memory is ordinary memory.
 //
 // Contract

@@ -3,13 +3,13 @@
 // Parallel reduction, interleaved addressing with strided indices, which cause bank conflicts: Harris 2007, "Optimizing
 // Parallel Reduction in CUDA", kernel 2. Sums each tile of BLOCK uint4 records, component-wise, modulo 2^32.
 //
-//   lanes  Active work-items are contiguous: work-item k makes the addition of work-item 2 * stride * k in modulo.cl.
-//          Whole warps become idle, and only the last warp diverges.
+//   lanes  Active work-items are contiguous: work-item k makes the addition that work-item 2 * stride * k makes in
+//          modulo.cl. Whole warps become idle, and only the last warp diverges.
 //   banks  The work-items add the same records as in modulo.cl, but records that were spread over several warps are now
-//          accessed by one quarter-warp: work-item k accesses word 8 * stride * k. Each accessed bank is shared by 2 of
-//          8 lanes at stride 1, by 4 at stride 2, and by all 8 from stride 4 on. So every step takes as many passes
-//          (NVIDIA: wavefronts) as in modulo.cl, 414 in total: bank conflicts replace divergence. sequential.cl has
-//          neither.
+//          accessed by one quarter-warp: the record of work-item k starts at word 8 * stride * k. Each accessed bank is
+//          shared by 2 of 8 lanes at stride 1, by 4 at stride 2, and by all 8 from stride 4 on. Every step takes as
+//          many passes (NVIDIA: wavefronts) as in modulo.cl, 414 in total: bank conflicts replace divergence.
+//          sequential.cl has neither.
 //
 // Contract
 //   launch  max(1, ceil(n / BLOCK)) work-groups of exactly BLOCK work-items, one-dimensional

@@ -3,13 +3,13 @@
 // Parallel reduction, interleaved addressing with strided indices, which cause bank conflicts: Harris 2007, "Optimizing
 // Parallel Reduction in CUDA", kernel 2. Sums each tile of BLOCK uint4 records, component-wise, modulo 2^32.
 //
-//   lanes  Active threads are contiguous: thread k makes the addition of thread 2 * stride * k in modulo.cuh. Whole
-//          warps become idle, and only the last warp diverges.
+//   lanes  Active threads are contiguous: thread k makes the addition that thread 2 * stride * k makes in modulo.cuh.
+//          Whole warps become idle, and only the last warp diverges.
 //   banks  The threads add the same records as in modulo.cuh, but records that were spread over several warps are now
-//          accessed by one quarter-warp: thread k accesses word 8 * stride * k. Each accessed bank is shared by 2 of 8
-//          lanes at stride 1, by 4 at stride 2, and by all 8 from stride 4 on. So every step takes as many passes
-//          (NVIDIA: wavefronts) as in modulo.cuh, 414 in total: bank conflicts replace divergence. sequential.cuh has
-//          neither.
+//          accessed by one quarter-warp: the record of thread k starts at word 8 * stride * k. Each accessed bank is
+//          shared by 2 of 8 lanes at stride 1, by 4 at stride 2, and by all 8 from stride 4 on. Every step takes as
+//          many passes (NVIDIA: wavefronts) as in modulo.cuh, 414 in total: bank conflicts replace divergence.
+//          sequential.cuh has neither.
 //
 // Contract
 //   launch  max(1, ceil(n / BLOCK)) blocks of exactly BLOCK threads, one-dimensional

@@ -4,14 +4,14 @@
 // Parallel Reduction in CUDA", kernel 1. Sums each tile of BLOCK uint4 records, component-wise, modulo 2^32.
 //
 //   lanes  In each step every second of the remaining threads adds its neighbour's partial sum. The active threads lie
-//          further and further apart, so up to stride 16 all 8 warps issue, finally for one active lane each: ALU
+//          further and further apart, so up to stride 16 all 8 warps issue, at stride 16 for one active lane each: ALU
 //          utilization is 50, 25, 12.5 % and less. The modulo test is an integer division per thread unless the
 //          compiler replaces it.
 //   banks  Thread t accesses words 4t .. 4t + 3, as in sequential.cuh, so no two lanes of a quarter-warp share a bank.
-//          But a quarter-warp with one active lane takes a pass, like a quarter-warp with eight: 414 passes
-//          (NVIDIA: wavefronts) per block, where sequential.cuh takes 135. (If every second lane of a load is inactive,
-//          NVIDIA's hardware merges pairs of quarter-warps. Here two lanes of each merged pair share a bank, which
-//          takes two passes again: 96 of the 414 passes count as conflicts.)
+//          But a quarter-warp with one active lane takes a whole pass, as with eight active lanes: 414 passes (NVIDIA:
+//          wavefronts) per block, where sequential.cuh takes 135. (If every second lane of a load is inactive, NVIDIA's
+//          hardware merges pairs of quarter-warps. Here two lanes of each merged pair share a bank, so the pair takes
+//          two passes after all: 96 of the 414 passes count as conflicts.)
 //
 // Contract
 //   launch  max(1, ceil(n / BLOCK)) blocks of exactly BLOCK threads, one-dimensional

@@ -8,8 +8,8 @@
 //          fewer active lanes.
 //   banks  Work-item t accesses words 4t .. 4t + 3. NVIDIA GPUs since Volta serve a 16-byte access one quarter-warp at
 //          a time: 8 lanes x 4 words cover the 32 banks once, so there is no conflict, and a work-group takes 135
-//          passes (NVIDIA: wavefronts). Hardware that splits the access into 32-bit words has stride 4 and four lanes
-//          per bank: naive.cl shows that case, packed.cl the fix.
+//          passes (NVIDIA: wavefronts). If hardware splits the access into 32-bit words, their stride is 4, four lanes
+//          per bank: naive.cl shows this case, and packed.cl fixes it.
 //
 // Contract
 //   launch  max(1, ceil(n / BLOCK)) work-groups of exactly BLOCK work-items, one-dimensional

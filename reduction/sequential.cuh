@@ -9,8 +9,8 @@
 //          README.md has the measured cost.)
 //   banks  Thread t accesses words 4t .. 4t + 3. NVIDIA GPUs since Volta serve a 16-byte access one quarter-warp at a
 //          time: 8 lanes x 4 words cover the 32 banks once, so there is no conflict, and a block takes 135 passes
-//          (NVIDIA: wavefronts). Hardware that splits the access into 32-bit words has stride 4 and four lanes per
-//          bank: naive.cuh shows that case, packed.cuh the fix.
+//          (NVIDIA: wavefronts). If hardware splits the access into 32-bit words, their stride is 4, four lanes per
+//          bank: naive.cuh shows this case, and packed.cuh fixes it.
 //
 // Contract
 //   launch  max(1, ceil(n / BLOCK)) blocks of exactly BLOCK threads, one-dimensional

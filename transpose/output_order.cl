@@ -2,7 +2,7 @@
 //
 // Matrix transpose with tiles in the order of the output: contiguous writes, strided reads. streamed.cl with another
 // mapping of work-groups to tiles: work-groups with consecutive indices, which run simultaneously, write the same 64
-// rows of `out` from left to right. Each of them reads its own 64 rows of `in`, 256 bytes of each.
+// rows of `out` from left to right. Each of them reads 256 bytes from each of 64 rows of `in`.
 //
 //   lanes  As in vectorized.cl.
 //   banks  As in vectorized.cl.

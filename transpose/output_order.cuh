@@ -2,7 +2,7 @@
 //
 // Matrix transpose with tiles in the order of the output: contiguous writes, strided reads. streamed.cuh with another
 // mapping of blocks to tiles: blocks with consecutive indices, which run simultaneously, write the same 64 rows of
-// `out` from left to right. Each of them reads its own 64 rows of `in`, 256 bytes of each.
+// `out` from left to right. Each of them reads 256 bytes from each of 64 rows of `in`.
 //
 //   lanes  As in vectorized.cuh.
 //   banks  As in vectorized.cuh.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT-0
 //
 // Matrix transpose with cache-streaming stores: vectorized.cl with PTX st.global.cs (PTX ISA, "Cache Operators"). The
-// kernel does not read its output again. OpenCL C has no built-in for it. In CUDA on an H200, plain stores
+// kernel does not read its output again. OpenCL C has no built-in for such stores. In CUDA on an H200, plain stores
 // cost time in the L1 cache. In NVIDIA's OpenCL, plain stores are as fast as these.
 //
 //   lanes  As in vectorized.cl.

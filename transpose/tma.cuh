@@ -9,8 +9,8 @@
 //          transposes them in registers, and stores four chunks. All threads are active, even at the edge.
 //   banks  A bulk copy keeps the words of a row in order, so single words cannot be swizzled; but any thread can take
 //          any square. Eight lanes on adjacent squares of a row would load eight chunks of that row, all 32 banks, and
-//          store eight chunks of one column: 8-way conflicts. On a diagonal, square (d ^ x, x), their chunks are in
-//          eight columns in the loads and in the stores: no conflict.
+//          store eight chunks of one column: 8-way conflicts. If they take squares (d ^ x, x) on a diagonal instead,
+//          loads and stores each use eight columns: no conflict.
 //
 // Contract
 //   launch  ceil(height / TILE) * ceil(width / TILE) blocks of THREADS threads, tiles in column-major order

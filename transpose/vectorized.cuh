@@ -9,9 +9,9 @@
 //          not whole chunks, most of them do not start at a multiple of 16 bytes; lanes then access single words there.
 //          All active, except in tiles that extend past the edge.
 //   banks  Column x of the tile is a row of 16 chunks in shared memory, with chunk c at position c ^ (x ^ x / 4) % 8.
-//          Eight consecutive positions cover all 32 banks. Eight lanes store either words to eight columns that are 4
-//          apart, which the x / 4 term sends to different positions, or chunks to eight adjacent columns, which the x
-//          term does. Lanes load chunks or words of a single column. No conflict, for any shape.
+//          Eight consecutive positions cover all 32 banks. Eight lanes store words to eight columns that are 4 apart,
+//          or chunks to eight adjacent columns. The x / 4 term sends the words to different positions, and the x term
+//          the chunks. Lanes load chunks or words of a single column. No conflict, for any shape.
 //
 // Contract
 //   launch  ceil(height / TILE) * ceil(width / TILE) blocks of LANES x WARPS threads, tiles in row-major order
