@@ -97,7 +97,8 @@ endfunction()
 #
 # Builds the program <name> from the directory <name>: <name>.hpp and <name>.cpp define bankwise::<name>::case_study(),
 # and the kernels are in the same directory. The main program is the directory's main.cpp, or bankwise::run() by
-# default. Also builds the library <name>_case from every other .cpp of the directory, for tests. TOGETHER as in
+# default. A directory with a directory `ranks` also runs on several ranks: ranks/ranks.cpp defines a RankStudy, and
+# ranks/*.cuh and ranks/*.cl are its kernels, with the prefix <prefix>ranks_. Also builds the library <name>_case from every other .cpp of the directory, for tests. TOGETHER as in
 # bankwise_kernels().
 function(bankwise_case_study name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TOGETHER;INSTALL" "PREFIX;DIRECTORY" "LIBRARY_NEEDS")
@@ -108,6 +109,11 @@ function(bankwise_case_study name)
   file(GLOB sources CONFIGURE_DEPENDS ${arg_DIRECTORY}/*.cpp)
   set(main ${arg_DIRECTORY}/main.cpp)
   list(REMOVE_ITEM sources ${main})
+  set(ranks OFF)
+  if(EXISTS ${arg_DIRECTORY}/ranks)
+    set(ranks ON)
+    list(APPEND sources ${arg_DIRECTORY}/ranks/ranks.cpp)
+  endif()
   add_library(${case} STATIC ${sources})
   target_include_directories(${case} PUBLIC ${arg_DIRECTORY})
   target_link_libraries(${case} PUBLIC bankwise::runner)
@@ -133,6 +139,11 @@ int main(int argc, char** argv) { return bankwise::run(bankwise::@name@::case_st
   bankwise_kernels(${case} NAME ${name} PREFIX ${arg_PREFIX} DIRECTORY ${arg_DIRECTORY}
                    LIBRARY_NEEDS ${arg_LIBRARY_NEEDS} ${together})
   bankwise_emulated_kernels(${case} NAME ${name} PREFIX ${arg_PREFIX} DIRECTORY ${arg_DIRECTORY} ${together})
+  if(ranks)
+    set(of_ranks NAME ${name}_ranks PREFIX ${arg_PREFIX}ranks_ DIRECTORY ${arg_DIRECTORY}/ranks ${together})
+    bankwise_kernels(${case} ${of_ranks})
+    bankwise_emulated_kernels(${case} ${of_ranks})
+  endif()
 
   add_executable(${name} ${main})
   target_link_libraries(${name} PRIVATE ${case})

@@ -157,10 +157,10 @@ namespace bankwise::emulator {
 namespace list_of_@arg_NAME@ {
 @declarations@}
 namespace {
-constexpr const Kernel* kernels[]{@list@};
+constexpr const Kernel* kernels_of_@arg_NAME@[]{@list@};
 }
 extern const KernelSet @arg_NAME@_emulated;
-const KernelSet @arg_NAME@_emulated{kernels};
+const KernelSet @arg_NAME@_emulated{kernels_of_@arg_NAME@};
 }  // namespace bankwise::emulator
 ]])
   target_sources(${target} PRIVATE ${out}/list.cpp ${sources})

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include <bankwise/gpu/error.hpp>
+#include "ranks/ranks.hpp"
 #include "variants.hpp"
 
 namespace bankwise::gpu {
@@ -19,7 +20,6 @@ extern const KernelSet prefix_sum_emulated;
 namespace bankwise::prefix_sum {
 namespace {
 
-constexpr std::uint64_t word_bytes = sizeof(std::uint32_t);
 constexpr std::uint64_t wide_tile = 2048;                                      // of add_offsets_wide.cuh
 constexpr std::uint64_t max_tiles = std::numeric_limits<std::int32_t>::max();  // of a CUDA grid
 
@@ -138,6 +138,7 @@ const CaseStudy& case_study() {
       .reference = reference,
       .plan = plan,
       .level_names = level_names,
+      .ranks = &ranks,
   };
   return study;
 }

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "ranks/ranks.hpp"
 #include "variants.hpp"
 
 namespace bankwise::gpu {
@@ -15,8 +16,6 @@ extern const KernelSet reduction_emulated;
 namespace bankwise::reduction {
 namespace {
 
-constexpr std::uint64_t record_words = 4;
-constexpr std::uint64_t record_bytes = record_words * sizeof(std::uint32_t);
 constexpr std::uint64_t state_bytes = record_words * sizeof(std::uint64_t);  // of single_pass.cuh
 
 Words reference(Extent extent, const Words& input, const Variant&) {
@@ -88,6 +87,7 @@ const CaseStudy& case_study() {
       .reference = reference,
       .plan = plan,
       .level_names = level_names,
+      .ranks = &ranks,
   };
   return study;
 }

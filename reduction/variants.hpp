@@ -7,6 +7,9 @@
 
 namespace bankwise::reduction {
 
+inline constexpr std::uint64_t record_words = 4;
+inline constexpr std::uint64_t record_bytes = record_words * sizeof(std::uint32_t);
+
 // BLOCK of the kernels with one tile per block, of those with persistent blocks, and of the kernel for CPUs.
 inline constexpr gpu::GroupShape block{256, 1}, staying{512, 1}, one_lane{1, 1};
 

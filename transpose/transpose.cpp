@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ranks/ranks.hpp"
 #include "variants.hpp"
 
 namespace bankwise::gpu {
@@ -15,8 +16,6 @@ extern const KernelSet transpose_emulated;
 
 namespace bankwise::transpose {
 namespace {
-
-constexpr std::uint64_t word_bytes = sizeof(std::uint32_t);
 
 /// The kernels copy bits, but cuBLAS multiplies floats by 1. An exponent field from 64 to 127 makes every word a normal
 /// float, which the multiplication preserves. It fixes two of the 32 bits.
@@ -82,6 +81,7 @@ const CaseStudy& case_study() {
       .reference = reference,
       .plan = plan,
       .level_names = level_names,
+      .ranks = &ranks,
   };
   return study;
 }

@@ -7,6 +7,8 @@
 
 namespace bankwise::transpose {
 
+inline constexpr std::uint64_t word_bytes = sizeof(std::uint32_t);
+
 inline constexpr gpu::GroupShape block16{16, 16}, block32{32, 8}, block64{32, 16};
 
 inline constexpr Variant variants[]{

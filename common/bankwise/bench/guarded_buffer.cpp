@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint8_t guard_byte = 0xA5;
 constexpr std::uint8_t poison_byte = 0xCD;
 constexpr std::uint32_t guard_word = 0xA5A5A5A5;
-constexpr std::uint64_t chunk_words = std::uint64_t{1} << 24;  // read back 64 MiB at a time
+constexpr std::uint64_t words_read_back = std::uint64_t{1} << 24;  // at a time: 64 MiB
 
 }  // namespace
 
@@ -40,7 +40,7 @@ std::string difference(gpu::Session& session, const gpu::Buffer& buffer, std::st
                        const ExpectedWords& expected) {
   Words got, wanted;
   for (std::uint64_t first = 0; first < words; first += got.size()) {
-    got.resize(std::min(chunk_words, words - first));
+    got.resize(std::min(words_read_back, words - first));
     wanted.resize(got.size());
     session.read(buffer, bytes_of(first), std::as_writable_bytes(std::span(got)));
     expected(first, wanted);

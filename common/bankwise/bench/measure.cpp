@@ -15,8 +15,6 @@
 namespace bankwise {
 namespace {
 
-constexpr std::size_t fewest_for_noise = 5;
-
 /// A variant, or the copy, whose samples are interleaved with those of the others.
 struct Candidate {
   Result result;

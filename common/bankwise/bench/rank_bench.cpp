@@ -15,7 +15,7 @@
 namespace bankwise {
 namespace {
 
-constexpr std::uint64_t chunk_words = std::uint64_t{1} << 24;         // written at a time: 64 MiB
+constexpr std::uint64_t words_written = std::uint64_t{1} << 24;         // written at a time: 64 MiB
 constexpr std::uint64_t largest_copy = std::uint64_t{1} << 30;        // bytes
 constexpr std::uint64_t largest_copy_on_cpu = std::uint64_t{1} << 22;
 
@@ -39,7 +39,7 @@ std::vector<Slot> peer_slots(const RankPlan& plan) {
   return slots;
 }
 
-std::string shortage(const gpu::DeviceInfo& device, const Share& share, std::uint64_t copied) {
+std::string shortage_of(const gpu::DeviceInfo& device, const Share& share, std::uint64_t copied) {
   const std::uint64_t needed = bytes_of(share.input_words + output_words(share)) + 2 * copied + 2 * guard_bytes;
   if (needed <= device.global_memory) return {};
   return fmt::format("{} has {}, and its share needs {}; choose a smaller size, or start more ranks", device.name,
@@ -57,7 +57,7 @@ RankBench::RankBench(const CaseStudy& study, Extent extent, gpu::Session& sessio
       threads_(std::max(1U, std::thread::hardware_concurrency() / cluster.communicator.ranks_on_node())),
       copied_bytes_(session.info().is_gpu ? largest_copy : largest_copy_on_cpu) {
   cluster::agree(cluster.communicator, [&] {
-    if (const std::string why = shortage(session.info(), share_, copied_bytes_); !why.empty()) {
+    if (const std::string why = shortage_of(session.info(), share_, copied_bytes_); !why.empty()) {
       throw gpu::Unsupported(why);
     }
   });
@@ -84,7 +84,7 @@ void RankBench::fill_input() {
   Words mine(sums, 0), words;
   std::mutex mutex;
   for (std::uint64_t first = 0; first < share_.input_words; first += words.size()) {
-    words.resize(std::min(chunk_words, share_.input_words - first));
+    words.resize(std::min(words_written, share_.input_words - first));
     expect_inputs(first, words);
     session_.write(*input_, bytes_of(first), std::as_bytes(std::span(words)));
     if (sums == 0) continue;

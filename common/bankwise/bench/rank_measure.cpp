@@ -14,7 +14,6 @@
 namespace bankwise {
 namespace {
 
-constexpr std::size_t fewest_for_noise = 5;
 constexpr std::size_t samples_of_step = 5;
 
 using Clock = std::chrono::steady_clock;
@@ -24,7 +23,7 @@ double since(Clock::time_point begin) {
 }
 
 /// A row whose samples are interleaved with those of the others.
-struct Candidate {
+struct RankCandidate {
   RankResult result;
   PreparedRankPlan prepared;      // empty for the copies
   std::function<void()> enqueue;  // the timed part
@@ -75,8 +74,8 @@ class RankMeasurement {
   }
 
  private:
-  Candidate& append(std::string_view name) {
-    Candidate& candidate = candidates_.emplace_back(Candidate{{}, {}, {}, StopRule(options_.limits)});
+  RankCandidate& append(std::string_view name) {
+    RankCandidate& candidate = candidates_.emplace_back(RankCandidate{{}, {}, {}, StopRule(options_.limits)});
     candidate.result.variant = name;
     return candidate;
   }
@@ -93,11 +92,11 @@ class RankMeasurement {
   }
 
   void add_copies() {
-    Candidate& copy = append(copy_row);
+    RankCandidate& copy = append(copy_row);
     copy.enqueue = [this] { bench_.enqueue_copy(); };
     copy.result.memory_bytes = 2 * bench_.copied_bytes();
     copy.running = true;
-    Candidate& peers = append(peer_copy_row);
+    RankCandidate& peers = append(peer_copy_row);
     if (cluster_.rank().ranks == 1) {
       peers.result.reason = "there is one rank";
       return;
@@ -112,7 +111,7 @@ class RankMeasurement {
 
   /// The first supported single-device variant of RankStudy::alone, on each rank's share. Runs on one device verify it.
   void add_alone() {
-    Candidate& candidate = append(alone_row);
+    RankCandidate& candidate = append(alone_row);
     const Extent extent = study_.ranks->alone_extent(extent_, cluster_.rank());
     candidate.result.memory_bytes = study_.compulsory_bytes(extent);
     candidate.enqueue = [this, &prepared = candidate.prepared] { bench_.enqueue(prepared); };
@@ -129,7 +128,7 @@ class RankMeasurement {
   }
 
   void add(const Variant& variant) {
-    Candidate& candidate = append(variant.name);
+    RankCandidate& candidate = append(variant.name);
     const Rank rank = cluster_.rank();
     candidate.is_variant = true;
     candidate.result.memory_bytes = study_.ranks->memory_bytes(variant, extent_, {0, rank.ranks});
@@ -141,7 +140,7 @@ class RankMeasurement {
     });
   }
 
-  void check(Candidate& candidate, bool poison_scratch) {
+  void check(RankCandidate& candidate, bool poison_scratch) {
     candidate.result.reason = bench_.verify(candidate.prepared, poison_scratch);
     candidate.running = candidate.result.reason.empty();
     candidate.result.status = candidate.running ? Status::ok : Status::wrong;
@@ -185,7 +184,7 @@ class RankMeasurement {
     return timed;
   }
 
-  double sample(Candidate& candidate) {
+  double sample(RankCandidate& candidate) {
     const auto prepare_cache = [&] {
       options_.cache == Cache::cold ? session_.flush_caches() : candidate.enqueue();
     };
@@ -198,7 +197,7 @@ class RankMeasurement {
     return timed.seconds;
   }
 
-  void warm_up(Candidate& candidate) {
+  void warm_up(RankCandidate& candidate) {
     if (!candidate.running) return;
     candidate.enqueueing = gpu::Enqueueing::immediate;
     sample(candidate);
@@ -235,7 +234,7 @@ class RankMeasurement {
     for (auto& candidate : candidates_) summarise(candidate);
   }
 
-  static void summarise(Candidate& candidate) {
+  static void summarise(RankCandidate& candidate) {
     RankResult& result = candidate.result;
     const auto samples = candidate.rule.samples();
     result.dropped = candidate.rule.dropped();
@@ -247,7 +246,7 @@ class RankMeasurement {
     if (samples.size() >= fewest_for_noise) result.noise = noise(samples);
   }
 
-  void time_steps(Candidate& candidate) {
+  void time_steps(RankCandidate& candidate) {
     const auto& steps = candidate.prepared.plan.steps;
     // All ranks time the same steps: only launches can be missing on some.
     if (cluster_.communicator.max(double(steps.size())) != -cluster_.communicator.max(-double(steps.size()))) return;
@@ -298,7 +297,7 @@ class RankMeasurement {
   Cluster cluster_;
   RankBench bench_;
   ThrottleWatch throttle_;
-  std::list<Candidate> candidates_;  // a list: the closures above hold references into it
+  std::list<RankCandidate> candidates_;  // a list: the closures above hold references into it
 };
 
 }  // namespace

@@ -12,4 +12,7 @@ double median(std::span<const double> samples);
 /// is robust against outliers. 0 for no samples.
 double noise(std::span<const double> samples);
 
+/// Of fewer samples, reports show no noise.
+inline constexpr std::size_t fewest_for_noise = 5;
+
 }  // namespace bankwise

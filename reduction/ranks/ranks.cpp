@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "ranks.hpp"
+
+#include <iterator>
+
+#include "../variants.hpp"
+
+namespace bankwise::gpu {
+extern const KernelSet reduction_ranks_kernels;
+}
+
+namespace bankwise::reduction {
+namespace {
+
+constexpr Variant rank_variants[]{
+    {"all_reduce",
+     staying,
+     "single_pass on each rank's records, then an all-reduce of one record",
+     {.tile = 512, .blocks_per_unit = 2, .single_pass = true}},
+    {"peers",
+     staying,
+     "one launch: the last block sends its sum to all other GPUs through peer memory",
+     {.tile = 512, .blocks_per_unit = 2, .single_pass = true}},
+};
+
+constexpr std::string_view alone[]{"single_pass"};
+
+Share share(Extent extent, Rank rank) {
+  return {first_item(extent.count(), rank.index, rank.ranks) * record_words,
+          items(extent.count(), rank.index, rank.ranks) * record_words, 0, record_words};
+}
+
+Extent alone_extent(Extent extent, Rank rank) {
+  return {1, items(extent.count(), rank.index, rank.ranks)};
+}
+
+RankPlan rank_plan(const Variant& variant, Extent extent, Rank rank, unsigned units) {
+  const std::uint64_t count = items(extent.count(), rank.index, rank.ranks);
+  const std::uint64_t groups = blocks(variant, tiles(count, variant.tile, 1), units);
+  if (variant.name == rank_variants[0].name) {
+    constexpr std::uint64_t state_bytes = record_words * sizeof(std::uint64_t);  // of single_pass.cuh
+    return {{},
+            state_bytes,
+            {RankLaunch{"reduce_single_pass", groups, variant.group, {input_slot, output_slot, state_slot, count}},
+             AllReduce{output_slot, record_words}}};
+  }
+  constexpr std::uint64_t mailboxes = 8;  // MAILBOXES of peers.cuh
+  return {{},
+          (mailboxes + 2 * record_words * rank.ranks) * sizeof(std::uint64_t),
+          {RankLaunch{"reduce_ranks_peers",
+                      groups,
+                      variant.group,
+                      {input_slot, output_slot, state_slot, PeerTable{state_slot}, count, std::uint64_t{rank.index},
+                       std::uint64_t{rank.ranks}}}}};
+}
+
+/// Every rank has the sum of all records.
+Expected expected(const CaseStudy&, Extent, Rank, const Words&, const Words& all) {
+  return [all](std::uint64_t first, std::span<std::uint32_t> words) {
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] = all[first + i];
+  };
+}
+
+}  // namespace
+
+const RankStudy ranks{
+    .variants = rank_variants,
+    .kernels = &gpu::reduction_ranks_kernels,
+    .alone = alone,
+    .share = share,
+    .alone_extent = alone_extent,
+    .memory_bytes = [](const Variant&, Extent extent,
+                       Rank rank) { return items(extent.count(), rank.index, rank.ranks) * record_bytes; },
+    .link_bytes = [](Extent, Rank rank) { return (rank.ranks - 1) * record_bytes; },
+    .plan = rank_plan,
+    .sums = record_words,
+    .expected = expected,
+};
+
+}  // namespace bankwise::reduction

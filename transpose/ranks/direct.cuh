@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT-0
+//
+// Matrix transpose across several GPUs in one launch, through peer memory: transposes this rank's rows tile by tile, and
+// stores each tile straight into the memory of the GPU that will hold it. No buffer to pack into, no all-to-all, no
+// unpacking: every word is read once and written once, and only words of other ranks cross the link.
+//
+//   link   Stores to peer memory are asynchronous, like all stores, so blocks do not wait for the link. Each row of a tile
+//          is 256 contiguous bytes. Adjacent blocks go to different GPUs, so the link and the own memory work together.
+//   lanes  As in pack.cuh.
+//   banks  As in pack.cuh: no conflict.
+//
+// When the kernel has ended on all ranks, every rank's `out` is complete.
+//
+// Not emulated: it writes to other GPUs
+// No OpenCL port: OpenCL devices cannot access each other's memory
+//
+// Contract
+//   launch  on every rank: ranks * ceil(widest / TILE) * ceil(rows / TILE) blocks of THREADS threads, one-dimensional;
+//           widest = ceil(width / ranks)
+//   in      rows x width words, row-major; 16-byte aligned: rows first_row up to first_row + rows of the whole matrix
+//   outs    the addresses of all ranks' outputs, by rank, 16-byte aligned. Rank r holds the columns from first(r) up to
+//           first(r + 1), as rows of `height` words. first(r) = width / ranks * r + min(r, width % ranks)
+//   rows, width  any; launch no block if either is 0
+//   height  rows of the whole matrix
+
+namespace transpose_ranks_direct_detail {
+
+constexpr unsigned TILE = 64;           // words along each side of a tile
+constexpr unsigned CHUNKS = TILE / 4;   // of four words, per row of the tile
+constexpr unsigned THREADS = CHUNKS * CHUNKS;
+
+// Up to four words. `aligned`: all four are one 16-byte access.
+static __device__ uint4 load(const unsigned* from, unsigned count, bool aligned) {
+  if (count >= 4 && aligned) return *reinterpret_cast<const uint4*>(from);
+  return make_uint4(count > 0 ? from[0] : 0, count > 1 ? from[1] : 0, count > 2 ? from[2] : 0, count > 3 ? from[3] : 0);
+}
+static __device__ void store(unsigned* to, uint4 words, unsigned count, bool aligned) {
+  if (count >= 4 && aligned) {
+    *reinterpret_cast<uint4*>(to) = words;
+    return;
+  }
+  if (count > 0) to[0] = words.x;
+  if (count > 1) to[1] = words.y;
+  if (count > 2) to[2] = words.z;
+  if (count > 3) to[3] = words.w;
+}
+
+}  // namespace transpose_ranks_direct_detail
+
+__global__ void __launch_bounds__(transpose_ranks_direct_detail::THREADS)
+    transpose_ranks_direct(const unsigned* __restrict__ in, unsigned* const* outs, size_t rows, size_t width,
+                           size_t height, size_t first_row, size_t rank, size_t ranks) {
+  using namespace transpose_ranks_direct_detail;
+  __shared__ uint4 tile[TILE * CHUNKS];
+  // Row x of the tile is a column of `in`.
+  const auto place = [](unsigned x, unsigned chunk) { return x * CHUNKS + (chunk ^ x / 4); };
+
+  // adjacent blocks go to different ranks; the blocks of one rank take their tiles from top to bottom
+  const size_t target = (rank + blockIdx.x) % ranks, number = blockIdx.x / ranks;
+  const size_t first = width / ranks * target + min(target, width % ranks);
+  const size_t columns = width / ranks + (target < width % ranks);
+  const size_t down = (rows + TILE - 1) / TILE;
+  const size_t top = number % down * TILE, left = number / down * TILE;
+  if (left >= columns) return;  // this rank has fewer columns than others
+
+  // load a square of 4 x 4 words: 16 lanes load 256 contiguous bytes
+  const unsigned across = threadIdx.x % CHUNKS, below = threadIdx.x / CHUNKS;
+  const unsigned wide = unsigned(min(columns - left, size_t(TILE))), high = unsigned(min(rows - top, size_t(TILE)));
+  const bool in_chunks = width % 4 == 0 && first % 4 == 0;
+  uint4 row[4];
+#pragma unroll
+  for (unsigned k = 0; k < 4; ++k) {
+    const unsigned count = 4 * below + k < high && 4 * across < wide ? wide - 4 * across : 0;
+    row[k] = load(in + (top + 4 * below + k) * width + first + left + 4 * across, count, in_chunks);
+  }
+
+  // store its columns as rows of the tile
+  tile[place(4 * across, below)] = make_uint4(row[0].x, row[1].x, row[2].x, row[3].x);
+  tile[place(4 * across + 1, below)] = make_uint4(row[0].y, row[1].y, row[2].y, row[3].y);
+  tile[place(4 * across + 2, below)] = make_uint4(row[0].z, row[1].z, row[2].z, row[3].z);
+  tile[place(4 * across + 3, below)] = make_uint4(row[0].w, row[1].w, row[2].w, row[3].w);
+  __syncthreads();
+
+  // store the tile's rows, in the target's memory: 16 lanes store 256 contiguous bytes
+  unsigned* const out = outs[target] + first_row;
+  const bool out_chunks = height % 4 == 0 && first_row % 4 == 0;
+#pragma unroll
+  for (unsigned k = 0; k < 4; ++k) {
+    const unsigned x = below + k * CHUNKS;
+    const unsigned count = x < wide && 4 * across < high ? high - 4 * across : 0;
+    store(out + (left + x) * height + top + 4 * across, tile[place(x, across)], count, out_chunks);
+  }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT-0
+//
+// Matrix transpose across several devices, first launch of pack, all-to-all, unpack: transposes this rank's rows into one
+// block per rank, each contiguous, ready to be sent. 64 x 64 tiles, 16-byte accesses, XOR swizzle of 16-byte chunks.
+//
+//   lanes  16 lanes load 256 contiguous bytes of a row, 16 bytes each. Each work-item transposes a square of 4 x 4 words in
+//          registers. All active, except in tiles that extend past the edge. Where rows do not begin at a multiple of 16
+//          bytes, a work-item accesses its four words one by one.
+//   banks  Chunk c of row x of the transposed tile is at position c ^ x / 4 of that row. Eight lanes with adjacent
+//          squares store to rows that are 4 apart, and eight lanes load adjacent chunks of one row: eight different
+//          positions either way, all 32 banks, no conflict.
+//
+// Contract
+//   launch  ranks * ceil(widest / TILE) * ceil(rows / TILE) work-groups of THREADS work-items, one-dimensional; widest =
+//           ceil(width / ranks)
+//   in      rows x width words, row-major; 16-byte aligned
+//   out     rows * width words, 16-byte aligned, one block per rank, in order: the columns that rank r will hold, from
+//           first(r) up to first(r + 1), as rows of `rows` words. first(r) = width / ranks * r + min(r, width % ranks)
+//   rows, width  any; launch no work-group if either is 0
+
+#define TILE 64u            // words along each side of a tile
+#define CHUNKS (TILE / 4)   // of four words, per row of the tile
+#define THREADS (CHUNKS * CHUNKS)
+
+// Up to four words. `aligned`: all four are one 16-byte access.
+uint4 load(__global const uint* from, uint count, bool aligned) {
+  if (count >= 4 && aligned) return *(__global const uint4*)from;
+  return (uint4)(count > 0 ? from[0] : 0, count > 1 ? from[1] : 0, count > 2 ? from[2] : 0, count > 3 ? from[3] : 0);
+}
+void store(__global uint* to, uint4 words, uint count, bool aligned) {
+  if (count >= 4 && aligned) {
+    *(__global uint4*)to = words;
+    return;
+  }
+  if (count > 0) to[0] = words.x;
+  if (count > 1) to[1] = words.y;
+  if (count > 2) to[2] = words.z;
+  if (count > 3) to[3] = words.w;
+}
+
+// Row x of the tile is a column of `in`.
+uint place(uint x, uint chunk) {
+  return x * CHUNKS + (chunk ^ x / 4);
+}
+
+__kernel __attribute__((reqd_work_group_size(THREADS, 1, 1)))
+void transpose_ranks_pack(__global const uint* restrict in, __global uint* restrict out, ulong rows, ulong width,
+                          ulong rank, ulong ranks) {
+  __local uint4 tile[TILE * CHUNKS];
+
+  // adjacent work-groups go to different ranks; those of one rank take their tiles from top to bottom
+  const ulong group = get_group_id(0), target = (rank + group) % ranks, number = group / ranks;
+  const ulong first = width / ranks * target + min(target, width % ranks);
+  const ulong columns = width / ranks + (target < width % ranks);
+  const ulong down = (rows + TILE - 1) / TILE;
+  const ulong top = number % down * TILE, left = number / down * TILE;
+  if (left >= columns) return;  // this rank has fewer columns than others
+
+  // load a square of 4 x 4 words: 16 lanes load 256 contiguous bytes
+  const uint across = get_local_id(0) % CHUNKS, below = get_local_id(0) / CHUNKS;
+  const uint wide = (uint)min(columns - left, (ulong)TILE), high = (uint)min(rows - top, (ulong)TILE);
+  const bool in_chunks = width % 4 == 0 && first % 4 == 0;
+  uint4 row[4];
+#pragma unroll
+  for (uint k = 0; k < 4; ++k) {
+    const uint count = 4 * below + k < high && 4 * across < wide ? wide - 4 * across : 0;
+    row[k] = load(in + (top + 4 * below + k) * width + first + left + 4 * across, count, in_chunks);
+  }
+
+  // store its columns as rows of the tile
+  tile[place(4 * across, below)] = (uint4)(row[0].x, row[1].x, row[2].x, row[3].x);
+  tile[place(4 * across + 1, below)] = (uint4)(row[0].y, row[1].y, row[2].y, row[3].y);
+  tile[place(4 * across + 2, below)] = (uint4)(row[0].z, row[1].z, row[2].z, row[3].z);
+  tile[place(4 * across + 3, below)] = (uint4)(row[0].w, row[1].w, row[2].w, row[3].w);
+  barrier(CLK_LOCAL_MEM_FENCE);
+
+  // store the tile's rows: 16 lanes store 256 contiguous bytes
+  __global uint* const block = out + first * rows;
+  const bool out_chunks = rows % 4 == 0;
+#pragma unroll
+  for (uint k = 0; k < 4; ++k) {
+    const uint x = below + k * CHUNKS;
+    const uint count = x < wide && 4 * across < high ? high - 4 * across : 0;
+    store(block + (left + x) * rows + top + 4 * across, tile[place(x, across)], count, out_chunks);
+  }
+}
