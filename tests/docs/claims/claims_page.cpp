@@ -38,7 +38,8 @@ constexpr Article articles[]{
      "from its [kernels](https://github.com/NgCafai/gpu-programming-samples).",
      claims_a3},
     {"a4", "Bank conflicts in reduction and prefix sum (Radeon HD 5870)",
-     "The article is a translation of one by fsword73. We compare it with `hd5870`. *Conflicts* are the passes of one "
+     "The article is a translation of an article by fsword73. We compare it with `hd5870`. *Conflicts* are the passes "
+     "of one "
      "instruction of a wavefront (64 threads) beyond those that the instruction needs without bank conflicts. A "
      "one-word access needs one pass per half-wavefront. Strides are in words.",
      claims_a4},
@@ -197,8 +198,8 @@ std::string section(const Article& article) {
   }
   if (article.key == "a4") {
     text +=
-        "\nThe steps of the prefix sum of 512 elements. The last four columns have the conflicts of the loads at the "
-        "indices `ai`\nand `bi`, over all wavefronts:\n\n" +
+        "\nThe steps of the prefix sum of 512 elements. In step d, d threads are active. The last four columns have "
+        "the conflicts\nof the loads at the indices `ai` and `bi`, over all wavefronts:\n\n" +
         scan_table();
   }
   return text;
