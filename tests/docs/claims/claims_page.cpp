@@ -39,8 +39,7 @@ constexpr Article articles[]{
      claims_a3},
     {"a4", "Bank conflicts in reduction and prefix sum (Radeon HD 5870)",
      "The article is a translation of an article by fsword73. We compare it with `hd5870`. *Conflicts* are the passes "
-     "of one "
-     "instruction of a wavefront (64 threads) beyond those that the instruction needs without bank conflicts. A "
+     "of one instruction of a wavefront (64 threads) beyond those that the instruction needs without bank conflicts. A "
      "one-word access needs one pass per half-wavefront. Strides are in words.",
      claims_a4},
 };
