@@ -84,17 +84,20 @@ const Difference* known_difference(const CountedKernel& kernel) {
 std::string counters_page(const std::vector<CountedKernel>& kernels) {
   std::string text =
       "# The emulator compared with hardware counters\n\n"
-      "The build target `update_counters` writes this page; a test keeps it up to date. The numbers are for one block "
-      "of\n"
-      "each kernel: the hardware counters of an NVIDIA H200 ([counters.csv](counters.csv), collected with Nsight "
-      "Compute\n"
-      "as in [results](../README.md)), and the passes (NVIDIA: wavefronts) of the emulator with the bank model, "
-      "without a\n"
-      "GPU. A single number means that both agree, or that the kernel is not emulated. *merged* is the emulator's "
-      "second\n"
-      "count, of accesses [as a device compiler may merge them](../../emulator.md#merged); where it is missing, it is "
-      "the\n"
-      "same as the first.\n\n"
+      "The build target `update_counters` writes this page, and a test compares it with the code. The numbers are for "
+      "one block\n"
+      "of each kernel. A cell with one number means that the hardware counters of an NVIDIA H200 and the emulator "
+      "agree, or\n"
+      "that the kernel is not emulated. In a cell with several numbers\n"
+      "\n"
+      "- the first number is the counter ([counters.csv](counters.csv), [collected with Nsight "
+      "Compute](../README.md));\n"
+      "- *emulated* are the passes (NVIDIA: wavefronts) that the bank model computes for the accesses of the emulator, "
+      "without\n"
+      "  a GPU;\n"
+      "- *merged* is the emulator's second count, of accesses [as a device compiler may merge\n"
+      "  them](../../emulator.md#merged). It is shown only if it differs from *emulated*.\n"
+      "\n"
       "| kernel | load passes | conflicts | store passes | conflicts | atomic passes | conflicts |\n"
       "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n";
   std::size_t patterns = 0, equal = 0, instructions = 0;
@@ -112,10 +115,11 @@ std::string counters_page(const std::vector<CountedKernel>& kernels) {
     }
     text += '\n';
     if (difference != nullptr) notes += fmt::format("- `{}`: {}\n", kernel.kernel, difference->why);
-    if (!kernel.emulated) notes += fmt::format("- `{}`: not emulated: {}.\n", kernel.kernel, kernel.why_not);
+    if (!kernel.emulated) notes += fmt::format("- `{}` is not emulated: {}.\n", kernel.kernel, kernel.why_not);
   }
   text += fmt::format(
-      "| the patterns of `access_patterns`: {} of {} equal in all six numbers; {} with matrix instructions are not "
+      "| patterns of `access_patterns`: {} of {} agree in all six numbers; {} patterns with matrix instructions are "
+      "not "
       "emulated | | | | | | |\n",
       equal, patterns, instructions);
   return text + "\n## Differences\n\n" + notes;

@@ -23,24 +23,24 @@ struct Article {
 
 constexpr Article articles[]{
     {"a1", "Bank conflict (compute capability 1.x)",
-     "In Chinese. We compare it with `sm_13`, which serves one half-warp at a time. The unit is *steps per half-warp*; "
-     "1 step is free of bank conflicts.",
+     "The article is in Chinese. We compare it with `sm_13`, which serves one half-warp at a time. The unit is *steps "
+     "per half-warp*. An access with 1 step has no bank conflicts.",
      claims_a1},
     {"a2", "Shared memory conflicts (compute capability 2.x)",
-     "A translation; it describes compute capabilities 1.x and 2.0. We compare it with `sm_13`, in *steps per "
-     "half-warp*, and with `sm_20`, in *ways* of a whole warp, the unit of NVIDIA's guide. 1 is free of bank "
-     "conflicts.",
+     "The article is a translation and describes compute capabilities 1.x and 2.0. We compare it with `sm_13` in "
+     "*steps per half-warp*, and with `sm_20` in *ways* of a whole warp, the unit of NVIDIA's guide. An access with 1 "
+     "step or 1 way has no bank conflicts.",
      claims_a2},
     {"a3", "Bank conflicts and vectorized memory access in CUDA",
-     "In Chinese. The article names no GPU; its cases were measured on an A100. We compare it with `sm_80` and "
+     "The article is in Chinese. It names no GPU; its cases were measured on an A100. We compare it with `sm_80` and "
      "`sm_90`, which agree in every number here. A *transaction* is a pass of the model. *Conflicts* are passes beyond "
-     "those that the access needs without bank conflicts. Where the article shows a picture, the index comes from the "
-     "article's [kernels](https://github.com/NgCafai/gpu-programming-samples).",
+     "those that the access needs without bank conflicts. Where the article shows only a picture, we took the index "
+     "from its [kernels](https://github.com/NgCafai/gpu-programming-samples).",
      claims_a3},
     {"a4", "Bank conflicts in reduction and prefix sum (Radeon HD 5870)",
-     "A translation of an article by fsword73. We compare it with `hd5870`. *Conflicts* are those of one instruction "
-     "of a wavefront of 64 threads: passes beyond those that it needs without bank conflicts. A one-word access needs "
-     "one pass per half-wavefront. Strides are in words.",
+     "The article is a translation of an article by fsword73. We compare it with `hd5870`. *Conflicts* are the passes "
+     "of one instruction of a wavefront (64 threads) beyond those that the instruction needs without bank conflicts. A "
+     "one-word access needs one pass per half-wavefront. Strides are in words.",
      claims_a4},
 };
 
@@ -197,8 +197,8 @@ std::string section(const Article& article) {
   }
   if (article.key == "a4") {
     text +=
-        "\nPrefix sum of 512 elements: conflicts of the loads at the indices `ai` and `bi`, per step, over all "
-        "wavefronts:\n\n" +
+        "\nThe steps of the prefix sum of 512 elements. In step d, d threads are active. The last four columns have "
+        "the conflicts\nof the loads at the indices `ai` and `bi`, over all wavefronts:\n\n" +
         scan_table();
   }
   return text;
@@ -228,17 +228,17 @@ std::string page() {
   std::string text = R"(<!-- Written by write_claims, from tests/docs/claims; a test compares. Do not edit. -->
 # Claims of four articles about bank conflicts, checked with the bank model
 
-This project began with four articles about bank conflicts. This page lists every number that they state, in our words,
-next to the number that the [bank model](../common/bankwise/banks/architectures.cpp) computes for the same access. For
-claims about something else, plain arithmetic gives the number. A program computes all numbers and writes this page. A
-test compares each of them with a number that we computed by hand, and asserts that the verdict follows.
+This project began with four articles about bank conflicts. This page lists their claims, in our words, next to the
+numbers that the [bank model](../common/bankwise/banks/architectures.cpp) computes for the same accesses. If a claim is
+not about an access, arithmetic gives the number. A program computes the numbers and writes this page. A test compares
+each number with one that we computed by hand, and checks the verdicts.
 
 )";
   text += summary(all_claims());
   text += R"(
-A number of the model is bold if the article has a different one. *Holds* alone means that all numbers are the same.
-*Holds* with a condition means that they are the same under this condition; the bold numbers are then from cases that do
-not meet it. `tid` is the thread index.
+In the column *the model*, a number is bold if the article has a different one. The verdict *holds* without a condition
+means that all numbers are the same. With a condition, such as *holds if …*, they are the same in all cases that meet
+the condition; the bold numbers are from cases that do not. `tid` is the thread index.
 )";
   for (const Article& article : articles) text += section(article);
   return text;
