@@ -115,20 +115,20 @@ CLI::App* declare_predict(CLI::App& app, PredictOptions& options) {
   operations.reserve(banks::operation_count);
   for (int i = 0; i < banks::operation_count; ++i) operations.emplace_back(to_string(banks::Operation(i)));
   command->add_option("--arch", options.architecture, "Architecture, see bankcheck archs")->capture_default_str();
-  command->add_option(
-      "accesses", options.accesses,
-      "CSV file with the columns id,op,width,mask,a0,...: op as for --op, width in bytes, mask in hexadecimal, "
-      "a0 to a31 or a63 the byte offset of each lane; copies (cp.async) also need s0 to s31, the offsets in global "
-      "memory; - reads stdin");
+  command->add_option("accesses", options.accesses,
+                      "CSV file with the columns id,op,width,mask,a0,...; - reads stdin. op: as for --op; width: bytes "
+                      "per lane; mask: active lanes, in hexadecimal; a0 to a31 or a63: byte offset of each lane. "
+                      "Copies (cp.async) also need s0 to s31, the offsets in global memory");
   command->add_option(
       "--index", options.index,
-      "Index of the element that a lane accesses, in elements of --width bytes, for example '17*tid' or "
-      "'(tid ^ (tid>>3)) * 4': an expression of CUDA or OpenCL C with min, max and abs. The lane number is tid, lane, "
-      "laneid (int), threadIdx.x, get_sub_group_local_id() (unsigned) or get_local_id(0) (64-bit)");
-  command->add_option("--op", options.operation, "Operation; atomic: on 32-bit integers")
+      "Expression for the index of the element that each lane accesses, for example '17*tid' or '(tid ^ (tid>>3)) * "
+      "4'. Elements have --width bytes. The expression is CUDA or OpenCL C, with min, max and abs. Names of the lane "
+      "number: tid, lane, laneid (int); threadIdx.x, get_sub_group_local_id() (unsigned); get_local_id(0) (64-bit)");
+  command->add_option("--op", options.operation, "Operation; atomics are on 32-bit integers")
       ->check(CLI::IsMember(operations))
       ->capture_default_str();
-  command->add_option("--width", options.width, "Bytes per lane (default: 4; for matrix operations 16, one row)")
+  command
+      ->add_option("--width", options.width, "Bytes per lane (default: 4; for matrix operations 16, which is one row)")
       ->check(CLI::IsMember({1, 2, 4, 8, 12, 16}));
   command->add_option("--lanes", options.lanes, "Number of active lanes (default: a whole warp)")
       ->check(CLI::Range(1U, banks::max_lanes));

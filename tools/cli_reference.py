@@ -18,7 +18,7 @@ from reports import PREFIX, ROOT
 PAGE = ROOT / "docs/cli.md"
 HEAD = """# Command-line reference
 
-The flags of every program, generated from `--help` by `tools/cli_reference.py`. The programs are in the build
+This page has the `--help` text of every program; `tools/cli_reference.py` generates it. The programs are in the build
 directory, for example `build/default/bankcheck`.
 
 Exit codes are the same everywhere: 0 success; 1 a wrong result, or more conflicts than a limit allows; 2 bad usage or

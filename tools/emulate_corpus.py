@@ -103,7 +103,7 @@ def others(path: Path, headers: list) -> list:
 
 
 def check(path: Path, folder: Path, options) -> tuple:
-    """Builds, runs, checks itself, reason. A program that lacks definitions gets its folder's other sources."""
+    """Builds, runs, printed result, last message. A program that lacks definitions gets its folder's other sources."""
     row = check_with([path.name], path, folder, options)
     headers = [*includes(path, folder), *options.include]
     more = others(path, headers) if "no source and no library defines" in row[3] else []
@@ -134,7 +134,7 @@ def check_with(sources: list, path: Path, folder: Path, options) -> tuple:
     if code == 0:
         return "yes", "yes", checks, ""
     if code == 3 and "ran no kernel" in reason:
-        return "yes", "yes", checks, "it has no kernel that runs"
+        return "yes", "yes", checks, "no kernel was launched"
     return "yes", "no" if "the program " in reason else "yes", checks, reason
 
 
@@ -181,7 +181,7 @@ def main() -> int:
     print(f"{len(rows)} programs: {counts['builds']} ({100 * counts['builds'] // total} %) build, {counts['runs']} "
           f"({100 * counts['runs'] // total} %) run to the end without a wrong result; {counts['right']} of them print "
           f"that their result is right. {counts['wrong']} print that it is wrong.\n")
-    print("| file | builds | runs | checks itself | reason |\n| --- | --- | --- | --- | --- |")
+    print("| file | builds | runs | printed result | last message |\n| --- | --- | --- | --- | --- |")
     for row in rows:
         print("| " + " | ".join(row) + " |")
     return 0

@@ -16,8 +16,8 @@ namespace bankwise::opencl {
 
 /// The help of --cubin.
 inline constexpr const char* cubin_help =
-    "Machine code of the kernels (nvcc -cubin -lineinfo): says for each line whose accesses a compiler may merge which "
-    "count its instructions agree with";
+    "Cubin of the kernels (nvcc -cubin -lineinfo): for each line whose accesses a compiler may merge, report whether "
+    "the instructions match the merged accesses or those of the source";
 
 /// The instructions of one source line that access shared memory, and how often each stands in the code.
 struct EmittedLine {

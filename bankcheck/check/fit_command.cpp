@@ -10,7 +10,7 @@ CLI::App* declare_fit(CLI::App& app, ReportCommand& options) {
       app.add_subcommand("fit", "Find the padding or swizzle that removes the bank conflicts of a trace file");
   command->footer(
       "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage or an input that is no trace, 3 an output cannot be\n"
-      "written. The limits apply to the kernels as they are.\n"
+      "written. --max-conflicts and --baseline apply to the kernels before the change.\n"
       "Example: bankcheck fit --arch sm_90,gfx942 --kernel 'transpose*' trace.jsonl");
   declare_report_options(*command, options.report);
   command->remove_option(command->get_option("--fit"));

@@ -251,20 +251,20 @@ std::string array_text(const KernelReport& kernel, const KernelFitReport& report
   }
   text += fmt::format("    {}, {}:\n", to_string(best.option.change.kind()),
                       best.option.bytes > array.facts.extent
-                          ? fmt::format("{} bytes more", best.option.bytes - array.facts.extent)
-                          : "no byte more");
+                          ? fmt::format("{} additional bytes", best.option.bytes - array.facts.extent)
+                          : "no additional bytes");
   text += code_text(array, source, best, report.is_opencl);
   for (std::size_t i = 1; i < array.options.size(); ++i) {
     const PricedOption& other = array.options[i];
     if (i == array.chosen || other.option.passes != best.option.passes) continue;
-    text += fmt::format("    or, with as few passes: {}, {} bytes more:\n", to_string(other.option.change.kind()),
+    text += fmt::format("    or, with as few passes: {}, {} additional bytes:\n", to_string(other.option.change.kind()),
                         other.option.bytes - array.facts.extent);
     text += code_text(array, source, other, report.is_opencl);
   }
   if (array.front.size() > 1) {
     text += "    passes against bytes:";
     for (const PricedOption& one : array.front) {
-      text += fmt::format("{} {} with {} bytes more", &one == &array.front.front() ? "" : ",", one.option.passes,
+      text += fmt::format("{} {} with {} additional bytes", &one == &array.front.front() ? "" : ",", one.option.passes,
                           one.option.bytes - array.facts.extent);
     }
     text += '\n';

@@ -29,8 +29,8 @@ trace::TraceFile read_trace(const std::string& path) {
 }  // namespace
 
 CLI::App* declare_report(CLI::App& app, ReportCommand& options) {
-  CLI::App* command = app.add_subcommand(
-      "report", "Report the bank conflicts of a trace file, which a checker has written with --trace");
+  CLI::App* command =
+      app.add_subcommand("report", "Report the bank conflicts of a trace file that was written with --trace");
   command->footer(
       "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage or an input that is no trace, 3 an output cannot be\n"
       "written. With --max-conflicts or --baseline the exit code is 1 for every incomplete trace.\n"

@@ -127,7 +127,8 @@ void declare_report_options(CLI::App& command, ReportOptions& options) {
   command.add_option("--baseline", options.baseline, "Fail if a kernel has more conflicts than this CSV file allows")
       ->check(text)
       ->excludes(limit);
-  command.add_option("--update-baseline", options.update_baseline, "Create or update the baseline file")->check(text);
+  command.add_option("--update-baseline", options.update_baseline, "Create this baseline file, or update its rows")
+      ->check(text);
   command
       .add_option("--json", options.json,
                   "Write all numbers to this file; - writes them to stdout and prints nothing else")
@@ -142,19 +143,19 @@ void declare_report_options(CLI::App& command, ReportOptions& options) {
       ->check(text);
   command
       .add_option("--kernel", options.kernels,
-                  "Only kernels with this name, which may be a glob such as 'scan_*'; may be repeated")
+                  "Report only kernels with this name, which may be a glob such as 'scan_*'; may be repeated")
       ->take_all();
   command.add_option("--sources", options.sources, "Directory to search for the kernels' source files")
       ->capture_default_str();
   command.add_flag("--fit", options.fit.fit,
-                   "Find the padding or swizzle of each array that removes its conflicts: see docs/fit.md");
+                   "Propose a padding or swizzle for each array with conflicts; see docs/fit.md");
   command
-      .add_option("--max-shared", options.fit.max_shared,
-                  "Bytes of shared memory that a block may have with what --fit proposes (default: what the "
-                  "architectures allow)")
+      .add_option(
+          "--max-shared", options.fit.max_shared,
+          "Maximum bytes of shared memory per block with a proposed layout (default: the limit of the architectures)")
       ->check(number);
   command.add_flag("--keep-occupancy", options.fit.keep_occupancy,
-                   "--fit proposes nothing with which fewer blocks are resident on a multiprocessor");
+                   "Propose no layout that reduces the number of resident blocks per multiprocessor");
 }
 
 Reporting::Reporting(const ReportOptions& options)

@@ -14,7 +14,7 @@ void declare_watch_options(CLI::App& command, WatchOptions& options, const std::
       ->check(CLI::Validator([](const std::string& text) { return text.empty() ? "it needs a value" : ""; }, ""));
   command
       .add_option("--max-launches", options.max_launches,
-                  "Watch at most this many launches of each kernel with the same sizes; 0: all")
+                  "Watch at most this many launches of each kernel, counted separately for each launch size; 0: all")
       ->capture_default_str();
   command
       .add_option("--max-groups", options.max_groups,
@@ -22,7 +22,7 @@ void declare_watch_options(CLI::App& command, WatchOptions& options, const std::
       ->capture_default_str();
   command
       .add_option("--time-limit", options.time_limit,
-                  "End the program after this many seconds, and report what it did until then; 0: never")
+                  "End the program after this many seconds, and report what was recorded; 0: never")
       ->check(CLI::Range(0.0, 1e9))
       ->capture_default_str();
 }

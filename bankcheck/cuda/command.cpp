@@ -16,8 +16,8 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
       "cuda", "Run a CUDA program on an NVIDIA GPU, and report its kernels' bank conflicts by source line");
   command->footer(
       "The program and its arguments follow --.\n"
-      "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage, 3 the program or its observation failed,\n"
-      "77 there is no NVIDIA GPU, and the program was not run.\n"
+      "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage, 3 the program failed, or could not be\n"
+      "watched, 77 there is no NVIDIA GPU, and the program was not run.\n"
       "Example: bankcheck cuda --arch sm_90 --max-conflicts 0 -- python3 train.py");
   options.report.architectures.clear();
   opencl::declare_report_options(*command, options.report);
@@ -25,7 +25,7 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
   declare_watch_options(*command, options.watch, "blocks");
   command
       ->add_option("--table", options.table_mebibytes,
-                   "MiB of device memory for distinct accesses, for each CUDA context")
+                   "MiB of device memory per CUDA context for the table of distinct accesses")
       ->check(CLI::Range(std::uint64_t{8}, std::uint64_t{1} << 16))
       ->capture_default_str();
   command->add_option("--sanitizer", options.sanitizer,

@@ -30,23 +30,24 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
       "Build a CUDA program with g++, run it on the CPU, and report its kernels' bank conflicts by source line");
   command->footer(
       "The arguments of the program follow --.\n"
-      "Exit codes: 0 ok, 1 more conflicts than allowed, or a fault in the program, 2 usage, 3 the program does not\n"
+      "Exit codes: 0 ok, 1 more conflicts than allowed, or a fault in the program, 2 usage, 3 the program did not\n"
       "build, or it failed.\n"
       "Example: bankcheck emulate --arch sm_90 --max-conflicts 0 -I include my_program.cu -- --size 256");
   opencl::declare_report_options(*command, options.report);
   // Sources follow options, so an option has one value.
   for (const char* name : {"--arch", "--kernel"}) command->get_option(name)->allow_extra_args(false);
   command->add_option("FILES", options.program.sources,
-                      "The program's sources: .cu, .cpp, .c; without any, -- is followed by a program that CMake's "
-                      "bankwise_emulate() has built");
-  command->add_option("-I", options.program.include, "Directory of headers; may be repeated")->allow_extra_args(false);
-  command->add_option("-D", options.program.definitions, "NAME or NAME=VALUE: a macro; may be repeated")
+                      "The program's sources (.cu, .cpp, .c). Without sources, give after -- a program that was built "
+                      "with CMake's bankwise_emulate()");
+  command->add_option("-I", options.program.include, "Directory to search for headers; may be repeated")
       ->allow_extra_args(false);
-  command->add_option("-l", options.program.libraries, "Library of the host to link; may be repeated")
+  command->add_option("-D", options.program.definitions, "Macro to define, as NAME or NAME=VALUE; may be repeated")
+      ->allow_extra_args(false);
+  command->add_option("-l", options.program.libraries, "Host library to link; may be repeated")
       ->allow_extra_args(false);
   command
       ->add_option("--compiler-options", options.program.options,
-                   "Options of g++ to compile and to link with, separated by commas, for example -fopenmp")
+                   "Options for g++ when it compiles and links, separated by commas, for example -fopenmp")
       ->delimiter(',')
       ->allow_extra_args(false);
   command->add_option("--std", options.program.standard, "The C++ standard of the sources")
@@ -54,35 +55,34 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
       ->capture_default_str();
   opencl::declare_watch_options(*command, options.watch, "blocks");
   command
-      ->add_option("--cubin", options.cubins,
-                   std::string(opencl::cubin_help) +
-                       "; nvcc: compile it with nvcc, which is found on the PATH or in "
-                       "a CUDA Toolkit")
+      ->add_option(
+          "--cubin", options.cubins,
+          std::string(opencl::cubin_help) + "; the word nvcc in place of a file: compile the sources with nvcc")
       ->allow_extra_args(false);
   command->add_option("--step-limit", options.step_limit,
-                      "Steps that the warps of a block may take before it counts as an endless loop (default: 2^26)");
+                      "Maximum number of steps of the warps of a block, which ends endless loops (default: 2^26)");
   command->add_flag("--fatal", options.fatal, "End the program at the first fault of a kernel");
   std::vector<std::string> faults;
   for (const trace::FaultRow& row : trace::faults()) faults.emplace_back(row.id);
-  command->add_option("--allow", options.allow, "Faults that are not reported, separated by commas")
+  command->add_option("--allow", options.allow, "Faults to ignore, separated by commas")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember(faults));
   command->add_flag("--warp-synchronous", options.warp_synchronous,
-                    "Lanes of one warp need no __syncwarp() between their accesses, as before compute capability 7.0");
+                    "Allow lanes of a warp to exchange data without __syncwarp(), as before compute capability 7.0");
   command->add_flag("--returned-lanes-arrive", options.returned_lanes_arrive,
-                    "Lanes that have returned count as arrived at barriers");
+                    "Count lanes that have returned from the kernel as arrived at barriers");
   command->add_flag("--run-repeated", options.run_repeated,
-                    "Run also launches that repeat an earlier one on the same content of memory, whose results are "
-                    "known");
-  command->add_flag(
-      "--verify", options.verify,
-      "Apply what --fit proposes to a copy of the sources, run it, and compare the passes; implies --fit");
-  command->add_option("--fixed", options.fixed, "Directory for that copy, which is kept; implies --verify");
+                    "Run every launch, even if it exactly repeats an earlier one (default: reuse the earlier results)");
+  command->add_flag("--verify", options.verify,
+                    "Apply the proposals of --fit to a copy of the sources, build and run it, and compare its passes "
+                    "with the predicted passes; implies --fit");
+  command->add_option("--fixed", options.fixed,
+                      "Keep the changed copy of the sources in this directory; implies --verify");
   command->add_option("--object", options.object,
-                      "Only compile the source to this object file; CMake's bankwise_emulate() uses it");
+                      "Only compile one source to this object file; for CMake's bankwise_emulate()");
   command->add_option("--cache", options.cache,
-                      "Directory for what is compiled (default: bankwise in $XDG_CACHE_HOME or ~/.cache)");
+                      "Directory for compiled files (default: bankwise in $XDG_CACHE_HOME or ~/.cache)");
   return command;
 }
 

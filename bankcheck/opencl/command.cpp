@@ -76,7 +76,7 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 30))
       ->capture_default_str();
   command->add_option("--device-info", options.device_info,
-                      "KEY=VALUE: what the simulated GPU reports; may be repeated; KEY: " + keys());
+                      "Property that the simulated GPU reports, as KEY=VALUE; may be repeated. Keys: " + keys());
   return command;
 }
 

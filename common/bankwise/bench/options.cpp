@@ -44,20 +44,23 @@ void declare(CLI::App& app, const CaseStudy& study, const Offered& offered, Opti
   app.add_option("--api", raw.api, "API to run on")
       ->check(CLI::IsMember({"cuda", "opencl", "all"}))
       ->capture_default_str();
-  app.add_option("--device", options.device, "Index in --devices, or part of a name (default: the best of each API)");
+  app.add_option("--device", options.device,
+                 "Device: index in --devices, or part of its name (default: the best device of each API)");
   app.add_option("--variant", options.variants, "Variants, separated by commas (default: all)")->delimiter(',');
   for (const Side& side : study.sides) {
-    const std::string what = side.help.empty() ? fmt::format("How many {}", study.element) : std::string(side.help);
+    const std::string what = side.help.empty() ? fmt::format("Number of {}", study.element) : std::string(side.help);
     app.add_option_function<std::string>(
         fmt::format("--{}", side.name), [&](const std::string& text) { raw.lengths[side.name] = text; },
-        fmt::format("{} (default: {}{})", what, study.sides.size() > 1 ? "as the other side, or " : "",
-                    offered.scopes ? "by device and scope" : "by device"));
+        fmt::format("{} (default: {}{})", what, study.sides.size() > 1 ? "equal to the other side; without both, " : "",
+                    offered.scopes ? "depends on device and scope" : "depends on the device"));
   }
   if (offered.scopes) {
-    app.add_option("--scope", raw.scope, "What bounds the time: the shared-memory section, the L2 cache, or memory")
+    app.add_option("--scope", raw.scope,
+                   "What limits the measured time: shared memory (block), the L2 cache (l2), or DRAM (memory)")
         ->check(CLI::IsMember({"block", "l2", "memory"}))
         ->capture_default_str();
-    app.add_option("--cache", raw.cache, "Caches before each sample (default: cold in the memory scope, otherwise hot)")
+    app.add_option("--cache", raw.cache,
+                   "State of the caches before each sample (default: cold in the memory scope, otherwise hot)")
         ->check(CLI::IsMember({"cold", "hot"}));
   }
   app.add_option_function<std::string>(
@@ -65,28 +68,32 @@ void declare(CLI::App& app, const CaseStudy& study, const Offered& offered, Opti
       "Architecture of the bank model, see bankcheck archs (default: the device's, otherwise sm_90)");
   if (offered.levels) {
     app.add_flag("--levels,!--no-levels", options.levels,
-                 "Emulate the CUDA kernels and show passes and active lanes from barrier to barrier (default: yes)");
+                 "Emulate the CUDA kernels, and show passes and active lanes of each level, the interval between two "
+                 "barriers (default: yes)");
     app.add_option("--levels-svg", options.levels_svg,
-                   "Draw these levels to this SVG file: lanes by levels, coloured by conflicts");
+                   "Write a picture of the levels to this SVG file: one row per lane, one column per level, coloured "
+                   "by conflicts");
   }
   app.add_flag("--counters", options.counters,
                "Read hardware counters after measuring (CUDA on NVIDIA), and compare them with the bank model");
   app.add_option("--min-time", options.limits.min_time,
-                 "Minimum seconds to measure each variant; 1024 samples also suffice")
+                 "Minimum seconds to measure each variant, unless 1024 samples are reached earlier")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
-  app.add_option("--max-noise", raw.max_noise_percent, "Percent of noise below which a variant counts as quiet")
+  app.add_option("--max-noise", raw.max_noise_percent,
+                 "Noise, in percent, at or below which the measurement of a variant may end")
       ->check(CLI::Range(0.0, 100.0))
       ->capture_default_str();
   app.add_option("--timeout", options.limits.timeout, "Maximum seconds to measure each variant")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
   app.add_option("--json", options.json,
-                 "Write the results to this file as JSON; - is stdout, which then holds nothing else");
+                 "Write the results to this file as JSON; - writes them to stdout and prints nothing else");
   app.add_option("--csv", options.csv, "Write the results to this file as CSV, one line per variant; - is stdout");
   app.add_option("--compare", options.compare, "Compare with the JSON file of an earlier run");
-  app.add_option("--kernel-dir", options.kernel_directory,
-                 "Read the .cl files from this folder, not from the program; OpenCL only, without levels");
+  app.add_option(
+      "--kernel-dir", options.kernel_directory,
+      "Read the .cl files from this folder instead of those in the program; runs only OpenCL, without levels");
   app.add_flag("--profile", options.profile, "Launch each variant once, without checks or timing: for profilers");
 }
 

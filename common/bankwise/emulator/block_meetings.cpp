@@ -69,10 +69,11 @@ void BlockRunner::end_meeting(const Lane& waiting) {
     others = one.wait == Wait::barrier ? "wait at a barrier" : "are in another warp intrinsic, or have another mask";
   }
   if (is_news(Fault::wrong_mask, waiting.pc)) {
-    report({Fault::wrong_mask, waiting.pc, blamed,
-            fmt::format("never meet: the first waits in a warp intrinsic with the mask 0x{:x}, which names the others; "
-                        "they {}",
-                        waiting.mask, others)});
+    report(
+        {Fault::wrong_mask, waiting.pc, blamed,
+         fmt::format("never meet: the mask 0x{:x} of a warp intrinsic names all of them; the first lane waits there, "
+                     "and the others {}",
+                     waiting.mask, others)});
   }
   deliver(warp, came);
 }

@@ -33,7 +33,7 @@ inline constexpr std::uint64_t max_elements = std::uint64_t{1} << 40;
 struct Side {
   std::string_view name;  ///< "width": the flag --width, and a key in JSON
   std::uint64_t Extent::*length;
-  std::string_view help;    ///< empty: "How many" and the case study's element
+  std::string_view help;    ///< empty: "Number of" and the case study's element
   std::uint64_t least = 0;  ///< the smallest length that makes sense
 };
 inline constexpr Side vector_sides[]{{"n", &Extent::width, ""}};

@@ -199,7 +199,7 @@ TEST_CASE("what a program does wrong with memory is diagnosed with its lines", "
       {"copy", "endings.cu:35: cudaMemcpy writes 16388 bytes at byte 0 of the 16384 bytes that "},
       {"read", "cudaMemcpy reads 512 bytes at byte 16000 of the 16384 bytes that "},
       {"freed", "endings.cu:37: cudaMemset writes the 16384 bytes that "},
-      {"direction", "cudaMemcpy takes a pointer to device memory for one to host memory"},
+      {"direction", "cudaMemcpy gets a device pointer where it needs a host pointer"},
       {"host_read", "endings.cu:43: the host reads 4 bytes of device memory, at byte 8 of the 16384 bytes that "},
       {"host_write", "endings.cu:44: the host writes 4 bytes of device memory, at byte 0 of the 16384 bytes that "},
       {"launch", "endings.cu:40: a launch fails: a block of 2048 threads is too large"},

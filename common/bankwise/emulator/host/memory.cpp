@@ -82,7 +82,7 @@ bool valid(const void* pointer, std::size_t bytes, bool writes, bool device, std
     return false;
   }
   if (!device && found->kind == MemoryKind::device) {
-    report(fmt::format("{} takes a pointer to device memory for one to host memory: it is one to {}", function,
+    report(fmt::format("{} gets a device pointer where it needs a host pointer: it points to {}", function,
                        description_of(*found)),
            caller);
     return false;
