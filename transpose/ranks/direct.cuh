@@ -61,11 +61,12 @@ __global__ void __launch_bounds__(transpose_ranks_direct_detail::THREADS)
   const size_t columns = width / ranks + (target < width % ranks);
   const size_t down = (rows + TILE - 1) / TILE;
   const size_t top = number % down * TILE, left = number / down * TILE;
-  if (left >= columns) return;  // this rank has fewer columns than others
 
   // load a square of 4 x 4 words: 16 lanes load 256 contiguous bytes
   const unsigned across = threadIdx.x % CHUNKS, below = threadIdx.x / CHUNKS;
-  const unsigned wide = unsigned(min(columns - left, size_t(TILE))), high = unsigned(min(rows - top, size_t(TILE)));
+  // no words if this rank has fewer columns than others
+  const unsigned wide = left < columns ? unsigned(min(columns - left, size_t(TILE))) : 0;
+  const unsigned high = unsigned(min(rows - top, size_t(TILE)));
   const bool in_chunks = width % 4 == 0 && first % 4 == 0;
   uint4 row[4];
 #pragma unroll
@@ -87,7 +88,7 @@ __global__ void __launch_bounds__(transpose_ranks_direct_detail::THREADS)
 #pragma unroll
   for (unsigned k = 0; k < 4; ++k) {
     const unsigned x = below + k * CHUNKS;
-    const unsigned count = x < wide && 4 * across < high ? high - 4 * across : 0;
-    store(out + (left + x) * height + top + 4 * across, tile[place(x, across)], count, out_chunks);
+    if (x >= wide || 4 * across >= high) continue;
+    store(out + (left + x) * height + top + 4 * across, tile[place(x, across)], high - 4 * across, out_chunks);
   }
 }

@@ -54,11 +54,12 @@ void transpose_ranks_pack(__global const uint* restrict in, __global uint* restr
   const ulong columns = width / ranks + (target < width % ranks);
   const ulong down = (rows + TILE - 1) / TILE;
   const ulong top = number % down * TILE, left = number / down * TILE;
-  if (left >= columns) return;  // this rank has fewer columns than others
 
   // load a square of 4 x 4 words: 16 lanes load 256 contiguous bytes
   const uint across = get_local_id(0) % CHUNKS, below = get_local_id(0) / CHUNKS;
-  const uint wide = (uint)min(columns - left, (ulong)TILE), high = (uint)min(rows - top, (ulong)TILE);
+  // no words if this rank has fewer columns than others; PoCL 3.1 miscompiles a return before a barrier
+  const uint wide = left < columns ? (uint)min(columns - left, (ulong)TILE) : 0;
+  const uint high = (uint)min(rows - top, (ulong)TILE);
   const bool in_chunks = width % 4 == 0 && first % 4 == 0;
   uint4 row[4];
 #pragma unroll
@@ -80,7 +81,7 @@ void transpose_ranks_pack(__global const uint* restrict in, __global uint* restr
 #pragma unroll
   for (uint k = 0; k < 4; ++k) {
     const uint x = below + k * CHUNKS;
-    const uint count = x < wide && 4 * across < high ? high - 4 * across : 0;
-    store(block + (left + x) * rows + top + 4 * across, tile[place(x, across)], count, out_chunks);
+    if (x >= wide || 4 * across >= high) continue;
+    store(block + (left + x) * rows + top + 4 * across, tile[place(x, across)], high - 4 * across, out_chunks);
   }
 }
