@@ -30,7 +30,8 @@ void scan_ranks_chunks(__global const uint* restrict in, __global uint* restrict
   __local uint part[BLOCK];
 
   const uint tid = get_local_id(0);
-  const ulong group = get_group_id(0), groups = get_num_groups(0);
+  // backward, the first work-groups also take the last chunks
+  const ulong groups = get_num_groups(0), group = backward ? groups - 1 - get_group_id(0) : get_group_id(0);
   const ulong tiles = (n + TILE - 1) / TILE;
   const ulong first = tiles * group / groups, end = tiles * (group + 1) / groups;
 

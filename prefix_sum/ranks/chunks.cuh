@@ -55,7 +55,9 @@ __global__ void __launch_bounds__(scan_ranks_chunks_detail::BLOCK, 2)
   const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
   const unsigned mine = warp * (ROWS * ROW) + 4 * lane;  // the lane's first word in a tile
   const size_t tiles = (n + TILE - 1) / TILE;
-  const size_t first = tiles * blockIdx.x / gridDim.x, end = tiles * (blockIdx.x + 1) / gridDim.x;
+  // backward, the first blocks also take the last chunks
+  const size_t chunk = backward ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
+  const size_t first = tiles * chunk / gridDim.x, end = tiles * (chunk + 1) / gridDim.x;
   if (first == end) return;
 
   // the sum before the chunk, or up to its end
@@ -63,9 +65,9 @@ __global__ void __launch_bounds__(scan_ranks_chunks_detail::BLOCK, 2)
   for (size_t r = lane; r < rank; r += WARP) lower += totals[r];
   unsigned known = warp_sum(lower);
   if (backward) {
-    known += blockIdx.x + 1 < gridDim.x ? sums[blockIdx.x + 1] : totals[rank];
+    known += chunk + 1 < gridDim.x ? sums[chunk + 1] : totals[rank];
   } else {
-    known += sums[blockIdx.x];
+    known += sums[chunk];
   }
 
   uint4 words[ROWS];

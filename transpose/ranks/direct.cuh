@@ -29,22 +29,6 @@ constexpr unsigned TILE = 64;           // words along each side of a tile
 constexpr unsigned CHUNKS = TILE / 4;   // of four words, per row of the tile
 constexpr unsigned THREADS = CHUNKS * CHUNKS;
 
-// Up to four words. `aligned`: all four are one 16-byte access.
-static __device__ uint4 load(const unsigned* from, unsigned count, bool aligned) {
-  if (count >= 4 && aligned) return *reinterpret_cast<const uint4*>(from);
-  return make_uint4(count > 0 ? from[0] : 0, count > 1 ? from[1] : 0, count > 2 ? from[2] : 0, count > 3 ? from[3] : 0);
-}
-static __device__ void store(unsigned* to, uint4 words, unsigned count, bool aligned) {
-  if (count >= 4 && aligned) {
-    *reinterpret_cast<uint4*>(to) = words;
-    return;
-  }
-  if (count > 0) to[0] = words.x;
-  if (count > 1) to[1] = words.y;
-  if (count > 2) to[2] = words.z;
-  if (count > 3) to[3] = words.w;
-}
-
 }  // namespace transpose_ranks_direct_detail
 
 __global__ void __launch_bounds__(transpose_ranks_direct_detail::THREADS)
@@ -67,12 +51,23 @@ __global__ void __launch_bounds__(transpose_ranks_direct_detail::THREADS)
   // no words if this rank has fewer columns than others
   const unsigned wide = left < columns ? unsigned(min(columns - left, size_t(TILE))) : 0;
   const unsigned high = unsigned(min(rows - top, size_t(TILE)));
-  const bool in_chunks = width % 4 == 0 && first % 4 == 0;
-  uint4 row[4];
+  const unsigned columns_here = 4 * across < wide ? wide - 4 * across : 0;  // of the square
+  uint4 row[4] = {};
+  if (width % 4 == 0 && first % 4 == 0) {
 #pragma unroll
-  for (unsigned k = 0; k < 4; ++k) {
-    const unsigned count = 4 * below + k < high && 4 * across < wide ? wide - 4 * across : 0;
-    row[k] = load(in + (top + 4 * below + k) * width + first + left + 4 * across, count, in_chunks);
+    for (unsigned k = 0; k < 4; ++k) {
+      const unsigned* const from = in + (top + 4 * below + k) * width + first + left + 4 * across;
+      if (columns_here > 0 && 4 * below + k < high) row[k] = *reinterpret_cast<const uint4*>(from);
+    }
+  } else {
+    for (unsigned k = 0; k < 4; ++k) {
+      const unsigned* const from = in + (top + 4 * below + k) * width + first + left + 4 * across;
+      if (4 * below + k >= high) continue;
+      if (columns_here > 0) row[k].x = from[0];
+      if (columns_here > 1) row[k].y = from[1];
+      if (columns_here > 2) row[k].z = from[2];
+      if (columns_here > 3) row[k].w = from[3];
+    }
   }
 
   // store its columns as rows of the tile
@@ -84,11 +79,24 @@ __global__ void __launch_bounds__(transpose_ranks_direct_detail::THREADS)
 
   // store the tile's rows, in the target's memory: 16 lanes store 256 contiguous bytes
   unsigned* const out = outs[target] + first_row;
-  const bool out_chunks = height % 4 == 0 && first_row % 4 == 0;
+  const unsigned rows_here = 4 * across < high ? high - 4 * across : 0;  // of the square
+  if (height % 4 == 0 && first_row % 4 == 0 && rows % 4 == 0) {
 #pragma unroll
-  for (unsigned k = 0; k < 4; ++k) {
-    const unsigned x = below + k * CHUNKS;
-    if (x >= wide || 4 * across >= high) continue;
-    store(out + (left + x) * height + top + 4 * across, tile[place(x, across)], high - 4 * across, out_chunks);
+    for (unsigned k = 0; k < 4; ++k) {
+      const unsigned x = below + k * CHUNKS;
+      unsigned* const to = out + (left + x) * height + top + 4 * across;
+      if (x < wide && rows_here > 0) *reinterpret_cast<uint4*>(to) = tile[place(x, across)];
+    }
+  } else {
+    for (unsigned k = 0; k < 4; ++k) {
+      const unsigned x = below + k * CHUNKS;
+      unsigned* const to = out + (left + x) * height + top + 4 * across;
+      const uint4 words = tile[place(x, across)];
+      if (x >= wide) continue;
+      if (rows_here > 0) to[0] = words.x;
+      if (rows_here > 1) to[1] = words.y;
+      if (rows_here > 2) to[2] = words.z;
+      if (rows_here > 3) to[3] = words.w;
+    }
   }
 }

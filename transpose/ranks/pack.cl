@@ -22,22 +22,6 @@
 #define CHUNKS (TILE / 4)   // of four words, per row of the tile
 #define THREADS (CHUNKS * CHUNKS)
 
-// Up to four words. `aligned`: all four are one 16-byte access.
-uint4 load(__global const uint* from, uint count, bool aligned) {
-  if (count >= 4 && aligned) return *(__global const uint4*)from;
-  return (uint4)(count > 0 ? from[0] : 0, count > 1 ? from[1] : 0, count > 2 ? from[2] : 0, count > 3 ? from[3] : 0);
-}
-void store(__global uint* to, uint4 words, uint count, bool aligned) {
-  if (count >= 4 && aligned) {
-    *(__global uint4*)to = words;
-    return;
-  }
-  if (count > 0) to[0] = words.x;
-  if (count > 1) to[1] = words.y;
-  if (count > 2) to[2] = words.z;
-  if (count > 3) to[3] = words.w;
-}
-
 // Row x of the tile is a column of `in`.
 uint place(uint x, uint chunk) {
   return x * CHUNKS + (chunk ^ x / 4);
@@ -60,12 +44,23 @@ void transpose_ranks_pack(__global const uint* restrict in, __global uint* restr
   // no words if this rank has fewer columns than others; PoCL 3.1 miscompiles a return before a barrier
   const uint wide = left < columns ? (uint)min(columns - left, (ulong)TILE) : 0;
   const uint high = (uint)min(rows - top, (ulong)TILE);
-  const bool in_chunks = width % 4 == 0 && first % 4 == 0;
-  uint4 row[4];
+  const uint columns_here = 4 * across < wide ? wide - 4 * across : 0;  // of the square
+  uint4 row[4] = {(uint4)(0), (uint4)(0), (uint4)(0), (uint4)(0)};
+  if (width % 4 == 0 && first % 4 == 0) {
 #pragma unroll
-  for (uint k = 0; k < 4; ++k) {
-    const uint count = 4 * below + k < high && 4 * across < wide ? wide - 4 * across : 0;
-    row[k] = load(in + (top + 4 * below + k) * width + first + left + 4 * across, count, in_chunks);
+    for (uint k = 0; k < 4; ++k) {
+      __global const uint* const from = in + (top + 4 * below + k) * width + first + left + 4 * across;
+      if (columns_here > 0 && 4 * below + k < high) row[k] = *(__global const uint4*)(from);
+    }
+  } else {
+    for (uint k = 0; k < 4; ++k) {
+      __global const uint* const from = in + (top + 4 * below + k) * width + first + left + 4 * across;
+      if (4 * below + k >= high) continue;
+      if (columns_here > 0) row[k].x = from[0];
+      if (columns_here > 1) row[k].y = from[1];
+      if (columns_here > 2) row[k].z = from[2];
+      if (columns_here > 3) row[k].w = from[3];
+    }
   }
 
   // store its columns as rows of the tile
@@ -77,11 +72,24 @@ void transpose_ranks_pack(__global const uint* restrict in, __global uint* restr
 
   // store the tile's rows: 16 lanes store 256 contiguous bytes
   __global uint* const block = out + first * rows;
-  const bool out_chunks = rows % 4 == 0;
+  const uint rows_here = 4 * across < high ? high - 4 * across : 0;  // of the square
+  if (rows % 4 == 0) {
 #pragma unroll
-  for (uint k = 0; k < 4; ++k) {
-    const uint x = below + k * CHUNKS;
-    if (x >= wide || 4 * across >= high) continue;
-    store(block + (left + x) * rows + top + 4 * across, tile[place(x, across)], high - 4 * across, out_chunks);
+    for (uint k = 0; k < 4; ++k) {
+      const uint x = below + k * CHUNKS;
+      __global uint* const to = block + (left + x) * rows + top + 4 * across;
+      if (x < wide && rows_here > 0) *(__global uint4*)to = tile[place(x, across)];
+    }
+  } else {
+    for (uint k = 0; k < 4; ++k) {
+      const uint x = below + k * CHUNKS;
+      __global uint* const to = block + (left + x) * rows + top + 4 * across;
+      const uint4 words = tile[place(x, across)];
+      if (x >= wide) continue;
+      if (rows_here > 0) to[0] = words.x;
+      if (rows_here > 1) to[1] = words.y;
+      if (rows_here > 2) to[2] = words.z;
+      if (rows_here > 3) to[3] = words.w;
+    }
   }
 }

@@ -14,7 +14,7 @@
 namespace bankwise {
 namespace {
 
-constexpr std::size_t samples_of_step = 5;
+constexpr std::size_t samples_without_exchanges = 11;
 
 using Clock = std::chrono::steady_clock;
 
@@ -33,12 +33,6 @@ struct RankCandidate {
   bool is_variant = false, running = false;
   double spent_s = 0;
 };
-
-std::string name_of(const Step& step) {
-  constexpr const char* exchanges[]{"", "all_reduce", "all_gather", "all_to_all"};
-  const auto* launch = std::get_if<RankLaunch>(&step);
-  return launch != nullptr ? launch->kernel : exchanges[step.index()];
-}
 
 class RankMeasurement {
  public:
@@ -63,7 +57,7 @@ class RankMeasurement {
     take_turns();
     for (auto& candidate : candidates_) {
       if (candidate.result.status != Status::ok || !candidate.is_variant) continue;
-      time_steps(candidate);
+      time_without_exchanges(candidate);
       check(candidate, false);  // with the scratch memory that measuring left
       if (candidate.result.status == Status::wrong) candidate.result.reason += ", but only after measuring";
     }
@@ -246,25 +240,22 @@ class RankMeasurement {
     if (samples.size() >= fewest_for_noise) result.noise = noise(samples);
   }
 
-  void time_steps(RankCandidate& candidate) {
+  /// The share of the exchanges: what the plan takes less without them. Launches may then read old data.
+  void time_without_exchanges(RankCandidate& candidate) {
+    RankResult& result = candidate.result;
     const auto& steps = candidate.prepared.plan.steps;
-    // All ranks time the same steps: only launches can be missing on some.
-    if (cluster_.communicator.max(double(steps.size())) != -cluster_.communicator.max(-double(steps.size()))) return;
     if (std::none_of(steps.begin(), steps.end(), is_exchange)) return;
-    double exchanges = 0, sum = 0;
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      std::vector<double> samples;
-      for (std::size_t k = 0; k < samples_of_step; ++k) {
-        samples.push_back(time_on_all([] {}, [&] { bench_.enqueue(candidate.prepared, i, i + 1); }, 1,
-                                      candidate.enqueueing)
-                              .seconds);
+    const std::function<void()> whole = candidate.enqueue;
+    candidate.enqueue = [this, &candidate, &steps] {
+      for (std::size_t i = 0; i < steps.size(); ++i) {
+        if (!is_exchange(steps[i])) bench_.enqueue(candidate.prepared, i, i + 1);
       }
-      const double seconds = median(samples);
-      candidate.result.steps.push_back({name_of(steps[i]), is_exchange(steps[i]), seconds});
-      sum += seconds;
-      if (is_exchange(steps[i])) exchanges += seconds;
-    }
-    if (sum > 0) candidate.result.exchanging = exchanges / sum;
+    };
+    std::vector<double> samples;
+    for (std::size_t i = 0; i < samples_without_exchanges; ++i) samples.push_back(sample(candidate));
+    candidate.enqueue = whole;
+    result.without_exchanges_s = median(samples);
+    result.exchanging = std::max(0.0, 1 - *result.without_exchanges_s / *result.time_median);
   }
 
   const RankResult* measured(std::string_view name) const {

@@ -7,11 +7,8 @@ namespace bankwise {
 namespace {
 
 Json json_of(const RankResult& result) {
-  Json samples = Json::array(), steps = Json::array();
+  Json samples = Json::array();
   for (const double sample : result.samples) samples.push_back(to_picoseconds(sample));
-  for (const StepTime& step : result.steps) {
-    steps.push_back({{"name", step.name}, {"exchange", step.exchange}, {"time_s", to_picoseconds(step.seconds)}});
-  }
   return {{"variant", result.variant},
           {"alone", result.alone.empty() ? Json(nullptr) : Json(result.alone)},
           {"status", to_string(result.status)},
@@ -29,7 +26,7 @@ Json json_of(const RankResult& result) {
           {"floor_s", or_null(result.floor_s)},
           {"of_floor", or_null(result.of_floor)},
           {"weak_scaling", or_null(result.weak)},
-          {"steps", steps},
+          {"time_without_exchanges_s", or_null(result.without_exchanges_s)},
           {"exchange_share", or_null(result.exchanging)}};
 }
 

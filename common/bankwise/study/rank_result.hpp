@@ -17,13 +17,6 @@ namespace bankwise {
 /// device; and RankStudy::alone, which solves each rank's share as a problem of its own.
 inline constexpr std::string_view peer_copy_row = "peer_copy", alone_row = "alone";
 
-/// One step of a variant's plan, timed by itself.
-struct StepTime {
-  std::string name;  ///< the kernel's, or "all_to_all"
-  bool exchange = false;
-  double seconds = 0;
-};
-
 /// One variant on all ranks. Times in seconds: from a common start to the end on the slowest rank. Bytes of rank 0,
 /// which has the largest share.
 struct RankResult {
@@ -43,8 +36,8 @@ struct RankResult {
   std::optional<double> floor_s;
   std::optional<double> of_floor;    ///< floor_s / time_median
   std::optional<double> weak;        ///< weak scaling: the time of `alone` / time_median
-  std::vector<StepTime> steps;       ///< of plans with exchanges
-  std::optional<double> exchanging;  ///< the exchanges' share of the steps' time
+  std::optional<double> without_exchanges_s;  ///< the time of the plan's launches alone, if it has exchanges
+  std::optional<double> exchanging;           ///< the exchanges' share of the time
 };
 
 struct RankInfo {
