@@ -20,6 +20,10 @@ constexpr Variant rank_variants[]{
      block512,
      "the scan begins at the end of each chunk, which the L2 cache still holds",
      {.tile = 8192, .blocks_per_unit = 2}},
+    {"ring",
+     block_with_ring,
+     "sums, all-gather of the totals, and a single-pass scan with TMA loads that begins with the lower ranks' total",
+     {.tile = 8192, .blocks_per_unit = 2}},
     {"peers",
      block512,
      "backward, and one launch sends the totals through peer memory",
@@ -41,7 +45,7 @@ RankPlan rank_plan(const Variant& variant, Extent extent, Rank rank, unsigned un
   const std::uint64_t index = rank.index, ranks = rank.ranks;
   const std::uint64_t backward = variant.name == rank_variants[0].name ? 0 : 1;
   RankPlan plan{{groups * word_bytes, ranks * word_bytes, word_bytes}, 0, {}};
-  plan.steps.emplace_back(RankLaunch{"scan_ranks_sums", groups, variant.group, {input_slot, sums, count}});
+  plan.steps.emplace_back(RankLaunch{"scan_ranks_sums", groups, block512, {input_slot, sums, count}});
   if (variant.single_pass) {
     plan.state_bytes = (1 + 2 * ranks) * sizeof(std::uint64_t);  // MAILBOXES of offsets_peers.cuh
     plan.steps.emplace_back(RankLaunch{"scan_ranks_offsets_peers",
@@ -51,6 +55,15 @@ RankPlan rank_plan(const Variant& variant, Extent extent, Rank rank, unsigned un
   } else {
     plan.steps.emplace_back(RankLaunch{"scan_ranks_offsets", 1, block1024, {sums, total, groups}});
     plan.steps.emplace_back(AllGather{total, totals, 1});
+  }
+  if (variant.name == rank_variants[2].name) {
+    constexpr std::uint64_t counter_words = 32;  // TICKETS of ring.cuh
+    plan.state_bytes = (counter_words + tiles(count, variant.tile, 1)) * sizeof(std::uint64_t);
+    plan.steps.emplace_back(RankLaunch{"scan_ranks_ring",
+                                       groups,
+                                       variant.group,
+                                       {input_slot, output_slot, state_slot, totals, count, index}});
+    return plan;
   }
   plan.steps.emplace_back(RankLaunch{"scan_ranks_chunks",
                                      groups,
