@@ -14,7 +14,7 @@
 namespace bankwise {
 namespace {
 
-constexpr std::size_t samples_without_exchanges = 11;
+constexpr std::size_t samples_of_part = 11;
 
 using Clock = std::chrono::steady_clock;
 
@@ -57,7 +57,7 @@ class RankMeasurement {
     take_turns();
     for (auto& candidate : candidates_) {
       if (candidate.result.status != Status::ok || !candidate.is_variant) continue;
-      time_without_exchanges(candidate);
+      time_exchanges(candidate);
       check(candidate, false);  // with the scratch memory that measuring left
       if (candidate.result.status == Status::wrong) candidate.result.reason += ", but only after measuring";
     }
@@ -240,22 +240,28 @@ class RankMeasurement {
     if (samples.size() >= fewest_for_noise) result.noise = noise(samples);
   }
 
-  /// The share of the exchanges: what the plan takes less without them. Launches may then read old data.
-  void time_without_exchanges(RankCandidate& candidate) {
-    RankResult& result = candidate.result;
-    const auto& steps = candidate.prepared.plan.steps;
-    if (std::none_of(steps.begin(), steps.end(), is_exchange)) return;
+  /// The median time of the plan's exchanges alone, or of its launches alone, which may then read old data.
+  double time_of_part(RankCandidate& candidate, bool exchanges) {
     const std::function<void()> whole = candidate.enqueue;
-    candidate.enqueue = [this, &candidate, &steps] {
+    candidate.enqueue = [this, &candidate, exchanges] {
+      const auto& steps = candidate.prepared.plan.steps;
       for (std::size_t i = 0; i < steps.size(); ++i) {
-        if (!is_exchange(steps[i])) bench_.enqueue(candidate.prepared, i, i + 1);
+        if (is_exchange(steps[i]) == exchanges) bench_.enqueue(candidate.prepared, i, i + 1);
       }
     };
     std::vector<double> samples;
-    for (std::size_t i = 0; i < samples_without_exchanges; ++i) samples.push_back(sample(candidate));
+    for (std::size_t i = 0; i < samples_of_part; ++i) samples.push_back(sample(candidate));
     candidate.enqueue = whole;
-    result.without_exchanges_s = median(samples);
-    result.exchanging = std::max(0.0, 1 - *result.without_exchanges_s / *result.time_median);
+    return median(samples);
+  }
+
+  void time_exchanges(RankCandidate& candidate) {
+    RankResult& result = candidate.result;
+    const auto& steps = candidate.prepared.plan.steps;
+    if (std::none_of(steps.begin(), steps.end(), is_exchange)) return;
+    result.exchanges_s = time_of_part(candidate, true);
+    result.launches_s = time_of_part(candidate, false);
+    result.exchanging = std::max(0.0, 1 - *result.launches_s / *result.time_median);
   }
 
   const RankResult* measured(std::string_view name) const {

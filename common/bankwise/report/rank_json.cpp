@@ -26,7 +26,8 @@ Json json_of(const RankResult& result) {
           {"floor_s", or_null(result.floor_s)},
           {"of_floor", or_null(result.of_floor)},
           {"weak_scaling", or_null(result.weak)},
-          {"time_without_exchanges_s", or_null(result.without_exchanges_s)},
+          {"exchanges_s", or_null(result.exchanges_s)},
+          {"launches_s", or_null(result.launches_s)},
           {"exchange_share", or_null(result.exchanging)}};
 }
 

@@ -30,8 +30,8 @@ std::vector<std::string> row_of(const RankResult& result) {
           rate(result.link_bytes),
           optional_text(result.of_floor, percent),
           optional_text(result.weak, percent),
+          optional_text(result.exchanges_s, format_time),
           optional_text(result.exchanging, percent),
-          std::to_string(result.samples.size()),
           result.status == Status::ok ? result.stop : first_line(result.reason)};
 }
 
@@ -45,7 +45,7 @@ std::string rank_text_report(const RankReport& report) {
                                  report.device.index, report.device.name, report.engine, report.mpi, report.topology,
                                  to_string(report.cache));
   std::vector<std::vector<std::string>> rows{{"variant", "verified", "median", "noise", "memory GB/s", "link GB/s",
-                                              "of floor", "weak scaling", "exchange", "samples", "stop"}};
+                                              "of floor", "weak scaling", "exchange", "its share", "stop"}};
   std::string notes;
   std::vector<std::pair<std::string, std::string>> overheads;
   for (const RankResult& result : report.results) {

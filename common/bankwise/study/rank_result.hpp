@@ -36,8 +36,9 @@ struct RankResult {
   std::optional<double> floor_s;
   std::optional<double> of_floor;    ///< floor_s / time_median
   std::optional<double> weak;        ///< weak scaling: the time of `alone` / time_median
-  std::optional<double> without_exchanges_s;  ///< the time of the plan's launches alone, if it has exchanges
-  std::optional<double> exchanging;           ///< the exchanges' share of the time
+  std::optional<double> exchanges_s;  ///< of plans with exchanges: the time of these alone,
+  std::optional<double> launches_s;   ///< and of the launches alone
+  std::optional<double> exchanging;   ///< the exchanges' share of the time: 1 - launches_s / time_median
 };
 
 struct RankInfo {
