@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "ranks.hpp"
 
+#include <utility>
+
+#include <bankwise/support/parallel.hpp>
+
 #include "../variants.hpp"
 
 namespace bankwise::gpu {
@@ -72,13 +76,12 @@ RankPlan rank_plan(const Variant& variant, Extent extent, Rank rank, unsigned un
   return plan;
 }
 
-Expected expected(const CaseStudy& study, Extent extent, Rank rank, const Words& before, const Words&) {
-  return [&study, sum = before.front(), begin = share(extent, rank).input_first](
+Expected expected(const CaseStudy& study, Extent extent, Rank rank, const Words& before, const Words&,
+                  unsigned threads) {
+  return [&study, threads, sum = before.front(), begin = share(extent, rank).input_first](
              std::uint64_t first, std::span<std::uint32_t> words) mutable {
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      words[i] = sum;
-      sum += study.input_word(begin + first + i);
-    }
+    in_parallel(words.size(), threads, [&](std::uint64_t i) { words[i] = study.input_word(begin + first + i); });
+    for (std::uint32_t& word : words) sum += std::exchange(word, sum);
   };
 }
 

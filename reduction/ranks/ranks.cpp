@@ -55,7 +55,7 @@ RankPlan rank_plan(const Variant& variant, Extent extent, Rank rank, unsigned un
 }
 
 /// Every rank has the sum of all records.
-Expected expected(const CaseStudy&, Extent, Rank, const Words&, const Words& all) {
+Expected expected(const CaseStudy&, Extent, Rank, const Words&, const Words& all, unsigned) {
   return [all](std::uint64_t first, std::span<std::uint32_t> words) {
     for (std::size_t i = 0; i < words.size(); ++i) words[i] = all[first + i];
   };

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <bankwise/support/parallel.hpp>
+
 #include "../variants.hpp"
 
 namespace bankwise::gpu {
@@ -60,13 +62,13 @@ RankPlan rank_plan(const Variant& variant, Extent extent, Rank rank, unsigned) {
 }
 
 /// Word i of the whole output is in its row i / height: that column of the input.
-Expected expected(const CaseStudy& study, Extent extent, Rank rank, const Words&, const Words&) {
-  return [&study, extent, begin = share(extent, rank).output_first](std::uint64_t first,
-                                                                    std::span<std::uint32_t> words) {
-    for (std::size_t i = 0; i < words.size(); ++i) {
+Expected expected(const CaseStudy& study, Extent extent, Rank rank, const Words&, const Words&, unsigned threads) {
+  return [&study, threads, extent, begin = share(extent, rank).output_first](std::uint64_t first,
+                                                                             std::span<std::uint32_t> words) {
+    in_parallel(words.size(), threads, [&](std::uint64_t i) {
       const std::uint64_t at = begin + first + i;
       words[i] = study.input_word(at % extent.height * extent.width + at / extent.height);
-    }
+    });
   };
 }
 

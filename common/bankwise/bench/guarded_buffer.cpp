@@ -44,8 +44,8 @@ std::string difference(gpu::Session& session, const gpu::Buffer& buffer, std::st
     wanted.resize(got.size());
     session.read(buffer, bytes_of(first), std::as_writable_bytes(std::span(got)));
     expected(first, wanted);
-    const auto [wrong, right] = std::mismatch(got.begin(), got.end(), wanted.begin());
-    if (wrong != got.end()) {
+    if (got != wanted) {
+      const auto [wrong, right] = std::mismatch(got.begin(), got.end(), wanted.begin());
       return fmt::format("{} word {} is 0x{:08x}, not 0x{:08x}", name, first + std::size_t(wrong - got.begin()), *wrong,
                          *right);
     }

@@ -74,9 +74,8 @@ RankBench::~RankBench() {
 }
 
 void RankBench::expect_inputs(std::uint64_t first, std::span<std::uint32_t> words) const {
-  in_parallel(words.size(), threads_, 4096, [&](std::uint64_t begin, std::uint64_t end) {
-    for (std::uint64_t i = begin; i < end; ++i) words[i] = study_.input_word(share_.input_first + first + i);
-  });
+  in_parallel(words.size(), threads_,
+              [&](std::uint64_t i) { words[i] = study_.input_word(share_.input_first + first + i); });
 }
 
 void RankBench::fill_input() {
@@ -89,7 +88,7 @@ void RankBench::fill_input() {
     session_.write(*input_, bytes_of(first), std::as_bytes(std::span(words)));
     if (sums == 0) continue;
     // Chunks and the parts of threads begin at multiples of `sums`.
-    in_parallel(words.size(), threads_, 4096, [&](std::uint64_t begin, std::uint64_t end) {
+    in_parallel_parts(words.size(), threads_, [&](std::uint64_t begin, std::uint64_t end) {
       Words part(sums, 0);
       for (std::uint64_t i = begin; i < end; ++i) part[i % sums] += words[i];
       const std::lock_guard lock(mutex);
@@ -167,7 +166,7 @@ void RankBench::enqueue(const PreparedRankPlan& prepared, std::size_t first, std
 }
 
 std::string RankBench::check(const PreparedRankPlan& prepared) {
-  const Expected expected = study_.ranks->expected(study_, extent_, cluster_.rank(), before_, all_);
+  const Expected expected = study_.ranks->expected(study_, extent_, cluster_.rank(), before_, all_, threads_);
   if (auto wrong = difference(session_, *output_, "output", share_.output_words, expected); !wrong.empty()) return wrong;
   const auto inputs = [this](std::uint64_t first, std::span<std::uint32_t> words) { expect_inputs(first, words); };
   if (auto wrong = difference(session_, *input_, "input", share_.input_words, inputs); !wrong.empty()) return wrong;

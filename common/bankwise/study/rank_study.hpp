@@ -101,8 +101,9 @@ struct RankStudy {
   /// The expected output may depend on the sums of all inputs: of the words i, i + sums, i + 2 * sums, ... of each
   /// rank's share. 0: it does not.
   std::size_t sums = 0;
-  /// `before`: the sums over all lower ranks; `all`: those over all ranks.
-  Expected (*expected)(const CaseStudy&, Extent, Rank, const Words& before, const Words& all) = nullptr;
+  /// `before`: the sums over all lower ranks; `all`: those over all ranks. The result may use `threads` threads.
+  Expected (*expected)(const CaseStudy&, Extent, Rank, const Words& before, const Words& all,
+                       unsigned threads) = nullptr;
 };
 
 /// The image called `name`, of either set; null if there is none.

@@ -1,14 +1,33 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <functional>
+#include <thread>
+#include <vector>
 
 namespace bankwise {
 
-/// Calls work(first, last) for consecutive ranges that together are [0, count), one range per thread, with at most
-/// `threads` threads; the ranges' starts are multiples of `multiple`. Waits for all. `work` must not throw.
-void in_parallel(std::uint64_t count, unsigned threads, std::uint64_t multiple,
-                 const std::function<void(std::uint64_t first, std::uint64_t last)>& work);
+/// Calls part(first, last) for consecutive ranges that together are [0, count), one per thread, with at most `threads`
+/// threads. Waits for all. `part` must not throw.
+template <class Part>
+void in_parallel_parts(std::uint64_t count, unsigned threads, const Part& part) {
+  constexpr std::uint64_t least = 4096;  // per thread; ranges begin at multiples
+  const std::uint64_t wanted = std::max(1U, threads) * least;
+  const std::uint64_t each = (count / wanted + (count % wanted != 0)) * least;
+  std::vector<std::jthread> others;
+  for (std::uint64_t first = each; first < count; first += each) {
+    others.emplace_back([&part, first, last = std::min(count, first + each)] { part(first, last); });
+  }
+  if (count > 0) part(std::uint64_t{0}, std::min(count, each));
+}
+
+/// Calls one(i) for each i in [0, count).
+template <class One>
+void in_parallel(std::uint64_t count, unsigned threads, const One& one) {
+  in_parallel_parts(count, threads, [&](std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t i = first; i < last; ++i) one(i);
+  });
+}
 
 }  // namespace bankwise
