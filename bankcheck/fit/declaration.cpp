@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
-#include <regex>
 
 #include "bankcheck/predict/index_expression.hpp"
 #include "bankcheck/source/tokens.hpp"
@@ -53,15 +53,12 @@ std::uint64_t bytes_of_type(const std::string& type) {
 class Constants {
  public:
   Constants(std::string_view source, std::size_t before, std::string_view options) {
-    static const std::regex option(R"(-D\s*([A-Za-z_]\w*)=(\S+))");
-    static const std::regex macro(R"(^\s*#\s*define\s+([A-Za-z_]\w*)\s+(.+)$)");
-    static const std::regex constant(R"(\b(?:constexpr|const)\b[^;=(){}]*?\b([A-Za-z_]\w*)\s*=\s*([^;{}]+);)");
-    note_all(std::string(options.substr(0, longest_line)), option);
+    note_options(options);
     while (before > 0 && before <= source.size()) {
       const std::string_view rest = source.substr(0, before);
-      const std::string line(rest.substr(0, std::min(rest.find('\n'), longest_line)));
-      note_all(line, macro);
-      note_all(line, constant);
+      const std::string_view line = rest.substr(0, rest.find('\n'));
+      note_macro(line);
+      note_constants(line);
       const std::size_t end = std::min(rest.find('\n'), rest.size() - 1) + 1;
       source.remove_prefix(end);
       before -= end;
@@ -79,12 +76,58 @@ class Constants {
   }
 
  private:
-  static constexpr std::size_t longest_line = 1000;  // std::regex recurses for each character
+  static constexpr std::string_view blanks = " \t\r\f\v";
 
-  void note_all(const std::string& text, const std::regex& pattern) {
-    for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at) {
-      const std::string value = (*at)[2];
-      values_[(*at)[1]] = value.substr(0, value.find("//"));
+  void note(std::string_view name, std::string_view value) {
+    value.remove_prefix(std::min(value.find_first_not_of(blanks), value.size()));
+    if (!name.empty() && !value.empty()) values_[std::string(name)] = value.substr(0, value.find("//"));
+  }
+
+  /// Takes the name that the text begins with, after blanks; "" if there is none.
+  static std::string_view take_name(std::string_view& text) {
+    text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+    const auto is_part = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
+    const auto end = std::find_if_not(text.begin(), text.end(), is_part);
+    const std::string_view name = text.substr(0, std::size_t(end - text.begin()));
+    if (name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0) return {};
+    text.remove_prefix(name.size());
+    return name;
+  }
+
+  /// -DNAME=value, -D NAME=value
+  void note_options(std::string_view text) {
+    for (std::size_t at = text.find("-D"); at != std::string_view::npos; at = text.find("-D")) {
+      text.remove_prefix(at + 2);
+      const std::string_view name = take_name(text);
+      if (text.starts_with('=')) note(name, text.substr(1, text.find_first_of(" \t\r\f\v\n") - 1));
+    }
+  }
+
+  /// #define NAME value
+  void note_macro(std::string_view line) {
+    line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
+    if (!line.starts_with('#')) return;
+    line.remove_prefix(1);
+    if (take_name(line) != "define") return;
+    const std::string_view name = take_name(line);
+    if (line.find_first_of(blanks) == 0) note(name, line);
+  }
+
+  /// const int NAME = value;
+  void note_constants(std::string_view line) {
+    const std::vector<Token> tokens = source::tokens_of(line);
+    const auto text = [&](std::size_t i) { return line.substr(tokens[i].begin, tokens[i].end - tokens[i].begin); };
+    bool is_constant = false;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      const bool assigns = is_constant && text(i) == "=";
+      if (assigns && tokens[i - 1].kind == TokenKind::name) {
+        const std::string_view value = line.substr(tokens[i].end);
+        const std::size_t end = value.find_first_of(";{}");
+        if (end != std::string_view::npos && value[end] == ';') note(text(i - 1), value.substr(0, end));
+      }
+      const bool begins = text(i) == "const" || text(i) == "constexpr";
+      const bool ends = assigns || std::string_view(";(){}").find(text(i)) != std::string_view::npos;
+      is_constant = begins || (is_constant && !ends);
     }
   }
 

@@ -106,9 +106,9 @@ std::string architectures_text() {
 }
 
 std::string architectures_json() {
-  nlohmann::ordered_json all = nlohmann::json::array();
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const Architecture& architecture : banks::architectures()) {
-    nlohmann::ordered_json rules = nlohmann::json::array();
+    nlohmann::ordered_json rules = nlohmann::ordered_json::array();
     for (const Rule& rule : architecture.rules) {
       for (const auto& [operations, widths] : coverage_of(architecture, rule)) {
         nlohmann::ordered_json json{{"operations", operations}, {"widths", widths}};

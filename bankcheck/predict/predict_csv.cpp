@@ -158,7 +158,7 @@ class Writer {
 
  private:
   static std::string json_text(std::string_view text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return nlohmann::ordered_json(text).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   }
   std::ostream& out_;
   Format format_;

@@ -68,7 +68,7 @@ std::string text_of(const Prediction& prediction, unsigned columns, bool colour)
 std::string json_of(const Prediction& prediction) {
   const banks::Cost& cost = prediction.cost;
   const banks::Rule& rule = *banks::find_rule(*prediction.architecture, prediction.operation, prediction.width);
-  nlohmann::ordered_json lane_groups = nlohmann::json::array();
+  nlohmann::ordered_json lane_groups = nlohmann::ordered_json::array();
   for (unsigned i = 0; i < cost.lane_group_count; ++i) {
     const auto& lane_group = cost.lane_groups[i];
     lane_groups.push_back({{"lanes", lane_ranges(lane_group.lanes)},

@@ -82,7 +82,7 @@ void check_sizes(const Scan& scan, unsigned threads) {
   State state = state_for(scan, many);
   unsigned launch = 0;
   for (const std::size_t n : {many, std::size_t{0}, 3 * t, std::size_t{1}, 3 * t + 1, std::size_t{3}, std::size_t{5},
-                              t - 1, t, t + 1, 7 * t - 1, 7 * t, many, 5 * t + 3, many}) {
+                              t - 1, t, t + 1, 7 * t - 1, 7 * t, many, 5 * t + 3, 9 * t + 2}) {
     check_launch(scan, state, n, threads, launch);
     // All tickets have been returned, and the launches are counted.
     CHECK(state[0] == (1ULL + launch) << 32);

@@ -135,7 +135,9 @@ void append_excerpt(std::string& html, const KernelPart& part, const SourceExcer
   const auto columns = part.reports().size() + 2;
   html += fmt::format("<tbody><tr class=file><th scope=rowgroup colspan={}>{}", columns, xml_text(excerpt.file));
   unsigned next = 0;
-  for (const auto& [number, text] : excerpt.lines) {
+  for (const auto& line : excerpt.lines) {  // clang 14: a lambda cannot capture structured bindings
+    const unsigned number = line.first;
+    const std::string& text = line.second;
     if (next > 0 && number > next) {
       html += fmt::format("<tr class=gap><td colspan={}>{} more {}", columns, number - next,
                           number - next == 1 ? "line" : "lines");

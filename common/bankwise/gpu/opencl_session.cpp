@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
-#include <regex>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <bankwise/gpu/backend.hpp>
@@ -28,15 +30,19 @@ const cl::Buffer& memory(const Buffer& buffer) {
 
 /// NVIDIA's compiler ignores the #line in front of the source: it calls the file <kernel> and counts one line too many.
 std::string with_file_name(const std::string& log, std::string_view file) {
-  const std::regex position("<kernel>:(\\d+)");
+  constexpr std::string_view position = "<kernel>:";
   std::string text;
-  auto rest = log.begin();
-  for (std::sregex_iterator match(log.begin(), log.end(), position), end; match != end; ++match) {
-    text.append(rest, (*match)[0].first);
-    text += fmt::format("{}:{}", file, std::stoul((*match)[1]) - 1);
-    rest = (*match)[0].second;
+  std::size_t done = 0;
+  for (std::size_t at = log.find(position); at != std::string::npos; at = log.find(position, at + 1)) {
+    const char* digits = log.data() + at + position.size();
+    unsigned long line = 0;
+    const char* end = std::from_chars(digits, log.data() + log.size(), line).ptr;
+    if (end == digits) continue;
+    text.append(log, done, at - done);
+    text += fmt::format("{}:{}", file, line - 1);
+    done = std::size_t(end - log.data());
   }
-  return text.append(rest, log.end());
+  return text.append(log, done);
 }
 
 class OpenClSession : public Session {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#include "example_trace.hpp"
+
+#include <vector>
+
+#include <bankwise/emulator/cuda.hpp>
+#include "matmul_of_16.cuh"
+
+using namespace bankwise;
+
+trace::KernelTrace example_trace(unsigned warp) {
+  constexpr unsigned batch = 70, inputs = 50, outputs = 40;  // as in the OpenCL example's program
+  static_assert(TILE == 16);
+  emulator::Launch launch{.grid = {(outputs + TILE - 1) / TILE, (batch + TILE - 1) / TILE}, .block = {TILE, TILE}};
+  for (std::uint64_t block = 1; block < launch.grid.count(); ++block) launch.trace_blocks.push_back(block);
+  launch.warp = warp;
+  const std::vector<float> in(batch * inputs), weights(outputs * inputs);
+  std::vector<float> out(batch * outputs);
+  return emulate(linear_forward, launch, in.data(), weights.data(), out.data(), batch, inputs, outputs);
+}
