@@ -43,8 +43,9 @@ void compare_commands(Communicator& communicator, std::span<const std::string> c
   const std::vector<std::string> lines = communicator.gather(line);
   for (std::size_t rank = 1; rank < lines.size(); ++rank) {
     if (lines[rank] == lines[0]) continue;
-    throw UsageError(fmt::format("rank {} was started with the arguments '{}', rank 0 with '{}'; all ranks need the same",
-                                 rank, lines[rank], lines[0]));
+    throw UsageError(
+        fmt::format("rank {} was started with the arguments '{}', rank 0 with '{}'; all ranks need the same", rank,
+                    lines[rank], lines[0]));
   }
 }
 
@@ -66,8 +67,7 @@ gpu::DeviceInfo device_of(Communicator& communicator, const Options& options) {
     if (devices.empty()) throw gpu::Unsupported(fmt::format("there is no {} device", to_string(api)));
     if (api == gpu::Api::cuda && communicator.ranks_on_node() > devices.size()) {
       throw gpu::Unsupported(fmt::format("its node has {} ranks and {} CUDA device{}; start one rank per device",
-                                         communicator.ranks_on_node(), devices.size(),
-                                         devices.size() == 1 ? "" : "s"));
+                                         communicator.ranks_on_node(), devices.size(), devices.size() == 1 ? "" : "s"));
     }
     chosen = devices[communicator.rank_on_node() % devices.size()];
   });
@@ -129,20 +129,27 @@ bool is_variant(const RankResult& result) {
   return result.variant != copy_row && result.variant != peer_copy_row && result.variant != alone_row;
 }
 
+/// Rank 0's file for --json; empty on other ranks. Error, on all ranks: UsageError.
+std::optional<OutputFile> output_of_rank_0(Communicator& communicator, const Options& options) {
+  std::optional<OutputFile> json;
+  std::string reason;
+  try {
+    if (communicator.rank() == 0) json.emplace("--json", options.json);
+  } catch (const UsageError& why) {
+    reason = why.what();
+  }
+  reason = communicator.gather(reason).front();
+  if (!reason.empty()) throw UsageError(reason);
+  return json;
+}
+
 int measure_and_report(const CaseStudy& study, const Options& options, std::vector<std::string> command,
                        Communicator& communicator) {
   RankReport report{.study = &study, .command = std::move(command), .cache = options.cache};
   report.device = device_of(communicator, options);
   const Rank rank{communicator.rank(), communicator.ranks()};
   report.extent = options.extent ? *options.extent : default_extent(study, report.device, rank.ranks);
-  std::optional<OutputFile> json;  // rank 0's
-  cluster::agree(communicator, [&] {
-    try {
-      if (rank.index == 0) json.emplace("--json", options.json);
-    } catch (const UsageError& why) {
-      throw gpu::Unsupported(why.what());
-    }
-  });
+  const std::optional<OutputFile> json = output_of_rank_0(communicator, options);
   const auto session = gpu::open(report.device);
   std::string remark;
   const auto engine = engine_of(*session, communicator, remark);
@@ -182,7 +189,9 @@ int run_ranks(const CaseStudy& study, int argc, const char* const* argv) {
     compare_commands(*communicator, command);
     CaseStudy of_ranks = study;
     if (study.ranks == nullptr) throw UsageError("this program runs as a single process; start it without mpirun");
-    const auto only_asks = [](const std::string& argument) { return argument == "--help" || argument == "-h" || argument == "--version"; };
+    const auto only_asks = [](const std::string& argument) {
+      return argument == "--help" || argument == "-h" || argument == "--version";
+    };
     if (communicator->rank() > 0 && std::any_of(command.begin(), command.end(), only_asks)) return exit_ok;
     of_ranks.variants = study.ranks->variants;
     const auto options = parse_options(of_ranks, argc, argv);

@@ -8,9 +8,11 @@
 #include <cctype>
 #include <cstdio>
 #include <new>
+#include <variant>
 
 #include <bankwise/bench/kernel_directory.hpp>
 #include <bankwise/gpu/throttle.hpp>
+#include <bankwise/study/rank_study.hpp>
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/output_file.hpp>
 #include <bankwise/support/quantity.hpp>
@@ -41,15 +43,38 @@ class ProgressBar {
   bool visible_ = isatty(STDERR_FILENO) != 0;
 };
 
+/// The kernels of a variant: of its first launch, or, on several ranks, of all its launches.
+std::vector<std::string> kernels_of(const CaseStudy& study, const Variant& variant) {
+  if (variant.library) return {};
+  if (study.ranks == nullptr || study.variants.data() != study.ranks->variants.data()) {
+    return {study.plan(variant, {1, 1}, 1).launches.front().kernel};
+  }
+  std::vector<std::string> kernels;
+  for (const Step& step : study.ranks->plan(variant, {1, 1}, {0, 1}, 1).steps) {
+    if (const auto* launch = std::get_if<RankLaunch>(&step)) kernels.push_back(launch->kernel);
+  }
+  return kernels;
+}
+
+/// "cuda, opencl": the APIs that have all kernels.
+std::string apis_of(const CaseStudy& study, const Variant& variant) {
+  const std::vector<std::string> kernels = kernels_of(study, variant);
+  const auto all = [&](const auto& has) {
+    return !kernels.empty() && std::all_of(kernels.begin(), kernels.end(), [&](const std::string& name) {
+      const gpu::KernelImage* image = study.ranks == nullptr ? find_image(study, name) : find_rank_image(study, name);
+      return image != nullptr && has(*image);
+    });
+  };
+  const bool library = variant.library && study.kernels->library != nullptr;
+  std::string apis = library || all([](const auto& image) { return image.cuda != nullptr; }) ? "cuda" : "";
+  if (all([](const auto& image) { return !image.opencl_file.empty(); })) apis += apis.empty() ? "opencl" : ", opencl";
+  return apis.empty() ? "not built" : apis;
+}
+
 std::string variant_list(const CaseStudy& study) {
   std::vector<std::vector<std::string>> rows{{"variant", "APIs", "block", "idea"}};
   for (const Variant& variant : study.variants) {
-    const Plan plan = variant.library ? Plan{} : study.plan(variant, {1, 1}, 1);
-    const gpu::KernelImage* image = variant.library ? nullptr : find_image(study, plan.launches.front().kernel);
-    std::string apis = variant.library && study.kernels->library != nullptr ? "cuda" : "";
-    if (image != nullptr && image->cuda != nullptr) apis = "cuda";
-    if (image != nullptr && !image->opencl_file.empty()) apis += apis.empty() ? "opencl" : ", opencl";
-    rows.push_back({std::string(variant.name), apis.empty() ? "not built" : apis,
+    rows.push_back({std::string(variant.name), apis_of(study, variant),
                     variant.library ? "-" : fmt::format("{} x {}", variant.group.x, variant.group.y),
                     std::string(variant.idea)});
   }

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+//
+// Case studies whose ranks exchange the wrong words: verification must find each.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include <bankwise/study/rank_study.hpp>
+
+/// A fault in the plans of the variants for several ranks.
+struct Fault {
+  std::string_view name;
+  const bankwise::CaseStudy* sound;
+  bankwise::RankPlan (*plan)(const bankwise::Variant&, bankwise::Extent, bankwise::Rank, unsigned units);
+};
+std::span<const Fault> all_faults();
+
+/// The case study with the fault.
+class BrokenStudy {
+ public:
+  explicit BrokenStudy(const Fault& fault) : ranks_(*fault.sound->ranks), study_(*fault.sound) {
+    ranks_.plan = fault.plan;
+    study_.ranks = &ranks_;
+  }
+  BrokenStudy(const BrokenStudy&) = delete;
+  BrokenStudy& operator=(const BrokenStudy&) = delete;
+  const bankwise::CaseStudy& study() const { return study_; }
+
+ private:
+  bankwise::RankStudy ranks_;
+  bankwise::CaseStudy study_;
+};

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+//
+// The communicator, on any number of ranks.
+#include <cstring>
+#include <numeric>
+
+#include <bankwise/cluster/agreement.hpp>
+#include <bankwise/gpu/error.hpp>
+#include "rank_main.hpp"
+#include "tests/catch_any.hpp"
+
+using namespace bankwise;
+using cluster::Piece;
+using Words = std::vector<std::uint32_t>;
+
+TEST_CASE("ranks have numbers, and share this node", "[communicator]") {
+  const unsigned rank = communicator().rank(), ranks = communicator().ranks();
+  REQUIRE(rank < ranks);
+  CHECK(cluster::started_by_launcher());
+  CHECK(communicator().one_node());
+  CHECK(communicator().ranks_on_node() == ranks);
+  CHECK(communicator().rank_on_node() == rank);
+  CHECK_FALSE(cluster::Communicator::version().empty());
+  Words all_ranks(ranks);
+  std::iota(all_ranks.begin(), all_ranks.end(), 0);
+  const auto gathered = communicator().gather(std::as_bytes(std::span(&rank, 1)));
+  REQUIRE(gathered.size() == ranks * sizeof rank);
+  CHECK(std::memcmp(gathered.data(), all_ranks.data(), gathered.size()) == 0);
+}
+
+TEST_CASE("sums are modulo 2^32, word by word", "[communicator]") {
+  const unsigned rank = communicator().rank(), ranks = communicator().ranks();
+  const Words mine{rank + 1, ~0U, 0};
+  CHECK(communicator().sum(mine) == Words{ranks * (ranks + 1) / 2, 0 - ranks, 0});
+  CHECK(communicator().sum_of_lower(mine) == Words{rank * (rank + 1) / 2, 0 - rank, 0});
+  CHECK(communicator().sum({}).empty());
+  CHECK(communicator().sum_of_lower({}).empty());
+}
+
+TEST_CASE("the largest value", "[communicator]") {
+  const double rank = communicator().rank(), ranks = communicator().ranks();
+  CHECK(communicator().max(rank) == ranks - 1);
+  CHECK(communicator().max(-rank - 1) == -1);
+  CHECK(communicator().max(0.25) == 0.25);
+}
+
+TEST_CASE("texts of different lengths", "[communicator]") {
+  const unsigned rank = communicator().rank(), ranks = communicator().ranks();
+  const auto text_of = [](unsigned r) { return std::string(r * 1000, char('a' + r)); };  // rank 0's is empty
+  const std::vector<std::string> texts = communicator().gather(text_of(rank));
+  REQUIRE(texts.size() == ranks);
+  for (unsigned r = 0; r < ranks; ++r) CHECK(texts[r] == text_of(r));
+  CHECK(communicator().gather(std::string()) == std::vector<std::string>(ranks));
+  const std::vector<std::string> one = communicator().gather(std::string(rank == 0 ? "only rank 0" : ""));
+  for (unsigned r = 0; r < ranks; ++r) CHECK(one[r] == (r == 0 ? "only rank 0" : ""));
+}
+
+TEST_CASE("rank 0's bytes on all ranks", "[communicator]") {
+  Words words(5, communicator().rank());
+  words[2] += 7;
+  communicator().broadcast(std::as_writable_bytes(std::span(words)));
+  CHECK(words == Words{0, 0, 7, 0, 0});
+  CHECK(communicator().gather(std::span<const std::byte>()).empty());
+  communicator().barrier();
+}
+
+TEST_CASE("pieces of different lengths to all ranks, some of them empty", "[communicator]") {
+  const unsigned rank = communicator().rank(), ranks = communicator().ranks();
+  const auto length = [](unsigned from, unsigned to) { return std::uint64_t{(from + 2 * to) % 3}; };
+  const auto word = [](unsigned from, unsigned to, std::uint64_t i) {
+    return std::uint32_t(10000 * from + 100 * to + i + 1);
+  };
+  // Sent from the end of a buffer to its beginning, received in order with a word in between.
+  Words from(3 * ranks), to;
+  std::vector<Piece> send, receive;
+  std::uint64_t end = from.size();
+  for (unsigned r = 0; r < ranks; ++r) {
+    end -= length(rank, r);
+    send.push_back({end, length(rank, r)});
+    for (std::uint64_t i = 0; i < length(rank, r); ++i) from[end + i] = word(rank, r, i);
+    receive.push_back({to.size(), length(r, rank)});
+    to.resize(to.size() + length(r, rank) + 1);
+  }
+  communicator().all_to_all(from, send, to, receive);
+  Words wanted;
+  for (unsigned r = 0; r < ranks; ++r) {
+    for (std::uint64_t i = 0; i < length(r, rank); ++i) wanted.push_back(word(r, rank, i));
+    wanted.push_back(0);
+  }
+  CHECK(to == wanted);
+
+  const std::vector<Piece> nothing(ranks);
+  communicator().all_to_all({}, nothing, {}, nothing);
+}
+
+TEST_CASE("all ranks throw what some find unsupported, with the lowest rank's sentence", "[communicator]") {
+  const unsigned rank = communicator().rank(), ranks = communicator().ranks();
+  int steps = 0;
+  CHECK_NOTHROW(cluster::agree(communicator(), [&] { ++steps; }));
+  CHECK(steps == 1);
+  for (unsigned lowest = 0; lowest < ranks; ++lowest) {
+    const auto step = [&] {
+      if (rank >= lowest) throw gpu::Unsupported("rank " + std::to_string(rank) + " has no device");
+    };
+    const std::string number = std::to_string(lowest);
+    CHECK_THROWS_WITH(cluster::agree(communicator(), step), "rank " + number + ": rank " + number + " has no device");
+  }
+  const auto last = [&] {
+    if (rank == ranks - 1) throw gpu::Unsupported("too small");
+  };
+  CHECK_THROWS_AS(cluster::agree(communicator(), last), gpu::Unsupported);
+}

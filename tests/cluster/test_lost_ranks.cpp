@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+//
+// A rank that is killed or stopped while all measure ends the others, soon and with a sentence.
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/bankcheck/started_program.hpp"
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// "prefix_sum" and its parent's number, of /proc/PID/stat; empty if the process has ended.
+struct Process {
+  std::string name;
+  pid_t parent = 0;
+};
+Process process(pid_t id) {
+  const std::string stat = text_of("/proc/" + std::to_string(id) + "/stat");
+  const auto open = stat.find('('), close = stat.rfind(')');
+  if (close == std::string::npos || stat[close + 2] == 'Z') return {};
+  return {stat.substr(open + 1, close - open - 1), pid_t(std::stoi(stat.substr(close + 4)))};
+}
+
+bool descends_from(pid_t id, pid_t ancestor) {
+  for (; id > 1; id = process(id).parent) {
+    if (id == ancestor) return true;
+  }
+  return false;
+}
+
+std::vector<pid_t> ranks_of(const StartedProgram& job) {
+  std::vector<pid_t> ranks;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const pid_t id = pid_t(std::stoi(name));
+    if (process(id).name == "prefix_sum" && descends_from(id, job.process())) ranks.push_back(id);
+  }
+  return ranks;
+}
+
+/// Starts a job that measures for a minute, sends one rank a signal in the middle and waits for the end of the job.
+struct Lost {
+  explicit Lost(int signal, const std::string& environment = "")
+      : job(environment + MPIRUN " -n 2 '" SAMPLES_DIRECTORY
+                                 "/prefix_sum' --api opencl --n 100000 --variant forward "
+                                 "--min-time 60 --timeout 60") {
+    job.wait_until([&] { return measuring() == 2 || !job.runs(); });
+    ranks = ranks_of(job);
+    if (ranks.size() == 2) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      kill(ranks.back(), signal);
+    }
+    const auto begin = Clock::now();
+    job.wait_until([&] { return !job.runs(); });
+    seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  }
+  ~Lost() {
+    for (const pid_t rank : ranks) {
+      if (process(rank).name == "prefix_sum") kill(rank, SIGKILL);
+    }
+  }
+  Lost(const Lost&) = delete;
+  Lost& operator=(const Lost&) = delete;
+
+  /// Ranks that have loaded the OpenCL driver.
+  std::size_t measuring() const {
+    std::size_t number = 0;
+    for (const pid_t rank : ranks_of(job)) {
+      number += text_of("/proc/" + std::to_string(rank) + "/maps").find("libpocl") != std::string::npos;
+    }
+    return number;
+  }
+  bool any_left() const {
+    return std::any_of(ranks.begin(), ranks.end(), [](pid_t rank) { return process(rank).name == "prefix_sum"; });
+  }
+
+  StartedProgram job;
+  std::vector<pid_t> ranks;
+  double seconds = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a rank that is killed ends the others", "[lost_ranks]") {
+  Lost lost(SIGKILL);
+  INFO(lost.job.out() << lost.job.err());
+  REQUIRE(lost.ranks.size() == 2);
+  CHECK(lost.job.exit_code() != 0);
+  CHECK(lost.job.out().empty());
+  CHECK(lost.job.err().find("signal 9") != std::string::npos);  // mpirun's sentence
+  CHECK(lost.seconds < 20);
+  lost.job.wait_until([&] { return !lost.any_left(); });
+}
+
+TEST_CASE("ranks do not wait longer than the deadline for one that is stopped", "[lost_ranks]") {
+  Lost lost(SIGSTOP, "BANKWISE_DEADLINE_S=2 ");
+  INFO(lost.job.out() << lost.job.err());
+  REQUIRE(lost.ranks.size() == 2);
+  CHECK(lost.job.exit_code() == 3);
+  CHECK(lost.job.out().empty());
+  CHECK(lost.job.err().find("prefix_sum: rank ") != std::string::npos);
+  CHECK(lost.job.err().find(": gave up waiting in MPI_") != std::string::npos);
+  CHECK(lost.job.err().find(" after 2 s; another rank has failed or is too slow (BANKWISE_DEADLINE_S)\n") !=
+        std::string::npos);
+  CHECK(lost.seconds < 20);
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+//
+// The plans for several ranks in one process: each launch in the emulator for one rank after the other, and the
+// exchanges as copies between the ranks' buffers.
+#include <map>
+#include <stdexcept>
+#include <variant>
+
+#include <bankwise/emulator/kernel.hpp>
+#include <bankwise/study/rank_study.hpp>
+#include "tests/case_studies.hpp"
+#include "tests/catch_any.hpp"
+
+namespace bankwise::emulator {
+extern const KernelSet reduction_ranks_emulated, prefix_sum_ranks_emulated, transpose_ranks_emulated;
+}
+
+using namespace bankwise;
+
+namespace {
+
+struct Emulated {
+  const CaseStudy& study;
+  const emulator::KernelSet& of_ranks;
+};
+const Emulated all_emulated[]{{reduction::case_study(), emulator::reduction_ranks_emulated},
+                              {prefix_sum::case_study(), emulator::prefix_sum_ranks_emulated},
+                              {transpose::case_study(), emulator::transpose_ranks_emulated}};
+
+constexpr std::uint32_t poison_word = 0xCDCDCDCD, guard_word = 0xA5A5A5A5;
+constexpr std::size_t guard_words = 16;
+constexpr unsigned units = 2;  // few, so each persistent block processes several tiles
+
+const emulator::Kernel& kernel_named(const Emulated& emulated, const std::string& name) {
+  for (const emulator::KernelSet* set : {&emulated.of_ranks, emulated.study.emulated}) {
+    for (const emulator::Kernel* kernel : set->kernels) {
+      if (kernel->name == name) return *kernel;
+    }
+  }
+  throw std::runtime_error(name + " is not in the list of emulated kernels");
+}
+
+bool can_run(const Emulated& emulated, const Variant& variant) {
+  for (const Step& step : emulated.study.ranks->plan(variant, {1, 1}, {0, 2}, units).steps) {
+    const auto* launch = std::get_if<RankLaunch>(&step);
+    if (launch != nullptr && kernel_named(emulated, launch->kernel).run == nullptr) return false;
+  }
+  return true;
+}
+
+/// A rank's buffers by slot, each with guard words behind it.
+class Memory {
+ public:
+  Memory(const Words& input, std::uint64_t output_words, const RankPlan& plan) {
+    add(input_slot, input);
+    add(output_slot, Words(output_words, poison_word));
+    for (std::size_t i = 0; i < plan.scratch_bytes.size(); ++i) {
+      add(scratch_slot(i), Words(plan.scratch_bytes[i] / sizeof(std::uint32_t), poison_word));
+    }
+    add(state_slot, Words(plan.state_bytes / sizeof(std::uint32_t), 0));
+  }
+
+  /// Words [first, first + count) of a buffer, which must have them.
+  std::span<std::uint32_t> words(Slot slot, std::uint64_t first, std::uint64_t count) {
+    Words& buffer = buffers_.at(slot.index);
+    if (first + count > buffer.size() - guard_words) throw std::runtime_error("an exchange past the end of a buffer");
+    return std::span(buffer).subspan(first, count);
+  }
+  Words all(Slot slot) const {
+    const Words& buffer = buffers_.at(slot.index);
+    return {buffer.begin(), buffer.end() - guard_words};
+  }
+  void* address(Slot slot) { return buffers_.at(slot.index).data(); }
+  bool guards_unchanged() const {
+    return std::all_of(buffers_.begin(), buffers_.end(), [](const auto& buffer) {
+      return std::all_of(buffer.second.end() - guard_words, buffer.second.end(),
+                         [](std::uint32_t word) { return word == guard_word; });
+    });
+  }
+
+ private:
+  void add(Slot slot, Words words) {
+    words.resize(words.size() + guard_words, guard_word);
+    buffers_[slot.index] = std::move(words);
+  }
+  std::map<std::size_t, Words> buffers_;
+};
+
+void run(const Emulated& emulated, const RankLaunch& launch, Memory& memory) {
+  if (launch.groups == 0) return;
+  std::vector<emulator::Argument> arguments;
+  for (const auto& argument : launch.arguments) {
+    if (const auto* slot = std::get_if<Slot>(&argument)) {
+      arguments.emplace_back(memory.address(*slot));
+    } else {
+      arguments.emplace_back(std::get<std::uint64_t>(argument));
+    }
+  }
+  emulator::Launch how;
+  how.grid = {unsigned(launch.groups)};
+  how.block = {launch.group.x, launch.group.y};
+  how.dynamic_shared = launch.group.dynamic_shared;
+  kernel_named(emulated, launch.kernel).run(how, arguments);
+}
+
+/// Step i of every rank.
+void run(const Emulated& emulated, const std::vector<RankPlan>& plans, std::size_t i, std::vector<Memory>& memory) {
+  const std::size_t ranks = plans.size();
+  const Step& first = plans.front().steps.at(i);
+  if (const auto* reduce = std::get_if<AllReduce>(&first)) {
+    Words sums(reduce->count);
+    for (std::size_t r = 0; r < ranks; ++r) {
+      const auto& step = std::get<AllReduce>(plans[r].steps.at(i));
+      const auto words = memory[r].words(step.words, 0, step.count);
+      for (std::size_t k = 0; k < words.size(); ++k) sums.at(k) += words[k];
+    }
+    for (Memory& each : memory) std::ranges::copy(sums, each.words(reduce->words, 0, sums.size()).begin());
+  } else if (std::holds_alternative<AllGather>(first)) {
+    for (std::size_t to = 0; to < ranks; ++to) {
+      const auto& step = std::get<AllGather>(plans[to].steps.at(i));
+      for (std::size_t from = 0; from < ranks; ++from) {
+        std::ranges::copy(memory[from].words(step.from, 0, step.count),
+                          memory[to].words(step.to, from * step.count, step.count).begin());
+      }
+    }
+  } else if (std::holds_alternative<AllToAll>(first)) {
+    for (std::size_t to = 0; to < ranks; ++to) {
+      const auto& receiver = std::get<AllToAll>(plans[to].steps.at(i));
+      for (std::size_t from = 0; from < ranks; ++from) {
+        const auto& sender = std::get<AllToAll>(plans[from].steps.at(i));
+        const cluster::Piece sent = sender.send.at(to), received = receiver.receive.at(from);
+        std::ranges::copy(memory[from].words(sender.from, sent.first, sent.words),
+                          memory[to].words(receiver.to, received.first, received.words).begin());
+      }
+    }
+  } else {
+    for (std::size_t r = 0; r < ranks; ++r) run(emulated, std::get<RankLaunch>(plans[r].steps.at(i)), memory[r]);
+  }
+}
+
+Words part(const Words& whole, std::uint64_t first, std::uint64_t words) {
+  return {whole.begin() + std::ptrdiff_t(first), whole.begin() + std::ptrdiff_t(first + words)};
+}
+
+/// On three ranks, runs the plan twice: it must leave its state ready for the next run.
+void check(const Emulated& emulated, const Variant& variant, Extent extent, unsigned ranks) {
+  const CaseStudy& study = emulated.study;
+  INFO(study.name << " " << variant.name << " " << extent.height << " x " << extent.width << " on " << ranks);
+  const Words input = input_of(study, extent);
+  const Words output = study.reference(extent, input, study.variants.front());
+  std::vector<RankPlan> plans;
+  std::vector<Memory> memory;
+  for (unsigned rank = 0; rank < ranks; ++rank) {
+    const Share share = study.ranks->share(extent, {rank, ranks});
+    plans.push_back(study.ranks->plan(variant, extent, {rank, ranks}, units));
+    memory.emplace_back(part(input, share.input_first, share.input_words), share.output_words, plans.back());
+  }
+  for (int repeat = 0; repeat < (ranks == 3 ? 2 : 1); ++repeat) {
+    for (std::size_t i = 0; i < plans.front().steps.size(); ++i) run(emulated, plans, i, memory);
+    for (unsigned rank = 0; rank < ranks; ++rank) {
+      INFO("rank " << rank << ", run " << repeat);
+      const Share share = study.ranks->share(extent, {rank, ranks});
+      CHECK(bool(memory[rank].all(output_slot) == part(output, share.output_first, share.output_words)));
+      CHECK(bool(memory[rank].all(input_slot) == part(input, share.input_first, share.input_words)));
+      CHECK(memory[rank].guards_unchanged());
+      auto outputs = memory[rank].words(output_slot, 0, share.output_words);
+      std::ranges::fill(outputs, poison_word);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the variants for several ranks that the emulator does not run") {
+  std::vector<std::string> names;
+  for (const Emulated& emulated : all_emulated) {
+    for (const Variant& variant : emulated.study.ranks->variants) {
+      if (!can_run(emulated, variant))
+        names.push_back(std::string(emulated.study.name) + " " + std::string(variant.name));
+    }
+  }
+  // Their launches wait for other GPUs or write to them, or contain inline PTX.
+  CHECK(names ==
+        std::vector<std::string>{"reduction peers", "prefix_sum ring", "prefix_sum peers", "transpose direct"});
+}
+
+TEST_CASE("the plans for several ranks give the reference's result") {
+  for (const Emulated& emulated : all_emulated) {
+    const CaseStudy& study = emulated.study;
+    std::vector<Extent> extents;
+    if (is_matrix(study)) {
+      extents = {{1, 1}, {2, 3}, {3, 70}, {70, 3}, {64, 64}, {65, 130}, {31, 37}, {128, 12}, {260, 264}};
+    } else {
+      const std::uint64_t tile = study.ranks->variants.front().tile;
+      for (const std::uint64_t n : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{4},
+                                    std::uint64_t{127}, tile - 1, tile, tile + 1, 6 * tile + 3}) {
+        extents.push_back({1, n});
+      }
+    }
+    for (const Variant& variant : study.ranks->variants) {
+      if (!can_run(emulated, variant)) continue;
+      for (const Extent extent : extents) {
+        for (const unsigned ranks : {1U, 2U, 3U, 5U}) check(emulated, variant, extent, ranks);
+      }
+    }
+  }
+}
+
+TEST_CASE("the plans of larger problems on several ranks give the reference's result") {
+  for (const Emulated& emulated : all_emulated) {
+    for (const Variant& variant : emulated.study.ranks->variants) {
+      if (!can_run(emulated, variant)) continue;
+      // Prefix sum: more chunks of several tiles each. Transpose: several tiles for each pair of ranks.
+      check(emulated, variant, is_matrix(emulated.study) ? Extent{516, 520} : Extent{1, 150001}, 3);
+    }
+  }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+//
+// How several ranks divide a problem, and what each expects as its output. No device, no MPI.
+#include <variant>
+
+#include <bankwise/study/rank_study.hpp>
+#include "tests/case_studies.hpp"
+#include "tests/catch_any.hpp"
+
+using namespace bankwise;
+
+namespace {
+
+const CaseStudy* const rank_studies[]{&reduction::case_study(), &prefix_sum::case_study(), &transpose::case_study()};
+
+std::vector<Extent> extents_of(const CaseStudy& study) {
+  if (is_matrix(study)) return {{1, 1}, {2, 3}, {3, 2}, {1, 70}, {70, 1}, {31, 37}, {64, 64}, {131, 130}};
+  return {{1, 0}, {1, 1}, {1, 2}, {1, 4}, {1, 5}, {1, 127}, {1, 1000}, {1, 30000}};
+}
+
+/// The sums of the words i, i + sums, i + 2 * sums, ... of a part of the input.
+Words sums_of(const Words& input, std::uint64_t first, std::uint64_t last, std::size_t sums) {
+  Words result(sums);
+  for (std::uint64_t i = first; sums > 0 && i < last; ++i) result[(i - first) % sums] += input[i];
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("ranks hold consecutive items, and the first ones at most one more than the others") {
+  constexpr std::uint64_t most = ~std::uint64_t{0};
+  for (const std::uint64_t n : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{7},
+                                std::uint64_t{8}, std::uint64_t{1000003}, max_elements, most - 1, most}) {
+    for (const unsigned ranks : {1U, 2U, 3U, 5U, 8U, 512U, 4099U}) {
+      INFO(n << " on " << ranks);
+      REQUIRE(first_item(n, 0, ranks) == 0);
+      REQUIRE(first_item(n, ranks, ranks) == n);
+      std::uint64_t sum = 0;
+      for (unsigned rank = 0; rank < ranks; ++rank) {
+        REQUIRE(items(n, rank, ranks) == n / ranks + (rank < n % ranks));
+        sum += items(n, rank, ranks);
+      }
+      REQUIRE(sum == n);
+    }
+  }
+}
+
+TEST_CASE("the ranks' inputs are the whole input, and their outputs the whole output") {
+  for (const CaseStudy* study : rank_studies) {
+    for (const Extent extent : extents_of(*study)) {
+      for (const unsigned ranks : {1U, 2U, 3U, 5U, 11U}) {
+        INFO(study->name << " " << extent.height << " x " << extent.width << " on " << ranks);
+        const bool same_everywhere = study->ranks->share(extent, {0, 2}).output_words == study->output_words(extent) &&
+                                     study->ranks->share(extent, {1, 2}).output_words == study->output_words(extent);
+        Share end;
+        for (unsigned rank = 0; rank < ranks; ++rank) {
+          const Share share = study->ranks->share(extent, {rank, ranks});
+          CHECK(share.input_first == end.input_first);
+          CHECK(share.output_first == end.output_first);
+          end.input_first += share.input_words;
+          if (!same_everywhere) end.output_first += share.output_words;
+          const Extent alone = study->ranks->alone_extent(extent, {rank, ranks});
+          CHECK(study->input_words(alone) == share.input_words);
+        }
+        CHECK(end.input_first == study->input_words(extent));
+        if (!same_everywhere) CHECK(end.output_first == study->output_words(extent));
+      }
+    }
+  }
+}
+
+TEST_CASE("every rank expects its share of the reference") {
+  for (const CaseStudy* study : rank_studies) {
+    for (const Extent extent : extents_of(*study)) {
+      const Words input = input_of(*study, extent);
+      const Words output = study->reference(extent, input, study->variants.front());
+      for (const unsigned ranks : {1U, 2U, 3U, 5U, 11U}) {
+        for (unsigned rank = 0; rank < ranks; ++rank) {
+          INFO(study->name << " " << extent.height << " x " << extent.width << ", rank " << rank << " of " << ranks);
+          const Share share = study->ranks->share(extent, {rank, ranks});
+          const Words before = sums_of(input, 0, share.input_first, study->ranks->sums);
+          const Words all = sums_of(input, 0, input.size(), study->ranks->sums);
+          const unsigned threads = ranks == 1 ? 3 : 1;
+          const Expected expected = study->ranks->expected(*study, extent, {rank, ranks}, before, all, threads);
+          Words got(share.output_words);
+          for (std::uint64_t first = 0, length = 1; first < got.size(); first += length, length *= 3) {
+            expected(first, std::span(got).subspan(first, std::min<std::uint64_t>(length, got.size() - first)));
+          }
+          const Words wanted(output.begin() + std::ptrdiff_t(share.output_first),
+                             output.begin() + std::ptrdiff_t(share.output_first + share.output_words));
+          CHECK(got == wanted);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("the ranks' plans launch kernels that exist, and make matching exchanges") {
+  for (const CaseStudy* study : rank_studies) {
+    for (const Variant& variant : study->ranks->variants) {
+      for (const Extent extent : {Extent{1, 1}, Extent{300, 700}}) {
+        for (const unsigned ranks : {1U, 2U, 5U, 8U}) {
+          INFO(study->name << " " << variant.name << " on " << ranks);
+          std::vector<RankPlan> plans;
+          for (unsigned rank = 0; rank < ranks; ++rank) {
+            plans.push_back(study->ranks->plan(variant, extent, {rank, ranks}, 3));
+            std::vector<std::size_t> kinds, kinds_of_rank_0;
+            for (const Step& step : plans.back().steps) kinds.push_back(step.index());
+            for (const Step& step : plans.front().steps) kinds_of_rank_0.push_back(step.index());
+            CHECK(kinds == kinds_of_rank_0);
+            for (const Step& step : plans.back().steps) {
+              const auto* launch = std::get_if<RankLaunch>(&step);
+              if (launch != nullptr) CHECK(find_rank_image(*study, launch->kernel) != nullptr);
+            }
+          }
+          for (std::size_t i = 0; i < plans.front().steps.size(); ++i) {
+            if (!std::holds_alternative<AllToAll>(plans.front().steps[i])) continue;
+            for (unsigned from = 0; from < ranks; ++from) {
+              for (unsigned to = 0; to < ranks; ++to) {
+                CHECK(std::get<AllToAll>(plans[from].steps[i]).send.at(to).words ==
+                      std::get<AllToAll>(plans[to].steps[i]).receive.at(from).words);
+              }
+            }
+          }
+        }
+      }
+    }
+    for (const std::string_view name : study->ranks->alone) {
+      CHECK(std::any_of(study->variants.begin(), study->variants.end(), [&](auto& each) { return each.name == name; }));
+    }
+  }
+}
+
+TEST_CASE("what must cross the links") {
+  const RankStudy& flip = *transpose::case_study().ranks;
+  // Each of 4 ranks keeps a block of 25 x 50 words of its 25 x 200, and sends the rest.
+  CHECK(flip.link_bytes({100, 200}, {0, 4}) == 25 * 150 * 4);
+  CHECK(flip.link_bytes({100, 200}, {0, 1}) == 0);
+  CHECK(flip.memory_bytes(flip.variants.front(), {100, 200}, {0, 4}) == 2 * 25 * 200 * 4);
+  const RankStudy& scan = *prefix_sum::case_study().ranks;
+  CHECK(scan.memory_bytes(scan.variants.front(), {1, 1000}, {0, 4}) == 3 * 250 * 4);
+  CHECK(scan.link_bytes({1, 1000}, {0, 4}) == 3 * 4);
+  const RankStudy& reduce = *reduction::case_study().ranks;
+  CHECK(reduce.memory_bytes(reduce.variants.front(), {1, 1000}, {0, 4}) == 250 * 16);
+  CHECK(reduce.link_bytes({1, 1000}, {0, 4}) == 3 * 16);
+}
+
+TEST_CASE("a plan of one device, as the beginning of a plan with exchanges") {
+  const CaseStudy& scan = prefix_sum::case_study();
+  for (const char* name : {"naive", "look_back"}) {
+    const Plan plan = scan.plan(variant_of(scan, name), {1, 513 * 512}, 2);
+    const RankPlan ranks = with_ranks(plan);
+    CHECK(ranks.scratch_bytes == plan.scratch_bytes);
+    CHECK(ranks.state_bytes == plan.state_bytes);
+    REQUIRE(ranks.steps.size() == plan.launches.size());
+    for (std::size_t i = 0; i < plan.launches.size(); ++i) {
+      const Launch& launch = plan.launches[i];
+      REQUIRE_FALSE(is_exchange(ranks.steps[i]));
+      const RankLaunch& step = std::get<RankLaunch>(ranks.steps[i]);
+      CHECK(step.kernel == launch.kernel);
+      CHECK(step.groups == launch.groups);
+      CHECK(step.group.size() == launch.group.size());
+      CHECK(step.group.dynamic_shared == launch.group.dynamic_shared);
+      REQUIRE(step.arguments.size() == launch.arguments.size());
+      for (std::size_t k = 0; k < step.arguments.size(); ++k) {
+        const auto* slot = std::get_if<Slot>(&launch.arguments[k]);
+        if (slot != nullptr) {
+          CHECK(std::get<Slot>(step.arguments[k]).index == slot->index);
+        } else {
+          CHECK(std::get<std::uint64_t>(step.arguments[k]) == std::get<std::uint64_t>(launch.arguments[k]));
+        }
+      }
+    }
+  }
+}
