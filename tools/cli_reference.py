@@ -21,8 +21,9 @@ HEAD = """# Command-line reference
 This page has the `--help` text of every program; `tools/cli_reference.py` generates it. The programs are in the build
 directory, for example `build/default/bankcheck`.
 
-Exit codes are the same everywhere: 0 success; 1 a wrong result, or more conflicts than a limit allows; 2 bad usage or
-unreadable input; 3 a device, driver, build or output failed; 77 nothing to run on this machine.
+The checkers and the case studies have the same exit codes: 0 success; 1 a wrong result, or more conflicts than a limit
+allows; 2 bad usage or unreadable input; 3 a device, driver, build or output failed; 77 nothing to run on this machine.
+The text of each script lists the script's exit codes.
 """
 
 

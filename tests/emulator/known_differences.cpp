@@ -11,17 +11,17 @@ const std::vector<Difference>& known_differences() {
        "naive",
        {276, 176, 264, 184, 0, 0},
        {273, 176, 168, 88, 0, 0},
-       "nvcc merges the four consecutive stores of the first level into one `STS.128`. It takes 4 passes per warp "
-       "instead of 16, which saves 96 passes per block. nvcc also merges the last four loads, of one lane, into one "
-       "`LDS.128`, which takes 1 pass instead of 4. In the tree between them loads and stores alternate, so nvcc "
-       "merges nothing there."},
+       "nvcc merges the four consecutive stores of the first level into one `STS.128`. This store takes 4 passes per "
+       "warp instead of 16, which saves 96 passes per block. nvcc also merges the last four loads, of one lane, into "
+       "one `LDS.128`, which takes 1 pass instead of 4. Between the first stores and the last loads, loads and stores "
+       "alternate, so nvcc merges nothing there."},
       {"reduction",
        "packed",
        {100, 0, 80, 0, 0, 0},
        {97, 0, 80, 0, 0, 0},
        "nvcc merges the last four loads, of one lane at a constant address, into one `LDS.128`, which takes 1 pass "
-       "instead of 4. It merges no other loads, because it does not know of any other address that it is a multiple "
-       "of 16: a record has 20 bytes."},
+       "instead of 4. nvcc merges no other loads: a record has 20 bytes, so nvcc cannot prove that another address is "
+       "a multiple of 16."},
       {"reduction",
        "streaming",
        {2, 0, 16, 0, 0, 0},
@@ -59,14 +59,14 @@ const std::vector<Difference>& known_differences() {
        {62, 0, 104, 64, 435, 403},
        "nvcc unrolls a loop over a list by four, with remainders of two and one. The unrolled code contains several "
        "copies of the load. Lanes whose lists differ in length execute different copies, which makes 14 more "
-       "accesses. The emulator's second count assumes that the loads of a warp's four lengths are merged, but nvcc "
-       "does not merge them."},
+       "accesses. The emulator's second count assumes that the four loads of `lengths` by a warp are merged into "
+       "one, but nvcc does not merge them."},
       {"more_kernels",
        "convolution",
        {1600, 800, 41, 0, 0, 0},
        {1600, 800, 41, 0, 0, 0},
-       "nvcc unrolls the loop that fills the tile, so the code contains several copies of the store. If the last "
-       "iterations of a warp's lanes differ, the warp executes two copies."},
+       "nvcc unrolls the loop that fills the tile, so the code contains several copies of the store. If the lanes "
+       "of a warp make different numbers of iterations, the warp executes two copies."},
   };
   return all;
 }

@@ -10,8 +10,7 @@ enum class Api { cuda, opencl };
 
 /// How often the block scope runs a kernel's shared-memory section. Large, so the section outweighs the loads and
 /// stores around it. One more than a multiple of 120, because data that a section permutes must be back in place before
-/// the last iteration: a tile after two iterations, or after five, six or eight if the lanes load other words than they
-/// store.
+/// the last iteration: a tile after two, five, six or eight iterations, depending on the kernel.
 inline constexpr unsigned block_scope_repeats = 961;
 
 /// The lines that mark the section in a kernel file.

@@ -153,11 +153,11 @@ std::vector<Claim> formula() {
        .points = {point("", 18, 2, read(stride(10)))},
        .why = "The largest power of two in 10 is 2, so stride 10 has as many conflicts as stride 2."},
       {.key = "a4.stride_missing",
-       .subject = "a stride that the text omits; by its formula, 12",
+       .subject = "an example whose stride the article does not state (by its formula, 12)",
        .says = "22 conflicts",
        .verdict = Verdict::fails,
        .points = {point("conflicts at stride 12", 22, 6, read(stride(12))),
-                  point("of the strides from 1 to 64 have 22 conflicts", at_least(1), 0, strides_with(22))},
+                  point("strides from 1 to 64 with 22 conflicts", at_least(1), 0, strides_with(22))},
        .why = "The largest power of two in 12 is 4. No stride from 1 to 64 has 22 conflicts."},
   };
 }
@@ -186,9 +186,9 @@ std::vector<Claim> reduction() {
                                     beyond("component x (32 threads)", 6, 3, tree_step(32)),
                                     beyond("component x (16 threads)", 6, 1, tree_step(16)),
                                     beyond("component x (8 threads)", 6, 0, tree_step(8))},
-       .condition = "for each of four one-word accesses by a full wavefront",
-       .why = "Compilers for this GPU often split a vector access into such accesses. The last steps of the tree have "
-              "fewer threads."},
+       .condition = "if the access is split into one-word accesses, each by a full wavefront",
+       .why = "Compilers for this GPU often split vector accesses in this way. The last steps of the tree have fewer "
+              "threads."},
       {.key = "a4.packed_size",
        .subject = "the packed record of `uint4` and `uint`",
        .says = "5 words",
@@ -297,9 +297,9 @@ std::vector<Claim> prefix_sum() {
        .subject = "prefix sum of 512 elements: active threads per wavefront, over all steps",
        .says = "511 / 13 = 61.4",
        .verdict = Verdict::holds_with_a_condition,
-       .points = {point("% of the lanes, 511 / (13 · 64)", 61.4, 61.4,
+       .points = {point("% of the lanes (511 / (13 · 64))", 61.4, 61.4,
                         std::round(1000 * all_threads / all_wavefronts / architecture(evergreen).warp) / 10),
-                  beyond("threads, 511 / 13", 61.4, 39.3, std::round(10 * all_threads / all_wavefronts) / 10)},
+                  beyond("threads (511 / 13)", 61.4, 39.3, std::round(10 * all_threads / all_wavefronts) / 10)},
        .condition = "as a percentage of the lanes",
        .why = "The number is right. The printed division lacks the 64 lanes of a wavefront, and the result lacks the "
               "percent sign."},
