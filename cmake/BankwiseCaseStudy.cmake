@@ -98,8 +98,8 @@ endfunction()
 # Builds the program <name> from the directory <name>: <name>.hpp and <name>.cpp define bankwise::<name>::case_study(),
 # and the kernels are in the same directory. The main program is the directory's main.cpp, or bankwise::run() by
 # default. A directory with a directory `ranks` also runs on several ranks: ranks/ranks.cpp defines a RankStudy, and
-# ranks/*.cuh and ranks/*.cl are its kernels, with the prefix <prefix>ranks_. Also builds the library <name>_case from every other .cpp of the directory, for tests. TOGETHER as in
-# bankwise_kernels().
+# ranks/*.cuh and ranks/*.cl are its kernels, with the prefix <prefix>ranks_. Also builds the library <name>_case from
+# every other .cpp of the directory, for tests. TOGETHER as in bankwise_kernels().
 function(bankwise_case_study name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TOGETHER;INSTALL" "PREFIX;DIRECTORY" "LIBRARY_NEEDS")
   if(NOT arg_DIRECTORY)

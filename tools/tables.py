@@ -15,6 +15,10 @@ A page marks the place of a table with two comments. The first names the device'
     <!-- table nvidia_h200 memory cuda -->         what limits the fastest kernels in DRAM, by hardware counters
     <!-- table nvidia_h200 watched cuda -->        kernels whose passes in bankcheck cuda equal the hardware counters
     <!-- table nvidia_h200 different cuda -->      passes in bankcheck cuda that do not
+    <!-- table nvidia_h200_x2 ranks_large cuda -->   several GPUs: large problems, and weak scaling
+    <!-- table nvidia_h200_x2 ranks_small cuda -->   the smallest problems, next to NCCL's latency
+    <!-- table nvidia_h200_x2 ranks_strong cuda -->  strong scaling
+    <!-- table nvidia_h200_x2 ranks_model cuda -->   expected times on more GPUs
     <!-- table oclgrind programs opencl -->           OpenCL programs from elsewhere under bankcheck opencl
     <!-- table oclgrind times opencl -->              their times, compared with Oclgrind
     <!-- table oclgrind lines opencl -->              lines of theirs whose passes were counted by hand
@@ -30,6 +34,7 @@ import sys
 sys.dont_write_bytecode = True  # of the imported modules next to this file
 from bounds import block_table, conflict_table, memory_table
 from opencl_program_tables import line_table, program_table, time_table
+from ranks import large_table, model_table, small_table, strong_table
 from reports import CASES, PAIRS, ROOT, SCOPES, fastest, markdown, report, rows, size_text, sizes
 from targets import target_table
 from watched import different_table, watched_table
@@ -150,6 +155,10 @@ TABLES = {
     "memory": lambda device, api: memory_table(device),
     "watched": lambda device, api: watched_table(device),
     "different": lambda device, api: different_table(device),
+    "ranks_large": lambda device, api: large_table(device),
+    "ranks_small": lambda device, api: small_table(device),
+    "ranks_strong": lambda device, api: strong_table(device),
+    "ranks_model": lambda device, api: model_table(device),
     "programs": lambda device, api: program_table(device),
     "times": lambda device, api: time_table(device),
     "lines": lambda device, api: line_table(device),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT-0
 //
 // Last launch of a prefix sum on several devices (reduce-then-scan): persistent work-groups scan their chunks tile by
-// tile, from known offsets. The exclusive prefix sum of n words of this rank, modulo 2^32, behind all words of the lower
+// tile, from known offsets. The exclusive prefix sum of n words of this rank, modulo 2^32, after those of the lower
 // ranks.
 //
 // A work-group knows the sum of everything before its chunk, and of everything up to its end, so it can run forward or

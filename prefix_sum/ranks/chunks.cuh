@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Last launch of a prefix sum on several GPUs (reduce-then-scan): persistent blocks scan their chunks tile by tile, from
-// known offsets. The exclusive prefix sum of n words of this rank, modulo 2^32, behind all words of the lower ranks.
+// Last launch of a prefix sum on several GPUs (reduce-then-scan): persistent blocks scan their chunks tile by tile,
+// from known offsets. The exclusive prefix sum of n words of this rank, modulo 2^32, after those of the lower ranks.
 //
 // A block knows the sum of everything before its chunk, and of everything up to its end, so it can run forward or
 // backward. Backward, it reads first what sums.cuh has read last and what the L2 cache still holds.
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(scan_ranks_chunks_detail::BLOCK, 2)
     const unsigned offset = known + warp_sum(lane < warp ? other : 0);
     if (!backward) known += total;
 
-    // store the results, coalesced
+      // store the results, coalesced
 #pragma unroll
     for (unsigned row = 0; row < ROWS; ++row) {
       const size_t i = tile * TILE + mine + row * ROW;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Second launch of a prefix sum on several GPUs: the exclusive prefix sum of the chunks' sums in place, modulo 2^32, and
-// their total, by one block. The ranks then exchange their totals.
+// Second launch of a prefix sum on several GPUs: the exclusive prefix sum of the chunks' sums in place, modulo 2^32,
+// and their total, by one block. The ranks then exchange their totals.
 //
 //   lanes  Latency-bound: a few hundred words. Each thread adds up the words at tid, tid + BLOCK, ... one round after
 //          another; a round is a warp-shuffle scan.

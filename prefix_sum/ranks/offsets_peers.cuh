@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Second launch of a prefix sum on several GPUs, with the exchange inside, through peer memory: offsets.cuh, whose block
-// then sends this rank's total to all others and waits for theirs. No library's latency, and no launch in between.
+// Second launch of a prefix sum on several GPUs, with the exchange inside, through peer memory: offsets.cuh, whose
+// block then sends this rank's total to all others and waits for theirs. No library's latency, and no launch in
+// between.
 //
 //   link   A message is one 8-byte word: the launch number in its upper half, the total in its lower half. One relaxed
-//          store of system scope writes both at once, so no fence is needed. Thread r sends to rank r and waits for the
-//          message of rank r, so all messages are in flight together.
+//          store of system scope writes both together, so no fence is needed. Thread r sends to rank r and waits for
+//          the message of rank r, so all messages are in flight together.
 //   lanes  As in offsets.cuh.
 //   banks  As in offsets.cuh: no conflict.
 //
@@ -31,7 +32,7 @@ constexpr unsigned BLOCK = 1024;  // threads per block; a multiple of 32
 constexpr unsigned WARP = 32;
 constexpr unsigned WARPS = BLOCK / WARP;  // at most 32: one warp-shuffle scan of their sums
 
-constexpr unsigned MAILBOXES = 1;         // index in `state` of the mailboxes: 2 sets x ranks; word 0: launches
+constexpr unsigned MAILBOXES = 1;  // index in `state` of the mailboxes: 2 sets x ranks; word 0: launches
 
 using Word64 = unsigned long long;
 

@@ -63,16 +63,12 @@ RankPlan rank_plan(const Variant& variant, Extent extent, Rank rank, unsigned un
   if (variant.name == rank_variants[2].name) {
     constexpr std::uint64_t counter_words = 32;  // TICKETS of ring.cuh
     plan.state_bytes = (counter_words + tiles(count, variant.tile, 1)) * sizeof(std::uint64_t);
-    plan.steps.emplace_back(RankLaunch{"scan_ranks_ring",
-                                       groups,
-                                       variant.group,
-                                       {input_slot, output_slot, state_slot, totals, count, index}});
+    plan.steps.emplace_back(RankLaunch{
+        "scan_ranks_ring", groups, variant.group, {input_slot, output_slot, state_slot, totals, count, index}});
     return plan;
   }
-  plan.steps.emplace_back(RankLaunch{"scan_ranks_chunks",
-                                     groups,
-                                     variant.group,
-                                     {input_slot, output_slot, sums, totals, count, index, backward}});
+  plan.steps.emplace_back(RankLaunch{
+      "scan_ranks_chunks", groups, variant.group, {input_slot, output_slot, sums, totals, count, index, backward}});
   return plan;
 }
 

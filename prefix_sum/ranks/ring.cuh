@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Last launch of a prefix sum on several GPUs: the single-pass scan of ../ring.cuh with TMA loads, which begins with the
-// sum of all words of the lower ranks instead of zero. Faster than chunks.cuh on words in DRAM, because its resident
-// blocks work on neighbouring tiles, and evict_last keeps the input in the L2 cache while results are evicted.
+// Last launch of a prefix sum on several GPUs: the single-pass scan of ../ring.cuh with TMA loads, which begins with
+// the sum of all words of the lower ranks instead of zero. Faster than chunks.cuh on words in DRAM, because its
+// resident blocks work on neighbouring tiles, and evict_last keeps the input in the L2 cache while results are evicted.
 //
 //   lanes  As in ../ring.cuh.
 //   banks  As in ../ring.cuh: no conflict.

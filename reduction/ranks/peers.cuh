@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT-0
 //
-// All-reduce of several GPUs in one launch, through peer memory: single_pass.cuh on each GPU's share of the records, and
-// then the last block sends the GPU's sum to all others and adds theirs. Sums uint4 records, component-wise, modulo
+// All-reduce of several GPUs in one launch, through peer memory: single_pass.cuh on each GPU's share of the records,
+// and then the last block sends the GPU's sum to all others and adds theirs. Sums uint4 records, component-wise, modulo
 // 2^32. Every GPU ends with the sum over all of them.
 //
 //   link   A message is one 8-byte word: the launch number in its upper half, a component of the sum in its lower half.
-//          One relaxed store of system scope writes both at once, so no fence is needed. Each rank sends four words to
-//          every rank and polls its own memory until all have arrived: one trip over the link, without a second launch
+//          One relaxed store of system scope writes both together, so no fence is needed. Each rank sends four words to
+//          every rank and polls its own memory until all have arrived: one latency of the link, without a second launch
 //          and without the latency of a library's all-reduce.
 //   lanes  As in single_pass.cuh.
 //   banks  As in single_pass.cuh: no conflict.
@@ -34,9 +34,9 @@ constexpr unsigned BLOCK = 512;  // threads per block; a multiple of 32, at most
 constexpr unsigned LOADS = 8;    // 16-byte loads in flight per thread
 constexpr unsigned WARP = 32;
 constexpr unsigned WARPS = BLOCK / WARP;
-constexpr unsigned COUNT = 48;      // lowest bit of the block count in a word of `state`
-constexpr unsigned LAUNCHES = 4;    // index in `state` of the launch numbers, one per component
-constexpr unsigned MAILBOXES = 8;   // index in `state` of the mailboxes: 2 sets x ranks x 4 components
+constexpr unsigned COUNT = 48;     // lowest bit of the block count in a word of `state`
+constexpr unsigned LAUNCHES = 4;   // index in `state` of the launch numbers, one per component
+constexpr unsigned MAILBOXES = 8;  // index in `state` of the mailboxes: 2 sets x ranks x 4 components
 
 using Word64 = unsigned long long;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Command lines that several ranks refuse or answer. mpirun adds paragraphs of its own to stderr.
+// Command lines that several ranks refuse or answer. mpirun adds paragraphs to stderr.
 #include <cstring>
 
 #include "tests/programs.hpp"

@@ -48,7 +48,7 @@ bool can_run(const Emulated& emulated, const Variant& variant) {
   return true;
 }
 
-/// A rank's buffers by slot, each with guard words behind it.
+/// A rank's buffers by slot, each with guard words at its end.
 class Memory {
  public:
   Memory(const Words& input, std::uint64_t output_words, const RankPlan& plan) {

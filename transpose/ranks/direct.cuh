@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Matrix transpose across several GPUs in one launch, through peer memory: transposes this rank's rows tile by tile, and
-// stores each tile straight into the memory of the GPU that will hold it. No buffer to pack into, no all-to-all, no
+// Matrix transpose across several GPUs in one launch, through peer memory: transposes this rank's rows tile by tile,
+// and stores each tile straight into the memory of the GPU that will hold it. No buffer to pack into, no all-to-all, no
 // unpacking: every word is read once and written once, and only words of other ranks cross the link.
 //
-//   link   Stores to peer memory are asynchronous, like all stores, so blocks do not wait for the link. Each row of a tile
-//          is 256 contiguous bytes. Adjacent blocks go to different GPUs, so the link and the own memory work together.
+//   link   Stores to peer memory are asynchronous, like all stores, so blocks do not wait for the link. Each row of a
+//          tile is 256 contiguous bytes. Adjacent blocks go to different GPUs, so the link and the own memory work
+//          together.
 //   lanes  As in pack.cuh.
 //   banks  As in pack.cuh: no conflict.
 //
@@ -25,8 +26,8 @@
 
 namespace transpose_ranks_direct_detail {
 
-constexpr unsigned TILE = 64;           // words along each side of a tile
-constexpr unsigned CHUNKS = TILE / 4;   // of four words, per row of the tile
+constexpr unsigned TILE = 64;          // words along each side of a tile
+constexpr unsigned CHUNKS = TILE / 4;  // of four words, per row of the tile
 constexpr unsigned THREADS = CHUNKS * CHUNKS;
 
 }  // namespace transpose_ranks_direct_detail

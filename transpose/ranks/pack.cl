@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Matrix transpose across several devices, first launch of pack, all-to-all, unpack: transposes this rank's rows into one
-// block per rank, each contiguous, ready to be sent. 64 x 64 tiles, 16-byte accesses, XOR swizzle of 16-byte chunks.
+// Matrix transpose across several devices, first launch of pack, all-to-all, unpack: transposes this rank's rows into
+// one block per rank, each contiguous, ready to be sent. 64 x 64 tiles, 16-byte accesses, XOR swizzle of 16-byte
+// chunks.
 //
-//   lanes  16 lanes load 256 contiguous bytes of a row, 16 bytes each. Each work-item transposes a square of 4 x 4 words in
-//          registers. All active, except in tiles that extend past the edge. Where rows do not begin at a multiple of 16
-//          bytes, a work-item accesses its four words one by one.
+//   lanes  16 lanes load 256 contiguous bytes of a row, 16 bytes each. Each work-item transposes a square of 4 x 4
+//          words in registers. All active, except in tiles that extend past the edge. Where rows do not begin at a
+//          multiple of 16 bytes, a work-item accesses its four words one by one.
 //   banks  Chunk c of row x of the transposed tile is at position c ^ x / 4 of that row. Eight lanes with adjacent
 //          squares store to rows that are 4 apart, and eight lanes load adjacent chunks of one row: eight different
 //          positions either way, all 32 banks, no conflict.
 //
 // Contract
-//   launch  ranks * ceil(widest / TILE) * ceil(rows / TILE) work-groups of THREADS work-items, one-dimensional; widest =
-//           ceil(width / ranks)
+//   launch  ranks * ceil(widest / TILE) * ceil(rows / TILE) work-groups of THREADS work-items, one-dimensional; widest
+//           = ceil(width / ranks)
 //   in      rows x width words, row-major; 16-byte aligned
 //   out     rows * width words, 16-byte aligned, one block per rank, in order: the columns that rank r will hold, from
 //           first(r) up to first(r + 1), as rows of `rows` words. first(r) = width / ranks * r + min(r, width % ranks)

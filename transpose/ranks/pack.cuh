@@ -3,9 +3,9 @@
 // Matrix transpose across several GPUs, first launch of pack, all-to-all, unpack: transposes this rank's rows into one
 // block per rank, each contiguous, ready to be sent. 64 x 64 tiles, 16-byte accesses, XOR swizzle of 16-byte chunks.
 //
-//   lanes  16 lanes load 256 contiguous bytes of a row, 16 bytes each. Each thread transposes a square of 4 x 4 words in
-//          registers. All active, except in tiles that extend past the edge. Where rows do not begin at a multiple of 16
-//          bytes, a thread accesses its four words one by one.
+//   lanes  16 lanes load 256 contiguous bytes of a row, 16 bytes each. Each thread transposes a square of 4 x 4 words
+//          in registers. All active, except in tiles that extend past the edge. Where rows do not begin at a multiple
+//          of 16 bytes, a thread accesses its four words one by one.
 //   banks  Chunk c of row x of the transposed tile is at position c ^ x / 4 of that row. Eight lanes with adjacent
 //          squares store to rows that are 4 apart, and eight lanes load adjacent chunks of one row: eight different
 //          positions either way, all 32 banks, no conflict.
@@ -20,8 +20,8 @@
 
 namespace transpose_ranks_pack_detail {
 
-constexpr unsigned TILE = 64;           // words along each side of a tile
-constexpr unsigned CHUNKS = TILE / 4;   // of four words, per row of the tile
+constexpr unsigned TILE = 64;          // words along each side of a tile
+constexpr unsigned CHUNKS = TILE / 4;  // of four words, per row of the tile
 constexpr unsigned THREADS = CHUNKS * CHUNKS;
 
 }  // namespace transpose_ranks_pack_detail

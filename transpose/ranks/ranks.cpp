@@ -51,14 +51,13 @@ RankPlan rank_plan(const Variant& variant, Extent extent, Rank rank, unsigned) {
     exchange.send.push_back({first_item(width, r, rank.ranks) * rows, items(width, r, rank.ranks) * rows});
     exchange.receive.push_back({first_item(height, r, rank.ranks) * columns, items(height, r, rank.ranks) * columns});
   }
-  return {{rows * width * word_bytes, columns * height * word_bytes},
-          0,
-          {RankLaunch{"transpose_ranks_pack", groups, variant.group, {input_slot, sent, rows, width, index, ranks}},
-           std::move(exchange),
-           RankLaunch{"transpose_ranks_unpack",
-                      columns * ranks,
-                      variant.group,
-                      {received, output_slot, columns, height, ranks}}}};
+  return {
+      {rows * width * word_bytes, columns * height * word_bytes},
+      0,
+      {RankLaunch{"transpose_ranks_pack", groups, variant.group, {input_slot, sent, rows, width, index, ranks}},
+       std::move(exchange),
+       RankLaunch{
+           "transpose_ranks_unpack", columns * ranks, variant.group, {received, output_slot, columns, height, ranks}}}};
 }
 
 /// Word i of the whole output is in its row i / height: that column of the input.

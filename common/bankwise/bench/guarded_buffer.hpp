@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Device buffers with guard bytes behind them, and comparisons with expected words.
+// Device buffers with guard bytes at the end, and comparisons with expected words.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ constexpr std::uint64_t bytes_of(std::uint64_t words) {
   return words * sizeof(std::uint32_t);
 }
 
-/// `bytes` of uninitialized memory with guard bytes behind them.
+/// `bytes` of uninitialized memory and guard bytes.
 std::unique_ptr<gpu::Buffer> allocate_guarded(gpu::Session& session, std::uint64_t bytes);
 
 /// The same, zeroed, of whole words.

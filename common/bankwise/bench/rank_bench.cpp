@@ -15,8 +15,8 @@
 namespace bankwise {
 namespace {
 
-constexpr std::uint64_t words_written = std::uint64_t{1} << 24;         // written at a time: 64 MiB
-constexpr std::uint64_t largest_copy = std::uint64_t{1} << 30;        // bytes
+constexpr std::uint64_t words_written = std::uint64_t{1} << 24;  // written at a time: 64 MiB
+constexpr std::uint64_t largest_copy = std::uint64_t{1} << 30;   // bytes
 constexpr std::uint64_t largest_copy_on_cpu = std::uint64_t{1} << 22;
 
 /// The rows `alone` write an output of the input's size.
@@ -167,7 +167,8 @@ void RankBench::enqueue(const PreparedRankPlan& prepared, std::size_t first, std
 
 std::string RankBench::check(const PreparedRankPlan& prepared) {
   const Expected expected = study_.ranks->expected(study_, extent_, cluster_.rank(), before_, all_, threads_);
-  if (auto wrong = difference(session_, *output_, "output", share_.output_words, expected); !wrong.empty()) return wrong;
+  if (auto wrong = difference(session_, *output_, "output", share_.output_words, expected); !wrong.empty())
+    return wrong;
   const auto inputs = [this](std::uint64_t first, std::span<std::uint32_t> words) { expect_inputs(first, words); };
   if (auto wrong = difference(session_, *input_, "input", share_.input_words, inputs); !wrong.empty()) return wrong;
   for (const auto& buffer : prepared.scratch) {

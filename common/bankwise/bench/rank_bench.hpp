@@ -17,7 +17,7 @@ namespace bankwise {
 struct PreparedRankPlan {
   RankPlan plan;
   std::vector<std::unique_ptr<gpu::Buffer>> scratch;
-  std::unique_ptr<gpu::Buffer> state;  ///< null if the plan needs none
+  std::unique_ptr<gpu::Buffer> state;                            ///< null if the plan needs none
   std::map<std::size_t, std::unique_ptr<cluster::Peers>> peers;  ///< by slot; destroyed before the buffers above
 };
 

@@ -36,8 +36,8 @@ struct RankCandidate {
 
 class RankMeasurement {
  public:
-  RankMeasurement(const CaseStudy& study, const Options& options, Extent extent, gpu::Session& session,
-                  Cluster cluster, gpu::Throttle* throttle)
+  RankMeasurement(const CaseStudy& study, const Options& options, Extent extent, gpu::Session& session, Cluster cluster,
+                  gpu::Throttle* throttle)
       : study_(study),
         options_(options),
         extent_(extent),
@@ -179,9 +179,7 @@ class RankMeasurement {
   }
 
   double sample(RankCandidate& candidate) {
-    const auto prepare_cache = [&] {
-      options_.cache == Cache::cold ? session_.flush_caches() : candidate.enqueue();
-    };
+    const auto prepare_cache = [&] { options_.cache == Cache::cold ? session_.flush_caches() : candidate.enqueue(); };
     gpu::Timed timed = time_on_all(prepare_cache, candidate.enqueue, candidate.batch, candidate.enqueueing);
     if (!timed.launch_overhead.empty()) {
       candidate.result.launch_overhead = timed.launch_overhead;

@@ -11,10 +11,11 @@
 
 namespace bankwise {
 
-/// Runs the selected variants on all ranks: verifies, measures in interleaved rounds, times
-/// the exchanges and the launches of plans with both separately, and verifies again. All ranks call it, and return the same results: the rows copy, peer_copy and alone,
-/// then the variants in the order of their table. A variant that fails on some rank is a result with its reason. A
-/// failure that affects all variants is thrown, and so is one after which the ranks are not in step.
+/// Runs the selected variants on all ranks: verifies, measures in interleaved rounds, times the exchanges and the
+/// launches of plans with both separately, and verifies again. All ranks call it, and return the same results: the rows
+/// copy, peer_copy and alone, then the variants in the order of their table. A variant that fails on some rank is a
+/// result with its reason. A failure that affects all variants is thrown, and so is one after which the ranks are not
+/// in step.
 std::vector<RankResult> measure_ranks(const CaseStudy& study, const Options& options, Extent extent,
                                       gpu::Session& session, Cluster cluster, gpu::Throttle* throttle);
 

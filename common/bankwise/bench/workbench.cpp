@@ -77,7 +77,8 @@ PreparedVariant Workbench::prepare(const Variant& variant, Scope scope) {
     }
   }
   if (prepared.plan.state_bytes > 0) prepared.state = allocate_zeroed(session_, prepared.plan.state_bytes);
-  for (const auto bytes : prepared.plan.scratch_bytes) prepared.scratch.push_back(allocate_guarded(session_, whole_words(bytes)));
+  for (const auto bytes : prepared.plan.scratch_bytes)
+    prepared.scratch.push_back(allocate_guarded(session_, whole_words(bytes)));
   return prepared;
 }
 

@@ -30,7 +30,7 @@ void check_mpi(int code, std::string_view call, gpu::Place where = gpu::Place::h
 /// Counts in MPI calls are of type int.
 int count_of(std::uint64_t words) {
   if (words > INT_MAX) {
-    throw gpu::Unsupported(fmt::format("{} words at once are more than the {} of an MPI call", words, INT_MAX));
+    throw gpu::Unsupported(fmt::format("{} words in one message are more than the {} of an MPI call", words, INT_MAX));
   }
   return int(words);
 }
@@ -38,10 +38,10 @@ int count_of(std::uint64_t words) {
 }  // namespace
 
 /// Throws gpu::Error unless the call succeeds in time. A macro because only a macro can quote the call.
-#define BANKWISE_MPI(call)                                                                           \
-  do {                                                                                               \
-    const Deadline limit(fmt::format("{}: rank {}", program_, rank_), std::string(name_of(#call)));   \
-    check_mpi((call), #call);                                                                        \
+#define BANKWISE_MPI(call)                                                                          \
+  do {                                                                                              \
+    const Deadline limit(fmt::format("{}: rank {}", program_, rank_), std::string(name_of(#call))); \
+    check_mpi((call), #call);                                                                       \
   } while (false)
 
 Communicator::Communicator(std::string program) : program_(std::move(program)) {
@@ -85,8 +85,7 @@ double Communicator::max(double value) {
 
 std::vector<std::uint32_t> Communicator::sum(std::span<const std::uint32_t> words) {
   std::vector<std::uint32_t> sums(words.size());
-  BANKWISE_MPI(
-      MPI_Allreduce(words.data(), sums.data(), count_of(words.size()), MPI_UINT32_T, MPI_SUM, MPI_COMM_WORLD));
+  BANKWISE_MPI(MPI_Allreduce(words.data(), sums.data(), count_of(words.size()), MPI_UINT32_T, MPI_SUM, MPI_COMM_WORLD));
   return sums;
 }
 
@@ -134,8 +133,8 @@ void Communicator::all_to_all(std::span<const std::uint32_t> from, std::span<con
   for (unsigned step = 0; step < ranks_; ++step) {
     const unsigned target = (rank_ + step) % ranks_;
     const Piece piece = send[target];
-    check_mpi(MPI_Isend(from.subspan(piece.first, piece.words).data(), count_of(piece.words), MPI_UINT32_T,
-                        int(target), 0, MPI_COMM_WORLD, &requests.emplace_back()),
+    check_mpi(MPI_Isend(from.subspan(piece.first, piece.words).data(), count_of(piece.words), MPI_UINT32_T, int(target),
+                        0, MPI_COMM_WORLD, &requests.emplace_back()),
               "MPI_Isend");
   }
   BANKWISE_MPI(MPI_Waitall(int(requests.size()), requests.data(), MPI_STATUSES_IGNORE));

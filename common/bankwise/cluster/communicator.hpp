@@ -56,7 +56,7 @@ class Communicator {
   void all_to_all(std::span<const std::uint32_t> from, std::span<const Piece> send, std::span<std::uint32_t> to,
                   std::span<const Piece> receive);
 
-  /// Ends all ranks at once with this exit code.
+  /// Ends all ranks immediately with this exit code.
   [[noreturn]] static void end(int code);
 
  private:

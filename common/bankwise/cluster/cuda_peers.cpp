@@ -21,16 +21,14 @@ class CudaPeers : public Peers {
       : session_(session), communicator_(communicator), addresses_(communicator.ranks()) {
     const unsigned mine = communicator.rank();
     cudaIpcMemHandle_t handle{};
-    gpu::cuda_enqueue(session, 0, [&](void*) {
-      BANKWISE_CUDA(cudaIpcGetMemHandle(&handle, gpu::cuda_address(buffer)));
-    });
+    gpu::cuda_enqueue(session, 0,
+                      [&](void*) { BANKWISE_CUDA(cudaIpcGetMemHandle(&handle, gpu::cuda_address(buffer))); });
     const std::vector<std::byte> all = communicator.gather(std::as_bytes(std::span(&handle, 1)));
     agree(communicator, [&] {
       for (unsigned rank = 0; rank < communicator.ranks(); ++rank) {
         if (rank == mine) continue;
         std::memcpy(&handle, all.data() + rank * sizeof handle, sizeof handle);
-        const cudaError_t code =
-            cudaIpcOpenMemHandle(&addresses_[rank], handle, cudaIpcMemLazyEnablePeerAccess);
+        const cudaError_t code = cudaIpcOpenMemHandle(&addresses_[rank], handle, cudaIpcMemLazyEnablePeerAccess);
         if (code != cudaSuccess) {
           (void)cudaGetLastError();
           throw gpu::Unsupported(

@@ -5,8 +5,8 @@
 
 namespace bankwise::cluster {
 
-/// Seconds that a rank waits for the others: BANKWISE_DEADLINE_S from the environment, by default 120. Error: UsageError
-/// if the variable is not a positive number.
+/// Seconds that a rank waits for the others: BANKWISE_DEADLINE_S from the environment, by default 120. Error:
+/// UsageError if the variable is not a positive number.
 double deadline_s();
 
 /// While this object lives, the process waits for other ranks. If that takes longer than deadline_s(), one sentence on

@@ -92,9 +92,9 @@ class NcclEngine : public Engine {
 
   void all_gather(const gpu::Buffer& from, gpu::Buffer& to, std::uint64_t count) override {
     enqueue([&](cudaStream_t stream) {
-      check_nccl(nccl().AllGather(gpu::cuda_address(from), gpu::cuda_address(to), count, ncclUint32, communicator_,
-                                  stream),
-                 "ncclAllGather");
+      check_nccl(
+          nccl().AllGather(gpu::cuda_address(from), gpu::cuda_address(to), count, ncclUint32, communicator_, stream),
+          "ncclAllGather");
     });
   }
 

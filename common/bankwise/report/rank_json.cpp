@@ -39,8 +39,8 @@ std::string rank_json_report(const RankReport& report) {
     ranks.push_back({{"host", rank.host}, {"device", rank.device}, {"input_words", rank.input_words}});
   }
   for (const RankResult& result : report.results) results.push_back(json_of(result));
-  Json document{{"schema_version", 1}, {"case", report.study->name}, {"command", report.command},
-                {"revision", revision()}};
+  Json document{
+      {"schema_version", 1}, {"case", report.study->name}, {"command", report.command}, {"revision", revision()}};
   for (const Side& side : report.study->sides) document[std::string(side.name)] = report.extent.*side.length;
   document.update({{"api", to_string(report.device.api)},
                    {"cache", to_string(report.cache)},

@@ -11,8 +11,7 @@ namespace bankwise {
 namespace {
 
 std::string verified(const RankResult& result) {
-  const bool only_timed =
-      result.variant == copy_row || result.variant == peer_copy_row || result.variant == alone_row;
+  const bool only_timed = result.variant == copy_row || result.variant == peer_copy_row || result.variant == alone_row;
   if (result.status == Status::ok) return only_timed ? "-" : "yes";
   return result.status == Status::wrong ? "WRONG" : std::string(to_string(result.status));
 }
@@ -39,11 +38,10 @@ std::vector<std::string> row_of(const RankResult& result) {
 
 std::string rank_text_report(const RankReport& report) {
   const CaseStudy& study = *report.study;
-  std::string text = fmt::format("{}: {} on {} rank{}, {}:{} {}\n{}, {}; {}; cache {}\n", study.name,
-                                 size_text(study, report.extent), report.ranks.size(),
-                                 report.ranks.size() == 1 ? "" : "s", to_string(report.device.api),
-                                 report.device.index, report.device.name, report.engine, report.mpi, report.topology,
-                                 to_string(report.cache));
+  std::string text = fmt::format(
+      "{}: {} on {} rank{}, {}:{} {}\n{}, {}; {}; cache {}\n", study.name, size_text(study, report.extent),
+      report.ranks.size(), report.ranks.size() == 1 ? "" : "s", to_string(report.device.api), report.device.index,
+      report.device.name, report.engine, report.mpi, report.topology, to_string(report.cache));
   std::vector<std::vector<std::string>> rows{{"variant", "verified", "median", "noise", "memory GB/s", "link GB/s",
                                               "of floor", "weak scaling", "exchange", "its share", "stop"}};
   std::string notes;

@@ -14,7 +14,7 @@
 namespace bankwise {
 
 /// The rows that are not variants: a copy within each device's memory; a copy into the memory of the next rank's
-/// device; and RankStudy::alone, which solves each rank's share as a problem of its own.
+/// device; and RankStudy::alone, which solves each rank's share as a separate problem.
 inline constexpr std::string_view peer_copy_row = "peer_copy", alone_row = "alone";
 
 /// One variant on all ranks. Times in seconds: from a common start to the end on the slowest rank. Bytes of rank 0,
@@ -34,8 +34,8 @@ struct RankResult {
   std::optional<double> time_median, time_min, noise;
   /// The shortest time that the measured copies allow: the longer of the memory's and the link's.
   std::optional<double> floor_s;
-  std::optional<double> of_floor;    ///< floor_s / time_median
-  std::optional<double> weak;        ///< weak scaling: the time of `alone` / time_median
+  std::optional<double> of_floor;     ///< floor_s / time_median
+  std::optional<double> weak;         ///< weak scaling: the time of `alone` / time_median
   std::optional<double> exchanges_s;  ///< of plans with exchanges: the time of these alone,
   std::optional<double> launches_s;   ///< and of the launches alone
   std::optional<double> exchanging;   ///< the exchanges' share of the time: 1 - launches_s / time_median

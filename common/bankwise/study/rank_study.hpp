@@ -20,8 +20,8 @@ struct Rank {
   unsigned index = 0, ranks = 1;
 };
 
-/// Each rank holds consecutive items; the first n % ranks ranks hold one more than the others. Returns the first item of
-/// a rank; for rank == ranks, n.
+/// Each rank holds consecutive items; the first n % ranks ranks hold one more than the others. Returns the first item
+/// of a rank; for rank == ranks, n.
 std::uint64_t first_item(std::uint64_t n, unsigned rank, unsigned ranks);
 inline std::uint64_t items(std::uint64_t n, unsigned rank, unsigned ranks) {
   return first_item(n, rank + 1, ranks) - first_item(n, rank, ranks);
@@ -84,14 +84,14 @@ using Expected = std::function<void(std::uint64_t first, std::span<std::uint32_t
 
 /// What a case study adds for several ranks. Each function is given the whole problem's extent.
 struct RankStudy {
-  std::span<const Variant> variants;  ///< VariantTraits::library: unused
+  std::span<const Variant> variants;        ///< VariantTraits::library: unused
   const gpu::KernelSet* kernels = nullptr;  ///< those of the case study itself may also be launched
   /// The case study's variants that a single device with a rank's share would run, the reference for weak scaling: the
   /// first that the device supports.
   std::span<const std::string_view> alone;
 
   Share (*share)(Extent, Rank) = nullptr;
-  /// A rank's input as a problem of its own, for `alone`.
+  /// A rank's input as a separate problem, for `alone`.
   Extent (*alone_extent)(Extent, Rank) = nullptr;
   /// Bytes that a rank's device must read from and write to its memory, and bytes that leave the rank.
   std::uint64_t (*memory_bytes)(const Variant&, Extent, Rank) = nullptr;

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MIT
+"""The tables of docs/several_gpus.md, from the reports of tools/bench_ranks.py (docs/results/<device>/ranks.json)."""
+
+import math
+
+from reports import CASES, markdown, power, report
+
+ONLY_RATES = ("copy", "peer_copy", "alone")
+GPUS_OF_NODE = 8
+BETWEEN_NODES = 50e9  # bytes per second and GPU in each direction: one 400 Gb/s adapter per GPU
+HOP_IN_NODE, HOP_BETWEEN_NODES = 1e-6, 5e-6  # seconds added to a small exchange whenever the ranks double
+
+
+def runs(device: str, ranks: int) -> list:
+    return [run for run in report(device, "ranks")["runs"] if len(run["ranks"]) == ranks]
+
+
+def most_ranks(device: str) -> int:
+    return max(len(run["ranks"]) for run in report(device, "ranks")["runs"])
+
+
+def words(run: dict) -> int:
+    return sum(rank["input_words"] for rank in run["ranks"])
+
+
+def measured(run: dict) -> dict:
+    return {row["variant"]: row for row in run["results"] if row["time_median_s"]}
+
+
+def size_of(run: dict) -> str:
+    if "height" in run:
+        return f"{run['height']} × {run['width']}"
+    exponent = math.log2(words(run))
+    return power(int(exponent)) if exponent.is_integer() else str(words(run))
+
+
+def run_of(device: str, ranks: int, case: str, cache: str, largest: bool) -> dict:
+    """The run of a case study with the largest size, or the smallest."""
+    found = [run for run in runs(device, ranks) if run["case"] == case and run["cache"] == cache]
+    return (max if largest else min)(found, key=words)
+
+
+def milliseconds(seconds: float) -> str:
+    return f"{seconds * 1e3:.3g} ms" if seconds < 9.995e-3 else f"{seconds * 1e3:.1f} ms"
+
+
+def microseconds(seconds: float | None) -> str:
+    return "–" if seconds is None else f"{seconds * 1e6:.1f} µs"
+
+
+def percent(fraction: float | None) -> str:
+    return "–" if fraction is None else f"{100 * fraction:.1f} %"
+
+
+def rate(amount: int, seconds: float) -> str:
+    return "–" if amount < 1e6 else f"{amount / seconds * 1e-9:.0f}"
+
+
+def large_table(device: str) -> str:
+    body = []
+    for case in CASES:
+        run = run_of(device, most_ranks(device), case, "cold", True)
+        rows = measured(run)
+        for name, row in rows.items():
+            if name in ("copy", "peer_copy"):
+                continue
+            label = f"`{row['alone']}` on each GPU's share alone" if name == "alone" else f"`{name}`"
+            time = row["time_median_s"]
+            body.append(
+                [f"{case}, {size_of(run)} words", label, milliseconds(time), rate(row["memory_bytes"], time)]
+                + [rate(row["link_bytes"], time), percent(row["of_floor"]), percent(row["weak_scaling"])]
+            )
+    head = ["problem", "variant", "time", "memory, GB/s", "link, GB/s", "of floor", "weak scaling"]
+    return markdown(head, body, 2)
+
+
+def small_table(device: str) -> str:
+    body = []
+    for case in CASES:
+        run = run_of(device, most_ranks(device), case, "hot", False)
+        for name, row in measured(run).items():
+            if name in ONLY_RATES:
+                continue
+            body.append(
+                [f"{case}, {size_of(run)} words", f"`{name}`", microseconds(row["time_median_s"])]
+                + [microseconds(row["exchanges_s"]), microseconds(row["launches_s"])]
+            )
+    return markdown(["problem", "variant", "time", "NCCL's exchange alone", "launches alone"], body, 2)
+
+
+def strong_table(device: str) -> str:
+    body = []
+    ranks = most_ranks(device)
+    for case in CASES:
+        one = run_of(device, 1, case, "cold", True)
+        same = next(run for run in runs(device, ranks) if run["case"] == case and words(run) == words(one))
+        alone = measured(one)["alone"]
+        for name, row in measured(same).items():
+            if name not in ONLY_RATES:
+                before, after = alone["time_median_s"], row["time_median_s"]
+                body.append(
+                    [f"{case}, {size_of(one)} words", f"`{name}`", f"`{alone['alone']}` {milliseconds(before)}"]
+                    + [milliseconds(after), f"{before / after:.2f} ×"]
+                )
+    return markdown(["problem", "variant", "one GPU", f"{ranks} GPUs", "speedup"], body, 2)
+
+
+class Model:
+    """Expected times from the measured rates of a copy within a GPU and between two, and NCCL's smallest exchange."""
+
+    def __init__(self, device: str):
+        ranks = most_ranks(device)
+        rows = measured(run_of(device, ranks, "transpose", "cold", True))
+        self.memory = rows["copy"]["memory_bytes"] / rows["copy"]["time_median_s"]
+        self.link = rows["peer_copy"]["link_bytes"] / rows["peer_copy"]["time_median_s"]
+        self.smallest = {
+            case: next(
+                row["exchanges_s"]
+                for row in measured(run_of(device, ranks, case, "hot", False)).values()
+                if row["exchanges_s"]
+            )
+            for case in CASES
+        }
+
+    def latency(self, case: str, ranks: int) -> float:
+        in_node = math.log2(min(ranks, GPUS_OF_NODE) / 2)
+        between = math.log2(max(ranks, GPUS_OF_NODE) / GPUS_OF_NODE)
+        return self.smallest[case] + HOP_IN_NODE * in_node + HOP_BETWEEN_NODES * between
+
+    def transfer(self, share: int, ranks: int) -> float:
+        """The longer of both ways on which a rank's data leaves: to its own node, and to other nodes."""
+        of_node = min(ranks, GPUS_OF_NODE)
+        inside, outside = share * (of_node - 1) / ranks, share * (ranks - of_node) / ranks
+        return max(inside / self.link, outside / BETWEEN_NODES)
+
+    def seconds(self, case: str, variant: str, share: int, ranks: int) -> float:
+        """`share`: bytes of input per rank."""
+        if case == "reduction":
+            return share / self.memory + self.latency(case, ranks)
+        if case == "prefix_sum":
+            return 3 * share / self.memory + self.latency(case, ranks)
+        if variant == "direct":
+            return max(2 * share / self.memory, self.transfer(share, ranks))
+        return 4 * share / self.memory + self.transfer(share, ranks)
+
+
+MODELLED = (("reduction", "all_reduce"), ("prefix_sum", "ring"), ("transpose", "packed"), ("transpose", "direct"))
+
+
+def model_table(device: str) -> str:
+    model, ranks, body = Model(device), most_ranks(device), []
+    for case, variant in MODELLED:
+        run = run_of(device, ranks, case, "cold", True)
+        share = 4 * run["ranks"][0]["input_words"]
+        real, expected = measured(run)[variant]["time_median_s"], model.seconds(case, variant, share, ranks)
+        cells = [f"{case} `{variant}`", milliseconds(real), milliseconds(expected), f"{expected / real:.2f}"]
+        for more in (8, 64, 512):
+            possible = variant != "direct" or more <= GPUS_OF_NODE
+            cells.append(milliseconds(model.seconds(case, variant, share, more)) if possible else "not between nodes")
+        body.append(cells)
+    head = ["variant", f"{ranks} GPUs, measured", "expected", "ratio", "8 GPUs", "64 GPUs", "512 GPUs"]
+    return markdown(head, body)
