@@ -15,7 +15,7 @@ def runs(device: str, ranks: int) -> list:
     return [run for run in report(device, "ranks")["runs"] if len(run["ranks"]) == ranks]
 
 
-def most_ranks(device: str) -> int:
+def max_ranks(device: str) -> int:
     return max(len(run["ranks"]) for run in report(device, "ranks")["runs"])
 
 
@@ -59,7 +59,7 @@ def rate(amount: int, seconds: float) -> str:
 def large_table(device: str) -> str:
     body = []
     for case in CASES:
-        run = run_of(device, most_ranks(device), case, "cold", True)
+        run = run_of(device, max_ranks(device), case, "cold", True)
         rows = measured(run)
         for name, row in rows.items():
             if name in ("copy", "peer_copy"):
@@ -77,7 +77,7 @@ def large_table(device: str) -> str:
 def small_table(device: str) -> str:
     body = []
     for case in CASES:
-        run = run_of(device, most_ranks(device), case, "hot", False)
+        run = run_of(device, max_ranks(device), case, "hot", False)
         for name, row in measured(run).items():
             if name in ONLY_RATES:
                 continue
@@ -90,7 +90,7 @@ def small_table(device: str) -> str:
 
 def strong_table(device: str) -> str:
     body = []
-    ranks = most_ranks(device)
+    ranks = max_ranks(device)
     for case in CASES:
         one = run_of(device, 1, case, "cold", True)
         same = next(run for run in runs(device, ranks) if run["case"] == case and words(run) == words(one))
@@ -109,7 +109,7 @@ class Model:
     """Expected times from the measured rates of a copy within a GPU and between two, and NCCL's smallest exchange."""
 
     def __init__(self, device: str):
-        ranks = most_ranks(device)
+        ranks = max_ranks(device)
         rows = measured(run_of(device, ranks, "transpose", "cold", True))
         self.memory = rows["copy"]["memory_bytes"] / rows["copy"]["time_median_s"]
         self.link = rows["peer_copy"]["link_bytes"] / rows["peer_copy"]["time_median_s"]
@@ -148,7 +148,7 @@ MODELLED = (("reduction", "all_reduce"), ("prefix_sum", "ring"), ("transpose", "
 
 
 def model_table(device: str) -> str:
-    model, ranks, body = Model(device), most_ranks(device), []
+    model, ranks, body = Model(device), max_ranks(device), []
     for case, variant in MODELLED:
         run = run_of(device, ranks, case, "cold", True)
         share = 4 * run["ranks"][0]["input_words"]
