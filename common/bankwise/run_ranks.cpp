@@ -73,7 +73,7 @@ gpu::DeviceInfo device_of(Communicator& communicator, const Options& options) {
   });
   const std::vector<std::string> apis = communicator.gather(std::string(to_string(chosen.api)));
   if (std::set<std::string>(apis.begin(), apis.end()).size() > 1) {
-    throw gpu::Unsupported("some ranks have CUDA devices and others have none; choose with --api");
+    throw cluster::Refused("some ranks have CUDA devices and others have none; choose with --api");
   }
   return chosen;
 }
@@ -149,6 +149,7 @@ int measure_and_report(const CaseStudy& study, const Options& options, std::vect
   report.device = device_of(communicator, options);
   const Rank rank{communicator.rank(), communicator.ranks()};
   report.extent = options.extent ? *options.extent : default_extent(study, report.device, rank.ranks);
+  communicator.broadcast(std::as_writable_bytes(std::span(&report.extent, 1)));  // devices may differ between ranks
   const std::optional<OutputFile> json = output_of_rank_0(communicator, options);
   const auto session = gpu::open(report.device);
   std::string remark;
@@ -183,7 +184,6 @@ int run_ranks(const CaseStudy& study, int argc, const char* const* argv) {
   } catch (const std::exception& error) {
     return fail(exit_device, error.what());
   }
-  const std::string rank = fmt::format("{}: rank {}", study.name, communicator->rank());
   try {
     const std::vector<std::string> command(argv, argv + argc);
     compare_commands(*communicator, command);
@@ -203,10 +203,10 @@ int run_ranks(const CaseStudy& study, int argc, const char* const* argv) {
     return measure_and_report(study, *options, command, *communicator);
   } catch (const UsageError& error) {  // all ranks throw it
     return communicator->rank() > 0 ? int(exit_usage) : fail(exit_usage, error.what());
-  } catch (const gpu::Unsupported& why) {  // agreed
+  } catch (const cluster::Refused& why) {
     return communicator->rank() > 0 ? int(exit_device) : fail(exit_device, why.what());
   } catch (const std::exception& error) {
-    report_failure(rank, sentence_of(error));
+    report_failure(communicator->name(), sentence_of(error));
     Communicator::end(exit_device);
   }
 }

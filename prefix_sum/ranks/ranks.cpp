@@ -22,7 +22,7 @@ constexpr Variant rank_variants[]{
      {.tile = 8192, .blocks_per_unit = 2}},
     {"backward",
      block512,
-     "the scan begins at the end of each chunk, which the L2 cache still holds",
+     "the scan begins at the end of each chunk, which the L2 cache may still hold",
      {.tile = 8192, .blocks_per_unit = 2}},
     {"ring",
      block_with_ring,
@@ -31,7 +31,7 @@ constexpr Variant rank_variants[]{
     {"peers",
      block512,
      "backward, and one launch sends the totals through peer memory",
-     {.tile = 8192, .blocks_per_unit = 2, .single_pass = true}},
+     {.tile = 8192, .blocks_per_unit = 2}},
 };
 
 constexpr std::string_view alone[]{"ring", "look_back"};
@@ -50,7 +50,7 @@ RankPlan rank_plan(const Variant& variant, Extent extent, Rank rank, unsigned un
   const std::uint64_t backward = variant.name == rank_variants[0].name ? 0 : 1;
   RankPlan plan{{groups * word_bytes, ranks * word_bytes, word_bytes}, 0, {}};
   plan.steps.emplace_back(RankLaunch{"scan_ranks_sums", groups, block512, {input_slot, sums, count}});
-  if (variant.single_pass) {
+  if (variant.name == rank_variants[3].name) {
     plan.state_bytes = (1 + 2 * ranks) * sizeof(std::uint64_t);  // MAILBOXES of offsets_peers.cuh
     plan.steps.emplace_back(RankLaunch{"scan_ranks_offsets_peers",
                                        1,

@@ -19,8 +19,8 @@
 // No OpenCL port: OpenCL devices cannot access each other's memory
 //
 // Contract
-//   launch  on every rank, as often as on the others; up to 65535 blocks of exactly BLOCK threads, one-dimensional, all
-//           of them resident, or only as many as finish without waiting: only the last block waits
+//   launch  on every rank, as often as on the others; up to 65535 blocks of exactly BLOCK threads, one-dimensional.
+//           They need not be resident together, because only the last one waits
 //   in      n records of this rank, 16-byte aligned; not read when n is 0
 //   out     one record: the sum over all ranks
 //   state   MAILBOXES + 8 * ranks words of 8 bytes, 8-byte aligned, zero before the first launch, in memory that the

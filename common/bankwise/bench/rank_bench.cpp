@@ -8,6 +8,7 @@
 #include <thread>
 
 #include <bankwise/cluster/agreement.hpp>
+#include <bankwise/cluster/deadline.hpp>
 #include <bankwise/gpu/error.hpp>
 #include <bankwise/support/parallel.hpp>
 #include <bankwise/support/quantity.hpp>
@@ -39,11 +40,13 @@ std::vector<Slot> peer_slots(const RankPlan& plan) {
   return slots;
 }
 
-std::string shortage_of(const gpu::DeviceInfo& device, const Share& share, std::uint64_t copied) {
-  const std::uint64_t needed = bytes_of(share.input_words + output_words(share)) + 2 * copied + 2 * guard_bytes;
-  if (needed <= device.global_memory) return {};
-  return fmt::format("{} has {}, and its share needs {}; choose a smaller size, or start more ranks", device.name,
-                     format_bytes(double(device.global_memory)), format_bytes(double(needed)));
+/// Error: gpu::Unsupported if the share and so many other bytes do not fit the device.
+void require_memory(const gpu::DeviceInfo& device, const Share& share, std::uint64_t others) {
+  const std::uint64_t needed = bytes_of(share.input_words + output_words(share)) + others + 2 * guard_bytes;
+  if (needed <= device.global_memory) return;
+  throw gpu::Unsupported(fmt::format("{} has {}, and its share needs {}; choose a smaller size, or start more ranks",
+                                     device.name, format_bytes(double(device.global_memory)),
+                                     format_bytes(double(needed))));
 }
 
 }  // namespace
@@ -57,14 +60,12 @@ RankBench::RankBench(const CaseStudy& study, Extent extent, gpu::Session& sessio
       threads_(std::max(1U, std::thread::hardware_concurrency() / cluster.communicator.ranks_on_node())),
       copied_bytes_(session.info().is_gpu ? largest_copy : largest_copy_on_cpu) {
   cluster::agree(cluster.communicator, [&] {
-    if (const std::string why = shortage_of(session.info(), share_, copied_bytes_); !why.empty()) {
-      throw gpu::Unsupported(why);
-    }
+    require_memory(session.info(), share_, 2 * copied_bytes_);
+    input_ = allocate_guarded(session, bytes_of(share_.input_words));
+    output_ = allocate_guarded(session, bytes_of(output_words(share_)));
+    copied_from_ = session.allocate(copied_bytes_);
+    copied_to_ = session.allocate(copied_bytes_);
   });
-  input_ = allocate_guarded(session, bytes_of(share_.input_words));
-  output_ = allocate_guarded(session, bytes_of(output_words(share_)));
-  copied_from_ = session.allocate(copied_bytes_);
-  copied_to_ = session.allocate(copied_bytes_);
   session.fill(*copied_from_, 0, copied_bytes_, 0x5A);
   fill_input();
 }
@@ -115,11 +116,14 @@ PreparedRankPlan RankBench::prepare(RankPlan plan) {
       if (image == nullptr) throw gpu::Unsupported(fmt::format("there is no kernel {}", launch->kernel));
       session_.prepare(*image, gpu::Form::once, launch->group);
     }
+    std::uint64_t others = 2 * copied_bytes_ + prepared.plan.state_bytes;
+    for (const auto bytes : prepared.plan.scratch_bytes) others += bytes + guard_bytes;
+    require_memory(session_.info(), share_, others);
+    if (prepared.plan.state_bytes > 0) prepared.state = allocate_zeroed(session_, prepared.plan.state_bytes);
+    for (const auto bytes : prepared.plan.scratch_bytes) {
+      prepared.scratch.push_back(allocate_guarded(session_, round_up(bytes, sizeof(std::uint32_t))));
+    }
   });
-  if (prepared.plan.state_bytes > 0) prepared.state = allocate_zeroed(session_, prepared.plan.state_bytes);
-  for (const auto bytes : prepared.plan.scratch_bytes) {
-    prepared.scratch.push_back(allocate_guarded(session_, round_up(bytes, sizeof(std::uint32_t))));
-  }
   for (const Slot slot : shared_slots) {
     prepared.peers[slot.index] = cluster::share_with_peers(session_, cluster_.communicator, buffer(prepared, slot));
   }
@@ -184,8 +188,11 @@ std::string RankBench::verify(const PreparedRankPlan& prepared, bool poison_scra
   }
   session_.wait();
   cluster_.communicator.barrier();  // kernels of other ranks may write into this rank's buffers
-  enqueue(prepared);
-  session_.wait();
+  {
+    const cluster::Deadline limit(cluster_.communicator.name(), "a run of a variant");
+    enqueue(prepared);
+    session_.wait();
+  }
   cluster_.communicator.barrier();
   const std::vector<std::string> wrong = cluster_.communicator.gather(check(prepared));
   for (std::size_t rank = 0; rank < wrong.size(); ++rank) {

@@ -31,11 +31,11 @@ struct Cluster {
 /// One rank's share of a problem on its device. All ranks have one, and call the same functions in the same order.
 class RankBench {
  public:
-  /// Fills the input. Errors: gpu::Error; gpu::Unsupported, on all ranks, if a device's memory is too small.
+  /// Fills the input. Errors: gpu::Error; cluster::Refused if a device's memory is too small.
   RankBench(const CaseStudy& study, Extent extent, gpu::Session& session, Cluster cluster);
   ~RankBench();
 
-  /// Errors: gpu::Unsupported with the reason, on all ranks; gpu::Error.
+  /// Errors: cluster::Refused with the reason; gpu::Error.
   PreparedRankPlan prepare(RankPlan plan);
 
   /// Enqueues the steps [first, last) of the plan; all by default.

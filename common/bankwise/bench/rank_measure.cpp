@@ -7,8 +7,11 @@
 #include <list>
 #include <thread>
 
+#include <bankwise/bench/program.hpp>
 #include <bankwise/bench/throttle_watch.hpp>
-#include <bankwise/gpu/error.hpp>
+#include <bankwise/cluster/agreement.hpp>
+#include <bankwise/cluster/deadline.hpp>
+#include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/statistics.hpp>
 
 namespace bankwise {
@@ -74,12 +77,12 @@ class RankMeasurement {
     return candidate;
   }
 
-  /// gpu::Unsupported, which all ranks throw together, becomes the row's reason.
+  /// What all ranks refuse becomes the row's reason.
   template <class Step>
   static void attempt(RankResult& result, const Step& step) {
     try {
       step();
-    } catch (const gpu::Unsupported& why) {
+    } catch (const cluster::Refused& why) {
       result.status = Status::unsupported;
       result.reason = why.what();
     }
@@ -115,6 +118,7 @@ class RankMeasurement {
       attempt(candidate.result, [&] {
         candidate.prepared = bench_.prepare(with_ranks(study_.plan(*variant, extent, session_.info().compute_units)));
         candidate.result.alone = name;
+        candidate.result.reason.clear();  // of names before
         candidate.running = true;
       });
       if (candidate.running) return;
@@ -126,7 +130,10 @@ class RankMeasurement {
     const Rank rank = cluster_.rank();
     candidate.is_variant = true;
     candidate.result.memory_bytes = study_.ranks->memory_bytes(variant, extent_, {0, rank.ranks});
-    candidate.result.link_bytes = study_.ranks->link_bytes(extent_, {0, rank.ranks});
+    for (unsigned r = 0; r < rank.ranks; ++r) {
+      candidate.result.link_bytes =
+          std::max(candidate.result.link_bytes, study_.ranks->link_bytes(extent_, {r, rank.ranks}));
+    }
     candidate.enqueue = [this, &prepared = candidate.prepared] { bench_.enqueue(prepared); };
     attempt(candidate.result, [&] {
       candidate.prepared = bench_.prepare(study_.ranks->plan(variant, extent_, rank, session_.info().compute_units));
@@ -147,6 +154,7 @@ class RankMeasurement {
     const auto all = [&] {
       for (unsigned i = 0; i < batch; ++i) work();
     };
+    const cluster::Deadline limit(cluster_.communicator.name(), "a measurement");
     gpu::Timed timed;
     if (!cluster_.engine.on_device()) {
       before();
@@ -259,7 +267,8 @@ class RankMeasurement {
     if (std::none_of(steps.begin(), steps.end(), is_exchange)) return;
     result.exchanges_s = time_of_part(candidate, true);
     result.launches_s = time_of_part(candidate, false);
-    result.exchanging = std::max(0.0, 1 - *result.launches_s / *result.time_median);
+    if (result.time_median.value_or(0) > 0)
+      result.exchanging = std::max(0.0, 1 - *result.launches_s / *result.time_median);
   }
 
   const RankResult* measured(std::string_view name) const {
@@ -299,7 +308,16 @@ class RankMeasurement {
 
 std::vector<RankResult> measure_ranks(const CaseStudy& study, const Options& options, Extent extent,
                                       gpu::Session& session, Cluster cluster, gpu::Throttle* throttle) {
-  return RankMeasurement(study, options, extent, session, cluster, throttle).run();
+  RankMeasurement measurement(study, options, extent, session, cluster, throttle);
+  try {
+    return measurement.run();
+  } catch (const cluster::Refused&) {
+    throw;
+  } catch (const std::exception& error) {
+    // Now, because destructors wait for kernels, and these may wait for other ranks.
+    report_failure(cluster.communicator.name(), sentence_of(error));
+    cluster::Communicator::end(exit_device);
+  }
 }
 
 }  // namespace bankwise

@@ -12,10 +12,10 @@
 namespace bankwise {
 
 /// Runs the selected variants on all ranks: verifies, measures in interleaved rounds, times the exchanges and the
-/// launches of plans with both separately, and verifies again. All ranks call it, and return the same results: the rows
-/// copy, peer_copy and alone, then the variants in the order of their table. A variant that fails on some rank is a
-/// result with its reason. A failure that affects all variants is thrown, and so is one after which the ranks are not
-/// in step.
+/// launches of plans with both separately, and verifies again. All ranks call it, and return the same results: the
+/// rows copy, peer_copy and alone, then the variants in the order of their table. A variant that all ranks refuse is a
+/// result with its reason. Any other failure ends all ranks, with one sentence on stderr and exit code 3. Error:
+/// cluster::Refused if the shares are too large.
 std::vector<RankResult> measure_ranks(const CaseStudy& study, const Options& options, Extent extent,
                                       gpu::Session& session, Cluster cluster, gpu::Throttle* throttle);
 

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <bankwise/gpu/error.hpp>
-
 namespace bankwise::cluster {
 
 void agree(Communicator& communicator, const std::function<void()>& step) {
@@ -16,7 +14,7 @@ void agree(Communicator& communicator, const std::function<void()>& step) {
   }
   const std::vector<std::string> reasons = communicator.gather(reason);
   for (std::size_t rank = 0; rank < reasons.size(); ++rank) {
-    if (!reasons[rank].empty()) throw gpu::Unsupported(fmt::format("rank {}: {}", rank, reasons[rank]));
+    if (!reasons[rank].empty()) throw Refused(fmt::format("rank {}: {}", rank, reasons[rank]));
   }
 }
 

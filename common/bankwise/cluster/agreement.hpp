@@ -4,11 +4,19 @@
 #include <functional>
 
 #include <bankwise/cluster/communicator.hpp>
+#include <bankwise/gpu/error.hpp>
 
 namespace bankwise::cluster {
 
-/// Runs `step`, which must not communicate, on every rank. If it throws gpu::Unsupported on some, all ranks throw it,
-/// with the sentence of the lowest of these ranks: "rank 1: ...". Other exceptions are for Communicator::end().
+/// Something that all ranks refuse alike, so they stay in step. After any other exception, Communicator::end() must
+/// follow.
+class Refused : public gpu::Unsupported {
+ public:
+  using gpu::Unsupported::Unsupported;
+};
+
+/// Runs `step`, which must not communicate, on every rank. If it throws gpu::Unsupported on some, all ranks throw
+/// Refused, with the sentence of the lowest of these ranks: "rank 1: ...".
 void agree(Communicator& communicator, const std::function<void()>& step);
 
 }  // namespace bankwise::cluster

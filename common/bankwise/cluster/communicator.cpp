@@ -38,13 +38,13 @@ int count_of(std::uint64_t words) {
 }  // namespace
 
 /// Throws gpu::Error unless the call succeeds in time. A macro because only a macro can quote the call.
-#define BANKWISE_MPI(call)                                                                          \
-  do {                                                                                              \
-    const Deadline limit(fmt::format("{}: rank {}", program_, rank_), std::string(name_of(#call))); \
-    check_mpi((call), #call);                                                                       \
+#define BANKWISE_MPI(call)                                    \
+  do {                                                        \
+    const Deadline limit(name_, std::string(name_of(#call))); \
+    check_mpi((call), #call);                                 \
   } while (false)
 
-Communicator::Communicator(std::string program) : program_(std::move(program)) {
+Communicator::Communicator(const std::string& program) : name_(program) {
   int provided = 0, rank = 0, ranks = 1;
   check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
@@ -52,6 +52,7 @@ Communicator::Communicator(std::string program) : program_(std::move(program)) {
   check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &ranks), "MPI_Comm_size");
   rank_ = unsigned(rank);
   ranks_ = unsigned(ranks);
+  name_ = fmt::format("{}: rank {}", program, rank_);
   MPI_Comm node = MPI_COMM_NULL;
   BANKWISE_MPI(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node));
   check_mpi(MPI_Comm_rank(node, &rank), "MPI_Comm_rank");
@@ -62,7 +63,9 @@ Communicator::Communicator(std::string program) : program_(std::move(program)) {
 }
 
 Communicator::~Communicator() {
-  if (std::uncaught_exceptions() == 0) MPI_Finalize();
+  if (std::uncaught_exceptions() > 0) return;
+  const Deadline limit(name_, "MPI_Finalize");
+  MPI_Finalize();
 }
 
 std::string Communicator::version() {

@@ -22,13 +22,14 @@ bool started_by_launcher();
 class Communicator {
  public:
   /// Initializes MPI. Error: gpu::Unsupported if this build has no MPI.
-  explicit Communicator(std::string program);
+  explicit Communicator(const std::string& program);
   /// Finalizes MPI, unless an exception is in flight: then the other ranks do not take part, and end() must follow.
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
-  const std::string& program() const { return program_; }
+  /// "prefix_sum: rank 1"
+  const std::string& name() const { return name_; }
   unsigned rank() const { return rank_; }
   unsigned ranks() const { return ranks_; }
   unsigned rank_on_node() const { return rank_on_node_; }
@@ -60,7 +61,7 @@ class Communicator {
   [[noreturn]] static void end(int code);
 
  private:
-  std::string program_;
+  std::string name_;
   unsigned rank_ = 0, ranks_ = 1, rank_on_node_ = 0, ranks_on_node_ = 1;
 };
 

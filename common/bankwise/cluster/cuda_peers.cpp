@@ -21,31 +21,34 @@ class CudaPeers : public Peers {
       : session_(session), communicator_(communicator), addresses_(communicator.ranks()) {
     const unsigned mine = communicator.rank();
     cudaIpcMemHandle_t handle{};
-    gpu::cuda_enqueue(session, 0,
-                      [&](void*) { BANKWISE_CUDA(cudaIpcGetMemHandle(&handle, gpu::cuda_address(buffer))); });
-    const std::vector<std::byte> all = communicator.gather(std::as_bytes(std::span(&handle, 1)));
     agree(communicator, [&] {
-      for (unsigned rank = 0; rank < communicator.ranks(); ++rank) {
-        if (rank == mine) continue;
-        std::memcpy(&handle, all.data() + rank * sizeof handle, sizeof handle);
-        const cudaError_t code = cudaIpcOpenMemHandle(&addresses_[rank], handle, cudaIpcMemLazyEnablePeerAccess);
-        if (code != cudaSuccess) {
-          (void)cudaGetLastError();
-          throw gpu::Unsupported(
-              fmt::format("its GPU cannot access the memory of rank {}'s: {}", rank, cudaGetErrorString(code)));
-        }
-      }
+      gpu::cuda_enqueue(session, 0, [&](void*) {
+        require(cudaIpcGetMemHandle(&handle, gpu::cuda_address(buffer)), "its GPU cannot share memory");
+      });
     });
+    const std::vector<std::byte> all = communicator.gather(std::as_bytes(std::span(&handle, 1)));
+    try {
+      agree(communicator, [&] {
+        for (unsigned rank = 0; rank < communicator.ranks(); ++rank) {
+          if (rank == mine) continue;
+          std::memcpy(&handle, all.data() + rank * sizeof handle, sizeof handle);
+          require(cudaIpcOpenMemHandle(&addresses_[rank], handle, cudaIpcMemLazyEnablePeerAccess),
+                  fmt::format("its GPU cannot access the memory of rank {}'s", rank));
+        }
+      });
+    } catch (const Refused&) {
+      close();
+      communicator.barrier();  // as in the destructor
+      throw;
+    }
     addresses_[mine] = gpu::cuda_address(buffer);
     table_ = session.allocate(addresses_.size() * sizeof(void*));
     session.write(*table_, 0, std::as_bytes(std::span(addresses_)));
   }
 
   ~CudaPeers() override {
-    const unsigned mine = communicator_.rank();
-    for (unsigned rank = 0; rank < addresses_.size(); ++rank) {
-      if (rank != mine) gpu::log_cuda(cudaIpcCloseMemHandle(addresses_[rank]), "cudaIpcCloseMemHandle");
-    }
+    addresses_[communicator_.rank()] = nullptr;
+    close();
     if (std::uncaught_exceptions() > 0) return;
     try {
       communicator_.barrier();  // no rank may free its buffer before all have closed it
@@ -64,6 +67,17 @@ class CudaPeers : public Peers {
   }
 
  private:
+  static void require(cudaError_t code, const std::string& what) {
+    if (code == cudaSuccess) return;
+    (void)cudaGetLastError();
+    throw gpu::Unsupported(fmt::format("{}: {}", what, cudaGetErrorString(code)));
+  }
+  void close() {
+    for (void* const address : addresses_) {
+      if (address != nullptr) gpu::log_cuda(cudaIpcCloseMemHandle(address), "cudaIpcCloseMemHandle");
+    }
+  }
+
   gpu::Session& session_;
   Communicator& communicator_;
   std::vector<void*> addresses_;
@@ -73,8 +87,8 @@ class CudaPeers : public Peers {
 }  // namespace
 
 std::unique_ptr<Peers> share_with_peers(gpu::Session& session, Communicator& communicator, gpu::Buffer& buffer) {
-  if (session.info().api != gpu::Api::cuda) throw gpu::Unsupported("only CUDA devices access each other's memory");
-  if (!communicator.one_node()) throw gpu::Unsupported("the ranks are on several nodes, which share no memory");
+  if (session.info().api != gpu::Api::cuda) throw Refused("only CUDA devices access each other's memory");
+  if (!communicator.one_node()) throw Refused("the ranks are on several nodes, which share no memory");
   return std::make_unique<CudaPeers>(session, communicator, buffer);
 }
 

@@ -12,10 +12,17 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include <bankwise/support/exit_code.hpp>
 
 namespace bankwise::cluster {
+
+struct Wait {
+  std::string sentence;
+  std::optional<std::chrono::steady_clock::time_point> end;  // empty: the process waits for nothing
+};
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -25,30 +32,30 @@ class Watchdog {
  public:
   Watchdog() : limit_s_(deadline_s()), thread_([this](const std::stop_token& stop) { watch(stop); }) {}
 
-  void begin(std::string sentence) {
-    const std::lock_guard lock(mutex_);
-    sentence_ = std::move(sentence);
-    end_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_s_));
-    changed_.notify_one();
+  /// Returns the wait that the new one interrupts.
+  Wait begin(std::string sentence) {
+    const auto limit = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_s_));
+    return replace({std::move(sentence), Clock::now() + limit});
   }
-  void end() {
+  Wait replace(Wait wait) {
     const std::lock_guard lock(mutex_);
-    end_.reset();
+    changed_.notify_one();
+    return std::exchange(wait_, std::move(wait));
   }
 
  private:
   void watch(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     while (!stop.stop_requested()) {
-      if (!end_) {
-        changed_.wait(lock, stop, [&] { return end_.has_value(); });
+      if (!wait_.end) {
+        changed_.wait(lock, stop, [&] { return wait_.end.has_value(); });
         continue;
       }
-      const Clock::time_point until = *end_;
-      changed_.wait_until(lock, stop, until, [&] { return end_ != until; });
-      if (end_ != until || Clock::now() < until) continue;
-      std::fputs(fmt::format("{} after {} s; another rank has failed or is too slow (BANKWISE_DEADLINE_S)\n", sentence_,
-                             limit_s_)
+      const Clock::time_point until = *wait_.end;
+      changed_.wait_until(lock, stop, until, [&] { return wait_.end != until; });
+      if (wait_.end != until || Clock::now() < until) continue;
+      std::fputs(fmt::format("{} after {} s; another rank has failed or is too slow (BANKWISE_DEADLINE_S)\n",
+                             wait_.sentence, limit_s_)
                      .c_str(),
                  stderr);
       _exit(exit_device);
@@ -58,8 +65,7 @@ class Watchdog {
   const double limit_s_;
   std::mutex mutex_;  // guards the members below
   std::condition_variable_any changed_;
-  std::string sentence_;
-  std::optional<Clock::time_point> end_;
+  Wait wait_;
   std::jthread thread_;  // last: it uses the members above
 };
 
@@ -81,12 +87,11 @@ double deadline_s() {
   return seconds;
 }
 
-Deadline::Deadline(std::string who, std::string what) {
-  watchdog().begin(fmt::format("{}: gave up waiting in {}", who, what));
-}
+Deadline::Deadline(const std::string& who, const std::string& what)
+    : interrupted_(std::make_unique<Wait>(watchdog().begin(fmt::format("{}: gave up waiting in {}", who, what)))) {}
 
 Deadline::~Deadline() {
-  watchdog().end();
+  watchdog().replace(std::move(*interrupted_));
 }
 
 }  // namespace bankwise::cluster

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <memory>
 #include <string>
 
 namespace bankwise::cluster {
@@ -9,16 +10,21 @@ namespace bankwise::cluster {
 /// UsageError if the variable is not a positive number.
 double deadline_s();
 
+struct Wait;
+
 /// While this object lives, the process waits for other ranks. If that takes longer than deadline_s(), one sentence on
 /// stderr names what it waited for, and the process ends with exit code 3, whereupon the launcher ends the other ranks.
-/// At most one lives at a time.
+/// A second object interrupts the first one's time while it lives.
 class Deadline {
  public:
   /// `who` and `what`: "prefix_sum: rank 1" and "MPI_Barrier".
-  Deadline(std::string who, std::string what);
+  Deadline(const std::string& who, const std::string& what);
   ~Deadline();
   Deadline(const Deadline&) = delete;
   Deadline& operator=(const Deadline&) = delete;
+
+ private:
+  std::unique_ptr<Wait> interrupted_;
 };
 
 }  // namespace bankwise::cluster

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nccl.h>
 
+#include <bankwise/cluster/deadline.hpp>
 #include <bankwise/cluster/engine.hpp>
 #include <bankwise/gpu/cuda_native.hpp>
 #include <bankwise/gpu/error.hpp>
@@ -69,6 +70,7 @@ class NcclEngine : public Engine {
     ncclUniqueId id{};
     if (ranks.rank() == 0) check_nccl(nccl().GetUniqueId(&id), "ncclGetUniqueId");
     ranks.broadcast(std::as_writable_bytes(std::span(&id, 1)));
+    const Deadline limit(ranks.name(), "ncclCommInitRank");
     gpu::cuda_enqueue(session, 0, [&](void*) {
       check_nccl(nccl().CommInitRank(&communicator_, ranks_, id, int(ranks.rank())), "ncclCommInitRank");
     });

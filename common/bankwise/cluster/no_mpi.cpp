@@ -8,7 +8,7 @@
 
 namespace bankwise::cluster {
 
-Communicator::Communicator(std::string program) : program_(std::move(program)) {
+Communicator::Communicator(const std::string& program) : name_(program) {
   throw gpu::Unsupported(
       "a launcher such as mpirun started this program, but this build has no MPI; install MPI (Debian: openmpi-bin "
       "libopenmpi-dev) and configure again");

@@ -17,8 +17,8 @@ namespace bankwise {
 /// device; and RankStudy::alone, which solves each rank's share as a separate problem.
 inline constexpr std::string_view peer_copy_row = "peer_copy", alone_row = "alone";
 
-/// One variant on all ranks. Times in seconds: from a common start to the end on the slowest rank. Bytes of rank 0,
-/// which has the largest share.
+/// One variant on all ranks. Times in seconds: from a common start to the end on the slowest rank. Bytes of the rank
+/// with the most.
 struct RankResult {
   std::string variant;
   std::string alone;  ///< of the row `alone`: the case study's variant
