@@ -3,7 +3,8 @@
 
 # The options with which g++ instruments kernels for the emulator (common/bankwise/emulator/hooks.cpp): one access in
 # the source stays one instruction, basic blocks keep their order, and g++ adds no branch that a GPU would not have.
-set(BANKWISE_EMULATE_OPTIONS -O1 -g -gno-split-dwarf -finline -fno-tree-sra -fno-tree-sink -fno-thread-jumps
+# Ubuntu's g++ defines _FORTIFY_SOURCE, with which a kernel's printf() would be another function.
+set(BANKWISE_EMULATE_OPTIONS -U_FORTIFY_SOURCE -O1 -g -gno-split-dwarf -finline -fno-tree-sra -fno-tree-sink -fno-thread-jumps
     -fno-jump-tables -fno-reorder-blocks -fno-semantic-interposition -fno-math-errno -ffp-contract=off
     -fno-extern-tls-init -fdata-sections -fno-lto -fsanitize=thread --param=tsan-distinguish-volatile=1 -fsanitize-coverage=trace-pc -Wno-unknown-pragmas
     -Wno-packed-not-aligned)
