@@ -70,10 +70,6 @@ RankBench::RankBench(const CaseStudy& study, Extent extent, gpu::Session& sessio
   fill_input();
 }
 
-RankBench::~RankBench() {
-  copied_peers_.reset();  // before its buffer
-}
-
 void RankBench::expect_inputs(std::uint64_t first, std::span<std::uint32_t> words) const {
   in_parallel(words.size(), threads_,
               [&](std::uint64_t i) { words[i] = study_.input_word(share_.input_first + first + i); });

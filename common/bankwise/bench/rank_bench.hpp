@@ -33,7 +33,6 @@ class RankBench {
  public:
   /// Fills the input. Errors: gpu::Error; cluster::Refused if a device's memory is too small.
   RankBench(const CaseStudy& study, Extent extent, gpu::Session& session, Cluster cluster);
-  ~RankBench();
 
   /// Errors: cluster::Refused with the reason; gpu::Error.
   PreparedRankPlan prepare(RankPlan plan);
@@ -68,7 +67,7 @@ class RankBench {
   Words before_, all_;
   std::uint64_t copied_bytes_;
   std::unique_ptr<gpu::Buffer> input_, output_, copied_from_, copied_to_;
-  std::unique_ptr<cluster::Peers> copied_peers_;
+  std::unique_ptr<cluster::Peers> copied_peers_;  // last: destroyed before its buffer
 };
 
 }  // namespace bankwise

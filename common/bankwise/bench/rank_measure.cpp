@@ -249,6 +249,7 @@ class RankMeasurement {
   /// The median time of the plan's exchanges alone, or of its launches alone, which may then read old data.
   double time_of_part(RankCandidate& candidate, bool exchanges) {
     const std::function<void()> whole = candidate.enqueue;
+    const std::string of_whole = candidate.result.launch_overhead;  // which a sample of the part may overwrite
     candidate.enqueue = [this, &candidate, exchanges] {
       const auto& steps = candidate.prepared.plan.steps;
       for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -258,6 +259,7 @@ class RankMeasurement {
     std::vector<double> samples;
     for (std::size_t i = 0; i < samples_of_part; ++i) samples.push_back(sample(candidate));
     candidate.enqueue = whole;
+    candidate.result.launch_overhead = of_whole;
     return median(samples);
   }
 
