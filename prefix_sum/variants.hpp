@@ -11,7 +11,7 @@ inline constexpr std::uint64_t word_bytes = sizeof(std::uint32_t);
 
 // BLOCK of the kernels.
 inline constexpr gpu::GroupShape block{256, 1}, block128{128, 1}, block512{512, 1}, block1024{1024, 1}, one_lane{1, 1};
-inline constexpr gpu::GroupShape block_with_ring{512, 1, 3 * 32768};
+inline constexpr gpu::GroupShape block_with_ring{512, 1, 3 * 32768}, block_with_large_ring{1024, 1, 7 * 32768};
 
 inline constexpr Variant variants[]{
     {"hillis_steele",

@@ -42,7 +42,7 @@ def jobs(ranks: int, largest: bool) -> list:
             (n, ["prefix_sum", "--n", GPU_WORDS // 2]),
             (n, ["transpose", "--height", SIDE // 2, "--width", SIDE // 2]),
         ]
-    found += [(ranks, ["prefix_sum", "--n", words]) for words in (1 << 24, 1 << 26)]
+    found += [(ranks, ["prefix_sum", "--n", ranks * words]) for words in (1 << 22, 1 << 23, 1 << 24, 1 << 26)]
     return [*found, (ranks, ["transpose", "--height", SIDE - 2, "--width", SIDE // 2 - 2])]
 
 

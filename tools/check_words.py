@@ -63,7 +63,7 @@ RULES = (
     Rule("most_[a-z]+", "max_...", "most_blocks"),
     Rule("(?<!round[\\s-])trips?(?! counts?)", "round trip, latency", "three trips to the L2 cache"),
     Rule("shared-memory phases?", "shared-memory section", "the shared-memory phase"),
-    Rule('(?<![_"])phases?(?!_)', "shared-memory section, lane group", "different phases", ("*/ring.*", "*/tma.*")),
+    Rule('(?<![_"])phases?(?!_)', "shared-memory section, lane group", "different phases", ("*/cyclic.*", "*/on_chip.*", "*/ring.*", "*/tma.*")),
     Rule("quick(?:er|est|ly)?(?! start)", "fast", "the quicker kernel"),
     Rule("handsome(?:ly)?", "round", "a handsome extent"),
     Rule("reckon(?:s|ed|ing)?", "compute, expect", "reckoned by hand"),

@@ -157,7 +157,8 @@ int measure_and_report(const CaseStudy& study, const Options& options, std::vect
   const auto throttle = report.device.throttling == "watched" ? gpu::open_throttle(report.device) : nullptr;
   report.engine = engine->name() + (remark.empty() ? "" : fmt::format(" ({})", remark));
   report.mpi = Communicator::version();
-  report.ranks = all_ranks(communicator, report.device.name, study.ranks->share(report.extent, rank).input_words);
+  report.ranks = all_ranks(communicator, report.device.name,
+                           study.ranks->share(study.ranks->variants.front(), report.extent, rank).input_words);
   report.topology = topology_of(communicator, report.ranks);
   report.results = measure_ranks(study, options, report.extent, *session, {communicator, *engine}, throttle.get());
   if (rank.index == 0) {

@@ -25,7 +25,7 @@ constexpr Variant rank_variants[]{
 
 constexpr std::string_view alone[]{"single_pass"};
 
-Share share(Extent extent, Rank rank) {
+Share share(const Variant&, Extent extent, Rank rank) {
   return {first_item(extent.count(), rank.index, rank.ranks) * record_words,
           items(extent.count(), rank.index, rank.ranks) * record_words, 0, record_words};
 }
@@ -55,7 +55,7 @@ RankPlan rank_plan(const Variant& variant, Extent extent, Rank rank, unsigned un
 }
 
 /// Every rank has the sum of all records.
-Expected expected(const CaseStudy&, Extent, Rank, const Words&, const Words& all, unsigned) {
+Expected expected(const CaseStudy&, const Variant&, Extent, Rank, const Words&, const Words& all, unsigned) {
   return [all](std::uint64_t first, std::span<std::uint32_t> words) {
     for (std::size_t i = 0; i < words.size(); ++i) words[i] = all[first + i];
   };

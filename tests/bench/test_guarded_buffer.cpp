@@ -97,6 +97,18 @@ TEST_CASE("more words than are read at a time") {
   CHECK(difference(session, *buffer, "input", words, numbers) == "input word 16777225 is 0x00000001, not 0x01000009");
 }
 
+TEST_CASE("several threads report the first wrong word") {
+  HostSession session;
+  constexpr std::uint64_t words = 5 * 4096 + 3;
+  const auto buffer = numbered(session, words);
+  CHECK(difference(session, *buffer, "output", words, numbers, 3) == "");
+  for (const std::uint64_t at : {words - 1, std::uint64_t{4 * 4096}, std::uint64_t{4096}, std::uint64_t{4095}}) {
+    set_word(session, *buffer, at, 0xBAD0);
+    CHECK(difference(session, *buffer, "output", words, numbers, 3)
+              .starts_with("output word " + std::to_string(at) + " is 0x0000bad0"));
+  }
+}
+
 TEST_CASE("every word past the end is guarded") {
   for (const std::uint64_t words : {0, 1, 5}) {
     for (const std::uint64_t at : {std::uint64_t{0}, std::uint64_t{1}, guard_bytes / 4 - 1}) {

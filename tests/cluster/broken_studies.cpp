@@ -62,6 +62,17 @@ const Fault faults[]{
      [](const Variant& variant, Extent extent, Rank rank, unsigned units) {
        return scan.ranks->plan(variant, extent, swapped(rank), units);
      }},
+    {"prefix sum: words past the end of the share are overwritten", &scan,
+     [](const Variant& variant, Extent extent, Rank rank, unsigned units) {
+       RankPlan plan = scan.ranks->plan(variant, extent, rank, units);
+       AllToAll past_the_end{scratch_slot(2), {}, output_slot, {}};
+       for (unsigned r = 0; r < rank.ranks; ++r) {
+         past_the_end.send.push_back({0, 1});
+         past_the_end.receive.push_back({scan.ranks->share(variant, extent, rank).output_words + r, 1});
+       }
+       plan.steps.emplace_back(std::move(past_the_end));
+       return plan;
+     }},
     {"transpose: no exchange", &flip,
      [](const Variant& variant, Extent extent, Rank rank, unsigned units) {
        return without_exchanges(flip.ranks->plan(variant, extent, rank, units));

@@ -133,7 +133,7 @@ void run(const Emulated& emulated, const std::vector<RankPlan>& plans, std::size
                           memory[to].words(receiver.to, received.first, received.words).begin());
       }
     }
-  } else {
+  } else if (!std::holds_alternative<Join>(first)) {
     for (std::size_t r = 0; r < ranks; ++r) run(emulated, std::get<RankLaunch>(plans[r].steps.at(i)), memory[r]);
   }
 }
@@ -151,7 +151,7 @@ void check(const Emulated& emulated, const Variant& variant, Extent extent, unsi
   std::vector<RankPlan> plans;
   std::vector<Memory> memory;
   for (unsigned rank = 0; rank < ranks; ++rank) {
-    const Share share = study.ranks->share(extent, {rank, ranks});
+    const Share share = study.ranks->share(variant, extent, {rank, ranks});
     plans.push_back(study.ranks->plan(variant, extent, {rank, ranks}, units));
     memory.emplace_back(part(input, share.input_first, share.input_words), share.output_words, plans.back());
   }
@@ -159,7 +159,7 @@ void check(const Emulated& emulated, const Variant& variant, Extent extent, unsi
     for (std::size_t i = 0; i < plans.front().steps.size(); ++i) run(emulated, plans, i, memory);
     for (unsigned rank = 0; rank < ranks; ++rank) {
       INFO("rank " << rank << ", run " << repeat);
-      const Share share = study.ranks->share(extent, {rank, ranks});
+      const Share share = study.ranks->share(variant, extent, {rank, ranks});
       CHECK(bool(memory[rank].all(output_slot) == part(output, share.output_first, share.output_words)));
       CHECK(bool(memory[rank].all(input_slot) == part(input, share.input_first, share.input_words)));
       CHECK(memory[rank].guards_unchanged());
@@ -180,8 +180,8 @@ TEST_CASE("the variants for several ranks that the emulator does not run") {
     }
   }
   // Their launches wait for other GPUs or write to them, or contain inline PTX.
-  CHECK(names ==
-        std::vector<std::string>{"reduction peers", "prefix_sum ring", "prefix_sum peers", "transpose direct"});
+  CHECK(names == std::vector<std::string>{"reduction peers", "prefix_sum ring", "prefix_sum peers",
+                                          "prefix_sum on_chip", "prefix_sum cyclic", "transpose direct"});
 }
 
 TEST_CASE("the plans for several ranks give the reference's result") {

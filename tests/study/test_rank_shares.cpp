@@ -47,52 +47,89 @@ TEST_CASE("ranks hold consecutive items, and the first ones at most one more tha
 
 TEST_CASE("the ranks' inputs are the whole input, and their outputs the whole output") {
   for (const CaseStudy* study : rank_studies) {
-    for (const Extent extent : extents_of(*study)) {
-      for (const unsigned ranks : {1U, 2U, 3U, 5U, 11U}) {
-        INFO(study->name << " " << extent.height << " x " << extent.width << " on " << ranks);
-        const bool same_everywhere = study->ranks->share(extent, {0, 2}).output_words == study->output_words(extent) &&
-                                     study->ranks->share(extent, {1, 2}).output_words == study->output_words(extent);
-        Share end;
-        for (unsigned rank = 0; rank < ranks; ++rank) {
-          const Share share = study->ranks->share(extent, {rank, ranks});
-          CHECK(share.input_first == end.input_first);
-          CHECK(share.output_first == end.output_first);
-          end.input_first += share.input_words;
-          if (!same_everywhere) end.output_first += share.output_words;
-          const Extent alone = study->ranks->alone_extent(extent, {rank, ranks});
-          CHECK(study->input_words(alone) == share.input_words);
+    for (const Variant& variant : study->ranks->variants) {
+      for (const Extent extent : extents_of(*study)) {
+        for (const unsigned ranks : {1U, 2U, 3U, 5U, 11U}) {
+          INFO(study->name << " " << variant.name << " " << extent.height << " x " << extent.width << " on " << ranks);
+          std::vector<unsigned> input(study->input_words(extent)), output(study->output_words(extent));
+          for (unsigned rank = 0; rank < ranks; ++rank) {
+            const Share share = study->ranks->share(variant, extent, {rank, ranks});
+            for (std::uint64_t i = 0; i < share.input_words; ++i) ++input.at(whole_index(share, share.input_first, i));
+            for (std::uint64_t i = 0; i < share.output_words; ++i)
+              ++output.at(whole_index(share, share.output_first, i));
+          }
+          CHECK(std::ranges::count(input, 1U) == std::ptrdiff_t(input.size()));
+          const unsigned holders = study->name == "reduction" ? ranks : 1;  // of each word of the output
+          CHECK(std::ranges::count(output, holders) == std::ptrdiff_t(output.size()));
         }
-        CHECK(end.input_first == study->input_words(extent));
-        if (!same_everywhere) CHECK(end.output_first == study->output_words(extent));
       }
     }
   }
 }
 
-TEST_CASE("every rank expects its share of the reference") {
+TEST_CASE("the first variant's shares are consecutive, and those of the rows `alone`") {
   for (const CaseStudy* study : rank_studies) {
     for (const Extent extent : extents_of(*study)) {
-      const Words input = input_of(*study, extent);
-      const Words output = study->reference(extent, input, study->variants.front());
-      for (const unsigned ranks : {1U, 2U, 3U, 5U, 11U}) {
+      for (const unsigned ranks : {1U, 2U, 5U}) {
+        INFO(study->name << " " << extent.height << " x " << extent.width << " on " << ranks);
+        std::uint64_t next = 0;
         for (unsigned rank = 0; rank < ranks; ++rank) {
-          INFO(study->name << " " << extent.height << " x " << extent.width << ", rank " << rank << " of " << ranks);
-          const Share share = study->ranks->share(extent, {rank, ranks});
-          const Words before = sums_of(input, 0, share.input_first, study->ranks->sums);
-          const Words all = sums_of(input, 0, input.size(), study->ranks->sums);
-          const unsigned threads = ranks == 1 ? 3 : 1;
-          const Expected expected = study->ranks->expected(*study, extent, {rank, ranks}, before, all, threads);
-          Words got(share.output_words);
-          for (std::uint64_t first = 0, length = 1; first < got.size(); first += length, length *= 3) {
-            expected(first, std::span(got).subspan(first, std::min<std::uint64_t>(length, got.size() - first)));
-          }
-          const Words wanted(output.begin() + std::ptrdiff_t(share.output_first),
-                             output.begin() + std::ptrdiff_t(share.output_first + share.output_words));
-          CHECK(got == wanted);
+          const Share share = study->ranks->share(study->ranks->variants.front(), extent, {rank, ranks});
+          CHECK(share.block == 0);
+          CHECK(share.input_first == next);
+          CHECK(study->input_words(study->ranks->alone_extent(extent, {rank, ranks})) == share.input_words);
+          next += share.input_words;
         }
       }
     }
   }
+}
+
+namespace {
+
+/// What a rank expects is its share of the reference's output. Asks for ever longer parts.
+void check_expected(const CaseStudy& study, const Variant& variant, Extent extent, unsigned ranks) {
+  const Words input = input_of(study, extent);
+  const Words output = study.reference(extent, input, study.variants.front());
+  const Words all = sums_of(input, 0, input.size(), study.ranks->sums);
+  for (unsigned rank = 0; rank < ranks; ++rank) {
+    INFO(study.name << " " << variant.name << " " << extent.height << " x " << extent.width << ", rank " << rank
+                    << " of " << ranks);
+    const Share usual = study.ranks->share(study.ranks->variants.front(), extent, {rank, ranks});
+    const Words before = sums_of(input, 0, usual.input_first, study.ranks->sums);
+    const Share share = study.ranks->share(variant, extent, {rank, ranks});
+    const unsigned threads = ranks == 1 ? 3 : 1;
+    const Expected expected = study.ranks->expected(study, variant, extent, {rank, ranks}, before, all, threads);
+    Words got(share.output_words), wanted(share.output_words);
+    for (std::uint64_t first = 0, length = 1; first < got.size(); first += length, length *= 3) {
+      expected(first, std::span(got).subspan(first, std::min<std::uint64_t>(length, got.size() - first)));
+    }
+    for (std::uint64_t i = 0; i < wanted.size(); ++i) wanted[i] = output[whole_index(share, share.output_first, i)];
+    CHECK(bool(got == wanted));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every rank expects its share of the reference") {
+  for (const CaseStudy* study : rank_studies) {
+    for (const Extent extent : extents_of(*study)) {
+      for (const Variant& variant : study->ranks->variants) {
+        for (const unsigned ranks : {1U, 2U, 3U, 5U}) check_expected(*study, variant, extent, ranks);
+      }
+    }
+  }
+}
+
+TEST_CASE("block-cyclic shares of several blocks") {
+  const CaseStudy& scan = prefix_sum::case_study();
+  const auto cyclic = std::ranges::find(scan.ranks->variants, "cyclic", &Variant::name);
+  REQUIRE(cyclic != scan.ranks->variants.end());
+  constexpr std::uint64_t block = 1 << 20;
+  const Share second = scan.ranks->share(*cyclic, {1, 5 * block + 7}, {1, 2});
+  CHECK(second == Share{block, 2 * block + 7, block, 2 * block + 7, block, 2 * block});
+  CHECK(whole_index(second, second.input_first, 2 * block + 6) == 5 * block + 6);
+  for (const unsigned ranks : {2U, 3U}) check_expected(scan, *cyclic, {1, 5 * block + 7}, ranks);
 }
 
 TEST_CASE("the ranks' plans launch kernels that exist, and make matching exchanges") {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Matrix transpose across several devices, first launch of pack, all-to-all, unpack: transposes this rank's rows into
-// one block per rank, each contiguous, ready to be sent. 64 x 64 tiles, 16-byte accesses, XOR swizzle of 16-byte
-// chunks.
+// Matrix transpose across several devices, first launch of pack, all-to-all, unpack: transposes this rank's rows, or
+// some of them, into one block per rank, each contiguous, ready to be sent. 64 x 64 tiles, 16-byte accesses, XOR
+// swizzle of 16-byte chunks.
 //
 //   lanes  16 lanes load 256 contiguous bytes of a row, 16 bytes each. Each work-item transposes a square of 4 x 4
 //          words in registers. All active, except in tiles that extend past the edge. Where rows do not begin at a
@@ -18,6 +18,8 @@
 //   out     rows * width words, 16-byte aligned, one block per rank, in order: the columns that rank r will hold, from
 //           first(r) up to first(r + 1), as rows of `rows` words. first(r) = width / ranks * r + min(r, width % ranks)
 //   rows, width  any; launch no work-group if either is 0
+//   first_row  0; or, to transpose only a part of the rows, those from first_row up to first_row + rows;
+//           a multiple of 4. `in` and `out` are still those of all rows: the blocks come after first_row * width words
 
 #define TILE 64u            // words along each side of a tile
 #define CHUNKS (TILE / 4)   // of four words, per row of the tile
@@ -30,7 +32,7 @@ uint place(uint x, uint chunk) {
 
 __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1)))
 void transpose_ranks_pack(__global const uint* restrict in, __global uint* restrict out, ulong rows, ulong width,
-                          ulong rank, ulong ranks) {
+                          ulong rank, ulong ranks, ulong first_row) {
   __local uint4 tile[TILE * CHUNKS];
 
   // adjacent work-groups go to different ranks; those of one rank take their tiles from top to bottom
@@ -50,12 +52,12 @@ void transpose_ranks_pack(__global const uint* restrict in, __global uint* restr
   if (width % 4 == 0 && first % 4 == 0) {
 #pragma unroll
     for (uint k = 0; k < 4; ++k) {
-      __global const uint* const from = in + (top + 4 * below + k) * width + first + left + 4 * across;
+      __global const uint* const from = in + (first_row + top + 4 * below + k) * width + first + left + 4 * across;
       if (columns_here > 0 && 4 * below + k < high) row[k] = *(__global const uint4*)(from);
     }
   } else {
     for (uint k = 0; k < 4; ++k) {
-      __global const uint* const from = in + (top + 4 * below + k) * width + first + left + 4 * across;
+      __global const uint* const from = in + (first_row + top + 4 * below + k) * width + first + left + 4 * across;
       if (4 * below + k >= high) continue;
       if (columns_here > 0) row[k].x = from[0];
       if (columns_here > 1) row[k].y = from[1];
@@ -72,7 +74,7 @@ void transpose_ranks_pack(__global const uint* restrict in, __global uint* restr
   barrier(CLK_LOCAL_MEM_FENCE);
 
   // store the tile's rows: 16 lanes store 256 contiguous bytes
-  __global uint* const block = out + first * rows;
+  __global uint* const block = out + first_row * width + first * rows;
   const uint rows_here = 4 * across < high ? high - 4 * across : 0;  // of the square
   if (rows % 4 == 0) {
 #pragma unroll

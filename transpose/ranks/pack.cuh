@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Matrix transpose across several GPUs, first launch of pack, all-to-all, unpack: transposes this rank's rows into one
-// block per rank, each contiguous, ready to be sent. 64 x 64 tiles, 16-byte accesses, XOR swizzle of 16-byte chunks.
+// Matrix transpose across several GPUs, first launch of pack, all-to-all, unpack: transposes this rank's rows, or some
+// of them, into one block per rank, each contiguous, ready to be sent. 64 x 64 tiles, 16-byte accesses, XOR swizzle of
+// 16-byte chunks.
 //
 //   lanes  16 lanes load 256 contiguous bytes of a row, 16 bytes each. Each thread transposes a square of 4 x 4 words
 //          in registers. All active, except in tiles that extend past the edge. Where rows do not begin at a multiple
@@ -17,6 +18,8 @@
 //   out     rows * width words, 16-byte aligned, one block per rank, in order: the columns that rank r will hold, from
 //           first(r) up to first(r + 1), as rows of `rows` words. first(r) = width / ranks * r + min(r, width % ranks)
 //   rows, width  any; launch no block if either is 0
+//   first_row  0; or, to transpose only a part of the rows, those from first_row up to first_row + rows;
+//           a multiple of 4. `in` and `out` are still those of all rows: the blocks come after first_row * width words
 
 namespace transpose_ranks_pack_detail {
 
@@ -28,7 +31,7 @@ constexpr unsigned THREADS = CHUNKS * CHUNKS;
 
 __global__ void __launch_bounds__(transpose_ranks_pack_detail::THREADS)
     transpose_ranks_pack(const unsigned* __restrict__ in, unsigned* __restrict__ out, size_t rows, size_t width,
-                         size_t rank, size_t ranks) {
+                         size_t rank, size_t ranks, size_t first_row) {
   using namespace transpose_ranks_pack_detail;
   __shared__ uint4 tile[TILE * CHUNKS];
   // Row x of the tile is a column of `in`.
@@ -51,12 +54,12 @@ __global__ void __launch_bounds__(transpose_ranks_pack_detail::THREADS)
   if (width % 4 == 0 && first % 4 == 0) {
 #pragma unroll
     for (unsigned k = 0; k < 4; ++k) {
-      const unsigned* const from = in + (top + 4 * below + k) * width + first + left + 4 * across;
+      const unsigned* const from = in + (first_row + top + 4 * below + k) * width + first + left + 4 * across;
       if (columns_here > 0 && 4 * below + k < high) row[k] = *reinterpret_cast<const uint4*>(from);
     }
   } else {
     for (unsigned k = 0; k < 4; ++k) {
-      const unsigned* const from = in + (top + 4 * below + k) * width + first + left + 4 * across;
+      const unsigned* const from = in + (first_row + top + 4 * below + k) * width + first + left + 4 * across;
       if (4 * below + k >= high) continue;
       if (columns_here > 0) row[k].x = from[0];
       if (columns_here > 1) row[k].y = from[1];
@@ -73,7 +76,7 @@ __global__ void __launch_bounds__(transpose_ranks_pack_detail::THREADS)
   __syncthreads();
 
   // store the tile's rows: 16 lanes store 256 contiguous bytes
-  unsigned* const block = out + first * rows;
+  unsigned* const block = out + first_row * width + first * rows;
   const unsigned rows_here = 4 * across < high ? high - 4 * across : 0;  // of the square
   if (rows % 4 == 0) {
 #pragma unroll

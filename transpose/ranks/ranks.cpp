@@ -18,52 +18,93 @@ constexpr gpu::GroupShape block256{256, 1};
 
 constexpr Variant rank_variants[]{
     {"packed", block256, "transpose into one block per rank, all-to-all, unpack: three passes", {.tile = 64}},
+    {"overlapped",
+     block256,
+     "packed in parts: one part crosses the link while others are packed or unpacked",
+     {.tile = 64}},
     {"direct", block256, "store each transposed tile straight into the memory of its GPU: one pass", {.tile = 64}},
 };
+
+constexpr std::string_view overlapped = rank_variants[1].name, direct = rank_variants[2].name;
 
 constexpr std::string_view alone[]{"tma", "vectorized"};
 
 /// Rows of the input, and rows of the output: columns of the input.
-Share share(Extent extent, Rank rank) {
+Share share(const Variant&, Extent extent, Rank rank) {
   const auto [r, n] = rank;
   return {first_item(extent.height, r, n) * extent.width, items(extent.height, r, n) * extent.width,
           first_item(extent.width, r, n) * extent.height, items(extent.width, r, n) * extent.height};
 }
 
-RankPlan rank_plan(const Variant& variant, Extent extent, Rank rank, unsigned) {
+RankPlan direct_plan(const Variant& variant, Extent extent, Rank rank) {
+  const auto [height, width] = extent;
+  const std::uint64_t rows = items(height, rank.index, rank.ranks),
+                      first_row = first_item(height, rank.index, rank.ranks);
+  const std::uint64_t index = rank.index, ranks = rank.ranks;
+  const std::uint64_t widest = items(width, 0, ranks);  // rank 0 has the most
+  // Where rows of the output do not begin at multiples of 16 bytes, tiles are shifted by up to three words.
+  const std::uint64_t shift = rows > 0 && (height % 4 != 0 || first_row % 4 != 0) ? 3 : 0;
+  const std::uint64_t groups = ranks * tiles(widest, variant.tile) * tiles(rows + shift, variant.tile);
+  return {{},
+          0,
+          {RankLaunch{"transpose_ranks_direct",
+                      groups,
+                      variant.group,
+                      {input_slot, PeerTable{output_slot}, rows, width, height, first_row, index, ranks}}}};
+}
+
+/// In parts of `part_rows` of each rank's rows; the last part may have fewer. A part is packed, exchanged and unpacked.
+/// If there are several, their exchanges overlap with the launches.
+RankPlan packed_plan(const Variant& variant, Extent extent, Rank rank, std::uint64_t part_rows) {
   const auto [height, width] = extent;
   const std::uint64_t index = rank.index, ranks = rank.ranks;
-  const std::uint64_t rows = items(height, rank.index, rank.ranks), columns = items(width, rank.index, rank.ranks);
-  const std::uint64_t widest = items(width, 0, rank.ranks);  // rank 0 has the most
-  const std::uint64_t groups = ranks * tiles(widest, variant.tile) * tiles(rows, variant.tile);
-  if (variant.name == rank_variants[1].name) {
-    return {{},
-            0,
-            {RankLaunch{"transpose_ranks_direct",
-                        groups,
-                        variant.group,
-                        {input_slot, PeerTable{output_slot}, rows, width, height,
-                         first_item(height, rank.index, rank.ranks), index, ranks}}}};
-  }
+  const std::uint64_t all_rows = items(height, rank.index, rank.ranks), columns = items(width, rank.index, rank.ranks);
+  const std::uint64_t max_rows = items(height, 0, rank.ranks), widest = items(width, 0, rank.ranks);
   const Slot sent = scratch_slot(0), received = scratch_slot(1);
-  AllToAll exchange{sent, {}, received, {}};
-  for (unsigned r = 0; r < rank.ranks; ++r) {
-    exchange.send.push_back({first_item(width, r, rank.ranks) * rows, items(width, r, rank.ranks) * rows});
-    exchange.receive.push_back({first_item(height, r, rank.ranks) * columns, items(height, r, rank.ranks) * columns});
+  RankPlan plan{{all_rows * width * word_bytes, columns * height * word_bytes}, 0, {}};
+  std::vector<Step> last;
+  for (std::uint64_t top = 0; top == 0 || top < max_rows; top += part_rows) {
+    const auto rows_of = [&](unsigned r) {
+      const std::uint64_t rows = items(height, r, rank.ranks);
+      return rows < top ? 0 : std::min(part_rows, rows - top);
+    };
+    const std::uint64_t rows = rows_of(rank.index),
+                        groups = ranks * tiles(widest, variant.tile) * tiles(rows, variant.tile);
+    plan.steps.emplace_back(
+        RankLaunch{"transpose_ranks_pack", groups, variant.group, {input_slot, sent, rows, width, index, ranks, top}});
+    AllToAll exchange{sent, {}, received, {}, part_rows < max_rows};
+    std::uint64_t arrived = columns * ranks * top;  // words of earlier parts
+    for (unsigned r = 0; r < rank.ranks; ++r) {
+      exchange.send.push_back(
+          {top * width + first_item(width, r, rank.ranks) * rows, items(width, r, rank.ranks) * rows});
+      exchange.receive.push_back({arrived, rows_of(r) * columns});
+      arrived += rows_of(r) * columns;
+    }
+    if (exchange.overlapped) last.emplace_back(Join{});
+    plan.steps.emplace_back(std::move(exchange));
+    last.emplace_back(RankLaunch{"transpose_ranks_unpack",
+                                 columns * ranks,
+                                 variant.group,
+                                 {received, output_slot, columns, height, ranks, top, part_rows}});
   }
-  return {
-      {rows * width * word_bytes, columns * height * word_bytes},
-      0,
-      {RankLaunch{"transpose_ranks_pack", groups, variant.group, {input_slot, sent, rows, width, index, ranks}},
-       std::move(exchange),
-       RankLaunch{
-           "transpose_ranks_unpack", columns * ranks, variant.group, {received, output_slot, columns, height, ranks}}}};
+  plan.steps.insert(plan.steps.end(), last.begin(), last.end());
+  return plan;
+}
+
+RankPlan rank_plan(const Variant& variant, Extent extent, Rank rank, unsigned) {
+  const std::uint64_t rows = items(extent.height, 0, rank.ranks);  // the most
+  constexpr std::uint64_t parts = 8;
+  if (variant.name == direct) return direct_plan(variant, extent, rank);
+  return packed_plan(
+      variant, extent, rank,
+      variant.name == overlapped ? round_up(std::max<std::uint64_t>(rows / parts, 1), variant.tile) : rows);
 }
 
 /// Word i of the whole output is in its row i / height: that column of the input.
-Expected expected(const CaseStudy& study, Extent extent, Rank rank, const Words&, const Words&, unsigned threads) {
-  return [&study, threads, extent, begin = share(extent, rank).output_first](std::uint64_t first,
-                                                                             std::span<std::uint32_t> words) {
+Expected expected(const CaseStudy& study, const Variant& variant, Extent extent, Rank rank, const Words&, const Words&,
+                  unsigned threads) {
+  return [&study, threads, extent, begin = share(variant, extent, rank).output_first](std::uint64_t first,
+                                                                                      std::span<std::uint32_t> words) {
     in_parallel(words.size(), threads, [&](std::uint64_t i) {
       const std::uint64_t at = begin + first + i;
       words[i] = study.input_word(at % extent.height * extent.width + at / extent.height);
@@ -82,8 +123,8 @@ const RankStudy ranks{
         [](Extent extent, Rank rank) {
           return Extent{items(extent.height, rank.index, rank.ranks), extent.width};
         },
-    .memory_bytes = [](const Variant&, Extent extent,
-                       Rank rank) { return 2 * share(extent, rank).input_words * word_bytes; },
+    .memory_bytes = [](const Variant& variant, Extent extent,
+                       Rank rank) { return 2 * share(variant, extent, rank).input_words * word_bytes; },
     .link_bytes =
         [](Extent extent, Rank rank) {
           const std::uint64_t rows = items(extent.height, rank.index, rank.ranks);

@@ -9,21 +9,26 @@
 //
 // Contract
 //   launch  columns * ranks blocks of THREADS threads, one-dimensional
-//   in      columns * height words, 16-byte aligned: from each rank r, in order, `columns` rows of its rows' words. It
-//           has the rows from first(r) up to first(r + 1) of the matrix; first(r) = height / ranks * r +
-//           min(r, height % ranks)
+//   in      columns * height words, 16-byte aligned. Rank r has the rows from first(r) up to first(r + 1) of the
+//           matrix; first(r) = height / ranks * r + min(r, height % ranks). They arrive in parts: of each rank's rows
+//           the first max_rows, then the next max_rows, and so on, at last the rest. Within a part, from each rank r,
+//           in order, `columns` rows of those rows' words
 //   out     columns x height words, row-major; 16-byte aligned; must not overlap `in`
+//   first_row, max_rows  the part to unpack: of each rank's rows those from first_row on, at most max_rows, which
+//           is a multiple of 4 or at least the rows of every rank
 //   columns, height  any; launch no block if either is 0
 
 __global__ void __launch_bounds__(256)
     transpose_ranks_unpack(const unsigned* __restrict__ in, unsigned* __restrict__ out, size_t columns, size_t height,
-                           size_t ranks) {
+                           size_t ranks, size_t first_row, size_t max_rows) {
   constexpr unsigned THREADS = 256;
   const size_t source = blockIdx.x % ranks, x = blockIdx.x / ranks;
   const size_t first = height / ranks * source + min(source, height % ranks);
-  const size_t rows = height / ranks + (source < height % ranks);
-  const unsigned* const from = in + first * columns + x * rows;
-  unsigned* const to = out + x * height + first;
+  const size_t rows = min(height / ranks + (source < height % ranks) - first_row, max_rows);
+  // only in the last part may ranks have fewer than max_rows
+  const size_t of_lower_ranks = min(source * max_rows, first - source * first_row);
+  const unsigned* const from = in + (ranks * first_row + of_lower_ranks) * columns + x * rows;
+  unsigned* const to = out + x * height + first + first_row;
   // copy the row, coalesced
   if (height % 4 == 0 && first % 4 == 0 && rows % 4 == 0) {
     for (size_t i = threadIdx.x; i < rows / 4; i += THREADS) {

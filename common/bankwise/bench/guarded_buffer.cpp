@@ -4,16 +4,33 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 
 #include <bankwise/study/case_study.hpp>
+#include <bankwise/support/parallel.hpp>
 
 namespace bankwise {
 namespace {
 
 constexpr std::uint8_t guard_byte = 0xA5;
-constexpr std::uint8_t poison_byte = 0xCD;
+constexpr std::uint8_t poison_byte = poison_word & 0xFF;
 constexpr std::uint32_t guard_word = 0xA5A5A5A5;
 constexpr std::uint64_t words_read_back = std::uint64_t{1} << 24;  // at a time: 64 MiB
+
+/// The first index at which the words differ; their number if they are equal.
+std::uint64_t first_difference(std::span<const std::uint32_t> got, std::span<const std::uint32_t> wanted,
+                               unsigned threads) {
+  std::mutex mutex;
+  std::uint64_t lowest = got.size();
+  in_parallel_parts(got.size(), threads, [&](std::uint64_t begin, std::uint64_t end) {
+    const auto from = got.begin() + std::ptrdiff_t(begin), to = got.begin() + std::ptrdiff_t(end);
+    const auto wrong = std::mismatch(from, to, wanted.begin() + std::ptrdiff_t(begin)).first;
+    if (wrong == to) return;
+    const std::lock_guard lock(mutex);
+    lowest = std::min(lowest, std::uint64_t(wrong - got.begin()));
+  });
+  return lowest;
+}
 
 }  // namespace
 
@@ -37,21 +54,21 @@ void poison(gpu::Session& session, gpu::Buffer& buffer) {
 }
 
 std::string difference(gpu::Session& session, const gpu::Buffer& buffer, std::string_view name, std::uint64_t words,
-                       const ExpectedWords& expected) {
-  Words got, wanted;
-  for (std::uint64_t first = 0; first < words; first += got.size()) {
-    got.resize(std::min(words_read_back, words - first));
-    wanted.resize(got.size());
-    session.read(buffer, bytes_of(first), std::as_writable_bytes(std::span(got)));
+                       const ExpectedWords& expected, unsigned threads) {
+  const std::uint64_t most = std::max(std::min(words, words_read_back), guard_bytes / sizeof guard_word);
+  const auto memory = session.allocate_host(bytes_of(most));
+  const std::span all(reinterpret_cast<std::uint32_t*>(memory.get()), most);
+  Words wanted;
+  for (std::uint64_t first = 0; first < words; first += wanted.size()) {
+    wanted.resize(std::min(most, words - first));
+    const auto got = all.first(wanted.size());
+    session.read(buffer, bytes_of(first), std::as_writable_bytes(got));
     expected(first, wanted);
-    if (got != wanted) {
-      const auto [wrong, right] = std::mismatch(got.begin(), got.end(), wanted.begin());
-      return fmt::format("{} word {} is 0x{:08x}, not 0x{:08x}", name, first + std::size_t(wrong - got.begin()), *wrong,
-                         *right);
-    }
+    const std::uint64_t i = first_difference(got, wanted, threads);
+    if (i < got.size()) return fmt::format("{} word {} is 0x{:08x}, not 0x{:08x}", name, first + i, got[i], wanted[i]);
   }
-  got.assign(guard_bytes / sizeof guard_word, 0);
-  session.read(buffer, buffer.bytes() - guard_bytes, std::as_writable_bytes(std::span(got)));
+  const auto got = all.first(guard_bytes / sizeof guard_word);
+  session.read(buffer, buffer.bytes() - guard_bytes, std::as_writable_bytes(got));
   const auto touched = std::find_if(got.begin(), got.end(), [](std::uint32_t word) { return word != guard_word; });
   if (touched == got.end()) return {};
   return fmt::format("word {} past the end of the {} was overwritten", touched - got.begin(), name);

@@ -27,15 +27,16 @@ std::unique_ptr<gpu::Buffer> allocate_guarded(gpu::Session& session, std::uint64
 /// The same, zeroed, of whole words.
 std::unique_ptr<gpu::Buffer> allocate_zeroed(gpu::Session& session, std::uint64_t bytes);
 
-/// Overwrites all but the guard bytes with a pattern.
+/// Overwrites all but the guard bytes with a pattern: words of poison_word.
+inline constexpr std::uint32_t poison_word = 0xCDCDCDCD;
 void poison(gpu::Session& session, gpu::Buffer& buffer);
 
 /// The expected words [first, first + words.size()); called in ascending order, without gaps.
 using ExpectedWords = std::function<void(std::uint64_t first, std::span<std::uint32_t> words)>;
 
-/// Compares the first `words` words and the guard bytes. Empty if all are right, otherwise one line, in which `name` is
-/// the buffer's name: "output word 3 is 0x00000001, not 0x00000000".
+/// Compares the first `words` words and the guard bytes, with so many threads. Empty if all are right, otherwise one
+/// line, in which `name` is the buffer's name: "output word 3 is 0x00000001, not 0x00000000".
 std::string difference(gpu::Session& session, const gpu::Buffer& buffer, std::string_view name, std::uint64_t words = 0,
-                       const ExpectedWords& expected = {});
+                       const ExpectedWords& expected = {}, unsigned threads = 1);
 
 }  // namespace bankwise

@@ -20,9 +20,18 @@ constexpr std::uint64_t words_written = std::uint64_t{1} << 24;  // written at a
 constexpr std::uint64_t largest_copy = std::uint64_t{1} << 30;   // bytes
 constexpr std::uint64_t largest_copy_on_cpu = std::uint64_t{1} << 22;
 
-/// The rows `alone` write an output of the input's size.
-std::uint64_t output_words(const Share& share) {
-  return std::max(share.input_words, share.output_words);
+/// Words of the buffers. The rows `alone` write an output of the input's size.
+struct Capacity {
+  std::uint64_t input = 0, output = 0;
+};
+Capacity capacity(const RankStudy& study, Extent extent, Rank rank) {
+  Capacity most;
+  for (const Variant& variant : study.variants) {
+    const Share share = study.share(variant, extent, rank);
+    most.input = std::max(most.input, share.input_words);
+    most.output = std::max({most.output, share.input_words, share.output_words});
+  }
+  return most;
 }
 
 /// The slots that a plan's launches access on other ranks, each once.
@@ -41,8 +50,8 @@ std::vector<Slot> peer_slots(const RankPlan& plan) {
 }
 
 /// Error: gpu::Unsupported if the share and so many other bytes do not fit the device.
-void require_memory(const gpu::DeviceInfo& device, const Share& share, std::uint64_t others) {
-  const std::uint64_t needed = bytes_of(share.input_words + output_words(share)) + others + 2 * guard_bytes;
+void require_memory(const gpu::DeviceInfo& device, Capacity share, std::uint64_t others) {
+  const std::uint64_t needed = bytes_of(share.input + share.output) + others + 2 * guard_bytes;
   if (needed <= device.global_memory) return;
   throw gpu::Unsupported(fmt::format("{} has {}, and its share needs {}; choose a smaller size, or start more ranks",
                                      device.name, format_bytes(double(device.global_memory)),
@@ -56,33 +65,47 @@ RankBench::RankBench(const CaseStudy& study, Extent extent, gpu::Session& sessio
       extent_(extent),
       session_(session),
       cluster_(cluster),
-      share_(study.ranks->share(extent, cluster.rank())),
+      share_(study.ranks->share(study.ranks->variants.front(), extent, cluster.rank())),
       threads_(std::max(1U, std::thread::hardware_concurrency() / cluster.communicator.ranks_on_node())),
       copied_bytes_(session.info().is_gpu ? largest_copy : largest_copy_on_cpu) {
+  const Capacity most = capacity(*study.ranks, extent, cluster.rank());
   cluster::agree(cluster.communicator, [&] {
-    require_memory(session.info(), share_, 2 * copied_bytes_);
-    input_ = allocate_guarded(session, bytes_of(share_.input_words));
-    output_ = allocate_guarded(session, bytes_of(output_words(share_)));
+    require_memory(session.info(), most, 2 * copied_bytes_);
+    input_ = allocate_guarded(session, bytes_of(most.input));
+    output_ = allocate_guarded(session, bytes_of(most.output));
     copied_from_ = session.allocate(copied_bytes_);
     copied_to_ = session.allocate(copied_bytes_);
   });
   session.fill(*copied_from_, 0, copied_bytes_, 0x5A);
-  fill_input();
+  const Words mine = fill_input(share_);
+  before_ = cluster.communicator.sum_of_lower(mine);
+  all_ = cluster.communicator.sum(mine);
 }
 
 void RankBench::expect_inputs(std::uint64_t first, std::span<std::uint32_t> words) const {
-  in_parallel(words.size(), threads_,
-              [&](std::uint64_t i) { words[i] = study_.input_word(share_.input_first + first + i); });
+  in_parallel_parts(words.size(), threads_, [&](std::uint64_t begin, std::uint64_t end) {
+    while (begin < end) {  // one block of a block-cyclic share after another
+      const std::uint64_t at = first + begin;
+      const std::uint64_t left = share_.block == 0 ? end - begin : share_.block - at % share_.block;
+      const std::uint64_t count = std::min(end - begin, left);
+      input_words(study_, whole_index(share_, share_.input_first, at), words.subspan(begin, count));
+      begin += count;
+    }
+  });
 }
 
-void RankBench::fill_input() {
+/// Returns the share's RankStudy::sums.
+Words RankBench::fill_input(const Share& share) {
+  share_ = share;
   const std::size_t sums = study_.ranks->sums;
-  Words mine(sums, 0), words;
+  const std::uint64_t most = std::min(words_written, share.input_words);
+  const auto memory = session_.allocate_host(std::max(bytes_of(most), std::uint64_t{1}));
+  Words mine(sums, 0);
   std::mutex mutex;
-  for (std::uint64_t first = 0; first < share_.input_words; first += words.size()) {
-    words.resize(std::min(words_written, share_.input_words - first));
+  for (std::uint64_t first = 0; first < share.input_words; first += most) {
+    const std::span words(reinterpret_cast<std::uint32_t*>(memory.get()), std::min(most, share.input_words - first));
     expect_inputs(first, words);
-    session_.write(*input_, bytes_of(first), std::as_bytes(std::span(words)));
+    session_.write(*input_, bytes_of(first), std::as_bytes(words));
     if (sums == 0) continue;
     // Chunks and the parts of threads begin at multiples of `sums`.
     in_parallel_parts(words.size(), threads_, [&](std::uint64_t begin, std::uint64_t end) {
@@ -92,8 +115,14 @@ void RankBench::fill_input() {
       for (std::size_t i = 0; i < sums; ++i) mine[i] += part[i];
     });
   }
-  before_ = cluster_.communicator.sum_of_lower(mine);
-  all_ = cluster_.communicator.sum(mine);
+  return mine;
+}
+
+PreparedRankPlan RankBench::prepare(const Variant& variant) {
+  PreparedRankPlan prepared =
+      prepare(study_.ranks->plan(variant, extent_, cluster_.rank(), session_.info().compute_units));
+  prepared.variant = &variant;
+  return prepared;
 }
 
 PreparedRankPlan RankBench::prepare(RankPlan plan) {
@@ -114,7 +143,7 @@ PreparedRankPlan RankBench::prepare(RankPlan plan) {
     }
     std::uint64_t others = 2 * copied_bytes_ + prepared.plan.state_bytes;
     for (const auto bytes : prepared.plan.scratch_bytes) others += bytes + guard_bytes;
-    require_memory(session_.info(), share_, others);
+    require_memory(session_.info(), capacity(*study_.ranks, extent_, cluster_.rank()), others);
     if (prepared.plan.state_bytes > 0) prepared.state = allocate_zeroed(session_, prepared.plan.state_bytes);
     for (const auto bytes : prepared.plan.scratch_bytes) {
       prepared.scratch.push_back(allocate_guarded(session_, round_up(bytes, sizeof(std::uint32_t))));
@@ -158,19 +187,30 @@ void RankBench::enqueue(const PreparedRankPlan& prepared, std::size_t first, std
       bench.cluster_.engine.all_gather(at(step.from), at(step.to), step.count);
     }
     void operator()(const AllToAll& step) const {
-      bench.cluster_.engine.all_to_all(at(step.from), step.send, at(step.to), step.receive);
+      bench.cluster_.engine.all_to_all(at(step.from), step.send, at(step.to), step.receive, step.overlapped);
     }
+    void operator()(const Join&) const { bench.cluster_.engine.join(); }
   };
   last = std::min(last, prepared.plan.steps.size());
   for (std::size_t i = first; i < last; ++i) std::visit(Run{*this, prepared}, prepared.plan.steps[i]);
 }
 
 std::string RankBench::check(const PreparedRankPlan& prepared) {
-  const Expected expected = study_.ranks->expected(study_, extent_, cluster_.rank(), before_, all_, threads_);
-  if (auto wrong = difference(session_, *output_, "output", share_.output_words, expected); !wrong.empty())
-    return wrong;
+  const std::uint64_t mine = share_.output_words;
+  const std::uint64_t all = (output_->bytes() - guard_bytes) / sizeof(std::uint32_t);
+  // a few words past the share's last, too: they are still poisoned
+  const auto outputs = [mine, expected = study_.ranks->expected(study_, *prepared.variant, extent_, cluster_.rank(),
+                                                                before_, all_, threads_)](
+                           std::uint64_t first, std::span<std::uint32_t> words) {
+    const std::uint64_t count = first < mine ? std::min<std::uint64_t>(words.size(), mine - first) : 0;
+    if (count > 0) expected(first, words.first(count));
+    std::ranges::fill(words.subspan(count), poison_word);
+  };
+  const std::uint64_t checked = std::min(mine + guard_bytes / sizeof(std::uint32_t), all);
+  if (auto wrong = difference(session_, *output_, "output", checked, outputs, threads_); !wrong.empty()) return wrong;
   const auto inputs = [this](std::uint64_t first, std::span<std::uint32_t> words) { expect_inputs(first, words); };
-  if (auto wrong = difference(session_, *input_, "input", share_.input_words, inputs); !wrong.empty()) return wrong;
+  if (auto wrong = difference(session_, *input_, "input", share_.input_words, inputs, threads_); !wrong.empty())
+    return wrong;
   for (const auto& buffer : prepared.scratch) {
     if (auto wrong = difference(session_, *buffer, "scratch memory"); !wrong.empty()) return wrong;
   }
@@ -178,6 +218,8 @@ std::string RankBench::check(const PreparedRankPlan& prepared) {
 }
 
 std::string RankBench::verify(const PreparedRankPlan& prepared, bool poison_scratch) {
+  const Share share = study_.ranks->share(*prepared.variant, extent_, cluster_.rank());
+  if (share != share_) (void)fill_input(share);
   poison(session_, *output_);
   if (poison_scratch) {
     for (const auto& buffer : prepared.scratch) poison(session_, *buffer);

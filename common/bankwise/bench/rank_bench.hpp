@@ -16,6 +16,7 @@ namespace bankwise {
 /// A rank's part of a variant, ready to run: kernels built, scratch memory allocated, peers' memory mapped.
 struct PreparedRankPlan {
   RankPlan plan;
+  const Variant* variant = nullptr;  ///< null: a plan that verify() cannot check
   std::vector<std::unique_ptr<gpu::Buffer>> scratch;
   std::unique_ptr<gpu::Buffer> state;                            ///< null if the plan needs none
   std::map<std::size_t, std::unique_ptr<cluster::Peers>> peers;  ///< by slot; destroyed before the buffers above
@@ -34,7 +35,9 @@ class RankBench {
   /// Fills the input. Errors: gpu::Error; cluster::Refused if a device's memory is too small.
   RankBench(const CaseStudy& study, Extent extent, gpu::Session& session, Cluster cluster);
 
-  /// Errors: cluster::Refused with the reason; gpu::Error.
+  /// A variant; or a plan for the input as it is, which verify() cannot check. Errors: cluster::Refused with the
+  /// reason; gpu::Error.
+  PreparedRankPlan prepare(const Variant& variant);
   PreparedRankPlan prepare(RankPlan plan);
 
   /// Enqueues the steps [first, last) of the plan; all by default.
@@ -54,7 +57,7 @@ class RankBench {
  private:
   gpu::Buffer& buffer(const PreparedRankPlan& prepared, Slot slot);
   void run(const PreparedRankPlan& prepared, const RankLaunch& launch);
-  void fill_input();
+  Words fill_input(const Share& share);
   void expect_inputs(std::uint64_t first, std::span<std::uint32_t> words) const;
   std::string check(const PreparedRankPlan& prepared);
 
@@ -62,7 +65,7 @@ class RankBench {
   Extent extent_;
   gpu::Session& session_;
   Cluster cluster_;
-  Share share_;
+  Share share_;       // whose words are in input_
   unsigned threads_;  // of the host, for this rank
   Words before_, all_;
   std::uint64_t copied_bytes_;

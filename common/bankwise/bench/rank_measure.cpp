@@ -136,7 +136,7 @@ class RankMeasurement {
     }
     candidate.enqueue = [this, &prepared = candidate.prepared] { bench_.enqueue(prepared); };
     attempt(candidate.result, [&] {
-      candidate.prepared = bench_.prepare(study_.ranks->plan(variant, extent_, rank, session_.info().compute_units));
+      candidate.prepared = bench_.prepare(variant);
       check(candidate, true);
     });
   }

@@ -33,8 +33,8 @@ class HostEngine : public Engine {
     if (!all.empty()) session_.write(to, 0, all);
   }
 
-  void all_to_all(const gpu::Buffer& from, std::span<const Piece> send, gpu::Buffer& to,
-                  std::span<const Piece> receive) override {
+  void all_to_all(const gpu::Buffer& from, std::span<const Piece> send, gpu::Buffer& to, std::span<const Piece> receive,
+                  bool /*overlapped*/) override {
     const Words mine = read(from, end_of(send));
     Words theirs(end_of(receive));
     communicator_.all_to_all(mine, send, theirs, receive);
@@ -44,6 +44,7 @@ class HostEngine : public Engine {
       session_.write(to, piece.first * sizeof(std::uint32_t), std::as_bytes(words));
     }
   }
+  void join() override {}  // every exchange has ended when its function returns
 
  private:
   Words read(const gpu::Buffer& from, std::uint64_t count) {

@@ -5,8 +5,11 @@
 #include <fmt/format.h>
 #include <nccl.h>
 
+#include <deque>
+
 #include <bankwise/cluster/deadline.hpp>
 #include <bankwise/cluster/engine.hpp>
+#include <bankwise/gpu/cuda_handles.hpp>
 #include <bankwise/gpu/cuda_native.hpp>
 #include <bankwise/gpu/error.hpp>
 
@@ -64,6 +67,40 @@ void check_nccl(ncclResult_t code, std::string_view call, gpu::Place where = gpu
   if (code != ncclSuccess) throw gpu::Error(call, nccl().GetErrorString(code), where);
 }
 
+/// A second stream, for exchanges that run at the same time as the session's stream.
+class OverlappingStream {
+ public:
+  /// Enqueues after what `main` has so far.
+  template <class Enqueue>
+  void run(cudaStream_t main, const Enqueue& enqueue) {
+    if (stream_ == nullptr) {
+      int lowest = 0, highest = 0;
+      BANKWISE_CUDA(cudaDeviceGetStreamPriorityRange(&lowest, &highest));
+      // The exchange's few blocks take precedence over the many blocks of a kernel that runs at the same time.
+      stream_ = gpu::make_stream(highest);
+    }
+    const gpu::Event begin = recorded(main);
+    BANKWISE_CUDA(cudaStreamWaitEvent(stream_.get(), begin.get()));
+    enqueue(stream_.get());
+    ends_.push_back(recorded(stream_.get()));
+  }
+  /// `main` waits for the end of the earliest run that no join() has waited for.
+  void join(cudaStream_t main) {
+    BANKWISE_CUDA(cudaStreamWaitEvent(main, ends_.at(0).get()));
+    ends_.pop_front();
+  }
+
+ private:
+  static gpu::Event recorded(cudaStream_t stream) {
+    gpu::Event event = gpu::make_event(cudaEventDisableTiming);
+    BANKWISE_CUDA(cudaEventRecord(event.get(), stream));
+    return event;
+  }
+
+  gpu::Stream stream_;
+  std::deque<gpu::Event> ends_;
+};
+
 class NcclEngine : public Engine {
  public:
   NcclEngine(gpu::Session& session, Communicator& ranks) : session_(session), ranks_(int(ranks.ranks())) {
@@ -100,11 +137,11 @@ class NcclEngine : public Engine {
     });
   }
 
-  void all_to_all(const gpu::Buffer& from, std::span<const Piece> send, gpu::Buffer& to,
-                  std::span<const Piece> receive) override {
+  void all_to_all(const gpu::Buffer& from, std::span<const Piece> send, gpu::Buffer& to, std::span<const Piece> receive,
+                  bool overlapped) override {
     const auto* const source = static_cast<const std::uint32_t*>(gpu::cuda_address(from));
     auto* const target = static_cast<std::uint32_t*>(gpu::cuda_address(to));
-    enqueue([&](cudaStream_t stream) {
+    const auto exchange = [&](cudaStream_t stream) {
       check_nccl(nccl().GroupStart(), "ncclGroupStart");
       for (int rank = 0; rank < ranks_; ++rank) {
         const Piece out = send[std::size_t(rank)], in = receive[std::size_t(rank)];
@@ -116,7 +153,12 @@ class NcclEngine : public Engine {
         }
       }
       check_nccl(nccl().GroupEnd(), "ncclGroupEnd");
-    });
+    };
+    enqueue([&](cudaStream_t stream) { overlapped ? overlapping_.run(stream, exchange) : exchange(stream); });
+  }
+
+  void join() override {
+    enqueue([&](cudaStream_t stream) { overlapping_.join(stream); });
   }
 
  private:
@@ -133,6 +175,7 @@ class NcclEngine : public Engine {
   gpu::Session& session_;
   int ranks_;
   ncclComm_t communicator_ = nullptr;
+  OverlappingStream overlapping_;
 };
 
 }  // namespace

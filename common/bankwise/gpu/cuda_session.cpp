@@ -2,11 +2,10 @@
 #include <fmt/format.h>
 
 #include <limits>
-#include <type_traits>
 
 #include <bankwise/gpu/backend.hpp>
-#include <bankwise/gpu/cuda_api.hpp>
 #include <bankwise/gpu/cuda_gate.hpp>
+#include <bankwise/gpu/cuda_handles.hpp>
 #include <bankwise/gpu/cuda_native.hpp>
 
 namespace bankwise::gpu {
@@ -14,37 +13,6 @@ namespace {
 
 constexpr unsigned max_library_commands =
     16;  // that one call of a library may enqueue; CUB's and cuBLAS's here: 1 to 3
-
-struct Free {
-  void operator()(void* memory) const noexcept { log_cuda(cudaFree(memory), "cudaFree"); }
-};
-struct DestroyStream {
-  void operator()(cudaStream_t stream) const noexcept { log_cuda(cudaStreamDestroy(stream), "cudaStreamDestroy"); }
-};
-struct DestroyEvent {
-  void operator()(cudaEvent_t event) const noexcept { log_cuda(cudaEventDestroy(event), "cudaEventDestroy"); }
-};
-using Memory = std::unique_ptr<void, Free>;
-using Stream = std::unique_ptr<std::remove_pointer_t<cudaStream_t>, DestroyStream>;
-using Event = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, DestroyEvent>;
-
-Memory make_memory(std::uint64_t bytes) {
-  void* memory = nullptr;
-  BANKWISE_CUDA(cudaMalloc(&memory, bytes));
-  return Memory(memory);
-}
-
-Stream make_stream() {
-  cudaStream_t stream = nullptr;
-  BANKWISE_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  return Stream(stream);
-}
-
-Event make_event() {
-  cudaEvent_t event = nullptr;
-  BANKWISE_CUDA(cudaEventCreate(&event));
-  return Event(event);
-}
 
 class CudaBuffer : public Buffer {
  public:
@@ -75,6 +43,11 @@ class CudaSession : public Session {
   std::unique_ptr<Buffer> allocate(std::uint64_t bytes) override {
     use();
     return std::make_unique<CudaBuffer>(bytes);
+  }
+
+  std::shared_ptr<std::byte> allocate_host(std::uint64_t bytes) override {
+    use();
+    return make_pinned_memory(bytes);
   }
 
   void write(Buffer& to, std::uint64_t offset, std::span<const std::byte> data) override {

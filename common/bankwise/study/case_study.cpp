@@ -17,6 +17,17 @@ std::uint32_t hashed_word(std::uint64_t i) {
   return std::uint32_t(z ^ (z >> 31));
 }
 
+void input_words(const CaseStudy& study, std::uint64_t first, std::span<std::uint32_t> words) {
+  const auto fill = [&](const auto& word) {
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] = word(first + i);
+  };
+  if (study.input_word == hashed_word) {
+    fill([](std::uint64_t i) { return hashed_word(i); });  // inlined
+  } else {
+    fill(study.input_word);
+  }
+}
+
 std::uint64_t blocks(const Variant& variant, std::uint64_t tiles, unsigned units) {
   if (variant.blocks_per_unit == 0) return tiles;
   return std::min(tiles, std::uint64_t{variant.blocks_per_unit} * units);

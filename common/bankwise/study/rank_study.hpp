@@ -27,10 +27,19 @@ inline std::uint64_t items(std::uint64_t n, unsigned rank, unsigned ranks) {
   return first_item(n, rank + 1, ranks) - first_item(n, rank, ranks);
 }
 
-/// What a rank holds: consecutive words of the whole input and of the whole output.
+/// What a rank holds: consecutive words of the whole input and of the whole output; or, of both, blocks of `block`
+/// words, one in every `stride` words (block-cyclic).
 struct Share {
   std::uint64_t input_first = 0, input_words = 0, output_first = 0, output_words = 0;
+  std::uint64_t block = 0, stride = 0;  ///< in words; 0: consecutive
+
+  bool operator==(const Share&) const = default;
 };
+
+/// The index in the whole input, or output, of word i of a share that begins at `first`.
+constexpr std::uint64_t whole_index(const Share& share, std::uint64_t first, std::uint64_t i) {
+  return share.block == 0 ? first + i : first + i / share.block * share.stride + i % share.block;
+}
 
 /// In a launch: the addresses of one buffer of each rank, by rank (cluster/peers.hpp).
 struct PeerTable {
@@ -59,9 +68,12 @@ struct AllToAll {
   std::vector<cluster::Piece> send;  ///< one piece to each rank
   Slot to;
   std::vector<cluster::Piece> receive;  ///< one piece from each rank
+  bool overlapped = false;              ///< the following steps may run at the same time, up to a Join
 };
+/// What follows waits for the earliest overlapped exchange that no Join has waited for.
+struct Join {};
 
-using Step = std::variant<RankLaunch, AllReduce, AllGather, AllToAll>;
+using Step = std::variant<RankLaunch, AllReduce, AllGather, AllToAll, Join>;
 
 constexpr bool is_exchange(const Step& step) {
   return !std::holds_alternative<RankLaunch>(step);
@@ -90,7 +102,8 @@ struct RankStudy {
   /// first that the device supports.
   std::span<const std::string_view> alone;
 
-  Share (*share)(Extent, Rank) = nullptr;
+  /// Variants may divide the words in different ways. The first one's way is that of `alone` and of reports.
+  Share (*share)(const Variant&, Extent, Rank) = nullptr;
   /// A rank's input as a separate problem, for `alone`.
   Extent (*alone_extent)(Extent, Rank) = nullptr;
   /// Bytes that a rank's device must read from and write to its memory, and bytes that leave the rank.
@@ -101,8 +114,9 @@ struct RankStudy {
   /// The expected output may depend on the sums of all inputs: of the words i, i + sums, i + 2 * sums, ... of each
   /// rank's share. 0: it does not.
   std::size_t sums = 0;
-  /// `before`: the sums over all lower ranks; `all`: those over all ranks. The result may use `threads` threads.
-  Expected (*expected)(const CaseStudy&, Extent, Rank, const Words& before, const Words& all,
+  /// `before`: the sums over all lower ranks; `all`: those over all ranks; both if words are divided as for the first
+  /// variant. The result may use `threads` threads.
+  Expected (*expected)(const CaseStudy&, const Variant&, Extent, Rank, const Words& before, const Words& all,
                        unsigned threads) = nullptr;
 };
 

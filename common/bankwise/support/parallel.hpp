@@ -9,10 +9,9 @@
 namespace bankwise {
 
 /// Calls part(first, last) for consecutive ranges that together are [0, count), one per thread, with at most `threads`
-/// threads. Waits for all. `part` must not throw.
+/// threads. Ranges begin at multiples of `least`. Waits for all. `part` must not throw.
 template <class Part>
-void in_parallel_parts(std::uint64_t count, unsigned threads, const Part& part) {
-  constexpr std::uint64_t least = 4096;  // per thread; ranges begin at multiples
+void in_parallel_parts(std::uint64_t count, unsigned threads, const Part& part, std::uint64_t least = 4096) {
   const std::uint64_t wanted = std::max(1U, threads) * least;
   const std::uint64_t each = (count / wanted + (count % wanted != 0)) * least;
   std::vector<std::jthread> others;
@@ -22,12 +21,13 @@ void in_parallel_parts(std::uint64_t count, unsigned threads, const Part& part) 
   if (count > 0) part(std::uint64_t{0}, std::min(count, each));
 }
 
-/// Calls one(i) for each i in [0, count).
+/// Calls one(i) for each i in [0, count), in the same way.
 template <class One>
-void in_parallel(std::uint64_t count, unsigned threads, const One& one) {
-  in_parallel_parts(count, threads, [&](std::uint64_t first, std::uint64_t last) {
+void in_parallel(std::uint64_t count, unsigned threads, const One& one, std::uint64_t least = 4096) {
+  const auto part = [&](std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t i = first; i < last; ++i) one(i);
-  });
+  };
+  in_parallel_parts(count, threads, part, least);
 }
 
 }  // namespace bankwise

@@ -20,6 +20,10 @@ std::uint64_t flush_bytes(const DeviceInfo& device) {
 
 }  // namespace
 
+std::shared_ptr<std::byte> Session::allocate_host(std::uint64_t bytes) {
+  return {new std::byte[bytes], std::default_delete<std::byte[]>()};
+}
+
 void Session::flush_caches() {
   constexpr GroupShape group{256, 1};
   const KernelImage& image = common_gpu_kernels.images.front();
