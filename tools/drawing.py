@@ -187,7 +187,32 @@ def draw_ladder(data: dict):
     return figure
 
 
-DRAW = {"sizes": draw_sizes, "ladder": draw_ladder}
+def draw_ranks(data: dict):
+    """Two bars per variant, in percent; the case studies next to each other."""
+    figure, axes = canvas(data, 412, (62, 80, 840, 336))
+    looks, wide, place, ticks, handles = (("of floor", "cuda"), ("weak scaling", "opencl")), 0.42, 0, [], []
+    for case, bars in data["cases"]:
+        axes.text(place - 0.4, -28, case, color=MUTED)
+        for name, *values in bars:
+            for side, (label, look) in enumerate(looks):
+                fill, ink = BARS[look]
+                x, value = place + (side - 0.5) * wide, values[side]
+                handles.append(axes.bar(x, value, wide * 0.95, color=fill, label=label, zorder=3))
+                axes.text(x, value - 6, f"{value:.0f}", ha="center", fontsize=9.5, color=ink, zorder=4)
+            ticks.append((place, name))
+            place += 1
+        place += 0.6
+    axes.axhline(100, color=COPY, linewidth=1.4, linestyle=DOTS, zorder=2)
+    axes.set_xticks([x for x, _ in ticks], [name.replace("_", "_\n") for _, name in ticks])
+    axes.set_xlim(-0.6, ticks[-1][0] + 0.6)
+    axes.set_ylim(0, 115)
+    axes.set_yticks(range(0, 101, 25))
+    axes.yaxis.set_major_formatter("{x:.0f} %")
+    legend(figure, handles[:2])
+    return figure
+
+
+DRAW = {"sizes": draw_sizes, "ladder": draw_ladder, "ranks": draw_ranks}
 
 
 def svg_of(data: dict, kind: str) -> str:

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Draws docs/pictures/<device>_<case>_sizes.svg and _ladder.svg from the JSON files of docs/results, with matplotlib.
+"""Draws docs/pictures/<device>_<case>_sizes.svg, _ladder.svg and <devices>_ranks.svg from the JSON files of
+docs/results, with matplotlib.
 
     plots.py            draws all of them
     plots.py --check    writes nothing; lists the pictures that differ from the results, with exit code 1
@@ -19,6 +20,7 @@ import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # of the imported modules next to this file
+import ranks
 from reports import APIS, CASES, NOT_OURS, RESULTS, ROOT, by_variant, report, size_text, sizes, words
 
 try:
@@ -30,6 +32,7 @@ except ModuleNotFoundError:
 
 # Directory, name, peak DRAM bandwidth in GB/s, and its source.
 DEVICES = {"nvidia_h200": ("NVIDIA H200", 4800, "limit: 4.8 TB/s of HBM3e, by the data sheet")}
+SEVERAL_DEVICES = {"nvidia_h200_x2": "two NVIDIA H200s"}
 PICTURES = ROOT / "docs/pictures"
 PROGRAM = [Path(__file__), Path(__file__).with_name("drawing.py")]
 
@@ -85,6 +88,34 @@ def ladder_data(device: str, case: str) -> dict:
     }
 
 
+def ranks_data(devices: str) -> dict:
+    """The variants for several GPUs: the percentages of the table ranks_large."""
+    cases = []
+    for case in CASES:
+        run = ranks.run_of(devices, ranks.max_ranks(devices), case, "cold", True)
+        rows = [row for row in ranks.measured(run).values() if row["variant"] not in ranks.ONLY_RATES]
+        bars = [[row["variant"], *(round(100 * row[key], 1) for key in ("of_floor", "weak_scaling"))] for row in rows]
+        cases.append([f"{case}, {ranks.size_of(run)} words", bars])
+    return {
+        "title": "Large problems on several GPUs",
+        "subtitle": f"percent, on {SEVERAL_DEVICES[devices]}",
+        "cases": cases,
+        "texts": [f"{value:.0f}" for _, bars in cases for bar in bars for value in bar[1:]],
+    }
+
+
+def pictures() -> list:
+    """Name, data and kind of every picture."""
+    found = []
+    for device in (device for device in DEVICES if (RESULTS / device).is_dir()):
+        for case in CASES:
+            found.append((f"{device}_{case}_sizes", sizes_data(device, case), "sizes"))
+            found.append((f"{device}_{case}_ladder", ladder_data(device, case), "ladder"))
+    for devices in (devices for devices in SEVERAL_DEVICES if (RESULTS / devices).is_dir()):
+        found.append((f"{devices}_ranks", ranks_data(devices), "ranks"))
+    return found
+
+
 def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -127,16 +158,14 @@ def main() -> int:
         return 3
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     stale = []
-    for device in (device for device in DEVICES if (RESULTS / device).is_dir()):
-        for case in CASES:
-            for kind, read in (("sizes", sizes_data), ("ladder", ladder_data)):
-                path, data = PICTURES / f"{device}_{case}_{kind}.svg", read(device, case)
-                if not check:
-                    picture = drawing.svg_of(data, kind)
-                    signature = f"numbers {digest_of(data)}, picture {digest(picture)}"
-                    path.write_text(f"{picture}<!-- plots.py, {ENGINE}: {signature} -->\n", encoding="utf-8")
-                if found := fault(path, data, kind):
-                    stale.append(f"{path.relative_to(ROOT)} {found}")
+    for name, data, kind in pictures():
+        path = PICTURES / f"{name}.svg"
+        if not check:
+            picture = drawing.svg_of(data, kind)
+            signature = f"numbers {digest_of(data)}, picture {digest(picture)}"
+            path.write_text(f"{picture}<!-- plots.py, {ENGINE}: {signature} -->\n", encoding="utf-8")
+        if found := fault(path, data, kind):
+            stale.append(f"{path.relative_to(ROOT)} {found}")
     if stale:
         print("\n".join([*stale, "please run tools/plots.py"]), file=sys.stderr)
     return 1 if stale else 0

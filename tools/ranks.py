@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The tables of docs/several_gpus.md, from the reports of tools/bench_ranks.py (docs/results/<device>/ranks.json)."""
+"""The tables of docs/several_gpus.md, from the reports of tools/bench_ranks.py (docs/results/<device>/ranks.json and
+ranks_largest.json)."""
 
 import math
 
@@ -103,6 +104,23 @@ def strong_table(device: str) -> str:
                     + [milliseconds(after), f"{before / after:.2f} ×"]
                 )
     return markdown(["problem", "variant", "one GPU", f"{ranks} GPUs", "speedup"], body, 2)
+
+
+def duration(seconds: float) -> str:
+    return microseconds(seconds) if seconds < 1e-3 else milliseconds(seconds)
+
+
+def sizes_table(device: str) -> str:
+    """The prefix sum's variants, size by size. The floor is that of the variants that read each word twice."""
+    found = [*runs(device, max_ranks(device)), *report(device, "ranks_largest")["runs"]]
+    found = sorted((run for run in found if run["case"] == "prefix_sum" and run["cache"] == "cold"), key=words)
+    names = [name for name in measured(found[0]) if name not in ONLY_RATES]
+    body = []
+    for run in found:
+        rows = measured(run)
+        body.append([power(int(math.log2(words(run) / len(run["ranks"])))), duration(rows["ring"]["floor_s"])])
+        body[-1] += [duration(rows[name]["time_median_s"]) if name in rows else "–" for name in names]
+    return markdown(["words per GPU", "floor, 3 n", *(f"`{name}`" for name in names)], body)
 
 
 class Model:

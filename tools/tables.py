@@ -18,6 +18,7 @@ A page marks the place of a table with two comments. The first names the device'
     <!-- table nvidia_h200_x2 ranks_large cuda -->   several GPUs: large problems, and weak scaling
     <!-- table nvidia_h200_x2 ranks_small cuda -->   the smallest problems, next to NCCL's latency
     <!-- table nvidia_h200_x2 ranks_strong cuda -->  strong scaling
+    <!-- table nvidia_h200_x2 ranks_sizes cuda -->   a prefix sum, size by size
     <!-- table nvidia_h200_x2 ranks_model cuda -->   expected times on more GPUs
     <!-- table oclgrind programs opencl -->           OpenCL programs from elsewhere under bankcheck opencl
     <!-- table oclgrind times opencl -->              their times, compared with Oclgrind
@@ -34,7 +35,7 @@ import sys
 sys.dont_write_bytecode = True  # of the imported modules next to this file
 from bounds import block_table, conflict_table, memory_table
 from opencl_program_tables import line_table, program_table, time_table
-from ranks import large_table, model_table, small_table, strong_table
+from ranks import large_table, model_table, sizes_table, small_table, strong_table
 from reports import CASES, PAIRS, ROOT, SCOPES, fastest, markdown, report, rows, size_text, sizes
 from targets import target_table
 from watched import different_table, watched_table
@@ -158,6 +159,7 @@ TABLES = {
     "ranks_large": lambda device, api: large_table(device),
     "ranks_small": lambda device, api: small_table(device),
     "ranks_strong": lambda device, api: strong_table(device),
+    "ranks_sizes": lambda device, api: sizes_table(device),
     "ranks_model": lambda device, api: model_table(device),
     "programs": lambda device, api: program_table(device),
     "times": lambda device, api: time_table(device),

@@ -138,7 +138,7 @@ TEST_CASE("an error names the call, the API's name of the error, the file and th
     INFO(what);
     if (device.api == gpu::Api::cuda) {
       CHECK(what.find("cudaMalloc(&memory, bytes): cudaErrorMemoryAllocation") == 0);
-      CHECK(what.find("cuda_session.cpp:") != std::string::npos);
+      CHECK(what.find("cuda_handles.hpp:") != std::string::npos);
     } else {
       CHECK(what.find("clEnqueueReadBuffer: CL_INVALID_VALUE") == 0);
       CHECK(what.find("opencl_session.cpp:") != std::string::npos);
