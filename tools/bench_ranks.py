@@ -6,7 +6,7 @@
 
 Starts each case study with mpirun: on N ranks and on one, large and small problems. Writes the reports to FILE (JSON)
 as a list, `runs`. BUILD is a build directory with the case studies, by default that of the preset cuda. With --largest
-it measures only a prefix sum of 2^35 words, which takes a few minutes and 128 GiB on each of two GPUs. FILE is written
+it measures only a prefix sum of 2^35 words, which takes 128 GiB on each of two GPUs, and a few minutes. FILE is written
 after each run. Exit codes: 0 ok, 1 a run failed, 2 usage.
 """
 

@@ -98,7 +98,7 @@ def ranks_data(devices: str) -> dict:
         cases.append([f"{case}, {ranks.size_of(run)} words", bars])
     return {
         "title": "Large problems on several GPUs",
-        "subtitle": f"percent, on {SEVERAL_DEVICES[devices]}",
+        "subtitle": f"on {SEVERAL_DEVICES[devices]}; floor of prefix_sum: 3 n words, of cyclic 2 n",
         "cases": cases,
         "texts": [f"{value:.0f}" for _, bars in cases for bar in bars for value in bar[1:]],
     }

@@ -28,11 +28,13 @@ def measured(run: dict) -> dict:
     return {row["variant"]: row for row in run["results"] if row["time_median_s"]}
 
 
+def amount(count: float) -> str:
+    exponent = math.log2(count)
+    return power(int(exponent)) if exponent.is_integer() else f"{count:.0f}"
+
+
 def size_of(run: dict) -> str:
-    if "height" in run:
-        return f"{run['height']} × {run['width']}"
-    exponent = math.log2(words(run))
-    return power(int(exponent)) if exponent.is_integer() else str(words(run))
+    return f"{run['height']} × {run['width']}" if "height" in run else amount(words(run))
 
 
 def run_of(device: str, ranks: int, case: str, cache: str, largest: bool) -> dict:
@@ -118,7 +120,7 @@ def sizes_table(device: str) -> str:
     body = []
     for run in found:
         rows = measured(run)
-        body.append([power(int(math.log2(words(run) / len(run["ranks"])))), duration(rows["ring"]["floor_s"])])
+        body.append([amount(words(run) / len(run["ranks"])), duration(rows["ring"]["floor_s"])])
         body[-1] += [duration(rows[name]["time_median_s"]) if name in rows else "–" for name in names]
     return markdown(["words per GPU", "floor, 3 n", *(f"`{name}`" for name in names)], body)
 

@@ -2,13 +2,13 @@
 //
 // Prefix sum on several GPUs in one launch, each word read once: the ranks hold blocks of words in turn (block-cyclic),
 // and work on neighbouring blocks at the same time. Each rank sends the sum of each of its blocks to all others through
-// peer memory, as soon as it knows that sum. So a rank knows everything before its next block long before it has read
-// all its words. Where the ranks hold consecutive shares, every word must be read twice.
+// peer memory, as soon as it knows that sum. A rank therefore knows the sum of all words before its next block long
+// before it has read all its words. Where the ranks hold consecutive shares, every word must be read twice.
 //
 //   tiles  As in ring.cuh: each block of threads takes tickets in ascending order, and a single-pass scan with
-//          look-back finds the sum of this rank's words before a tile. To it comes the sum of the other ranks' words
-//          before the tile. Both depend on earlier words of the whole problem only, so the earliest tile never waits:
-//          no deadlock, also if not all blocks of threads are resident.
+//          look-back finds the sum of this rank's words before a tile. The sum of the other ranks' words before the
+//          tile is added to it. Both depend on earlier words of the whole problem only, and these belong to running
+//          blocks of threads or to none. So the launch ends if all ranks launch and all running blocks make progress.
 //   link   A message is one 8-byte word: the launch number in its upper half, a sum in its lower half. One relaxed
 //          store of system scope writes both together, so no fence is needed. A rank sends a message only after the
 //          receiver has begun the same launch, so the receiver has read the messages of the launch before.
@@ -30,7 +30,8 @@
 //   out     n words, 16-byte aligned: out[i] = the sum of all words of the whole input before in[i], modulo 2^32. Must
 //           not overlap `in`
 //   state   BEGUN + ranks + rounds * (ranks + 1) + ceil(n / TILE) words of 8 bytes, 8-byte aligned, zero before the
-//           first launch, in memory that the other ranks can write
+//           first launch, in memory that the other ranks can write. For one value of `rounds`; to be zeroed again on
+//           all ranks for another, after a launch that did not end, and after 2^30 launches
 //   states  the addresses of all ranks' `state`, by rank
 //   n       any, including 0; at most (2^31 - 1) * TILE
 //   tiles_per_block  tiles of TILE words in a block of words, from 1 to 4095
@@ -209,7 +210,8 @@ __global__ void __launch_bounds__(scan_ranks_cyclic_detail::BLOCK, 2)
   }
 
   // Waits for the k-th tile of this block of threads, if there is one, adds up its words, and publishes the sum. Lane 0
-  // of warp 0 gets what the sums of its block of words add up to so far, and no thread waits for that.
+  // of warp 0 returns the sum of its block of words so far. The result of that atomic is used later, so its latency is
+  // hidden.
   const auto sum_up = [&](unsigned k) {
     Word64 so_far = 0;
     const unsigned tile = tile_in[k % STAGES];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT-0
 //
 // Prefix sum on several GPUs in one launch: the blocks add up their words, exchange the sums, also between GPUs, and
-// scan their words. Each block begins the scan with what it has read last: seven tiles are still in shared memory, on
-// an H200 30 MB in all multiprocessors together; then come those that the L2 cache still holds. No launches in between,
-// and for shares that fit, memory is read once instead of twice.
+// scan their words. Each block scans backward: its last seven tiles are still in shared memory, on an H200 30 MB in all
+// multiprocessors together, and earlier ones may still be in the L2 cache. No launches in between, and for shares that
+// fit, memory is read once instead of twice.
 //
 //   tiles  A block has consecutive tiles. TMA loads them into a ring of STAGES tiles in ascending order, then, during
 //          the scan, those that are not in the ring in descending order. In both, tile k uses stage k % STAGES, and the
@@ -22,14 +22,14 @@
 //
 // Contract
 //   launch  on every rank, as often as on the others: at most as many blocks of exactly BLOCK threads as are resident,
-//           one-dimensional: one per multiprocessor. With more, the launch never ends, because each block waits for all
-//           lower ones. 4 * STAGES * TILE bytes of dynamic shared memory, which must be allowed first:
-//           cudaFuncAttributeMaxDynamicSharedMemorySize
+//           one-dimensional: one per multiprocessor. With more, the launch may never end: each block waits for all
+//           lower ones, and CUDA does not guarantee that these start first. 4 * STAGES * TILE bytes of dynamic shared
+//           memory, which must be allowed first: cudaFuncAttributeMaxDynamicSharedMemorySize
 //   in      n words, 16-byte aligned (otherwise the bulk copy faults): this rank's share; not read when n is 0
 //   out     n words, 16-byte aligned: out[i] = sum of the lower ranks' words and of in[0 .. i), modulo 2^32. Must not
 //           overlap `in`
 //   state   BEGUN + 2 * ranks + blocks words of 8 bytes, 8-byte aligned, zero before the first launch, in memory that
-//           the other ranks can write
+//           the other ranks can write; to be zeroed again on all ranks after a launch that did not end
 //   states  the addresses of all ranks' `state`, by rank
 //   n       any, including 0
 

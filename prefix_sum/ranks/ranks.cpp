@@ -2,6 +2,7 @@
 #include "ranks.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
 
@@ -146,10 +147,13 @@ void append(std::vector<Run>& runs, std::uint64_t first, std::uint64_t last, std
 std::uint32_t scan(const CaseStudy& study, std::vector<Run>& runs, std::uint32_t sum, unsigned threads) {
   const auto add_up = [&](std::uint64_t number) {
     Run& run = runs[number];
-    Words others(run.output == nullptr ? run.words : 0);
-    const std::span words(run.output == nullptr ? others.data() : run.output, run.words);
-    input_words(study, run.first, words);
-    run.sum = std::accumulate(words.begin(), words.end(), std::uint32_t{0});
+    std::array<std::uint32_t, 1024> others;
+    for (std::uint64_t first = 0; first < run.words; first += others.size()) {
+      const std::uint64_t count = std::min<std::uint64_t>(others.size(), run.words - first);
+      const std::span words(run.output == nullptr ? others.data() : run.output + first, count);
+      input_words(study, run.first + first, words);
+      run.sum = std::accumulate(words.begin(), words.end(), run.sum);
+    }
   };
   in_parallel(runs.size(), threads, add_up, 1);
   for (Run& run : runs) sum += std::exchange(run.sum, sum);

@@ -16,27 +16,19 @@ ROOMS = "common/bankwise"
 TOOLS = ("tools/include_graph.py", "tools/repository.py")
 
 
-def add(name: str, line: str):
-    """A file begins with one more line."""
-
-    def change(root: Path) -> None:
-        path = root / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(line + "\n" + (path.read_text(encoding="utf-8") if path.exists() else ""), encoding="utf-8")
-
-    return change
+def add(name: str, line: str) -> tuple:
+    """A file begins with one more line. Returns its name, and its text."""
+    path = ROOT / name
+    return name, line + "\n" + (path.read_text(encoding="utf-8") if path.exists() else "")
 
 
-def replace(name: str, before: str, after: str):
-    def change(root: Path) -> None:
-        text = (root / name).read_text(encoding="utf-8")
-        assert before in text, f"{name} has no {before}"
-        (root / name).write_text(text.replace(before, after, 1), encoding="utf-8")
-
-    return change
+def replace(name: str, before: str, after: str) -> tuple:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    assert before in text, f"{name} has no {before}"
+    return name, text.replace(before, after, 1)
 
 
-# The file that is changed, how, and the lines that must be said: none if the change is allowed.
+# The file that is changed with its text, and the lines that must be said: none if the change is allowed.
 CHANGES = (
     (
         add(f"{ROOMS}/support/table.hpp", "#include <bankwise/banks/units.hpp>"),
@@ -103,17 +95,21 @@ def copy_of_sources(to: Path) -> None:
 
 def main() -> int:
     faults = []
-    for number, (change, wanted) in enumerate(CHANGES):
-        with tempfile.TemporaryDirectory() as scratch:
-            root = Path(scratch)
-            copy_of_sources(root)
-            change(root)
+    with tempfile.TemporaryDirectory() as scratch:
+        root = Path(scratch)
+        copy_of_sources(root)
+        for number, ((name, text), wanted) in enumerate(CHANGES):
+            (root / name).parent.mkdir(exist_ok=True)
+            (root / name).write_text(text, encoding="utf-8")
             command = [sys.executable, root / "tools/include_graph.py", "--check"]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             said = (done.stdout + done.stderr).splitlines()
             missing = [want for want in wanted if not any(line.startswith(want) for line in said)]
             if missing or len(said) < len(wanted) or done.returncode != bool(wanted):
                 faults.append(f"change {number}: exit code {done.returncode}, {missing} is missing in {said}")
+            (root / name).unlink()
+            if (ROOT / name).exists():
+                shutil.copy(ROOT / name, root / name)
     print("\n".join(faults) or f"{len(CHANGES)} changes are told apart")
     return int(bool(faults))
 

@@ -189,7 +189,8 @@ TEST_CASE("the plans for several ranks give the reference's result") {
     const CaseStudy& study = emulated.study;
     std::vector<Extent> extents;
     if (is_matrix(study)) {
-      extents = {{1, 1}, {2, 3}, {3, 70}, {70, 3}, {64, 64}, {65, 130}, {31, 37}, {128, 12}, {260, 264}};
+      extents = {{1, 1},   {2, 3},    {3, 70},   {70, 3},   {64, 64},  {65, 130},
+                 {31, 37}, {128, 12}, {129, 66}, {193, 70}, {260, 264}};
     } else {
       const std::uint64_t tile = study.ranks->variants.front().tile;
       for (const std::uint64_t n : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{4},

@@ -88,7 +88,7 @@ TEST_CASE("the first variant's shares are consecutive, and those of the rows `al
 namespace {
 
 /// What a rank expects is its share of the reference's output. Asks for ever longer parts.
-void check_expected(const CaseStudy& study, const Variant& variant, Extent extent, unsigned ranks) {
+void check_expected(const CaseStudy& study, const Variant& variant, Extent extent, unsigned ranks, unsigned threads) {
   const Words input = input_of(study, extent);
   const Words output = study.reference(extent, input, study.variants.front());
   const Words all = sums_of(input, 0, input.size(), study.ranks->sums);
@@ -98,7 +98,6 @@ void check_expected(const CaseStudy& study, const Variant& variant, Extent exten
     const Share usual = study.ranks->share(study.ranks->variants.front(), extent, {rank, ranks});
     const Words before = sums_of(input, 0, usual.input_first, study.ranks->sums);
     const Share share = study.ranks->share(variant, extent, {rank, ranks});
-    const unsigned threads = ranks == 1 ? 3 : 1;
     const Expected expected = study.ranks->expected(study, variant, extent, {rank, ranks}, before, all, threads);
     Words got(share.output_words), wanted(share.output_words);
     for (std::uint64_t first = 0, length = 1; first < got.size(); first += length, length *= 3) {
@@ -115,7 +114,8 @@ TEST_CASE("every rank expects its share of the reference") {
   for (const CaseStudy* study : rank_studies) {
     for (const Extent extent : extents_of(*study)) {
       for (const Variant& variant : study->ranks->variants) {
-        for (const unsigned ranks : {1U, 2U, 3U, 5U}) check_expected(*study, variant, extent, ranks);
+        for (const unsigned ranks : {1U, 2U, 3U, 5U})
+          check_expected(*study, variant, extent, ranks, ranks == 1 ? 3 : 1);
       }
     }
   }
@@ -129,7 +129,7 @@ TEST_CASE("block-cyclic shares of several blocks") {
   const Share second = scan.ranks->share(*cyclic, {1, 5 * block + 7}, {1, 2});
   CHECK(second == Share{block, 2 * block + 7, block, 2 * block + 7, block, 2 * block});
   CHECK(whole_index(second, second.input_first, 2 * block + 6) == 5 * block + 6);
-  for (const unsigned ranks : {2U, 3U}) check_expected(scan, *cyclic, {1, 5 * block + 7}, ranks);
+  for (const unsigned ranks : {2U, 3U}) check_expected(scan, *cyclic, {1, 5 * block + 7}, ranks, 3);
 }
 
 TEST_CASE("the ranks' plans launch kernels that exist, and make matching exchanges") {
@@ -166,6 +166,26 @@ TEST_CASE("the ranks' plans launch kernels that exist, and make matching exchang
       CHECK(std::any_of(study->variants.begin(), study->variants.end(), [&](auto& each) { return each.name == name; }));
     }
   }
+}
+
+TEST_CASE("the overlapped transpose has at most eight parts, and each has the ranks' exchange") {
+  const CaseStudy& flip = transpose::case_study();
+  const auto overlapped = std::ranges::find(flip.ranks->variants, "overlapped", &Variant::name);
+  REQUIRE(overlapped != flip.ranks->variants.end());
+  const auto parts = [&](std::uint64_t rows_per_rank) {
+    const RankPlan plan = flip.ranks->plan(*overlapped, {2 * rows_per_rank, 5}, {1, 2}, 3);
+    const auto exchanges =
+        std::ranges::count_if(plan.steps, [](auto& step) { return std::holds_alternative<AllToAll>(step); });
+    const auto joins = std::ranges::count_if(plan.steps, [](auto& step) { return std::holds_alternative<Join>(step); });
+    CHECK(joins == (exchanges > 1 ? exchanges : 0));
+    return exchanges;
+  };
+  CHECK(parts(0) == 1);
+  CHECK(parts(64) == 1);
+  CHECK(parts(65) == 2);
+  CHECK(parts(512) == 8);
+  CHECK(parts(513) == 5);
+  CHECK(parts(1024) == 8);
 }
 
 TEST_CASE("what must cross the links") {

@@ -93,11 +93,10 @@ RankPlan packed_plan(const Variant& variant, Extent extent, Rank rank, std::uint
 
 RankPlan rank_plan(const Variant& variant, Extent extent, Rank rank, unsigned) {
   const std::uint64_t rows = items(extent.height, 0, rank.ranks);  // the most
-  constexpr std::uint64_t parts = 8;
+  constexpr std::uint64_t max_parts = 8;
   if (variant.name == direct) return direct_plan(variant, extent, rank);
-  return packed_plan(
-      variant, extent, rank,
-      variant.name == overlapped ? round_up(std::max<std::uint64_t>(rows / parts, 1), variant.tile) : rows);
+  const std::uint64_t part_rows = variant.name == overlapped ? round_up(tiles(rows, max_parts, 1), variant.tile) : rows;
+  return packed_plan(variant, extent, rank, std::max<std::uint64_t>(part_rows, 1));
 }
 
 /// Word i of the whole output is in its row i / height: that column of the input.

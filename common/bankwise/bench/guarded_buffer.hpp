@@ -34,7 +34,7 @@ void poison(gpu::Session& session, gpu::Buffer& buffer);
 /// The expected words [first, first + words.size()); called in ascending order, without gaps.
 using ExpectedWords = std::function<void(std::uint64_t first, std::span<std::uint32_t> words)>;
 
-/// Compares the first `words` words and the guard bytes, with so many threads. Empty if all are right, otherwise one
+/// Compares the first `words` words and the guard bytes, on `threads` threads. Empty if all are right, otherwise one
 /// line, in which `name` is the buffer's name: "output word 3 is 0x00000001, not 0x00000000".
 std::string difference(gpu::Session& session, const gpu::Buffer& buffer, std::string_view name, std::uint64_t words = 0,
                        const ExpectedWords& expected = {}, unsigned threads = 1);

@@ -77,7 +77,8 @@ RankBench::RankBench(const CaseStudy& study, Extent extent, gpu::Session& sessio
     copied_to_ = session.allocate(copied_bytes_);
   });
   session.fill(*copied_from_, 0, copied_bytes_, 0x5A);
-  const Words mine = fill_input(share_);
+  fill_input(share_);
+  const Words mine = sums_of_input();
   before_ = cluster.communicator.sum_of_lower(mine);
   all_ = cluster.communicator.sum(mine);
 }
@@ -94,28 +95,34 @@ void RankBench::expect_inputs(std::uint64_t first, std::span<std::uint32_t> word
   });
 }
 
-/// Returns the share's RankStudy::sums.
-Words RankBench::fill_input(const Share& share) {
+void RankBench::fill_input(const Share& share) {
   share_ = share;
-  const std::size_t sums = study_.ranks->sums;
   const std::uint64_t most = std::min(words_written, share.input_words);
   const auto memory = session_.allocate_host(std::max(bytes_of(most), std::uint64_t{1}));
-  Words mine(sums, 0);
-  std::mutex mutex;
   for (std::uint64_t first = 0; first < share.input_words; first += most) {
     const std::span words(reinterpret_cast<std::uint32_t*>(memory.get()), std::min(most, share.input_words - first));
     expect_inputs(first, words);
     session_.write(*input_, bytes_of(first), std::as_bytes(words));
-    if (sums == 0) continue;
+  }
+}
+
+/// RankStudy::sums of the share.
+Words RankBench::sums_of_input() const {
+  const std::size_t sums = study_.ranks->sums;
+  Words all(sums, 0), words;
+  for (std::uint64_t first = 0; sums > 0 && first < share_.input_words; first += words.size()) {
+    words.resize(std::min(words_written, share_.input_words - first));
+    expect_inputs(first, words);
+    std::mutex mutex;
     // Chunks and the parts of threads begin at multiples of `sums`.
     in_parallel_parts(words.size(), threads_, [&](std::uint64_t begin, std::uint64_t end) {
       Words part(sums, 0);
       for (std::uint64_t i = begin; i < end; ++i) part[i % sums] += words[i];
       const std::lock_guard lock(mutex);
-      for (std::size_t i = 0; i < sums; ++i) mine[i] += part[i];
+      for (std::size_t i = 0; i < sums; ++i) all[i] += part[i];
     });
   }
-  return mine;
+  return all;
 }
 
 PreparedRankPlan RankBench::prepare(const Variant& variant) {
@@ -219,7 +226,7 @@ std::string RankBench::check(const PreparedRankPlan& prepared) {
 
 std::string RankBench::verify(const PreparedRankPlan& prepared, bool poison_scratch) {
   const Share share = study_.ranks->share(*prepared.variant, extent_, cluster_.rank());
-  if (share != share_) (void)fill_input(share);
+  if (share != share_) fill_input(share);
   poison(session_, *output_);
   if (poison_scratch) {
     for (const auto& buffer : prepared.scratch) poison(session_, *buffer);

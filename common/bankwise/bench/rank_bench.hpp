@@ -57,7 +57,8 @@ class RankBench {
  private:
   gpu::Buffer& buffer(const PreparedRankPlan& prepared, Slot slot);
   void run(const PreparedRankPlan& prepared, const RankLaunch& launch);
-  Words fill_input(const Share& share);
+  void fill_input(const Share& share);
+  Words sums_of_input() const;
   void expect_inputs(std::uint64_t first, std::span<std::uint32_t> words) const;
   std::string check(const PreparedRankPlan& prepared);
 
