@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The programs on the devices of this machine, one rank per device, with sizes at the edges of tiles, chunks and blocks.
-// They verify every word themselves.
+// The programs on the devices of this machine, one rank per device: sizes at the edges of tiles, chunks and blocks. The
+// programs verify every word.
 #include "tests/device/devices_under_test.hpp"
 #include "tests/programs.hpp"
 
