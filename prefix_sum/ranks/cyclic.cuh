@@ -7,8 +7,8 @@
 //
 //   tiles  As in ring.cuh: each block of threads takes tickets in ascending order, and a single-pass scan with
 //          look-back finds the sum of this rank's words before a tile. The sum of the other ranks' words before the
-//          tile is added to it. Both depend on earlier words of the whole problem only, and these belong to running
-//          blocks of threads or to none. So the launch ends if all ranks launch and all running blocks make progress.
+//          tile is added to it. Both depend on earlier words of the whole problem only, and running blocks have taken
+//          their tiles, or will. So the launch ends if all ranks launch and all running blocks make progress.
 //   link   A message is one 8-byte word: the launch number in its upper half, a sum in its lower half. One relaxed
 //          store of system scope writes both together, so no fence is needed. A rank sends a message only after the
 //          receiver has begun the same launch, so the receiver has read the messages of the launch before.

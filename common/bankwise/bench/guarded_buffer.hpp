@@ -27,8 +27,9 @@ std::unique_ptr<gpu::Buffer> allocate_guarded(gpu::Session& session, std::uint64
 /// The same, zeroed, of whole words.
 std::unique_ptr<gpu::Buffer> allocate_zeroed(gpu::Session& session, std::uint64_t bytes);
 
-/// Overwrites all but the guard bytes with a pattern: words of poison_word.
 inline constexpr std::uint32_t poison_word = 0xCDCDCDCD;
+
+/// Overwrites all but the guard bytes: with words of poison_word.
 void poison(gpu::Session& session, gpu::Buffer& buffer);
 
 /// The expected words [first, first + words.size()); called in ascending order, without gaps.

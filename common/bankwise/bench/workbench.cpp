@@ -45,7 +45,7 @@ std::string shortage(const CaseStudy& study, Extent extent, const gpu::DeviceInf
 
 Workbench::Workbench(const CaseStudy& study, Extent extent, gpu::Session& session)
     : study_(study), extent_(extent), session_(session), input_words_(study.input_words(extent)) {
-  for (std::size_t i = 0; i < input_words_.size(); ++i) input_words_[i] = study.input_word(i);
+  input_words(study, 0, input_words_);
   if (study.one_result) expected_ = study.reference(extent, input_words_, study.variants.front());
   input_ = allocate_guarded(session, bytes_of(input_words_.size()));
   output_ = allocate_guarded(session, bytes_of(study.output_words(extent)));

@@ -20,8 +20,8 @@ class Peers {
 };
 
 /// Collective: every rank offers a buffer, which must outlive the result on every rank. The destructor is collective,
-/// too, unless an exception is in flight. Error: Refused, if the session is not CUDA's,
-/// the ranks are on several nodes, or one GPU cannot access another one's memory.
+/// too, unless an exception is in flight. Error: Refused, if the session is not CUDA's, the ranks are on several
+/// nodes, or one GPU cannot access another one's memory.
 std::unique_ptr<Peers> share_with_peers(gpu::Session& session, Communicator& communicator, gpu::Buffer& buffer);
 
 }  // namespace bankwise::cluster

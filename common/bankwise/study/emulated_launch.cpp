@@ -55,8 +55,7 @@ EmulatedMemory::EmulatedMemory(const CaseStudy& study, Extent extent, const Plan
   for (const std::uint64_t bytes : plan.scratch_bytes) memory_.push_back(reserve(bytes));
   state_ = reserve(plan.state_bytes);
   auto* const input = static_cast<std::uint32_t*>(memory_[input_slot.index].get());
-  const std::uint64_t words = std::min(filled_words, study.input_words(extent));
-  for (std::uint64_t i = 0; i < words; ++i) input[i] = study.input_word(i);
+  input_words(study, 0, {input, std::min(filled_words, study.input_words(extent))});
 }
 
 std::vector<emulator::Argument> EmulatedMemory::arguments_of(const Launch& launch) const {

@@ -114,8 +114,8 @@ struct RankStudy {
   /// The expected output may depend on the sums of all inputs: of the words i, i + sums, i + 2 * sums, ... of each
   /// rank's share. 0: it does not.
   std::size_t sums = 0;
-  /// `before`: the sums over all lower ranks; `all`: those over all ranks; both as if the words
-  /// were divided as for the first variant. The result may use `threads` threads.
+  /// `before`: the sums over all lower ranks; `all`: those over all ranks; both as if the words were divided as for the
+  /// first variant. The result may use `threads` threads.
   Expected (*expected)(const CaseStudy&, const Variant&, Extent, Rank, const Words& before, const Words& all,
                        unsigned threads) = nullptr;
 };
