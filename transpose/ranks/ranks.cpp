@@ -56,7 +56,7 @@ RankPlan direct_plan(const Variant& variant, Extent extent, Rank rank) {
 /// In parts of `part_rows` of each rank's rows; the last part may have fewer. A part is packed, exchanged and unpacked.
 /// If there are several, their exchanges overlap with the launches.
 RankPlan packed_plan(const Variant& variant, Extent extent, Rank rank, std::uint64_t part_rows) {
-  const auto [height, width] = extent;
+  const std::uint64_t height = extent.height, width = extent.width;  // clang 14 captures no structured bindings
   const std::uint64_t index = rank.index, ranks = rank.ranks;
   const std::uint64_t all_rows = items(height, rank.index, rank.ranks), columns = items(width, rank.index, rank.ranks);
   const std::uint64_t max_rows = items(height, 0, rank.ranks), widest = items(width, 0, rank.ranks);

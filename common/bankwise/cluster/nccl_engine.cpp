@@ -17,6 +17,7 @@ namespace bankwise::cluster {
 namespace {
 
 /// NCCL's functions, by their names without "nccl".
+// NOLINTBEGIN(readability-identifier-naming): NCCL's names
 struct Nccl {
   decltype(&ncclGetVersion) GetVersion;
   decltype(&ncclGetErrorString) GetErrorString;
@@ -31,6 +32,7 @@ struct Nccl {
   decltype(&ncclSend) Send;
   decltype(&ncclRecv) Recv;
 };
+// NOLINTEND(readability-identifier-naming)
 
 template <class Function>
 void find(void* library, Function& function, const char* name) {
