@@ -65,6 +65,17 @@ static __device__ Word64 status(unsigned launch, unsigned what, unsigned sum) {
   return static_cast<Word64>(launch << 2 | what) << 32 | sum;
 }
 
+// publish() and published() are relaxed atomics of device scope, for the words that only this rank uses. The load
+// bypasses the L1 cache; nvcc 12.8 added the built-in __nv_atomic_load_n() for it, inline PTX also suits older ones.
+static __device__ void publish(Word64* word, Word64 value) {
+  atomicExch(word, value);
+}
+static __device__ Word64 published(const Word64* word) {
+  Word64 value;
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(__cvta_generic_to_global(word)) : "memory");
+  return value;
+}
+
 // Relaxed accesses of system scope: other GPUs read and write these words meanwhile.
 static __device__ void send(Word64* word, Word64 message) {
   asm volatile("st.relaxed.sys.u64 [%0], %1;" ::"l"(word), "l"(message) : "memory");
@@ -138,16 +149,19 @@ static __device__ unsigned sum_before(const Word64* statuses, unsigned tile, uns
   unsigned sum = 0;
   for (unsigned back = 1 + lane;; back += WARP) {
     // poll one tile per lane, until all up to the nearest one with a sum up to its end have published
+    const Word64* const word = &statuses[tile - (back <= far ? back : 0)];
+    Word64 seen = back <= far ? published(word) : status(launch, UP_TO_END, before_known);
     for (;;) {
-      const Word64 seen = back <= far ? received(&statuses[tile - back]) : status(launch, UP_TO_END, before_known);
       const unsigned what = unsigned(seen >> 32) - (launch << 2);
       const unsigned final = __ballot_sync(ALL, what == UP_TO_END);
       const unsigned open = __ballot_sync(ALL, what != UP_TO_END && what != TILE_ALONE);
       const unsigned wanted = final != 0 ? final ^ (final - 1) : ALL;  // lanes up to the nearest final sum
-      if ((open & wanted) != 0) continue;
-      sum += __reduce_add_sync(ALL, wanted >> lane & 1 ? unsigned(seen) : 0);
-      if (final != 0) return sum;
-      break;
+      if ((open & wanted) == 0) {
+        sum += __reduce_add_sync(ALL, wanted >> lane & 1 ? unsigned(seen) : 0);
+        if (final != 0) return sum;
+        break;
+      }
+      if ((open & wanted) >> lane & 1) seen = published(word);
     }
   }
 }
@@ -228,7 +242,7 @@ __global__ void __launch_bounds__(scan_ranks_cyclic_detail::BLOCK, 2)
     if (warp > 0) return so_far;
     const unsigned total = __reduce_add_sync(ALL, lane < WARPS ? warp_total[k % 2][lane] : 0);
     if (lane == 0) {
-      send(&statuses[tile], status(launch, tile == 0 ? UP_TO_END : TILE_ALONE, total));
+      publish(&statuses[tile], status(launch, tile == 0 ? UP_TO_END : TILE_ALONE, total));
       const Word64 added = (Word64(1) << COUNT_SHIFT) + total;
       so_far = atomicAdd(&unfinished[tile / tiles_per_block], added) + added;
     }
@@ -280,7 +294,7 @@ __global__ void __launch_bounds__(scan_ranks_cyclic_detail::BLOCK, 2)
       known = tile + 1;
       before_known = before + __reduce_add_sync(ALL, other);
       if (lane == 0) {
-        if (tile > 0) send(&statuses[tile], status(launch, UP_TO_END, before_known));
+        if (tile > 0) publish(&statuses[tile], status(launch, UP_TO_END, before_known));
         before_tile[k % 2] = before;
       }
       send_total(k + 1, so_far);

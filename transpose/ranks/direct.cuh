@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(transpose_ranks_direct_detail::THREADS)
       before.y = __shfl_up_sync(0xFFFFFFFF, words.y, 1, CHUNKS);
       before.z = __shfl_up_sync(0xFFFFFFFF, words.z, 1, CHUNKS);
       before.w = __shfl_up_sync(0xFFFFFFFF, words.w, 1, CHUNKS);
-      if (across == 0) before = make_uint4(0, above[1][x], above[2][x], above[3][x]);
+      if (across == 0 && shifted) before = make_uint4(0, above[1][x], above[2][x], above[3][x]);
       const uint4 four = shift == 0   ? words
                          : shift == 1 ? make_uint4(before.w, words.x, words.y, words.z)
                          : shift == 2 ? make_uint4(before.z, before.w, words.x, words.y)
