@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <tuple>
 
 namespace bankwise::opencl {
 namespace {
@@ -13,11 +14,15 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t largest_file = 4 << 20;
 
-bool may_hold_kernels(const fs::path& path) {
-  static const std::set<std::string> extensions{".cl", ".clh", ".ocl", ".opencl", ".c",  ".cc",  ".cpp", ".cxx",
-                                                ".h",  ".hh",  ".hpp", ".hxx",    ".in", ".inc", ".inl", ".m",
-                                                ".mm", ".py",  ".rs",  ".java",   ".go", ".jl",  ".js",  ".ts"};
+bool is_opencl(const fs::path& path) {
+  static const std::set<std::string> extensions{".cl", ".clh", ".ocl", ".opencl"};
   return extensions.contains(path.extension().string());
+}
+
+bool may_hold_kernels(const fs::path& path) {
+  static const std::set<std::string> hosts{".c",   ".cc", ".cpp", ".cxx", ".h",  ".hh", ".hpp",  ".hxx", ".in", ".inc",
+                                           ".inl", ".m",  ".mm",  ".py",  ".rs", ".go", ".java", ".jl",  ".js", ".ts"};
+  return is_opencl(path) || hosts.contains(path.extension().string());
 }
 
 /// Whether a file may be shown line by line. A trace is untrusted and can name any file of this machine.
@@ -100,18 +105,28 @@ std::string file_name(std::string_view path) {
 const std::vector<SourceFinder::File>& SourceFinder::files() {
   if (files_) return *files_;
   files_.emplace();
+  // those without OpenCL's extensions come later, and so do those in deeper directories
+  std::vector<std::tuple<bool, int, fs::path, std::uintmax_t>> candidates;
   std::error_code error;
   fs::recursive_directory_iterator entry(root_, fs::directory_options::skip_permission_denied, error), end;
-  for (; !error && entry != end; entry.increment(error)) {
+  for (std::size_t seen = 0; !error && entry != end && seen < limits_.entries; entry.increment(error), ++seen) {
     const fs::path& path = entry->path();
     std::error_code ignored;
     if (entry->is_directory(ignored)) {
       if (path.filename().string().starts_with('.') || fs::exists(path / "CMakeCache.txt", ignored)) {
         entry.disable_recursion_pending();
       }
-    } else if (may_hold_kernels(path) && entry->is_regular_file(ignored) && entry->file_size(ignored) <= largest_file) {
-      files_->push_back({shown(path), readable_lines(path)});
+    } else if (may_hold_kernels(path) && entry->is_regular_file(ignored)) {
+      const std::uintmax_t size = entry->file_size(ignored);
+      if (size <= largest_file) candidates.emplace_back(!is_opencl(path), entry.depth(), path, size);
     }
+  }
+  std::sort(candidates.begin(), candidates.end());
+  std::uintmax_t left = limits_.bytes;
+  for (const auto& [is_host, depth, path, size] : candidates) {
+    if (size > left) break;
+    left -= size;
+    files_->push_back({shown(path), readable_lines(path)});
   }
   std::sort(files_->begin(), files_->end(), [](const File& a, const File& b) { return a.path < b.path; });
   return *files_;

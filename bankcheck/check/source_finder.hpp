@@ -21,12 +21,19 @@ struct FileLine {
   unsigned plain = ~0U;  ///< number of characters before the first escape; columns after it are unknown
 };
 
+/// How much of a large directory is searched, so that a report in a home directory ends soon.
+struct SearchLimits {
+  std::size_t entries = 200'000;       ///< files and directories looked at
+  std::uintmax_t bytes = 64ULL << 20;  ///< of the files read
+};
+
 /// Finds lines of kernels in the source files below a directory by comparing text: in OpenCL files, and in the string
-/// literals of host programs. Skips hidden directories, CMake build directories, and files larger than 4 MiB. Reads no
-/// file before the first search.
+/// literals of host programs. Skips hidden directories, CMake build directories, and files larger than 4 MiB. Within
+/// the limits, OpenCL files are read first, and files near the directory before those far below it. Reads no file
+/// before the first search.
 class SourceFinder {
  public:
-  explicit SourceFinder(const std::filesystem::path& root) : root_(root) {}
+  explicit SourceFinder(const std::filesystem::path& root, SearchLimits limits = {}) : root_(root), limits_(limits) {}
 
   struct Found {
     std::optional<Place> place;      ///< in a file; column 0 if the column is unknown
@@ -51,6 +58,7 @@ class SourceFinder {
   const std::vector<File>& files();
 
   std::filesystem::path root_;
+  SearchLimits limits_;
   std::optional<std::vector<File>> files_;
   std::map<std::string, std::vector<std::string>> read_;  // lines of files, by their paths
 };

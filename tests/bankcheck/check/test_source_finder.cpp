@@ -29,8 +29,9 @@ class Folder {
   fs::path path() const { return scratch_.path(); }
 
   /// "file:line:column", or "none".
-  std::string find(const std::string& source, const Place& place = {"input.cl", 4, 11}) const {
-    SourceFinder finder(scratch_.path());
+  std::string find(const std::string& source, const Place& place = {"input.cl", 4, 11},
+                   const SearchLimits& limits = {}) const {
+    SourceFinder finder(scratch_.path(), limits);
     return told(finder.find(SourceText(source), place).place);
   }
   std::string told(const std::optional<Place>& place) const {
@@ -207,6 +208,23 @@ TEST_CASE("large and binary files are skipped") {
   CHECK(folder.find(kernel) == "none");
   folder.put("z.cl", kernel);
   CHECK(folder.find(kernel) == "z.cl:4:11");
+}
+
+TEST_CASE("of a large directory, OpenCL files and near files are read before others") {
+  const Folder folder;
+  const Place place{"input.cl", 4, 11};
+  folder.put("a/b/k.cl", kernel);
+  folder.put("a/first.c", std::string(1000, ' '));
+  const auto bytes = [&](std::uintmax_t limit) { return folder.find(kernel, place, {.bytes = limit}); };
+  CHECK(bytes(kernel.size()) == "a/b/k.cl:4:11");
+  CHECK(bytes(kernel.size() - 1) == "none");
+
+  const Folder hosts;
+  hosts.put("z.c", as_literals(kernel));
+  hosts.put("a/first.c", std::string(1000, ' '));
+  CHECK(hosts.find(kernel, place, {.bytes = 1000}) == "z.c:5:14");
+  CHECK(hosts.find(kernel, place, {.entries = 0}) == "none");
+  CHECK(hosts.find(kernel, place, {.entries = 3}) == "z.c:5:14");
 }
 
 TEST_CASE("a directory that does not exist has no files") {
