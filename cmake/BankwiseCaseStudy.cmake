@@ -8,8 +8,8 @@ endif()
 # bankwise_kernels(<target> NAME <name> PREFIX <prefix> [LIBRARY_NEEDS <targets>] [DIRECTORY <dir>] [TOGETHER])
 #
 # Adds every .cl and .cuh of the directory (by default the current one) to <target> as the gpu::KernelSet
-# <name>_kernels: OpenCL sources as bytes, CUDA kernels compiled. If CUDA and the targets of LIBRARY_NEEDS exist,
-# library.cu is compiled too and becomes the set's library.
+# <name>_kernels: OpenCL sources as bytes, CUDA kernels compiled. If CUDA and the targets of LIBRARY_NEEDS exist, and
+# BANKWISE_CUDA_LIBRARIES is ON, library.cu is compiled too and becomes the set's library.
 #
 # Each .cuh is compiled in a separate source, so that several files may define constants and helper functions of the
 # same name. TOGETHER includes all of them in one source, which nvcc compiles several times faster; then no two files
@@ -24,7 +24,7 @@ function(bankwise_kernels target)
   file(GLOB kernels CONFIGURE_DEPENDS ${arg_DIRECTORY}/*.cl ${arg_DIRECTORY}/*.cuh)
 
   set(library OFF)
-  if(BANKWISE_HAVE_CUDA AND EXISTS ${arg_DIRECTORY}/library.cu)
+  if(BANKWISE_HAVE_CUDA AND BANKWISE_CUDA_LIBRARIES AND EXISTS ${arg_DIRECTORY}/library.cu)
     set(library ON)
     foreach(need IN LISTS arg_LIBRARY_NEEDS)
       if(NOT TARGET ${need})

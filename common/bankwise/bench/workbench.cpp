@@ -59,7 +59,9 @@ PreparedVariant Workbench::prepare(const Variant& variant, Scope scope) {
   if (variant.library) {
     const gpu::Library* library = study_.kernels->library;
     if (session_.info().api != gpu::Api::cuda) throw gpu::Unsupported("the library exists only for CUDA");
-    if (library == nullptr) throw gpu::Unsupported("this build is without the library");
+    if (library == nullptr) {
+      throw gpu::Unsupported("this build is without the library; configure with -D BANKWISE_CUDA_LIBRARIES=ON");
+    }
     if (scope == Scope::block) throw gpu::Unsupported("a library's section in shared memory cannot be repeated");
     prepared.plan.scratch_bytes = {library->workspace_bytes(extent_.height, extent_.width)};
   } else {
