@@ -139,6 +139,8 @@ std::vector<slow::HalfWarp> half_warps(unsigned lanes) {
     unsigned left;
   };
   const auto bank_states = partitions(lanes);
+  std::vector<unsigned> lanes_of;  // of each bank state
+  for (const auto& state : bank_states) lanes_of.push_back(std::accumulate(state.begin(), state.end(), 0U));
   std::vector<State> grown{{{}, 0, lanes}};
   std::vector<slow::HalfWarp> all;
   while (!grown.empty()) {
@@ -146,9 +148,8 @@ std::vector<slow::HalfWarp> half_warps(unsigned lanes) {
     grown.pop_back();
     all.push_back(state.banks);
     for (std::size_t i = state.last; i < bank_states.size(); ++i) {
-      const unsigned needed = std::accumulate(bank_states[i].begin(), bank_states[i].end(), 0U);
-      if (needed > state.left) continue;
-      grown.push_back({state.banks, i, state.left - needed});
+      if (lanes_of[i] > state.left) continue;
+      grown.push_back({state.banks, i, state.left - lanes_of[i]});
       grown.back().banks.push_back(bank_states[i]);
     }
   }

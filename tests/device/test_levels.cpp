@@ -11,21 +11,22 @@ using nlohmann::json;
 TEST_CASE("the flags --levels, --no-levels and --levels-svg select the output", "[command_line]") {
   const ScratchDirectory scratch;
   const auto svg = scratch.path() / "levels.svg";
-  const Outcome with = run("prefix_sum", "--variant naive,padded --n 5000 --arch gfx90a --levels-svg " + svg.string());
+  const std::string two = "--variant naive,padded --n 5000 --cache hot --min-time 0 --timeout 0.01";
+  const Outcome with = run("prefix_sum", two + " --arch gfx90a --levels-svg " + svg.string());
   CHECK(with.code == 0);
   CHECK(count(with.out, "4.20 x") >= 1);
   CHECK(with.out.find("on gfx90a") != std::string::npos);
   CHECK(what_is_malformed(text_of(svg)) == "");
   CHECK(count(text_of(svg), "class=\"panel\"") == 2);
 
-  const Outcome without = run("prefix_sum", "--n 5000 --no-levels");
+  const Outcome without = run("prefix_sum", two + " --no-levels");
   CHECK(without.code == 0);
   CHECK(without.out.find("ALU") == std::string::npos);
   CHECK(without.out.find("barrier") == std::string::npos);
-  const Outcome json_alone = run("prefix_sum", "--n 5000 --no-levels --json -");
+  const Outcome json_alone = run("prefix_sum", two + " --no-levels --json -");
   CHECK(json::parse(json_alone.out).at("totals").empty());
-  const auto parsed = json::parse(run("prefix_sum", "--n 5000 --variant padded --json -").out);
-  CHECK(parsed.at("totals").size() == 1);
-  CHECK(parsed.at("levels").size() == 20);
-  CHECK(run("prefix_sum", "--n 5000 --levels-svg -").out.starts_with("<svg"));
+  const auto parsed = json::parse(run("prefix_sum", two + " --json -").out);
+  CHECK(parsed.at("totals").size() == 2);
+  CHECK(parsed.at("levels").size() == 40);
+  CHECK(run("prefix_sum", two + " --levels-svg -").out.starts_with("<svg"));
 }

@@ -3,9 +3,10 @@
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 # Installations are moved, and paths have blanks.
-file(REMOVE_RECURSE ${SCRATCH})
+file(REMOVE_RECURSE "${SCRATCH}/moved prefix")
 file(COPY ${PREFIX}/ DESTINATION "${SCRATCH}/moved prefix")
 file(COPY ${SOURCE}/checking ${SOURCE}/diagnoses DESTINATION "${SCRATCH}/my kernels")
+file(TOUCH "${SCRATCH}/my kernels/checking/matmul.cuh")  # an earlier run has built it with the changed line
 
 function(build project)
   set(path "${SCRATCH}/my kernels/${project}")

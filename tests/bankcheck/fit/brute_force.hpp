@@ -27,16 +27,18 @@ inline std::uint64_t passes(const std::vector<Store>& stores, const Map& map) {
   for (const Store& store : stores) {
     const std::size_t together = store.width <= 4 ? 32 : 128 / store.width;
     for (std::size_t first = 0; first < 32; first += together) {
-      std::set<std::uint64_t> words[32];
-      std::size_t most = 0;
+      std::uint64_t words[32][32];  // the different words of each bank
+      std::size_t count[32]{};
       for (std::size_t lane = first; lane < first + together; ++lane) {
         const std::uint64_t begin = map(store.addresses[lane]) / 4, words_of_lane = std::max(store.width / 4, 1U);
         for (std::uint64_t word = begin; word < begin + words_of_lane; ++word) {
-          words[word % 32].insert(word);
-          most = std::max(most, words[word % 32].size());
+          std::uint64_t *const here = words[word % 32], *const end = here + count[word % 32];
+          if (std::find(here, end, word) != end) continue;
+          *end = word;
+          ++count[word % 32];
         }
       }
-      all += store.count * most;
+      all += store.count * *std::max_element(count, count + 32);
     }
   }
   return all;

@@ -139,7 +139,7 @@ TEST_CASE("a record that the program damages is an error") {
 }
 
 TEST_CASE("bytes of any value and number pass through unchanged") {
-  const std::size_t size = 3 << 20;
+  const std::size_t size = 300'000;  // several times what a pipe holds
   unsigned state = 1;
   std::string noise;
   while (noise.size() < size) {
@@ -255,7 +255,7 @@ TEST_CASE("signals while bankcheck reports and cleans up do not stop it") {
 
 TEST_CASE("bankcheck under timeout cleans up") {
   const ScratchDirectory temporary;
-  const Outcome outcome = bankcheck("opencl -- " + mode("sleep"), "TMPDIR=" + temporary.path().string() + " timeout 5");
+  const Outcome outcome = bankcheck("opencl -- " + mode("sleep"), "TMPDIR=" + temporary.path().string() + " timeout 3");
   CHECK(outcome.code == 124);
   CHECK(outcome.out.starts_with("asleep\n"));
   CHECK(std::filesystem::is_empty(temporary.path()));

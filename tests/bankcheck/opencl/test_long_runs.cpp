@@ -94,13 +94,13 @@ TEST_CASE("the time limit ends the program, and what ran until then is reported"
   const ScratchDirectory scratch;
   const std::string folder = scratch.path().string();
   const Outcome outcome = run_cleanly(long_runs("column 4 1 1 row 1 1 1 column 1000000 10 1"),
-                                      "--time-limit 4 --json " + folder + "/j --sarif " + folder + "/s --trace " +
+                                      "--time-limit 3 --json " + folder + "/j --sarif " + folder + "/s --trace " +
                                           folder + "/t --update-baseline " + folder + "/b");
   CHECK(outcome.code == 3);
   INFO(outcome.out);
   const auto sentences = sentences_in(outcome.err);
   REQUIRE_FALSE(sentences.empty());
-  CHECK_THAT(sentences.back(), ContainsSubstring("had not ended after 4 seconds"));
+  CHECK_THAT(sentences.back(), ContainsSubstring("had not ended after 3 seconds"));
   CHECK(outcome.out.starts_with("incomplete: " + sentences.back() + "\nincomplete: "));
   CHECK_THAT(outcome.out, ContainsSubstring(" of the 1000004 work-groups of column were watched\n"));
   CHECK_THAT(outcome.out, ContainsSubstring("row: 1 launch, 1 work-group of 64 work-items\n"));
@@ -138,20 +138,28 @@ TEST_CASE("each signal to bankcheck alone ends the program, and what ran until t
 
 TEST_CASE("a terminal shows how far a launch is, and nothing of it stays") {
   const ScratchDirectory scratch;
-  const auto shown = scratch.path() / "shown";
-  const std::string command =
-      "'" SAMPLES_DIRECTORY "/bankcheck' opencl --time-limit 5 -- " + long_runs("column 1000000 10 1");
-  std::ofstream(scratch.path() / "run") << command << '\n';
-  const std::string script = "script -qec '/bin/sh " + (scratch.path() / "run").string() + "' " + shown.string();
-  CHECK(WEXITSTATUS(std::system((script + " >/dev/null </dev/null").c_str())) == 3);
+  const auto shown = scratch.path() / "shown", process = scratch.path() / "process", run = scratch.path() / "run";
+  std::ofstream(run) << "echo $$ >" << process.string() << "; exec '" SAMPLES_DIRECTORY "/bankcheck' opencl -- "
+                     << long_runs("column 1000000 10 1") << '\n';
+  StartedProgram started("script -qefc '/bin/sh " + run.string() + "' " + shown.string() + " </dev/null");
+  started.wait_until([&] {
+    const std::string text = text_of(shown);
+    return text.find("\r\33[Kbankcheck: column, launch 1: ") != std::string::npos &&
+           text.find(" of 1000000 work-groups\r") != std::string::npos;
+  });
+  CHECK(kill(pid_t(std::stoi(text_of(process))), SIGTERM) == 0);
+  CHECK(started.exit_code() == 3);
   const std::string text = text_of(shown);
-  CHECK_THAT(text, ContainsSubstring("\r\33[Kbankcheck: column, launch 1: "));
-  CHECK_THAT(text, ContainsSubstring(" of 1000000 work-groups\r"));
   const auto last = text.rfind("\r\33[K");
   REQUIRE(last != std::string::npos);
   CHECK(text.substr(last).find(" of 1000000 work-groups\r") == std::string::npos);
+
   // The control: without a terminal there is no such line.
-  CHECK_THAT(run_cleanly(long_runs("column 1000000 10 1"), "--time-limit 3").err, !ContainsSubstring("launch 1"));
+  InLaunch quiet("", "column 1000000 10 1");
+  std::this_thread::sleep_for(std::chrono::milliseconds(700));  // the line would be updated every half a second
+  CHECK(kill(quiet.program.process(), SIGTERM) == 0);
+  CHECK(quiet.program.exit_code() == 3);
+  CHECK_THAT(quiet.program.err(), !ContainsSubstring("launch 1"));
 }
 
 TEST_CASE("processes that run kernels in the background are named on top of the report") {

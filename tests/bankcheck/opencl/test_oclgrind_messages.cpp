@@ -26,8 +26,9 @@ bool has_fatal_error(const std::string& text) {
 }  // namespace
 
 TEST_CASE("a fatal error is found between megabytes of the program's own text") {
-  const std::string lines(2 << 20, '\n'), line(2 << 20, 'x');
-  for (const std::size_t size : {std::size_t{1}, std::size_t{7}, std::size_t{4096}}) {
+  for (const std::size_t size : {1, 7, 4096}) {
+    const std::size_t length = std::min<std::size_t>(size << 16, 2 << 20);
+    const std::string lines(length / 16, '\n'), line(length, 'x');
     const auto messages = messages_in(lines + line + '\n' + where + reason + creating + line + lines, size);
     CHECK(messages.fatal_error() == "Undefined external function: f, when creating kernel 'k'");
     CHECK_FALSE(messages.failed_assertion());

@@ -83,6 +83,6 @@ TEST_CASE("claims: docs/claims.md is what write_claims prints") {
   const bool same_text = text_of(SOURCE_DIRECTORY "/docs/claims.md") == page();
   INFO(
       "To write it again: cmake --build --preset default --target write_claims && "
-      "build/default/tests/claims/write_claims > docs/claims.md");
+      "build/default/tests/docs/claims/write_claims > docs/claims.md");
   CHECK(same_text);
 }

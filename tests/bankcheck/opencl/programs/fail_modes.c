@@ -98,9 +98,9 @@ static void run_good(void) {
 }
 
 /// Bytes of every value, in lines of every length.
-static void noise(FILE* file, unsigned megabytes) {
+static void noise(FILE* file, unsigned bytes) {
   unsigned state = 1;
-  for (unsigned i = 0; i < megabytes << 20; ++i) {
+  for (unsigned i = 0; i < bytes; ++i) {
     state = state * 1664525 + 1013904223;
     putc((int)(state >> 24), file);
   }
@@ -130,8 +130,8 @@ static int mode_of(const char* mode) {
   }
   if (strcmp(mode, "noise") == 0) {
     run_good();
-    noise(stdout, 3);
-    noise(stderr, 3);
+    noise(stdout, 300000);
+    noise(stderr, 300000);
     return 0;
   }
   if (strcmp(mode, "children") == 0) {
@@ -157,7 +157,7 @@ static int mode_of(const char* mode) {
     FILE* file = fopen(getenv("BANKWISE_RECORD"), "r+");
     need(file != NULL, "record");
     if (strcmp(mode, "record") == 0) {
-      noise(file, 1);
+      noise(file, 1 << 20);
     } else {
       fseek(file, 0, SEEK_END);
       need(ftruncate(fileno(file), ftell(file) - 20) == 0, "shorter record");
