@@ -160,10 +160,10 @@ int run_bankcheck(int argc, const char* const* argv) {
   CLI::App* checking_cuda = cuda::declare_check(app, cuda_options);
   emulate::CheckOptions emulate_options;
   CLI::App* checking_emulated = emulate::declare_check(app, emulate_options);
-  opencl::ReportCommand report_options;
-  CLI::App* reporting = opencl::declare_report(app, report_options);
-  opencl::ReportCommand fit_options;
-  CLI::App* fitting = opencl::declare_fit(app, fit_options);
+  check::ReportCommand report_options;
+  CLI::App* reporting = check::declare_report(app, report_options);
+  check::ReportCommand fit_options;
+  CLI::App* fitting = check::declare_fit(app, fit_options);
   // The command line of the checked program follows --.
   const auto* dashes = std::find(argv, argv + argc, std::string_view("--"));
   for (const auto& [name, command] : {std::pair{std::string_view("opencl"), &check_options.command},
@@ -190,9 +190,9 @@ int run_bankcheck(int argc, const char* const* argv) {
   }
   if (reporting->parsed()) {
     report_options.report.emitted = cuda::emitted_lines(report_options.cubin);
-    return opencl::report_file(report_options);
+    return check::report_file(report_options);
   }
-  if (fitting->parsed()) return opencl::report_file(fit_options);
+  if (fitting->parsed()) return check::report_file(fit_options);
   show(archs_json ? architectures_json() : architectures_text());
   return exit_ok;
 }

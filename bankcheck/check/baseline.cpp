@@ -13,7 +13,7 @@
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/whole_number.hpp>
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 namespace {
 
 constexpr const char* head = "kernel,architecture,accesses,conflicts,unknown";
@@ -144,4 +144,4 @@ std::string to_csv(const Baseline& baseline) {
   return text;
 }
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

@@ -12,7 +12,7 @@
 
 #include "bankcheck/check/kernel_report.hpp"
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 
 /// Accesses and conflicts of a kernel, summed over its launches, and the number of accesses without a known cost. Of
 /// conflicts that are a range, the most count.
@@ -45,4 +45,4 @@ Verdict compare(const Baseline& now, const Baseline& allowed, const std::string&
 /// of other architectures are always kept.
 Baseline updated(const Baseline& old, const Baseline& now, bool all_kernels);
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

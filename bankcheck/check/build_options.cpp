@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 namespace {
 
 constexpr std::string_view blanks = " \t\r\n";
@@ -65,4 +65,4 @@ std::string without_folders(std::string_view options) {
   }
 }
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

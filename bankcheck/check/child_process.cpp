@@ -25,7 +25,7 @@
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX has it in no header
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 namespace {
 
 namespace fs = std::filesystem;
@@ -296,4 +296,4 @@ bool has_loaded(long process, std::string_view library) {
   return false;
 }
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

@@ -12,7 +12,7 @@
 
 #include "bankcheck/check/progress_line.hpp"
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 
 /// A directory that the destructor deletes. Error: std::runtime_error if it cannot be created.
 class TemporaryFolder {
@@ -75,4 +75,4 @@ std::optional<std::string> still_running(const std::string& program, const Ended
 /// Whether a process has loaded a library, by the end of its path.
 bool has_loaded(long process, std::string_view library);
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 namespace {
 
 using banks::Operation;
@@ -70,4 +70,4 @@ std::string to_text(const Evidence& evidence) {
   return fmt::format("{}: {}", text.empty() ? "no instruction" : text, to_string(evidence.column));
 }
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

@@ -12,7 +12,7 @@
 
 #include <bankwise/trace/report.hpp>
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 
 /// The help of --cubin.
 inline constexpr const char* cubin_help =
@@ -45,4 +45,4 @@ std::optional<Evidence> evidence_for(const trace::LineReport& line, const std::v
 /// "2 LDS, 8 LDS.128: merged".
 std::string to_text(const Evidence& evidence);
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 
 CLI::App* declare_fit(CLI::App& app, ReportCommand& options) {
   CLI::App* command =
@@ -19,4 +19,4 @@ CLI::App* declare_fit(CLI::App& app, ReportCommand& options) {
   return command;
 }
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

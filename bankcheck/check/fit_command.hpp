@@ -3,9 +3,9 @@
 
 #include "bankcheck/check/report_command.hpp"
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 
 /// Adds `bankcheck fit` to the command line. It fits the kernels of a trace; report_file() runs it.
 CLI::App* declare_fit(CLI::App& app, ReportCommand& options);
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

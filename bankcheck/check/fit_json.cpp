@@ -3,7 +3,7 @@
 
 #include "bankcheck/fit/occupancy.hpp"
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 namespace {
 
 using nlohmann::ordered_json;
@@ -104,4 +104,4 @@ ordered_json fit_json(const KernelReport& kernel, const KernelFitReport& report)
   return object;
 }
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

@@ -5,9 +5,9 @@
 
 #include "bankcheck/check/fit_report.hpp"
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 
 /// What `--fit` adds to a kernel's JSON.
 nlohmann::ordered_json fit_json(const KernelReport& kernel, const KernelFitReport& report);
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

@@ -11,7 +11,7 @@
 
 #include <bankwise/support/exit_code.hpp>
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 namespace {
 
 /// The text of a file, "" if it cannot be read or is larger than 4 MiB.
@@ -121,4 +121,4 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
   return reports;
 }
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

@@ -12,7 +12,7 @@
 #include "bankcheck/fit/edits.hpp"
 #include "bankcheck/fit/fit.hpp"
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 
 struct FitOptions {
   bool fit = false, only = false;  ///< only: without the report
@@ -47,4 +47,4 @@ std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, 
 /// As without fits; each kernel has one more member, "fit".
 std::string to_json(const RunReport& report, const std::vector<KernelFitReport>& fits);
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

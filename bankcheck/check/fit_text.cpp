@@ -9,7 +9,7 @@
 #include "bankcheck/fit/occupancy.hpp"
 #include "bankcheck/predict/bank_picture.hpp"
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 namespace {
 
 using fit::ArrayFit;
@@ -283,4 +283,4 @@ std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, 
   return text + '\n';
 }
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

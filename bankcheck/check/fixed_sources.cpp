@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 namespace {
 
 using Edits = std::map<std::string, std::vector<fit::Edit>>;  // by path
@@ -72,4 +72,4 @@ FixedSources fixed_sources(const std::vector<KernelReport>& kernels, const std::
   return fixed;
 }
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

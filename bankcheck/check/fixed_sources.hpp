@@ -9,7 +9,7 @@
 
 #include "bankcheck/check/fit_report.hpp"
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 
 struct FixedSources {
   std::map<std::string, std::string> files;  ///< new texts, by path
@@ -20,4 +20,4 @@ struct FixedSources {
 /// A kernel is changed if all of its changes can be, in files, and if no other kernel needs other text there.
 FixedSources fixed_sources(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits);
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

@@ -11,7 +11,7 @@
 #include <bankwise/support/exit_code.hpp>
 #include "bankcheck/check/build_options.hpp"
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 namespace {
 
 /// Adds to `same_sources` the files that the line may be in, if they are several.
@@ -106,4 +106,4 @@ std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
   return kernels;
 }
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

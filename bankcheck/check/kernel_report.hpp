@@ -10,7 +10,7 @@
 #include "bankcheck/check/emitted_code.hpp"
 #include "bankcheck/check/source_finder.hpp"
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 
 /// A source line of a kernel, at the place where the user finds it.
 struct SourceLine {
@@ -56,4 +56,4 @@ std::string_view word_for_blocks(std::string_view maker);
 std::string to_text(const RunReport& report, unsigned columns, bool colour);
 std::string to_json(const RunReport& report);
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

@@ -6,7 +6,7 @@
 #include "bankcheck/check/fit_json.hpp"
 #include "bankcheck/check/kernel_report.hpp"
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 namespace {
 
 using nlohmann::ordered_json;
@@ -127,4 +127,4 @@ std::string to_json(const RunReport& report, const std::vector<KernelFitReport>&
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
 }
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

@@ -10,7 +10,7 @@
 #include "bankcheck/check/report_words.hpp"
 #include "bankcheck/predict/bank_picture.hpp"
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 namespace {
 
 using Table = std::vector<std::vector<std::string>>;
@@ -194,4 +194,4 @@ std::string to_text(const RunReport& report, unsigned columns, bool colour) {
   return text;
 }
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

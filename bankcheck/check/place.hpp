@@ -4,7 +4,7 @@
 #include <compare>
 #include <string>
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 
 /// A place in the source of an OpenCL program. `file` is the compiler's name for it; line and column 0: unknown.
 struct Place {
@@ -13,4 +13,4 @@ struct Place {
   auto operator<=>(const Place&) const = default;
 };
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

@@ -11,7 +11,7 @@
 #include <fstream>
 #include <utility>
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 
 ProgressFile::ProgressFile(const std::filesystem::path& path, std::string blocks) : blocks_(std::move(blocks)) {
   std::ofstream(path, std::ios::binary) << std::string(sizeof(Progress), '\0');
@@ -39,4 +39,4 @@ std::string ProgressFile::text() const {
                      blocks_);
 }
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

@@ -6,7 +6,7 @@
 
 #include <bankwise/support/progress.hpp>
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 
 /// bankcheck's side of the file that a watched program writes.
 class ProgressFile {
@@ -26,4 +26,4 @@ class ProgressFile {
   std::string blocks_;
 };
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

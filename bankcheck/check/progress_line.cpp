@@ -9,7 +9,7 @@
 
 #include <bankwise/support/terminal.hpp>
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 namespace {
 
 constexpr auto interval = std::chrono::milliseconds(500);
@@ -41,4 +41,4 @@ void ProgressLine::hide() {
   shown_.clear();
 }
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 
 /// Shows on the last line of a terminal how far a program is. Nothing is shown if stderr is no terminal.
 class ProgressLine {
@@ -27,4 +27,4 @@ class ProgressLine {
   std::chrono::steady_clock::time_point next_;
 };
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

@@ -12,7 +12,7 @@
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/trace/json_lines.hpp>
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 namespace {
 
 trace::TraceFile read_trace(const std::string& path) {
@@ -53,4 +53,4 @@ int report_file(const ReportCommand& options) {
   return reporting.finish(file.trace, std::move(incomplete));
 }
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

@@ -5,7 +5,7 @@
 
 #include "bankcheck/check/reporting.hpp"
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 
 struct ReportCommand {
   ReportOptions report;
@@ -20,4 +20,4 @@ CLI::App* declare_report(CLI::App& app, ReportCommand& options);
 /// is not a trace.
 int report_file(const ReportCommand& options);
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

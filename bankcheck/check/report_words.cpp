@@ -9,7 +9,7 @@
 
 #include <bankwise/trace/tally_text.hpp>
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 namespace {
 
 constexpr Terms opencl_terms{"work-group", "work-groups", "work-items", "local memory", "async_work_group_copy", true};
@@ -149,4 +149,4 @@ std::string worst_text(const trace::WorstAccess& worst, const banks::Cost& cost,
                      worst.warp, cost.passes, cost.ideal);
 }
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

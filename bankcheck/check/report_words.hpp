@@ -13,7 +13,7 @@
 #include <bankwise/banks/cost.hpp>
 #include "bankcheck/check/kernel_report.hpp"
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 
 /// The words of the program's language.
 struct Terms {
@@ -64,4 +64,4 @@ WorstCost worst_cost(const banks::Architecture& architecture, const trace::LineR
 /// "first in block 0, level 1, warp 3: passes 16, ideal 1".
 std::string worst_text(const trace::WorstAccess& worst, const banks::Cost& cost, const Terms& terms);
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

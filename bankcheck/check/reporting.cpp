@@ -19,7 +19,7 @@
 #include "bankcheck/check/html/html_report.hpp"
 #include "bankcheck/check/sarif.hpp"
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 namespace {
 
 std::vector<const banks::Architecture*> architectures_of(const ReportOptions& options) {
@@ -276,4 +276,4 @@ int Reporting::finish_run(const trace::Trace& trace, const std::optional<std::st
   return exit_device;
 }
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

@@ -19,7 +19,7 @@ namespace CLI {  // NOLINT(readability-identifier-naming): CLI11 has named it
 class App;
 }
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 
 struct ReportOptions {
   std::vector<std::string> architectures{"sm_90"}, kernels;
@@ -81,4 +81,4 @@ class Reporting {
   std::vector<KernelFitReport> fits_;
 };
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

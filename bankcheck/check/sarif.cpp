@@ -13,7 +13,7 @@
 #include <bankwise/support/revision.hpp>
 #include <bankwise/trace/diagnosis_text.hpp>
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 namespace {
 
 using nlohmann::ordered_json;
@@ -182,4 +182,4 @@ std::size_t lines_without_file(const std::vector<KernelReport>& kernels) {
   return lines;
 }
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

@@ -8,7 +8,7 @@
 #include "bankcheck/check/fit_report.hpp"
 #include "bankcheck/check/kernel_report.hpp"
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 
 /// The lines with conflicts and the diagnoses as SARIF 2.1.0, for code review tools. Lines of kernels in `exceeded` and
 /// diagnoses are errors, other lines are warnings, remarks are notes. Lines without a known file are omitted, because
@@ -20,4 +20,4 @@ std::string to_sarif(const std::vector<KernelReport>& kernels, const std::set<st
 /// The number of lines with conflicts and of diagnoses that to_sarif() omits.
 std::size_t lines_without_file(const std::vector<KernelReport>& kernels);
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <chrono>
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -62,4 +62,4 @@ int SignalsToChild::caught() {
   return last;
 }
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

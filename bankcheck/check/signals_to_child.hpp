@@ -6,7 +6,7 @@
 #include <array>
 #include <csignal>
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 
 /// Passes signals that would end bankcheck to the child, so that bankcheck can report and clean up. One at a time may
 /// exist.
@@ -31,4 +31,4 @@ class SignalsToChild {
   std::array<struct sigaction, signals.size()> before_{};
 };
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 namespace {
 
 constexpr unsigned around = 12;            // lines shown before and after a line with an access
@@ -67,4 +67,4 @@ std::vector<SourceExcerpt> source_excerpts(const KernelReport& kernel, const tra
   return excerpts;
 }
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

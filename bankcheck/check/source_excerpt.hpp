@@ -9,7 +9,7 @@
 
 #include "bankcheck/check/kernel_report.hpp"
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 
 struct SourceExcerpt {
   std::string file;  ///< as in the places of the kernel's lines
@@ -22,4 +22,4 @@ struct SourceExcerpt {
 std::vector<SourceExcerpt> source_excerpts(const KernelReport& kernel, const trace::Trace& trace,
                                            const SourceFinder& finder);
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

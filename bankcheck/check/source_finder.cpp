@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 namespace {
 
 namespace fs = std::filesystem;
@@ -175,4 +175,4 @@ SourceFinder::Found SourceFinder::find(const SourceText& source, const Place& pl
   return {best.place, {}};
 }
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

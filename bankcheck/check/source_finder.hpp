@@ -12,7 +12,7 @@
 #include "bankcheck/check/place.hpp"
 #include "bankcheck/check/source_text.hpp"
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 
 /// A line of a file without surrounding blanks and without the quotes of a string literal.
 struct FileLine {
@@ -63,4 +63,4 @@ class SourceFinder {
   std::map<std::string, std::vector<std::string>> read_;  // lines of files, by their paths
 };
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

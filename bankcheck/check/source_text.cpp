@@ -5,7 +5,7 @@
 #include <cctype>
 #include <optional>
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 namespace {
 
 /// The number and file name that `#line 12 "file"`, or a preprocessor's `# 12 "file"`, gives to the next line.
@@ -63,4 +63,4 @@ const SourceText::Line* SourceText::find(std::string_view file, unsigned number)
   return nullptr;
 }
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 
 /// Oclgrind's file name for the source of a program, which OpenCL does not name.
 inline constexpr std::string_view nameless_source = "input.cl";
@@ -41,4 +41,4 @@ bool ends_with_path(std::string_view path, std::string_view tail);
 
 std::vector<std::string> lines_of(std::string_view text);
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

@@ -5,7 +5,7 @@
 
 #include <bankwise/support/exit_code.hpp>
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 
 void declare_watch_options(CLI::App& command, WatchOptions& options, const std::string& blocks) {
   command
@@ -31,4 +31,4 @@ void check_watch_options(const WatchOptions& options) {
   if (options.trace == "-") throw UsageError("--trace needs a file: stdout belongs to the program");
 }
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

@@ -8,7 +8,7 @@ namespace CLI {  // NOLINT(readability-identifier-naming): CLI11 has named it
 class App;
 }
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 
 /// What the checkers that run a program have in common.
 struct WatchOptions {
@@ -23,4 +23,4 @@ void declare_watch_options(CLI::App& command, WatchOptions& options, const std::
 /// Error: UsageError if --trace is stdout, which belongs to the program.
 void check_watch_options(const WatchOptions& options);
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

@@ -11,9 +11,9 @@
 namespace bankwise::cuda {
 
 struct CheckOptions {
-  opencl::ReportOptions report;
+  check::ReportOptions report;
   std::vector<std::string> command;  ///< after --
-  opencl::WatchOptions watch;
+  check::WatchOptions watch;
   std::string sanitizer;
   std::uint64_t table_mebibytes = 256;
 };

@@ -20,7 +20,7 @@ namespace bankwise::cuda {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace opencl;
+using namespace check;
 
 constexpr std::string_view library = "libsanitizer-public.so";
 

@@ -33,7 +33,7 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
       "Exit codes: 0 ok, 1 more conflicts than allowed, or a fault in the program, 2 usage, 3 the program did not\n"
       "build, or it failed.\n"
       "Example: bankcheck emulate --arch sm_90 --max-conflicts 0 -I include my_program.cu -- --size 256");
-  opencl::declare_report_options(*command, options.report);
+  check::declare_report_options(*command, options.report);
   // Sources follow options, so an option has one value.
   for (const char* name : {"--arch", "--kernel"}) command->get_option(name)->allow_extra_args(false);
   command->add_option("FILES", options.program.sources,
@@ -53,11 +53,11 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
   command->add_option("--std", options.program.standard, "The C++ standard of the sources")
       ->check(CLI::IsMember({"c++17", "c++20", "c++23"}))
       ->capture_default_str();
-  opencl::declare_watch_options(*command, options.watch, "blocks");
+  check::declare_watch_options(*command, options.watch, "blocks");
   command
       ->add_option(
           "--cubin", options.cubins,
-          std::string(opencl::cubin_help) + "; the word nvcc in place of a file: compile the sources with nvcc")
+          std::string(check::cubin_help) + "; the word nvcc in place of a file: compile the sources with nvcc")
       ->allow_extra_args(false);
   command->add_option("--step-limit", options.step_limit,
                       "Maximum number of steps of the warps of a block, which ends endless loops (default: 2^26)");
@@ -112,10 +112,10 @@ unsigned capability_of(const banks::Architecture& architecture) {
 }
 
 /// The instructions of the kernels' machine code. Errors: UsageError; BuildFailed.
-std::vector<opencl::EmittedLine> emitted_lines(const CheckOptions& options, const Program& program) {
-  std::vector<opencl::EmittedLine> lines;
+std::vector<check::EmittedLine> emitted_lines(const CheckOptions& options, const Program& program) {
+  std::vector<check::EmittedLine> lines;
   const auto add = [&](const std::string& path, bool may_be_empty) {
-    for (opencl::EmittedLine& line : options.read_cubin(path, may_be_empty)) lines.push_back(std::move(line));
+    for (check::EmittedLine& line : options.read_cubin(path, may_be_empty)) lines.push_back(std::move(line));
   };
   for (const std::string& cubin : options.cubins) {
     if (cubin != "nvcc") {
@@ -139,7 +139,7 @@ std::vector<std::string> plain_names(const std::vector<std::string>& kernels) {
 }  // namespace
 
 int check(const CheckOptions& options) {
-  opencl::check_watch_options(options.watch);
+  check::check_watch_options(options.watch);
   check_sources(options.program);
   const bool is_built = options.program.sources.empty();
   if (is_built && options.arguments.empty()) {
@@ -154,9 +154,9 @@ int check(const CheckOptions& options) {
     throw UsageError(
         fmt::format("--fixed {}: it is not empty, and a source in it could be overwritten", in_quotes(options.fixed)));
   }
-  opencl::ReportOptions report = options.report;
+  check::ReportOptions report = options.report;
   report.fit.fit |= verifies;
-  opencl::Reporting reporting(report);
+  check::Reporting reporting(report);
   const unsigned capability = capability_of(*reporting.architectures().front());
   Program given = options.program;
   if (capability != 0) given.capability = capability;
@@ -169,13 +169,13 @@ int check(const CheckOptions& options) {
       build_object(given, find_toolchain(), cache_folder(options.cache), options.object);
       return exit_ok;
     }
-    if (is_built) opencl::check_program(options.arguments.front());
-    program = is_built ? opencl::find_program(options.arguments.front())
+    if (is_built) check::check_program(options.arguments.front());
+    program = is_built ? check::find_program(options.arguments.front())
                        : build(given, find_toolchain(), cache_folder(options.cache));
     report.emitted = emitted_lines(options, given);
   } catch (const BuildFailed& failed) {
     std::fputs(failed.messages.c_str(), stderr);
-    opencl::tell(failed.what());
+    check::tell(failed.what());
     return exit_device;
   }
   std::vector<std::string> command;
@@ -206,12 +206,12 @@ int check(const CheckOptions& options) {
       if (faults.empty() && code == exit_ok) return verified;
     } catch (const BuildFailed& failed) {
       std::fputs(failed.messages.c_str(), stderr);
-      opencl::tell(fmt::format("--verify: with the changes, {}", failed.what()));
+      check::tell(fmt::format("--verify: with the changes, {}", failed.what()));
       return exit_device;
     }
   }
   if (faults.empty()) return code;
-  opencl::tell(fmt::format("{} fault{} in the program, first: {}", faults.size(), faults.size() == 1 ? "" : "s",
+  check::tell(fmt::format("{} fault{} in the program, first: {}", faults.size(), faults.size() == 1 ? "" : "s",
                            faults.front()));
   return exit_wrong;
 }

@@ -59,7 +59,7 @@ fs::path cubin_of(const std::string& source, const Program& program, const fs::p
 }  // namespace
 
 fs::path find_nvcc() {
-  if (fs::path nvcc = opencl::find_program("nvcc"); !nvcc.empty()) return nvcc;
+  if (fs::path nvcc = check::find_program("nvcc"); !nvcc.empty()) return nvcc;
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH", ""}) {
     const char* toolkit = *variable == '\0' ? "/usr/local/cuda" : std::getenv(variable);
     if (toolkit == nullptr) continue;

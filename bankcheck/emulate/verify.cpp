@@ -28,7 +28,7 @@ fs::path common_folder(const fs::path& a, const fs::path& b) {
 
 /// Copies the sources and the changed files into the folder, as they lie to each other, and returns the program there.
 /// Headers that do not change are found where they are.
-Program changed_program(const Program& program, const opencl::FixedSources& fixed, const fs::path& folder) {
+Program changed_program(const Program& program, const check::FixedSources& fixed, const fs::path& folder) {
   std::map<fs::path, std::string> texts;  // empty: copied as it is
   for (const std::string& source : program.sources) texts[fs::weakly_canonical(source)];
   for (const auto& [path, text] : fixed.files) texts[fs::weakly_canonical(path)] = text;
@@ -54,11 +54,11 @@ Program changed_program(const Program& program, const opencl::FixedSources& fixe
 
 }  // namespace
 
-int verify(const opencl::Reporting& reporting, const Program& program, EmulatedRun run, const fs::path& cache,
+int verify(const check::Reporting& reporting, const Program& program, EmulatedRun run, const fs::path& cache,
            const std::string& folder) {
   const auto& kernels = reporting.kernels();
   const auto& fits = reporting.fits();
-  const opencl::FixedSources fixed = fixed_sources(kernels, fits);
+  const check::FixedSources fixed = fixed_sources(kernels, fits);
   std::string text;
   for (const std::string& sentence : fixed.left_out) text += fmt::format("not verified: {}\n", sentence);
   if (fixed.files.empty()) {
@@ -66,7 +66,7 @@ int verify(const opencl::Reporting& reporting, const Program& program, EmulatedR
     if (!reporting.quiet()) OutputFile("stdout", "-").write(text);
     return exit_ok;
   }
-  std::optional<opencl::TemporaryFolder> temporary;
+  std::optional<check::TemporaryFolder> temporary;
   if (folder.empty()) temporary.emplace();
   const fs::path place = folder.empty() ? fs::path(*temporary / "fixed") : fs::path(folder);
   const Program changed = changed_program(program, fixed, place);
@@ -99,7 +99,7 @@ int verify(const opencl::Reporting& reporting, const Program& program, EmulatedR
   if (!outcome.failure && outcome.trace.errors.empty()) text += "  the changed program ends as before\n";
   if (!folder.empty()) text += fmt::format("  the changed sources are in {}\n", folder);
   if (!reporting.quiet()) OutputFile("stdout", "-").write(text);
-  if (!equal) opencl::tell("--verify: the changed program does not do what was predicted");
+  if (!equal) check::tell("--verify: the changed program does not do what was predicted");
   return equal ? exit_ok : exit_wrong;
 }
 

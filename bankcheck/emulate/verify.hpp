@@ -12,7 +12,7 @@ namespace bankwise::emulate {
 /// Builds and runs the changed program, and prints for each changed kernel the predicted and the observed passes.
 /// `folder`: where the copies go, new or empty; "" for a temporary folder. Returns exit_ok if all are equal and the
 /// program ends well; exit_wrong otherwise. Errors: as build() and run_emulated().
-int verify(const opencl::Reporting& reporting, const Program& program, EmulatedRun run,
+int verify(const check::Reporting& reporting, const Program& program, EmulatedRun run,
            const std::filesystem::path& cache, const std::string& folder);
 
 }  // namespace bankwise::emulate

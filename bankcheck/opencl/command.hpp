@@ -11,9 +11,9 @@
 namespace bankwise::opencl {
 
 struct CheckOptions {
-  ReportOptions report;
+  check::ReportOptions report;
   std::vector<std::string> command;
-  WatchOptions watch;
+  check::WatchOptions watch;
   std::vector<std::string> device_info;  ///< KEY=VALUE
   std::uint64_t local_memory = 65536;
 };

@@ -24,6 +24,7 @@ namespace bankwise::opencl {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace check;
 
 /// Registers Oclgrind as an OpenCL driver for programs that load the ICD loader at run time (driver/driver.cpp).
 void register_icd(const fs::path& libraries, const fs::path& plugin, const TemporaryFolder& folder) {

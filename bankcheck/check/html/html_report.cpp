@@ -13,7 +13,7 @@
 #include <bankwise/trace/tally_text.hpp>
 #include "bankcheck/check/html/parts.hpp"
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 namespace html {
 
 std::string id_of(const KernelPart& part, std::size_t line) {
@@ -227,4 +227,4 @@ std::string to_html(const RunReport& report, const HtmlExtras& extras) {
   return page;
 }
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

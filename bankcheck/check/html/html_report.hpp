@@ -9,7 +9,7 @@
 #include "bankcheck/check/kernel_report.hpp"
 #include "bankcheck/check/source_excerpt.hpp"
 
-namespace bankwise::opencl {
+namespace bankwise::check {
 
 /// What the page shows besides the report.
 struct HtmlExtras {
@@ -23,4 +23,4 @@ struct HtmlExtras {
 /// scripts and requests.
 std::string to_html(const RunReport& report, const HtmlExtras& extras);
 
-}  // namespace bankwise::opencl
+}  // namespace bankwise::check

@@ -9,7 +9,7 @@
 #include <bankwise/trace/warps.hpp>
 #include "bankcheck/check/html/parts.hpp"
 
-namespace bankwise::opencl::html {
+namespace bankwise::check::html {
 namespace {
 
 constexpr std::size_t max_levels = 64;
@@ -99,4 +99,4 @@ void append_levels(std::string& html, const KernelPart& part) {
   html += "</div>";
 }
 
-}  // namespace bankwise::opencl::html
+}  // namespace bankwise::check::html

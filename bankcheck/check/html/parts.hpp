@@ -12,7 +12,7 @@
 #include "bankcheck/check/report_words.hpp"
 #include "bankcheck/check/source_excerpt.hpp"
 
-namespace bankwise::opencl::html {
+namespace bankwise::check::html {
 
 /// A kernel on the page.
 struct KernelPart {
@@ -52,4 +52,4 @@ void append_pictures(std::string& html, const KernelPart& part, const trace::Lin
 /// What a block does between two barriers, and with which lanes.
 void append_levels(std::string& html, const KernelPart& part);
 
-}  // namespace bankwise::opencl::html
+}  // namespace bankwise::check::html

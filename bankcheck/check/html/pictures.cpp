@@ -10,7 +10,7 @@
 #include "bankcheck/check/html/parts.hpp"
 #include "bankcheck/predict/bank_picture.hpp"
 
-namespace bankwise::opencl::html {
+namespace bankwise::check::html {
 namespace {
 
 constexpr std::size_t max_turns = 32;  // rows of a picture
@@ -99,4 +99,4 @@ void append_pictures(std::string& html, const KernelPart& part, const trace::Lin
   html += "</div>";
 }
 
-}  // namespace bankwise::opencl::html
+}  // namespace bankwise::check::html

@@ -10,7 +10,7 @@
 #include <bankwise/trace/tally_text.hpp>
 #include "bankcheck/check/html/parts.hpp"
 
-namespace bankwise::opencl::html {
+namespace bankwise::check::html {
 namespace {
 
 /// Lines of the first report, with what other architectures have for the same line.
@@ -209,4 +209,4 @@ void append_source(std::string& html, const KernelPart& part, const std::vector<
   html += "</table></div>";
 }
 
-}  // namespace bankwise::opencl::html
+}  // namespace bankwise::check::html

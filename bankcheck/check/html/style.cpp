@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "bankcheck/check/html/parts.hpp"
 
-namespace bankwise::opencl::html {
+namespace bankwise::check::html {
 
 // Colours are pairs for light and dark pages; each text colour has a contrast of at least 4.5 to its background.
 std::string_view style() {
@@ -98,4 +98,4 @@ footer { margin-top: 3rem; border-top: 1px solid var(--rule); color: var(--soft)
 )css";
 }
 
-}  // namespace bankwise::opencl::html
+}  // namespace bankwise::check::html

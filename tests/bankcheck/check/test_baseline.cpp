@@ -8,7 +8,7 @@
 #include "tests/scratch_directory.hpp"
 
 using namespace bankwise;
-using namespace bankwise::opencl;
+using namespace bankwise::check;
 using Catch::Matchers::ContainsSubstring;
 
 namespace {

@@ -3,7 +3,7 @@
 
 #include "tests/catch_any.hpp"
 
-using bankwise::opencl::without_folders;
+using bankwise::check::without_folders;
 
 TEST_CASE("build options without a folder are kept") {
   CHECK(without_folders("") == "");

@@ -9,7 +9,7 @@
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
-using namespace bankwise::opencl;
+using namespace bankwise::check;
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
-using namespace bankwise::opencl;
+using namespace bankwise::check;
 using nlohmann::json;
 using trace::Fault;
 

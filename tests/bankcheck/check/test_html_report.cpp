@@ -8,7 +8,7 @@
 #include "tests/programs.hpp"
 
 using namespace bankwise;
-using namespace bankwise::opencl;
+using namespace bankwise::check;
 
 namespace {
 

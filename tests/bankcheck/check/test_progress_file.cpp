@@ -10,7 +10,7 @@
 TEST_CASE("a watched program's progress is one line, between launches none") {
   const ScratchDirectory scratch;
   const auto path = scratch.path() / "progress";
-  const bankwise::opencl::ProgressFile file(path, "blocks");
+  const bankwise::check::ProgressFile file(path, "blocks");
   CHECK(file.text().empty());
   setenv("BANKWISE_PROGRESS", path.c_str(), 1);
   bankwise::Progress* const progress = bankwise::progress_of_environment();

@@ -6,7 +6,7 @@
 #include "tests/catch_any.hpp"
 #include "tests/scratch_directory.hpp"
 
-using namespace bankwise::opencl;
+using namespace bankwise::check;
 namespace fs = std::filesystem;
 
 namespace {

@@ -3,7 +3,7 @@
 
 #include "tests/catch_any.hpp"
 
-using namespace bankwise::opencl;
+using namespace bankwise::check;
 
 namespace {
 
