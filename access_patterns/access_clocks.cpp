@@ -17,7 +17,7 @@ namespace {
 const Row* find_calibration(const std::vector<Row>& rows) {
   const auto found = std::find_if(rows.begin(), rows.end(), [](const Row& row) {
     const auto& cost = row.access.on_device;
-    if (row.result.status == Status::wrong || row.result.time_median.value_or(0) <= 0) return false;
+    if (row.result.status == Status::wrong || row.result.timing.median.value_or(0) <= 0) return false;
     return cost && cost->conflicts == 0 && cost->passes == cost->floor;
   });
   return found == rows.end() ? nullptr : &*found;
@@ -82,7 +82,7 @@ std::optional<MeasuredPasses> measured_passes(const AccessResult& access) {
 void derive_clocks(std::vector<Row>& rows) {
   const Row* calibration = find_calibration(rows);
   for (Row& row : rows) {
-    if (!row.result.time_median) continue;
+    if (!row.result.timing.median) continue;
     AccessResult& access = row.access;
     const double clocks = row.counted.empty() ? 0 : median(row.counted);
     if (access.count == 0) {
@@ -91,9 +91,9 @@ void derive_clocks(std::vector<Row>& rows) {
       access.clocks = clocks / double(access.count);
       access.clocks_from = "clock64";
     } else if (calibration != nullptr) {
-      const double unit = *calibration->result.time_median / double(calibration->access.count);
+      const double unit = *calibration->result.timing.median / double(calibration->access.count);
       const banks::Cost& known = *calibration->access.on_device;
-      access.clocks = *row.result.time_median / double(access.count) / unit * double(known.passes);
+      access.clocks = *row.result.timing.median / double(access.count) / unit * double(known.passes);
       access.clocks_from = fmt::format("time relative to {}", calibration->result.variant);
     } else {
       access.clocks_from = access.on_device ? "no conflict-free row to compare its time with; add --variant stride1"

@@ -108,7 +108,7 @@ std::string text_report(const Report& report, const std::vector<Row>& rows) {
       any = &row;
       table.push_back(cells_of(row, banks));
       if (!row.result.reason.empty()) reasons.emplace_back(row.result.variant, row.result.reason);
-      if (row.result.dropped > 0) {
+      if (row.result.timing.dropped > 0) {
         reasons.emplace_back(row.result.variant, fmt::format("samples were dropped, because the GPU throttled ({})",
                                                              row.result.dropped_because));
       }
@@ -133,8 +133,8 @@ std::string csv_report(const std::vector<Row>& rows) {
   for (const auto& [result, access, counted] : rows) {
     text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},", case_study().name, to_string(result.device->api),
                         result.device->index, csv_field(result.device->name), result.variant, result.extent.width,
-                        to_string(result.status), csv_field(result.reason), number(result.time_median),
-                        number(result.noise), result.samples.size(), result.stop);
+                        to_string(result.status), csv_field(result.reason), number(result.timing.median),
+                        number(result.timing.noise), result.timing.samples.size(), result.timing.stop);
     text += fmt::format("{},{},{},{},{},{},{},{}\n", to_string(access.operation), access.width, access.architecture,
                         text_of_model(access, &banks::Cost::passes), text_of_model(access, &banks::Cost::ideal),
                         text_of_model(access, &banks::Cost::conflicts), number(expected_clocks(access)),

@@ -55,9 +55,8 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
       ->capture_default_str();
   check::declare_watch_options(*command, options.watch, "blocks");
   command
-      ->add_option(
-          "--cubin", options.cubins,
-          std::string(check::cubin_help) + "; the word nvcc in place of a file: compile the sources with nvcc")
+      ->add_option("--cubin", options.cubins,
+                   std::string(check::cubin_help) + "; the word nvcc in place of a file: compile the sources with nvcc")
       ->allow_extra_args(false);
   command->add_option("--step-limit", options.step_limit,
                       "Maximum number of steps of the warps of a block, which ends endless loops (default: 2^26)");
@@ -212,7 +211,7 @@ int check(const CheckOptions& options) {
   }
   if (faults.empty()) return code;
   check::tell(fmt::format("{} fault{} in the program, first: {}", faults.size(), faults.size() == 1 ? "" : "s",
-                           faults.front()));
+                          faults.front()));
   return exit_wrong;
 }
 

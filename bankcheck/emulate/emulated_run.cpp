@@ -17,8 +17,7 @@
 namespace bankwise::emulate {
 namespace {
 
-std::optional<std::string> failure_of(const EmulatedRun& run, const check::Ended& ended,
-                                      const trace::TraceFile& file) {
+std::optional<std::string> failure_of(const EmulatedRun& run, const check::Ended& ended, const trace::TraceFile& file) {
   const std::string& program = run.command.front();
   if (ended.out_of_time) return check::out_of_time(program, run.time_limit);
   if (const auto signal = check::signal_that_ended(program, ended)) return signal;
@@ -54,7 +53,7 @@ Outcome run_emulated(const EmulatedRun& run) {
   check::ProgressLine progress_line([&] { return progress.text(); });
   const check::Ended ended =
       check::start_and_wait(run.program, run.command,
-                             {.own_stdout = run.own_stdout, .progress = &progress_line, .time_limit = run.time_limit});
+                            {.own_stdout = run.own_stdout, .progress = &progress_line, .time_limit = run.time_limit});
 
   Outcome outcome;
   std::ifstream lines(record, std::ios::binary);

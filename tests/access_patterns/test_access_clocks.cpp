@@ -44,7 +44,7 @@ Row timed(std::string_view variant, double seconds) {
   Row row;
   row.result.variant = variant;
   row.access = asked(variant);
-  row.result.time_median = seconds * double(row.access.count);
+  row.result.timing.median = seconds * double(row.access.count);
   return row;
 }
 
@@ -290,7 +290,7 @@ Made made(bool is_gpu) {
   for (Row& row : made.rows) {
     row.result.device = &made.report.devices.front();
     row.result.status = Status::ok;
-    if (!is_gpu) row.result.time_median.reset();
+    if (!is_gpu) row.result.timing.median.reset();
   }
   derive_clocks(made.rows);
   for (const Row& row : made.rows) made.report.results.push_back(row.result);

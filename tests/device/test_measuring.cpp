@@ -108,8 +108,8 @@ TEST_CASE("copies and kernels are held back from the first sample on, with and w
       for (const Result& result : measured(*session, study, "packed", nullptr, cache)) {
         INFO(device.name << " " << to_string(cache) << " " << result.variant << " " << result.reason);
         CHECK(result.status == Status::ok);
-        CHECK(!result.samples.empty());
-        CHECK(result.launch_overhead == "");
+        CHECK(!result.timing.samples.empty());
+        CHECK(result.timing.launch_overhead == "");
       }
     }
   }
@@ -216,11 +216,11 @@ TEST_CASE("samples of a throttling device are dropped and counted", "[measuring]
     REQUIRE(results.size() == 2);
     std::size_t dropped = 0;
     for (const Result& result : results) {
-      INFO(device.name << " " << result.variant << " " << result.reason << " " << result.stop);
+      INFO(device.name << " " << result.variant << " " << result.reason << " " << result.timing.stop);
       CHECK(result.status == Status::ok);
-      CHECK(result.samples.size() >= 10);
-      CHECK(result.dropped_because == (result.dropped == 0 ? "" : "SW power cap"));
-      dropped += result.dropped;
+      CHECK(result.timing.samples.size() >= 10);
+      CHECK(result.dropped_because == (result.timing.dropped == 0 ? "" : "SW power cap"));
+      dropped += result.timing.dropped;
     }
     CHECK(dropped == 3);
   }
@@ -233,10 +233,10 @@ TEST_CASE("measuring a device that always throttles ends without a time and with
     for (const Result& result : measured(*session, study, "packed", &source)) {
       INFO(device.name << " " << result.variant);
       CHECK(result.status == Status::ok);
-      CHECK(result.stop == "throttled");
-      CHECK(result.dropped > 0);
-      CHECK(result.samples.empty());
-      CHECK(!result.time_median);
+      CHECK(result.timing.stop == "throttled");
+      CHECK(result.timing.dropped > 0);
+      CHECK(result.timing.samples.empty());
+      CHECK(!result.timing.median);
     }
   }
 }
@@ -261,8 +261,8 @@ TEST_CASE("a library that waits for the device is measured without holding the s
     for (const Result& result : measured(*session, synchronizing, std::string(name).c_str(), nullptr)) {
       INFO(device.name << " " << result.variant << " " << result.reason);
       CHECK(result.status == Status::ok);
-      CHECK(result.samples.size() >= 10);
-      CHECK(says(result.launch_overhead, "waits for the device") == (result.variant == name));
+      CHECK(result.timing.samples.size() >= 10);
+      CHECK(says(result.timing.launch_overhead, "waits for the device") == (result.variant == name));
     }
   }
 }

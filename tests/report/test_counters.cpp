@@ -55,7 +55,7 @@ Report counters_report() {
   row.bytes = 2'000'000'000;
   row.status = Status::ok;
   row.architecture = &sm_90();
-  row.stop = "quiet";
+  row.timing.stop = "quiet";
   for (const char* name : {"sequential", "naive", "packed"}) {
     row.variant = name;
     report.results.push_back(row);

@@ -17,9 +17,9 @@ RankResult measured(std::string_view variant, double median) {
   result.variant = variant;
   result.status = Status::ok;
   result.memory_bytes = 3000000;
-  result.samples = {median, 2 * median};
-  result.stop = "quiet";
-  result.time_median = result.time_min = median;
+  result.timing.samples = {median, 2 * median};
+  result.timing.stop = "quiet";
+  result.timing.median = result.timing.min = median;
   return result;
 }
 
@@ -45,15 +45,15 @@ RankReport two_ranks() {
   alone.alone = "vectorized";
   RankResult good = measured("packed", 2e-3);
   good.link_bytes = 1000000;
-  good.noise = 0.01;
+  good.timing.noise = 0.01;
   good.floor_s = 1.5e-3;
   good.of_floor = 0.75;
   good.weak = 0.5;
   good.exchanges_s = 4e-4;
   good.launches_s = 1.6e-3;
   good.exchanging = 0.2;
-  good.dropped = 4;
-  good.launch_overhead = "another rank began early";
+  good.timing.dropped = 4;
+  good.timing.launch_overhead = "another rank began early";
   report.results = {measured(copy_row, 1e-3),
                     failed(peer_copy_row, Status::skipped, "there is one rank"),
                     alone,

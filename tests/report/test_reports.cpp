@@ -30,18 +30,18 @@ Report make_report(double median = 2e-6) {
   good.bytes = 128;
   good.status = Status::ok;
   good.launches = 1;
-  good.samples = {median, median, median};
-  good.stop = "quiet";
-  good.time_median = good.time_min = median;
-  good.noise = 0.01;
+  good.timing.samples = {median, median, median};
+  good.timing.stop = "quiet";
+  good.timing.median = good.timing.min = median;
+  good.timing.noise = 0.01;
   good.bytes_per_second = 128 / median;
   good.speedup = 1;
   Result bad = good;
   bad.variant = "packed";
   bad.status = Status::error;
   bad.reason = "packed.cl does not compile:\n\"quoted\"";
-  bad.samples.clear();
-  bad.time_median = bad.time_min = bad.noise = bad.bytes_per_second = bad.speedup = std::nullopt;
+  bad.timing.samples.clear();
+  bad.timing.median = bad.timing.min = bad.timing.noise = bad.bytes_per_second = bad.speedup = std::nullopt;
   report.results = {good, bad};
   return report;
 }
@@ -94,8 +94,8 @@ TEST_CASE("dropped samples and launch overhead are in every report, and in the t
   Report report = make_report();
   report.devices.front().throttling = "watched";
   CHECK(text_report(report).find("note") == std::string::npos);
-  for (Result& result : report.results) result.launch_overhead = "it waits";
-  report.results.front().dropped = 5;
+  for (Result& result : report.results) result.timing.launch_overhead = "it waits";
+  report.results.front().timing.dropped = 5;
   report.results.front().dropped_because = "SW power cap";
   const std::string text = text_report(report);
   CHECK(text.find("note: naive: 5 of 8 samples dropped, because the GPU throttled (SW power cap)\n") != text.npos);
@@ -141,7 +141,7 @@ TEST_CASE("a row that is now wrong or fails is not reported as missing") {
   CHECK(compared.find("now wrong") != std::string::npos);
   CHECK(compared.find("0 rows in both, 1 now wrong or failed, 0 only before, 0 only now") != std::string::npos);
   now.results.front().status = Status::error;
-  now.results.front().time_median.reset();
+  now.results.front().timing.median.reset();
   CHECK(Baseline(reduction::case_study(), path).compare(now).find("now error") != std::string::npos);
 }
 
@@ -166,7 +166,7 @@ TEST_CASE("too few samples have no noise and no verdict") {
   const auto path = scratch.path() / "old.json";
   std::ofstream(path) << json_report(make_report(2e-6));
   Report few = make_report(3e-6);
-  few.results.front().noise.reset();
+  few.results.front().timing.noise.reset();
   CHECK(Baseline(reduction::case_study(), path).compare(few).find("too few samples") != std::string::npos);
 }
 

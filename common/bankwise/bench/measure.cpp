@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <list>
 #include <thread>
 
+#include <bankwise/bench/sampling.hpp>
 #include <bankwise/bench/throttle_watch.hpp>
 #include <bankwise/bench/workbench.hpp>
 #include <bankwise/gpu/error.hpp>
-#include <bankwise/support/statistics.hpp>
 
 namespace bankwise {
 namespace {
@@ -21,7 +20,6 @@ struct Candidate {
   PreparedVariant prepared;       // empty for the copy
   std::function<void()> enqueue;  // the timed part
   StopRule rule;
-  unsigned batch = 1;  // runs in one sample
   gpu::Enqueueing enqueueing = gpu::Enqueueing::held_back;
   gpu::ClockReasons throttled = 0;  // throttle reasons of the samples that were dropped
   double spent_s = 0;
@@ -141,17 +139,12 @@ class Measurement {
   double sample(Candidate& candidate) {
     // Cold: other memory. Hot: the variant's own data, in place of what the previous variant left in the cache.
     const auto prepare_cache = [&] { options_.cache == Cache::cold ? session_.flush_caches() : candidate.enqueue(); };
+    Timing& timing = candidate.result.timing;
     const auto batch = [&] {
-      for (unsigned i = 0; i < candidate.batch; ++i) candidate.enqueue();
+      for (unsigned i = 0; i < timing.batch; ++i) candidate.enqueue();
     };
-    gpu::Timed timed = session_.time(prepare_cache, batch, candidate.enqueueing);
-    if (!timed.launch_overhead.empty()) {
-      // A sample that was held back only in part is discarded and taken again without the gate.
-      candidate.result.launch_overhead = timed.launch_overhead;
-      candidate.enqueueing = gpu::Enqueueing::immediate;
-      timed = session_.time(prepare_cache, batch, candidate.enqueueing);
-    }
-    return timed.seconds / candidate.batch;
+    return take_sample(timing, candidate.enqueueing,
+                       [&](gpu::Enqueueing how) { return session_.time(prepare_cache, batch, how); });
   }
 
   /// Runs the measured path twice; the second run shows how many runs fit between two ticks of the timer. Nothing is
@@ -165,8 +158,7 @@ class Measurement {
       const double once = sample(candidate);
       candidate.result.status = Status::ok;
       if (options_.cache == Cache::hot) {
-        const double enough = 100 * session_.info().timer_resolution_s;
-        candidate.batch = unsigned(std::clamp(std::ceil(enough / std::max(once, 1e-9)), 1.0, 100.0));
+        candidate.result.timing.batch = runs_per_sample(once, session_.info().timer_resolution_s);
       }
     });
     candidate.running = candidate.result.status == Status::ok;
@@ -205,23 +197,15 @@ class Measurement {
       }
       progress(done / double(candidates_.size()), "measuring");
     }
-    for (auto& candidate : candidates_) summarise(candidate);
+    for (auto& candidate : candidates_) finish(candidate);
   }
 
-  static void summarise(Candidate& candidate) {
+  static void finish(Candidate& candidate) {
     Result& result = candidate.result;
-    const auto samples = candidate.rule.samples();
-    result.dropped = candidate.rule.dropped();
+    summarise(candidate.rule, result.status, result.timing);
     result.dropped_because = gpu::throttling_in(candidate.throttled);
-    result.stop = candidate.rule.reason();
-    if (samples.empty() || result.status != Status::ok) return;
-    result.samples.assign(samples.begin(), samples.end());
-    result.time_median = median(samples);
-    result.time_min = *std::min_element(samples.begin(), samples.end());
-    if (samples.size() >= fewest_for_noise) result.noise = noise(samples);
-    result.batch = candidate.batch;
-    if (result.repeats == 1 && *result.time_median > 0) {
-      result.bytes_per_second = double(result.bytes) / *result.time_median;
+    if (result.repeats == 1 && result.timing.median.value_or(0) > 0) {
+      result.bytes_per_second = double(result.bytes) / *result.timing.median;
     }
   }
 
@@ -259,7 +243,7 @@ class Measurement {
   static void derive_ratios(std::vector<Result>& results, std::string_view baseline_name) {
     const auto named = [&](std::string_view name) -> const Result* {
       const auto found = std::find_if(results.begin(), results.end(), [&](auto& r) { return r.variant == name; });
-      const bool good = found != results.end() && found->status == Status::ok && found->time_median.value_or(0) > 0;
+      const bool good = found != results.end() && found->status == Status::ok && found->timing.median.value_or(0) > 0;
       return good ? &*found : nullptr;
     };
     const Result* copy = named(copy_row);
@@ -268,8 +252,8 @@ class Measurement {
       if (copy != nullptr && result.bytes_per_second) {
         result.of_copy = *result.bytes_per_second / *copy->bytes_per_second;
       }
-      if (baseline != nullptr && result.time_median.value_or(0) > 0 && &result != copy) {
-        result.speedup = *baseline->time_median / *result.time_median;
+      if (baseline != nullptr && result.timing.median.value_or(0) > 0 && &result != copy) {
+        result.speedup = *baseline->timing.median / *result.timing.median;
       }
     }
   }

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <list>
 #include <thread>
 
 #include <bankwise/bench/program.hpp>
+#include <bankwise/bench/sampling.hpp>
 #include <bankwise/bench/throttle_watch.hpp>
 #include <bankwise/cluster/agreement.hpp>
 #include <bankwise/cluster/deadline.hpp>
@@ -31,7 +31,6 @@ struct RankCandidate {
   PreparedRankPlan prepared;      // empty for the copies
   std::function<void()> enqueue;  // the timed part
   StopRule rule;
-  unsigned batch = 1;
   gpu::Enqueueing enqueueing = gpu::Enqueueing::held_back;
   bool is_variant = false, running = false;
   double spent_s = 0;
@@ -182,19 +181,16 @@ class RankMeasurement {
     }
     const bool early = cluster_.communicator.max(timed.launch_overhead.empty() ? 0 : 1) > 0;
     if (early && timed.launch_overhead.empty()) timed.launch_overhead = "another rank began early";
-    timed.seconds = cluster_.communicator.max(timed.seconds) / batch;
+    timed.seconds = cluster_.communicator.max(timed.seconds);
     return timed;
   }
 
   double sample(RankCandidate& candidate) {
     const auto prepare_cache = [&] { options_.cache == Cache::cold ? session_.flush_caches() : candidate.enqueue(); };
-    gpu::Timed timed = time_on_all(prepare_cache, candidate.enqueue, candidate.batch, candidate.enqueueing);
-    if (!timed.launch_overhead.empty()) {
-      candidate.result.launch_overhead = timed.launch_overhead;
-      candidate.enqueueing = gpu::Enqueueing::immediate;
-      timed = time_on_all(prepare_cache, candidate.enqueue, candidate.batch, candidate.enqueueing);
-    }
-    return timed.seconds;
+    Timing& timing = candidate.result.timing;
+    return take_sample(timing, candidate.enqueueing, [&](gpu::Enqueueing how) {
+      return time_on_all(prepare_cache, candidate.enqueue, timing.batch, how);
+    });
   }
 
   void warm_up(RankCandidate& candidate) {
@@ -205,11 +201,9 @@ class RankMeasurement {
     const double once = sample(candidate);
     candidate.result.status = Status::ok;
     if (options_.cache == Cache::hot) {
-      const double enough = 100 * session_.info().timer_resolution_s;
-      candidate.batch = unsigned(std::clamp(std::ceil(enough / std::max(once, 1e-9)), 1.0, 100.0));
-      candidate.batch = unsigned(cluster_.communicator.max(candidate.batch));
+      const unsigned runs = runs_per_sample(once, session_.info().timer_resolution_s);
+      candidate.result.timing.batch = unsigned(cluster_.communicator.max(runs));
     }
-    candidate.result.batch = candidate.batch;
   }
 
   /// One sample of each row per round. Every decision follows from numbers that all ranks agree on.
@@ -231,25 +225,13 @@ class RankMeasurement {
         any = any || candidate.running;
       }
     }
-    for (auto& candidate : candidates_) summarise(candidate);
-  }
-
-  static void summarise(RankCandidate& candidate) {
-    RankResult& result = candidate.result;
-    const auto samples = candidate.rule.samples();
-    result.dropped = candidate.rule.dropped();
-    result.stop = candidate.rule.reason();
-    if (samples.empty() || result.status != Status::ok) return;
-    result.samples.assign(samples.begin(), samples.end());
-    result.time_median = median(samples);
-    result.time_min = *std::min_element(samples.begin(), samples.end());
-    if (samples.size() >= fewest_for_noise) result.noise = noise(samples);
+    for (auto& candidate : candidates_) summarise(candidate.rule, candidate.result.status, candidate.result.timing);
   }
 
   /// The median time of the plan's exchanges alone, or of its launches alone, which may then read old data.
   double time_of_part(RankCandidate& candidate, bool exchanges) {
     const std::function<void()> whole = candidate.enqueue;
-    const std::string of_whole = candidate.result.launch_overhead;  // which a sample of the part may overwrite
+    const std::string of_whole = candidate.result.timing.launch_overhead;  // which a sample of the part may overwrite
     candidate.enqueue = [this, &candidate, exchanges] {
       const auto& steps = candidate.prepared.plan.steps;
       for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -259,7 +241,7 @@ class RankMeasurement {
     std::vector<double> samples;
     for (std::size_t i = 0; i < samples_of_part; ++i) samples.push_back(sample(candidate));
     candidate.enqueue = whole;
-    candidate.result.launch_overhead = of_whole;
+    candidate.result.timing.launch_overhead = of_whole;
     return median(samples);
   }
 
@@ -269,14 +251,14 @@ class RankMeasurement {
     if (std::none_of(steps.begin(), steps.end(), is_exchange)) return;
     result.exchanges_s = time_of_part(candidate, true);
     result.launches_s = time_of_part(candidate, false);
-    if (result.time_median.value_or(0) > 0)
-      result.exchanging = std::max(0.0, 1 - *result.launches_s / *result.time_median);
+    if (result.timing.median.value_or(0) > 0)
+      result.exchanging = std::max(0.0, 1 - *result.launches_s / *result.timing.median);
   }
 
   const RankResult* measured(std::string_view name) const {
     for (const auto& candidate : candidates_) {
       const RankResult& result = candidate.result;
-      if (result.variant == name && result.time_median.value_or(0) > 0) return &result;
+      if (result.variant == name && result.timing.median.value_or(0) > 0) return &result;
     }
     return nullptr;
   }
@@ -285,14 +267,14 @@ class RankMeasurement {
     const RankResult *copy = measured(copy_row), *peers = measured(peer_copy_row), *alone = measured(alone_row);
     for (auto& candidate : candidates_) {
       RankResult& result = candidate.result;
-      if (!candidate.is_variant || result.time_median.value_or(0) <= 0 || copy == nullptr) continue;
-      if (alone != nullptr) result.weak = *alone->time_median / *result.time_median;
+      if (!candidate.is_variant || result.timing.median.value_or(0) <= 0 || copy == nullptr) continue;
+      if (alone != nullptr) result.weak = *alone->timing.median / *result.timing.median;
       if (result.link_bytes > 0 && peers == nullptr) continue;  // the link's rate is unknown
-      const double memory = double(result.memory_bytes) / double(copy->memory_bytes) * *copy->time_median;
+      const double memory = double(result.memory_bytes) / double(copy->memory_bytes) * *copy->timing.median;
       const double link =
-          peers == nullptr ? 0 : double(result.link_bytes) / double(peers->link_bytes) * *peers->time_median;
+          peers == nullptr ? 0 : double(result.link_bytes) / double(peers->link_bytes) * *peers->timing.median;
       result.floor_s = std::max(memory, link);
-      result.of_floor = *result.floor_s / *result.time_median;
+      result.of_floor = *result.floor_s / *result.timing.median;
     }
   }
 

@@ -18,11 +18,6 @@ namespace {
 
 using nlohmann::json;
 
-struct Timing {
-  double median = 0;
-  std::optional<double> noise;
-};
-
 struct Rows {
   std::map<std::string, Timing> timed;        ///< rows that are right
   std::map<std::string, std::string> others;  ///< status of rows that are wrong or failed
@@ -50,7 +45,7 @@ Rows rows_of(const std::string& report) {
       rows.others[key] = status;
     } else if (!row.at("time_median_s").is_null()) {
       Timing& timing = rows.timed[key];
-      timing.median = row.at("time_median_s");
+      timing.median = row.at("time_median_s").get<double>();
       if (!row.at("noise").is_null()) timing.noise = row.at("noise").get<double>();
     }
   }
@@ -58,7 +53,7 @@ Rows rows_of(const std::string& report) {
 }
 
 std::string verdict(const Timing& before, const Timing& now) {
-  const double change = now.median / before.median - 1;
+  const double change = *now.median / *before.median - 1;
   if (!before.noise || !now.noise) return "too few samples";
   if (std::abs(change) <= std::hypot(*before.noise, *now.noise)) return "within the noise";
   return change < 0 ? "faster" : "slower";
@@ -94,13 +89,13 @@ std::string Baseline::compare(const Report& report) const {
       ++only_now;
       continue;
     }
-    rows.push_back({key, format_time(old->second.median), format_time(timing.median),
-                    fmt::format("{:.3f}", timing.median / old->second.median), verdict(old->second, timing)});
+    rows.push_back({key, format_time(*old->second.median), format_time(*timing.median),
+                    fmt::format("{:.3f}", *timing.median / *old->second.median), verdict(old->second, timing)});
   }
   const std::size_t common = rows.size() - 1;
   for (const auto& [key, status] : failed) {
     const auto old = before.find(key);
-    if (old != before.end()) rows.push_back({key, format_time(old->second.median), "-", "-", "now " + status});
+    if (old != before.end()) rows.push_back({key, format_time(*old->second.median), "-", "-", "now " + status});
   }
   const std::size_t broken = rows.size() - 1 - common;
   return fmt::format("compared with {}:\n{}{} rows in both, {}{} only before, {} only now\n", path_,

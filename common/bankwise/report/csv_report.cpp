@@ -49,12 +49,12 @@ std::string csv_report(const Report& report) {
       std::any_of(report.results.begin(), report.results.end(), [](const Result& r) { return r.counters.has_value(); });
   text += (counters ? csv_head({}) : "") + "\n";
   for (const auto& r : report.results) {
-    text +=
-        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", report.study->name,
-                    to_string(r.device->api), r.device->index, quoted(r.device->name), r.variant, to_string(r.scope),
-                    to_string(r.cache), r.extent.height, r.extent.width, r.bytes, to_string(r.status), quoted(r.reason),
-                    r.launches, r.repeats, number(r.time_median), number(r.time_min), number(r.noise), r.samples.size(),
-                    r.dropped, r.stop, number(r.bytes_per_second), number(r.of_copy));
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", report.study->name,
+                        to_string(r.device->api), r.device->index, quoted(r.device->name), r.variant,
+                        to_string(r.scope), to_string(r.cache), r.extent.height, r.extent.width, r.bytes,
+                        to_string(r.status), quoted(r.reason), r.launches, r.repeats, number(r.timing.median),
+                        number(r.timing.min), number(r.timing.noise), r.timing.samples.size(), r.timing.dropped,
+                        r.timing.stop, number(r.bytes_per_second), number(r.of_copy));
     if (!baseline.empty()) text += ',' + number(r.speedup);
     if (counters) text += csv_of(r.counters.value_or(CounterResult{}));
     text += '\n';

@@ -64,22 +64,13 @@ Json json_of(const CaseStudy& study, const Result& result) {
            {"cache", to_string(result.cache)},
            {"n", result.extent.count()}};
   for (const Side& side : study.sides) row[std::string(side.name)] = result.extent.*side.length;
-  Json samples = Json::array();
-  for (const double sample : result.samples) samples.push_back(to_picoseconds(sample));
   row.update({{"bytes", result.bytes},
               {"status", to_string(result.status)},
               {"reason", result.reason},
               {"launches", result.launches},
-              {"repeats", result.repeats},
-              {"batch", result.batch},
-              {"time_median_s", or_null(result.time_median)},
-              {"time_min_s", or_null(result.time_min)},
-              {"noise", or_null(result.noise)},
-              {"stop", result.stop},
-              {"samples_s", samples},
-              {"samples_dropped", result.dropped},
-              {"dropped_because", result.dropped_because},
-              {"launch_overhead", result.launch_overhead},
+              {"repeats", result.repeats}});
+  row.update(json_of(result.timing));
+  row.update({{"dropped_because", result.dropped_because},
               {"bytes_per_s", or_null(result.bytes_per_second)},
               {"of_copy", or_null(result.of_copy)}});
   if (!study.baseline.empty()) row[speedup_key(study)] = or_null(result.speedup);
@@ -124,11 +115,6 @@ Json totals_of(const VariantLevels& variant) {
   return row;
 }
 
-/// One line. A byte that is not UTF-8, in a file name or a compiler's log, becomes the replacement character.
-std::string line_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 }  // namespace
 
 Json json_document(const Report& report) {
@@ -141,22 +127,6 @@ Json json_document(const Report& report) {
   }
   return {{"schema_version", 1}, {"case", report.study->name}, {"command", report.command}, {"revision", revision()},
           {"devices", devices},  {"results", results},         {"levels", levels},          {"totals", totals}};
-}
-
-std::string text_of(const Json& document) {
-  std::string text = "{\n";
-  for (auto entry = document.begin(); entry != document.end(); ++entry) {
-    text += fmt::format("{}: ", line_of(entry.key()));
-    if (!entry->is_array() || entry.key() == "command" || entry->empty()) {
-      text += line_of(*entry);
-    } else {
-      text += "[";
-      for (std::size_t i = 0; i < entry->size(); ++i) text += (i == 0 ? "\n  " : ",\n  ") + line_of((*entry)[i]);
-      text += "\n]";
-    }
-    text += std::next(entry) == document.end() ? "\n" : ",\n";
-  }
-  return text + "}\n";
 }
 
 std::string json_report(const Report& report) {

@@ -7,28 +7,17 @@ namespace bankwise {
 namespace {
 
 Json json_of(const RankResult& result) {
-  Json samples = Json::array();
-  for (const double sample : result.samples) samples.push_back(to_picoseconds(sample));
-  return {{"variant", result.variant},
-          {"alone", result.alone.empty() ? Json(nullptr) : Json(result.alone)},
-          {"status", to_string(result.status)},
-          {"reason", result.reason},
-          {"memory_bytes", result.memory_bytes},
-          {"link_bytes", result.link_bytes},
-          {"batch", result.batch},
-          {"time_median_s", or_null(result.time_median)},
-          {"time_min_s", or_null(result.time_min)},
-          {"noise", or_null(result.noise)},
-          {"stop", result.stop},
-          {"samples_s", samples},
-          {"samples_dropped", result.dropped},
-          {"launch_overhead", result.launch_overhead},
-          {"floor_s", or_null(result.floor_s)},
-          {"of_floor", or_null(result.of_floor)},
-          {"weak_scaling", or_null(result.weak)},
-          {"exchanges_s", or_null(result.exchanges_s)},
-          {"launches_s", or_null(result.launches_s)},
-          {"exchange_share", or_null(result.exchanging)}};
+  Json row{{"variant", result.variant},           {"alone", result.alone.empty() ? Json(nullptr) : Json(result.alone)},
+           {"status", to_string(result.status)},  {"reason", result.reason},
+           {"memory_bytes", result.memory_bytes}, {"link_bytes", result.link_bytes}};
+  row.update(json_of(result.timing));
+  row.update({{"floor_s", or_null(result.floor_s)},
+              {"of_floor", or_null(result.of_floor)},
+              {"weak_scaling", or_null(result.weak)},
+              {"exchanges_s", or_null(result.exchanges_s)},
+              {"launches_s", or_null(result.launches_s)},
+              {"exchange_share", or_null(result.exchanging)}});
+  return row;
 }
 
 }  // namespace

@@ -18,20 +18,20 @@ std::string verified(const RankResult& result) {
 
 std::vector<std::string> row_of(const RankResult& result) {
   const auto rate = [&](std::uint64_t bytes) {
-    if (bytes == 0 || result.time_median.value_or(0) <= 0) return std::string("-");
-    return fmt::format("{:.1f}", double(bytes) / *result.time_median * 1e-9);
+    if (bytes == 0 || result.timing.median.value_or(0) <= 0) return std::string("-");
+    return fmt::format("{:.1f}", double(bytes) / *result.timing.median * 1e-9);
   };
   return {result.alone.empty() ? result.variant : fmt::format("{}: {}", result.variant, result.alone),
           verified(result),
-          optional_text(result.time_median, format_time),
-          optional_text(result.noise, percent),
+          optional_text(result.timing.median, format_time),
+          optional_text(result.timing.noise, percent),
           rate(result.memory_bytes),
           rate(result.link_bytes),
           optional_text(result.of_floor, percent),
           optional_text(result.weak, percent),
           optional_text(result.exchanges_s, format_time),
           optional_text(result.exchanging, percent),
-          result.status == Status::ok ? result.stop : first_line(result.reason)};
+          result.status == Status::ok ? result.timing.stop : first_line(result.reason)};
 }
 
 }  // namespace
@@ -48,10 +48,11 @@ std::string rank_text_report(const RankReport& report) {
   std::vector<std::pair<std::string, std::string>> overheads;
   for (const RankResult& result : report.results) {
     rows.push_back(row_of(result));
-    if (result.dropped > 0) {
-      notes += fmt::format("note: {}: {} samples dropped, because a GPU throttled\n", result.variant, result.dropped);
+    if (result.timing.dropped > 0) {
+      notes +=
+          fmt::format("note: {}: {} samples dropped, because a GPU throttled\n", result.variant, result.timing.dropped);
     }
-    if (!result.launch_overhead.empty()) overheads.emplace_back(result.variant, result.launch_overhead);
+    if (!result.timing.launch_overhead.empty()) overheads.emplace_back(result.variant, result.timing.launch_overhead);
   }
   if (!overheads.empty()) notes += "note: these times may include launch overhead\n" + by_reason(overheads);
   return text + format_table(rows, 2, true) + notes + '\n';

@@ -44,7 +44,7 @@ std::vector<std::string> row_of(const Report& report, const Result& result) {
   const auto gigabytes = [](double rate) { return fmt::format("{:.1f}", rate * 1e-9); };
   std::vector<std::string> row{
       result.library.empty() ? result.variant : result.library, verified(result),
-      optional_text(result.time_median, format_time),           optional_text(result.noise, percent),
+      optional_text(result.timing.median, format_time),         optional_text(result.timing.noise, percent),
       optional_text(result.bytes_per_second, gigabytes),        optional_text(result.of_copy, percent)};
   if (!report.study->baseline.empty()) row.push_back(optional_text(result.speedup, times));
   if (!report.levels.empty()) {
@@ -57,8 +57,8 @@ std::vector<std::string> row_of(const Report& report, const Result& result) {
     const bool counted = result.counters && result.counters->counted;
     row.push_back(optional_text(counted ? counted_over_ideal(*result.counters->counted) : std::nullopt, times));
   }
-  row.push_back(std::to_string(result.samples.size()));
-  row.push_back(result.status == Status::ok ? result.stop : first_line(result.reason));
+  row.push_back(std::to_string(result.timing.samples.size()));
+  row.push_back(result.status == Status::ok ? result.timing.stop : first_line(result.reason));
   return row;
 }
 
@@ -86,9 +86,10 @@ std::string remarks(const Result& result) {
     text += fmt::format("warning: {} is above {:.0f} % of copy; does it measure a cache?\n", result.variant,
                         100 * suspicious_of_copy);
   }
-  if (result.dropped > 0) {
+  if (result.timing.dropped > 0) {
     text += fmt::format("note: {}: {} of {} samples dropped, because the GPU throttled ({})\n", result.variant,
-                        result.dropped, result.dropped + result.samples.size(), result.dropped_because);
+                        result.timing.dropped, result.timing.dropped + result.timing.samples.size(),
+                        result.dropped_because);
   }
   return text;
 }
@@ -107,7 +108,7 @@ std::string text_report(const Report& report) {
       any = &result;
       rows.push_back(row_of(report, result));
       notes += remarks(result);
-      if (!result.launch_overhead.empty()) overheads.emplace_back(result.variant, result.launch_overhead);
+      if (!result.timing.launch_overhead.empty()) overheads.emplace_back(result.variant, result.timing.launch_overhead);
     }
     if (!overheads.empty()) notes += "note: these times may include launch overhead\n" + by_reason(overheads);
     if (any == nullptr) continue;

@@ -26,19 +26,14 @@ struct RankResult {
   std::string reason;              ///< one line, for every status except ok
   std::uint64_t memory_bytes = 0;  ///< that the device must read and write in its own memory
   std::uint64_t link_bytes = 0;    ///< that must leave the rank
-  unsigned batch = 1;              ///< runs in one sample; a sample is their mean
-  std::vector<double> samples;
-  std::size_t dropped = 0;      ///< samples that do not count because a device throttled
-  std::string launch_overhead;  ///< as in Result
-  std::string stop;             ///< why measuring ended
-  std::optional<double> time_median, time_min, noise;
+  Timing timing;
   /// The shortest time that the measured copies allow: the longer of the memory's and the link's.
   std::optional<double> floor_s;
-  std::optional<double> of_floor;     ///< floor_s / time_median
-  std::optional<double> weak;         ///< weak scaling: the time of `alone` / time_median
+  std::optional<double> of_floor;     ///< floor_s / timing.median
+  std::optional<double> weak;         ///< weak scaling: the time of `alone` / timing.median
   std::optional<double> exchanges_s;  ///< of plans with exchanges: the time of these alone,
   std::optional<double> launches_s;   ///< and of the launches alone
-  std::optional<double> exchanging;   ///< the exchanges' share of the time: 1 - launches_s / time_median
+  std::optional<double> exchanging;   ///< the exchanges' share of the time: 1 - launches_s / timing.median
 };
 
 struct RankInfo {

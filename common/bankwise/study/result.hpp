@@ -13,6 +13,7 @@
 #include <bankwise/study/case_study.hpp>
 #include <bankwise/study/counter_result.hpp>
 #include <bankwise/study/levels.hpp>
+#include <bankwise/study/timing.hpp>
 
 namespace bankwise {
 
@@ -50,14 +51,8 @@ struct Result {
   std::string reason;        ///< one line, for every status except ok
   std::size_t launches = 0;  ///< timed launches per run
   unsigned repeats = 1;      ///< of the shared-memory section; more than 1 in the block scope
-  unsigned batch = 1;        ///< runs in one sample; a sample is their mean
-  std::vector<double> samples;
-  std::size_t dropped = 0;      ///< samples that do not count because the device throttled
-  std::string dropped_because;  ///< gpu::throttling_in() of them; empty if there are none
-  std::string launch_overhead;  ///< why the samples may include launch overhead, as one sentence; empty: they do not
-  std::string stop;             ///< why measuring ended
-  std::optional<double> time_median, time_min;
-  std::optional<double> noise;             ///< empty for too few samples
+  Timing timing;
+  std::string dropped_because;             ///< gpu::throttling_in() of the dropped samples; empty if there are none
   std::optional<double> bytes_per_second;  ///< empty in the block scope, where time is not spent on traffic
   std::optional<double> of_copy;
   std::optional<double> speedup;                      ///< relative to CaseStudy::baseline
