@@ -100,7 +100,7 @@ const std::vector<Pattern>& patterns() {
 const std::vector<Variant>& variants() {
   static const std::vector<Variant> all = [] {
     std::vector<Variant> list;
-    for (const Pattern& pattern : patterns()) list.push_back({pattern.name, block, pattern.idea});
+    for (const Pattern& pattern : patterns()) list.emplace_back(Variant{pattern.name, block, pattern.idea});
     return list;
   }();
   return all;

@@ -190,7 +190,7 @@ fs::path find_program(const std::string& name) {
   while (!path.empty()) {
     const auto end = std::min(path.find(':'), path.size());
     const fs::path folder(path.substr(0, end));
-    if (const fs::path candidate = (folder.empty() ? "." : folder) / name; runs(candidate)) return candidate;
+    if (fs::path candidate = (folder.empty() ? "." : folder) / name; runs(candidate)) return candidate;
     path.remove_prefix(std::min(end + 1, path.size()));
   }
   return {};
@@ -214,12 +214,18 @@ fs::path find_next_to_bankcheck(std::string_view name) {
   return {};
 }
 
+std::vector<char*> argument_vector(const std::vector<std::string>& command) {
+  std::vector<char*> arguments;
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): execv() and posix_spawn() do not write, but lack the const
+  for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  return arguments;
+}
+
 Ended start_and_wait(const fs::path& program, const std::vector<std::string>& command, const Wait& wait) {
   int pipe_ends[2];
   if (pipe2(pipe_ends, O_CLOEXEC) != 0) throw std::runtime_error("cannot create a pipe: " + last_error());
-  std::vector<char*> arguments;
-  for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
-  arguments.push_back(nullptr);
+  std::vector<char*> arguments = argument_vector(command);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   if (!wait.own_stdout) posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);

@@ -53,6 +53,9 @@ struct Wait {
   double time_limit = 0;                               ///< in seconds; 0: none
 };
 
+/// The command as execv() and posix_spawn() take it. Its elements point into `command`.
+std::vector<char*> argument_vector(const std::vector<std::string>& command);
+
 /// Runs a command to its end; `program` is the file of its first word, from find_program(). Signals that would end
 /// bankcheck go to the command. Error: std::runtime_error if it cannot be started.
 Ended start_and_wait(const std::filesystem::path& program, const std::vector<std::string>& command, const Wait& wait);

@@ -84,14 +84,14 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
                                          const std::filesystem::path& folder, bool incomplete) {
   Sources sources(trace, folder);
   std::vector<KernelFitReport> reports;
-  for (std::size_t k = 0; k < kernels.size(); ++k) {
-    const trace::KernelTrace& one = trace.kernels[kernels[k].number];
+  for (const KernelReport& kernel : kernels) {
+    const trace::KernelTrace& one = trace.kernels[kernel.number];
     KernelFitReport& report = reports.emplace_back();
     report.is_opencl = one.source != trace::no_source || trace.maker == "bankcheck opencl";
     std::map<std::uint32_t, ArraySource> declared;
     fit::KnownShapes shapes;
     for (std::uint32_t array = 0; array < one.arrays.size(); ++array) {
-      auto source = sources.find(kernels[k], one, array);
+      auto source = sources.find(kernel, one, array);
       if (!source) continue;
       const fit::Declaration& declaration = source->declaration;
       if (declaration.element > 0 && declaration.lengths.size() == declaration.dimensions.size()) {

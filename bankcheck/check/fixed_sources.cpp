@@ -45,7 +45,7 @@ FixedSources fixed_sources(const std::vector<KernelReport>& kernels, const std::
       fixed.left_out.push_back(fmt::format("{}: {}", kernels[k].name, *why));
       continue;
     }
-    const Edits& edits = std::get<Edits>(answer);
+    const auto& edits = std::get<Edits>(answer);
     const bool clash = std::any_of(edits.begin(), edits.end(), [&](const auto& file) {
       return std::any_of(file.second.begin(), file.second.end(), [&](const fit::Edit& edit) {
         return std::any_of(all[file.first].begin(), all[file.first].end(),

@@ -25,6 +25,7 @@ ProgressFile::ProgressFile(const std::filesystem::path& path, std::string blocks
 }
 
 ProgressFile::~ProgressFile() {
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): it is unmapped, not written
   if (progress_ != nullptr) munmap(const_cast<Progress*>(progress_), sizeof(Progress));
 }
 

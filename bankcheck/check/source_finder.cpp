@@ -156,7 +156,7 @@ SourceFinder::Found SourceFinder::find(const SourceText& source, const Place& pl
     }
   }
   if (line == nullptr) return {};
-  const std::size_t from = std::size_t(line - source.lines().data());
+  const auto from = std::size_t(line - source.lines().data());
   Found best;
   const auto lines = std::size_t(std::count_if(source.lines().begin(), source.lines().end(),
                                                [](const auto& one) { return !trimmed(one.text).empty(); }));

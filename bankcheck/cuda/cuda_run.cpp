@@ -69,7 +69,7 @@ fs::path find_sanitizer(const std::string& folder) {
 }
 
 fs::path find_library() {
-  const fs::path found = find_next_to_bankcheck("bankcheck_cuda.so");
+  fs::path found = find_next_to_bankcheck("bankcheck_cuda.so");
   if (found.empty()) {
     throw std::runtime_error(
         "there is no bankcheck_cuda.so next to bankcheck: bankcheck was built without nvcc or without the headers of "
@@ -118,7 +118,7 @@ std::optional<std::string> failure_of(const CudaRun& run, const Ended& ended, co
                                       const trace::Trace& trace) {
   const std::string& program = run.command.front();
   if (ended.out_of_time) return out_of_time(program, run.time_limit);
-  if (const auto signal = signal_that_ended(program, ended)) return signal;
+  if (auto signal = signal_that_ended(program, ended)) return signal;
   if (WEXITSTATUS(ended.status) != 0) {
     const std::string failed =
         fmt::format("the program {} failed with exit code {}", in_quotes(program), WEXITSTATUS(ended.status));

@@ -90,6 +90,6 @@ struct Record {
 
 /// Limits: 1 GiB per file, 64 KiB per line, 2^62 per count; a line that breaks the format ends the record, which then
 /// has an error and is not `ended`. Error: std::runtime_error if the file cannot be read or is no record of version 1.
-Record read_record(const std::filesystem::path& file);
+Record read_record(const std::filesystem::path& path);
 
 }  // namespace bankwise::cuda

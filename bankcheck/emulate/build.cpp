@@ -25,7 +25,7 @@ using Words = std::vector<std::string>;
 
 std::string text_of(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(stream), {});
+  return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 void append(Words& to, const Words& more) {
@@ -37,7 +37,7 @@ fs::path find_thrust() {
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH", ""}) {
     const char* toolkit = *variable == '\0' ? "/usr/local/cuda" : std::getenv(variable);
     if (toolkit == nullptr) continue;
-    const fs::path folder = fs::path(toolkit) / "include" / "cccl";
+    fs::path folder = fs::path(toolkit) / "include" / "cccl";
     std::error_code ignored;
     if (fs::exists(folder / "thrust", ignored)) return folder;
   }
@@ -207,7 +207,7 @@ class Builder {
     fs::create_directories(folder);
     const FolderLock lock(folder);
     touch(folder);
-    const fs::path file = folder / fs::path(program_.sources.front()).stem();
+    fs::path file = folder / fs::path(program_.sources.front()).stem();
     if (fs::exists(file)) return file;
 
     const Words names = [&] {

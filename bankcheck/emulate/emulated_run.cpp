@@ -20,7 +20,7 @@ namespace {
 std::optional<std::string> failure_of(const EmulatedRun& run, const check::Ended& ended, const trace::TraceFile& file) {
   const std::string& program = run.command.front();
   if (ended.out_of_time) return check::out_of_time(program, run.time_limit);
-  if (const auto signal = check::signal_that_ended(program, ended)) return signal;
+  if (auto signal = check::signal_that_ended(program, ended)) return signal;
   if (const int code = WEXITSTATUS(ended.status); code != 0) {
     return fmt::format("the program {} failed with exit code {}", in_quotes(program), code);
   }

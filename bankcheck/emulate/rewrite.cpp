@@ -164,12 +164,28 @@ class Rewriter {
     return std::nullopt;
   }
 
+  bool is_statement(std::size_t i) const {
+    constexpr std::array statements{"if", "while", "for", "switch", "return", "else", "do", "case"};
+    return std::find(statements.begin(), statements.end(), text(i)) != statements.end();
+  }
+
+  /// Moves `last` from the ] or ) of subscripts and calls, before the <<< at `open`, to what they belong to. Returns
+  /// the first token of brackets that belong to nothing: they are the whole callee.
+  std::optional<std::size_t> skip_brackets(std::size_t open, std::size_t& last) const {
+    for (;;) {
+      const bool round = is(last, ")");
+      if (!round && !is(last, "]")) return std::nullopt;
+      const auto begin = opening(last, round ? "(" : "[", round ? ")" : "]");
+      if (!begin) fail(open, "brackets before <<< have no beginning");
+      const bool is_operand = *begin > 0 && ((is_name(*begin - 1) && !is_statement(*begin - 1)) ||
+                                             is(*begin - 1, "]") || (!round && is(*begin - 1, ")")));
+      if (!is_operand) return begin;
+      last = *begin - 1;
+    }
+  }
+
   /// The first token of the expression before a launch's <<<.
   std::size_t begin_of_callee(std::size_t open) const {
-    constexpr std::array statements{"if", "while", "for", "switch", "return", "else", "do", "case"};
-    const auto is_statement = [&](std::size_t i) {
-      return std::find(statements.begin(), statements.end(), text(i)) != statements.end();
-    };
     std::size_t at = open;
     for (bool first = true;; first = false) {
       if (at == 0) fail(open, "there is no kernel before <<<");
@@ -179,18 +195,7 @@ class Rewriter {
         if (!angle || *angle == 0) fail(open, "the kernel's template arguments before <<< have no beginning");
         last = *angle - 1;
       }
-      for (bool more = true; more;) {
-        more = false;
-        const bool round = is(last, ")");
-        if (!round && !is(last, "]")) break;
-        const auto begin = opening(last, round ? "(" : "[", round ? ")" : "]");
-        if (!begin) fail(open, "brackets before <<< have no beginning");
-        const bool is_operand = *begin > 0 && ((is_name(*begin - 1) && !is_statement(*begin - 1)) ||
-                                               is(*begin - 1, "]") || (!round && is(*begin - 1, ")")));
-        if (!is_operand) return *begin;
-        last = *begin - 1;
-        more = is(last, "]") || is(last, ")");
-      }
+      if (const auto whole = skip_brackets(open, last)) return *whole;
       if (!is_name(last)) {
         if (first) fail(open, "there is no kernel before <<<");
         return at;

@@ -95,7 +95,7 @@ struct Counters {
     Words slots = ~Words{};  // those that may have the largest count
     for (int p = planes - 1; p >= 0; --p) {
       const Words with = slots & plane[p];
-      const Words any = (Words)(with != 0U);
+      const auto any = (Words)(with != 0U);
       most |= any & (1U << p);
       slots = with | (slots & ~any);
     }

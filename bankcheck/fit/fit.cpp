@@ -185,7 +185,7 @@ bool is_systematic(const trace::KernelTrace& trace, const Accesses& accesses, co
   constexpr double deviations =
       8;  // the best of 10,000 changes reaches about 4 by chance; accesses are not independent
   const Difference difference = accesses.difference({}, fit.options[fit.best].option.change);
-  const double removable = double(fit.before().option.passes - fit.bound);
+  const auto removable = double(fit.before().option.passes - fit.bound);
   if (saved_by(difference) < worth * removable) return false;
   if (const auto holds = holds_on_other_blocks(trace, fit, architectures, worth)) return *holds;
   return 2 * saved_by(difference) >= removable || exceeds_chance(difference, deviations);

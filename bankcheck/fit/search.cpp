@@ -43,6 +43,20 @@ class Race {
     }
     return best;
   }
+  /// A sample of all accesses is known: evaluates the candidates that do best on it, which sets limits for all others.
+  void evaluate_best(const std::vector<Candidate>& candidates, std::uint64_t end_of_work) {
+    std::vector<const Candidate*> order;
+    for (const Candidate& one : candidates) order.push_back(&one);
+    std::stable_sort(order.begin(), order.end(), [](auto* a, auto* b) {
+      return std::tuple(a->change.kind(), a->bytes, a->sum) < std::tuple(b->change.kind(), b->bytes, b->sum);
+    });
+    const Candidate* best = nullptr;
+    for (const Candidate* one : order) {
+      if (best != nullptr && best->change.kind() == one->change.kind() && one->sum >= best->sum) continue;
+      best = one;
+      if (work_ < end_of_work) evaluate(*one);
+    }
+  }
   void evaluate(const Candidate& candidate) {
     work_ += accesses_.blocks() * groups_per_block + accesses_.slow_count() * groups_per_slow;
     evaluated_.push_back({candidate.change, *accesses_.passes(candidate.change), candidate.bytes});
@@ -78,22 +92,7 @@ std::size_t Race::run(std::vector<Candidate> candidates, bool together, std::uin
       if (work_ >= end_of_work) return decided;
     }
     if (block == 0 && blocks > 1) {
-      // A sample of all accesses is known: the changes that do best on it set limits for all others.
-      std::vector<const Candidate*> order;
-      for (const Candidate& one : candidates) order.push_back(&one);
-      std::stable_sort(order.begin(), order.end(), [](auto* a, auto* b) {
-        return std::tuple(a->change.kind(), a->bytes, a->sum) < std::tuple(b->change.kind(), b->bytes, b->sum);
-      });
-      const Candidate* best = nullptr;
-      std::vector<const Candidate*> front;
-      for (const Candidate* one : order) {
-        if (best != nullptr && best->change.kind() == one->change.kind() && one->sum >= best->sum) continue;
-        best = one;
-        front.push_back(one);
-      }
-      for (const Candidate* one : front) {
-        if (work_ < end_of_work) evaluate(*one);
-      }
+      evaluate_best(candidates, end_of_work);
       set_limits();
     }
     drop_hopeless(block + 1);

@@ -38,13 +38,11 @@ class Lexer {
       ++at_;
     } else if (c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v') {
       ++at_;
-    } else if (starts("//")) {
+    } else if (starts("//") || (c == '#' && line_begins_)) {
       skip_line();
     } else if (starts("/*")) {
       const auto end = source_.find("*/", at_ + 2);
       at_ = end == std::string_view::npos ? source_.size() : end + 2;
-    } else if (c == '#' && line_begins_) {
-      skip_line();
     } else {
       line_begins_ = false;
       take();

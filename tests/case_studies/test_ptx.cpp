@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 
 #include "tests/case_studies.hpp"
 #include "tests/catch_any.hpp"
@@ -28,9 +29,10 @@ std::map<std::string, std::string> kernels_in(const std::string& file) {
 /// "transpose_tma", of "transpose/tma".
 std::string kernel_of(const std::string& file) {
   const std::size_t slash = file.find('/');
-  const auto* const study = *std::find_if(std::begin(all_case_studies), std::end(all_case_studies),
-                                          [&](const auto* each) { return each->name == file.substr(0, slash); });
-  return std::string(study->kernel_prefix) + file.substr(slash + 1);
+  const auto* const* const study = std::find_if(std::begin(all_case_studies), std::end(all_case_studies),
+                                                [&](const auto* each) { return each->name == file.substr(0, slash); });
+  if (study == std::end(all_case_studies)) throw std::runtime_error("no case study has the kernel " + file);
+  return std::string((*study)->kernel_prefix) + file.substr(slash + 1);
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ std::vector<pid_t> ranks_of(const StartedProgram& job) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const std::string name = entry.path().filename();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    const pid_t id = pid_t(std::stoi(name));
+    const auto id = pid_t(std::stoi(name));
     if (process(id).name == "prefix_sum" && descends_from(id, job.process())) ranks.push_back(id);
   }
   return ranks;

@@ -40,7 +40,7 @@ bool is_for_others(const CaseStudy& study, const Variant& variant, const gpu::Un
   if (variant.library) return false;
   const gpu::KernelImage* const image = find_image(study, study.plan(variant, {1, 1}, 1).launches.front().kernel);
   const std::string_view what = why.what();
-  return what == image->why_not_ported || what.find(" needs compute capability ") != what.npos;
+  return what == image->why_not_ported || what.find(" needs compute capability ") != std::string_view::npos;
 }
 
 /// Runs every variant that the device can run; each once, or with its section repeated.

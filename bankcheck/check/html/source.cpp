@@ -183,7 +183,7 @@ void append_accesses(std::string& html, const KernelPart& part) {
     const trace::LineReport& line = lines_of(part)[i];
     const SourceLine& source = part.kernel.lines.front()[i];
     html += fmt::format(
-        "<tr><th scope=row><a href=\"#{}\">{}</a><td class=t>{}<td class=t>{}<td class=\"t excerpt\"><code>{}</code>",
+        R"(<tr><th scope=row><a href="#{}">{}</a><td class=t>{}<td class=t>{}<td class="t excerpt"><code>{}</code>)",
         id_of(part, i), xml_text(where(source, line.site)), access_text(line), xml_text(line.array),
         xml_text(source.text.substr(0, 120)));
     for (const trace::Report& report : reports) append_numbers(html, part, report, line, merged);

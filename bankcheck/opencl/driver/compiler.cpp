@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Builds of programs, and kernels that Oclgrind cannot create.
+#include <algorithm>
 #include <string>
 
 #include "bankcheck/opencl/driver/functions.hpp"
@@ -20,7 +21,8 @@ bool has_kernel(cl_program program, const std::string& name) {
   if (get(program, CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &bytes) != CL_SUCCESS) return false;
   std::string names(bytes, '\0');
   if (get(program, CL_PROGRAM_KERNEL_NAMES, bytes, names.data(), nullptr) != CL_SUCCESS) return false;
-  return (';' + std::string(names.c_str()) + ';').find(';' + name + ';') != std::string::npos;
+  names.resize(std::min(names.size(), names.find('\0')));
+  return (';' + names + ';').find(';' + name + ';') != std::string::npos;
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ void GroupRecorder::begin(std::uint64_t group, const std::vector<LocalArray>& ar
 }
 
 void GroupRecorder::forget_rows() {
-  all_rows_ -= rows_.size();
+  all_rows -= rows_.size();
   rows_.clear();
   index_.clear();
   paths_.clear();
@@ -54,8 +54,8 @@ GroupRecorder::Row* GroupRecorder::row_of(unsigned lane, std::uint32_t path, con
   for (;; ++key.again) {
     const auto [found, is_new] = index_.try_emplace(key, rows_.size());
     if (is_new) {
-      if (all_rows_++ >= max_rows) {
-        --all_rows_;
+      if (all_rows++ >= max_rows) {
+        --all_rows;
         index_.erase(found);
         return nullptr;
       }

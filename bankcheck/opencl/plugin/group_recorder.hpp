@@ -104,7 +104,7 @@ class GroupRecorder {
   std::vector<Row> rows_;
   std::size_t next_row_ = 0;  ///< a guess: the row that follows the previous one
   std::unordered_map<Key, std::size_t, Hash> index_;
-  static inline std::atomic<std::size_t> all_rows_ = 0;  ///< of all recorders
+  static inline std::atomic<std::size_t> all_rows = 0;  ///< of all recorders
 };
 
 }  // namespace bankwise::opencl

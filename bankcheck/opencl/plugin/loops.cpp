@@ -44,7 +44,7 @@ std::vector<unsigned> reverse_postorder(const Graph& successors) {
 /// The immediate dominators, computed as in Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001), as
 /// positions in the reverse postorder. A dominator precedes the blocks that it dominates.
 std::vector<unsigned> dominators(const Graph& predecessors, const std::vector<unsigned>& order) {
-  const unsigned unknown = unsigned(order.size());
+  const auto unknown = unsigned(order.size());
   std::map<unsigned, unsigned> position;
   for (unsigned i = 0; i < order.size(); ++i) position[order[i]] = i;
   std::vector<unsigned> parent(order.size(), unknown);

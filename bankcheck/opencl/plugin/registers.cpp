@@ -43,11 +43,13 @@ void promote(void* module) {
 
 void put_variables_into_registers(const ::oclgrind::Kernel& kernel) {
   if (!available() || LLVMRunPasses == nullptr) return;
+  // NOLINTBEGIN(cppcoreguidelines-pro-type-const-cast): Oclgrind has no other way to change a kernel
   auto* const function = const_cast<llvm::Function*>(kernel.getFunction());
   if (set_mark(function, promoted)) promote(LLVMGetGlobalParent(function));
   if (!set_mark(function, refreshed)) return;
   // Oclgrind has numbered the kernel's instructions when it created the kernel.
   auto* const cache = const_cast<::oclgrind::InterpreterCache*>(kernel.getProgram()->getInterpreterCache(function));
+  // NOLINTEND(cppcoreguidelines-pro-type-const-cast)
   std::destroy_at(cache);
   std::construct_at(cache, function);
 }

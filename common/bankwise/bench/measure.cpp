@@ -164,35 +164,38 @@ class Measurement {
     candidate.running = candidate.result.status == Status::ok;
   }
 
+  /// Takes one sample, and asks the candidate's stop rule whether it was the last one.
+  void take_turn(Candidate& candidate) {
+    using Clock = std::chrono::steady_clock;
+    attempt(candidate.result, [&] {
+      const auto begin = Clock::now();
+      const double seconds = sample(candidate) / candidate.result.repeats;
+      const gpu::ClockReasons throttled = throttle_.throttled();
+      if (throttled != 0) {
+        std::this_thread::sleep_for(throttle_rest);
+        throttle_.look();
+      }
+      candidate.spent_s += std::chrono::duration<double>(Clock::now() - begin).count();
+      if (throttled != 0) {
+        candidate.throttled |= throttled;
+        candidate.running = !candidate.rule.drop(candidate.spent_s);
+        return;
+      }
+      if (manner_.after_sample) manner_.after_sample(bench_, candidate.prepared);
+      candidate.running = !candidate.rule.add(seconds, candidate.spent_s);
+    });
+    candidate.running = candidate.running && candidate.result.status == Status::ok;
+  }
+
   /// Takes one sample of each candidate per round, so clock drift affects all of them equally; each until its own stop
   /// rule is satisfied.
   void take_turns(const Progress& progress) {
-    using Clock = std::chrono::steady_clock;
     for (bool any = true; any;) {
       any = false;
       double done = 0;
       for (auto& candidate : candidates_) {
-        if (candidate.running) {
-          attempt(candidate.result, [&] {
-            const auto begin = Clock::now();
-            const double seconds = sample(candidate) / candidate.result.repeats;
-            const gpu::ClockReasons throttled = throttle_.throttled();
-            if (throttled != 0) {
-              std::this_thread::sleep_for(throttle_rest);
-              throttle_.look();
-            }
-            candidate.spent_s += std::chrono::duration<double>(Clock::now() - begin).count();
-            if (throttled != 0) {
-              candidate.throttled |= throttled;
-              candidate.running = !candidate.rule.drop(candidate.spent_s);
-              return;
-            }
-            if (manner_.after_sample) manner_.after_sample(bench_, candidate.prepared);
-            candidate.running = !candidate.rule.add(seconds, candidate.spent_s);
-          });
-          candidate.running = candidate.running && candidate.result.status == Status::ok;
-          any = any || candidate.running;
-        }
+        if (candidate.running) take_turn(candidate);
+        any = any || candidate.running;
         done += candidate.running ? std::min(1.0, candidate.spent_s / options_.limits.timeout) : 1;
       }
       progress(done / double(candidates_.size()), "measuring");

@@ -48,11 +48,11 @@ class Ordering {
     if (next_.empty()) return {};
     Nodes all(next_.size());
     for (Node node = 0; node < all.size(); ++node) all[node] = node;
-    open(std::move(all), {0});
+    open(all, {0});
     // The stack is as deep as loops are nested. A scope passes its loops' blocks on, so the scopes hold each block
     // once.
     while (!scopes_.empty()) {
-      if (const auto part = next_part(scopes_.back())) {
+      if (auto part = next_part(scopes_.back())) {
         place(std::move(*part));
       } else {
         scopes_.pop_back();
@@ -107,21 +107,33 @@ class Ordering {
     return found;
   }
 
-  /// A block that leaves a loop, `if (found) return value(i);`, and lies within its addresses is executed when the warp
-  /// comes to it, and not after the loop: it joins the loop's component.
-  void take_in_exits(const Nodes& nodes, unsigned count, unsigned scope) {
-    std::vector<unsigned> end(count);  // for each component in `members`, by address there
-    for (const Node node : nodes) ++end[part_[node]];
-    const std::vector<unsigned> size = end;
-    for (unsigned i = 1; i < count; ++i) end[i] += end[i - 1];
-    Nodes members(nodes.size());
-    for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) members[--end[part_[*node]]] = *node;
-    const std::vector<unsigned>& begin = end;
+  /// Some of the nodes, component by component, and by address there.
+  struct Components {
+    Nodes members;
+    std::vector<unsigned> begin, size;  ///< of each component in `members`
+  };
+  Components by_component(const Nodes& nodes, unsigned count) const {
+    Components all{Nodes(nodes.size()), {}, std::vector<unsigned>(count)};
+    for (const Node node : nodes) ++all.size[part_[node]];
+    all.begin = all.size;  // first the end of each
+    for (unsigned i = 1; i < count; ++i) all.begin[i] += all.begin[i - 1];
+    for (std::size_t i = nodes.size(); i-- > 0;) all.members[--all.begin[part_[nodes[i]]]] = nodes[i];
+    return all;
+  }
 
+  void count_jumps_into(const Nodes& nodes) {
     for (const Node node : nodes) jumps_in_[node] = 0;
     for (const Node node : nodes) {
       for (const Node next : next_[node]) ++jumps_in_[next];
     }
+  }
+
+  /// A block that leaves a loop, `if (found) return value(i);`, and lies within its addresses is executed when the warp
+  /// comes to it, and not after the loop: it joins the loop's component.
+  void take_in_exits(const Nodes& nodes, unsigned count, unsigned scope) {
+    const Components all = by_component(nodes, count);
+    const std::vector<unsigned>& size = all.size;
+    count_jumps_into(nodes);
     std::set<Node> nothing_leads_to;
     for (const Node node : nodes) {
       if (size[part_[node]] == 1 && jumps_in_[node] == 0) nothing_leads_to.insert(node);
@@ -129,7 +141,7 @@ class Ordering {
 
     for (unsigned loop = 0; loop < count; ++loop) {
       if (size[loop] < 2) continue;
-      const std::span these(&members[begin[loop]], size[loop]);
+      const std::span these(&all.members[all.begin[loop]], size[loop]);
       const Node last = these.back();
       ++loops_;
       SmallestFirst found;  // blocks that only the loop jumps to
@@ -159,7 +171,7 @@ class Ordering {
 
   /// Splits some of the nodes, given by address, into parts. `entries` are those that the rest of the function jumps
   /// to.
-  void open(Nodes nodes, const Nodes& entries) {
+  void open(const Nodes& nodes, const Nodes& entries) {
     Scope scope;
     scope.number = ++scopes_opened_;
     for (const Node node : nodes) scope_[node] = scope.number;
@@ -229,7 +241,7 @@ class Ordering {
     entries.insert(entries.end(), next_[head].begin(), next_[head].end());
     std::sort(entries.begin(), entries.end());
     entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
-    open(std::move(part.members), entries);
+    open(part.members, entries);
   }
 
   const BlockGraph& next_;

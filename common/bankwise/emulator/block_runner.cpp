@@ -209,6 +209,11 @@ void BlockRunner::let_starved_go(Warp& warp) {
   }
 }
 
+std::uint64_t BlockRunner::all_lanes(const Warp& warp) {
+  // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): a warp has lanes
+  return ~std::uint64_t{0} >> (64 - warp.count);
+}
+
 std::uint64_t BlockRunner::lanes_at(const Warp& warp, Key key) {
   std::uint64_t lanes = 0;
   for (unsigned i = 0; i < warp.count; ++i) lanes |= std::uint64_t{warp.keys[i] == key} << i;
@@ -220,7 +225,7 @@ std::uint64_t BlockRunner::choose(const Warp& warp) {
   const auto* const end = warp.keys.begin() + warp.count;
   Key different = 0;
   for (unsigned i = 0; i < warp.count; ++i) different |= warp.keys[i] ^ warp.keys[0];
-  if (different == 0) return warp.keys[0] == 0 ? 0 : ~std::uint64_t{0} >> (64 - warp.count);  // the usual case
+  if (different == 0) return warp.keys[0] == 0 ? 0 : all_lanes(warp);  // the usual case
   const auto* const some = std::find_if(warp.keys.begin(), end, [](Key key) { return key != 0; });
   if (some == end) return 0;
   const std::uint64_t group = lanes_at(warp, *some);
@@ -279,7 +284,7 @@ unsigned BlockRunner::step_all(Warp& warp, std::uint64_t group, const Lane& any)
 unsigned BlockRunner::step(Warp& warp, std::uint64_t group) {
   const Lane& any = lane(warp, unsigned(std::countr_zero(group)));
   const bool is_note = any.next < any.noted;
-  if (is_note && any.next == 0 && (lanes_at(warp, 0) | group) == ~std::uint64_t{0} >> (64 - warp.count)) {
+  if (is_note && any.next == 0 && (lanes_at(warp, 0) | group) == all_lanes(warp)) {
     if (const unsigned steps = step_all(warp, group, any); steps > 0) return steps;
   }
   if (++steps_ > launch_.step_limit) {

@@ -179,7 +179,7 @@ class BlockRunner {
   void note_atomic(const Lane& lane) { warps_[lane.warp].last_atomic = warps_[lane.warp].steps; }
   /// Of barrier objects; `address` identifies them. Only for the running lane.
   Rounds& rounds(std::uintptr_t address) { return rounds_[address]; }
-  bool has_rounds(std::uintptr_t address) const { return rounds_.count(address) != 0; }
+  bool has_rounds(std::uintptr_t address) const { return rounds_.contains(address); }
   void arrive_at(std::uintptr_t address, unsigned arrivals);
   void start_copy(Lane& lane, const PendingCopy& copy);
   /// Ends copies of the groups up to `last`.
@@ -227,6 +227,7 @@ class BlockRunner {
   void begin(std::uint64_t block, Recorder* recorder);
   bool run_warp(Warp& warp);
   void let_starved_go(Warp& warp);
+  static std::uint64_t all_lanes(const Warp& warp);
   static std::uint64_t lanes_at(const Warp& warp, Key key);
   std::uint64_t choose(const Warp& warp);
   Key earliest(const Warp& warp);

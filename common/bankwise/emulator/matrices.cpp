@@ -131,50 +131,62 @@ struct Matrices {
   double a[16][max_depth]{}, b[max_depth][8]{};
 };
 
-void multiply_all(void* const operands[32], const void* data) {
-  const Product& product = *static_cast<const Product*>(data);
-  const bool wide = product.a == Number::float64;
-  Matrices all;
+bool is_wide(const Product& product) {
+  return product.a == Number::float64;
+}
+
+/// Adds the elements of A and B in one lane's registers.
+void gather(const Product& product, const ProductRegisters& registers, unsigned lane, Matrices& all) {
+  const bool wide = is_wide(product);
   const unsigned each = wide ? 1 : 32 / bits_of(product.a);  // elements of a register
-  const auto registers = [&](unsigned lane) { return static_cast<ProductRegisters*>(operands[lane]); };
-  const unsigned parts = product.depth / (4 * each);  // registers of B
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    if (operands[lane] == nullptr) continue;
-    for (unsigned part = 0; part < parts; ++part) {
-      for (unsigned i = 0; i < each; ++i) {
-        const unsigned k = part * 4 * each + lane % 4 * each + i;
-        all.b[k][lane / 4] = number_in(product.b, registers(lane)->b[part], i);
-        for (unsigned half = 0; half < (wide ? 1u : 2u); ++half) {
-          const unsigned reg = wide ? part : 2 * part + half;
-          all.a[8 * half + lane / 4][k] = number_in(product.a, registers(lane)->a[reg], i);
-        }
+  const unsigned parts = product.depth / (4 * each);         // registers of B
+  for (unsigned part = 0; part < parts; ++part) {
+    for (unsigned i = 0; i < each; ++i) {
+      const unsigned k = part * 4 * each + lane % 4 * each + i;
+      all.b[k][lane / 4] = number_in(product.b, registers.b[part], i);
+      for (unsigned half = 0; half < (wide ? 1u : 2u); ++half) {
+        const unsigned reg = wide ? part : 2 * part + half;
+        all.a[8 * half + lane / 4][k] = number_in(product.a, registers.a[reg], i);
       }
     }
   }
+}
+
+/// Writes element i of one lane into its register, which may hold two of them.
+void store(Number type, double sum, unsigned i, std::uint64_t& reg) {
+  switch (type) {
+    case Number::half: {
+      const std::uint32_t rounded = small_floats::rounded(Format::half, sum, words::Mode::rn);
+      reg = i % 2 == 0 ? (reg & 0xFFFF0000u) | rounded : (reg & 0xFFFFu) | rounded << 16;
+      break;
+    }
+    case Number::int32:
+      reg = std::uint32_t(std::int64_t(sum));
+      break;
+    case Number::float64:
+      reg = std::bit_cast<std::uint64_t>(sum);
+      break;
+    default:
+      reg = std::bit_cast<std::uint32_t>(float(sum));
+  }
+}
+
+void multiply_all(void* const operands[32], const void* data) {
+  const Product& product = *static_cast<const Product*>(data);
+  const auto registers = [&](unsigned lane) { return static_cast<ProductRegisters*>(operands[lane]); };
+  Matrices all;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (operands[lane] != nullptr) gather(product, *registers(lane), lane, all);
+  }
+  const bool pairs = product.accumulator == Number::half;
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (operands[lane] == nullptr) continue;
-    auto& c = registers(lane)->c;
-    for (unsigned i = 0; i < (wide ? 2u : 4u); ++i) {
+    for (unsigned i = 0; i < (is_wide(product) ? 2u : 4u); ++i) {
       const unsigned row = lane / 4 + 8 * (i / 2), column = lane % 4 * 2 + i % 2;
-      const bool pairs = product.accumulator == Number::half;
-      std::uint64_t& reg = c[pairs ? i / 2 : i];
+      std::uint64_t& reg = registers(lane)->c[pairs ? i / 2 : i];
       double sum = number_in(product.accumulator, reg, pairs ? i % 2 : 0);
       for (unsigned k = 0; k < product.depth; ++k) sum += all.a[row][k] * all.b[k][column];
-      switch (product.accumulator) {
-        case Number::half: {
-          const std::uint32_t rounded = small_floats::rounded(Format::half, sum, words::Mode::rn);
-          reg = i % 2 == 0 ? (reg & 0xFFFF0000u) | rounded : (reg & 0xFFFFu) | rounded << 16;
-          break;
-        }
-        case Number::int32:
-          reg = std::uint32_t(std::int64_t(sum));
-          break;
-        case Number::float64:
-          reg = std::bit_cast<std::uint64_t>(sum);
-          break;
-        default:
-          reg = std::bit_cast<std::uint32_t>(float(sum));
-      }
+      store(product.accumulator, sum, i, reg);
     }
   }
 }

@@ -199,10 +199,11 @@ void Merging::finish(trace::Builder& builder) {
   for (const auto& [pair, times] : repeated_) {
     if (is_fixed(pc_of(builder, pair.first), pc_of(builder, pair.second))) change(pair.second, -std::int64_t(times));
   }
-  for (const auto& [members, times] : merged_) {
+  for (const auto& merged : merged_) {
+    const Members& members = merged.first;
     if (!may_merge(builder, members)) continue;
     // Merges what lies in `size` bytes from `begin` on, if it fills them; otherwise tries each half.
-    const auto merge = [&, n = std::int64_t(times)](auto& self, unsigned begin, unsigned size) -> void {
+    const auto merge = [&, n = std::int64_t(merged.second)](auto& self, unsigned begin, unsigned size) -> void {
       Members inside;
       unsigned bytes = 0;
       for (const std::uint32_t member : members) {

@@ -64,7 +64,7 @@ class Merging {
   };
   using Members = std::vector<std::uint32_t>;
 
-  void close(Warp& warp, std::size_t group);
+  void close(Warp& warp, std::size_t number);
   void limit(Warp& warp);
   template <class Which>
   void close_if(Warp& warp, const std::vector<trace::Pattern>& patterns, Which which);

@@ -100,7 +100,7 @@ bool integer_product(Machine& m, const Instruction& one, bool adds) {
     using T = decltype(zero);
     const auto all = product(m.read_as<T>(one.operands.at(1)), m.read_as<T>(one.operands.at(2)));
     const unsigned bits = 8 * sizeof(T);
-    std::uint64_t result = std::uint64_t(one.has("hi") ? all >> bits : all);
+    auto result = std::uint64_t(one.has("hi") ? all >> bits : all);
     if (adds) result += std::uint64_t(std::int64_t(m.read_as<T>(one.operands.at(3))));
     if (one.has("wide")) {
       if (adds) result = std::uint64_t(all) + m.read(one.operands.at(3));
@@ -195,7 +195,7 @@ void negate(Machine& m, const Instruction& one) {
 template <class T>
 bool compare(const std::string& how, T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
-    const bool unordered = a != a || b != b;
+    const bool unordered = std::isnan(a) || std::isnan(b);
     if (how == "num") return !unordered;
     if (how == "nan") return unordered;
     if (how.size() == 3 && how[2] == 'u') return unordered || compare(how.substr(0, 2), a, b);
@@ -289,7 +289,7 @@ std::uint64_t bits_of_real(const Instruction& one, double value, Type type) {
     return (std::bit_cast<std::uint32_t>(float(value)) + 0x1000u) & 0xFFFFE000u;
   }
   if (type.bits == 64) return std::bit_cast<std::uint64_t>(value);
-  float rounded = float(value);
+  auto rounded = float(value);
   const words::Mode mode = mode_of(one);
   const bool up = mode == words::Mode::ru || (mode == words::Mode::rz && value < 0);
   if (mode != words::Mode::rn && double(rounded) != value && (double(rounded) < value) == up) {

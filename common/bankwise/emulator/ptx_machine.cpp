@@ -154,7 +154,7 @@ void interpret_ptx(const char* text, std::uint64_t* operands, std::size_t count)
   const void* caller = __builtin_return_address(0);
   const ptx::Program& program = ptx::program_of(text, caller);
   std::uint64_t few[32] = {};
-  const std::unique_ptr<std::uint64_t[]> many(program.locals > 32 ? new std::uint64_t[program.locals]() : nullptr);
+  const auto many = program.locals > 32 ? std::make_unique<std::uint64_t[]>(program.locals) : nullptr;
   Parts parts;
   ptx::Machine machine{{operands, count}, {many ? many.get() : few, program.locals}, caller, parts};
   const auto& instructions = program.instructions;

@@ -34,7 +34,7 @@ void shuffle(Machine& m, const Instruction& one) {
   const auto by = unsigned(m.read(args.at(2)) & 31), clamp = unsigned(m.read(args.at(3)));
   const unsigned segment = clamp >> 8 & 31, own = own_lane();
   const unsigned last = (own & segment) | (clamp & 31 & ~segment);
-  unsigned source = own;
+  unsigned source = 0;
   bool valid = false;
   if (one.has("up")) {
     source = own - by;
@@ -154,7 +154,7 @@ Number number_of(Machine& m, const Instruction& one, Type type) {
 /// mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 d, a, b, c
 void multiply_matrices(Machine& m, const Instruction& one) {
   const auto shape = std::find_if(one.modifiers.begin(), one.modifiers.end(), [](const std::string& text) {
-    return text[0] == 'm' && text.find('k') != text.npos;
+    return text[0] == 'm' && text.find('k') != std::string::npos;
   });
   if (shape == one.modifiers.end() || one.types.size() != 4 || one.operands.size() != 4 || one.has("sp"))
     refuse(m, one);

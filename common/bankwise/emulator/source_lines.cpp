@@ -79,7 +79,7 @@ std::string function_at(std::uintptr_t pc) {
 #else
 
 trace::Site site_of(std::uintptr_t) {
-  return {"?", 0, "?"};
+  return {.file = "?", .function = "?"};
 }
 
 std::string function_at(std::uintptr_t) {

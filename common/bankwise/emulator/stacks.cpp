@@ -34,9 +34,9 @@ Stacks::Stacks(unsigned count, Protect protect) : count_(count) {
   memory_ = static_cast<std::byte*>(memory);
   for (unsigned i = 0; i < count; ++i) {
     if (protect(memory_ + i * (bytes + guard), guard, PROT_NONE) == 0) continue;
-    const std::system_error error(errno, std::generic_category());
+    const int error = errno;
     munmap(memory_, count_ * (bytes + guard));
-    throw error;
+    throw std::system_error(error, std::generic_category());
   }
 }
 

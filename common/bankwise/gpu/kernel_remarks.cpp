@@ -9,7 +9,7 @@ namespace bankwise::gpu {
 std::string remark(std::string_view source, std::string_view begin) {
   const std::string line = "\n// " + std::string(begin);
   const auto at = source.find(line);
-  if (at == source.npos) return "";
+  if (at == std::string_view::npos) return "";
   const auto from = at + line.size();
   std::string_view text = source.substr(from, source.find('\n', from) - from);
   if (text.ends_with('\r')) text.remove_suffix(1);

@@ -12,7 +12,7 @@ std::uint64_t first_item(std::uint64_t n, unsigned rank, unsigned ranks) {
 RankPlan with_ranks(const Plan& plan) {
   RankPlan ranks{plan.scratch_bytes, plan.state_bytes, {}};
   for (const Launch& launch : plan.launches) {
-    RankLaunch& step =
+    auto& step =
         std::get<RankLaunch>(ranks.steps.emplace_back(RankLaunch{launch.kernel, launch.groups, launch.group, {}}));
     for (const auto& argument : launch.arguments) {
       std::visit([&](const auto& value) { step.arguments.emplace_back(value); }, argument);

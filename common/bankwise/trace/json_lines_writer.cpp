@@ -27,7 +27,7 @@ class Line {
  public:
   /// The beginning of a line of a process.
   Line(std::string& text, const char* record, std::uint64_t process) : text_(text) {
-    text_ += "{\"record\":\"";
+    text_ += R"({"record":")";
     text_ += record;
     text_ += '"';
     if (process != 0) number("process", process);
@@ -178,7 +178,7 @@ std::string header_line(const Trace& trace) {
 
 std::string process_line(std::uint64_t process) {
   std::string text;
-  Line(text, "process", process);
+  { const Line line(text, "process", process); }
   return text;
 }
 

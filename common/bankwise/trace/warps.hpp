@@ -65,12 +65,12 @@ inline std::uint64_t lanes_in(std::uint64_t mask, unsigned lanes, unsigned numbe
   return mask >> lanes * number & ~std::uint64_t{0} >> (banks::max_lanes - lanes);
 }
 
-/// Calls `visit(const WarpAccess&)` for each of the `warps` parts that has an active lane. `block_warps` as in
-/// find_cost().
+/// Calls `visit(const WarpAccess&)` for each of the `warps` parts that has an active lane; `warps` is not 0.
+/// `block_warps` as in find_cost().
 template <class Visit>
 void for_each_warp(const Pattern& pattern, unsigned warp, unsigned warps, const banks::Architecture& architecture,
                    unsigned block_warps, Visit visit) {
-  const unsigned lanes = warp / warps;
+  const unsigned lanes = warp / warps;  // NOLINT(clang-analyzer-core.DivideZero): at least 1
   for (unsigned number = 0; number < warps; ++number) {
     const std::uint64_t mask = lanes_in(pattern.mask, lanes, number);
     if (mask == 0) continue;

@@ -11,7 +11,7 @@ TEST_CASE("build options without a folder are kept") {
   CHECK(without_folders("  -DPITCH=33\t-cl-std=CL1.2  ") == "-DPITCH=33 -cl-std=CL1.2");
   for (const char* option :
        {"-D PITCH=33", "-D PITCH", "-U PITCH", "-DRATIO=1/2", "-DRATIO=1./2", "-DF(x)=x/2", "-DNAME=a/b", "-Werror",
-        "-D", "-DTEXT=\"a b\"", "-DTEXT='a b'", "-DTEXT=\\\"a\\ b\\\"", "-cl-fast-relaxed-math"}) {
+        "-D", "-DTEXT=\"a b\"", "-DTEXT='a b'", R"(-DTEXT=\"a\ b\")", "-cl-fast-relaxed-math"}) {
     CHECK(without_folders(option) == option);
     CHECK(without_folders("-Ix " + std::string(option)) == option);
   }
@@ -31,7 +31,7 @@ TEST_CASE("include paths and options that name folders are left out") {
                              "-DROOT=/home/me",
                              "-D ROOT=/home/me",
                              "-DROOT=\"/home/me\"",
-                             "-DROOT=\\\"/home/me\\\"",
+                             R"(-DROOT=\"/home/me\")",
                              "-DROOT=./data",
                              "-DROOT=../data",
                              "-DROOT=~/data",

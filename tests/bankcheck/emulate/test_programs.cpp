@@ -95,7 +95,7 @@ TEST_CASE("intrinsics without a mask, products of 16 bits and sources in C are e
 
 TEST_CASE("nvcc's instructions tell which count holds for a line", "[emulate]") {
   const ScratchDirectory scratch;
-  const std::filesystem::path folder = scratch.path();
+  const std::filesystem::path& folder = scratch.path();
   // The cubin has four STS for this line; stores of neighbours could be one STS.128.
   std::ofstream(folder / "program.cu") << "__global__ void kernel(int* out) {\n"
                                           "  __shared__ int words[512];\n"

@@ -141,7 +141,7 @@ TEST_CASE("a kernel without shared memory has nothing to fit", "[fit]") {
 TEST_CASE("a trace that was cut short makes no claim", "[fit]") {
   const Fitted fitted(transpose());
   std::string text = text_of(fitted.trace);
-  text.resize(text.rfind("{\"record\":\"end\""));
+  text.resize(text.rfind(R"({"record":"end")"));
   std::ofstream(fitted.trace, std::ios::trunc) << text;
   const Outcome outcome = fitted.run();
   CHECK_THAT(outcome.out, ContainsSubstring("incomplete: "));

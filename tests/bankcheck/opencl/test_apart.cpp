@@ -10,8 +10,9 @@ using Json = nlohmann::json;
 /// `attempts`: for contexts of several threads. The command queues of Oclgrind share maps without a lock, so about one
 /// run in 200 crashes inside Oclgrind; bankcheck then prints no report and exits with 3.
 Checked apart(const std::string& what, int attempts = 1) {
-  auto checked = check(program("apart") + " " + what, "--sources '" PROGRAM_SOURCES "'");
-  if (checked.outcome.code == 3 && attempts > 1) return apart(what, attempts - 1);
+  const auto run = [&] { return check(program("apart") + " " + what, "--sources '" PROGRAM_SOURCES "'"); };
+  auto checked = run();
+  for (; checked.outcome.code == 3 && attempts > 1; --attempts) checked = run();
   INFO(checked.outcome.err);
   REQUIRE(checked.outcome.code == 0);
   return checked;

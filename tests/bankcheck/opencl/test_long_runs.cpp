@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Runs of which only a part is watched: because the user asks for it, or because they end early.
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <thread>
@@ -22,10 +23,9 @@ struct InLaunch {
       : program("TMPDIR=" + temporary.path().string() + " exec '" SAMPLES_DIRECTORY "/bankcheck' opencl " + options +
                 " -- " + long_runs(arguments)) {
     program.wait_until([&] {
-      for (const auto& entry : std::filesystem::recursive_directory_iterator(temporary.path())) {
-        if (entry.path().filename().string().starts_with("unfinished.")) return true;
-      }
-      return false;
+      const std::filesystem::recursive_directory_iterator entries(temporary.path());
+      return std::any_of(begin(entries), end(entries),
+                         [](const auto& entry) { return entry.path().filename().string().starts_with("unfinished."); });
     });
   }
   ScratchDirectory temporary;

@@ -66,7 +66,7 @@ TEST_CASE("limits, baselines and SARIF from a trace equal those of the run") {
   const std::string says = "program says:\n";
   for (const std::string options :
        {"--max-conflicts 0", "--max-conflicts 62", "--kernel row", "--kernel colum", "--update-baseline -",
-        "--sarif - --sources '" PROGRAM_SOURCES "'", "--arch sm_90,gfx942 --max-conflicts 0 --kernel column"}) {
+        ("--sarif - --sources '" PROGRAM_SOURCES "'"), "--arch sm_90,gfx942 --max-conflicts 0 --kernel column"}) {
     INFO(options);
     const Outcome direct = bankcheck("opencl " + options + " -- " + two_kernels);
     const Outcome later = bankcheck("report " + options + " " + traced.path);

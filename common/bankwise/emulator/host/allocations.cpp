@@ -75,9 +75,9 @@ class Memory {
     const std::uintptr_t first = found->begin / page * page;
     const std::size_t bytes = pages_for(found->bytes) * page;
     used_ -= bytes;
-    // The addresses stay reserved, without memory.
-    mmap(reinterpret_cast<void*>(first), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
-         0);
+    // The addresses stay reserved, without memory. If the system refuses, the memory stays.
+    static_cast<void>(mmap(reinterpret_cast<void*>(first), bytes, PROT_NONE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0));
     return Freed::yes;
   }
 

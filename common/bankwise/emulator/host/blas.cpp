@@ -140,13 +140,13 @@ T dot(int n, const T* x, int step_x, const T* y, int step_y) {
 
 }  // namespace
 
-void blas_gemm_of_types(bool ta, bool tb, int m, int n, int k, double alpha, const TypedMatrix& a, const TypedMatrix& b,
-                        double beta, const TypedMatrix& c) {
+void blas_gemm_of_types(bool transpose_a, bool transpose_b, int m, int n, int k, double alpha, const TypedMatrix& a,
+                        const TypedMatrix& b, double beta, const TypedMatrix& c) {
   note_write(c.data);
   if (a.type == type_64f || b.type == type_64f || c.type == type_64f) {
-    gemm_of_types<double>(ta, tb, m, n, k, alpha, a, b, beta, c);
+    gemm_of_types<double>(transpose_a, transpose_b, m, n, k, alpha, a, b, beta, c);
   } else {
-    gemm_of_types<float>(ta, tb, m, n, k, float(alpha), a, b, float(beta), c);
+    gemm_of_types<float>(transpose_a, transpose_b, m, n, k, float(alpha), a, b, float(beta), c);
   }
 }
 

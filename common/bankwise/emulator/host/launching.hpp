@@ -14,7 +14,11 @@
 
 // Code between the emulator and the kernel does not count as the kernel's.
 #ifndef BANKWISE_NOT_THE_KERNEL
+#ifdef __clang__
+#define BANKWISE_NOT_THE_KERNEL
+#else
 #define BANKWISE_NOT_THE_KERNEL __attribute__((no_sanitize("thread"), no_sanitize_coverage))
+#endif
 #endif
 
 namespace bankwise::emulator::host {

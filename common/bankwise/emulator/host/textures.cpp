@@ -182,6 +182,7 @@ Texel fetch(cudaTextureObject_t texture, int x) noexcept {
 Texel sample(cudaTextureObject_t texture, int dimensions, float x, float y, float z, int layer) noexcept {
   global_memory.leave();  // arrays are other memory
   const View& view = *reinterpret_cast<const View*>(texture);
+  dimensions = std::clamp(dimensions, 1, 3);
   float coordinates[]{x, y, z};
   const std::size_t sizes[]{view.width, view.height, view.depth};
   std::int64_t index[3]{0, 0, 0};

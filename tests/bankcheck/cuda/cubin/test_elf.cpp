@@ -86,7 +86,7 @@ TEST_CASE("a relocation of a symbol that is missing costs the lines") {
   const Cubin cubin(elf({{".text.k", std::string(16, '\0')},
                          {".debug_line", ""},
                          {".rela.debug_line", u64(0) + u32(2) + u32(77) + u64(0), 4, 3, 5}},
-                        symbol(0, 0, 0, 0, 0), "\0"));
+                        symbol(0, 0, 0, 0, 0), std::string(1, '\0')));
   CHECK(cubin.line_error() == "a relocation names symbol 77, which is missing");
 }
 
@@ -94,7 +94,7 @@ TEST_CASE("relocations without addends are read as well") {
   const auto bytes = elf({{".text.k", std::string(16, '\0')},
                           {".debug_line", std::string(8, '\0')},
                           {".rel.debug_line", u64(3) + u32(2) + u32(0) + u64(1) + u32(2) + u32(0), 9, 3, 5}},
-                         symbol(0, 0, 0, 0, 0), "\0");
+                         symbol(0, 0, 0, 0, 0), std::string(1, '\0'));
   const auto parsed = bankwise::cuda::parse_elf({bytes.data(), bytes.size()});
   const auto relocations = bankwise::cuda::relocations_of(parsed, parsed.sections[5]);
   REQUIRE(relocations.size() == 2);

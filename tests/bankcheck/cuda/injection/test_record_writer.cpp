@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <unistd.h>
 
+#include <map>
+
 #include "bankcheck/cuda/injection/access_kinds.hpp"
 #include "bankcheck/cuda/injection/record_writer.hpp"
 #include "bankcheck/cuda/injection/settings.hpp"
