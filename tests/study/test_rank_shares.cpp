@@ -213,7 +213,7 @@ TEST_CASE("a plan of one device, as the beginning of a plan with exchanges") {
     for (std::size_t i = 0; i < plan.launches.size(); ++i) {
       const Launch& launch = plan.launches[i];
       REQUIRE_FALSE(is_exchange(ranks.steps[i]));
-      const RankLaunch& step = std::get<RankLaunch>(ranks.steps[i]);
+      const auto& step = std::get<RankLaunch>(ranks.steps[i]);
       CHECK(step.kernel == launch.kernel);
       CHECK(step.groups == launch.groups);
       CHECK(step.group.size() == launch.group.size());

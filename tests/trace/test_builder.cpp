@@ -157,7 +157,7 @@ TEST_CASE("traces of one kernel add up, whatever their numbers of sites and arra
 
 TEST_CASE("diagnoses of the same places are one, with the first one's text, whichever lane comes first") {
   using trace::Diagnosis, trace::Fault;
-  const auto together = [](std::vector<Diagnosis> all) {
+  const auto together = [](const std::vector<Diagnosis>& all) {
     auto builder = small::builder();
     builder.site({.file = "k.cl", .line = 9});
     for (const Diagnosis& one : all) builder.add(one);

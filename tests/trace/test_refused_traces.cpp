@@ -241,7 +241,7 @@ TEST_CASE("duplicate, missing and trailing lines are refused") {
   without_error.erase(without_error.begin() + std::ptrdiff_t(find("error")));
   check_refused(without_error, lines.size() - 2, "its line count does not match: lines are missing");
   auto more = lines;
-  more.push_back(R"({"record":"error","text":"late"})");
+  more.emplace_back(R"({"record":"error","text":"late"})");
   check_refused(more, lines.size(), "it stands after the end of the trace");
   auto alone = std::vector<std::string>{lines[0],
                                         R"({"record":"kernel","kernel":0,"name":"k","options":"","warp":32,)"

@@ -35,6 +35,7 @@ TEST_CASE("lanes that did not wait for each other split into warps of every widt
   std::mt19937_64 random(1);
   std::vector<Pattern> patterns;
   for (int i = 0; i < 100; ++i) {
+    // NOLINTNEXTLINE(misc-redundant-expression): two numbers
     Pattern one{.level = unsigned(i % 2), .mask = random() & random(), .count = 1 + random() % 5};
     if (one.mask == 0) continue;
     for (int lane = 0; lane < 64; ++lane) one.addresses.push_back(4 * unsigned(random() % 64));
