@@ -216,6 +216,7 @@ fs::path find_next_to_bankcheck(std::string_view name) {
 
 std::vector<char*> argument_vector(const std::vector<std::string>& command) {
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): execv() and posix_spawn() do not write, but lack the const
   for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);

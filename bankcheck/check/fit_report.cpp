@@ -77,6 +77,18 @@ class Sources {
   std::map<std::string, std::string> texts_;
 };
 
+/// What `--fit` writes for an array's change.
+void set_edits(const trace::KernelTrace& kernel, const fit::ArrayFit& array, ArraySource& source) {
+  if (array.chosen == 0) return;
+  std::set<std::string> names;
+  for (const std::uint32_t each : array.arrays) names.insert(kernel.arrays[each].name);
+  if (names.size() > 1) {
+    source.edits = "several arrays are changed together";
+  } else {
+    source.edits = edits_of(source.text, source.declaration, array.after().option.change, array.shape);
+  }
+}
+
 }  // namespace
 
 std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::vector<KernelReport>& kernels,
@@ -110,12 +122,7 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
       const auto found = declared.find(array.arrays.front());
       if (found == declared.end()) continue;
       source = found->second;
-      std::set<std::string> names;
-      for (const std::uint32_t each : array.arrays) names.insert(one.arrays[each].name);
-      if (array.chosen == 0) continue;
-      source->edits = names.size() > 1
-                          ? std::variant<std::vector<fit::Edit>, std::string>("several arrays are changed together")
-                          : edits_of(source->text, source->declaration, array.after().option.change, array.shape);
+      set_edits(one, array, *source);
     }
   }
   return reports;

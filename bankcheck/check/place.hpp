@@ -10,7 +10,7 @@ namespace bankwise::check {
 struct Place {
   std::string file;
   unsigned line = 0, column = 0;
-  auto operator<=>(const Place&) const = default;
+  auto operator<=>(const Place&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 finds a 0 here
 };
 
 }  // namespace bankwise::check

@@ -63,6 +63,7 @@ std::vector<SourceExcerpt> source_excerpts(const KernelReport& kernel, const tra
     }
   }
   std::vector<SourceExcerpt> excerpts;
+  excerpts.reserve(files.size());
   for (auto& [file, lines] : files) excerpts.push_back({file, {lines.second.begin(), lines.second.end()}});
   return excerpts;
 }

@@ -131,12 +131,14 @@ std::vector<check::EmittedLine> emitted_lines(const CheckOptions& options, const
 /// Kernels as the program names them: the report may add a number to make names distinct.
 std::vector<std::string> plain_names(const std::vector<std::string>& kernels) {
   std::vector<std::string> names;
+  names.reserve(kernels.size());
   for (const std::string& kernel : kernels) names.push_back(kernel.substr(0, kernel.rfind('#')));
   return names;
 }
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): one step after the other
 int check(const CheckOptions& options) {
   check::check_watch_options(options.watch);
   check_sources(options.program);

@@ -95,6 +95,7 @@ class Rewriter {
 
   /// The call for one lane. Arguments of one literal are written into it: NULL and 0 may be pointers, and as values
   /// they no longer could.
+  // NOLINTNEXTLINE(readability-function-cognitive-complexity): a list of tokens
   std::string call_of(std::size_t close) {
     std::vector<std::pair<std::size_t, std::size_t>> arguments;  // first and last token
     const std::size_t open = close + 3;
@@ -185,6 +186,7 @@ class Rewriter {
   }
 
   /// The first token of the expression before a launch's <<<.
+  // NOLINTNEXTLINE(readability-function-cognitive-complexity): a list of tokens
   std::size_t begin_of_callee(std::size_t open) const {
     std::size_t at = open;
     for (bool first = true;; first = false) {

@@ -54,6 +54,7 @@ Program changed_program(const Program& program, const check::FixedSources& fixed
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): one step after the other
 int verify(const check::Reporting& reporting, const Program& program, EmulatedRun run, const fs::path& cache,
            const std::string& folder) {
   const auto& kernels = reporting.kernels();

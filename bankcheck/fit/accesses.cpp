@@ -160,6 +160,7 @@ void Accesses::note_facts(const trace::Pattern& pattern) {
   });
 }
 
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): a loop over lane groups of warps of architectures
 void Accesses::add_pattern(const trace::Pattern& pattern, std::uint32_t number, GroupTable& groups) {
   const std::uint64_t offset = trace_.arrays[pattern.array].offset;
   std::vector<std::uint32_t> blocks;

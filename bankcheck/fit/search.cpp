@@ -46,6 +46,7 @@ class Race {
   /// A sample of all accesses is known: evaluates the candidates that do best on it, which sets limits for all others.
   void evaluate_best(const std::vector<Candidate>& candidates, std::uint64_t end_of_work) {
     std::vector<const Candidate*> order;
+    order.reserve(candidates.size());
     for (const Candidate& one : candidates) order.push_back(&one);
     std::stable_sort(order.begin(), order.end(), [](auto* a, auto* b) {
       return std::tuple(a->change.kind(), a->bytes, a->sum) < std::tuple(b->change.kind(), b->bytes, b->sum);
@@ -67,6 +68,7 @@ class Race {
   std::uint64_t work_ = 0;
 };
 
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): a loop over candidates of blocks
 std::size_t Race::run(std::vector<Candidate> candidates, bool together, std::uint64_t work) {
   const std::uint64_t end_of_work = work == none ? none : work_ + work;
   const std::size_t all = candidates.size(), blocks = accesses_.blocks();

@@ -56,6 +56,7 @@ std::string device_of(const CheckOptions& options, const banks::Architecture& fi
 /// Kernels as OpenCL names them: the report may add build options, or a number, to make names distinct.
 std::vector<std::string> plain_names(const std::vector<std::string>& kernels) {
   std::vector<std::string> names;
+  names.reserve(kernels.size());
   for (const std::string& kernel : kernels) names.push_back(kernel.substr(0, kernel.find_first_of(" #")));
   return names;
 }

@@ -18,36 +18,37 @@ std::string demangled(const std::string& mangled) {
   return status == 0 && text ? text.get() : mangled;
 }
 
-}  // namespace
-
-std::string bare_name(const std::string& demangled) {
-  // "(anonymous namespace)::" also has parentheses: parameters start at the last "(" outside template arguments that
-  // does not open a name. Template arguments of the function itself end directly before.
-  std::size_t end = demangled.size();
+/// Where the parameters begin. "(anonymous namespace)::" also has parentheses: parameters start at the last "(" outside
+/// template arguments that does not open a name.
+std::size_t begin_of_parameters(const std::string& demangled) {
   int depth = 0;
   for (std::size_t i = 0; i < demangled.size(); ++i) {
     const char c = demangled[i];
-    if (c == '<') {
-      ++depth;
-    } else if (c == '>') {
-      --depth;
-    } else if (c == '(' && depth == 0 && demangled.compare(i, 11, "(anonymous ") != 0) {
-      end = i;
-      break;
+    if (c == '<') ++depth;
+    if (c == '>') --depth;
+    if (c == '(' && depth == 0 && demangled.compare(i, 11, "(anonymous ") != 0) return i;
+  }
+  return demangled.size();
+}
+
+/// Removes the template arguments that the name ends with.
+void remove_arguments(std::string& name) {
+  int depth = 0;
+  for (std::size_t i = name.size(); i-- > 0;) {
+    depth += name[i] == '>' ? 1 : name[i] == '<' ? -1 : 0;
+    if (depth == 0) {
+      name.erase(i);
+      return;
     }
   }
-  std::string name = demangled.substr(0, end);
-  if (!name.empty() && name.back() == '>') {
-    depth = 0;
-    for (std::size_t i = name.size(); i-- > 0;) {
-      depth += name[i] == '>' ? 1 : name[i] == '<' ? -1 : 0;
-      if (depth == 0) {
-        name.erase(i);
-        break;
-      }
-    }
-  }
-  depth = 0;
+}
+
+}  // namespace
+
+std::string bare_name(const std::string& demangled) {
+  std::string name = demangled.substr(0, begin_of_parameters(demangled));
+  if (name.ends_with('>')) remove_arguments(name);  // of the function itself
+  int depth = 0;
   for (std::size_t i = name.size(); i-- > 0;) {
     depth += name[i] == '>' || name[i] == ')' ? 1 : name[i] == '<' || name[i] == '(' ? -1 : 0;
     if (name[i] == ' ' && depth == 0) return name.substr(i + 1);

@@ -63,6 +63,7 @@ class Ordering {
 
  private:
   /// Numbers the strongly connected components of some of the nodes in part_ (Tarjan); returns their number.
+  // NOLINTNEXTLINE(readability-function-cognitive-complexity): a known algorithm
   unsigned find_components(const Nodes& nodes, unsigned scope) {
     struct Visit {
       Node node;
@@ -130,6 +131,7 @@ class Ordering {
 
   /// A block that leaves a loop, `if (found) return value(i);`, and lies within its addresses is executed when the warp
   /// comes to it, and not after the loop: it joins the loop's component.
+  // NOLINTNEXTLINE(readability-function-cognitive-complexity): a loop over jumps of nodes of loops
   void take_in_exits(const Nodes& nodes, unsigned count, unsigned scope) {
     const Components all = by_component(nodes, count);
     const std::vector<unsigned>& size = all.size;

@@ -17,6 +17,7 @@
 
 #include <bankwise/emulator/diagnosis.hpp>
 #include <bankwise/emulator/launch.hpp>
+#include <bankwise/emulator/not_the_kernel.hpp>
 
 namespace bankwise::emulator {
 
@@ -27,13 +28,6 @@ Trace run(const Launch& launch, const BoundKernel& kernel);
 /// The fault that ended a launch whose faults are not fatal, and its description. The kernel's results are then
 /// incomplete, and a CUDA program gets an error. Nothing if the launch reached its end.
 std::optional<trace::Diagnosis> ended_by(const Trace& trace);
-
-// Code between the emulator and the kernel does not count as the kernel's.
-#ifdef __clang__
-#define BANKWISE_NOT_THE_KERNEL
-#else
-#define BANKWISE_NOT_THE_KERNEL __attribute__((no_sanitize("thread"), no_sanitize_coverage))
-#endif
 
 }  // namespace bankwise::emulator
 

@@ -191,6 +191,7 @@ bool Merging::may_merge(const trace::Builder& builder, const Members& members) c
   return true;
 }
 
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): it halves in itself
 void Merging::finish(trace::Builder& builder) {
   for (unsigned warp = 0; warp < warps_.size(); ++warp) fence(warp);
   const auto change = [&](std::uint32_t pattern, std::int64_t times) {

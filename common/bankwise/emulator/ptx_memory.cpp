@@ -46,6 +46,7 @@ void store(Machine& m, const Instruction& one) {
 // --- atomics ---
 
 template <class T>
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): a list of operators
 T changed(const Instruction& one, T old, T value, T swap) {
   if (one.has("exch")) return value;
   if (one.has("cas")) return old == value ? swap : old;
@@ -67,6 +68,7 @@ T changed(const Instruction& one, T old, T value, T swap) {
 }
 
 /// atom and red; the latter has no result.
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): PTX's cases
 void atomic(Machine& m, const Instruction& one) {
   const bool has_result = one.name == "atom";
   const Operand& where = one.operands.at(has_result ? 1 : 0);

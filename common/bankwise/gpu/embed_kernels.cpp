@@ -79,6 +79,7 @@ struct Job {
   bool together, library;
 };
 
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): a text in its order
 void embed(const Job& job, const std::map<std::string, Sources>& kernels) {
   const auto& [folder, prefix, output, forms, together, library] = job;
   std::ostringstream declarations, images;

@@ -11,15 +11,7 @@
 #include <type_traits>
 
 #include <bankwise/emulator/host/types.hpp>
-
-// Code between the emulator and the kernel does not count as the kernel's.
-#ifndef BANKWISE_NOT_THE_KERNEL
-#ifdef __clang__
-#define BANKWISE_NOT_THE_KERNEL
-#else
-#define BANKWISE_NOT_THE_KERNEL __attribute__((no_sanitize("thread"), no_sanitize_coverage))
-#endif
-#endif
+#include <bankwise/emulator/not_the_kernel.hpp>
 
 namespace bankwise::emulator::host {
 

@@ -162,18 +162,14 @@ TEST_CASE("an access to several arrays is marked, and has the array of its first
 
 TEST_CASE("one instruction has a line for each array, operation and width") {
   const Instruction narrow = place;
-  struct Case {
-    LaneAccess second;
-    unsigned lines;
-  };
-  for (const Case& one : {Case{{&place, load, 4, 1, 0}, 2},
-                          {{&place, banks::Operation::store, 4, 0, 0}, 2},
-                          {{&place, load, 8, 0, 0}, 2},
-                          {{&place, load, 4, 0, 0}, 1}}) {
+  for (const auto& one : {std::pair{LaneAccess{&place, load, 4, 1, 0}, 2U},
+                          {LaneAccess{&place, banks::Operation::store, 4, 0, 0}, 2U},
+                          {LaneAccess{&place, load, 8, 0, 0}, 2U},
+                          {LaneAccess{&place, load, 4, 0, 0}, 1U}}) {
     const Launch launch = record({"sm_90"}, 64, [&](unsigned lane) {
-      return lane < 32 ? LaneAccess{&place, load, 4, 0, 0} : one.second;
+      return lane < 32 ? LaneAccess{&place, load, 4, 0, 0} : one.first;
     });
-    CHECK(launch.tallies[0].lines.size() == one.lines);
+    CHECK(launch.tallies[0].lines.size() == one.second);
   }
   // Two instructions at one place share a line.
   const Launch launch = record({"sm_90"}, 64, [&](unsigned lane) {
