@@ -20,10 +20,10 @@
 #include <bankwise/support/revision.hpp>
 #include <bankwise/support/terminal.hpp>
 #include <bankwise/trace/architecture_named.hpp>
-#include "bankcheck/check/fit_command.hpp"
-#include "bankcheck/check/report_command.hpp"
 #include "bankcheck/cuda/command.hpp"
 #include "bankcheck/cuda/machine_code.hpp"
+#include "bankcheck/driver/fit_command.hpp"
+#include "bankcheck/driver/report_command.hpp"
 #include "bankcheck/emulate/command.hpp"
 #include "bankcheck/opencl/command.hpp"
 #include "bankcheck/predict/archs.hpp"
@@ -160,10 +160,10 @@ int run_bankcheck(int argc, const char* const* argv) {
   CLI::App* checking_cuda = cuda::declare_check(app, cuda_options);
   emulate::CheckOptions emulate_options;
   CLI::App* checking_emulated = emulate::declare_check(app, emulate_options);
-  check::ReportCommand report_options;
-  CLI::App* reporting = check::declare_report(app, report_options);
-  check::ReportCommand fit_options;
-  CLI::App* fitting = check::declare_fit(app, fit_options);
+  driver::ReportCommand report_options;
+  CLI::App* reporting = driver::declare_report(app, report_options);
+  driver::ReportCommand fit_options;
+  CLI::App* fitting = driver::declare_fit(app, fit_options);
   // The command line of the checked program follows --.
   const auto* dashes = std::find(argv, argv + argc, std::string_view("--"));
   for (const auto& [name, command] : {std::pair{std::string_view("opencl"), &check_options.command},
@@ -190,9 +190,9 @@ int run_bankcheck(int argc, const char* const* argv) {
   }
   if (reporting->parsed()) {
     report_options.report.emitted = cuda::emitted_lines(report_options.cubin);
-    return check::report_file(report_options);
+    return driver::report_file(report_options);
   }
-  if (fitting->parsed()) return check::report_file(fit_options);
+  if (fitting->parsed()) return driver::report_file(fit_options);
   show(archs_json ? architectures_json() : architectures_text());
   return exit_ok;
 }

@@ -20,7 +20,7 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
       "watched, 77 there is no NVIDIA GPU, and the program was not run.\n"
       "Example: bankcheck cuda --arch sm_90 --max-conflicts 0 -- python3 train.py");
   options.report.architectures.clear();
-  check::declare_report_options(*command, options.report);
+  driver::declare_report_options(*command, options.report);
   command->get_option("--arch")->description("Architectures, separated by commas (default: the GPU's)");
   declare_watch_options(*command, options.watch, "blocks");
   command
@@ -38,9 +38,9 @@ namespace {
 int run_and_report(const CheckOptions& options) {
   if (options.command.empty()) throw UsageError("no program given: it follows --; see bankcheck cuda --help");
   check_watch_options(options.watch);
-  check::ReportOptions report = options.report;
+  driver::ReportOptions report = options.report;
   const std::vector<std::string> kernels = std::exchange(report.kernels, {});  // globs of what is watched
-  check::Reporting reporting(report);
+  driver::Reporting reporting(report);
   const OutputFile trace("--trace", options.watch.trace);
   reporting.require_apart_from(trace);
   Outcome outcome = run_on_gpu({.architectures = reporting.architectures(),
@@ -64,7 +64,7 @@ int check(const CheckOptions& options) {
   try {
     return run_and_report(options);
   } catch (const NoGpu& reason) {
-    check::tell(reason.what());
+    driver::tell(reason.what());
     return exit_nothing;
   }
 }

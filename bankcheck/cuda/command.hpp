@@ -5,15 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "bankcheck/check/reporting.hpp"
-#include "bankcheck/check/watch_options.hpp"
+#include "bankcheck/driver/reporting.hpp"
+#include "bankcheck/driver/watch_options.hpp"
 
 namespace bankwise::cuda {
 
 struct CheckOptions {
-  check::ReportOptions report;
+  driver::ReportOptions report;
   std::vector<std::string> command;  ///< after --
-  check::WatchOptions watch;
+  driver::WatchOptions watch;
   std::string sanitizer;
   std::uint64_t table_mebibytes = 256;
 };

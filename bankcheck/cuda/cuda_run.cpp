@@ -11,16 +11,16 @@
 #include <string_view>
 
 #include <bankwise/support/in_quotes.hpp>
-#include "bankcheck/check/child_process.hpp"
 #include "bankcheck/cuda/gpu_present.hpp"
 #include "bankcheck/cuda/record.hpp"
 #include "bankcheck/cuda/resolve.hpp"
+#include "bankcheck/driver/child_process.hpp"
 
 namespace bankwise::cuda {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace check;
+using namespace driver;
 
 constexpr std::string_view library = "libsanitizer-public.so";
 

@@ -13,14 +13,14 @@
 
 namespace bankwise::cuda {
 
-std::vector<check::EmittedLine> emitted_lines(const std::string& path, bool may_be_empty) {
+std::vector<driver::EmittedLine> emitted_lines(const std::string& path, bool may_be_empty) {
   if (path.empty()) return {};
   const auto refuse = [&](const std::string& why) {
     throw UsageError(fmt::format("--cubin {}: {}", in_quotes(path), why));
   };
   std::ifstream file(path, std::ios::binary);
   if (!file || std::filesystem::is_directory(path)) refuse("it cannot be read");
-  std::vector<check::EmittedLine> lines;
+  std::vector<driver::EmittedLine> lines;
   try {
     const Cubin cubin({std::istreambuf_iterator<char>(file), {}});
     for (const auto& [at, opcodes] : emitted_in(cubin)) lines.push_back({at.file, at.line, opcodes});

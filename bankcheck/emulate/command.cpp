@@ -16,7 +16,7 @@
 #include <bankwise/support/output_file.hpp>
 #include <bankwise/trace/fault.hpp>
 #include <bankwise/trace/json_lines.hpp>
-#include "bankcheck/check/child_process.hpp"
+#include "bankcheck/driver/child_process.hpp"
 #include "bankcheck/emulate/cache.hpp"
 #include "bankcheck/emulate/cubins.hpp"
 #include "bankcheck/emulate/emulated_run.hpp"
@@ -33,7 +33,7 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
       "Exit codes: 0 ok, 1 more conflicts than allowed, or a fault in the program, 2 usage, 3 the program did not\n"
       "build, or it failed.\n"
       "Example: bankcheck emulate --arch sm_90 --max-conflicts 0 -I include my_program.cu -- --size 256");
-  check::declare_report_options(*command, options.report);
+  driver::declare_report_options(*command, options.report);
   // Sources follow options, so an option has one value.
   for (const char* name : {"--arch", "--kernel"}) command->get_option(name)->allow_extra_args(false);
   command->add_option("FILES", options.program.sources,
@@ -53,10 +53,11 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
   command->add_option("--std", options.program.standard, "The C++ standard of the sources")
       ->check(CLI::IsMember({"c++17", "c++20", "c++23"}))
       ->capture_default_str();
-  check::declare_watch_options(*command, options.watch, "blocks");
+  driver::declare_watch_options(*command, options.watch, "blocks");
   command
-      ->add_option("--cubin", options.cubins,
-                   std::string(check::cubin_help) + "; the word nvcc in place of a file: compile the sources with nvcc")
+      ->add_option(
+          "--cubin", options.cubins,
+          std::string(driver::cubin_help) + "; the word nvcc in place of a file: compile the sources with nvcc")
       ->allow_extra_args(false);
   command->add_option("--step-limit", options.step_limit,
                       "Maximum number of steps of the warps of a block, which ends endless loops (default: 2^26)");
@@ -111,10 +112,10 @@ unsigned capability_of(const banks::Architecture& architecture) {
 }
 
 /// The instructions of the kernels' machine code. Errors: UsageError; BuildFailed.
-std::vector<check::EmittedLine> emitted_lines(const CheckOptions& options, const Program& program) {
-  std::vector<check::EmittedLine> lines;
+std::vector<driver::EmittedLine> emitted_lines(const CheckOptions& options, const Program& program) {
+  std::vector<driver::EmittedLine> lines;
   const auto add = [&](const std::string& path, bool may_be_empty) {
-    for (check::EmittedLine& line : options.read_cubin(path, may_be_empty)) lines.push_back(std::move(line));
+    for (driver::EmittedLine& line : options.read_cubin(path, may_be_empty)) lines.push_back(std::move(line));
   };
   for (const std::string& cubin : options.cubins) {
     if (cubin != "nvcc") {
@@ -140,7 +141,7 @@ std::vector<std::string> plain_names(const std::vector<std::string>& kernels) {
 
 // NOLINTNEXTLINE(readability-function-cognitive-complexity): one step after the other
 int check(const CheckOptions& options) {
-  check::check_watch_options(options.watch);
+  driver::check_watch_options(options.watch);
   check_sources(options.program);
   const bool is_built = options.program.sources.empty();
   if (is_built && options.arguments.empty()) {
@@ -155,9 +156,9 @@ int check(const CheckOptions& options) {
     throw UsageError(
         fmt::format("--fixed {}: it is not empty, and a source in it could be overwritten", in_quotes(options.fixed)));
   }
-  check::ReportOptions report = options.report;
+  driver::ReportOptions report = options.report;
   report.fit.fit |= verifies;
-  check::Reporting reporting(report);
+  driver::Reporting reporting(report);
   const unsigned capability = capability_of(*reporting.architectures().front());
   Program given = options.program;
   if (capability != 0) given.capability = capability;
@@ -170,13 +171,13 @@ int check(const CheckOptions& options) {
       build_object(given, find_toolchain(), cache_folder(options.cache), options.object);
       return exit_ok;
     }
-    if (is_built) check::check_program(options.arguments.front());
-    program = is_built ? check::find_program(options.arguments.front())
+    if (is_built) driver::check_program(options.arguments.front());
+    program = is_built ? driver::find_program(options.arguments.front())
                        : build(given, find_toolchain(), cache_folder(options.cache));
     report.emitted = emitted_lines(options, given);
   } catch (const BuildFailed& failed) {
     std::fputs(failed.messages.c_str(), stderr);
-    check::tell(failed.what());
+    driver::tell(failed.what());
     return exit_device;
   }
   std::vector<std::string> command;
@@ -207,13 +208,13 @@ int check(const CheckOptions& options) {
       if (faults.empty() && code == exit_ok) return verified;
     } catch (const BuildFailed& failed) {
       std::fputs(failed.messages.c_str(), stderr);
-      check::tell(fmt::format("--verify: with the changes, {}", failed.what()));
+      driver::tell(fmt::format("--verify: with the changes, {}", failed.what()));
       return exit_device;
     }
   }
   if (faults.empty()) return code;
-  check::tell(fmt::format("{} fault{} in the program, first: {}", faults.size(), faults.size() == 1 ? "" : "s",
-                          faults.front()));
+  driver::tell(fmt::format("{} fault{} in the program, first: {}", faults.size(), faults.size() == 1 ? "" : "s",
+                           faults.front()));
   return exit_wrong;
 }
 

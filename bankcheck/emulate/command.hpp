@@ -6,22 +6,22 @@
 #include <string>
 #include <vector>
 
-#include "bankcheck/check/reporting.hpp"
-#include "bankcheck/check/watch_options.hpp"
+#include "bankcheck/driver/reporting.hpp"
+#include "bankcheck/driver/watch_options.hpp"
 #include "bankcheck/emulate/build.hpp"
 
 namespace bankwise::emulate {
 
 struct CheckOptions {
-  check::ReportOptions report;
+  driver::ReportOptions report;
   Program program;
   std::vector<std::string> arguments;  ///< after --
-  check::WatchOptions watch;
+  driver::WatchOptions watch;
   std::string cache, object, fixed;
   bool verify = false;
   std::vector<std::string> cubins;  ///< files of machine code; "nvcc": made by it
   /// Reads such a file, which may have no lines if `may_be_empty`. Errors: UsageError.
-  std::function<std::vector<check::EmittedLine>(const std::string& path, bool may_be_empty)> read_cubin;
+  std::function<std::vector<driver::EmittedLine>(const std::string& path, bool may_be_empty)> read_cubin;
   std::uint64_t step_limit = 0;
   bool fatal = false, warp_synchronous = false, returned_lanes_arrive = false, run_repeated = false;
   std::vector<std::string> allow;

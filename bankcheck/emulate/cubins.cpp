@@ -8,7 +8,7 @@
 #include <iterator>
 #include <string>
 
-#include "bankcheck/check/child_process.hpp"
+#include "bankcheck/driver/child_process.hpp"
 #include "bankcheck/emulate/cache.hpp"
 #include "bankcheck/emulate/compiler_messages.hpp"
 #include "bankcheck/emulate/hash.hpp"
@@ -59,7 +59,7 @@ fs::path cubin_of(const std::string& source, const Program& program, const fs::p
 }  // namespace
 
 fs::path find_nvcc() {
-  if (fs::path nvcc = check::find_program("nvcc"); !nvcc.empty()) return nvcc;
+  if (fs::path nvcc = driver::find_program("nvcc"); !nvcc.empty()) return nvcc;
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH", ""}) {
     const char* toolkit = *variable == '\0' ? "/usr/local/cuda" : std::getenv(variable);
     if (toolkit == nullptr) continue;

@@ -11,16 +11,17 @@
 #include <bankwise/support/in_quotes.hpp>
 #include <bankwise/support/revision.hpp>
 #include <bankwise/trace/json_lines.hpp>
-#include "bankcheck/check/child_process.hpp"
-#include "bankcheck/check/progress_file.hpp"
+#include "bankcheck/driver/child_process.hpp"
+#include "bankcheck/driver/progress_file.hpp"
 
 namespace bankwise::emulate {
 namespace {
 
-std::optional<std::string> failure_of(const EmulatedRun& run, const check::Ended& ended, const trace::TraceFile& file) {
+std::optional<std::string> failure_of(const EmulatedRun& run, const driver::Ended& ended,
+                                      const trace::TraceFile& file) {
   const std::string& program = run.command.front();
-  if (ended.out_of_time) return check::out_of_time(program, run.time_limit);
-  if (auto signal = check::signal_that_ended(program, ended)) return signal;
+  if (ended.out_of_time) return driver::out_of_time(program, run.time_limit);
+  if (auto signal = driver::signal_that_ended(program, ended)) return signal;
   if (const int code = WEXITSTATUS(ended.status); code != 0) {
     return fmt::format("the program {} failed with exit code {}", in_quotes(program), code);
   }
@@ -33,7 +34,7 @@ std::optional<std::string> failure_of(const EmulatedRun& run, const check::Ended
 }  // namespace
 
 Outcome run_emulated(const EmulatedRun& run) {
-  const check::TemporaryFolder folder;
+  const driver::TemporaryFolder folder;
   const std::filesystem::path record = folder / "record";
   const trace::Trace header{.maker = "bankcheck emulate", .revision = std::string(revision()), .command = run.command};
   std::ofstream(record, std::ios::binary) << header_line(header);
@@ -49,11 +50,11 @@ Outcome run_emulated(const EmulatedRun& run) {
   setenv("BANKWISE_EMULATE_RUN_REPEATED", run.run_repeated ? "1" : "0", 1);
   setenv("BANKWISE_EMULATE_KERNELS", fmt::format("{}", fmt::join(run.kernels, "\n")).c_str(), 1);
   setenv("BANKWISE_EMULATE_ALLOW", fmt::format("{}", fmt::join(run.allow, ",")).c_str(), 1);
-  const check::ProgressFile progress(folder / "progress", "blocks");
-  check::ProgressLine progress_line([&] { return progress.text(); });
-  const check::Ended ended =
-      check::start_and_wait(run.program, run.command,
-                            {.own_stdout = run.own_stdout, .progress = &progress_line, .time_limit = run.time_limit});
+  const driver::ProgressFile progress(folder / "progress", "blocks");
+  driver::ProgressLine progress_line([&] { return progress.text(); });
+  const driver::Ended ended =
+      driver::start_and_wait(run.program, run.command,
+                             {.own_stdout = run.own_stdout, .progress = &progress_line, .time_limit = run.time_limit});
 
   Outcome outcome;
   std::ifstream lines(record, std::ios::binary);
@@ -67,7 +68,7 @@ Outcome run_emulated(const EmulatedRun& run) {
     outcome.trace = header;
     outcome.failure = fmt::format("line {} of the program's record is damaged: {}", bad.line, bad.what());
   }
-  if (const auto left = check::still_running(run.command.front(), ended)) outcome.left_out.push_back(*left);
+  if (const auto left = driver::still_running(run.command.front(), ended)) outcome.left_out.push_back(*left);
   return outcome;
 }
 

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "bankcheck/check/child_process.hpp"
+#include "bankcheck/driver/child_process.hpp"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX has it in no header
 
@@ -21,7 +21,7 @@ Ran run_quietly(const std::vector<std::string>& command) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
     throw std::runtime_error(fmt::format("cannot create a pipe: {}", std::strerror(errno)));
-  const std::vector<char*> words = check::argument_vector(command);
+  const std::vector<char*> words = driver::argument_vector(command);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);

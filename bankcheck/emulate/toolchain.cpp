@@ -7,7 +7,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "bankcheck/check/child_process.hpp"
+#include "bankcheck/driver/child_process.hpp"
 #include "bankcheck/emulate/hash.hpp"
 
 namespace bankwise::emulate {
@@ -27,7 +27,7 @@ void add_file(Hash& hash, const fs::path& path) {
 std::string identity_of(const Toolchain& toolchain, const fs::path& file) {
   Hash hash;
   add_file(hash, file);
-  add_file(hash, check::find_program(toolchain.compiler));
+  add_file(hash, driver::find_program(toolchain.compiler));
   add_file(hash, toolchain.script);
   for (const std::string& one : toolchain.link) {
     if (one.ends_with(".a") || one.ends_with(".so")) add_file(hash, one);
@@ -82,8 +82,8 @@ Toolchain read_toolchain(const fs::path& file) {
   }
   // The programs of the machine that built bankcheck, or those of this one.
   const auto usable = [](std::string& program, const char* otherwise) {
-    if (check::find_program(program).empty()) program = otherwise;
-    if (check::find_program(program).empty()) {
+    if (driver::find_program(program).empty()) program = otherwise;
+    if (driver::find_program(program).empty()) {
       throw std::runtime_error(fmt::format("bankcheck emulate needs {}, and there is none on the PATH", otherwise));
     }
   };
@@ -95,7 +95,7 @@ Toolchain read_toolchain(const fs::path& file) {
 }
 
 Toolchain find_toolchain() {
-  const fs::path file = check::find_next_to_bankcheck("emulate/toolchain.txt");
+  const fs::path file = driver::find_next_to_bankcheck("emulate/toolchain.txt");
   if (file.empty()) {
     throw std::runtime_error(
         "there is no emulator next to bankcheck: bankcheck was built without it, or not with g++ on x86-64 Linux; "

@@ -11,8 +11,8 @@
 #include <bankwise/support/output_file.hpp>
 #include <bankwise/support/table.hpp>
 #include <bankwise/trace/report.hpp>
-#include "bankcheck/check/child_process.hpp"
-#include "bankcheck/check/fixed_sources.hpp"
+#include "bankcheck/driver/child_process.hpp"
+#include "bankcheck/driver/fixed_sources.hpp"
 
 namespace bankwise::emulate {
 namespace {
@@ -28,7 +28,7 @@ fs::path common_folder(const fs::path& a, const fs::path& b) {
 
 /// Copies the sources and the changed files into the folder, as they lie to each other, and returns the program there.
 /// Headers that do not change are found where they are.
-Program changed_program(const Program& program, const check::FixedSources& fixed, const fs::path& folder) {
+Program changed_program(const Program& program, const driver::FixedSources& fixed, const fs::path& folder) {
   std::map<fs::path, std::string> texts;  // empty: copied as it is
   for (const std::string& source : program.sources) texts[fs::weakly_canonical(source)];
   for (const auto& [path, text] : fixed.files) texts[fs::weakly_canonical(path)] = text;
@@ -55,11 +55,11 @@ Program changed_program(const Program& program, const check::FixedSources& fixed
 }  // namespace
 
 // NOLINTNEXTLINE(readability-function-cognitive-complexity): one step after the other
-int verify(const check::Reporting& reporting, const Program& program, EmulatedRun run, const fs::path& cache,
+int verify(const driver::Reporting& reporting, const Program& program, EmulatedRun run, const fs::path& cache,
            const std::string& folder) {
   const auto& kernels = reporting.kernels();
   const auto& fits = reporting.fits();
-  const check::FixedSources fixed = fixed_sources(kernels, fits);
+  const driver::FixedSources fixed = fixed_sources(kernels, fits);
   std::string text;
   for (const std::string& sentence : fixed.left_out) text += fmt::format("not verified: {}\n", sentence);
   if (fixed.files.empty()) {
@@ -67,7 +67,7 @@ int verify(const check::Reporting& reporting, const Program& program, EmulatedRu
     if (!reporting.quiet()) OutputFile("stdout", "-").write(text);
     return exit_ok;
   }
-  std::optional<check::TemporaryFolder> temporary;
+  std::optional<driver::TemporaryFolder> temporary;
   if (folder.empty()) temporary.emplace();
   const fs::path place = folder.empty() ? fs::path(*temporary / "fixed") : fs::path(folder);
   const Program changed = changed_program(program, fixed, place);
@@ -100,7 +100,7 @@ int verify(const check::Reporting& reporting, const Program& program, EmulatedRu
   if (!outcome.failure && outcome.trace.errors.empty()) text += "  the changed program ends as before\n";
   if (!folder.empty()) text += fmt::format("  the changed sources are in {}\n", folder);
   if (!reporting.quiet()) OutputFile("stdout", "-").write(text);
-  if (!equal) check::tell("--verify: the changed program does not do what was predicted");
+  if (!equal) driver::tell("--verify: the changed program does not do what was predicted");
   return equal ? exit_ok : exit_wrong;
 }
 

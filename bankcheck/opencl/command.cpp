@@ -71,8 +71,8 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
       "The program and its arguments follow --.\n"
       "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage, 3 the program or Oclgrind failed.\n"
       "Example: bankcheck opencl --arch sm_90,gfx942 --max-conflicts 0 -- ./my_program --size 256");
-  check::declare_report_options(*command, options.report);
-  check::declare_watch_options(*command, options.watch, "work-groups");
+  driver::declare_report_options(*command, options.report);
+  driver::declare_watch_options(*command, options.watch, "work-groups");
   command->add_option("--local-memory", options.local_memory, "Bytes of local memory that the simulated device reports")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 30))
       ->capture_default_str();
@@ -83,8 +83,8 @@ CLI::App* declare_check(CLI::App& app, CheckOptions& options) {
 
 int check(const CheckOptions& options) {
   if (options.command.empty()) throw UsageError("no program to check: give it after --; see bankcheck opencl --help");
-  check::check_watch_options(options.watch);
-  check::Reporting reporting(options.report);
+  driver::check_watch_options(options.watch);
+  driver::Reporting reporting(options.report);
   const OutputFile trace("--trace", options.watch.trace);
   reporting.require_apart_from(trace);
   Outcome outcome = run_under_oclgrind({.command = options.command,
@@ -98,7 +98,7 @@ int check(const CheckOptions& options) {
                                         .own_stdout = !reporting.quiet()});
   if (outcome.failure) outcome.trace.errors = {*outcome.failure};
   if (trace) trace.write(to_json_lines(outcome.trace));
-  for (const std::string& remark : outcome.remarks) check::tell(remark);
+  for (const std::string& remark : outcome.remarks) driver::tell(remark);
   return reporting.finish_run(outcome.trace, outcome.failure, outcome.interrupted, outcome.incomplete);
 }
 

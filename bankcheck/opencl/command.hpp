@@ -5,15 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "bankcheck/check/reporting.hpp"
-#include "bankcheck/check/watch_options.hpp"
+#include "bankcheck/driver/reporting.hpp"
+#include "bankcheck/driver/watch_options.hpp"
 
 namespace bankwise::opencl {
 
 struct CheckOptions {
-  check::ReportOptions report;
+  driver::ReportOptions report;
   std::vector<std::string> command;
-  check::WatchOptions watch;
+  driver::WatchOptions watch;
   std::vector<std::string> device_info;  ///< KEY=VALUE
   std::uint64_t local_memory = 65536;
 };

@@ -15,8 +15,8 @@
 #include <bankwise/support/in_quotes.hpp>
 #include <bankwise/support/revision.hpp>
 #include <bankwise/trace/json_lines.hpp>
-#include "bankcheck/check/child_process.hpp"
-#include "bankcheck/check/progress_file.hpp"
+#include "bankcheck/driver/child_process.hpp"
+#include "bankcheck/driver/progress_file.hpp"
 #include "bankcheck/opencl/launch_log.hpp"
 #include "bankcheck/opencl/oclgrind_messages.hpp"
 
@@ -24,7 +24,7 @@ namespace bankwise::opencl {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace check;
+using namespace driver;
 
 /// Registers Oclgrind as an OpenCL driver for programs that load the ICD loader at run time (driver/driver.cpp).
 void register_icd(const fs::path& libraries, const fs::path& plugin, const TemporaryFolder& folder) {

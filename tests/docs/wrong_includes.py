@@ -46,9 +46,9 @@ CHANGES = (
         (f"a cycle of files: {ROOMS}/banks/access.hpp -> {ROOMS}/banks/cost.hpp -> {ROOMS}/banks/access.hpp",),
     ),
     (
-        add("bankcheck/check/sarif.cpp", '#include "bankcheck/opencl/command.hpp"'),
+        add("bankcheck/driver/sarif.cpp", '#include "bankcheck/opencl/command.hpp"'),
         (
-            "bankcheck/check/sarif.cpp:1: bankcheck/check must not know bankcheck/opencl: "
+            "bankcheck/driver/sarif.cpp:1: bankcheck/driver must not know bankcheck/opencl: "
             "bankcheck/opencl/command.hpp",
         ),
     ),

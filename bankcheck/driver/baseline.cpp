@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/driver/baseline.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include <bankwise/support/csv.hpp>
+#include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/whole_number.hpp>
+
+namespace bankwise::driver {
+namespace {
+
+constexpr const char* head = "kernel,architecture,accesses,conflicts,unknown";
+
+std::string conflicts_text(std::uint64_t conflicts) {
+  return fmt::format("{} conflict{}", conflicts, conflicts == 1 ? "" : "s");
+}
+
+std::string unknown_text(const std::pair<std::string, std::string>& key, const Allowed& value) {
+  return fmt::format("{} has {} access{} without a known cost on {}, so no limit can be checked", key.first,
+                     value.unknown, value.unknown == 1 ? "" : "es", key.second);
+}
+
+std::set<std::string> architectures_in(const Baseline& baseline) {
+  std::set<std::string> architectures;
+  for (const auto& [key, allowed] : baseline) architectures.insert(key.second);
+  return architectures;
+}
+
+/// Parses a line. Nothing if it is not a row of a baseline.
+std::optional<Baseline::value_type> row_of(std::string_view line) {
+  std::vector<std::string_view> fields;
+  std::vector<std::string> unquoted;
+  Allowed allowed;
+  if (!split_csv(line, fields, unquoted) || fields.size() != 5) return std::nullopt;
+  if (!parse_number(fields[2], allowed.accesses) || !parse_number(fields[3], allowed.conflicts)) return std::nullopt;
+  if (!parse_number(fields[4], allowed.unknown)) return std::nullopt;
+  return Baseline::value_type{{std::string(fields[0]), std::string(fields[1])}, allowed};
+}
+
+}  // namespace
+
+Baseline read_baseline(const std::string& path) {
+  if (std::filesystem::is_directory(path)) throw UsageError(fmt::format("cannot read {}: it is a directory", path));
+  std::ifstream file(path);
+  if (!file) {
+    throw UsageError(fmt::format("cannot read {}; --update-baseline {} creates it", path, path));
+  }
+  Baseline baseline;
+  std::map<Baseline::key_type, unsigned> rows;  // the numbers of their lines
+  std::string line;
+  std::getline(file, line);
+  for (unsigned number = 1; number == 1 || std::getline(file, line); ++number) {
+    if (line.ends_with('\r')) line.pop_back();
+    if (number > 1 && line.empty()) continue;
+    const auto row = number == 1 ? std::nullopt : row_of(line);
+    if (number == 1 ? without_mark(line) != head : !row) {
+      throw UsageError(fmt::format("{}:{}: not a line of a baseline, {}", path, number, head));
+    }
+    if (!row) continue;
+    const auto [first, is_new] = rows.try_emplace(row->first, number);
+    if (!is_new) {
+      throw UsageError(fmt::format("{}:{}: a second row of {} on {}; the first is in line {}", path, number,
+                                   row->first.first, row->first.second, first->second));
+    }
+    baseline.insert(*row);
+  }
+  return baseline;
+}
+
+Baseline baseline_of(const std::vector<KernelReport>& kernels) {
+  Baseline baseline;
+  for (const KernelReport& kernel : kernels) {
+    for (const trace::Report& report : kernel.reports) {
+      const banks::Tally& all = report.all;
+      baseline[{kernel.name, std::string(report.architecture->name)}] = {
+          all.accesses, all.conflicts + all.more_conflicts, all.unknown};
+    }
+  }
+  return baseline;
+}
+
+Verdict compare(const Baseline& now, std::uint64_t most) {
+  Verdict verdict;
+  for (const auto& [key, value] : now) {
+    if (value.unknown > 0) verdict.exceeded.push_back(unknown_text(key, value));
+    if (value.conflicts <= most) continue;
+    verdict.exceeded.push_back(fmt::format("{} has {} on {}; --max-conflicts allows {}", key.first,
+                                           conflicts_text(value.conflicts), key.second, most));
+  }
+  return verdict;
+}
+
+Verdict compare(const Baseline& now, const Baseline& allowed, const std::string& path, bool all_kernels) {
+  Verdict verdict;
+  for (const auto& [key, value] : now) {
+    const auto found = allowed.find(key);
+    const std::string has = fmt::format("{} has {} on {}", key.first, conflicts_text(value.conflicts), key.second);
+    if (value.unknown > (found == allowed.end() ? 0 : found->second.unknown)) {
+      verdict.exceeded.push_back(unknown_text(key, value));
+    }
+    if (found == allowed.end()) {
+      if (value.conflicts > 0) verdict.exceeded.push_back(fmt::format("{}, and {} does not list it", has, path));
+      continue;
+    }
+    const Allowed& old = found->second;
+    std::string change = fmt::format("{}, and {} in {}", has, old.conflicts, path);
+    if (old.accesses != value.accesses) change += fmt::format(" ({} accesses, {} there)", value.accesses, old.accesses);
+    if (value.conflicts > old.conflicts) verdict.exceeded.push_back(change);
+    if (value.conflicts < old.conflicts) {
+      verdict.remarks.push_back(change + ": better");
+    }
+  }
+  const auto architectures = architectures_in(now);
+  for (const auto& [key, value] : allowed) {
+    if (all_kernels && architectures.contains(key.second) && !now.contains(key)) {
+      verdict.remarks.push_back(fmt::format("{} on {} is in {} but did not run", key.first, key.second, path));
+    }
+  }
+  return verdict;
+}
+
+Baseline updated(const Baseline& old, const Baseline& now, bool all_kernels) {
+  Baseline baseline = now;
+  const auto architectures = architectures_in(now);
+  for (const auto& [key, value] : old) {
+    if (!all_kernels || !architectures.contains(key.second)) baseline.try_emplace(key, value);
+  }
+  return baseline;
+}
+
+std::string to_csv(const Baseline& baseline) {
+  std::string text = std::string(head) + '\n';
+  for (const auto& [key, value] : baseline) {
+    text += fmt::format("{},{},{},{},{}\n", csv_field(key.first), key.second, value.accesses, value.conflicts,
+                        value.unknown);
+  }
+  return text;
+}
+
+}  // namespace bankwise::driver

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+//
+// The baseline: a CSV file with the allowed conflicts, to keep in the repository next to the sources. Sorted, one line
+// per kernel and architecture.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bankcheck/driver/kernel_report.hpp"
+
+namespace bankwise::driver {
+
+/// Accesses and conflicts of a kernel, summed over its launches, and the number of accesses without a known cost. Of
+/// conflicts that are a range, the most count.
+struct Allowed {
+  std::uint64_t accesses = 0, conflicts = 0, unknown = 0;
+};
+
+using Baseline = std::map<std::pair<std::string, std::string>, Allowed>;  ///< by kernel and architecture
+
+/// Error: UsageError for a file that cannot be read or is not a baseline.
+Baseline read_baseline(const std::string& path);
+std::string to_csv(const Baseline& baseline);
+
+Baseline baseline_of(const std::vector<KernelReport>& kernels);
+
+/// The messages for the user: those that make the run fail, and those that do not.
+struct Verdict {
+  std::vector<std::string> exceeded, remarks;
+};
+
+/// Exceeded: a kernel with more than `most` conflicts on any architecture, summed over its launches, or with accesses
+/// without a known cost.
+Verdict compare(const Baseline& now, std::uint64_t most);
+
+/// Exceeded: a kernel with more conflicts than in the baseline; a kernel that the baseline lacks may have none. With
+/// `all_kernels`, the remarks list the kernels of the baseline that did not run.
+Verdict compare(const Baseline& now, const Baseline& allowed, const std::string& path, bool all_kernels);
+
+/// `old` with the rows of `now` added or replaced. Rows of kernels that did not run are kept unless `all_kernels`; rows
+/// of other architectures are always kept.
+Baseline updated(const Baseline& old, const Baseline& now, bool all_kernels);
+
+}  // namespace bankwise::driver

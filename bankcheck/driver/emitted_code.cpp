@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/driver/emitted_code.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace bankwise::driver {
+namespace {
+
+using banks::Operation;
+
+std::string name_of(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+/// What the widths say. A line without instructions was dropped or merged into another line.
+Column column_of(const trace::LineReport& line, const Evidence& evidence) {
+  if (line.costs == line.merged) return Column::both;
+  const bool is_gone = line.merged.accesses == 0;
+  if (evidence.opcodes.empty()) return is_gone ? Column::merged : Column::neither;
+  if (is_gone) return Column::source;
+  unsigned widest = 0;
+  for (const auto& [opcode, count] : evidence.opcodes) widest = std::max(widest, width_of_opcode(opcode));
+  const unsigned widest_merged = std::max(line.width, line.widest_merged);
+  if (widest == line.width) return widest_merged == line.width ? Column::both : Column::source;
+  return widest == widest_merged ? Column::merged : Column::neither;
+}
+
+}  // namespace
+
+std::string_view to_string(Column column) {
+  constexpr std::string_view names[]{"source", "merged", "both", "neither"};
+  return names[int(column)];
+}
+
+unsigned width_of_opcode(std::string_view opcode) {
+  constexpr std::pair<std::string_view, unsigned> widths[]{{".128", 16}, {".64", 8}, {"16", 2}, {"8", 1}};
+  for (const auto& [ending, width] : widths) {
+    if (opcode.ends_with(ending)) return width;
+  }
+  return 4;
+}
+
+std::optional<Evidence> evidence_for(const trace::LineReport& line, const std::vector<EmittedLine>& emitted) {
+  if (line.operation != Operation::load && line.operation != Operation::store) return std::nullopt;
+  const std::string_view kind = line.operation == Operation::load ? "LDS" : "STS";
+  const std::string name = name_of(line.site.file);
+  Evidence evidence;
+  bool has_file = false;
+  for (const EmittedLine& one : emitted) {
+    if (name_of(one.file) != name) continue;
+    has_file = true;
+    if (one.line != line.site.line) continue;
+    for (const auto& [opcode, count] : one.opcodes) {
+      if (opcode.substr(0, opcode.find('.')) == kind) evidence.opcodes[opcode] += count;
+    }
+  }
+  if (!has_file) return std::nullopt;
+  evidence.column = column_of(line, evidence);
+  return evidence;
+}
+
+std::string to_text(const Evidence& evidence) {
+  std::string text;
+  for (const auto& [opcode, count] : evidence.opcodes) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, opcode);
+  }
+  return fmt::format("{}: {}", text.empty() ? "no instruction" : text, to_string(evidence.column));
+}
+
+}  // namespace bankwise::driver

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+//
+// What bankcheck fit finds for the kernels of a trace, with the sources of their arrays.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bankcheck/driver/kernel_report.hpp"
+#include "bankcheck/fit/edits.hpp"
+#include "bankcheck/fit/fit.hpp"
+
+namespace bankwise::driver {
+
+struct FitOptions {
+  bool fit = false, only = false;  ///< only: without the report
+  std::optional<std::uint64_t> max_shared;
+  bool keep_occupancy = false;
+};
+
+/// A source that declares an array.
+struct ArraySource {
+  std::string path;  ///< of a file; "" if only the text is known, as of an OpenCL program in a string
+  std::string text;
+  fit::Declaration declaration;
+  /// For the chosen change, or why it has none.
+  std::variant<std::vector<fit::Edit>, std::string> edits;
+};
+
+struct KernelFitReport {
+  fit::KernelFit fit;
+  std::vector<std::optional<ArraySource>> sources;  ///< of each array of the fit
+  bool is_opencl = false;
+};
+
+/// One for each of the kernels. `folder` is where relative paths begin. `incomplete`: the trace is, so that nothing is
+/// claimed to be the best. Error: UsageError for an architecture whose warps the trace's do not split into.
+std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::vector<KernelReport>& kernels,
+                                         const fit::Architectures& architectures, const FitOptions& options,
+                                         const std::filesystem::path& folder, bool incomplete);
+
+/// For a terminal of `columns` columns.
+std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, unsigned columns, bool colour);
+
+/// As without fits; each kernel has one more member, "fit".
+std::string to_json(const RunReport& report, const std::vector<KernelFitReport>& fits);
+
+}  // namespace bankwise::driver

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include <bankwise/support/table.hpp>
+#include "bankcheck/driver/fit_report.hpp"
+#include "bankcheck/fit/occupancy.hpp"
+#include "bankcheck/predict/bank_picture.hpp"
+
+namespace bankwise::driver {
+namespace {
+
+using fit::ArrayFit;
+using fit::Form;
+using fit::PricedOption;
+
+/// Rounded down, so that 100 % are all.
+std::string percent(std::uint64_t part, std::uint64_t whole) {
+  return fmt::format("{} %", whole == 0 ? 0 : unsigned(100 * double(part) / double(whole)));
+}
+
+std::string counted(std::uint64_t count, std::string_view one, std::string_view more) {
+  return fmt::format("{} {}", count, count == 1 ? one : more);
+}
+
+/// The declaration as it would stand in the source.
+std::string declaration_text(const ArrayFit& array, const std::optional<ArraySource>& source,
+                             const PricedOption& option, Form form, bool is_opencl) {
+  std::vector<std::string> dimensions;
+  for (const std::uint64_t length : array.shape.lengths) dimensions.push_back(std::to_string(length));
+  std::string head = fmt::format("{} T ", is_opencl ? "local" : "__shared__"), name = array.name;
+  if (source) {
+    const fit::Declaration& declared = source->declaration;
+    head = fmt::format("{} {} ", declared.qualifier, declared.type);
+    name = declared.name;
+    if (declared.lengths.size() == declared.dimensions.size()) dimensions = declared.dimensions;
+  } else if (name.find(' ') != std::string::npos) {
+    name = "array";
+  }
+  for (const std::string& one : dimension_texts(option.option.change, array.shape, form, dimensions))
+    name += "[" + one + "]";
+  return head + name + ";";
+}
+
+std::string index_name(const ArrayFit& array, const std::optional<ArraySource>& source) {
+  if (source) return source->declaration.name;
+  return array.name.find(' ') == std::string::npos ? array.name : "array";
+}
+
+/// Lines to paste.
+std::string code_text(const ArrayFit& array, const std::optional<ArraySource>& source, const PricedOption& option,
+                      bool is_opencl) {
+  const auto form = form_of(option.option.change, array.shape);
+  if (!form || *form == Form::none) return "";
+  if (*form == Form::elements) {
+    return fmt::format("      elements of {} bytes instead of {}: add a member of {} to the type\n",
+                       array.shape.element + option.option.change.pads[0].bytes, array.shape.element,
+                       counted(option.option.change.pads[0].bytes, "byte", "bytes"));
+  }
+  std::string text = fmt::format("      {}\n", declaration_text(array, source, option, *form, is_opencl));
+  if (*form == Form::rows) return text;
+  const auto names = fit::subscript_names(array.shape.lengths.size());
+  std::string old;
+  for (const std::string& one : names) old += "[" + one + "]";
+  const std::string name = index_name(array, source);
+  text += fmt::format("      {}{}    instead of {}{}\n", name,
+                      index_text(option.option.change, array.shape, *form, names), name, old);
+  if (const auto cute = cute_name(option.option.change, unsigned(array.shape.element)); !cute.empty()) {
+    text += fmt::format("      CuTe: {} on elements\n", cute);
+  }
+  if (const auto tma = fit::tma_name(option.option.change); !tma.empty() && array.facts.bounds.copied_in) {
+    text += fmt::format("      TMA: {}\n", tma);
+  }
+  return text;
+}
+
+std::string options_table(const KernelReport& kernel, const ArrayFit& array) {
+  std::vector<std::vector<std::string>> table{{"change", ""}};
+  for (const trace::Report& report : kernel.reports) {
+    table[0].push_back(fmt::format("passes on {}", report.architecture->name));
+  }
+  table[0].insert(table[0].end(), {"bytes", ""});
+  const auto add = [&](const PricedOption& option, bool chosen) {
+    auto& row = table.emplace_back(std::vector<std::string>{
+        std::string(to_string(option.option.change.kind())),
+        option.option.change.kind() == fit::Kind::identity ? "" : to_text(option.option.change)});
+    bool harms = false;
+    for (std::size_t a = 0; a < option.passes.size(); ++a) {
+      harms |= option.passes[a] > array.before().passes[a];
+      row.push_back(std::to_string(option.passes[a]));
+    }
+    row.push_back(std::to_string(option.option.bytes));
+    row.emplace_back(chosen ? "<- proposed" : harms ? "more than before" : "");
+  };
+  for (std::size_t i = 0; i < array.options.size(); ++i) add(array.options[i], i > 0 && i == array.chosen);
+  return format_table(table, 2, true);
+}
+
+/// What the search says about the array, as sentences.
+std::string verdict_text(const ArrayFit& array) {
+  const std::uint64_t before = array.before().option.passes, after = array.after().option.passes;
+  const std::uint64_t queued = array.bound - array.ideal;
+  std::string text;
+  switch (array.verdict) {
+    case fit::Verdict::no_conflicts:
+      return "  no conflicts: nothing to change\n";
+    case fit::Verdict::fixed:
+      return fmt::format("  not changed: {}\n", array.facts.why_fixed);
+    case fit::Verdict::none:
+      text = fmt::format("  {} passes, ideal {}: no change of the family saves any\n", before, array.ideal);
+      break;
+    case fit::Verdict::chance:
+      text = fmt::format(
+          "  {} passes, ideal {}: no change of the family removes these conflicts. The best saves {} on exactly these "
+          "accesses,\n  no more than chance: their addresses seem to depend on data. No change is proposed\n",
+          before, array.ideal, percent(before - array.options[array.best].option.passes, before - array.bound));
+      break;
+    case fit::Verdict::removed:
+      text = fmt::format("  {} -> {} passes, ideal {}: {}\n", before, after, array.ideal,
+                         after > array.bound ? fmt::format("{} of the conflicts are removed",
+                                                           percent(before - after, before - array.ideal))
+                         : queued == 0       ? "no conflict remains"
+                                             : "no conflict remains that a layout could remove");
+      break;
+    case fit::Verdict::reduced:
+      text = fmt::format("  {} -> {} passes, ideal {}: {} of the conflicts are removed\n", before, after, array.ideal,
+                         percent(before - after, before - array.ideal));
+      break;
+  }
+  if (queued > 0) {
+    text +=
+        fmt::format("  {} conflicts are lanes that need one word or one bank in turn whatever the layout\n", queued);
+  }
+  if (array.doubts.empty() && array.verdict == fit::Verdict::chance) {
+    text += fmt::format("  {} changes tried\n", array.tried);
+  } else if (array.doubts.empty()) {
+    const std::uint64_t fewest = array.options[array.best].option.passes;
+    text += fmt::format(
+        "  no change of this family ({} tried) has fewer passes{}{}\n", array.tried,
+        fewest < after ? fmt::format(" than {}; the proposal has {} and is simpler to write", fewest, after) : "",
+        array.facts.extent_known ? "" : "; the bytes of the array are not known");
+  } else {
+    text +=
+        fmt::format("  {} of {} changes tried; it is not claimed that none is better:\n", array.tried, array.family);
+    for (const std::string& doubt : array.doubts) text += fmt::format("    {}\n", doubt);
+  }
+  return text;
+}
+
+/// The lines that use an array, before and after.
+std::string lines_table(const KernelReport& kernel, const KernelFitReport& report, const ArrayFit& array) {
+  std::vector<std::vector<std::string>> table{{"where", "access"}};
+  for (const trace::Report& one : kernel.reports) {
+    table[0].push_back(fmt::format("{}: before", one.architecture->name));
+    table[0].insert(table[0].end(), {"after", "ideal"});
+  }
+  const auto is_mine = [&](const trace::LineReport& line) {
+    return array.name == line.array || (", " + array.name + ",").find(", " + line.array + ",") != std::string::npos;
+  };
+  const auto& first = kernel.reports.front();
+  for (std::size_t i = 0; i < first.lines.size(); ++i) {
+    const trace::LineReport& line = first.lines[i];
+    if (!is_mine(line)) continue;
+    const SourceLine& source = kernel.lines.front()[i];
+    const std::filesystem::path path = source.place.file;
+    auto& row = table.emplace_back(std::vector<std::string>{
+        line.site.pc
+            ? fmt::format("+{:#x}", *line.site.pc)
+            : fmt::format("{}:{}", path.is_absolute() ? path.filename().string() : path.string(), source.place.line),
+        fmt::format("{} {}", to_string(line.operation), line.width)});
+    for (std::size_t a = 0; a < kernel.reports.size(); ++a) {
+      const auto of = [&](const std::vector<trace::LineReport>& lines) {
+        return std::find_if(lines.begin(), lines.end(), [&](const trace::LineReport& other) {
+          return other.site == line.site && other.array == line.array && other.operation == line.operation &&
+                 other.width == line.width;
+        });
+      };
+      const auto& before = report.fit.before[a].lines;
+      const auto& after = report.fit.after[a].lines;
+      const auto old = of(before), now = of(after);
+      row.push_back(old == before.end() ? "?" : std::to_string(old->costs.passes));
+      row.push_back(now == after.end() ? "?" : std::to_string(now->costs.passes));
+      row.push_back(old == before.end() ? "?" : std::to_string(old->costs.ideal));
+    }
+  }
+  return format_table(table, 2);
+}
+
+/// The worst access of the array on the first architecture, before and after.
+std::string pictures(const KernelReport& kernel, const KernelFitReport& report, const ArrayFit& array, unsigned columns,
+                     bool colour) {
+  constexpr unsigned max_turns = 4;
+  const trace::Report& first = kernel.reports.front();
+  const trace::LineReport* worst = nullptr;
+  for (const trace::LineReport& line : first.lines) {
+    const bool mine = array.arrays.size() == 1 && array.name == line.array && line.mixed == 0;
+    if (mine && line.worst && (worst == nullptr || line.worst->conflicts > worst->worst->conflicts)) worst = &line;
+  }
+  if (worst == nullptr) return "";
+  std::vector<std::uint32_t> addresses = worst->worst->addresses;
+  const auto draw = [&](std::string_view when) {
+    const banks::Access access{worst->operation, worst->width, worst->worst->mask, addresses, worst->worst->sources};
+    const auto cost = banks::cost(*first.architecture, access);
+    if (!std::holds_alternative<banks::Cost>(cost)) return std::string();
+    const auto& known = std::get<banks::Cost>(cost);
+    return fmt::format("  {}: passes {}, ideal {}\n", when, known.passes, known.ideal) +
+           to_text(picture(*first.architecture, access, known), columns, colour, max_turns);
+  };
+  const std::string before = draw("the worst access before");
+  const trace::Array& place = report.fit.places.at(array.arrays.front());
+  banks::for_each_lane(worst->worst->mask, [&](unsigned lane) {
+    if (lane >= addresses.size()) return;
+    addresses[lane] = std::uint32_t(place.offset + array.after().option.change(addresses[lane] - place.offset));
+  });
+  return before + draw("and after");
+}
+
+std::string occupancy_text(const KernelReport& kernel, const KernelFitReport& report) {
+  const fit::KernelFit& all = report.fit;
+  std::string text;
+  for (const trace::Report& one : kernel.reports) {
+    const fit::Multiprocessor* known = fit::multiprocessor_of(*one.architecture);
+    if (known == nullptr) continue;
+    text += fmt::format("{}{} {} -> {}", text.empty() ? "" : ", ", one.architecture->name,
+                        resident_blocks(*known, all.shared_before, all.threads),
+                        resident_blocks(*known, all.shared_after, all.threads));
+  }
+  const std::string bytes =
+      fmt::format("  shared memory of a block: {} -> {} bytes", all.shared_before, all.shared_after);
+  if (text.empty()) return bytes + '\n';
+  return fmt::format("{}; resident blocks by shared memory and threads: {}\n", bytes, text);
+}
+
+std::string array_text(const KernelReport& kernel, const KernelFitReport& report, std::size_t number, unsigned columns,
+                       bool colour) {
+  const ArrayFit& array = report.fit.arrays[number];
+  const std::optional<ArraySource>& source = report.sources[number];
+  std::string text = fmt::format("\n  {}{}, {} bytes{}\n", array.arrays.size() > 1 ? "together: " : "", array.name,
+                                 array.facts.extent, array.facts.extent_known ? "" : " used");
+  text += verdict_text(array);
+  if (array.verdict == fit::Verdict::no_conflicts || array.verdict == fit::Verdict::fixed) return text;
+  if (array.verdict == fit::Verdict::chance || array.verdict == fit::Verdict::none) return text;
+  text += options_table(kernel, array);
+  const PricedOption& best = array.after();
+  if (array.shape_inferred) {
+    text += fmt::format(
+        "    no declaration found; {} of {} bytes{} inferred from the accesses\n", "elements", array.shape.element,
+        array.shape.lengths.size() > 1 ? fmt::format(" in rows of {}", array.shape.lengths.back()) : "");
+  }
+  text += fmt::format("    {}, {}:\n", to_string(best.option.change.kind()),
+                      best.option.bytes > array.facts.extent
+                          ? fmt::format("{} additional bytes", best.option.bytes - array.facts.extent)
+                          : "no additional bytes");
+  text += code_text(array, source, best, report.is_opencl);
+  for (std::size_t i = 1; i < array.options.size(); ++i) {
+    const PricedOption& other = array.options[i];
+    if (i == array.chosen || other.option.passes != best.option.passes) continue;
+    text += fmt::format("    or, with as few passes: {}, {} additional bytes:\n", to_string(other.option.change.kind()),
+                        other.option.bytes - array.facts.extent);
+    text += code_text(array, source, other, report.is_opencl);
+  }
+  if (array.front.size() > 1) {
+    text += "    passes against bytes:";
+    for (const PricedOption& one : array.front) {
+      text += fmt::format("{} {} with {} additional bytes", &one == &array.front.front() ? "" : ",", one.option.passes,
+                          one.option.bytes - array.facts.extent);
+    }
+    text += '\n';
+  }
+  text += '\n' + lines_table(kernel, report, array);
+  return text + '\n' + pictures(kernel, report, array, columns, colour);
+}
+
+}  // namespace
+
+std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, unsigned columns, bool colour) {
+  std::string text = fmt::format("fit of {}\n", kernel.name);
+  if (report.fit.arrays.empty()) return text + "  no access to shared memory was recorded\n\n";
+  for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) text += array_text(kernel, report, i, columns, colour);
+  if (changes_something(report.fit)) text += '\n' + occupancy_text(kernel, report);
+  return text + '\n';
+}
+
+}  // namespace bankwise::driver

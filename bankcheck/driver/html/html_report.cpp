@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/driver/html/html_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include <bankwise/support/revision.hpp>
+#include <bankwise/support/xml.hpp>
+#include <bankwise/trace/diagnosis_text.hpp>
+#include <bankwise/trace/tally_text.hpp>
+#include "bankcheck/driver/html/parts.hpp"
+
+namespace bankwise::driver {
+namespace html {
+
+std::string id_of(const KernelPart& part, std::size_t line) {
+  return fmt::format("k{}a{}", part.number, line);
+}
+
+std::string_view heat(std::uint64_t number, std::uint64_t whole) {
+  if (number == 0 || whole == 0) return "h0";
+  const double share = double(number) / double(whole);
+  return share < 0.01 ? "h1" : share < 0.05 ? "h2" : share < 0.2 ? "h3" : share < 0.5 ? "h4" : "h5";
+}
+
+void append_number(std::string& html, const std::string& number, bool at_least, std::string_view heat_class) {
+  html += heat_class.empty() ? "<td>" : fmt::format("<td class={}>", heat_class);
+  html += at_least && number != "?" ? "\u2265" + number : number;
+}
+
+void append_architecture_heads(std::string& html, const KernelPart& part, std::size_t columns) {
+  for (const trace::Report& report : part.reports()) {
+    html += fmt::format("<th scope=colgroup colspan={}>{}", columns, xml_text(report.architecture->name));
+  }
+}
+
+namespace {
+
+constexpr std::string_view head =
+    "<meta charset=utf-8>\n"
+    "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src 'unsafe-inline'; "
+    "base-uri 'none'; form-action 'none'\">\n"
+    "<meta name=viewport content=\"width=device-width, initial-scale=1\">\n"
+    "<meta name=color-scheme content=\"light dark\">\n"
+    "<meta name=referrer content=no-referrer>\n";
+
+void append_list(std::string& html, const std::vector<std::string>& sentences) {
+  html += "<ul>";
+  for (const std::string& sentence : sentences) html += fmt::format("<li>{}</li>", xml_text(sentence));
+  html += "</ul>";
+}
+
+void append_box(std::string& html, std::string_view kind, std::string_view title,
+                const std::vector<std::string>& sentences) {
+  if (sentences.empty()) return;
+  html += fmt::format("<section class=\"box {}\"><h2>{}</h2>", kind, title);
+  append_list(html, sentences);
+  html += "</section>\n";
+}
+
+/// Everything that the numbers lack, from all kernels.
+std::vector<std::string> not_watched(const RunReport& report, const HtmlExtras& extras, const Terms& terms) {
+  std::vector<std::string> sentences = report.incomplete;
+  for (const std::string& name : extras.only) sentences.push_back(fmt::format("only kernels named {} are shown", name));
+  for (const KernelReport& kernel : report.kernels) {
+    for (const trace::Report& one : kernel.reports) {
+      if (one.all.unknown == 0) continue;
+      sentences.push_back(fmt::format("{} of {} have no known cost on {}",
+                                      plural(one.all.unknown, "access", "accesses"), kernel.name,
+                                      one.architecture->name));
+    }
+    if (const std::string bytes = not_counted(kernel, terms); !bytes.empty()) {
+      sentences.push_back(fmt::format("{}: not counted: {}", kernel.name, bytes));
+    }
+  }
+  return sentences;
+}
+
+/// The order of kernels: most conflicts first, on the first architecture, then on the next.
+std::vector<std::size_t> kernels_by_conflicts(const std::vector<KernelReport>& kernels) {
+  std::vector<std::size_t> order(kernels.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    for (std::size_t i = 0; i < kernels[a].reports.size(); ++i) {
+      const banks::Tally &one = kernels[a].reports[i].all, &other = kernels[b].reports[i].all;
+      const auto most = one.conflicts + one.more_conflicts, others = other.conflicts + other.more_conflicts;
+      if (most != others) return most > others;
+    }
+    return false;
+  });
+  return order;
+}
+
+void append_summary(std::string& html, const std::vector<KernelPart>& parts) {
+  html +=
+      "<section><h2>Kernels, those that lose the most passes first</h2>"
+      "<div class=scroll role=region tabindex=0 aria-label=kernels><table class=numbers><thead><tr><td colspan=2>";
+  append_architecture_heads(html, parts.front(), 4);
+  html += "<tr><th scope=col class=t>kernel<th scope=col>launches";
+  for (std::size_t i = 0; i < parts.front().reports().size(); ++i) {
+    html += "<th scope=col>passes<th scope=col>ideal<th scope=col>conflicts<th scope=col>share";
+  }
+  html += "<tbody>";
+  for (const KernelPart& part : parts) {
+    html += fmt::format("<tr><th scope=row><a href=\"#k{}\">{}</a><td>{}", part.number, xml_text(part.kernel.name),
+                        launches_of(part.kernel.trace));
+    for (const trace::Report& report : part.reports()) {
+      append_number(html, passes_number(report.all), part.at_least);
+      append_number(html, ideal_number(report.all), part.at_least);
+      append_number(html, conflicts_number(report.all), part.at_least);
+      const std::string share = conflict_share(report);
+      html += share.empty() ? std::string("<td>")
+                            : fmt::format("<td class=bar style=\"--share:{}%\">{}&nbsp;%", share, share);
+    }
+  }
+  html += "</table></div></section>\n";
+}
+
+/// What the program does wrong, before its costs.
+void append_diagnoses(std::string& html, const KernelPart& part) {
+  const auto& all = part.kernel.trace.diagnoses;
+  if (all.empty()) return;
+  html += "<ul class=wrong>";
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const trace::Site& site = part.kernel.trace.sites.at(all[i].site);
+    html +=
+        fmt::format("<li>{}: {}</li>", xml_text(where(part.kernel.diagnoses[i], site)), xml_text(sentence_of(all[i])));
+  }
+  html += "</ul>";
+}
+
+/// What the kernel has in `extras`; an empty one if it has none.
+template <class Extra>
+const Extra& extra_of(const KernelPart& part, const std::vector<Extra>& extras) {
+  static const Extra none;
+  return part.number < extras.size() ? extras[part.number] : none;
+}
+
+void append_kernel(std::string& html, const KernelPart& part, const HtmlExtras& extras) {
+  html += fmt::format("<section class=kernel id=k{0} aria-labelledby=k{0}h><h2 id=k{0}h>{1}</h2><p>{2}", part.number,
+                      xml_text(part.kernel.name), launches_text(part.kernel.trace, part.terms));
+  if (const std::string& options = part.kernel.trace.options; !options.empty()) {
+    html += fmt::format(", built with <code>{}</code>", xml_text(options));
+  }
+  html += "</p>";
+  append_diagnoses(html, part);
+  if (!has_accesses(part.kernel)) {
+    html += fmt::format("<p>No access to {}{}.</p>", part.terms.memory, part.at_least ? " was recorded" : "");
+    append_list(html, notes_on(part.kernel, part.terms));
+    html += "</section>\n";
+    return;
+  }
+  if (const auto notes = notes_on(part.kernel, part.terms); !notes.empty()) append_list(html, notes);
+  append_accesses(html, part);
+  append_source(html, part, extra_of(part, extras.sources));
+  append_levels(html, part);
+  if (const std::string& fit = extra_of(part, extras.fits); !fit.empty()) {
+    html += "<h3>What removes the conflicts</h3><div class=scroll role=region tabindex=0 aria-label=fit><pre>";
+    html += xml_text(fit) + "</pre></div>";
+  }
+  html += "<p><a href=\"#top\">Back to the kernels</a></p></section>\n";
+}
+
+/// What one has to know to read the page.
+void append_legend(std::string& html, const Terms& terms) {
+  html += fmt::format(
+      "<section class=legend><h2>How to read this page</h2><dl>"
+      "<dt>bank<dd>{0} is divided into banks. Neighbouring words lie in neighbouring banks, and each bank delivers "
+      "one word per pass.</dd>"
+      "<dt>pass<dd>One cycle that the banks spend on one access of a warp. NVIDIA's counters call it a wavefront.</dd>"
+      "<dt>conflict<dd>A pass beyond the ideal, because lanes of one access need different words of the same bank.</dd>"
+      "<dt>picture<dd>One column per bank, one row per pass. A cell has the lane that the bank serves, "
+      "<span class=cell>7+</span> if it serves more lanes with the same word. The bank of a "
+      "<span class=\"cell x\">7</span> marked cell needs several passes.</dd>"
+      "<dt>colour<dd>The line's share of the kernel's conflicts: <span class=\"cell h1\">below 1 %</span> "
+      "<span class=\"cell h2\">from 1 %</span> <span class=\"cell h3\">from 5 %</span> "
+      "<span class=\"cell h4\">from 20 %</span> <span class=\"cell h5\">from 50 %</span></dd></dl></section>\n",
+      terms.memory == "local memory" ? "Local memory" : "Shared memory");
+}
+
+std::string command_of(const RunReport& report) {
+  return fmt::format("{}", fmt::join(report.command, " "));
+}
+
+}  // namespace
+}  // namespace html
+
+std::string to_html(const RunReport& report, const HtmlExtras& extras) {
+  const Terms& terms = terms_of(report.maker);
+  std::vector<html::KernelPart> parts;
+  for (const std::size_t i : html::kernels_by_conflicts(report.kernels)) {
+    const KernelReport& kernel = report.kernels[i];
+    const bool at_least =
+        report.failed || !report.incomplete.empty() ||
+        std::any_of(kernel.reports.begin(), kernel.reports.end(), [](auto& one) { return !one.incomplete.empty(); });
+    parts.push_back({report, kernel, terms, i, at_least});
+  }
+  const std::string command = xml_text(html::command_of(report));
+  std::string page = "<!doctype html>\n<html lang=en>\n";
+  page += html::head;
+  page += fmt::format("<title>Bank conflicts{}{}</title>\n<style>\n", command.empty() ? "" : " of ", command);
+  page += html::style();
+  page += "</style>\n<body id=top>\n";
+  page += fmt::format("<header><h1>Bank conflicts in {}</h1>", terms.memory);
+  if (!command.empty()) page += fmt::format("<p>of <code>{}</code></p>", command);
+  page += "</header>\n<main>\n";
+  const auto missing = html::not_watched(report, extras, terms);
+  if (missing.empty()) {
+    page += "<section class=\"box fine\"><h2>What was not watched</h2><p>Nothing: the run ended, all ";
+    page += fmt::format("{} of the kernels below were watched, and all accesses have a cost.</p></section>\n",
+                        terms.blocks);
+  }
+  html::append_box(page, "warn", "What was not watched", missing);
+  html::append_box(page, "wrong", "Limits that are exceeded", extras.exceeded);
+  if (!parts.empty()) {
+    html::append_summary(page, parts);
+    html::append_legend(page, terms);
+  }
+  for (const html::KernelPart& part : parts) html::append_kernel(page, part, extras);
+  page += fmt::format(
+      "</main>\n<footer><p>Written by {}{}bankwise {}. The numbers are those of the text report and of "
+      "--json.</p></footer>\n</html>\n",
+      xml_text(report.maker), report.maker.empty() ? "" : ", ", revision());
+  return page;
+}
+
+}  // namespace bankwise::driver

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/driver/kernel_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <tuple>
+
+#include <bankwise/support/exit_code.hpp>
+#include "bankcheck/driver/build_options.hpp"
+
+namespace bankwise::driver {
+namespace {
+
+/// Adds to `same_sources` the files that the line may be in, if they are several.
+SourceLine source_line(const SourceText& source, const Place& place, SourceFinder& finder,
+                       std::vector<std::string>& same_sources) {
+  const SourceText::Line* line = source.find(place.file, place.line);
+  const std::string text(line == nullptr ? "" : trimmed(line->text));
+  const SourceFinder::Found found = finder.find(source, place);
+  if (found.place) return {*found.place, text.empty() ? finder.text_at(place) : text, true};
+  for (const std::string& file : found.files) {
+    if (std::find(same_sources.begin(), same_sources.end(), file) == same_sources.end()) same_sources.push_back(file);
+  }
+  if (const std::string read = finder.text_at(place); text.empty() && !read.empty()) return {place, read};
+  return {ends_with_path(place.file, nameless_source) ? Place{std::string(nameless_place), place.line, place.column}
+                                                      : place,
+          text};
+}
+
+Place place_of(const trace::Site& site) {
+  return {site.file, site.line, site.column};
+}
+
+trace::Report report_or_refuse(const trace::KernelTrace& trace, const banks::Architecture& architecture) {
+  try {
+    return trace::report(trace, architecture);
+  } catch (const std::invalid_argument& why) {
+    throw UsageError(why.what());
+  }
+}
+
+/// Sorts the lines, so that the order does not depend on which launch ran first.
+trace::Report by_place(trace::Report report) {
+  const auto key = [](const trace::LineReport& line) {
+    return std::tie(line.site, line.array, line.operation, line.width);
+  };
+  std::sort(report.lines.begin(), report.lines.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  std::sort(report.unknown.begin(), report.unknown.end());
+  return report;
+}
+
+/// Makes the names of kernels distinct: build options are appended to equal names, and numbers to names that are still
+/// equal. No folder is in a name, because a baseline must hold for another checkout, too.
+void name_apart(std::vector<KernelReport>& kernels) {
+  std::map<std::string, unsigned> names, used;
+  for (const KernelReport& kernel : kernels) ++names[kernel.name];
+  for (KernelReport& kernel : kernels) {
+    const std::string options = without_folders(kernel.trace.options);
+    if (names[kernel.name] > 1 && !options.empty()) kernel.name += " " + options;
+    const unsigned number = ++used[kernel.name];
+    if (number > 1) kernel.name += fmt::format("#{}", number);
+  }
+}
+
+}  // namespace
+
+std::optional<std::size_t> KernelReport::worst_line(std::size_t architecture) const {
+  const auto& all = reports[architecture].lines;
+  const auto conflicts = [](const trace::LineReport& line) { return line.worst ? line.worst->conflicts : 0; };
+  const auto worst = std::max_element(all.begin(), all.end(),
+                                      [&](const auto& a, const auto& b) { return conflicts(a) < conflicts(b); });
+  if (worst == all.end() || conflicts(*worst) == 0) return std::nullopt;
+  return std::size_t(worst - all.begin());
+}
+
+std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
+                                         const std::vector<const banks::Architecture*>& architectures,
+                                         SourceFinder& finder) {
+  std::vector<KernelReport> kernels;
+  for (const trace::KernelTrace& one : trace.kernels) {
+    KernelReport& kernel = kernels.emplace_back();
+    kernel.name = one.kernel;
+    kernel.trace = one;
+    kernel.number = kernels.size() - 1;
+    kernel.trace.patterns.clear();
+    const SourceText source(one.source == trace::no_source ? "" : trace.sources.at(one.source));
+    std::map<Place, SourceLine> places;
+    const auto found_at = [&](const trace::Site& site) -> const SourceLine& {
+      const auto [at, is_new] = places.try_emplace(place_of(site));
+      if (is_new) at->second = source_line(source, at->first, finder, kernel.same_sources);
+      return at->second;
+    };
+    for (const banks::Architecture* architecture : architectures) {
+      const trace::Report& report = kernel.reports.emplace_back(by_place(report_or_refuse(one, *architecture)));
+      auto& lines = kernel.lines.emplace_back();
+      for (const trace::LineReport& line : report.lines) lines.push_back(found_at(line.site));
+    }
+    for (const trace::Diagnosis& diagnosis : one.diagnoses) {
+      kernel.diagnoses.push_back(found_at(one.sites.at(diagnosis.site)));
+    }
+  }
+  name_apart(kernels);
+  return kernels;
+}
+
+}  // namespace bankwise::driver

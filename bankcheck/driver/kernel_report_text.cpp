@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include <bankwise/support/table.hpp>
+#include <bankwise/trace/diagnosis_text.hpp>
+#include <bankwise/trace/tally_text.hpp>
+#include "bankcheck/driver/kernel_report.hpp"
+#include "bankcheck/driver/report_words.hpp"
+#include "bankcheck/predict/bank_picture.hpp"
+
+namespace bankwise::driver {
+namespace {
+
+using Table = std::vector<std::vector<std::string>>;
+
+constexpr std::size_t max_levels = 64;    // shown in a table
+constexpr std::size_t longest_line = 60;  // characters of a source line
+constexpr unsigned max_turns = 4;         // rows of a picture: enough to show the pattern
+
+Table head_of(const std::vector<trace::Report>& reports) {
+  const bool merged = has_merged(reports);
+  if (reports.size() == 1) {
+    Table head{{"where", "access", "array", "accesses", "lanes", "passes", "ideal", "conflicts"}};
+    if (merged) head[0].insert(head[0].end(), {"merged", "conflicts"});
+    head[0].emplace_back("source");
+    return head;
+  }
+  Table head{{"", "", ""}, {"where", "access", "array"}};
+  for (const trace::Report& report : reports) {
+    head[0].insert(head[0].end(), {std::string(report.architecture->name), ""});
+    head[1].insert(head[1].end(), {"passes", "conflicts"});
+    if (!merged) continue;
+    head[0].insert(head[0].end(), {"", ""});
+    head[1].insert(head[1].end(), {"merged", "conflicts"});
+  }
+  head[0].emplace_back();
+  head[1].emplace_back("source");
+  return head;
+}
+
+/// `merged` is null without columns for it.
+std::vector<std::string> numbers_of(const banks::Tally& tally, const banks::Tally* merged, bool alone) {
+  std::vector<std::string> numbers;
+  if (alone) {
+    const double lanes = tally.accesses == 0 ? 0 : double(tally.lanes) / double(tally.accesses);
+    numbers = {std::to_string(tally.accesses), fmt::format("{:.1f}", lanes), passes_number(tally), ideal_number(tally),
+               conflicts_number(tally)};
+  } else {
+    numbers = {passes_text(tally), conflicts_number(tally)};
+  }
+  if (merged == nullptr) return numbers;
+  numbers.push_back(alone ? passes_number(*merged) : passes_text(*merged));
+  numbers.push_back(conflicts_number(*merged));
+  return numbers;
+}
+
+/// Numbers of an incomplete trace are lower bounds.
+std::vector<std::string> at_least(std::vector<std::string> numbers) {
+  for (std::string& number : numbers) number = ">=" + number;
+  return numbers;
+}
+
+std::string lines_table(const KernelReport& kernel, bool incomplete) {
+  const auto& reports = kernel.reports;
+  const bool alone = reports.size() == 1, merged = has_merged(reports);
+  Table table = head_of(reports);
+  const auto append = [](std::vector<std::string>& row, const std::vector<std::string>& numbers) {
+    row.insert(row.end(), numbers.begin(), numbers.end());
+  };
+  for (std::size_t i = 0; i < reports.front().lines.size(); ++i) {
+    const trace::LineReport& line = reports.front().lines[i];
+    auto& row = table.emplace_back(
+        std::vector<std::string>{where(kernel.lines.front()[i], line.site), access_text(line), line.array});
+    for (const trace::Report& report : reports) {
+      const trace::LineReport* same = same_line(report, line);
+      const trace::LineReport empty;
+      const trace::LineReport& numbers = same == nullptr ? empty : *same;
+      append(row, numbers_of(numbers.costs, merged ? &numbers.merged : nullptr, alone));
+    }
+    row.push_back(kernel.lines.front()[i].text.substr(0, longest_line));
+  }
+  auto& total = table.emplace_back(std::vector<std::string>{"all", "", ""});
+  for (const trace::Report& report : reports) {
+    const auto numbers = numbers_of(report.all, merged ? &report.merged_all : nullptr, alone);
+    append(total, incomplete || !report.incomplete.empty() ? at_least(numbers) : numbers);
+  }
+  total.emplace_back();
+  return format_table(table, 3, true);
+}
+
+/// How many of a kernel's passes the conflicts are.
+std::string conflict_shares(const KernelReport& kernel) {
+  std::string text;
+  for (const trace::Report& report : kernel.reports) {
+    const std::string share = conflict_share(report);
+    if (share.empty()) continue;
+    text += fmt::format("  {}: conflicts are {} % of the passes\n", report.architecture->name, share);
+  }
+  return text;
+}
+
+std::string levels_table(const trace::Report& report, std::size_t widest) {
+  Table table{{std::string(report.architecture->name), "level"}, {"", "passes"}, {"", "ALU %"}};
+  for (std::size_t i = 0; i < std::min(report.levels.size(), max_levels); ++i) {
+    const banks::Tally& level = report.levels[i].costs;
+    if (level.accesses == 0) continue;
+    table[0].push_back(std::to_string(i));
+    table[1].push_back(passes_text(level));
+    table[2].push_back(percent_text(level.utilization(report.warp)));
+  }
+  std::string text = format_wide_table(table, 2, widest);
+  if (report.levels.size() > max_levels) {
+    text += fmt::format("  and {} more levels: --json lists all of them\n", report.levels.size() - max_levels);
+  }
+  return text;
+}
+
+/// The picture of the worst access on the first architecture; --json has the addresses to draw it for the others.
+std::string worst_picture(const KernelReport& kernel, const Terms& terms, unsigned columns, bool colour) {
+  const auto number = kernel.worst_line(0);
+  if (!number) return "";
+  const trace::LineReport& line = kernel.reports.front().lines[*number];
+  const banks::Architecture& model = *kernel.reports.front().architecture;
+  const auto [access, cost] = worst_cost(model, line);
+  return fmt::format("worst on {}: {}, {} of {}, {}\n", model.name, where(kernel.lines.front()[*number], line.site),
+                     access_text(line), line.array, worst_text(*line.worst, cost, terms)) +
+         to_text(picture(model, access, cost), columns, colour, max_turns) + '\n';
+}
+
+std::string remarks(const KernelReport& kernel, const Terms& terms) {
+  std::string text;
+  for (const std::string& note : notes_on(kernel, terms)) text += fmt::format("note: {}\n", note);
+  if (const std::string bytes = not_counted(kernel, terms); !bytes.empty())
+    text += fmt::format("not counted: {}\n", bytes);
+  return text;
+}
+
+/// What the program does wrong, before its costs.
+std::string diagnoses_text(const KernelReport& kernel) {
+  constexpr std::size_t most = 20;
+  const auto& all = kernel.trace.diagnoses;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(all.size(), most); ++i) {
+    const trace::Site& site = kernel.trace.sites.at(all[i].site);
+    text += fmt::format("  {}: {}\n", where(kernel.diagnoses[i], site), sentence_of(all[i]));
+  }
+  if (all.size() > most) text += fmt::format("  and {} more: --json lists all of them\n", all.size() - most);
+  return text;
+}
+
+/// The instructions of each line whose two counts differ.
+std::string evidence_text(const KernelReport& kernel, const std::vector<EmittedLine>& emitted) {
+  std::string text;
+  const auto& lines = kernel.reports.front().lines;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (lines[i].costs == lines[i].merged) continue;
+    if (const auto evidence = evidence_for(lines[i], emitted)) {
+      text += fmt::format("  {} {} {}: {}\n", where(kernel.lines.front()[i], lines[i].site),
+                          to_string(lines[i].operation), lines[i].array, to_text(*evidence));
+    }
+  }
+  return text.empty() ? text : "instructions in the machine code, and the count that they agree with:\n" + text + '\n';
+}
+
+std::string to_text(const KernelReport& kernel, const Terms& terms, bool incomplete, unsigned columns, bool colour,
+                    const std::vector<EmittedLine>& emitted) {
+  std::string text = fmt::format("{}: {}\n", kernel.name, launches_text(kernel.trace, terms));
+  text += diagnoses_text(kernel);
+  if (!has_accesses(kernel)) {
+    return text + fmt::format("  no access to {}{}\n", terms.memory, incomplete ? " was recorded" : "") +
+           remarks(kernel, terms) + '\n';
+  }
+  text += lines_table(kernel, incomplete);
+  text += evidence_text(kernel, emitted);
+  if (!terms.simulated) text += conflict_shares(kernel);
+  text += '\n';
+  for (const trace::Report& report : kernel.reports) text += levels_table(report, columns);
+  text += '\n' + remarks(kernel, terms);
+  return text + worst_picture(kernel, terms, columns, colour);
+}
+
+}  // namespace
+
+std::string to_text(const RunReport& report, unsigned columns, bool colour) {
+  const Terms& terms = terms_of(report.maker);
+  std::string text;
+  for (const std::string& sentence : report.incomplete) text += fmt::format("incomplete: {}\n", sentence);
+  if (!report.incomplete.empty()) text += '\n';
+  for (const KernelReport& kernel : report.kernels) {
+    text += to_text(kernel, terms, report.failed || !report.incomplete.empty(), columns, colour, report.emitted);
+  }
+  return text;
+}
+
+}  // namespace bankwise::driver

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/driver/report_words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <variant>
+
+#include <bankwise/trace/tally_text.hpp>
+
+namespace bankwise::driver {
+namespace {
+
+constexpr Terms opencl_terms{"work-group", "work-groups", "work-items", "local memory", "async_work_group_copy", true};
+constexpr Terms cuda_terms{"block", "blocks", "threads", "shared memory", "bulk copies, TMA and wgmma", false};
+
+std::string size_text(const std::array<std::uint64_t, 3>& size) {
+  std::string text = fmt::format("{}", size[0]);
+  if (size[1] != 1 || size[2] != 1) text += fmt::format(" x {}", size[1]);
+  if (size[2] != 1) text += fmt::format(" x {}", size[2]);
+  return text;
+}
+
+/// Work-groups that are narrower than a warp leave lanes of it idle.
+std::string narrow_groups(const KernelReport& kernel, const Terms& terms) {
+  const unsigned warp = kernel.reports.front().warp;
+  std::uint64_t narrowest = warp;
+  for (const trace::Shape& shape : kernel.trace.shapes) {
+    narrowest = std::min(narrowest, std::uint64_t{shape.block[0]} * shape.block[1] * shape.block[2]);
+  }
+  if (narrowest >= warp) return "";
+  const std::string_view thread = terms.threads.substr(0, terms.threads.size() - 1);
+  return fmt::format("{} of {} fill {} % of a warp of {}; the other lanes are idle{}", terms.blocks,
+                     plural(narrowest, thread, terms.threads), percent_text(double(narrowest) / warp), warp,
+                     terms.simulated ? ", and the program may use groups this small only on CPUs" : "");
+}
+
+/// Why lines have no file although one contains them.
+std::string same_sources(const KernelReport& kernel) {
+  const auto& files = kernel.same_sources;
+  if (files.empty()) return "";
+  const std::size_t others = files.size() - 2;
+  return fmt::format("{} contains this source, and so does {}{}; --sources selects a directory", files[0], files[1],
+                     others == 0 ? "" : fmt::format(", and {} more", plural(others, "file", "files")));
+}
+
+}  // namespace
+
+const Terms& terms_of(std::string_view maker) {
+  return maker == "bankcheck cuda" || maker == "bankcheck emulate" ? cuda_terms : opencl_terms;
+}
+
+std::string_view word_for_blocks(std::string_view maker) {
+  return terms_of(maker).blocks;
+}
+
+std::string plural(std::uint64_t count, std::string_view one, std::string_view more) {
+  return fmt::format("{} {}", count, count == 1 ? one : more);
+}
+
+std::string where(const SourceLine& line, const trace::Site& site) {
+  if (site.pc) return fmt::format("+{:#x}", *site.pc);
+  if (line.place.column > 0) return fmt::format("{}:{}:{}", line.place.file, line.place.line, line.place.column);
+  const std::filesystem::path path = line.place.file;
+  return fmt::format("{}:{}", path.is_absolute() ? path.filename().string() : path.string(), line.place.line);
+}
+
+std::string launches_text(const trace::KernelTrace& trace, const Terms& terms) {
+  const std::string size = trace.shapes.size() > 1
+                               ? "several sizes"
+                               : fmt::format("{} {}", size_text(trace.shapes.front().block), terms.threads);
+  return fmt::format("{}, {} of {}", plural(launches_of(trace), "launch", "launches"),
+                     plural(trace.blocks, terms.block, terms.blocks), size);
+}
+
+std::string access_text(const trace::LineReport& line) {
+  return fmt::format("{} {}", to_string(line.operation), line.width);
+}
+
+const trace::LineReport* same_line(const trace::Report& report, const trace::LineReport& wanted) {
+  const auto found = std::find_if(report.lines.begin(), report.lines.end(), [&](const trace::LineReport& line) {
+    return line.site == wanted.site && line.array == wanted.array && line.operation == wanted.operation &&
+           line.width == wanted.width;
+  });
+  return found == report.lines.end() ? nullptr : &*found;
+}
+
+bool has_merged(const std::vector<trace::Report>& reports) {
+  return std::any_of(reports.begin(), reports.end(), trace::merging_matters);
+}
+
+bool has_accesses(const KernelReport& kernel) {
+  return std::any_of(kernel.reports.begin(), kernel.reports.end(), [](auto& report) { return !report.lines.empty(); });
+}
+
+std::vector<std::string> notes_on(const KernelReport& kernel, const Terms& terms) {
+  std::vector<std::string> notes;
+  for (std::string note : {narrow_groups(kernel, terms), same_sources(kernel)}) {
+    if (!note.empty()) notes.push_back(std::move(note));
+  }
+  for (const trace::Report& report : kernel.reports) {
+    notes.insert(notes.end(), report.unknown.begin(), report.unknown.end());
+    for (const std::string& sentence : report.ranges) {
+      notes.push_back(fmt::format("on {}, {}", report.architecture->name, sentence));
+    }
+  }
+  const auto& lines = kernel.reports.front().lines;
+  std::uint64_t mixed = 0;
+  for (const trace::LineReport& line : lines) mixed += line.mixed;
+  if (mixed > 0) {
+    notes.push_back(fmt::format(
+        "{} touched several arrays: the conflicts depend on where the compiler places the arrays; this report "
+        "assumes that each array begins at bank 0",
+        plural(mixed, "access", "accesses")));
+  }
+  const auto swaps = [](const trace::LineReport& line) { return line.operation == banks::Operation::atomic_cas; };
+  if (terms.simulated && std::any_of(lines.begin(), lines.end(), swaps)) {
+    notes.emplace_back(
+        "a compare-and-swap never fails here, where lanes run one after another; on a GPU it may need retries");
+  }
+  if (terms.simulated && !kernel.trace.knows_code) {
+    notes.emplace_back(
+        "this Oclgrind hides its LLVM: there are no source lines, and accesses in loops are matched by order, "
+        "not by iteration");
+  }
+  return notes;
+}
+
+std::string not_counted(const KernelReport& kernel, const Terms& terms) {
+  if (kernel.trace.copied_bytes == 0) return "";
+  return fmt::format("{} bytes of {} moved by {}", kernel.trace.copied_bytes, terms.memory, terms.copies);
+}
+
+std::string conflict_share(const trace::Report& report) {
+  const banks::Tally& all = report.all;
+  if (all.unknown > 0 || all.passes == 0) return "";
+  return percent_text(double(all.conflicts) / double(all.passes));
+}
+
+WorstCost worst_cost(const banks::Architecture& architecture, const trace::LineReport& line) {
+  const trace::WorstAccess& worst = *line.worst;
+  const banks::Access access{line.operation, line.width, worst.mask, worst.addresses, worst.sources};
+  return {access, std::get<banks::Cost>(banks::cost(architecture, access))};
+}
+
+std::string worst_text(const trace::WorstAccess& worst, const banks::Cost& cost, const Terms& terms) {
+  return fmt::format("first in {} {}, level {}, warp {}: passes {}, ideal {}", terms.block, worst.block, worst.level,
+                     worst.warp, cost.passes, cost.ideal);
+}
+
+}  // namespace bankwise::driver

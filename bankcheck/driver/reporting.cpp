@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/driver/reporting.hpp"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <iterator>
+#include <set>
+
+#include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/in_quotes.hpp>
+#include <bankwise/support/terminal.hpp>
+#include <bankwise/support/whole_number.hpp>
+#include <bankwise/trace/architecture_named.hpp>
+#include "bankcheck/driver/html/html_report.hpp"
+#include "bankcheck/driver/sarif.hpp"
+
+namespace bankwise::driver {
+namespace {
+
+std::vector<const banks::Architecture*> architectures_of(const ReportOptions& options) {
+  std::vector<const banks::Architecture*> all;
+  for (const std::string& name : options.architectures) {
+    const banks::Architecture* one = &architecture_named(name);
+    if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+  }
+  return all;
+}
+
+/// Whether `name` is the kernel's distinct name, or a glob that matches its plain name, which several kernels may have.
+bool is(const KernelReport& kernel, const std::string& name) {
+  return name == kernel.name || fnmatch(name.c_str(), kernel.trace.kernel.c_str(), 0) == 0;
+}
+
+void keep_selected(std::vector<KernelReport>& kernels, const std::vector<std::string>& wanted) {
+  if (wanted.empty()) return;
+  std::erase_if(kernels, [&](const KernelReport& kernel) {
+    return std::none_of(wanted.begin(), wanted.end(), [&](const std::string& name) { return is(kernel, name); });
+  });
+}
+
+/// The kernels named by `wanted`; all if it is empty. Error: UsageError for a kernel that did not run.
+std::vector<KernelReport> selected(std::vector<KernelReport> kernels, const std::vector<std::string>& wanted) {
+  if (wanted.empty()) return kernels;
+  std::string ran;
+  for (const KernelReport& kernel : kernels) ran += (ran.empty() ? "" : ", ") + kernel.name;
+  for (const std::string& name : wanted) {
+    if (std::none_of(kernels.begin(), kernels.end(), [&](const KernelReport& kernel) { return is(kernel, name); })) {
+      throw UsageError(fmt::format("no kernel {} ran; the kernels that ran: {}", in_quotes(name), ran));
+    }
+  }
+  keep_selected(kernels, wanted);
+  return kernels;
+}
+
+constexpr unsigned fit_columns = 150;  // of fit's text on a page: wide enough for its pictures
+
+/// Whether an output is stdout. Error: UsageError if several are.
+bool takes_stdout(const ReportOptions& options) {
+  const int outputs = int(options.json == "-") + int(options.sarif == "-") + int(options.html == "-") +
+                      int(options.update_baseline == "-");
+  if (outputs > 1) throw UsageError("only one of --json, --sarif, --html and --update-baseline can be stdout");
+  return outputs == 1;
+}
+
+/// The validator of numbers: CLI11 itself would accept -1 as a large number.
+std::string not_a_number(const std::string& text) {
+  std::uint64_t number = 0;
+  return parse_number(text, number) ? "" : text + " is not a number from 0 to 2^64-1";
+}
+
+/// The validator of texts: an unset shell variable must not disable a check.
+std::string not_a_text(const std::string& text) {
+  return text.empty() ? "it needs a value" : "";
+}
+
+/// Adds a sentence for each part that the trace of a kernel lacks.
+void add_incompleteness(RunReport& report) {
+  std::vector<std::string>& sentences = report.incomplete;
+  for (const KernelReport& kernel : report.kernels) {
+    if (const std::uint64_t launched = launched_blocks(kernel.trace); kernel.trace.blocks < launched) {
+      sentences.push_back(fmt::format("{} of the {} {} of {} were watched", kernel.trace.blocks, launched,
+                                      word_for_blocks(report.maker), kernel.name));
+    }
+    for (const trace::Report& one : kernel.reports) {
+      for (const std::string& sentence : one.incomplete) {
+        if (std::find(sentences.begin(), sentences.end(), sentence) == sentences.end()) sentences.push_back(sentence);
+      }
+    }
+  }
+}
+
+/// A sentence for each kernel with diagnoses: the program is wrong, whatever its conflicts.
+void add_diagnoses(const RunReport& report, std::vector<std::string>& sentences) {
+  for (const KernelReport& kernel : report.kernels) {
+    const auto& all = kernel.trace.diagnoses;
+    const auto faults =
+        std::count_if(all.begin(), all.end(), [](auto& one) { return !trace::row_of(one.fault).is_remark; });
+    if (faults == 0) continue;
+    sentences.push_back(fmt::format("{} has {} diagnos{}s{}", kernel.name, faults, faults == 1 ? "i" : "e",
+                                    std::any_of(all.begin(), all.end(), [](auto& one) { return one.ended; })
+                                        ? ", and a launch of it ended early"
+                                        : ""));
+  }
+}
+
+}  // namespace
+
+void tell(const std::string& sentence) {
+  std::fputs(fmt::format("bankcheck: {}\n", sentence).c_str(), stderr);
+}
+
+void declare_report_options(CLI::App& command, ReportOptions& options) {
+  const CLI::Validator number(not_a_number, ""), text(not_a_text, "");
+  command.add_option("--arch", options.architectures, "Architectures, separated by commas; see bankcheck archs")
+      ->delimiter(',')
+      ->capture_default_str();
+  auto* limit =
+      command
+          .add_option("--max-conflicts", options.max_conflicts,
+                      "Fail if a kernel has more conflicts than this on any architecture, summed over its launches")
+          ->check(number);
+  command.add_option("--baseline", options.baseline, "Fail if a kernel has more conflicts than this CSV file allows")
+      ->check(text)
+      ->excludes(limit);
+  command.add_option("--update-baseline", options.update_baseline, "Create this baseline file, or update its rows")
+      ->check(text);
+  command
+      .add_option("--json", options.json,
+                  "Write all numbers to this file; - writes them to stdout and prints nothing else")
+      ->check(text);
+  command
+      .add_option("--sarif", options.sarif,
+                  "Write the lines with conflicts to this file, as SARIF 2.1.0 for code review")
+      ->check(text);
+  command
+      .add_option("--html", options.html,
+                  "Write the report to this file as a page for a browser, with the source and pictures of the banks")
+      ->check(text);
+  command
+      .add_option("--kernel", options.kernels,
+                  "Report only kernels with this name, which may be a glob such as 'scan_*'; may be repeated")
+      ->take_all();
+  command.add_option("--sources", options.sources, "Directory to search for the kernels' source files")
+      ->capture_default_str();
+  command.add_flag("--fit", options.fit.fit,
+                   "Propose a padding or swizzle for each array with conflicts; see docs/fit.md");
+  command
+      .add_option(
+          "--max-shared", options.fit.max_shared,
+          "Maximum bytes of shared memory per block with a proposed layout (default: the limit of the architectures)")
+      ->check(number);
+  command.add_flag("--keep-occupancy", options.fit.keep_occupancy,
+                   "Propose no layout that reduces the number of resident blocks per multiprocessor");
+}
+
+Reporting::Reporting(const ReportOptions& options)
+    : options_(options),
+      quiet_(takes_stdout(options)),
+      json_("--json", options.json),
+      sarif_("--sarif", options.sarif),
+      html_("--html", options.html),
+      baseline_("--update-baseline", options.update_baseline),
+      architectures_(architectures_of(options)),
+      finder_(options.sources) {
+  if (!std::filesystem::is_directory(options.sources)) {
+    throw UsageError(fmt::format("--sources {} is not a directory", in_quotes(options.sources)));
+  }
+  const OutputFile* const outputs[]{&json_, &sarif_, &html_, &baseline_};
+  for (const OutputFile* const* one = outputs; one != std::end(outputs); ++one) {
+    for (const OutputFile* const* other = outputs; other != one; ++other) (*one)->require_apart_from(**other);
+  }
+  if (!options.baseline.empty()) (void)read_baseline(options.baseline);
+}
+
+void Reporting::require_apart_from(const OutputFile& trace) const {
+  for (const OutputFile* one : {&json_, &sarif_, &html_, &baseline_}) trace.require_apart_from(*one);
+}
+
+Verdict Reporting::verdict_of(const Baseline& now) const {
+  if (options_.max_conflicts) return compare(now, *options_.max_conflicts);
+  if (options_.baseline.empty()) return {};
+  return compare(now, read_baseline(options_.baseline), options_.baseline, options_.kernels.empty());
+}
+
+void Reporting::show(const RunReport& report, const std::vector<KernelFitReport>& fits) const {
+  if (quiet_) return;
+  std::string text;
+  if (options_.fit.only) {
+    for (const std::string& sentence : report.incomplete) text += fmt::format("incomplete: {}\n", sentence);
+  } else {
+    text = to_text(report, terminal_columns(), terminal_has_colour());
+  }
+  for (std::size_t k = 0; k < fits.size(); ++k) {
+    text += fit_text(report.kernels[k], fits[k], terminal_columns(), terminal_has_colour());
+  }
+  OutputFile("stdout", "-").write(text);
+}
+
+void Reporting::write_sarif(const RunReport& report, const std::vector<KernelFitReport>& fits) const {
+  std::set<std::string> exceeded;
+  for (const KernelReport& kernel : report.kernels) {
+    if (!verdict_of(baseline_of({kernel})).exceeded.empty()) exceeded.insert(kernel.name);
+  }
+  sarif_.write(to_sarif(report.kernels, exceeded, fits));
+  if (const auto lines = lines_without_file(report.kernels); lines > 0) {
+    tell(fmt::format(
+        "--sarif omits {} line{} with conflicts or diagnoses that {} in no file below {}, or in several; see --sources",
+        lines, lines == 1 ? "" : "s", lines == 1 ? "is" : "are", options_.sources));
+  }
+}
+
+void Reporting::write_html(const RunReport& report, const std::vector<KernelFitReport>& fits,
+                           const trace::Trace& trace) const {
+  HtmlExtras extras{{}, {}, options_.kernels, verdict_of(baseline_of(report.kernels)).exceeded};
+  for (const KernelReport& kernel : report.kernels) extras.sources.push_back(source_excerpts(kernel, trace, finder_));
+  for (std::size_t k = 0; k < fits.size(); ++k) {
+    extras.fits.push_back(fit_text(report.kernels[k], fits[k], fit_columns, false));
+  }
+  html_.write(to_html(report, extras));
+}
+
+int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomplete) {
+  RunReport report{selected(kernel_reports(trace, architectures_, finder_), options_.kernels), trace.command,
+                   trace.maker, std::move(incomplete)};
+  report.emitted = options_.emitted;
+  add_incompleteness(report);
+  const Baseline now = baseline_of(report.kernels);
+  Verdict verdict = verdict_of(now);
+  const bool limited = options_.max_conflicts || !options_.baseline.empty();
+  if (limited || baseline_) {
+    for (const std::string& sentence : report.incomplete) verdict.exceeded.push_back("incomplete: " + sentence);
+  }
+  add_diagnoses(report, verdict.exceeded);
+  if (options_.fit.fit) {
+    fits_ =
+        fit_reports(trace, report.kernels, architectures_, options_.fit, options_.sources, !report.incomplete.empty());
+  }
+  show(report, fits_);
+  json_.write(to_json(report, fits_));
+  if (sarif_) write_sarif(report, fits_);
+  if (html_) write_html(report, fits_, trace);
+  if (baseline_ && report.incomplete.empty()) {
+    const std::string& path = options_.update_baseline;
+    const Baseline old = path != "-" && std::filesystem::exists(path) ? read_baseline(path) : Baseline();
+    baseline_.write(to_csv(updated(old, now, options_.kernels.empty())));
+  }
+  if (baseline_ && !report.incomplete.empty()) tell("--update-baseline is not written: the trace is incomplete");
+  for (const std::string& remark : verdict.remarks) tell(remark);
+  for (const std::string& sentence : verdict.exceeded) tell(sentence);
+  kernels_ = std::move(report.kernels);
+  return verdict.exceeded.empty() ? exit_ok : exit_wrong;
+}
+
+int Reporting::finish_run(const trace::Trace& trace, const std::optional<std::string>& failure, bool interrupted,
+                          std::vector<std::string> incomplete) {
+  if (!failure) return finish(trace, std::move(incomplete));
+  incomplete.insert(incomplete.begin(), *failure);
+  RunReport report{kernel_reports(trace, architectures_, finder_), trace.command, trace.maker, std::move(incomplete),
+                   true};
+  report.emitted = options_.emitted;
+  keep_selected(report.kernels, options_.kernels);
+  add_incompleteness(report);
+  if (!report.kernels.empty()) show(report, {});
+  if (options_.fit.fit) tell("--fit: nothing is fitted, because the run failed");
+  if (interrupted) {
+    json_.write(to_json(report));
+    if (sarif_) write_sarif(report, {});
+    if (html_) write_html(report, {}, trace);
+  }
+  tell(*failure);
+  return exit_device;
+}
+
+}  // namespace bankwise::driver

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+//
+// The steps of every checker after it has a trace: report it, check it against limits, write the outputs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <bankwise/support/output_file.hpp>
+#include <bankwise/trace/trace.hpp>
+#include "bankcheck/driver/baseline.hpp"
+#include "bankcheck/driver/fit_report.hpp"
+#include "bankcheck/driver/kernel_report.hpp"
+
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11 has named it
+class App;
+}
+
+namespace bankwise::driver {
+
+struct ReportOptions {
+  std::vector<std::string> architectures{"sm_90"}, kernels;
+  std::optional<std::uint64_t> max_conflicts;
+  std::string baseline, update_baseline, json, sarif, html, sources = ".";
+  FitOptions fit;
+  std::vector<EmittedLine> emitted;  ///< no option: what the command has read from machine code
+};
+
+/// Adds --arch, --max-conflicts and so on to a command.
+void declare_report_options(CLI::App& command, ReportOptions& options);
+
+/// Prints a message to stderr.
+void tell(const std::string& sentence);
+
+/// The constructor validates all options, before the checked program runs for minutes. Errors: UsageError.
+class Reporting {
+ public:
+  explicit Reporting(const ReportOptions& options);
+
+  /// Error: UsageError if a trace would be written to the file of another output.
+  void require_apart_from(const OutputFile& trace) const;
+
+  /// Whether one of the outputs is stdout; then no report is printed.
+  bool quiet() const { return quiet_; }
+  /// The architectures of --arch without duplicates.
+  const std::vector<const banks::Architecture*>& architectures() const { return architectures_; }
+  /// Replaces them, for commands whose default is known only after the run.
+  void report_on(std::vector<const banks::Architecture*> architectures) { architectures_ = std::move(architectures); }
+
+  /// The kernels of the report that finish() has printed, and what --fit found for them.
+  const std::vector<KernelReport>& kernels() const { return kernels_; }
+  const std::vector<KernelFitReport>& fits() const { return fits_; }
+
+  /// Prints the report and writes the requested outputs. `incomplete` lists why kernels may have done more than the
+  /// trace contains. Returns exit_ok, or exit_wrong if a limit is exceeded or cannot be checked against an incomplete
+  /// trace. Errors: UsageError for architectures and kernels that the trace lacks, std::runtime_error for an output
+  /// that cannot be written.
+  int finish(const trace::Trace& trace, std::vector<std::string> incomplete);
+
+  /// The same for the run of a program. If it failed, `failure` says why and stands on top of the report of what ran
+  /// before; the outputs are only written if the run was `interrupted` by a signal or the time limit, and never the
+  /// baseline. Returns exit_device then.
+  int finish_run(const trace::Trace& trace, const std::optional<std::string>& failure, bool interrupted,
+                 std::vector<std::string> incomplete);
+
+ private:
+  void show(const RunReport& report, const std::vector<KernelFitReport>& fits) const;
+  Verdict verdict_of(const Baseline& now) const;
+  void write_sarif(const RunReport& report, const std::vector<KernelFitReport>& fits) const;
+  void write_html(const RunReport& report, const std::vector<KernelFitReport>& fits, const trace::Trace& trace) const;
+
+  const ReportOptions& options_;
+  bool quiet_;
+  OutputFile json_, sarif_, html_, baseline_;
+  std::vector<const banks::Architecture*> architectures_;
+  SourceFinder finder_;
+  std::vector<KernelReport> kernels_;
+  std::vector<KernelFitReport> fits_;
+};
+
+}  // namespace bankwise::driver

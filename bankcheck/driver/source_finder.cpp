@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/driver/source_finder.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <tuple>
+
+namespace bankwise::driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t largest_file = 4 << 20;
+
+bool is_opencl(const fs::path& path) {
+  static const std::set<std::string> extensions{".cl", ".clh", ".ocl", ".opencl"};
+  return extensions.contains(path.extension().string());
+}
+
+bool may_hold_kernels(const fs::path& path) {
+  static const std::set<std::string> hosts{".c",   ".cc", ".cpp", ".cxx", ".h",  ".hh", ".hpp",  ".hxx", ".in", ".inc",
+                                           ".inl", ".m",  ".mm",  ".py",  ".rs", ".go", ".java", ".jl",  ".js", ".ts"};
+  return is_opencl(path) || hosts.contains(path.extension().string());
+}
+
+/// Whether a file may be shown line by line. A trace is untrusted and can name any file of this machine.
+bool is_source(const fs::path& path) {
+  static const std::set<std::string> more{".cu", ".cuh", ".hip", ".ptx", ".s", ".tcc", ".ipp"};
+  return may_hold_kernels(path) || more.contains(path.extension().string());
+}
+
+std::vector<std::string> lines_in(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error) || fs::file_size(path, error) > largest_file) return {};
+  std::ifstream file(path, std::ios::binary);
+  return lines_of(std::string{std::istreambuf_iterator<char>(file), {}});
+}
+
+unsigned indentation(std::string_view line) {
+  const auto begin = line.find_first_not_of(" \t");
+  return begin == std::string_view::npos ? 0 : unsigned(begin);
+}
+
+/// The OpenCL line in a line of a host program: x = 1; for `  "x = 1;\n"`.
+FileLine without_quotes(std::string_view raw) {
+  const std::string_view line = trimmed(raw);
+  if (!line.starts_with('"')) return {std::string(line), indentation(raw)};
+  const std::size_t first = std::size_t(line.data() - raw.data()) + 1;
+  FileLine result;
+  for (std::size_t i = first; i < raw.size() && raw[i] != '"'; ++i) {
+    const bool escaped = raw[i] == '\\' && i + 1 < raw.size();
+    const std::size_t at = i;
+    if (escaped) ++i;
+    if (escaped && (raw[i] == 'n' || raw[i] == 'r')) continue;
+    const char c = escaped && raw[i] == 't' ? '\t' : raw[i];
+    if (result.text.empty() && (c == ' ' || c == '\t')) continue;
+    if (result.text.empty()) result.begin = unsigned(at);
+    if (escaped) result.plain = std::min(result.plain, unsigned(result.text.size()));
+    result.text += c;
+  }
+  result.text = trimmed(result.text);
+  return result;
+}
+
+std::vector<FileLine> readable_lines(const fs::path& path) {
+  std::vector<FileLine> lines;
+  for (const std::string& line : lines_in(path)) lines.push_back(without_quotes(line));
+  return lines;
+}
+
+/// The number of equal lines around line `at` of a file and line `from` of the program, not counting empty lines. 0 if
+/// these two lines differ.
+std::size_t agreement(const std::vector<FileLine>& file, std::size_t at, const std::vector<SourceText::Line>& program,
+                      std::size_t from) {
+  const auto same = [&](std::size_t i, std::size_t j) { return trimmed(program[j].text) == file[i].text; };
+  if (!same(at, from) || file[at].text.empty()) return 0;
+  std::size_t agreeing = 1;
+  for (std::size_t i = at, j = from; i-- > 0 && j-- > 0 && same(i, j);) agreeing += file[i].text.empty() ? 0 : 1;
+  for (std::size_t i = at + 1, j = from + 1; i < file.size() && j < program.size() && same(i, j); ++i, ++j) {
+    agreeing += file[i].text.empty() ? 0 : 1;
+  }
+  return agreeing;
+}
+
+/// The path relative to the current directory if it is below that, otherwise unchanged.
+std::string shown(const fs::path& path) {
+  std::error_code error;
+  const fs::path near = fs::weakly_canonical(path, error).lexically_relative(fs::current_path(error));
+  return near.empty() || *near.begin() == ".." ? path.lexically_normal().string() : near.string();
+}
+
+unsigned column_in(const FileLine& file, const SourceText::Line& program, unsigned column) {
+  const unsigned begin = indentation(program.text);
+  return column <= begin || column - begin > file.plain ? 0 : column - begin + file.begin;
+}
+
+std::string file_name(std::string_view path) {
+  return fs::path(path).filename().string();
+}
+
+}  // namespace
+
+const std::vector<SourceFinder::File>& SourceFinder::files() {
+  if (files_) return *files_;
+  files_.emplace();
+  // those without OpenCL's extensions come later, and so do those in deeper directories
+  std::vector<std::tuple<bool, int, fs::path, std::uintmax_t>> candidates;
+  std::error_code error;
+  fs::recursive_directory_iterator entry(root_, fs::directory_options::skip_permission_denied, error), end;
+  for (std::size_t seen = 0; !error && entry != end && seen < limits_.entries; entry.increment(error), ++seen) {
+    const fs::path& path = entry->path();
+    std::error_code ignored;
+    if (entry->is_directory(ignored)) {
+      if (path.filename().string().starts_with('.') || fs::exists(path / "CMakeCache.txt", ignored)) {
+        entry.disable_recursion_pending();
+      }
+    } else if (may_hold_kernels(path) && entry->is_regular_file(ignored)) {
+      const std::uintmax_t size = entry->file_size(ignored);
+      if (size <= largest_file) candidates.emplace_back(!is_opencl(path), entry.depth(), path, size);
+    }
+  }
+  std::sort(candidates.begin(), candidates.end());
+  std::uintmax_t left = limits_.bytes;
+  for (const auto& [is_host, depth, path, size] : candidates) {
+    if (size > left) break;
+    left -= size;
+    files_->push_back({shown(path), readable_lines(path)});
+  }
+  std::sort(files_->begin(), files_->end(), [](const File& a, const File& b) { return a.path < b.path; });
+  return *files_;
+}
+
+std::string SourceFinder::text_at(const Place& place) {
+  const auto [at, is_new] = read_.try_emplace(place.file);
+  if (is_new) at->second = lines_in(root_ / place.file);  // an absolute path replaces the folder
+  if (place.line == 0 || place.line > at->second.size()) return "";
+  return std::string(trimmed(at->second[place.line - 1]));
+}
+
+std::vector<std::string> SourceFinder::lines_of_file(const std::string& file, bool is_found) const {
+  const fs::path path = is_found ? fs::path(file) : root_ / file;
+  return is_source(path) ? lines_in(path) : std::vector<std::string>();
+}
+
+SourceFinder::Found SourceFinder::find(const SourceText& source, const Place& place) {
+  if (place.line == 0) return {};
+  const bool nameless = ends_with_path(place.file, nameless_source);
+  const SourceText::Line* line = source.find(place.file, place.line);
+  if (!nameless) {
+    std::error_code error;
+    const fs::path near = fs::path(place.file).lexically_proximate(fs::weakly_canonical(root_, error));
+    if (!near.empty() && *near.begin() != ".." && near.is_relative() && fs::exists(root_ / near, error)) {
+      return {Place{shown(root_ / near), place.line, place.column}, {}};
+    }
+  }
+  if (line == nullptr) return {};
+  const auto from = std::size_t(line - source.lines().data());
+  Found best;
+  const auto lines = std::size_t(std::count_if(source.lines().begin(), source.lines().end(),
+                                               [](const auto& one) { return !trimmed(one.text).empty(); }));
+  std::size_t most = std::min<std::size_t>(2, lines - 1);  // up to this many lines may match by chance
+  for (const File& file : files()) {
+    if (!nameless && file_name(file.path) != file_name(place.file)) continue;
+    for (std::size_t at = 0; at < file.lines.size(); ++at) {
+      const std::size_t agreeing = agreement(file.lines, at, source.lines(), from);
+      if (best.place && agreeing == most && best.files.back() != file.path) best.files.push_back(file.path);
+      if (agreeing <= most) continue;
+      most = agreeing;
+      best = {Place{file.path, unsigned(at + 1), column_in(file.lines[at], *line, place.column)}, {file.path}};
+    }
+  }
+  if (best.files.size() > 1) return {std::nullopt, best.files};
+  return {best.place, {}};
+}
+
+}  // namespace bankwise::driver

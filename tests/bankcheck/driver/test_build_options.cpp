@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/driver/build_options.hpp"
+
+#include "tests/catch_any.hpp"
+
+using bankwise::driver::without_folders;
+
+TEST_CASE("build options without a folder are kept") {
+  CHECK(without_folders("") == "");
+  CHECK(without_folders("-DPITCH=33") == "-DPITCH=33");
+  CHECK(without_folders("  -DPITCH=33\t-cl-std=CL1.2  ") == "-DPITCH=33 -cl-std=CL1.2");
+  for (const char* option :
+       {"-D PITCH=33", "-D PITCH", "-U PITCH", "-DRATIO=1/2", "-DRATIO=1./2", "-DF(x)=x/2", "-DNAME=a/b", "-Werror",
+        "-D", "-DTEXT=\"a b\"", "-DTEXT='a b'", R"(-DTEXT=\"a\ b\")", "-cl-fast-relaxed-math"}) {
+    CHECK(without_folders(option) == option);
+    CHECK(without_folders("-Ix " + std::string(option)) == option);
+  }
+}
+
+TEST_CASE("include paths and options that name folders are left out") {
+  for (const char* option : {"-I /home/me/include",
+                             "-I/home/me/include",
+                             "-I kernels",
+                             "-Ikernels",
+                             "-I .",
+                             "-I \"/with a/blank\"",
+                             "-I'/with a/blank'",
+                             "-isystem /usr",
+                             "-iquote x",
+                             "-include /a/config.h",
+                             "-DROOT=/home/me",
+                             "-D ROOT=/home/me",
+                             "-DROOT=\"/home/me\"",
+                             R"(-DROOT=\"/home/me\")",
+                             "-DROOT=./data",
+                             "-DROOT=../data",
+                             "-DROOT=~/data",
+                             "-DROOT=/",
+                             "-DPATHS=a:/b",
+                             "-D \"ROOT=/with a/blank\"",
+                             "/home/me/x.cl",
+                             "-I"}) {
+    INFO(option);
+    CHECK(without_folders(option) == "");
+    if (option != std::string("-I")) CHECK(without_folders("-DA " + std::string(option) + " -DB") == "-DA -DB");
+  }
+}
+
+TEST_CASE("a quote that does not end takes all that follows") {
+  CHECK(without_folders("-DA \"-DB -DC") == "-DA \"-DB -DC");
+  CHECK(without_folders("-DA \\") == "-DA \\");
+}

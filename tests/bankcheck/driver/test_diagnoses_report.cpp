@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+//
+// Diagnoses in each form of a report.
+#include <nlohmann/json.hpp>
+
+#include <bankwise/trace/builder.hpp>
+#include "bankcheck/driver/kernel_report.hpp"
+#include "bankcheck/driver/reporting.hpp"
+#include "bankcheck/driver/sarif.hpp"
+#include "tests/catch_any.hpp"
+
+using namespace bankwise;
+using namespace bankwise::driver;
+using nlohmann::json;
+using trace::Fault;
+
+namespace {
+
+trace::Trace trace_with(const std::vector<trace::Diagnosis>& diagnoses) {
+  trace::Builder builder({.kernel = "k"});
+  builder.add(trace::Shape{{32, 1, 1}, {32, 1, 1}, 1});
+  builder.trace().blocks = 1;
+  builder.site({.file = "k.cu", .line = 3});
+  builder.site({.file = "k.cu", .line = 8});
+  for (const trace::Diagnosis& one : diagnoses) builder.add(one);
+  return {.maker = "bankcheck emulate", .kernels = {builder.take()}};
+}
+
+const trace::Diagnosis race{Fault::race, 0, 1, false, "lane 1 of block (0, 0, 0) of k reads", 12, {}};
+const trace::Diagnosis trap{Fault::trap, 1, {}, true, "lane 0 of block (0, 0, 0) of k stops", 1, {}};
+const trace::Diagnosis collision{Fault::lanes_collide, 1, {}, false, "lane 2 of block (0, 0, 0) of k writes", 1, {}};
+
+RunReport report_of(const std::vector<trace::Diagnosis>& diagnoses) {
+  const trace::Trace trace = trace_with(diagnoses);
+  SourceFinder finder("/no/such/directory");
+  return {kernel_reports(trace, {banks::find_architecture("sm_90")}, finder), {"./program"}, trace.maker, {}};
+}
+
+int exit_of(const std::vector<trace::Diagnosis>& diagnoses) {
+  ReportOptions options;
+  options.json = "/dev/null";
+  Reporting reporting(options);
+  return reporting.finish(trace_with(diagnoses), {});
+}
+
+}  // namespace
+
+TEST_CASE("the text has each diagnosis with its place and count, at most twenty") {
+  const std::string text = to_text(report_of({race, trap}), 120, false);
+  INFO(text);
+  CHECK(text.find("\n  k.cu:3: race: lane 1 of block (0, 0, 0) of k reads; 12 times\n") != std::string::npos);
+  CHECK(text.find("\n  k.cu:8: trap: lane 0 of block (0, 0, 0) of k stops; this ended the launch\n") !=
+        std::string::npos);
+  trace::Trace many = trace_with({});
+  for (unsigned i = 0; i < 25; ++i) {
+    many.kernels[0].sites.push_back({.file = "m.cu", .line = 100 + i});
+    many.kernels[0].diagnoses.push_back({Fault::race, 2 + i, {}, false, "x", 1, {}});
+  }
+  SourceFinder finder("/no/such/directory");
+  const std::string cut =
+      to_text(RunReport{kernel_reports(many, {banks::find_architecture("sm_90")}, finder), {}, "", {}}, 120, false);
+  CHECK(cut.find("m.cu:119: race") != std::string::npos);
+  CHECK(cut.find("m.cu:120: race") == std::string::npos);
+  CHECK(cut.find("  and 5 more: --json lists all of them\n") != std::string::npos);
+}
+
+TEST_CASE("the JSON lists all diagnoses of a kernel") {
+  const json kernel = json::parse(to_json(report_of({race, collision}))).at("kernels").at(0);
+  REQUIRE(kernel.at("diagnoses").size() == 2);
+  const json& one = kernel["diagnoses"][0];
+  CHECK(one.at("fault") == "race");
+  CHECK(one.at("file") == "k.cu");
+  CHECK(one.at("line") == 3);
+  CHECK(one.at("other_line") == 8);
+  CHECK(one.at("count") == 12);
+  CHECK(one.at("remark") == false);
+  CHECK(one.at("ended_launch") == false);
+  CHECK(one.at("text") == "race: lane 1 of block (0, 0, 0) of k reads; 12 times");
+  CHECK(kernel["diagnoses"][1].at("remark") == true);
+  CHECK(json::parse(to_json(report_of({}))).at("kernels").at(0).at("diagnoses").empty());
+}
+
+TEST_CASE("the SARIF log has a result and a rule for each fault, if the file is known") {
+  auto kernels = report_of({race, collision, trap}).kernels;
+  CHECK(json::parse(to_sarif(kernels, {})).at("runs")[0].at("results").empty());
+  CHECK(lines_without_file(kernels) == 3);
+  for (std::size_t i = 0; i < 2; ++i) kernels[0].diagnoses[i].is_file = true;
+  const json run = json::parse(to_sarif(kernels, {})).at("runs")[0];
+  REQUIRE(run.at("results").size() == 2);
+  const json& first = run["results"][0];
+  CHECK(first.at("ruleId") == "race");
+  CHECK(first.at("level") == "error");
+  CHECK(first.at("message").at("text") == "race: lane 1 of block (0, 0, 0) of k reads; 12 times.");
+  CHECK(first.at("locations")[0].at("physicalLocation").at("region").at("startLine") == 3);
+  CHECK(run["results"][1].at("level") == "note");
+  std::set<std::string> rules;
+  for (const json& rule : run.at("tool").at("driver").at("rules")) rules.insert(rule.at("id"));
+  CHECK(rules == std::set<std::string>{"bank-conflict", "race", "lanes-collide"});
+  CHECK(lines_without_file(kernels) == 1);
+}
+
+TEST_CASE("a diagnosis makes the check fail, and a remark does not") {
+  CHECK(exit_of({}) == 0);
+  CHECK(exit_of({collision}) == 0);
+  CHECK(exit_of({race}) == 1);
+  CHECK(exit_of({collision, trap}) == 1);
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/driver/emitted_code.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <bankwise/trace/builder.hpp>
+#include "bankcheck/driver/kernel_report.hpp"
+#include "tests/catch_any.hpp"
+
+using namespace bankwise;
+using namespace bankwise::driver;
+
+namespace {
+
+/// Words of one line, of which every four become an access of `width` bytes; 4: nothing changes; 0: they are dropped.
+trace::LineReport line_merged_to(unsigned width, banks::Operation operation = banks::Operation::load) {
+  trace::LineReport line{.site = {.file = "/a/k.cu", .line = 12}, .array = "tile", .operation = operation};
+  line.costs = {8, 256, 8, 8, 0, 0};
+  line.merged = width == 4 ? line.costs : width == 0 ? banks::Tally{} : banks::Tally{2, 64, 8, 8, 0, 0};
+  line.widest_merged = width;
+  return line;
+}
+
+std::string column(unsigned width, std::map<std::string, std::uint64_t> opcodes,
+                   banks::Operation operation = banks::Operation::load) {
+  const auto evidence = evidence_for(line_merged_to(width, operation), {{"b/k.cu", 12, std::move(opcodes)}});
+  REQUIRE(evidence);
+  return std::string(to_string(evidence->column));
+}
+
+}  // namespace
+
+TEST_CASE("the width of an instruction is in its modifiers") {
+  for (const auto& [opcode, width] : std::vector<std::pair<const char*, unsigned>>{
+           {"LDS", 4}, {"LDS.U", 4}, {"LDS.64", 8}, {"LDS.128", 16}, {"STS.U16", 2}, {"LDS.S8", 1}, {"STS.U8", 1}}) {
+    INFO(opcode);
+    CHECK(width_of_opcode(opcode) == width);
+  }
+}
+
+TEST_CASE("the widest instruction of a line says which count holds") {
+  CHECK(column(16, {{"LDS.128", 2}}) == "merged");
+  CHECK(column(16, {{"LDS", 1}, {"LDS.128", 2}}) == "merged");
+  CHECK(column(16, {{"LDS", 8}}) == "source");
+  CHECK(column(16, {{"LDS.64", 4}}) == "neither");
+  CHECK(column(0, {}) == "merged");  // another line has them
+  CHECK(column(0, {{"LDS", 2}}) == "source");
+  CHECK(column(16, {}) == "neither");
+  CHECK(column(4, {{"LDS", 8}}) == "both");
+  CHECK(column(16, {{"STS.128", 2}, {"LDS", 4}}, banks::Operation::store) == "merged");
+}
+
+TEST_CASE("there is no evidence for other files, and for atomics") {
+  CHECK_FALSE(evidence_for(line_merged_to(16), {}));
+  CHECK_FALSE(evidence_for(line_merged_to(16), {{"other.cu", 12, {{"LDS", 1}}}}));
+  CHECK_FALSE(evidence_for(line_merged_to(16, banks::Operation::atomic), {{"k.cu", 12, {{"ATOMS", 1}}}}));
+}
+
+TEST_CASE("the report has the instructions of the lines whose counts differ") {
+  trace::Builder builder({.kernel = "k"});
+  builder.add(trace::Shape{{32, 1, 1}, {32, 1, 1}, 1});
+  builder.trace().blocks = 1;
+  trace::Pattern narrow{.site = builder.site({.file = "k.cu", .line = 12}), .array = builder.array({"tile", 0, 4096})};
+  narrow.mask = 0xFFFFFFFF;
+  for (std::uint32_t lane = 0; lane < 32; ++lane) narrow.addresses.push_back(16 * lane);
+  narrow.count = 4;
+  narrow.merged_change = -4;
+  trace::Pattern wide = narrow;
+  wide.width = 16;
+  wide.count = 0;
+  wide.merged_change = 1;
+  builder.add(narrow);
+  builder.add(wide);
+  const trace::Trace trace{.kernels = {builder.take()}};
+  SourceFinder finder("/no/such/directory");
+  RunReport report{.kernels = kernel_reports(trace, {banks::find_architecture("sm_90")}, finder)};
+  CHECK(to_text(report, 120, false).find("machine code") == std::string::npos);
+  report.emitted = {{"/x/k.cu", 12, {{"LDS.128", 1}}}};
+  const std::string text = to_text(report, 120, false);
+  INFO(text);
+  CHECK(text.find("\n  k.cu:12 load tile: 1 LDS.128: merged\n") != std::string::npos);
+  const auto lines = nlohmann::json::parse(to_json(report)).at("kernels")[0].at("architectures")[0].at("lines");
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].at("emitted") == nlohmann::json{{"LDS.128", 1}});
+  CHECK(lines[0].at("emitted_agrees") == "merged");
+  CHECK(lines[0].at("passes") == 16);
+  CHECK(lines[0].at("merged").at("passes") == 4);
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/driver/sarif.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "tests/catch_any.hpp"
+
+using namespace bankwise;
+using namespace bankwise::driver;
+using nlohmann::json;
+
+namespace {
+
+/// A kernel whose lines are all loads of `tile` with 62 conflicts, or with none.
+KernelReport kernel_at(const std::string& name, const std::vector<SourceLine>& places, bool conflicts = true) {
+  KernelReport kernel{.name = name,
+                      .trace = {.kernel = name},
+                      .reports = {{.architecture = banks::find_architecture("sm_90")}},
+                      .lines = {places}};
+  for (const SourceLine& source : places) {
+    trace::LineReport line{.site = {source.place.file, source.place.line, source.place.column},
+                           .array = "tile",
+                           .costs = {2, 64, 64, 2, 62, 0}};
+    if (!conflicts) line.costs = {2, 64, 2, 2, 0, 0};
+    kernel.reports[0].lines.push_back(line);
+  }
+  return kernel;
+}
+
+SourceLine at(const std::string& file, unsigned line, unsigned column = 7) {
+  return {{file, line, column}, "text", true};
+}
+
+json sarif(const std::vector<KernelReport>& kernels, const std::set<std::string>& exceeded = {}) {
+  return json::parse(to_sarif(kernels, exceeded));
+}
+
+json results(const std::vector<KernelReport>& kernels, const std::set<std::string>& exceeded = {}) {
+  return sarif(kernels, exceeded).at("runs").at(0).at("results");
+}
+
+std::string uri_of(const std::string& file) {
+  const json all = results({kernel_at("k", {at(file, 1)})});
+  return all.at(0).at("locations").at(0).at("physicalLocation").at("artifactLocation").at("uri");
+}
+
+/// The properties that SARIF 2.1.0 requires of a log, a tool, a rule and a result (sections 3.13, 3.14, 3.18, 3.19,
+/// 3.27, 3.30, 3.49).
+void check_shape(const json& log) {
+  REQUIRE(log.is_object());
+  CHECK(log.at("version") == "2.1.0");
+  CHECK(log.at("$schema").get<std::string>().find("sarif-2.1.0") != std::string::npos);
+  REQUIRE(log.at("runs").is_array());
+  REQUIRE(log["runs"].size() == 1);
+  const json& run = log["runs"][0];
+  const json& driver = run.at("tool").at("driver");
+  CHECK(driver.at("name").is_string());
+  CHECK(driver.at("version").is_string());
+  REQUIRE(driver.at("rules").is_array());
+  REQUIRE(driver["rules"].size() == 1);
+  const json& rule = driver["rules"][0];
+  CHECK(rule.at("id").is_string());
+  CHECK(rule.at("shortDescription").at("text").is_string());
+  CHECK(rule.at("fullDescription").at("text").is_string());
+  REQUIRE(run.at("results").is_array());
+  for (const json& result : run["results"]) {
+    CHECK(result.at("ruleId") == rule["id"]);
+    CHECK((result.at("level") == "error" || result.at("level") == "warning"));
+    CHECK_FALSE(result.at("message").at("text").get<std::string>().empty());
+    REQUIRE(result.at("locations").is_array());
+    REQUIRE(result["locations"].size() == 1);
+    const json& place = result["locations"][0].at("physicalLocation");
+    CHECK(place.at("region").at("startLine").get<unsigned>() >= 1);
+    if (place["region"].contains("startColumn")) CHECK(place["region"]["startColumn"].get<unsigned>() >= 1);
+    CHECK(place.at("artifactLocation").at("uriBaseId") == "%SRCROOT%");
+    const std::string uri = place["artifactLocation"].at("uri");
+    CHECK_FALSE(uri.empty());
+    for (const char c : uri) {
+      INFO(uri);
+      CHECK(
+          (std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string("-._~/+@,=%").find(c) != std::string::npos));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a log without results is valid") {
+  check_shape(sarif({}));
+  CHECK(results({}).empty());
+  CHECK(results({kernel_at("k", {at("k.cl", 3)}, false)}).empty());
+  CHECK(to_sarif({}, {}).back() == '\n');
+}
+
+TEST_CASE("each line with conflicts is a result with its place and its numbers") {
+  const std::vector<KernelReport> kernels{kernel_at("k", {at("src/k.cl", 12, 5), at("src/k.cl", 3)})};
+  check_shape(sarif(kernels));
+  const json all = results(kernels);
+  REQUIRE(all.size() == 2);
+  const json& place = all[1]["locations"][0]["physicalLocation"];
+  CHECK(place["artifactLocation"]["uri"] == "src/k.cl");
+  CHECK(place["region"] == json{{"startLine", 12}, {"startColumn", 5}});
+  CHECK(all[0]["locations"][0]["physicalLocation"]["region"]["startLine"] == 3);
+  CHECK(all[0]["message"]["text"] == "4-byte load of tile in k: 64 passes instead of 2 on sm_90.");
+}
+
+TEST_CASE("an unknown column is omitted") {
+  const json all = results({kernel_at("k", {at("k.cl", 3, 0)})});
+  CHECK(all[0]["locations"][0]["physicalLocation"]["region"] == json{{"startLine", 3}});
+}
+
+TEST_CASE("kernels that exceed a limit are errors and others are warnings") {
+  const std::vector<KernelReport> kernels{kernel_at("bad", {at("k.cl", 3)}), kernel_at("fair", {at("k.cl", 9)})};
+  const json all = results(kernels, {"bad"});
+  REQUIRE(all.size() == 2);
+  CHECK(all[0]["level"] == "error");
+  CHECK(all[1]["level"] == "warning");
+  CHECK(results(kernels)[0]["level"] == "warning");
+  check_shape(sarif(kernels, {"bad", "fair"}));
+}
+
+TEST_CASE("kernels, accesses and architectures at one place share a result") {
+  KernelReport kernel = kernel_at("k", {at("k.cl", 3), at("k.cl", 3)});
+  kernel.reports[0].lines[1].operation = banks::Operation::store;
+  kernel.reports.push_back(kernel.reports[0]);
+  kernel.lines.push_back(kernel.lines[0]);
+  kernel.reports[1].architecture = banks::find_architecture("gfx942");
+  kernel.reports[1].lines[1].costs.passes = 40;
+  const json all = results({kernel, kernel_at("other", {at("k.cl", 3)})}, {"k"});
+  REQUIRE(all.size() == 1);
+  CHECK(all[0]["level"] == "error");
+  CHECK(all[0]["message"]["text"] ==
+        "4-byte load of tile in k: 64 passes instead of 2 on sm_90, gfx942; "
+        "4-byte load of tile in other: 64 passes instead of 2 on sm_90; "
+        "4-byte store of tile in k: 40 passes instead of 2 on gfx942; "
+        "4-byte store of tile in k: 64 passes instead of 2 on sm_90.");
+}
+
+TEST_CASE("paths become URIs") {
+  CHECK(uri_of("src/a-b_c.1~/k.cl") == "src/a-b_c.1~/k.cl");
+  CHECK(uri_of("my kernels/k.cl") == "my%20kernels/k.cl");
+  CHECK(uri_of("caf\xC3\xA9.cl") == "caf%C3%A9.cl");
+  CHECK(uri_of("100%.cl") == "100%25.cl");
+  CHECK(uri_of("a#b?c:d\\e\"f[g].cl") == "a%23b%3Fc%3Ad%5Ce%22f%5Bg%5D.cl");
+  CHECK(uri_of("bad\xFF.cl") == "bad%FF.cl");
+  check_shape(sarif({kernel_at("k", {at("caf\xC3\xA9 \xFF:#.cl", 1)})}));
+}
+
+TEST_CASE("lines without a file are omitted and counted") {
+  const SourceLine nowhere{{"kernel source", 4, 1}, "text", false};
+  const std::vector<KernelReport> kernels{kernel_at("k", {nowhere, at("k.cl", 3), nowhere})};
+  CHECK(results(kernels).size() == 1);
+  CHECK(lines_without_file(kernels) == 2);
+  CHECK(lines_without_file({kernel_at("k", {nowhere, nowhere}, false)}) == 0);
+  CHECK(lines_without_file({kernel_at("k", {at("k.cl", 3)})}) == 0);
+  check_shape(sarif({kernel_at("k", {nowhere})}));
+}
+
+TEST_CASE("names that are not valid Unicode do not break the log") {
+  KernelReport kernel = kernel_at("k", {at("k.cl", 3)});
+  kernel.reports[0].lines[0].array = "caf\xE9";
+  check_shape(sarif({kernel}));
+}

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/driver/source_finder.hpp"
+
+#include <fstream>
+
+#include "tests/catch_any.hpp"
+#include "tests/scratch_directory.hpp"
+
+using namespace bankwise::driver;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string kernel =
+    "kernel void k(global int* out) {\n"
+    "  local int tile[64];\n"
+    "  int i = get_local_id(0);\n"
+    "  tile[i] = i;\n"
+    "  out[i] = tile[63 - i];\n"
+    "}\n";
+
+/// A directory of files, and a search in it.
+class Folder {
+ public:
+  void put(const std::string& path, const std::string& text) const {
+    fs::create_directories((scratch_.path() / path).parent_path());
+    std::ofstream(scratch_.path() / path, std::ios::binary) << text;
+  }
+  fs::path path() const { return scratch_.path(); }
+
+  /// "file:line:column", or "none".
+  std::string find(const std::string& source, const Place& place = {"input.cl", 4, 11},
+                   const SearchLimits& limits = {}) const {
+    SourceFinder finder(scratch_.path(), limits);
+    return told(finder.find(SourceText(source), place).place);
+  }
+  std::string told(const std::optional<Place>& place) const {
+    if (!place) return "none";
+    const std::string folder = scratch_.path().string() + "/";
+    const bool inside = place->file.starts_with(folder);
+    return place->file.substr(inside ? folder.size() : 0) + ":" + std::to_string(place->line) + ":" +
+           std::to_string(place->column);
+  }
+
+ private:
+  ScratchDirectory scratch_;
+};
+
+/// Each line as a string literal, indented by two blanks.
+std::string as_literals(const std::string& text) {
+  std::string literals = "const char* source =\n";
+  for (const std::string& line : lines_of(text)) {
+    literals += "  \"";
+    for (const char c : line) literals += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+    literals += "\\n\"\n";
+  }
+  return literals + "  \"\";\n";
+}
+
+}  // namespace
+
+TEST_CASE("a kernel in its own file is found there, with line and column") {
+  const Folder folder;
+  folder.put("kernels/k.cl", kernel);
+  folder.put("other.cl", "kernel void other() {\n  int x = 0;\n  x++;\n}\n");
+  CHECK(folder.find(kernel) == "kernels/k.cl:4:11");
+  CHECK(folder.find(kernel, {"/tmp/input.cl", 5, 12}) == "kernels/k.cl:5:12");
+  CHECK(folder.find(kernel, {"input.cl", 1, 1}) == "kernels/k.cl:1:1");
+}
+
+TEST_CASE("a kernel that is in no file is not found") {
+  const Folder folder;
+  CHECK(folder.find(kernel) == "none");
+  folder.put("k.cl", "kernel void k(global int* out) {\n  out[0] = 1;\n}\n");
+  CHECK(folder.find(kernel) == "none");
+  folder.put("notes.txt", kernel);  // not an extension of source files
+  CHECK(folder.find(kernel) == "none");
+}
+
+TEST_CASE("a kernel that several files contain is in none of them, and all are named") {
+  const Folder folder;
+  folder.put("a/k.cl", kernel);
+  folder.put("b/k.cl", kernel);
+  SourceFinder finder(folder.path());
+  const auto found = finder.find(SourceText(kernel), {"input.cl", 4, 11});
+  CHECK_FALSE(found.place);
+  REQUIRE(found.files.size() == 2);
+  CHECK(found.files[0].ends_with("a/k.cl"));
+  CHECK(found.files[1].ends_with("b/k.cl"));
+  // The controls: a file that contains less does not count, nor does a second copy in the same file.
+  folder.put("b/k.cl", "// changed\n" + kernel.substr(kernel.find('\n')));
+  CHECK(folder.find(kernel) == "a/k.cl:4:11");
+  folder.put("a/k.cl", kernel + kernel);
+  CHECK(folder.find(kernel) == "a/k.cl:4:11");
+}
+
+TEST_CASE("a place without a line, or with a line that the text lacks, is not found") {
+  const Folder folder;
+  folder.put("k.cl", kernel);
+  CHECK(folder.find(kernel, {"input.cl", 0, 0}) == "none");
+  CHECK(folder.find(kernel, {"?", 0, 0}) == "none");
+  CHECK(folder.find(kernel, {"input.cl", 100, 1}) == "none");
+  CHECK(folder.find("", {"input.cl", 1, 1}) == "none");
+}
+
+TEST_CASE("a kernel in a raw string is found in its C++ file") {
+  const Folder folder;
+  folder.put("main.cpp", "#include <x>\nconst char* source = R\"(" + kernel + ")\";\nint main() {}\n");
+  CHECK(folder.find(kernel) == "main.cpp:5:11");
+}
+
+TEST_CASE("columns are counted from the indentation in the file") {
+  const Folder folder;
+  std::string indented = "auto source = R\"CLC(\n";
+  for (const std::string& line : lines_of(kernel)) indented += "      " + line + "\n";
+  folder.put("main.cc", indented + ")CLC\";\n");
+  CHECK(folder.find(kernel) == "main.cc:5:17");
+}
+
+TEST_CASE("a kernel in string literals is found in its C file, with the column in the literal") {
+  const Folder folder;
+  folder.put("main.c", as_literals(kernel));
+  //   "  tile[i] = i;\n"
+  CHECK(folder.find(kernel) == "main.c:5:14");
+  CHECK(folder.find(kernel, {"input.cl", 1, 1}) == "main.c:2:4");
+}
+
+TEST_CASE("escapes in string literals are decoded") {
+  const std::string quoting =
+      "kernel void k(global int* out) {\n"
+      "  printf(\"a \\\\ b\");\n"
+      "  out[0] = 1; // it's \"quoted\"\n"
+      "}\n";
+  const Folder folder;
+  folder.put("main.c", as_literals(quoting));
+  CHECK(folder.find(quoting, {"input.cl", 2, 3}) == "main.c:3:6");
+  CHECK(folder.find(quoting, {"input.cl", 3, 3}) == "main.c:4:6");
+}
+
+TEST_CASE("the kind of blanks, and blanks at the ends of lines, do not matter") {
+  const Folder folder;
+  std::string text;
+  for (const std::string& line : lines_of(kernel)) text += line + " \r\n";
+  folder.put("k.cl", text);
+  CHECK(folder.find(kernel) == "k.cl:4:11");
+  const Folder unix_folder;
+  unix_folder.put("k.cl", kernel);
+  CHECK(unix_folder.find(text) == "k.cl:4:11");
+  const Folder unfinished;
+  unfinished.put("k.cl", kernel.substr(0, kernel.size() - 1));
+  CHECK(unfinished.find(kernel, {"input.cl", 6, 1}) == "k.cl:6:1");
+}
+
+TEST_CASE("text that a program adds before or after a kernel does not matter") {
+  const Folder folder;
+  folder.put("k.cl", "// SPDX-License-Identifier: MIT\n" + kernel + "// the end\n");
+  const std::string text = "#define N 32\n#define TYPE int\n" + kernel + "kernel void generated() {}\n";
+  CHECK(folder.find(text, {"input.cl", 6, 11}) == "k.cl:5:11");
+  CHECK(folder.find(text, {"input.cl", 1, 1}) == "none");
+}
+
+TEST_CASE("a few equal lines are not a match") {
+  const Folder folder;
+  folder.put("k.cl", "x\n  tile[i] = i;\n  out[i] = tile[63 - i];\ny\n");
+  CHECK(folder.find(kernel) == "none");
+  folder.put("k.cl", "x\n  int i = get_local_id(0);\n  tile[i] = i;\n  out[i] = tile[63 - i];\ny\n");
+  CHECK(folder.find(kernel) == "k.cl:3:11");
+  const Folder short_folder;
+  short_folder.put("short.cl", "kernel void k() { local int x; x = 1; }\n");
+  CHECK(short_folder.find("kernel void k() { local int x; x = 1; }", {"input.cl", 1, 33}) == "short.cl:1:33");
+}
+
+TEST_CASE("the file with the longest match wins") {
+  const Folder folder;
+  folder.put("b/k.cl", kernel);
+  folder.put("a.cl", kernel.substr(0, kernel.size() - 2) + "// other end\n");
+  CHECK(folder.find(kernel) == "b/k.cl:4:11");
+}
+
+TEST_CASE("identical lines in one text are found at their own places") {
+  const std::string twice = kernel + "kernel void second(global int* out) {\n" + kernel.substr(kernel.find('\n') + 1);
+  const Folder folder;
+  folder.put("k.cl", "\n" + twice);
+  CHECK(folder.find(twice, {"input.cl", 4, 11}) == "k.cl:5:11");
+  CHECK(folder.find(twice, {"input.cl", 10, 11}) == "k.cl:11:11");
+}
+
+TEST_CASE("hidden directories and CMake build directories are skipped") {
+  const Folder folder;
+  folder.put(".git/k.cl", kernel);
+  folder.put("sub/.cache/deep/k.cl", kernel);
+  folder.put("out/CMakeCache.txt", "");
+  folder.put("out/share/k.cl", kernel);
+  CHECK(folder.find(kernel) == "none");
+  folder.put("zzz/k.cl", kernel);
+  CHECK(folder.find(kernel) == "zzz/k.cl:4:11");
+  // A directory that is named explicitly is searched in any case.
+  SourceFinder finder(folder.path() / "out");
+  CHECK(folder.told(finder.find(SourceText(kernel), {"input.cl", 4, 11}).place) == "out/share/k.cl:4:11");
+}
+
+TEST_CASE("large and binary files are skipped") {
+  const Folder folder;
+  folder.put("large.cl", kernel + std::string(5 << 20, ' '));
+  folder.put("bytes.c", std::string("\0\xFF\"\\\n\"\n\"\\", 8));
+  fs::create_directory_symlink(folder.path(), folder.path() / "loop");
+  fs::create_symlink("nowhere", folder.path() / "gone.cl");
+  CHECK(folder.find(kernel) == "none");
+  folder.put("z.cl", kernel);
+  CHECK(folder.find(kernel) == "z.cl:4:11");
+}
+
+TEST_CASE("of a large directory, OpenCL files and near files are read before others") {
+  const Folder folder;
+  const Place place{"input.cl", 4, 11};
+  folder.put("a/b/k.cl", kernel);
+  folder.put("a/first.c", std::string(1000, ' '));
+  const auto bytes = [&](std::uintmax_t limit) { return folder.find(kernel, place, {.bytes = limit}); };
+  CHECK(bytes(kernel.size()) == "a/b/k.cl:4:11");
+  CHECK(bytes(kernel.size() - 1) == "none");
+
+  const Folder hosts;
+  hosts.put("z.c", as_literals(kernel));
+  hosts.put("a/first.c", std::string(1000, ' '));
+  CHECK(hosts.find(kernel, place, {.bytes = 1000}) == "z.c:5:14");
+  CHECK(hosts.find(kernel, place, {.entries = 0}) == "none");
+  CHECK(hosts.find(kernel, place, {.entries = 3}) == "z.c:5:14");
+}
+
+TEST_CASE("a directory that does not exist has no files") {
+  SourceFinder finder("/nowhere/at/all");
+  CHECK_FALSE(finder.find(SourceText(kernel), {"input.cl", 4, 11}).place);
+}
+
+TEST_CASE("a #line directive with a file name finds the file of that name") {
+  const Folder folder;
+  folder.put("a/first.cl", kernel);
+  folder.put("b/second.cl", "//\n" + kernel);
+  const std::string text = "#define N 1\n#line 1 \"second.cl\"\n" + kernel;
+  CHECK(folder.find(text, {"second.cl", 4, 11}) == "b/second.cl:5:11");
+  CHECK(folder.find("#line 1 \"third.cl\"\n" + kernel, {"third.cl", 4, 11}) == "none");
+}
+
+TEST_CASE("a file that is named with its directory is used without a search") {
+  const Folder folder;
+  folder.put("include/a.h", "inline int f(local int* x) { return *x; }\n");
+  const std::string text = "#include \"a.h\"\n" + kernel, header = (folder.path() / "include/a.h").string();
+  CHECK(folder.find(text, {header, 1, 37}) == "include/a.h:1:37");
+  CHECK(folder.find(text, {(folder.path() / "include/gone.h").string(), 1, 37}) == "none");
+  const ScratchDirectory elsewhere;
+  std::ofstream(elsewhere.path() / "a.h") << "x\n";
+  CHECK(folder.find(text, {(elsewhere.path() / "a.h").string(), 1, 37}) == "none");
+}
+
+TEST_CASE("the directory to search may be relative") {
+  const Folder folder;
+  folder.put("sub/k.cl", kernel);
+  folder.put("sub/a.h", "int x;\n");
+  const fs::path before = fs::current_path();
+  const std::string here = (fs::canonical(folder.path()) / "sub/a.h").string();
+  fs::current_path(folder.path());
+  std::vector<std::string> found;
+  for (const char* root : {".", "sub", "sub/"}) {
+    for (const Place& place : {Place{"input.cl", 4, 11}, Place{here, 1, 1}}) {
+      SourceFinder finder(root);
+      found.push_back(folder.told(finder.find(SourceText(kernel), place).place));
+    }
+  }
+  fs::current_path(before);
+  CHECK(found == std::vector<std::string>{"sub/k.cl:4:11", "sub/a.h:1:1", "sub/k.cl:4:11", "sub/a.h:1:1",
+                                          "sub/k.cl:4:11", "sub/a.h:1:1"});
+}
+
+TEST_CASE("an unknown column stays unknown") {
+  for (const std::string& text : {as_literals(kernel), "\n" + kernel, [] {
+                                    std::string flat = "\n";
+                                    for (const std::string& line : lines_of(kernel))
+                                      flat += std::string(trimmed(line)) + "\n";
+                                    return flat;
+                                  }()}) {
+    INFO(text);
+    const Folder folder;
+    folder.put("main.c", text);
+    CHECK(folder.find(kernel, {"input.cl", 4, 0}) == "main.c:5:0");
+  }
+}
+
+TEST_CASE("a tab that a literal writes as an escape takes two columns in the file") {
+  const std::string tabbed = "kernel void k() {\n\tlocal int x;\n\tx = 1;\n}\n";
+  const Folder folder;
+  folder.put("main.c", "  \"kernel void k() {\\n\"\n  \"\\tlocal int x;\\n\"\n  \"\\tx = 1;\\n\"\n  \"}\\n\";\n");
+  CHECK(folder.find(tabbed, {"input.cl", 3, 2}) == "main.c:3:6");
+}
+
+TEST_CASE("the directory to search may be written in any form") {
+  const Folder folder;
+  folder.put("sub/a.h", "int x;\n");
+  const std::string header = (fs::canonical(folder.path()) / "sub/a.h").string();
+  const fs::path before = fs::current_path();
+  fs::current_path(folder.path());
+  std::vector<std::string> found;
+  const std::string name = folder.path().filename().string();
+  for (const std::string& root : {std::string("./sub"), "../" + name + "/sub", std::string("sub/../sub")}) {
+    SourceFinder finder(root);
+    found.push_back(folder.told(finder.find(SourceText(kernel), {header, 1, 1}).place));
+  }
+  fs::current_path(before);
+  CHECK(found == std::vector<std::string>(3, "sub/a.h:1:1"));
+}
