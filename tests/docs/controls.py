@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The negative controls of the checks in tools/: each change to a copy of the repository must be noticed, and named."""
+
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+sys.dont_write_bytecode = True
+from check_pages import tracked  # noqa: E402
+
+DEVICE = "nvidia_h200"
+PICTURE = f"docs/pictures/{DEVICE}_reduction_ladder.svg"
+BANKS = "common/bankwise/banks"
+NUMBER = r">[1-8](\d\d[1-9])</text>"  # in a bar: those of the axis are round
+
+
+def edit(name: str, pattern: str, to: str):
+    """A change in one place; the pattern `^` inserts before the first line."""
+
+    def change(root: Path) -> None:
+        text, count = re.subn(pattern, to, (root / name).read_text(encoding="utf-8"), count=1)
+        assert count == 1, f"{name} has no {pattern}"
+        (root / name).write_text(text, encoding="utf-8")
+
+    return change
+
+
+def slower(root: Path) -> None:
+    """A result of a variant, by a tenth."""
+    path = root / f"docs/results/{DEVICE}/reduction.memory.json"
+    report = json.loads(path.read_text())
+    for row in report["results"]:
+        if row["variant"] == "packed" and row["time_median_s"]:
+            row["time_median_s"] *= 1.1
+            row["bytes_per_s"] /= 1.1
+    path.write_text(json.dumps(report))
+
+
+def forged(root: Path) -> None:
+    """A number next to a bar, and the digest of the picture, too."""
+    edit(PICTURE, NUMBER, r">9\1</text>")(root)
+    text = (root / PICTURE).read_text(encoding="utf-8")
+    digest = hashlib.sha256(text[: text.index("<!-- plots.py")].encode()).hexdigest()
+    edit(PICTURE, r"picture \w{64}", f"picture {digest}")(root)
+
+
+def cpu_results(root: Path) -> None:
+    """The slowest run of three sizes is 0.90 of the faster OpenMP version."""
+    speeds = {"chunked/1": 9.1, "openmp/1": 8, "openmp_vectors/1": 10, "chunked/2": 9, "openmp/2": 10, "openmp_vectors/2": 9}
+    timed = [
+        {"run_name": f"reduction_{name}/real_time", "run_type": "iteration", "bytes_per_second": speed}
+        for name, speed in speeds.items()
+    ]
+    (root / "docs/results/pocl_epyc/cpu_shaped.json").write_text(json.dumps({"benchmarks": timed}))
+    subprocess.run([sys.executable, root / "tools/tables.py"], capture_output=True, check=True)
+    page = (root / "docs/results/README.md").read_text(encoding="utf-8")
+    assert re.search(r"reduction `chunked`, PoCL .* \| 0\.90 × OpenMP at 2¹ elements \| yes \|", page)
+
+
+def no_matplotlib(root: Path) -> None:
+    (root / "tools/matplotlib.py").write_text("raise ModuleNotFoundError(name='matplotlib')\n")
+
+
+def nothing(_: Path) -> None:
+    pass
+
+
+# A command, the change to the copy, the exit code, and the beginning of a line that must be printed.
+CONTROLS = (
+    ("tables.py --check", nothing, 0, ""),
+    ("tables.py --check", slower, 1, "reduction/README.md"),
+    ("tables.py --check", edit("docs/results/README.md", r"\| (yes|stretch|no) \|", "| of course |"), 1, "docs/results/README.md"),
+    ("tables.py --check", cpu_results, 0, ""),
+    ("plots.py --check", nothing, 0, ""),
+    ("plots.py --check", slower, 1, PICTURE),
+    ("plots.py --check", forged, 1, PICTURE),
+    ("plots.py", no_matplotlib, 3, "matplotlib is missing"),
+    ("include_graph.py --check", nothing, 0, ""),
+    ("include_graph.py", nothing, 0, "transpose: "),
+    ("include_graph.py --dot", nothing, 0, '  "transpose" -> '),
+    (
+        "include_graph.py --check",
+        edit("common/bankwise/support/table.hpp", "^", "#include <bankwise/banks/units.hpp>\n"),
+        1,
+        "common/bankwise/support/table.hpp:1: common/bankwise/support must not know common/bankwise/banks: ",
+    ),
+    (
+        "include_graph.py --check",
+        edit(f"{BANKS}/access.hpp", "^", "#include <bankwise/banks/cost.hpp>\n"),
+        1,
+        f"include_graph.py: a cycle of files: {BANKS}/",
+    ),
+    (
+        "include_graph.py --check",
+        edit("bankcheck/main.cpp", "^", '#include "bankwise/banks/cost.hpp"\n'),
+        1,
+        "bankcheck/main.cpp:1: bankwise/banks/cost.hpp is no tracked file",
+    ),
+    (
+        "include_graph.py --check",
+        edit("CONTRIBUTING.md", "knows banks, support\n", "knows banks, support, study\n"),
+        1,
+        "include_graph.py: a cycle of CONTRIBUTING.md's rooms: ",
+    ),
+    ("check_pages.py", nothing, 0, ""),
+    ("check_pages.py", edit("README.md", r"\]\(docs/", "](documents/"), 1, "README.md: there is no documents/"),
+    ("check_pages.py", edit("transpose/naive.cuh", "^", f"// {'columns ' * 16}\n"), 1, "transpose/naive.cuh:1: more than 120"),
+    ("check_pages.py", edit("tests/package/checking/matmul.cuh", "^", "\n"), 1, "docs/checking_your_kernel.md differs"),
+)
+
+
+CREATED = ("docs/results/pocl_epyc/cpu_shaped.json", "tools/matplotlib.py")
+
+
+def modified(path: Path) -> int | None:
+    return path.stat().st_mtime_ns if path.exists() else None
+
+
+def fault_of(command: str, change, code: int, printed: str, root: Path) -> str:
+    change(root)
+    program, *flags = command.split()
+    done = subprocess.run([sys.executable, root / "tools" / program, *flags], capture_output=True, text=True, check=False)
+    lines = (done.stdout + done.stderr).splitlines()
+    if done.returncode == code and (not printed or any(line.startswith(printed) for line in lines)):
+        return ""
+    return f"{command}: exit code {done.returncode}, and not {code} with {printed}: {' '.join(lines)[:500]}"
+
+
+def main() -> int:
+    names = [name for name in tracked(ROOT) if not name.startswith("tests/fuzz/corpus/")]
+    faults = []
+    with tempfile.TemporaryDirectory() as scratch:
+        root, copied = Path(scratch), {}
+        for control in CONTROLS:
+            for name in names:  # all of them at first, then those that the last control has changed
+                if name not in copied or copied[name] != modified(root / name):
+                    (root / name).parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(ROOT / name, root / name)
+                    copied[name] = modified(root / name)
+            faults.append(fault_of(*control, root))
+            for path in CREATED:
+                (root / path).unlink(missing_ok=True)
+    faults = [fault for fault in faults if fault]
+    print("\n".join(faults) or f"{len(CONTROLS)} controls behave as expected")
+    return int(bool(faults))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Checks the documents and the names of the tests; prints a line for each fault, with exit code 1.
+
+    tools/check_pages.py            checks
+    tools/check_pages.py --write    copies files into the code blocks of the documents first
+
+Links of documents lead to files of the repository, every kernel has a link, and every page is at most two links from
+README.md. Lines of prose and comments have at most 120 columns. A comment such as
+
+    <!-- file tests/package/checking/matmul.cuh -->
+
+on the line before a code block names the file that the block shows; every file of the folders in SHOWN is shown. The
+name of a test is a path of at most 60 characters that begins with the test's room.
+"""
+
+import re
+import subprocess
+import sys
+from fnmatch import fnmatch
+from os.path import relpath
+from pathlib import Path
+
+sys.dont_write_bytecode = True  # of the module next to this file
+from reports import CASES, ROOT
+
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+MARKED = re.compile(r"(<!-- file (\S+) -->\n```\w*\n)(.*?)(^```$)", re.DOTALL | re.MULTILINE)
+SHOWN = ("tests/package/checking", "tests/bankcheck/opencl/example")
+COLUMNS, STEPS, NAME = 120, 2, 60
+COMMENTED = ("*.cuh", "*.cl", "*.cu", "*.hpp", "*.cpp", "*.py", "*.sh", "script/*", "*CMakeLists.txt", "*.cmake")
+RECORDED = ("tests/data/*", "docs/results/*/*", "docs/results/emulated_programs.md")
+COPIED = re.compile(r"^<!-- (?!end of)(\w+)\b[^\n]*-->\n(?:(?!<!--).)*<!-- end of \1 -->$", re.DOTALL | re.MULTILINE)
+CODE = re.compile(r"^( *)(```|~~~).*?^ *\2 *$", re.DOTALL | re.MULTILINE)
+ONE_LINK = re.compile(r"\W*\[[^]]*\]\([^)]*\)\W*")
+
+
+def tracked(root: Path = ROOT) -> list:
+    """The names of all tracked files, sorted; of all files outside `build` where there is no git."""
+    if (root / ".git").exists():
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True, check=True)
+        return sorted(name for name in listed.stdout.split("\0") if name and (root / name).is_file())
+    paths = (path.relative_to(root) for path in root.rglob("*"))
+    return sorted(str(path) for path in paths if (root / path).is_file() and path.parts[0] != "build")
+
+
+def links(page: Path) -> set:
+    """The files of the repository that a page links to, whether or not they exist."""
+    return {(page.parent / target).resolve() for target in LINK.findall(page.read_text(encoding="utf-8"))}
+
+
+def wrong_links(pages: list) -> list:
+    targets = {page: links(ROOT / page) for page in pages}
+    faults = [f"{page}: there is no {relpath(to, ROOT)}" for page in pages for to in sorted(targets[page]) if not to.exists()]
+    linked = set().union(*targets.values())
+    kernels = [path for case in CASES for end in ("*.cuh", "*.cl") for path in (ROOT / case).glob(end)]
+    return faults + [f"{relpath(kernel, ROOT)}: no document links to it" for kernel in kernels if kernel not in linked]
+
+
+def far_pages(pages: list) -> list:
+    """Pages that nothing links to within STEPS. A link to a folder is one to its README.md."""
+    near = newest = {ROOT / "README.md"}
+    for _ in range(STEPS):
+        targets = set().union(*(links(page) for page in newest))
+        newest = {target / "README.md" if target.is_dir() else target for target in targets} - near
+        newest = {page for page in newest if page.suffix == ".md" and page.exists()}
+        near = near | newest
+    return [f"{page}: more than {STEPS} links from README.md" for page in pages if ROOT / page not in near]
+
+
+def may_be_long(name: str, line: str) -> bool:
+    if not name.endswith(".md"):
+        return not re.match(r"\s*(?://|#|\*)", line) or len(line.split()) <= 2  # code, which is formatted, or a URL
+    return line.lstrip().startswith(("|", "<!--")) or len(line.split()) == 1 or bool(ONE_LINK.fullmatch(line))
+
+
+def long_lines(name: str) -> list:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    if name.endswith(".md"):
+        for copied in (COPIED, CODE):
+            text = copied.sub(lambda found: "\n" * found[0].count("\n"), text)
+    long = [number for number, line in enumerate(text.split("\n"), 1) if len(line) > COLUMNS and not may_be_long(name, line)]
+    return [f"{name}:{number}: more than {COLUMNS} columns" for number in long]
+
+
+def code_blocks(pages: list, write: bool) -> list:
+    faults, shown = [], set()
+
+    def filled(match: re.Match) -> str:
+        shown.add(match[2])
+        text = (ROOT / match[2]).read_text(encoding="utf-8")
+        return match[1] + text + ("" if text.endswith("\n") else "\n") + match[4]
+
+    for page in pages:
+        text = (ROOT / page).read_text(encoding="utf-8")
+        new = MARKED.sub(filled, text)
+        if len(MARKED.findall(text)) != len(re.findall(r"^<!-- file ", text, re.MULTILINE)):
+            faults.append(f"{page}: a file mark without a code block")
+        if new != text and write:
+            (ROOT / page).write_text(new, encoding="utf-8")
+        elif new != text:
+            faults.append(f"{page} differs from its files; please run tools/check_pages.py --write")
+    files = {relpath(path, ROOT) for folder in SHOWN for path in (ROOT / folder).glob("*")}
+    return faults + [f"no document shows {file}" for file in sorted(files - shown)]
+
+
+def main() -> int:
+    names = tracked()
+    documents = [name for name in names if name.endswith(".md") and not name.startswith(".")]
+    pages = [name for name in documents if name.count("/") <= 1 or name.startswith("docs/")]
+    faults = code_blocks(pages, "--write" in sys.argv) + wrong_links(pages) + far_pages(pages)
+    prose = [*documents, *(name for name in names if any(fnmatch(name, pattern) for pattern in COMMENTED))]
+    for name in prose:
+        if not any(fnmatch(name, recorded) for recorded in RECORDED):
+            faults += long_lines(name)
+    print("\n".join(faults) or f"{len(prose)} files are good")
+    return int(bool(faults))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
