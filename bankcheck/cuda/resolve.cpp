@@ -284,7 +284,7 @@ const banks::Architecture* architecture_of(const Device& device) {
 }
 
 Resolved resolve(const std::vector<Record>& records, const std::vector<const banks::Architecture*>& architectures) {
-  Resolved resolved{.trace = {.maker = "bankcheck cuda", .revision = std::string(revision())}};
+  Resolved resolved{.trace = {.maker = trace::Maker::cuda, .revision = std::string(revision())}};
   trace::Trace& trace = resolved.trace;
   Cubins cubins(trace.errors);
   std::vector<trace::Builder> builders;

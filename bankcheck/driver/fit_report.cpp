@@ -99,7 +99,7 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
   for (const KernelReport& kernel : kernels) {
     const trace::KernelTrace& one = trace.kernels[kernel.number];
     KernelFitReport& report = reports.emplace_back();
-    report.is_opencl = one.source != trace::no_source || trace.maker == "bankcheck opencl";
+    report.is_opencl = one.source != trace::no_source || trace.maker == trace::Maker::opencl;
     std::map<std::uint32_t, ArraySource> declared;
     fit::KnownShapes shapes;
     for (std::uint32_t array = 0; array < one.arrays.size(); ++array) {

@@ -37,7 +37,7 @@ struct KernelReport {
 struct RunReport {
   std::vector<KernelReport> kernels;  ///< in the order of their first launches
   std::vector<std::string> command;   ///< of the checked program
-  std::string maker;                  ///< the checker that watched it, as trace::Trace has it
+  trace::Maker maker = trace::Maker::other;
   std::vector<std::string>
       incomplete;                    ///< why kernels may have done more than the numbers show: one sentence per reason
   bool failed = false;               ///< the run failed, so kernels may have done more; why is told elsewhere
@@ -50,7 +50,7 @@ std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
                                          SourceFinder& finder);
 
 /// "blocks" in the language of a checker's programs.
-std::string_view word_for_blocks(std::string_view maker);
+std::string_view word_for_blocks(trace::Maker maker);
 
 /// The report for a terminal of `columns` columns.
 std::string to_text(const RunReport& report, unsigned columns, bool colour);

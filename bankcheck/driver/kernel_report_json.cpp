@@ -5,6 +5,7 @@
 #include <bankwise/trace/diagnosis_text.hpp>
 #include "bankcheck/driver/fit_json.hpp"
 #include "bankcheck/driver/kernel_report.hpp"
+#include "bankcheck/driver/report_words.hpp"
 
 namespace bankwise::driver {
 namespace {
@@ -108,7 +109,7 @@ std::string to_json(const RunReport& report, const std::vector<KernelFitReport>&
     ordered_json object{{"kernel", kernel.name},
                         {"build_options", kernel.trace.options},
                         {"launches", launches_of(kernel.trace)},
-                        {"work_groups", kernel.trace.blocks},
+                        {terms_of(report.maker).blocks_key, kernel.trace.blocks},
                         {"global_size", shape.threads},
                         {"local_size", shape.block},
                         {"several_sizes", kernel.trace.shapes.size() > 1},

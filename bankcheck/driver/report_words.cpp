@@ -12,8 +12,10 @@
 namespace bankwise::driver {
 namespace {
 
-constexpr Terms opencl_terms{"work-group", "work-groups", "work-items", "local memory", "async_work_group_copy", true};
-constexpr Terms cuda_terms{"block", "blocks", "threads", "shared memory", "bulk copies, TMA and wgmma", false};
+constexpr Terms opencl_terms{"work-group",  "work-groups", "work-items", "local memory", "async_work_group_copy",
+                             "work_groups", true};
+constexpr Terms cuda_terms{"block",  "blocks", "threads", "shared memory", "bulk copies, TMA and wgmma",
+                           "blocks", false};
 
 std::string size_text(const std::array<std::uint64_t, 3>& size) {
   std::string text = fmt::format("{}", size[0]);
@@ -47,11 +49,11 @@ std::string same_sources(const KernelReport& kernel) {
 
 }  // namespace
 
-const Terms& terms_of(std::string_view maker) {
-  return maker == "bankcheck cuda" || maker == "bankcheck emulate" ? cuda_terms : opencl_terms;
+const Terms& terms_of(trace::Maker maker) {
+  return maker == trace::Maker::cuda || maker == trace::Maker::emulate ? cuda_terms : opencl_terms;
 }
 
-std::string_view word_for_blocks(std::string_view maker) {
+std::string_view word_for_blocks(trace::Maker maker) {
   return terms_of(maker).blocks;
 }
 

@@ -18,9 +18,10 @@ namespace bankwise::driver {
 /// The words of the program's language.
 struct Terms {
   std::string_view block, blocks, threads, memory, copies;
-  bool simulated;  ///< Oclgrind ran the lanes, one after another
+  std::string_view blocks_key;  ///< in JSON
+  bool simulated;               ///< Oclgrind ran the lanes, one after another
 };
-const Terms& terms_of(std::string_view maker);
+const Terms& terms_of(trace::Maker maker);
 
 /// "1 block", "2 blocks".
 std::string plural(std::uint64_t count, std::string_view one, std::string_view more);

@@ -36,7 +36,8 @@ std::optional<std::string> failure_of(const EmulatedRun& run, const driver::Ende
 Outcome run_emulated(const EmulatedRun& run) {
   const driver::TemporaryFolder folder;
   const std::filesystem::path record = folder / "record";
-  const trace::Trace header{.maker = "bankcheck emulate", .revision = std::string(revision()), .command = run.command};
+  const trace::Trace header{
+      .maker = trace::Maker::emulate, .revision = std::string(revision()), .command = run.command};
   std::ofstream(record, std::ios::binary) << header_line(header);
   setenv("BANKWISE_RECORD", record.c_str(), 1);
   setenv("BANKWISE_EMULATE_ARCH", std::string(run.architecture->name).c_str(), 1);

@@ -191,7 +191,7 @@ Outcome run_under_oclgrind(const OclgrindRun& run) {
   setenv("BANKWISE_OPENCL_DEVICE", run.device.c_str(), 1);
   const fs::path libraries = fs::canonical(fs::canonical(oclgrind).parent_path() / ".." / "lib" / "oclgrind");
   register_icd(libraries, plugin, folder);
-  const trace::Trace header{.maker = "bankcheck opencl", .revision = std::string(revision()), .command = run.command};
+  const trace::Trace header{.maker = trace::Maker::opencl, .revision = std::string(revision()), .command = run.command};
   std::ofstream(folder / "record", std::ios::binary) << header_line(header);
 
   // -O0: Oclgrind executes some optimized code incorrectly, and the accesses of optimized code differ from a GPU's.

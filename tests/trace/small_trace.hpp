@@ -95,8 +95,8 @@ inline trace::KernelTrace full_kernel() {
 }
 
 inline trace::Trace full_trace() {
-  return {"bankcheck opencl", "1.2.3",       {"./program", "a b", ""}, {"kernel void k() {}\n// \"quoted\"\n"},
-          {full_kernel()},    {"it crashed"}};
+  return {trace::Maker::opencl, "1.2.3",       {"./program", "a b", ""}, {"kernel void k() {}\n// \"quoted\"\n"},
+          {full_kernel()},      {"it crashed"}};
 }
 
 inline trace::TraceFile read(const std::string& text) {

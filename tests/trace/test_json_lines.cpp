@@ -38,7 +38,7 @@ TEST_CASE("a trace is read back from its file unchanged, in every field") {
   CHECK(file.cut_line == 0);
   CHECK(to_json_lines(file.trace) == text);
   const Trace& trace = file.trace;
-  CHECK(trace.maker == "bankcheck opencl");
+  CHECK(trace.maker == trace::Maker::opencl);
   CHECK(trace.revision == "1.2.3");
   CHECK(trace.command == written.command);
   CHECK(trace.sources == written.sources);

@@ -223,7 +223,7 @@ std::string to_html(const RunReport& report, const HtmlExtras& extras) {
   page += fmt::format(
       "</main>\n<footer><p>Written by {}{}bankwise {}. The numbers are those of the text report and of "
       "--json.</p></footer>\n</html>\n",
-      xml_text(report.maker), report.maker.empty() ? "" : ", ", revision());
+      to_string(report.maker), report.maker == trace::Maker::other ? "" : ", ", revision());
   return page;
 }
 

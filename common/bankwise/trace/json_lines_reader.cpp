@@ -69,7 +69,7 @@ void Reader::take_header(const json& line) {
   if (version != format_version) {
     wrong(fmt::format("it is a trace of version {}, and this program reads version {}", version, format_version));
   }
-  file_.trace.maker = header.text("maker");
+  file_.trace.maker = maker_named(header.text("maker"));
   file_.trace.revision = header.text("revision");
   for (const json& word : header.list("command")) file_.trace.command.push_back(text_of(word, "command"));
 }

@@ -170,8 +170,9 @@ void put_sums(Line& line, const KernelTrace& launches, const std::vector<std::ui
 }  // namespace
 
 std::string header_line(const Trace& trace) {
-  std::string text = "{\"bankwise_trace\":" + std::to_string(format_version) + ",\"maker\":" + json_text(trace.maker) +
-                     ",\"revision\":" + json_text(trace.revision) + ",\"command\":[";
+  std::string text = "{\"bankwise_trace\":" + std::to_string(format_version) +
+                     ",\"maker\":" + json_text(to_string(trace.maker)) + ",\"revision\":" + json_text(trace.revision) +
+                     ",\"command\":[";
   for (std::size_t i = 0; i < trace.command.size(); ++i) text += (i > 0 ? "," : "") + json_text(trace.command[i]);
   return text + "]}\n";
 }

@@ -2,6 +2,7 @@
 #include <bankwise/trace/trace.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 namespace bankwise::trace {
@@ -14,7 +15,19 @@ std::uint64_t times(std::uint64_t a, std::uint64_t b) {
   return __builtin_mul_overflow(a, b, &product) ? saturated : product;
 }
 
+/// In the order of Maker.
+constexpr std::string_view makers[]{"", "bankcheck opencl", "bankcheck emulate", "bankcheck cuda"};
+
 }  // namespace
+
+std::string_view to_string(Maker maker) {
+  return makers[std::size_t(maker)];
+}
+
+Maker maker_named(std::string_view name) {
+  const auto* const maker = std::find(std::begin(makers), std::end(makers), name);
+  return maker == std::end(makers) ? Maker::other : Maker(maker - std::begin(makers));
+}
 
 std::uint64_t blocks_of(const Shape& shape) {
   std::uint64_t blocks = 1;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <bankwise/banks/access.hpp>
@@ -156,9 +157,17 @@ struct KernelTrace {
   std::vector<Step> order;           ///< only if requested from the producer; never in a file
 };
 
+/// The checker that watched a program.
+enum class Maker { other, opencl, emulate, cuda };
+
+/// As files spell it: "bankcheck opencl"; "" for others.
+std::string_view to_string(Maker maker);
+Maker maker_named(std::string_view name);
+
 /// A run of a program.
 struct Trace {
-  std::string maker, revision;       ///< "bankcheck opencl", and its version
+  Maker maker = Maker::other;
+  std::string revision;              ///< the maker's version
   std::vector<std::string> command;  ///< of the traced program
   std::vector<std::string> sources;  ///< texts of OpenCL programs
   std::vector<KernelTrace> kernels;  ///< each once, in the order of their first launches

@@ -55,7 +55,7 @@ TEST_CASE("the control: a program is watched, and its accesses are reported") {
   INFO(c.outcome.err);
   REQUIRE(c.outcome.code == 0);
   CHECK(c.kernel("kernel").at("launches") == 4);
-  CHECK(c.kernel("kernel").at("work_groups") == 4 * 7 * 2);
+  CHECK(c.kernel("kernel").at("blocks") == 4 * 7 * 2);
   // Two lanes, 128 bytes apart, which is one bank: 2 passes.
   CHECK(numbers(c.on("kernel"), "", "store") == Numbers{15, 30, 30, 15, 15});
   CHECK(numbers(c.on("kernel"), "", "load") == Numbers{2, 2, 2, 2, 0});

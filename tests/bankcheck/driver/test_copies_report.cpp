@@ -32,7 +32,7 @@ RunReport report_of(std::initializer_list<std::uint32_t> steps, const char* arch
   trace::Builder builder({.kernel = "k"});
   builder.add(trace::Shape{{32, 1, 1}, {32, 1, 1}, 1});
   for (const std::uint32_t step : steps) builder.add(copy(builder, step));
-  trace::Trace trace{.maker = "bankcheck cuda", .kernels = {builder.take()}};
+  trace::Trace trace{.maker = trace::Maker::cuda, .kernels = {builder.take()}};
   SourceFinder finder("/no/such/directory");
   return {kernel_reports(trace, {banks::find_architecture(architecture)}, finder), {"./program"}, trace.maker, {}};
 }

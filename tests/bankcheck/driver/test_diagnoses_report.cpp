@@ -23,7 +23,7 @@ trace::Trace trace_with(const std::vector<trace::Diagnosis>& diagnoses) {
   builder.site({.file = "k.cu", .line = 3});
   builder.site({.file = "k.cu", .line = 8});
   for (const trace::Diagnosis& one : diagnoses) builder.add(one);
-  return {.maker = "bankcheck emulate", .kernels = {builder.take()}};
+  return {.maker = trace::Maker::emulate, .kernels = {builder.take()}};
 }
 
 const trace::Diagnosis race{Fault::race, 0, 1, false, "lane 1 of block (0, 0, 0) of k reads", 12, {}};

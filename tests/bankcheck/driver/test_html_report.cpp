@@ -34,7 +34,7 @@ trace::KernelTrace kernel_of(const std::string& name, std::uint32_t step, std::u
 }
 
 RunReport report_of(const std::vector<trace::KernelTrace>& kernels, const std::vector<const char*>& names = {"sm_90"}) {
-  trace::Trace trace{.maker = "bankcheck cuda", .kernels = kernels};
+  trace::Trace trace{.maker = trace::Maker::cuda, .kernels = kernels};
   SourceFinder finder("/no/such/directory");
   std::vector<const banks::Architecture*> architectures;
   for (const char* name : names) architectures.push_back(banks::find_architecture(name));
@@ -103,7 +103,6 @@ TEST_CASE("all texts of a page are escaped") {
   builder.add(pattern);
   RunReport report = report_of({builder.take()});
   report.command = {evil};
-  report.maker = evil;
   report.incomplete = {evil};
   const std::string html = to_html(report, {{{{evil, {{3, evil}}}}}, {evil}, {evil}, {evil}});
   CHECK(count(html, "<script") == 0);
@@ -121,7 +120,7 @@ TEST_CASE("the source is shown around each access, with the number of lines that
   trace::Builder builder({.kernel = "k"});
   builder.add(trace::Shape{{32, 1, 1}, {32, 1, 1}, 1});
   for (const unsigned line : {20U, 90U}) builder.add(access_of(builder, line, 128, 1, path.string()));
-  const trace::Trace trace{.maker = "bankcheck cuda", .kernels = {builder.take()}};
+  const trace::Trace trace{.maker = trace::Maker::cuda, .kernels = {builder.take()}};
   SourceFinder finder(scratch.path());
   RunReport report{kernel_reports(trace, {banks::find_architecture("sm_90")}, finder), {}, trace.maker, {}};
   const auto excerpts = source_excerpts(report.kernels[0], trace, finder);

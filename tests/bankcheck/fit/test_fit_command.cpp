@@ -42,7 +42,7 @@ struct Fitted {
   std::string trace;
 
   explicit Fitted(const trace::KernelTrace& kernel) : trace((scratch.path() / "trace.jsonl").string()) {
-    trace::Trace all{.maker = "bankcheck emulate", .revision = "1", .command = {"program"}};
+    trace::Trace all{.maker = trace::Maker::emulate, .revision = "1", .command = {"program"}};
     all.kernels.push_back(kernel);
     std::ofstream(trace) << to_json_lines(all);
     std::ofstream(scratch.path() / "k.cu") << transpose_source;
@@ -126,7 +126,7 @@ TEST_CASE("bad input ends bankcheck fit with a sentence", "[fit]") {
   std::ofstream(broken, std::ios::trunc) << "";
   check_fails("fit " + broken.string(), 2, "broken.jsonl");
   const auto empty = fitted.scratch.path() / "empty.jsonl";
-  std::ofstream(empty) << to_json_lines(trace::Trace{.maker = "m", .revision = "r", .command = {"p"}});
+  std::ofstream(empty) << to_json_lines(trace::Trace{.revision = "r", .command = {"p"}});
   check_fails("fit " + empty.string(), 2, "has no kernel");
 }
 

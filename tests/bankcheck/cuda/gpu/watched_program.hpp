@@ -56,7 +56,7 @@ inline Numbers times(std::uint64_t accesses, std::uint64_t passes, std::uint64_t
 inline void check_launches(const Checked& checked, const std::string& kernel, unsigned launches, unsigned blocks) {
   INFO(kernel);
   CHECK(checked.kernel(kernel).at("launches") == launches);
-  CHECK(checked.kernel(kernel).at("work_groups") == blocks);
+  CHECK(checked.kernel(kernel).at("blocks") == blocks);
 }
 
 /// All numbers of ways_32 of programs/common.cuh.
