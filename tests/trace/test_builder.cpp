@@ -241,7 +241,7 @@ TEST_CASE("the order of a trace does not depend on the order of additions") {
     }
     trace::KernelTrace kernel = all.take();
     put_in_order(kernel);
-    return to_json_lines(trace::Trace{"", "", {}, {}, {kernel}, {}});
+    return to_json_lines(trace::Trace{.kernels = {kernel}});
   };
   CHECK(added(true) == added(false));
 }

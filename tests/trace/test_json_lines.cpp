@@ -17,7 +17,7 @@ namespace {
 
 /// The file with these lines, without its last line.
 std::string open_file(const std::string& lines) {
-  return header_line(Trace{"test", "", {}, {}, {}, {}}) + lines;
+  return header_line(Trace{}) + lines;
 }
 
 trace::KernelTrace launch(std::uint32_t step, std::uint64_t count = 1) {

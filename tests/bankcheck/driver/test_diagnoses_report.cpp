@@ -58,7 +58,7 @@ TEST_CASE("the text has each diagnosis with its place and count, at most twenty"
   }
   SourceFinder finder("/no/such/directory");
   const std::string cut =
-      to_text(RunReport{kernel_reports(many, {banks::find_architecture("sm_90")}, finder), {}, "", {}}, 120, false);
+      to_text(RunReport{kernel_reports(many, {banks::find_architecture("sm_90")}, finder), {}, {}, {}}, 120, false);
   CHECK(cut.find("m.cu:119: race") != std::string::npos);
   CHECK(cut.find("m.cu:120: race") == std::string::npos);
   CHECK(cut.find("  and 5 more: --json lists all of them\n") != std::string::npos);
