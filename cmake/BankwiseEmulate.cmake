@@ -1,7 +1,7 @@
 # Compiles CUDA kernels for the CPU. Installed with the package: projects that use bankwise test their own kernels with
 # it.
 
-# The options with which g++ instruments kernels for the emulator (common/bankwise/emulator/hooks.cpp): one access in
+# The options with which g++ instruments kernels for the emulator (common/bankwise/emulator/core/hooks.cpp): one access in
 # the source stays one instruction, basic blocks keep their order, and g++ adds no branch that a GPU would not have.
 # Ubuntu's g++ defines _FORTIFY_SOURCE, with which a kernel's printf() would be another function.
 set(BANKWISE_EMULATE_OPTIONS -U_FORTIFY_SOURCE -O1 -g -gno-split-dwarf -finline -fno-tree-sra -fno-tree-sink -fno-thread-jumps
@@ -12,7 +12,7 @@ set(BANKWISE_EMULATE_OPTIONS -U_FORTIFY_SOURCE -O1 -g -gno-split-dwarf -finline 
 # What a whole program (.cu) needs in addition: `bankcheck emulate` rewrites its launches.
 set(BANKWISE_EMULATE_PROGRAM_OPTIONS -DBANKWISE_WHOLE_PROGRAM -Wno-c++20-extensions)
 
-# common/bankwise/emulator/host/printing.cpp has these functions.
+# common/bankwise/emulator/runtime/printing.cpp has these functions.
 set(BANKWISE_EMULATE_PROGRAM_LINK_OPTIONS -Wl,--wrap=printf -Wl,--wrap=puts -Wl,--wrap=putchar -Wl,--wrap=vprintf)
 
 # bankwise_emulate(<target> <source>...)
@@ -136,7 +136,7 @@ function(bankwise_emulated_kernels target)
     string(APPEND definitions "extern constinit const Kernel ${name}{\"${name}\", "
                               "run_by_list<&emulated_${arg_NAME}::${name}>, \"\"};\n")
     set(text_of_${stem} "#include <bankwise/emulator/cuda.hpp>
-#include <bankwise/emulator/kernel.hpp>
+#include <bankwise/emulator/core/kernel.hpp>
 
 namespace bankwise::emulated_${arg_NAME} {
 ${includes}}
@@ -152,7 +152,7 @@ ${definitions}}
   endforeach()
   list(TRANSFORM sources REPLACE "(.+)" "${out}/\\1.cpp")
   file(CONFIGURE OUTPUT ${out}/list.cpp @ONLY CONTENT [[
-#include <bankwise/emulator/kernel.hpp>
+#include <bankwise/emulator/core/kernel.hpp>
 
 namespace bankwise::emulator {
 namespace list_of_@arg_NAME@ {

@@ -73,7 +73,7 @@ std::optional<std::string> operand(std::string_view text, bool is_output) {
   if (letter.size() != 1 || std::string_view("hrlqfdnb").find(letter) == std::string_view::npos) return std::nullopt;
   if ((both || out) != is_output) return std::nullopt;
   const char* function = both ? "ptx_in_out" : out ? "ptx_out" : "ptx_in";
-  return "::bankwise::emulator::words::" + std::string(function) + std::string(value);
+  return "::bankwise::emulator::device::" + std::string(function) + std::string(value);
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ std::optional<std::string> emulated_asm(std::string_view statement) {
   const std::string_view text = trimmed(sections[0]);
   // A statement of PTX ends in a semicolon.
   if (text.find(';') == std::string_view::npos || (text[0] != '"' && text[0] != 'R')) return std::nullopt;
-  std::string call = "::bankwise::emulator::words::ptx([] { return " + std::string(text) + "; }";
+  std::string call = "::bankwise::emulator::device::ptx([] { return " + std::string(text) + "; }";
   for (std::size_t section = 1; section < sections.size() && section < 3; ++section) {
     if (trimmed(sections[section]).empty()) continue;
     for (const std::string_view part : split(sections[section], ',')) {

@@ -3,8 +3,8 @@
 // Turns inline PTX into calls of the emulator (common/bankwise/emulator/cuda/ptx.hpp):
 //
 //   asm volatile("bfe.u32 %0, %1, 4, 8;" : "=r"(x) : "r"(y) : "memory")
-//   ::bankwise::emulator::words::ptx([] { return "bfe.u32 %0, %1, 4, 8;"; },
-//       ::bankwise::emulator::words::ptx_out(x), ::bankwise::emulator::words::ptx_in(y))
+//   ::bankwise::emulator::device::ptx([] { return "bfe.u32 %0, %1, 4, 8;"; },
+//       ::bankwise::emulator::device::ptx_out(x), ::bankwise::emulator::device::ptx_in(y))
 #pragma once
 
 #include <optional>

@@ -62,7 +62,7 @@ class Rewriter {
     if (open > 0 && is(open - 1, "operator")) return open;  // operator<< <T>
     const std::size_t close = closing(open + 3);
     const std::size_t callee = begin_of_callee(open);
-    insert(tokens_[callee].begin, fmt::format("::bankwise::emulator::host::launching({}{}",
+    insert(tokens_[callee].begin, fmt::format("::bankwise::emulator::runtime::launching({}{}",
                                               is_name_of_kernel(callee, open) ? "[=]" : "[&]", launching));
     replace(tokens_[open].begin, tokens_[open + 2].end, call_of(close) + "; }).at(");
     replace(tokens_[close].begin, tokens_[close + 2].end, ")");
@@ -130,7 +130,7 @@ class Rewriter {
       } else if (is(last, ".") || is(first, "{")) {
         return "(bankwise_a...)";  // a pack, or braces
       } else {
-        call += fmt::format("::bankwise::emulator::host::pick<{}>(bankwise_a...)", position);
+        call += fmt::format("::bankwise::emulator::runtime::pick<{}>(bankwise_a...)", position);
       }
       ++position;
     }
@@ -219,7 +219,7 @@ class Rewriter {
     for (std::size_t k = i + 1; k < tokens_.size(); ++k) {
       if (is(k, "(")) ++depth;
       if (!is(k, ")") || --depth > 0) continue;
-      replace(tokens_[i].begin, tokens_[i + 1].end, "__attribute__((aligned(::bankwise::emulator::words::alignment<");
+      replace(tokens_[i].begin, tokens_[i + 1].end, "__attribute__((aligned(::bankwise::emulator::device::alignment<");
       replace(tokens_[k].begin, tokens_[k].end, ">())))");
       return;
     }

@@ -3,7 +3,7 @@
 // Turns the syntax that only nvcc has into C++: launches of kernels.
 //
 //   kernel<a, b><<<grid, block, bytes, stream>>>(x, y);
-//   ::bankwise::emulator::host::launching([&](auto&&... bankwise_a) ... { kernel<a, b>(bankwise_a...); })
+//   ::bankwise::emulator::runtime::launching([&](auto&&... bankwise_a) ... { kernel<a, b>(bankwise_a...); })
 //       .at(grid, block, bytes, stream)(x, y);
 //
 // Everything stays on its line. The arguments are evaluated once, before the launch, and the lambda calls the kernel

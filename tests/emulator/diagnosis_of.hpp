@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include <bankwise/emulator/diagnosis.hpp>
+#include <bankwise/emulator/core/diagnosis.hpp>
 
 /// The diagnosis of what `launch` emulates; empty if there is none.
 inline std::optional<bankwise::emulator::Diagnosis> diagnosis_of(const std::function<void()>& launch) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <bankwise/emulator/kernel.hpp>
+#include <bankwise/emulator/core/kernel.hpp>
 #include "tests/case_studies.hpp"
 #include "tests/case_studies/more_kernels/more_kernels.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include <bankwise/emulator/block_order.hpp>
+#include <bankwise/emulator/core/block_order.hpp>
 
 namespace bankwise {
 

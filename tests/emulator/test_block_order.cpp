@@ -5,8 +5,8 @@
 #include <numeric>
 #include <random>
 
-#include <bankwise/emulator/block_order.hpp>
-#include <bankwise/emulator/control_flow.hpp>
+#include <bankwise/emulator/core/block_order.hpp>
+#include <bankwise/emulator/core/control_flow.hpp>
 #include "slow_block_order.hpp"
 #include "tests/catch_any.hpp"
 

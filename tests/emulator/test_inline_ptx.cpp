@@ -3,15 +3,15 @@
 #include <string>
 #include "tests/catch_any.hpp"
 
+#include <bankwise/emulator/cuda/ptx/program.hpp>
 #include <bankwise/emulator/cuda/ptx_names.hpp>
-#include <bankwise/emulator/ptx_program.hpp>
 #include "bankcheck/emulate/inline_ptx.hpp"
 
 using bankwise::emulate::emulated_asm;
-using bankwise::emulator::words::ptx_is_known;
+using bankwise::emulator::device::ptx_is_known;
 
 TEST_CASE("an asm statement becomes a call with its operands") {
-  const std::string ptx = "::bankwise::emulator::words::ptx";
+  const std::string ptx = "::bankwise::emulator::device::ptx";
   CHECK(emulated_asm("asm volatile(\"bfe.u32 %0, %1, 4, 8;\" : \"=r\"(x[i + 1]) : \"r\"(f<1, 2>(y)) : \"memory\")") ==
         ptx + "([] { return \"bfe.u32 %0, %1, 4, 8;\"; }, " + ptx + "_out(x[i + 1]), " + ptx + "_in(f<1, 2>(y)))");
   CHECK(emulated_asm("asm(\"add.f32 %0, %0, %1;\\n\" : \"+f\"(a) : \"f\"(b))") ==
@@ -46,7 +46,7 @@ TEST_CASE("names of PTX instructions are found in any text") {
   CHECK_FALSE(ptx_is_known("mov.u32 %0, 1; tensormap.replace.tile [%0];"));
   CHECK_FALSE(ptx_is_known("@p movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;"));
   // The list is that of the interpreter.
-  for (const char* const name : bankwise::emulator::words::ptx_names) {
+  for (const char* const name : bankwise::emulator::device::ptx_names) {
     CAPTURE(name);
     CHECK(bankwise::emulator::ptx::handler_of(name) != nullptr);
   }

@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include <bankwise/emulator/core/stacks.hpp>
 #include <bankwise/emulator/cuda.hpp>
-#include <bankwise/emulator/stacks.hpp>
 #include "diagnosis_of.hpp"
 #include "tests/catch_any.hpp"
 

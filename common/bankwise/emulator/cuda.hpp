@@ -26,5 +26,5 @@
 #include <bankwise/emulator/cuda/vector_types.hpp>
 #include <bankwise/emulator/cuda/warp.hpp>
 #if __cplusplus >= 202002L && !defined(BANKWISE_WHOLE_PROGRAM)  // which launches kernels itself
-#include <bankwise/emulator/emulate.hpp>
+#include <bankwise/emulator/core/emulate.hpp>
 #endif

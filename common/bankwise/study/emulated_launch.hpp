@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include <bankwise/emulator/kernel.hpp>
+#include <bankwise/emulator/core/kernel.hpp>
 #include <bankwise/study/case_study.hpp>
 
 namespace bankwise {

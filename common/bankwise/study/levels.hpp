@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <bankwise/banks/architecture.hpp>
-#include <bankwise/emulator/launch.hpp>
+#include <bankwise/emulator/core/launch.hpp>
 #include <bankwise/study/case_study.hpp>
 #include <bankwise/trace/report.hpp>
 

@@ -19,7 +19,7 @@ std::vector<std::string> texts(const std::string& source) {
 
 /// What precedes the kernel of a launch; `captures`: = for a kernel that is a name.
 std::string head(const std::string& captures) {
-  return "::bankwise::emulator::host::launching([" + captures +
+  return "::bankwise::emulator::runtime::launching([" + captures +
          "](auto&&... bankwise_a) __attribute__((no_sanitize(\"thread\"), no_sanitize_coverage)) { ";
 }
 
@@ -53,7 +53,7 @@ TEST_CASE("a launch becomes a call, on its lines", "[emulate]") {
 }
 
 TEST_CASE("null pointers stay literals in a launch", "[emulate]") {
-  const std::string pick = "::bankwise::emulator::host::pick<1>(bankwise_a...)";
+  const std::string pick = "::bankwise::emulator::runtime::pick<1>(bankwise_a...)";
   CHECK(rewritten("k<<<1, 1>>>(0, x);") == launched("k", "1, 1", "0, x", "0, " + pick) + ";");
   CHECK(rewritten("k<<<1, 1>>>(f<0, 1>(), 0);") == launched("k", "1, 1", "f<0, 1>(), 0") + ";");
 }
@@ -68,11 +68,11 @@ TEST_CASE("what is no launch stays", "[emulate]") {
 TEST_CASE("built-in variables and alignments become what C++ has", "[emulate]") {
   CHECK(rewritten("threadIdx.x + blockDim . y") == "bankwise_x(threadIdx) + bankwise_y(blockDim)");
   CHECK(rewritten("asm(\"x; %0\" : : \"l\"(&a[threadIdx.x]), \"r\"(blockIdx.z));") ==
-        "::bankwise::emulator::words::ptx([] { return \"x; %0\"; }, "
-        "::bankwise::emulator::words::ptx_in(&a[bankwise_x(threadIdx)]), "
-        "::bankwise::emulator::words::ptx_in(bankwise_z(blockIdx)));");
+        "::bankwise::emulator::device::ptx([] { return \"x; %0\"; }, "
+        "::bankwise::emulator::device::ptx_in(&a[bankwise_x(threadIdx)]), "
+        "::bankwise::emulator::device::ptx_in(bankwise_z(blockIdx)));");
   CHECK(rewritten("thread_local alignas(8) int x;") ==
-        "thread_local __attribute__((aligned(::bankwise::emulator::words::alignment<8>()))) int x;");
+        "thread_local __attribute__((aligned(::bankwise::emulator::device::alignment<8>()))) int x;");
   CHECK(rewritten("cudaLaunchKernel((const void *)k, 1)") == "cudaLaunchKernel(k, 1)");
   CHECK(rewritten("cudaLaunchKernel(reinterpret_cast<void*>(k), 1)") == "cudaLaunchKernel((k), 1)");
 }

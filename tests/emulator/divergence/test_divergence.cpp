@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <bankwise/emulator/emulate.hpp>
+#include <bankwise/emulator/core/emulate.hpp>
 #include "interpreter.hpp"
 #include "kernels.cuh"
 #include "lockstep_programs.hpp"

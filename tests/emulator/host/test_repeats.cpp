@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <bankwise/emulator/host/repeats.hpp>
+#include <bankwise/emulator/runtime/repeats.hpp>
 
 #include <cstring>
 #include <functional>
@@ -7,14 +7,14 @@
 #include <thread>
 #include <vector>
 
-#include <bankwise/emulator/global_memory.hpp>
-#include <bankwise/emulator/host/allocations.hpp>
+#include <bankwise/emulator/core/global_memory.hpp>
+#include <bankwise/emulator/runtime/allocations.hpp>
 #include "tests/catch_any.hpp"
 
 namespace {
 
 using namespace bankwise::emulator;
-using namespace bankwise::emulator::host;
+using namespace bankwise::emulator::runtime;
 
 int* memory_of(MemoryKind kind) {
   return static_cast<int*>(allocate(kind, 4096, "cudaMalloc", nullptr));

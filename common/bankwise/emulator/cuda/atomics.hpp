@@ -19,7 +19,7 @@
 // The types of compare-and-swap.
 #define BANKWISE_COMPARE_AND_SWAP(X) X(unsigned short) X(int) X(unsigned) X(unsigned long long)
 
-namespace bankwise::emulator::words {
+namespace bankwise::emulator::device {
 
 #define BANKWISE_DECLARE(name, type) type atomic##name(type* address, type value) noexcept;
 BANKWISE_ATOMICS(BANKWISE_DECLARE)
@@ -40,16 +40,16 @@ Added add(unsigned* address, unsigned value, bool one) noexcept;
 /// separate instruction. The result of atomicAdd() therefore keeps its plain type.
 [[gnu::const]] std::uint64_t used(std::uint64_t old, std::uint64_t before) noexcept;
 
-}  // namespace bankwise::emulator::words
+}  // namespace bankwise::emulator::device
 
-namespace bankwise::cuda {
+namespace bankwise::emulator::cuda {
 
 // Device, block and host scope are the same here.
 #define BANKWISE_SCOPES(X) X() X(_block) X(_system)
 
-#define BANKWISE_ATOMIC(name, type, suffix)                            \
-  BANKWISE_WORD type atomic##name##suffix(type* address, type value) { \
-    return emulator::words::atomic##name(address, value);              \
+#define BANKWISE_ATOMIC(name, type, suffix)                              \
+  BANKWISE_DEVICE type atomic##name##suffix(type* address, type value) { \
+    return device::atomic##name(address, value);                         \
   }
 #define BANKWISE_IN_EACH_SCOPE(name, type) \
   BANKWISE_ATOMIC(name, type, )            \
@@ -59,29 +59,29 @@ BANKWISE_ATOMICS(BANKWISE_IN_EACH_SCOPE)
 #undef BANKWISE_IN_EACH_SCOPE
 #undef BANKWISE_ATOMIC
 
-#define BANKWISE_SWAP(type, suffix)                                                \
-  BANKWISE_WORD type atomicCAS##suffix(type* address, type expected, type value) { \
-    return emulator::words::atomicCAS(address, expected, value);                   \
+#define BANKWISE_SWAP(type, suffix)                                                  \
+  BANKWISE_DEVICE type atomicCAS##suffix(type* address, type expected, type value) { \
+    return device::atomicCAS(address, expected, value);                              \
   }
 #define BANKWISE_IN_EACH_SCOPE(type) BANKWISE_SWAP(type, ) BANKWISE_SWAP(type, _block) BANKWISE_SWAP(type, _system)
 BANKWISE_COMPARE_AND_SWAP(BANKWISE_IN_EACH_SCOPE)
 #undef BANKWISE_IN_EACH_SCOPE
 #undef BANKWISE_SWAP
 
-#define BANKWISE_ADD(suffix)                                                                            \
-  BANKWISE_WORD unsigned atomicAdd##suffix(unsigned* address, unsigned value) {                         \
-    const auto added = emulator::words::add(address, value, __builtin_constant_p(value) && value == 1); \
-    return unsigned(emulator::words::used(added.old, added.before));                                    \
-  }                                                                                                     \
-  BANKWISE_WORD int atomicAdd##suffix(int* address, int value) {                                        \
-    const auto added = emulator::words::add(reinterpret_cast<unsigned*>(address), unsigned(value),      \
-                                            __builtin_constant_p(value) && value == 1);                 \
-    return int(emulator::words::used(added.old, added.before));                                         \
+#define BANKWISE_ADD(suffix)                                                                                           \
+  BANKWISE_DEVICE unsigned atomicAdd##suffix(unsigned* address, unsigned value) {                                      \
+    const auto added = device::add(address, value, __builtin_constant_p(value) && value == 1);                         \
+    return unsigned(device::used(added.old, added.before));                                                            \
+  }                                                                                                                    \
+  BANKWISE_DEVICE int atomicAdd##suffix(int* address, int value) {                                                     \
+    const auto added =                                                                                                 \
+        device::add(reinterpret_cast<unsigned*>(address), unsigned(value), __builtin_constant_p(value) && value == 1); \
+    return int(device::used(added.old, added.before));                                                                 \
   }
 BANKWISE_SCOPES(BANKWISE_ADD)
 #undef BANKWISE_ADD
 #undef BANKWISE_SCOPES
 
-}  // namespace bankwise::cuda
+}  // namespace bankwise::emulator::cuda
 
-using namespace bankwise::cuda;
+using namespace bankwise::emulator::cuda;

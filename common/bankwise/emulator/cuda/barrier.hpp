@@ -8,7 +8,7 @@
 
 #include <bankwise/emulator/cuda/cooperative_copies.hpp>
 
-namespace bankwise::emulator::words {
+namespace bankwise::emulator::device {
 
 // Not inlined, because the emulator reads the return address. The object's address identifies it.
 void init_barrier(void* object, unsigned expected) noexcept;
@@ -17,7 +17,7 @@ void wait_at_barrier(void* object, std::uint64_t round) noexcept;
 bool test_barrier(void* object, std::uint64_t round) noexcept;
 void wait_at_barrier_parity(void* object, bool parity) noexcept;
 
-}  // namespace bankwise::emulator::words
+}  // namespace bankwise::emulator::device
 
 namespace cuda {
 
@@ -35,24 +35,24 @@ class barrier {
  public:
   using arrival_token = std::uint64_t;
   barrier() = default;
-  BANKWISE_WORD explicit barrier(std::ptrdiff_t expected) {
-    bankwise::emulator::words::init_barrier(this, unsigned(expected));
+  BANKWISE_DEVICE explicit barrier(std::ptrdiff_t expected) {
+    bankwise::emulator::device::init_barrier(this, unsigned(expected));
   }
   barrier(const barrier&) = delete;
-  BANKWISE_WORD arrival_token arrive(std::ptrdiff_t arrivals = 1) {
-    return bankwise::emulator::words::arrive_at_barrier(this, unsigned(arrivals), 0);
+  BANKWISE_DEVICE arrival_token arrive(std::ptrdiff_t arrivals = 1) {
+    return bankwise::emulator::device::arrive_at_barrier(this, unsigned(arrivals), 0);
   }
-  BANKWISE_WORD void wait(arrival_token token) const {
-    bankwise::emulator::words::wait_at_barrier(const_cast<barrier*>(this), token);
+  BANKWISE_DEVICE void wait(arrival_token token) const {
+    bankwise::emulator::device::wait_at_barrier(const_cast<barrier*>(this), token);
   }
-  BANKWISE_WORD void wait_parity(bool parity) const {
-    bankwise::emulator::words::wait_at_barrier_parity(const_cast<barrier*>(this), parity);
+  BANKWISE_DEVICE void wait_parity(bool parity) const {
+    bankwise::emulator::device::wait_at_barrier_parity(const_cast<barrier*>(this), parity);
   }
-  BANKWISE_WORD bool try_wait(arrival_token token) const {
-    return bankwise::emulator::words::test_barrier(const_cast<barrier*>(this), token);
+  BANKWISE_DEVICE bool try_wait(arrival_token token) const {
+    return bankwise::emulator::device::test_barrier(const_cast<barrier*>(this), token);
   }
-  BANKWISE_WORD void arrive_and_wait() { wait(arrive()); }
-  BANKWISE_WORD void arrive_and_drop() { bankwise::emulator::words::arrive_at_barrier(this, 1, 1); }
+  BANKWISE_DEVICE void arrive_and_wait() { wait(arrive()); }
+  BANKWISE_DEVICE void arrive_and_drop() { bankwise::emulator::device::arrive_at_barrier(this, 1, 1); }
   static constexpr std::ptrdiff_t max() { return (1 << 20) - 1; }
 
  private:
@@ -60,19 +60,19 @@ class barrier {
 };
 
 template <thread_scope scope, class Completion>
-BANKWISE_WORD void init(barrier<scope, Completion>* object, std::ptrdiff_t expected) {
-  bankwise::emulator::words::init_barrier(object, unsigned(expected));
+BANKWISE_DEVICE void init(barrier<scope, Completion>* object, std::ptrdiff_t expected) {
+  bankwise::emulator::device::init_barrier(object, unsigned(expected));
 }
 
 /// The copies of a lane are done when it arrives at the barrier.
 template <class Size, thread_scope scope, class Completion>
-BANKWISE_WORD void memcpy_async(void* to, const void* from, Size bytes, barrier<scope, Completion>&) {
-  bankwise::emulator::words::copy_async_share(0, 1, to, from, bytes);
+BANKWISE_DEVICE void memcpy_async(void* to, const void* from, Size bytes, barrier<scope, Completion>&) {
+  bankwise::emulator::device::copy_async_share(0, 1, to, from, bytes);
 }
 template <class Group, class Size, thread_scope scope, class Completion>
-BANKWISE_WORD void memcpy_async(const Group& group, void* to, const void* from, Size bytes,
-                                barrier<scope, Completion>&) {
-  bankwise::emulator::words::copy_async_share(unsigned(group.thread_rank()), unsigned(group.size()), to, from, bytes);
+BANKWISE_DEVICE void memcpy_async(const Group& group, void* to, const void* from, Size bytes,
+                                  barrier<scope, Completion>&) {
+  bankwise::emulator::device::copy_async_share(unsigned(group.thread_rank()), unsigned(group.size()), to, from, bytes);
 }
 
 }  // namespace cuda

@@ -10,9 +10,9 @@
 #define BANKWISE_FORMAT bfloat16
 #include <bankwise/emulator/cuda/small_floats.hpp>
 
-namespace bankwise::cuda {
+namespace bankwise::emulator::cuda {
 
 using nv_bfloat16 = __nv_bfloat16;
 using nv_bfloat162 = __nv_bfloat162;
 
-}  // namespace bankwise::cuda
+}  // namespace bankwise::emulator::cuda

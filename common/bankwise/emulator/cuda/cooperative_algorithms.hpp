@@ -5,12 +5,12 @@
 
 #include <bankwise/emulator/cuda/cooperative_groups.hpp>
 
-namespace bankwise::cuda::cooperative_groups {
+namespace bankwise::emulator::cuda::cooperative_groups {
 
-#define BANKWISE_OPERATOR(name, expression)                           \
-  template <class T>                                                  \
-  struct name {                                                       \
-    BANKWISE_WORD T operator()(T a, T b) const { return expression; } \
+#define BANKWISE_OPERATOR(name, expression)                             \
+  template <class T>                                                    \
+  struct name {                                                         \
+    BANKWISE_DEVICE T operator()(T a, T b) const { return expression; } \
   };
 BANKWISE_OPERATOR(plus, a + b)
 BANKWISE_OPERATOR(less, a < b ? a : b)
@@ -22,7 +22,7 @@ BANKWISE_OPERATOR(bit_xor, a ^ b)
 
 /// A butterfly reduction, in the order in which CUDA's library adds.
 template <unsigned count, class Parent, class T, class Operator>
-BANKWISE_WORD T reduce(const thread_block_tile<count, Parent>& tile, T value, Operator&& combine) {
+BANKWISE_DEVICE T reduce(const thread_block_tile<count, Parent>& tile, T value, Operator&& combine) {
   if constexpr (count > 16) value = combine(value, tile.shfl_xor(value, 16));
   if constexpr (count > 8) value = combine(value, tile.shfl_xor(value, 8));
   if constexpr (count > 4) value = combine(value, tile.shfl_xor(value, 4));
@@ -31,7 +31,7 @@ BANKWISE_WORD T reduce(const thread_block_tile<count, Parent>& tile, T value, Op
   return value;
 }
 template <class T, class Operator>
-BANKWISE_WORD T reduce(const coalesced_group& group, T value, Operator&& combine) {
+BANKWISE_DEVICE T reduce(const coalesced_group& group, T value, Operator&& combine) {
   const unsigned rank = group.thread_rank(), size = group.num_threads();
   for (unsigned distance = 1; distance < size; distance *= 2) {
     const T other = group.shfl_down(value, distance);
@@ -42,7 +42,7 @@ BANKWISE_WORD T reduce(const coalesced_group& group, T value, Operator&& combine
 
 /// Of the values of all lanes up to the caller's.
 template <class Group, class T, class Operator>
-BANKWISE_WORD T inclusive_scan(const Group& group, T value, Operator&& combine) {
+BANKWISE_DEVICE T inclusive_scan(const Group& group, T value, Operator&& combine) {
   const unsigned rank = group.thread_rank(), size = group.num_threads();
   for (unsigned distance = 1; distance < size; distance *= 2) {
     const T other = group.shfl_up(value, distance);
@@ -51,20 +51,20 @@ BANKWISE_WORD T inclusive_scan(const Group& group, T value, Operator&& combine) 
   return value;
 }
 template <class Group, class T>
-BANKWISE_WORD T inclusive_scan(const Group& group, T value) {
+BANKWISE_DEVICE T inclusive_scan(const Group& group, T value) {
   return inclusive_scan(group, value, plus<T>());
 }
 /// Of the values of all lanes before the caller's; T() for the first.
 template <class Group, class T, class Operator>
-BANKWISE_WORD T exclusive_scan(const Group& group, T value, Operator&& combine) {
+BANKWISE_DEVICE T exclusive_scan(const Group& group, T value, Operator&& combine) {
   const T before = group.shfl_up(inclusive_scan(group, value, combine), 1);
   return group.thread_rank() == 0 ? T() : before;
 }
 template <class Group, class T>
-BANKWISE_WORD T exclusive_scan(const Group& group, T value) {
+BANKWISE_DEVICE T exclusive_scan(const Group& group, T value) {
   return exclusive_scan(group, value, plus<T>());
 }
 
-}  // namespace bankwise::cuda::cooperative_groups
+}  // namespace bankwise::emulator::cuda::cooperative_groups
 
-using namespace bankwise::cuda;
+using namespace bankwise::emulator::cuda;

@@ -19,26 +19,26 @@ struct aligned_size_t {
 
 }  // namespace cuda
 
-namespace bankwise::cuda::cooperative_groups {
+namespace bankwise::emulator::cuda::cooperative_groups {
 
 using ::cuda::aligned_size_t;
 
 template <class Group>
-BANKWISE_WORD void memcpy_async(const Group& group, void* to, const void* from, std::size_t bytes) {
-  emulator::words::copy_async_share(unsigned(group.thread_rank()), unsigned(group.num_threads()), to, from, bytes);
-  emulator::words::commit_async();
+BANKWISE_DEVICE void memcpy_async(const Group& group, void* to, const void* from, std::size_t bytes) {
+  device::copy_async_share(unsigned(group.thread_rank()), unsigned(group.num_threads()), to, from, bytes);
+  device::commit_async();
 }
 template <class Group>
-BANKWISE_WORD void wait(const Group& group) {
-  emulator::words::wait_async(0);
+BANKWISE_DEVICE void wait(const Group& group) {
+  device::wait_async(0);
   group.sync();
 }
 template <unsigned open, class Group>
-BANKWISE_WORD void wait_prior(const Group& group) {
-  emulator::words::wait_async(open);
+BANKWISE_DEVICE void wait_prior(const Group& group) {
+  device::wait_async(open);
   group.sync();
 }
 
-}  // namespace bankwise::cuda::cooperative_groups
+}  // namespace bankwise::emulator::cuda::cooperative_groups
 
-using namespace bankwise::cuda;
+using namespace bankwise::emulator::cuda;

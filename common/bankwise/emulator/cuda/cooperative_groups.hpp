@@ -11,7 +11,7 @@
 #include <bankwise/emulator/cuda/not_emulated.hpp>
 #include <bankwise/emulator/cuda/warp.hpp>
 
-namespace bankwise::emulator::words {
+namespace bankwise::emulator::device {
 
 /// The lane of the given rank among those of `mask`; the caller itself if there is none.
 unsigned lane_of_rank(unsigned mask, unsigned rank) noexcept;
@@ -23,10 +23,10 @@ void synchronize_grid() noexcept;
 
 /// A shuffle of any trivially copyable object, word by word.
 template <class T>
-BANKWISE_WORD T shuffle_object(Shuffle how, unsigned mask, const T& value, unsigned argument, int width) {
+BANKWISE_DEVICE T shuffle_object(Shuffle how, unsigned mask, const T& value, unsigned argument, int width) {
   static_assert(__is_trivially_copyable(T) && sizeof(T) <= 32, "shuffled objects are small and trivially copyable");
   if constexpr (sizeof(T) <= 2 || sizeof(T) == 4 || sizeof(T) == 8) {
-    return from_word<T>(shuffle(how, mask, to_word(value), argument, width));
+    return from_bits<T>(shuffle(how, mask, to_bits(value), argument, width));
   } else {
     static_assert(sizeof(T) % 4 == 0, "shuffled objects have 1, 2, 4, 8, 12 ... bytes");
     struct Words {
@@ -41,71 +41,71 @@ BANKWISE_WORD T shuffle_object(Shuffle how, unsigned mask, const T& value, unsig
   }
 }
 
-}  // namespace bankwise::emulator::words
+}  // namespace bankwise::emulator::device
 
-namespace bankwise::cuda::cooperative_groups {
+namespace bankwise::emulator::cuda::cooperative_groups {
 
 // The emulator's functions, not threadIdx and the like: those are macros in one mode and variables in the other.
-BANKWISE_WORD unsigned block_threads() {
-  return emulator::words::block_size_x() * emulator::words::block_size_y() * emulator::words::block_size_z();
+BANKWISE_DEVICE unsigned block_threads() {
+  return device::block_size_x() * device::block_size_y() * device::block_size_z();
 }
-BANKWISE_WORD dim3 thread_index_() {
-  return {emulator::words::thread_x(), emulator::words::thread_y(), emulator::words::thread_z()};
+BANKWISE_DEVICE dim3 thread_index_() {
+  return {device::thread_x(), device::thread_y(), device::thread_z()};
 }
-BANKWISE_WORD dim3 block_index_() {
-  return {emulator::words::block_x(), emulator::words::block_y(), emulator::words::block_z()};
+BANKWISE_DEVICE dim3 block_index_() {
+  return {device::block_x(), device::block_y(), device::block_z()};
 }
-BANKWISE_WORD dim3 block_size_() {
-  return {emulator::words::block_size_x(), emulator::words::block_size_y(), emulator::words::block_size_z()};
+BANKWISE_DEVICE dim3 block_size_() {
+  return {device::block_size_x(), device::block_size_y(), device::block_size_z()};
 }
-BANKWISE_WORD dim3 grid_size_() {
-  return {emulator::words::grid_x(), emulator::words::grid_y(), emulator::words::grid_z()};
+BANKWISE_DEVICE dim3 grid_size_() {
+  return {device::grid_x(), device::grid_y(), device::grid_z()};
 }
 
 /// Lanes of a warp that a mask names; also the base of what CUDA calls coalesced groups.
 class coalesced_group {
  public:
   /// The lanes that executed the call together are the default; partitions name others.
-  BANKWISE_WORD explicit coalesced_group(unsigned mask, unsigned part = 0, unsigned parts = 1)
+  BANKWISE_DEVICE explicit coalesced_group(unsigned mask, unsigned part = 0, unsigned parts = 1)
       : mask_(mask), part_(part), parts_(parts) {}
-  BANKWISE_WORD void sync() const { __syncwarp(mask_); }
-  BANKWISE_WORD unsigned thread_rank() const { return rank_of(1u << emulator::words::lane()); }
-  BANKWISE_WORD unsigned num_threads() const { return unsigned(__popc(mask_)); }
-  BANKWISE_WORD unsigned size() const { return num_threads(); }
-  BANKWISE_WORD unsigned meta_group_rank() const { return part_; }
-  BANKWISE_WORD unsigned meta_group_size() const { return parts_; }
+  BANKWISE_DEVICE void sync() const { __syncwarp(mask_); }
+  BANKWISE_DEVICE unsigned thread_rank() const { return rank_of(1u << device::lane()); }
+  BANKWISE_DEVICE unsigned num_threads() const { return unsigned(__popc(mask_)); }
+  BANKWISE_DEVICE unsigned size() const { return num_threads(); }
+  BANKWISE_DEVICE unsigned meta_group_rank() const { return part_; }
+  BANKWISE_DEVICE unsigned meta_group_size() const { return parts_; }
   template <class T>
-  BANKWISE_WORD T shfl(T value, unsigned source) const {
+  BANKWISE_DEVICE T shfl(T value, unsigned source) const {
     return exchange(value, source);
   }
   template <class T>
-  BANKWISE_WORD T shfl_up(T value, unsigned delta) const {
+  BANKWISE_DEVICE T shfl_up(T value, unsigned delta) const {
     return exchange(value, thread_rank() - delta);
   }
   template <class T>
-  BANKWISE_WORD T shfl_down(T value, unsigned delta) const {
+  BANKWISE_DEVICE T shfl_down(T value, unsigned delta) const {
     return exchange(value, thread_rank() + delta);
   }
-  BANKWISE_WORD int any(int predicate) const { return __any_sync(mask_, predicate); }
-  BANKWISE_WORD int all(int predicate) const { return __all_sync(mask_, predicate); }
-  BANKWISE_WORD unsigned ballot(int predicate) const { return packed(__ballot_sync(mask_, predicate)); }
+  BANKWISE_DEVICE int any(int predicate) const { return __any_sync(mask_, predicate); }
+  BANKWISE_DEVICE int all(int predicate) const { return __all_sync(mask_, predicate); }
+  BANKWISE_DEVICE unsigned ballot(int predicate) const { return packed(__ballot_sync(mask_, predicate)); }
   template <class T>
-  BANKWISE_WORD unsigned match_any(T value) const {
+  BANKWISE_DEVICE unsigned match_any(T value) const {
     return packed(__match_any_sync(mask_, value));
   }
   template <class T>
-  BANKWISE_WORD unsigned match_all(T value, int& predicate) const {
-    const unsigned all = emulator::words::match_all(mask_, emulator::words::to_word(value));
+  BANKWISE_DEVICE unsigned match_all(T value, int& predicate) const {
+    const unsigned all = device::match_all(mask_, device::to_bits(value));
     predicate = all != 0;
     return packed(all);
   }
   /// For the algorithms here; CUDA's groups have no such member.
-  BANKWISE_WORD unsigned lanes_of_warp() const { return mask_; }
+  BANKWISE_DEVICE unsigned lanes_of_warp() const { return mask_; }
 
  private:
-  BANKWISE_WORD unsigned rank_of(unsigned lane_bit) const { return unsigned(__popc(mask_ & (lane_bit - 1))); }
+  BANKWISE_DEVICE unsigned rank_of(unsigned lane_bit) const { return unsigned(__popc(mask_ & (lane_bit - 1))); }
   /// Bits of lanes as bits of ranks.
-  BANKWISE_WORD unsigned packed(unsigned lanes) const {
+  BANKWISE_DEVICE unsigned packed(unsigned lanes) const {
     unsigned ranks = 0;
     for (unsigned rank = 0, rest = mask_; rest != 0; ++rank, rest &= rest - 1) {
       ranks |= (lanes >> __builtin_ctz(rest) & 1) << rank;
@@ -113,14 +113,14 @@ class coalesced_group {
     return ranks;
   }
   template <class T>
-  BANKWISE_WORD T exchange(const T& value, unsigned rank) const {
-    const unsigned source = emulator::words::lane_of_rank(mask_, rank);
-    return emulator::words::shuffle_object(emulator::words::Shuffle::from, mask_, value, source, 32);
+  BANKWISE_DEVICE T exchange(const T& value, unsigned rank) const {
+    const unsigned source = device::lane_of_rank(mask_, rank);
+    return device::shuffle_object(device::Shuffle::from, mask_, value, source, 32);
   }
 
   unsigned mask_, part_, parts_;
 };
-BANKWISE_WORD coalesced_group coalesced_threads() {
+BANKWISE_DEVICE coalesced_group coalesced_threads() {
   return coalesced_group(__activemask());
 }
 
@@ -128,33 +128,29 @@ BANKWISE_WORD coalesced_group coalesced_threads() {
 class thread_group {
  public:
   enum class Kind { block, lanes, grid };
-  BANKWISE_WORD thread_group(Kind kind, unsigned mask) : kind_(kind), mask_(mask) {}
-  BANKWISE_WORD thread_group(const coalesced_group& lanes) : thread_group(Kind::lanes, lanes.lanes_of_warp()) {}
-  BANKWISE_WORD void sync() const {
+  BANKWISE_DEVICE thread_group(Kind kind, unsigned mask) : kind_(kind), mask_(mask) {}
+  BANKWISE_DEVICE thread_group(const coalesced_group& lanes) : thread_group(Kind::lanes, lanes.lanes_of_warp()) {}
+  BANKWISE_DEVICE void sync() const {
     if (kind_ == Kind::block) __syncthreads();
     if (kind_ == Kind::lanes) __syncwarp(mask_);
-    if (kind_ == Kind::grid) emulator::words::synchronize_grid();
+    if (kind_ == Kind::grid) device::synchronize_grid();
   }
-  BANKWISE_WORD unsigned long long num_threads() const {
+  BANKWISE_DEVICE unsigned long long num_threads() const {
     const unsigned block = block_threads();
     if (kind_ == Kind::lanes) return unsigned(__popc(mask_));
-    return kind_ == Kind::block
-               ? block
-               : 1ull * block * emulator::words::grid_x() * emulator::words::grid_y() * emulator::words::grid_z();
+    return kind_ == Kind::block ? block : 1ull * block * device::grid_x() * device::grid_y() * device::grid_z();
   }
-  BANKWISE_WORD unsigned long long size() const { return num_threads(); }
-  BANKWISE_WORD unsigned long long thread_rank() const {
-    if (kind_ == Kind::lanes) return unsigned(__popc(mask_ & ((1u << emulator::words::lane()) - 1)));
-    if (kind_ == Kind::block) return emulator::words::rank();
+  BANKWISE_DEVICE unsigned long long size() const { return num_threads(); }
+  BANKWISE_DEVICE unsigned long long thread_rank() const {
+    if (kind_ == Kind::lanes) return unsigned(__popc(mask_ & ((1u << device::lane()) - 1)));
+    if (kind_ == Kind::block) return device::rank();
     const unsigned long long block =
-        (1ull * emulator::words::block_z() * emulator::words::grid_y() + emulator::words::block_y()) *
-            emulator::words::grid_x() +
-        emulator::words::block_x();
-    return block * (block_threads()) + emulator::words::rank();
+        (1ull * device::block_z() * device::grid_y() + device::block_y()) * device::grid_x() + device::block_x();
+    return block * (block_threads()) + device::rank();
   }
-  BANKWISE_WORD bool is_valid() const { return kind_ != Kind::grid || emulator::words::grid_is_cooperative(); }
-  BANKWISE_WORD unsigned lanes_of_warp() const { return mask_; }
-  BANKWISE_WORD bool is_of_lanes() const { return kind_ == Kind::lanes; }
+  BANKWISE_DEVICE bool is_valid() const { return kind_ != Kind::grid || device::grid_is_cooperative(); }
+  BANKWISE_DEVICE unsigned lanes_of_warp() const { return mask_; }
+  BANKWISE_DEVICE bool is_of_lanes() const { return kind_ == Kind::lanes; }
 
  private:
   Kind kind_;
@@ -164,45 +160,43 @@ class thread_group {
 /// All threads of the block.
 class thread_block {
  public:
-  BANKWISE_WORD static void sync() { __syncthreads(); }
-  BANKWISE_WORD static unsigned thread_rank() { return emulator::words::rank(); }
-  BANKWISE_WORD static unsigned num_threads() { return block_threads(); }
-  BANKWISE_WORD static unsigned size() { return num_threads(); }
-  BANKWISE_WORD static dim3 group_index() { return block_index_(); }
-  BANKWISE_WORD static dim3 thread_index() { return thread_index_(); }
-  BANKWISE_WORD static dim3 dim_threads() { return block_size_(); }
-  BANKWISE_WORD static dim3 group_dim() { return block_size_(); }
-  BANKWISE_WORD operator thread_group() const { return {thread_group::Kind::block, 0}; }
+  BANKWISE_DEVICE static void sync() { __syncthreads(); }
+  BANKWISE_DEVICE static unsigned thread_rank() { return device::rank(); }
+  BANKWISE_DEVICE static unsigned num_threads() { return block_threads(); }
+  BANKWISE_DEVICE static unsigned size() { return num_threads(); }
+  BANKWISE_DEVICE static dim3 group_index() { return block_index_(); }
+  BANKWISE_DEVICE static dim3 thread_index() { return thread_index_(); }
+  BANKWISE_DEVICE static dim3 dim_threads() { return block_size_(); }
+  BANKWISE_DEVICE static dim3 group_dim() { return block_size_(); }
+  BANKWISE_DEVICE operator thread_group() const { return {thread_group::Kind::block, 0}; }
 };
-BANKWISE_WORD thread_block this_thread_block() {
+BANKWISE_DEVICE thread_block this_thread_block() {
   return {};
 }
 
 /// All threads of a cooperative launch.
 class grid_group {
  public:
-  BANKWISE_WORD static void sync() { emulator::words::synchronize_grid(); }
-  BANKWISE_WORD static bool is_valid() { return emulator::words::grid_is_cooperative(); }
-  BANKWISE_WORD static unsigned long long thread_rank() { return all().thread_rank(); }
-  BANKWISE_WORD static unsigned long long num_threads() { return all().num_threads(); }
-  BANKWISE_WORD static unsigned long long size() { return num_threads(); }
-  BANKWISE_WORD static unsigned long long num_blocks() {
-    return 1ull * emulator::words::grid_x() * emulator::words::grid_y() * emulator::words::grid_z();
+  BANKWISE_DEVICE static void sync() { device::synchronize_grid(); }
+  BANKWISE_DEVICE static bool is_valid() { return device::grid_is_cooperative(); }
+  BANKWISE_DEVICE static unsigned long long thread_rank() { return all().thread_rank(); }
+  BANKWISE_DEVICE static unsigned long long num_threads() { return all().num_threads(); }
+  BANKWISE_DEVICE static unsigned long long size() { return num_threads(); }
+  BANKWISE_DEVICE static unsigned long long num_blocks() {
+    return 1ull * device::grid_x() * device::grid_y() * device::grid_z();
   }
-  BANKWISE_WORD static unsigned long long block_rank() {
-    return (1ull * emulator::words::block_z() * emulator::words::grid_y() + emulator::words::block_y()) *
-               emulator::words::grid_x() +
-           emulator::words::block_x();
+  BANKWISE_DEVICE static unsigned long long block_rank() {
+    return (1ull * device::block_z() * device::grid_y() + device::block_y()) * device::grid_x() + device::block_x();
   }
-  BANKWISE_WORD static dim3 block_index() { return block_index_(); }
-  BANKWISE_WORD static dim3 dim_blocks() { return grid_size_(); }
-  BANKWISE_WORD static dim3 group_dim() { return grid_size_(); }
-  BANKWISE_WORD operator thread_group() const { return all(); }
+  BANKWISE_DEVICE static dim3 block_index() { return block_index_(); }
+  BANKWISE_DEVICE static dim3 dim_blocks() { return grid_size_(); }
+  BANKWISE_DEVICE static dim3 group_dim() { return grid_size_(); }
+  BANKWISE_DEVICE operator thread_group() const { return all(); }
 
  private:
-  BANKWISE_WORD static thread_group all() { return {thread_group::Kind::grid, 0}; }
+  BANKWISE_DEVICE static thread_group all() { return {thread_group::Kind::grid, 0}; }
 };
-BANKWISE_WORD grid_group this_grid() {
+BANKWISE_DEVICE grid_group this_grid() {
   return {};
 }
 
@@ -213,71 +207,71 @@ class thread_block_tile {
   static_assert(count > 0 && (count & (count - 1)) == 0, "a tile is 1, 2, 4, 8, 16 or 32 lanes");
 
  public:
-  BANKWISE_WORD thread_block_tile(unsigned rank, unsigned parent_size) : rank_(rank), parent_size_(parent_size) {}
-  BANKWISE_WORD operator thread_block_tile<count, void>() const { return {rank_, parent_size_}; }
-  BANKWISE_WORD operator thread_group() const { return {thread_group::Kind::lanes, mask()}; }
-  BANKWISE_WORD operator coalesced_group() const {
+  BANKWISE_DEVICE thread_block_tile(unsigned rank, unsigned parent_size) : rank_(rank), parent_size_(parent_size) {}
+  BANKWISE_DEVICE operator thread_block_tile<count, void>() const { return {rank_, parent_size_}; }
+  BANKWISE_DEVICE operator thread_group() const { return {thread_group::Kind::lanes, mask()}; }
+  BANKWISE_DEVICE operator coalesced_group() const {
     return coalesced_group(mask(), meta_group_rank(), meta_group_size());
   }
 
-  BANKWISE_WORD void sync() const { __syncwarp(mask()); }
-  BANKWISE_WORD static unsigned thread_rank() { return emulator::words::lane() % count; }
-  BANKWISE_WORD static constexpr unsigned num_threads() { return count; }
-  BANKWISE_WORD static constexpr unsigned size() { return count; }
-  BANKWISE_WORD unsigned meta_group_rank() const { return rank_ / count; }
-  BANKWISE_WORD unsigned meta_group_size() const { return (parent_size_ + count - 1) / count; }
+  BANKWISE_DEVICE void sync() const { __syncwarp(mask()); }
+  BANKWISE_DEVICE static unsigned thread_rank() { return device::lane() % count; }
+  BANKWISE_DEVICE static constexpr unsigned num_threads() { return count; }
+  BANKWISE_DEVICE static constexpr unsigned size() { return count; }
+  BANKWISE_DEVICE unsigned meta_group_rank() const { return rank_ / count; }
+  BANKWISE_DEVICE unsigned meta_group_size() const { return (parent_size_ + count - 1) / count; }
 
   template <class T>
-  BANKWISE_WORD T shfl(T value, int source) const {
-    return exchange(emulator::words::Shuffle::from, value, unsigned(source));
+  BANKWISE_DEVICE T shfl(T value, int source) const {
+    return exchange(device::Shuffle::from, value, unsigned(source));
   }
   template <class T>
-  BANKWISE_WORD T shfl_up(T value, unsigned delta) const {
-    return exchange(emulator::words::Shuffle::up, value, delta);
+  BANKWISE_DEVICE T shfl_up(T value, unsigned delta) const {
+    return exchange(device::Shuffle::up, value, delta);
   }
   template <class T>
-  BANKWISE_WORD T shfl_down(T value, unsigned delta) const {
-    return exchange(emulator::words::Shuffle::down, value, delta);
+  BANKWISE_DEVICE T shfl_down(T value, unsigned delta) const {
+    return exchange(device::Shuffle::down, value, delta);
   }
   template <class T>
-  BANKWISE_WORD T shfl_xor(T value, unsigned lane_mask) const {
-    return exchange(emulator::words::Shuffle::exclusive_or, value, lane_mask);
+  BANKWISE_DEVICE T shfl_xor(T value, unsigned lane_mask) const {
+    return exchange(device::Shuffle::exclusive_or, value, lane_mask);
   }
-  BANKWISE_WORD int any(int predicate) const { return __any_sync(mask(), predicate); }
-  BANKWISE_WORD int all(int predicate) const { return __all_sync(mask(), predicate); }
-  BANKWISE_WORD unsigned ballot(int predicate) const { return __ballot_sync(mask(), predicate) >> first(); }
+  BANKWISE_DEVICE int any(int predicate) const { return __any_sync(mask(), predicate); }
+  BANKWISE_DEVICE int all(int predicate) const { return __all_sync(mask(), predicate); }
+  BANKWISE_DEVICE unsigned ballot(int predicate) const { return __ballot_sync(mask(), predicate) >> first(); }
   template <class T>
-  BANKWISE_WORD unsigned match_any(T value) const {
+  BANKWISE_DEVICE unsigned match_any(T value) const {
     return __match_any_sync(mask(), value) >> first();
   }
   template <class T>
-  BANKWISE_WORD unsigned match_all(T value, int& predicate) const {
-    const unsigned all = emulator::words::match_all(mask(), emulator::words::to_word(value));
+  BANKWISE_DEVICE unsigned match_all(T value, int& predicate) const {
+    const unsigned all = device::match_all(mask(), device::to_bits(value));
     predicate = all != 0;
     return all >> first();
   }
-  BANKWISE_WORD unsigned lanes_of_warp() const { return mask(); }
+  BANKWISE_DEVICE unsigned lanes_of_warp() const { return mask(); }
 
  private:
-  BANKWISE_WORD static unsigned first() { return emulator::words::lane() & ~(count - 1); }
-  BANKWISE_WORD static unsigned mask() { return (0xFFFFFFFFu >> (32 - count)) << first(); }
+  BANKWISE_DEVICE static unsigned first() { return device::lane() & ~(count - 1); }
+  BANKWISE_DEVICE static unsigned mask() { return (0xFFFFFFFFu >> (32 - count)) << first(); }
   template <class T>
-  BANKWISE_WORD static T exchange(emulator::words::Shuffle how, const T& value, unsigned argument) {
-    return emulator::words::shuffle_object(how, mask(), value, argument, count);
+  BANKWISE_DEVICE static T exchange(device::Shuffle how, const T& value, unsigned argument) {
+    return device::shuffle_object(how, mask(), value, argument, count);
   }
 
   unsigned rank_, parent_size_;  // of the lane in the group that was partitioned, and the size of that group
 };
 
 template <unsigned tile, class Group>
-BANKWISE_WORD thread_block_tile<tile, Group> tiled_partition(const Group& group) {
+BANKWISE_DEVICE thread_block_tile<tile, Group> tiled_partition(const Group& group) {
   return {unsigned(group.thread_rank()), unsigned(group.num_threads())};
 }
 
 // --- partitions whose size is known at run time ---
 
 /// `size` neighbouring ranks of some lanes.
-BANKWISE_WORD coalesced_group tiled_partition(const coalesced_group& parent, unsigned size) {
+BANKWISE_DEVICE coalesced_group tiled_partition(const coalesced_group& parent, unsigned size) {
   const unsigned mask = parent.lanes_of_warp(), part = parent.thread_rank() / size;
   unsigned own = 0;
   for (unsigned rank = 0, rest = mask; rest != 0; ++rank, rest &= rest - 1) {
@@ -285,25 +279,25 @@ BANKWISE_WORD coalesced_group tiled_partition(const coalesced_group& parent, uns
   }
   return coalesced_group(own, part, (parent.num_threads() + size - 1) / size);
 }
-BANKWISE_WORD thread_group tiled_partition(const thread_block&, unsigned size) {
-  const unsigned first = emulator::words::lane() & ~(size - 1);
+BANKWISE_DEVICE thread_group tiled_partition(const thread_block&, unsigned size) {
+  const unsigned first = device::lane() & ~(size - 1);
   return {thread_group::Kind::lanes, (0xFFFFFFFFu >> (32 - size)) << first};
 }
-BANKWISE_WORD thread_group tiled_partition(const thread_group& parent, unsigned size) {
+BANKWISE_DEVICE thread_group tiled_partition(const thread_group& parent, unsigned size) {
   if (!parent.is_of_lanes()) return tiled_partition(thread_block(), size);
   return tiled_partition(coalesced_group(parent.lanes_of_warp()), size);
 }
 
 /// The lanes of a group with the same label.
 template <class Label>
-BANKWISE_WORD coalesced_group labeled_partition(const coalesced_group& group, Label label) {
+BANKWISE_DEVICE coalesced_group labeled_partition(const coalesced_group& group, Label label) {
   const unsigned own = __match_any_sync(group.lanes_of_warp(), label), leader = own & -own;
   // Parts are numbered by their first lanes.
-  const unsigned lane_bit = 1u << emulator::words::lane();
+  const unsigned lane_bit = 1u << device::lane();
   const unsigned leaders = __ballot_sync(group.lanes_of_warp(), lane_bit == leader);
   return coalesced_group(own, unsigned(__popc(leaders & (leader - 1))), unsigned(__popc(leaders)));
 }
-BANKWISE_WORD coalesced_group binary_partition(const coalesced_group& group, bool predicate) {
+BANKWISE_DEVICE coalesced_group binary_partition(const coalesced_group& group, bool predicate) {
   const unsigned all = group.lanes_of_warp(), yes = __ballot_sync(all, predicate), no = all & ~yes;
   return coalesced_group(predicate ? yes : no, predicate ? 1 : 0, yes != 0 && no != 0 ? 2 : 1);
 }
@@ -311,38 +305,38 @@ BANKWISE_WORD coalesced_group binary_partition(const coalesced_group& group, boo
 // --- functions in place of members ---
 
 template <class Group>
-BANKWISE_WORD void sync(const Group& group) {
+BANKWISE_DEVICE void sync(const Group& group) {
   group.sync();
 }
 template <class Group>
-BANKWISE_WORD void synchronize(const Group& group) {
+BANKWISE_DEVICE void synchronize(const Group& group) {
   group.sync();
 }
 template <class Group>
-BANKWISE_WORD auto thread_rank(const Group& group) {
+BANKWISE_DEVICE auto thread_rank(const Group& group) {
   return group.thread_rank();
 }
 template <class Group>
-BANKWISE_WORD auto group_size(const Group& group) {
+BANKWISE_DEVICE auto group_size(const Group& group) {
   return group.num_threads();
 }
 template <class Group>
-BANKWISE_WORD constexpr bool is_valid(const Group&) {
+BANKWISE_DEVICE constexpr bool is_valid(const Group&) {
   return true;
 }
-BANKWISE_WORD bool is_valid(const grid_group&) {
+BANKWISE_DEVICE bool is_valid(const grid_group&) {
   return grid_group::is_valid();
 }
 
 /// The first lane of the group calls the function.
 template <class Group, class Function, class... Arguments>
-BANKWISE_WORD void invoke_one(const Group& group, Function&& function, Arguments&&... arguments) {
+BANKWISE_DEVICE void invoke_one(const Group& group, Function&& function, Arguments&&... arguments) {
   if (group.thread_rank() == 0) function(arguments...);
 }
 
 BANKWISE_NOT_EMULATED(grid_group, this_cluster)
 BANKWISE_NOT_EMULATED(grid_group, this_multi_grid)
 
-}  // namespace bankwise::cuda::cooperative_groups
+}  // namespace bankwise::emulator::cuda::cooperative_groups
 
-using namespace bankwise::cuda;
+using namespace bankwise::emulator::cuda;

@@ -9,7 +9,7 @@
 
 #include <bankwise/emulator/cuda/qualifiers.hpp>
 
-namespace bankwise::emulator::words {
+namespace bankwise::emulator::device {
 
 // Not inlined, because the emulator reads the return address.
 
@@ -22,7 +22,7 @@ void wait_all_async() noexcept;
 
 /// Copies of one thread among `threads`, in units as large as the alignment of both ends allows. Other copies are made
 /// by loads and stores.
-BANKWISE_WORD void copy_async_share(unsigned rank, unsigned threads, void* to, const void* from, std::size_t bytes) {
+BANKWISE_DEVICE void copy_async_share(unsigned rank, unsigned threads, void* to, const void* from, std::size_t bytes) {
   auto* const target = static_cast<char*>(to);
   const auto* const source = static_cast<const char*>(from);
   const std::size_t bits =
@@ -37,20 +37,20 @@ BANKWISE_WORD void copy_async_share(unsigned rank, unsigned threads, void* to, c
   }
 }
 
-}  // namespace bankwise::emulator::words
+}  // namespace bankwise::emulator::device
 
-namespace bankwise::cuda {
+namespace bankwise::emulator::cuda {
 
-BANKWISE_WORD void __pipeline_memcpy_async(void* to, const void* from, std::size_t bytes, std::size_t zeros = 0) {
-  emulator::words::copy_async(to, from, unsigned(bytes), unsigned(zeros));
+BANKWISE_DEVICE void __pipeline_memcpy_async(void* to, const void* from, std::size_t bytes, std::size_t zeros = 0) {
+  device::copy_async(to, from, unsigned(bytes), unsigned(zeros));
 }
-BANKWISE_WORD void __pipeline_commit() {
-  emulator::words::commit_async();
+BANKWISE_DEVICE void __pipeline_commit() {
+  device::commit_async();
 }
-BANKWISE_WORD void __pipeline_wait_prior(std::size_t open) {
-  emulator::words::wait_async(unsigned(open));
+BANKWISE_DEVICE void __pipeline_wait_prior(std::size_t open) {
+  device::wait_async(unsigned(open));
 }
 
-}  // namespace bankwise::cuda
+}  // namespace bankwise::emulator::cuda
 
-using namespace bankwise::cuda;
+using namespace bankwise::emulator::cuda;

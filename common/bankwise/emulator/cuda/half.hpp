@@ -10,7 +10,7 @@
 #define BANKWISE_FORMAT half
 #include <bankwise/emulator/cuda/small_floats.hpp>
 
-namespace bankwise::cuda {
+namespace bankwise::emulator::cuda {
 
 using half = __half;
 using half2 = __half2;
@@ -19,4 +19,4 @@ using __nv_half2 = __half2;
 using nv_half = __half;
 using nv_half2 = __half2;
 
-}  // namespace bankwise::cuda
+}  // namespace bankwise::emulator::cuda

@@ -16,7 +16,7 @@
 
 /// Functions that C libraries declare or will: glibc has __sinf and, from 2.42, rsqrtf. The same function, not an
 /// overload.
-#define BANKWISE_C_WORD extern "C" __attribute__((always_inline, gnu_inline)) inline
+#define BANKWISE_C_DEVICE extern "C" __attribute__((always_inline, gnu_inline)) inline
 
 // X(name, mode, result, argument): conversions <name>_<mode>, for each of the four modes of rounding.
 #define BANKWISE_MODES(X, name, ...) \
@@ -55,7 +55,7 @@
   BANKWISE_MODES(X, __drcp, double, 1) \
   BANKWISE_MODES(X, __dsqrt, double, 1)
 
-namespace bankwise::emulator::words {
+namespace bankwise::emulator::device {
 
 #define BANKWISE_DECLARE(name, mode, result, argument) [[gnu::const]] result name##_##mode(argument value) noexcept;
 BANKWISE_CONVERSIONS(BANKWISE_DECLARE)
@@ -77,22 +77,22 @@ BANKWISE_ROUNDED(BANKWISE_DECLARE)
 [[gnu::const]] int dot_of_bytes(int a, int b, int sum) noexcept;
 [[gnu::const]] unsigned dot_of_bytes(unsigned a, unsigned b, unsigned sum) noexcept;
 
-}  // namespace bankwise::emulator::words
+}  // namespace bankwise::emulator::device
 
-namespace bankwise::cuda {
+namespace bankwise::emulator::cuda {
 
 // --- minimum and maximum: CUDA's list of overloads ---
 
-#define BANKWISE_EXTREMES(result, first, second)                 \
-  BANKWISE_WORD constexpr result min(first left, second right) { \
-    const auto a = static_cast<result>(left);                    \
-    const auto b = static_cast<result>(right);                   \
-    return a < b ? a : b;                                        \
-  }                                                              \
-  BANKWISE_WORD constexpr result max(first left, second right) { \
-    const auto a = static_cast<result>(left);                    \
-    const auto b = static_cast<result>(right);                   \
-    return a > b ? a : b;                                        \
+#define BANKWISE_EXTREMES(result, first, second)                   \
+  BANKWISE_DEVICE constexpr result min(first left, second right) { \
+    const auto a = static_cast<result>(left);                      \
+    const auto b = static_cast<result>(right);                     \
+    return a < b ? a : b;                                          \
+  }                                                                \
+  BANKWISE_DEVICE constexpr result max(first left, second right) { \
+    const auto a = static_cast<result>(left);                      \
+    const auto b = static_cast<result>(right);                     \
+    return a > b ? a : b;                                          \
   }
 #define BANKWISE_EXTREMES_OF(T, U) \
   BANKWISE_EXTREMES(T, T, T)       \
@@ -105,159 +105,159 @@ BANKWISE_EXTREMES_OF(long long, unsigned long long)
 #undef BANKWISE_EXTREMES_OF
 #undef BANKWISE_EXTREMES
 
-BANKWISE_WORD float min(float a, float b) {
+BANKWISE_DEVICE float min(float a, float b) {
   return __builtin_fminf(a, b);
 }
-BANKWISE_WORD float max(float a, float b) {
+BANKWISE_DEVICE float max(float a, float b) {
   return __builtin_fmaxf(a, b);
 }
-BANKWISE_WORD double min(double a, double b) {
+BANKWISE_DEVICE double min(double a, double b) {
   return __builtin_fmin(a, b);
 }
-BANKWISE_WORD double max(double a, double b) {
+BANKWISE_DEVICE double max(double a, double b) {
   return __builtin_fmax(a, b);
 }
-BANKWISE_WORD double min(float a, double b) {
+BANKWISE_DEVICE double min(float a, double b) {
   return __builtin_fmin(a, b);
 }
-BANKWISE_WORD double max(float a, double b) {
+BANKWISE_DEVICE double max(float a, double b) {
   return __builtin_fmax(a, b);
 }
-BANKWISE_WORD double min(double a, float b) {
+BANKWISE_DEVICE double min(double a, float b) {
   return __builtin_fmin(a, b);
 }
-BANKWISE_WORD double max(double a, float b) {
+BANKWISE_DEVICE double max(double a, float b) {
   return __builtin_fmax(a, b);
 }
 
-BANKWISE_WORD unsigned umin(unsigned a, unsigned b) {
+BANKWISE_DEVICE unsigned umin(unsigned a, unsigned b) {
   return min(a, b);
 }
-BANKWISE_WORD unsigned umax(unsigned a, unsigned b) {
+BANKWISE_DEVICE unsigned umax(unsigned a, unsigned b) {
   return max(a, b);
 }
-BANKWISE_WORD long long llmin(long long a, long long b) {
+BANKWISE_DEVICE long long llmin(long long a, long long b) {
   return min(a, b);
 }
-BANKWISE_WORD long long llmax(long long a, long long b) {
+BANKWISE_DEVICE long long llmax(long long a, long long b) {
   return max(a, b);
 }
-BANKWISE_WORD unsigned long long ullmin(unsigned long long a, unsigned long long b) {
+BANKWISE_DEVICE unsigned long long ullmin(unsigned long long a, unsigned long long b) {
   return min(a, b);
 }
-BANKWISE_WORD unsigned long long ullmax(unsigned long long a, unsigned long long b) {
+BANKWISE_DEVICE unsigned long long ullmax(unsigned long long a, unsigned long long b) {
   return max(a, b);
 }
 
 // --- bits ---
 
 // __builtin_clz(0) is undefined, and a test for 0 is a branch.
-BANKWISE_WORD int __clz(int x) {
+BANKWISE_DEVICE int __clz(int x) {
   return __builtin_clz(unsigned(x) | 1u) + (x == 0);
 }
-BANKWISE_WORD int __clzll(long long x) {
+BANKWISE_DEVICE int __clzll(long long x) {
   return __builtin_clzll((unsigned long long)x | 1u) + (x == 0);
 }
-BANKWISE_WORD int __popc(unsigned x) {
+BANKWISE_DEVICE int __popc(unsigned x) {
   return __builtin_popcount(x);
 }
-BANKWISE_WORD int __popcll(unsigned long long x) {
+BANKWISE_DEVICE int __popcll(unsigned long long x) {
   return __builtin_popcountll(x);
 }
-BANKWISE_WORD int __ffs(int x) {
+BANKWISE_DEVICE int __ffs(int x) {
   return __builtin_ffs(x);
 }
-BANKWISE_WORD int __ffsll(long long x) {
+BANKWISE_DEVICE int __ffsll(long long x) {
   return __builtin_ffsll(x);
 }
 
-BANKWISE_WORD unsigned long long __brevll(unsigned long long x) {
+BANKWISE_DEVICE unsigned long long __brevll(unsigned long long x) {
   x = __builtin_bswap64(x);
   x = (x >> 4 & 0x0F0F0F0F0F0F0F0F) | (x & 0x0F0F0F0F0F0F0F0F) << 4;
   x = (x >> 2 & 0x3333333333333333) | (x & 0x3333333333333333) << 2;
   return (x >> 1 & 0x5555555555555555) | (x & 0x5555555555555555) << 1;
 }
-BANKWISE_WORD unsigned __brev(unsigned x) {
+BANKWISE_DEVICE unsigned __brev(unsigned x) {
   return unsigned(__brevll(x) >> 32);
 }
 
-BANKWISE_WORD unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
-  return emulator::words::permute_bytes(low, high, selector);
+BANKWISE_DEVICE unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
+  return device::permute_bytes(low, high, selector);
 }
 
 /// The upper word of high:low << (shift modulo 32).
-BANKWISE_WORD unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
+BANKWISE_DEVICE unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
   return unsigned((std::uint64_t(high) << 32 | low) << (shift & 31) >> 32);
 }
 /// The same, but shifts of more than 32 count as shifts of 32.
-BANKWISE_WORD unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift) {
+BANKWISE_DEVICE unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift) {
   return unsigned((std::uint64_t(high) << 32 | low) << min(shift, 32u) >> 32);
 }
 /// The lower word of high:low >> (shift modulo 32).
-BANKWISE_WORD unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
+BANKWISE_DEVICE unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
   return unsigned((std::uint64_t(high) << 32 | low) >> (shift & 31));
 }
-BANKWISE_WORD unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
+BANKWISE_DEVICE unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
   return unsigned((std::uint64_t(high) << 32 | low) >> min(shift, 32u));
 }
 
 // --- integers ---
 
-BANKWISE_WORD int __mulhi(int a, int b) {
+BANKWISE_DEVICE int __mulhi(int a, int b) {
   return int(std::int64_t(a) * b >> 32);
 }
-BANKWISE_WORD unsigned __umulhi(unsigned a, unsigned b) {
+BANKWISE_DEVICE unsigned __umulhi(unsigned a, unsigned b) {
   return unsigned(std::uint64_t(a) * b >> 32);
 }
-BANKWISE_WORD long long __mul64hi(long long a, long long b) {
+BANKWISE_DEVICE long long __mul64hi(long long a, long long b) {
   return (long long)((__extension__(__int128) a * b) >> 64);
 }
-BANKWISE_WORD unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+BANKWISE_DEVICE unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
   return (unsigned long long)((__extension__(unsigned __int128) a * b) >> 64);
 }
 /// The lower 32 bits of the product of the lower 24 bits, which are a signed number.
-BANKWISE_WORD int __mul24(int a, int b) {
+BANKWISE_DEVICE int __mul24(int a, int b) {
   return int(unsigned((int(unsigned(a) << 8) >> 8) * std::int64_t(int(unsigned(b) << 8) >> 8)));
 }
-BANKWISE_WORD unsigned __umul24(unsigned a, unsigned b) {
+BANKWISE_DEVICE unsigned __umul24(unsigned a, unsigned b) {
   return (a & 0xFFFFFF) * (b & 0xFFFFFF);
 }
 /// |a - b| + sum
-BANKWISE_WORD unsigned __usad(unsigned a, unsigned b, unsigned sum) {
+BANKWISE_DEVICE unsigned __usad(unsigned a, unsigned b, unsigned sum) {
   return max(a, b) - min(a, b) + sum;
 }
-BANKWISE_WORD unsigned __sad(int a, int b, unsigned sum) {
+BANKWISE_DEVICE unsigned __sad(int a, int b, unsigned sum) {
   return unsigned(max(a, b)) - unsigned(min(a, b)) + sum;
 }
-BANKWISE_WORD int __hadd(int a, int b) {
+BANKWISE_DEVICE int __hadd(int a, int b) {
   return int((std::int64_t(a) + b) >> 1);
 }
-BANKWISE_WORD int __rhadd(int a, int b) {
+BANKWISE_DEVICE int __rhadd(int a, int b) {
   return int((std::int64_t(a) + b + 1) >> 1);
 }
-BANKWISE_WORD unsigned __uhadd(unsigned a, unsigned b) {
+BANKWISE_DEVICE unsigned __uhadd(unsigned a, unsigned b) {
   return unsigned((std::uint64_t(a) + b) >> 1);
 }
-BANKWISE_WORD unsigned __urhadd(unsigned a, unsigned b) {
+BANKWISE_DEVICE unsigned __urhadd(unsigned a, unsigned b) {
   return unsigned((std::uint64_t(a) + b + 1) >> 1);
 }
-BANKWISE_WORD int __dp4a(int a, int b, int sum) {
-  return emulator::words::dot_of_bytes(a, b, sum);
+BANKWISE_DEVICE int __dp4a(int a, int b, int sum) {
+  return device::dot_of_bytes(a, b, sum);
 }
-BANKWISE_WORD unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
-  return emulator::words::dot_of_bytes(a, b, sum);
+BANKWISE_DEVICE unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
+  return device::dot_of_bytes(a, b, sum);
 }
-BANKWISE_WORD int __dp4a(char4 a, char4 b, int sum) {
+BANKWISE_DEVICE int __dp4a(char4 a, char4 b, int sum) {
   return __dp4a(__builtin_bit_cast(int, a), __builtin_bit_cast(int, b), sum);
 }
-BANKWISE_WORD unsigned __dp4a(uchar4 a, uchar4 b, unsigned sum) {
+BANKWISE_DEVICE unsigned __dp4a(uchar4 a, uchar4 b, unsigned sum) {
   return __dp4a(__builtin_bit_cast(unsigned, a), __builtin_bit_cast(unsigned, b), sum);
 }
 
 // --- the same bits as another type ---
 
 #define BANKWISE_AS(name, result, argument) \
-  BANKWISE_WORD result name(argument x) {   \
+  BANKWISE_DEVICE result name(argument x) { \
     return __builtin_bit_cast(result, x);   \
   }
 BANKWISE_AS(__float_as_int, int, float)
@@ -267,37 +267,37 @@ BANKWISE_AS(__uint_as_float, float, unsigned)
 BANKWISE_AS(__double_as_longlong, long long, double)
 BANKWISE_AS(__longlong_as_double, double, long long)
 #undef BANKWISE_AS
-BANKWISE_WORD int __double2hiint(double x) {
+BANKWISE_DEVICE int __double2hiint(double x) {
   return int(__double_as_longlong(x) >> 32);
 }
-BANKWISE_WORD int __double2loint(double x) {
+BANKWISE_DEVICE int __double2loint(double x) {
   return int(__double_as_longlong(x));
 }
-BANKWISE_WORD double __hiloint2double(int high, int low) {
+BANKWISE_DEVICE double __hiloint2double(int high, int low) {
   return __longlong_as_double((long long)((unsigned long long)(unsigned)high << 32 | (unsigned)low));
 }
 
 // --- conversions and arithmetic with a rounding mode in the name ---
 
 #define BANKWISE_DEFINE(name, mode, result, argument) \
-  BANKWISE_WORD result name##_##mode(argument x) {    \
-    return emulator::words::name##_##mode(x);         \
+  BANKWISE_DEVICE result name##_##mode(argument x) {  \
+    return device::name##_##mode(x);                  \
   }
 BANKWISE_CONVERSIONS(BANKWISE_DEFINE)
 #undef BANKWISE_DEFINE
-BANKWISE_WORD double __int2double_rn(int x) {
+BANKWISE_DEVICE double __int2double_rn(int x) {
   return x;
 }
-BANKWISE_WORD double __uint2double_rn(unsigned x) {
+BANKWISE_DEVICE double __uint2double_rn(unsigned x) {
   return x;
 }
 
 #define BANKWISE_GIVES_1 (a)
 #define BANKWISE_GIVES_2 (a, b)
 #define BANKWISE_GIVES_3 (a, b, c)
-#define BANKWISE_DEFINE(name, mode, type, arguments)                  \
-  BANKWISE_WORD type name##_##mode BANKWISE_TAKES_##arguments(type) { \
-    return emulator::words::name##_##mode BANKWISE_GIVES_##arguments; \
+#define BANKWISE_DEFINE(name, mode, type, arguments)                    \
+  BANKWISE_DEVICE type name##_##mode BANKWISE_TAKES_##arguments(type) { \
+    return device::name##_##mode BANKWISE_GIVES_##arguments;            \
   }
 BANKWISE_ROUNDED(BANKWISE_DEFINE)
 #undef BANKWISE_DEFINE
@@ -305,78 +305,78 @@ BANKWISE_ROUNDED(BANKWISE_DEFINE)
 #undef BANKWISE_GIVES_2
 #undef BANKWISE_GIVES_3
 
-BANKWISE_WORD float __frsqrt_rn(float x) {
-  return emulator::words::reciprocal_root(x);
+BANKWISE_DEVICE float __frsqrt_rn(float x) {
+  return device::reciprocal_root(x);
 }
-BANKWISE_WORD float __saturatef(float x) {
+BANKWISE_DEVICE float __saturatef(float x) {
   return __builtin_fminf(__builtin_fmaxf(x, 0), 1);
 }  // NaN: 0
-BANKWISE_WORD float fdividef(float a, float b) {
+BANKWISE_DEVICE float fdividef(float a, float b) {
   return a / b;
 }
-BANKWISE_WORD float __fdividef(float a, float b) {
+BANKWISE_DEVICE float __fdividef(float a, float b) {
   return a / b;
 }
 
-}  // namespace bankwise::cuda
+}  // namespace bankwise::emulator::cuda
 
-BANKWISE_C_WORD float rsqrtf(float x) noexcept {
-  return bankwise::emulator::words::reciprocal_root(x);
+BANKWISE_C_DEVICE float rsqrtf(float x) noexcept {
+  return bankwise::emulator::device::reciprocal_root(x);
 }
-BANKWISE_C_WORD double rsqrt(double x) noexcept {
-  return bankwise::emulator::words::reciprocal_root(x);
+BANKWISE_C_DEVICE double rsqrt(double x) noexcept {
+  return bankwise::emulator::device::reciprocal_root(x);
 }
-BANKWISE_C_WORD double sinpi(double x) noexcept {
-  return bankwise::emulator::words::sine_of_pi_times(x);
+BANKWISE_C_DEVICE double sinpi(double x) noexcept {
+  return bankwise::emulator::device::sine_of_pi_times(x);
 }
-BANKWISE_C_WORD double cospi(double x) noexcept {
-  return bankwise::emulator::words::cosine_of_pi_times(x);
+BANKWISE_C_DEVICE double cospi(double x) noexcept {
+  return bankwise::emulator::device::cosine_of_pi_times(x);
 }
-BANKWISE_C_WORD float sinpif(float x) noexcept {
-  return float(bankwise::emulator::words::sine_of_pi_times(x));
+BANKWISE_C_DEVICE float sinpif(float x) noexcept {
+  return float(bankwise::emulator::device::sine_of_pi_times(x));
 }
-BANKWISE_C_WORD float cospif(float x) noexcept {
-  return float(bankwise::emulator::words::cosine_of_pi_times(x));
+BANKWISE_C_DEVICE float cospif(float x) noexcept {
+  return float(bankwise::emulator::device::cosine_of_pi_times(x));
 }
-BANKWISE_C_WORD void sincospif(float x, float* sine, float* cosine) noexcept {
-  *sine = float(bankwise::emulator::words::sine_of_pi_times(x));
-  *cosine = float(bankwise::emulator::words::cosine_of_pi_times(x));
+BANKWISE_C_DEVICE void sincospif(float x, float* sine, float* cosine) noexcept {
+  *sine = float(bankwise::emulator::device::sine_of_pi_times(x));
+  *cosine = float(bankwise::emulator::device::cosine_of_pi_times(x));
 }
-BANKWISE_C_WORD void sincospi(double x, double* sine, double* cosine) noexcept {
-  *sine = bankwise::emulator::words::sine_of_pi_times(x);
-  *cosine = bankwise::emulator::words::cosine_of_pi_times(x);
+BANKWISE_C_DEVICE void sincospi(double x, double* sine, double* cosine) noexcept {
+  *sine = bankwise::emulator::device::sine_of_pi_times(x);
+  *cosine = bankwise::emulator::device::cosine_of_pi_times(x);
 }
 
-BANKWISE_C_WORD float __sinf(float x) noexcept {
+BANKWISE_C_DEVICE float __sinf(float x) noexcept {
   return __builtin_sinf(x);
 }
-BANKWISE_C_WORD float __cosf(float x) noexcept {
+BANKWISE_C_DEVICE float __cosf(float x) noexcept {
   return __builtin_cosf(x);
 }
-BANKWISE_C_WORD float __tanf(float x) noexcept {
+BANKWISE_C_DEVICE float __tanf(float x) noexcept {
   return __builtin_tanf(x);
 }
-BANKWISE_C_WORD float __expf(float x) noexcept {
+BANKWISE_C_DEVICE float __expf(float x) noexcept {
   return __builtin_expf(x);
 }
-BANKWISE_C_WORD float __exp10f(float x) noexcept {
+BANKWISE_C_DEVICE float __exp10f(float x) noexcept {
   return ::exp10f(x);
 }
-BANKWISE_C_WORD float __logf(float x) noexcept {
+BANKWISE_C_DEVICE float __logf(float x) noexcept {
   return __builtin_logf(x);
 }
-BANKWISE_C_WORD float __log2f(float x) noexcept {
+BANKWISE_C_DEVICE float __log2f(float x) noexcept {
   return __builtin_log2f(x);
 }
-BANKWISE_C_WORD float __log10f(float x) noexcept {
+BANKWISE_C_DEVICE float __log10f(float x) noexcept {
   return __builtin_log10f(x);
 }
-BANKWISE_C_WORD float __powf(float x, float y) noexcept {
+BANKWISE_C_DEVICE float __powf(float x, float y) noexcept {
   return __builtin_powf(x, y);
 }
-BANKWISE_C_WORD void __sincosf(float x, float* sine, float* cosine) noexcept {
+BANKWISE_C_DEVICE void __sincosf(float x, float* sine, float* cosine) noexcept {
   *sine = __builtin_sinf(x);
   *cosine = __builtin_cosf(x);
 }
 
-using namespace bankwise::cuda;
+using namespace bankwise::emulator::cuda;

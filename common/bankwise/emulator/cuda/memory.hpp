@@ -7,7 +7,7 @@
 
 #include <bankwise/emulator/cuda/qualifiers.hpp>
 
-namespace bankwise::emulator::words {
+namespace bankwise::emulator::device {
 
 /// A type from which no template argument is deduced.
 template <class T>
@@ -22,14 +22,14 @@ using Same = typename SameType<T>::Type;
 [[gnu::const]] void* generic_address(unsigned address) noexcept;
 [[gnu::const]] bool is_in_shared(const void* address) noexcept;
 
-}  // namespace bankwise::emulator::words
+}  // namespace bankwise::emulator::device
 
-namespace bankwise::cuda {
+namespace bankwise::emulator::cuda {
 
-#define BANKWISE_LOAD(name)                \
-  template <class T>                       \
-  BANKWISE_WORD T name(const T* address) { \
-    return *address;                       \
+#define BANKWISE_LOAD(name)                  \
+  template <class T>                         \
+  BANKWISE_DEVICE T name(const T* address) { \
+    return *address;                         \
   }
 BANKWISE_LOAD(__ldg)
 BANKWISE_LOAD(__ldca)
@@ -39,10 +39,10 @@ BANKWISE_LOAD(__ldlu)
 BANKWISE_LOAD(__ldcv)
 #undef BANKWISE_LOAD
 
-#define BANKWISE_STORE(name)                                            \
-  template <class T>                                                    \
-  BANKWISE_WORD void name(T* address, emulator::words::Same<T> value) { \
-    *address = value;                                                   \
+#define BANKWISE_STORE(name)                                     \
+  template <class T>                                             \
+  BANKWISE_DEVICE void name(T* address, device::Same<T> value) { \
+    *address = value;                                            \
   }
 BANKWISE_STORE(__stwb)
 BANKWISE_STORE(__stcg)
@@ -50,23 +50,23 @@ BANKWISE_STORE(__stcs)
 BANKWISE_STORE(__stwt)
 #undef BANKWISE_STORE
 
-BANKWISE_WORD std::size_t __cvta_generic_to_shared(const void* address) {
-  return emulator::words::shared_address(address);
+BANKWISE_DEVICE std::size_t __cvta_generic_to_shared(const void* address) {
+  return device::shared_address(address);
 }
-BANKWISE_WORD void* __cvta_shared_to_generic(std::size_t address) {
-  return emulator::words::generic_address(unsigned(address));
+BANKWISE_DEVICE void* __cvta_shared_to_generic(std::size_t address) {
+  return device::generic_address(unsigned(address));
 }
-BANKWISE_WORD std::size_t __cvta_generic_to_global(const void* address) {
+BANKWISE_DEVICE std::size_t __cvta_generic_to_global(const void* address) {
   return reinterpret_cast<std::size_t>(address);
 }
-BANKWISE_WORD void* __cvta_global_to_generic(std::size_t address) {
+BANKWISE_DEVICE void* __cvta_global_to_generic(std::size_t address) {
   return reinterpret_cast<void*>(address);
 }
-BANKWISE_WORD unsigned __isShared(const void* address) {
-  return emulator::words::is_in_shared(address);
+BANKWISE_DEVICE unsigned __isShared(const void* address) {
+  return device::is_in_shared(address);
 }
-BANKWISE_WORD unsigned __isGlobal(const void* address) {
-  return !emulator::words::is_in_shared(address);
+BANKWISE_DEVICE unsigned __isGlobal(const void* address) {
+  return !device::is_in_shared(address);
 }
 
 // The condition is not evaluated, as in nvcc.
@@ -75,6 +75,6 @@ BANKWISE_WORD unsigned __isGlobal(const void* address) {
 #endif
 #define __assume(condition) __builtin_assume(condition)
 
-}  // namespace bankwise::cuda
+}  // namespace bankwise::emulator::cuda
 
-using namespace bankwise::cuda;
+using namespace bankwise::emulator::cuda;

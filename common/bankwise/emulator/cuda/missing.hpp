@@ -9,7 +9,7 @@
 #define THRUST_DEVICE_SYSTEM THRUST_DEVICE_SYSTEM_CPP
 #define CCCL_DISABLE_NVFP8_SUPPORT
 
-namespace bankwise::cuda {
+namespace bankwise::emulator::cuda {
 
 // Thread block clusters.
 BANKWISE_NOT_EMULATED(unsigned, __clusterDimIsSpecified)
@@ -34,6 +34,6 @@ BANKWISE_NOT_EMULATED(unsigned, __isGridConstant)
 BANKWISE_NOT_EMULATED(void, __brkpt)
 BANKWISE_NOT_EMULATED(void, __prof_trigger)
 
-}  // namespace bankwise::cuda
+}  // namespace bankwise::emulator::cuda
 
-using namespace bankwise::cuda;
+using namespace bankwise::emulator::cuda;

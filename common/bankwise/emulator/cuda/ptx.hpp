@@ -14,7 +14,7 @@
 #include <bankwise/emulator/cuda/ptx_names.hpp>
 #include <bankwise/emulator/cuda/warp.hpp>
 
-namespace bankwise::emulator::words {
+namespace bankwise::emulator::device {
 
 /// Executes PTX on operands, whose values it changes. Not inlined, because the emulator reads the return address.
 void interpret_ptx(const char* text, std::uint64_t* operands, std::size_t count) noexcept;
@@ -24,35 +24,35 @@ __attribute__((error("this inline PTX has an instruction that is not emulated"))
 /// Operands: constraints "=r", "+r", "r".
 template <class T>
 struct PtxOut {
-  BANKWISE_WORD std::uint64_t before() const { return 0; }
-  BANKWISE_WORD void after(std::uint64_t bits) const { target = from_word<T>(bits); }
+  BANKWISE_DEVICE std::uint64_t before() const { return 0; }
+  BANKWISE_DEVICE void after(std::uint64_t bits) const { target = from_bits<T>(bits); }
   T& target;
 };
 template <class T>
 struct PtxInOut : PtxOut<T> {
-  BANKWISE_WORD std::uint64_t before() const { return to_word(this->target); }
+  BANKWISE_DEVICE std::uint64_t before() const { return to_bits(this->target); }
 };
 struct PtxIn {
-  BANKWISE_WORD std::uint64_t before() const { return bits; }
-  BANKWISE_WORD void after(std::uint64_t) const {}
+  BANKWISE_DEVICE std::uint64_t before() const { return bits; }
+  BANKWISE_DEVICE void after(std::uint64_t) const {}
   std::uint64_t bits;
 };
 template <class T>
-BANKWISE_WORD PtxOut<T> ptx_out(T& target) {
+BANKWISE_DEVICE PtxOut<T> ptx_out(T& target) {
   return {target};
 }
 template <class T>
-BANKWISE_WORD PtxInOut<T> ptx_in_out(T& target) {
+BANKWISE_DEVICE PtxInOut<T> ptx_in_out(T& target) {
   return {{target}};
 }
 /// By value: g++ binds no reference to the address of a __restrict__ pointer's element, and an array becomes a pointer.
 template <class T>
-BANKWISE_WORD PtxIn ptx_in(T value) {
-  return {to_word(value)};
+BANKWISE_DEVICE PtxIn ptx_in(T value) {
+  return {to_bits(value)};
 }
 
 template <class Text, class... Operands>
-BANKWISE_WORD void ptx(Text text, const Operands&... operands) {
+BANKWISE_DEVICE void ptx(Text text, const Operands&... operands) {
   if constexpr (ptx_is_known(text())) {
     std::uint64_t values[] = {operands.before()..., 0};
     interpret_ptx(text(), values, sizeof...(operands));
@@ -63,4 +63,4 @@ BANKWISE_WORD void ptx(Text text, const Operands&... operands) {
   }
 }
 
-}  // namespace bankwise::emulator::words
+}  // namespace bankwise::emulator::device

@@ -3,7 +3,7 @@
 // The PTX instructions that the emulator knows, without their suffixes.
 #pragma once
 
-namespace bankwise::emulator::words {
+namespace bankwise::emulator::device {
 
 inline constexpr const char* ptx_names[]{
     "abs",      "activemask", "add",      "and",       "atom",     "bar",  "barrier",      "bfe",   "bfi",
@@ -74,4 +74,4 @@ constexpr bool ptx_is_known(const char* text) {
   return true;
 }
 
-}  // namespace bankwise::emulator::words
+}  // namespace bankwise::emulator::device

@@ -38,7 +38,7 @@
 
 /// All of CUDA's functions here are inlined into the kernel that calls them. A call would be a deeper level of the call
 /// stack for the scheduler, and a separate function has separate basic blocks, which would count as the kernel's work.
-#define BANKWISE_WORD __attribute__((always_inline)) inline
+#define BANKWISE_DEVICE __attribute__((always_inline)) inline
 
 // For kernels that select by architecture. Not __CUDACC__, because too many libraries rely on it.
 #ifndef __CUDA_ARCH__  // bankcheck defines it as --arch says
@@ -72,10 +72,10 @@
 #ifndef BANKWISE_WHOLE_PROGRAM
 // `__shared__ alignas(16) char x[N]` is CUDA, but `thread_local alignas(16) char x[N]` is invalid C++: g++ accepts only
 // the GNU attribute in that place.
-#define alignas(...) __attribute__((aligned(::bankwise::emulator::words::alignment<__VA_ARGS__>())))
+#define alignas(...) __attribute__((aligned(::bankwise::emulator::device::alignment<__VA_ARGS__>())))
 #endif
 
-namespace bankwise::emulator::words {
+namespace bankwise::emulator::device {
 
 template <auto bytes>
 constexpr std::size_t alignment() {
@@ -88,11 +88,11 @@ constexpr std::size_t alignment() {
   return most;
 }
 
-}  // namespace bankwise::emulator::words
+}  // namespace bankwise::emulator::device
 
 /// The macro of the emulation mode of CUDA 1.x. It counted the conflicts of array[index]; the emulator counts those of
 /// every access.
 #define CUT_BANK_CHECKER(array, index) ((array)[index])
 
-namespace bankwise::cuda {}
-using namespace bankwise::cuda;
+namespace bankwise::emulator::cuda {}
+using namespace bankwise::emulator::cuda;

@@ -35,7 +35,7 @@
   X(cmpltu, less)
 // clang-format on
 
-namespace bankwise::emulator::words {
+namespace bankwise::emulator::device {
 
 #define BANKWISE_NAME(name, operation) operation,
 enum class Simd { BANKWISE_SIMD(BANKWISE_NAME) };
@@ -46,28 +46,28 @@ enum class Simd { BANKWISE_SIMD(BANKWISE_NAME) };
 /// Sum of the numbers in a word.
 [[gnu::const]] unsigned simd_sum(unsigned count, unsigned a) noexcept;
 
-}  // namespace bankwise::emulator::words
+}  // namespace bankwise::emulator::device
 
-namespace bankwise::cuda {
+namespace bankwise::emulator::cuda {
 
-#define BANKWISE_DEFINE(name, operation)                                     \
-  BANKWISE_WORD unsigned __v##name##2(unsigned a, unsigned b) {              \
-    return emulator::words::simd(emulator::words::Simd::operation, 2, a, b); \
-  }                                                                          \
-  BANKWISE_WORD unsigned __v##name##4(unsigned a, unsigned b) {              \
-    return emulator::words::simd(emulator::words::Simd::operation, 4, a, b); \
+#define BANKWISE_DEFINE(name, operation)                          \
+  BANKWISE_DEVICE unsigned __v##name##2(unsigned a, unsigned b) { \
+    return device::simd(device::Simd::operation, 2, a, b);        \
+  }                                                               \
+  BANKWISE_DEVICE unsigned __v##name##4(unsigned a, unsigned b) { \
+    return device::simd(device::Simd::operation, 4, a, b);        \
   }
 BANKWISE_SIMD(BANKWISE_DEFINE)
 #undef BANKWISE_DEFINE
 #undef BANKWISE_SIMD
 
 /// 1 in place of all bits.
-#define BANKWISE_DEFINE(how)                                      \
-  BANKWISE_WORD unsigned __vset##how##2(unsigned a, unsigned b) { \
-    return __vcmp##how##2(a, b) & 0x00010001u;                    \
-  }                                                               \
-  BANKWISE_WORD unsigned __vset##how##4(unsigned a, unsigned b) { \
-    return __vcmp##how##4(a, b) & 0x01010101u;                    \
+#define BANKWISE_DEFINE(how)                                        \
+  BANKWISE_DEVICE unsigned __vset##how##2(unsigned a, unsigned b) { \
+    return __vcmp##how##2(a, b) & 0x00010001u;                      \
+  }                                                                 \
+  BANKWISE_DEVICE unsigned __vset##how##4(unsigned a, unsigned b) { \
+    return __vcmp##how##4(a, b) & 0x01010101u;                      \
   }
 BANKWISE_DEFINE(eq)
 BANKWISE_DEFINE(ne)
@@ -81,29 +81,29 @@ BANKWISE_DEFINE(lts)
 BANKWISE_DEFINE(ltu)
 #undef BANKWISE_DEFINE
 
-#define BANKWISE_DEFINE(count)                                         \
-  BANKWISE_WORD unsigned __vneg##count(unsigned a) {                   \
-    return __vsub##count(0, a);                                        \
-  }                                                                    \
-  BANKWISE_WORD unsigned __vnegss##count(unsigned a) {                 \
-    return __vsubss##count(0, a);                                      \
-  }                                                                    \
-  BANKWISE_WORD unsigned __vabs##count(unsigned a) {                   \
-    return __vabsdiffs##count(a, 0);                                   \
-  }                                                                    \
-  BANKWISE_WORD unsigned __vabsss##count(unsigned a) {                 \
-    return __vmaxs##count(a, __vnegss##count(a));                      \
-  }                                                                    \
-  BANKWISE_WORD unsigned __vsads##count(unsigned a, unsigned b) {      \
-    return emulator::words::simd_sum(count, __vabsdiffs##count(a, b)); \
-  }                                                                    \
-  BANKWISE_WORD unsigned __vsadu##count(unsigned a, unsigned b) {      \
-    return emulator::words::simd_sum(count, __vabsdiffu##count(a, b)); \
+#define BANKWISE_DEFINE(count)                                      \
+  BANKWISE_DEVICE unsigned __vneg##count(unsigned a) {              \
+    return __vsub##count(0, a);                                     \
+  }                                                                 \
+  BANKWISE_DEVICE unsigned __vnegss##count(unsigned a) {            \
+    return __vsubss##count(0, a);                                   \
+  }                                                                 \
+  BANKWISE_DEVICE unsigned __vabs##count(unsigned a) {              \
+    return __vabsdiffs##count(a, 0);                                \
+  }                                                                 \
+  BANKWISE_DEVICE unsigned __vabsss##count(unsigned a) {            \
+    return __vmaxs##count(a, __vnegss##count(a));                   \
+  }                                                                 \
+  BANKWISE_DEVICE unsigned __vsads##count(unsigned a, unsigned b) { \
+    return device::simd_sum(count, __vabsdiffs##count(a, b));       \
+  }                                                                 \
+  BANKWISE_DEVICE unsigned __vsadu##count(unsigned a, unsigned b) { \
+    return device::simd_sum(count, __vabsdiffu##count(a, b));       \
   }
 BANKWISE_DEFINE(2)
 BANKWISE_DEFINE(4)
 #undef BANKWISE_DEFINE
 
-}  // namespace bankwise::cuda
+}  // namespace bankwise::emulator::cuda
 
-using namespace bankwise::cuda;
+using namespace bankwise::emulator::cuda;

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace bankwise::emulator::words {
+namespace bankwise::emulator::device {
 
 enum class Format { half, bfloat16 };
 /// To nearest (even), towards zero, up, down.
@@ -55,4 +55,4 @@ std::uint32_t small_atomic_add(Format format, void* address, std::uint32_t value
 std::uint32_t small_atomic_add_from(Format format, void* address, std::uint32_t value, unsigned bytes,
                                     const void* caller) noexcept;
 
-}  // namespace bankwise::emulator::words
+}  // namespace bankwise::emulator::device

@@ -6,7 +6,7 @@
 //   #define BANKWISE_TWO half2             // __floats2half2_rn
 //   #define BANKWISE_ONE_TYPE __half
 //   #define BANKWISE_TWO_TYPE __half2
-//   #define BANKWISE_FORMAT half           // of emulator::words::Format
+//   #define BANKWISE_FORMAT half           // of device::Format
 //   #include <bankwise/emulator/cuda/small_floats.hpp>
 //
 // No include guard. small_float_functions.hpp has the functions.
@@ -17,9 +17,9 @@
 #define BANKWISE_JOIN(a, b) BANKWISE_JOIN_(a, b)
 #define BANKWISE_RAW_ONE BANKWISE_JOIN(BANKWISE_ONE_TYPE, _raw)
 #define BANKWISE_RAW_TWO BANKWISE_JOIN(BANKWISE_TWO_TYPE, _raw)
-#define BANKWISE_FORMAT_OF ::bankwise::emulator::words::Format::BANKWISE_FORMAT
+#define BANKWISE_FORMAT_OF ::bankwise::emulator::device::Format::BANKWISE_FORMAT
 
-namespace bankwise::cuda {
+namespace bankwise::emulator::cuda {
 
 struct __align__(2) BANKWISE_RAW_ONE {
   unsigned short x;
@@ -39,34 +39,33 @@ struct __align__(4) BANKWISE_RAW_TWO {
 /// Converts from and to all numbers, as CUDA's type does.
 struct __align__(2) BANKWISE_ONE_TYPE {
   BANKWISE_ONE_TYPE() = default;
-  BANKWISE_WORD constexpr BANKWISE_ONE_TYPE(const BANKWISE_RAW_ONE& raw) : __x(raw.x) {}
-  BANKWISE_WORD BANKWISE_ONE_TYPE(float value)
-      : __x(emulator::words::small_from(BANKWISE_FORMAT_OF, emulator::words::Mode::rn, value)) {}
-  BANKWISE_WORD BANKWISE_ONE_TYPE(double value)
-      : __x(emulator::words::small_from(BANKWISE_FORMAT_OF, emulator::words::Mode::rn, value)) {}
-#define BANKWISE_FROM(type, wide)                                                              \
-  BANKWISE_WORD BANKWISE_ONE_TYPE(type value)                                                  \
-      : __x(emulator::words::small_from_integer(BANKWISE_FORMAT_OF, emulator::words::Mode::rn, \
-                                                static_cast<wide>(value))) {}
+  BANKWISE_DEVICE constexpr BANKWISE_ONE_TYPE(const BANKWISE_RAW_ONE& raw) : __x(raw.x) {}
+  BANKWISE_DEVICE BANKWISE_ONE_TYPE(float value)
+      : __x(device::small_from(BANKWISE_FORMAT_OF, device::Mode::rn, value)) {}
+  BANKWISE_DEVICE BANKWISE_ONE_TYPE(double value)
+      : __x(device::small_from(BANKWISE_FORMAT_OF, device::Mode::rn, value)) {}
+#define BANKWISE_FROM(type, wide)               \
+  BANKWISE_DEVICE BANKWISE_ONE_TYPE(type value) \
+      : __x(device::small_from_integer(BANKWISE_FORMAT_OF, device::Mode::rn, static_cast<wide>(value))) {}
   BANKWISE_INTEGERS(BANKWISE_FROM)
 #undef BANKWISE_FROM
-  BANKWISE_WORD operator float() const {
-    return emulator::words::small_to_float(BANKWISE_FORMAT_OF, __x);
+  BANKWISE_DEVICE operator float() const {
+    return device::small_to_float(BANKWISE_FORMAT_OF, __x);
   }
-  BANKWISE_WORD constexpr operator bool() const {
+  BANKWISE_DEVICE constexpr operator bool() const {
     return (__x & 0x7FFF) != 0;
   }
-#define BANKWISE_TO(type, wide)                                                                                      \
-  BANKWISE_WORD operator type() const {                                                                              \
-    return static_cast<type>(emulator::words::small_to_integer(BANKWISE_FORMAT_OF, emulator::words::Mode::rz, __x,   \
-                                                               8 * sizeof(type), emulator::words::is_signed<type>)); \
+#define BANKWISE_TO(type, wide)                                                                                    \
+  BANKWISE_DEVICE operator type() const {                                                                          \
+    return static_cast<type>(device::small_to_integer(BANKWISE_FORMAT_OF, device::Mode::rz, __x, 8 * sizeof(type), \
+                                                      device::is_signed<type>));                                   \
   }
   BANKWISE_INTEGERS(BANKWISE_TO)
   BANKWISE_TO(char, long long)
   BANKWISE_TO(signed char, long long)
   BANKWISE_TO(unsigned char, unsigned long long)
 #undef BANKWISE_TO
-  BANKWISE_WORD constexpr operator BANKWISE_RAW_ONE() const {
+  BANKWISE_DEVICE constexpr operator BANKWISE_RAW_ONE() const {
     return {__x};
   }
 
@@ -75,25 +74,25 @@ struct __align__(2) BANKWISE_ONE_TYPE {
 
 struct __align__(4) BANKWISE_TWO_TYPE {
   BANKWISE_TWO_TYPE() = default;
-  BANKWISE_WORD constexpr BANKWISE_TWO_TYPE(const BANKWISE_ONE_TYPE& a, const BANKWISE_ONE_TYPE& b) : x(a), y(b) {}
-  BANKWISE_WORD constexpr BANKWISE_TWO_TYPE(const BANKWISE_RAW_TWO& raw)
+  BANKWISE_DEVICE constexpr BANKWISE_TWO_TYPE(const BANKWISE_ONE_TYPE& a, const BANKWISE_ONE_TYPE& b) : x(a), y(b) {}
+  BANKWISE_DEVICE constexpr BANKWISE_TWO_TYPE(const BANKWISE_RAW_TWO& raw)
       : x(BANKWISE_RAW_ONE{raw.x}), y(BANKWISE_RAW_ONE{raw.y}) {}
-  BANKWISE_WORD constexpr operator BANKWISE_RAW_TWO() const {
+  BANKWISE_DEVICE constexpr operator BANKWISE_RAW_TWO() const {
     return {x.__x, y.__x};
   }
 
   BANKWISE_ONE_TYPE x, y;
 };
 
-}  // namespace bankwise::cuda
+}  // namespace bankwise::emulator::cuda
 
-namespace bankwise::emulator::words {
+namespace bankwise::emulator::device {
 
-BANKWISE_WORD constexpr cuda::BANKWISE_ONE_TYPE BANKWISE_JOIN(BANKWISE_ONE, _of)(unsigned bits) {
+BANKWISE_DEVICE constexpr cuda::BANKWISE_ONE_TYPE BANKWISE_JOIN(BANKWISE_ONE, _of)(unsigned bits) {
   return cuda::BANKWISE_RAW_ONE{static_cast<unsigned short>(bits)};
 }
 
-}  // namespace bankwise::emulator::words
+}  // namespace bankwise::emulator::device
 
 #include <bankwise/emulator/cuda/small_float_conversions.hpp>
 #include <bankwise/emulator/cuda/small_float_functions.hpp>
@@ -110,4 +109,4 @@ BANKWISE_WORD constexpr cuda::BANKWISE_ONE_TYPE BANKWISE_JOIN(BANKWISE_ONE, _of)
 #undef BANKWISE_TWO_TYPE
 #undef BANKWISE_FORMAT
 
-using namespace bankwise::cuda;
+using namespace bankwise::emulator::cuda;

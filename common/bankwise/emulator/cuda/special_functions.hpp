@@ -9,7 +9,7 @@
 #define BANKWISE_SPECIAL(X) \
   X(erfinv) X(erfcinv) X(erfcx) X(normcdf) X(normcdfinv) X(rcbrt) X(cyl_bessel_i0) X(cyl_bessel_i1)
 
-namespace bankwise::emulator::words {
+namespace bankwise::emulator::device {
 
 #define BANKWISE_DECLARE(name) [[gnu::const]] double name(double x) noexcept;
 BANKWISE_SPECIAL(BANKWISE_DECLARE)
@@ -21,99 +21,99 @@ double norm(int count, const double* values) noexcept;
 /// The position of the n-th set bit from `base` on, upwards or downwards; ~0 if there is none.
 [[gnu::const]] unsigned nth_bit(unsigned mask, unsigned base, int n) noexcept;
 
-}  // namespace bankwise::emulator::words
+}  // namespace bankwise::emulator::device
 
-namespace bankwise::cuda {
+namespace bankwise::emulator::cuda {
 
-#define BANKWISE_DEFINE(name)               \
-  BANKWISE_WORD double name(double x) {     \
-    return emulator::words::name(x);        \
-  }                                         \
-  BANKWISE_WORD float name(float x) {       \
-    return float(emulator::words::name(x)); \
-  }                                         \
-  BANKWISE_WORD float name##f(float x) {    \
-    return float(emulator::words::name(x)); \
+#define BANKWISE_DEFINE(name)              \
+  BANKWISE_DEVICE double name(double x) {  \
+    return device::name(x);                \
+  }                                        \
+  BANKWISE_DEVICE float name(float x) {    \
+    return float(device::name(x));         \
+  }                                        \
+  BANKWISE_DEVICE float name##f(float x) { \
+    return float(device::name(x));         \
   }
 BANKWISE_SPECIAL(BANKWISE_DEFINE)
 #undef BANKWISE_DEFINE
 #undef BANKWISE_SPECIAL
 
-BANKWISE_WORD double norm3d(double a, double b, double c) {
+BANKWISE_DEVICE double norm3d(double a, double b, double c) {
   const double values[]{a, b, c};
-  return emulator::words::norm(3, values);
+  return device::norm(3, values);
 }
-BANKWISE_WORD double norm4d(double a, double b, double c, double d) {
+BANKWISE_DEVICE double norm4d(double a, double b, double c, double d) {
   const double values[]{a, b, c, d};
-  return emulator::words::norm(4, values);
+  return device::norm(4, values);
 }
-BANKWISE_WORD double norm(int count, const double* values) {
-  return emulator::words::norm(count, values);
+BANKWISE_DEVICE double norm(int count, const double* values) {
+  return device::norm(count, values);
 }
-BANKWISE_WORD float normf(int count, const float* values) {
+BANKWISE_DEVICE float normf(int count, const float* values) {
   double sum = 0;
   for (int i = 0; i < count; ++i) sum += double(values[i]) * values[i];
   return float(__builtin_sqrt(sum));
 }
-BANKWISE_WORD double rhypot(double a, double b) {
+BANKWISE_DEVICE double rhypot(double a, double b) {
   return 1 / __builtin_hypot(a, b);
 }
-BANKWISE_WORD double rnorm3d(double a, double b, double c) {
+BANKWISE_DEVICE double rnorm3d(double a, double b, double c) {
   return 1 / norm3d(a, b, c);
 }
-BANKWISE_WORD double rnorm4d(double a, double b, double c, double d) {
+BANKWISE_DEVICE double rnorm4d(double a, double b, double c, double d) {
   return 1 / norm4d(a, b, c, d);
 }
-BANKWISE_WORD double rnorm(int count, const double* values) {
+BANKWISE_DEVICE double rnorm(int count, const double* values) {
   return 1 / norm(count, values);
 }
-BANKWISE_WORD float rnormf(int count, const float* values) {
+BANKWISE_DEVICE float rnormf(int count, const float* values) {
   return 1 / normf(count, values);
 }
-BANKWISE_WORD float rhypotf(float a, float b) {
+BANKWISE_DEVICE float rhypotf(float a, float b) {
   return float(rhypot(a, b));
 }
-BANKWISE_WORD float norm3df(float a, float b, float c) {
+BANKWISE_DEVICE float norm3df(float a, float b, float c) {
   return float(norm3d(a, b, c));
 }
-BANKWISE_WORD float norm4df(float a, float b, float c, float d) {
+BANKWISE_DEVICE float norm4df(float a, float b, float c, float d) {
   return float(norm4d(a, b, c, d));
 }
-BANKWISE_WORD float rnorm3df(float a, float b, float c) {
+BANKWISE_DEVICE float rnorm3df(float a, float b, float c) {
   return float(rnorm3d(a, b, c));
 }
-BANKWISE_WORD float rnorm4df(float a, float b, float c, float d) {
+BANKWISE_DEVICE float rnorm4df(float a, float b, float c, float d) {
   return float(rnorm4d(a, b, c, d));
 }
 
-BANKWISE_WORD int __dp2a_lo(int a, int b, int sum) {
-  return int(emulator::words::dot_of_halves(unsigned(a), unsigned(b), unsigned(sum), true, false));
+BANKWISE_DEVICE int __dp2a_lo(int a, int b, int sum) {
+  return int(device::dot_of_halves(unsigned(a), unsigned(b), unsigned(sum), true, false));
 }
-BANKWISE_WORD int __dp2a_hi(int a, int b, int sum) {
-  return int(emulator::words::dot_of_halves(unsigned(a), unsigned(b), unsigned(sum), true, true));
+BANKWISE_DEVICE int __dp2a_hi(int a, int b, int sum) {
+  return int(device::dot_of_halves(unsigned(a), unsigned(b), unsigned(sum), true, true));
 }
-BANKWISE_WORD unsigned __dp2a_lo(unsigned a, unsigned b, unsigned sum) {
-  return emulator::words::dot_of_halves(a, b, sum, false, false);
+BANKWISE_DEVICE unsigned __dp2a_lo(unsigned a, unsigned b, unsigned sum) {
+  return device::dot_of_halves(a, b, sum, false, false);
 }
-BANKWISE_WORD unsigned __dp2a_hi(unsigned a, unsigned b, unsigned sum) {
-  return emulator::words::dot_of_halves(a, b, sum, false, true);
+BANKWISE_DEVICE unsigned __dp2a_hi(unsigned a, unsigned b, unsigned sum) {
+  return device::dot_of_halves(a, b, sum, false, true);
 }
-BANKWISE_WORD unsigned __fns(unsigned mask, unsigned base, int n) {
-  return emulator::words::nth_bit(mask, base, n);
+BANKWISE_DEVICE unsigned __fns(unsigned mask, unsigned base, int n) {
+  return device::nth_bit(mask, base, n);
 }
 
 // Denormal numbers are kept in both.
 #define BANKWISE_DEFINE(mode)                                            \
-  BANKWISE_WORD float __fmaf_ieee_##mode(float a, float b, float c) {    \
+  BANKWISE_DEVICE float __fmaf_ieee_##mode(float a, float b, float c) {  \
     return __fmaf_##mode(a, b, c);                                       \
   }                                                                      \
-  BANKWISE_WORD float2 __fadd2_##mode(float2 a, float2 b) {              \
+  BANKWISE_DEVICE float2 __fadd2_##mode(float2 a, float2 b) {            \
     return {__fadd_##mode(a.x, b.x), __fadd_##mode(a.y, b.y)};           \
   }                                                                      \
-  BANKWISE_WORD float2 __fmul2_##mode(float2 a, float2 b) {              \
+  BANKWISE_DEVICE float2 __fmul2_##mode(float2 a, float2 b) {            \
     return {__fmul_##mode(a.x, b.x), __fmul_##mode(a.y, b.y)};           \
   }                                                                      \
-  BANKWISE_WORD float2 __ffma2_##mode(float2 a, float2 b, float2 c) {    \
+  BANKWISE_DEVICE float2 __ffma2_##mode(float2 a, float2 b, float2 c) {  \
     return {__fmaf_##mode(a.x, b.x, c.x), __fmaf_##mode(a.y, b.y, c.y)}; \
   }
 BANKWISE_DEFINE(rn)
@@ -122,6 +122,6 @@ BANKWISE_DEFINE(ru)
 BANKWISE_DEFINE(rd)
 #undef BANKWISE_DEFINE
 
-}  // namespace bankwise::cuda
+}  // namespace bankwise::emulator::cuda
 
-using namespace bankwise::cuda;
+using namespace bankwise::emulator::cuda;

@@ -7,7 +7,7 @@
 
 #include <bankwise/emulator/cuda/indices.hpp>
 
-namespace bankwise::emulator::words {
+namespace bankwise::emulator::device {
 
 // Not inlined, because the emulator reads the return address: a line of the kernel.
 
@@ -18,51 +18,51 @@ void synchronize_warp(unsigned mask) noexcept;
 long long clock() noexcept;
 [[noreturn]] void trap() noexcept;
 
-}  // namespace bankwise::emulator::words
+}  // namespace bankwise::emulator::device
 
-namespace bankwise::cuda {
+namespace bankwise::emulator::cuda {
 
-BANKWISE_WORD void __syncthreads() {
-  emulator::words::synchronize_block(false);
+BANKWISE_DEVICE void __syncthreads() {
+  device::synchronize_block(false);
 }
-BANKWISE_WORD int __syncthreads_count(int predicate) {
-  return int(emulator::words::synchronize_block(predicate != 0));
+BANKWISE_DEVICE int __syncthreads_count(int predicate) {
+  return int(device::synchronize_block(predicate != 0));
 }
-BANKWISE_WORD int __syncthreads_and(int predicate) {
-  return emulator::words::synchronize_block(predicate == 0) == 0;
+BANKWISE_DEVICE int __syncthreads_and(int predicate) {
+  return device::synchronize_block(predicate == 0) == 0;
 }
-BANKWISE_WORD int __syncthreads_or(int predicate) {
-  return emulator::words::synchronize_block(predicate != 0) != 0;
+BANKWISE_DEVICE int __syncthreads_or(int predicate) {
+  return device::synchronize_block(predicate != 0) != 0;
 }
-BANKWISE_WORD void __syncwarp(unsigned mask = 0xFFFFFFFF) {
-  emulator::words::synchronize_warp(mask);
+BANKWISE_DEVICE void __syncwarp(unsigned mask = 0xFFFFFFFF) {
+  device::synchronize_warp(mask);
 }
 
 // Host memory keeps the order in which lanes access it; only the compiler must keep it, too.
-BANKWISE_WORD void __threadfence_block() {
+BANKWISE_DEVICE void __threadfence_block() {
   __asm__ volatile("" ::: "memory");
 }
-BANKWISE_WORD void __threadfence() {
+BANKWISE_DEVICE void __threadfence() {
   __asm__ volatile("" ::: "memory");
 }
-BANKWISE_WORD void __threadfence_system() {
+BANKWISE_DEVICE void __threadfence_system() {
   __asm__ volatile("" ::: "memory");
 }
 
 /// Other lanes run between any two steps.
-BANKWISE_WORD void __nanosleep(unsigned) {}
+BANKWISE_DEVICE void __nanosleep(unsigned) {}
 
-BANKWISE_WORD long long clock64() {
-  return emulator::words::clock();
+BANKWISE_DEVICE long long clock64() {
+  return device::clock();
 }
 
-[[noreturn]] BANKWISE_WORD void __trap() {
-  emulator::words::trap();
+[[noreturn]] BANKWISE_DEVICE void __trap() {
+  device::trap();
 }
 
-}  // namespace bankwise::cuda
+}  // namespace bankwise::emulator::cuda
 
 // C has a function with this name and type, so this one gets another symbol.
 extern "C" clock_t clock() noexcept __asm__("bankwise_emulator_clock");
 
-using namespace bankwise::cuda;
+using namespace bankwise::emulator::cuda;

@@ -3,17 +3,17 @@
 // CUDA's vector types: plain structures whose alignment lets a GPU load and store them with one instruction.
 #pragma once
 
+#include <bankwise/emulator/core/dim3.hpp>
 #include <bankwise/emulator/cuda/qualifiers.hpp>
-#include <bankwise/emulator/dim3.hpp>
 
-namespace bankwise::cuda {
+namespace bankwise::emulator::cuda {
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpragmas"           // for compilers that do not know the next one
 #pragma GCC diagnostic ignored "-Wc++20-extensions"  // `asm` in a constexpr function
 /// A value that the compiler cannot predict. It would compile four constants to four stores, where a GPU has one.
 template <class T>
-BANKWISE_WORD constexpr T unforeseen(T value) {
+BANKWISE_DEVICE constexpr T unforeseen(T value) {
   if (!__builtin_is_constant_evaluated()) {
     if constexpr (__is_same(T, float) || __is_same(T, double)) {
       __asm__("" : "+x"(value));
@@ -40,42 +40,42 @@ BANKWISE_WORD constexpr T unforeseen(T value) {
   X(float, float, 4, 8, 4, 16)                   \
   X(double, double, 8, 16, 8, 16)
 
-#define BANKWISE_STRUCTURES(type, prefix, one, two, three, four)                       \
-  struct __align__(one) prefix##1 {                                                    \
-    type x;                                                                            \
-  };                                                                                   \
-  struct __align__(two) prefix##2 {                                                    \
-    type x, y;                                                                         \
-  };                                                                                   \
-  struct __align__(three) prefix##3 {                                                  \
-    type x, y, z;                                                                      \
-  };                                                                                   \
-  struct __align__(four) prefix##4 {                                                   \
-    type x, y, z, w;                                                                   \
-  };                                                                                   \
-  BANKWISE_WORD constexpr prefix##1 make_##prefix##1(type x) {                         \
-    return {x};                                                                        \
-  }                                                                                    \
-  BANKWISE_WORD constexpr prefix##2 make_##prefix##2(type x, type y) {                 \
-    return {unforeseen(x), y};                                                         \
-  }                                                                                    \
-  BANKWISE_WORD constexpr prefix##3 make_##prefix##3(type x, type y, type z) {         \
-    return {unforeseen(x), y, z};                                                      \
-  }                                                                                    \
-  BANKWISE_WORD constexpr prefix##4 make_##prefix##4(type x, type y, type z, type w) { \
-    return {unforeseen(x), y, z, w};                                                   \
+#define BANKWISE_STRUCTURES(type, prefix, one, two, three, four)                         \
+  struct __align__(one) prefix##1 {                                                      \
+    type x;                                                                              \
+  };                                                                                     \
+  struct __align__(two) prefix##2 {                                                      \
+    type x, y;                                                                           \
+  };                                                                                     \
+  struct __align__(three) prefix##3 {                                                    \
+    type x, y, z;                                                                        \
+  };                                                                                     \
+  struct __align__(four) prefix##4 {                                                     \
+    type x, y, z, w;                                                                     \
+  };                                                                                     \
+  BANKWISE_DEVICE constexpr prefix##1 make_##prefix##1(type x) {                         \
+    return {x};                                                                          \
+  }                                                                                      \
+  BANKWISE_DEVICE constexpr prefix##2 make_##prefix##2(type x, type y) {                 \
+    return {unforeseen(x), y};                                                           \
+  }                                                                                      \
+  BANKWISE_DEVICE constexpr prefix##3 make_##prefix##3(type x, type y, type z) {         \
+    return {unforeseen(x), y, z};                                                        \
+  }                                                                                      \
+  BANKWISE_DEVICE constexpr prefix##4 make_##prefix##4(type x, type y, type z, type w) { \
+    return {unforeseen(x), y, z, w};                                                     \
   }
 BANKWISE_VECTORS(BANKWISE_STRUCTURES)
 #undef BANKWISE_STRUCTURES
 #undef BANKWISE_VECTORS
 
 // CUDA 13 names the alignment of four 8-byte components.
-#define BANKWISE_ALIGNED(type, prefix, bytes)                                                                \
-  struct __align__(bytes) prefix##4_##bytes##a {                                                             \
-    type x, y, z, w;                                                                                         \
-  };                                                                                                         \
-  BANKWISE_WORD constexpr prefix##4_##bytes##a make_##prefix##4_##bytes##a(type x, type y, type z, type w) { \
-    return {unforeseen(x), y, z, w};                                                                         \
+#define BANKWISE_ALIGNED(type, prefix, bytes)                                                                  \
+  struct __align__(bytes) prefix##4_##bytes##a {                                                               \
+    type x, y, z, w;                                                                                           \
+  };                                                                                                           \
+  BANKWISE_DEVICE constexpr prefix##4_##bytes##a make_##prefix##4_##bytes##a(type x, type y, type z, type w) { \
+    return {unforeseen(x), y, z, w};                                                                           \
   }
 #define BANKWISE_BOTH(type, prefix) BANKWISE_ALIGNED(type, prefix, 16) BANKWISE_ALIGNED(type, prefix, 32)
 BANKWISE_BOTH(long, long)
@@ -93,6 +93,6 @@ struct dim3 : emulator::Dim3 {
   constexpr operator uint3() const { return {x, y, z}; }
 };
 
-}  // namespace bankwise::cuda
+}  // namespace bankwise::emulator::cuda
 
-using namespace bankwise::cuda;
+using namespace bankwise::emulator::cuda;

@@ -11,7 +11,7 @@
 
 #include <bankwise/emulator/cuda/synchronization.hpp>
 
-namespace bankwise::emulator::words {
+namespace bankwise::emulator::device {
 
 enum class Shuffle { from, up, down, exclusive_or };
 
@@ -62,44 +62,44 @@ template <class T>
 using BitsOf = BitsOfSize<sizeof(T)>;
 
 template <class T>
-BANKWISE_WORD std::uint64_t to_word(T value) {
+BANKWISE_DEVICE std::uint64_t to_bits(T value) {
   return __builtin_bit_cast(typename BitsOf<T>::Type, value);
 }
 template <class T>
-BANKWISE_WORD T from_word(std::uint64_t word) {
+BANKWISE_DEVICE T from_bits(std::uint64_t word) {
   return __builtin_bit_cast(T, typename BitsOf<T>::Type(word));
 }
 
-}  // namespace bankwise::emulator::words
+}  // namespace bankwise::emulator::device
 
-namespace bankwise::cuda {
+namespace bankwise::emulator::cuda {
 
 // Overloads, not templates: smaller integers are promoted to int.
 #define BANKWISE_SHUFFLES(type)                                                                               \
-  BANKWISE_WORD type __shfl_sync(unsigned mask, type value, int source, int width = 32) {                     \
-    using namespace emulator::words;                                                                          \
-    return from_word<type>(shuffle(Shuffle::from, mask, to_word(value), unsigned(source), width));            \
+  BANKWISE_DEVICE type __shfl_sync(unsigned mask, type value, int source, int width = 32) {                   \
+    using namespace device;                                                                                   \
+    return from_bits<type>(shuffle(Shuffle::from, mask, to_bits(value), unsigned(source), width));            \
   }                                                                                                           \
-  BANKWISE_WORD type __shfl_up_sync(unsigned mask, type value, unsigned delta, int width = 32) {              \
-    using namespace emulator::words;                                                                          \
-    return from_word<type>(shuffle(Shuffle::up, mask, to_word(value), delta, width));                         \
+  BANKWISE_DEVICE type __shfl_up_sync(unsigned mask, type value, unsigned delta, int width = 32) {            \
+    using namespace device;                                                                                   \
+    return from_bits<type>(shuffle(Shuffle::up, mask, to_bits(value), delta, width));                         \
   }                                                                                                           \
-  BANKWISE_WORD type __shfl_down_sync(unsigned mask, type value, unsigned delta, int width = 32) {            \
-    using namespace emulator::words;                                                                          \
-    return from_word<type>(shuffle(Shuffle::down, mask, to_word(value), delta, width));                       \
+  BANKWISE_DEVICE type __shfl_down_sync(unsigned mask, type value, unsigned delta, int width = 32) {          \
+    using namespace device;                                                                                   \
+    return from_bits<type>(shuffle(Shuffle::down, mask, to_bits(value), delta, width));                       \
   }                                                                                                           \
-  BANKWISE_WORD type __shfl_xor_sync(unsigned mask, type value, int lane_mask, int width = 32) {              \
-    using namespace emulator::words;                                                                          \
-    return from_word<type>(shuffle(Shuffle::exclusive_or, mask, to_word(value), unsigned(lane_mask), width)); \
+  BANKWISE_DEVICE type __shfl_xor_sync(unsigned mask, type value, int lane_mask, int width = 32) {            \
+    using namespace device;                                                                                   \
+    return from_bits<type>(shuffle(Shuffle::exclusive_or, mask, to_bits(value), unsigned(lane_mask), width)); \
   }
-#define BANKWISE_MATCHES(type)                                                              \
-  BANKWISE_WORD unsigned __match_any_sync(unsigned mask, type value) {                      \
-    return emulator::words::match_any(mask, emulator::words::to_word(value));               \
-  }                                                                                         \
-  BANKWISE_WORD unsigned __match_all_sync(unsigned mask, type value, int* predicate) {      \
-    const unsigned all = emulator::words::match_all(mask, emulator::words::to_word(value)); \
-    *predicate = all != 0;                                                                  \
-    return all;                                                                             \
+#define BANKWISE_MATCHES(type)                                                           \
+  BANKWISE_DEVICE unsigned __match_any_sync(unsigned mask, type value) {                 \
+    return device::match_any(mask, device::to_bits(value));                              \
+  }                                                                                      \
+  BANKWISE_DEVICE unsigned __match_all_sync(unsigned mask, type value, int* predicate) { \
+    const unsigned all = device::match_all(mask, device::to_bits(value));                \
+    *predicate = all != 0;                                                               \
+    return all;                                                                          \
   }
 // clang-format off
 BANKWISE_SHUFFLES(int) BANKWISE_MATCHES(int)
@@ -113,27 +113,27 @@ BANKWISE_SHUFFLES(double) BANKWISE_MATCHES(double)
 // clang-format on
 #undef BANKWISE_MATCHES  // BANKWISE_SHUFFLES is for small floats, too
 
-                BANKWISE_WORD int __all_sync(unsigned mask, int predicate) {
-  const auto votes = emulator::words::vote(mask, predicate != 0);
+                BANKWISE_DEVICE int __all_sync(unsigned mask, int predicate) {
+  const auto votes = device::vote(mask, predicate != 0);
   return votes.yes == votes.came;
 }
-BANKWISE_WORD int __any_sync(unsigned mask, int predicate) {
-  return emulator::words::vote(mask, predicate != 0).yes != 0;
+BANKWISE_DEVICE int __any_sync(unsigned mask, int predicate) {
+  return device::vote(mask, predicate != 0).yes != 0;
 }
-BANKWISE_WORD int __uni_sync(unsigned mask, int predicate) {
-  const auto votes = emulator::words::vote(mask, predicate != 0);
+BANKWISE_DEVICE int __uni_sync(unsigned mask, int predicate) {
+  const auto votes = device::vote(mask, predicate != 0);
   return (votes.yes == votes.came) | (votes.yes == 0);
 }
-BANKWISE_WORD unsigned __ballot_sync(unsigned mask, int predicate) {
-  return emulator::words::vote(mask, predicate != 0).yes;
+BANKWISE_DEVICE unsigned __ballot_sync(unsigned mask, int predicate) {
+  return device::vote(mask, predicate != 0).yes;
 }
-BANKWISE_WORD unsigned __activemask() {
-  return emulator::words::active_mask();
+BANKWISE_DEVICE unsigned __activemask() {
+  return device::active_mask();
 }
 
-#define BANKWISE_REDUCTION(name, how, type)                                       \
-  BANKWISE_WORD type __reduce_##name##_sync(unsigned mask, type value) {          \
-    return emulator::words::reduce(emulator::words::Reduction::how, mask, value); \
+#define BANKWISE_REDUCTION(name, how, type)                                \
+  BANKWISE_DEVICE type __reduce_##name##_sync(unsigned mask, type value) { \
+    return device::reduce(device::Reduction::how, mask, value);            \
   }
 BANKWISE_REDUCTION(add, add, unsigned)
 BANKWISE_REDUCTION(add, add, int)
@@ -146,6 +146,6 @@ BANKWISE_REDUCTION(or, bit_or, unsigned)
 BANKWISE_REDUCTION(xor, bit_xor, unsigned)
 #undef BANKWISE_REDUCTION
 
-}  // namespace bankwise::cuda
+}  // namespace bankwise::emulator::cuda
 
-using namespace bankwise::cuda;
+using namespace bankwise::emulator::cuda;

@@ -11,7 +11,7 @@
 #include <bankwise/emulator/cuda/bfloat16.hpp>
 #include <bankwise/emulator/cuda/half.hpp>
 
-namespace bankwise::emulator::words {
+namespace bankwise::emulator::device {
 
 /// How a fragment lies in memory. Types as in matrices.hpp: half, bfloat16, tf32, int8, uint8, float32, float64, int32.
 struct Fragment {
@@ -27,7 +27,7 @@ void store_fragment(const Fragment& fragment, const std::uint64_t* registers, vo
 void multiply_fragments(const Fragment& a, const Fragment& accumulator, const std::uint64_t* a_registers,
                         const std::uint64_t* b_registers, const std::uint64_t* c, std::uint64_t* d) noexcept;
 
-}  // namespace bankwise::emulator::words
+}  // namespace bankwise::emulator::device
 
 namespace nvcuda::wmma {
 
@@ -47,7 +47,7 @@ struct b1 {};
 
 namespace detail {
 
-using bankwise::emulator::words::Fragment;
+using bankwise::emulator::device::Fragment;
 
 /// The type of elements in memory, and its number in Fragment::type.
 template <class T>
@@ -91,8 +91,8 @@ class fragment {
 
   static constexpr int registers =
       sizeof(storage_element_type) == 8 ? num_elements : (num_elements * int(sizeof(storage_element_type)) + 3) / 4;
-  static constexpr bankwise::emulator::words::Fragment shape(bool column_major) {
-    using bankwise::emulator::words::Fragment;
+  static constexpr bankwise::emulator::device::Fragment shape(bool column_major) {
+    using bankwise::emulator::device::Fragment;
     return {of_a   ? Fragment::a
             : of_b ? Fragment::b
                    : Fragment::accumulator,
@@ -102,18 +102,18 @@ class fragment {
             k,
             column_major};
   }
-  BANKWISE_WORD void give(std::uint64_t* to) const {
+  BANKWISE_DEVICE void give(std::uint64_t* to) const {
     if constexpr (sizeof(storage_element_type) == 8) {
-      for (int i = 0; i < registers; ++i) to[i] = bankwise::emulator::words::to_word(x[i]);
+      for (int i = 0; i < registers; ++i) to[i] = bankwise::emulator::device::to_bits(x[i]);
     } else {
       std::uint32_t bits[registers];
       __builtin_memcpy(bits, x, sizeof x);
       for (int i = 0; i < registers; ++i) to[i] = bits[i];
     }
   }
-  BANKWISE_WORD void take(const std::uint64_t* from) {
+  BANKWISE_DEVICE void take(const std::uint64_t* from) {
     if constexpr (sizeof(storage_element_type) == 8) {
-      for (int i = 0; i < registers; ++i) x[i] = bankwise::emulator::words::from_word<storage_element_type>(from[i]);
+      for (int i = 0; i < registers; ++i) x[i] = bankwise::emulator::device::from_bits<storage_element_type>(from[i]);
     } else {
       std::uint32_t bits[registers];
       for (int i = 0; i < registers; ++i) bits[i] = std::uint32_t(from[i]);
@@ -123,39 +123,39 @@ class fragment {
 };
 
 template <class Use, int m, int n, int k, class T, class Layout, class Value>
-BANKWISE_WORD void fill_fragment(fragment<Use, m, n, k, T, Layout>& to, const Value& value) {
+BANKWISE_DEVICE void fill_fragment(fragment<Use, m, n, k, T, Layout>& to, const Value& value) {
   for (auto& element : to.x) element = value;
 }
 
 template <class Use, int m, int n, int k, class T, class Layout, class From>
-BANKWISE_WORD void load_matrix_sync(fragment<Use, m, n, k, T, Layout>& to, const From* from, unsigned stride) {
+BANKWISE_DEVICE void load_matrix_sync(fragment<Use, m, n, k, T, Layout>& to, const From* from, unsigned stride) {
   static_assert(!std::is_same_v<Use, accumulator>, "accumulators are loaded with a layout_t");
   std::uint64_t registers[fragment<Use, m, n, k, T, Layout>::registers];
   const auto shape = to.shape(std::is_same_v<Layout, col_major>);
-  bankwise::emulator::words::load_fragment(shape, registers, from, stride);
+  bankwise::emulator::device::load_fragment(shape, registers, from, stride);
   to.take(registers);
 }
 template <int m, int n, int k, class T, class From>
-BANKWISE_WORD void load_matrix_sync(fragment<accumulator, m, n, k, T>& to, const From* from, unsigned stride,
-                                    layout_t layout) {
+BANKWISE_DEVICE void load_matrix_sync(fragment<accumulator, m, n, k, T>& to, const From* from, unsigned stride,
+                                      layout_t layout) {
   std::uint64_t registers[fragment<accumulator, m, n, k, T>::registers];
   const auto shape = to.shape(layout == mem_col_major);
-  bankwise::emulator::words::load_fragment(shape, registers, from, stride);
+  bankwise::emulator::device::load_fragment(shape, registers, from, stride);
   to.take(registers);
 }
 template <int m, int n, int k, class T, class To>
-BANKWISE_WORD void store_matrix_sync(To* to, const fragment<accumulator, m, n, k, T>& from, unsigned stride,
-                                     layout_t layout) {
+BANKWISE_DEVICE void store_matrix_sync(To* to, const fragment<accumulator, m, n, k, T>& from, unsigned stride,
+                                       layout_t layout) {
   std::uint64_t registers[fragment<accumulator, m, n, k, T>::registers];
   from.give(registers);
   const auto shape = from.shape(layout == mem_col_major);
-  bankwise::emulator::words::store_fragment(shape, registers, to, stride);
+  bankwise::emulator::device::store_fragment(shape, registers, to, stride);
 }
 
 template <int m, int n, int k, class T, class LayoutA, class LayoutB, class C, class D>
-BANKWISE_WORD void mma_sync(fragment<accumulator, m, n, k, D>& d, const fragment<matrix_a, m, n, k, T, LayoutA>& a,
-                            const fragment<matrix_b, m, n, k, T, LayoutB>& b,
-                            const fragment<accumulator, m, n, k, C>& c, bool saturate = false) {
+BANKWISE_DEVICE void mma_sync(fragment<accumulator, m, n, k, D>& d, const fragment<matrix_a, m, n, k, T, LayoutA>& a,
+                              const fragment<matrix_b, m, n, k, T, LayoutB>& b,
+                              const fragment<accumulator, m, n, k, C>& c, bool saturate = false) {
   static_assert(std::is_same_v<C, D>, "wmma with two types of accumulators is not emulated");
   (void)saturate;
   std::uint64_t a_registers[a.registers], b_registers[b.registers], c_registers[c.registers];
@@ -163,14 +163,14 @@ BANKWISE_WORD void mma_sync(fragment<accumulator, m, n, k, D>& d, const fragment
   b.give(b_registers);
   c.give(c_registers);
   const auto shape_a = a.shape(false), shape_c = c.shape(false);
-  bankwise::emulator::words::multiply_fragments(shape_a, shape_c, a_registers, b_registers, c_registers, c_registers);
+  bankwise::emulator::device::multiply_fragments(shape_a, shape_c, a_registers, b_registers, c_registers, c_registers);
   d.take(c_registers);
 }
 
-BANKWISE_WORD float __float_to_tf32(float value) {
+BANKWISE_DEVICE float __float_to_tf32(float value) {
   // 10 bits after the point, to nearest, ties away from zero.
-  return bankwise::emulator::words::from_word<float>((bankwise::emulator::words::to_word(value) + 0x1000u) &
-                                                     0xFFFFE000u);
+  return bankwise::emulator::device::from_bits<float>((bankwise::emulator::device::to_bits(value) + 0x1000u) &
+                                                      0xFFFFE000u);
 }
 
 }  // namespace nvcuda::wmma

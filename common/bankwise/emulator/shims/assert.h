@@ -4,10 +4,10 @@
 #include_next <assert.h>
 
 #ifndef NDEBUG
-namespace bankwise::emulator::words {
+namespace bankwise::emulator::device {
 [[noreturn]] void fail(const char* condition, const char* file, unsigned line) noexcept;
 }
 #undef assert
 #define assert(condition) \
-  (static_cast<bool>(condition) ? void(0) : ::bankwise::emulator::words::fail(#condition, __FILE__, __LINE__))
+  (static_cast<bool>(condition) ? void(0) : ::bankwise::emulator::device::fail(#condition, __FILE__, __LINE__))
 #endif

@@ -7,7 +7,7 @@
 
 #include <bankwise/emulator/cuda/not_emulated.hpp>
 
-namespace bankwise::cuda {
+namespace bankwise::emulator::cuda {
 
 using cublasLtHandle_t = struct cublasLtHandle_t_of_library*;
 using cublasLtMatmulDesc_t = struct cublasLtMatmulDesc_t_of_library*;
@@ -83,4 +83,4 @@ BANKWISE_NAMES(BANKWISE_NO)
 #undef BANKWISE_NO
 #undef BANKWISE_NAMES
 
-}  // namespace bankwise::cuda
+}  // namespace bankwise::emulator::cuda

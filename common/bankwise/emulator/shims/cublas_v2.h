@@ -13,7 +13,7 @@
 
 #define CUBLAS_API_H_  // by which helper_cuda.h knows of it
 
-namespace bankwise::cuda {
+namespace bankwise::emulator::cuda {
 
 using cublasHandle_t = struct cublasHandle_t_of_library*;
 enum cublasStatus_t {
@@ -126,8 +126,8 @@ BANKWISE_NAMES(BANKWISE_NO)
 #undef BANKWISE_NO
 #undef BANKWISE_NAMES
 
-}  // namespace bankwise::cuda
+}  // namespace bankwise::emulator::cuda
 
 #ifdef BANKWISE_WHOLE_PROGRAM
-#include <bankwise/emulator/host/cublas_functions.hpp>
+#include <bankwise/emulator/runtime/cublas_functions.hpp>
 #endif

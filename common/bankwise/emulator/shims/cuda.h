@@ -7,7 +7,7 @@
 
 #include <bankwise/emulator/cuda/not_emulated.hpp>
 
-namespace bankwise::cuda {
+namespace bankwise::emulator::cuda {
 
 using CUcontext = struct CUcontext_of_library*;
 using CUmodule = struct CUmodule_of_library*;
@@ -55,4 +55,4 @@ BANKWISE_NAMES(BANKWISE_NO)
 #undef BANKWISE_NO
 #undef BANKWISE_NAMES
 
-}  // namespace bankwise::cuda
+}  // namespace bankwise::emulator::cuda

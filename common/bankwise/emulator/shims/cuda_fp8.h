@@ -8,7 +8,7 @@
 
 #include <bankwise/emulator/cuda/not_emulated.hpp>
 
-namespace bankwise::cuda {
+namespace bankwise::emulator::cuda {
 
 using __nv_fp8_storage_t = unsigned char;
 using __nv_fp8x2_storage_t = unsigned short;
@@ -40,4 +40,4 @@ BANKWISE_FP8(__nv_fp8x2_e5m2, __nv_fp8x2_storage_t)
 BANKWISE_FP8(__nv_fp8x4_e4m3, __nv_fp8x4_storage_t)
 BANKWISE_FP8(__nv_fp8x4_e5m2, __nv_fp8x4_storage_t)
 
-}  // namespace bankwise::cuda
+}  // namespace bankwise::emulator::cuda

@@ -7,7 +7,7 @@
 
 #include <bankwise/emulator/cuda/not_emulated.hpp>
 
-namespace bankwise::cuda {
+namespace bankwise::emulator::cuda {
 
 using cudnnHandle_t = struct cudnnHandle_t_of_library*;
 using cudnnTensorDescriptor_t = struct cudnnTensorDescriptor_t_of_library*;
@@ -25,4 +25,4 @@ BANKWISE_NAMES(BANKWISE_NO)
 #undef BANKWISE_NO
 #undef BANKWISE_NAMES
 
-}  // namespace bankwise::cuda
+}  // namespace bankwise::emulator::cuda

@@ -8,7 +8,7 @@
 
 #include <bankwise/emulator/cuda/not_emulated.hpp>
 
-namespace bankwise::cuda {
+namespace bankwise::emulator::cuda {
 
 using cufftHandle = int;
 using cufftReal = float;
@@ -51,4 +51,4 @@ BANKWISE_NAMES(BANKWISE_NO)
 #undef BANKWISE_NO
 #undef BANKWISE_NAMES
 
-}  // namespace bankwise::cuda
+}  // namespace bankwise::emulator::cuda

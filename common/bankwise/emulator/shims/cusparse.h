@@ -7,7 +7,7 @@
 
 #include <bankwise/emulator/cuda/not_emulated.hpp>
 
-namespace bankwise::cuda {
+namespace bankwise::emulator::cuda {
 
 using cusparseHandle_t = struct cusparseHandle_t_of_library*;
 using cusparseMatDescr_t = struct cusparseMatDescr_t_of_library*;
@@ -34,4 +34,4 @@ BANKWISE_NAMES(BANKWISE_NO)
 #undef BANKWISE_NO
 #undef BANKWISE_NAMES
 
-}  // namespace bankwise::cuda
+}  // namespace bankwise::emulator::cuda

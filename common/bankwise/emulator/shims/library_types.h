@@ -3,7 +3,7 @@
 // Types of data that libraries name.
 #pragma once
 
-namespace bankwise::cuda {
+namespace bankwise::emulator::cuda {
 
 enum cudaDataType_t {
   CUDA_R_32F = 0,
@@ -24,6 +24,6 @@ using cudaDataType = cudaDataType_t;
 enum libraryPropertyType_t { MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL };
 using libraryPropertyType = libraryPropertyType_t;
 
-}  // namespace bankwise::cuda
+}  // namespace bankwise::emulator::cuda
 
-using namespace bankwise::cuda;
+using namespace bankwise::emulator::cuda;

@@ -7,7 +7,7 @@
 
 #include <bankwise/emulator/cuda/not_emulated.hpp>
 
-namespace bankwise::cuda {
+namespace bankwise::emulator::cuda {
 
 using ncclComm_t = struct ncclComm_t_of_library*;
 struct ncclUniqueId {
@@ -41,4 +41,4 @@ BANKWISE_NAMES(BANKWISE_NO)
 #undef BANKWISE_NO
 #undef BANKWISE_NAMES
 
-}  // namespace bankwise::cuda
+}  // namespace bankwise::emulator::cuda

@@ -7,7 +7,7 @@
 
 #include <bankwise/emulator/cuda/not_emulated.hpp>
 
-namespace bankwise::cuda {
+namespace bankwise::emulator::cuda {
 
 using nvrtcProgram = struct nvrtcProgram_of_library*;
 enum nvrtcResult { NVRTC_SUCCESS, NVRTC_ERROR_COMPILATION = 6 };
@@ -23,4 +23,4 @@ BANKWISE_NAMES(BANKWISE_NO)
 #undef BANKWISE_NO
 #undef BANKWISE_NAMES
 
-}  // namespace bankwise::cuda
+}  // namespace bankwise::emulator::cuda

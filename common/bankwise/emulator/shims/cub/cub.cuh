@@ -66,19 +66,19 @@ struct DeviceSelect {
 
 struct Sum {
   template <class T>
-  BANKWISE_WORD T operator()(const T& a, const T& b) const {
+  BANKWISE_DEVICE T operator()(const T& a, const T& b) const {
     return a + b;
   }
 };
 struct Max {
   template <class T>
-  BANKWISE_WORD T operator()(const T& a, const T& b) const {
+  BANKWISE_DEVICE T operator()(const T& a, const T& b) const {
     return a > b ? a : b;
   }
 };
 struct Min {
   template <class T>
-  BANKWISE_WORD T operator()(const T& a, const T& b) const {
+  BANKWISE_DEVICE T operator()(const T& a, const T& b) const {
     return a < b ? a : b;
   }
 };

@@ -3,7 +3,7 @@
 // Marks for profilers: they do nothing here.
 #pragma once
 
-namespace bankwise::cuda {
+namespace bankwise::emulator::cuda {
 
 using nvtxRangeId_t = unsigned long long;
 using nvtxDomainHandle_t = struct nvtxDomain_of_library*;
@@ -54,6 +54,6 @@ inline void nvtxNameOsThreadA(unsigned, const char*) {}
 #define nvtxRangeStart nvtxRangeStartA
 #define nvtxMark nvtxMarkA
 
-}  // namespace bankwise::cuda
+}  // namespace bankwise::emulator::cuda
 
-using namespace bankwise::cuda;
+using namespace bankwise::emulator::cuda;

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/emulator/core/block_order.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <queue>
+#include <set>
+#include <span>
+
+namespace bankwise::emulator {
+namespace {
+
+using Node = unsigned;
+using Nodes = std::vector<Node>;
+using SmallestFirst = std::priority_queue<unsigned, Nodes, std::greater<>>;
+
+/// Part of a function: a block, or the blocks of a loop.
+struct Part {
+  Nodes members;           ///< by address
+  Nodes entries;           ///< members that the rest of the function jumps to
+  unsigned waits_for = 0;  ///< number of jumps from parts that are not yet in the order
+  bool placed = false;
+};
+
+/// The inside of a loop during ordering, or the whole function. Parts are numbered by lowest address.
+struct Scope {
+  unsigned number = 0;
+  std::vector<Part> parts;
+  SmallestFirst ready;
+  unsigned lowest = 0;  ///< all parts below are in the order
+};
+
+class Ordering {
+ public:
+  explicit Ordering(const BlockGraph& next)
+      : next_(next),
+        scope_(next.size()),
+        part_(next.size()),
+        index_(next.size()),
+        low_(next.size()),
+        open_(next.size()),
+        jumps_in_(next.size()),
+        from_loop_(next.size()),
+        counted_for_(next.size()) {}
+
+  Nodes operator()() {
+    if (next_.empty()) return {};
+    Nodes all(next_.size());
+    for (Node node = 0; node < all.size(); ++node) all[node] = node;
+    open(all, {0});
+    // The stack is as deep as loops are nested. A scope passes its loops' blocks on, so the scopes hold each block
+    // once.
+    while (!scopes_.empty()) {
+      if (auto part = next_part(scopes_.back())) {
+        place(std::move(*part));
+      } else {
+        scopes_.pop_back();
+      }
+    }
+    return result_;
+  }
+
+ private:
+  /// Numbers the strongly connected components of some of the nodes in part_ (Tarjan); returns their number.
+  // NOLINTNEXTLINE(readability-function-cognitive-complexity): a known algorithm
+  unsigned find_components(const Nodes& nodes, unsigned scope) {
+    struct Visit {
+      Node node;
+      unsigned jump;
+    };
+    std::vector<Visit> visits;
+    Nodes stack;
+    unsigned visited = 0, found = 0;
+    const auto enter = [&](Node node) {
+      index_[node] = low_[node] = ++visited;
+      open_[node] = true;
+      stack.push_back(node);
+      visits.push_back({node, 0});
+    };
+    for (const Node node : nodes) index_[node] = 0;
+    for (const Node root : nodes) {
+      if (index_[root] == 0) enter(root);
+      while (!visits.empty()) {
+        const Node node = visits.back().node;
+        if (const unsigned jump = visits.back().jump++; jump < next_[node].size()) {
+          const Node to = next_[node][jump];
+          if (scope_[to] != scope) continue;
+          if (index_[to] == 0) {
+            enter(to);
+          } else if (open_[to]) {
+            low_[node] = std::min(low_[node], index_[to]);
+          }
+          continue;
+        }
+        visits.pop_back();
+        if (!visits.empty()) low_[visits.back().node] = std::min(low_[visits.back().node], low_[node]);
+        if (low_[node] != index_[node]) continue;
+        for (Node last = next_.size(); last != node;) {
+          last = stack.back();
+          stack.pop_back();
+          open_[last] = false;
+          part_[last] = found;
+        }
+        ++found;
+      }
+    }
+    return found;
+  }
+
+  /// Some of the nodes, component by component, and by address there.
+  struct Components {
+    Nodes members;
+    std::vector<unsigned> begin, size;  ///< of each component in `members`
+  };
+  Components by_component(const Nodes& nodes, unsigned count) const {
+    Components all{Nodes(nodes.size()), {}, std::vector<unsigned>(count)};
+    for (const Node node : nodes) ++all.size[part_[node]];
+    all.begin = all.size;  // first the end of each
+    for (unsigned i = 1; i < count; ++i) all.begin[i] += all.begin[i - 1];
+    for (std::size_t i = nodes.size(); i-- > 0;) all.members[--all.begin[part_[nodes[i]]]] = nodes[i];
+    return all;
+  }
+
+  void count_jumps_into(const Nodes& nodes) {
+    for (const Node node : nodes) jumps_in_[node] = 0;
+    for (const Node node : nodes) {
+      for (const Node next : next_[node]) ++jumps_in_[next];
+    }
+  }
+
+  /// A block that leaves a loop, `if (found) return value(i);`, and lies within its addresses is executed when the warp
+  /// comes to it, and not after the loop: it joins the loop's component.
+  // NOLINTNEXTLINE(readability-function-cognitive-complexity): a loop over jumps of nodes of loops
+  void take_in_exits(const Nodes& nodes, unsigned count, unsigned scope) {
+    const Components all = by_component(nodes, count);
+    const std::vector<unsigned>& size = all.size;
+    count_jumps_into(nodes);
+    std::set<Node> nothing_leads_to;
+    for (const Node node : nodes) {
+      if (size[part_[node]] == 1 && jumps_in_[node] == 0) nothing_leads_to.insert(node);
+    }
+
+    for (unsigned loop = 0; loop < count; ++loop) {
+      if (size[loop] < 2) continue;
+      const std::span these(&all.members[all.begin[loop]], size[loop]);
+      const Node last = these.back();
+      ++loops_;
+      SmallestFirst found;  // blocks that only the loop jumps to
+      const auto lead_on = [&](Node node, Node after) {
+        for (const Node next : next_[node]) {
+          if (scope_[next] != scope || size[part_[next]] != 1) continue;
+          if (counted_for_[next] != loops_) from_loop_[next] = 0;
+          counted_for_[next] = loops_;
+          if (++from_loop_[next] == jumps_in_[next] && next > after && next < last) found.push(next);
+        }
+      };
+      for (const Node node : these) lead_on(node, these.front());
+      const auto from = nothing_leads_to.upper_bound(these.front()), to = nothing_leads_to.lower_bound(last);
+      if (these.front() < last) {
+        for (auto node = from; node != to; ++node) found.push(*node);
+        nothing_leads_to.erase(from, to);
+      }
+      // In the order of addresses, so predecessors come first.
+      while (!found.empty()) {
+        const Node node = found.top();
+        found.pop();
+        part_[node] = loop;
+        lead_on(node, node);
+      }
+    }
+  }
+
+  /// Splits some of the nodes, given by address, into parts. `entries` are those that the rest of the function jumps
+  /// to.
+  void open(const Nodes& nodes, const Nodes& entries) {
+    Scope scope;
+    scope.number = ++scopes_opened_;
+    for (const Node node : nodes) scope_[node] = scope.number;
+    const unsigned components = find_components(nodes, scope.number);
+    take_in_exits(nodes, components, scope.number);
+
+    constexpr unsigned none = ~0U;
+    std::vector<unsigned> renumbered(components, none);
+    for (const Node node : nodes) {
+      unsigned& number = renumbered[part_[node]];
+      if (number == none) {
+        number = unsigned(scope.parts.size());
+        scope.parts.emplace_back();
+      }
+      part_[node] = number;
+      scope.parts[number].members.push_back(node);
+    }
+    for (const Node node : entries) {
+      if (scope_[node] == scope.number) scope.parts[part_[node]].entries.push_back(node);
+    }
+    for (const Node node : nodes) {
+      for (const Node next : next_[node]) {
+        if (scope_[next] != scope.number || part_[next] == part_[node]) continue;
+        scope.parts[part_[next]].entries.push_back(next);
+        ++scope.parts[part_[next]].waits_for;
+      }
+    }
+    for (unsigned i = 0; i < scope.parts.size(); ++i) {
+      if (scope.parts[i].waits_for == 0) scope.ready.push(i);
+    }
+    scopes_.push_back(std::move(scope));
+  }
+
+  /// The part at the lowest address among those that wait for no other. If all parts wait for each other, which an exit
+  /// without predecessors may cause, the lowest of them.
+  std::optional<Part> next_part(Scope& scope) {
+    unsigned number = 0;
+    if (!scope.ready.empty()) {
+      number = scope.ready.top();
+      scope.ready.pop();
+    } else {
+      while (scope.lowest < scope.parts.size() && scope.parts[scope.lowest].placed) ++scope.lowest;
+      if (scope.lowest == scope.parts.size()) return std::nullopt;
+      number = scope.lowest;
+    }
+    Part part = std::move(scope.parts[number]);
+    scope.parts[number].placed = true;
+    for (const Node node : part.members) {
+      for (const Node next : next_[node]) {
+        if (scope_[next] != scope.number || part_[next] == number) continue;
+        Part& other = scope.parts[part_[next]];
+        if (--other.waits_for == 0 && !other.placed) scope.ready.push(part_[next]);
+      }
+    }
+    return part;
+  }
+
+  /// Appends a block, or a loop: its entry, then the rest without the jump back to the entry.
+  void place(Part part) {
+    Nodes& entries = part.entries;
+    const Node head = part.members.size() == 1 || entries.empty() ? part.members.front()
+                                                                  : *std::min_element(entries.begin(), entries.end());
+    result_.push_back(head);
+    scope_[head] = 0;
+    if (part.members.size() == 1) return;
+    std::erase(part.members, head);
+    entries.insert(entries.end(), next_[head].begin(), next_[head].end());
+    std::sort(entries.begin(), entries.end());
+    entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
+    open(part.members, entries);
+  }
+
+  const BlockGraph& next_;
+  std::vector<unsigned> scope_;  // scope of each block; 0: it is in the result
+  std::vector<unsigned> part_;   // part of each block in that scope
+  std::vector<unsigned> index_, low_;
+  std::vector<bool> open_;
+  std::vector<unsigned> jumps_in_, from_loop_, counted_for_;
+  std::vector<Scope> scopes_;
+  unsigned scopes_opened_ = 0, loops_ = 0;
+  Nodes result_;
+};
+
+}  // namespace
+
+std::vector<unsigned> order_of_blocks(const BlockGraph& next) {
+  return Ordering(next)();
+}
+
+}  // namespace bankwise::emulator

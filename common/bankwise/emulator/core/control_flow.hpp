@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+//
+// Internal to common/bankwise/emulator: which of two places in a kernel comes first.
+//
+// The lanes of a warp reconverge if the lanes at the earlier place always run next. Place A is earlier than place B if
+// no path from A to B jumps back, except for iterations of a loop that contains both. Addresses mostly have this order,
+// but not always: a compiler may put the body of `while (a || b)` before its condition, and then the lanes that `a`
+// lets in are at a lower address than those that still have to evaluate `b`. So the order follows the function's
+// control flow: the blocks of a loop are contiguous, with its entry first, and every other block follows its
+// predecessors.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <bankwise/emulator/core/block_order.hpp>
+
+namespace bankwise::emulator {
+
+/// The position of an instruction in its function's order. Without Capstone, or if the program has no symbols, its
+/// address.
+std::uint64_t place_in_order(std::uintptr_t pc);
+
+/// For tests: the blocks of all functions of the program, by address; none without Capstone or symbols.
+std::vector<BlockGraph> block_graphs_of_program();
+
+}  // namespace bankwise::emulator

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/emulator/core/emulate.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+
+#include <bankwise/emulator/core/block_runner.hpp>
+#include <bankwise/emulator/core/faults.hpp>
+#include <bankwise/emulator/core/recorder.hpp>
+#include <bankwise/emulator/core/source_lines.hpp>
+#include <bankwise/emulator/core/stacks.hpp>
+
+namespace bankwise::emulator {
+namespace {
+
+constexpr std::uint64_t max_threads = 1024;            // of a block, as CUDA has it
+constexpr std::size_t max_dynamic_shared = 227 << 10;  // of compute capability 9.0
+constexpr unsigned max_workers = 16;                   // each has a stack for every lane
+constexpr std::uint64_t max_resident = 16 << 10;       // lanes of a cooperative launch: stacks in memory
+
+void check(const Launch& launch) {
+  const auto refuse = [](const std::string& sentence) { throw std::invalid_argument(sentence); };
+  for (const auto& [size, what] : {std::pair(launch.grid, "grid"), {launch.block, "block"}}) {
+    if (size.x == 0 || size.y == 0 || size.z == 0) {
+      refuse(fmt::format("a {} of {} x {} x {} has nothing to run", what, size.x, size.y, size.z));
+    }
+  }
+  if (launch.grid.x > 0x7FFFFFFF || launch.grid.y > 0xFFFF || launch.grid.z > 0xFFFF) {
+    refuse(fmt::format("a grid of {} x {} x {} is too large; CUDA has at most 2147483647 x 65535 x 65535 blocks",
+                       launch.grid.x, launch.grid.y, launch.grid.z));
+  }
+  if (launch.block.z > 64) {
+    refuse(fmt::format("a block is {} threads deep; CUDA has at most 64 in z", launch.block.z));
+  }
+  if (launch.block.count() > max_threads) {
+    refuse(fmt::format("a block of {} threads is too large; CUDA has at most {}", launch.block.count(), max_threads));
+  }
+  if (launch.warp == 0 || launch.warp > banks::max_lanes) {
+    refuse(fmt::format("a warp has 1 to {} lanes, not {}", banks::max_lanes, launch.warp));
+  }
+  if (launch.dynamic_shared > max_dynamic_shared) {
+    refuse(fmt::format("{} bytes of dynamic shared memory are too many; no block has more than {}",
+                       launch.dynamic_shared, max_dynamic_shared));
+  }
+  if (launch.cooperative && launch.grid.count() * launch.block.count() > max_resident) {
+    refuse(fmt::format("a cooperative launch of {} blocks of {} threads is too large: at most {} threads run at a time",
+                       launch.grid.count(), launch.block.count(), max_resident));
+  }
+  for (const std::uint64_t block : launch.trace_blocks) {
+    if (block >= launch.grid.count()) {
+      refuse(fmt::format("block {} cannot be traced: the grid has {}", block, launch.grid.count()));
+    }
+  }
+}
+
+/// Another block has failed.
+struct Abandoned {};
+
+/// Of a launch whose blocks all have a host thread.
+class BarrierOfThreads : public GridBarrier {
+ public:
+  explicit BarrierOfThreads(std::uint64_t blocks) : running_(blocks) {}
+  bool arrive_and_wait() override {
+    std::unique_lock lock(mutex_);
+    const std::uint64_t round = round_;
+    ++waiting_;
+    if (!open()) changed_.wait(lock, [&] { return round_ != round || abandoned_ || running_ < blocks_; });
+    if (abandoned_) throw Abandoned();
+    return round_ != round;
+  }
+  /// A block has returned, or failed.
+  void leave(bool failed) {
+    const std::lock_guard lock(mutex_);
+    --running_;
+    abandoned_ |= failed;
+    changed_.notify_all();
+  }
+
+ private:
+  bool open() {
+    if (waiting_ < blocks_) return false;
+    waiting_ = 0;
+    ++round_;
+    changed_.notify_all();
+    return true;
+  }
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::uint64_t running_, blocks_ = running_, waiting_ = 0, round_ = 0;
+  bool abandoned_ = false;
+};
+
+/// A launch, and the host threads that run it.
+class Run {
+ public:
+  Run(const Launch& launch, const BoundKernel& kernel)
+      : launch_(launch), kernel_(kernel), traced_(launch.trace_blocks) {
+    std::sort(traced_.begin(), traced_.end());
+    traced_.erase(std::unique(traced_.begin(), traced_.end()), traced_.end());
+    blocks_ = launch.run_traced_only && !launch.cooperative ? traced_.size() : launch.grid.count();
+  }
+
+  /// An address in the kernel; 0 if nothing ran.
+  std::uintptr_t in_kernel() const { return in_kernel_; }
+
+  Trace operator()() {
+    const unsigned wanted = launch_.threads != 0 ? launch_.threads : std::max(1U, std::thread::hardware_concurrency());
+    const auto workers =
+        unsigned(launch_.cooperative ? blocks_ : std::min<std::uint64_t>({wanted, blocks_, max_workers}));
+    if (workers > 0) {
+      const auto stacks = pool_.borrow(lanes_);
+      const FaultGuard guard;
+      std::vector<std::jthread> threads;
+      for (unsigned i = 1; i < workers; ++i) threads.emplace_back([this] { help(); });
+      work(*stacks);
+    }
+    if (failure_) std::rethrow_exception(failure_);
+    return recording_.finish();
+  }
+
+ private:
+  /// For threads other than the launching one; without stacks it leaves all blocks to the others.
+  void help() noexcept {
+    if (launch_.cooperative) {
+      work(*pool_.borrow(lanes_));
+      return;
+    }
+    if (const auto stacks = pool_.borrow_if_available(lanes_)) work(*stacks);
+  }
+
+  /// Runs blocks in their order until none is left, or one has failed.
+  void work(const Stacks& stacks) noexcept {
+    std::uint64_t i = 0;
+    try {
+      const SignalStack signal_stack;
+      BlockRunner runner(launch_, kernel_, stacks, launch_.cooperative ? &grid_ : nullptr);
+      while ((i = next_++) < blocks_ && i < failed_) {
+        const std::uint64_t block = launch_.run_traced_only && !launch_.cooperative ? traced_[i] : i;
+        const auto traced = std::lower_bound(traced_.begin(), traced_.end(), block);
+        std::optional<Recorder> recorder;
+        if (traced != traced_.end() && *traced == block) recorder.emplace(launch_, block);
+        const bool ended = !run(runner, block, recorder ? &*recorder : nullptr);
+        if (recorder) recording_.take(block, std::move(*recorder));
+        in_kernel_ = runner.in_kernel();
+        if (launch_.blocks_done != nullptr) ++*launch_.blocks_done;
+        if (ended) fail(i, nullptr);
+        if (launch_.cooperative) {
+          grid_.leave(ended);
+          break;  // the thread's one block
+        }
+        if (ended) break;
+      }
+      recording_.take(runner.findings());
+    } catch (const Abandoned&) {
+      grid_.leave(true);
+    } catch (...) {
+      if (launch_.cooperative) grid_.leave(true);
+      fail(i, std::current_exception());
+    }
+  }
+
+  /// Returns false if a fault that is not fatal ends the launch.
+  static bool run(BlockRunner& runner, std::uint64_t block, Recorder* recorder) {
+    try {
+      runner.run(block, recorder);
+      return true;
+    } catch (const LaunchEnded&) {
+      if (recorder != nullptr) recorder->abandon();
+      return false;
+    }
+  }
+
+  /// Of several failures, the first block's counts, as with one thread.
+  void fail(std::uint64_t i, std::exception_ptr failure) {
+    const std::lock_guard lock(mutex_);
+    if (i >= failed_) return;
+    failed_ = i;
+    failure_ = std::move(failure);
+  }
+
+  const Launch& launch_;
+  const BoundKernel& kernel_;
+  const unsigned lanes_ = unsigned(launch_.block.count());  // of a block
+  StackPool& pool_ = StackPool::of_process();
+  std::vector<std::uint64_t> traced_;
+  Recording recording_{launch_};
+  std::uint64_t blocks_ = 0;
+  BarrierOfThreads grid_{launch_.grid.count()};
+  std::atomic<std::uint64_t> next_{0}, failed_{~std::uint64_t{0}};
+  std::atomic<std::uintptr_t> in_kernel_{0};
+  std::mutex mutex_;
+  std::exception_ptr failure_;
+};
+
+}  // namespace
+
+Trace run(const Launch& launch, const BoundKernel& kernel) {
+  check(launch);
+  if (BlockRunner::current != nullptr) throw std::invalid_argument("a kernel cannot be emulated from within a kernel");
+  Run run(launch, kernel);
+  Trace trace = run();
+  trace.kernel = launch.source_lines ? function_at(run.in_kernel()) : "?";
+  return trace;
+}
+
+std::optional<trace::Diagnosis> ended_by(const Trace& trace) {
+  for (const trace::Diagnosis& diagnosis : trace.diagnoses) {
+    if (diagnosis.ended) return diagnosis;
+  }
+  return std::nullopt;
+}
+
+}  // namespace bankwise::emulator

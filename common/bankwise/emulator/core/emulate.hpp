@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+//
+// Runs a CUDA kernel's unmodified source on the CPU, its warps in lock-step, and records its shared-memory accesses.
+//
+//   #include <bankwise/emulator/cuda.hpp>  // CUDA for g++
+//   #include "my_kernel.cuh"
+//   ...
+//   const auto trace = bankwise::emulate(my_kernel, {.grid = 64, .block = {32, 8}}, in, out, n);
+//   CHECK(bankwise::conflicts(trace, "sm_90") == 0);
+//
+// The source that holds the kernel must be compiled for the emulator: bankwise_emulate() of the CMake package does
+// that.
+#pragma once
+
+#include <optional>
+#include <type_traits>
+
+#include <bankwise/emulator/core/diagnosis.hpp>
+#include <bankwise/emulator/core/launch.hpp>
+#include <bankwise/emulator/core/not_the_kernel.hpp>
+
+namespace bankwise::emulator {
+
+/// Runs the grid; several host threads may call it simultaneously. Errors: Diagnosis for a fault of the kernel;
+/// std::invalid_argument for an invalid launch; std::runtime_error if the system has no stacks for a block.
+Trace run(const Launch& launch, const BoundKernel& kernel);
+
+/// The fault that ended a launch whose faults are not fatal, and its description. The kernel's results are then
+/// incomplete, and a CUDA program gets an error. Nothing if the launch reached its end.
+std::optional<trace::Diagnosis> ended_by(const Trace& trace);
+
+}  // namespace bankwise::emulator
+
+namespace bankwise {
+
+/// Runs a kernel. The arguments are converted to the types of its parameters; memory that pointers refer to must exist,
+/// and is read and written as on a device. Errors: as emulator::run().
+template <class... Parameters, class... Arguments>
+emulator::Trace emulate(void (*kernel)(Parameters...), const emulator::Launch& launch, Arguments&&... arguments) {
+  constexpr bool as_many = sizeof...(Parameters) == sizeof...(Arguments);
+  static_assert(as_many,
+                "bankwise::emulate(kernel, launch, arguments...): the kernel has another number of parameters");
+  if constexpr (as_many) {
+    constexpr bool convertible = (std::is_convertible_v<Arguments, Parameters> && ...);
+    static_assert(convertible,
+                  "bankwise::emulate(kernel, launch, arguments...): the kernel has a parameter of another type");
+    if constexpr (convertible) {
+      const auto lane = [kernel, ... values = static_cast<Parameters>(arguments)]()
+                            BANKWISE_NOT_THE_KERNEL { kernel(values...); };
+      using Lane = decltype(lane);
+      const auto call = [](const void* bound) BANKWISE_NOT_THE_KERNEL { (*static_cast<const Lane*>(bound))(); };
+      return emulator::run(launch, {call, &lane, reinterpret_cast<const void*>(kernel)});
+    }
+  }
+}
+
+}  // namespace bankwise

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/emulator/core/faults.hpp>
+
+#include <ucontext.h>
+
+#include <array>
+#include <csignal>
+#include <mutex>
+
+#include <bankwise/emulator/core/block_runner.hpp>
+
+namespace bankwise::emulator {
+namespace {
+
+constexpr std::array signals{SIGSEGV, SIGBUS, SIGFPE};
+constexpr std::size_t stack_bytes = 64 << 10;
+
+// Handlers belong to the process; several launches may run in it.
+std::mutex guards_mutex;
+unsigned guards = 0;
+std::array<struct sigaction, signals.size()> previous;
+
+void hand_on(int signal, siginfo_t* info, void* context) {
+  std::size_t i = 0;
+  while (signals[i] != signal) ++i;
+  const struct sigaction& action = previous[i];
+  if ((action.sa_flags & SA_SIGINFO) != 0) {
+    action.sa_sigaction(signal, info, context);
+  } else if (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN) {
+    action.sa_handler(signal);
+  } else {
+    // The instruction runs again, now with the default handler.
+    sigaction(signal, &action, nullptr);
+  }
+}
+
+void handle(int signal, siginfo_t* info, void* context) {
+  Lane* lane = BlockRunner::current;
+  if (lane == nullptr) {
+    hand_on(signal, info, context);
+    return;
+  }
+  // From here the thread continues on the runner's stack. It was in a kernel's code, which holds no lock, or in a
+  // function of the C library that the kernel called; the lane never continues.
+  const auto* machine = static_cast<const ucontext_t*>(context);
+  const auto pc = std::uintptr_t(machine->uc_mcontext.gregs[REG_RIP]) + 1;
+  BlockRunner& runner = *lane->runner;
+  if (signal == SIGFPE) {
+    runner.fail(*lane, Fault::division_by_zero, pc, "divides an integer by zero");
+  } else if (runner.stacks().in_guard(info->si_addr)) {
+    runner.fail(*lane, Fault::invalid_address, pc, "has no stack left, after too deep a recursion");
+  } else {
+    runner.fail(*lane, Fault::invalid_address, pc, "accesses memory that does not exist");
+  }
+}
+
+}  // namespace
+
+FaultGuard::FaultGuard() {
+  const std::lock_guard lock(guards_mutex);
+  if (guards++ > 0) return;
+  struct sigaction action {};
+  action.sa_sigaction = handle;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &action, &previous[i]);
+}
+
+FaultGuard::~FaultGuard() {
+  const std::lock_guard lock(guards_mutex);
+  if (--guards > 0) return;
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    struct sigaction now {};
+    sigaction(signals[i], nullptr, &now);
+    if (now.sa_sigaction == handle) sigaction(signals[i], &previous[i], nullptr);  // not replaced since
+  }
+}
+
+SignalStack::SignalStack() : memory_(std::make_unique<std::byte[]>(stack_bytes)) {
+  stack_t old{};
+  if (sigaltstack(nullptr, &old) == 0 && (old.ss_flags & SS_DISABLE) == 0) return;  // the thread has a stack already
+  const stack_t mine{.ss_sp = memory_.get(), .ss_flags = 0, .ss_size = stack_bytes};
+  installed_ = sigaltstack(&mine, nullptr) == 0;
+}
+
+SignalStack::~SignalStack() {
+  if (!installed_) return;
+  const stack_t none{.ss_sp = nullptr, .ss_flags = SS_DISABLE, .ss_size = 0};
+  sigaltstack(&none, nullptr);
+}
+
+}  // namespace bankwise::emulator

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace bankwise::emulator {
+
+/// Internal to common/bankwise/emulator: the part of the address space where runtime/ puts device memory.
+struct GlobalMemory {
+  struct Range {
+    std::uintptr_t begin = 0;
+    std::size_t bytes = 0;  ///< 0: it has been freed
+  };
+  static constexpr unsigned page_bits = 12;
+
+  std::uintptr_t begin = 0, bytes = 0;
+  const std::uint32_t* owners = nullptr;  ///< of each page: the number of its allocation, from 1
+  const Range* allocations = nullptr;     ///< by number
+  /// Called for each access of a kernel that is not valid.
+  void (*refuse)(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) = nullptr;
+
+  /// Called for each access of the host to an address that it contains.
+  void (*host_access)(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) = nullptr;
+  /// Set if a kernel reads, writes or calls anything but its memory: device memory, the program's variables, its stack.
+  std::atomic<bool> left{false};
+  void leave() {
+    if (!left.load(std::memory_order_relaxed)) left.store(true, std::memory_order_relaxed);  // threads share the line
+  }
+
+  bool contains(const void* address) const { return std::uintptr_t(address) - begin < bytes; }
+  /// Whether an access to an address that it contains lies within one allocation. Without a lock: an allocation that a
+  /// kernel uses does not change.
+  bool is_valid(const void* address, std::size_t size) const {
+    const Range& owner = allocations[owners[(std::uintptr_t(address) - begin) >> page_bits]];
+    return size <= owner.bytes && std::uintptr_t(address) - owner.begin <= owner.bytes - size;
+  }
+};
+inline constinit GlobalMemory global_memory;
+
+}  // namespace bankwise::emulator

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+//
+// The functions that g++'s -fsanitize=thread and -fsanitize-coverage=trace-pc call, in place of the sanitizer's
+// library. They do nothing outside of a kernel.
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include <bankwise/emulator/core/block_runner.hpp>
+#include <bankwise/emulator/core/global_memory.hpp>
+
+namespace {
+
+using bankwise::banks::Operation;
+using bankwise::emulator::BlockRunner;
+using bankwise::emulator::global_memory;
+using bankwise::emulator::key_of;
+using bankwise::emulator::Lane;
+using bankwise::emulator::Wait;
+
+inline void access(Operation operation, const void* address, std::size_t bytes, bool as_aligned, void* caller,
+                   bool is_volatile = false) {
+  Lane* lane = BlockRunner::current;
+  if (lane == nullptr) {
+    if (global_memory.contains(address)) {
+      global_memory.host_access(address, bytes, operation == Operation::store, std::uintptr_t(caller));
+    }
+    return;
+  }
+  if (!lane->runner->is_shared(address)) {
+    if (!global_memory.contains(address)) {
+      lane->runner->note_other_memory(address);
+    } else if (!global_memory.is_valid(address, bytes)) {
+      global_memory.refuse(address, bytes, operation == Operation::store, std::uintptr_t(caller));
+    }
+    return;
+  }
+  lane->access = {operation, lane->runner->offset_of(address), std::uint32_t(bytes), as_aligned, false, is_volatile};
+  lane->runner->suspend(*lane, Wait::access, std::uintptr_t(caller));
+}
+
+}  // namespace
+
+#define BANKWISE_CALLER __builtin_return_address(0)
+
+extern "C" {
+
+void __sanitizer_cov_trace_pc() {
+  Lane* lane = BlockRunner::current;
+  if (lane != nullptr) lane->runner->note(*lane, key_of(*lane, std::uintptr_t(BANKWISE_CALLER)));
+}
+
+void __tsan_init() {}
+
+void __tsan_func_entry(void* returns_to) {
+  Lane* lane = BlockRunner::current;
+  if (lane != nullptr) lane->calls.push_back(std::uintptr_t(returns_to));
+}
+
+void __tsan_func_exit() {
+  Lane* lane = BlockRunner::current;
+  if (lane == nullptr || lane->calls.empty()) return;
+  const std::uintptr_t returns_to = lane->calls.back();
+  lane->calls.pop_back();
+  // The kernel itself has no caller on a lane.
+  if (!lane->calls.empty()) lane->runner->note(*lane, key_of(*lane, returns_to, true));
+}
+
+#define BANKWISE_ACCESS(bytes)                                             \
+  void __tsan_read##bytes(void* address) {                                 \
+    access(Operation::load, address, bytes, true, BANKWISE_CALLER);        \
+  }                                                                        \
+  void __tsan_write##bytes(void* address) {                                \
+    access(Operation::store, address, bytes, true, BANKWISE_CALLER);       \
+  }                                                                        \
+  void __tsan_unaligned_read##bytes(void* address) {                       \
+    access(Operation::load, address, bytes, bytes == 1, BANKWISE_CALLER);  \
+  }                                                                        \
+  void __tsan_unaligned_write##bytes(void* address) {                      \
+    access(Operation::store, address, bytes, bytes == 1, BANKWISE_CALLER); \
+  }
+BANKWISE_ACCESS(1)
+BANKWISE_ACCESS(2)
+BANKWISE_ACCESS(4)
+BANKWISE_ACCESS(8)
+BANKWISE_ACCESS(16)
+#undef BANKWISE_ACCESS
+
+// With --param=tsan-distinguish-volatile=1.
+#define BANKWISE_VOLATILE_ACCESS(bytes)                                          \
+  void __tsan_volatile_read##bytes(void* address) {                              \
+    access(Operation::load, address, bytes, true, BANKWISE_CALLER, true);        \
+  }                                                                              \
+  void __tsan_volatile_write##bytes(void* address) {                             \
+    access(Operation::store, address, bytes, true, BANKWISE_CALLER, true);       \
+  }                                                                              \
+  void __tsan_unaligned_volatile_read##bytes(void* address) {                    \
+    access(Operation::load, address, bytes, bytes == 1, BANKWISE_CALLER, true);  \
+  }                                                                              \
+  void __tsan_unaligned_volatile_write##bytes(void* address) {                   \
+    access(Operation::store, address, bytes, bytes == 1, BANKWISE_CALLER, true); \
+  }
+BANKWISE_VOLATILE_ACCESS(1)
+BANKWISE_VOLATILE_ACCESS(2)
+BANKWISE_VOLATILE_ACCESS(4)
+BANKWISE_VOLATILE_ACCESS(8)
+BANKWISE_VOLATILE_ACCESS(16)
+#undef BANKWISE_VOLATILE_ACCESS
+
+void __tsan_read_range(void* address, unsigned long bytes) {
+  access(Operation::load, address, bytes, false, BANKWISE_CALLER);
+}
+void __tsan_write_range(void* address, unsigned long bytes) {
+  access(Operation::store, address, bytes, false, BANKWISE_CALLER);
+}
+
+// Objects with virtual functions.
+void __tsan_vptr_update(void**, void*) {}
+void __tsan_vptr_read(void**) {}
+
+// Atomic operations of C++ outside kernels, which the instrumentation replaces by calls.
+#define BANKWISE_ATOMIC(bits, Type)                                                                       \
+  Type __tsan_atomic##bits##_load(const volatile Type* a, int) {                                          \
+    return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                                          \
+  }                                                                                                       \
+  void __tsan_atomic##bits##_store(volatile Type* a, Type v, int) {                                       \
+    __atomic_store_n(a, v, __ATOMIC_SEQ_CST);                                                             \
+  }                                                                                                       \
+  Type __tsan_atomic##bits##_exchange(volatile Type* a, Type v, int) {                                    \
+    return __atomic_exchange_n(a, v, __ATOMIC_SEQ_CST);                                                   \
+  }                                                                                                       \
+  Type __tsan_atomic##bits##_fetch_add(volatile Type* a, Type v, int) {                                   \
+    return __atomic_fetch_add(a, v, __ATOMIC_SEQ_CST);                                                    \
+  }                                                                                                       \
+  Type __tsan_atomic##bits##_fetch_sub(volatile Type* a, Type v, int) {                                   \
+    return __atomic_fetch_sub(a, v, __ATOMIC_SEQ_CST);                                                    \
+  }                                                                                                       \
+  Type __tsan_atomic##bits##_fetch_and(volatile Type* a, Type v, int) {                                   \
+    return __atomic_fetch_and(a, v, __ATOMIC_SEQ_CST);                                                    \
+  }                                                                                                       \
+  Type __tsan_atomic##bits##_fetch_or(volatile Type* a, Type v, int) {                                    \
+    return __atomic_fetch_or(a, v, __ATOMIC_SEQ_CST);                                                     \
+  }                                                                                                       \
+  Type __tsan_atomic##bits##_fetch_xor(volatile Type* a, Type v, int) {                                   \
+    return __atomic_fetch_xor(a, v, __ATOMIC_SEQ_CST);                                                    \
+  }                                                                                                       \
+  Type __tsan_atomic##bits##_fetch_nand(volatile Type* a, Type v, int) {                                  \
+    return __atomic_fetch_nand(a, v, __ATOMIC_SEQ_CST);                                                   \
+  }                                                                                                       \
+  int __tsan_atomic##bits##_compare_exchange_strong(volatile Type* a, Type* expected, Type v, int, int) { \
+    return __atomic_compare_exchange_n(a, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);        \
+  }                                                                                                       \
+  int __tsan_atomic##bits##_compare_exchange_weak(volatile Type* a, Type* expected, Type v, int, int) {   \
+    return __atomic_compare_exchange_n(a, expected, v, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);         \
+  }
+BANKWISE_ATOMIC(8, std::uint8_t)
+BANKWISE_ATOMIC(16, std::uint16_t)
+BANKWISE_ATOMIC(32, std::uint32_t)
+BANKWISE_ATOMIC(64, std::uint64_t)
+#undef BANKWISE_ATOMIC
+
+void __tsan_atomic_thread_fence(int) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+void __tsan_atomic_signal_fence(int) {
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+}  // extern "C"

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/emulator/core/merging.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+
+namespace bankwise::emulator {
+namespace {
+
+using banks::Operation;
+using trace::Pattern;
+
+constexpr std::size_t max_bytes = 512;  // of loaded values that a lane keeps in registers, of which it has 1020 bytes
+constexpr std::size_t max_last = 16;    // instructions that are compared with a later one
+constexpr unsigned max_width = 16;
+
+/// The largest of 16 and 8 bytes in which all lanes have the same offset; 0 if there is none.
+unsigned common_block(const Pattern& pattern) {
+  std::uint32_t different = 0;
+  const std::uint32_t first = pattern.addresses[unsigned(std::countr_zero(pattern.mask))];
+  banks::for_each_lane(pattern.mask, [&](unsigned lane) { different |= pattern.addresses[lane] ^ first; });
+  return different % 16 == 0 ? 16 : different % 8 == 0 ? 8 : 0;
+}
+
+std::uint64_t hash_of(const Pattern& pattern, unsigned size, unsigned offset) {
+  std::uint64_t hash = pattern.mask * 31 + size;
+  banks::for_each_lane(pattern.mask, [&](unsigned lane) {
+    hash = std::rotl((hash ^ (pattern.addresses[lane] - offset)) * 0x9E3779B97F4A7C15, 29);
+  });
+  return hash;
+}
+
+/// Whether the addresses of b are those of a, `distance` bytes later, with the same lanes.
+bool are_apart(const Pattern& a, const Pattern& b, std::int64_t distance) {
+  if (a.mask != b.mask) return false;
+  bool all = true;
+  banks::for_each_lane(a.mask,
+                       [&](unsigned lane) { all &= b.addresses[lane] - std::int64_t{a.addresses[lane]} == distance; });
+  return all;
+}
+
+/// Whether the addresses are those of a sum of at most three digits of the lane number, each times a constant: then
+/// neighbouring lanes are at most three different distances apart. A compiler knows more about such an index than about
+/// one from memory, or from __brev().
+bool is_regular(const Pattern& pattern) {
+  constexpr std::size_t digits = 3;
+  std::vector<std::int64_t> distances;
+  std::uint64_t pairs = pattern.mask & pattern.mask >> 1;  // lanes whose next lane is active, too
+  banks::for_each_lane(pairs, [&](unsigned lane) {
+    const std::int64_t distance = std::int64_t{pattern.addresses[lane + 1]} - pattern.addresses[lane];
+    if (distances.size() <= digits && std::find(distances.begin(), distances.end(), distance) == distances.end()) {
+      distances.push_back(distance);
+    }
+  });
+  return distances.size() <= digits;
+}
+
+/// Whether b lies in the same aligned block as a, if it is that close.
+bool share_a_block(const Pattern& a, const Pattern& b, std::int64_t distance) {
+  if (distance <= -std::int64_t{max_width} || distance >= std::int64_t{max_width}) return true;
+  const unsigned size = common_block(a);
+  return size > 0 && are_apart(a, b, distance) &&
+         a.addresses[unsigned(std::countr_zero(a.mask))] / size ==
+             b.addresses[unsigned(std::countr_zero(b.mask))] / size;
+}
+
+std::uintptr_t pc_of(const trace::Builder& builder, std::uint32_t pattern) {
+  return std::uintptr_t(*builder.trace().sites[builder.trace().patterns[pattern].site].pc);
+}
+
+}  // namespace
+
+void Merging::add(const std::vector<Pattern>& patterns, const std::vector<trace::Site>& sites, unsigned warp_number,
+                  std::uint32_t number, bool may_change) {
+  Warp& warp = warps_[warp_number];
+  const Pattern& access = patterns[number];
+  if (warp.level != access.level) fence(warp_number);
+  warp.level = access.level;
+  if (!access.lane_arrays.empty()) {
+    fence(warp_number);
+    return;
+  }
+  // A load is not moved across a store to its array, which may change the word, and the other way round.
+  const bool plain = may_change && (access.operation == Operation::load || access.operation == Operation::store);
+  close_if(warp, patterns, [&](const Pattern& other) {
+    return other.array == access.array && (!plain || other.operation != access.operation);
+  });
+  if (!plain) return;
+  compare(warp, patterns, number, std::uintptr_t(*sites[access.site].pc));
+
+  unsigned size = common_block(access);
+  if (size <= access.width) size = access.width;
+  const unsigned offset = access.addresses[unsigned(std::countr_zero(access.mask))] % size;
+  const std::uint64_t hash = hash_of(access, size, offset);
+  const unsigned bytes = ((1U << access.width) - 1) << offset;
+  for (auto group = warp.groups.rbegin(); group != warp.groups.rend(); ++group) {
+    const Pattern& first = patterns[group->first];
+    if (group->hash != hash || group->size != size || first.array != access.array ||
+        !are_apart(first, access, std::int64_t{offset} - group->offset)) {
+      continue;
+    }
+    if ((group->covered & bytes) == bytes) {
+      const auto covers = [&](std::uint32_t member) {
+        const auto at = patterns[member].addresses[unsigned(std::countr_zero(access.mask))] % size;
+        return at <= offset && offset < at + patterns[member].width;
+      };
+      ++repeated_[{*std::find_if(group->members.begin(), group->members.end(), covers), number}];
+      return;
+    }
+    if ((group->covered & bytes) != 0) break;  // they overlap: the new one begins another group
+    group->members.push_back(number);
+    group->covered |= bytes;
+    warp.bytes += access.width;
+    limit(warp);
+    return;
+  }
+  warp.groups.push_back({number, size, offset, hash, bytes, {number}});
+  warp.bytes += access.width;
+  limit(warp);
+}
+
+void Merging::limit(Warp& warp) {
+  while (warp.bytes > max_bytes) close(warp, 0);
+}
+
+void Merging::close(Warp& warp, std::size_t number) {
+  Group& group = warp.groups[number];
+  if (group.members.size() > 1) ++merged_[std::move(group.members)];
+  warp.bytes -= unsigned(std::popcount(group.covered));
+  warp.groups.erase(warp.groups.begin() + std::ptrdiff_t(number));
+}
+
+template <class Which>
+void Merging::close_if(Warp& warp, const std::vector<Pattern>& patterns, Which which) {
+  for (std::size_t i = warp.groups.size(); i-- > 0;) {
+    if (which(patterns[warp.groups[i].first])) close(warp, i);
+  }
+}
+
+void Merging::fence(unsigned warp_number) {
+  Warp& warp = warps_[warp_number];
+  while (!warp.groups.empty()) close(warp, warp.groups.size() - 1);
+  warp.last.clear();
+  for (const auto& [pc, times] : warp.executions) {
+    Instruction& instruction = instructions_[pc];
+    if (instruction.executions == 0) instruction.executions = times;
+    instruction.repeats_regularly &= instruction.executions == times;
+  }
+  warp.executions.clear();
+}
+
+/// Compares the addresses with those of earlier instructions in the code. A distance that varies is one that the
+/// compiler does not know, although two executions of the instructions may be neighbours.
+void Merging::compare(Warp& warp, const std::vector<Pattern>& patterns, std::uint32_t number, std::uintptr_t pc) {
+  const Pattern& access = patterns[number];
+  ++warp.executions[pc];
+  Instruction& instruction = instructions_[pc];
+  instruction.is_regular = instruction.is_regular && is_regular(access);
+  for (Last& last : warp.last) {
+    const Pattern& other = patterns[last.pattern];
+    if (last.pc >= pc || other.array != access.array || other.operation != access.operation) continue;
+    if (std::find(last.compared.begin(), last.compared.end(), pc) != last.compared.end()) continue;
+    last.compared.push_back(pc);
+    const auto lane = unsigned(std::countr_zero(access.mask));
+    if ((other.mask >> lane & 1) == 0) continue;
+    const std::int64_t bytes = std::int64_t{access.addresses[lane]} - other.addresses[lane];
+    Distance& distance = distances_.try_emplace({last.pc, pc}, Distance{bytes, true}).first->second;
+    distance.is_fixed = distance.is_fixed && distance.bytes == bytes && share_a_block(other, access, bytes);
+  }
+  std::erase_if(warp.last, [&](const Last& last) { return last.pc == pc; });
+  warp.last.push_back({number, pc, {}});
+  if (warp.last.size() > max_last) warp.last.pop_front();
+}
+
+bool Merging::is_fixed(std::uintptr_t a, std::uintptr_t b) const {
+  const auto found = distances_.find({a, b});
+  return found == distances_.end() || found->second.is_fixed;
+}
+
+bool Merging::may_merge(const trace::Builder& builder, const Members& members) const {
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const std::uintptr_t pc = pc_of(builder, members[i]);
+    const Instruction& instruction = instructions_.at(pc);
+    if (!instruction.is_regular) return false;
+    if (i == 0) continue;
+    const std::uintptr_t before = pc_of(builder, members[i - 1]);
+    // Otherwise it is from the next iteration of a loop.
+    if (before < pc ? !is_fixed(before, pc) : !instruction.repeats_regularly) return false;
+  }
+  return true;
+}
+
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): it halves in itself
+void Merging::finish(trace::Builder& builder) {
+  for (unsigned warp = 0; warp < warps_.size(); ++warp) fence(warp);
+  const auto change = [&](std::uint32_t pattern, std::int64_t times) {
+    builder.trace().patterns[pattern].merged_change += times;
+  };
+  for (const auto& [pair, times] : repeated_) {
+    if (is_fixed(pc_of(builder, pair.first), pc_of(builder, pair.second))) change(pair.second, -std::int64_t(times));
+  }
+  for (const auto& merged : merged_) {
+    const Members& members = merged.first;
+    if (!may_merge(builder, members)) continue;
+    // Merges what lies in `size` bytes from `begin` on, if it fills them; otherwise tries each half.
+    const auto merge = [&, n = std::int64_t(merged.second)](auto& self, unsigned begin, unsigned size) -> void {
+      Members inside;
+      unsigned bytes = 0;
+      for (const std::uint32_t member : members) {
+        const Pattern& one = builder.trace().patterns[member];
+        const unsigned at = one.addresses[unsigned(std::countr_zero(one.mask))] % max_width;
+        if (at < begin || at >= begin + size) continue;
+        inside.push_back(member);
+        bytes += one.width;
+      }
+      if (inside.size() < 2) return;
+      if (bytes < size) {
+        self(self, begin, size / 2);
+        self(self, begin + size / 2, size / 2);
+        return;
+      }
+      Pattern wide = builder.trace().patterns[inside.front()];
+      const unsigned at = wide.addresses[unsigned(std::countr_zero(wide.mask))] % max_width;
+      banks::for_each_lane(wide.mask, [&](unsigned lane) { wide.addresses[lane] -= at - begin; });
+      wide.width = size;
+      wide.count = 0;
+      wide.merged_change = n;
+      if (!builder.add(wide)) return;  // no memory is left
+      for (const std::uint32_t member : inside) change(member, -n);
+    };
+    merge(merge, 0, max_width);
+  }
+}
+
+}  // namespace bankwise::emulator

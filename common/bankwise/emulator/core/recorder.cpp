@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/emulator/core/recorder.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include <bankwise/emulator/core/shared_memory.hpp>
+#include <bankwise/emulator/core/source_lines.hpp>
+
+namespace bankwise::emulator {
+
+using banks::for_each_lane;
+using trace::Pattern;
+
+namespace {
+
+/// The latest increments, whose results may still be used. A kernel uses a result immediately, or not at all.
+constexpr std::size_t max_increments = 1 << 16;
+
+/// The array that an offset is in, or the one before it.
+std::size_t array_at(std::uint32_t offset) {
+  const auto& arrays = shared_layout().arrays;
+  const auto after =
+      std::upper_bound(arrays.begin(), arrays.end(), offset, [](auto at, auto& array) { return at < array.offset; });
+  return std::size_t(std::max<std::ptrdiff_t>(after - arrays.begin(), 1) - 1);
+}
+
+trace::KernelTrace head_of(const Launch& launch) {
+  return {.warp = launch.warp};
+}
+
+}  // namespace
+
+Recorder::Recorder(const Launch& launch, std::uint64_t block)
+    : builder_(head_of(launch), {launch.pattern_bytes, {}}),
+      block_(block),
+      record_order_(launch.record_order),
+      merging_((launch.block.count() + launch.warp - 1) / launch.warp) {
+  const auto& arrays = shared_layout().arrays;
+  for (std::uint32_t i = 0; i < arrays.size(); ++i) arrays_.push_back(builder_.array({std::to_string(i), i, 0}));
+  participants_.resize((launch.block.count() + launch.warp - 1) / launch.warp);
+}
+
+std::uint32_t Recorder::site(std::uintptr_t pc) {
+  const auto [found, is_new] = sites_.try_emplace(pc, 0);
+  if (is_new) {
+    trace::Site site;
+    site.pc = pc;
+    found->second = builder_.site(site);
+  }
+  return found->second;
+}
+
+void Recorder::settle_participants() {
+  for (std::uint64_t& mask : participants_) {
+    if (mask != 0) builder_.add(trace::Participants{level_, mask, 1});
+    mask = 0;
+  }
+}
+
+void Recorder::take_part(std::uint32_t level, unsigned warp, std::uint64_t mask) {
+  if (level != level_) settle_participants();
+  level_ = level;
+  participants_[warp] |= mask;
+}
+
+std::uint64_t Recorder::add_access(std::uintptr_t pc, unsigned warp, Pattern& access, bool is_volatile) {
+  const std::uint64_t mask = access.mask;
+  take_part(access.level, warp, mask);
+  access.site = site(pc);
+  const std::size_t array = array_at(access.addresses[unsigned(std::countr_zero(mask))]);
+  const auto& arrays = shared_layout().arrays;
+  const std::uint64_t begin = arrays[array].offset,
+                      end = array + 1 == arrays.size() ? ~std::uint64_t{0} : arrays[array + 1].offset;
+  bool mixed = false;
+  for_each_lane(mask, [&](unsigned lane) { mixed |= access.addresses[lane] < begin || access.addresses[lane] >= end; });
+  access.array = arrays_[array];
+  access.lane_arrays.clear();
+  if (mixed) {
+    access.lane_arrays.resize(access.addresses.size());
+    for_each_lane(mask, [&](unsigned lane) { access.lane_arrays[lane] = arrays_[array_at(access.addresses[lane])]; });
+  }
+  normalize(access);
+  access.count = 1;
+  access.first = {block_, warp, 0, accesses_++};
+  const auto number = builder_.add(access);
+  if (number) {
+    merging_.add(builder_.trace().patterns, builder_.trace().sites, warp, *number, !is_volatile);
+  } else {
+    merging_.fence(warp);
+  }
+  auto& order = builder_.trace().order;
+  if (record_order_ && number) order.push_back({*number, block_, warp});
+  if (access.operation != banks::Operation::atomic_inc) return 0;
+  if (increments_.size() < max_increments) increments_.emplace_back();
+  increments_[increment_count_++ % max_increments] = {number, order.size() - 1, access.first};
+  return increment_count_;
+}
+
+void Recorder::result_used(std::uint64_t number) {
+  if (number == 0 || number > increment_count_ || number + max_increments <= increment_count_) return;
+  Increment& increment = increments_[(number - 1) % max_increments];
+  if (!increment.pattern) return;
+  const auto changed = builder_.change_operation(*std::exchange(increment.pattern, std::nullopt),
+                                                 banks::Operation::atomic, increment.when);
+  if (record_order_ && changed) builder_.trace().order[increment.step].pattern = *changed;
+}
+
+void Recorder::add_basic_block(std::uintptr_t pc, std::uint32_t level, unsigned lanes) {
+  const std::uint32_t where = site(pc);
+  const auto [found, is_new] = basic_block_index_.try_emplace(std::uint64_t{level} << 32 | where, basic_blocks_.size());
+  if (is_new) basic_blocks_.push_back({where, level, 0, 0});
+  trace::BasicBlock& block = basic_blocks_[found->second];
+  ++block.issued;
+  block.lanes += lanes;
+}
+
+void Recorder::abandon() {
+  settle_participants();
+  merging_.finish(builder_);
+  for (const trace::BasicBlock& block : basic_blocks_) builder_.add(block);
+}
+
+void Recorder::finish(std::uint32_t levels) {
+  abandon();
+  builder_.trace().blocks = 1;
+  builder_.trace().levels = std::min(levels, trace::max_levels);
+}
+
+Recording::Recording(const Launch& launch) : launch_(launch), builder_(head_of(launch), {launch.pattern_bytes, {}}) {}
+
+void Recording::take(std::uint64_t block, Recorder recorder) {
+  trace::KernelTrace own = recorder.take();
+  const std::lock_guard lock(mutex_);
+  const auto numbers = builder_.add(own);
+  for (trace::Step step : own.order) {
+    if (!numbers[step.pattern]) continue;  // it did not fit
+    step.pattern = *numbers[step.pattern];
+    orders_[block].push_back(step);
+  }
+}
+
+void Recording::take(const Findings& findings) {
+  const std::lock_guard lock(mutex_);
+  findings.put_into(builder_);
+}
+
+Trace Recording::finish() {
+  trace::KernelTrace raw = builder_.take();
+  trace::Builder named(head_of(launch_), {~std::size_t{0}, {}});
+  // Arrays of different functions never coexist in a launch, so the arrays that the launch used get a new layout: one
+  // after the other, each at a multiple of 128 bytes.
+  const auto& layout = shared_layout().arrays;
+  std::vector<bool> used(layout.size());
+  const auto layout_number = [&](std::uint32_t array) { return raw.arrays[array].offset; };
+  for (const Pattern& pattern : raw.patterns) {
+    used[layout_number(pattern.array)] = true;
+    for_each_lane(pattern.lane_arrays.empty() ? 0 : pattern.mask,
+                  [&](unsigned lane) { used[layout_number(pattern.lane_arrays[lane])] = true; });
+  }
+  std::vector<std::uint32_t> begins(layout.size()), numbers(layout.size());
+  std::uint32_t end = 0;
+  for (std::size_t i = 0; i < layout.size(); ++i) {
+    if (!used[i]) continue;
+    const std::uint32_t bytes = layout[i].dynamic ? std::uint32_t(launch_.dynamic_shared) : layout[i].bytes;
+    begins[i] = end;
+    numbers[i] = named.array({layout[i].name, end, bytes});
+    end += (bytes + 127) / 128 * 128;
+  }
+  std::vector<std::uint32_t> sites, arrays;
+  for (const trace::Site& site : raw.sites) {
+    sites.push_back(named.site(launch_.source_lines ? site_of(std::uintptr_t(*site.pc))
+                                                    : trace::Site{.file = "?", .function = "?"}));
+  }
+  for (const trace::Array& array : raw.arrays) arrays.push_back(numbers[array.offset]);
+  for (Pattern& pattern : raw.patterns) {
+    for_each_lane(pattern.mask, [&](unsigned lane) {
+      const std::uint32_t array = pattern.lane_arrays.empty() ? pattern.array : pattern.lane_arrays[lane];
+      const std::uint32_t i = layout_number(array);
+      pattern.addresses[lane] += begins[i] - layout[i].offset;
+    });
+  }
+  const auto patterns = named.add_with(raw, sites, arrays);
+  Trace trace = named.take();
+  const Dim3 &grid = launch_.grid, &block = launch_.block;
+  trace.shapes = {{{std::uint64_t{grid.x} * block.x, std::uint64_t{grid.y} * block.y, std::uint64_t{grid.z} * block.z},
+                   {block.x, block.y, block.z},
+                   1}};
+  for (auto& [number, steps] : orders_) {
+    for (trace::Step& step : steps) {
+      step.pattern = patterns[step.pattern].value();
+      trace.order.push_back(step);
+    }
+  }
+  put_in_order(trace);
+  return trace;
+}
+
+}  // namespace bankwise::emulator

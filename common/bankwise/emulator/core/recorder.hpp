@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include <bankwise/emulator/core/findings.hpp>
+#include <bankwise/emulator/core/launch.hpp>
+#include <bankwise/emulator/core/merging.hpp>
+#include <bankwise/trace/builder.hpp>
+
+namespace bankwise::emulator {
+
+/// Internal to common/bankwise/emulator: the work of one traced block, before sites and arrays have names. Addresses
+/// are offsets into thread-local storage, sites are program counters (Site::pc), arrays are indices into
+/// shared_layout().
+class Recorder {
+ public:
+  Recorder(const Launch& launch, std::uint64_t block);
+
+  /// An access of a warp: operation, width, level, mask, is_loop, and addresses up to the last active lane; other
+  /// members are overwritten. Returns a number for result_used(), or 0 for an access that has none.
+  std::uint64_t add_access(std::uintptr_t pc, unsigned warp, trace::Pattern& access, bool is_volatile);
+  /// The compiler moves no access of the warp across this point.
+  void fence(unsigned warp) { merging_.fence(warp); }
+  /// The result of an atomic_inc is used, so it is an ordinary atomic.
+  void result_used(std::uint64_t number);
+  void add_basic_block(std::uintptr_t pc, std::uint32_t level, unsigned lanes);
+  /// The launch ends before the block does.
+  void abandon();
+  /// The block has reached its end.
+  void finish(std::uint32_t levels);
+
+  std::uint64_t accesses() const { return accesses_; }
+  trace::KernelTrace take() { return builder_.take(); }
+
+ private:
+  struct Increment {
+    std::optional<std::uint32_t> pattern;  ///< empty: final, or it did not fit
+    std::size_t step = 0;                  ///< in the trace's order, if the order is recorded
+    trace::Occurrence when;
+  };
+
+  std::uint32_t site(std::uintptr_t pc);
+  void take_part(std::uint32_t level, unsigned warp, std::uint64_t mask);
+  void settle_participants();
+
+  trace::Builder builder_;
+  std::uint64_t block_;
+  bool record_order_;
+  std::uint64_t accesses_ = 0;
+  std::unordered_map<std::uintptr_t, std::uint32_t> sites_;
+  std::vector<std::uint32_t> arrays_;  ///< indices in the builder, of the arrays in shared_layout()
+  std::vector<Increment> increments_;  ///< the latest, in a ring
+  std::uint64_t increment_count_ = 0;
+  std::uint32_t level_ = 0;
+  Merging merging_;
+  std::vector<std::uint64_t> participants_;  ///< lanes of each warp that accessed shared memory in level_
+  std::vector<trace::BasicBlock> basic_blocks_;
+  std::unordered_map<std::uint64_t, std::size_t> basic_block_index_;  ///< by level and site
+};
+
+/// Internal to common/bankwise/emulator: the traced blocks of a launch. Thread-safe.
+class Recording {
+ public:
+  explicit Recording(const Launch& launch);
+  void take(std::uint64_t block, Recorder recorder);
+  void take(const Findings& findings);
+  /// The trace with names; the caller fills in the kernel.
+  Trace finish();
+
+ private:
+  const Launch& launch_;
+  std::mutex mutex_;
+  trace::Builder builder_;
+  std::map<std::uint64_t, std::vector<trace::Step>> orders_;  ///< by block
+};
+
+}  // namespace bankwise::emulator

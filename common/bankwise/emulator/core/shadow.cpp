@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/emulator/core/shadow.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <new>
+
+namespace bankwise::emulator {
+
+void Shadow::Free::operator()(Cell* cells) const {
+  // calloc() returns zeros that take no memory until they are touched.
+  std::free(cells);  // NOLINT(cppcoreguidelines-no-malloc)
+}
+
+Shadow::Shadow(std::uint32_t bytes)
+    // NOLINTNEXTLINE(cppcoreguidelines-no-malloc)
+    : words_(static_cast<Cell*>(std::calloc(bytes / 4 + 1, sizeof(Cell)))), count_(bytes / 4 + 1) {
+  if (words_ == nullptr) throw std::bad_alloc();
+}
+
+void Shadow::begin_block() {
+  if (now_ > std::numeric_limits<Moment>::max() / 2) {
+    std::fill_n(words_.get(), count_, Cell{});
+    now_ = 0;
+  }
+  split_.clear();  // their words are from earlier blocks, and so not split any more
+  block_began_ = level_began_ = now_;
+}
+
+bool Shadow::races(const Toucher& lane, const Past& past) const {
+  if (past.when <= std::max(level_began_, lane.synchronized)) return false;
+  if (past.when == now_ || past.lane == lane.lane) return false;
+  return past.warp != lane.warp || past.when > lane.ordered;
+}
+
+/// A recent access that is not ordered with the lane's; null if there is none.
+inline const Shadow::Past* Shadow::racing(const Last& last, const Toucher& lane) const {
+  if (last.one.when <= level_began_) return nullptr;  // and the other is older
+  return racing_in_level(last, lane);
+}
+
+const Shadow::Past* Shadow::racing_in_level(const Last& last, const Toucher& lane) const {
+  if (races(lane, last.one)) return &last.one;
+  if (races(lane, last.other)) return &last.other;
+  // Only two of many lanes are known. If they are of several warps, one is of another warp than this lane's.
+  // Lanes of one instruction do not race; the first of them has met the others.
+  if (!last.several_warps || last.one.when <= std::max(level_began_, lane.synchronized)) return nullptr;
+  if (last.one.when == now_) return nullptr;
+  return last.one.lane != lane.lane ? &last.one : &last.other;
+}
+
+inline std::optional<Clash> Shadow::touch(Cell& cell, const Toucher& lane, Touch how) {
+  std::optional<Clash> clash;
+  if (how != Touch::write && std::max(cell.writes.one.when, cell.atomics.one.when) <= block_began_) {
+    clash = Clash{.unwritten = true};
+  } else if (const Past* atomic = how == Touch::atomic ? nullptr : racing(cell.atomics, lane)) {
+    clash = Clash{.other_wrote = true, .other = atomic->lane, .other_pc = atomic->pc};
+  } else if (const Past* reader = how == Touch::read ? nullptr : racing(cell.reads, lane)) {
+    clash = Clash{.other = reader->lane, .other_pc = reader->pc};
+  } else if (const Past* writer = racing(cell.writes, lane)) {
+    clash =
+        Clash{.other_wrote = true, .both_write = how == Touch::write, .other = writer->lane, .other_pc = writer->pc};
+  } else if (cell.writes.one.when == now_ && how == Touch::write) {
+    clash = Clash{.other_wrote = true,
+                  .both_write = true,
+                  .same_instruction = true,
+                  .other = cell.writes.one.lane,
+                  .other_pc = cell.writes.one.pc};
+  }
+  if (how == Touch::read) note(cell.reads, lane.lane, lane.warp, lane.pc);
+  if (how == Touch::write) note(cell.writes, lane.lane, lane.warp, lane.pc);
+  if (how == Touch::atomic) note(cell.atomics, lane.lane, lane.warp, lane.pc);
+  return clash;
+}
+
+std::optional<Clash> Shadow::touch(const Toucher& lane, std::uint32_t offset, std::uint32_t bytes, Touch how) {
+  if (bytes == 4 && offset % 4 == 0 && !words_[offset / 4].is_split) {
+    return touch(words_[offset / 4], lane, how);  // the fast path for the usual case
+  }
+  std::optional<Clash> clash;
+  const auto note = [&](Cell& cell) {
+    const auto found = touch(cell, lane, how);
+    if (!clash) clash = found;
+  };
+  for (std::uint32_t at = offset; at < offset + bytes;) {
+    Cell& word = words_[at / 4];
+    const std::uint32_t end = std::min(offset + bytes, (at / 4 + 1) * 4);
+    auto split = word.is_split ? split_.find(at / 4) : split_.end();
+    if (split == split_.end() && end - at == 4) {
+      word.is_split = false;
+      note(word);
+    } else {
+      if (split == split_.end()) {
+        word.is_split = false;
+        split = split_.insert_or_assign(at / 4, std::array{word, word, word, word}).first;
+        word.is_split = true;
+      }
+      for (std::uint32_t byte = at; byte < end; ++byte) note(split->second[byte % 4]);
+    }
+    at = end;
+  }
+  return clash;
+}
+
+}  // namespace bankwise::emulator

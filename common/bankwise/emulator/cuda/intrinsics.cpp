@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT
+//
+// CUDA's functions that need all lanes, or memory. Compiled without instrumentation: none of this counts as work of the
+// kernel. The kernel calls these functions directly, so each knows its return address in the kernel.
+#include <algorithm>
+#include <cstdio>
+#include <string_view>
+#include <type_traits>
+
+#include <bankwise/emulator/core/lane.hpp>
+#include <bankwise/emulator/core/lane_memory.hpp>
+#include <bankwise/emulator/cuda/atomics.hpp>
+#include <bankwise/emulator/cuda/cooperative_groups.hpp>
+#include <bankwise/emulator/cuda/indices.hpp>
+#include <bankwise/emulator/cuda/synchronization.hpp>
+#include <bankwise/emulator/cuda/warp.hpp>
+
+#define BANKWISE_CALLER __builtin_return_address(0)
+
+// clock(), for kernels and for the code around them.
+extern "C" clock_t bankwise_emulator_clock() noexcept {
+  using namespace bankwise::emulator;
+  if (on_lane()) return clock_t(steps(BANKWISE_CALLER));
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return clock_t(used.tv_sec * CLOCKS_PER_SEC + used.tv_nsec / (1'000'000'000 / CLOCKS_PER_SEC));
+}
+
+namespace bankwise::emulator::device {
+
+unsigned thread_x() noexcept {
+  return this_lane().thread.x;
+}
+unsigned thread_y() noexcept {
+  return this_lane().thread.y;
+}
+unsigned thread_z() noexcept {
+  return this_lane().thread.z;
+}
+unsigned block_x() noexcept {
+  return this_lane().block.x;
+}
+unsigned block_y() noexcept {
+  return this_lane().block.y;
+}
+unsigned block_z() noexcept {
+  return this_lane().block.z;
+}
+unsigned block_size_x() noexcept {
+  return this_lane().block_size.x;
+}
+unsigned block_size_y() noexcept {
+  return this_lane().block_size.y;
+}
+unsigned block_size_z() noexcept {
+  return this_lane().block_size.z;
+}
+unsigned grid_x() noexcept {
+  return this_lane().grid.x;
+}
+unsigned grid_y() noexcept {
+  return this_lane().grid.y;
+}
+unsigned grid_z() noexcept {
+  return this_lane().grid.z;
+}
+unsigned rank() noexcept {
+  return this_lane().rank;
+}
+unsigned lane() noexcept {
+  return this_lane().lane % 32;
+}
+
+namespace {
+
+/// The first lane of the caller's half of its warp.
+unsigned first_of_half() {
+  return this_lane().lane & 32;
+}
+
+/// Converts a mask of CUDA to one of the whole warp.
+std::uint64_t of_warp(unsigned mask) {
+  const unsigned lanes = this_lane().warp_size;
+  const std::uint64_t all = lanes >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << lanes) - 1;
+  return std::uint64_t{mask} << first_of_half() & all;
+}
+
+/// The lanes of the caller's half that took part, and their values.
+struct Half {
+  unsigned came;
+  const std::uint64_t* values;
+  bool has(unsigned lane) const { return came >> lane & 1; }
+};
+Half meet(WarpMeeting kind, unsigned mask, std::uint64_t value, const void* caller) {
+  const Meeting meeting = meet_warp(kind, of_warp(mask), value, caller);
+  const unsigned first = first_of_half();
+  return {unsigned(meeting.mask >> first), meeting.values + first};
+}
+
+/// The lane from which a shuffle takes its value: the rules of PTX's shfl.sync.
+unsigned source_of(Shuffle how, unsigned lane, unsigned argument, int width) {
+  const unsigned segment = (32u - unsigned(width)) & 31;  // bits that number the segments of `width` lanes
+  const unsigned first = lane & segment, last = first | (~segment & 31);
+  const int by = int(argument & 31);
+  const int own = int(lane);
+  int source = own;  // NOLINT(clang-analyzer-deadcode.DeadStores): for compilers that know no other value of Shuffle
+  switch (how) {
+    case Shuffle::from:
+      return first | (unsigned(by) & ~segment & 31);
+    case Shuffle::up:
+      source = own - by;
+      return source < int(first) ? lane : unsigned(source);
+    case Shuffle::down:
+      source = own + by;
+      break;
+    case Shuffle::exclusive_or:
+      source = own ^ by;
+      break;
+  }
+  return source > int(last) ? lane : unsigned(source);  // lanes of earlier segments are within reach of the XOR
+}
+
+}  // namespace
+
+unsigned synchronize_block(bool says_yes) noexcept {
+  return meet_block(says_yes, BANKWISE_CALLER);
+}
+
+void synchronize_warp(unsigned mask) noexcept {
+  meet_warp(WarpMeeting::sync, of_warp(mask), 0, BANKWISE_CALLER);
+}
+
+long long clock() noexcept {
+  return steps(BANKWISE_CALLER);
+}
+
+void trap() noexcept {
+  emulator::trap("__trap()", BANKWISE_CALLER);
+}
+
+std::uint64_t shuffle(Shuffle how, unsigned mask, std::uint64_t value, unsigned argument, int width) noexcept {
+  const Half half = meet(WarpMeeting::shuffle, mask, value, BANKWISE_CALLER);
+  const unsigned source = source_of(how, lane(), argument, width);
+  return half.has(source) ? half.values[source] : 0xCDCDCDCDCDCDCDCD;
+}
+
+Votes vote(unsigned mask, bool says_yes) noexcept {
+  const Half half = meet(WarpMeeting::vote, mask, says_yes, BANKWISE_CALLER);
+  Votes votes{half.came, 0};
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (half.has(lane) && half.values[lane] != 0) votes.yes |= 1u << lane;
+  }
+  return votes;
+}
+
+unsigned match_any(unsigned mask, std::uint64_t value) noexcept {
+  const Half half = meet(WarpMeeting::match, mask, value, BANKWISE_CALLER);
+  unsigned same = 0;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (half.has(lane) && half.values[lane] == value) same |= 1u << lane;
+  }
+  return same;
+}
+
+unsigned match_all(unsigned mask, std::uint64_t value) noexcept {
+  const Half half = meet(WarpMeeting::match, mask, value, BANKWISE_CALLER);
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (half.has(lane) && half.values[lane] != value) return 0;
+  }
+  return half.came;
+}
+
+namespace {
+
+template <class T>
+T reduce_lanes(Reduction how, unsigned mask, T value, const void* caller) {
+  const Half half = meet(WarpMeeting::reduce, mask, unsigned(value), caller);
+  bool first = true;
+  T all{};
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!half.has(lane)) continue;
+    const T one = T(unsigned(half.values[lane]));
+    switch (first ? Reduction::bit_or : how) {
+      case Reduction::add:
+        all = T(unsigned(all) + unsigned(one));
+        break;
+      case Reduction::minimum:
+        all = std::min<T>(all, one);
+        break;
+      case Reduction::maximum:
+        all = std::max<T>(all, one);
+        break;
+      case Reduction::bit_and:
+        all &= one;
+        break;
+      case Reduction::bit_or:
+        all |= one;
+        break;
+      case Reduction::bit_xor:
+        all ^= one;
+        break;
+    }
+    first = false;
+  }
+  return all;
+}
+
+}  // namespace
+
+unsigned reduce(Reduction how, unsigned mask, unsigned value) noexcept {
+  return reduce_lanes(how, mask, value, BANKWISE_CALLER);
+}
+int reduce(Reduction how, unsigned mask, int value) noexcept {
+  return reduce_lanes(how, mask, value, BANKWISE_CALLER);
+}
+
+unsigned active_mask() noexcept {
+  return unsigned(active_lanes(BANKWISE_CALLER) >> first_of_half());
+}
+
+void synchronize_grid() noexcept {
+  meet_grid(BANKWISE_CALLER);
+}
+
+bool grid_is_cooperative() noexcept {
+  return is_cooperative();
+}
+
+unsigned lane_of_rank(unsigned mask, unsigned rank) noexcept {
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if ((mask >> lane & 1) != 0 && rank-- == 0) return lane;
+  }
+  return lane();
+}
+
+// --- atomic operations ---
+
+namespace {
+
+/// Whether NVIDIA's shared memory has no such instruction: nvcc compiles it to a loop of compare-and-swaps.
+template <class T>
+constexpr bool is_loop(std::string_view name) {
+  return name != "Exch" && (std::is_floating_point_v<T> || sizeof(T) == 8);
+}
+
+template <class T, class Change>
+T change(T* address, Change changed) {
+  T old;
+  __atomic_load(address, &old, __ATOMIC_RELAXED);
+  for (;;) {
+    T now = changed(old);
+    if (__atomic_compare_exchange(address, &old, &now, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) return old;
+  }
+}
+
+/// A sum of integers that wraps.
+template <class T>
+T sum(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    return T(std::make_unsigned_t<T>(a) + std::make_unsigned_t<T>(b));
+  } else {
+    return a + b;
+  }
+}
+
+// The new value, from the old value and the operand.
+constexpr auto new_Add = [](auto old, auto value) { return sum(old, value); };
+constexpr auto new_Sub = [](auto old, auto value) { return sum(old, decltype(value)(0u - unsigned(value))); };
+constexpr auto new_Exch = [](auto, auto value) { return value; };
+constexpr auto new_Min = [](auto old, auto value) { return std::min(old, value); };
+constexpr auto new_Max = [](auto old, auto value) { return std::max(old, value); };
+constexpr auto new_Inc = [](unsigned old, unsigned limit) { return old >= limit ? 0 : old + 1; };
+constexpr auto new_Dec = [](unsigned old, unsigned limit) { return old == 0 || old > limit ? limit : old - 1; };
+constexpr auto new_And = [](auto old, auto value) { return old & value; };
+constexpr auto new_Or = [](auto old, auto value) { return old | value; };
+constexpr auto new_Xor = [](auto old, auto value) { return old ^ value; };
+
+}  // namespace
+
+// NOLINTBEGIN(bugprone-macro-parentheses): types
+#define BANKWISE_DEFINE(name, type)                                                                        \
+  type atomic##name(type* address, type value) noexcept {                                                  \
+    before_atomic(banks::Operation::atomic, is_loop<type>(#name), address, sizeof(type), BANKWISE_CALLER); \
+    return change(address, [=](type old) { return new_##name(old, value); });                              \
+  }
+BANKWISE_ATOMICS(BANKWISE_DEFINE)
+#undef BANKWISE_DEFINE
+
+#define BANKWISE_DEFINE(type)                                                                         \
+  type atomicCAS(type* address, type expected, type value) noexcept {                                 \
+    before_atomic(banks::Operation::atomic_cas, false, address, sizeof(type), BANKWISE_CALLER);       \
+    __atomic_compare_exchange(address, &expected, &value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+    return expected;                                                                                  \
+  }
+BANKWISE_COMPARE_AND_SWAP(BANKWISE_DEFINE)
+#undef BANKWISE_DEFINE
+// NOLINTEND(bugprone-macro-parentheses)
+
+Added add(unsigned* address, unsigned value, bool one) noexcept {
+  const auto operation = one ? banks::Operation::atomic_inc : banks::Operation::atomic;
+  const std::uint64_t number = before_atomic(operation, false, address, sizeof value, BANKWISE_CALLER);
+  return {__atomic_fetch_add(address, value, __ATOMIC_SEQ_CST), number};
+}
+
+std::uint64_t used(std::uint64_t old, std::uint64_t before) noexcept {
+  if (before != 0) result_used(before);
+  return old;
+}
+
+[[noreturn]] void fail(const char* condition, const char* file, unsigned line) noexcept {
+  char why[512];
+  std::snprintf(why, sizeof why, "assertion failed: %s (%s:%u)", condition, file, line);
+  if (on_lane()) emulator::trap(why, BANKWISE_CALLER);
+  std::fprintf(stderr, "%s\n", why);
+  std::abort();
+}
+
+}  // namespace bankwise::emulator::device

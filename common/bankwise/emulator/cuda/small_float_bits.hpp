@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+//
+// Internal to common/bankwise/emulator: floating-point numbers of 16 bits, and how a GPU rounds to them.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include <bankwise/emulator/cuda/small_float_words.hpp>
+
+namespace bankwise::emulator::small_floats {
+
+using device::Format;
+using device::Mode;
+using Bits = std::uint16_t;
+
+struct Layout {
+  int fraction, bias;  ///< bits after the binary point; the exponent that is stored for 1.0
+  constexpr Bits infinity() const { return Bits(0x7FFF >> fraction << fraction); }
+};
+constexpr Layout layout_of(Format format) {
+  return format == Format::half ? Layout{10, 15} : Layout{7, 127};
+}
+inline constexpr Bits nan_bits = 0x7FFF;  // the only one that a GPU's arithmetic returns
+
+/// magnitude · 2^exponent, rounded once.
+inline Bits rounded(Format format, bool negative, std::uint64_t magnitude, int exponent, Mode mode) {
+  const Layout layout = layout_of(format);
+  const Bits sign = negative ? 0x8000 : 0;
+  if (magnitude == 0) return sign;
+  const int lowest = 1 - layout.bias - layout.fraction;  // exponent of the smallest subnormal number
+  const int own = exponent + 63 - std::countl_zero(magnitude) - layout.fraction;
+  const int unit = own > lowest ? own : lowest;  // exponent of the result's last bit
+  const int drop = unit - exponent;
+  std::uint64_t kept = 0, rest = 0;  // rest: in 1/2^63 of the last bit, the lowest bit is sticky
+  if (drop <= 0) {
+    kept = magnitude << -drop;
+  } else if (drop > 63) {
+    rest = drop == 64 ? magnitude >> 1 | (magnitude & 1) : 1;
+  } else {
+    kept = magnitude >> drop;
+    rest = magnitude << (64 - drop);
+    rest = rest >> 1 | (rest & 1);
+  }
+  constexpr std::uint64_t half_unit = std::uint64_t{1} << 62;
+  const bool up = mode == Mode::rn   ? rest > half_unit || (rest == half_unit && (kept & 1) != 0)
+                  : mode == Mode::ru ? rest != 0 && !negative
+                                     : mode == Mode::rd && rest != 0 && negative;
+  const std::uint64_t bits = (std::uint64_t(unit - lowest) << layout.fraction) + kept + (up ? 1 : 0);
+  if (bits < layout.infinity()) return Bits(sign | bits);
+  const bool to_infinity = mode == Mode::rn || (mode == Mode::ru && !negative) || (mode == Mode::rd && negative);
+  return Bits(sign | (to_infinity ? layout.infinity() : layout.infinity() - 1));
+}
+
+inline Bits rounded(Format format, double value, Mode mode) {
+  if (std::isnan(value)) return nan_bits;
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const bool negative = bits >> 63 != 0;
+  if (std::isinf(value)) return Bits((negative ? 0x8000 : 0) | layout_of(format).infinity());
+  const int stored = int(bits >> 52 & 0x7FF);
+  const std::uint64_t fraction = bits & ((std::uint64_t{1} << 52) - 1);
+  return rounded(format, negative, stored == 0 ? fraction : fraction | std::uint64_t{1} << 52,
+                 (stored == 0 ? 1 : stored) - 1075, mode);
+}
+
+/// The exact value.
+inline double value_of(Format format, Bits bits) {
+  const Layout layout = layout_of(format);
+  const int stored = (bits & 0x7FFF) >> layout.fraction, fraction = bits & ((1 << layout.fraction) - 1);
+  const double sign = (bits & 0x8000) != 0 ? -1 : 1;
+  if ((bits & 0x7FFF) >= layout.infinity()) return fraction != 0 ? std::nan("") : sign * HUGE_VAL;
+  const int significand = stored == 0 ? fraction : fraction | 1 << layout.fraction;
+  return sign * std::ldexp(significand, (stored == 0 ? 1 : stored) - layout.bias - layout.fraction);
+}
+
+/// a · b + c, rounded to odd: rounding it again to 16 bits is rounding the exact value once (Boldo and Melquiond,
+/// 2005). a · b is exact in a double.
+inline double to_odd(double a, double b, double c) {
+  const double product = a * b, sum = product + c;
+  const double from_product = sum - c, from_c = sum - from_product;
+  const double error = (product - from_product) + (c - from_c);
+  const auto bits = std::bit_cast<std::uint64_t>(sum);
+  if (!std::isfinite(sum) || error == 0 || (bits & 1) != 0) return sum;
+  return std::bit_cast<double>((error > 0) == (sum > 0) ? bits + 1 : bits - 1);
+}
+
+}  // namespace bankwise::emulator::small_floats

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/emulator/runtime/device.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include <bankwise/emulator/runtime/gpus.hpp>
+#include <bankwise/emulator/runtime/launching.hpp>
+#include <bankwise/emulator/runtime/messages.hpp>
+
+using namespace bankwise::emulator::runtime;
+
+namespace {
+
+cudaDeviceProp properties_of(const Gpu& gpu) {
+  cudaDeviceProp p{};
+  gpu.name.copy(p.name, sizeof p.name - 1);
+  p.totalGlobalMem = std::size_t(gpu.memory_gib) << 30;
+  p.sharedMemPerBlock = 48 << 10;
+  p.sharedMemPerBlockOptin = std::size_t(gpu.shared_block_kib) << 10;
+  p.sharedMemPerMultiprocessor = std::size_t(gpu.shared_kib) << 10;
+  p.reservedSharedMemPerBlock = gpu.major >= 8 ? 1024 : 0;
+  p.regsPerBlock = p.regsPerMultiprocessor = 65536;
+  p.warpSize = 32;
+  p.memPitch = 0x7FFFFFFF;
+  p.maxThreadsPerBlock = 1024;
+  const int block[]{1024, 1024, 64}, grid[]{0x7FFFFFFF, 65535, 65535};
+  std::copy(block, block + 3, p.maxThreadsDim);
+  std::copy(grid, grid + 3, p.maxGridSize);
+  p.clockRate = gpu.clock_khz;
+  p.memoryClockRate = gpu.memory_khz;
+  p.memoryBusWidth = gpu.bus_bits;
+  p.totalConstMem = 64 << 10;
+  p.major = gpu.major;
+  p.minor = gpu.minor;
+  p.multiProcessorCount = gpu.multiprocessors;
+  p.maxThreadsPerMultiProcessor = gpu.threads;
+  p.maxBlocksPerMultiProcessor = gpu.blocks;
+  p.l2CacheSize = int(gpu.l2_kib << 10);
+  p.persistingL2CacheMaxSize = gpu.major >= 8 ? int(gpu.l2_kib << 10) / 4 * 3 : 0;
+  p.textureAlignment = 512;
+  p.texturePitchAlignment = 32;
+  p.surfaceAlignment = 512;
+  p.maxTexture1D = p.maxTexture2D[0] = 131072;
+  p.maxTexture2D[1] = 65536;
+  for (int& extent : p.maxTexture3D) extent = 16384;
+  p.deviceOverlap = p.canMapHostMemory = p.concurrentKernels = p.unifiedAddressing = p.managedMemory = 1;
+  p.streamPrioritiesSupported = p.globalL1CacheSupported = p.localL1CacheSupported = 1;
+  p.concurrentManagedAccess = p.computePreemptionSupported = p.cooperativeLaunch = p.memoryPoolsSupported = 1;
+  p.canUseHostPointerForRegisteredMem = p.hostRegisterSupported = 1;
+  p.asyncEngineCount = 3;
+  p.singleToDoublePrecisionPerfRatio = 2;
+  p.pciBusID = 1;
+  return p;
+}
+
+cudaError_t check(int device) {
+  return failed(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+
+unsigned device_flags = 0;
+constexpr std::size_t limits[]{1024, 1 << 20, 8 << 20, 2, 2048, 128, 0};
+
+}  // namespace
+
+int bankwise_multiprocessors() {
+  return this_gpu().multiprocessors;
+}
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = 1;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int* device) {
+  *device = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaSetDevice(int device) {
+  return check(device);
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  *properties = properties_of(this_gpu());
+  return check(device);
+}
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  const cudaDeviceProp properties = properties_of(this_gpu());
+  switch (attribute) {
+#define BANKWISE_CASE(name, number, member) \
+  case name:                                \
+    *value = int(properties.member);        \
+    return check(device);
+    BANKWISE_CUDA_DEVICE_ATTRIBUTES(BANKWISE_CASE)
+#undef BANKWISE_CASE
+  }
+  return failed(cudaErrorInvalidValue);
+}
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*) {
+  *device = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device) {
+  std::snprintf(id, std::size_t(std::max(length, 0)), "0000:01:00.0");
+  return check(device);
+}
+cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
+  *can = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) {
+  return failed(cudaErrorInvalidDevice);
+}
+cudaError_t cudaDeviceDisablePeerAccess(int) {
+  return failed(cudaErrorInvalidDevice);
+}
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSynchronize() {
+  return lasting_error();
+}
+cudaError_t cudaDeviceReset() {
+  return lasting_error();
+}
+cudaError_t cudaThreadSynchronize() {
+  return lasting_error();
+}
+cudaError_t cudaThreadExit() {
+  return lasting_error();
+}
+cudaError_t cudaSetDeviceFlags(unsigned flags) {
+  device_flags = flags;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceFlags(unsigned* flags) {
+  *flags = device_flags;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) {
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
+  if (unsigned(limit) >= std::size(limits)) return failed(cudaErrorInvalidValue);
+  *value = limits[limit];
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) {
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* configuration) {
+  *configuration = cudaFuncCachePreferNone;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) {
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* configuration) {
+  *configuration = cudaSharedMemBankSizeFourByte;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  if (least != nullptr) *least = 0;
+  if (greatest != nullptr) *greatest = -5;
+  return cudaSuccess;
+}
+cudaError_t cudaProfilerStart() {
+  return cudaSuccess;
+}
+cudaError_t cudaProfilerStop() {
+  return cudaSuccess;
+}

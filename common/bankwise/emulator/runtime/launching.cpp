@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/emulator/runtime/launching.hpp>
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+#include <bankwise/emulator/core/emulate.hpp>
+#include <bankwise/emulator/core/global_memory.hpp>
+#include <bankwise/emulator/core/lane.hpp>
+#include <bankwise/emulator/runtime/gpus.hpp>
+#include <bankwise/emulator/runtime/messages.hpp>
+#include <bankwise/emulator/runtime/repeats.hpp>
+#include <bankwise/support/progress.hpp>
+
+namespace bankwise::emulator::runtime {
+namespace {
+
+/// At most `most` blocks of a grid, spread over it; all if it is 0.
+std::vector<std::uint64_t> sample(std::uint64_t blocks, std::uint64_t most) {
+  std::vector<std::uint64_t> chosen;
+  for (std::uint64_t block = 0; block < blocks; ++block) {
+    if (trace::is_sampled(block, blocks, most)) chosen.push_back(block);
+  }
+  return chosen;
+}
+
+/// With --fatal the first fault ends the program.
+constexpr int exit_of_fatal = 1;
+
+cudaError_t error_of(Fault fault) {
+  switch (fault) {
+    case Fault::out_of_bounds:
+    case Fault::invalid_address:
+      return cudaErrorIllegalAddress;
+    case Fault::misaligned:
+      return cudaErrorMisalignedAddress;
+    case Fault::trap:
+      return cudaErrorAssert;
+    case Fault::step_limit:
+      return cudaErrorLaunchTimeout;
+    default:
+      return cudaErrorLaunchFailure;
+  }
+}
+
+// Of the linker.
+extern "C" {
+extern const char __executable_start;
+extern const char etext;
+}
+
+bool is_code(const void* address) {
+  const auto begin = std::uintptr_t(&__executable_start);
+  return std::uintptr_t(address) - begin < std::uintptr_t(&etext) - begin;
+}
+
+/// The kernel of a launch: its address, or that of the code that calls it.
+const void* kernel_of(void (*call)(const void*), const Arguments& arguments) {
+  return arguments.kernel != nullptr ? arguments.kernel : reinterpret_cast<const void*>(call);
+}
+
+/// Names of kernels. They are known when a kernel has run once.
+class Names {
+ public:
+  void add(const void* kernel, const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    names_.try_emplace(kernel, name);
+  }
+  /// Empty if it is not yet known.
+  std::string of(const void* kernel) {
+    const std::lock_guard lock(mutex_);
+    const auto found = names_.find(kernel);
+    return found == names_.end() ? "" : found->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<const void*, std::string> names_;
+};
+Names& names() {
+  static auto* const all = new Names;
+  return *all;
+}
+
+/// Whether the launches of a kernel are to be recorded. The first is, because its name is not yet known.
+bool is_selected(const void* kernel, bool varies) {
+  if (varies) return true;
+  const std::vector<std::string>& globs = settings().kernels;
+  const std::string name = globs.empty() ? "" : names().of(kernel);
+  return name.empty() || std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
+           return fnmatch(glob.c_str(), name.c_str(), 0) == 0;
+         });
+}
+
+/// Whether a launch of this kernel and shape is still to be recorded.
+bool within_limit(const void* kernel, const Configuration& configuration) {
+  if (settings().max_launches == 0) return true;
+  static std::mutex mutex;
+  static std::map<std::vector<std::uint64_t>, std::uint64_t> launches;
+  const std::lock_guard lock(mutex);
+  const Dim3 &g = configuration.grid, &b = configuration.block;
+  const std::vector<std::uint64_t> key{
+      std::uint64_t(reinterpret_cast<std::uintptr_t>(kernel)), g.x, g.y, g.z, b.x, b.y, b.z};
+  return launches[key]++ < settings().max_launches;
+}
+
+struct LaterLaunch {
+  Configuration configuration;
+  void (*call)(const void*);
+  const void* bound;
+  void (*destroy)(const void*);
+};
+std::mutex later_mutex;
+std::deque<LaterLaunch> later;
+
+cudaError_t launch_one(const Configuration& configuration, void (*call)(const void*), const Arguments& arguments,
+                       const void* caller) {
+  if (lasting_error() != cudaSuccess) return lasting_error();
+  const void* const kernel = kernel_of(call, arguments);
+  emulator::Launch how;
+  how.grid = configuration.grid;
+  how.block = configuration.block;
+  how.dynamic_shared = configuration.shared;
+  how.cooperative = configuration.cooperative;
+  how.warp = settings().warp;
+  how.trace_blocks.clear();
+  const bool watched =
+      !settings().record.empty() && is_selected(kernel, arguments.varies) && within_limit(kernel, configuration);
+  if (watched) how.trace_blocks = sample(how.grid.count(), settings().max_blocks);
+  if (settings().step_limit > 0) how.step_limit = settings().step_limit;
+  how.fatal = settings().fatal;
+  how.allow = settings().allow;
+  how.warp_synchronous = settings().warp_synchronous;
+  how.returned_lanes_arrive = settings().returned_lanes_arrive;
+  const std::string bytes(arguments.bytes != nullptr ? arguments.bytes : "",
+                          arguments.bytes != nullptr ? arguments.count : 0);
+  Repeat repeat(kernel, configuration, arguments.bytes != nullptr ? &bytes : nullptr);
+  try {
+    if (const trace::KernelTrace* known = repeat.known(watched)) {
+      record(*known);
+      return cudaSuccess;
+    }
+    if (Progress* const progress = progress_of_environment()) {
+      const std::string name = names().of(kernel);
+      begin_launch(*progress, name.empty() ? place_of(caller) : name, how.grid.count());
+      how.blocks_done = &progress->done;
+    }
+    const trace::KernelTrace trace = run(how, {call, arguments.bound, nullptr});
+    record(trace);
+    names().add(kernel, trace.kernel);
+    const auto ended = ended_by(trace);
+    if (ended) return failed(error_of(ended->fault), true);
+    repeat.ran(trace);
+    return cudaSuccess;
+  } catch (const Diagnosis& diagnosis) {
+    report(diagnosis.what());
+    std::fflush(nullptr);
+    std::_Exit(exit_of_fatal);
+  } catch (const std::invalid_argument& error) {
+    report(fmt::format("a launch fails: {}", error.what()), caller);
+    return failed(cudaErrorInvalidConfiguration);
+  } catch (const std::runtime_error& error) {
+    report(fmt::format("a launch fails: {}", error.what()), caller);
+    return failed(cudaErrorLaunchOutOfResources);
+  }
+}
+
+}  // namespace
+
+bool use_few_multiprocessors() {
+  few_multiprocessors = true;
+  return true;
+}
+
+bool in_kernel() {
+  return on_lane();
+}
+
+std::size_t identity_of(const void* object, std::size_t bytes) {
+  std::size_t identity = 0;
+  for (std::size_t at = 0; at < bytes; at += sizeof(std::uintptr_t)) {
+    std::uintptr_t word = 0;
+    std::memcpy(&word, static_cast<const char*>(object) + at, std::min(sizeof word, bytes - at));
+    // One number, or two of 32 bits; no data of a process lies at such addresses.
+    const bool small = word >> 32 < 1 << 12 && std::uint32_t(word) < 1 << 16;
+    if (!small && !is_code(reinterpret_cast<const void*>(word))) return 0;
+    identity = (identity ^ word) * 0x9E3779B97F4A7C15;
+  }
+  return identity | 1;
+}
+
+void launch_later(const Configuration& configuration, void (*call)(const void*), const void* arguments,
+                  void (*destroy)(const void*)) {
+  global_memory.leave();
+  const std::lock_guard lock(later_mutex);
+  later.push_back({configuration, call, arguments, destroy});
+}
+
+cudaError_t launch(const Configuration& configuration, void (*call)(const void*), const Arguments& arguments) {
+  cudaError_t error = launch_one(configuration, call, arguments, __builtin_return_address(0));
+  for (;;) {
+    std::unique_lock lock(later_mutex);
+    if (later.empty()) return error;
+    const LaterLaunch next = later.front();
+    later.pop_front();
+    lock.unlock();
+    if (error == cudaSuccess) error = launch_one(next.configuration, next.call, {next.bound}, nullptr);
+    next.destroy(next.bound);
+  }
+}
+
+cudaError_t set_attribute(const void*, cudaFuncAttribute attribute, int value) {
+  const bool too_much =
+      attribute == cudaFuncAttributeMaxDynamicSharedMemorySize && value > int(this_gpu().shared_block_kib << 10);
+  return failed(too_much ? cudaErrorInvalidValue : cudaSuccess);
+}
+
+cudaError_t get_attributes(cudaFuncAttributes* attributes, const void*) {
+  *attributes = {};
+  attributes->maxThreadsPerBlock = 1024;
+  attributes->numRegs = 32;
+  attributes->ptxVersion = attributes->binaryVersion = this_gpu().major * 10 + this_gpu().minor;
+  attributes->maxDynamicSharedSizeBytes = int(this_gpu().shared_block_kib << 10);
+  return cudaSuccess;
+}
+
+int resident_blocks(int block, size_t shared) {
+  const Gpu& gpu = this_gpu();
+  if (block <= 0) return 0;
+  const int by_threads = gpu.threads / ((block + 31) / 32 * 32);
+  const std::size_t reserved = gpu.major >= 8 ? 1024 : 0;
+  const std::size_t kib = std::size_t(gpu.shared_kib) << 10;
+  const int by_shared = shared + reserved == 0 ? gpu.blocks : int(kib / (shared + reserved));
+  return std::min({by_threads, by_shared, gpu.blocks});
+}
+
+}  // namespace bankwise::emulator::runtime

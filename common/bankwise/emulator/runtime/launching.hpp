@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+//
+// Launches of kernels: what bankcheck makes of kernel<<<grid, block>>>(arguments), and CUDA's functions for it.
+#pragma once
+
+#include <stdint.h>
+
+#include <string.h>
+
+#include <tuple>
+#include <type_traits>
+
+#include <bankwise/emulator/core/not_the_kernel.hpp>
+#include <bankwise/emulator/runtime/types.hpp>
+
+namespace bankwise::emulator::runtime {
+
+struct Configuration {
+  Dim3 grid, block;
+  size_t shared;
+  bool cooperative = false;
+};
+
+/// The values that a launch passes on.
+struct Arguments {
+  const void* bound = nullptr;   ///< for `call`
+  const char* bytes = nullptr;   ///< of all values, to compare launches with; null if they cannot be compared
+  size_t count = 0;              ///< of `bytes`
+  const void* kernel = nullptr;  ///< its address, or a number for it; null: `call` is for one kernel
+  bool varies = false;           ///< `call` is for kernels that cannot be told apart
+};
+
+/// Runs the grid. `call` runs the kernel for one lane. Errors go to cudaGetLastError(), and are returned.
+cudaError_t launch(const Configuration& configuration, void (*call)(const void*), const Arguments& arguments);
+
+/// For a launch in a kernel: runs it after the launch that the kernel belongs to. Takes over the arguments.
+void launch_later(const Configuration& configuration, void (*call)(const void*), const void* arguments,
+                  void (*destroy)(const void*));
+bool in_kernel();
+
+/// A number for an object that consists of numbers and functions; 0 for any other, which could change with what it
+/// refers to.
+size_t identity_of(const void* object, size_t bytes);
+
+/// Before main(): the device of this program has few multiprocessors.
+bool use_few_multiprocessors();
+
+/// Programs fill the device in a cooperative launch, and all blocks have to be resident. Whether a program has one is
+/// known when the template is used.
+template <class... Parameters>
+struct HasCooperativeLaunch {
+  static inline const bool known = use_few_multiprocessors();
+};
+
+/// Runs a kernel with its arguments. A function, because the one that a lambda converts to has no attributes.
+template <class Lane>
+BANKWISE_NOT_THE_KERNEL void run_lane(const void* bound) {
+  (*const_cast<Lane*>(static_cast<const Lane*>(bound)))();
+}
+
+/// The argument at an index, without a copy.
+template <unsigned index, class First, class... Rest>
+__attribute__((always_inline, no_sanitize("thread"), no_sanitize_coverage)) inline auto& pick(First& first,
+                                                                                              Rest&... rest) {
+  if constexpr (index == 0) {
+    return first;
+  } else {
+    return pick<index - 1>(rest...);
+  }
+}
+
+/// The bytes of values whose types allow it, without padding.
+template <class... Values>
+struct Bytes {
+  static constexpr bool known = (std::is_trivially_copyable_v<Values> && ...);
+  static constexpr size_t count = ((std::is_empty_v<Values> ? 0 : sizeof(Values)) + ... + 0);
+  char all[count + 1];
+
+  BANKWISE_NOT_THE_KERNEL explicit Bytes(const Values&... values) {
+    char* to = all;
+    (append(to, values), ...);
+  }
+  template <class Value>
+  BANKWISE_NOT_THE_KERNEL static void append(char*& to, const Value& value) {
+    if constexpr (known && !std::is_empty_v<Value>) {
+      memcpy(to, &value, sizeof value);
+      __builtin_clear_padding(reinterpret_cast<Value*>(to));
+      to += sizeof value;
+    }
+  }
+};
+
+/// A kernel with its configuration. The call evaluates the arguments once, and each lane gets copies.
+template <class Call>
+struct Launch {
+  const Call& call;
+  Configuration configuration;
+
+  /// Inlined, so that the launch's line is found.
+  template <class... Arguments>
+  __attribute__((always_inline)) void operator()(Arguments&&... arguments) const {
+    auto lane = [call = call, ... values = std::decay_t<Arguments>(arguments)]() mutable BANKWISE_NOT_THE_KERNEL {
+      call(values...);
+    };
+    using Lane = decltype(lane);
+    if (in_kernel()) {
+      launch_later(configuration, run_lane<Lane>, new Lane(lane),
+                   [](const void* bound) { delete static_cast<const Lane*>(bound); });
+    } else {
+      // The call has content if the kernel is in a variable, or needs one.
+      using Values = Bytes<Call, std::decay_t<Arguments>...>;
+      const Values bytes(call, arguments...);
+      const size_t identity = std::is_empty_v<Call> ? 0 : identity_of(&call, sizeof call);
+      const bool varies = !std::is_empty_v<Call> && identity == 0;
+      const bool known = Values::known && !varies;
+      const auto address = reinterpret_cast<size_t>(&run_lane<Lane>);
+      launch(configuration, run_lane<Lane>,
+             {&lane, known ? bytes.all : nullptr, Values::count, reinterpret_cast<const void*>(address + identity),
+              varies});
+    }
+  }
+};
+
+template <class Call>
+struct Launching {
+  Call call;
+  Launch<Call> at(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t = nullptr) const {
+    return {call, {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared}};
+  }
+};
+
+template <class Call>
+Launching<Call> launching(Call call) {
+  return {call};
+}
+
+template <class... Parameters, size_t... i>
+cudaError_t launch_from_list(void (*kernel)(Parameters...), const Configuration& configuration, void** arguments,
+                             std::index_sequence<i...>) {
+  const auto lane = [kernel, ... values = *static_cast<std::decay_t<Parameters>*>(arguments[i])]()
+                        BANKWISE_NOT_THE_KERNEL { kernel(values...); };
+  using Values = Bytes<std::decay_t<Parameters>...>;
+  const Values bytes(*static_cast<std::decay_t<Parameters>*>(arguments[i])...);
+  return launch(configuration, run_lane<decltype(lane)>,
+                {&lane, Values::known ? bytes.all : nullptr, Values::count, reinterpret_cast<const void*>(kernel)});
+}
+
+}  // namespace bankwise::emulator::runtime
+
+// bankcheck removes a cast of the kernel to void*, because its parameters are needed.
+template <class... Parameters>
+cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments, size_t shared = 0,
+                             cudaStream_t = nullptr) {
+  return bankwise::emulator::runtime::launch_from_list(kernel,
+                                                       {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared},
+                                                       arguments, std::index_sequence_for<Parameters...>());
+}
+cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared = 0,
+                             cudaStream_t stream = nullptr)
+    __attribute__((error("cudaLaunchKernel with a kernel that is a void* is not emulated")));
+
+template <class... Parameters>
+cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
+                                        size_t shared = 0, cudaStream_t = nullptr) {
+  (void)bankwise::emulator::runtime::HasCooperativeLaunch<Parameters...>::known;
+  return bankwise::emulator::runtime::launch_from_list(
+      kernel, {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared, true}, arguments,
+      std::index_sequence_for<Parameters...>());
+}
+cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared = 0,
+                                        cudaStream_t stream = nullptr)
+    __attribute__((error("cudaLaunchCooperativeKernel with a kernel that is a void* is not emulated")));
+
+enum cudaLaunchAttributeID {
+  cudaLaunchAttributeIgnore = 0,
+  cudaLaunchAttributeAccessPolicyWindow = 1,
+  cudaLaunchAttributeCooperative = 2,
+  cudaLaunchAttributeSynchronizationPolicy = 3,
+  cudaLaunchAttributeClusterDimension = 4,
+  cudaLaunchAttributeClusterSchedulingPolicyPreference = 5,
+  cudaLaunchAttributeProgrammaticStreamSerialization = 6,
+  cudaLaunchAttributePriority = 8
+};
+union cudaLaunchAttributeValue {
+  char pad[64];
+  int cooperative, priority, programmaticStreamSerializationAllowed;
+  struct {
+    unsigned x, y, z;
+  } clusterDim;
+};
+struct cudaLaunchAttribute {
+  cudaLaunchAttributeID id;
+  cudaLaunchAttributeValue val;
+};
+struct cudaLaunchConfig_t {
+  dim3 gridDim, blockDim;
+  size_t dynamicSmemBytes;
+  cudaStream_t stream;
+  cudaLaunchAttribute* attrs;
+  unsigned numAttrs;
+};
+
+template <class... Parameters, class... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* configuration, void (*kernel)(Parameters...),
+                               Arguments&&... arguments) {
+  const std::tuple<std::decay_t<Parameters>...> values(arguments...);
+  return std::apply(
+      [&](auto&... value) {
+        void* list[] = {const_cast<void*>(static_cast<const void*>(&value))..., nullptr};
+        const dim3 &grid = configuration->gridDim, &block = configuration->blockDim;
+        bool cooperative = false;
+        for (unsigned i = 0; i < configuration->numAttrs; ++i) {
+          const cudaLaunchAttribute& one = configuration->attrs[i];
+          cooperative |= one.id == cudaLaunchAttributeCooperative && one.val.cooperative != 0;
+        }
+        return bankwise::emulator::runtime::launch_from_list(
+            kernel,
+            {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, configuration->dynamicSmemBytes, cooperative}, list,
+            std::index_sequence_for<Parameters...>());
+      },
+      values);
+}
+
+namespace bankwise::emulator::runtime {
+
+cudaError_t set_attribute(const void* kernel, cudaFuncAttribute attribute, int value);
+cudaError_t get_attributes(cudaFuncAttributes* attributes, const void* kernel);
+int resident_blocks(int block, size_t shared);
+
+/// The address of a kernel, or null for anything else that programs pass as one.
+template <class Kernel>
+const void* address_of(Kernel kernel) {
+  if constexpr (std::is_pointer_v<Kernel>) return reinterpret_cast<const void*>(kernel);
+  return nullptr;
+}
+
+}  // namespace bankwise::emulator::runtime
+
+template <class Kernel>
+cudaError_t cudaFuncSetAttribute(Kernel kernel, cudaFuncAttribute attribute, int value) {
+  return bankwise::emulator::runtime::set_attribute(bankwise::emulator::runtime::address_of(kernel), attribute, value);
+}
+template <class Kernel>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel kernel) {
+  return bankwise::emulator::runtime::get_attributes(attributes, bankwise::emulator::runtime::address_of(kernel));
+}
+template <class Kernel>
+cudaError_t cudaFuncSetCacheConfig(Kernel, cudaFuncCache) {
+  return cudaSuccess;
+}
+template <class Kernel>
+cudaError_t cudaFuncSetSharedMemConfig(Kernel, cudaSharedMemConfig) {
+  return cudaSuccess;
+}
+template <class Kernel>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel, int block, size_t shared) {
+  *blocks = bankwise::emulator::runtime::resident_blocks(block, shared);
+  return cudaSuccess;
+}
+template <class Kernel>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, Kernel kernel, int block, size_t shared,
+                                                                   unsigned) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, block, shared);
+}
+int bankwise_multiprocessors();
+template <class Kernel>
+cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, Kernel, size_t shared = 0, int limit = 0) {
+  *block = limit > 0 && limit < 1024 ? limit : 1024;
+  *grid = bankwise_multiprocessors() * bankwise::emulator::runtime::resident_blocks(*block, shared);
+  return cudaSuccess;
+}
+template <class Kernel, class Function>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int* block, Kernel kernel, Function shared,
+                                                           int limit = 0) {
+  return cudaOccupancyMaxPotentialBlockSize(grid, block, kernel, size_t(shared(1024)), limit);
+}

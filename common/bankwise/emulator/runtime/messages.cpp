@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/emulator/runtime/messages.hpp>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <sstream>
+
+#include <bankwise/emulator/core/source_lines.hpp>
+#include <bankwise/trace/diagnosis_text.hpp>
+#include <bankwise/trace/json_lines.hpp>
+
+namespace bankwise::emulator::runtime {
+namespace {
+
+std::string text_of(const char* variable) {
+  const char* text = std::getenv(variable);
+  return text != nullptr ? text : "";
+}
+
+std::uint64_t number_of(const char* variable, std::uint64_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text != nullptr && *text != '\0' ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+/// Appends to the file that bankcheck reads after the run. What it has stays if the program dies.
+class Record {
+ public:
+  explicit Record(const std::string& path)
+      : file_(path.empty() ? -1 : open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC)) {}
+
+  void add(const trace::KernelTrace& launch) {
+    const std::lock_guard lock(mutex_);
+    if (begin()) append(writer_->lines_of(launch, ""));
+  }
+  void add_error(const std::string& sentence) {
+    const std::lock_guard lock(mutex_);
+    if (begin() && errors_++ < trace::max_errors) append(trace::error_line(sentence));
+  }
+
+ private:
+  /// A forked process has its own definitions.
+  bool begin() {
+    if (file_ < 0) return false;
+    if (const pid_t process = getpid(); process != process_) {
+      process_ = process;
+      writer_.emplace(std::uint64_t(process));
+      append(trace::process_line(std::uint64_t(process)));
+    }
+    return true;
+  }
+  void append(std::string_view lines) {
+    while (!lines.empty()) {
+      const ssize_t wrote = write(file_, lines.data(), lines.size());
+      if (wrote <= 0) return;
+      lines.remove_prefix(std::size_t(wrote));
+    }
+  }
+
+  int file_;
+  pid_t process_ = 0;
+  std::optional<trace::Writer> writer_;
+  unsigned errors_ = 0;
+  std::mutex mutex_;
+};
+
+Record& the_record() {
+  // Never destroyed: programs launch kernels from destructors of their static objects.
+  static auto* const record = new Record(settings().record);
+  return *record;
+}
+
+std::atomic<cudaError_t> last_error{cudaSuccess}, sticky_error{cudaSuccess};
+
+}  // namespace
+
+const Settings& settings() {
+  static const auto* const all = [] {
+    auto* const read = new Settings;
+    read->record = text_of("BANKWISE_RECORD");
+    read->max_launches = number_of("BANKWISE_EMULATE_MAX_LAUNCHES", 0);
+    read->max_blocks = number_of("BANKWISE_EMULATE_MAX_BLOCKS", 0);
+    read->warp = unsigned(number_of("BANKWISE_EMULATE_WARP", 32));
+    read->step_limit = number_of("BANKWISE_EMULATE_STEP_LIMIT", 0);
+    read->fatal = number_of("BANKWISE_EMULATE_FATAL", 0) != 0;
+    read->warp_synchronous = number_of("BANKWISE_EMULATE_WARP_SYNCHRONOUS", 0) != 0;
+    read->returned_lanes_arrive = number_of("BANKWISE_EMULATE_RETURNED_LANES_ARRIVE", 0) != 0;
+    read->run_repeated = number_of("BANKWISE_EMULATE_RUN_REPEATED", 0) != 0;
+    std::istringstream kernels(text_of("BANKWISE_EMULATE_KERNELS"));
+    for (std::string glob; std::getline(kernels, glob, '\n');) read->kernels.push_back(glob);
+    std::istringstream allowed(text_of("BANKWISE_EMULATE_ALLOW"));
+    for (std::string id; std::getline(allowed, id, ',');) {
+      if (const auto fault = trace::fault_named(id)) read->allow.push_back(*fault);
+    }
+    return read;
+  }();
+  return *all;
+}
+
+void record(const trace::KernelTrace& launch) {
+  if (!settings().record.empty()) {
+    the_record().add(launch);
+    return;
+  }
+  for (const trace::Diagnosis& diagnosis : launch.diagnoses) {
+    std::fputs(fmt::format("{}\n", trace::placed_sentence_of(diagnosis, launch)).c_str(), stderr);
+  }
+}
+
+std::string place_of(const void* caller) {
+  if (caller == nullptr) return "?";
+  const trace::Site site = site_of(std::uintptr_t(caller) - 1);
+  return site.line == 0 ? "?" : fmt::format("{}:{}", site.file, site.line);
+}
+
+void report(const std::string& sentence, const void* caller) {
+  const std::string whole = caller == nullptr ? sentence : fmt::format("{}: {}", place_of(caller), sentence);
+  std::fflush(stdout);
+  std::fputs(fmt::format("bankcheck: {}\n", whole).c_str(), stderr);
+  the_record().add_error(whole);
+}
+
+cudaError_t failed(cudaError_t error, bool sticky) {
+  if (error != cudaSuccess) last_error = error;
+  if (sticky) sticky_error = error;
+  return error;
+}
+
+cudaError_t lasting_error() {
+  return sticky_error;
+}
+
+}  // namespace bankwise::emulator::runtime
+
+cudaError_t cudaGetLastError() {
+  using namespace bankwise::emulator::runtime;
+  if (sticky_error != cudaSuccess) return sticky_error;
+  return last_error.exchange(cudaSuccess);
+}
+
+cudaError_t cudaPeekAtLastError() {
+  using namespace bankwise::emulator::runtime;
+  return sticky_error != cudaSuccess ? sticky_error.load() : last_error.load();
+}
+
+const char* cudaGetErrorName(cudaError_t error) {
+  switch (error) {
+#define BANKWISE_CASE(name, number, text) \
+  case name:                              \
+    return #name;
+    BANKWISE_CUDA_ERRORS(BANKWISE_CASE)
+#undef BANKWISE_CASE
+  }
+  return "unrecognized error code";
+}
+
+const char* cudaGetErrorString(cudaError_t error) {
+  switch (error) {
+#define BANKWISE_CASE(name, number, text) \
+  case name:                              \
+    return text;
+    BANKWISE_CUDA_ERRORS(BANKWISE_CASE)
+#undef BANKWISE_CASE
+  }
+  return "unrecognized error code";
+}

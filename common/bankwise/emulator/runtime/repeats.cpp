@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/emulator/runtime/repeats.hpp>
+
+#include <link.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <string_view>
+#include <thread>
+
+#include <bankwise/emulator/core/global_memory.hpp>
+#include <bankwise/emulator/core/program_symbols.hpp>
+#include <bankwise/emulator/runtime/allocations.hpp>
+#include <bankwise/emulator/runtime/messages.hpp>
+
+namespace bankwise::emulator::runtime {
+
+/// The content of all memory that a kernel can reach.
+struct Content {
+  std::map<std::uintptr_t, Digest> allocations;  ///< by their first bytes
+  Digest variables;
+  friend bool operator==(const Content& a, const Content& b) {
+    return a.variables == b.variables && a.allocations == b.allocations;
+  }
+};
+
+/// What a launch has written.
+struct Result {
+  std::uintptr_t begin;
+  Digest digest;
+  std::vector<std::byte> content;
+};
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t max_kinds = 1024;                         // of launches that are remembered
+constexpr std::size_t max_saved_bytes = std::size_t{64} << 20;  // of results that are remembered, for one kind
+constexpr unsigned max_attempts = 3;                            // to find a repetition, before a kind is given up
+constexpr std::chrono::microseconds worth_it{1000};             // shorter launches just run
+
+double saved = 0;
+std::atomic<unsigned> running{0};
+std::atomic<bool> several_threads{false};
+
+/// Whether all launches so far were made by one thread, and the last has ended.
+bool is_only_thread() {
+  static const std::thread::id first = std::this_thread::get_id();
+  if (std::this_thread::get_id() != first || running != 1) several_threads = true;
+  return !several_threads;
+}
+
+/// A variable of the program that kernels may read or write.
+struct Variable {
+  const std::byte* begin;
+  std::size_t bytes;
+};
+
+/// All of them in memory that can be written, without the emulator's own.
+const std::vector<Variable>& variables() {
+  static const std::vector<Variable> all = [] {
+    struct Program {
+      std::uintptr_t base = 0;
+      std::vector<std::pair<std::uintptr_t, std::uintptr_t>> writable;  // begin and end
+    } program;
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t, void* data) {
+          auto& found = *static_cast<Program*>(data);
+          found.base = info->dlpi_addr;
+          for (int i = 0; i < info->dlpi_phnum; ++i) {
+            const auto& head = info->dlpi_phdr[i];
+            if (head.p_type != PT_LOAD || (head.p_flags & PF_W) == 0) continue;
+            found.writable.emplace_back(head.p_vaddr, head.p_vaddr + head.p_memsz);
+          }
+          return 1;  // the program is the first object
+        },
+        &program);
+    std::vector<Variable> found;
+    for_each_symbol([&](const Elf64_Sym& symbol, const char* name) {
+      if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0) return;
+      if (std::string_view(name).find("N8bankwise") != std::string_view::npos) return;
+      for (const auto& [begin, end] : program.writable) {
+        if (symbol.st_value < begin || symbol.st_value + symbol.st_size > end) continue;
+        found.push_back({reinterpret_cast<const std::byte*>(program.base + symbol.st_value), symbol.st_size});
+      }
+    });
+    return found;
+  }();
+  return all;
+}
+
+Digest digest_of_variables() {
+  Digest all;
+  for (const Variable& variable : variables()) {
+    const Digest one = digest_of(variable.begin, variable.bytes);
+    const std::array<std::uint64_t, 4> both{all.low, all.high, one.low, one.high};
+    all = digest_of(both.data(), sizeof both);
+  }
+  return all;
+}
+
+Content content_of_memory() {
+  Content content;
+  for_each_live_allocation([&](Allocation& one) {
+    // The host may write managed and pinned memory at any time.
+    if (one.is_written || one.kind != MemoryKind::device) {
+      one.digest = digest_of(reinterpret_cast<const void*>(one.begin), one.bytes);
+      one.is_written = false;
+    }
+    content.allocations.emplace(one.begin, one.digest);
+  });
+  content.variables = digest_of_variables();
+  return content;
+}
+
+/// The time of content_of_memory(), about.
+double seconds_to_look() {
+  std::size_t bytes = 0;
+  for_each_live_allocation([&](const Allocation& one) {
+    if (one.is_written || one.kind != MemoryKind::device) bytes += one.bytes;
+  });
+  for (const Variable& variable : variables()) bytes += variable.bytes;
+  return double(bytes) / 5e9;
+}
+
+}  // namespace
+
+struct Repeat::Known {
+  unsigned seen = 0, attempts = 0;
+  Clock::duration time{};
+  bool ready = false;  ///< the following are known
+  bool recorded = false;
+  Content before;
+  std::vector<Result> results;
+  trace::KernelTrace trace;
+};
+
+namespace {
+
+using Kind = std::pair<std::array<std::uint64_t, 9>, std::string>;
+std::map<Kind, Repeat::Known>& kinds() {
+  static auto* const all = new std::map<Kind, Repeat::Known>;
+  return *all;
+}
+
+}  // namespace
+
+Repeat::Repeat(const void* kernel, const Configuration& configuration, const std::string* arguments) {
+  ++running;
+  if (!is_only_thread() || arguments == nullptr || settings().run_repeated) return;
+  const Dim3 &g = configuration.grid, &b = configuration.block;
+  auto& all = kinds();
+  if (all.size() > max_kinds) all.clear();
+  known_ = &all[{{std::uint64_t(reinterpret_cast<std::uintptr_t>(kernel)), g.x, g.y, g.z, b.x, b.y, b.z,
+                  configuration.shared, std::uint64_t{configuration.cooperative}},
+                 *arguments}];
+}
+
+Repeat::~Repeat() {
+  --running;
+}
+
+const trace::KernelTrace* Repeat::known(bool recorded) {
+  recorded_ = recorded;
+  began_ = Clock::now();
+  if (known_ == nullptr || known_->seen++ == 0 || known_->time < worth_it || known_->attempts >= max_attempts) {
+    return nullptr;
+  }
+  if (seconds_to_look() > std::chrono::duration<double>(known_->time).count()) {
+    known_->attempts = max_attempts;
+    return nullptr;
+  }
+  Content now = content_of_memory();
+  if (known_->ready && known_->before == now && known_->recorded == recorded) {
+    known_->attempts = 0;
+    for (const Result& result : known_->results) {
+      std::memcpy(reinterpret_cast<void*>(result.begin), result.content.data(), result.content.size());
+      for_each_live_allocation([&](Allocation& one) {
+        if (one.begin != result.begin) return;
+        one.digest = result.digest;
+        one.filled_with.reset();
+      });
+    }
+    saved += std::chrono::duration<double>(known_->time).count();
+    return &known_->trace;
+  }
+  ++known_->attempts;
+  known_->ready = false;
+  known_->results.clear();
+  known_->before = std::move(now);
+  watched_ = true;
+  global_memory.left = false;
+  began_ = Clock::now();
+  return nullptr;
+}
+
+void Repeat::ran(const trace::KernelTrace& trace) {
+  for_each_live_allocation([](Allocation& one) {
+    one.is_written = true;
+    one.filled_with.reset();
+  });
+  if (known_ == nullptr) return;
+  known_->time = Clock::now() - began_;
+  if (!watched_ || !is_only_thread()) return;
+  const bool repeatable = !global_memory.left;
+  const Content after = content_of_memory();
+  std::size_t bytes = 0;
+  bool fits = after.variables == known_->before.variables && repeatable;
+  for_each_live_allocation([&](Allocation& one) {
+    const auto before = known_->before.allocations.find(one.begin);
+    if (before == known_->before.allocations.end()) fits = false;
+    if (!fits || before->second == one.digest) return;
+    bytes += one.bytes;
+    fits = bytes <= max_saved_bytes;
+    if (!fits) return;
+    const auto* const first = reinterpret_cast<const std::byte*>(one.begin);
+    known_->results.push_back({one.begin, one.digest, {first, first + one.bytes}});
+  });
+  if (!fits) known_->results.clear();
+  if (!repeatable) known_->attempts = max_attempts;
+  if (!fits) return;
+  known_->trace = trace;
+  known_->recorded = recorded_;
+  known_->ready = true;
+}
+
+double seconds_saved() {
+  return saved;
+}
+
+}  // namespace bankwise::emulator::runtime

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/emulator/runtime/textures.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include <bankwise/emulator/core/global_memory.hpp>
+#include <bankwise/emulator/core/lane.hpp>
+#include <bankwise/emulator/runtime/array_storage.hpp>
+#include <bankwise/emulator/runtime/messages.hpp>
+
+using namespace bankwise::emulator;
+using namespace bankwise::emulator::runtime;
+
+namespace {
+
+/// What a texture or a surface reads.
+struct View {
+  cudaResourceDesc resource;
+  cudaTextureDesc how;
+  cudaChannelFormatDesc format;
+  const char* data;
+  std::size_t width, height, depth, pitch, element;
+
+  const char* at(std::int64_t x, std::int64_t y, std::int64_t z) const {
+    return data + std::size_t(z) * height * pitch + std::size_t(y) * pitch + std::size_t(x) * element;
+  }
+};
+
+bool make_view(View& view, const cudaResourceDesc& resource) {
+  view.resource = resource;
+  switch (resource.resType) {
+    case cudaResourceTypeArray: {
+      const cudaArray* array = resource.res.array.array;
+      if (array == nullptr) return false;
+      view.format = array->format;
+      view.data = array->data;
+      view.width = array->width;
+      view.height = array->height;
+      view.depth = array->depth;
+      break;
+    }
+    case cudaResourceTypeLinear: {
+      const auto& linear = resource.res.linear;
+      view.format = linear.desc;
+      view.data = static_cast<const char*>(linear.devPtr);
+      view.width = linear.sizeInBytes;  // in bytes; see below
+      view.height = view.depth = 1;
+      break;
+    }
+    case cudaResourceTypePitch2D: {
+      const auto& rows = resource.res.pitch2D;
+      view.format = rows.desc;
+      view.data = static_cast<const char*>(rows.devPtr);
+      view.width = rows.width;
+      view.height = rows.height;
+      view.depth = 1;
+      break;
+    }
+    default:
+      return false;
+  }
+  const cudaChannelFormatDesc& f = view.format;
+  view.element = std::size_t(f.x + f.y + f.z + f.w) / 8;
+  if (view.element == 0 || view.data == nullptr) return false;
+  if (resource.resType == cudaResourceTypeLinear) view.width /= view.element;
+  view.pitch =
+      resource.resType == cudaResourceTypePitch2D ? resource.res.pitch2D.pitchInBytes : view.width * view.element;
+  return true;
+}
+
+float from_half(std::uint16_t bits) {
+  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  const float sign = (bits & 0x8000) != 0 ? -1.F : 1.F;
+  if (exponent == 0) return sign * std::ldexp(float(fraction), -24);
+  if (exponent == 31) return fraction == 0 ? sign * INFINITY : NAN;
+  return sign * std::ldexp(float(1024 + fraction), exponent - 25);
+}
+
+/// A texel as stored, in the form that the read mode asks for.
+Texel read(const View& view, const char* at) {
+  Texel texel{};
+  const int bits[]{view.format.x, view.format.y, view.format.z, view.format.w};
+  for (int k = 0; k < 4 && bits[k] > 0; ++k) {
+    std::uint32_t raw = 0;
+    std::memcpy(&raw, at, std::size_t(bits[k]) / 8);
+    at += bits[k] / 8;
+    const int shift = 32 - bits[k];
+    switch (view.format.f) {
+      case cudaChannelFormatKindFloat:
+        texel.f[k] = bits[k] == 16 ? from_half(std::uint16_t(raw)) : __builtin_bit_cast(float, raw);
+        break;
+      case cudaChannelFormatKindSigned:
+        texel.i[k] = std::int32_t(raw << shift) >> shift;
+        texel.f[k] = std::max(-1.F, float(texel.i[k]) / float((1LL << (bits[k] - 1)) - 1));
+        break;
+      default:
+        texel.i[k] = std::int32_t(raw);
+        texel.f[k] = float(raw) / float((1LL << bits[k]) - 1);
+    }
+  }
+  return texel;
+}
+
+/// The index that an addressing mode makes of one; -1 for the border.
+std::int64_t addressed(std::int64_t i, std::int64_t size, cudaTextureAddressMode mode) {
+  if (i >= 0 && i < size) return i;
+  switch (mode) {
+    case cudaAddressModeWrap:
+      return ((i % size) + size) % size;
+    case cudaAddressModeMirror: {
+      const std::int64_t period = ((i % (2 * size)) + 2 * size) % (2 * size);
+      return period < size ? period : 2 * size - 1 - period;
+    }
+    case cudaAddressModeBorder:
+      return -1;
+    default:
+      return std::clamp<std::int64_t>(i, 0, size - 1);
+  }
+}
+
+/// Wrapping and mirroring are for normalized coordinates.
+cudaTextureAddressMode mode_of(const View& view, int dimension) {
+  const cudaTextureAddressMode mode = view.how.addressMode[dimension];
+  const bool repeats = mode == cudaAddressModeWrap || mode == cudaAddressModeMirror;
+  return repeats && view.how.normalizedCoords == 0 ? cudaAddressModeClamp : mode;
+}
+
+Texel texel_at(const View& view, int dimensions, const std::int64_t (&index)[3], int layer) {
+  const std::int64_t sizes[]{std::int64_t(view.width), std::int64_t(view.height), std::int64_t(view.depth)};
+  std::int64_t place[3]{0, 0, 0};
+  for (int d = 0; d < dimensions; ++d) {
+    place[d] = addressed(index[d], sizes[d], mode_of(view, d));
+    if (place[d] < 0) {
+      Texel border{};
+      std::copy(view.how.borderColor, view.how.borderColor + 4, border.f);
+      return border;
+    }
+  }
+  if (dimensions < 3) place[2] = std::clamp<std::int64_t>(layer, 0, sizes[2] - 1);
+  return read(view, view.at(place[0], place[1], place[2]));
+}
+
+}  // namespace
+
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaResourceDesc* resource,
+                                    const cudaTextureDesc* description, const cudaResourceViewDesc*) {
+  auto* view = new View{};
+  if (!make_view(*view, *resource)) {
+    delete view;
+    return failed(cudaErrorInvalidValue);
+  }
+  if (description != nullptr) view->how = *description;
+  *texture = reinterpret_cast<cudaTextureObject_t>(view);
+  return lasting_error();
+}
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture) {
+  delete reinterpret_cast<View*>(texture);
+  return lasting_error();
+}
+cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource, cudaTextureObject_t texture) {
+  *resource = reinterpret_cast<const View*>(texture)->resource;
+  return lasting_error();
+}
+cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const cudaResourceDesc* resource) {
+  return cudaCreateTextureObject(surface, resource, nullptr, nullptr);
+}
+cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface) {
+  return cudaDestroyTextureObject(surface);
+}
+
+namespace bankwise::emulator::runtime {
+
+Texel fetch(cudaTextureObject_t texture, int x) noexcept {
+  global_memory.leave();  // arrays are other memory
+  const View& view = *reinterpret_cast<const View*>(texture);
+  if (x < 0 || std::size_t(x) >= view.width) return {};
+  return read(view, view.at(x, 0, 0));
+}
+
+Texel sample(cudaTextureObject_t texture, int dimensions, float x, float y, float z, int layer) noexcept {
+  global_memory.leave();  // arrays are other memory
+  const View& view = *reinterpret_cast<const View*>(texture);
+  dimensions = std::clamp(dimensions, 1, 3);
+  float coordinates[]{x, y, z};
+  const std::size_t sizes[]{view.width, view.height, view.depth};
+  std::int64_t index[3]{0, 0, 0};
+  if (view.how.normalizedCoords != 0) {
+    for (int d = 0; d < dimensions; ++d) coordinates[d] *= float(sizes[d]);
+  }
+  const bool floats = view.format.f == cudaChannelFormatKindFloat || view.how.readMode == cudaReadModeNormalizedFloat;
+  if (view.how.filterMode == cudaFilterModePoint || !floats) {
+    for (int d = 0; d < dimensions; ++d) index[d] = std::int64_t(std::floor(coordinates[d]));
+    return texel_at(view, dimensions, index, layer);
+  }
+  // Linear: between the centres of texels, with weights of 8 fractional bits.
+  std::int64_t first[3]{0, 0, 0};
+  float weights[3]{0, 0, 0};
+  for (int d = 0; d < dimensions; ++d) {
+    const float at = coordinates[d] - 0.5F, whole = std::floor(at);
+    first[d] = std::int64_t(whole);
+    weights[d] = std::nearbyint((at - whole) * 256) / 256;
+  }
+  Texel sum{};
+  for (int corner = 0; corner < 1 << dimensions; ++corner) {
+    float weight = 1;
+    for (int d = 0; d < dimensions; ++d) {
+      const int up = corner >> d & 1;
+      index[d] = first[d] + up;
+      weight *= up != 0 ? weights[d] : 1 - weights[d];
+    }
+    if (weight == 0) continue;
+    const Texel one = texel_at(view, dimensions, index, layer);
+    for (int k = 0; k < 4; ++k) sum.f[k] += weight * one.f[k];
+  }
+  return sum;
+}
+
+void surface_access(cudaSurfaceObject_t surface, bool writes, void* value, size_t bytes, int x, int y, int z,
+                    cudaSurfaceBoundaryMode mode) noexcept {
+  global_memory.leave();  // arrays are other memory
+  const View& view = *reinterpret_cast<const View*>(surface);
+  const auto row = std::int64_t(view.width * view.element);
+  const bool inside = x >= 0 && x + std::int64_t(bytes) <= row && y >= 0 && std::size_t(y) < view.height && z >= 0 &&
+                      std::size_t(z) < view.depth;
+  if (!inside) {
+    if (mode == cudaBoundaryModeTrap && on_lane()) {
+      trap("a surface is accessed outside of it", __builtin_return_address(0));
+    }
+    if (mode == cudaBoundaryModeZero || row < std::int64_t(bytes)) {
+      if (!writes) std::memset(value, 0, bytes);
+      return;
+    }
+    x = int(std::clamp<std::int64_t>(x, 0, row - std::int64_t(bytes)));
+    y = std::clamp(y, 0, int(view.height) - 1);
+    z = std::clamp(z, 0, int(view.depth) - 1);
+  }
+  char* const at = const_cast<char*>(view.data) + (std::size_t(z) * view.height + std::size_t(y)) * view.pitch + x;
+  if (writes) {
+    std::memcpy(at, value, bytes);
+  } else {
+    std::memcpy(value, at, bytes);
+  }
+}
+
+}  // namespace bankwise::emulator::runtime
