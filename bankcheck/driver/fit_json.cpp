@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "bankcheck/driver/fit_json.hpp"
 
-#include "bankcheck/fit/occupancy.hpp"
-
 namespace bankwise::driver {
 namespace {
 
@@ -92,7 +90,7 @@ ordered_json fit_json(const KernelReport& kernel, const KernelFitReport& report)
                      {"passes_after", fit.after[a].all.passes},
                      {"ideal_passes", fit.before[a].all.ideal},
                      {"unknown", fit.before[a].all.unknown}};
-    if (const auto* known = fit::multiprocessor_of(architecture)) {
+    if (const auto& known = architecture.multiprocessor.fact) {
       one["resident_blocks_before"] = resident_blocks(*known, fit.shared_before, fit.threads);
       one["resident_blocks_after"] = resident_blocks(*known, fit.shared_after, fit.threads);
     }

@@ -6,7 +6,6 @@
 
 #include <bankwise/support/table.hpp>
 #include "bankcheck/driver/fit_report.hpp"
-#include "bankcheck/fit/occupancy.hpp"
 #include "bankcheck/predict/bank_picture.hpp"
 
 namespace bankwise::driver {
@@ -221,8 +220,8 @@ std::string occupancy_text(const KernelReport& kernel, const KernelFitReport& re
   const fit::KernelFit& all = report.fit;
   std::string text;
   for (const trace::Report& one : kernel.reports) {
-    const fit::Multiprocessor* known = fit::multiprocessor_of(*one.architecture);
-    if (known == nullptr) continue;
+    const auto& known = one.architecture->multiprocessor.fact;
+    if (!known) continue;
     text += fmt::format("{}{} {} -> {}", text.empty() ? "" : ", ", one.architecture->name,
                         resident_blocks(*known, all.shared_before, all.threads),
                         resident_blocks(*known, all.shared_after, all.threads));

@@ -28,17 +28,9 @@ unsigned block_bytes(const banks::Rule& rule, unsigned width) {
   return std::has_single_bit(request) ? std::max(request, 4U) : 4U;
 }
 
+static_assert(max_chunk_blocks >= banks::max_units);
 unsigned slots_of(const banks::Rule& rule, unsigned width) {
   return std::max(rule.banks.count * 4 / block_bytes(rule, width), 1U);
-}
-
-/// Whether a bank delivers each distinct word once, or once per lane, whatever the addresses: then distinct blocks stay
-/// distinct, and all that a change alters is their bank.
-bool has_fast_form(const banks::Rule& rule, unsigned width) {
-  static_assert(max_chunk_blocks >= banks::max_units);
-  return (rule.serving == banks::Serving::words || rule.serving == banks::Serving::lanes) && rule.banks.bytes == 4 &&
-         rule.banks.row_bytes == 4 * rule.banks.count && rule.total == banks::Total::sum &&
-         slots_of(rule, width) <= max_chunk_slots;
 }
 
 /// The most equal elements of a sorted list.
@@ -168,7 +160,8 @@ void Accesses::add_pattern(const trace::Pattern& pattern, std::uint32_t number, 
   for (std::size_t a = 0; a < architectures_.size(); ++a) {
     const banks::Architecture& architecture = *architectures_[a];
     const banks::Rule* rule = banks::find_rule(architecture, pattern.operation, pattern.width);
-    const bool fast = rule != nullptr && has_fast_form(*rule, pattern.width) && !pattern.is_loop &&
+    const bool fast = rule != nullptr && rule->only_banks_matter() &&
+                      slots_of(*rule, pattern.width) <= max_chunk_slots && !pattern.is_loop &&
                       pattern.lane_arrays.empty() && facts_.why_fixed.empty() && facts_.extent < max_chunk_offset;
     if (rule != nullptr) facts_.bounds.period = std::max(facts_.bounds.period, rule->banks.row_bytes);
     std::uint64_t slow_ideal = 0;

@@ -12,8 +12,6 @@
 #include <tuple>
 #include <utility>
 
-#include "bankcheck/fit/occupancy.hpp"
-
 namespace bankwise::fit {
 namespace {
 
@@ -81,10 +79,10 @@ std::uint64_t shared_limit(const Architectures& architectures, const FitLimits& 
                            std::uint64_t threads) {
   std::uint64_t most = limits.max_shared.value_or(~std::uint64_t{0});
   for (const banks::Architecture* architecture : architectures) {
-    const Multiprocessor* one = multiprocessor_of(*architecture);
-    if (one == nullptr) continue;
-    if (!limits.max_shared) most = std::min<std::uint64_t>(most, one->per_block);
-    if (limits.keep_occupancy) most = std::min(most, bytes_with_same_occupancy(*one, bytes, threads));
+    const auto& multiprocessor = architecture->multiprocessor.fact;
+    if (!multiprocessor) continue;
+    if (!limits.max_shared) most = std::min<std::uint64_t>(most, multiprocessor->per_block);
+    if (limits.keep_occupancy) most = std::min(most, bytes_with_same_occupancy(*multiprocessor, bytes, threads));
   }
   return most;
 }

@@ -23,7 +23,7 @@ bool accepted(Change change) {
 }  // namespace
 
 TEST_CASE("architectures of the table are well-formed, and so is an unchanged copy") {
-  for (const Architecture& architecture : architectures()) CHECK(well_formed(architecture));
+  for (const Architecture& architecture : architectures()) CHECK((well_formed(architecture) && complete(architecture)));
   CHECK(accepted([](Rule&) {}));
 }
 
@@ -46,4 +46,32 @@ TEST_CASE("lane groups must hold each lane once") {
     rule.lane_groups = consecutive(64);
     rule.merges = true;  // nothing to merge with
   }));
+}
+
+TEST_CASE("a row that lacks a part is not complete") {
+  const auto complete_after = [](auto change) {
+    Architecture row = *find_architecture("sm_90");
+    change(row);
+    return complete(row);
+  };
+  const Rule unsourced{.operations = 1, .widths = 1 << 4};
+  CHECK(complete_after([](Architecture&) {}));
+  CHECK_FALSE(complete_after([](Architecture& row) { row.rules = {}; }));
+  CHECK_FALSE(complete_after([&](Architecture& row) { row.rules = {&unsourced, 1}; }));
+  CHECK_FALSE(complete_after([](Architecture& row) { row.multiprocessor = {}; }));
+  CHECK_FALSE(complete_after([](Architecture& row) { row.multiprocessor.fact->shared /= 2; }));  // unlike its model's
+  CHECK_FALSE(complete_after([](Architecture& row) { row.models = {}; }));
+  CHECK(complete_after([](Architecture& row) { row.models = {std::nullopt, "a reason"}; }));
+}
+
+TEST_CASE("resident blocks follow from bytes and threads") {
+  const Multiprocessor& h100 = *find_architecture("sm_90")->multiprocessor.fact;
+  CHECK(resident_blocks(h100, 48 << 10, 256) == 4);  // 228 / (48 + 1)
+  CHECK(resident_blocks(h100, 4096, 256) == 8);      // 2048 threads
+  CHECK(resident_blocks(h100, 0, 32) == 32);         // blocks
+  CHECK(resident_blocks(h100, 228 << 10, 32) == 0);
+  const std::uint64_t most = bytes_with_same_occupancy(h100, 48 << 10, 256);
+  CHECK(resident_blocks(h100, most, 256) == 4);
+  CHECK(resident_blocks(h100, most + 1, 256) == 3);
+  CHECK_FALSE(find_architecture("intel_xe")->multiprocessor.fact);
 }

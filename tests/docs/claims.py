@@ -33,7 +33,7 @@ HEAD = """<!-- Written by tests/docs/claims.py from tests/docs/claims.json; a te
 # Claims of four articles about bank conflicts, checked with the bank model
 
 This project began with four articles about bank conflicts. This page lists their claims, in our words, next to the
-numbers that the [bank model](../common/bankwise/banks/architectures.cpp) computes for the same accesses. If a claim is
+numbers that the [bank model](../common/bankwise/banks/architectures) computes for the same accesses. If a claim is
 not about an access, arithmetic gives the number. A program computes the numbers and writes this page. A test compares
 each number with one that we computed by hand, and checks the verdicts.
 

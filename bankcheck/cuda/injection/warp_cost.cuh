@@ -1,12 +1,25 @@
 // SPDX-License-Identifier: MIT
 //
 // The passes of one access on the GPU itself, for accesses whose pattern the table has no room for: the bank model's
-// rules for compute capability 7.5 to 12.x (banks/architectures.cpp), which a test compares on random accesses.
+// rules for compute capability 7.5 to 12.x (banks/architectures/nvidia.hpp). A test compares the constants with these at
+// compile time, and the passes of random accesses when it runs.
 #pragma once
 
 #include <stdint.h>  // NOLINT(modernize-deprecated-headers): also compiled as device code, which has no namespace std
 
 namespace bankwise::cuda {
+
+constexpr uint32_t BANKS = 32, BANK_BYTES = 4;
+constexpr uint32_t MERGING_WIDTH = 8;  ///< the narrowest load whose lane groups may merge
+
+/// An access takes whole elements of 1 << element_shift() bytes: words, or what is wider.
+__device__ constexpr uint32_t element_shift(uint32_t width) {
+  return width == 16 ? 4 : width == 8 ? 3 : 2;
+}
+/// Aligned elements in the banks, and the lanes of a lane group, which are neighbours.
+__device__ constexpr uint32_t lane_group_size(uint32_t width) {
+  return BANKS * BANK_BYTES >> element_shift(width);
+}
 
 /// What an access costs; the same in all lanes. All are below 64.
 struct WarpCost {
@@ -39,10 +52,10 @@ __device__ __forceinline__ bool partners_agree(uint32_t mask, uint32_t address, 
 /// `merges`: a load, of which two neighbouring lane groups are served together if lanes in pairs agree.
 __device__ __forceinline__ WarpCost warp_cost(uint32_t address, uint32_t width, bool merges, uint32_t mask,
                                               uint32_t lane) {
-  const uint32_t shift = width == 16 ? 4 : width == 8 ? 3 : 2;
-  const uint32_t places = 128u >> shift;  // of an aligned element in the 32 banks, and lanes of a lane group
+  const uint32_t shift = element_shift(width), places = lane_group_size(width);
   uint32_t together = places;
-  if (merges && width >= 8 && (partners_agree(mask, address, lane, 1) || partners_agree(mask, address, lane, 2))) {
+  if (merges && width >= MERGING_WIDTH &&
+      (partners_agree(mask, address, lane, 1) || partners_agree(mask, address, lane, 2))) {
     together *= 2;
   }
   const uint32_t group = 0xffffffffu >> (32 - together) << (lane / together * together) & mask;

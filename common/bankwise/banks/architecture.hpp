@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// The bank model's knowledge about GPUs is data; architectures.cpp is the table.
+// The bank model's knowledge about GPUs is data: the files of architectures/ are the table.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string_view>
 
 #include <bankwise/banks/access.hpp>
+#include <bankwise/banks/multiprocessor.hpp>
 
 namespace bankwise::banks {
 
@@ -24,12 +26,16 @@ std::string_view to_string(Evidence evidence);
 /// it holds of one row. All are powers of two.
 struct Banks {
   unsigned count = 32, bytes = 4, row_bytes = 128;
+
+  bool operator==(const Banks&) const = default;
 };
 
 /// The lanes that the hardware serves together, one mask per lane group. Lanes of different lane groups never conflict.
 struct LaneGroups {
   unsigned count = 1;
   std::array<std::uint64_t, 8> lanes{~std::uint64_t{0}};
+
+  bool operator==(const LaneGroups&) const = default;
 };
 
 /// Two lanes share a lane group if, for each key, their numbers have the same parity of the bits in it. The last key is
@@ -90,6 +96,29 @@ struct Rule {
   Evidence evidence = Evidence::inferred;
   std::string_view source;   ///< where the rule comes from
   std::string_view refusal;  ///< if set: there is no number to give, for this reason
+
+  // The same rule, but for one part.
+  constexpr Rule with_banks(Banks other) const { return with(&Rule::banks, other); }
+  constexpr Rule served_by(Serving other) const { return with(&Rule::serving, other); }
+  constexpr Rule with_total(Total other) const { return with(&Rule::total, other); }
+  constexpr Rule with_merging() const { return with(&Rule::merges, true); }
+  constexpr Rule split_into(unsigned bytes) const { return with(&Rule::request_bytes, bytes); }
+  constexpr Rule in_rounds(unsigned other) const { return with(&Rule::rounds, other); }
+
+  /// Whether each pass of a bank delivers one distinct word, or one lane's, whatever the addresses, and the lane groups
+  /// add up: then a layout that keeps distinct words distinct changes nothing but their banks.
+  constexpr bool only_banks_matter() const {
+    return (serving == Serving::words || serving == Serving::lanes) && banks.bytes == 4 &&
+           banks.row_bytes == banks.count * banks.bytes && total == Total::sum;
+  }
+
+ private:
+  template <class Part>
+  constexpr Rule with(Part Rule::*part, Part value) const {
+    Rule copy = *this;
+    copy.*part = value;
+    return copy;
+  }
 };
 
 // The capacity of cost().
@@ -101,19 +130,40 @@ constexpr unsigned request_bytes(const Rule& rule, unsigned width) {
   return rule.request_bytes != 0 && rule.request_bytes < width ? rule.request_bytes : width;
 }
 
+/// A fact, or the reason why it is not known.
+template <class Fact>
+struct Known {
+  std::optional<Fact> fact;
+  std::string_view why_unknown = "";
+};
+
+/// A row of the table.
 struct Architecture {
-  std::string_view name;        ///< "sm_90"
-  std::string_view aliases;     ///< other names, separated by blanks
-  std::string_view gpus;        ///< "Hopper: H100, H200"
-  unsigned warp = 32;           ///< lanes of a warp by default
-  unsigned lanes = 32;          ///< lanes of a warp at most
-  std::span<const Rule> rules;  ///< the first that has the operation and the width applies
-  std::string_view note;        ///< what to know before trusting the numbers
+  std::string_view name;          ///< "sm_90"
+  std::string_view aliases = "";  ///< other names, separated by blanks
+  std::string_view gpus;          ///< "Hopper: H100, H200"
+  unsigned warp = 32;             ///< lanes of a warp by default
+  unsigned lanes = 32;            ///< lanes of a warp at most
+  std::span<const Rule> rules;    ///< the first that has the operation and the width applies
+  std::string_view note = "";     ///< what to know before trusting the numbers
+  Known<Multiprocessor> multiprocessor{};
+  Known<std::span<const GpuModel>> models{};  ///< the first is the one that the emulator plays
 };
 
 /// Whether cost() can handle it: powers of two within its capacity. The table is checked at compile time; check a
 /// modified copy yourself.
 constexpr bool well_formed(const Architecture& architecture);
+
+/// Whether the row lacks nothing: names, rules with a source or a refusal, and what is not known has a reason.
+constexpr bool complete(const Architecture& architecture) {
+  const auto& [multiprocessor, no_multiprocessor] = architecture.multiprocessor;
+  const auto& [models, no_models] = architecture.models;
+  return !architecture.name.empty() && !architecture.gpus.empty() && !architecture.rules.empty() &&
+         std::all_of(architecture.rules.begin(), architecture.rules.end(),
+                     [](const Rule& rule) { return rule.source.empty() != rule.refusal.empty(); }) &&
+         multiprocessor.has_value() == no_multiprocessor.empty() && models.has_value() == no_models.empty() &&
+         (!models || (multiprocessor && !models->empty() && models->front().multiprocessor == *multiprocessor));
+}
 
 std::span<const Architecture> architectures();
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "bankcheck/fit/code.hpp"
 #include "bankcheck/fit/edits.hpp"
-#include "bankcheck/fit/occupancy.hpp"
 #include "bankcheck/predict/index_expression.hpp"
 #include "tests/catch_any.hpp"
 
@@ -174,18 +173,6 @@ TEST_CASE("a use that cannot be edited is named", "[fit]") {
   const auto more = edits_of(dynamic, declaration, padded(128, 4), {4, {1024}});
   CHECK(std::get<std::string>(more) == "the launch decides the bytes of this array, and must give it more");
   CHECK(std::holds_alternative<std::vector<Edit>>(edits_of(dynamic, declaration, swizzle, {4, {1024}})));
-}
-
-TEST_CASE("resident blocks follow from bytes and threads", "[fit]") {
-  const Multiprocessor& h100 = *multiprocessor_of(*banks::find_architecture("sm_90"));
-  CHECK(resident_blocks(h100, 48 << 10, 256) == 4);  // 228 / (48 + 1)
-  CHECK(resident_blocks(h100, 4096, 256) == 8);      // 2048 threads
-  CHECK(resident_blocks(h100, 0, 32) == 32);         // blocks
-  CHECK(resident_blocks(h100, 228 << 10, 32) == 0);
-  const std::uint64_t most = bytes_with_same_occupancy(h100, 48 << 10, 256);
-  CHECK(resident_blocks(h100, most, 256) == 4);
-  CHECK(resident_blocks(h100, most + 1, 256) == 3);
-  CHECK(multiprocessor_of(*banks::find_architecture("intel_xe")) == nullptr);
 }
 
 }  // namespace

@@ -15,14 +15,14 @@ using namespace bankwise::emulator::runtime;
 
 namespace {
 
-cudaDeviceProp properties_of(const Gpu& gpu) {
+cudaDeviceProp properties_of(const bankwise::banks::GpuModel& gpu) {
   cudaDeviceProp p{};
   gpu.name.copy(p.name, sizeof p.name - 1);
   p.totalGlobalMem = std::size_t(gpu.memory_gib) << 30;
   p.sharedMemPerBlock = 48 << 10;
-  p.sharedMemPerBlockOptin = std::size_t(gpu.shared_block_kib) << 10;
-  p.sharedMemPerMultiprocessor = std::size_t(gpu.shared_kib) << 10;
-  p.reservedSharedMemPerBlock = gpu.major >= 8 ? 1024 : 0;
+  p.sharedMemPerBlockOptin = gpu.multiprocessor.per_block;
+  p.sharedMemPerMultiprocessor = gpu.multiprocessor.shared;
+  p.reservedSharedMemPerBlock = gpu.multiprocessor.reserved;
   p.regsPerBlock = p.regsPerMultiprocessor = 65536;
   p.warpSize = 32;
   p.memPitch = 0x7FFFFFFF;
@@ -37,8 +37,8 @@ cudaDeviceProp properties_of(const Gpu& gpu) {
   p.major = gpu.major;
   p.minor = gpu.minor;
   p.multiProcessorCount = gpu.multiprocessors;
-  p.maxThreadsPerMultiProcessor = gpu.threads;
-  p.maxBlocksPerMultiProcessor = gpu.blocks;
+  p.maxThreadsPerMultiProcessor = int(gpu.multiprocessor.threads.value_or(0));
+  p.maxBlocksPerMultiProcessor = int(gpu.multiprocessor.blocks.value_or(0));
   p.l2CacheSize = int(gpu.l2_kib << 10);
   p.persistingL2CacheMaxSize = gpu.major >= 8 ? int(gpu.l2_kib << 10) / 4 * 3 : 0;
   p.textureAlignment = 512;

@@ -223,7 +223,7 @@ cudaError_t launch(const Configuration& configuration, void (*call)(const void*)
 
 cudaError_t set_attribute(const void*, cudaFuncAttribute attribute, int value) {
   const bool too_much =
-      attribute == cudaFuncAttributeMaxDynamicSharedMemorySize && value > int(this_gpu().shared_block_kib << 10);
+      attribute == cudaFuncAttributeMaxDynamicSharedMemorySize && value > int(this_gpu().multiprocessor.per_block);
   return failed(too_much ? cudaErrorInvalidValue : cudaSuccess);
 }
 
@@ -232,18 +232,18 @@ cudaError_t get_attributes(cudaFuncAttributes* attributes, const void*) {
   attributes->maxThreadsPerBlock = 1024;
   attributes->numRegs = 32;
   attributes->ptxVersion = attributes->binaryVersion = this_gpu().major * 10 + this_gpu().minor;
-  attributes->maxDynamicSharedSizeBytes = int(this_gpu().shared_block_kib << 10);
+  attributes->maxDynamicSharedSizeBytes = int(this_gpu().multiprocessor.per_block);
   return cudaSuccess;
 }
 
 int resident_blocks(int block, size_t shared) {
-  const Gpu& gpu = this_gpu();
+  const banks::Multiprocessor& multiprocessor = this_gpu().multiprocessor;
   if (block <= 0) return 0;
-  const int by_threads = gpu.threads / ((block + 31) / 32 * 32);
-  const std::size_t reserved = gpu.major >= 8 ? 1024 : 0;
-  const std::size_t kib = std::size_t(gpu.shared_kib) << 10;
-  const int by_shared = shared + reserved == 0 ? gpu.blocks : int(kib / (shared + reserved));
-  return std::min({by_threads, by_shared, gpu.blocks});
+  const int blocks = int(multiprocessor.blocks.value_or(0));
+  const int by_threads = int(multiprocessor.threads.value_or(0)) / ((block + 31) / 32 * 32);
+  const std::size_t bytes = shared + multiprocessor.reserved;
+  const int by_shared = bytes == 0 ? blocks : int(multiprocessor.shared / bytes);
+  return std::min({by_threads, by_shared, blocks});
 }
 
 }  // namespace bankwise::emulator::runtime

@@ -5,6 +5,8 @@
 
 #include <random>
 
+#include <bankwise/banks/architectures/nvidia.hpp>
+#include <bankwise/banks/architectures/nvidia_1_to_3.hpp>
 #include <bankwise/banks/cost.hpp>
 #include "bankcheck/cuda/injection/warp_cost.cuh"
 #include "tests/catch_any.hpp"
@@ -13,6 +15,31 @@ using namespace bankwise;
 using banks::Operation;
 
 namespace {
+
+/// Whether warp_cost() is what a row's rule says of its operations at a width.
+constexpr bool agrees(const banks::Rule& rule, unsigned width) {
+  using namespace banks;
+  const bool is_load = (rule.operations & rows::loads) != 0, may_merge = is_load && width >= cuda::MERGING_WIDTH;
+  const bool queues = (rule.operations & rows::set_of({Operation::atomic, Operation::atomic_cas})) != 0;
+  return rule.lane_groups == consecutive(cuda::lane_group_size(width)) &&
+         rule.banks == Banks{cuda::BANKS, cuda::BANK_BYTES, cuda::BANKS * cuda::BANK_BYTES} &&
+         rule.serving == (queues ? Serving::lanes : Serving::words) && rule.merges == may_merge &&
+         rule.total == Total::sum && rule.request_bytes == 0;
+}
+
+constexpr bool agrees(const banks::Architecture& row) {
+  constexpr banks::WidthSet widths = banks::rows::bytes({1, 2, 4, 8, 16});
+  for (const banks::Rule& rule : row.rules) {
+    const bool is_copy = (rule.operations & banks::rows::set_of({Operation::cp_async})) != 0;
+    for (unsigned width = 1; width <= 16; ++width) {
+      if ((rule.widths & widths) >> width & 1 && rule.refusal.empty() && !is_copy && !agrees(rule, width)) return false;
+    }
+  }
+  return true;
+}
+static_assert(std::all_of(std::begin(banks::rows::nvidia), std::end(banks::rows::nvidia),
+                          [](const banks::Architecture& row) { return agrees(row); }));
+static_assert(!agrees(banks::rows::nvidia_1_to_3[1]));  // Fermi counts in ways
 
 struct Asked {
   std::uint32_t addresses[32], mask, width;

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+//
+// AMD: TeraScale 2, GCN, CDNA, RDNA. Limits: AMD's ISA manuals.
+#pragma once
+
+#include <bankwise/banks/architectures/rules.hpp>
+
+namespace bankwise::banks::rows {
+
+// Lanes that AMD's 16-byte loads serve together are not neighbours: {0-3, 20-23}, {4-7, 16-19} and so on.
+inline constexpr LaneGroups cdna3_load16 = lane_groups_by({32, 16 ^ 4, 8});
+inline constexpr LaneGroups cdna4_load16 = lane_groups_by({32, 16 ^ 8 ^ 4});
+
+inline constexpr Rule queue_by_analogy =
+    rule(queuing_atomics, bytes({4}), consecutive(32),
+         by_inference("a bank does one atomic a cycle (ROCm Compute Profiler, LDS pipeline)"))
+        .served_by(Serving::lanes);
+inline constexpr Rule no_more_atomics = refused(all_atomics, any_width, "no rule for atomics of this kind is known");
+
+inline constexpr std::array evergreen{
+    rule(both, word, consecutive(32),
+         by_inference("AMD APP guide (of the HD 7000 series); a reduction's 2, 6 and 14 conflicts published for this "
+                      "GPU agree")),
+    rule(loads, bytes({8, 16}), consecutive(16),
+         by_vendor("AMD staff on a 64-bit read port a lane: community.amd.com/thread/140598"))
+        .split_into(8),
+    rule(stores, bytes({8, 16}), consecutive(32), by_inference("written word by word")).split_into(4),
+    queue_by_analogy,
+    no_more_atomics,
+};
+
+inline constexpr Citation mi300_counters =
+    by_others("4-, 8- and 16-byte loads on MI300X: github.com/nod-ai/amd-shark-ai/pull/2919, github.com/tingqli/pyhip");
+inline constexpr Citation mi300_stores =
+    by_vendor("Composable Kernel's documentation; rocke: github.com/ROCm/rocm-libraries/pull/11096");
+inline constexpr Citation mi355_pairs =
+    by_others("all lane pairs on gfx950: HipKittens, github.com/HazyResearch/HipKittens");
+inline constexpr Citation gfx90a_code =
+    by_vendor("lane groups in AMD's rocke: github.com/ROCm/rocm-libraries/pull/11094");
+inline constexpr Citation gfx950_code =
+    by_vendor("AMD's rocke and rocRoller: github.com/ROCm/rocm-libraries/pull/11097 and pull/2157");
+inline constexpr Citation rdna_timing =
+    by_others("timing of 4-, 8- and 16-byte loads on gfx1100 and gfx1201: github.com/nod-ai/amd-shark-ai/pull/2919");
+inline constexpr Citation like_mi300 = by_inference("as measured on gfx942");
+inline constexpr Citation like_cdna = by_inference("by analogy with CDNA");
+inline constexpr Citation like_rdna3 = by_inference("as measured on gfx1100");
+inline constexpr Citation like_other_widths = by_inference("the lanes of 16-byte accesses; 12-byte ones take as long");
+
+/// Loads of 8 and 16 bytes differ from generation to generation; the rest is the same since GCN.
+struct WideLoads {
+  LaneGroups of_8_bytes, of_16_bytes;
+  Banks banks{};
+};
+struct GcnCitations {
+  Citation word_loads, wide_loads, stores;
+};
+constexpr auto gcn_rules(WideLoads wide, GcnCitations by, LaneGroups load12 = cdna3_load16,
+                         Citation by12 = like_other_widths) {
+  return std::array{
+      rule(loads, word, consecutive(32), by.word_loads),
+      rule(stores, word, consecutive(32), by.stores),
+      rule(loads, bytes({8}), wide.of_8_bytes, by.wide_loads).with_banks(wide.banks),
+      rule(loads, bytes({16}), wide.of_16_bytes, by.wide_loads).with_banks(wide.banks),
+      rule(stores, bytes({8}), consecutive(16), by.stores),
+      rule(stores, bytes({16}), consecutive(8), by.stores),
+      rule(stores, bytes({12}), consecutive(8), like_other_widths),
+      queue_by_analogy,
+      no_more_atomics,
+      rule(loads, bytes({12}), load12, by12),
+  };
+}
+inline constexpr WideLoads cdna_loads{consecutive(16), cdna3_load16};
+
+inline constexpr auto gcn = gcn_rules(cdna_loads, {like_mi300, like_mi300, like_mi300});
+inline constexpr auto cdna2 = gcn_rules(cdna_loads, {gfx90a_code, gfx90a_code, gfx90a_code});
+inline constexpr auto cdna3 = gcn_rules(cdna_loads, {mi300_counters, mi300_counters, mi300_stores});
+inline constexpr auto cdna4 = gcn_rules({consecutive(32), cdna4_load16, banks64},
+                                        {gfx950_code, mi355_pairs, gfx950_code}, cdna3_load16, mi355_pairs);
+inline constexpr auto rdna2 = gcn_rules(cdna_loads, {like_rdna3, like_rdna3, like_cdna});
+inline constexpr auto rdna3 = gcn_rules(cdna_loads, {rdna_timing, rdna_timing, like_cdna});
+inline constexpr auto rdna4 =
+    gcn_rules({consecutive(16), consecutive(8)}, {rdna_timing, rdna_timing, like_cdna}, consecutive(8));
+
+inline constexpr Multiprocessor gcn_unit{64 * KiB, 64 * KiB, 0, 512, std::nullopt, std::nullopt};
+inline constexpr Known<Multiprocessor> no_amd_limits{std::nullopt, "its limits have not been taken from AMD's manuals"};
+inline constexpr Known<std::span<const GpuModel>> no_amd_model{std::nullopt,
+                                                               "the emulator plays GPUs with CUDA's properties"};
+inline constexpr std::string_view wave64 =
+    "We assume that a wave of 64 lanes is served as two of 32, one after the other; no source confirms it.";
+
+inline constexpr Architecture amd[]{
+    {.name = "hd5870",
+     .aliases = "cypress evergreen terascale2",
+     .gpus = "TeraScale 2: Radeon HD 5870",
+     .warp = 64,
+     .lanes = 64,
+     .rules = evergreen,
+     .multiprocessor = no_amd_limits,
+     .models = no_amd_model},
+    {.name = "gcn",
+     .aliases = "gfx700 gfx701 gfx801 gfx802 gfx803 gfx900 gfx902 gfx904 gfx906 gfx909 gfx90c",
+     .gpus = "GCN: R9 290, RX 580, Vega, MI50",
+     .warp = 64,
+     .lanes = 64,
+     .rules = gcn,
+     .note = "A few small APUs have 16 banks.",
+     .multiprocessor = {gcn_unit},
+     .models = no_amd_model},
+    {.name = "gfx908",
+     .gpus = "CDNA: MI100",
+     .warp = 64,
+     .lanes = 64,
+     .rules = gcn,
+     .multiprocessor = {gcn_unit},
+     .models = no_amd_model},
+    {.name = "gfx90a",
+     .gpus = "CDNA 2: MI210, MI250",
+     .warp = 64,
+     .lanes = 64,
+     .rules = cdna2,
+     .note = "An AMD tool models some stores with fewer conflicts than these.",
+     .multiprocessor = {gcn_unit},
+     .models = no_amd_model},
+    {.name = "gfx942",
+     .aliases = "gfx940 gfx941",
+     .gpus = "CDNA 3: MI300A, MI300X, MI325X",
+     .warp = 64,
+     .lanes = 64,
+     .rules = cdna3,
+     .multiprocessor = {gcn_unit},
+     .models = no_amd_model},
+    {.name = "gfx950",
+     .gpus = "CDNA 4: MI350, MI355X",
+     .warp = 64,
+     .lanes = 64,
+     .rules = cdna4,
+     .note = "64 banks only for loads of 8 and 16 bytes. One guide says that 4-byte accesses have 64 banks, too.",
+     .multiprocessor = {Multiprocessor{160 * KiB, 160 * KiB, 0, 512, std::nullopt, std::nullopt}},
+     .models = no_amd_model},
+    {.name = "gfx1030",
+     .aliases = "gfx1010 gfx1011 gfx1012 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036",
+     .gpus = "RDNA 1 and 2: RX 5700, RX 6800",
+     .lanes = 64,
+     .rules = rdna2,
+     .note = wave64,
+     .multiprocessor = no_amd_limits,
+     .models = no_amd_model},
+    {.name = "gfx1100",
+     .aliases = "gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152",
+     .gpus = "RDNA 3: RX 7900",
+     .lanes = 64,
+     .rules = rdna3,
+     .note = wave64,
+     .multiprocessor = no_amd_limits,
+     .models = no_amd_model},
+    {.name = "gfx1201",
+     .aliases = "gfx1200",
+     .gpus = "RDNA 4: RX 9070",
+     .lanes = 64,
+     .rules = rdna4,
+     .note = wave64,
+     .multiprocessor = no_amd_limits,
+     .models = no_amd_model},
+};
+
+}  // namespace bankwise::banks::rows

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+//
+// NVIDIA, compute capability 5.x and newer: Maxwell to Blackwell. Limits: CUDA C++ Programming Guide, technical
+// specifications per compute capability.
+#pragma once
+
+#include <bankwise/banks/architectures/rules.hpp>
+
+namespace bankwise::banks::rows {
+
+inline constexpr Citation guide_5 =
+    by_vendor("CUDA C++ Programming Guide, shared memory of compute capability 5.x, 6.x and 7.x");
+inline constexpr Citation maxas =
+    by_inference("conflict-free orders of 128-bit loads on Maxwell, github.com/NervanaSystems/maxas/wiki/SGEMM");
+inline constexpr Citation nvidia_forum = by_vendor("NVIDIA's forum on Turing: forums.developer.nvidia.com/t/77228");
+inline constexpr Citation a100_counters =
+    by_others("Nsight Compute on an A100 (8.0; 8.6 to 8.8 by analogy): zhuanlan.zhihu.com/p/690052715");
+inline constexpr Citation h200_counters =
+    by_measurement("hardware counters of an H200: tests/data/h200_wavefronts.csv");
+inline constexpr Citation h200_copies = by_measurement("hardware counters of an H200: tests/data/h200_cp_async.csv");
+inline constexpr Citation like_hopper = by_inference("as measured on compute capability 9.0");
+
+/// The evidence, by kind of access: all that differs between these architectures.
+struct Citations {
+  Citation words = like_hopper, wide_loads = like_hopper, wide_stores = like_hopper, atomics = like_hopper;
+};
+
+constexpr auto maxwell_and_newer(Citations by) {
+  return std::array{
+      rule(both, word, consecutive(32), by.words),
+      rule(loads, bytes({8}), consecutive(16), by.wide_loads).with_merging(),
+      rule(loads, bytes({16}), consecutive(8), by.wide_loads).with_merging(),
+      rule(stores, bytes({8}), consecutive(16), by.wide_stores),
+      rule(stores, bytes({16}), consecutive(8), by.wide_stores),
+      rule(both, bytes({12}), consecutive(32), by_inference("no such instruction: compilers emit three of 4 bytes"))
+          .split_into(4),
+      rule(set_of({atomic}), bytes({4}), consecutive(32), by.atomics).served_by(Serving::lanes),
+      rule(set_of({atomic_inc}), bytes({4}), consecutive(32), by.atomics),
+      rule(set_of({atomic_cas}), bytes({4}), consecutive(32), by.atomics).served_by(Serving::lanes).in_rounds(2),
+      refused(all_atomics, any_width,
+              "atomics of this width are loops, whose length depends on the data, or have not been measured"),
+  };
+}
+
+constexpr Rule matrix_loads(Citation citation) {
+  return rule(set_of({ldmatrix_x1, ldmatrix_x2, ldmatrix_x4}), bytes({16}), consecutive(8), citation);
+}
+constexpr Rule matrix_loads_and_stores(Citation citation) {
+  return rule(set_of({ldmatrix_x1, ldmatrix_x2, ldmatrix_x4, stmatrix_x1, stmatrix_x2, stmatrix_x4}), bytes({16}),
+              consecutive(8), citation);
+}
+
+/// cp.async: lanes of 128 bytes are served together; the slots of 128 bytes are their banks.
+constexpr Rule copies(unsigned width, Citation citation) {
+  return rule(set_of({cp_async}), bytes({width}), consecutive(128 / width), citation)
+      .with_banks({.count = 128 / width, .bytes = width, .row_bytes = 128})
+      .served_by(Serving::copies);
+}
+template <std::size_t n>
+constexpr auto with_copies(const std::array<Rule, n>& rules, Citation citation) {
+  return extended(rules, copies(4, citation), copies(8, citation), copies(16, citation));
+}
+
+inline constexpr auto maxwell = maxwell_and_newer({.words = guide_5, .wide_loads = maxas});
+inline constexpr auto pascal = maxwell_and_newer({.words = guide_5});
+inline constexpr auto volta = maxwell_and_newer({.words = guide_5, .wide_loads = nvidia_forum});
+inline constexpr auto turing = extended(volta, matrix_loads(like_hopper));
+inline constexpr auto ampere =
+    with_copies(extended(maxwell_and_newer({.wide_loads = a100_counters}), matrix_loads(like_hopper)), like_hopper);
+inline constexpr auto ada = with_copies(extended(maxwell_and_newer({}), matrix_loads(like_hopper)), like_hopper);
+inline constexpr auto hopper =
+    with_copies(extended(maxwell_and_newer({h200_counters, h200_counters, h200_counters, h200_counters}),
+                         matrix_loads_and_stores(h200_counters)),
+                h200_copies);
+inline constexpr auto blackwell =
+    with_copies(extended(maxwell_and_newer({}), matrix_loads_and_stores(like_hopper)), like_hopper);
+
+// Bytes of shared memory, of one block's, reserved, in units of; threads, blocks.
+inline constexpr Multiprocessor sm_50{64 * KiB, 48 * KiB, 0, 256, 2048, 32};
+inline constexpr Multiprocessor sm_52{96 * KiB, 48 * KiB, 0, 256, 2048, 32};
+inline constexpr Multiprocessor sm_70{96 * KiB, 96 * KiB, 0, 256, 2048, 32};
+inline constexpr Multiprocessor sm_75{64 * KiB, 64 * KiB, 0, 256, 1024, 16};
+inline constexpr Multiprocessor sm_80{164 * KiB, 163 * KiB, KiB, 128, 2048, 32};
+inline constexpr Multiprocessor sm_86{100 * KiB, 99 * KiB, KiB, 128, 1536, 16};
+inline constexpr Multiprocessor sm_89{100 * KiB, 99 * KiB, KiB, 128, 1536, 24};
+inline constexpr Multiprocessor sm_90{228 * KiB, 227 * KiB, KiB, 128, 2048, 32};
+
+// Name, compute capability; multiprocessors, kHz, kHz of memory, bits of its bus; GiB, KiB of L2 cache. The first is
+// what the emulator plays.
+inline constexpr GpuModel maxwell_models[]{
+    {"NVIDIA GeForce GTX 750 Ti", 5, 0, 5, 1084500, 2700000, 128, 2, 2048, sm_50},
+    {"NVIDIA GeForce GTX 980", 5, 2, 16, 1215500, 3505000, 256, 4, 2048, sm_52}};
+inline constexpr GpuModel pascal_models[]{{"Tesla P100-SXM2-16GB", 6, 0, 56, 1480500, 715000, 4096, 16, 4096, sm_50},
+                                          {"NVIDIA GeForce GTX 1080", 6, 1, 20, 1733500, 5005000, 256, 8, 2048, sm_52}};
+inline constexpr GpuModel volta_models[]{{"Tesla V100-SXM2-16GB", 7, 0, 80, 1530000, 877000, 4096, 16, 6144, sm_70}};
+inline constexpr GpuModel turing_models[]{{"Tesla T4", 7, 5, 40, 1590000, 5001000, 256, 16, 4096, sm_75}};
+inline constexpr GpuModel ampere_models[]{
+    {"NVIDIA A100-SXM4-40GB", 8, 0, 108, 1410000, 1215000, 5120, 40, 40960, sm_80},
+    {"NVIDIA GeForce RTX 3090", 8, 6, 82, 1695000, 9751000, 384, 24, 6144, sm_86}};
+inline constexpr GpuModel ada_models[]{
+    {"NVIDIA GeForce RTX 4090", 8, 9, 128, 2520000, 10501000, 384, 24, 73728, sm_89}};
+inline constexpr GpuModel hopper_models[]{{"NVIDIA H200", 9, 0, 132, 1980000, 3201000, 6144, 141, 51200, sm_90}};
+inline constexpr GpuModel b200_models[]{{"NVIDIA B200", 10, 0, 148, 1965000, 3996000, 8192, 180, 129024, sm_90}};
+inline constexpr GpuModel rtx_5090_models[]{
+    {"NVIDIA GeForce RTX 5090", 12, 0, 170, 2407000, 14001000, 512, 32, 98304, sm_89}};
+
+inline constexpr Architecture nvidia[]{
+    {.name = "sm_50",
+     .aliases = "sm_52 sm_53",
+     .gpus = "Maxwell: GTX 980, M40",
+     .rules = maxwell,
+     .multiprocessor = {sm_50},
+     .models = {maxwell_models}},
+    {.name = "sm_60",
+     .aliases = "sm_61 sm_62",
+     .gpus = "Pascal: GTX 1080, P100",
+     .rules = pascal,
+     .multiprocessor = {sm_50},
+     .models = {pascal_models}},
+    {.name = "sm_70",
+     .aliases = "sm_72",
+     .gpus = "Volta: V100, Xavier",
+     .rules = volta,
+     .multiprocessor = {sm_70},
+     .models = {volta_models}},
+    {.name = "sm_75",
+     .gpus = "Turing: RTX 2080, T4",
+     .rules = turing,
+     .multiprocessor = {sm_75},
+     .models = {turing_models}},
+    {.name = "sm_80",
+     .aliases = "sm_86 sm_87 sm_88",
+     .gpus = "Ampere: A100, RTX 3090, Orin",
+     .rules = ampere,
+     .multiprocessor = {sm_80},
+     .models = {ampere_models}},
+    {.name = "sm_89", .gpus = "Ada: RTX 4090, L40", .rules = ada, .multiprocessor = {sm_89}, .models = {ada_models}},
+    {.name = "sm_90",
+     .gpus = "Hopper: H100, H200",
+     .rules = hopper,
+     .multiprocessor = {sm_90},
+     .models = {hopper_models}},
+    {.name = "sm_100",
+     .aliases = "sm_101 sm_103 sm_110",
+     .gpus = "Blackwell: B200, B300",
+     .rules = blackwell,
+     .multiprocessor = {sm_90},
+     .models = {b200_models}},
+    {.name = "sm_120",
+     .aliases = "sm_121",
+     .gpus = "Blackwell: RTX 5090, RTX PRO 6000",
+     .rules = blackwell,
+     .multiprocessor = {sm_89},
+     .models = {rtx_5090_models}},
+};
+
+}  // namespace bankwise::banks::rows

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+//
+// NVIDIA, compute capability 1.x to 3.x: Tesla, Fermi, Kepler. Evidence: CUDA C Programming Guide.
+#pragma once
+
+#include <bankwise/banks/architectures/rules.hpp>
+
+namespace bankwise::banks::rows {
+
+inline constexpr Citation old_guide = by_vendor(
+    "CUDA C Programming Guide (the edition with a chapter on 3.0), appendix F, chapter of this compute capability");
+inline constexpr Rule no_old_atomics =
+    refused(all_atomics, any_width, "no rule for its shared-memory atomics has been published or measured");
+inline constexpr Known<std::span<const GpuModel>> no_old_model{
+    std::nullopt, "programs for CUDA 13, which the emulator plays, do not run on GPUs this old"};
+
+inline constexpr std::array tesla{
+    rule(loads, any_width, consecutive(16), old_guide)
+        .with_banks(banks16)
+        .split_into(4)
+        .served_by(Serving::one_broadcast),
+    rule(stores, any_width, consecutive(16),
+         by_inference("the guide describes a broadcast for loads only; for stores it says that one lane per address "
+                      "writes"))
+        .with_banks(banks16)
+        .split_into(4)
+        .served_by(Serving::addresses),
+    no_old_atomics,
+};
+
+inline constexpr std::array fermi{
+    rule(both, word, consecutive(32), old_guide).with_total(Total::worst),
+    rule(both, bytes({8}), consecutive(16), old_guide).with_total(Total::worst),
+    rule(both, bytes({12}), consecutive(32), old_guide).split_into(4),
+    rule(both, bytes({16}), consecutive(8), old_guide).with_total(Total::worst_plus_one),
+    no_old_atomics,
+};
+
+/// The same for both bank modes.
+constexpr auto kepler(Banks banks) {
+  return std::array{
+      rule(both, word, consecutive(32), old_guide).with_banks(banks),
+      rule(both, bytes({8}), consecutive(32),
+           by_inference("the guide's bank rows hold 32 x 8 bytes, so that one request can serve a warp"))
+          .with_banks(banks),
+      rule(both, bytes({12}), consecutive(32),
+           by_inference("by analogy with the CUDA C Programming Guide 4.2, appendix F"))
+          .with_banks(banks)
+          .split_into(4),
+      rule(both, bytes({16}), consecutive(16),
+           by_inference("512 bytes of a warp against 256 a clock: at least two requests"))
+          .with_banks(banks),
+      no_old_atomics,
+  };
+}
+// In the mode of four-byte banks, two words of a bank are served together if they lie in one aligned run of 64 words.
+inline constexpr auto kepler_four_byte = kepler({.count = 32, .bytes = 4, .row_bytes = 256});
+inline constexpr auto kepler_eight_byte = kepler({.count = 32, .bytes = 8, .row_bytes = 256});
+inline constexpr Multiprocessor kepler_multiprocessor{48 * KiB, 48 * KiB, 0, 256, 2048, 16};
+
+inline constexpr Architecture nvidia_1_to_3[]{
+    {.name = "sm_13",
+     .aliases = "sm_10 sm_11 sm_12",
+     .gpus = "Tesla: 8800 GTX, GTX 280",
+     .rules = tesla,
+     .note = "The hardware chooses the word that it broadcasts, so loads have a least and a greatest number of passes.",
+     .multiprocessor = {Multiprocessor{16 * KiB, 16 * KiB, 0, 512, 1024, 8}},
+     .models = no_old_model},
+    {.name = "sm_20",
+     .aliases = "sm_21",
+     .gpus = "Fermi: GTX 480, Tesla M2050",
+     .rules = fermi,
+     .note = "Counted in ways, as its guide does: a 64-bit access without conflict is 1, a 128-bit access at least 2.",
+     .multiprocessor = {Multiprocessor{48 * KiB, 48 * KiB, 0, 128, 1536, 8}},
+     .models = no_old_model},
+    {.name = "sm_30",
+     .aliases = "sm_32 sm_35 sm_37",
+     .gpus = "Kepler with banks of four bytes, its default: GTX 680, K20, K80",
+     .rules = kepler_four_byte,
+     .multiprocessor = {kepler_multiprocessor},
+     .models = no_old_model},
+    {.name = "sm_30_eight_byte",
+     .aliases = "sm_32_eight_byte sm_35_eight_byte sm_37_eight_byte",
+     .gpus = "Kepler after cudaDeviceSetSharedMemConfig(cudaSharedMemBankSizeEightByte)",
+     .rules = kepler_eight_byte,
+     .multiprocessor = {kepler_multiprocessor},
+     .models = no_old_model},
+};
+
+}  // namespace bankwise::banks::rows
