@@ -3,12 +3,20 @@
 """Measures the case studies on this machine, with the settings of the documents, and writes the results of one device.
 
     script/bench FOLDER [--build BUILD] [--only CASE]
+    script/bench FOLDER --ranks N [--largest] [--build BUILD]
 
-Writes to FOLDER, in docs/results or anywhere, one file per case study and scope, with all variants in both APIs, and
-one file with the fastest variants at many sizes: CASE.sizes.json, whose `runs` are reports as the samples write them.
-BUILD is a build directory with the samples, by default that of the preset cuda. A full run takes less than ten minutes
-on an H200. A file is only replaced after its run has succeeded. Exit codes: 0 ok, 1 a run failed, 2 usage.
+The first writes to FOLDER, in docs/results or anywhere, one file per case study and scope, with all variants in both
+APIs, and one file with the fastest variants at many sizes: CASE.sizes.json, whose `runs` are reports as the samples
+write them. A full run takes less than ten minutes on an H200.
+
+With --ranks, mpirun starts each case study on N GPUs of this machine and on one, with large and small problems: the
+settings of docs/several_gpus.md. The reports go to ranks.json; with --largest only that of a prefix sum of 2^35 words,
+which takes 128 GiB on each of two GPUs, and a few minutes, to ranks_largest.json.
+
+BUILD is a build directory with the samples, by default that of the preset cuda. A file is only replaced after its runs
+have succeeded; those of ranks are written after each run. Exit codes: 0 ok, 1 a run failed, 2 usage.
 """
+
 import argparse
 import json
 import os
@@ -25,66 +33,62 @@ WORDS = [1 << exponent for exponent in range(16, 31, 2)]
 SHAPES = ((8192, 8192), (16384, 16384), (32768, 32768), (16384, 16416), (20000, 12345))  # height, width
 # The variants that are measured at every size, in addition to the library and a copy.
 FASTEST = {
-    "reduction": ("single_pass", [["--n", str(words // 4)] for words in WORDS]),
-    "prefix_sum": ("look_back,ring", [["--n", str(words)] for words in WORDS]),
-    "transpose": ("output_order,prefetched,persisting,tma", [["--height", str(h), "--width", str(w)] for h, w in SHAPES]),
+    "reduction": ("single_pass", [["--n", words // 4] for words in WORDS]),
+    "prefix_sum": ("look_back,ring", [["--n", words] for words in WORDS]),
+    "transpose": ("output_order,prefetched,persisting,tma", [["--height", h, "--width", w] for h, w in SHAPES]),
 }
-LONG_ENOUGH = ["--min-time", "0.1", "--timeout", "1"]
+LONG_ENOUGH = ["--min-time", "0.1", "--timeout"]
 # Page faults take half of the host's time for large problems; huge pages reduce their number.
 ENVIRONMENT = {**os.environ, "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+GPU_WORDS = 1 << 30  # of a GPU in weak scaling
+SIDE = 1 << 15  # the matrix of a GPU has SIDE x SIDE words
 
 
-def report_of(build: Path, case: str, flags: list) -> dict:
+def report_of(build: Path, command: list, environment: dict | None = None) -> dict:
     """The report of one run. Error: subprocess.CalledProcessError; the message is on stderr."""
     with tempfile.TemporaryDirectory() as scratch:
-        path = Path(scratch) / "report.json"
-        command = [f"./{case}", *flags]
+        path, command = Path(scratch) / "report.json", [*map(str, command)]
         print(" ".join(command), flush=True)
-        subprocess.run([*command, "--json", path], cwd=build, env=ENVIRONMENT, check=True, stdout=subprocess.DEVNULL)
-        report = json.loads(path.read_text())
-    report["command"] = command
-    return report
+        subprocess.run([*command, "--json", path], cwd=build, env=environment, check=True, stdout=subprocess.DEVNULL)
+        return {**json.loads(path.read_text()), "command": command}
 
 
 def write(path: Path, content: dict) -> None:
     """Writes JSON with one line per key, and one line per element of a list of objects."""
 
-    def value(of: object) -> str:
-        if isinstance(of, list) and of and isinstance(of[0], dict):
-            return "[\n" + ",\n".join(json.dumps(one, ensure_ascii=False) for one in of) + "\n]"
-        return json.dumps(of, ensure_ascii=False)
+    def value(item: object) -> str:
+        if isinstance(item, list) and item and isinstance(item[0], dict):
+            return "[\n" + ",\n".join(json.dumps(row, ensure_ascii=False) for row in item) + "\n]"
+        return json.dumps(item, ensure_ascii=False)
 
-    path.write_text("{\n" + ",\n".join(f"{json.dumps(key)}: {value(of)}" for key, of in content.items()) + "\n}\n")
+    path.write_text("{\n" + ",\n".join(f"{json.dumps(key)}: {value(item)}" for key, item in content.items()) + "\n}\n")
 
 
 def jobs() -> list:
     """The name of each file, its case study, and the flags of each run."""
     own = [case for case in PREFIX if (ROOT / case / "main.cpp").exists()]  # with their own main(), no scopes
     cases = [case for case in PREFIX if case not in own]
-    listed = [(f"{case}.{scope}.json", case, [["--scope", scope, *LONG_ENOUGH]]) for case in cases for scope in SCOPES]
-    listed += [(f"{case}.block.json", case, [LONG_ENOUGH]) for case in own]
+    listed = [(f"{case}.{scope}.json", case, [["--scope", scope]]) for case in cases for scope in SCOPES]
+    listed += [(f"{case}.block.json", case, [[]]) for case in own]
     for case, (variants, sizes) in FASTEST.items():
-        flags = ["--variant", f"{variants},library", "--no-levels", *LONG_ENOUGH]
-        runs = [[*flags, "--api", api, *size] for api in ("cuda", "opencl") for size in sizes]
+        flags = ["--variant", f"{variants},library", "--no-levels"]
+        runs = [[*flags, *LONG_ENOUGH, 1, "--api", api, *size] for api in ("cuda", "opencl") for size in sizes]
         listed.append((f"{case}.sizes.json", case, runs))
     return listed
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], prog="script/bench")
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--build", type=Path, default=Path(__file__).parents[1] / "build/cuda")
-    parser.add_argument("--only", choices=[*PREFIX], action="append")
-    options = parser.parse_args()
-    options.folder.mkdir(parents=True, exist_ok=True)
-    failed = False
+def bench(options) -> bool:
+    """Whether all runs succeeded."""
+    succeeded = True
     for name, case, runs in jobs():
         if options.only and case not in options.only:
             continue
+        if len(runs) == 1:
+            runs[0] += [*LONG_ENOUGH, 1]
         try:
-            reports = [report_of(options.build, case, flags) for flags in runs]
+            reports = [report_of(options.build, [f"./{case}", *flags], ENVIRONMENT) for flags in runs]
         except subprocess.CalledProcessError:
-            failed = True
+            succeeded = False
             continue
         if len(reports) > 1:
             for row in (row for report in reports for row in report["results"]):
@@ -92,7 +96,64 @@ def main() -> int:
             write(options.folder / name, {"schema_version": 1, "case": case, "runs": reports})
         else:
             write(options.folder / name, reports[0])
-    return 1 if failed else 0
+    return succeeded
+
+
+def rank_jobs(ranks: int, largest: bool) -> list:
+    """Number of ranks and command of each run."""
+    if largest:
+        return [(ranks, ["prefix_sum", "--n", 1 << 35, "--variant", "ring"])]
+    small = ["--cache", "hot"]
+    found = [
+        (ranks, ["reduction", "--n", ranks * GPU_WORDS // 4]),  # weak scaling
+        (ranks, ["prefix_sum", "--n", ranks * GPU_WORDS]),
+        (ranks, ["transpose", "--height", ranks * SIDE, "--width", SIDE]),
+        (ranks, ["reduction", "--n", 256, *small]),
+        (ranks, ["prefix_sum", "--n", 1024, *small]),
+        (ranks, ["transpose", "--height", 64, "--width", 64, *small]),
+    ]
+    for n in (1, ranks):  # strong scaling
+        found += [
+            (n, ["reduction", "--n", GPU_WORDS // 8]),
+            (n, ["prefix_sum", "--n", GPU_WORDS // 2]),
+            (n, ["transpose", "--height", SIDE // 2, "--width", SIDE // 2]),
+        ]
+    found += [(ranks, ["prefix_sum", "--n", ranks * words]) for words in (1 << 22, 1 << 23, 1 << 24, 1 << 26)]
+    return [*found, (ranks, ["transpose", "--height", SIDE - 2, "--width", SIDE // 2 - 2])]
+
+
+def bench_ranks(options) -> bool:
+    runs, succeeded = [], True
+    for ranks, (case, *flags) in rank_jobs(options.ranks, options.largest):
+        # Without --bind-to none, all host threads of a rank that check the results share one core.
+        command = ["mpirun", "--bind-to", "none", "-n", ranks, f"./{case}", "--api", "cuda", *flags, *LONG_ENOUGH, 0.5]
+        try:
+            report = report_of(options.build, command)
+        except subprocess.CalledProcessError:
+            succeeded = False
+            continue
+        for rank in report["ranks"]:
+            del rank["host"]
+        for row in report["results"]:
+            row["samples"] = len(row.pop("samples_s"))  # to keep the file short: the summaries are sufficient
+        runs.append(report)
+        name = "ranks_largest.json" if options.largest else "ranks.json"
+        write(options.folder / name, {"schema_version": 1, "runs": runs})
+    return succeeded
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], prog="script/bench")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--build", type=Path, default=ROOT / "build/cuda")
+    parser.add_argument("--only", choices=[*PREFIX], action="append")
+    parser.add_argument("--ranks", type=int, help="measure on so many GPUs, at least 2")
+    parser.add_argument("--largest", action="store_true")
+    options = parser.parse_args()
+    if options.ranks is not None and options.ranks < 2:
+        parser.error("--ranks must be at least 2")
+    options.folder.mkdir(parents=True, exist_ok=True)
+    return 0 if (bench_ranks if options.ranks else bench)(options) else 1
 
 
 if __name__ == "__main__":

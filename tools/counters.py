@@ -1,32 +1,49 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Counts the shared-memory passes and conflicts of one block of each kernel with hardware counters.
+"""Reads hardware counters with `ncu` of the CUDA Toolkit, and prints CSV.
 
-    counters.py BUILD > counters.csv
+    counters.py block BUILD > counters.csv
+        The shared-memory passes and conflicts of one block of each kernel. Each number is the minimum of RUNS runs,
+        because other traffic of the multiprocessor sometimes adds a few passes.
 
-BUILD is a build directory with the samples and the tests' `more_kernels`, built with CUDA. `ncu` of the CUDA Toolkit
-reads the counters. Each number is the minimum of RUNS runs, because other traffic of the multiprocessor sometimes adds
-a few passes. Exit codes: 0 ok, 2 usage, 3 a run failed.
+    counters.py limits BUILD > limits.csv
+        What limits the kernels, each profiled once: the utilization of parts of the GPU in percent of their peak, why
+        warps stall in percent of the time that they are resident, and the totals of the kernel.
+
+    counters.py program BANKCHECK NAME [--repeat N] -- PROGRAM ARGUMENTS … >> bankcheck_cuda.csv
+        The passes that `bankcheck cuda` computes for a program, next to its counters: a row for each kernel and kind of
+        access, without a heading (HEAD has it). The instantiations of a template are one kernel; launches are added up.
+        The counters are read two in each run of the program, as more of them are counted less exactly: those that
+        follow instructions (smsp__sass_…) and those of the data pipe (l1tex__…). With --repeat they are read N times,
+        and the column `counter_runs` has all sums that differ.
+
+BUILD is a build directory with the samples and the tests' `more_kernels`, built with CUDA. Exit codes: 0 ok, 2 usage,
+3 a run failed.
 """
 
+import argparse
 import csv
-import sys
-
-sys.dont_write_bytecode = True  # of the imported module next to this file
+import json
+import math
+import re
 import subprocess
+import sys
+import tempfile
+from collections import Counter, defaultdict
 from pathlib import Path
 
-from ncu import kernel_name, profiled, why
+sys.dont_write_bytecode = True  # of the imported module next to this file
+from reports import PREFIX
 
 COUNTERS = {
-    f"{kind}_{what}": f"l1tex__data_{name}_mem_shared_op_{op}.sum"
+    f"{kind}_{column}": f"l1tex__data_{name}_mem_shared_op_{op}.sum"
     for kind, op in (("load", "ld"), ("store", "st"), ("atomic", "atom"))
-    for what, name in (("passes", "pipe_lsu_wavefronts"), ("conflicts", "bank_conflicts_pipe_lsu"))
+    for column, name in (("passes", "pipe_lsu_wavefronts"), ("conflicts", "bank_conflicts_pipe_lsu"))
 }
 RUNS = 3
 # Case, then height, width and names of the variants whose block processes an extent of this size. No names: all
 # variants, with one element each.
-JOBS = (
+BLOCK_JOBS = (
     ("reduction", 1, 256, "modulo,interleaved,sequential,naive,packed"),
     ("reduction", 1, 512, "first_add,shuffle,streaming,single_pass"),
     ("prefix_sum", 1, 512, "hillis_steele,naive,padded"),
@@ -40,6 +57,82 @@ JOBS = (
 )
 FOLDERS = {"more_kernels": Path("tests/case_studies/more_kernels")}
 
+PARTS = {
+    "memory": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+    "l2_fabric": "lts__ltcfabric2ltc_cycles_active.avg.pct_of_peak_sustained_elapsed",
+    "shared": "l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed",
+    "issue": "smsp__inst_issued.avg.pct_of_peak_sustained_elapsed",
+    "warps": "sm__warps_active.avg.pct_of_peak_sustained_active",
+}
+TOTALS = {
+    "bytes_read": "dram__bytes_read.sum",
+    "bytes_written": "dram__bytes_write.sum",
+    "shared_passes": "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
+}
+# The stall reasons of a warp that does not issue (is not selected), by column.
+STALLS = {
+    "barrier": ["barrier"],
+    "shared_memory": ["short_scoreboard", "mio_throttle"],
+    "global_memory": ["long_scoreboard", "lg_throttle", "drain"],
+    "instructions": ["wait", "no_instruction", "branch_resolving", "dispatch_stall", "math_pipe_throttle", "imc_miss"],
+    "turn": ["not_selected"],
+    "other": ["membar", "sleeping", "misc", "tex_throttle", "gmma"],
+}
+FASTEST_TRANSPOSES = "output_order,prefetched,persisting,tma"
+# Case, variants, flags.
+LIMIT_JOBS = (
+    ("reduction", "naive,packed", ["--scope", "block"]),
+    ("prefix_sum", "naive,padded", ["--scope", "block"]),
+    ("transpose", "naive,padded,tile32,tile32_padded,swizzled", ["--scope", "block"]),
+    ("reduction", "single_pass", ["--n", str(1 << 28)]),
+    ("prefix_sum", "look_back,ring", ["--n", str(1 << 28)]),
+    *(
+        ("transpose", FASTEST_TRANSPOSES, ["--height", str(height), "--width", str(width)])
+        for height, width in ((16384, 16384), (32768, 32768), (16384, 16416), (20000, 12345))
+    ),
+)
+
+HEAD = ["program", "kernel", "kind", "launches", "passes", "conflicts"]
+HEAD += ["counter", "counter_runs", "l1tex_passes", "l1tex_conflicts"]
+SASS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
+PIPE = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
+CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
+KINDS = ("ld", "st", "atom", "ldsm", "stsm", "ldgsts")
+PIPE_KINDS = ("ld", "st", "atom")
+KIND_OF = {"load": "ld", "store": "st", "atomic": "atom", "atomic.inc": "atom", "atomic.cas": "atom"}
+WIDTH = 80  # bankcheck cuda cuts longer names
+
+
+class Failed(Exception):
+    pass
+
+
+def ncu(metrics: list, flags: list, command: list, folder: Path | None = None) -> list:
+    """The metrics of each launch, in order. Errors: OSError if there is no ncu; subprocess.CalledProcessError."""
+    run = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base"]
+    run += ["--metrics", ",".join(metrics), *flags, *command]
+    text = subprocess.run(run, cwd=folder, check=True, capture_output=True, text=True).stdout
+    return list(csv.DictReader(line for line in text.splitlines() if line.startswith('"')))[1:]  # the first has the units
+
+
+def number(row: dict, metric: str) -> float:
+    """The value of a metric; 0 for n/a, a metric that this GPU lacks."""
+    try:
+        return float((row.get(metric) or "").replace(",", ""))
+    except ValueError:
+        return 0.0
+
+
+def of_sample(build: Path, sample: str, metrics: list, flags: list) -> list:
+    """The metrics of each bankwise kernel that `sample` launches with `flags`."""
+    prefixes = "|".join([*PREFIX.values(), "more_"])
+    command = [f"./{sample}", "--profile", "--api", "cuda", *flags]
+    return ncu(metrics, ["-k", f"regex:^({prefixes})"], command, build)
+
+
+def kernel_name(row: dict) -> str:
+    return row["Kernel Name"].split("(")[0]
+
 
 def listed(build: Path, case: str) -> list:
     """The names of all variants."""
@@ -47,27 +140,125 @@ def listed(build: Path, case: str) -> list:
     return [line.split()[0] for line in text.splitlines()[1:]]  # the first line has the headings
 
 
-def main() -> int:
-    if len(sys.argv) != 2:
-        print(__doc__, file=sys.stderr)
-        return 2
-    out = csv.writer(sys.stdout, lineterminator="\n")
+def block(out, options) -> None:
     out.writerow(["case", "variant", "height", "width", "kernel", *COUNTERS])
-    for case, height, width, variants in JOBS:
-        build = Path(sys.argv[1]) / FOLDERS.get(case, "")
+    for case, height, width, variants in BLOCK_JOBS:
+        build = options.build / FOLDERS.get(case, "")
         extent = ["--height", str(height), "--width", str(width)] if height > 1 else ["--n", str(width)]
-        try:
-            names = variants.split(",") if variants else listed(build, case)
-            runs = [profiled(build, case, [*COUNTERS.values()], ["--variant", ",".join(names), *extent]) for _ in range(RUNS)]
-        except (OSError, subprocess.CalledProcessError) as error:
-            print(f"{case}: {why(error)}", file=sys.stderr)
-            return 3
+        names = variants.split(",") if variants else listed(build, case)
+        flags = ["--variant", ",".join(names), *extent]
+        runs = [of_sample(build, case, [*COUNTERS.values()], flags) for _ in range(RUNS)]
         if any(len(kernels) != len(names) for kernels in runs):
-            print(f"{case}: {len(runs[0])} kernels for {len(names)} variants; expected one each", file=sys.stderr)
-            return 3
+            raise Failed(f"{case}: {len(runs[0])} kernels for {len(names)} variants; expected one each")
         for name, *rows in zip(names, *runs):
             counts = [min(int(row[metric].replace(",", "")) for row in rows) for metric in COUNTERS.values()]
             out.writerow([case, name, height, width, kernel_name(rows[0]), *counts])
+
+
+def stall(reason: str) -> str:
+    return f"smsp__average_warps_issue_stalled_{reason}_per_issue_active.ratio"
+
+
+def limits(out, options) -> None:
+    out.writerow(["case", "variant", "flags", "kernel", "blocks", *PARTS, *TOTALS, *(f"stall_{name}" for name in STALLS)])
+    reasons = [stall(reason) for reasons in STALLS.values() for reason in reasons]
+    metrics = [*PARTS.values(), *TOTALS.values(), stall("selected"), *reasons]
+    for case, variants, flags in LIMIT_JOBS:
+        rows = of_sample(options.build, case, metrics, ["--variant", variants, *flags])
+        for variant in variants.split(","):
+            # A variant may have several launches; the first one does most of the work.
+            names = (PREFIX[case] + variant, PREFIX[case] + variant + "_repeated")
+            row = next((row for row in rows if kernel_name(row) in names), None)
+            if row is None:
+                raise Failed(f"{case} {' '.join(flags)}: ncu reports no kernel of {variant}")
+            waits = [sum(number(row, stall(reason)) for reason in reasons) for reasons in STALLS.values()]
+            total = sum(waits) + number(row, stall("selected")) or 1.0
+            blocks = math.prod(int(side) for side in row["Grid Size"].strip("()").split(","))
+            out.writerow(
+                [case, variant, " ".join(flags), kernel_name(row), blocks]
+                + [f"{number(row, metric):.1f}" for metric in PARTS.values()]
+                + [f"{number(row, metric):.0f}" for metric in TOTALS.values()]
+                + [f"{100 * wait / total:.1f}" for wait in waits]
+            )
+
+
+def base_name(kernel: str) -> str:
+    """A kernel's name without its namespace, template arguments, parameters and number, cut as bankcheck cuts it."""
+    name = re.sub(r"\((anonymous|unnamed)[^)]*\)|<unnamed>|#\d+$", "", kernel)
+    name = re.split(r"[<(\[]", name.removeprefix("void "), maxsplit=1)[0]
+    name = name.strip().split("::")[-1].split(" ")[-1]
+    return name if len(name) <= WIDTH else name[: WIDTH - 3] + "..."
+
+
+def of_program(metrics: list, command: list) -> tuple:
+    """The launches and the sum of each metric, by kernel."""
+    launches, sums = Counter(), defaultdict(Counter)
+    for row in ncu(metrics, ["--target-processes", "all"], command):
+        kernel = base_name(row["Kernel Name"])
+        launches[kernel] += 1
+        for metric in metrics:
+            sums[kernel][metric] += round(number(row, metric))
+    return launches, sums
+
+
+def reported(bankcheck: str, command: list) -> dict:
+    """By kernel and kind: passes and conflicts; `None`: some accesses have no cost."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "report.json"
+        subprocess.run([bankcheck, "cuda", "--json", path, "--", *command], check=True, stdout=subprocess.DEVNULL)
+        report = json.loads(path.read_text())
+    found = defaultdict(lambda: [0, 0])
+    for kernel in report["kernels"]:
+        for line in kernel["architectures"][0]["lines"]:
+            kind = KIND_OF.get(line["operation"]) or ("ldsm" if line["operation"].startswith("ld") else "stsm")
+            numbers = found[base_name(kernel["kernel"]), kind]
+            for i, key in enumerate(("passes", "conflicts")):
+                numbers[i] = None if line.get(key) is None or numbers[i] is None else numbers[i] + line[key]
+    return found
+
+
+def program(out, options) -> None:
+    pairs = [KINDS[i : i + 2] for i in range(0, len(KINDS), 2)]
+    ours = reported(options.bankcheck, options.command)
+    runs = [
+        [of_program([SASS.format(kind) for kind in pair], options.command) for pair in pairs] for _ in range(options.repeat)
+    ]
+    pipe = of_program([text.format(kind) for text in (PIPE, CONFLICTS) for kind in PIPE_KINDS], options.command)[1]
+    launches = runs[0][0][0]
+    for kernel in sorted(set(launches) | {kernel for kernel, _ in ours}):
+        for i, kind in enumerate(KINDS):
+            seen = [run[i // 2][1][kernel][SASS.format(kind)] for run in runs]
+            # bankcheck cuda counts copies (cp.async) without a cost.
+            passes, conflicts = ["", ""] if kind == "ldgsts" else ours.get((kernel, kind), [0, 0])
+            if not passes and passes is not None and not any(seen):
+                continue
+            row = [options.name, kernel, kind, launches[kernel], passes, conflicts]
+            row += [min(seen), " ".join(map(str, sorted(set(seen))))]
+            row += [pipe[kernel][text.format(kind)] if kind in PIPE_KINDS else "" for text in (PIPE, CONFLICTS)]
+            out.writerow(row)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    for name, function in (("block", block), ("limits", limits)):
+        command = commands.add_parser(name)
+        command.add_argument("build", type=Path)
+        command.set_defaults(function=function)
+    command = commands.add_parser("program")
+    command.add_argument("bankcheck")
+    command.add_argument("name")
+    command.add_argument("--repeat", type=int, default=1)
+    command.set_defaults(function=program)
+    at = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    options = parser.parse_args(sys.argv[1:at])
+    options.command = sys.argv[at + 1 :]
+    try:
+        options.function(csv.writer(sys.stdout, lineterminator="\n"), options)
+    except (OSError, subprocess.CalledProcessError, Failed) as error:
+        printed = "".join(getattr(error, stream, None) or "" for stream in ("stdout", "stderr"))
+        print(f"counters.py: {error} {printed[-300:]}", file=sys.stderr)
+        return 3
     return 0
 
 

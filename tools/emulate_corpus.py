@@ -12,21 +12,18 @@ also build and run by hand.
 
 import argparse
 import concurrent.futures
-import json
 import os
 import re
-import resource
-import signal
-import subprocess
 import sys
-import tempfile
 from collections import Counter
 from pathlib import Path
 
-MAIN = re.compile(r"^\s*(?:int|void|auto)?\s*main\s*\(", re.M)
-RIGHT = re.compile(r"\b(pass(ed|es)?|success(ful|fully)?|correct|match(es|ed)?|right|verified|ok|no error)\b|all results", re.I)
-WRONG = re.compile(r"\b(fail(ed|ure|s)?|mismatch(es)?|do not match|don't match|incorrect|wrong|not correct|not match)\b", re.I)
-ARGUMENTS = json.loads(Path(__file__).with_suffix(".json").read_text())
+sys.dont_write_bytecode = True  # of the module next to this file
+from campaign import data, run, said_by_bankcheck
+
+MAIN = re.compile(r"^\s*(?:int|void|auto)?\s*main\s*\(", re.MULTILINE)
+RIGHT = r"\b(pass(ed|es)?|success(ful|fully)?|correct|match(es|ed)?|right|verified|ok|no error)\b|all results"
+WRONG = r"\b(fail(ed|ure|s)?|mismatch(es)?|do not match|don't match|incorrect|wrong|not correct|not match)\b"
 FOLDERS = ("include", "inc", "Common", "common", "Common/helper", "src", "utils")
 
 
@@ -42,10 +39,10 @@ def is_exercise(path: Path) -> bool:
     return "FIXME" in re.sub(r"//.*", "", path.read_text(errors="replace"))
 
 
-def programs(folder: Path, most: int) -> list:
+def cuda_programs(folder: Path, limit: int) -> list:
     found = [path for path in sorted(folder.rglob("*.cu")) if has_main(path) and not is_exercise(path)]
-    if most and len(found) > most:  # spread over the repository
-        found = [found[i * len(found) // most] for i in range(most)]
+    if limit and len(found) > limit:  # spread over the repository
+        found = [found[i * len(found) // limit] for i in range(limit)]
     return found
 
 
@@ -61,31 +58,10 @@ def includes(path: Path, folder: Path) -> list:
         at = at.parent
 
 
-def run(command: list, folder: Path, seconds: int) -> tuple:
-    """Exit code (None: too long), and stdout and stderr. The limit is one of processor time, for busy machines."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-                                   start_new_session=True,
-                                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds)))
-        try:
-            code = process.wait(10 * seconds)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            code = None
-
-        def text(file):
-            file.seek(0)
-            return file.read(1 << 22).decode(errors="replace")
-
-        said = text(err)
-        return None if "signal 9 (Killed)" in said or "signal 24" in said else code, text(out), said
-
-
 def verdict(output: str) -> str:
-    if WRONG.search(re.sub(r"\b0+ (failed|failures|errors|mismatches)\b", "", output)):
+    if re.search(WRONG, re.sub(r"\b0+ (failed|failures|errors|mismatches)\b", "", output), re.IGNORECASE):
         return "wrong"
-    return "right" if RIGHT.search(output) else "–"
+    return "right" if re.search(RIGHT, output, re.IGNORECASE) else "–"
 
 
 def others(path: Path, headers: list) -> list:
@@ -93,7 +69,7 @@ def others(path: Path, headers: list) -> list:
     the headers that it includes, without a main()."""
     text = path.read_text(errors="replace")
     found = [one for end in ("*.cu", "*.cpp", "*.cc") for one in sorted(path.parent.rglob(end))]
-    for name in re.findall(r'^\s*#\s*include\s*"([^"]+)"', text, re.M):
+    for name in re.findall(r'^\s*#\s*include\s*"([^"]+)"', text, re.MULTILINE):
         for folder in (str(path.parent), *headers):
             found += [one for one in sorted(Path(folder).glob(f"{Path(name).with_suffix('')}.c*")) if one.is_file()]
     found += sorted(path.parent.glob("*.c"))
@@ -118,9 +94,11 @@ def check_with(sources: list, path: Path, folder: Path, options) -> tuple:
         command += ["--compiler-options=-fopenmp"]
     if options.cache:
         command += ["--cache", options.cache]
-    arguments = ARGUMENTS.get(f"{folder.name}/{path.relative_to(folder)}", [])
-    code, out, err = run([*command, *sources, "--", *arguments], path.parent, options.seconds)
-    said = [line[11:] for line in err.splitlines() if line.startswith("bankcheck: ")]
+    arguments = data("emulate_corpus.json").get(f"{folder.name}/{path.relative_to(folder)}", [])
+    # The limit is one of processor time, for busy machines.
+    command = [*command, *sources, "--", *arguments]
+    code, _, out, err = run(command, path.parent, 10 * options.seconds, options.seconds)
+    said = said_by_bankcheck(err)
     reason = said[-1] if said else ""
     reason = reason.replace(f"{folder}/", "").replace("|", "\\|")
     if code is None:
@@ -164,23 +142,20 @@ def main() -> int:
     options = parser.parse_args()
     options.bankcheck = str(Path(options.bankcheck).resolve())
     kept = kept_rows(options.again)
-    work = [(path, folder.resolve()) for folder in options.folders for path in programs(folder.resolve(), options.most)]
+    folders = [folder.resolve() for folder in options.folders]
+    work = [(path, folder) for folder in folders for path in cuda_programs(folder, options.most)]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        futures = [pool.submit(kept.get(name_of(*one)) or check, *one, options) for one in work]
+        futures = [pool.submit(kept.get(name_of(*program)) or check, *program, options) for program in work]
         rows = []
-        for (path, folder), future in zip(work, futures):
-            rows.append((name_of(path, folder), *future.result()))
+        for program, future in zip(work, futures):
+            rows.append((name_of(*program), *future.result()))
             print(f"{len(rows)}/{len(work)} {' '.join(rows[-1])}", file=sys.stderr, flush=True)
-    counts = Counter()
-    for _, builds, runs, checks, _ in rows:
-        counts["builds"] += builds == "yes"
-        counts["runs"] += runs == "yes" and checks != "wrong"
-        counts["right"] += runs == "yes" and checks == "right"
-        counts["wrong"] += runs == "yes" and checks == "wrong"
-    total = max(len(rows), 1)
-    print(f"{len(rows)} programs: {counts['builds']} ({100 * counts['builds'] // total} %) build, {counts['runs']} "
-          f"({100 * counts['runs'] // total} %) run to the end without a wrong result; {counts['right']} of them print "
-          f"that their result is right. {counts['wrong']} print that it is wrong.\n")
+    builds = sum(row[1] == "yes" for row in rows)
+    ran = Counter(row[3] for row in rows if row[2] == "yes")  # by printed result
+    runs, total = ran.total() - ran["wrong"], max(len(rows), 1)
+    print(f"{len(rows)} programs: {builds} ({100 * builds // total} %) build, {runs} ({100 * runs // total} %) run to the "
+          f"end without a wrong result; {ran['right']} of them print that their result is right. {ran['wrong']} print "
+          f"that it is wrong.\n")
     print("| file | builds | runs | printed result | last message |\n| --- | --- | --- | --- | --- |")
     for row in rows:
         print("| " + " | ".join(row) + " |")

@@ -15,8 +15,8 @@ Each round runs the program in four ways:
     same_device_O0      also on the device that the program meets under bankcheck: bankcheck without its plugin
     bankcheck
 
-opencl_program_list.py has the programs. --prepare uses apt-get, which needs root, and pip. Source packages come from
-the mirrors that apt has.
+opencl_programs.json has the programs. --prepare uses apt-get, which needs root, and pip. Source packages come from the
+mirrors that apt has.
 Exit codes: 0 ok, 1 a program did not finish or a line counted by hand differs, 2 usage, 3 nothing could be prepared.
 """
 
@@ -29,23 +29,53 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 sys.dont_write_bytecode = True  # of the modules next to this file
-from opencl_program_list import LINES, PROGRAMS, SOURCES, Program, Source
-from opencl_program_tables import WAYS
-from reports import RESULTS
+from campaign import Run, data, output, run, said_by_bankcheck
+from program_tables import WAYS
+from reports import RESULTS, csv_rows
 
 HEAD = ["program", "source", "version", "command", "exit", "reason", "kernels", "work_groups", "group_sizes"]
 HEAD += ["accesses", "lanes", "passes", "conflicts", "remarks"]
 LINE_HEAD = ["program", "kernel", "where", "operation", "accesses", "passes", "found_accesses", "found_passes"]
 COMPARED = ("accesses", "passes")
-LIMIT = 60  # seconds for one run
+LIMIT = 60  # seconds for one run of an OpenCL program
 NO_PLUGIN = "Oclgrind saw no OpenCL context"
 ICD = "/usr/lib/oclgrind/liboclgrind-rt-icd.so"
 
 
-def output(command: list, **more) -> str:
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, **more).stdout
+class Source(NamedTuple):
+    title: str
+    apt: str = ""  # packages to install; the first has the version
+    apt_source: str = ""  # a Debian source package to download and unpack; it has the version
+    pip: str = ""  # packages of PyPI; the first has the version
+
+
+class Program(NamedTuple):
+    name: str
+    source: str
+    command: str  # in the folder of programs; {python} is that of the source
+    build: str  # command in that folder; {source} is the folder of the source package
+    text: str  # of NAME.py or NAME.cpp
+    lines: list  # the accesses and passes of lines of a kernel on sm_90, counted by hand; `where` ends with the line
+
+
+def opencl_programs() -> tuple:
+    """The sources by name, and the programs."""
+    found = data("opencl_programs.json")
+    programs = []
+    for row in found["programs"]:
+        text = [*found["preludes"].get(row.get("prelude"), []), *row.get("text", [])]
+        own = f"./{row['name']}" if "build" in row else f"{{python}} {row['name']}.py"
+        text = "\n".join([*text, ""]) if text else ""
+        programs.append(
+            Program(row["name"], row["source"], row.get("command", own), row.get("build", ""), text, row.get("lines", []))
+        )
+    return {name: Source(**source) for name, source in found["sources"].items()}, programs
+
+
+SOURCES, PROGRAMS = opencl_programs()
 
 
 def python_of(source: Source, folder: Path) -> str:
@@ -136,29 +166,14 @@ def environment(folder: Path, way: str) -> dict:
     return kept | ({"OCLGRIND_BUILD_OPTIONS": "-O0"} if way == "oclgrind_O0" else {})
 
 
-def run(way: str, bankcheck: str, program: Program, folder: Path, report: Path) -> tuple:
-    """The exit code, the seconds of processor time, and the end of stderr. After the time limit, the code is `None`."""
+def run_one_way(way: str, bankcheck: str, program: Program, folder: Path, report: Path) -> Run:
     command = expanded(program.command, program, folder)
     if way.startswith("oclgrind"):
         command = ["oclgrind", *command]
     else:
         ours = [bankcheck, "opencl", *(["--json", str(report)] if way == "bankcheck" else []), "--"]
         command = [*ours, *(["env", "-u", "OCLGRIND_PLUGINS"] if way == "same_device_O0" else []), *command]
-    with open(folder / "stderr", "w+", errors="replace") as errors:
-        started = subprocess.Popen(
-            ["timeout", str(LIMIT), *command],
-            cwd=folder / "programs",
-            env=environment(folder, way),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=errors,
-        )
-        _, status, usage = os.wait4(started.pid, 0)
-        started.returncode = os.waitstatus_to_exitcode(status)
-        errors.seek(0)
-        text = errors.read()[-20000:]
-    code = None if started.returncode == 124 else started.returncode
-    return code, usage.ru_utime + usage.ru_stime, text
+    return run(command, folder / "programs", LIMIT, env=environment(folder, way))
 
 
 def failure(way: str, code: int | None, text: str) -> str:
@@ -175,11 +190,11 @@ def seconds(bankcheck: str, program: Program, folder: Path, report: Path, rounds
         for way in WAYS:
             if failures.get(way, "").startswith("more"):
                 continue
-            code, used, text = run(way, bankcheck, program, folder, report)
+            ended = run_one_way(way, bankcheck, program, folder, report)
             if way == "bankcheck":
-                last = (code, text)
-            failures[way] = failure(way, code, text) or failures.get(way, "")
-            least[way] = min(used, least.get(way, used))
+                last = (ended.code, ended.errors)
+            failures[way] = failure(way, ended.code, ended.errors) or failures.get(way, "")
+            least[way] = min(ended.seconds, least.get(way, ended.seconds))
     return {way: f"{least[way]:.2f} {failures[way]}".strip() for way in WAYS}, *last
 
 
@@ -197,16 +212,16 @@ def counted(report: dict) -> dict:
 def compared(program: Program, report: dict) -> list:
     """A row for each line counted by hand."""
     rows = []
-    for line in LINES.get(program.name, ()):
+    for line in program.lines:
         found = [
-            one
+            row
             for kernel in report["kernels"]
-            if kernel["kernel"].split()[0] == line.kernel
-            for one in kernel["architectures"][0]["lines"]
-            if f"{one['file']}:{one['line']}".endswith(line.where) and one["operation"] == line.operation
+            if kernel["kernel"].split()[0] == line["kernel"]
+            for row in kernel["architectures"][0]["lines"]
+            if f"{row['file']}:{row['line']}".endswith(line["where"]) and row["operation"] == line["operation"]
         ]
-        sums = [sum(one[key] for one in found) for key in COMPARED]
-        rows.append(dict(zip(LINE_HEAD, (program.name, *line, *sums))))
+        sums = {f"found_{key}": sum(row[key] for row in found) for key in COMPARED}
+        rows.append({"program": program.name, **line, **sums})
     return rows
 
 
@@ -218,7 +233,7 @@ def row_of(bankcheck: str, program: Program, folder: Path, rounds: int) -> tuple
     source = SOURCES[program.source]
     row = {"program": program.name, "source": source.title, "command": program.command}
     row["version"] = version(source, folder)
-    said = [line.removeprefix("bankcheck: ") for line in text.splitlines() if line.startswith("bankcheck: ")]
+    said = said_by_bankcheck(text)
     row |= {"exit": f"more than {LIMIT} s" if code is None else code, "reason": said[-1] if said and code != 0 else ""}
     row["remarks"] = "; ".join(line for line in said if code == 0)
     content = json.loads(report.read_text()) if code == 0 else None
@@ -227,10 +242,7 @@ def row_of(bankcheck: str, program: Program, folder: Path, rounds: int) -> tuple
 
 def replace(path: Path, head: list, rows: list, names: set) -> None:
     """Writes a CSV file: the new rows, and the old ones of programs that are not among `names`."""
-    old = []
-    if path.exists():
-        with open(path, newline="", encoding="utf-8") as file:
-            old = [row for row in csv.DictReader(file) if row["program"] not in names]
+    old = [row for row in csv_rows(path) if row["program"] not in names] if path.exists() else []
     order = [program.name for program in PROGRAMS]
     rows = [row for row in [*old, *rows] if row["program"] in order]
     rows.sort(key=lambda row: order.index(row["program"]))
@@ -244,7 +256,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("bankcheck", nargs="?")
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--prepare", action="store_true")
+    parser.add_argument("--prepare", action="store_true", help="install, download and build, and run nothing")
     parser.add_argument("--only", action="append", help="the beginning of a program's name; may be repeated")
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
@@ -260,12 +272,11 @@ def main() -> int:
             return 3
         return 0
     bankcheck = str(Path(options.bankcheck).resolve())
-    results = RESULTS / "oclgrind"
     failed = False
     for program in programs:
         row, lines = row_of(bankcheck, program, folder, options.rounds)
-        replace(results / "programs.csv", [*HEAD, *WAYS], [row], {program.name})
-        replace(results / "lines.csv", LINE_HEAD, lines, {program.name})
+        replace(RESULTS / "oclgrind/programs.csv", [*HEAD, *WAYS], [row], {program.name})
+        replace(RESULTS / "oclgrind/lines.csv", LINE_HEAD, lines, {program.name})
         failed |= row["exit"] != 0 or any(line[name] != line[f"found_{name}"] for line in lines for name in COMPARED)
         print(f"{program.name}:", *(row.get(key, "") for key in ["exit", "reason", *HEAD[6:], *WAYS]), flush=True)
     return int(failed)

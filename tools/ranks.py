@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tables of docs/several_gpus.md, from the reports of tools/bench_ranks.py (docs/results/<device>/ranks.json and
+"""The tables of docs/several_gpus.md, from the reports of `script/bench --ranks` (docs/results/<device>/ranks.json and
 ranks_largest.json)."""
 
 import math

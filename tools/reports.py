@@ -11,7 +11,6 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "docs/results"
 
 
-
 def manifest() -> dict:
     """The kernel prefix of each case study and sample, by the name of its directory, from cmake/case_studies.txt."""
     lines = (ROOT / "cmake/case_studies.txt").read_text().splitlines()
@@ -83,18 +82,21 @@ def power(exponent: int) -> str:
     return "2" + str(exponent).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
+def csv_rows(path: Path) -> list:
+    """One dictionary per row."""
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
 def block_counters(device: str) -> dict:
     """The hardware counters of one block, by case and variant."""
-    with open(RESULTS / device / "counters.csv", newline="") as file:
-        return {
-            (row["case"], row["variant"]): {k: int(v) for k, v in row.items() if v.isdigit()} for row in csv.DictReader(file)
-        }
+    rows = csv_rows(RESULTS / device / "counters.csv")
+    return {(row["case"], row["variant"]): {k: int(v) for k, v in row.items() if v.isdigit()} for row in rows}
 
 
 def limits(device: str) -> list:
     """The rows of limits.csv, one dictionary per kernel."""
-    with open(RESULTS / device / "limits.csv", newline="") as file:
-        return list(csv.DictReader(file))
+    return csv_rows(RESULTS / device / "limits.csv")
 
 
 def model_totals(device: str, case: str, architecture: str = "sm_90") -> dict:

@@ -34,11 +34,10 @@ import sys
 
 sys.dont_write_bytecode = True  # of the imported modules next to this file
 from bounds import block_table, conflict_table, memory_table
-from opencl_program_tables import line_table, program_table, time_table
+from program_tables import different_table, line_table, program_table, time_table, watched_table
 from ranks import large_table, model_table, sizes_table, small_table, strong_table
 from reports import CASES, PAIRS, ROOT, SCOPES, fastest, markdown, report, rows, size_text, sizes
 from targets import target_table
-from watched import different_table, watched_table
 
 MARKED = re.compile(r"(<!-- table (\w+) (\w+) (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 

@@ -129,7 +129,6 @@ class Model:
         found = re.search(r"in requests of (\d+) bytes", self.rule(gpu, width)["served"])
         return 8 * (int(found[1]) if found else width)
 
-    @cache
     def group(self, gpus: str, width: int, text: str, number: int) -> dict:
         """The passes of a lane group, and its lanes. It must be the same on all GPUs."""
         groups = []

@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 sys.dont_write_bytecode = True
-from check_pages import tracked  # noqa: E402
+from check_pages import tracked
 
 DEVICE = "nvidia_h200"
 PICTURE = f"docs/pictures/{DEVICE}_reduction_ladder.svg"
