@@ -1,8 +1,8 @@
 # Compiles CUDA kernels for the CPU. Installed with the package: projects that use bankwise test their own kernels with
 # it.
 
-# The options with which g++ instruments kernels for the emulator (common/bankwise/emulator/core/hooks.cpp): one access in
-# the source stays one instruction, basic blocks keep their order, and g++ adds no branch that a GPU would not have.
+# The options with which g++ instruments kernels for the emulator (common/bankwise/emulator/core/hooks.cpp): one access
+# in the source stays one instruction, basic blocks keep their order, and g++ adds no branch that a GPU would not have.
 # Ubuntu's g++ defines _FORTIFY_SOURCE, with which a kernel's printf() would be another function.
 set(BANKWISE_EMULATE_OPTIONS -U_FORTIFY_SOURCE -O1 -g -gno-split-dwarf -finline -fno-tree-sra -fno-tree-sink -fno-thread-jumps
     -fno-jump-tables -fno-reorder-blocks -fno-semantic-interposition -fno-math-errno -ffp-contract=off
