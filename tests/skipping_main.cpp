@@ -8,10 +8,10 @@
 // The linker calls this function instead of main(), which Catch2 has compiled (--wrap=main). A main() of our own would
 // need Catch2's runner, whose source takes longer to compile than most test programs.
 extern "C" {
-int __real_main(int argc, char** argv);  // NOLINT(bugprone-reserved-identifier): the linker's name
-int __wrap_main(int argc, char** argv);  // NOLINT(bugprone-reserved-identifier)
+int __real_main(int argc, char** argv);
+int __wrap_main(int argc, char** argv);
 
-int __wrap_main(int argc, char** argv) {  // NOLINT(bugprone-reserved-identifier)
+int __wrap_main(int argc, char** argv) {
   if (const std::string reason = reason_to_skip(); !reason.empty()) {
     std::cerr << reason << "; skipped\n";
     return bankwise::exit_nothing;

@@ -10,7 +10,7 @@ namespace bankwise::driver {
 struct Place {
   std::string file;
   unsigned line = 0, column = 0;
-  auto operator<=>(const Place&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 finds a 0 here
+  auto operator<=>(const Place&) const = default;
 };
 
 }  // namespace bankwise::driver

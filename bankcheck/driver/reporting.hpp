@@ -15,7 +15,7 @@
 #include "bankcheck/driver/fit_report.hpp"
 #include "bankcheck/driver/kernel_report.hpp"
 
-namespace CLI {  // NOLINT(readability-identifier-naming): CLI11 has named it
+namespace CLI {
 class App;
 }
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-namespace CLI {  // NOLINT(readability-identifier-naming): CLI11 has named it
+namespace CLI {
 class App;
 }
 

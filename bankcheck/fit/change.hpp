@@ -13,7 +13,7 @@ namespace bankwise::fit {
 /// x moves by `bytes` for each whole `every` before it. `every` 0: no pad.
 struct Pad {
   std::uint32_t every = 0, bytes = 0;
-  auto operator<=>(const Pad&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 finds a 0 here
+  auto operator<=>(const Pad&) const = default;
 };
 
 /// x becomes x ^ (x / row mod 2^bits) << base: the number of the row, XORed into `bits` bits of the column. `row` is a

@@ -131,7 +131,7 @@ class Constants {
     }
   }
 
-  std::string with_values(const std::string& expression, int depth) const {  // NOLINT(misc-no-recursion)
+  std::string with_values(const std::string& expression, int depth) const {
     constexpr int deepest = 8;
     std::string text;
     std::size_t end = 0;

@@ -255,7 +255,7 @@ class IndexParser {
     return add({.kind = Node::binary, .type = type, .operation = &each, .operands = {left, right}});
   }
 
-  // NOLINTBEGIN(misc-no-recursion): Nesting limits the depth
+  // Recursion: Nesting limits the depth.
   std::size_t conditional() {
     const Nesting nesting(depth_);
     const std::size_t condition = binary(precedence_of_or);
@@ -335,7 +335,6 @@ class IndexParser {
     if (arguments.size() == 1) arguments.insert(arguments.begin(), add_number(int32, 0));
     return add_binary(*known->function, arguments[0], arguments[1]);
   }
-  // NOLINTEND(misc-no-recursion)
 
   static std::string unknown(std::string_view word) {
     std::vector<std::string_view> names;
@@ -366,7 +365,7 @@ IndexExpression::IndexExpression(const std::string& text) {
 
 IndexExpression::~IndexExpression() = default;
 
-// NOLINTBEGIN(misc-no-recursion): at most as deep as the expression is long
+// Recursion: at most as deep as the expression is long.
 std::uint64_t IndexExpression::value(const Node& node, unsigned tid) const {
   const auto operand = [&](unsigned i) { return value(nodes_[node.operands[i]], tid); };
   if (node.kind == Node::number) return node.bits;
@@ -382,7 +381,6 @@ std::uint64_t IndexExpression::value(const Node& node, unsigned tid) const {
   const IntType type = common_type(nodes_[node.operands[0]].type, nodes_[node.operands[1]].type);
   return node.operation->value(type, converted(type, left), converted(type, operand(1)));
 }
-// NOLINTEND(misc-no-recursion)
 
 std::int64_t IndexExpression::operator()(unsigned tid) const {
   try {

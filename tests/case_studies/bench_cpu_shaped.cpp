@@ -40,7 +40,7 @@ void through_opencl(benchmark::State& state, const CaseStudy& study, const char*
   Workbench bench(study, extent, *cpu());
   const PreparedVariant prepared = bench.prepare(variant_of(study, name), Scope::memory);
   if (const std::string wrong = bench.verify(prepared); !wrong.empty()) return state.SkipWithError(wrong.c_str());
-  for (auto _ : state) {  // NOLINT(clang-analyzer-deadcode.DeadStores): never read
+  for ([[maybe_unused]] auto _ : state) {
     bench.enqueue(prepared);
     cpu()->wait();
   }
@@ -54,7 +54,7 @@ void through_openmp(benchmark::State& state, const CaseStudy& study, Extent exte
   Words out(study.output_words(extent));
   run(extent, in.data(), out.data());
   if (out != study.reference(extent, in, study.variants.front())) return state.SkipWithError("the result is wrong");
-  for (auto _ : state) {  // NOLINT(clang-analyzer-deadcode.DeadStores): never read
+  for ([[maybe_unused]] auto _ : state) {
     run(extent, in.data(), out.data());
     benchmark::ClobberMemory();
   }

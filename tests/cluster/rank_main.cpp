@@ -36,10 +36,10 @@ bankwise::gpu::Session& opencl_device() {
 
 // Around Catch2's main(), as in tests/skipping_main.cpp.
 extern "C" {
-int __real_main(int argc, char** argv);  // NOLINT(bugprone-reserved-identifier): the linker's name
-int __wrap_main(int argc, char** argv);  // NOLINT(bugprone-reserved-identifier)
+int __real_main(int argc, char** argv);
+int __wrap_main(int argc, char** argv);
 
-int __wrap_main(int argc, char** argv) {   // NOLINT(bugprone-reserved-identifier)
+int __wrap_main(int argc, char** argv) {
   setenv("BANKWISE_DEADLINE_S", "30", 0);  // a rank that fails in a test case leaves the others waiting
   if (std::getenv("BANKWISE_TEST_API") != nullptr) {
     open_device();

@@ -86,7 +86,7 @@ class Ordering {
     std::erase_if(parts, [](const Nodes& members) { return members.empty(); });
   }
 
-  // NOLINTBEGIN(misc-no-recursion): as deep as loops are nested
+  // Recursion: as deep as loops are nested.
   /// Appends the nodes, each component after its predecessors; of several possible ones the one at the lowest address
   /// comes next. `entries` are those that the rest of the function jumps to.
   void order(const Nodes& nodes, const std::set<Node>& entries) {
@@ -141,7 +141,6 @@ class Ordering {
     inner.insert(next_[head].begin(), next_[head].end());
     order(members, inner);
   }
-  // NOLINTEND(misc-no-recursion)
 
   const emulator::BlockGraph& next_;
   std::vector<unsigned> part_;

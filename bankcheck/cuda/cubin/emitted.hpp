@@ -15,7 +15,7 @@ namespace bankwise::cuda {
 struct EmittedAt {
   std::string file;  // as the compiler was given it
   unsigned line = 0;
-  auto operator<=>(const EmittedAt&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 finds a 0 here
+  auto operator<=>(const EmittedAt&) const = default;
 };
 
 /// How often each opcode of LDS, STS and ATOMS stands in the code of a line, over all functions. Code of functions that

@@ -40,7 +40,7 @@ class Reader {
     return name;
   }
 
-  // NOLINTBEGIN(misc-no-recursion): at most max_nested_literals deep
+  // Recursion: at most max_nested_literals deep.
   /// Everything up to the E of the list whose I was just read; whether there is one.
   bool skip_arguments() {
     for (std::size_t open = 1; open > 0;) {
@@ -102,7 +102,6 @@ class Reader {
     while (!at_end() && peek() != 'E') text_.remove_prefix(1);
     return named;
   }
-  // NOLINTEND(misc-no-recursion)
   /// S or T has been read: "St", or digits and capitals up to an underscore.
   void skip_reference() {
     if (std::islower(static_cast<unsigned char>(peek())) != 0) {

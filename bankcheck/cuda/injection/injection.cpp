@@ -203,7 +203,7 @@ void initialize() {
 
 /// Called by the CUDA driver, in cuInit(). Returns 1, as CUPTI's injection libraries do, also if the program cannot be
 /// watched: it goes on without.
-extern "C" __attribute__((visibility("default"))) int InitializeInjection() {  // NOLINT(readability-identifier-naming)
+extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   using bankwise::cuda::watcher;
   if (watcher != nullptr) return 1;
   try {

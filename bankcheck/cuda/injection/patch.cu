@@ -8,7 +8,7 @@
 // the warp that perform the access call the function together, so __activemask() is the access's mask. Signatures are
 // those of the callback types in NVIDIA's sanitizer_patching.h; trailing parameters that are not used here are left
 // out, because newer versions of the library add some there. All functions return 0, SANITIZER_PATCH_SUCCESS.
-#include <stddef.h>  // NOLINT(modernize-deprecated-headers)
+#include <stddef.h>
 
 #include "bankcheck/cuda/injection/device_table.hpp"
 #include "bankcheck/cuda/injection/warp_cost.cuh"

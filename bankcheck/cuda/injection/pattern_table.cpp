@@ -23,7 +23,7 @@ void check(const SanitizerApi& api, const char* call, SanitizerResult result) {
 }
 
 void* pointer(std::uint64_t address) {
-  return reinterpret_cast<void*>(std::uintptr_t(address));  // NOLINT(performance-no-int-to-ptr)
+  return reinterpret_cast<void*>(std::uintptr_t(address));
 }
 
 }  // namespace

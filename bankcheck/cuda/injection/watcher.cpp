@@ -217,9 +217,7 @@ void Watcher::launch_begins(const ObservedLaunch& launch) {
     if (shape != nullptr && launch.counts) count_launch(*shape, wanted && address != 0 ? sample.blocks : 0);
     if (address != 0) half->watch.launch_begins(std::this_thread::get_id(), launch.stream);
   }
-  const auto device_address = [](std::uint64_t number) {
-    return reinterpret_cast<void*>(std::uintptr_t(number));  // NOLINT(performance-no-int-to-ptr)
-  };
+  const auto device_address = [](std::uint64_t number) { return reinterpret_cast<void*>(std::uintptr_t(number)); };
   if (contents != nullptr) {
     const auto result =
         api_.memcpy_host_to_device_async(device_address(address), contents, sizeof(LaunchSlot), launch.stream);

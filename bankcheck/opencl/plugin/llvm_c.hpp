@@ -61,7 +61,6 @@ LLVM_C void LLVMConsumeError(void* error);
 
 namespace bankwise::opencl::llvm_c {
 
-// NOLINTNEXTLINE(readability-identifier-naming): switch is a keyword
 enum Opcode { ret = 1, br = 2, switch_ = 3, indirect_br = 4, load = 27, store = 28, call = 45 };
 enum TypeKind { half_type = 1, float_type = 2, double_type = 3, integer_type = 8, vector_type = 13 };
 

@@ -108,7 +108,7 @@ std::uint32_t Builder::use(std::uint32_t level) {
   return level;
 }
 
-std::optional<std::uint32_t> Builder::add(const Pattern& pattern) {  // NOLINT(misc-no-recursion): once
+std::optional<std::uint32_t> Builder::add(const Pattern& pattern) {
   if (use(pattern.level) != pattern.level) {
     Pattern at_last_level = pattern;
     at_last_level.level = max_levels - 1;

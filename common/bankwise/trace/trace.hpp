@@ -32,7 +32,7 @@ struct Site {
   unsigned line = 0, column = 0;
   std::string function;             ///< as in the source language, without parameters
   std::optional<std::uint64_t> pc;  ///< bytes from the kernel's first instruction, if the producer watched code
-  auto operator<=>(const Site&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 finds a 0 here
+  auto operator<=>(const Site&) const = default;
 };
 
 /// An array in shared memory. If the arrays are unknown, all of shared memory is one array.

@@ -14,7 +14,6 @@ int number_in(const char* variable, int otherwise) {
 
 }  // namespace
 
-// NOLINTBEGIN(readability-identifier-naming): NVIDIA has named them
 extern "C" {
 
 int cuInit(unsigned) {
@@ -35,4 +34,3 @@ int cuGetErrorString(int error, const char** text) {
 }
 
 }  // extern "C"
-// NOLINTEND(readability-identifier-naming)

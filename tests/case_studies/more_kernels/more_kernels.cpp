@@ -134,7 +134,6 @@ void convolve(Input in, Output out) {
 }
 
 /// The sums over odd and even indices, by recursion: the butterflies of the kernel, called in another order.
-// NOLINTNEXTLINE(misc-no-recursion)
 std::vector<Point> transformed(const std::vector<Point>& points, const std::vector<Point>& roots) {
   const std::size_t n = points.size();
   if (n == 1) return {points.front()};

@@ -91,7 +91,6 @@ unsigned apply(Operator operation, unsigned left, unsigned right) {
 }
 
 // Statements contain statements, so the interpreter's functions call each other.
-// NOLINTBEGIN(misc-no-recursion)
 Values evaluate(Machine& machine, Warp& warp, Frame& frame, const Expression& expression, Mask mask);
 Mask execute(Machine& machine, Warp& warp, Frame& frame, const Block& block, Mask mask);
 
@@ -266,8 +265,6 @@ Mask execute(Machine& machine, Warp& warp, Frame& frame, const Block& block, Mas
   }
   return mask;
 }
-
-// NOLINTEND(misc-no-recursion)
 
 /// Splits a program at its barriers.
 std::vector<Block> levels(const Block& body) {

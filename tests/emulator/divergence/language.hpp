@@ -27,9 +27,9 @@ struct Variable;
 struct Place;
 
 struct Expression {
-  Expression(unsigned constant);         // NOLINT(google-explicit-constructor): so that 1 + x can be written
-  Expression(const Variable& variable);  // NOLINT(google-explicit-constructor)
-  Expression(const Place& place);        // NOLINT(google-explicit-constructor)
+  Expression(unsigned constant);  // so that 1 + x can be written
+  Expression(const Variable& variable);
+  Expression(const Place& place);
   explicit Expression(Node node);
   std::shared_ptr<const Node> node;
 };

@@ -11,7 +11,7 @@
 #include "program_words.hpp"
 #include "tests/catch_any.hpp"
 
-using namespace lockstep;  // NOLINT(google-build-using-namespace): the language is all in it
+using namespace lockstep;
 
 namespace {
 

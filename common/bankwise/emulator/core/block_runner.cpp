@@ -99,7 +99,7 @@ void BlockRunner::fail(Lane& lane, Fault fault, std::uintptr_t pc, const std::st
 }
 
 /// Lets a lane run until it suspends.
-// NOLINTNEXTLINE(misc-no-recursion): once each time that its notes are full
+// Recursion: once each time that its notes are full.
 void BlockRunner::resume(Lane& lane) {
   lane.noted = lane.next = 0;
   current = &lane;
@@ -124,7 +124,6 @@ void BlockRunner::advance(Lane& lane) {
 }
 
 /// The warp has reached the place where the lane is suspended.
-// NOLINTNEXTLINE(misc-no-recursion)
 void BlockRunner::arrive(Lane& lane) {
   if (lane.wait == Wait::full_notes) {
     resume(lane);

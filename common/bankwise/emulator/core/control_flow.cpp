@@ -67,7 +67,6 @@ std::vector<Jump> jumps_in(Function function) {
   if (cs_open(CS_ARCH_X86, CS_MODE_64, &disassembler) != CS_ERR_OK) return jumps;
   cs_option(disassembler, CS_OPT_DETAIL, CS_OPT_ON);
   cs_insn* instruction = cs_malloc(disassembler);
-  // NOLINTNEXTLINE(performance-no-int-to-ptr)
   const auto* code = reinterpret_cast<const std::uint8_t*>(function.begin);
   std::size_t left = function.end - function.begin;
   std::uint64_t address = function.begin;

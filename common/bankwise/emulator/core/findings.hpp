@@ -18,7 +18,7 @@ struct FaultPlace {
   trace::Fault fault = trace::Fault::race;
   std::uintptr_t pc = 0, other = 0;
   bool ended = false;
-  auto operator<=>(const FaultPlace&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 finds a 0 here
+  auto operator<=>(const FaultPlace&) const = default;
 };
 
 /// Internal to common/bankwise/emulator: what one host thread has found in its blocks: each place once, with a count.
