@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Sourced by the other scripts: sets strict mode, changes to the root of the repository, and defines shared functions.
 set -euo pipefail
+# shellcheck disable=SC2034  # the scripts that source this file use it
 started_in=$PWD
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." >/dev/null
 preset=${BANKWISE_PRESET:-default}

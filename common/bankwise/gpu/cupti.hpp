@@ -42,7 +42,7 @@ namespace bankwise::gpu {
 
 /// CUPTI's functions, by their names.
 struct Cupti {
-#define BANKWISE_CUPTI_MEMBER(name) decltype(&::name) name = nullptr;  // NOLINT(bugprone-macro-parentheses)
+#define BANKWISE_CUPTI_MEMBER(name) decltype(&::name) name = nullptr;  // NOLINT(bugprone-macro-parentheses): a name
   BANKWISE_CUPTI_FUNCTIONS(BANKWISE_CUPTI_MEMBER)
 #undef BANKWISE_CUPTI_MEMBER
 };

@@ -9,12 +9,11 @@
 namespace bankwise::emulator {
 
 void Shadow::Free::operator()(Cell* cells) const {
-  // calloc() returns zeros that take no memory until they are touched.
-  std::free(cells);  // NOLINT(cppcoreguidelines-no-malloc)
+  std::free(cells);  // NOLINT(cppcoreguidelines-no-malloc): of calloc()
 }
 
 Shadow::Shadow(std::uint32_t bytes)
-    // NOLINTNEXTLINE(cppcoreguidelines-no-malloc)
+    // NOLINTNEXTLINE(cppcoreguidelines-no-malloc): calloc() returns zeros that take no memory until they are touched
     : words_(static_cast<Cell*>(std::calloc(bytes / 4 + 1, sizeof(Cell)))), count_(bytes / 4 + 1) {
   if (words_ == nullptr) throw std::bad_alloc();
 }
