@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Times each kernel of kernels.cuh next to its changed version, and compares what they write:
+//   patch -o kernels_fixed.cuh kernels.cuh kernels_fixed.diff
 //   nvcc -std=c++17 -O3 -arch=native -lineinfo time_kernels.cu -o time_kernels && ./time_kernels
 // One JSON object per kernel: milliseconds (the median of 15 launches each, taking turns), and whether results agree.
 #include <algorithm>
