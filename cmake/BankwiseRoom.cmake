@@ -4,7 +4,7 @@
 # only headers that are installed, so they may include only each other. KNOWS are the targets that the public headers or
 # the users of the library need; USES are the targets that only its sources need. Every header is included by its path
 # below common/. The global property BANKWISE_PUBLIC_HEADERS lists the HEADERS of all rooms by these paths; the test
-# package.headers checks them.
+# package/headers checks them.
 function(bankwise_room name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;HEADERS;KNOWS;USES")
   set(target bankwise_${name})

@@ -1,11 +1,10 @@
-# bankwise_tests(<room> SOURCES <file>... [LINKS <target>...] [EMULATED <file>...] [LABEL <label>] [PREFIX <prefix>]
-# [TIMEOUT <s>])
+# bankwise_tests(<room> SOURCES <file>... [LINKS <target>...] [EMULATED <file>...] [LABEL <label>] [TIMEOUT <s>])
 #
-# Builds <room>_tests, a program of Catch2 tests; each is a CTest test named "<prefix>.<test>". PREFIX is the room by
-# default, LABEL is host. EMULATED are the sources that contain kernels for bankwise::emulate().
+# Builds <room>_tests, a program of Catch2 tests; each is a CTest test of the same name, a path that begins with the
+# room. LABEL is host by default. EMULATED are the sources that contain kernels for bankwise::emulate().
 function(bankwise_tests room)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;PREFIX;TIMEOUT" "SOURCES;LINKS;EMULATED")
-  foreach(option IN ITEMS LABEL=host PREFIX=${room} TIMEOUT=120)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;TIMEOUT" "SOURCES;LINKS;EMULATED")
+  foreach(option IN ITEMS LABEL=host TIMEOUT=120)
     string(REGEX MATCH "^(.*)=(.*)$" all ${option})
     if(NOT arg_${CMAKE_MATCH_1})
       set(arg_${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
@@ -17,5 +16,5 @@ function(bankwise_tests room)
     bankwise_emulate(${room}_tests ${arg_EMULATED})
   endif()
   target_link_libraries(${room}_tests PRIVATE test_base ${arg_LINKS} Catch2::Catch2WithMain)
-  catch_discover_tests(${room}_tests TEST_PREFIX "${arg_PREFIX}." PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT})
+  catch_discover_tests(${room}_tests PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT})
 endfunction()

@@ -104,11 +104,24 @@ def code_blocks(pages: list, write: bool) -> list:
     return faults + [f"no document shows {file}" for file in sorted(files - shown)]
 
 
+def test_names(names: list) -> list:
+    """Of Catch2's and CTest's tests; the programs in tests/package are examples of other projects."""
+    faults = []
+    sources = [n for n in names if n.startswith("tests/") and not n.startswith("tests/package/checking/")]
+    for source in (name for name in sources if name.endswith((".cpp", "CMakeLists.txt"))):
+        pattern = r"add_test\(NAME ([^\s)]+)" if source.endswith(".txt") else r'TEST_CASE\(\s*"([^"]*)"'
+        for name in re.findall(pattern, (ROOT / source).read_text(encoding="utf-8")):
+            if len(name) > NAME or not re.fullmatch(r"([a-z0-9_]|\$\{\w+\})+(/([a-z0-9_]|\$\{\w+\})+)*", name):
+                faults.append(f"{source}: the name of a test is no path of at most {NAME} characters: {name}")
+    return faults
+
+
 def main() -> int:
     names = tracked()
     documents = [name for name in names if name.endswith(".md") and not name.startswith(".")]
     pages = [name for name in documents if name.count("/") <= 1 or name.startswith("docs/")]
     faults = code_blocks(pages, "--write" in sys.argv) + wrong_links(pages) + far_pages(pages)
+    faults += test_names(names)
     prose = [*documents, *(name for name in names if any(fnmatch(name, pattern) for pattern in COMMENTED))]
     for name in prose:
         if not any(fnmatch(name, recorded) for recorded in RECORDED):

@@ -55,14 +55,14 @@ Words reference_of(std::string_view variant, Extent extent) {
 
 }  // namespace
 
-TEST_CASE("the model uses the device's architecture, a requested one, or sm_90") {
+TEST_CASE("access_patterns/access_clocks/architecture_of_device") {
   CHECK(asked("stride16", "sm_86").architecture == "sm_80");
   CHECK(asked("stride16", "sm_86", "gfx942").architecture == "gfx942");
   CHECK(asked("stride16", "").architecture == "sm_90");
   CHECK(asked("stride16", "a CPU").architecture == "sm_90");
 }
 
-TEST_CASE("patterns of the articles have the conflicts that the articles describe") {
+TEST_CASE("access_patterns/access_clocks/articles") {
   CHECK(asked("stride16").cost->passes == 16);
   CHECK(asked("stride17").cost->passes == 1);
   CHECK(asked("stride16", "", "sm_13").cost->passes == 32);  // 16 for each half-warp
@@ -75,7 +75,7 @@ TEST_CASE("patterns of the articles have the conflicts that the articles describ
   CHECK(asked("stride2", "", "gfx942").cost->passes == 4);  // two lane groups, each twice
 }
 
-TEST_CASE("stores, atomics and matrices have the cost computed by hand") {
+TEST_CASE("access_patterns/access_clocks/hand_computed") {
   struct Worked {
     const char* variant;
     unsigned passes, conflicts;
@@ -123,7 +123,7 @@ TEST_CASE("stores, atomics and matrices have the cost computed by hand") {
   CHECK(asked("stmatrix_packed", "", "sm_80").refusal.find("sm_80 has no 16-byte stmatrix.x4") == 0);
 }
 
-TEST_CASE("every pattern stays within the tile of its kernel") {
+TEST_CASE("access_patterns/access_clocks/within_tile") {
   for (const Variant& variant : study.variants) {
     INFO(variant.name);
     CHECK_NOTHROW(reference_of(variant.name, {1, 3}));
@@ -140,20 +140,20 @@ TEST_CASE("every pattern stays within the tile of its kernel") {
   }
 }
 
-TEST_CASE("an access without a rule in the model gets a sentence") {
+TEST_CASE("access_patterns/access_clocks/no_rule_is_a_sentence") {
   const AccessResult wide = asked("float4", "", "intel_xe");
   CHECK_FALSE(wide.cost);
   CHECK(wide.refusal.find("no cost for 16-byte load on intel_xe") == 0);
   CHECK_FALSE(expected_clocks(wide));
 }
 
-TEST_CASE("the expected clocks are the passes, but at least the floor") {
+TEST_CASE("access_patterns/access_clocks/expected_clocks") {
   CHECK(expected_clocks(asked("stride16")) == 16.0);
   CHECK(expected_clocks(asked("float4")) == 4.0);
   CHECK(expected_clocks(asked("lds128_case2")) == 2.0);  // one pass
 }
 
-TEST_CASE("counted clocks are divided by the number of accesses") {
+TEST_CASE("access_patterns/access_clocks/counted_clocks_per_access") {
   std::vector<Row> rows{timed("stride2", 1e-9)};
   const auto count = double(rows[0].access.count);
   rows[0].counted = {2 * count, 2 * count, 900 * count};
@@ -162,7 +162,7 @@ TEST_CASE("counted clocks are divided by the number of accesses") {
   CHECK(rows[0].access.clocks_from == "clock64");
 }
 
-TEST_CASE("times are divided by that of a conflict-free row") {
+TEST_CASE("access_patterns/access_clocks/times_per_conflict_free_row") {
   std::vector<Row> rows{timed("stride2", 4e-9), timed("stride3", 2e-9), timed("float4", 8e-9)};
   derive_clocks(rows);
   CHECK(std::abs(*rows[0].access.clocks - 2) < 1e-9);
@@ -171,7 +171,7 @@ TEST_CASE("times are divided by that of a conflict-free row") {
   CHECK(rows[2].access.clocks_from == "time relative to stride3");
 }
 
-TEST_CASE("clocks at the floor give only an upper bound of the passes") {
+TEST_CASE("access_patterns/access_clocks/floor_bounds_passes") {
   AccessResult access = asked("lds128_case2");
   CHECK_FALSE(measured_passes(access));
   access.clocks = 2.04;
@@ -182,7 +182,7 @@ TEST_CASE("clocks at the floor give only an upper bound of the passes") {
   CHECK_FALSE(measured_passes(access)->at_most);
 }
 
-TEST_CASE("the requested architecture does not change the measured clocks") {
+TEST_CASE("access_patterns/access_clocks/measured_whatever_is_requested") {
   std::vector<Row> rows{timed("stride1", 1e-9), timed("stride2", 2e-9), timed("lds128_case2", 2e-9)};
   for (Row& row : rows) row.access = asked(row.result.variant, "sm_90", "sm_13");
   derive_clocks(rows);
@@ -198,14 +198,14 @@ TEST_CASE("the requested architecture does not change the measured clocks") {
   CHECK(unknown[0].access.clocks_from == "the bank model does not know this device");
 }
 
-TEST_CASE("a row with a wrong result does not calibrate others") {
+TEST_CASE("access_patterns/access_clocks/wrong_row_calibrates_nothing") {
   std::vector<Row> rows{timed("stride1", 1e-12), timed("stride3", 1e-9), timed("stride2", 2e-9)};
   rows[0].result.status = Status::wrong;
   derive_clocks(rows);
   CHECK(rows[2].access.clocks_from == "time relative to stride3");
 }
 
-TEST_CASE("without a conflict-free row, or without an access, there are no clocks") {
+TEST_CASE("access_patterns/access_clocks/no_conflict_free_row") {
   std::vector<Row> rows{timed("stride2", 4e-9)};
   derive_clocks(rows);
   CHECK_FALSE(rows[0].access.clocks);
@@ -216,7 +216,7 @@ TEST_CASE("without a conflict-free row, or without an access, there are no clock
   CHECK_FALSE(rows[0].access.clocks);
 }
 
-TEST_CASE("the reference of a load is the sum of the loaded values, access by access") {
+TEST_CASE("access_patterns/access_clocks/reference_of_loads") {
   // Three iterations of 16 loads: the third has the addresses of the first.
   const Words sums = reference_of("stride17", {1, 3});
   for (unsigned lane : {0U, 1U, 31U, 32U, 511U}) {
@@ -228,7 +228,7 @@ TEST_CASE("the reference of a load is the sum of the loaded values, access by ac
   CHECK(reference_of("lds128_case1", {1, 3}).at(15) != 0);
 }
 
-TEST_CASE("the reference of a store is the final content of its addresses") {
+TEST_CASE("access_patterns/access_clocks/reference_of_stores") {
   const Words one = reference_of("store_short", {1, 1});  // stores go to four of eight addresses
   for (const unsigned thread : {0U, 1U, 31U, 32U, 511U}) {
     const unsigned first = thread / 32 * 8 * 256 + thread % 32 * 2;
@@ -241,7 +241,7 @@ TEST_CASE("the reference of a store is the final content of its addresses") {
   for (const unsigned thread : {0U, 1U, 511U}) CHECK(wide.at(thread) == 4 * (4 * thread * 0x85EBCA6B + 0 + 1 + 2 + 3));
 }
 
-TEST_CASE("the reference of atomics includes the updates of all threads") {
+TEST_CASE("access_patterns/access_clocks/reference_of_atomics") {
   // All 512 threads update words 3 + 64 * k: iterations 1 and 3 of three update those with k below 16.
   const auto filled = [](unsigned k) { return (3 + 64 * k) * 0x9E3779B1; };
   std::uint32_t added = 0, counted = 0, swapped = 0;
@@ -256,7 +256,7 @@ TEST_CASE("the reference of atomics includes the updates of all threads") {
   CHECK(reference_of("swap_one_lock", {1, 3}) == Words(512, swapped));
 }
 
-TEST_CASE("the reference of matrices maps each word from the lane of its row to the lane of its column") {
+TEST_CASE("access_patterns/access_clocks/reference_of_matrices") {
   const Words loaded = reference_of("ldmatrix_row128", {1, 1});
   const Words stored = reference_of("stmatrix_row64", {1, 2});
   for (const unsigned thread : {0U, 5U, 30U, 31U, 100U}) {
@@ -299,7 +299,7 @@ Made made(bool is_gpu) {
 
 }  // namespace
 
-TEST_CASE("reports of single accesses contain passes and clocks") {
+TEST_CASE("access_patterns/access_clocks/reports") {
   const Made on_gpu = made(true);
   const auto json = nlohmann::json::parse(json_report(on_gpu.report, on_gpu.rows)).at("results").at(1).at("access");
   CHECK(json.at("pattern") == "int data[16 * t]");
@@ -320,7 +320,7 @@ TEST_CASE("reports of single accesses contain passes and clocks") {
   CHECK(text.find("2.00             <= 2  time relative to stride1") != std::string::npos);
 }
 
-TEST_CASE("the report of a device without banks has only the columns of the model, and one sentence") {
+TEST_CASE("access_patterns/access_clocks/report_without_banks") {
   const Made on_cpu = made(false);
   const std::string text = text_report(on_cpu.report, on_cpu.rows);
   INFO(text);
@@ -335,7 +335,7 @@ TEST_CASE("the report of a device without banks has only the columns of the mode
             .is_null());
 }
 
-TEST_CASE("the model covers all iterations, of which the emulator runs two") {
+TEST_CASE("access_patterns/access_clocks/two_iterations") {
   for (const char* name : {"stride16", "stride17", "float4_column8"}) {
     INFO(name);
     constexpr Extent many{1, 1'000'003};

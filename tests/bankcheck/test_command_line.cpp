@@ -32,7 +32,7 @@ void check_refused_at_once(const std::string& arguments, const std::string& word
 
 }  // namespace
 
-TEST_CASE("help, version and archs print to stdout and exit with 0") {
+TEST_CASE("bankcheck/command_line/help") {
   for (const char* arguments : {"--help", "predict --help", "archs --help", "--version", "archs"}) {
     const Outcome outcome = bankcheck(arguments);
     INFO(arguments);
@@ -49,7 +49,7 @@ TEST_CASE("help, version and archs print to stdout and exit with 0") {
   }
 }
 
-TEST_CASE("invalid command lines are rejected with exit code 2") {
+TEST_CASE("bankcheck/command_line/invalid") {
   check_refused_at_once("", "subcommand");
   check_refused_at_once("nonsense", "subcommand");
   check_refused_at_once("archs --jsn", "--jsn");
@@ -76,14 +76,14 @@ TEST_CASE("invalid command lines are rejected with exit code 2") {
   }
 }
 
-TEST_CASE("an empty option value is rejected") {
+TEST_CASE("bankcheck/command_line/empty_value") {
   const Files files;
   const std::string csv = files.add("good.csv", good_rows);
   check_refused_at_once("predict --index tid --mask ''", "--mask");
   check_refused_at_once("predict --index tid --svg ''", "--svg");
 }
 
-TEST_CASE("predict reads accesses from a CSV file and from stdin") {
+TEST_CASE("bankcheck/command_line/predict_input") {
   const Files files;
   const std::string csv = files.add("good.csv", good_rows);
   for (const std::string& arguments : {csv, "- < " + csv, "--arch sm_90 " + csv, "--arch SM_90A " + csv}) {
@@ -99,7 +99,7 @@ TEST_CASE("predict reads accesses from a CSV file and from stdin") {
   CHECK(json["results"].size() == 2);
 }
 
-TEST_CASE("files that cannot be read are rejected") {
+TEST_CASE("bankcheck/command_line/unreadable_files") {
   const Files files;
   check_refused_at_once("predict /no/such/file", "cannot read /no/such/file: No such file");
   check_refused_at_once("predict ''", "cannot read");
@@ -112,7 +112,7 @@ TEST_CASE("files that cannot be read are rejected") {
   check_fails("predict - <&-", 2, "cannot be read");
 }
 
-TEST_CASE("predict prints the rows before a bad row and stops there") {
+TEST_CASE("bankcheck/command_line/bad_row") {
   const Files files;
   const std::string bad = files.add("bad.csv", good_rows + csv_row("c,laod,4,1", 4) + csv_row("d,load,4,1", 4));
   const Outcome outcome = check_fails("predict " + bad, 2, bad + ":4: 'laod' is not an operation");
@@ -124,7 +124,7 @@ TEST_CASE("predict prints the rows before a bad row and stops there") {
   check_fails("predict " + files.add("binary.csv", std::string(100000, '\0')), 2, "binary.csv:1: ");
 }
 
-TEST_CASE("an output that cannot be written ends the program with exit code 3") {
+TEST_CASE("bankcheck/command_line/unwritable_output") {
   const Files files;
   const std::string csv = files.add("good.csv", good_rows);
   for (const std::string& arguments : {"predict " + csv, "predict --json " + csv, std::string("archs"),
@@ -134,7 +134,7 @@ TEST_CASE("an output that cannot be written ends the program with exit code 3") 
   }
 }
 
-TEST_CASE("the program reproduces every row measured on sm_90 (measured)") {
+TEST_CASE("bankcheck/command_line/measured_rows") {
   const std::string measured = SOURCE_DIRECTORY "/tests/data/h200_wavefronts.csv";
   const auto numbers_of = [](const std::string& line) {
     std::vector<std::string> fields{""};
@@ -165,7 +165,7 @@ TEST_CASE("the program reproduces every row measured on sm_90 (measured)") {
   CHECK(different("sm_90", 2) > 100);  // the negative control: ideal differs from the measured values
 }
 
-TEST_CASE("predict --index prints the cost of a formula") {
+TEST_CASE("bankcheck/command_line/predict_index") {
   const Outcome text = bankcheck("predict --index 'tid*2'");
   CHECK(text.code == 0);
   CHECK(text.err == "");
@@ -185,7 +185,7 @@ TEST_CASE("predict --index prints the cost of a formula") {
   CHECK(bankcheck("predict --arch gfx1100 --lanes 64 --index tid").code == 0);
 }
 
-TEST_CASE("invalid formulas are rejected") {
+TEST_CASE("bankcheck/command_line/invalid_formulas") {
   check_refused_at_once("predict --index 1/0", "--index '1/0': it divides by zero");
   check_refused_at_once("predict --index ' '", "it is empty");
   check_refused_at_once("predict --index=-1", "element -1 of lane 0");
@@ -196,7 +196,7 @@ TEST_CASE("invalid formulas are rejected") {
   check_refused_at_once("predict --index '" + std::string(10000, 'x') + "'", "longer than");
 }
 
-TEST_CASE("predict --svg writes the picture to a file or to stdout") {
+TEST_CASE("bankcheck/command_line/svg") {
   const Files files;
   const std::string path = files.path("picture.svg");
   const Outcome both = bankcheck("predict --index 'tid<3 ? 0 : tid' --svg " + path);

@@ -175,29 +175,29 @@ banks::RandomAccess load_of(const slow::HalfWarp& state) {
 
 }  // namespace
 
-TEST_CASE("random accesses, part 0") {
+TEST_CASE("banks/bank_model/random_0") {
   check_random_accesses(random_parts[0]);
 }
-TEST_CASE("random accesses, part 1") {
+TEST_CASE("banks/bank_model/random_1") {
   check_random_accesses(random_parts[1]);
 }
-TEST_CASE("random accesses, part 2") {
+TEST_CASE("banks/bank_model/random_2") {
   check_random_accesses(random_parts[2]);
 }
-TEST_CASE("random accesses, part 3") {
+TEST_CASE("banks/bank_model/random_3") {
   check_random_accesses(random_parts[3]);
 }
-TEST_CASE("random accesses, part 4") {
+TEST_CASE("banks/bank_model/random_4") {
   check_random_accesses(random_parts[4]);
 }
-TEST_CASE("random accesses, part 5") {
+TEST_CASE("banks/bank_model/random_5") {
   check_random_accesses(random_parts[5]);
 }
-TEST_CASE("random accesses, part 6") {
+TEST_CASE("banks/bank_model/random_6") {
   check_random_accesses(random_parts[6]);
 }
 
-TEST_CASE("the random accesses cover every architecture") {
+TEST_CASE("banks/bank_model/random_covers_all") {
   for (const auto& architecture : banks::architectures()) {
     unsigned parts = 0;
     for (const auto& names : random_parts) parts += unsigned(std::count(names.begin(), names.end(), architecture.name));
@@ -206,7 +206,7 @@ TEST_CASE("the random accesses cover every architecture") {
   }
 }
 
-TEST_CASE("the random accesses detect a broken rule") {
+TEST_CASE("banks/bank_model/detects_broken_rule") {
   struct Breakage {
     const char *what, *architecture;
     std::function<void(banks::Rule&)> apply;
@@ -261,7 +261,7 @@ TEST_CASE("the random accesses detect a broken rule") {
   }
 }
 
-TEST_CASE("the random accesses detect stores that merge") {
+TEST_CASE("banks/bank_model/detects_merging_stores") {
   // The rules with merging are for loads; here stores use them, too.
   const banks::Architecture& whole = *banks::find_architecture("sm_90");
   std::vector<banks::Rule> rules;
@@ -276,7 +276,7 @@ TEST_CASE("the random accesses detect stores that merge") {
   CHECK(noticed(whole, broken));
 }
 
-TEST_CASE("compute capability 1.x: every state of a half-warp, every choice of the hardware") {
+TEST_CASE("banks/bank_model/half_warp_choices") {
   const banks::Architecture* architecture = banks::find_architecture("sm_13");
   REQUIRE(architecture != nullptr);
   const auto states = half_warps(16);

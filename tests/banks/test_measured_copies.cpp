@@ -94,14 +94,14 @@ const banks::Architecture& hopper() {
 
 }  // namespace
 
-TEST_CASE("the model agrees with all copies of one warp measured on sm_90 (measured)") {
+TEST_CASE("banks/measured_copies/one_warp") {
   const auto rows = single_copies();
   CHECK(rows.size() == 475);
   CHECK(std::count_if(rows.begin(), rows.end(), [](auto& row) { return row.conflicts > 0U; }) > 300);
   CHECK(wrong_rows([](const MeasuredCopy& row) { return agrees(hopper(), row.access(), row); }) == 0);
 }
 
-TEST_CASE("the model agrees with kernels of copies through and past the L1 cache (measured)") {
+TEST_CASE("banks/measured_copies/kernels") {
   // 1 to 8 warps, 1 to 264 blocks, with cold and warm caches, with and without waiting for each copy.
   unsigned through = 0, past = 0, some_zeros = 0;
   for (const MeasuredCopy& row : rows_of("h200_cp_async_kernels.csv")) {
@@ -117,7 +117,7 @@ TEST_CASE("the model agrees with kernels of copies through and past the L1 cache
   CHECK(some_zeros == 7);
 }
 
-TEST_CASE("rules that nearly fit the measured copies disagree with some of them") {
+TEST_CASE("banks/measured_copies/near_rules_disagree") {
   // The negative control of the first test.
   const auto with = [](const std::function<void(banks::Rule&)>& change) {
     std::vector<banks::Rule> rules(hopper().rules.begin(), hopper().rules.end());

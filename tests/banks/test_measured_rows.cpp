@@ -63,7 +63,7 @@ std::string difference(const banks::Architecture& architecture, const MeasuredRo
 
 }  // namespace
 
-TEST_CASE("the model agrees with all rows measured on sm_90 (measured)") {
+TEST_CASE("banks/measured_rows/sm_90") {
   const auto rows = measured_rows();
   REQUIRE(rows.size() == 2480);
   const banks::Architecture* architecture = banks::find_architecture("sm_90");
@@ -78,7 +78,7 @@ TEST_CASE("the model agrees with all rows measured on sm_90 (measured)") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("other architectures disagree with the rows measured on sm_90") {
+TEST_CASE("banks/measured_rows/others_disagree") {
   // The negative control of the test above: it distinguishes architectures.
   for (const char* name : {"sm_13", "sm_20", "sm_30", "gfx942", "gfx1100", "intel_xe"}) {
     const banks::Architecture* architecture = banks::find_architecture(name);

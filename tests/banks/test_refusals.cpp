@@ -46,7 +46,7 @@ void check_refused(const char* name, const banks::Access& access, Reason reason,
 
 }  // namespace
 
-TEST_CASE("a misaligned address is refused, and the first lane that has one is named") {
+TEST_CASE("banks/refusals/misaligned") {
   for (const unsigned width : {2U, 4U, 8U, 12U, 16U}) {
     auto addresses = ascending(width);
     addresses[23] += width == 2 ? 1 : 2;
@@ -61,12 +61,12 @@ TEST_CASE("a misaligned address is refused, and the first lane that has one is n
   check_refused("sm_90", {Operation::ldmatrix_x1, 16, ~std::uint32_t{0}, addresses}, Reason::misaligned, 3);
 }
 
-TEST_CASE("12 bytes need the alignment of 4") {
+TEST_CASE("banks/refusals/12_bytes") {
   CHECK(banks::cost_of("sm_90", Operation::load, 12, [](unsigned t) { return 4 + 12 * t; }).passes == 3);
   CHECK(banks::cost_of("gfx942", Operation::load, 12, 1, [](unsigned) { return 4; }).passes == 1);
 }
 
-TEST_CASE("an active lane beyond the warp is refused and named") {
+TEST_CASE("banks/refusals/lane_beyond_warp") {
   const auto addresses = ascending(4);
   const std::uint64_t mask = std::uint64_t{1} << 41 | std::uint64_t{1} << 57 | 1;
   for (const char* name : {"sm_13", "sm_20", "sm_30", "sm_90", "intel_xe"}) {
@@ -78,7 +78,7 @@ TEST_CASE("an active lane beyond the warp is refused and named") {
   }
 }
 
-TEST_CASE("a missing address is refused, and the first lane without one is named") {
+TEST_CASE("banks/refusals/missing_address") {
   const auto addresses = ascending(4, 9);
   check_refused("sm_90", {Operation::load, 4, 0x1f0f, addresses}, Reason::address_missing, 9);
   check_refused("gfx1100", {Operation::store, 4, ~std::uint64_t{0}, addresses}, Reason::address_missing, 9);
@@ -86,7 +86,7 @@ TEST_CASE("a missing address is refused, and the first lane without one is named
       banks::cost(*banks::find_architecture("sm_90"), {Operation::load, 4, 0x1ff, addresses})));
 }
 
-TEST_CASE("a copy whose sources are not known is refused, and the first lane without one is named") {
+TEST_CASE("banks/refusals/unknown_sources") {
   const auto addresses = ascending(4);
   banks::Access copy{Operation::cp_async, 4, 0xffffff00, addresses};
   check_refused("sm_90", copy, Reason::source_missing, 8);
@@ -99,7 +99,7 @@ TEST_CASE("a copy whose sources are not known is refused, and the first lane wit
   CHECK(std::get<banks::Cost>(banks::cost(*banks::find_architecture("sm_90"), copy)).passes == 0);
 }
 
-TEST_CASE("a copy is refused where there is no such instruction") {
+TEST_CASE("banks/refusals/no_copies") {
   const auto addresses = ascending(16);
   const auto refusal = [&](const char* name, Operation operation, unsigned width) {
     const banks::Architecture& architecture = *banks::find_architecture(name);
@@ -112,7 +112,7 @@ TEST_CASE("a copy is refused where there is no such instruction") {
   CHECK(refusal("sm_90", Operation::cp_async, 2) == "sm_90 has no 2-byte cp.async, only of 4, 8, 16");
 }
 
-TEST_CASE("a lane that gives a matrix row must be active") {
+TEST_CASE("banks/refusals/inactive_matrix_row") {
   const auto addresses = ascending(16);
   check_refused("sm_90", {Operation::ldmatrix_x1, 16, 0xffffffdf, addresses}, Reason::inactive_row, 5);
   check_refused("sm_90", {Operation::ldmatrix_x2, 16, 0xff, addresses}, Reason::inactive_row, 8);
@@ -124,7 +124,7 @@ TEST_CASE("a lane that gives a matrix row must be active") {
       banks::cost(*banks::find_architecture("sm_90"), {Operation::ldmatrix_x1, 16, ~std::uint32_t{0}, wild})));
 }
 
-TEST_CASE("an unsupported access is refused in one line, for any lanes") {
+TEST_CASE("banks/refusals/unsupported") {
   unsigned refused = 0;
   for (const auto& architecture : banks::architectures()) {
     for (int i = 0; i < banks::operation_count; ++i) {

@@ -22,12 +22,12 @@ bool accepted(Change change) {
 
 }  // namespace
 
-TEST_CASE("architectures of the table are well-formed, and so is an unchanged copy") {
+TEST_CASE("banks/well_formed/table") {
   for (const Architecture& architecture : architectures()) CHECK((well_formed(architecture) && complete(architecture)));
   CHECK(accepted([](Rule&) {}));
 }
 
-TEST_CASE("an architecture beyond the capacity of cost() is not well-formed") {
+TEST_CASE("banks/well_formed/beyond_capacity") {
   CHECK_FALSE(accepted([](Rule& rule) { rule.banks.count = 24; }));
   CHECK_FALSE(accepted([](Rule& rule) { rule.banks.bytes = 0; }));
   CHECK_FALSE(accepted([](Rule& rule) { rule.banks = {128, 4, 512}; }));
@@ -37,7 +37,7 @@ TEST_CASE("an architecture beyond the capacity of cost() is not well-formed") {
   CHECK_FALSE(accepted([](Rule& rule) { rule.request_bytes = 3; }));                 // does not divide 4
 }
 
-TEST_CASE("lane groups must hold each lane once") {
+TEST_CASE("banks/well_formed/each_lane_once") {
   CHECK_FALSE(accepted([](Rule& rule) { rule.lane_groups.count = 9; }));
   CHECK_FALSE(accepted([](Rule& rule) { rule.lane_groups.count = 0; }));
   CHECK_FALSE(accepted([](Rule& rule) { rule.lane_groups.lanes[0] &= ~std::uint64_t{1}; }));  // lane 0 in none
@@ -48,7 +48,7 @@ TEST_CASE("lane groups must hold each lane once") {
   }));
 }
 
-TEST_CASE("a row that lacks a part is not complete") {
+TEST_CASE("banks/well_formed/incomplete_row") {
   const auto complete_after = [](auto change) {
     Architecture row = *find_architecture("sm_90");
     change(row);
@@ -64,7 +64,7 @@ TEST_CASE("a row that lacks a part is not complete") {
   CHECK(complete_after([](Architecture& row) { row.models = {std::nullopt, "a reason"}; }));
 }
 
-TEST_CASE("resident blocks follow from bytes and threads") {
+TEST_CASE("banks/well_formed/resident_blocks") {
   const Multiprocessor& h100 = *find_architecture("sm_90")->multiprocessor.fact;
   CHECK(resident_blocks(h100, 48 << 10, 256) == 4);  // 228 / (48 + 1)
   CHECK(resident_blocks(h100, 4096, 256) == 8);      // 2048 threads

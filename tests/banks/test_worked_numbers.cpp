@@ -51,7 +51,7 @@ std::uint64_t lanes(unsigned a, unsigned b) {
 
 }  // namespace
 
-TEST_CASE("worked numbers, compute capability 1.x (vendor, copy)") {
+TEST_CASE("banks/worked_numbers/cc_1") {
   struct Steps {
     const char* what;
     ByteOf byte_of;
@@ -96,7 +96,7 @@ TEST_CASE("worked numbers, compute capability 1.x (vendor, copy)") {
   }
 }
 
-TEST_CASE("worked numbers, stores of compute capability 1.x (inferred)") {
+TEST_CASE("banks/worked_numbers/cc_1_stores") {
   check("sm_13", {{"one word", store, 4, stride(0), 1, 0, first_lanes(16)},
                   {"char[t]", store, 1, stride(1), 4, 3, first_lanes(16)},
                   {"short[t]", store, 2, stride(2), 2, 1, first_lanes(16)},
@@ -104,7 +104,7 @@ TEST_CASE("worked numbers, stores of compute capability 1.x (inferred)") {
                   {"17 (t / 16) + t mod 16", store, 4, [](unsigned t) { return 4 * (17 * (t / 16) + t % 16); }, 2, 0}});
 }
 
-TEST_CASE("worked numbers, compute capability 2.x (vendor, copy)") {
+TEST_CASE("banks/worked_numbers/cc_2") {
   // The text counts ways: passes are ways, and conflicts are all ways except the first.
   struct Ways {
     const char* what;
@@ -139,7 +139,7 @@ TEST_CASE("worked numbers, compute capability 2.x (vendor, copy)") {
                   {"stores to one word", store, 4, stride(0), 1, 0}});
 }
 
-TEST_CASE("worked numbers, compute capability 3.x in both modes (vendor, copy)") {
+TEST_CASE("banks/worked_numbers/cc_3") {
   struct Stride {
     unsigned words, four_bytes, eight_bytes, compute_2;
   };
@@ -167,7 +167,7 @@ TEST_CASE("worked numbers, compute capability 3.x in both modes (vendor, copy)")
                              {"double column of [32][33]", load, 8, stride(264), 1, 0}});
 }
 
-TEST_CASE("worked numbers, 16 bytes on compute capability 3.x (inferred)") {
+TEST_CASE("banks/worked_numbers/cc_3_16_bytes") {
   for (const char* name : {"sm_30", "sm_30_eight_byte"}) check(name, {{"float4[t]", load, 16, stride(16), 2, 0}});
 }
 
@@ -183,7 +183,7 @@ ByteOf vectors(unsigned bytes, const ByteOf& index_of) {
 
 }  // namespace
 
-TEST_CASE("worked numbers, seven kernels with vector loads (measured by others on sm_80)") {
+TEST_CASE("banks/worked_numbers/vector_loads_sm_80") {
   const auto pairs = [](unsigned t) { return 2 * (t / 8) + t / 2 % 2; };
   const auto mixed = [=](unsigned t) { return t < 16 ? pairs(t) : 2 * (t / 8) + t % 2; };
   const auto apart = [](unsigned t) { return 4 * (t / 16) + t % 16 / 8 + 8 * (t % 8 / 4); };
@@ -201,14 +201,14 @@ TEST_CASE("worked numbers, seven kernels with vector loads (measured by others o
   for (unsigned t = 0; t < 32; ++t) CHECK(apart(t) == first_of_five[t / 4]);
 }
 
-TEST_CASE("worked numbers, the Maxwell evidence for merging (measured by others, the rule inferred)") {
+TEST_CASE("banks/worked_numbers/maxwell_merging") {
   check("sm_50", {{"A: floor(t/2) mod 8", load, 16, vectors(16, [](unsigned t) { return t / 2 % 8; }), 2, 0},
                   {"B: 2 bit4 + bit0", load, 16, vectors(16, [](unsigned t) { return t / 16 * 2 + t % 2; }), 2, 0},
                   {"t mod 8", load, 16, vectors(16, [](unsigned t) { return t % 8; }), 4, 0},
                   {"floor(t/8)", load, 16, vectors(16, [](unsigned t) { return t / 8; }), 2, 0}});
 }
 
-TEST_CASE("worked numbers, compute capability 5.x and later (vendor, copy, wide loads measured)") {
+TEST_CASE("banks/worked_numbers/cc_5_and_later") {
   std::vector<Row> rows{
       {"char[t]", load, 1, stride(1), 1, 0},
       {"short[t]", load, 2, stride(2), 1, 0},
@@ -239,7 +239,7 @@ TEST_CASE("worked numbers, compute capability 5.x and later (vendor, copy, wide 
   for (const char* name : compute_5_and_later) check(name, rows);
 }
 
-TEST_CASE("worked numbers, HD 5870, 4 bytes (inferred from a vendor's text about GCN)") {
+TEST_CASE("banks/worked_numbers/hd5870_4_bytes") {
   // The text gives extra cycles: the conflicts, on top of one pass for each half of the wavefront.
   constexpr unsigned strides[][2]{{1, 0},  {3, 0},  {2, 2},  {4, 6},  {8, 14},  {16, 30}, {32, 62}, {6, 2},  {10, 2},
                                   {14, 2}, {12, 6}, {20, 6}, {28, 6}, {24, 14}, {40, 14}, {48, 30}, {64, 62}};
@@ -255,14 +255,14 @@ TEST_CASE("worked numbers, HD 5870, 4 bytes (inferred from a vendor's text about
                    {"one word of a 32-byte struct", load, 4, stride(32), 16, 14}});
 }
 
-TEST_CASE("worked numbers, HD 5870, 8 and 16 bytes (vendor staff)") {
+TEST_CASE("banks/worked_numbers/hd5870_wide") {
   // The text also works out 64-bit reads at 20 bytes; they are misaligned, so they have no cost here.
   check("hd5870", {{"float2[t]", load, 8, stride(8), 4, 0},
                    {"8 bytes of float4[t]", load, 8, stride(16), 8, 4},
                    {"float4[t]: two such reads", load, 16, stride(16), 16, 8}});
 }
 
-TEST_CASE("worked numbers, 12 bytes on GCN, CDNA and RDNA (inferred)") {
+TEST_CASE("banks/worked_numbers/amd_12_bytes") {
   for (const char* name : {"gfx942", "gfx950"}) {
     check(name, {{"array", load, 12, stride(12), 16, 8}, {"at 16 bytes", load, 12, stride(16), 8, 0}});
   }
@@ -272,7 +272,7 @@ TEST_CASE("worked numbers, 12 bytes on GCN, CDNA and RDNA (inferred)") {
                     {"at 16 bytes", load, 12, stride(16), 8, 0, first_lanes(64)}});
 }
 
-TEST_CASE("worked numbers, strides on MI300X (measured by others)") {
+TEST_CASE("banks/worked_numbers/mi300x_strides") {
   struct Measured {
     unsigned width, stride[8], conflicts[8];
   };
@@ -307,7 +307,7 @@ struct Two {
 
 }  // namespace
 
-TEST_CASE("worked numbers, CDNA 3 and CDNA 4 (lanes measured by others, numbers worked out)") {
+TEST_CASE("banks/worked_numbers/cdna_3_and_4") {
   const Two rows[]{
       {"8l", load, 8, stride(8), {4, 0}, {2, 0}},
       {"16l", load, 8, stride(16), {8, 4}, {4, 2}},
@@ -346,14 +346,14 @@ TEST_CASE("worked numbers, CDNA 3 and CDNA 4 (lanes measured by others, numbers 
   }
 }
 
-TEST_CASE("worked numbers, CDNA 4, 4 bytes (vendor's code, one guide says 64 banks)") {
+TEST_CASE("banks/worked_numbers/cdna_4_4_bytes") {
   constexpr unsigned strides[][2]{{1, 2}, {2, 4}, {16, 32}, {32, 64}, {64, 64}};
   for (const auto& [words, passes] : strides) {
     check("gfx950", {{"stride", load, 4, stride(4 * words), passes, passes - 2}});
   }
 }
 
-TEST_CASE("worked numbers, RDNA 3 and 4 (measured by others)") {
+TEST_CASE("banks/worked_numbers/rdna_3_and_4") {
   for (const char* name : {"gfx1100", "gfx1201"}) {
     check(name, {{"4l", load, 4, stride(4), 1, 0},
                  {"8l", load, 4, stride(8), 2, 1},
@@ -372,7 +372,7 @@ TEST_CASE("worked numbers, RDNA 3 and 4 (measured by others)") {
                     {"lanes 0 and 20, 128 apart", load, 16, away(20, 128), 2, 0, lanes(0, 20)}});
 }
 
-TEST_CASE("worked numbers, Intel Xe (inferred, but vendor that equal stores conflict)") {
+TEST_CASE("banks/worked_numbers/intel_xe") {
   // The text gives passes; a warp of 32 lanes is served in two lane groups.
   constexpr unsigned strides[][2]{{1, 2}, {2, 4}, {4, 8}, {8, 16}, {16, 32}, {17, 2}};
   for (const auto& [words, passes] : strides) {

@@ -3,7 +3,7 @@
 // Bad input that a program refuses before it looks for a device: one clear sentence, exit code 2.
 #include "tests/programs.hpp"
 
-TEST_CASE("bad values are refused with one sentence") {
+TEST_CASE("bench/bad_input/values") {
   check_refused("reduction", "--no-such-flag", 2, "--no-such-flag");
   check_refused("reduction", "surplus", 2, "surplus");
   check_refused("reduction", "--n 12Q", 2, "--n 12Q is not a count");
@@ -37,7 +37,7 @@ TEST_CASE("bad values are refused with one sentence") {
   check_refused("prefix_sum", "--device ''", 2, "--device needs a value");
 }
 
-TEST_CASE("a kernel directory must hold every kernel") {
+TEST_CASE("bench/bad_input/kernel_directory") {
   const ScratchDirectory scratch;
   check_refused("reduction", "--kernel-dir /no/such/directory", 2, "no such directory");
   check_refused("reduction", "--kernel-dir " + std::string(300, 'x'), 2, "no such directory");

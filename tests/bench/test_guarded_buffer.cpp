@@ -77,7 +77,7 @@ std::unique_ptr<gpu::Buffer> numbered(gpu::Session& session, std::uint64_t words
 
 }  // namespace
 
-TEST_CASE("the first wrong word is reported") {
+TEST_CASE("bench/guarded_buffer/first_wrong_word") {
   HostSession session;
   const auto buffer = numbered(session, 5);
   CHECK(difference(session, *buffer, "output", 5, numbers) == "");
@@ -88,7 +88,7 @@ TEST_CASE("the first wrong word is reported") {
   CHECK(difference(session, *buffer, "output") == "");
 }
 
-TEST_CASE("more words than are read at a time") {
+TEST_CASE("bench/guarded_buffer/long_output") {
   HostSession session;
   const std::uint64_t words = (std::uint64_t{1} << 24) + 10;
   const auto buffer = numbered(session, words);
@@ -98,7 +98,7 @@ TEST_CASE("more words than are read at a time") {
   CHECK(difference(session, *buffer, "input", words, numbers) == "input word 16777225 is 0x00000001, not 0x01000009");
 }
 
-TEST_CASE("several threads report the first wrong word") {
+TEST_CASE("bench/guarded_buffer/threads") {
   HostSession session;
   constexpr std::uint64_t words = 5 * 4096 + 3;
   const auto buffer = numbered(session, words);
@@ -110,7 +110,7 @@ TEST_CASE("several threads report the first wrong word") {
   }
 }
 
-TEST_CASE("every word past the end is guarded") {
+TEST_CASE("bench/guarded_buffer/past_the_end") {
   for (const std::uint64_t words : {0, 1, 5}) {
     for (const std::uint64_t at : {std::uint64_t{0}, std::uint64_t{1}, guard_bytes / 4 - 1}) {
       HostSession session;
@@ -123,7 +123,7 @@ TEST_CASE("every word past the end is guarded") {
   }
 }
 
-TEST_CASE("poison overwrites all but the guard bytes") {
+TEST_CASE("bench/guarded_buffer/poison") {
   HostSession session;
   for (const std::uint64_t words : {0, 3}) {
     const auto buffer = numbered(session, words);
@@ -135,7 +135,7 @@ TEST_CASE("poison overwrites all but the guard bytes") {
   }
 }
 
-TEST_CASE("zeroed memory consists of whole words") {
+TEST_CASE("bench/guarded_buffer/zeroed") {
   HostSession session;
   const auto zeros = [](std::uint64_t, std::span<std::uint32_t> expected) { std::ranges::fill(expected, 0); };
   for (const std::uint64_t bytes : {0, 4, 7, 8}) {

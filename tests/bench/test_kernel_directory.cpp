@@ -30,7 +30,7 @@ struct Copies {
 
 }  // namespace
 
-TEST_CASE("requirements on devices in a kernel file apply with --kernel-dir, too") {
+TEST_CASE("bench/kernel_directory/requirements") {
   const CaseStudy& study = reduction::case_study();
   const Copies copies(study);
   copies.prepend("packed.cl", "// Needs: compute capability 8.6");
@@ -42,7 +42,7 @@ TEST_CASE("requirements on devices in a kernel file apply with --kernel-dir, too
   CHECK(find_image(directory.study(), "reduce_modulo")->why_not_ported.empty());
 }
 
-TEST_CASE("a kernel directory yields the program's kernels, file by file") {
+TEST_CASE("bench/kernel_directory/yields_kernels") {
   for (const CaseStudy* study : all_case_studies) {
     const Copies copies(*study);
     const KernelDirectory directory(*study, copies.scratch.path().string());
@@ -58,7 +58,7 @@ TEST_CASE("a kernel directory yields the program's kernels, file by file") {
   }
 }
 
-TEST_CASE("a compute capability that is not a number is refused with the file's name") {
+TEST_CASE("bench/kernel_directory/bad_compute_capability") {
   const Copies copies(reduction::case_study());
   copies.prepend("packed.cl", "// Needs: compute capability many");
   CHECK_THROWS_AS(KernelDirectory(reduction::case_study(), copies.scratch.path().string()), UsageError);

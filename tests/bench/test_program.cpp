@@ -10,7 +10,7 @@
 
 using namespace bankwise;
 
-TEST_CASE("a device that fails does not stop the others") {
+TEST_CASE("bench/program/failing_device") {
   gpu::DeviceInfo devices[3];
   std::vector<Job> jobs;
   for (int i = 0; i < 3; ++i) {

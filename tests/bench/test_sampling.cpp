@@ -7,7 +7,7 @@
 using namespace bankwise;
 using gpu::Enqueueing;
 
-TEST_CASE("a sample lasts 100 ticks of the timer, and has at most 100 runs") {
+TEST_CASE("bench/sampling/length") {
   CHECK(runs_per_sample(1e-6, 1e-6) == 100);
   CHECK(runs_per_sample(30e-6, 1e-6) == 4);
   CHECK(runs_per_sample(100e-6, 1e-6) == 1);
@@ -16,7 +16,7 @@ TEST_CASE("a sample lasts 100 ticks of the timer, and has at most 100 runs") {
   CHECK(runs_per_sample(1e-3, 0) == 1);
 }
 
-TEST_CASE("a sample is the mean of its runs") {
+TEST_CASE("bench/sampling/mean") {
   Timing timing;
   timing.batch = 4;
   Enqueueing how = Enqueueing::held_back;
@@ -26,7 +26,7 @@ TEST_CASE("a sample is the mean of its runs") {
   CHECK(timing.launch_overhead.empty());
 }
 
-TEST_CASE("a sample that was held back only in part is taken again without the gate, and so are all later ones") {
+TEST_CASE("bench/sampling/held_back_in_part") {
   Timing timing;
   Enqueueing how = Enqueueing::held_back;
   std::vector<Enqueueing> asked;
@@ -41,7 +41,7 @@ TEST_CASE("a sample that was held back only in part is taken again without the g
   CHECK(timing.launch_overhead == "it waits");
 }
 
-TEST_CASE("a timing has what its stop rule has seen, and no samples if the row failed") {
+TEST_CASE("bench/sampling/timing") {
   StopRule rule({.min_samples = 4, .max_samples = 1024, .min_time = 1, .max_noise = 0.1, .timeout = 10});
   double now = 0;
   for (const double sample : {3.0, 1.0, 2.0}) rule.add(sample, now += 0.5);

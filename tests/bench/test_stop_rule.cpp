@@ -25,7 +25,7 @@ std::string_view feed(StopRule& rule, double mean, double spread, double overhea
 
 }  // namespace
 
-TEST_CASE("median and noise") {
+TEST_CASE("bench/stop_rule/median_and_noise") {
   CHECK(median(std::vector<double>{}) == 0);
   CHECK(median(std::vector<double>{3}) == 3);
   CHECK(median(std::vector<double>{4, 1, 3}) == 3);
@@ -37,49 +37,49 @@ TEST_CASE("median and noise") {
   CHECK(noise(std::vector<double>{2, 2, 2, 2, 900}) == 0);  // one outlier does not move it
 }
 
-TEST_CASE("quiet samples stop after the minimum time, and not before") {
+TEST_CASE("bench/stop_rule/minimum_time") {
   StopRule rule({.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 2});
   CHECK(feed(rule, 1e-3, 0) == "quiet");
   CHECK(rule.samples().size() == 200);
 }
 
-TEST_CASE("long samples stop after the minimum number") {
+TEST_CASE("bench/stop_rule/minimum_number") {
   StopRule rule({.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 100});
   CHECK(feed(rule, 1, 0.001) == "quiet");
   CHECK(rule.samples().size() == 10);
 }
 
-TEST_CASE("noise that no longer changes counts as stable") {
+TEST_CASE("bench/stop_rule/stable_noise") {
   StopRule rule({.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 2});
   CHECK(feed(rule, 1e-3, 0.05) == "stable");
   CHECK(rule.samples().size() < 2000);
 }
 
-TEST_CASE("measuring ends with thirty percent of noise, too") {
+TEST_CASE("bench/stop_rule/thirty_percent") {
   StopRule rule({.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 2});
   const auto reason = feed(rule, 1e-3, 0.3);
   CHECK((reason == "stable" || reason == "timeout"));
 }
 
-TEST_CASE("the timeout ends slow measurements after any number of samples") {
+TEST_CASE("bench/stop_rule/timeout") {
   StopRule rule({.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 2});
   CHECK(feed(rule, 1.5, 0) == "timeout");
   CHECK(rule.samples().size() == 2);
 }
 
-TEST_CASE("time between samples counts towards the limits") {
+TEST_CASE("bench/stop_rule/time_between_samples") {
   StopRule rule({.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 2});
   CHECK(feed(rule, 1e-6, 0.05, 0.1) == "timeout");
   CHECK(rule.samples().size() == 20);
 }
 
-TEST_CASE("measuring ends at the maximum number of samples") {
+TEST_CASE("bench/stop_rule/maximum") {
   StopRule rule({.min_samples = 10, .max_samples = 100, .min_time = 1000, .max_noise = 0, .timeout = 2000});
   CHECK(feed(rule, 1e-9, 0.5) == "enough");
   CHECK(rule.samples().size() == 100);
 }
 
-TEST_CASE("dropped samples are counted separately") {
+TEST_CASE("bench/stop_rule/dropped") {
   StopRule rule({.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 2});
   CHECK(!rule.drop(0.1));
   CHECK(!rule.drop(0.2));
@@ -88,7 +88,7 @@ TEST_CASE("dropped samples are counted separately") {
   CHECK(rule.samples().size() == 200);
 }
 
-TEST_CASE("a device that always throttles ends at the timeout with that reason") {
+TEST_CASE("bench/stop_rule/always_throttled") {
   StopRule rule({.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 2});
   std::size_t drops = 1;
   while (!rule.drop(0.1 * double(drops))) ++drops;
@@ -97,7 +97,7 @@ TEST_CASE("a device that always throttles ends at the timeout with that reason")
   CHECK(rule.reason() == "throttled");
 }
 
-TEST_CASE("a timeout is reported as throttled if half of the samples were dropped") {
+TEST_CASE("bench/stop_rule/half_dropped") {
   const StopLimits limits{.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 2};
   StopRule half(limits), third(limits);
   half.drop(0.5);

@@ -22,19 +22,19 @@ struct Script : gpu::Throttle {
 
 }  // namespace
 
-TEST_CASE("without a source every sample counts") {
+TEST_CASE("bench/throttle_watch/no_source") {
   ThrottleWatch watch(nullptr);
   CHECK(watch.throttled() == 0);
 }
 
-TEST_CASE("an idle GPU's samples count") {
+TEST_CASE("bench/throttle_watch/idle") {
   Script source({idle, idle, 0});
   ThrottleWatch watch(&source);
   CHECK(watch.throttled() == 0);
   CHECK(watch.throttled() == 0);
 }
 
-TEST_CASE("throttling before or after a sample invalidates it, with all reasons") {
+TEST_CASE("bench/throttle_watch/throttled") {
   Script source({0, power_cap, hot, 0, 0});
   ThrottleWatch watch(&source);
   CHECK(watch.throttled() == power_cap);          // began during the sample
@@ -43,7 +43,7 @@ TEST_CASE("throttling before or after a sample invalidates it, with all reasons"
   CHECK(watch.throttled() == 0);
 }
 
-TEST_CASE("a sample after a rest counts if the GPU has recovered") {
+TEST_CASE("bench/throttle_watch/recovered") {
   Script source({0, power_cap, 0, 0});
   ThrottleWatch watch(&source);
   CHECK(watch.throttled() == power_cap);

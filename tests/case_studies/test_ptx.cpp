@@ -37,7 +37,7 @@ std::string kernel_of(const std::string& file) {
 
 }  // namespace
 
-TEST_CASE("shared-memory accesses in PTX have the pinned widths and numbers") {
+TEST_CASE("case_studies/ptx/pinned_accesses") {
   const auto kernels = kernels_in("compute_90.ptx");
   CHECK(kernels.size() >= pinned_accesses.size());
   for (const auto& [file, pinned] : pinned_accesses) {
@@ -53,7 +53,7 @@ TEST_CASE("shared-memory accesses in PTX have the pinned widths and numbers") {
   }
 }
 
-TEST_CASE("only kernels compiled for a GPU that cannot run them trap") {
+TEST_CASE("case_studies/ptx/traps") {
   for (const auto& [file, capability] : {std::pair("compute_80.ptx", 80U), {"compute_90.ptx", 90U}}) {
     const auto kernels = kernels_in(file);
     unsigned traps = 0;

@@ -11,7 +11,7 @@ namespace side_by_side {         // the case studies have them, too
 using bankwise::emulate;
 using namespace side_by_side;
 
-TEST_CASE("kernels in one translation unit stay separate") {
+TEST_CASE("case_studies/side_by_side/one_translation_unit") {
   const std::vector<uint4> in(512, make_uint4(1, 2, 3, 4));
   // Half as many blocks where a block takes twice as much.
   for (const auto& [kernel, blocks] : {std::pair(&reduce_naive, 2U), {&reduce_packed, 2U}, {&reduce_shuffle, 1U}}) {

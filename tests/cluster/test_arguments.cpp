@@ -30,7 +30,7 @@ void check_one_sentence(const Outcome& outcome, int code, const std::string& sen
 
 }  // namespace
 
-TEST_CASE("ranks with different arguments", "[arguments]") {
+TEST_CASE("cluster/arguments/different", "[arguments]") {
   const std::string first =
       MPIRUN " -n 1 '" SAMPLES_DIRECTORY "/prefix_sum' --min-time 0 --timeout 0.02 --n 100 : -n 1 ";
   check_one_sentence(run("prefix_sum", "--n 200", first), 2,
@@ -38,7 +38,7 @@ TEST_CASE("ranks with different arguments", "[arguments]") {
                      "'--min-time 0 --timeout 0.02 --n 100 '; all ranks need the same");
 }
 
-TEST_CASE("flags for a single process only", "[arguments]") {
+TEST_CASE("cluster/arguments/single_process", "[arguments]") {
   for (const char* flag : {"--scope l2", "--csv -"}) {
     const std::string name(flag, std::find(flag, flag + std::strlen(flag), ' '));
     check_one_sentence(run("prefix_sum", flag, two_ranks), 2,
@@ -46,7 +46,7 @@ TEST_CASE("flags for a single process only", "[arguments]") {
   }
 }
 
-TEST_CASE("a bad command line is reported once", "[arguments]") {
+TEST_CASE("cluster/arguments/bad_command_line", "[arguments]") {
   const Outcome outcome = run("prefix_sum", "--n many", two_ranks);
   INFO(outcome.err);
   CHECK(outcome.code == 2);
@@ -55,7 +55,7 @@ TEST_CASE("a bad command line is reported once", "[arguments]") {
   CHECK(count(outcome.err, "many") == 1);
 }
 
-TEST_CASE("help and the list of variants appear once", "[arguments]") {
+TEST_CASE("cluster/arguments/help_once", "[arguments]") {
   const Outcome help = run("prefix_sum", "--help", two_ranks), list = run("prefix_sum", "--list", two_ranks);
   INFO(help.err << list.err);
   CHECK(help.code == 0);
@@ -69,7 +69,7 @@ TEST_CASE("help and the list of variants appear once", "[arguments]") {
   CHECK(count(list.out, "opencl") == 2);
 }
 
-TEST_CASE("a file that cannot be written", "[arguments]") {
+TEST_CASE("cluster/arguments/unwritable", "[arguments]") {
   const Outcome outcome = run("prefix_sum", "--n 10 --api opencl --json /nowhere/out.json", two_ranks);
   INFO(outcome.out << outcome.err);
   CHECK(outcome.code == 2);
@@ -80,7 +80,7 @@ TEST_CASE("a file that cannot be written", "[arguments]") {
   CHECK(sentences.front() == sentences_in(run("prefix_sum", "--n 10 --json /nowhere/out.json"), "prefix_sum").at(0));
 }
 
-TEST_CASE("a bad deadline", "[arguments]") {
+TEST_CASE("cluster/arguments/bad_deadline", "[arguments]") {
   const Outcome outcome = run("prefix_sum", "--n 10", "BANKWISE_DEADLINE_S=soon " + two_ranks);
   INFO(outcome.err);
   CHECK(outcome.code == 2);

@@ -13,7 +13,7 @@ using namespace bankwise;
 using cluster::Piece;
 using Words = std::vector<std::uint32_t>;
 
-TEST_CASE("ranks have numbers, and share this node", "[communicator]") {
+TEST_CASE("cluster/communicator/numbers", "[communicator]") {
   const unsigned rank = communicator().rank(), ranks = communicator().ranks();
   REQUIRE(rank < ranks);
   CHECK(cluster::started_by_launcher());
@@ -28,7 +28,7 @@ TEST_CASE("ranks have numbers, and share this node", "[communicator]") {
   CHECK(std::memcmp(gathered.data(), all_ranks.data(), gathered.size()) == 0);
 }
 
-TEST_CASE("sums are modulo 2^32, word by word", "[communicator]") {
+TEST_CASE("cluster/communicator/sums", "[communicator]") {
   const unsigned rank = communicator().rank(), ranks = communicator().ranks();
   const Words mine{rank + 1, ~0U, 0};
   CHECK(communicator().sum(mine) == Words{ranks * (ranks + 1) / 2, 0 - ranks, 0});
@@ -37,14 +37,14 @@ TEST_CASE("sums are modulo 2^32, word by word", "[communicator]") {
   CHECK(communicator().sum_of_lower({}).empty());
 }
 
-TEST_CASE("the largest value", "[communicator]") {
+TEST_CASE("cluster/communicator/maximum", "[communicator]") {
   const double rank = communicator().rank(), ranks = communicator().ranks();
   CHECK(communicator().max(rank) == ranks - 1);
   CHECK(communicator().max(-rank - 1) == -1);
   CHECK(communicator().max(0.25) == 0.25);
 }
 
-TEST_CASE("texts of different lengths", "[communicator]") {
+TEST_CASE("cluster/communicator/texts", "[communicator]") {
   const unsigned rank = communicator().rank(), ranks = communicator().ranks();
   const auto text_of = [](unsigned r) { return std::string(r * 1000, char('a' + r)); };  // rank 0's is empty
   const std::vector<std::string> texts = communicator().gather(text_of(rank));
@@ -55,7 +55,7 @@ TEST_CASE("texts of different lengths", "[communicator]") {
   for (unsigned r = 0; r < ranks; ++r) CHECK(one[r] == (r == 0 ? "only rank 0" : ""));
 }
 
-TEST_CASE("rank 0's bytes on all ranks", "[communicator]") {
+TEST_CASE("cluster/communicator/broadcast", "[communicator]") {
   Words words(5, communicator().rank());
   words[2] += 7;
   communicator().broadcast(std::as_writable_bytes(std::span(words)));
@@ -64,7 +64,7 @@ TEST_CASE("rank 0's bytes on all ranks", "[communicator]") {
   communicator().barrier();
 }
 
-TEST_CASE("pieces of different lengths to all ranks, some of them empty", "[communicator]") {
+TEST_CASE("cluster/communicator/pieces", "[communicator]") {
   const unsigned rank = communicator().rank(), ranks = communicator().ranks();
   const auto length = [](unsigned from, unsigned to) { return std::uint64_t{(from + 2 * to) % 3}; };
   const auto word = [](unsigned from, unsigned to, std::uint64_t i) {
@@ -93,7 +93,7 @@ TEST_CASE("pieces of different lengths to all ranks, some of them empty", "[comm
   communicator().all_to_all({}, nothing, {}, nothing);
 }
 
-TEST_CASE("all ranks throw what some find unsupported, with the lowest rank's sentence", "[communicator]") {
+TEST_CASE("cluster/communicator/unsupported", "[communicator]") {
   const unsigned rank = communicator().rank(), ranks = communicator().ranks();
   int steps = 0;
   CHECK_NOTHROW(cluster::agree(communicator(), [&] { ++steps; }));

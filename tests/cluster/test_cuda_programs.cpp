@@ -16,7 +16,7 @@ std::string on_all_devices(const std::string& program, const std::string& size) 
 
 }  // namespace
 
-TEST_CASE("reductions and prefix sums of any size", "[edges]") {
+TEST_CASE("cluster/cuda_programs/reductions_and_scans", "[edges]") {
   for (const std::uint64_t n : {0, 1, 5, 8191, 8193, (1 << 20) - 1, (1 << 20) + 1, 3 * (1 << 20) + 5}) {
     for (const char* program : {"reduction", "prefix_sum"}) {
       INFO(program << " of " << n);
@@ -25,7 +25,7 @@ TEST_CASE("reductions and prefix sums of any size", "[edges]") {
   }
 }
 
-TEST_CASE("transposes of any shape", "[edges]") {
+TEST_CASE("cluster/cuda_programs/transposes", "[edges]") {
   constexpr std::pair<int, int> shapes[]{{1, 1}, {3, 70}, {62, 129}, {129, 66}, {131, 67}, {1001, 2003}};
   for (const auto& [height, width] : shapes) {
     INFO(height << " x " << width);

@@ -28,7 +28,7 @@ class DeadlineVariable {
 
 }  // namespace
 
-TEST_CASE("the deadline is a positive number of seconds", "[communicator]") {
+TEST_CASE("cluster/deadline/positive", "[communicator]") {
   for (const auto& [text, seconds] : {std::pair<const char*, double>{nullptr, 120}, {"2", 2}, {"0.5", 0.5}}) {
     const DeadlineVariable variable(text);
     CHECK(cluster::deadline_s() == seconds);

@@ -85,7 +85,7 @@ std::vector<Extent> extents_of(const CaseStudy& study) {
 
 }  // namespace
 
-TEST_CASE("every variant that OpenCL supports is right at every size", "[exchanges]") {
+TEST_CASE("cluster/exchanges/opencl_variants", "[exchanges]") {
   std::vector<std::string> unsupported;
   for (const CaseStudy* study : {&reduction::case_study(), &prefix_sum::case_study(), &transpose::case_study()}) {
     for (const Variant& variant : study->ranks->variants) {
@@ -106,7 +106,7 @@ TEST_CASE("every variant that OpenCL supports is right at every size", "[exchang
                                                 "prefix_sum on_chip", "prefix_sum cyclic", "transpose direct"});
 }
 
-TEST_CASE("variants that divide the words in different ways take turns", "[exchanges]") {
+TEST_CASE("cluster/exchanges/mixed_variants", "[exchanges]") {
   gpu::Session& session = opencl_device();
   const auto engine = cluster::open_host_engine(session, communicator());
   const CopyStudy copy;
@@ -124,7 +124,7 @@ TEST_CASE("variants that divide the words in different ways take turns", "[excha
   }
 }
 
-TEST_CASE("verification finds exchanges that are left out, and words of another rank", "[exchanges]") {
+TEST_CASE("cluster/exchanges/missing_exchange", "[exchanges]") {
   for (const Fault& fault : all_faults()) {
     INFO(fault.name);
     const BrokenStudy broken(fault);

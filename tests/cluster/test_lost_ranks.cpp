@@ -90,7 +90,7 @@ struct LosingJob {
 
 }  // namespace
 
-TEST_CASE("a rank that is killed ends the others", "[lost_ranks]") {
+TEST_CASE("cluster/lost_ranks/killed", "[lost_ranks]") {
   LosingJob job;
   job.lose(SIGKILL);
   INFO(job.started.out() << job.started.err());
@@ -101,7 +101,7 @@ TEST_CASE("a rank that is killed ends the others", "[lost_ranks]") {
   job.started.wait_until([&] { return !job.any_left(); });
 }
 
-TEST_CASE("ranks do not wait longer than the deadline for one that is stopped", "[lost_ranks]") {
+TEST_CASE("cluster/lost_ranks/stopped", "[lost_ranks]") {
   LosingJob job("BANKWISE_DEADLINE_S=2 ");
   job.lose(SIGSTOP);
   INFO(job.started.out() << job.started.err());

@@ -37,7 +37,7 @@ std::string size_flags(const CaseStudy& study, Extent extent) {
 
 }  // namespace
 
-TEST_CASE("the programs on two, three and four ranks", "[programs]") {
+TEST_CASE("cluster/programs/two_to_four_ranks", "[programs]") {
   const CaseStudy &reduce = reduction::case_study(), &scan = prefix_sum::case_study(), &flip = transpose::case_study();
   for (const Job& job : {Job{reduce, 2, {1, 1}}, {scan, 3, {1, 10007}}, {flip, 4, {3, 70}}, {scan, 4, {1, 0}}}) {
     const std::string name(job.study.name);
@@ -88,7 +88,7 @@ TEST_CASE("the programs on two, three and four ranks", "[programs]") {
   }
 }
 
-TEST_CASE("a program whose ranks exchange the wrong words says WRONG", "[programs]") {
+TEST_CASE("cluster/programs/wrong_words", "[programs]") {
   const Outcome outcome = run("../" + std::filesystem::relative(BROKEN_RANKS, SAMPLES_DIRECTORY "/..").string(),
                               "--api opencl --cache hot --json - --width 24 --height 24", mpirun(2));
   INFO(outcome.out << outcome.err);

@@ -127,15 +127,15 @@ void run_broken(std::string_view mutation, Extent extent) {
 
 }  // namespace
 
-TEST_CASE("one word is stored past the end of the output", "[.broken_memcheck]") {
+TEST_CASE("device/bare/stray_store", "[.broken_memcheck]") {
   run_broken("stores_past_the_end", {1, 511});
 }
-TEST_CASE("a barrier is missing", "[.broken_racecheck]") {
+TEST_CASE("device/bare/missing_barrier", "[.broken_racecheck]") {
   run_broken("barrier_removed", {1, 1000});
 }
-TEST_CASE("an uninitialized total is read", "[.broken_initcheck]") {
+TEST_CASE("device/bare/uninitialized", "[.broken_initcheck]") {
   run_broken("total_forgotten", {1, 2000});
 }
-TEST_CASE("half of the block reaches a barrier", "[.broken_synccheck]") {
+TEST_CASE("device/bare/half_barrier", "[.broken_synccheck]") {
   run_broken("barrier_for_half", {1, 1000});
 }

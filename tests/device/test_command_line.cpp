@@ -26,14 +26,14 @@ fs::path kernels_of(const std::string& sample) {
 
 }  // namespace
 
-TEST_CASE("devices and files that do not exist are refused with one sentence", "[command_line]") {
+TEST_CASE("device/command_line/missing_devices_and_files", "[command_line]") {
   check_refused("reduction", "--device 9999", 2, "there is no device '9999'");
   check_refused("reduction", "--device no-such-name", 2, "there is no device 'no-such-name'");
   check_refused("prefix_sum", "--compare /no/such/file", 2, "cannot read /no/such/file");
   check_refused("prefix_sum", "--compare /dev/null", 2, "is not a JSON report");
 }
 
-TEST_CASE("a file that cannot be written stops the program before it measures", "[command_line]") {
+TEST_CASE("device/command_line/unwritable_file", "[command_line]") {
   const ScratchDirectory scratch;
   check_refused("reduction", "--json /no/such/directory/x", 2, "No such file or directory");
   check_refused("reduction", "--csv " + scratch.path().string(), 2, "it is a directory");
@@ -42,7 +42,7 @@ TEST_CASE("a file that cannot be written stops the program before it measures", 
   CHECK(files_in(scratch.path()) == 0);
 }
 
-TEST_CASE("results are written through symbolic links and into pipes", "[command_line]") {
+TEST_CASE("device/command_line/links_and_pipes", "[command_line]") {
   const ScratchDirectory scratch;
   const auto file = scratch.path() / "file", link = scratch.path() / "link", pipe = scratch.path() / "pipe";
   std::ofstream(file) << "old";
@@ -65,7 +65,7 @@ TEST_CASE("results are written through symbolic links and into pipes", "[command
   CHECK(files_in(scratch.path()) == 5);
 }
 
-TEST_CASE("output that cannot be written is an error, not a crash", "[command_line]") {
+TEST_CASE("device/command_line/broken_output", "[command_line]") {
   for (const std::string& flags : {small, small + " --json -", std::string("--list"), std::string("--devices")}) {
     INFO(flags);
     CHECK(run("reduction", flags + " >/dev/full").code == 3);
@@ -74,7 +74,7 @@ TEST_CASE("output that cannot be written is an error, not a crash", "[command_li
   CHECK(run("reduction", "--no-such-flag 2>&-").code == 2);
 }
 
-TEST_CASE("a problem larger than the device's memory is refused before any allocation", "[command_line]") {
+TEST_CASE("device/command_line/too_large", "[command_line]") {
   const ScratchDirectory scratch;
   const std::string json = " --device 0 --json " + (scratch.path() / "a").string();
   check_refused("reduction", "--n 60Gi" + json, 3, "choose a smaller --n");
@@ -83,7 +83,7 @@ TEST_CASE("a problem larger than the device's memory is refused before any alloc
   CHECK(files_in(scratch.path()) == 0);
 }
 
-TEST_CASE("an API without devices ends with exit code 77", "[command_line]") {
+TEST_CASE("device/command_line/api_without_devices", "[command_line]") {
   const auto found = gpu::devices();
   for (const gpu::Api api : {gpu::Api::cuda, gpu::Api::opencl}) {
     const auto has_api = [&](const auto& device) { return device.api == api; };
@@ -95,7 +95,7 @@ TEST_CASE("an API without devices ends with exit code 77", "[command_line]") {
   }
 }
 
-TEST_CASE("a machine without devices ends with exit code 77", "[command_line]") {
+TEST_CASE("device/command_line/no_devices", "[command_line]") {
   // Two ICD loaders are common, and each has a different variable for the directory of drivers. Drivers may also be
   // named one by one.
   const ScratchDirectory empty;
@@ -111,7 +111,7 @@ TEST_CASE("a machine without devices ends with exit code 77", "[command_line]") 
   }
 }
 
-TEST_CASE("the flag --kernel-dir reads all kernels from a directory", "[command_line]") {
+TEST_CASE("device/command_line/kernel_dir", "[command_line]") {
   const ScratchDirectory scratch;
   const std::string flag = "--api opencl --n 1000" + brief + " --kernel-dir " + scratch.path().string();
   for (const auto& entry : fs::directory_iterator(kernels_of("reduction"))) {
@@ -130,7 +130,7 @@ TEST_CASE("the flag --kernel-dir reads all kernels from a directory", "[command_
   }
 }
 
-TEST_CASE("a wrong kernel gives exit code 1 and a row with the reason", "[command_line]") {
+TEST_CASE("device/command_line/wrong_kernel", "[command_line]") {
   const ScratchDirectory scratch;
   fs::copy(kernels_of("reduction"), scratch.path());
   std::string source = text_of(scratch.path() / "naive.cl");
@@ -159,7 +159,7 @@ bool has_port(const CaseStudy& study, const nlohmann::json& row) {
 
 }  // namespace
 
-TEST_CASE("verification after measuring finds a kernel that is right only once", "[command_line]") {
+TEST_CASE("device/command_line/wrong_after_measuring", "[command_line]") {
   const ScratchDirectory scratch;
   fs::copy(kernels_of("prefix_sum"), scratch.path());
   const auto file = scratch.path() / "naive.cl";
@@ -176,7 +176,7 @@ TEST_CASE("verification after measuring finds a kernel that is right only once",
   }
 }
 
-TEST_CASE("the flag --json - writes only JSON, with every variant", "[command_line]") {
+TEST_CASE("device/command_line/json_to_stdout", "[command_line]") {
   for (const CaseStudy* study : all_case_studies) {
     const bool accesses = study == &access_patterns::case_study();
     const std::string size = is_matrix(*study) ? "--width 100 --height 300" : accesses ? "--n 10" : "--n 10000";
@@ -210,7 +210,7 @@ TEST_CASE("the flag --json - writes only JSON, with every variant", "[command_li
   }
 }
 
-TEST_CASE("the flags for files, help, comparison, profiling, sizes and scopes work", "[command_line]") {
+TEST_CASE("device/command_line/other_flags", "[command_line]") {
   const ScratchDirectory scratch;
   const std::string json = (scratch.path() / "a.json").string(), csv = (scratch.path() / "a.csv").string();
   const std::string two = "--variant naive,padded --n ";  // other tests run all variants
@@ -232,7 +232,7 @@ TEST_CASE("the flags for files, help, comparison, profiling, sizes and scopes wo
     CHECK(run("transpose", "--width 64 --height 48 --variant naive,padded" + brief + " --scope " + scope).code == 0);
 }
 
-TEST_CASE("a library on OpenCL is a row with a reason", "[command_line]") {
+TEST_CASE("device/command_line/library_on_opencl", "[command_line]") {
   const Outcome outcome = run("reduction", "--api opencl --n 1000 --variant library --json -");
   CHECK(outcome.code == 77);
   const auto rows = nlohmann::json::parse(outcome.out).at("results");

@@ -9,7 +9,7 @@
 
 using namespace bankwise;
 
-TEST_CASE("the flag --counters reports numbers that agree with the model, or a reason", "[counters]") {
+TEST_CASE("device/counters/flag", "[counters]") {
   for (const auto& device : devices_under_test()) {
     for (const std::string scope : {"memory", "block"}) {
       const std::string side = device.is_gpu ? "1024" : "64";  // a CPU has a reason to give, and no counters

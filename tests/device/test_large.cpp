@@ -50,14 +50,14 @@ void check_all(const Law& law, const std::vector<Extent>& extents) {
 }  // namespace
 
 // The formulas are verified at sizes that the host can check (test_variants.cpp).
-TEST_CASE("the formulas hold for all variants", "[interface]") {
+TEST_CASE("device/large/formulas", "[interface]") {
   check_all(reduction_law, {{1, 0}, {1, 1}, {1, 70001}});
   check_all(prefix_sum_law, {{1, 0}, {1, 1}, {1, 70001}});
   check_all(transpose_law, {{1, 1}, {303, 200}, {200, 303}});
 }
 
 // Sessions may fill in parts of 1 GiB. The test touches little more memory than it compares.
-TEST_CASE("a fill across 1 GiB writes exactly the bytes of its range", "[interface]") {
+TEST_CASE("device/large/fill_over_1_gib", "[interface]") {
   constexpr std::uint64_t border = 1 << 30, reach = 4096;
   for (const auto& device : devices_under_test()) {
     INFO(to_string(device.api) << " " << device.name);
@@ -78,15 +78,15 @@ TEST_CASE("a fill across 1 GiB writes exactly the bytes of its range", "[interfa
   }
 }
 
-TEST_CASE("reduction of 2^31 records", "[.huge_reduction]") {
+TEST_CASE("device/large/reduction", "[.huge_reduction]") {
   check_all(reduction_law, {{1, two_to_31 + 5}});
 }
 
-TEST_CASE("prefix_sum of 2^31 and 2^32 words", "[.huge_prefix_sum]") {
+TEST_CASE("device/large/prefix_sum", "[.huge_prefix_sum]") {
   check_all(prefix_sum_law, {{1, two_to_31 + 12345}, {1, two_to_32 + 12345}});
 }
 
-TEST_CASE("a 32-bit index fails at 2^32 words, and not before", "[.huge_prefix_sum]") {
+TEST_CASE("device/large/32_bit_index", "[.huge_prefix_sum]") {
   const MutatedStudy broken("index_of_32_bits");
   for (const auto& device : devices_under_test()) {
     if (device.api != gpu::Api::cuda) continue;
@@ -97,6 +97,6 @@ TEST_CASE("a 32-bit index fails at 2^32 words, and not before", "[.huge_prefix_s
 }
 
 // Sides that are whole chunks of four words, and sides that are not: tma.cuh copies only the former with TMA.
-TEST_CASE("transpose of 2^31 and 2^32 words", "[.huge_transpose]") {
+TEST_CASE("device/large/transpose", "[.huge_transpose]") {
   check_all(transpose_law, {{65537, 40000}, {65540, 65540}, {1, two_to_31 + 1}, {two_to_31 + 4, 1}});
 }

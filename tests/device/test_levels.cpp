@@ -8,7 +8,7 @@
 
 using nlohmann::json;
 
-TEST_CASE("the flags --levels, --no-levels and --levels-svg select the output", "[command_line]") {
+TEST_CASE("device/levels/flags", "[command_line]") {
   const ScratchDirectory scratch;
   const auto svg = scratch.path() / "levels.svg";
   const std::string two = "--variant naive,padded --n 5000 --cache hot --min-time 0 --timeout 0.01";

@@ -80,7 +80,7 @@ std::vector<Result> measured(gpu::Session& session, const CaseStudy& of, const c
 
 }  // namespace
 
-TEST_CASE("a time excludes pauses of the host between two launches", "[measuring]") {
+TEST_CASE("device/measuring/pauses_excluded", "[measuring]") {
   for (const auto& device : devices_under_test()) {
     INFO(device.name);
     const auto session = gpu::open(device);
@@ -101,7 +101,7 @@ TEST_CASE("a time excludes pauses of the host between two launches", "[measuring
   }
 }
 
-TEST_CASE("copies and kernels are held back from the first sample on, with and without a flush", "[measuring]") {
+TEST_CASE("device/measuring/held_back_from_first", "[measuring]") {
   for (const auto& device : devices_under_test()) {
     for (const Cache cache : {Cache::cold, Cache::hot}) {
       const auto session = gpu::open(device);  // a new one, which has not yet loaded the code of a flush
@@ -115,7 +115,7 @@ TEST_CASE("copies and kernels are held back from the first sample on, with and w
   }
 }
 
-TEST_CASE("work behind the gate takes as long as work queued on a busy device", "[measuring]") {
+TEST_CASE("device/measuring/gate_equals_busy", "[measuring]") {
   for (const auto& device : devices_under_test()) {
     if (!is_cuda(device)) continue;
     const auto session = gpu::open(device);
@@ -138,7 +138,7 @@ TEST_CASE("work behind the gate takes as long as work queued on a busy device", 
   }
 }
 
-TEST_CASE("work that waits for the device is timed, with launch overhead reported", "[measuring]") {
+TEST_CASE("device/measuring/waiting_work", "[measuring]") {
   for (const auto& device : devices_under_test()) {
     INFO(device.name);
     const auto session = gpu::open(device);
@@ -162,7 +162,7 @@ TEST_CASE("work that waits for the device is timed, with launch overhead reporte
   }
 }
 
-TEST_CASE("a session works after an exception while its stream was held back", "[measuring]") {
+TEST_CASE("device/measuring/session_after_exception", "[measuring]") {
   for (const auto& device : devices_under_test()) {
     INFO(device.name);
     const auto session = gpu::open(device);
@@ -179,7 +179,7 @@ TEST_CASE("a session works after an exception while its stream was held back", "
   }
 }
 
-TEST_CASE("more launches than a queue holds are timed, with launch overhead reported", "[measuring]") {
+TEST_CASE("device/measuring/more_than_the_queue", "[measuring]") {
   for (const auto& device : devices_under_test()) {
     INFO(device.name);
     const auto session = gpu::open(device);
@@ -193,7 +193,7 @@ TEST_CASE("more launches than a queue holds are timed, with launch overhead repo
   }
 }
 
-TEST_CASE("NVML reports whether an NVIDIA GPU throttles", "[measuring]") {
+TEST_CASE("device/measuring/nvml", "[measuring]") {
   for (const auto& device : devices_under_test()) {
     INFO(device.name << ": PCI bus id '" << device.pci_bus_id << "', throttling " << device.throttling);
     if (says(device.throttling, "NVML is missing")) {
@@ -207,7 +207,7 @@ TEST_CASE("NVML reports whether an NVIDIA GPU throttles", "[measuring]") {
   }
 }
 
-TEST_CASE("samples of a throttling device are dropped and counted", "[measuring]") {
+TEST_CASE("device/measuring/throttled_samples", "[measuring]") {
   for (const auto& device : devices_under_test()) {
     const auto session = gpu::open(device);
     // The first query is before the first sample; each drop takes two more: one after the sample, one after the rest.
@@ -226,7 +226,7 @@ TEST_CASE("samples of a throttling device are dropped and counted", "[measuring]
   }
 }
 
-TEST_CASE("measuring a device that always throttles ends without a time and with a reason", "[measuring]") {
+TEST_CASE("device/measuring/always_throttled", "[measuring]") {
   for (const auto& device : devices_under_test()) {
     const auto session = gpu::open(device);
     Scripted source(~std::size_t{0});
@@ -242,7 +242,7 @@ TEST_CASE("measuring a device that always throttles ends without a time and with
 }
 
 #if BANKWISE_HAVE_CUDA
-TEST_CASE("a library that waits for the device is measured without holding the stream back", "[measuring]") {
+TEST_CASE("device/measuring/waiting_library", "[measuring]") {
   if (study.kernels->library == nullptr) return;
   static const gpu::Library& library = *study.kernels->library;
   const gpu::Library waiting{library.name, library.workspace_bytes,

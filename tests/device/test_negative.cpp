@@ -26,35 +26,35 @@ std::string verdict(const MutatedStudy& broken, const gpu::DeviceInfo& device, E
 
 }  // namespace
 
-TEST_CASE("verification finds a sum without its last element", "[negative]") {
+TEST_CASE("device/negative/missing_element", "[negative]") {
   const MutatedStudy broken("last_element_dropped");
   for (const auto& device : devices_under_test()) {
     CHECK(verdict(broken, device, {1, 1000}).find("output word 0 is") == 0);
   }
 }
 
-TEST_CASE("verification finds a write past the end by the guard words", "[negative]") {
+TEST_CASE("device/negative/past_the_end", "[negative]") {
   const MutatedStudy broken("one_past_the_end");
   for (const auto& device : devices_under_test()) {
     CHECK(verdict(broken, device, {1, 511}) == "word 0 past the end of the output was overwritten");
   }
 }
 
-TEST_CASE("verification finds a NaN", "[negative]") {
+TEST_CASE("device/negative/nan", "[negative]") {
   const MutatedStudy broken("writes_nan");
   for (const auto& device : devices_under_test()) {
     CHECK(verdict(broken, device, {33, 31}).find("output word 0 is 0x7fc00000") == 0);
   }
 }
 
-TEST_CASE("verification finds a changed input", "[negative]") {
+TEST_CASE("device/negative/changed_input", "[negative]") {
   const MutatedStudy broken("changes_its_input");
   for (const auto& device : devices_under_test()) {
     CHECK(verdict(broken, device, {1, 500}).find("input word 0 is") == 0);
   }
 }
 
-TEST_CASE("verification rejects the output of an earlier run", "[negative]") {
+TEST_CASE("device/negative/stale_output", "[negative]") {
   // On one workbench the intact naive kernel fills the output; the broken packed one then writes nothing.
   const MutatedStudy broken("writes_nothing");
   for (const auto& device : devices_under_test()) {

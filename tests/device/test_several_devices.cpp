@@ -10,7 +10,7 @@
 
 using namespace bankwise;
 
-TEST_CASE("if a device fails, the results of the others are printed and written", "[.several_devices]") {
+TEST_CASE("device/several_devices/one_fails", "[.several_devices]") {
   std::vector<gpu::DeviceInfo> devices = gpu::devices().list;
   std::erase_if(devices, [](const auto& device) { return device.api != gpu::Api::opencl || device.is_gpu; });
   REQUIRE(devices.size() >= 2);

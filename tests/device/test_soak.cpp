@@ -12,7 +12,7 @@
 
 using namespace bankwise;
 
-TEST_CASE("single-pass kernels are right at any size after any other, on one state", "[soak]") {
+TEST_CASE("device/soak/any_order", "[soak]") {
   for (const auto& device : devices_under_test()) {
     const auto session = gpu::open(device);
     for (const Law* law : {&prefix_sum_law, &reduction_law}) {
@@ -28,7 +28,7 @@ TEST_CASE("single-pass kernels are right at any size after any other, on one sta
 }
 
 // With a poll limit of 1, waiting blocks give up immediately; later blocks have to add up tiles that never publish.
-TEST_CASE("scans are right with a poll limit of 1, and with tiles that never publish", "[soak]") {
+TEST_CASE("device/soak/poll_limit", "[soak]") {
   for (const auto& device : devices_under_test()) {
     const bool is_cuda = device.api == gpu::Api::cuda;
     const std::vector<std::string_view> names =
@@ -49,7 +49,7 @@ TEST_CASE("scans are right with a poll limit of 1, and with tiles that never pub
 
 // The ring is fastest with as many blocks as are resident, but any number must work, including more, some of which
 // start when no tile is left.
-TEST_CASE("the ring kernel is right with any number of blocks", "[soak]") {
+TEST_CASE("device/soak/ring", "[soak]") {
   for (const auto& device : devices_under_test()) {
     const auto session = gpu::open(device);
     const CaseStudy& study = *prefix_sum_law.study;
@@ -93,7 +93,7 @@ std::string twice(const gpu::DeviceInfo& device, const CaseStudy& study, const V
 
 }  // namespace
 
-TEST_CASE("checks on the device find a wrong word, an extra word, and a launch on a used state", "[negative]") {
+TEST_CASE("device/soak/checks_find_faults", "[negative]") {
   const MutatedStudy broken("tickets_run_on");
   const std::uint64_t n = 3 * broken.variant().tile - 5;
   const auto scribble_at = [](std::uint64_t word) {

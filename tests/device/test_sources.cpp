@@ -10,7 +10,7 @@
 
 using namespace bankwise;
 
-TEST_CASE("every .cl file builds separately, without options", "[sources]") {
+TEST_CASE("device/sources/opencl_builds", "[sources]") {
   std::vector<cl::Platform> platforms;
   cl::Platform::get(&platforms);
   for (const auto& platform : platforms) {
@@ -32,7 +32,7 @@ TEST_CASE("every .cl file builds separately, without options", "[sources]") {
 }
 
 // NVIDIA's compiler returns PTX as the program's binary, so its accesses can be compared with nvcc's.
-TEST_CASE("NVIDIA's OpenCL compiles the ports to accesses as wide as nvcc's", "[sources]") {
+TEST_CASE("device/sources/opencl_widths", "[sources]") {
   std::vector<cl::Platform> platforms;
   cl::Platform::get(&platforms);
   for (const auto& platform : platforms) {
@@ -60,7 +60,7 @@ TEST_CASE("NVIDIA's OpenCL compiles the ports to accesses as wide as nvcc's", "[
   }
 }
 
-TEST_CASE("a build log names the kernel's file and line", "[sources]") {
+TEST_CASE("device/sources/build_log", "[sources]") {
   const CaseStudy& study = reduction::case_study();
   gpu::KernelImage image = *find_image(study, "reduce_naive");
   image.opencl_source = "__kernel void reduce_naive() {\n  no such thing;\n}\n";

@@ -88,7 +88,7 @@ void starve(const gpu::DeviceInfo& device, gpu::Session& session, const Starved&
 
 }  // namespace
 
-TEST_CASE("single-pass kernels end and are right with one or a few resident blocks", "[starved]") {
+TEST_CASE("device/starved/single_pass", "[starved]") {
   for (const auto& device : cuda_devices_under_test()) {
     const auto session = gpu::open(device);
     for (const Law* law : {&prefix_sum_law, &reduction_law}) {
@@ -100,7 +100,7 @@ TEST_CASE("single-pass kernels end and are right with one or a few resident bloc
   }
 }
 
-TEST_CASE("scans with a poll limit of 1 or silent tiles end and are right with few resident blocks", "[starved]") {
+TEST_CASE("device/starved/poll_limit", "[starved]") {
   for (const auto& device : cuda_devices_under_test()) {
     const auto session = gpu::open(device);
     for (const char* name : {"never_waits", "silent_tiles", "ring_never_waits", "ring_silent_tiles"}) {
@@ -113,7 +113,7 @@ TEST_CASE("scans with a poll limit of 1 or silent tiles end and are right with f
   }
 }
 
-TEST_CASE("the ring kernel ends and is right in any grid with few resident blocks", "[starved]") {
+TEST_CASE("device/starved/ring", "[starved]") {
   for (const auto& device : cuda_devices_under_test()) {
     const auto session = gpu::open(device);
     const CaseStudy& study = *prefix_sum_law.study;

@@ -81,7 +81,7 @@ void verify_edges(const CaseStudy& study) {
 FOR_EACH_CASE_STUDY(VERIFY_EDGES)
 
 // Kernels for the emulator's comparison with counters, only in CUDA: the same on a GPU, in each of several blocks.
-TEST_CASE("more_kernels, all variants", "[more_kernels]") {
+TEST_CASE("device/variants/more_kernels", "[more_kernels]") {
   const CaseStudy& study = more_kernels::case_study();
   for (const auto& device : devices_under_test()) {
     const auto session = gpu::open(device);
@@ -95,7 +95,7 @@ TEST_CASE("more_kernels, all variants", "[more_kernels]") {
   }
 }
 
-TEST_CASE("launch plans use the block sizes of the kernels", "[interface]") {
+TEST_CASE("device/variants/launch_plans", "[interface]") {
   for (const auto& device : devices_under_test()) {
     const auto session = gpu::open(device);
     for (const CaseStudy* study : all_case_studies) {
@@ -105,7 +105,7 @@ TEST_CASE("launch plans use the block sizes of the kernels", "[interface]") {
   }
 }
 
-TEST_CASE("two sessions on one device do not disturb each other", "[interface]") {
+TEST_CASE("device/variants/two_sessions", "[interface]") {
   for (const auto& device : devices_under_test()) {
     const auto one = gpu::open(device), two = gpu::open(device);
     Workbench sum(reduction::case_study(), {1, 70001}, *one);
@@ -121,7 +121,7 @@ TEST_CASE("two sessions on one device do not disturb each other", "[interface]")
   }
 }
 
-TEST_CASE("an error names the call, the API's name of the error, the file and the line", "[interface]") {
+TEST_CASE("device/variants/error_text", "[interface]") {
   for (const auto& device : devices_under_test()) {
     const auto session = gpu::open(device);
     std::string what;
@@ -147,7 +147,7 @@ TEST_CASE("an error names the call, the API's name of the error, the file and th
 }
 
 // More than 2^32 bytes; in the transpose an extent with partial tiles. Requires a device with such a large buffer.
-TEST_CASE("every variant handles more than 2^32 bytes", "[.large]") {
+TEST_CASE("device/variants/more_than_2_32_bytes", "[.large]") {
   for (const auto& device : devices_under_test()) {
     const auto session = gpu::open(device);
     verify_all(reduction::case_study(), *session, {1, (std::uint64_t{1} << 28) + 3}, Scope::memory);

@@ -113,6 +113,12 @@ CONTROLS = (
     ("check_pages.py", nothing, 0, ""),
     ("check_pages.py", edit("README.md", r"\]\(docs/", "](documents/"), 1, "README.md: there is no documents/"),
     ("check_pages.py", edit("transpose/naive.cuh", "^", f"// {'columns ' * 16}\n"), 1, "transpose/naive.cuh:1: more than 120"),
+    (
+        "check_pages.py",
+        edit("tests/support/test_csv.cpp", r'TEST_CASE\("support', 'TEST_CASE("a sentence about support'),
+        1,
+        "tests/support/test_csv.cpp: the name of a test is no path",
+    ),
     ("check_pages.py", edit("tests/package/checking/matmul.cuh", "^", "\n"), 1, "docs/checking_your_kernel.md differs"),
 )
 

@@ -113,7 +113,7 @@ __global__ void mbarrier_ptx(int* out) {
 
 }  // namespace
 
-TEST_CASE("asynchronous copies write when their lane waits, and are separate accesses") {
+TEST_CASE("emulator/asynchronous_copies/asynchronous_copies") {
   const auto in = numbers(128);
   std::vector<float> out(128);
   const auto trace = emulate(two_stages, {.grid = 1, .block = 64}, in.data(), out.data(), Mistake::none);
@@ -136,7 +136,7 @@ TEST_CASE("asynchronous copies write when their lane waits, and are separate acc
   CHECK(wrong(Mistake::too_few_groups)->fault == emulator::Fault::race);
 }
 
-TEST_CASE("barrier objects order accesses, and report missing arrivals") {
+TEST_CASE("emulator/asynchronous_copies/barrier_objects") {
   const auto in = numbers(320);
   std::vector<float> out(128);
   const auto trace = emulate(barrier_object, {.grid = 1, .block = 128}, in.data(), out.data(), 128u);

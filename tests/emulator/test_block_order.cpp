@@ -58,7 +58,7 @@ void check_same(const BlockGraph& next) {
 
 }  // namespace
 
-TEST_CASE("blocks of random functions have the same order as in a slow implementation") {
+TEST_CASE("emulator/block_order/random_functions") {
   std::mt19937 random(14);
   for (unsigned i = 0; i < 1000; ++i) {
     check_same(random_function(random, 1 + random() % 40, 2 + random() % 6));
@@ -66,7 +66,7 @@ TEST_CASE("blocks of random functions have the same order as in a slow implement
   }
 }
 
-TEST_CASE("blocks of this program's functions have the same order as in a slow implementation") {
+TEST_CASE("emulator/block_order/this_program") {
   const std::vector<BlockGraph> graphs = emulator::block_graphs_of_program();
   unsigned with_loops = 0;
   for (const BlockGraph& next : graphs) {
@@ -79,7 +79,7 @@ TEST_CASE("blocks of this program's functions have the same order as in a slow i
 #endif
 }
 
-TEST_CASE("an unrolled kernel of 65,536 blocks keeps the order of its addresses") {
+TEST_CASE("emulator/block_order/unrolled") {
   BlockGraph next(LARGE);  // if after if, in one loop
   for (unsigned i = 0; i + 1 < LARGE; ++i) next[i] = {i + 1, std::min(i + 2, LARGE - 1)};
   const bool in_a_loop = GENERATE(false, true);
@@ -89,7 +89,7 @@ TEST_CASE("an unrolled kernel of 65,536 blocks keeps the order of its addresses"
   CHECK(order_of_blocks(next) == by_address);
 }
 
-TEST_CASE("65,536 blocks that leave one loop are ordered where the loop reaches them") {
+TEST_CASE("emulator/block_order/many_exits") {
   // An even block continues at the next even one or leaves by the odd one between; the last jumps back to the first.
   BlockGraph next(LARGE);
   for (unsigned i = 0; i < LARGE; i += 2) {
@@ -101,7 +101,7 @@ TEST_CASE("65,536 blocks that leave one loop are ordered where the loop reaches 
   CHECK(std::is_sorted(order.begin(), order.end()));
 }
 
-TEST_CASE("16,384 loops with the condition after the body are ordered, in sequence and nested") {
+TEST_CASE("emulator/block_order/many_loops") {
   constexpr unsigned loops = LARGE / 4;
   // 0: entry to 2; 1: body; 2: condition; 3: to the next loop
   BlockGraph next(LARGE);
@@ -120,7 +120,7 @@ TEST_CASE("16,384 loops with the condition after the body are ordered, in sequen
   CHECK(holds_each_once(nested, LARGE));
 }
 
-TEST_CASE("loops can be nested 1,000 deep") {
+TEST_CASE("emulator/block_order/deep_nesting") {
   constexpr unsigned depth = 1000;
   BlockGraph next(2 * depth);
   for (unsigned i = 0; i + 1 < 2 * depth; ++i) next[i].push_back(i + 1);

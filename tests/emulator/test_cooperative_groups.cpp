@@ -111,7 +111,7 @@ static void check_tiles(unsigned warp) {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("tiles of cooperative groups sync, shuffle, vote and reduce") {
+TEST_CASE("emulator/cooperative_groups/tiles") {
   for (unsigned warp : {32u, 64u}) {
     check_tiles<32>(warp);
     check_tiles<16>(warp);
@@ -120,7 +120,7 @@ TEST_CASE("tiles of cooperative groups sync, shuffle, vote and reduce") {
   }
 }
 
-TEST_CASE("cooperative groups of a warp") {
+TEST_CASE("emulator/cooperative_groups/warp") {
   std::vector<int> out(384);
   emulate(groups, {.grid = 1, .block = 64}, out.data());
   CHECK(out[9] == 8 + 9 + 10 + 11 + 12 + 13 + 14 + 15);
@@ -133,7 +133,7 @@ TEST_CASE("cooperative groups of a warp") {
   CHECK(out[320 + 1] == 9 * 100 + 0xFC);
 }
 
-TEST_CASE("a cooperative launch runs all blocks and synchronizes them") {
+TEST_CASE("emulator/cooperative_groups/grid") {
   const std::vector<int> in(8 * 64, 3);
   std::vector<int> partial(8);
   int out = 0;

@@ -11,7 +11,7 @@
 
 using namespace bankwise;
 
-TEST_CASE("passes and conflicts equal the counters of an H200") {
+TEST_CASE("emulator/counters/equal_h200") {
   std::set<std::string> kernels;
   for (const CountedKernel& kernel : counted_kernels()) {
     if (!kernel.emulated) continue;
@@ -28,7 +28,7 @@ TEST_CASE("passes and conflicts equal the counters of an H200") {
   CHECK(kernels.size() >= 56);
 }
 
-TEST_CASE("the bank model agrees with the counters for matrix instructions, which are not emulated") {
+TEST_CASE("emulator/counters/matrices_equal_h200") {
   std::size_t instructions = 0;
   for (const CountedKernel& kernel : counted_kernels()) {
     if (kernel.study != "access_patterns" || kernel.emulated) continue;
@@ -47,7 +47,7 @@ TEST_CASE("the bank model agrees with the counters for matrix instructions, whic
   CHECK(instructions == 10);
 }
 
-TEST_CASE("counters.md is up to date") {
+TEST_CASE("emulator/counters/page") {
   std::ifstream file(SOURCE_DIRECTORY "/docs/results/nvidia_h200/counters.md");
   const std::string page(std::istreambuf_iterator<char>(file), {});
   CHECK(page == counters_page(counted_kernels()));

@@ -144,7 +144,7 @@ __global__ void additions(int* used, int by) {
 
 }  // namespace
 
-TEST_CASE("atomic operations are atomic in every type") {
+TEST_CASE("emulator/cuda_atomics/every_type") {
 #define IN(how, start, ...) check_atomic<Do::how, __VA_ARGS__>(start, #how " " #__VA_ARGS__)
   IN(add, 3, int), IN(add, 3, unsigned), IN(add, 3, unsigned long long), IN(add, 3, float), IN(add, 3, double);
   IN(sub, 3, int), IN(sub, 3, unsigned);
@@ -170,14 +170,14 @@ TEST_CASE("atomic operations are atomic in every type") {
   CHECK(down == 7);  // 0, 9 ... 0, 9, 8, 7
 }
 
-TEST_CASE("atomicAdd() returns plain integers") {
+TEST_CASE("emulator/cuda_atomics/atomic_add_value") {
   int out[11] = {};
   emulate(old_values, {.block = 1}, out);
   const int expected[] = {10, 77, 1, 24, 13, 14, 345, 16, 5 + 5 + 18, 19};
   for (int i = 0; i < 10; ++i) CHECK(out[i] == expected[i]);
 }
 
-TEST_CASE("an addition of 1 without a result is recorded as an increment") {
+TEST_CASE("emulator/cuda_atomics/increment") {
   vector<int> used(32);
   const auto trace = emulate(additions, {.block = 32, .record_order = true}, used.data(), 1);
   vector<Operation> operations;

@@ -58,7 +58,7 @@ int bounded(int value, int least, int most) {
 
 }  // namespace
 
-TEST_CASE("integers of 8 and 16 bits are computed side by side") {
+TEST_CASE("emulator/cuda_functions/simd_integers") {
   CHECK(wrong(OF(__vadd4), 8, false, [](int a, int b) { return a + b; }) == 0);
   CHECK(wrong(OF(__vsub2), 16, false, [](int a, int b) { return a - b; }) == 0);
   CHECK(wrong(OF(__vaddss4), 8, true, [](int a, int b) { return bounded(a + b, -128, 127); }) == 0);
@@ -81,7 +81,7 @@ TEST_CASE("integers of 8 and 16 bits are computed side by side") {
   CHECK(__fns(0b1011010, 2, 9) == ~0u);
 }
 
-TEST_CASE("error functions are inverted, and norms do not overflow") {
+TEST_CASE("emulator/cuda_functions/error_functions") {
   for (const double x : {-3.0, -1.0, -0.3, 1e-9, 0.2, 0.7, 2.0, 5.0}) {
     CHECK(erfcinv(std::erfc(x)) == Approx(x).epsilon(1e-6));
     CHECK(normcdfinv(normcdf(x)) == Approx(x).epsilon(1e-6));

@@ -20,7 +20,7 @@ __device__ constexpr unsigned scramble(unsigned i) {
 
 }  // namespace
 
-TEST_CASE("bit intrinsics equal plain loops") {
+TEST_CASE("emulator/cuda_numbers/bits") {
   size_t wrong = 0;
   for (unsigned i = 0; i < 3000; ++i) {
     const uint64_t wide =
@@ -72,7 +72,7 @@ TEST_CASE("bit intrinsics equal plain loops") {
   CHECK(__hiloint2double(__double2hiint(-1.7), __double2loint(-1.7)) == -1.7);
 }
 
-TEST_CASE("intrinsics round as their names say") {
+TEST_CASE("emulator/cuda_numbers/rounding") {
   size_t wrong = 0;
   for (unsigned i = 0; i < 2000; ++i) {
     const float a = float(int(scramble(i))) * 1e-5f, b = float(int(scramble(i + 1))) * 3e-7f;
@@ -103,7 +103,7 @@ static bool nearly(double a, double b) {
   return std::fabs(a - b) <= 1e-6 * (1 + std::fabs(b));
 }
 
-TEST_CASE("arithmetic intrinsics equal the mathematical functions") {
+TEST_CASE("emulator/cuda_numbers/arithmetic") {
   for (float x : {0.1f, 0.5f, 1.0f, 2.75f, 40.0f}) {
     CHECK(nearly(rsqrtf(x), 1 / std::sqrt(x)));
     CHECK(nearly(rsqrt(double(x)), 1 / std::sqrt(double(x))));

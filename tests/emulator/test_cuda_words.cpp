@@ -208,7 +208,7 @@ __global__ void relations(const unsigned* in, Relations* out) {
 
 }  // namespace
 
-TEST_CASE("indices have CUDA's values") {
+TEST_CASE("emulator/cuda_words/indices") {
   const dim3 grid(3, 2, 2), block(5, 4, 3);
   const unsigned n = unsigned(grid.count() * block.count());
   vector<uint3> thread(n), of(n);
@@ -229,7 +229,7 @@ TEST_CASE("indices have CUDA's values") {
   CHECK((one.x == 7 && one.y == 1 && one.z == 1 && two.y == 8 && two.z == 1));
 }
 
-TEST_CASE("vector types have CUDA's sizes and alignments") {
+TEST_CASE("emulator/cuda_words/vector_types") {
 #define LAYOUTS(type, unsigned_type, one, two, three, four)                                                         \
   CHECK((layout<type##1> == one && layout<type##2> == two && layout<type##3> == three && layout<type##4> == four)); \
   CHECK((layout<unsigned_type##1> == one && layout<unsigned_type##2> == two));                                      \
@@ -248,7 +248,7 @@ TEST_CASE("vector types have CUDA's sizes and alignments") {
   CHECK(is_same_v<decltype(char4::x), signed char>);
 }
 
-TEST_CASE("shared arrays can be declared in every form that CUDA allows") {
+TEST_CASE("emulator/cuda_words/shared_arrays") {
   vector<int> in(64), out(64);
   iota(in.begin(), in.end(), 100);
   emulate(forms<int, 64>, {.block = 64, .dynamic_shared = 256}, in.data(), out.data());
@@ -256,7 +256,7 @@ TEST_CASE("shared arrays can be declared in every form that CUDA allows") {
   CHECK(counter == 0);
 }
 
-TEST_CASE("a trap and a failed assertion end in a diagnosis") {
+TEST_CASE("emulator/cuda_words/trap_and_assert") {
   vector<int> p(32, 5);
   emulate(fails, {.block = 32}, p.data(), 0);
   CHECK(p == vector<int>(32, 6));
@@ -272,13 +272,13 @@ TEST_CASE("a trap and a failed assertion end in a diagnosis") {
   }
 }
 
-TEST_CASE("barriers that vote return the count, the conjunction and the disjunction") {
+TEST_CASE("emulator/cuda_words/barrier_votes") {
   vector<int> counts(97), ands(97), ors(97);
   emulate(barriers, {.block = 96}, counts.data(), ands.data(), ors.data());
   for (int k = 0; k <= 96; ++k) CHECK((counts[k] == k && ands[k] == (k == 96) && ors[k] == (k > 0)));
 }
 
-TEST_CASE("clocks advance in kernels and outside of them") {
+TEST_CASE("emulator/cuda_words/clocks") {
   const std::clock_t before = std::clock();
   long long ticks[4];
   emulate(clocks, {.block = 1}, ticks);
@@ -290,7 +290,7 @@ TEST_CASE("clocks advance in kernels and outside of them") {
   CHECK(clock() > before);
 }
 
-TEST_CASE("shuffles move every type within their width") {
+TEST_CASE("emulator/cuda_words/shuffles") {
   for (unsigned warp : {16u, 32u, 64u}) {
     check_shuffles<int>(warp);
     check_shuffles<unsigned>(warp);
@@ -303,7 +303,7 @@ TEST_CASE("shuffles move every type within their width") {
   }
 }
 
-TEST_CASE("divergent lanes vote and shuffle among themselves") {
+TEST_CASE("emulator/cuda_words/divergent_votes") {
   for (unsigned warp : {32u, 64u}) {
     INFO("warp " << warp);
     const unsigned threads = 64, third = 0x49249249;
@@ -325,7 +325,7 @@ TEST_CASE("divergent lanes vote and shuffle among themselves") {
   }
 }
 
-TEST_CASE("match and reduce intrinsics equal plain loops") {
+TEST_CASE("emulator/cuda_words/match_and_reduce") {
   for (unsigned warp : {32u, 64u}) {
     INFO("warp " << warp);
     vector<unsigned> in(96);

@@ -202,7 +202,7 @@ std::vector<unsigned> lanes(unsigned first, unsigned end) {
 
 }  // namespace
 
-TEST_CASE("a barrier that not all lanes reach is diagnosed") {
+TEST_CASE("emulator/diagnoses/missed_barrier") {
   auto late = lanes(16, 32);
   for (const unsigned lane : lanes(48, 64)) late.push_back(lane);
   check(found({}, half_of_a_warp_skips_the_barrier), Fault::barrier_not_reached, "// barrier in a branch", late);
@@ -215,7 +215,7 @@ TEST_CASE("a barrier that not all lanes reach is diagnosed") {
   CHECK_FALSE(found({.returned_lanes_arrive = true}, returns_before_the_barrier, 40U));
 }
 
-TEST_CASE("an access out of bounds is diagnosed") {
+TEST_CASE("emulator/diagnoses/out_of_bounds") {
   check(found({}, out_of_bounds, 1), Fault::out_of_bounds, "// the store with a shift", {63});
   check(found({}, out_of_bounds, -1), Fault::out_of_bounds, "// the store with a shift", {0});
   CHECK_FALSE(found({}, out_of_bounds, 0));
@@ -224,17 +224,17 @@ TEST_CASE("an access out of bounds is diagnosed") {
   CHECK_FALSE(found({.dynamic_shared = 64 * sizeof(unsigned)}, beyond_dynamic));
 }
 
-TEST_CASE("a misaligned address is diagnosed") {
+TEST_CASE("emulator/diagnoses/misaligned") {
   check(found({}, misaligned), Fault::misaligned, "// the misaligned load", {0});
 }
 
-TEST_CASE("a read of memory that the block has not written is diagnosed") {
+TEST_CASE("emulator/diagnoses/uninitialized") {
   check(found({}, reads_unwritten, 63U), Fault::unwritten, "// the unwritten load", {63});
   check(found({}, reads_unwritten, 0U), Fault::unwritten, "// the unwritten load", {0});
   CHECK_FALSE(found({}, reads_unwritten, 64U));
 }
 
-TEST_CASE("races are diagnosed, and ordered accesses are not") {
+TEST_CASE("emulator/diagnoses/races") {
   check(found({}, write_after_read), Fault::race, "// the other warp's, already changed", {32, 0});
   check(found({}, write_before_read), Fault::race, "// which lane 0 has read", {40, 0});
   check(found({}, atomic_after_a_write), Fault::race, "// no barrier before", {1, 0});
@@ -247,19 +247,19 @@ TEST_CASE("races are diagnosed, and ordered accesses are not") {
   CHECK_FALSE(found({}, bytes_of_a_word));
 }
 
-TEST_CASE("a wrong mask is diagnosed") {
+TEST_CASE("emulator/diagnoses/wrong_mask") {
   check(found({}, mask_without_itself), Fault::wrong_mask, "// all 32 call", {16});
   check(found({}, mask_with_an_absent_lane), Fault::wrong_mask, "// 17 named", {0, 16});
 }
 
-TEST_CASE("an endless loop ends with a diagnosis") {
+TEST_CASE("emulator/diagnoses/endless_loop") {
   const auto endless = found({.step_limit = 10000}, never_ends);
   REQUIRE(endless);
   CHECK(endless->fault == Fault::step_limit);
   CHECK(endless->site.line == line_with(__FILE__, "// the endless loop"));
 }
 
-TEST_CASE("a fault that would end the program ends only the launch") {
+TEST_CASE("emulator/diagnoses/program_survives") {
   for (int time = 0; time < 3; ++time) {  // also the next one
     check(found({}, reads_nothing), Fault::invalid_address, "// the wild load", {0});
     check(found({}, divides, 5U), Fault::division_by_zero, "// the division", {5});
@@ -270,7 +270,7 @@ TEST_CASE("a fault that would end the program ends only the launch") {
   }
 }
 
-TEST_CASE("more accesses than the limit are diagnosed") {
+TEST_CASE("emulator/diagnoses/too_many_accesses") {
   const auto many = found({.record_order = true, .access_limit = 2}, bytes_of_a_word);
   REQUIRE(many);
   CHECK(many->fault == Fault::access_limit);

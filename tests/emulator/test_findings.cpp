@@ -111,7 +111,7 @@ unsigned line_of(const Trace& trace, std::uint32_t site) {
 
 }  // namespace
 
-TEST_CASE("a race is listed once for its two places, with a count, and the kernel goes on") {
+TEST_CASE("emulator/findings/race_listed_once") {
   const Run ran = run({.grid = 8}, races_twice);
   REQUIRE(ran.trace.diagnoses.size() == 1);
   const trace::Diagnosis& race = ran.trace.diagnoses[0];
@@ -134,7 +134,7 @@ TEST_CASE("a race is listed once for its two places, with a count, and the kerne
   CHECK(to_text(report).starts_with(report.diagnoses[0] + "\n"));
 }
 
-TEST_CASE("each kind of fault that a launch survives is listed, and the launch reaches its end") {
+TEST_CASE("emulator/findings/every_fault_survived") {
   const Run ran = run({}, many_faults);
   const Trace& trace = ran.trace;
   const auto& bounds = only(trace, Fault::out_of_bounds);
@@ -151,13 +151,13 @@ TEST_CASE("each kind of fault that a launch survives is listed, and the launch r
   CHECK(ran.out[1] >= 8);  // odd lanes reach the end
 }
 
-TEST_CASE("lanes that leave themselves out of a mask take part nevertheless") {
+TEST_CASE("emulator/findings/lanes_outside_mask") {
   const Run ran = run({}, leaves_itself_out);
   CHECK(only(ran.trace, Fault::wrong_mask).count == BLOCK / 2);
   CHECK(std::count(ran.out.begin(), ran.out.begin() + 32, 5U) == 32);
 }
 
-TEST_CASE("several lanes that write one word in one instruction are a remark") {
+TEST_CASE("emulator/findings/same_word_remark") {
   const Run ran = run({}, same_word);
   const auto& remark = only(ran.trace, Fault::lanes_collide);
   CHECK(remark.count == 62);  // each lane but the first of its warp
@@ -167,7 +167,7 @@ TEST_CASE("several lanes that write one word in one instruction are a remark") {
   CHECK_FALSE(diagnosis_of([&] { emulate(same_word, {.block = BLOCK}, out.data()); }));
 }
 
-TEST_CASE("barriers in both arms of a branch that is uniform in each warp are a remark") {
+TEST_CASE("emulator/findings/barriers_in_both_arms") {
   const Run ran = run({.grid = 4}, arms);
   REQUIRE(ran.trace.diagnoses.size() == 1);
   const auto& remark = only(ran.trace, Fault::barriers_differ);
@@ -178,7 +178,7 @@ TEST_CASE("barriers in both arms of a branch that is uniform in each warp are a 
   CHECK(ran.out[32] == 0);
 }
 
-TEST_CASE("allowed faults are not diagnosed, with and without fatal faults") {
+TEST_CASE("emulator/findings/allowed_faults") {
   std::vector<unsigned> out(BLOCK * 8);
   CHECK_FALSE(
       diagnosis_of([&] { emulate(races_twice, {.grid = 8, .block = BLOCK, .allow = {Fault::race}}, out.data()); }));
@@ -188,7 +188,7 @@ TEST_CASE("allowed faults are not diagnosed, with and without fatal faults") {
   CHECK(run({.allow = {Fault::trap}}, traps_in_block, 0U).trace.diagnoses.size() == 1);  // nothing can follow
 }
 
-TEST_CASE("a fault after which nothing can follow ends the launch, and its trace says so") {
+TEST_CASE("emulator/findings/final_fault") {
   const Run ran = run({.grid = 16, .trace_blocks = {0, 5}, .threads = 1}, traps_in_block, 5U);
   const auto end = emulator::ended_by(ran.trace);
   REQUIRE(end);
@@ -203,13 +203,13 @@ TEST_CASE("a fault after which nothing can follow ends the launch, and its trace
   CHECK(run({.grid = 16}, traps_in_block, 16U).out[15 * BLOCK + 1] == 1);  // and the next launch is well
 }
 
-TEST_CASE("an index out of bounds does not change another array") {
+TEST_CASE("emulator/findings/other_array_unchanged") {
   const Run near = run({}, writes_far_away, 1000);
   CHECK_FALSE(emulator::ended_by(near.trace));
   CHECK(std::count(near.out.begin(), near.out.begin() + BLOCK, 1U) == BLOCK);
 }
 
-TEST_CASE("the diagnoses do not depend on the number of threads") {
+TEST_CASE("emulator/findings/any_number_of_threads") {
   const auto text_of = [](const Trace& trace) {
     std::string text;
     for (const trace::Diagnosis& one : trace.diagnoses) text += trace::placed_sentence_of(one, trace) + '\n';

@@ -143,7 +143,7 @@ using Pair = std::pair<unsigned, unsigned>;
 
 }  // namespace
 
-TEST_CASE("steps of three reductions of 256 words match the reference table") {
+TEST_CASE("emulator/golden/three_reductions") {
   CHECK(steps(reduced(reduce_modulo<256>, 256), 1, 8) ==
         row({50, 25, 12.5, 6.25, 3.125, 3.125, 3.125, 3.125}, {8, 8, 8, 8, 8, 4, 2, 1}, {1, 1, 1, 1, 1, 1, 1, 1}));
   const std::vector<double> packed{100, 100, 100, 50, 25, 12.5, 6.25, 3.125};
@@ -153,7 +153,7 @@ TEST_CASE("steps of three reductions of 256 words match the reference table") {
         row(packed, {4, 2, 1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1, 1, 1}));
 }
 
-TEST_CASE("steps of the up-sweep of 512 words match the reference table") {
+TEST_CASE("emulator/golden/up_sweep_512") {
   const std::vector<double> utilization{100, 100, 100, 100, 50, 25, 12.5, 6.25, 3.125};
   const std::vector<unsigned> warps{8, 4, 2, 1, 1, 1, 1, 1, 1}, none(9, 1);
   const std::vector<unsigned> unpadded{2, 4, 8, 16, 16, 8, 4, 2, 1}, era_of_16{2, 2, 2, 1, 1, 1, 1, 1, 1};
@@ -162,7 +162,7 @@ TEST_CASE("steps of the up-sweep of 512 words match the reference table") {
   CHECK(steps(scanned<512, 4>(), 1, 9) == row(utilization, warps, era_of_16));
 }
 
-TEST_CASE("steps of the up-sweep of 2048 words match the reference table") {
+TEST_CASE("emulator/golden/up_sweep_2048") {
   // With i + i / 32, words at a distance of 1024 are 1056 apart: in one bank. The lanes of one warp reach so far in the
   // steps from 32 words (32 lanes) to 512 (two lanes), and conflict there in pairs.
   CHECK(steps(scanned<2048, 5>(), 1, 11) == halving(1024, {1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 1}));
@@ -171,7 +171,7 @@ TEST_CASE("steps of the up-sweep of 2048 words match the reference table") {
   CHECK(steps(scanned<1024, 5>(), 1, 10) == halving(512, std::vector<unsigned>(10, 1)));
 }
 
-TEST_CASE("transposes of one tile match the reference table") {
+TEST_CASE("emulator/golden/transposes") {
   CHECK(transposed<32, 32>() == Pair{1, 32});
   CHECK(transposed<32, 33>() == Pair{1, 1});
   CHECK(transposed<32, 32, true>() == Pair{1, 1});
@@ -181,7 +181,7 @@ TEST_CASE("transposes of one tile match the reference table") {
   CHECK(transposed<16, 16, true>() == Pair{1, 1});
 }
 
-TEST_CASE("passes of Blelloch's scan match the reference table") {
+TEST_CASE("emulator/golden/blelloch") {
   // The reference counts the two sweeps, and a load and a store of two words each. Clearing the root is one more.
   constexpr unsigned root = 1;
   CHECK(sum(scanned<512>()).passes == 697 + root);
@@ -197,7 +197,7 @@ TEST_CASE("passes of Blelloch's scan match the reference table") {
   CHECK(sum(scanned<2048, 4>()).passes == 1229 + root);
 }
 
-TEST_CASE("passes of two of Harris' reductions match the reference table") {
+TEST_CASE("emulator/golden/harris") {
   // The reference counts only the steps: not the store of each warp before them, nor the load of the sum.
   struct Case {
     unsigned group;
@@ -216,7 +216,7 @@ TEST_CASE("passes of two of Harris' reductions match the reference table") {
   }
 }
 
-TEST_CASE("passes of a tree of 256 records of four words match the reference table") {
+TEST_CASE("emulator/golden/records_of_four") {
   // The reference counts the stores before the tree and the tree, but not the load of the sum after it, which the
   // kernels of reduction/ have, too: 540, 180 and 135 there.
   const Trace scalar = reduced_records(reduce_words<FourWords>), packed = reduced_records(reduce_words<FiveWords>),
@@ -232,7 +232,7 @@ TEST_CASE("passes of a tree of 256 records of four words match the reference tab
   CHECK(sum(bytes).passes == 720);
 }
 
-TEST_CASE("the up-sweep of 512 words on warps of 64 lanes matches the reference table") {
+TEST_CASE("emulator/golden/up_sweep_wave64") {
   for (const char* architecture : {"hd5870", "gfx90a"}) {
     INFO(architecture);
     const Trace trace = scanned<512>(64);

@@ -10,7 +10,7 @@
 using bankwise::emulate::emulated_asm;
 using bankwise::emulator::device::ptx_is_known;
 
-TEST_CASE("an asm statement becomes a call with its operands") {
+TEST_CASE("emulator/inline_ptx/asm_to_call") {
   const std::string ptx = "::bankwise::emulator::device::ptx";
   CHECK(emulated_asm("asm volatile(\"bfe.u32 %0, %1, 4, 8;\" : \"=r\"(x[i + 1]) : \"r\"(f<1, 2>(y)) : \"memory\")") ==
         ptx + "([] { return \"bfe.u32 %0, %1, 4, 8;\"; }, " + ptx + "_out(x[i + 1]), " + ptx + "_in(f<1, 2>(y)))");
@@ -27,7 +27,7 @@ TEST_CASE("an asm statement becomes a call with its operands") {
   CHECK_THAT(*several, Catch::Matchers::ContainsSubstring(ptx + "_in(')'))"));
 }
 
-TEST_CASE("other asm statements stay as they are") {
+TEST_CASE("emulator/inline_ptx/other_asm") {
   CHECK_FALSE(emulated_asm("asm volatile(\"\" ::: \"memory\")"));
   CHECK_FALSE(emulated_asm("__asm__ (\"\" \"__isoc99_sscanf\")"));
   CHECK_FALSE(emulated_asm("asm volatile(\"rdtsc\" : \"=a\"(low), \"=d\"(high))"));
@@ -37,7 +37,7 @@ TEST_CASE("other asm statements stay as they are") {
   CHECK_FALSE(emulated_asm("asm volatile(\"x;\" : \"=r\"(a) : \"r\")"));
 }
 
-TEST_CASE("names of PTX instructions are found in any text") {
+TEST_CASE("emulator/inline_ptx/names") {
   CHECK(ptx_is_known("{ .reg .pred p; setp.ne.b32 p, %0, 0; @p cp.async.cg.shared.global.L2::128B [%1], [%2], 16; }"));
   CHECK(ptx_is_known("LAB_WAIT:\n mbarrier.try_wait.parity.shared::cta.b64 P1, [%0], %1;\n@!P1 bra.uni LAB_WAIT;"));
   CHECK(ptx_is_known("/* wgmma */ mov.b64 {%0, %1}, %2; // wgmma\n"));
@@ -52,7 +52,7 @@ TEST_CASE("names of PTX instructions are found in any text") {
   }
 }
 
-TEST_CASE("text that is no PTX is refused with a sentence") {
+TEST_CASE("emulator/inline_ptx/refused") {
   using bankwise::emulator::ptx::parse;
   using bankwise::emulator::ptx::Unsupported;
   CHECK(parse("add.u32 %0, %1, -0x10; ").instructions.at(0).operands.at(2).bits == 0 - std::uint64_t{16});

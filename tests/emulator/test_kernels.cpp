@@ -78,7 +78,7 @@ constexpr Pinned pinned[]{
 
 }  // namespace
 
-TEST_CASE("every CUDA kernel computes the right output at any warp width") {
+TEST_CASE("emulator/kernels/right_at_any_width") {
   for (const CaseStudy* study : emulated_case_studies()) {
     for (const Variant& variant : study->variants) {
       if (variant.library || !why_not_emulated(*study, variant).empty()) continue;
@@ -96,7 +96,7 @@ TEST_CASE("every CUDA kernel computes the right output at any warp width") {
   }
 }
 
-TEST_CASE("a block of each kernel has the pinned number of passes") {
+TEST_CASE("emulator/kernels/pinned_passes") {
   std::size_t seen = 0;
   for (const CaseStudy* study : all_case_studies) {
     for (const Variant& variant : study->variants) {
@@ -116,7 +116,7 @@ TEST_CASE("a block of each kernel has the pinned number of passes") {
   CHECK(seen == std::size(pinned));  // none of them has been renamed
 }
 
-TEST_CASE("every kernel of a case study is emulated, except those with inline PTX") {
+TEST_CASE("emulator/kernels/all_but_ptx") {
   for (const CaseStudy* study : emulated_case_studies()) {
     for (const emulator::Kernel* kernel : study->emulated->kernels) {
       INFO(kernel->name << ": " << kernel->why_not);

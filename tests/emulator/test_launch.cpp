@@ -155,7 +155,7 @@ __global__ void sums_of_floats(float* out, unsigned words) {
 
 }  // namespace
 
-TEST_CASE("a sum of floats in shared memory costs a range, of which conflicts() returns the most") {
+TEST_CASE("emulator/launch/float_sum_is_a_range") {
   std::vector<float> out(64);
   const auto atomics = [&](unsigned words) {
     const auto trace = emulate(sums_of_floats, {.block = 64}, out.data(), words);
@@ -170,7 +170,7 @@ TEST_CASE("a sum of floats in shared memory costs a range, of which conflicts() 
   CHECK(out[0] == 64);
 }
 
-TEST_CASE("several host threads produce the same trace as one") {
+TEST_CASE("emulator/launch/host_threads") {
   std::vector<Trace> traces;
   for (const unsigned threads : {1U, 2U, 7U}) {
     auto data = counted(100 * 64);
@@ -184,7 +184,7 @@ TEST_CASE("several host threads produce the same trace as one") {
   CHECK(same(traces[0], traces[2]));
 }
 
-TEST_CASE("several threads can launch simultaneously") {
+TEST_CASE("emulator/launch/simultaneous") {
   std::vector<std::jthread> threads;
   std::atomic<unsigned> right{0};
   for (int i = 0; i < 4; ++i) {
@@ -198,7 +198,7 @@ TEST_CASE("several threads can launch simultaneously") {
   CHECK(right == 4);
 }
 
-TEST_CASE("a trace holds the requested blocks") {
+TEST_CASE("emulator/launch/requested_blocks") {
   auto data = counted(10 * 64);
   const auto trace =
       emulate(reverse, {.grid = 10, .block = 64, .trace_blocks = {7, 2, 7}, .record_order = true}, data.data());
@@ -229,7 +229,7 @@ TEST_CASE("a trace holds the requested blocks") {
   CHECK(untouched[3 * 64] == 3 * 64 + 63);
 }
 
-TEST_CASE("accesses whose patterns do not fit are counted, and conflicts() refuses the trace") {
+TEST_CASE("emulator/launch/excess_patterns") {
   auto data = counted(64);
   const auto trace = emulate(reverse, {.grid = 1, .block = 64, .pattern_bytes = 0}, data.data());
   CHECK(data[0] == 63);
@@ -241,7 +241,7 @@ TEST_CASE("accesses whose patterns do not fit are counted, and conflicts() refus
                     Catch::Matchers::ContainsSubstring("4 accesses of reverse did not fit into the trace"));
 }
 
-TEST_CASE("a warp has the requested number of lanes") {
+TEST_CASE("emulator/launch/warp_width") {
   for (const unsigned warp : {1U, 16U, 32U, 48U, 64U}) {
     auto data = counted(64);
     const auto trace = emulate(reverse, {.grid = 1, .block = 64, .warp = warp}, data.data());
@@ -251,13 +251,13 @@ TEST_CASE("a warp has the requested number of lanes") {
   }
 }
 
-TEST_CASE("grids and blocks have three dimensions") {
+TEST_CASE("emulator/launch/three_dimensions") {
   std::vector<unsigned> out(2 * 3 * 4 * 5 * 6 * 7);
   emulate(three_dimensions, {.grid = {2, 3, 4}, .block = {5, 6, 7}}, out.data());
   for (unsigned i = 0; i < out.size(); ++i) REQUIRE(out[i] == 1000 * (i / 210) + i % 210);
 }
 
-TEST_CASE("all dynamic shared arrays are one array") {
+TEST_CASE("emulator/launch/dynamic_arrays") {
   auto data = counted(64);
   const auto trace = emulate(reverse_dynamic, {.grid = 1, .block = 64, .dynamic_shared = 256}, data.data());
   CHECK(data == [] {
@@ -270,7 +270,7 @@ TEST_CASE("all dynamic shared arrays are one array") {
   CHECK(trace.arrays[0].bytes == 256);
 }
 
-TEST_CASE("an access that its type does not align is split") {
+TEST_CASE("emulator/launch/split_access") {
   std::vector<uint4> data(64, make_uint4(1, 2, 3, 4));
   const auto trace = emulate(copy_records, {.grid = 1, .block = 64}, data.data());
   CHECK(accesses_of(trace) == 16);  // four words in each of two warps, stored and loaded
@@ -279,7 +279,7 @@ TEST_CASE("an access that its type does not align is split") {
   CHECK(data[0].w == 4);
 }
 
-TEST_CASE("a vector of constants is one access") {
+TEST_CASE("emulator/launch/vector_of_constants") {
   std::vector<uint4> out(64);
   const auto trace = emulate(clear_vectors, {.grid = 1, .block = 64}, out.data());
   for (const auto& access : trace.patterns) {
@@ -288,13 +288,13 @@ TEST_CASE("a vector of constants is one access") {
   CHECK(trace::report(trace, *banks::find_architecture("sm_90")).stores.conflicts == 0);
 }
 
-TEST_CASE("the holder of a lock makes progress while other lanes spin at an earlier place") {
+TEST_CASE("emulator/launch/lock_holder_progresses") {
   unsigned out = 0;
   emulate(takes_turns, {.grid = 1, .block = 8, .trace_blocks = {}}, &out);
   CHECK(out == 16);
 }
 
-TEST_CASE("lanes that have left a loop wait for the others, however long") {
+TEST_CASE("emulator/launch/left_loop_waits") {
   unsigned out = 0;
   const auto trace = emulate(waits_for_a_long_loop, {.grid = 1, .block = 64}, &out);
   REQUIRE(accesses_of(trace) == 4);
@@ -302,19 +302,19 @@ TEST_CASE("lanes that have left a loop wait for the others, however long") {
   CHECK(trace.patterns[1].mask == 0xFFFFFFFF);
 }
 
-TEST_CASE("a hundred thousand blocks leave no state in the emulator") {
+TEST_CASE("emulator/launch/100000_blocks") {
   unsigned out = 0;
   emulate(shuffles, {.grid = 100000, .block = 32, .threads = 1}, &out);
   CHECK(out == 30);
 }
 
-TEST_CASE("a warp that waits for another does not block it") {
+TEST_CASE("emulator/launch/waiting_warp") {
   unsigned out = 0;
   emulate(spins, {.grid = 1, .block = 64}, &out);
   CHECK(out == 1);
 }
 
-TEST_CASE("an exception of a kernel arrives; of several, the first block's") {
+TEST_CASE("emulator/launch/exceptions") {
   CHECK_THROWS_WITH(emulate(throws, {.grid = 1, .block = 4}), "from a kernel");
   std::vector<unsigned> out(64);
   for (const unsigned threads : {1U, 4U}) {
@@ -327,7 +327,7 @@ TEST_CASE("an exception of a kernel arrives; of several, the first block's") {
   }
 }
 
-TEST_CASE("the sides of a branch count as separate steps, also if they are equally long") {
+TEST_CASE("emulator/launch/sides_of_a_branch") {
   std::vector<unsigned> in(32, 1), out(32);
   const Trace trace = emulate(takes_sides, {.grid = 1, .block = 32}, in.data(), out.data());
   std::uint64_t whole = 0, half = 0;
@@ -339,7 +339,7 @@ TEST_CASE("the sides of a branch count as separate steps, also if they are equal
   CHECK(half >= 8);   // the loops
 }
 
-TEST_CASE("invalid launches are refused") {
+TEST_CASE("emulator/launch/invalid") {
   unsigned word = 0;
   CHECK_THROWS_AS(emulate(spins, {.grid = 0, .block = 64}, &word), std::invalid_argument);
   CHECK_THROWS_AS(emulate(spins, {.grid = 1, .block = {64, 0}}, &word), std::invalid_argument);

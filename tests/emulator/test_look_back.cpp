@@ -92,19 +92,19 @@ void check_sizes(const Scan& scan, unsigned threads, std::size_t most) {
 
 }  // namespace
 
-TEST_CASE("a look-back scan needs no clearing between launches of any size") {
+TEST_CASE("emulator/look_back/no_clearing") {
   for (const unsigned threads : {1, 2, 3, 16}) check_sizes(look_back, threads, 41);
 }
 
-TEST_CASE("a block that does not wait adds up the missing tiles, and nothing twice") {
+TEST_CASE("emulator/look_back/missing_tiles") {
   for (const unsigned threads : {1, 2, 16}) check_sizes(never_waits, threads, 41);
 }
 
-TEST_CASE("a scan ends and is right although a tile never publishes") {
+TEST_CASE("emulator/look_back/silent_tile") {
   for (const unsigned threads : {1, 2, 16}) check_sizes(tile_3_is_silent, threads, 41);
 }
 
-TEST_CASE("launch numbers wrap around") {
+TEST_CASE("emulator/look_back/launch_numbers") {
   for (const Scan& scan : {look_back, never_waits, ring(2)}) {
     const std::size_t n = 9 * scan.tile + 77;
     State state = state_for(scan, n);
@@ -115,19 +115,19 @@ TEST_CASE("launch numbers wrap around") {
   }
 }
 
-TEST_CASE("look-back works on warps of 64 lanes") {
+TEST_CASE("emulator/look_back/wave64") {
   State state = state_for(look_back, 20 * look_back.tile);
   check_launch(look_back, state, 20 * look_back.tile - 5, 4, 0, 64);
 }
 
-TEST_CASE("the ring kernel's blocks share the tiles in any order, with a CPU in place of the copy engine") {
+TEST_CASE("emulator/look_back/ring_any_order") {
   // Alone, on one thread; more blocks than threads; more threads than blocks; equally many.
   for (const auto& [blocks, threads] : {std::pair(1U, 1U), {7U, 2U}, {2U, 7U}, {3U, 3U}}) {
     check_sizes(ring(blocks), threads, 12);
   }
 }
 
-TEST_CASE("the ring kernel may have more blocks than tiles") {
+TEST_CASE("emulator/look_back/ring_more_blocks") {
   const Scan scan = ring(1);
   State state = state_for(scan, 3 * scan.tile);
   const Words input = input_of(2 * scan.tile + 9, 1);

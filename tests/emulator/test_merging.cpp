@@ -103,33 +103,33 @@ std::vector<unsigned> out(BLOCK);
 
 }  // namespace
 
-TEST_CASE("neighbours in one aligned block are merged, and others are not") {
+TEST_CASE("emulator/merging/aligned_neighbours") {
   CHECK(counts(pairs, out.data(), 0U) == Counts{4, 4, 2, 2});
   CHECK(counts(pairs, out.data(), 1U) == Counts{4, 4, 4, 4});
 }
 
-TEST_CASE("loads are merged across a store to another array, and not across one to their own") {
+TEST_CASE("emulator/merging/across_stores") {
   CHECK(counts(store_between, out.data(), false) == Counts{8, 10, 6, 10});
   CHECK(counts(store_between, out.data(), true) == Counts{8, 10, 8, 10});
 }
 
-TEST_CASE("iterations of a loop are merged if it always has as many") {
+TEST_CASE("emulator/merging/loop_iterations") {
   const unsigned same[]{8, 8}, different[]{8, 4};
   CHECK(counts(loop_of_eight, same, out.data()) == Counts{16, 16, 4, 16});
   CHECK(counts(loop_of_eight, different, out.data()) == Counts{12, 16, 12, 16});
 }
 
-TEST_CASE("neighbours by chance, whose distance varies, are not merged") {
+TEST_CASE("emulator/merging/chance_neighbours") {
   CHECK(counts(distances, out.data(), 1U).merged_loads == 2);
   CHECK(counts(distances, out.data(), 4U) == Counts{12, 16, 12, 16});
 }
 
-TEST_CASE("an index that is no simple function of the lane is not merged") {
+TEST_CASE("emulator/merging/complex_index") {
   CHECK(counts(reversed, out.data(), false).merged_stores == 2);
   CHECK(counts(reversed, out.data(), true).merged_stores == 4);
 }
 
-TEST_CASE("repeated loads are dropped, unless they are volatile") {
+TEST_CASE("emulator/merging/repeated_loads") {
   CHECK(counts(again<const unsigned*>, out.data(), 0U) == Counts{8, 16, 2, 16});
   CHECK(counts(again<const volatile unsigned*>, out.data(), 0U) == Counts{8, 16, 8, 16});
   CHECK(counts(again<const unsigned*>, out.data(), BLOCK) == Counts{8, 16, 8, 16});

@@ -28,7 +28,7 @@ std::string mutant(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("a removed barrier is diagnosed as a race") {
+TEST_CASE("emulator/mutants/removed_barrier") {
   const std::vector<uint4> in(256, make_uint4(1, 2, 3, 4));
   std::vector<uint4> out(1);
   const auto found = diagnosis_of(
@@ -40,7 +40,7 @@ TEST_CASE("a removed barrier is diagnosed as a race") {
   CHECK(found->site.file == mutant("barrier_removed"));
 }
 
-TEST_CASE("a store out of bounds is diagnosed, although it hits the next array") {
+TEST_CASE("emulator/mutants/stray_store") {
   const std::vector<unsigned> in(32 * 32, 1);
   std::vector<unsigned> out(in.size());
   const auto found = diagnosis_of([&] {
@@ -54,7 +54,7 @@ TEST_CASE("a store out of bounds is diagnosed, although it hits the next array")
              Catch::Matchers::ContainsSubstring("writes 4 bytes at byte 4224 of tile, which has 4224 bytes"));
 }
 
-TEST_CASE("padding that is declared but not used shows as conflicts of its line") {
+TEST_CASE("emulator/mutants/unused_padding") {
   const std::vector<unsigned> in(512, 1);
   std::vector<unsigned> out(in.size()), totals(1);
   const auto trace =

@@ -117,7 +117,7 @@ Result clamped(double whole) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("functions of one small float are rounded to nearest", "", Half, Bfloat16) {
+TEMPLATE_TEST_CASE("emulator/small_floats/one_argument", "", Half, Bfloat16) {
   using F = TestType;
   using T = typename F::Type;
   using L = long double;
@@ -140,7 +140,7 @@ TEMPLATE_TEST_CASE("functions of one small float are rounded to nearest", "", Ha
   CHECK(wrong<F>([](T a) { return a * T(1.0f); }, [](L a) { return a; }) == 0);
 }
 
-TEMPLATE_TEST_CASE("small floats convert exactly, or round as their name says", "", Half, Bfloat16) {
+TEMPLATE_TEST_CASE("emulator/small_floats/conversions", "", Half, Bfloat16) {
   using F = TestType;
   unsigned unequal = 0, wrong_integers = 0;
   for (unsigned bits = 0; bits < 0x10000; ++bits) {
@@ -181,7 +181,7 @@ TEMPLATE_TEST_CASE("small floats convert exactly, or round as their name says", 
   CHECK(wrong_from == 0);
 }
 
-TEMPLATE_TEST_CASE("arithmetic on small floats rounds once", "", Half, Bfloat16) {
+TEMPLATE_TEST_CASE("emulator/small_floats/arithmetic", "", Half, Bfloat16) {
   using F = TestType;
   using T = typename F::Type;
   std::mt19937 random(2);
@@ -209,13 +209,13 @@ TEMPLATE_TEST_CASE("arithmetic on small floats rounds once", "", Half, Bfloat16)
   CHECK(wrong_order == 0);
 }
 
-TEST_CASE("a fused multiply-add is rounded once, not first to a double") {
+TEST_CASE("emulator/small_floats/fma") {
   // 7 * 37 / 256 is half-way between two numbers, of which 130 / 128 is even; what is subtracted is lost in a double.
   const float sum = __hfma(__nv_bfloat16(7), __nv_bfloat16(37.0f / 256), __nv_bfloat16(-0x1p-100f));
   CHECK(sum == 129.0f / 128);
 }
 
-TEST_CASE("special values, pairs and suffixes of small floats") {
+TEST_CASE("emulator/small_floats/special_values") {
   const __half nan = Half::make(0x7E00), minus_zero = Half::make(0x8000), zero(0), one(1);
   CHECK(__hisnan(nan));
   CHECK_FALSE(__heq(nan, nan));

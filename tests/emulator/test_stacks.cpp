@@ -63,7 +63,7 @@ int protect_some(void* address, std::size_t bytes, int protection) {
 
 }  // namespace
 
-TEST_CASE("launches reuse the stacks of earlier launches") {
+TEST_CASE("emulator/stacks/reused") {
   const StackPool& pool = StackPool::of_process();
   const std::size_t before = pool.guards_made();
   std::vector<unsigned> out(8 * 256);
@@ -75,7 +75,7 @@ TEST_CASE("launches reuse the stacks of earlier launches") {
   CHECK(pool.guards_made() - before <= 4 * (256 + 128 + 32));
 }
 
-TEST_CASE("simultaneous launches keep their guard pages") {
+TEST_CASE("emulator/stacks/guard_pages") {
   std::atomic<unsigned> diagnosed = 0;
   {
     std::vector<std::jthread> hosts;
@@ -97,7 +97,7 @@ TEST_CASE("simultaneous launches keep their guard pages") {
   for (const auto& loan : loans) CHECK(is_guarded(*loan));
 }
 
-TEST_CASE("two launches of 16 workers with 1,024 stacks each stay below the limit on mappings") {
+TEST_CASE("emulator/stacks/mapping_limit") {
   StackPool pool(LINUX_DEFAULT / 4 * 3, mprotect);
   std::vector<StackPool::Loan> loans;
   while (auto loan = pool.borrow_if_available(1024)) loans.push_back(std::move(loan));
@@ -110,7 +110,7 @@ TEST_CASE("two launches of 16 workers with 1,024 stacks each stay below the limi
   CHECK(pool.borrow(32)->count() == 1024);
 }
 
-TEST_CASE("a launch waits for the stacks of another") {
+TEST_CASE("emulator/stacks/waits_for_another") {
   StackPool pool(2 * 64, mprotect);
   auto lent = pool.borrow(64);
   CHECK(pool.borrow_if_available(64) == nullptr);
@@ -126,7 +126,7 @@ TEST_CASE("a launch waits for the stacks of another") {
   CHECK(came_after);
 }
 
-TEST_CASE("idle sets that are too small make room for larger ones") {
+TEST_CASE("emulator/stacks/small_sets") {
   StackPool pool(2 * 128, mprotect);
   { const auto two = pool.borrow(64), more = pool.borrow(64); }
   CHECK(pool.mappings() == 2 * 128);
@@ -134,7 +134,7 @@ TEST_CASE("idle sets that are too small make room for larger ones") {
   CHECK(pool.mappings() == 2 * 128);
 }
 
-TEST_CASE("without guard pages there are no stacks, but an error") {
+TEST_CASE("emulator/stacks/no_guard_pages") {
   guards_left = 100;
   StackPool pool(LINUX_DEFAULT, protect_some);
   {

@@ -194,7 +194,7 @@ emulator::Trace check_fragments(wmma::layout_t layout) {
 
 }  // namespace
 
-TEST_CASE("inline PTX computes") {
+TEST_CASE("emulator/tensor_cores/ptx_computes") {
   std::vector<unsigned> out(14);
   emulate(scalar_ptx, {.grid = 1, .block = 1}, out.data());
   const std::vector<unsigned> expected{0,    0xBC, 0x10F00, 5 ^ 3 ^ 9,    0x44442222,        0x223344AA, 5,
@@ -202,7 +202,7 @@ TEST_CASE("inline PTX computes") {
   CHECK(out == expected);
 }
 
-TEST_CASE("inline PTX accesses memory, and its accesses are recorded with their widths") {
+TEST_CASE("emulator/tensor_cores/ptx_accesses") {
   const auto in = numbers(128);
   std::vector<float> out(64);
   const auto trace = emulate(memory_ptx, {.grid = 1, .block = 32}, in.data(), out.data());
@@ -224,7 +224,7 @@ TEST_CASE("inline PTX accesses memory, and its accesses are recorded with their 
   CHECK(count_of(copied, Operation::cp_async) == 2);
 }
 
-TEST_CASE("ldmatrix and mma.sync multiply") {
+TEST_CASE("emulator/tensor_cores/ldmatrix_and_mma") {
   std::mt19937 random(3);
   std::vector<__half> a(rows * depth), b(depth * columns);
   std::vector<float> c(rows * columns), d(rows * columns);
@@ -250,7 +250,7 @@ TEST_CASE("ldmatrix and mma.sync multiply") {
   CHECK(count_of(stored, Operation::stmatrix_x4) == 1);
 }
 
-TEST_CASE("fragments of wmma multiply in each layout, and load as nvcc does") {
+TEST_CASE("emulator/tensor_cores/wmma") {
   using wmma::col_major;
   using wmma::row_major;
   const auto halves = check_fragments<__half, 16, 16, 16, float, row_major, row_major>(wmma::mem_row_major);

@@ -8,7 +8,7 @@
 using bankwise::gpu::Counters;
 using bankwise::gpu::without_other_traffic;
 
-TEST_CASE("what other traffic adds to the passes of the data pipe is neither a pass nor a conflict") {
+TEST_CASE("gpu/counters/other_traffic") {
   // more_bytes with 65536 blocks on an H200; its loads have 5,056,005 conflicts.
   const Counters pipe{.shared_load_passes = 12'677'258, .shared_load_conflicts = 5'966'474, .replays = 2};
   const Counters corrected = without_other_traffic(pipe, {.shared_load_passes = 11'766'789, .replays = 3});
@@ -17,7 +17,7 @@ TEST_CASE("what other traffic adds to the passes of the data pipe is neither a p
   CHECK(corrected.replays == 5);
 }
 
-TEST_CASE("passes that are counted twice per instruction stay those of the pipe") {
+TEST_CASE("gpu/counters/counted_twice") {
   // more_fft in one block.
   const Counters pipe{.shared_load_passes = 1160, .shared_load_conflicts = 712};
   const Counters corrected = without_other_traffic(pipe, {.shared_load_passes = 1176});
@@ -25,7 +25,7 @@ TEST_CASE("passes that are counted twice per instruction stay those of the pipe"
   CHECK(corrected.shared_load_conflicts == 712);
 }
 
-TEST_CASE("without counts per instruction, nothing is corrected") {
+TEST_CASE("gpu/counters/no_counts") {
   const Counters pipe{.shared_store_passes = 7, .shared_store_conflicts = 3, .dram_read_bytes = 9};
   const Counters corrected = without_other_traffic(pipe, {});
   CHECK(corrected.shared_store_passes == 7);
@@ -34,7 +34,7 @@ TEST_CASE("without counts per instruction, nothing is corrected") {
   CHECK_FALSE(without_other_traffic({}, {.shared_store_passes = 7}).shared_store_passes);
 }
 
-TEST_CASE("atomics are corrected like loads and stores, and conflicts do not fall below 0") {
+TEST_CASE("gpu/counters/atomics") {
   const Counters pipe{.shared_store_passes = 20,
                       .shared_store_conflicts = 1,
                       .shared_atomic_passes = 1'686'960,

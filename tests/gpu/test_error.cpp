@@ -18,18 +18,18 @@ Place called_from(Place where = Place::here()) {
 
 }  // namespace
 
-TEST_CASE("a place is the caller's file and line") {
+TEST_CASE("gpu/error/place") {
   const Place place = called_from();
   CHECK(place.line == __LINE__ - 1);
   CHECK(std::strcmp(place.file, __FILE__) == 0);
 }
 
-TEST_CASE("an error holds the call, its name and the place, without the folder") {
+TEST_CASE("gpu/error/text") {
   const Error error("cudaMalloc(&p, 5)", "cudaErrorMemoryAllocation (out of memory)", {"a/b/session.cpp", 17});
   CHECK(std::string(error.what()) == "cudaMalloc(&p, 5): cudaErrorMemoryAllocation (out of memory) (session.cpp:17)");
 }
 
-TEST_CASE("a kernel's compute capability applies to NVIDIA's devices only") {
+TEST_CASE("gpu/error/nvidia_only") {
   DeviceInfo device;
   device.name = "a GPU";
   for (const auto& [architecture, capability] : std::map<std::string, std::optional<unsigned>>{
@@ -45,7 +45,7 @@ TEST_CASE("a kernel's compute capability applies to NVIDIA's devices only") {
                     "transpose_persisting needs compute capability 8.0; a GPU has 7.5");
 }
 
-TEST_CASE("a kernel built in one form has no handle of the other, and the error says how to get it") {
+TEST_CASE("gpu/error/other_form") {
   const int once = 0, repeated = 0;
   KernelImage image;
   image.name = "reduce_naive";

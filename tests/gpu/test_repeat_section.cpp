@@ -7,7 +7,7 @@
 
 using namespace bankwise::gpu;
 
-TEST_CASE("only the marking lines change") {
+TEST_CASE("gpu/repeat_section/marked_lines") {
   const std::string source = "a\n  // --- shared-memory section ---\n  b;\n  // --- end of section ---\nc\n";
   CHECK(has_section(source));
   CHECK(repeat_section(source, Api::cuda, 3) ==
@@ -16,7 +16,7 @@ TEST_CASE("only the marking lines change") {
         "a\n  for (int turn = 0; turn < 5; ++turn) {\n  b;\n  barrier(CLK_LOCAL_MEM_FENCE); }\nc\n");
 }
 
-TEST_CASE("a source must mark exactly one section") {
+TEST_CASE("gpu/repeat_section/one_section") {
   const std::string begin(section_begin), end(section_end);
   CHECK_FALSE(has_section("nothing"));
   for (const auto& source : {std::string("nothing"), begin, end, begin + begin + end, begin + end + end}) {
@@ -25,6 +25,6 @@ TEST_CASE("a source must mark exactly one section") {
   }
 }
 
-TEST_CASE("the number of iterations is odd, so a transposed tile ends transposed") {
+TEST_CASE("gpu/repeat_section/odd_iterations") {
   CHECK(block_scope_repeats % 2 == 1);
 }

@@ -23,7 +23,7 @@ struct Word {
 
 }  // namespace
 
-TEST_CASE("a closed gate holds the device back until it is opened, repeatedly") {
+TEST_CASE("gpu/stream_gate/holds_back") {
   Word word;
   StreamGate gate(word.value, patient);
   for (int sample = 0; sample < 3; ++sample) {
@@ -36,7 +36,7 @@ TEST_CASE("a closed gate holds the device back until it is opened, repeatedly") 
   }
 }
 
-TEST_CASE("a gate holds back past the largest 32-bit number, too") {
+TEST_CASE("gpu/stream_gate/large_numbers") {
   Word word{0xFFFFFFFE};
   StreamGate gate(word.value, patient);
   for (int sample = 0; sample < 3; ++sample) {
@@ -47,7 +47,7 @@ TEST_CASE("a gate holds back past the largest 32-bit number, too") {
   }
 }
 
-TEST_CASE("a gate opens before the queue of launches is full, with a reason") {
+TEST_CASE("gpu/stream_gate/before_queue_is_full") {
   Word word;
   StreamGate gate(word.value, patient);
   const std::uint32_t ticket = gate.close();
@@ -61,7 +61,7 @@ TEST_CASE("a gate opens before the queue of launches is full, with a reason") {
   CHECK(gate.open().empty());
 }
 
-TEST_CASE("a gate opens at its deadline, so a call that waits for the device returns") {
+TEST_CASE("gpu/stream_gate/deadline") {
   Word word;
   StreamGate gate(word.value, {.deadline = 80ms, .max_commands = 10});
   for (int sample = 0; sample < 2; ++sample) {
@@ -75,7 +75,7 @@ TEST_CASE("a gate opens at its deadline, so a call that waits for the device ret
   CHECK(gate.open().empty());
 }
 
-TEST_CASE("destroying a gate opens it") {
+TEST_CASE("gpu/stream_gate/destroyed") {
   Word word;
   std::optional<StreamGate> gate;
   gate.emplace(word.value, patient);

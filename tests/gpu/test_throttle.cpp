@@ -25,7 +25,7 @@ DeviceInfo at(const char* pci_bus_id) {
 
 }  // namespace
 
-TEST_CASE("power and thermal limits count as throttling, settings and idleness do not") {
+TEST_CASE("gpu/throttle/reasons") {
   CHECK(throttling_in(0).empty());
   CHECK(throttling_in(0x1).empty());    // idle
   CHECK(throttling_in(0x2).empty());    // clocks set for applications
@@ -40,7 +40,7 @@ TEST_CASE("power and thermal limits count as throttling, settings and idleness d
         "SW power cap, HW slowdown, SW thermal slowdown, HW thermal slowdown, HW power brake slowdown");
 }
 
-TEST_CASE("NVML reports the clock reasons of the GPU with the device's PCI bus id") {
+TEST_CASE("gpu/throttle/nvml") {
   auto& set = in_fake_nvml<unsigned long long>("fake_clock_reasons");
   CHECK(throttling_of(at("0000:1b:00.0")) == "watched");
   const auto throttle = open_throttle(at("0000:1b:00.0"));
@@ -54,7 +54,7 @@ TEST_CASE("NVML reports the clock reasons of the GPU with the device's PCI bus i
   in_fake_nvml<int>("fake_code") = 0;
 }
 
-TEST_CASE("a device that NVML does not know is not watched, with a reason") {
+TEST_CASE("gpu/throttle/unknown_device") {
   in_fake_nvml<int>("fake_code") = 0;
   CHECK(throttling_of(at("")) == "unknown: NVML knows only NVIDIA's GPUs, by their PCI bus id");
   CHECK(throttling_of(at("0000:1c:00.0")) == "unknown: nvmlDeviceGetHandleByPciBusId_v2: Not Found");

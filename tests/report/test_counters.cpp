@@ -83,7 +83,7 @@ std::optional<Options> options_of(std::vector<const char*> words) {
 
 }  // namespace
 
-TEST_CASE("JSON has counters: counted, by the model, and the difference") {
+TEST_CASE("report/counters/json") {
   const auto results = json::parse(json_report(counters_report())).at("results");
   const json& full = results.at(0).at("counters");
   CHECK(full.at("shared_load_passes") == 1'000'300);
@@ -116,7 +116,7 @@ TEST_CASE("JSON has counters: counted, by the model, and the difference") {
   CHECK(results.at(2).at("status") == "ok");
 }
 
-TEST_CASE("CSV with counters has the same number of fields in each line") {
+TEST_CASE("report/counters/csv") {
   Report report = counters_report();
   report.results.push_back(report.results.front());
   report.results.back().counters.reset();  // a row that failed has none
@@ -134,7 +134,7 @@ TEST_CASE("CSV with counters has the same number of fields in each line") {
   CHECK(lines == 4);
 }
 
-TEST_CASE("the text has tables of counters") {
+TEST_CASE("report/counters/text") {
   const Report report = counters_report();
   const std::string table = text_report(report);
   CHECK_THAT(table, ContainsSubstring("counted"));
@@ -162,7 +162,7 @@ TEST_CASE("the text has tables of counters") {
   CHECK(csv_report(without).find("shared_load_passes") == std::string::npos);
 }
 
-TEST_CASE("the reason for missing counters names a remedy") {
+TEST_CASE("report/counters/missing") {
   const auto why = [](int error) { return gpu::why_no_counters(error, "cuptiSomething", "CUPTI_ERROR_SOMETHING"); };
   CHECK_THAT(why(35), ContainsSubstring("run as root"));
   CHECK_THAT(why(40), ContainsSubstring("hypervisor"));
@@ -171,7 +171,7 @@ TEST_CASE("the reason for missing counters names a remedy") {
   CHECK(by_reason({{"a", "this"}, {"b", "that"}, {"c", "this"}}) == "  a, c: this\n  b: that\n");
 }
 
-TEST_CASE("passes/ideal needs all of its counters") {
+TEST_CASE("report/counters/passes_over_ideal") {
   CHECK(counted_over_ideal(counted()) == 1'002'300.0 / 502'300.0);
   gpu::Counters some = counted();
   some.shared_store_conflicts.reset();
@@ -180,7 +180,7 @@ TEST_CASE("passes/ideal needs all of its counters") {
   CHECK_FALSE(gpu::simt_efficiency({}));
 }
 
-TEST_CASE("counters can be requested, but not together with --profile") {
+TEST_CASE("report/counters/not_with_profile") {
   CHECK_FALSE(options_of({})->counters);
   CHECK(options_of({"--counters"})->counters);
   CHECK_THROWS_AS(options_of({"--counters", "--profile"}), UsageError);

@@ -42,7 +42,7 @@ Extent extent_of(const CaseStudy& study) {
 
 }  // namespace
 
-TEST_CASE("JSON has levels and totals") {
+TEST_CASE("report/levels_reports/json") {
   const auto report = json::parse(json_report(report_of(transpose::case_study(), {64, 64}, {"sm_90", "gfx942"})));
   const auto& variants = transpose::case_study().variants;
   const auto libraries = std::count_if(variants.begin(), variants.end(), [](const Variant& v) { return v.library; });
@@ -73,7 +73,7 @@ TEST_CASE("JSON has levels and totals") {
   CHECK(report.at("totals").at(0).at("alu_utilization").is_null());  // global
 }
 
-TEST_CASE("a level without accesses keeps its place in JSON") {
+TEST_CASE("report/levels_reports/empty_level") {
   const Report report = report_of(access_patterns::case_study(), {1, 5}, {"sm_90"});
   const auto level = json::parse(json_report(report)).at("levels").at(1);
   CHECK(level.at("name") == "clock");
@@ -82,7 +82,7 @@ TEST_CASE("a level without accesses keeps its place in JSON") {
   CHECK(level.at("alu_utilization").is_null());
 }
 
-TEST_CASE("an access without a known cost gives nulls and a reason") {
+TEST_CASE("report/levels_reports/unknown_cost") {
   // An architecture without any rule.
   banks::Architecture nothing = *banks::find_architecture("sm_90");
   nothing.rules = {};
@@ -98,7 +98,7 @@ TEST_CASE("an access without a known cost gives nulls and a reason") {
   CHECK(levels_svg(report).find("cost unknown") != std::string::npos);
 }
 
-TEST_CASE("the text has one column per level, and no line is too long") {
+TEST_CASE("report/levels_reports/text") {
   for (const CaseStudy* study : {&reduction::case_study(), &prefix_sum::case_study(), &transpose::case_study()}) {
     const std::string text = levels_text(report_of(*study, extent_of(*study), {"sm_13"}));
     INFO(text);
@@ -116,7 +116,7 @@ TEST_CASE("the text has one column per level, and no line is too long") {
         std::string::npos);
 }
 
-TEST_CASE("the picture is well-formed, with a panel for each variant") {
+TEST_CASE("report/levels_reports/picture") {
   for (const CaseStudy* study : all_case_studies) {
     const Extent extent = extent_of(*study);
     const std::string svg = levels_svg(report_of(*study, extent, {"sm_90", "gfx942"}));

@@ -80,7 +80,7 @@ std::vector<std::string> cells_of(const std::string& text, const std::string& na
 
 }  // namespace
 
-TEST_CASE("the table of several ranks") {
+TEST_CASE("report/rank_reports/table") {
   const std::string text = rank_text_report(two_ranks());
   INFO(text);
   using Cells = std::vector<std::string>;
@@ -110,7 +110,7 @@ TEST_CASE("the table of several ranks") {
   CHECK(rank_text_report(one).find("cache hot\n") != std::string::npos);
 }
 
-TEST_CASE("JSON of several ranks holds every sample, with units in the keys") {
+TEST_CASE("report/rank_reports/json") {
   const auto json = nlohmann::json::parse(rank_json_report(two_ranks()));
   CHECK(json.at("schema_version") == 1);
   CHECK(json.at("case") == "transpose");

@@ -48,7 +48,7 @@ Report make_report(double median = 2e-6) {
 
 }  // namespace
 
-TEST_CASE("JSON holds all results, with units in the keys") {
+TEST_CASE("report/reports/json") {
   const auto json = nlohmann::json::parse(json_report(make_report()));
   CHECK(json.at("schema_version") == 1);
   CHECK(json.at("case") == "reduction");
@@ -68,7 +68,7 @@ TEST_CASE("JSON holds all results, with units in the keys") {
   CHECK(bad.at("time_median_s").is_null());
 }
 
-TEST_CASE("CSV has one line per row and the same number of fields in each") {
+TEST_CASE("report/reports/csv") {
   std::istringstream csv(csv_report(make_report()));
   std::string line;
   std::size_t lines = 0;
@@ -84,13 +84,13 @@ TEST_CASE("CSV has one line per row and the same number of fields in each") {
   CHECK(lines == 3);
 }
 
-TEST_CASE("the text shows the full reason of a row that did not run") {
+TEST_CASE("report/reports/full_reason") {
   const std::string text = text_report(make_report());
   CHECK(text.find("naive") != std::string::npos);
   CHECK(text.find("\"quoted\"") != std::string::npos);
 }
 
-TEST_CASE("dropped samples and launch overhead are in every report, and in the text only if there are any") {
+TEST_CASE("report/reports/dropped_samples") {
   Report report = make_report();
   report.devices.front().throttling = "watched";
   CHECK(text_report(report).find("note") == std::string::npos);
@@ -109,7 +109,7 @@ TEST_CASE("dropped samples and launch overhead are in every report, and in the t
   CHECK(csv_report(report).find(",3,5,quiet,") != std::string::npos);
 }
 
-TEST_CASE("a row faster than copy gets a warning") {
+TEST_CASE("report/reports/faster_than_copy") {
   Report report = make_report();
   report.results.front().of_copy = 1.04;
   CHECK(text_report(report).find("warning") == std::string::npos);
@@ -117,7 +117,7 @@ TEST_CASE("a row faster than copy gets a warning") {
   CHECK(text_report(report).find("warning") != std::string::npos);
 }
 
-TEST_CASE("two runs are compared row by row, considering the noise of both") {
+TEST_CASE("report/reports/compared") {
   const ScratchDirectory scratch;
   const auto path = scratch.path() / "old.json";
   std::ofstream(path) << json_report(make_report(2e-6));
@@ -130,7 +130,7 @@ TEST_CASE("two runs are compared row by row, considering the noise of both") {
   CHECK(baseline.compare(other).find("0 rows in both, 1 only before, 1 only now") != std::string::npos);
 }
 
-TEST_CASE("a row that is now wrong or fails is not reported as missing") {
+TEST_CASE("report/reports/wrong_or_failed") {
   const ScratchDirectory scratch;
   const auto path = scratch.path() / "old.json";
   std::ofstream(path) << json_report(make_report());
@@ -145,7 +145,7 @@ TEST_CASE("a row that is now wrong or fails is not reported as missing") {
   CHECK(Baseline(reduction::case_study(), path).compare(now).find("now error") != std::string::npos);
 }
 
-TEST_CASE("speedups are relative to the case study's baseline") {
+TEST_CASE("report/reports/speedups") {
   CaseStudy study = reduction::case_study();
   study.baseline = "packed";
   Report report = make_report();
@@ -161,7 +161,7 @@ TEST_CASE("speedups are relative to the case study's baseline") {
   }
 }
 
-TEST_CASE("too few samples have no noise and no verdict") {
+TEST_CASE("report/reports/too_few_samples") {
   const ScratchDirectory scratch;
   const auto path = scratch.path() / "old.json";
   std::ofstream(path) << json_report(make_report(2e-6));
@@ -170,13 +170,13 @@ TEST_CASE("too few samples have no noise and no verdict") {
   CHECK(Baseline(reduction::case_study(), path).compare(few).find("too few samples") != std::string::npos);
 }
 
-TEST_CASE("bytes that are not UTF-8 do not break the report") {
+TEST_CASE("report/reports/invalid_utf8") {
   Report report = make_report();
   report.command.emplace_back("\xff");
   CHECK(nlohmann::json::parse(json_report(report)).at("command").size() == 4);
 }
 
-TEST_CASE("a file that is not a report of this case study is refused") {
+TEST_CASE("report/reports/not_a_report") {
   const ScratchDirectory scratch;
   const auto path = scratch.path() / "old.json";
   CHECK_THROWS_AS(Baseline(reduction::case_study(), path), UsageError);
@@ -193,7 +193,7 @@ TEST_CASE("a file that is not a report of this case study is refused") {
   CHECK_THROWS_AS(Baseline(transpose::case_study(), path), UsageError);
 }
 
-TEST_CASE("an output file is written completely or not at all") {
+TEST_CASE("report/reports/whole_file_or_none") {
   const ScratchDirectory scratch;
   const auto path = scratch.path() / "out.json";
   std::ofstream(path) << "old";
@@ -206,6 +206,6 @@ TEST_CASE("an output file is written completely or not at all") {
   CHECK_THROWS_AS(OutputFile("--json", (scratch.path() / "no" / "such").string()), UsageError);
 }
 
-TEST_CASE("the columns of tables are aligned") {
+TEST_CASE("report/reports/columns") {
   CHECK(format_table({{"a", "bb", "c"}, {"aaa", "b", "see"}}, 1, true) == "  a    bb  c\n  aaa   b  see\n");
 }

@@ -18,7 +18,7 @@ const CaseStudy& flip = transpose::case_study();
 
 }  // namespace
 
-TEST_CASE("tiles rounds up") {
+TEST_CASE("study/case_studies/tiles") {
   CHECK(round_up(0, 4) == 0);
   CHECK(round_up(1, 4) == 4);
   CHECK(round_up(4, 4) == 4);
@@ -31,7 +31,7 @@ TEST_CASE("tiles rounds up") {
   CHECK(tiles(~std::uint64_t{0}, 256) == std::uint64_t{1} << 56);
 }
 
-TEST_CASE("the hash repeats nothing and uses every bit") {
+TEST_CASE("study/case_studies/hash") {
   std::set<std::uint32_t> seen;
   std::uint32_t all = 0, common = ~0U;
   for (std::uint64_t i = 0; i < 10000; ++i) {
@@ -44,7 +44,7 @@ TEST_CASE("the hash repeats nothing and uses every bit") {
   CHECK(common == 0);
 }
 
-TEST_CASE("reference of the reduction, against 64-bit sums") {
+TEST_CASE("study/case_studies/reduction_reference") {
   for (const std::uint64_t n : {0, 1, 2, 255, 1000}) {
     const Words input = hashed_words(4 * n);
     std::uint64_t sum[4] = {};
@@ -55,7 +55,7 @@ TEST_CASE("reference of the reduction, against 64-bit sums") {
   }
 }
 
-TEST_CASE("reference of the prefix sum, against sums from the start") {
+TEST_CASE("study/case_studies/scan_reference") {
   for (const std::uint64_t n : {0, 1, 2, 300}) {
     const Words input = hashed_words(n);
     const Words got = scan.reference({1, n}, input, scan.variants.front());
@@ -68,7 +68,7 @@ TEST_CASE("reference of the prefix sum, against sums from the start") {
   }
 }
 
-TEST_CASE("reference of the transpose, element by element") {
+TEST_CASE("study/case_studies/transpose_reference") {
   for (const Extent extent : {Extent{1, 1}, {1, 50}, {50, 1}, {17, 33}, {40, 16}}) {
     const Words input = hashed_words(extent.count());
     const Words got = flip.reference(extent, input, flip.variants.front());
@@ -80,7 +80,7 @@ TEST_CASE("reference of the transpose, element by element") {
   }
 }
 
-TEST_CASE("a reduction launches until one record is left") {
+TEST_CASE("study/case_studies/reduction_launches") {
   const Variant& naive = variant_of(reduce, "naive");
   for (const auto& [n, launches] : {std::pair<std::uint64_t, std::size_t>{0, 1},
                                     {1, 1},
@@ -106,7 +106,7 @@ TEST_CASE("a reduction launches until one record is left") {
   }
 }
 
-TEST_CASE("a reduction with persistent blocks has at most the requested blocks per unit") {
+TEST_CASE("study/case_studies/persistent_reduction") {
   const Variant& streaming = variant_of(reduce, "streaming");
   REQUIRE(streaming.blocks_per_unit == 2);
   for (const auto& [n, units, groups] : {std::tuple<std::uint64_t, unsigned, std::vector<std::uint64_t>>{0, 132, {1}},
@@ -132,7 +132,7 @@ TEST_CASE("a reduction with persistent blocks has at most the requested blocks p
   }
 }
 
-TEST_CASE("a reduction for CPUs has a few chunks for each core, none of them tiny") {
+TEST_CASE("study/case_studies/cpu_reduction") {
   const Variant& chunked = variant_of(reduce, "chunked");
   for (const auto& [n, groups] :
        {std::pair<std::uint64_t, std::uint64_t>{0, 1}, {4096, 1}, {4097, 2}, {std::uint64_t{1} << 30, 8}}) {
@@ -143,7 +143,7 @@ TEST_CASE("a reduction for CPUs has a few chunks for each core, none of them tin
   }
 }
 
-TEST_CASE("a scan goes up the levels and down again") {
+TEST_CASE("study/case_studies/scan_levels") {
   const Variant& naive = variant_of(scan, "naive");
   for (const auto& [n, levels] :
        {std::pair<std::uint64_t, std::size_t>{0, 1}, {512, 1}, {513, 2}, {512 * 512, 2}, {512 * 512 + 1, 3}}) {
@@ -158,7 +158,7 @@ TEST_CASE("a scan goes up the levels and down again") {
   }
 }
 
-TEST_CASE("a scan of wide tiles adds wide tiles' offsets") {
+TEST_CASE("study/case_studies/wide_scan") {
   for (const char* name : {"padded_twice", "warp_scan"}) {
     const Plan plan = scan.plan(variant_of(scan, name), {1, 2048 * 2048 + 1}, 1);
     REQUIRE(plan.launches.size() == 5);
@@ -172,7 +172,7 @@ TEST_CASE("a scan of wide tiles adds wide tiles' offsets") {
   }
 }
 
-TEST_CASE("a scan in one launch has a word of state for each tile, and no more tiles than numbers") {
+TEST_CASE("study/case_studies/single_pass_scan") {
   const Variant &look_back = variant_of(scan, "look_back"), &ring = variant_of(scan, "ring");
   for (const auto& [n, count] : {std::pair<std::uint64_t, std::uint64_t>{0, 1},
                                  {8192, 1},
@@ -198,7 +198,7 @@ TEST_CASE("a scan in one launch has a word of state for each tile, and no more t
   }
 }
 
-TEST_CASE("a scan for CPUs sums a few chunks for each core, and then scans them") {
+TEST_CASE("study/case_studies/cpu_scan") {
   for (const auto& [n, groups] :
        {std::pair<std::uint64_t, std::uint64_t>{0, 1}, {4096, 1}, {4097, 2}, {std::uint64_t{1} << 30, 8}}) {
     const Plan plan = scan.plan(variant_of(scan, "chunked"), {1, n}, 2);
@@ -210,7 +210,7 @@ TEST_CASE("a scan for CPUs sums a few chunks for each core, and then scans them"
   }
 }
 
-TEST_CASE("a transpose has a group for each tile, whole or not") {
+TEST_CASE("study/case_studies/transpose_groups") {
   const Variant& naive = variant_of(flip, "naive");
   CHECK(flip.plan(naive, {0, 5}, 1).launches.empty());
   CHECK(flip.plan(naive, {5, 0}, 1).launches.empty());
@@ -225,7 +225,7 @@ TEST_CASE("a transpose has a group for each tile, whole or not") {
   CHECK(flip.plan(variant_of(flip, "blocked"), {513, 512}, 1).launches.front().groups == 2);
 }
 
-TEST_CASE("a kernel file's required compute capability is known for each port") {
+TEST_CASE("study/case_studies/compute_capability") {
   const gpu::KernelImage& persisting = *find_image(flip, "transpose_persisting");
   CHECK(persisting.cuda_capability == 0);  // it has a fallback for older GPUs
   CHECK(persisting.opencl_capability == 80);
@@ -233,7 +233,7 @@ TEST_CASE("a kernel file's required compute capability is known for each port") 
   CHECK(find_image(flip, "transpose_naive")->opencl_capability == 0);
 }
 
-TEST_CASE("the transpose's input is unchanged by floating point") {
+TEST_CASE("study/case_studies/transpose_input") {
   for (std::uint64_t i = 0; i < 10000; ++i) {
     const std::uint32_t exponent = flip.input_word(i) >> 23 & 0xFF;
     REQUIRE(exponent >= 64);
@@ -241,7 +241,7 @@ TEST_CASE("the transpose's input is unchanged by floating point") {
   }
 }
 
-TEST_CASE("extents come close to the requested bytes") {
+TEST_CASE("study/case_studies/extents") {
   for (const CaseStudy* study : {&reduce, &scan, &flip}) {
     for (const std::uint64_t bytes : {65536, 1 << 20, 1 << 26}) {
       const Extent extent = study->extent_for(bytes);
@@ -251,7 +251,7 @@ TEST_CASE("extents come close to the requested bytes") {
   }
 }
 
-TEST_CASE("every variant has its kernel, and every kernel its port") {
+TEST_CASE("study/case_studies/kernels_and_ports") {
   for (const CaseStudy* study : all_case_studies) {
     for (const Variant& variant : study->variants) {
       if (variant.library) continue;

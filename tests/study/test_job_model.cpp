@@ -16,7 +16,7 @@ JobModel model_of(const CaseStudy& study, std::string_view name, Extent extent, 
 
 }  // namespace
 
-TEST_CASE("the cost of a job is the sum over the blocks of its launches") {
+TEST_CASE("study/job_model/sum_over_blocks") {
   // docs/results/nvidia_h200/counters.md has the emulated numbers of a block. 4096 blocks, then 16, then one.
   const JobModel reduced = model_of(reduction::case_study(), "naive", {1, 1 << 20});
   INFO(reduced.reason);
@@ -40,7 +40,7 @@ TEST_CASE("the cost of a job is the sum over the blocks of its launches") {
   CHECK(scanned.stores->conflicts == 241);
 }
 
-TEST_CASE("a job that cannot be emulated has a reason instead of a model") {
+TEST_CASE("study/job_model/not_emulated") {
   const JobModel library = model_of(reduction::case_study(), "library", {1, 1000});
   CHECK_FALSE(library.loads);
   CHECK_FALSE(library.simt_efficiency);

@@ -41,7 +41,7 @@ constexpr Extent many{1, 1 << 20}, matrix{1024, 1024};
 
 }  // namespace
 
-TEST_CASE("levels of the reduction match the worked numbers") {
+TEST_CASE("study/levels/reduction") {
   // 16-byte accesses, four passes for a whole warp; two loads and a store for each lane that adds.
   CHECK(rows(one(reduction::case_study(), "sequential", "sm_90", many)) ==
         std::vector<Row>{{"load", 256, 8, 8, 32, 32},
@@ -59,7 +59,7 @@ TEST_CASE("levels of the reduction match the worked numbers") {
   CHECK(naive[4] == Row{"add 16", 16, 1, 12, 24, 12});
 }
 
-TEST_CASE("levels of the scan match the table of a 512-item up-sweep") {
+TEST_CASE("study/levels/scan") {
   const VariantLevels naive = one(prefix_sum::case_study(), "naive", "sm_90", many);
   const auto levels = rows(naive);
   REQUIRE(levels.size() == 20);
@@ -81,7 +81,7 @@ TEST_CASE("levels of the scan match the table of a 512-item up-sweep") {
   CHECK(one(prefix_sum::case_study(), "padded", "sm_90", many).costs->conflicts == 0);
 }
 
-TEST_CASE("wider warps issue fewer accesses, with more inactive lanes") {
+TEST_CASE("study/levels/wider_warps") {
   for (const char* architecture : {"hd5870", "gfx90a"}) {
     unsigned lanes = 0, warps = 0;
     for (const Row& row : rows(one(prefix_sum::case_study(), "naive", architecture, many))) {
@@ -94,7 +94,7 @@ TEST_CASE("wider warps issue fewer accesses, with more inactive lanes") {
   }
 }
 
-TEST_CASE("levels of the transposes match the worked numbers") {
+TEST_CASE("study/levels/transposes") {
   const CaseStudy& study = transpose::case_study();
   CHECK(rows(one(study, "naive", "sm_90", matrix)) ==
         std::vector<Row>{{"rows in", 256, 8, 8, 8, 8}, {"columns out", 256, 8, 8, 64, 8}});
@@ -119,7 +119,7 @@ TEST_CASE("levels of the transposes match the worked numbers") {
   CHECK(global.simt_efficiency == 1.0);
 }
 
-TEST_CASE("a repeated access has the cost of the single access in the model") {
+TEST_CASE("study/levels/repeated_access") {
   const CaseStudy& study = access_patterns::case_study();
   const banks::Architecture& architecture = *banks::find_architecture("sm_90");
   for (const char* name : {"stride16", "stride17", "rows_of_17", "float4_column8", "lds128_case5", "double_even_lanes",
@@ -146,7 +146,7 @@ Extent extent_of(const CaseStudy& study) {
 
 }  // namespace
 
-TEST_CASE("every level with shared-memory accesses has a name, in every case study") {
+TEST_CASE("study/levels/named") {
   for (const CaseStudy* study : all_case_studies) {
     for (const Variant& variant : study->variants) {
       if (variant.library) continue;
@@ -160,7 +160,7 @@ TEST_CASE("every level with shared-memory accesses has a name, in every case stu
   }
 }
 
-TEST_CASE("the largest problems take no memory, and a grid too large for CUDA has a reason") {
+TEST_CASE("study/levels/largest_problems") {
   const VariantLevels large = one(reduction::case_study(), "sequential", "sm_90", {1, max_elements / 4});  // 4 TiB
   CHECK(large.reason == "");
   CHECK(large.costs.value_or(banks::Tally{}).passes == 135);

@@ -34,7 +34,7 @@ CaseStudy made_up() {
 
 }  // namespace
 
-TEST_CASE("a kernel that cannot be emulated has a reason and no numbers") {
+TEST_CASE("study/no_levels/reason") {
   const CaseStudy study = made_up();
   static constexpr Variant variants[]{
       {"broken", {32, 1}, ""}, {"tma", {32, 1}, ""}, {"absent", {32, 1}, ""}, {"library", {}, "", {.library = true}}};
@@ -55,7 +55,7 @@ TEST_CASE("a kernel that cannot be emulated has a reason and no numbers") {
   }
 }
 
-TEST_CASE("a reason with special characters is valid in every report") {
+TEST_CASE("study/no_levels/special_characters") {
   Report report{&reduction::case_study(), {}, {}, {}, {}};
   VariantLevels levels;
   levels.variant = "naive";

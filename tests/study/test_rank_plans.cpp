@@ -171,7 +171,7 @@ void check(const Emulated& emulated, const Variant& variant, Extent extent, unsi
 
 }  // namespace
 
-TEST_CASE("the variants for several ranks that the emulator does not run") {
+TEST_CASE("study/rank_plans/not_emulated") {
   std::vector<std::string> names;
   for (const Emulated& emulated : all_emulated) {
     for (const Variant& variant : emulated.study.ranks->variants) {
@@ -184,7 +184,7 @@ TEST_CASE("the variants for several ranks that the emulator does not run") {
                                           "prefix_sum on_chip", "prefix_sum cyclic", "transpose direct"});
 }
 
-TEST_CASE("the plans for several ranks give the reference's result") {
+TEST_CASE("study/rank_plans/equal_reference") {
   for (const Emulated& emulated : all_emulated) {
     const CaseStudy& study = emulated.study;
     std::vector<Extent> extents;
@@ -207,7 +207,7 @@ TEST_CASE("the plans for several ranks give the reference's result") {
   }
 }
 
-TEST_CASE("the plans of larger problems on several ranks give the reference's result") {
+TEST_CASE("study/rank_plans/larger_problems") {
   for (const Emulated& emulated : all_emulated) {
     for (const Variant& variant : emulated.study.ranks->variants) {
       if (!can_run(emulated, variant)) continue;

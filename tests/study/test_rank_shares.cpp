@@ -27,7 +27,7 @@ Words sums_of(const Words& input, std::uint64_t first, std::uint64_t last, std::
 
 }  // namespace
 
-TEST_CASE("ranks hold consecutive items, and the first ones at most one more than the others") {
+TEST_CASE("study/rank_shares/consecutive") {
   constexpr std::uint64_t most = ~std::uint64_t{0};
   for (const std::uint64_t n : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{7},
                                 std::uint64_t{8}, std::uint64_t{1000003}, max_elements, most - 1, most}) {
@@ -45,7 +45,7 @@ TEST_CASE("ranks hold consecutive items, and the first ones at most one more tha
   }
 }
 
-TEST_CASE("the ranks' inputs are the whole input, and their outputs the whole output") {
+TEST_CASE("study/rank_shares/whole_input") {
   for (const CaseStudy* study : rank_studies) {
     for (const Variant& variant : study->ranks->variants) {
       for (const Extent extent : extents_of(*study)) {
@@ -67,7 +67,7 @@ TEST_CASE("the ranks' inputs are the whole input, and their outputs the whole ou
   }
 }
 
-TEST_CASE("the first variant's shares are consecutive, and those of the rows `alone`") {
+TEST_CASE("study/rank_shares/first_variant") {
   for (const CaseStudy* study : rank_studies) {
     for (const Extent extent : extents_of(*study)) {
       for (const unsigned ranks : {1U, 2U, 5U}) {
@@ -110,7 +110,7 @@ void check_expected(const CaseStudy& study, const Variant& variant, Extent exten
 
 }  // namespace
 
-TEST_CASE("every rank expects its share of the reference") {
+TEST_CASE("study/rank_shares/reference") {
   for (const CaseStudy* study : rank_studies) {
     for (const Extent extent : extents_of(*study)) {
       for (const Variant& variant : study->ranks->variants) {
@@ -121,7 +121,7 @@ TEST_CASE("every rank expects its share of the reference") {
   }
 }
 
-TEST_CASE("block-cyclic shares of several blocks") {
+TEST_CASE("study/rank_shares/block_cyclic") {
   const CaseStudy& scan = prefix_sum::case_study();
   const auto cyclic = std::ranges::find(scan.ranks->variants, "cyclic", &Variant::name);
   REQUIRE(cyclic != scan.ranks->variants.end());
@@ -132,7 +132,7 @@ TEST_CASE("block-cyclic shares of several blocks") {
   for (const unsigned ranks : {2U, 3U}) check_expected(scan, *cyclic, {1, 5 * block + 7}, ranks, 3);
 }
 
-TEST_CASE("the ranks' plans launch kernels that exist, and make matching exchanges") {
+TEST_CASE("study/rank_shares/launches_and_exchanges") {
   for (const CaseStudy* study : rank_studies) {
     for (const Variant& variant : study->ranks->variants) {
       for (const Extent extent : {Extent{1, 1}, Extent{300, 700}}) {
@@ -168,7 +168,7 @@ TEST_CASE("the ranks' plans launch kernels that exist, and make matching exchang
   }
 }
 
-TEST_CASE("the overlapped transpose has at most eight parts, and each has the ranks' exchange") {
+TEST_CASE("study/rank_shares/overlapped_transpose") {
   const CaseStudy& flip = transpose::case_study();
   const auto overlapped = std::ranges::find(flip.ranks->variants, "overlapped", &Variant::name);
   REQUIRE(overlapped != flip.ranks->variants.end());
@@ -188,7 +188,7 @@ TEST_CASE("the overlapped transpose has at most eight parts, and each has the ra
   CHECK(parts(1024) == 8);
 }
 
-TEST_CASE("what must cross the links") {
+TEST_CASE("study/rank_shares/links") {
   const RankStudy& flip = *transpose::case_study().ranks;
   // Each of 4 ranks keeps a block of 25 x 50 words of its 25 x 200, and sends the rest.
   CHECK(flip.link_bytes({100, 200}, {0, 4}) == 25 * 150 * 4);
@@ -202,7 +202,7 @@ TEST_CASE("what must cross the links") {
   CHECK(reduce.link_bytes({1, 1000}, {0, 4}) == 3 * 16);
 }
 
-TEST_CASE("a plan of one device, as the beginning of a plan with exchanges") {
+TEST_CASE("study/rank_shares/one_device") {
   const CaseStudy& scan = prefix_sum::case_study();
   for (const char* name : {"naive", "look_back"}) {
     const Plan plan = scan.plan(variant_of(scan, name), {1, 513 * 512}, 2);

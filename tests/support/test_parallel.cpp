@@ -11,7 +11,7 @@
 
 using namespace bankwise;
 
-TEST_CASE("threads divide a range without gaps") {
+TEST_CASE("support/parallel/no_gaps") {
   using Range = std::pair<std::uint64_t, std::uint64_t>;
   constexpr std::uint64_t large = std::uint64_t{1} << 40, least = 4096;
   for (const std::uint64_t count : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{7}, least - 1, least, least + 1,
@@ -43,7 +43,7 @@ TEST_CASE("threads divide a range without gaps") {
   }
 }
 
-TEST_CASE("threads take each item of a range once") {
+TEST_CASE("support/parallel/each_item_once") {
   for (const std::uint64_t count : {0, 1, 5000, 100003}) {
     for (const unsigned threads : {1U, 2U, 5U}) {
       std::vector<int> taken(count, 0);

@@ -6,7 +6,7 @@
 
 using namespace bankwise;
 
-TEST_CASE("counts are read as people type them") {
+TEST_CASE("support/quantity/counts") {
   const std::uint64_t largest = ~std::uint64_t{0};
   CHECK(parse_count("--n", "0", largest) == 0);
   CHECK(parse_count("--n", "1000003", largest) == 1000003);
@@ -19,7 +19,7 @@ TEST_CASE("counts are read as people type them") {
   CHECK(parse_count("--n", "18446744073709551615", largest) == largest);
 }
 
-TEST_CASE("text that is not a count, or too large a count, is refused") {
+TEST_CASE("support/quantity/no_counts") {
   for (const char* text :
        {"", " ", "12Q", "Ki", "-5", "+5", "1.5M", "1e6", "16MiB", "16mI", "2^", "2^x", "^2", "2^3^4", "0x10"}) {
     INFO(text);
@@ -32,7 +32,7 @@ TEST_CASE("text that is not a count, or too large a count, is refused") {
   }
 }
 
-TEST_CASE("quantities are printed with three digits") {
+TEST_CASE("support/quantity/three_digits") {
   CHECK(format_time(98.7e-6) == "98.7 us");
   CHECK(format_time(9.996e-3) == "10.0 ms");
   CHECK(format_time(2) == "2 s");
@@ -44,7 +44,7 @@ TEST_CASE("quantities are printed with three digits") {
   CHECK(format_count(16777216) == "16 777 216");
 }
 
-TEST_CASE("edit distance counts inserted, deleted and changed letters") {
+TEST_CASE("support/quantity/edit_distance") {
   CHECK(edit_distance("", "") == 0);
   CHECK(edit_distance("padded", "padded") == 0);
   CHECK(edit_distance("", "abc") == 3);
@@ -52,7 +52,7 @@ TEST_CASE("edit distance counts inserted, deleted and changed letters") {
   CHECK(edit_distance("tile32", "tile32_padded") == 7);
 }
 
-TEST_CASE("an unknown name is answered with the nearest one, unless no letter of it is left") {
+TEST_CASE("support/quantity/nearest_name") {
   CHECK(no_such("variant", "pakced", {"naive", "packed"}, "--list") ==
         "there is no variant 'pakced'; did you mean 'packed'? --list shows all");
   CHECK(no_such("variant", "unknown", {"naive", "packed"}, "--list") ==

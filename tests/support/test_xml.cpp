@@ -4,14 +4,14 @@
 
 using bankwise::xml_text;
 
-TEST_CASE("markup and quotes are escaped, and other text is unchanged") {
+TEST_CASE("support/xml/escaped") {
   CHECK(xml_text("<a b=\"c\" d='e'>&amp;") == "&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;amp;");
   const std::string plain = "tile[ty][tx]\t= \xC3\xA9 \xE2\x89\xA5 \xF0\x9F\x98\x80;\n";
   CHECK(xml_text(plain) == plain);
   CHECK(xml_text("").empty());
 }
 
-TEST_CASE("what is not UTF-8 is replaced byte by byte") {
+TEST_CASE("support/xml/invalid_utf8") {
   const std::string bad = "\xEF\xBF\xBD";
   CHECK(xml_text("a\xFFz") == "a" + bad + "z");
   CHECK(xml_text("\xC3<") == bad + "&lt;");            // a truncated character does not hide the markup after it
@@ -22,7 +22,7 @@ TEST_CASE("what is not UTF-8 is replaced byte by byte") {
   CHECK(xml_text("\x80") == bad);
 }
 
-TEST_CASE("characters that hide or reorder text become visible") {
+TEST_CASE("support/xml/hidden_characters") {
   CHECK(xml_text(std::string_view("a\0b\x1B[31m\x7F", 9)) == "a[U+0000]b[U+001B][31m[U+007F]");
   // NOLINTNEXTLINE(misc-misleading-bidirectional): that is what is tested
   CHECK(xml_text("x\xE2\x80\xAEy\xE2\x81\xA6z") == "x[U+202E]y[U+2066]z");

@@ -10,7 +10,7 @@ using namespace small;
 using trace::Builder;
 using trace::Pattern;
 
-TEST_CASE("equal accesses are one pattern with their first occurrence") {
+TEST_CASE("trace/builder/first_occurrence") {
   Builder all = builder();
   Pattern one = loads(4);
   one.first = {3, 1, 0, 9};
@@ -27,7 +27,7 @@ TEST_CASE("equal accesses are one pattern with their first occurrence") {
   CHECK(accesses_of(trace) == 12);
 }
 
-TEST_CASE("accesses that differ in any member are different patterns") {
+TEST_CASE("trace/builder/different_patterns") {
   Builder all = builder();
   all.site({.file = "k.cl", .line = 4});
   all.array({"other", 4096, 4096});
@@ -52,7 +52,7 @@ TEST_CASE("accesses that differ in any member are different patterns") {
   CHECK(all.take().patterns.size() == different.size());
 }
 
-TEST_CASE("values of inactive lanes do not matter after normalize()") {
+TEST_CASE("trace/builder/normalize_values") {
   Pattern one = loads(4, 0b101), other = one;
   other.addresses = {0, 77, 8, 99};
   normalize(other);
@@ -60,7 +60,7 @@ TEST_CASE("values of inactive lanes do not matter after normalize()") {
   CHECK(other.addresses == std::vector<std::uint32_t>{0, 0, 8});
 }
 
-TEST_CASE("normalize() reduces sources modulo 128") {
+TEST_CASE("trace/builder/normalize_sources") {
   Pattern copy = loads(4, 0b101);
   copy.operation = banks::Operation::cp_async;
   copy.sources = {128, 77, 1148, 99};
@@ -68,7 +68,7 @@ TEST_CASE("normalize() reduces sources modulo 128") {
   CHECK(copy.sources == std::vector<std::uint32_t>{0, 0, 124});
 }
 
-TEST_CASE("accesses beyond the bound are costed on the requested architectures, and none is lost") {
+TEST_CASE("trace/builder/excess") {
   // Both ways on the same accesses: 60 patterns, each of which occurs as often as its number says.
   const std::vector<const banks::Architecture*> architectures{&on("sm_90"), &on("gfx942")};
   Builder whole = builder(64, true), bounded = builder(64, true, {5000, architectures});
@@ -102,7 +102,7 @@ TEST_CASE("accesses beyond the bound are costed on the requested architectures, 
   CHECK_NOTHROW(conflicts(found, "sm_90"));
 }
 
-TEST_CASE("excess without a cost is unknown, with a reason") {
+TEST_CASE("trace/builder/unknown_excess") {
   Builder all = builder(32, false, {0, {&on("sm_20")}});
   Pattern atomic = loads(4);
   atomic.operation = banks::Operation::atomic;
@@ -113,7 +113,7 @@ TEST_CASE("excess without a cost is unknown, with a reason") {
   CHECK(report.atomics.accesses == 1);
 }
 
-TEST_CASE("traces of one kernel add up, whatever their numbers of sites and arrays") {
+TEST_CASE("trace/builder/added_up") {
   Builder one = builder(), other = builder();
   const auto site = other.site({.file = "k.cl", .line = 1});
   const auto array = other.array({"a", 8192, 4});
@@ -155,7 +155,7 @@ TEST_CASE("traces of one kernel add up, whatever their numbers of sites and arra
   REQUIRE(trace.participants.size() == 1);
 }
 
-TEST_CASE("diagnoses of the same places are one, with the first one's text, whichever lane comes first") {
+TEST_CASE("trace/builder/diagnoses_merge") {
   using trace::Diagnosis, trace::Fault;
   const auto together = [](const std::vector<Diagnosis>& all) {
     auto builder = small::builder();
@@ -185,7 +185,7 @@ TEST_CASE("diagnoses of the same places are one, with the first one's text, whic
   CHECK(together({late, other, alone, ended}).size() == 4);
 }
 
-TEST_CASE("diagnoses of later launches add up") {
+TEST_CASE("trace/builder/diagnoses_add_up") {
   auto builder = small::builder();
   auto part = small::builder();
   part.add(trace::Diagnosis{trace::Fault::race, 0, {}, false, "x", 2, {0, 0, 0, 0}});
@@ -198,7 +198,7 @@ TEST_CASE("diagnoses of later launches add up") {
   CHECK(all.diagnoses[0].first.launch == 1);  // the builder had one launch before
 }
 
-TEST_CASE("an access can be moved to another operation") {
+TEST_CASE("trace/builder/other_operation") {
   Builder all = builder();
   Pattern increment = loads(0, 0xFFFFFFFF, 2);
   increment.operation = banks::Operation::atomic_inc;
@@ -214,7 +214,7 @@ TEST_CASE("an access can be moved to another operation") {
   CHECK(trace.patterns[0].first.number == 3);
 }
 
-TEST_CASE("levels beyond the maximum of a trace count in the last one") {
+TEST_CASE("trace/builder/deep_levels") {
   Builder all = builder();
   Pattern late = loads(4);
   late.level = 3'000'000'000;
@@ -226,7 +226,7 @@ TEST_CASE("levels beyond the maximum of a trace count in the last one") {
   CHECK(trace.participants[0].level == trace::max_levels - 1);
 }
 
-TEST_CASE("the order of a trace does not depend on the order of additions") {
+TEST_CASE("trace/builder/any_order") {
   const auto added = [](bool backwards) {
     Builder all({.kernel = "k"});
     std::vector<Pattern> patterns;
@@ -246,7 +246,7 @@ TEST_CASE("the order of a trace does not depend on the order of additions") {
   CHECK(added(true) == added(false));
 }
 
-TEST_CASE("blocks are counted, saturating at the largest number") {
+TEST_CASE("trace/builder/blocks_saturate") {
   CHECK(blocks_of(trace::Shape{{65, 3, 1}, {32, 2, 1}, 1}) == 6);
   CHECK(blocks_of(trace::Shape{{~std::uint64_t{0}, ~std::uint64_t{0}, 1}, {1, 1, 1}, 1}) == ~std::uint64_t{0});
   CHECK(blocks_of(trace::Shape{{8, 1, 1}, {0, 1, 1}, 1}) == 8);

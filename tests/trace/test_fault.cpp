@@ -8,7 +8,7 @@
 
 using namespace bankwise::trace;
 
-TEST_CASE("the table of faults is in the order of the enumeration, and its names are distinct") {
+TEST_CASE("trace/fault/table") {
   std::set<std::string_view> ids, names;
   int next = 0;
   for (const FaultRow& row : faults()) {

@@ -30,7 +30,7 @@ trace::KernelTrace launch(std::uint32_t step, std::uint64_t count = 1) {
 
 }  // namespace
 
-TEST_CASE("a trace is read back from its file unchanged, in every field") {
+TEST_CASE("trace/json_lines/read_back") {
   const Trace written = full_trace();
   const std::string text = to_json_lines(written);
   const TraceFile file = read(text);
@@ -103,7 +103,7 @@ TEST_CASE("a trace is read back from its file unchanged, in every field") {
   CHECK(b.excess[0].mixed == 1);
 }
 
-TEST_CASE("reports from a file equal those of the written trace, on every architecture") {
+TEST_CASE("trace/json_lines/same_reports") {
   const TraceFile file = read(to_json_lines(full_trace()));
   for (const auto& architecture : banks::architectures()) {
     const auto a = trace::report(full_kernel(), architecture), b = trace::report(file.trace.kernels[0], architecture);
@@ -111,7 +111,7 @@ TEST_CASE("reports from a file equal those of the written trace, on every archit
   }
 }
 
-TEST_CASE("definitions are written once, and a repeated launch is one short line") {
+TEST_CASE("trace/json_lines/written_once") {
   Writer writer;
   const std::string first = writer.lines_of(launch(4), "source"), second = writer.lines_of(launch(4), "source"),
                     third = writer.lines_of(launch(8), "source");
@@ -132,7 +132,7 @@ TEST_CASE("definitions are written once, and a repeated launch is one short line
   CHECK(kernel.participants.at(0).count == 10001);
 }
 
-TEST_CASE("a writer with limited memory defines patterns again, and counts stay right") {
+TEST_CASE("trace/json_lines/limited_memory") {
   Writer writer(0, 3);
   std::string lines;
   for (std::uint32_t i = 0; i < 40; ++i) lines += writer.lines_of(launch(4 * (i % 10)), "");
@@ -143,7 +143,7 @@ TEST_CASE("a writer with limited memory defines patterns again, and counts stay 
   CHECK(launches_of(file.trace.kernels[0]) == 40);
 }
 
-TEST_CASE("processes number kernels separately, and a kernel of all of them is merged") {
+TEST_CASE("trace/json_lines/processes") {
   Writer parent(7), child(8), later(7);
   std::string lines = trace::process_line(7);
   lines += parent.lines_of(launch(4), "s");
@@ -164,7 +164,7 @@ TEST_CASE("processes number kernels separately, and a kernel of all of them is m
   CHECK(launches_of(file.trace.kernels[1]) == 1);
 }
 
-TEST_CASE("a truncated file is read up to its last complete line, and is not closed") {
+TEST_CASE("trace/json_lines/truncated") {
   const std::string text = to_json_lines(full_trace());
   const auto lines = std::uint64_t(std::count(text.begin(), text.end(), '\n'));
   std::uint64_t line = 1;
@@ -183,7 +183,7 @@ TEST_CASE("a truncated file is read up to its last complete line, and is not clo
   }
 }
 
-TEST_CASE("sources with any bytes are read back line by line") {
+TEST_CASE("trace/json_lines/any_source") {
   const std::string text =
       "/* caf\xE9 */\nkernel void k() {\xFF\xC0}\n// \xE2\x82\xAC and " + std::string(1, '\0') + "\n";
   Writer writer;
@@ -196,7 +196,7 @@ TEST_CASE("sources with any bytes are read back line by line") {
   CHECK(file.trace.errors.at(0) == "bad \xEF\xBF\xBD byte");
 }
 
-TEST_CASE("a kernel that never ran is left out") {
+TEST_CASE("trace/json_lines/kernel_never_ran") {
   Writer writer;
   const std::string lines = writer.lines_of(launch(4), "");
   CHECK(read(open_file(lines.substr(0, lines.find("{\"record\":\"launch\"")))).trace.kernels.empty());

@@ -27,7 +27,7 @@ trace::KernelTrace merged() {
 
 }  // namespace
 
-TEST_CASE("merged accesses count only in the second column, in the line of those that they replace") {
+TEST_CASE("trace/merged/second_column") {
   const auto trace = merged();
   CHECK(accesses_of(trace) == 10);
   CHECK(conflicts(trace, "sm_90") == 10 * 3);
@@ -48,7 +48,7 @@ TEST_CASE("merged accesses count only in the second column, in the line of those
         std::string::npos);
 }
 
-TEST_CASE("without merging there is no second column") {
+TEST_CASE("trace/merged/no_second_column") {
   auto all = builder();
   all.add(loads(16));
   const auto report = trace::report(all.take(), on("sm_90"));
@@ -57,7 +57,7 @@ TEST_CASE("without merging there is no second column") {
   CHECK(to_text(report).find("merged") == std::string::npos);
 }
 
-TEST_CASE("the second count survives a file, repeated launches, and the sum of traces") {
+TEST_CASE("trace/merged/survives_file_and_sum") {
   trace::Writer writer;
   std::string text = trace::header_line({});
   for (int launch = 0; launch < 3; ++launch) text += writer.lines_of(merged(), "");

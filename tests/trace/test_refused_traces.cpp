@@ -65,7 +65,7 @@ void check_changed(const std::string& record, const std::string& pointer, const 
 
 }  // namespace
 
-TEST_CASE("a file that is not a trace is refused at its first line") {
+TEST_CASE("trace/refused_traces/not_a_trace") {
   for (const char* first : {"", "garbage", "{}", "[]", "3", "null", "{\"bankwise\":1}", "\xFF\xFE"}) {
     check_refused({first}, 0, "it is not a trace of bankwise");
   }
@@ -74,7 +74,7 @@ TEST_CASE("a file that is not a trace is refused at its first line") {
   check_refused({R"({"bankwise_trace":1})"}, 0, "it has no maker");
 }
 
-TEST_CASE("a line that is not a record is refused") {
+TEST_CASE("trace/refused_traces/not_a_record") {
   for (const auto& [line, words] : std::vector<std::pair<const char*, const char*>>{
            {"garbage", "the line is not JSON"},
            {"", "the line is not JSON"},
@@ -92,7 +92,7 @@ TEST_CASE("a line that is not a record is refused") {
   }
 }
 
-TEST_CASE("every field of every record is checked") {
+TEST_CASE("trace/refused_traces/every_field") {
   // Removed, and with another type.
   const auto lines = lines_of(text);
   const std::vector<std::string> may_miss{"process",     "pc",      "source",       "copied_bytes",    "left_out",
@@ -120,7 +120,7 @@ TEST_CASE("every field of every record is checked") {
   }
 }
 
-TEST_CASE("numbers out of their range are refused") {
+TEST_CASE("trace/refused_traces/ranges") {
   check_changed("kernel", "/warp", 0, "warp is 0");
   check_changed("kernel", "/warp", 65, "warp is 65, more than 64");
   check_changed("kernel", "/source", 1, "there is no source 1 before it");
@@ -175,7 +175,7 @@ TEST_CASE("numbers out of their range are refused") {
   check_changed("launch", "/blocks", 562949953421312, "blocks is 562949953421312, more than");
 }
 
-TEST_CASE("lanes beyond the warp, and lists that do not match the mask, are refused") {
+TEST_CASE("trace/refused_traces/lanes_and_lists") {
   auto lines = lines_of(text);
   const std::size_t kernel = find("kernel"), pattern = find("pattern");
   json narrow = json::parse(lines[kernel]);
@@ -193,7 +193,7 @@ TEST_CASE("lanes beyond the warp, and lists that do not match the mask, are refu
   }
 }
 
-TEST_CASE("sources are refused if they do not match the lanes, leave their line, or belong to no copy") {
+TEST_CASE("trace/refused_traces/sources") {
   const std::size_t at = find("pattern") + 3;
   const auto check = [&](const std::string& key, const json& value, const std::string& words) {
     auto lines = lines_of(text);
@@ -211,7 +211,7 @@ TEST_CASE("sources are refused if they do not match the lanes, leave their line,
   check("operation", "ldmatrix.x4", "a ldmatrix.x4 has no sources");
 }
 
-TEST_CASE("counts whose sums overflow are refused, also for repeated launches") {
+TEST_CASE("trace/refused_traces/overflow") {
   auto lines = lines_of(text);
   const std::size_t at = find("launch");
   json launch = json::parse(lines[at]);
@@ -225,7 +225,7 @@ TEST_CASE("counts whose sums overflow are refused, also for repeated launches") 
   CHECK_THROWS_AS(read(joined({lines.begin(), lines.begin() + std::ptrdiff_t(at) + 4})), trace::BadLine);
 }
 
-TEST_CASE("duplicate, missing and trailing lines are refused") {
+TEST_CASE("trace/refused_traces/duplicates") {
   const auto lines = lines_of(text);
   for (const char* record : {"source", "kernel", "site", "array", "pattern"}) {
     INFO(record);
@@ -250,7 +250,7 @@ TEST_CASE("duplicate, missing and trailing lines are refused") {
   check_refused(alone, 2, "its kernel has no launch before it");
 }
 
-TEST_CASE("very deep and very long lines are refused") {
+TEST_CASE("trace/refused_traces/deep_and_long") {
   const std::string header = lines_of(text)[0];
   check_refused({header, std::string(1 << 18, '[')}, 1, "the line is not JSON");
   check_refused({header, std::string(1 << 18, '[') + std::string(1 << 18, ']')}, 1, "it is not an object");

@@ -12,7 +12,7 @@ using namespace bankwise;
 using namespace small;
 using trace::Pattern;
 
-TEST_CASE("a pattern's cost counts as often as it occurs") {
+TEST_CASE("trace/report/pattern_counts") {
   auto all = builder();
   all.add(loads(128, 0xFFFFFFFF, 3));
   Pattern store = loads(4, 0xFFFF, 2);
@@ -30,7 +30,7 @@ TEST_CASE("a pattern's cost counts as often as it occurs") {
   CHECK(report.lines.size() == 2);
 }
 
-TEST_CASE("lanes that did not wait for each other split into warps of every width") {
+TEST_CASE("trace/report/split_warps") {
   // A hundred random accesses of 64 lanes, against the definition: each part of a warp's width is a separate access.
   std::mt19937_64 random(1);
   std::vector<Pattern> patterns;
@@ -75,7 +75,7 @@ TEST_CASE("lanes that did not wait for each other split into warps of every widt
   }
 }
 
-TEST_CASE("lanes that ran together do not split into warps of another width") {
+TEST_CASE("trace/report/joined_warps") {
   auto all = builder(32, false);
   all.add(loads(4));
   const auto trace = all.take();
@@ -88,7 +88,7 @@ TEST_CASE("lanes that ran together do not split into warps of another width") {
   CHECK_THROWS_AS(trace::report(narrow.take(), on("sm_90")), std::invalid_argument);
 }
 
-TEST_CASE("the worst access is that with the most conflicts, then the first by block, level and warp") {
+TEST_CASE("trace/report/worst_access") {
   struct Case {
     trace::Occurrence first;
     std::uint32_t level;
@@ -123,7 +123,7 @@ TEST_CASE("the worst access is that with the most conflicts, then the first by b
   } while (std::next_permutation(order.begin(), order.end()));
 }
 
-TEST_CASE("a warp's array is that of its first lane, and mixed arrays are counted per warp") {
+TEST_CASE("trace/report/array_of_warp") {
   auto all = builder(64, true);
   all.array({"other", 65536, 0});
   Pattern one = loads(4, ~std::uint64_t{0}, 3);
@@ -145,7 +145,7 @@ TEST_CASE("a warp's array is that of its first lane, and mixed arrays are counte
   CHECK(wide.lines[0].mixed == 3);
 }
 
-TEST_CASE("an incomplete trace is reported first, and conflicts() refuses it") {
+TEST_CASE("trace/report/incomplete") {
   auto all = builder();
   all.add(loads(4));
   all.trace().left_out = 7;
@@ -175,7 +175,7 @@ trace::Report report_of_loop(Pattern loop, unsigned width, unsigned warps, const
 
 }  // namespace
 
-TEST_CASE("a loop of a load and a compare-and-swap costs a range") {
+TEST_CASE("trace/report/load_and_swap_loop") {
   // Each lane its own word: one round of two passes, up to 4 rounds of 1 + 2 passes.
   const auto apart = report_of_loop(loads(4, 0xFFFFFFFF, 10), 4, 4);
   CHECK(apart.all == banks::Tally{10, 320, 20, 20, 0, 0, 10 * (4 * 3 - 2), 10 * (4 * 3 - 2)});
@@ -195,7 +195,7 @@ TEST_CASE("a loop of a load and a compare-and-swap costs a range") {
   CHECK_FALSE(together.lines[0].worst);  // the model has no single access to show
 }
 
-TEST_CASE("a loop without a known range has no cost") {
+TEST_CASE("trace/report/unknown_range") {
   Pattern round = loads(4);  // one round of a loop, as a GPU is seen to execute it
   round.operation = banks::Operation::atomic_cas;
   for (const auto& report : {report_of_loop(round, 4, 1), report_of_loop(loads(4), 4, 0),
@@ -207,7 +207,7 @@ TEST_CASE("a loop without a known range has no cost") {
   }
 }
 
-TEST_CASE("copies have the cost of their sources, and are neither loads, stores nor atomics") {
+TEST_CASE("trace/report/copies") {
   trace::Builder all = builder();
   trace::Pattern copy = loads(4), unknown = loads(4, 0xFFFFFFFF, 5);
   copy.operation = unknown.operation = banks::Operation::cp_async;
@@ -233,7 +233,7 @@ TEST_CASE("copies have the cost of their sources, and are neither loads, stores 
   CHECK(trace::report(trace, on("sm_75")).unknown.at(0) == "sm_75 has no 4-byte cp.async");
 }
 
-TEST_CASE("a copy of a wave of 64 that splits has the sources of its lanes") {
+TEST_CASE("trace/report/split_copies") {
   trace::Builder all = builder(64, true);
   trace::Pattern copy = loads(4, ~std::uint64_t{0});
   copy.operation = banks::Operation::cp_async;

@@ -7,7 +7,7 @@
 
 using namespace bankwise;
 
-TEST_CASE("as many blocks are sampled as wanted, at equal distances") {
+TEST_CASE("trace/sampling/equal_distances") {
   for (const std::uint64_t blocks : {1, 2, 7, 64, 1000, 4099}) {
     for (const std::uint64_t most : {1, 2, 3, 7, 63, 64, 999}) {
       INFO(most << " of " << blocks);

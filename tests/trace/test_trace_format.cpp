@@ -24,7 +24,7 @@ std::string block(const std::string& language) {
 
 }  // namespace
 
-TEST_CASE("the example of the page is a trace with the conflicts on the page") {
+TEST_CASE("trace/format/example") {
   const auto file = small::read(block("json"));
   CHECK(file.closed);
   REQUIRE(file.trace.kernels.size() == 1);
@@ -35,7 +35,7 @@ TEST_CASE("the example of the page is a trace with the conflicts on the page") {
   CHECK(conflicts(kernel, "gfx942") == 124);
 }
 
-TEST_CASE("the example equals the output of a writer") {
+TEST_CASE("trace/format/writer") {
   const std::string text = block("json");
   const auto file = small::read(text);
   CHECK(small::read(to_json_lines(file.trace)).trace.kernels.at(0).patterns.size() ==

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The passes of one access on the GPU itself, for accesses whose pattern the table has no room for: the bank model's
-// rules for compute capability 7.5 to 12.x (banks/architectures/nvidia.hpp). A test compares the constants with these at
-// compile time, and the passes of random accesses when it runs.
+// rules for compute capability 7.5 to 12.x (banks/architectures/nvidia.hpp). A test compares the constants with these
+// at compile time, and the passes of random accesses when it runs.
 #pragma once
 
 #include <stdint.h>  // NOLINT(modernize-deprecated-headers): also compiled as device code, which has no namespace std

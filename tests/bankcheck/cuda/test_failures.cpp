@@ -49,7 +49,7 @@ void check_tells(const Outcome& outcome, int code, const std::string& words) {
 
 }  // namespace
 
-TEST_CASE("the control: a program is watched, and its accesses are reported") {
+TEST_CASE("cuda/failures/control") {
   const SanitizerDirectory sanitizer(FAKE_SANITIZER);
   const Checked c = check_with("cuda", scenario("simple"), sanitizer.option(), driver);
   INFO(c.outcome.err);
@@ -71,7 +71,7 @@ TEST_CASE("the control: a program is watched, and its accesses are reported") {
   }
 }
 
-TEST_CASE("without a GPU the exit code is 77, one sentence says why, and the program is not run") {
+TEST_CASE("cuda/failures/no_gpu") {
   const ScratchDirectory scratch;
   const auto mark = scratch.path() / "mark";
   const std::string program = "touch '" + mark.string() + "'";
@@ -83,14 +83,14 @@ TEST_CASE("without a GPU the exit code is 77, one sentence says why, and the pro
   CHECK(std::filesystem::exists(mark));
 }
 
-TEST_CASE("without a driver there is no GPU") {
+TEST_CASE("cuda/failures/no_driver") {
   const ScratchDirectory scratch;
   std::ofstream(scratch.path() / "libcuda.so.1") << "no library\n";  // hides the driver of this machine, if it has one
   check_tells(watch("true", "LD_LIBRARY_PATH='" + scratch.path().string() + "'"), 77,
               "no NVIDIA GPU was found: there is no driver: ");
 }
 
-TEST_CASE("a driver that fails is an error, and not a machine without a GPU") {
+TEST_CASE("cuda/failures/failing_driver") {
   check_tells(watch("true", "FAKE_DRIVER_INIT=804"), 3, "the CUDA driver cannot be used: cuInit failed: fake: broken");
   check_tells(watch("true", "FAKE_DRIVER_INIT=crash"), 3, "it crashed when it was initialized");
   const ScratchDirectory scratch;
@@ -99,21 +99,21 @@ TEST_CASE("a driver that fails is an error, and not a machine without a GPU") {
               "libcuda.so.1 has no cuInit or no cuDeviceGetCount");
 }
 
-TEST_CASE("the question for a GPU neither loads another tool's library nor needs exit codes") {
+TEST_CASE("cuda/failures/gpu_question_is_isolated") {
   const Outcome nested = watch(scenario("simple"), "CUDA_INJECTION64_PATH=/no/such/tool.so");
   CHECK(nested.code == 0);
   const Outcome ignored = watch(scenario("simple"), "env --ignore-signal=CHLD");
   CHECK(ignored.code == 0);
 }
 
-TEST_CASE("a program that cannot be started, and one without CUDA or without a kernel, are named") {
+TEST_CASE("cuda/failures/not_started_no_cuda_no_kernel") {
   check_tells(watch("./no/such/program"), 3, "cannot run './no/such/program': No such file or directory");
   check_tells(watch("true"), 3, "the program 'true' did not use CUDA, or cleared its environment");
   check_tells(watch(scenario("nothing")), 3, "ran no kernel that was watched");
   check_tells(watch("sh -c 'exit 7'"), 3, "the program 'sh' failed with exit code 7");
 }
 
-TEST_CASE("a Sanitizer library that is missing, too old or no library is named") {
+TEST_CASE("cuda/failures/bad_sanitizer_library") {
   const ScratchDirectory scratch;
   check_tells(bankcheck("cuda --sanitizer '" + scratch.path().string() + "' -- true"), 3,
               "--sanitizer: there is no libsanitizer-public.so in '" + scratch.path().string() + "'");
@@ -124,7 +124,7 @@ TEST_CASE("a Sanitizer library that is missing, too old or no library is named")
   check_tells(watch(scenario("simple"), "", text.string()), 3, "cannot load NVIDIA's Sanitizer library: ");
 }
 
-TEST_CASE("a driver that refuses the library, or a device that it refuses, is never a program without conflicts") {
+TEST_CASE("cuda/failures/refused_library_or_device") {
   const std::pair<const char*, const char*> refusals[]{
       {"sanitizerSubscribe", "sanitizerSubscribe failed: fake: "},
       {"sanitizerAddPatches", "sanitizerAddPatches failed: fake: "},
@@ -140,7 +140,7 @@ TEST_CASE("a driver that refuses the library, or a device that it refuses, is ne
   }
 }
 
-TEST_CASE("a program that is killed, or whose kernel faults, is reported as far as it was recorded") {
+TEST_CASE("cuda/failures/killed_or_faulting") {
   const Outcome killed = watch(scenario("killed"));
   check_tells(killed, 3, "was ended by signal 9 (Killed)");
   CHECK_THAT(killed.out, ContainsSubstring("kernel: "));
@@ -153,7 +153,7 @@ TEST_CASE("a program that is killed, or whose kernel faults, is reported as far 
   CHECK_THAT(faults.out, ContainsSubstring(">=20"));
 }
 
-TEST_CASE("nothing runs without a directory for temporary files") {
+TEST_CASE("cuda/failures/no_temporary_directory") {
   const ScratchDirectory scratch;
   const auto mark = scratch.path() / "mark", file = scratch.path() / "file";
   std::ofstream(file) << "no directory\n";

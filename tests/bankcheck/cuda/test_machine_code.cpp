@@ -9,7 +9,7 @@
 using bankwise::UsageError;
 using bankwise::cuda::emitted_lines;
 
-TEST_CASE("a cubin's instructions are read by line") {
+TEST_CASE("cuda/machine_code/read_by_line") {
   CHECK(emitted_lines("").empty());
   const auto lines = emitted_lines(CUBIN_DATA "/hopper.cubin");
   const auto found = std::find_if(lines.begin(), lines.end(), [](const auto& line) {
@@ -19,7 +19,7 @@ TEST_CASE("a cubin's instructions are read by line") {
   CHECK(found->opcodes == std::map<std::string, std::uint64_t>{{"STS", 4}});
 }
 
-TEST_CASE("a file that is no cubin, or has no lines, is refused in a sentence") {
+TEST_CASE("cuda/machine_code/refused") {
   CHECK_THROWS_WITH(emitted_lines("/no/such/file"), "--cubin '/no/such/file': it cannot be read");
   CHECK_THROWS_WITH(emitted_lines("/"), "--cubin '/': it cannot be read");
   CHECK_THROWS_AS(emitted_lines(CUBIN_DATA "/hopper.txt"), UsageError);

@@ -40,7 +40,7 @@ std::string changed(const std::string& from, const std::string& to) {
 
 }  // namespace
 
-TEST_CASE("every field of a record is read") {
+TEST_CASE("cuda/record/every_field") {
   const Record record = read(whole);
   CHECK(record.process == 12);
   CHECK(record.ended);
@@ -78,14 +78,14 @@ TEST_CASE("every field of a record is read") {
   CHECK(kernel.bulk.at(0).what == "wgmma");
 }
 
-TEST_CASE("a record that is cut anywhere is not taken for a whole one") {
+TEST_CASE("cuda/record/cut_anywhere") {
   for (std::size_t size = whole.find('\n') + 1; size < whole.size(); ++size) {
     INFO(whole.substr(0, size));
     CHECK_FALSE(read(whole.substr(0, size)).ended);
   }
 }
 
-TEST_CASE("a damaged line ends the record with a sentence that names the line") {
+TEST_CASE("cuda/record/damaged_line") {
   const std::pair<std::string, std::string> damages[]{
       {changed("store", "stare"), "line 7 of the record of process 12: there is no kind 'stare'"},
       {changed("pattern 5 150", "pattern 6 150"), "there is no kernel 6 before it"},
@@ -110,7 +110,7 @@ TEST_CASE("a damaged line ends the record with a sentence that names the line") 
   }
 }
 
-TEST_CASE("other files are refused") {
+TEST_CASE("cuda/record/other_files") {
   CHECK_THROWS_WITH(read(""), Catch::Matchers::EndsWith("is no record of version 1"));
   CHECK_THROWS_WITH(read("bankwise_cuda_record 2\nend\n"), Catch::Matchers::EndsWith("is no record of version 1"));
   CHECK_THROWS_WITH(read_record("/no/such/file"), "cannot read '/no/such/file'");

@@ -45,7 +45,7 @@ trace::Report report_of(const cuda::Resolved& resolved) {
 
 }  // namespace
 
-TEST_CASE("accesses of a program counter are reported at their source line") {
+TEST_CASE("cuda/resolve/source_line") {
   const auto resolved =
       resolved_from({record_of({pattern(store_pc, Kind::store, 4, 10), pattern(store_pc, Kind::store, 128, 3),
                                 pattern(increment_pc, Kind::atomic, 4, 5)})});
@@ -66,7 +66,7 @@ TEST_CASE("accesses of a program counter are reported at their source line") {
   CHECK(report.lines[1].operation == banks::Operation::atomic_inc);
 }
 
-TEST_CASE("kernels of several processes are one kernel") {
+TEST_CASE("cuda/resolve/several_processes") {
   const auto once = record_of({pattern(store_pc, Kind::store, 128, 3)});
   const auto resolved = resolved_from({once, once});
   REQUIRE(resolved.trace.kernels.size() == 1);
@@ -74,7 +74,7 @@ TEST_CASE("kernels of several processes are one kernel") {
   CHECK(report_of(resolved).all.passes == 2 * 3 * 32);
 }
 
-TEST_CASE("accesses without a rule are counted and named") {
+TEST_CASE("cuda/resolve/access_without_rule") {
   const auto resolved =
       resolved_from({record_of({pattern(store_pc, Kind::store, 4, 1), pattern(store_pc, Kind::async, 4, 6),
                                 pattern(store_pc, Kind::remote_load, 4, 2)})});
@@ -87,7 +87,7 @@ TEST_CASE("accesses without a rule are counted and named") {
   CHECK_THROWS(conflicts(resolved.trace.kernels[0], "sm_90"));
 }
 
-TEST_CASE("copies without lanes are counted and named") {
+TEST_CASE("cuda/resolve/copies_without_lanes") {
   cuda::Record record = record_of({pattern(store_pc, Kind::store, 4, 1)});
   record.kernels[0].bulk = {
       {0x10, 3, "tma_load"}, {0x20, 4, "tma_store"}, {0x30, 5, "wgmma"}, {0x40, 6, "bulk_global_to_shared"}};
@@ -99,7 +99,7 @@ TEST_CASE("copies without lanes are counted and named") {
                                  "the bank model has no cost for 5 wgmma instructions of more_histogram"});
 }
 
-TEST_CASE("accesses that had no room in the table make the report incomplete") {
+TEST_CASE("cuda/resolve/excess_is_incomplete") {
   cuda::Record record = record_of({pattern(store_pc, Kind::store, 4, 1)});
   record.kernels[0].lost = 11;
   const auto report = report_of(resolved_from({record}));
@@ -107,7 +107,7 @@ TEST_CASE("accesses that had no room in the table make the report incomplete") {
   CHECK(report.incomplete[0].starts_with("11 accesses of more_histogram did not fit"));
 }
 
-TEST_CASE("accesses that the GPU has costed are in the totals of architectures with its rule") {
+TEST_CASE("cuda/resolve/excess_costed_on_gpu") {
   cuda::Record record = record_of({pattern(store_pc, Kind::store, 4, 1)});
   record.kernels[0].costs = {
       {.pc = store_pc,
@@ -140,7 +140,7 @@ TEST_CASE("accesses that the GPU has costed are in the totals of architectures w
   CHECK(incompleteness(kernel, *asked[2]).at(0).starts_with("110 accesses of more_histogram did not fit"));
 }
 
-TEST_CASE("atomics that the GPU has costed queue, as their opcode says") {
+TEST_CASE("cuda/resolve/excess_atomics_queue") {
   cuda::Record record = record_of({});
   record.modules[0].cubin = std::filesystem::path(CUBIN_DATA) / "ampere.cubin";
   record.kernels[0].name = "_Z10more_queuePKjPj";
@@ -152,7 +152,7 @@ TEST_CASE("atomics that the GPU has costed queue, as their opcode says") {
   CHECK(report.atomics.conflicts == 10 * 4);
 }
 
-TEST_CASE("without the GPU's rule, accesses that it has costed have no cost") {
+TEST_CASE("cuda/resolve/excess_without_rule") {
   cuda::Record record = record_of({});
   record.devices[0] = {99, 0, "future"};
   record.kernels[0].costs = {
@@ -162,7 +162,7 @@ TEST_CASE("without the GPU's rule, accesses that it has costed have no cost") {
   CHECK(report.incomplete.at(0).starts_with("6 accesses of more_histogram did not fit"));
 }
 
-TEST_CASE("a record that did not end, and a cubin that cannot be read, are errors of the trace") {
+TEST_CASE("cuda/resolve/unfinished_record_or_bad_cubin") {
   cuda::Record record = record_of({pattern(store_pc, Kind::store, 128, 3), pattern(increment_pc, Kind::atomic, 4, 5)});
   record.ended = false;
   record.modules[0].cubin = std::filesystem::path(CUBIN_DATA) / "no_such.cubin";

@@ -66,7 +66,7 @@ std::set<std::string> lines_with_conflicts(const Rows& rows) {
 
 }  // namespace
 
-TEST_CASE("the transpose's conflicts are the same on a GPU, in the emulator and under Oclgrind") {
+TEST_CASE("cuda/three_ways/transpose") {
   const Rows on_gpu = rows_of(recorded("transpose_naive"), "transpose/naive.cuh");
   // 16 blocks of 8 warps; a column of a 16 x 16 tile is an 8-way conflict.
   CHECK(on_gpu == Rows{{"tile[y][x] = word;", "store", 4, {128, 4096, 128, 128, 0}},
@@ -85,8 +85,7 @@ TEST_CASE("the transpose's conflicts are the same on a GPU, in the emulator and 
   CHECK(under_oclgrind == on_gpu);
 }
 
-TEST_CASE(
-    "the scan's conflicts are at the same lines on a GPU and in the emulator, except where nvcc merges accesses") {
+TEST_CASE("cuda/three_ways/scan") {
   const auto on_gpu = lines_with_conflicts(rows_of(recorded("scan_naive"), "prefix_sum/naive.cuh"));
   CHECK(on_gpu.size() == 5);
   auto in_source = lines_with_conflicts(rows_of(emulated(prefix_sum::case_study(), {1, 512}), "prefix_sum/naive.cuh"));

@@ -32,13 +32,13 @@ const Baseline two{{{"k", "sm_90"}, {10, 3}}, {{"other", "sm_90"}, {20, 0}}};
 
 }  // namespace
 
-TEST_CASE("a baseline is written sorted, one line per kernel and architecture") {
+TEST_CASE("driver/baseline/written_sorted") {
   CHECK(to_csv({}) == head);
   CHECK(to_csv({{{"b", "sm_90"}, {1, 2}}, {{"a", "sm_90"}, {3, 4}}, {{"a", "gfx942"}, {5, 6}}}) ==
         head + "a,gfx942,5,6,0\na,sm_90,3,4,0\nb,sm_90,1,2,0\n");
 }
 
-TEST_CASE("a baseline is read back from its file unchanged") {
+TEST_CASE("driver/baseline/read_back") {
   const Baseline all{
       {{"k", "gfx942"}, {~std::uint64_t{0}, 0}}, {{"k#2", "sm_90"}, {1, 2}}, {{"a,\"b\"", "sm_90"}, {3, 4}}};
   const Baseline again = read(to_csv(all));
@@ -49,11 +49,11 @@ TEST_CASE("a baseline is read back from its file unchanged") {
   CHECK(read(head).empty());
 }
 
-TEST_CASE("Windows line endings, blank lines and a missing last newline are accepted") {
+TEST_CASE("driver/baseline/line_endings") {
   CHECK(same(read("kernel,architecture,accesses,conflicts,unknown\r\nk,sm_90,10,3,0\r\n\r\nother,sm_90,20,0,0"), two));
 }
 
-TEST_CASE("each malformed line of a baseline is rejected with its number") {
+TEST_CASE("driver/baseline/malformed_lines") {
   for (const char* line :
        {"k,sm_90,1,0", "k,sm_90,1,2,3,0", "k,sm_90,1,-2,0", "k,sm_90,one,2,0", "k,sm_90,1,2.5,0", "k,sm_90,,2,0",
         "k,sm_90,1, 2,0", "k,sm_90,1,99999999999999999999,0", "\"k,sm_90,1,2,0", "k,sm_90,1,2,x", "k", " "}) {
@@ -65,7 +65,7 @@ TEST_CASE("each malformed line of a baseline is rejected with its number") {
   }
 }
 
-TEST_CASE("a second row of a kernel on an architecture is rejected with both line numbers") {
+TEST_CASE("driver/baseline/second_row") {
   for (const char* row : {"a,sm_90,1,2,0", "a,sm_90,1,3,0", "\"a\",sm_90,1,2,0"}) {
     INFO(row);
     const std::string text = head + "a,sm_90,1,2,0\na,gfx942,1,2,0\n\n" + row + "\n";
@@ -74,14 +74,14 @@ TEST_CASE("a second row of a kernel on an architecture is rejected with both lin
   }
 }
 
-TEST_CASE("a byte order mark before the header is accepted, and nowhere else") {
+TEST_CASE("driver/baseline/byte_order_mark") {
   const std::string mark = "\xEF\xBB\xBF";
   CHECK(same(read(mark + to_csv(two)), two));
   CHECK_THROWS_WITH(read(mark + mark + head), ContainsSubstring("b.csv:1: not a line of a baseline"));
   CHECK(read(head + mark + "k,sm_90,1,2,0\n").contains({mark + "k", "sm_90"}));
 }
 
-TEST_CASE("a file with another header, or none, is not a baseline") {
+TEST_CASE("driver/baseline/other_header") {
   for (const char* text : {"", "\n", "kernel,conflicts\nk,1\n", "k,sm_90,1,2,0\n", "{}\n"}) {
     INFO(text);
     CHECK_THROWS_AS(read(text), UsageError);
@@ -89,7 +89,7 @@ TEST_CASE("a file with another header, or none, is not a baseline") {
   }
 }
 
-TEST_CASE("an unreadable baseline is rejected with a hint how to create it") {
+TEST_CASE("driver/baseline/unreadable") {
   const ScratchDirectory scratch;
   const std::string path = (scratch.path() / "none.csv").string();
   CHECK_THROWS_AS(read_baseline(path), UsageError);
@@ -97,7 +97,7 @@ TEST_CASE("an unreadable baseline is rejected with a hint how to create it") {
   CHECK_THROWS_AS(read_baseline(scratch.path().string()), UsageError);
 }
 
-TEST_CASE("a row of the baseline sums all lines of a kernel on one architecture") {
+TEST_CASE("driver/baseline/sums_of_lines") {
   const auto on = [](const char* architecture, banks::Tally all) {
     return trace::Report{.architecture = banks::find_architecture(architecture), .all = all};
   };
@@ -107,7 +107,7 @@ TEST_CASE("a row of the baseline sums all lines of a kernel on one architecture"
   CHECK(to_csv(baseline_of({kernel, idle})) == head + "idle,sm_90,0,0,0\nk#2,gfx942,1,3,0\nk#2,sm_90,11,33,0\n");
 }
 
-TEST_CASE("more conflicts than --max-conflicts exceed it, and as many do not") {
+TEST_CASE("driver/baseline/max_conflicts") {
   CHECK(compare(two, 3).exceeded.empty());
   CHECK(compare(two, 2).exceeded == Sentences{"k has 3 conflicts on sm_90; --max-conflicts allows 2"});
   CHECK(compare({{{"k", "sm_90"}, {1, 1}}}, 0).exceeded ==
@@ -117,13 +117,13 @@ TEST_CASE("more conflicts than --max-conflicts exceed it, and as many do not") {
   CHECK(compare(both, 0).exceeded.size() == 2);
 }
 
-TEST_CASE("a run that matches the baseline passes") {
+TEST_CASE("driver/baseline/match") {
   const Verdict verdict = compare(two, two, "b.csv", true);
   CHECK(verdict.exceeded.empty());
   CHECK(verdict.remarks.empty());
 }
 
-TEST_CASE("more conflicts than in the baseline exceed it, and changed accesses are reported") {
+TEST_CASE("driver/baseline/exceeded") {
   Baseline now = two;
   now[{"k", "sm_90"}] = {10, 4};
   CHECK(compare(now, two, "b.csv", true).exceeded == Sentences{"k has 4 conflicts on sm_90, and 3 in b.csv"});
@@ -133,7 +133,7 @@ TEST_CASE("more conflicts than in the baseline exceed it, and changed accesses a
   CHECK(compare(now, two, "b.csv", true).remarks.empty());
 }
 
-TEST_CASE("fewer conflicts than in the baseline are a remark and do not fail") {
+TEST_CASE("driver/baseline/fewer_is_a_remark") {
   Baseline now = two;
   now[{"k", "sm_90"}] = {10, 1};
   const Verdict verdict = compare(now, two, "b.csv", true);
@@ -141,7 +141,7 @@ TEST_CASE("fewer conflicts than in the baseline are a remark and do not fail") {
   CHECK(verdict.remarks == Sentences{"k has 1 conflict on sm_90, and 3 in b.csv: better"});
 }
 
-TEST_CASE("a kernel that the baseline lacks may have no conflict") {
+TEST_CASE("driver/baseline/kernel_not_listed") {
   Baseline now = two;
   now[{"new", "sm_90"}] = {5, 0};
   CHECK(compare(now, two, "b.csv", true).exceeded.empty());
@@ -152,7 +152,7 @@ TEST_CASE("a kernel that the baseline lacks may have no conflict") {
   CHECK(compare({{{"k", "gfx942"}, {1, 1}}}, two, "b.csv", true).exceeded.size() == 1);
 }
 
-TEST_CASE("a kernel that did not run is reported as a remark if all kernels were requested") {
+TEST_CASE("driver/baseline/kernel_did_not_run") {
   const Baseline now{{{"k", "sm_90"}, {10, 3}}};
   CHECK(compare(now, two, "b.csv", true).remarks == Sentences{"other on sm_90 is in b.csv but did not run"});
   CHECK(compare(now, two, "b.csv", true).exceeded.empty());
@@ -162,7 +162,7 @@ TEST_CASE("a kernel that did not run is reported as a remark if all kernels were
   CHECK(compare(two, more, "b.csv", true).remarks.empty());
 }
 
-TEST_CASE("an update adds the kernels that ran, and removes those that did not if all kernels were requested") {
+TEST_CASE("driver/baseline/update") {
   const Baseline old{{{"gone", "sm_90"}, {1, 1}}, {{"k", "gfx942"}, {2, 2}}, {{"k", "sm_90"}, {3, 3}}};
   const Baseline now{{{"k", "sm_90"}, {4, 4}}, {{"new", "sm_90"}, {5, 5}}};
   CHECK(to_csv(updated(old, now, true)) == head + "k,gfx942,2,2,0\nk,sm_90,4,4,0\nnew,sm_90,5,5,0\n");

@@ -5,7 +5,7 @@
 
 using bankwise::driver::without_folders;
 
-TEST_CASE("build options without a folder are kept") {
+TEST_CASE("driver/build_options/kept") {
   CHECK(without_folders("") == "");
   CHECK(without_folders("-DPITCH=33") == "-DPITCH=33");
   CHECK(without_folders("  -DPITCH=33\t-cl-std=CL1.2  ") == "-DPITCH=33 -cl-std=CL1.2");
@@ -17,7 +17,7 @@ TEST_CASE("build options without a folder are kept") {
   }
 }
 
-TEST_CASE("include paths and options that name folders are left out") {
+TEST_CASE("driver/build_options/folders_left_out") {
   for (const char* option : {"-I /home/me/include",
                              "-I/home/me/include",
                              "-I kernels",
@@ -46,7 +46,7 @@ TEST_CASE("include paths and options that name folders are left out") {
   }
 }
 
-TEST_CASE("a quote that does not end takes all that follows") {
+TEST_CASE("driver/build_options/open_quote") {
   CHECK(without_folders("-DA \"-DB -DC") == "-DA \"-DB -DC");
   CHECK(without_folders("-DA \\") == "-DA \\");
 }

@@ -39,7 +39,7 @@ RunReport report_of(std::initializer_list<std::uint32_t> steps, const char* arch
 
 }  // namespace
 
-TEST_CASE("a report has the passes of copies, and the addresses of the worst in both memories") {
+TEST_CASE("driver/copies_report/passes_and_addresses") {
   const RunReport report = report_of({4, 8}, "sm_90");
   const std::string text = to_text(report, 120, false);
   INFO(text);
@@ -61,7 +61,7 @@ TEST_CASE("a report has the passes of copies, and the addresses of the worst in 
         std::string::npos);
 }
 
-TEST_CASE("a GPU without cp.async has no cost for copies, and the report says why") {
+TEST_CASE("driver/copies_report/no_copies_on_gpu") {
   const RunReport report = report_of({4}, "sm_75");
   CHECK(to_text(report, 120, false).find("note: sm_75 has no 4-byte cp.async\n") != std::string::npos);
   CHECK(nlohmann::json::parse(to_json(report)).at("kernels").at(0).at("architectures").at(0).at("unknown") == 2);

@@ -45,7 +45,7 @@ int exit_of(const std::vector<trace::Diagnosis>& diagnoses) {
 
 }  // namespace
 
-TEST_CASE("the text has each diagnosis with its place and count, at most twenty") {
+TEST_CASE("driver/diagnoses_report/text") {
   const std::string text = to_text(report_of({race, trap}), 120, false);
   INFO(text);
   CHECK(text.find("\n  k.cu:3: race: lane 1 of block (0, 0, 0) of k reads; 12 times\n") != std::string::npos);
@@ -64,7 +64,7 @@ TEST_CASE("the text has each diagnosis with its place and count, at most twenty"
   CHECK(cut.find("  and 5 more: --json lists all of them\n") != std::string::npos);
 }
 
-TEST_CASE("the JSON lists all diagnoses of a kernel") {
+TEST_CASE("driver/diagnoses_report/json") {
   const json kernel = json::parse(to_json(report_of({race, collision}))).at("kernels").at(0);
   REQUIRE(kernel.at("diagnoses").size() == 2);
   const json& one = kernel["diagnoses"][0];
@@ -80,7 +80,7 @@ TEST_CASE("the JSON lists all diagnoses of a kernel") {
   CHECK(json::parse(to_json(report_of({}))).at("kernels").at(0).at("diagnoses").empty());
 }
 
-TEST_CASE("the SARIF log has a result and a rule for each fault, if the file is known") {
+TEST_CASE("driver/diagnoses_report/sarif") {
   auto kernels = report_of({race, collision, trap}).kernels;
   CHECK(json::parse(to_sarif(kernels, {})).at("runs")[0].at("results").empty());
   CHECK(lines_without_file(kernels) == 3);
@@ -99,7 +99,7 @@ TEST_CASE("the SARIF log has a result and a rule for each fault, if the file is 
   CHECK(lines_without_file(kernels) == 1);
 }
 
-TEST_CASE("a diagnosis makes the check fail, and a remark does not") {
+TEST_CASE("driver/diagnoses_report/fails_the_check") {
   CHECK(exit_of({}) == 0);
   CHECK(exit_of({collision}) == 0);
   CHECK(exit_of({race}) == 1);

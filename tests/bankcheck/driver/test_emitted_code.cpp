@@ -30,7 +30,7 @@ std::string column(unsigned width, std::map<std::string, std::uint64_t> opcodes,
 
 }  // namespace
 
-TEST_CASE("the width of an instruction is in its modifiers") {
+TEST_CASE("driver/emitted_code/width") {
   for (const auto& [opcode, width] : std::vector<std::pair<const char*, unsigned>>{
            {"LDS", 4}, {"LDS.U", 4}, {"LDS.64", 8}, {"LDS.128", 16}, {"STS.U16", 2}, {"LDS.S8", 1}, {"STS.U8", 1}}) {
     INFO(opcode);
@@ -38,7 +38,7 @@ TEST_CASE("the width of an instruction is in its modifiers") {
   }
 }
 
-TEST_CASE("the widest instruction of a line says which count holds") {
+TEST_CASE("driver/emitted_code/widest_instruction") {
   CHECK(column(16, {{"LDS.128", 2}}) == "merged");
   CHECK(column(16, {{"LDS", 1}, {"LDS.128", 2}}) == "merged");
   CHECK(column(16, {{"LDS", 8}}) == "source");
@@ -50,13 +50,13 @@ TEST_CASE("the widest instruction of a line says which count holds") {
   CHECK(column(16, {{"STS.128", 2}, {"LDS", 4}}, banks::Operation::store) == "merged");
 }
 
-TEST_CASE("there is no evidence for other files, and for atomics") {
+TEST_CASE("driver/emitted_code/no_evidence") {
   CHECK_FALSE(evidence_for(line_merged_to(16), {}));
   CHECK_FALSE(evidence_for(line_merged_to(16), {{"other.cu", 12, {{"LDS", 1}}}}));
   CHECK_FALSE(evidence_for(line_merged_to(16, banks::Operation::atomic), {{"k.cu", 12, {{"ATOMS", 1}}}}));
 }
 
-TEST_CASE("the report has the instructions of the lines whose counts differ") {
+TEST_CASE("driver/emitted_code/in_report") {
   trace::Builder builder({.kernel = "k"});
   builder.add(trace::Shape{{32, 1, 1}, {32, 1, 1}, 1});
   builder.trace().blocks = 1;

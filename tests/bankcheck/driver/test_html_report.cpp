@@ -47,7 +47,7 @@ bool has(const std::string& html, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("a page has the numbers of the report, and kernels with more conflicts come first") {
+TEST_CASE("driver/html_report/numbers_and_order") {
   const RunReport report = report_of({kernel_of("calm", 4, 5), kernel_of("few", 8, 5), kernel_of("many", 128, 7)});
   const std::string html = to_html(report, {});
   INFO(html);
@@ -59,7 +59,7 @@ TEST_CASE("a page has the numbers of the report, and kernels with more conflicts
   CHECK(has(html, "<section class=\"box fine\"><h2>What was not watched</h2><p>Nothing"));
 }
 
-TEST_CASE("a page has the picture of the worst access on each architecture") {
+TEST_CASE("driver/html_report/pictures") {
   const std::string html = to_html(report_of({kernel_of("k", 8, 1)}, {"sm_90", "sm_80"}), {});
   CHECK(count(html, "<table class=banks") == 2);
   CHECK(count(html, ">lanes 0-31: 2 passes<") == 2);
@@ -67,7 +67,7 @@ TEST_CASE("a page has the picture of the worst access on each architecture") {
   CHECK(count(html, "<tr><th scope=row>pass 2<td class=x>16<td class=i><td class=x>17<td class=i>") == 2);
 }
 
-TEST_CASE("what was not watched is on top, and its numbers are lower bounds") {
+TEST_CASE("driver/html_report/incomplete_on_top") {
   RunReport report = report_of({kernel_of("k", 128, 7)});
   report.incomplete = {"3 of the 4 blocks of <k> were watched"};
   const std::string html = to_html(report, {{}, {"pad <tile>"}, {"scan_*"}, {"k has 217 conflicts on sm_90"}});
@@ -80,7 +80,7 @@ TEST_CASE("what was not watched is on top, and its numbers are lower bounds") {
   CHECK_FALSE(has(html, "box fine"));
 }
 
-TEST_CASE("an access without a known cost is not shown as free of conflicts") {
+TEST_CASE("driver/html_report/unknown_cost") {
   trace::KernelTrace kernel = kernel_of("k", 128, 7);
   kernel.patterns[0].operation = banks::Operation::atomic_cas;
   kernel.patterns[0].width = 8;
@@ -94,7 +94,7 @@ TEST_CASE("an access without a known cost is not shown as free of conflicts") {
   CHECK_FALSE(has(html, "box fine"));
 }
 
-TEST_CASE("all texts of a page are escaped") {
+TEST_CASE("driver/html_report/escaped") {
   const std::string evil = "<script>alert(1)</script>\"'&";
   trace::Builder builder({.kernel = evil, .options = evil});
   builder.add(trace::Shape{{32, 1, 1}, {32, 1, 1}, 1});
@@ -111,7 +111,7 @@ TEST_CASE("all texts of a page are escaped") {
   CHECK(has(html, "default-src 'none'"));
 }
 
-TEST_CASE("the source is shown around each access, with the number of lines that are left out") {
+TEST_CASE("driver/html_report/source_excerpts") {
   const ScratchDirectory scratch;
   std::string text;
   for (int line = 1; line <= 100; ++line) text += "line " + std::to_string(line) + "\r\n";
@@ -134,7 +134,7 @@ TEST_CASE("the source is shown around each access, with the number of lines that
   CHECK(has(html, "<td class=h5>31<td><code>line 20</code>"));
 }
 
-TEST_CASE("files that are no sources are not copied into a page") {
+TEST_CASE("driver/html_report/no_source_files") {
   const ScratchDirectory scratch;
   for (const char* name : {"id_rsa", "k.cl"}) std::ofstream(scratch.path() / name) << "one\ntwo\n";
   const SourceFinder finder(scratch.path());
@@ -143,7 +143,7 @@ TEST_CASE("files that are no sources are not copied into a page") {
   CHECK(finder.lines_of_file("no.cl", false).empty());
 }
 
-TEST_CASE("1000 lines of source with 200 patterns fit into 2 MB") {
+TEST_CASE("driver/html_report/size_limit") {
   trace::Builder builder({.kernel = "k"});
   builder.add(trace::Shape{{32, 1, 1}, {32, 1, 1}, 1});
   std::vector<std::pair<unsigned, std::string>> lines;

@@ -7,7 +7,7 @@
 #include "tests/catch_any.hpp"
 #include "tests/programs.hpp"
 
-TEST_CASE("a watched program's progress is one line, between launches none") {
+TEST_CASE("driver/progress_file/one_line") {
   const ScratchDirectory scratch;
   const auto path = scratch.path() / "progress";
   const bankwise::driver::ProgressFile file(path, "blocks");

@@ -85,14 +85,14 @@ void check_shape(const json& log) {
 
 }  // namespace
 
-TEST_CASE("a log without results is valid") {
+TEST_CASE("driver/sarif/no_results") {
   check_shape(sarif({}));
   CHECK(results({}).empty());
   CHECK(results({kernel_at("k", {at("k.cl", 3)}, false)}).empty());
   CHECK(to_sarif({}, {}).back() == '\n');
 }
 
-TEST_CASE("each line with conflicts is a result with its place and its numbers") {
+TEST_CASE("driver/sarif/results_of_lines") {
   const std::vector<KernelReport> kernels{kernel_at("k", {at("src/k.cl", 12, 5), at("src/k.cl", 3)})};
   check_shape(sarif(kernels));
   const json all = results(kernels);
@@ -104,12 +104,12 @@ TEST_CASE("each line with conflicts is a result with its place and its numbers")
   CHECK(all[0]["message"]["text"] == "4-byte load of tile in k: 64 passes instead of 2 on sm_90.");
 }
 
-TEST_CASE("an unknown column is omitted") {
+TEST_CASE("driver/sarif/unknown_column") {
   const json all = results({kernel_at("k", {at("k.cl", 3, 0)})});
   CHECK(all[0]["locations"][0]["physicalLocation"]["region"] == json{{"startLine", 3}});
 }
 
-TEST_CASE("kernels that exceed a limit are errors and others are warnings") {
+TEST_CASE("driver/sarif/errors_and_warnings") {
   const std::vector<KernelReport> kernels{kernel_at("bad", {at("k.cl", 3)}), kernel_at("fair", {at("k.cl", 9)})};
   const json all = results(kernels, {"bad"});
   REQUIRE(all.size() == 2);
@@ -119,7 +119,7 @@ TEST_CASE("kernels that exceed a limit are errors and others are warnings") {
   check_shape(sarif(kernels, {"bad", "fair"}));
 }
 
-TEST_CASE("kernels, accesses and architectures at one place share a result") {
+TEST_CASE("driver/sarif/shared_place") {
   KernelReport kernel = kernel_at("k", {at("k.cl", 3), at("k.cl", 3)});
   kernel.reports[0].lines[1].operation = banks::Operation::store;
   kernel.reports.push_back(kernel.reports[0]);
@@ -136,7 +136,7 @@ TEST_CASE("kernels, accesses and architectures at one place share a result") {
         "4-byte store of tile in k: 64 passes instead of 2 on sm_90.");
 }
 
-TEST_CASE("paths become URIs") {
+TEST_CASE("driver/sarif/uris") {
   CHECK(uri_of("src/a-b_c.1~/k.cl") == "src/a-b_c.1~/k.cl");
   CHECK(uri_of("my kernels/k.cl") == "my%20kernels/k.cl");
   CHECK(uri_of("caf\xC3\xA9.cl") == "caf%C3%A9.cl");
@@ -146,7 +146,7 @@ TEST_CASE("paths become URIs") {
   check_shape(sarif({kernel_at("k", {at("caf\xC3\xA9 \xFF:#.cl", 1)})}));
 }
 
-TEST_CASE("lines without a file are omitted and counted") {
+TEST_CASE("driver/sarif/lines_without_file") {
   const SourceLine nowhere{{"kernel source", 4, 1}, "text", false};
   const std::vector<KernelReport> kernels{kernel_at("k", {nowhere, at("k.cl", 3), nowhere})};
   CHECK(results(kernels).size() == 1);
@@ -156,7 +156,7 @@ TEST_CASE("lines without a file are omitted and counted") {
   check_shape(sarif({kernel_at("k", {nowhere})}));
 }
 
-TEST_CASE("names that are not valid Unicode do not break the log") {
+TEST_CASE("driver/sarif/invalid_unicode") {
   KernelReport kernel = kernel_at("k", {at("k.cl", 3)});
   kernel.reports[0].lines[0].array = "caf\xE9";
   check_shape(sarif({kernel}));

@@ -59,7 +59,7 @@ std::string as_literals(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a kernel in its own file is found there, with line and column") {
+TEST_CASE("driver/source_finder/own_file") {
   const Folder folder;
   folder.put("kernels/k.cl", kernel);
   folder.put("other.cl", "kernel void other() {\n  int x = 0;\n  x++;\n}\n");
@@ -68,7 +68,7 @@ TEST_CASE("a kernel in its own file is found there, with line and column") {
   CHECK(folder.find(kernel, {"input.cl", 1, 1}) == "kernels/k.cl:1:1");
 }
 
-TEST_CASE("a kernel that is in no file is not found") {
+TEST_CASE("driver/source_finder/in_no_file") {
   const Folder folder;
   CHECK(folder.find(kernel) == "none");
   folder.put("k.cl", "kernel void k(global int* out) {\n  out[0] = 1;\n}\n");
@@ -77,7 +77,7 @@ TEST_CASE("a kernel that is in no file is not found") {
   CHECK(folder.find(kernel) == "none");
 }
 
-TEST_CASE("a kernel that several files contain is in none of them, and all are named") {
+TEST_CASE("driver/source_finder/several_files") {
   const Folder folder;
   folder.put("a/k.cl", kernel);
   folder.put("b/k.cl", kernel);
@@ -94,7 +94,7 @@ TEST_CASE("a kernel that several files contain is in none of them, and all are n
   CHECK(folder.find(kernel) == "a/k.cl:4:11");
 }
 
-TEST_CASE("a place without a line, or with a line that the text lacks, is not found") {
+TEST_CASE("driver/source_finder/no_line") {
   const Folder folder;
   folder.put("k.cl", kernel);
   CHECK(folder.find(kernel, {"input.cl", 0, 0}) == "none");
@@ -103,13 +103,13 @@ TEST_CASE("a place without a line, or with a line that the text lacks, is not fo
   CHECK(folder.find("", {"input.cl", 1, 1}) == "none");
 }
 
-TEST_CASE("a kernel in a raw string is found in its C++ file") {
+TEST_CASE("driver/source_finder/raw_string") {
   const Folder folder;
   folder.put("main.cpp", "#include <x>\nconst char* source = R\"(" + kernel + ")\";\nint main() {}\n");
   CHECK(folder.find(kernel) == "main.cpp:5:11");
 }
 
-TEST_CASE("columns are counted from the indentation in the file") {
+TEST_CASE("driver/source_finder/columns_from_indentation") {
   const Folder folder;
   std::string indented = "auto source = R\"CLC(\n";
   for (const std::string& line : lines_of(kernel)) indented += "      " + line + "\n";
@@ -117,7 +117,7 @@ TEST_CASE("columns are counted from the indentation in the file") {
   CHECK(folder.find(kernel) == "main.cc:5:17");
 }
 
-TEST_CASE("a kernel in string literals is found in its C file, with the column in the literal") {
+TEST_CASE("driver/source_finder/string_literals") {
   const Folder folder;
   folder.put("main.c", as_literals(kernel));
   //   "  tile[i] = i;\n"
@@ -125,7 +125,7 @@ TEST_CASE("a kernel in string literals is found in its C file, with the column i
   CHECK(folder.find(kernel, {"input.cl", 1, 1}) == "main.c:2:4");
 }
 
-TEST_CASE("escapes in string literals are decoded") {
+TEST_CASE("driver/source_finder/escapes") {
   const std::string quoting =
       "kernel void k(global int* out) {\n"
       "  printf(\"a \\\\ b\");\n"
@@ -137,7 +137,7 @@ TEST_CASE("escapes in string literals are decoded") {
   CHECK(folder.find(quoting, {"input.cl", 3, 3}) == "main.c:4:6");
 }
 
-TEST_CASE("the kind of blanks, and blanks at the ends of lines, do not matter") {
+TEST_CASE("driver/source_finder/blanks") {
   const Folder folder;
   std::string text;
   for (const std::string& line : lines_of(kernel)) text += line + " \r\n";
@@ -151,7 +151,7 @@ TEST_CASE("the kind of blanks, and blanks at the ends of lines, do not matter") 
   CHECK(unfinished.find(kernel, {"input.cl", 6, 1}) == "k.cl:6:1");
 }
 
-TEST_CASE("text that a program adds before or after a kernel does not matter") {
+TEST_CASE("driver/source_finder/surrounding_text") {
   const Folder folder;
   folder.put("k.cl", "// SPDX-License-Identifier: MIT\n" + kernel + "// the end\n");
   const std::string text = "#define N 32\n#define TYPE int\n" + kernel + "kernel void generated() {}\n";
@@ -159,7 +159,7 @@ TEST_CASE("text that a program adds before or after a kernel does not matter") {
   CHECK(folder.find(text, {"input.cl", 1, 1}) == "none");
 }
 
-TEST_CASE("a few equal lines are not a match") {
+TEST_CASE("driver/source_finder/few_equal_lines") {
   const Folder folder;
   folder.put("k.cl", "x\n  tile[i] = i;\n  out[i] = tile[63 - i];\ny\n");
   CHECK(folder.find(kernel) == "none");
@@ -170,14 +170,14 @@ TEST_CASE("a few equal lines are not a match") {
   CHECK(short_folder.find("kernel void k() { local int x; x = 1; }", {"input.cl", 1, 33}) == "short.cl:1:33");
 }
 
-TEST_CASE("the file with the longest match wins") {
+TEST_CASE("driver/source_finder/longest_match") {
   const Folder folder;
   folder.put("b/k.cl", kernel);
   folder.put("a.cl", kernel.substr(0, kernel.size() - 2) + "// other end\n");
   CHECK(folder.find(kernel) == "b/k.cl:4:11");
 }
 
-TEST_CASE("identical lines in one text are found at their own places") {
+TEST_CASE("driver/source_finder/identical_lines") {
   const std::string twice = kernel + "kernel void second(global int* out) {\n" + kernel.substr(kernel.find('\n') + 1);
   const Folder folder;
   folder.put("k.cl", "\n" + twice);
@@ -185,7 +185,7 @@ TEST_CASE("identical lines in one text are found at their own places") {
   CHECK(folder.find(twice, {"input.cl", 10, 11}) == "k.cl:11:11");
 }
 
-TEST_CASE("hidden directories and CMake build directories are skipped") {
+TEST_CASE("driver/source_finder/skipped_directories") {
   const Folder folder;
   folder.put(".git/k.cl", kernel);
   folder.put("sub/.cache/deep/k.cl", kernel);
@@ -199,7 +199,7 @@ TEST_CASE("hidden directories and CMake build directories are skipped") {
   CHECK(folder.told(finder.find(SourceText(kernel), {"input.cl", 4, 11}).place) == "out/share/k.cl:4:11");
 }
 
-TEST_CASE("large and binary files are skipped") {
+TEST_CASE("driver/source_finder/skipped_files") {
   const Folder folder;
   folder.put("large.cl", kernel + std::string(5 << 20, ' '));
   folder.put("bytes.c", std::string("\0\xFF\"\\\n\"\n\"\\", 8));
@@ -210,7 +210,7 @@ TEST_CASE("large and binary files are skipped") {
   CHECK(folder.find(kernel) == "z.cl:4:11");
 }
 
-TEST_CASE("of a large directory, OpenCL files and near files are read before others") {
+TEST_CASE("driver/source_finder/near_files_first") {
   const Folder folder;
   const Place place{"input.cl", 4, 11};
   folder.put("a/b/k.cl", kernel);
@@ -227,12 +227,12 @@ TEST_CASE("of a large directory, OpenCL files and near files are read before oth
   CHECK(hosts.find(kernel, place, {.entries = 3}) == "z.c:5:14");
 }
 
-TEST_CASE("a directory that does not exist has no files") {
+TEST_CASE("driver/source_finder/missing_directory") {
   SourceFinder finder("/nowhere/at/all");
   CHECK_FALSE(finder.find(SourceText(kernel), {"input.cl", 4, 11}).place);
 }
 
-TEST_CASE("a #line directive with a file name finds the file of that name") {
+TEST_CASE("driver/source_finder/line_directive") {
   const Folder folder;
   folder.put("a/first.cl", kernel);
   folder.put("b/second.cl", "//\n" + kernel);
@@ -241,7 +241,7 @@ TEST_CASE("a #line directive with a file name finds the file of that name") {
   CHECK(folder.find("#line 1 \"third.cl\"\n" + kernel, {"third.cl", 4, 11}) == "none");
 }
 
-TEST_CASE("a file that is named with its directory is used without a search") {
+TEST_CASE("driver/source_finder/named_with_directory") {
   const Folder folder;
   folder.put("include/a.h", "inline int f(local int* x) { return *x; }\n");
   const std::string text = "#include \"a.h\"\n" + kernel, header = (folder.path() / "include/a.h").string();
@@ -252,7 +252,7 @@ TEST_CASE("a file that is named with its directory is used without a search") {
   CHECK(folder.find(text, {(elsewhere.path() / "a.h").string(), 1, 37}) == "none");
 }
 
-TEST_CASE("the directory to search may be relative") {
+TEST_CASE("driver/source_finder/relative_directory") {
   const Folder folder;
   folder.put("sub/k.cl", kernel);
   folder.put("sub/a.h", "int x;\n");
@@ -271,7 +271,7 @@ TEST_CASE("the directory to search may be relative") {
                                           "sub/k.cl:4:11", "sub/a.h:1:1"});
 }
 
-TEST_CASE("an unknown column stays unknown") {
+TEST_CASE("driver/source_finder/unknown_column") {
   for (const std::string& text : {as_literals(kernel), "\n" + kernel, [] {
                                     std::string flat = "\n";
                                     for (const std::string& line : lines_of(kernel))
@@ -285,14 +285,14 @@ TEST_CASE("an unknown column stays unknown") {
   }
 }
 
-TEST_CASE("a tab that a literal writes as an escape takes two columns in the file") {
+TEST_CASE("driver/source_finder/tab_as_escape") {
   const std::string tabbed = "kernel void k() {\n\tlocal int x;\n\tx = 1;\n}\n";
   const Folder folder;
   folder.put("main.c", "  \"kernel void k() {\\n\"\n  \"\\tlocal int x;\\n\"\n  \"\\tx = 1;\\n\"\n  \"}\\n\";\n");
   CHECK(folder.find(tabbed, {"input.cl", 3, 2}) == "main.c:3:6");
 }
 
-TEST_CASE("the directory to search may be written in any form") {
+TEST_CASE("driver/source_finder/any_form_of_directory") {
   const Folder folder;
   folder.put("sub/a.h", "int x;\n");
   const std::string header = (fs::canonical(folder.path()) / "sub/a.h").string();

@@ -20,7 +20,7 @@ using Lines = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("lines end with a newline, which the last line may lack") {
+TEST_CASE("driver/source_text/lines") {
   CHECK(lines_of("").empty());
   CHECK(lines_of("a") == Lines{"a"});
   CHECK(lines_of("a\n") == Lines{"a"});
@@ -30,14 +30,14 @@ TEST_CASE("lines end with a newline, which the last line may lack") {
   CHECK(lines_of(std::string_view("a\0b\nc", 5)) == Lines{std::string("a\0b", 3), "c"});
 }
 
-TEST_CASE("trimmed() removes surrounding blanks and keeps inner ones") {
+TEST_CASE("driver/source_text/trimmed") {
   CHECK(trimmed("") == "");
   CHECK(trimmed(" \t\r") == "");
   CHECK(trimmed("\t a  b \r") == "a  b");
   CHECK(trimmed("a") == "a");
 }
 
-TEST_CASE("a path ends with another path only at a slash") {
+TEST_CASE("driver/source_text/path_suffix") {
   CHECK(ends_with_path("input.cl", "input.cl"));
   CHECK(ends_with_path("/tmp/input.cl", "input.cl"));
   CHECK(ends_with_path("/a/b/c.cl", "b/c.cl"));
@@ -46,14 +46,14 @@ TEST_CASE("a path ends with another path only at a slash") {
   CHECK_FALSE(ends_with_path("", "input.cl"));
 }
 
-TEST_CASE("without directives, the lines are those of the text") {
+TEST_CASE("driver/source_text/no_directives") {
   CHECK(told("").empty());
   CHECK(told("one\n\n three") == Lines{"input.cl:1 one", "input.cl:2 ", "input.cl:3  three"});
   CHECK(told("#define N 32\n#pragma unroll\n# if 5\nx") ==
         Lines{"input.cl:1 #define N 32", "input.cl:2 #pragma unroll", "input.cl:3 # if 5", "input.cl:4 x"});
 }
 
-TEST_CASE("a #line directive sets the number of the next line, and its file name if there is one") {
+TEST_CASE("driver/source_text/line_directive") {
   CHECK(told("a\n#line 10\nb\nc") == Lines{"input.cl:1 a", "input.cl:2 #line 10", "input.cl:10 b", "input.cl:11 c"});
   CHECK(told("#line 7 \"dir/k.cl\"\nb\n#line 3\nc") ==
         Lines{"input.cl:1 #line 7 \"dir/k.cl\"", "dir/k.cl:7 b", "dir/k.cl:8 #line 3", "dir/k.cl:3 c"});
@@ -63,13 +63,13 @@ TEST_CASE("a #line directive sets the number of the next line, and its file name
         Lines{"input.cl:1 #line 2 \"a.cl\"", "a.cl:2 #line 5 \"b.cl\"", "b.cl:5 x"});
 }
 
-TEST_CASE("a line marker of a preprocessor is a directive") {
+TEST_CASE("driver/source_text/line_marker") {
   CHECK(told("# 12 \"x.h\"\nb")[1] == "x.h:12 b");
   CHECK(told("# 12 \"x.h\" 3 4\nb")[1] == "x.h:12 b");
   CHECK(told("# 1 \"<built-in>\"\n# 4 \"k.cl\" 2\nb")[2] == "k.cl:4 b");
 }
 
-TEST_CASE("a directive without a valid line number is ignored") {
+TEST_CASE("driver/source_text/invalid_directive") {
   for (const char* line :
        {"#line", "#line N", "#line \"x.cl\"", "# \"x.cl\"", "#line 99999999999", "line 5", "#", "5"}) {
     INFO(line);
@@ -78,7 +78,7 @@ TEST_CASE("a directive without a valid line number is ignored") {
   CHECK(told("#line 5 \"unclosed\nb")[1] == "input.cl:5 b");
 }
 
-TEST_CASE("a place is found by its line number and the end of its file's path") {
+TEST_CASE("driver/source_text/place") {
   const SourceText source("zero\n#line 1 \"dir/k.cl\"\none\r\ntwo\n#line 2 \"other.cl\"\nthree");
   REQUIRE(source.find("/tmp/input.cl", 1) != nullptr);
   CHECK(source.find("/tmp/input.cl", 1)->text == "zero");
@@ -92,7 +92,7 @@ TEST_CASE("a place is found by its line number and the end of its file's path") 
   CHECK(SourceText("").find("input.cl", 1) == nullptr);
 }
 
-TEST_CASE("the first of two lines with the same number and file name is found") {
+TEST_CASE("driver/source_text/first_of_two") {
   const SourceText source("#line 1 \"a.cl\"\nfirst\n#line 1 \"a.cl\"\nsecond");
   CHECK(source.find("a.cl", 1)->text == "first");
 }

@@ -13,7 +13,7 @@ namespace {
 using namespace bankwise::emulate;
 using Texts = std::vector<std::string>;
 
-TEST_CASE("what the emulator lacks is found in g++'s messages", "[emulate]") {
+TEST_CASE("emulate/compiler_messages/missing_in_emulator", "[emulate]") {
   CHECK(missing_in("a.cu: In function 'int main()':\n"
                    "a.cu:12:5: error: \u2018cudaGraphLaunch\u2019 was not declared in this scope; did you mean x?\n"
                    "a.cu:13:5: error: 'cudaGraphLaunch' was not declared in this scope\n"
@@ -26,7 +26,7 @@ TEST_CASE("what the emulator lacks is found in g++'s messages", "[emulate]") {
   CHECK(first_error_in("").empty());
 }
 
-TEST_CASE("a compilation is current until a file changes that it read", "[emulate]") {
+TEST_CASE("emulate/compiler_messages/current_compilation", "[emulate]") {
   CHECK(files_in_rule("a.o: a.cu b\\ c.h \\\n d$$.h\n") == Texts{"a.cu", "b c.h", "d$.h"});
   const ScratchDirectory scratch;
   const auto file = (scratch.path() / "a.cu").string(), manifest = (scratch.path() / "manifest").string();

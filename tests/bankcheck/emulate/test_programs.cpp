@@ -23,7 +23,7 @@ Outcome emulate(const std::string& arguments, const std::string& before = "") {
   return bankcheck(cached + arguments, before);
 }
 
-TEST_CASE("every way to launch a kernel runs it with its arguments", "[emulate]") {
+TEST_CASE("emulate/programs/every_launch", "[emulate]") {
   const Outcome outcome = emulate(source("launches"));
   INFO(outcome.err);
   CHECK(outcome.code == 0);
@@ -31,7 +31,7 @@ TEST_CASE("every way to launch a kernel runs it with its arguments", "[emulate]"
   CHECK_THAT(outcome.out, ContainsSubstring("scale<int, 2, 1>: 1 launch, 1 block of 4 threads"));
 }
 
-TEST_CASE("a program that a project has built is watched, too", "[emulate]") {
+TEST_CASE("emulate/programs/project_build", "[emulate]") {
   const Outcome outcome = bankcheck("emulate -- '" WHOLE_PROGRAM "'");
   INFO(outcome.err);
   CHECK(outcome.code == 0);
@@ -39,14 +39,14 @@ TEST_CASE("a program that a project has built is watched, too", "[emulate]") {
   CHECK(bankcheck("emulate -- /no/such/program").code == 3);
 }
 
-TEST_CASE("the runtime API does what CUDA's does", "[emulate]") {
+TEST_CASE("emulate/programs/runtime_api", "[emulate]") {
   const Outcome outcome = emulate("--arch sm_80 " + source("api"));
   INFO(outcome.err << outcome.out);
   CHECK(outcome.code == 0);
   CHECK_THAT(outcome.out, ContainsSubstring("NVIDIA A100-SXM4-40GB 8.0\nright\n"));
 }
 
-TEST_CASE("a launch that repeats an earlier one has its results", "[emulate]") {
+TEST_CASE("emulate/programs/repeated_launch", "[emulate]") {
   for (const std::string how : {"", "--run-repeated "}) {
     const Outcome outcome = emulate("--max-groups 1 " + how + source("repeats"));
     INFO(outcome.err << outcome.out);
@@ -60,14 +60,14 @@ TEST_CASE("a launch that repeats an earlier one has its results", "[emulate]") {
   }
 }
 
-TEST_CASE("a limit of launches is one of each kernel", "[emulate]") {
+TEST_CASE("emulate/programs/launch_limit", "[emulate]") {
   const Outcome outcome = emulate("--max-launches 1 " + source("repeats"));
   // In one place they cannot be told apart: the kernel is a member of an object.
   CHECK_THAT(outcome.out, ContainsSubstring("increment: 40 launches, 1024 blocks of 256 threads"));
   CHECK_THAT(outcome.out, ContainsSubstring("decrement: 16 launches, 512 blocks of 256 threads"));
 }
 
-TEST_CASE("only the kernels that --kernel names are recorded, after their first launch", "[emulate]") {
+TEST_CASE("emulate/programs/kernel_filter", "[emulate]") {
   const ScratchDirectory scratch;
   const std::string trace = (scratch.path() / "trace.jsonl").string();
   const Outcome outcome = emulate("--max-groups 1 --kernel 'su*' --trace " + trace + " " + source("repeats"));
@@ -84,7 +84,7 @@ TEST_CASE("only the kernels that --kernel names are recorded, after their first 
   CHECK(emulate("--kernel none " + source("endings")).code == 2);
 }
 
-TEST_CASE("intrinsics without a mask, products of 16 bits and sources in C are emulated", "[emulate]") {
+TEST_CASE("emulate/programs/legacy_intrinsics_and_c", "[emulate]") {
   const std::string sources = source("libraries") + " '" PROGRAMS "/of_c.c'";
   const Outcome outcome = emulate("--arch sm_80 " + sources);
   INFO(outcome.err << outcome.out);
@@ -93,7 +93,7 @@ TEST_CASE("intrinsics without a mask, products of 16 bits and sources in C are e
   CHECK_THAT(emulate("--arch gfx942 --max-groups 1 " + sources).out, ContainsSubstring("architecture 900\n"));
 }
 
-TEST_CASE("nvcc's instructions tell which count holds for a line", "[emulate]") {
+TEST_CASE("emulate/programs/nvcc_evidence", "[emulate]") {
   const ScratchDirectory scratch;
   const std::filesystem::path& folder = scratch.path();
   // The cubin has four STS for this line; stores of neighbours could be one STS.128.
@@ -144,7 +144,7 @@ TEST_CASE("nvcc's instructions tell which count holds for a line", "[emulate]") 
   CHECK(bankcheck("emulate --cubin nvcc -- '" WHOLE_PROGRAM "'").code == 2);
 }
 
-TEST_CASE("a program's conflicts are reported and limited as for other checkers", "[emulate]") {
+TEST_CASE("emulate/programs/limits_as_elsewhere", "[emulate]") {
   const ScratchDirectory scratch;
   const std::string trace = (scratch.path() / "trace.jsonl").string();
   const Outcome outcome = emulate("--json - --trace " + trace + " " + source("endings") + " -- ignored words");
@@ -164,7 +164,7 @@ TEST_CASE("a program's conflicts are reported and limited as for other checkers"
   CHECK(emulate("--max-groups 2 --max-conflicts 100000 " + source("endings")).code == 1);
 }
 
-TEST_CASE("what ran before a program ends is reported", "[emulate]") {
+TEST_CASE("emulate/programs/ends_early", "[emulate]") {
   for (const std::string how : {"exit", "_Exit"}) {
     const Outcome outcome = emulate(source("endings") + " -- " + how);
     CHECK(outcome.code == 0);
@@ -180,7 +180,7 @@ TEST_CASE("what ran before a program ends is reported", "[emulate]") {
   CHECK_THAT(abort.out, ContainsSubstring("transpose: 1 launch, 4 blocks"));
 }
 
-TEST_CASE("cooperative launches fill the device, and their blocks wait for each other", "[emulate]") {
+TEST_CASE("emulate/programs/cooperative", "[emulate]") {
   const Outcome outcome = emulate("--max-groups 1 " + source("cooperative"));
   INFO(outcome.err);
   CHECK(outcome.code == 0);
@@ -188,7 +188,7 @@ TEST_CASE("cooperative launches fill the device, and their blocks wait for each 
   CHECK_THAT(outcome.out, ContainsSubstring(" of the 128 blocks of turn were watched\n"));
 }
 
-TEST_CASE("what a program does wrong with memory is diagnosed with its lines", "[emulate]") {
+TEST_CASE("emulate/programs/host_memory_faults", "[emulate]") {
   struct Case {
     std::string what, sentence;
   };
@@ -214,7 +214,7 @@ TEST_CASE("what a program does wrong with memory is diagnosed with its lines", "
   }
 }
 
-TEST_CASE("what a kernel does wrong with device memory is diagnosed", "[emulate]") {
+TEST_CASE("emulate/programs/device_memory_faults", "[emulate]") {
   const Outcome outcome = emulate(source("endings") + " -- kernel");
   CHECK(outcome.code == 1);
   CHECK_THAT(outcome.out, ContainsSubstring("endings.cu:13: invalid address: lane 6 of block (0, 0, 0) of past_the_end "
@@ -225,7 +225,7 @@ TEST_CASE("what a kernel does wrong with device memory is diagnosed", "[emulate]
   CHECK_THAT(freed.out, ContainsSubstring("endings.cu:42 has freed them"));
 }
 
-TEST_CASE("a race does not end the program, unless asked, and may be allowed", "[emulate]") {
+TEST_CASE("emulate/programs/race_goes_on", "[emulate]") {
   const Outcome race = emulate(source("endings") + " -- race");
   CHECK(race.code == 1);
   CHECK_THAT(race.out, ContainsSubstring("endings.cu:17: race: lane "));
@@ -236,7 +236,7 @@ TEST_CASE("a race does not end the program, unless asked, and may be allowed", "
   CHECK(fatal.out.find("last error") == std::string::npos);
 }
 
-TEST_CASE("a program that does not build has one sentence at the end", "[emulate]") {
+TEST_CASE("emulate/programs/build_error", "[emulate]") {
   const auto last = [](const Outcome& outcome) { return sentences_in(outcome.err).back(); };
   const Outcome missing = emulate(source("missing"));
   CHECK(missing.code == 3);
@@ -266,7 +266,7 @@ TEST_CASE("a program that does not build has one sentence at the end", "[emulate
   CHECK(emulate("--std c++11 " + source("endings")).code == 2);
 }
 
-TEST_CASE("a program in an unchanged state is not compiled again", "[emulate]") {
+TEST_CASE("emulate/programs/cached_build", "[emulate]") {
   // With a PATH and a compiler that do not exist, only the cache can provide it.
   CHECK(emulate(source("endings")).code == 0);
   const auto newest = [] {

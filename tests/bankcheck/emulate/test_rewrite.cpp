@@ -29,7 +29,7 @@ std::string launched(const std::string& callee, const std::string& configuration
   return head(captures) + callee + "(" + call + "); }).at(" + configuration + ")(" + arguments + ")";
 }
 
-TEST_CASE("tokens are names, numbers, literals and marks", "[emulate]") {
+TEST_CASE("emulate/rewrite/tokens", "[emulate]") {
   using Texts = std::vector<std::string>;
   CHECK(texts("a::b<c>>=1'000.5e-3f") == Texts{"a", "::", "b", "<", "c", ">", ">", "=", "1'000.5e-3f"});
   CHECK(texts("x // <<<\n/* <<<\n*/ y") == Texts{"x", "y"});
@@ -40,7 +40,7 @@ TEST_CASE("tokens are names, numbers, literals and marks", "[emulate]") {
   CHECK(texts("\"never ends\nx R\"(").size() == 3);
 }
 
-TEST_CASE("a launch becomes a call, on its lines", "[emulate]") {
+TEST_CASE("emulate/rewrite/launch", "[emulate]") {
   CHECK(rewritten("kernel<<<1, 2>>>(x, y);") == launched("kernel", "1, 2", "x, y") + ";");
   CHECK(rewritten("n::k<a, b<c>><<<g,\nb>>>\n(x\n);") ==
         head("=") + "n::k<a, b<c>>(bankwise_a...); }).at(g,\nb)\n(x\n);");
@@ -52,20 +52,20 @@ TEST_CASE("a launch becomes a call, on its lines", "[emulate]") {
   CHECK(rewritten("k<(a > b)><<<1, 1>>>();") == launched("k<(a > b)>", "1, 1", "", "bankwise_a...", "&") + ";");
 }
 
-TEST_CASE("null pointers stay literals in a launch", "[emulate]") {
+TEST_CASE("emulate/rewrite/null_pointers", "[emulate]") {
   const std::string pick = "::bankwise::emulator::runtime::pick<1>(bankwise_a...)";
   CHECK(rewritten("k<<<1, 1>>>(0, x);") == launched("k", "1, 1", "0, x", "0, " + pick) + ";");
   CHECK(rewritten("k<<<1, 1>>>(f<0, 1>(), 0);") == launched("k", "1, 1", "f<0, 1>(), 0") + ";");
 }
 
-TEST_CASE("what is no launch stays", "[emulate]") {
+TEST_CASE("emulate/rewrite/no_launch", "[emulate]") {
   for (const std::string source : {"a << b << c >> d;", "operator<<<int>(a, b);", "\"k<<<1, 1>>>()\"",
                                    "// k<<<1, 1>>>()\n", "a.blockDim.x", "A<B<C<int>>> x(1);", "alignas(16) int x;"}) {
     CHECK(rewritten(source) == source);
   }
 }
 
-TEST_CASE("built-in variables and alignments become what C++ has", "[emulate]") {
+TEST_CASE("emulate/rewrite/built_in_variables", "[emulate]") {
   CHECK(rewritten("threadIdx.x + blockDim . y") == "bankwise_x(threadIdx) + bankwise_y(blockDim)");
   CHECK(rewritten("asm(\"x; %0\" : : \"l\"(&a[threadIdx.x]), \"r\"(blockIdx.z));") ==
         "::bankwise::emulator::device::ptx([] { return \"x; %0\"; }, "
@@ -77,7 +77,7 @@ TEST_CASE("built-in variables and alignments become what C++ has", "[emulate]") 
   CHECK(rewritten("cudaLaunchKernel(reinterpret_cast<void*>(k), 1)") == "cudaLaunchKernel((k), 1)");
 }
 
-TEST_CASE("a launch that is not understood has a place", "[emulate]") {
+TEST_CASE("emulate/rewrite/odd_launch", "[emulate]") {
   const std::string source = "# 1 \"a.cu\"\nint x;\n# 20 \"b.cuh\" 1\n\nk<<<1, 2>>>;\n";
   try {
     rewritten(source);

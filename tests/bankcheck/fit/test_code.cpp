@@ -38,7 +38,7 @@ Change padded(std::uint32_t every, std::uint32_t bytes) {
   return {{}, {Pad{every, bytes}, Pad{}}};
 }
 
-TEST_CASE("declarations are found with their types and lengths", "[fit]") {
+TEST_CASE("fit/code/declarations", "[fit]") {
   const Declaration tile = declared(source, "tile", 4096);
   CHECK(tile.type == "float");
   CHECK(tile.qualifier == "__shared__");
@@ -63,7 +63,7 @@ TEST_CASE("declarations are found with their types and lengths", "[fit]") {
   CHECK(declared("#define A A A\n__shared__ float t[A];", "t").lengths.empty());
 }
 
-TEST_CASE("changes are written as people write them", "[fit]") {
+TEST_CASE("fit/code/changes", "[fit]") {
   const ArrayShape square{4, {32, 32}}, small{4, {16, 16}}, line{4, {512}}, records{16, {256}};
   const Change swizzle{{128, 5, 2}, {}};
   CHECK(form_of(swizzle, square) == Form::columns);
@@ -87,7 +87,7 @@ TEST_CASE("changes are written as people write them", "[fit]") {
   CHECK(cute_name(padded(128, 4), 4).empty());
 }
 
-TEST_CASE("the index that is written is the change that was evaluated", "[fit]") {
+TEST_CASE("fit/code/index_equals_change", "[fit]") {
   std::mt19937 random(5);
   const auto below = [&](std::size_t limit) { return std::size_t(random() % limit); };
   std::size_t compared = 0;
@@ -135,7 +135,7 @@ TEST_CASE("the index that is written is the change that was evaluated", "[fit]")
   CHECK(compared > 1000);
 }
 
-TEST_CASE("all uses of an array are edited, and nothing else", "[fit]") {
+TEST_CASE("fit/code/edits_all_uses", "[fit]") {
   const Declaration tile = declared(source, "tile", 4096);
   const ArrayShape shape{4, {32, 32}};
   const auto pad = edits_of(source, tile, padded(128, 4), shape);
@@ -151,7 +151,7 @@ TEST_CASE("all uses of an array are edited, and nothing else", "[fit]") {
   CHECK(edited(source, std::get<std::vector<Edit>>(swizzle)) == expected);
 }
 
-TEST_CASE("a use that cannot be edited is named", "[fit]") {
+TEST_CASE("fit/code/use_not_editable", "[fit]") {
   const auto why = [](const std::string& body, const Change& change) {
     const std::string text = "__global__ void k() {\n  __shared__ float t[32][32];\n  " + body + "\n}\n";
     const auto edits = edits_of(text, declared(text, "t"), change, {4, {32, 32}});

@@ -52,7 +52,7 @@ struct Fitted {
   }
 };
 
-TEST_CASE("bankcheck fit prints what to paste, before and after, and its proof", "[fit]") {
+TEST_CASE("fit/command/pasted_proof", "[fit]") {
   const Fitted fitted(transpose());
   const Outcome outcome = fitted.run();
   INFO(outcome.err << outcome.out);
@@ -67,7 +67,7 @@ TEST_CASE("bankcheck fit prints what to paste, before and after, and its proof",
   }
 }
 
-TEST_CASE("the same as JSON, and as fixes of SARIF", "[fit]") {
+TEST_CASE("fit/command/json_and_sarif", "[fit]") {
   const Fitted fitted(transpose());
   const json report = json::parse(fitted.run("--arch sm_90,sm_75 --json -").out);
   const json& fit = report.at("kernels").at(0).at("fit");
@@ -92,7 +92,7 @@ TEST_CASE("the same as JSON, and as fixes of SARIF", "[fit]") {
   CHECK(replacements.at(0).at("insertedContent").at("text") == "[threadIdx.y][threadIdx.x ^ threadIdx.y]");
 }
 
-TEST_CASE("without a source the shape is inferred, and is said to be", "[fit]") {
+TEST_CASE("fit/command/no_source", "[fit]") {
   trace::KernelTrace trace = transpose();
   trace.arrays = {{"elsewhere", 0, 4096}};
   const Outcome outcome = Fitted(trace).run();
@@ -100,7 +100,7 @@ TEST_CASE("without a source the shape is inferred, and is said to be", "[fit]") 
   CHECK_THAT(outcome.out, ContainsSubstring("__shared__ T elsewhere[32][32];"));
 }
 
-TEST_CASE("a change that harms an architecture is shown", "[fit]") {
+TEST_CASE("fit/command/harmed_architecture", "[fit]") {
   trace::KernelTrace trace = kernel(4096);
   // Columns of rows of 128 bytes; and lanes 33 words apart, which rows of 33 words bring back into one bank.
   trace.patterns = {access(
@@ -111,7 +111,7 @@ TEST_CASE("a change that harms an architecture is shown", "[fit]") {
   CHECK_THAT(outcome.out, ContainsSubstring("passes on sm_90  passes on sm_13"));
 }
 
-TEST_CASE("bad input ends bankcheck fit with a sentence", "[fit]") {
+TEST_CASE("fit/command/bad_input", "[fit]") {
   const Fitted fitted(transpose());
   check_fails("fit /no/such/trace", 2, "cannot read /no/such/trace");
   check_fails("fit --arch sm_91 " + fitted.trace, 2, "sm_91");
@@ -130,7 +130,7 @@ TEST_CASE("bad input ends bankcheck fit with a sentence", "[fit]") {
   check_fails("fit " + empty.string(), 2, "has no kernel");
 }
 
-TEST_CASE("a kernel without shared memory has nothing to fit", "[fit]") {
+TEST_CASE("fit/command/no_shared_memory", "[fit]") {
   trace::KernelTrace trace = kernel(0);
   trace.arrays.clear();
   const Outcome outcome = Fitted(trace).run();
@@ -138,7 +138,7 @@ TEST_CASE("a kernel without shared memory has nothing to fit", "[fit]") {
   CHECK_THAT(outcome.out, ContainsSubstring("no access to shared memory was recorded"));
 }
 
-TEST_CASE("a trace that was cut short makes no claim", "[fit]") {
+TEST_CASE("fit/command/cut_trace", "[fit]") {
   const Fitted fitted(transpose());
   std::string text = text_of(fitted.trace);
   text.resize(text.rfind(R"({"record":"end")"));
@@ -148,7 +148,7 @@ TEST_CASE("a trace that was cut short makes no claim", "[fit]") {
   CHECK_THAT(outcome.out, ContainsSubstring("it is not claimed that none is better:\n    the trace is incomplete"));
 }
 
-TEST_CASE("the option --fit follows the report of a checker", "[fit]") {
+TEST_CASE("fit/command/after_report", "[fit]") {
   const Fitted fitted(transpose());
   const Outcome outcome = bankcheck("report --fit --sources " + fitted.scratch.path().string() + " " + fitted.trace);
   CHECK_THAT(outcome.out, ContainsSubstring("k: 1 launch"));

@@ -61,7 +61,7 @@ Change pad(std::uint32_t every, std::uint32_t bytes, std::uint32_t again = 0) {
   return {{}, {Pad{every, bytes}, Pad{again, again > 0 ? bytes : 0}}};
 }
 
-TEST_CASE("tile32: 33 columns and an XOR, both the best", "[fit]") {
+TEST_CASE("fit/rediscovery/tile32", "[fit]") {
   const std::size_t side = 64;
   const auto trace = traced(transpose_tile32, {.grid = 4, .block = {32, 8}}, side, side);
   const auto fit = fit::fit_kernel(trace, sm_90, {{0, {4, {32, 32}}}}, {});
@@ -75,7 +75,7 @@ TEST_CASE("tile32: 33 columns and an XOR, both the best", "[fit]") {
   CHECK(option(tile, Kind::pad)->option.passes == passes_of(padded));
 }
 
-TEST_CASE("16 x 16: 17 columns, and better", "[fit]") {
+TEST_CASE("fit/rediscovery/tile16", "[fit]") {
   const std::size_t side = 64;
   const auto trace = traced(transpose_naive, {.grid = 16, .block = {16, 16}}, side, side);
   const auto padded = traced(transpose_padded, {.grid = 16, .block = {16, 16}}, side, side);
@@ -86,7 +86,7 @@ TEST_CASE("16 x 16: 17 columns, and better", "[fit]") {
   CHECK(form_of(fit.arrays.front().after().option.change, {4, {16, 16}}) == fit::Form::columns);
 }
 
-TEST_CASE("Blelloch's tree of 512 words: a word after each 32", "[fit]") {
+TEST_CASE("fit/rediscovery/blelloch_512", "[fit]") {
   const auto trace = traced(scan_naive, {.grid = 2, .block = 256}, std::size_t{1024});
   const auto fit = fit::fit_kernel(trace, sm_90, {}, {});
   const fit::ArrayFit& tree = fit.arrays.front();
@@ -113,7 +113,7 @@ trace::KernelTrace tree_of(std::uint32_t n) {
   return trace;
 }
 
-TEST_CASE("a tree of 2,048 words needs a second pad, or an XOR", "[fit]") {
+TEST_CASE("fit/rediscovery/blelloch_2048", "[fit]") {
   const auto trace = tree_of(2048);
   const auto fit = fit::fit_kernel(trace, sm_90, {}, {});
   const fit::ArrayFit& tree = fit.arrays.front();
@@ -124,7 +124,7 @@ TEST_CASE("a tree of 2,048 words needs a second pad, or an XOR", "[fit]") {
   CHECK(tree.after().option.passes == twice);
 }
 
-TEST_CASE("records of four words: five words each", "[fit]") {
+TEST_CASE("fit/rediscovery/records_of_four", "[fit]") {
   std::vector<uint4> out(64);
   const auto trace = emulate(reduce_naive, {.grid = 2, .block = 256}, reinterpret_cast<const uint4*>(words.data()),
                              out.data(), std::size_t{512});
@@ -135,7 +135,7 @@ TEST_CASE("records of four words: five words each", "[fit]") {
   CHECK(form_of(pad(16, 4), {16, {256}}) == fit::Form::elements);
 }
 
-TEST_CASE("a matrix product's two arrays are fitted, and its fixed kernel has the predicted passes", "[fit]") {
+TEST_CASE("fit/rediscovery/matrix_product", "[fit]") {
   const auto trace = traced(more_matmul, {.grid = 2, .block = {32, 8}});
   const auto fit = fit::fit_kernel(trace, sm_90, {{0, {4, {32, 32}}}, {1, {4, {32, 32}}}}, {});
   REQUIRE(fit.arrays.size() == 2);
@@ -147,7 +147,7 @@ TEST_CASE("a matrix product's two arrays are fitted, and its fixed kernel has th
   CHECK(padded == passes_of(traced(more_matmul_padded, {.grid = 2, .block = {32, 8}})));
 }
 
-TEST_CASE("a histogram of random words is told that no index helps", "[fit]") {
+TEST_CASE("fit/rediscovery/histogram", "[fit]") {
   for (const unsigned blocks : {1U, 4U}) {
     emulator::Launch launch{.grid = blocks, .block = 256};
     for (unsigned block = 1; block < blocks; ++block) launch.trace_blocks.push_back(block);

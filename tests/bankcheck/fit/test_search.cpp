@@ -30,7 +30,7 @@ std::uint64_t slow_passes(const trace::KernelTrace& trace, const banks::Architec
   return passes;
 }
 
-TEST_CASE("the fast evaluation equals the second bank model on every architecture", "[fit]") {
+TEST_CASE("fit/search/equals_slow_model", "[fit]") {
   banks::RandomAccesses random(7);
   std::size_t compared = 0;
   for (const banks::Architecture& architecture : banks::architectures()) {
@@ -72,7 +72,7 @@ TEST_CASE("the fast evaluation equals the second bank model on every architectur
   CHECK(compared > 30000);
 }
 
-TEST_CASE("several architectures add up, and each is priced by itself", "[fit]") {
+TEST_CASE("fit/search/several_architectures", "[fit]") {
   const fit::Architectures both{banks::find_architecture("sm_90"), banks::find_architecture("sm_30")};
   trace::KernelTrace trace = kernel(4096);
   trace.patterns = {access(
@@ -86,7 +86,7 @@ TEST_CASE("several architectures add up, and each is priced by itself", "[fit]")
   CHECK(accesses.passes(pad) == each[0] + each[1]);
 }
 
-TEST_CASE("the search finds what brute force finds, in 10,000 random cases", "[fit]") {
+TEST_CASE("fit/search/equals_brute_force", "[fit]") {
   std::mt19937 random(11);
   const auto below = [&](std::uint32_t limit) { return std::uint32_t(random() % limit); };
   std::size_t improved = 0;
@@ -125,7 +125,7 @@ TEST_CASE("the search finds what brute force finds, in 10,000 random cases", "[f
   CHECK(improved > 1500);
 }
 
-TEST_CASE("random addresses get no placebo", "[fit]") {
+TEST_CASE("fit/search/random_addresses", "[fit]") {
   std::mt19937 random(3);
   std::size_t proposed = 0;
   for (int i = 0; i < 100; ++i) {
@@ -145,7 +145,7 @@ TEST_CASE("random addresses get no placebo", "[fit]") {
   CHECK(proposed == 0);
 }
 
-TEST_CASE("lanes that queue for one word are no conflict that a layout could remove", "[fit]") {
+TEST_CASE("fit/search/queue_for_one_word", "[fit]") {
   trace::KernelTrace trace = kernel(4096);
   trace.patterns = {access(banks::Operation::atomic, 4, [](auto lane) { return lane % 4 * 128; })};
   const fit::KernelFit fit = fit::fit_kernel(trace, sm_90, {}, {});
@@ -156,7 +156,7 @@ TEST_CASE("lanes that queue for one word are no conflict that a layout could rem
   CHECK(array.after().option.passes == 8);
 }
 
-TEST_CASE("limits on bytes keep padding away", "[fit]") {
+TEST_CASE("fit/search/limit_on_bytes", "[fit]") {
   trace::KernelTrace trace = kernel(4096);
   // Rows 33 apart conflict on no bank; only columns 32 apart do, and an XOR cannot tell these rows from each other.
   trace.patterns = {access(banks::Operation::store, 4, [](auto lane) { return 128 * lane; })};
@@ -168,7 +168,7 @@ TEST_CASE("limits on bytes keep padding away", "[fit]") {
   CHECK(limited.arrays.front().after().option.change.kind() == Kind::row_xor);
 }
 
-TEST_CASE("an array that only copies without lanes can have filled gets the swizzles of TMA alone", "[fit]") {
+TEST_CASE("fit/search/tma_swizzles", "[fit]") {
   trace::KernelTrace trace = kernel(16384);
   trace.patterns = {access(banks::Operation::ldmatrix_x4, 16, [](auto lane) { return 128 * lane; })};
   const fit::KernelFit fit = fit::fit_kernel(trace, sm_90, {}, {});
@@ -179,7 +179,7 @@ TEST_CASE("an array that only copies without lanes can have filled gets the swiz
   CHECK(cute_name(array.after().option.change, 2) == "Swizzle<3, 3, 3>");
 }
 
-TEST_CASE("what is not known makes no claim", "[fit]") {
+TEST_CASE("fit/search/unknown_makes_no_claim", "[fit]") {
   trace::KernelTrace trace = kernel(4096);
   trace.patterns = {access(banks::Operation::store, 4, [](auto lane) { return 128 * lane; })};
   CHECK(fit::fit_kernel(trace, sm_90, {}, {}).arrays.front().doubts.empty());
@@ -211,7 +211,7 @@ TEST_CASE("what is not known makes no claim", "[fit]") {
   }
 }
 
-TEST_CASE("arrays that one access touches are changed alike", "[fit]") {
+TEST_CASE("fit/search/arrays_changed_alike", "[fit]") {
   trace::KernelTrace trace = kernel(4096);
   trace.arrays.push_back({"other", 4096, 4096});
   trace.patterns = {access(banks::Operation::store, 4, [](auto lane) { return 128 * lane; }),
@@ -227,7 +227,7 @@ TEST_CASE("arrays that one access touches are changed alike", "[fit]") {
   CHECK(fit.arrays.front().after().option.passes < 64);
 }
 
-TEST_CASE("the report with all changes has the passes of the arrays' fits", "[fit]") {
+TEST_CASE("fit/search/report_with_changes", "[fit]") {
   trace::KernelTrace trace = kernel(4096);
   trace.arrays.push_back({"rows", 4096, 8192});
   trace.patterns = {access(

@@ -27,7 +27,7 @@ std::vector<std::string> checksums(const std::string& text) {
   return found;
 }
 
-TEST_CASE("changed sources do what was predicted, and compute the same", "[fit]") {
+TEST_CASE("fit/verify/same_results", "[fit]") {
   const ScratchDirectory scratch;
   const Outcome outcome = bankcheck(emulate("--fixed " + scratch.path().string() + " '" PROGRAMS "/run_kernels.cu'"));
   INFO(outcome.err);
@@ -46,7 +46,7 @@ TEST_CASE("changed sources do what was predicted, and compute the same", "[fit]"
   CHECK(text_of(difference) == text_of(PROGRAMS "/kernels_fixed.diff"));
 }
 
-TEST_CASE("a change that cannot be applied is named", "[fit]") {
+TEST_CASE("fit/verify/not_applicable", "[fit]") {
   const ScratchDirectory scratch;
   const auto path = scratch.path() / "decay.cu";
   std::ofstream(path) << R"(
@@ -71,7 +71,7 @@ int main() {
   CHECK_THAT(outcome.out, ContainsSubstring("verified: nothing"));
 }
 
-TEST_CASE("the option --verify needs sources", "[fit]") {
+TEST_CASE("fit/verify/needs_sources", "[fit]") {
   check_fails("emulate --verify -- /bin/true", 2, "--verify needs the program's sources");
   check_fails("emulate --fixed '" PROGRAMS "' '" PROGRAMS "/run_kernels.cu'", 2, "it is not empty");
 }

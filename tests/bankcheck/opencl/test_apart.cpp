@@ -23,7 +23,7 @@ constexpr unsigned apart_conflicts = 2 * 31;
 
 }  // namespace
 
-TEST_CASE("contexts of two threads keep their own work-groups") {
+TEST_CASE("opencl/apart/contexts_of_threads") {
   for (int round = 0; round < 3; ++round) {
     const Checked c = apart("threads", 3);
     CHECK(c.json.at("kernels").size() == 2);
@@ -35,7 +35,7 @@ TEST_CASE("contexts of two threads keep their own work-groups") {
   }
 }
 
-TEST_CASE("builds of one source with different options are reported as different kernels") {
+TEST_CASE("opencl/apart/build_options") {
   const Checked c = apart("builds");
   CHECK(c.on("row -DPITCH=32").at("conflicts") == apart_conflicts);
   CHECK(c.on("row -DPITCH=33").at("conflicts") == 0);
@@ -49,7 +49,7 @@ TEST_CASE("builds of one source with different options are reported as different
   CHECK(check(program("apart") + " builds", "--kernel 'row -DPITCH=33' --max-conflicts 0").outcome.code == 0);
 }
 
-TEST_CASE("a baseline holds for a program in another folder") {
+TEST_CASE("opencl/apart/other_folder") {
   const ScratchDirectory scratch;
   const std::string baseline = (scratch.path() / "b.csv").string();
   const std::string folders = program("apart") + " folders ";
@@ -62,17 +62,17 @@ TEST_CASE("a baseline holds for a program in another folder") {
   CHECK(check(program("apart") + " builds", "--baseline " + baseline).outcome.code == 0);
 }
 
-TEST_CASE("a child process continues the same kernel") {
+TEST_CASE("opencl/apart/child_continues") {
   const Checked c = apart("fork");
   CHECK(c.json.at("kernels").size() == 1);
   CHECK(c.kernel("row").at("launches") == 3);
 }
 
-TEST_CASE("a context may be released after the program has ended otherwise") {
+TEST_CASE("opencl/apart/late_release") {
   CHECK(apart("late").kernel("row").at("launches") == 1);
 }
 
-TEST_CASE("a block that exits a loop and stands among its blocks is matched by iteration") {
+TEST_CASE("opencl/apart/exit_between_blocks") {
   const Json leaves = apart("leaves").on("leaves");
   for (const auto& [line, operation] :
        {std::pair("a[32 * t] = i;", "store"), {"a[32 * t + 1] = i;", "store"}, {"return a[32 * t + 1];", "load"}}) {
@@ -85,7 +85,7 @@ TEST_CASE("a block that exits a loop and stands among its blocks is matched by i
   CHECK(rows(leaves, "+ a[32 * t];", "load").at(0).at("conflicts") == 31);  // reconverged
 }
 
-TEST_CASE("accesses without a known cost exceed a limit") {
+TEST_CASE("opencl/apart/unknown_cost_exceeds") {
   const Checked limited = check(program("histogram"), "--arch intel_xe --max-conflicts 1000000");
   CHECK(limited.outcome.code == 1);
   CHECK(limited.outcome.err.find("without a known cost on intel_xe") != std::string::npos);

@@ -37,7 +37,7 @@ std::vector<std::string> kernels_in(const json& report) {
 
 }  // namespace
 
-TEST_CASE("the help lists the flags and the exit codes") {
+TEST_CASE("opencl/command/help") {
   const Outcome outcome = bankcheck("opencl --help");
   CHECK(outcome.code == 0);
   CHECK(outcome.err.empty());
@@ -48,7 +48,7 @@ TEST_CASE("the help lists the flags and the exit codes") {
   }
 }
 
-TEST_CASE("a report lists each kernel that ran, after the program's output") {
+TEST_CASE("opencl/command/every_kernel") {
   const Outcome outcome = on_two_kernels("");
   CHECK(outcome.code == 0);
   CHECK(outcome.err.empty());
@@ -58,7 +58,7 @@ TEST_CASE("a report lists each kernel that ran, after the program's output") {
   CHECK_THAT(outcome.out, ContainsSubstring("worst on sm_90: "));
 }
 
-TEST_CASE("the report has the numbers of the kernels") {
+TEST_CASE("opencl/command/numbers") {
   const Checked checked = check(two_kernels);
   CHECK(checked.outcome.code == 0);
   CHECK(kernels_in(checked.json) == std::vector<std::string>{"column", "row"});
@@ -68,7 +68,7 @@ TEST_CASE("the report has the numbers of the kernels") {
   CHECK(checked.on("row").at("accesses") == 4);
 }
 
-TEST_CASE("more conflicts than --max-conflicts end with exit code 1, and a message for each kernel") {
+TEST_CASE("opencl/command/max_conflicts") {
   for (const auto& [most, code] : {std::pair{"0", 1}, {"61", 1}, {"62", 0}, {"18446744073709551615", 0}}) {
     INFO(most);
     const Outcome outcome = on_two_kernels(std::string("--max-conflicts ") + most);
@@ -84,7 +84,7 @@ TEST_CASE("more conflicts than --max-conflicts end with exit code 1, and a messa
   CHECK(count(outcome.err, "bankcheck: column has ") == 2);
 }
 
-TEST_CASE("several architectures are reported side by side, without duplicates") {
+TEST_CASE("opencl/command/several_architectures") {
   const Checked checked = check(two_kernels, "--arch sm_90,gfx941 --arch SM_90,gfx942,sm_90a");
   CHECK(checked.outcome.code == 0);
   std::vector<std::string> names;
@@ -97,7 +97,7 @@ TEST_CASE("several architectures are reported side by side, without duplicates")
   CHECK(checked.outcome.out.find("sm_90") < checked.outcome.out.find("gfx942"));
 }
 
-TEST_CASE("invalid values are rejected before the program runs") {
+TEST_CASE("opencl/command/invalid_values") {
   check_refused_at_once("--arch sm_9O", "there is no architecture 'sm_9O'; did you mean 'sm_90'?");
   check_refused_at_once("--max-conflicts many", "--max-conflicts");
   check_refused_at_once("--max-conflicts 1.5", "--max-conflicts");
@@ -119,7 +119,7 @@ TEST_CASE("invalid values are rejected before the program runs") {
   }
 }
 
-TEST_CASE("outputs that cannot be written are rejected before the program runs") {
+TEST_CASE("opencl/command/unwritable_outputs") {
   const ScratchDirectory scratch;
   for (const char* option : {"--json", "--sarif", "--html", "--update-baseline"}) {
     check_refused_at_once(option + (" " + (scratch.path() / "none" / "x").string()),
@@ -129,7 +129,7 @@ TEST_CASE("outputs that cannot be written are rejected before the program runs")
   CHECK(std::filesystem::is_empty(scratch.path()));
 }
 
-TEST_CASE("two outputs in one file are refused before the program runs") {
+TEST_CASE("opencl/command/two_outputs_one_file") {
   const ScratchDirectory scratch;
   const std::string file = (scratch.path() / "x").string();
   for (const char* options :
@@ -147,7 +147,7 @@ TEST_CASE("two outputs in one file are refused before the program runs") {
   CHECK(on_two_kernels("--json /dev/null --sarif /dev/null").code == 0);
 }
 
-TEST_CASE("outputs may be symbolic links, which stay") {
+TEST_CASE("opencl/command/symbolic_links") {
   const ScratchDirectory scratch;
   const auto link = scratch.path() / "link", file = scratch.path() / "file";
   std::filesystem::create_symlink("file", link);
@@ -156,7 +156,7 @@ TEST_CASE("outputs may be symbolic links, which stay") {
   CHECK(nlohmann::json::parse(text_of(file)).at("kernels").size() == 2);
 }
 
-TEST_CASE("a kernel whose source is in several files is shown without a file, and the files are named") {
+TEST_CASE("opencl/command/source_in_several_files") {
   const ScratchDirectory scratch;
   for (const char* name : {"a.c", "b.c"}) {
     std::filesystem::copy(PROGRAM_SOURCES "/cmd_two_kernels.c", scratch.path() / name);
@@ -168,7 +168,7 @@ TEST_CASE("a kernel whose source is in several files is shown without a file, an
   CHECK_THAT(on_two_kernels("--sources " + scratch.path().string()).out, !ContainsSubstring("kernel source:"));
 }
 
-TEST_CASE("an output on stdout is alone there, whatever the program prints") {
+TEST_CASE("opencl/command/stdout_alone") {
   const ScratchDirectory scratch;
   const Outcome as_json = on_two_kernels("--json -");
   CHECK(as_json.code == 0);
@@ -184,7 +184,7 @@ TEST_CASE("an output on stdout is alone there, whatever the program prints") {
   CHECK(as_csv.err.starts_with(says + "bankcheck: column has 62 conflicts"));
 }
 
-TEST_CASE("the option --kernel excludes other kernels from all outputs and from the limit") {
+TEST_CASE("opencl/command/kernel_filter") {
   const Checked row = check(two_kernels, "--kernel row --max-conflicts 0");
   CHECK(row.outcome.code == 0);
   CHECK(kernels_in(row.json) == std::vector<std::string>{"row"});
@@ -194,7 +194,7 @@ TEST_CASE("the option --kernel excludes other kernels from all outputs and from 
   CHECK(kernels_in(both.json) == std::vector<std::string>{"column", "row"});
 }
 
-TEST_CASE("a kernel that did not run is reported with the kernels that ran, and nothing is written") {
+TEST_CASE("opencl/command/kernel_did_not_run") {
   const ScratchDirectory scratch;
   const auto report = scratch.path() / "report.json";
   const Outcome outcome = on_two_kernels("--kernel row --kernel colum --json " + report.string());
@@ -204,7 +204,7 @@ TEST_CASE("a kernel that did not run is reported with the kernels that ran, and 
   CHECK_FALSE(std::filesystem::exists(report));
 }
 
-TEST_CASE("a baseline is created, checked, and updated") {
+TEST_CASE("opencl/command/baseline") {
   const ScratchDirectory scratch;
   const auto file = scratch.path() / "b.csv";
   const std::string path = file.string(), kept = "column,gfx942,1,62,0\n";
@@ -240,7 +240,7 @@ TEST_CASE("a baseline is created, checked, and updated") {
   CHECK(unknown.err == "bankcheck: column has 62 conflicts on sm_90, and " + path + " does not list it\n");
 }
 
-TEST_CASE("a file that is not a baseline is not overwritten") {
+TEST_CASE("opencl/command/not_a_baseline") {
   const ScratchDirectory scratch;
   const auto file = scratch.path() / "notes.txt";
   write(file, "my notes\n");
@@ -250,7 +250,7 @@ TEST_CASE("a file that is not a baseline is not overwritten") {
   CHECK(text_of(file) == "my notes\n");
 }
 
-TEST_CASE("source files are searched in --sources") {
+TEST_CASE("opencl/command/sources") {
   const auto places = [](const Checked& checked) {
     std::vector<std::string> all;
     for (const auto& line : checked.on("column").at("lines")) {
@@ -277,7 +277,7 @@ TEST_CASE("source files are searched in --sources") {
   CHECK_THAT(sarif.err, ContainsSubstring("--sarif omits 1 line with conflicts"));
 }
 
-TEST_CASE("kernels that exceed a limit are errors in SARIF") {
+TEST_CASE("opencl/command/sarif_errors") {
   for (const auto& [limit, level] :
        {std::pair{"--max-conflicts 0", "error"}, {"--max-conflicts 62", "warning"}, {"", "warning"}}) {
     const Outcome outcome = on_two_kernels(std::string(limit) + " --sarif - --sources '" PROGRAM_SOURCES "'");
@@ -285,7 +285,7 @@ TEST_CASE("kernels that exceed a limit are errors in SARIF") {
   }
 }
 
-TEST_CASE("arguments of the program are passed unchanged, even if they look like bankcheck's") {
+TEST_CASE("opencl/command/arguments_like_ours") {
   const Outcome outcome = bankcheck("opencl -- " + two_kernels + " --json - --help -- --arch x '' 'a b' opencl");
   CHECK(outcome.code == 0);
   CHECK(outcome.out.starts_with("program says: [--json] [-] [--help] [--] [--arch] [x] [] [a b] [opencl]\ncolumn: "));
@@ -294,7 +294,7 @@ TEST_CASE("arguments of the program are passed unchanged, even if they look like
   CHECK(checked.json.at("command").at(2) == "a b");
 }
 
-TEST_CASE("arguments of the program are passed unchanged after every option") {
+TEST_CASE("opencl/command/arguments_after_options") {
   for (const char* option :
        {"--arch sm_80", "--kernel row", "--max-conflicts 62", "--sources .", "--local-memory 65536"}) {
     INFO(option);
@@ -304,13 +304,13 @@ TEST_CASE("arguments of the program are passed unchanged after every option") {
   }
 }
 
-TEST_CASE("arguments of the program are not parsed as lists") {
+TEST_CASE("opencl/command/arguments_no_lists") {
   const Outcome outcome = bankcheck("opencl -- " + two_kernels + " '[a,b]' '{}' 'c,d' '[]' '\"e\"'");
   CHECK(outcome.code == 0);
   CHECK(outcome.out.starts_with("program says: [[a,b]] [{}] [c,d] [[]] [\"e\"]\n"));
 }
 
-TEST_CASE("limits that are not numbers, and empty names, are rejected") {
+TEST_CASE("opencl/command/bad_limits") {
   for (const char* number : {"-1", "18446744073709551616", "99999999999999999999999"}) {
     check_refused_at_once(std::string("--max-conflicts ") + number, "--max-conflicts");
   }
@@ -319,13 +319,13 @@ TEST_CASE("limits that are not numbers, and empty names, are rejected") {
   }
 }
 
-TEST_CASE("the program reads bankcheck's stdin") {
+TEST_CASE("opencl/command/stdin") {
   const Outcome outcome = bankcheck("opencl -- " + two_kernels + " --copy-stdin", "printf 'one\\ntwo\\n' |");
   CHECK(outcome.code == 0);
   CHECK(outcome.out.starts_with("program says: [--copy-stdin]\none\ntwo\ncolumn: "));
 }
 
-TEST_CASE("one run writes several outputs, and no other files") {
+TEST_CASE("opencl/command/several_outputs") {
   const ScratchDirectory scratch;
   const std::string folder = scratch.path().string();
   const Outcome outcome = on_two_kernels("--json " + folder + "/j --sarif " + folder + "/s --update-baseline " +
@@ -337,7 +337,7 @@ TEST_CASE("one run writes several outputs, and no other files") {
   CHECK(text_of(scratch.path() / "b").starts_with(head));
 }
 
-TEST_CASE("outputs keep their content when the program fails") {
+TEST_CASE("opencl/command/failure_keeps_outputs") {
   const ScratchDirectory scratch;
   const std::string folder = scratch.path().string();
   for (const char* name : {"j", "s"}) write(scratch.path() / name, "old");

@@ -17,7 +17,7 @@ std::string told(const std::string& arguments, const std::string& options = "") 
 
 }  // namespace
 
-TEST_CASE("a program meets a GPU and nothing else, whether it is linked with OpenCL or loads it") {
+TEST_CASE("opencl/device/one_gpu") {
   for (const char* how : {"linked", "at_run_time"}) {
     INFO(how);
     const std::string text = told(how);
@@ -31,12 +31,12 @@ TEST_CASE("a program meets a GPU and nothing else, whether it is linked with Ope
   }
 }
 
-TEST_CASE("the preferred multiple is the warp of the first architecture") {
+TEST_CASE("opencl/device/preferred_multiple") {
   CHECK_THAT(told("linked", "--arch gfx942,sm_90"), ContainsSubstring("preferred multiple: 64\n"));
   CHECK_THAT(told("at_run_time", "--arch gfx942"), ContainsSubstring("preferred multiple: 64\n"));
 }
 
-TEST_CASE("device info overrides single values") {
+TEST_CASE("opencl/device/override") {
   for (const char* how : {"linked", "at_run_time"}) {
     const std::string text = told(how,
                                   "--device-info compute-units=7 --device-info 'name=A GPU = B' "
@@ -48,7 +48,7 @@ TEST_CASE("device info overrides single values") {
   }
 }
 
-TEST_CASE("the report says if work-groups are narrower than a warp") {
+TEST_CASE("opencl/device/narrow_groups") {
   CHECK_THAT(
       told("linked", "--device-info preferred-multiple=1"),
       ContainsSubstring("note: work-groups of 1 work-item fill 3.1 % of a warp of 32; the other lanes are idle"));
@@ -57,7 +57,7 @@ TEST_CASE("the report says if work-groups are narrower than a warp") {
   CHECK_THAT(told("linked"), !ContainsSubstring("note: work-groups"));
 }
 
-TEST_CASE("a bad --device-info is refused before the program runs") {
+TEST_CASE("opencl/device/bad_info") {
   for (const char* bad : {"compute-units", "compute-units=", "compute-units=0", "compute-units=many", "units=3",
                           "name=", "=3", "compute-units=4294967296"}) {
     check_fails(std::string("opencl --device-info '") + bad + "' -- " + program("device"), 2, "--device-info");

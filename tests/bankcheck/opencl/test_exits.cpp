@@ -13,20 +13,20 @@ std::string exits(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("OpenCL objects may be released at exit") {
+TEST_CASE("opencl/exits/release_at_exit") {
   const Outcome outcome = run_cleanly(exits("release_at_exit"));
   CHECK(outcome.code == 0);
   CHECK(outcome.err.empty());
   CHECK(outcome.out.starts_with(report));
 }
 
-TEST_CASE("kernels that run at exit are counted") {
+TEST_CASE("opencl/exits/kernels_at_exit") {
   const Outcome outcome = run_cleanly(exits("launch_at_exit"));
   CHECK(outcome.code == 0);
   CHECK(outcome.out.starts_with("good: 2 launches, 2 work-groups of 64 work-items\n"));
 }
 
-TEST_CASE("a crash at exit, after the last launch, is a remark, and the outputs are written") {
+TEST_CASE("opencl/exits/crash_at_exit") {
   const ScratchDirectory scratch;
   const std::string folder = scratch.path().string();
   const Outcome outcome =
@@ -45,17 +45,17 @@ TEST_CASE("a crash at exit, after the last launch, is a remark, and the outputs 
   CHECK(again.out == outcome.out);
 }
 
-TEST_CASE("a crash at exit does not hide a program's exit code") {
+TEST_CASE("opencl/exits/crash_keeps_exit_code") {
   check_blames(exits("exit5_abort_at_exit"), "failed with exit code 5");
 }
 
-TEST_CASE("a crash in the middle of a launch fails the check, even at exit") {
+TEST_CASE("opencl/exits/crash_in_launch") {
   for (const char* when : {"abort_in_kernel", "abort_in_kernel_at_exit"}) {
     CHECK_THAT(check_blames(exits(when), "crashed: signal 6 (Aborted)").out, ContainsSubstring('\n' + report));
   }
 }
 
-TEST_CASE("a launch that does not end fails the check, even if the program succeeds") {
+TEST_CASE("opencl/exits/unfinished_launch") {
   check_blames(exits("_exit_in_kernel"), "a launch of endless had not ended when its process ended");
   check_blames(exits("child_aborts_in_kernel"), "a launch of endless had not ended when its process ended");
 }

@@ -28,14 +28,14 @@ struct Asleep : StartedProgram {
 
 }  // namespace
 
-TEST_CASE("the control: a program that succeeds") {
+TEST_CASE("opencl/failures/control") {
   const Outcome outcome = run_cleanly(mode("good"));
   CHECK(outcome.code == 0);
   CHECK(outcome.err.empty());
   CHECK(outcome.out.starts_with(report));
 }
 
-TEST_CASE("a parent process that ignores SIGCHLD does not disturb bankcheck") {
+TEST_CASE("opencl/failures/sigchld_ignored") {
   // Without an exit code to wait for, bankcheck would never end; the time limit would then end it.
   for (const auto& [name, code] : {std::pair("good", 0), {"exit5", 3}}) {
     const Outcome outcome = bankcheck("opencl -- " + mode(name), "ulimit -t 20; env --ignore-signal=CHLD");
@@ -45,7 +45,7 @@ TEST_CASE("a parent process that ignores SIGCHLD does not disturb bankcheck") {
   }
 }
 
-TEST_CASE("a program that cannot be started is named") {
+TEST_CASE("opencl/failures/not_started") {
   const ScratchDirectory scratch;
   check_blames("./no/such/program", "cannot run './no/such/program': No such file or directory");
   check_blames("no-such-program-of-anybody",
@@ -66,34 +66,34 @@ TEST_CASE("a program that cannot be started is named") {
   check_blames(plain.string(), "failed with exit code 127");
 }
 
-TEST_CASE("a program that fails is reported with its exit code and its kernels") {
+TEST_CASE("opencl/failures/exit_code") {
   CHECK_THAT(check_blames(mode("exit5"), "failed with exit code 5").out, ContainsSubstring('\n' + report));
 }
 
-TEST_CASE("a program that crashes is reported with its signal") {
+TEST_CASE("opencl/failures/signal") {
   CHECK_THAT(check_blames(mode("crash"), "crashed: signal 11").out, ContainsSubstring('\n' + report));
   CHECK(check_blames(mode("abort"), "crashed: signal 6").out.empty());
   CHECK_THAT(check_blames(mode("killed"), "was ended by signal 9").out, ContainsSubstring('\n' + report));
 }
 
-TEST_CASE("a program without OpenCL, or without a kernel, is an error") {
+TEST_CASE("opencl/failures/no_opencl_or_no_kernel") {
   check_blames("true", "Oclgrind saw no OpenCL context of the program 'true'");
   check_blames(mode("nothing"), "Oclgrind saw no OpenCL context of the program");
   check_blames(mode("no_kernel"), "ran no kernel");
 }
 
-TEST_CASE("a program that clears Oclgrind's environment is an error") {
+TEST_CASE("opencl/failures/clears_environment") {
   const Outcome outcome = run_cleanly(mode("clearenv"));
   CHECK(outcome.code == 3);
   CHECK(outcome.out.empty());
   CHECK(sentences_in(outcome.err).size() == 1);
 }
 
-TEST_CASE("a kernel that does not compile is the program's error") {
+TEST_CASE("opencl/failures/compile_error") {
   check_blames(mode("syntax"), "failed with exit code 6");
 }
 
-TEST_CASE("errors that Oclgrind reports about kernels fail the check, even if the program succeeds") {
+TEST_CASE("opencl/failures/oclgrind_errors") {
   const Outcome outside = check_blames(mode("outside"), "first: Invalid write of size 4 at local memory address");
   CHECK_THAT(outside.err,
              ContainsSubstring("At line 4 (column 15) of input.cl"));  // Oclgrind's own messages are passed through
@@ -101,14 +101,14 @@ TEST_CASE("errors that Oclgrind reports about kernels fail the check, even if th
   check_blames(mode("divergence"), "Oclgrind reported 1 error, first: Work-group divergence detected (barrier)");
 }
 
-TEST_CASE("a kernel that Oclgrind cannot run is not blamed on the program") {
+TEST_CASE("opencl/failures/unsupported_kernel") {
   check_blames(mode("half"),
                "this is a limit of Oclgrind, not a fault of the program: Unsupported float size: 2 bytes");
   check_blames(mode("sub_group"),
                "neither Oclgrind nor the program's source defines the function get_sub_group_local_id");
 }
 
-TEST_CASE("a kernel that Oclgrind cannot run is found if the program goes on, prints megabytes, or hides stderr") {
+TEST_CASE("opencl/failures/unsupported_and_goes_on") {
   const std::string limit = "neither Oclgrind nor the program's source defines the function get_sub_group_local_id";
   CHECK_THAT(check_blames(program("unsupported") + " create", limit).out, ContainsSubstring('\n' + report));
   // Oclgrind prints the reason only on stderr.
@@ -120,12 +120,12 @@ TEST_CASE("a kernel that Oclgrind cannot run is found if the program goes on, pr
   check_blames(program("unsupported") + " launch", "Unsupported float size: 2 bytes");
 }
 
-TEST_CASE("a compiler's function that Oclgrind lacks is Oclgrind's limit") {
+TEST_CASE("opencl/failures/missing_builtin") {
   check_blames(program("unsupported") + " intrinsic",
                "a limit of Oclgrind, not a fault of the program: Undefined external function: llvm.readcyclecounter");
 }
 
-TEST_CASE("a program may print the words of Oclgrind's messages") {
+TEST_CASE("opencl/failures/quotes_oclgrind") {
   const Outcome outcome = run_cleanly(program("unsupported") + " quote");
   CHECK(outcome.code == 0);
   CHECK(outcome.out.starts_with(report));
@@ -133,12 +133,12 @@ TEST_CASE("a program may print the words of Oclgrind's messages") {
   CHECK(sentences_in(outcome.err).empty());
 }
 
-TEST_CASE("a record that the program damages is an error") {
+TEST_CASE("opencl/failures/damaged_record") {
   CHECK(check_blames(mode("record"), "of the plugin's record is damaged: the program").out.empty());
   CHECK(check_blames(mode("cut_record"), "of the plugin's record is damaged: the program").out.empty());
 }
 
-TEST_CASE("bytes of any value and number pass through unchanged") {
+TEST_CASE("opencl/failures/any_bytes") {
   const std::size_t size = 300'000;  // several times what a pipe holds
   unsigned state = 1;
   std::string noise;
@@ -157,13 +157,13 @@ TEST_CASE("bytes of any value and number pass through unchanged") {
   CHECK(quiet.err.size() == 2 * size);
 }
 
-TEST_CASE("kernels of child processes are counted") {
+TEST_CASE("opencl/failures/children") {
   const Outcome outcome = run_cleanly(mode("children"));
   CHECK(outcome.code == 0);
   CHECK(outcome.out.starts_with("good: 3 launches, 3 work-groups of 64 work-items\n"));
 }
 
-TEST_CASE("bankcheck does not wait for a process that the program leaves running") {
+TEST_CASE("opencl/failures/background_process") {
   const Outcome outcome = run_cleanly(mode("background"));
   CHECK(outcome.code == 0);
   const std::string name = "background ";
@@ -173,19 +173,19 @@ TEST_CASE("bankcheck does not wait for a process that the program leaves running
   CHECK_THAT(outcome.out, ContainsSubstring(report));
 }
 
-TEST_CASE("the kernels of a program that ends with _exit() are reported") {
+TEST_CASE("opencl/failures/exit_without_cleanup") {
   const Outcome outcome = run_cleanly(mode("_exit"));
   CHECK(outcome.code == 0);
   CHECK(outcome.out.starts_with(report));  // output that the program did not flush is lost, as always
 }
 
-TEST_CASE("without Oclgrind, the error message says how to install it") {
+TEST_CASE("opencl/failures/no_oclgrind") {
   const ScratchDirectory scratch;
   check_fails("opencl -- " + mode("good"), 3, "Oclgrind is not installed: there is no oclgrind on the PATH", "PATH=");
   check_fails("opencl -- " + mode("good"), 3, "apt-get install oclgrind", "PATH=" + scratch.path().string());
 }
 
-TEST_CASE("nothing runs without a directory for temporary files") {
+TEST_CASE("opencl/failures/no_temporary_directory") {
   const Outcome outcome = bankcheck("opencl -- " + mode("good"), "TMPDIR=/nowhere/at/all");
   CHECK(outcome.code == 3);
   CHECK(outcome.out.empty());
@@ -194,7 +194,7 @@ TEST_CASE("nothing runs without a directory for temporary files") {
   CHECK_THAT(outcome.err, ContainsSubstring("/nowhere/at/all"));
 }
 
-TEST_CASE("the directory for temporary files may be relative or have no name") {
+TEST_CASE("opencl/failures/odd_temporary_directory") {
   const ScratchDirectory scratch;
   const std::string in_scratch = "cd '" + scratch.path().string() + "'; mkdir temporary;";
   const Outcome relative =
@@ -207,7 +207,7 @@ TEST_CASE("the directory for temporary files may be relative or have no name") {
               "mkdir '" + (scratch.path() / "a,b").string() + "'; TMPDIR='" + (scratch.path() / "a,b").string() + "'");
 }
 
-TEST_CASE("bankcheck works in a directory whose name has a comma, a space and a colon") {
+TEST_CASE("opencl/failures/odd_directory") {
   const ScratchDirectory scratch;
   const auto folder = scratch.path() / "a, b: c";
   std::filesystem::create_directory(folder);
@@ -225,13 +225,13 @@ TEST_CASE("bankcheck works in a directory whose name has a comma, a space and a 
   }
 }
 
-TEST_CASE("a program that runs out of time is reported with the exit code of timeout") {
+TEST_CASE("opencl/failures/timeout") {
   const Outcome outcome = check_blames("timeout 2 " + mode("sleep"), "the program 'timeout' failed with exit code 124");
   CHECK(outcome.out.starts_with("asleep\n"));
   CHECK_THAT(outcome.out, ContainsSubstring(report));
 }
 
-TEST_CASE("Ctrl-C ends the program, and bankcheck reports it and cleans up") {
+TEST_CASE("opencl/failures/ctrl_c") {
   const ScratchDirectory temporary;
   Asleep started(temporary.path());
   CHECK_FALSE(std::filesystem::is_empty(temporary.path()));
@@ -243,7 +243,7 @@ TEST_CASE("Ctrl-C ends the program, and bankcheck reports it and cleans up") {
   CHECK(std::filesystem::is_empty(temporary.path()));
 }
 
-TEST_CASE("signals while bankcheck reports and cleans up do not stop it") {
+TEST_CASE("opencl/failures/signals_during_cleanup") {
   const ScratchDirectory temporary;
   Asleep started(temporary.path());
   while (started.runs()) kill(started.process(), SIGTERM);
@@ -253,7 +253,7 @@ TEST_CASE("signals while bankcheck reports and cleans up do not stop it") {
   CHECK(std::filesystem::is_empty(temporary.path()));
 }
 
-TEST_CASE("bankcheck under timeout cleans up") {
+TEST_CASE("opencl/failures/under_timeout") {
   const ScratchDirectory temporary;
   const Outcome outcome = bankcheck("opencl -- " + mode("sleep"), "TMPDIR=" + temporary.path().string() + " timeout 3");
   CHECK(outcome.code == 124);

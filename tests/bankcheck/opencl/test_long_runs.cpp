@@ -46,7 +46,7 @@ std::uint64_t groups_in(const nlohmann::json& report) {
 
 }  // namespace
 
-TEST_CASE("the option --max-groups watches that many work-groups of each launch, and the report says so on top") {
+TEST_CASE("opencl/long_runs/max_groups") {
   const ScratchDirectory scratch;
   const std::string json = (scratch.path() / "j").string();
   const Outcome outcome = run_cleanly(long_runs("column 100 1 3"), "--max-groups 7 --json " + json);
@@ -60,7 +60,7 @@ TEST_CASE("the option --max-groups watches that many work-groups of each launch,
   CHECK(run_cleanly(long_runs("column 7 1 3"), "--max-groups 7").out.starts_with("column: 3 launches, 21 work-groups"));
 }
 
-TEST_CASE("the option --max-launches watches that many launches of each kernel and size") {
+TEST_CASE("opencl/long_runs/max_launches") {
   const Outcome outcome = run_cleanly(long_runs("column 4 1 5 column 2 1 1"), "--max-launches 2");
   CHECK(outcome.out.starts_with("incomplete: 10 of the 22 work-groups of column were watched\n"));
   CHECK_THAT(outcome.out, ContainsSubstring("column: 6 launches, 10 work-groups of several sizes\n"));
@@ -68,7 +68,7 @@ TEST_CASE("the option --max-launches watches that many launches of each kernel a
   CHECK(run_cleanly(long_runs("column 4 1 2 column 2 1 1"), "--max-launches 2").out.starts_with("column: 3 launches"));
 }
 
-TEST_CASE("a run of which only a part was watched meets no limit") {
+TEST_CASE("opencl/long_runs/part_meets_no_limit") {
   for (const char* part : {"--max-groups 1", "--max-launches 1"}) {
     const std::string options = std::string(part) + " --max-conflicts 1000000";
     CHECK(run_cleanly(long_runs("column 2 1 2"), options).code == 1);
@@ -76,7 +76,7 @@ TEST_CASE("a run of which only a part was watched meets no limit") {
   }
 }
 
-TEST_CASE("the option --kernel is a glob of the kernels that are watched") {
+TEST_CASE("opencl/long_runs/kernel_glob") {
   const ScratchDirectory scratch;
   const std::string trace = (scratch.path() / "t").string(), json = (scratch.path() / "j").string();
   const Outcome outcome =
@@ -90,7 +90,7 @@ TEST_CASE("the option --kernel is a glob of the kernels that are watched") {
   CHECK(groups_in(json_of(json)) == 0);
 }
 
-TEST_CASE("the time limit ends the program, and what ran until then is reported") {
+TEST_CASE("opencl/long_runs/time_limit") {
   const ScratchDirectory scratch;
   const std::string folder = scratch.path().string();
   const Outcome outcome = run_cleanly(long_runs("column 4 1 1 row 1 1 1 column 1000000 10 1"),
@@ -114,7 +114,7 @@ TEST_CASE("the time limit ends the program, and what ran until then is reported"
   CHECK_THAT(again.out, ContainsSubstring(" of the 1000004 work-groups of column were watched\n"));
 }
 
-TEST_CASE("a long work-group is reported as far as it came") {
+TEST_CASE("opencl/long_runs/long_group") {
   InLaunch started("", "column 1 100000000 1");
   CHECK(kill(started.program.process(), SIGTERM) == 0);
   CHECK(started.program.exit_code() == 3);
@@ -122,7 +122,7 @@ TEST_CASE("a long work-group is reported as far as it came") {
   CHECK_THAT(started.program.out(), ContainsSubstring("store 4"));
 }
 
-TEST_CASE("each signal to bankcheck alone ends the program, and what ran until then is reported") {
+TEST_CASE("opencl/long_runs/signals") {
   for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) {
     INFO(strsignal(signal));
     const ScratchDirectory scratch;
@@ -136,7 +136,7 @@ TEST_CASE("each signal to bankcheck alone ends the program, and what ran until t
   }
 }
 
-TEST_CASE("a terminal shows how far a launch is, and nothing of it stays") {
+TEST_CASE("opencl/long_runs/terminal") {
   const ScratchDirectory scratch;
   const auto shown = scratch.path() / "shown", process = scratch.path() / "process", run = scratch.path() / "run";
   std::ofstream(run) << "echo $$ >" << process.string() << "; exec '" SAMPLES_DIRECTORY "/bankcheck' opencl -- "
@@ -162,7 +162,7 @@ TEST_CASE("a terminal shows how far a launch is, and nothing of it stays") {
   CHECK_THAT(quiet.program.err(), !ContainsSubstring("launch 1"));
 }
 
-TEST_CASE("processes that run kernels in the background are named on top of the report") {
+TEST_CASE("opencl/long_runs/background_processes") {
   const Outcome outcome = run_cleanly(long_runs("daemon column 1 1 1"), "--max-conflicts 1000");
   REQUIRE(outcome.out.starts_with("daemon "));
   const std::string process = outcome.out.substr(7, outcome.out.find('\n') - 7);
@@ -173,7 +173,7 @@ TEST_CASE("processes that run kernels in the background are named on top of the 
   CHECK_THAT(outcome.out, ContainsSubstring("\ncolumn: 1 launch"));
 }
 
-TEST_CASE("without a local size, groups are as large as a GPU makes them") {
+TEST_CASE("opencl/long_runs/no_local_size") {
   CHECK_THAT(run_cleanly(long_runs("any_size")).out, ContainsSubstring("local size 96 x 2\n"));
   CHECK_THAT(run_cleanly(long_runs("any_size"), "--device-info group-size=64").out,
              ContainsSubstring("local size 48 x 1\n"));

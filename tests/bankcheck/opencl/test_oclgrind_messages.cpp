@@ -25,7 +25,7 @@ bool has_fatal_error(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a fatal error is found between megabytes of the program's own text") {
+TEST_CASE("opencl/oclgrind_messages/between_megabytes") {
   for (const std::size_t size : {1, 7, 4096}) {
     const std::size_t length = std::min<std::size_t>(size << 16, 2 << 20);
     const std::string lines(length / 16, '\n'), line(length, 'x');
@@ -39,12 +39,12 @@ TEST_CASE("a fatal error is found between megabytes of the program's own text") 
         "Undefined external function: f, when initializing program scope global variables");
 }
 
-TEST_CASE("the first fatal error is kept") {
+TEST_CASE("opencl/oclgrind_messages/first_error") {
   const auto messages = messages_in(where + "first\n" + creating + where + "second\n" + creating, 5);
   CHECK(messages.fatal_error() == "first, when creating kernel 'k'");
 }
 
-TEST_CASE("text that lacks a part of Oclgrind's message is the program's") {
+TEST_CASE("opencl/oclgrind_messages/other_text") {
   REQUIRE(has_fatal_error(where + reason + creating));
   CHECK_FALSE(has_fatal_error(where + reason));
   CHECK_FALSE(has_fatal_error(where + creating));
@@ -56,7 +56,7 @@ TEST_CASE("text that lacks a part of Oclgrind's message is the program's") {
   CHECK_FALSE(has_fatal_error(where + reason + "When in doubt\n"));
 }
 
-TEST_CASE("Oclgrind's other messages are found, and not what resembles them") {
+TEST_CASE("opencl/oclgrind_messages/other_messages") {
   const std::string lost = "Loading Oclgrind plugin failed (dlopen): p.so: undefined symbol: f";
   const std::string assertion = "a: Queue.cpp:9: void oclgrind::Queue::f(): Assertion `x' failed.";
   const auto all = messages_in("text\n" + lost + '\n' + assertion + '\n', 3);
@@ -67,7 +67,7 @@ TEST_CASE("Oclgrind's other messages are found, and not what resembles them") {
   CHECK_FALSE(none.failed_assertion());
 }
 
-TEST_CASE("an error that Oclgrind logs is fatal if its first line is Oclgrind's") {
+TEST_CASE("opencl/oclgrind_messages/logged_error") {
   CHECK(logged_fatal_error(where + reason + "\tKernel: k\n") == "Undefined external function: f");
   CHECK_FALSE(logged_fatal_error("Invalid write of size 4\n" + where + reason));
   CHECK_FALSE(logged_fatal_error("OCLGRIND FATAL ERROR\n" + reason));

@@ -6,7 +6,7 @@
 #include "checked_program.hpp"
 #include "tests/skipping_main.hpp"
 
-TEST_CASE("clFFT's kernel for 64 points has the conflicts that follow from its indices") {
+TEST_CASE("opencl/packaged_program/clfft_64") {
   // Its input is known, and it verifies its result.
   const Checked c = check("clFFT-client -x 64 -b 1 -p 1", "--arch sm_90,gfx942");
   INFO(c.outcome.err);

@@ -65,7 +65,7 @@ std::pair<unsigned, unsigned> place_of(const std::string& name, const std::strin
 
 }  // namespace
 
-TEST_CASE("columns of a tile are 32-way conflicts, and padding or XOR removes them") {
+TEST_CASE("opencl/programs/transpose") {
   const Checked c = checked(program("transpose"));
   // 4 tiles of 32 rows: 128 warps of 32, or 64 of 64. Lane x reads word 32 x + y: always bank y, 32 passes for 32
   // lanes.
@@ -88,7 +88,7 @@ TEST_CASE("columns of a tile are 32-way conflicts, and padding or XOR removes th
   CHECK(rows(c.on("padded"), "wide[x][y]", "load").at(0).at("worst").is_null());
 }
 
-TEST_CASE("lines and columns refer to the program's file, or to the kernel's text if there is none") {
+TEST_CASE("opencl/programs/lines_and_columns") {
   const auto place = place_of("transpose.c", "wide[x][y]");
   const Json found = rows(checked(program("transpose")).on("padded"), "wide[x][y]", "load").at(0);
   CHECK(found.at("file").get<std::string>().ends_with("/transpose.c"));
@@ -106,7 +106,7 @@ TEST_CASE("lines and columns refer to the program's file, or to the kernel's tex
   CHECK(unfound.at("column") == 36);  // after "  out[(left + y) * 64 + top + x] = "
 }
 
-TEST_CASE("a strided reduction has the conflicts of a hand count, level by level") {
+TEST_CASE("opencl/programs/reduction") {
   const Checked c = checked(program("reduction"));
   // In each of the 16 groups 128, 64, ... 1 lanes add, in 4 + 2 + 1 + 1 + 1 + 1 + 1 + 1 = 12 warps of 32. Strides of 2,
   // 4, 8, ... words: 4 warps x 2 passes, 2 x 4, 1 x 8, then 16 lanes on 2 banks, and 8, 4, 2, 1 lanes on one bank:
@@ -135,7 +135,7 @@ TEST_CASE("a strided reduction has the conflicts of a hand count, level by level
   CHECK(worst.at("addresses").at(31) == 31 * 8 * 4);
 }
 
-TEST_CASE("elements of every size are counted at the width that a GPU moves") {
+TEST_CASE("opencl/programs/widths") {
   const Checked c = checked(program("types"));
   const auto load = [&](const std::string& kernel, const std::string& part, unsigned width, std::size_t architecture) {
     for (const Json& row : rows(c.on(kernel, architecture), part, "load")) CHECK(row.at("width") == width);
@@ -168,7 +168,7 @@ TEST_CASE("elements of every size are counted at the width that a GPU moves") {
   CHECK(numbers(c.on("copies_of_16", gfx942), "b[t] = a[from]", "store") == Numbers{2, 128, 16, 8, 8});
 }
 
-TEST_CASE("atomics on data-dependent indices are counted by their actual addresses") {
+TEST_CASE("opencl/programs/atomics") {
   const Checked c = checked(program("histogram"));
   SlowCount merging, queuing{true, Numbers(5, 0)}, wide_queuing{true, Numbers(5, 0)};
   const auto datum = [](bool same, unsigned i) { return same ? 5 : (i * i * 3 + i / 7) % 64; };
@@ -205,7 +205,7 @@ TEST_CASE("atomics on data-dependent indices are counted by their actual address
   CHECK(c.on("swaps", gfx942).at("why_unknown").size() == 1);
 }
 
-TEST_CASE("loops of different lengths are counted as a warp executes them in lock step") {
+TEST_CASE("opencl/programs/loop_lengths") {
   const Checked c = checked(program("divergence"));
   const unsigned width = GENERATE(32U, 64U);
   const std::size_t architecture = width == 32 ? sm_90 : gfx942;
@@ -267,7 +267,7 @@ TEST_CASE("loops of different lengths are counted as a warp executes them in loc
   CHECK(numbers(c.on("jumps", architecture), "s + a[t]", "load") == Numbers{64 / width, 64, 2, 2, 0});
 }
 
-TEST_CASE("lanes of a warp diverge at branches, early returns and calls, and reconverge after them") {
+TEST_CASE("opencl/programs/divergence") {
   const Checked c = checked(program("divergence"));
   // 24 lanes of 32 read every fourth word: 4 in each of 6 banks.
   CHECK(numbers(c.on("early"), "a[4 * t]", "load") == Numbers{2, 48, 8, 2, 6});
@@ -282,7 +282,7 @@ TEST_CASE("lanes of a warp diverge at branches, early returns and calls, and rec
   CHECK(numbers(c.on("helper", gfx942), "a[from + i]", "load") == Numbers{8, 256, 26, 16, 10});
 }
 
-TEST_CASE("a loop that is entered in its middle is matched by order, and an access has no lane twice") {
+TEST_CASE("opencl/programs/irreducible_loop") {
   const Checked c = checked(program("divergence"));
   // Lane t jumps back n = t % 5 times. It passes the bottom n + 1 times, and the top n + 1 times if t is even,
   // otherwise n times.
@@ -297,7 +297,7 @@ TEST_CASE("a loop that is entered in its middle is matched by order, and an acce
   CHECK(bottom == Numbers{10, lanes[1], 10, 10, 0});
 }
 
-TEST_CASE("kernels of one name in two simultaneous contexts are reported as two") {
+TEST_CASE("opencl/programs/same_name_two_contexts") {
   const Checked c = checked(program("two_contexts"));
   REQUIRE(c.json.at("kernels").size() == 2);
   CHECK(c.kernel("copy").at("launches") == 2);
@@ -307,12 +307,12 @@ TEST_CASE("kernels of one name in two simultaneous contexts are reported as two"
   CHECK(rows(c.on("copy#2"), "= far[2 * t]", "load").at(0).at("line") == place_of("two_contexts.c", "= far[").first);
 }
 
-TEST_CASE("a program that loads OpenCL at run time is followed") {
+TEST_CASE("opencl/programs/loaded_at_run_time") {
   const Checked c = checked(program("dlopened"));
   CHECK(numbers(c.on("twice"), "= 3 * t", "store") == Numbers{1, 32, 2, 1, 1});  // every other bank, twice
 }
 
-TEST_CASE("lanes of a three-dimensional group are numbered x fastest") {
+TEST_CASE("opencl/programs/three_dimensions") {
   const Checked c = checked(program("shapes"));
   CHECK(c.kernel("blocks").at("local_size") == Numbers{5, 5, 3});
   SlowCount narrow, wide;
@@ -334,7 +334,7 @@ TEST_CASE("lanes of a three-dimensional group are numbered x fastest") {
   CHECK(level.at("alu_utilization") == Approx(75.0 / 96));
 }
 
-TEST_CASE("arrays, including arguments, are distinguished by name, and copies by a group are counted in bytes only") {
+TEST_CASE("opencl/programs/arrays_and_group_copies") {
   const Checked c = checked(program("shapes"));
   const auto sum_of = rows(c.on("chosen"), "first[63 - t] + second[2 * t]", "load");
   REQUIRE(sum_of.size() == 2);
@@ -353,7 +353,7 @@ TEST_CASE("arrays, including arguments, are distinguished by name, and copies by
   CHECK(numbers(c.on("moved")) == Numbers{4, 128, 4, 4, 0});  // the loads of 2 groups, without the copies
 }
 
-TEST_CASE("always-inlined functions may return a struct or have restrict arguments") {
+TEST_CASE("opencl/programs/inlined_functions") {
   // Two contexts, and 64 work-items of two warps in each: every line of the source has four accesses of 32 lanes.
   const auto result = checked(program("noalias"));
   CHECK(result.outcome.err.empty());

@@ -45,7 +45,7 @@ std::string first_lines(const std::string& text, std::size_t lines) {
 
 }  // namespace
 
-TEST_CASE("a report from a trace equals the report of the run, byte for byte, also on other architectures") {
+TEST_CASE("opencl/trace/equals_run") {
   for (const char* name : {"shapes", "types", "transpose", "divergence", "histogram", "two_contexts"}) {
     INFO(name);
     const Traced traced(program(name));
@@ -60,7 +60,7 @@ TEST_CASE("a report from a trace equals the report of the run, byte for byte, al
   }
 }
 
-TEST_CASE("limits, baselines and SARIF from a trace equal those of the run") {
+TEST_CASE("opencl/trace/limits_equal_run") {
   const std::string two_kernels = program("cmd_two_kernels");
   const Traced traced(two_kernels);
   const std::string says = "program says:\n";
@@ -76,14 +76,14 @@ TEST_CASE("limits, baselines and SARIF from a trace equal those of the run") {
   }
 }
 
-TEST_CASE("a trace is read from stdin") {
+TEST_CASE("opencl/trace/stdin") {
   const Traced traced(program("cmd_two_kernels"));
   const Outcome outcome = bankcheck("report -", "cat " + traced.path + " |");
   CHECK(outcome.code == 0);
   CHECK(outcome.out.starts_with("column: 1 launch, 1 work-group of 64 work-items\n"));
 }
 
-TEST_CASE("a truncated trace is reported as incomplete, and fails any limit") {
+TEST_CASE("opencl/trace/truncated") {
   const Traced traced(program("cmd_two_kernels"));
   const std::string text = text_of(traced.path);
   const auto lines = std::size_t(std::count(text.begin(), text.end(), '\n'));
@@ -106,7 +106,7 @@ TEST_CASE("a truncated trace is reported as incomplete, and fails any limit") {
   CHECK(json.at("incomplete").size() == 1);
 }
 
-TEST_CASE("a program that fails leaves a trace of its kernels that records the failure") {
+TEST_CASE("opencl/trace/failing_program") {
   const Traced traced(program("fail_modes") + " exit5");
   CHECK(traced.outcome.code == 3);
   const Outcome outcome = bankcheck("report " + traced.path);
@@ -117,7 +117,7 @@ TEST_CASE("a program that fails leaves a trace of its kernels that records the f
   CHECK(bankcheck("report --max-conflicts 1000000 " + traced.path).code == 1);
 }
 
-TEST_CASE("accesses past the pattern limit are costed for the run's architectures, and reported as missing on others") {
+TEST_CASE("opencl/trace/excess_patterns") {
   // Memory for two patterns.
   const ScratchDirectory scratch;
   const std::string trace = (scratch.path() / "t").string();
@@ -141,7 +141,7 @@ TEST_CASE("accesses past the pattern limit are costed for the run's architecture
   CHECK_THAT(other.out, ContainsSubstring("did not fit into the trace, and have no cost on gfx942"));
 }
 
-TEST_CASE("files that are not traces, and invalid options, are rejected with one error message") {
+TEST_CASE("opencl/trace/bad_files") {
   const ScratchDirectory scratch;
   const std::string file = (scratch.path() / "t").string();
   check_fails("report", 2, "trace is required");

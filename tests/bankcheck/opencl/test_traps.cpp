@@ -20,7 +20,7 @@ void check_told(const Outcome& outcome, const std::string& words) {
 
 }  // namespace
 
-TEST_CASE("a switch over two bits is executed correctly, even if the program passes -O3") {
+TEST_CASE("opencl/traps/switch_with_o3") {
   const Checked c = check(program("settings"));  // the program verifies its results, which optimized code makes wrong
   INFO(c.outcome.err);
   REQUIRE(c.outcome.code == 0);
@@ -33,7 +33,7 @@ TEST_CASE("a switch over two bits is executed correctly, even if the program pas
   }
 }
 
-TEST_CASE("a float4 whose parts are added is one load of 16 bytes, even if the program passes -O3") {
+TEST_CASE("opencl/traps/float4_with_o3") {
   const Checked c = check(program("settings"));
   REQUIRE(c.outcome.code == 0);
   const auto found = rows(c.on("parts"), "float4 v = q[t]", "load");
@@ -44,7 +44,7 @@ TEST_CASE("a float4 whose parts are added is one load of 16 bytes, even if the p
   CHECK(rows(c.on("parts"), "v.x + v.y", "load").empty());
 }
 
-TEST_CASE("contexts that are never released are reported") {
+TEST_CASE("opencl/traps/unreleased_contexts") {
   const Checked c = check(program("two_contexts") + " kept");
   INFO(c.outcome.err);
   REQUIRE(c.outcome.code == 0);
@@ -52,13 +52,13 @@ TEST_CASE("contexts that are never released are reported") {
   CHECK(c.kernel("copy#2").at("launches") == 1);
 }
 
-TEST_CASE("releasing a context does not affect another context") {
+TEST_CASE("opencl/traps/release_one_context") {
   const Checked c = check(program("two_contexts"));  // its last launch follows the release of the first context
   REQUIRE(c.outcome.code == 0);
   CHECK(c.kernel("copy#2").at("launches") == 2);
 }
 
-TEST_CASE("a plugin that cannot be loaded is an error, not a run without conflicts") {
+TEST_CASE("opencl/traps/bad_plugin") {
   const ScratchDirectory scratch;
   std::filesystem::copy_file(SAMPLES_DIRECTORY "/bankcheck", scratch.path() / "bankcheck");
   std::ofstream(scratch.path() / "bankcheck_oclgrind.so") << "no library\n";
@@ -70,7 +70,7 @@ TEST_CASE("a plugin that cannot be loaded is an error, not a run without conflic
   CHECK(text_of(json).empty());
 }
 
-TEST_CASE("every array begins at bank 0, whatever precedes it") {
+TEST_CASE("opencl/traps/arrays_at_bank_0") {
   const Checked c = check(program("shapes"), "--arch sm_90,gfx942");
   REQUIRE(c.outcome.code == 0);
   // Lane 0 reads word 0 of an array of 3 words, and the others read words 1 to 31 of the next array. If that array
@@ -89,7 +89,7 @@ TEST_CASE("every array begins at bank 0, whatever precedes it") {
   CHECK(c.outcome.out.find("each array begins at bank 0") != std::string::npos);
 }
 
-TEST_CASE("a kernel that Oclgrind cannot run is reported as a limit of Oclgrind") {
+TEST_CASE("opencl/traps/oclgrind_limit") {
   for (const char* name : {"sub_groups", "halves"}) {
     const Checked c = check(program("limits") + " " + name);
     check_told(c.outcome, "Oclgrind cannot run a kernel of");
@@ -99,7 +99,7 @@ TEST_CASE("a kernel that Oclgrind cannot run is reported as a limit of Oclgrind"
   check_told(check(program("limits") + " halves").outcome, "Unsupported float size: 2");
 }
 
-TEST_CASE("local memory is as large as a GPU's, or as set by --local-memory") {
+TEST_CASE("opencl/traps/local_memory_size") {
   const Checked c = check(program("limits") + " large");  // 48 KiB; Oclgrind's default device has 32 KiB
   INFO(c.outcome.err);
   CHECK(c.outcome.code == 0);
@@ -108,7 +108,7 @@ TEST_CASE("local memory is as large as a GPU's, or as set by --local-memory") {
   CHECK(check(program("limits") + " large", "--local-memory 49152").outcome.code == 0);
 }
 
-TEST_CASE("code that relies on the lock step of a warp is counted correctly, whatever its results") {
+TEST_CASE("opencl/traps/lock_step_code") {
   const Checked c = check(program("limits") + " unsynchronized");
   REQUIRE(c.outcome.code == 0);
   for (const unsigned lanes : {32U, 16U, 8U}) {
@@ -122,7 +122,7 @@ TEST_CASE("code that relies on the lock step of a warp is counted correctly, wha
   CHECK(c.on("unsynchronized").at("levels").at(1).at("active_lanes") == 32);
 }
 
-TEST_CASE("several threads of Oclgrind produce the same report, byte for byte") {
+TEST_CASE("opencl/traps/several_threads") {
   for (const char* name : {"reduction", "divergence", "shapes"}) {
     const std::string arguments = "opencl --arch sm_90,gfx942 --json - -- " + program(name);
     const Outcome alone = bankcheck(arguments, "OCLGRIND_NUM_THREADS=1");
@@ -136,7 +136,7 @@ TEST_CASE("several threads of Oclgrind produce the same report, byte for byte") 
   }
 }
 
-TEST_CASE("waves of 64 lanes and warps of 32 are grouped separately in the same run") {
+TEST_CASE("opencl/traps/waves_and_warps") {
   const Checked c = check(program("divergence"), "--arch sm_90,gfx942");
   REQUIRE(c.outcome.code == 0);
   CHECK(c.on("choice", 0).at("warp_width") == 32);

@@ -57,7 +57,7 @@ struct Case {
   const char* text;
   Int (*value)(int tid);
 };
-#define SAME(...)                              \
+#define SAME(...)                                   \
   Case {                                            \
 #__VA_ARGS__, [](int tid) -> Int {                \
       [[maybe_unused]] const int lane = tid;          \
@@ -67,7 +67,8 @@ struct Case {
     } \
   }
 
-// clang-format off: it would parse < > as a template
+// It would parse < > as a template.
+// clang-format off
 constexpr Case cases[]{
     SAME(tid), SAME(17 * tid), SAME((tid ^ (tid >> 3)) * 4), SAME(tid % 16 * 33 + tid / 16), SAME(0),
     SAME(9007199254740991), SAME(-9007199254740991), SAME(0x1fFFffFFffFFff), SAME(0xaB), SAME(0Xf), SAME(((((tid))))),
@@ -146,7 +147,7 @@ std::string difference(const std::string& text, Int (*value)(int)) {
 
 }  // namespace
 
-TEST_CASE("expressions have the values that C gives them") {
+TEST_CASE("predict/expression/values") {
   for (const Case& each : cases) CHECK(difference(each.text, each.value) == "");
   // The negative controls: another precedence, a wrong type, and a shift of the wrong kind are detected.
   CHECK(difference("(tid & 3) == 3", [](int tid) -> Int { return tid & 3 == 3; }) != "");
@@ -154,7 +155,7 @@ TEST_CASE("expressions have the values that C gives them") {
   CHECK(difference("(tid - 3u) >> 1", [](int tid) -> Int { return (tid - 3) >> 1; }) != "");
 }
 
-TEST_CASE("signs in a row are those of C") {
+TEST_CASE("predict/expression/signs") {
   for (const Case& each : signs_in_a_row) CHECK(difference(each.text, each.value) == "");
   for (const char* text : {"--tid", "tid--3", "++tid", "tid ++ 3", "tid---3"}) {
     INFO(text);
@@ -162,7 +163,7 @@ TEST_CASE("signs in a row are those of C") {
   }
 }
 
-TEST_CASE("blanks between tokens do not matter") {
+TEST_CASE("predict/expression/blanks") {
   for (const char* text : {"tid*2+1", " tid * 2 + 1 ", "tid*2 +1", "   tid*2+1", "( tid )*2+ 1"}) {
     INFO(text);
     IndexExpression expression(text);
@@ -170,7 +171,7 @@ TEST_CASE("blanks between tokens do not matter") {
   }
 }
 
-TEST_CASE("&&, || and ?: evaluate only the side that they need") {
+TEST_CASE("predict/expression/short_circuit") {
   for (const char* text : {"tid && 8/tid", "!tid || 8/tid", "tid ? 8/tid : 1", "!tid ? 1 : 8/tid"}) {
     INFO(text);
     CHECK(calculated(text, 0));
@@ -180,7 +181,7 @@ TEST_CASE("&&, || and ?: evaluate only the side that they need") {
   CHECK_FALSE(calculated("tid || 8/tid", 0));
 }
 
-TEST_CASE("octal numbers are rejected, which are rarely intended") {
+TEST_CASE("predict/expression/octal") {
   CHECK_FALSE(calculated("010", 0));
   CHECK(calculated("0", 0) == 0);
 }

@@ -38,14 +38,14 @@ std::string repeated(const std::string& text, unsigned times) {
 
 }  // namespace
 
-TEST_CASE("the negative control: valid expressions are accepted") {
+TEST_CASE("predict/expression_errors/control") {
   for (const char* text : {"1/1", "tid%1", "(tid)", "tid?1:2", "1>>0", "-1>0", "9007199254740991"}) {
     INFO(text);
     CHECK(refusal(text).empty());
   }
 }
 
-TEST_CASE("expressions without a value for a lane are rejected") {
+TEST_CASE("predict/expression_errors/no_value") {
   check_refused("1/0", "divides by zero");
   check_refused("1%0", "divides by zero");
   check_refused("5/(tid-3)", "divides by zero (tid 3)", 3);
@@ -54,7 +54,7 @@ TEST_CASE("expressions without a value for a lane are rejected") {
   CHECK(refusal("64%tid", 1).empty());
 }
 
-TEST_CASE("numbers and values that no integer type holds are rejected") {
+TEST_CASE("predict/expression_errors/too_large") {
   for (const char* text :
        {"18446744073709551616", "99999999999999999999999999", "0x10000000000000000", "18446744073709551616ull"}) {
     check_refused(text, "a number is not below 2^64");
@@ -67,7 +67,7 @@ TEST_CASE("numbers and values that no integer type holds are rejected") {
   CHECK(refusal("0xffffffffffffffff >> 1").empty());
 }
 
-TEST_CASE("a signed operation that overflows is rejected, an unsigned one is not") {
+TEST_CASE("predict/expression_errors/overflow") {
   check_refused("2147483647+tid", "2147483647 + 1 overflows int, which is undefined in CUDA and OpenCL (tid 1)", 1);
   check_refused("-2147483647-tid-1", "-2147483648 - 1 overflows int", 1);
   check_refused("65536*(tid+32768)", "65536 * 32768 overflows int");
@@ -87,7 +87,7 @@ TEST_CASE("a signed operation that overflows is rejected, an unsigned one is not
   }
 }
 
-TEST_CASE("shifts by a negative number or by the width are rejected") {
+TEST_CASE("predict/expression_errors/shifts") {
   for (const char* text : {"1<<32", "1>>32", "1<<-1", "1>>-1", "1<<(0-tid-1)", "1u<<32", "1u>>4294967295u", "1<<32ull",
                            "1<<4294967296", "1>>0xffffffffffffffff", "1<<(1ll<<32)"}) {
     check_refused(text, "a shift is not between 0 and 31 (tid 0)");
@@ -99,7 +99,7 @@ TEST_CASE("shifts by a negative number or by the width are rejected") {
   }
 }
 
-TEST_CASE("a name that is not known is answered with those that are") {
+TEST_CASE("predict/expression_errors/unknown_name") {
   const std::string all =
       "the names are tid, lane, laneid, threadIdx.x, get_local_id(0), get_sub_group_local_id(), min(a, b), max(a, b), "
       "abs(a)";
@@ -112,7 +112,7 @@ TEST_CASE("a name that is not known is answered with those that are") {
   CHECK(refusal("x") == "there is no name 'x'; " + all);
 }
 
-TEST_CASE("functions are called with their arguments") {
+TEST_CASE("predict/expression_errors/arguments") {
   for (const char* text :
        {"get_local_id", "get_local_id()", "get_local_id(1)", "get_local_id(tid)", "get_local_id(0,0)"})
     check_refused(text, "get_local_id is understood as get_local_id(0) only");
@@ -127,7 +127,7 @@ TEST_CASE("functions are called with their arguments") {
     CHECK(refusal(text) == "");
 }
 
-TEST_CASE("what is missing or unexpected is named with its place") {
+TEST_CASE("predict/expression_errors/missing_or_unexpected") {
   CHECK(refusal("(tid") == "a ')' is missing at the end");
   CHECK(refusal("(tid,2)") == "a ')' is missing before ',2)'");
   CHECK(refusal("tid ? 1") == "a ':' is missing at the end");
@@ -140,7 +140,7 @@ TEST_CASE("what is missing or unexpected is named with its place") {
   CHECK(refusal("tid++") == "there is no operator ++");
 }
 
-TEST_CASE("empty and incomplete expressions are rejected") {
+TEST_CASE("predict/expression_errors/incomplete") {
   for (const char* text : {"", " ", "     ", "\t"}) check_refused(text, "it is empty");
   for (const char* text : {"()",   "(",      ")",       "(((",    "(tid",    "tid)",   "tid)(", "+",      "tid+",
                            "*tid", "tid*/2", "tid?",    "tid?1",  "tid?1:",  "?",      "?:",    "tid:1",  "1:2",
@@ -150,7 +150,7 @@ TEST_CASE("empty and incomplete expressions are rejected") {
   }
 }
 
-TEST_CASE("operators and functions of other languages are rejected") {
+TEST_CASE("predict/expression_errors/other_languages") {
   for (const char* text :
        {"tid=3",  "tid+=1", "tid++", "x",        "Tid",      "TID",      "tid2",        "_tid",  "_pi",
         "_e",     "pi",     "tid.x", "sin(tid)", "pow(1,2)", "sum(tid)", "if(tid,1,2)", "rnd()", "\"tid\"",
@@ -160,7 +160,7 @@ TEST_CASE("operators and functions of other languages are rejected") {
   }
 }
 
-TEST_CASE("malformed numbers are rejected") {
+TEST_CASE("predict/expression_errors/malformed_numbers") {
   for (const char* text : {"1.5", "1.", ".5", "1e5", "0x", "0xg", "1uu", "1_000", "12tid", "0b1", "0x1.8", "1e", "5f",
                            "0x1p3", "1lul", "1lll", "1lL", "0xu", "1u2"}) {
     check_refused(text);
@@ -169,7 +169,7 @@ TEST_CASE("malformed numbers are rejected") {
   check_refused("1e5", "'1e5' is not an integer");
 }
 
-TEST_CASE("characters other than printable ASCII are rejected") {
+TEST_CASE("predict/expression_errors/other_characters") {
   for (const char* text :
        {"\xC3\xA9", "tid\xC2\xA0*2", "\xFF", "tid\x01", "\x1B[31m", "tid\x7F", "tid\n", "tid\r", "1\n+1"}) {
     check_refused(text, "characters");
@@ -177,7 +177,7 @@ TEST_CASE("characters other than printable ASCII are rejected") {
   check_refused(std::string("tid\0*2", 6), "characters");
 }
 
-TEST_CASE("expressions that are too long or too deep are rejected") {
+TEST_CASE("predict/expression_errors/too_long_or_deep") {
   check_refused(std::string(10000, 'x'), "longer than 4096");
   check_refused(repeated("1+", 5000) + "1", "longer than 4096");
   check_refused(std::string(4097, ' ') + "1", "longer than 4096");
@@ -198,7 +198,7 @@ TEST_CASE("expressions that are too long or too deep are rejected") {
   check_refused(std::string(4096, '~'));
 }
 
-TEST_CASE("an error message is one short line of printable ASCII") {
+TEST_CASE("predict/expression_errors/one_short_line") {
   CHECK(refusal(std::string(4096, 'a')).size() < 300);
   CHECK(refusal("tid" + std::string(4000, ' ') + "x").size() < 300);
 }

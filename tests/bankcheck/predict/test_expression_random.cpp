@@ -239,7 +239,7 @@ std::string expected(const Formula& formula) {
 
 }  // namespace
 
-TEST_CASE("random expressions have the values that C gives them") {
+TEST_CASE("predict/expression_random/equals_c") {
   Formulas formulas;
   unsigned errors = 0, negative = 0, wrong = 0, outside_int = 0;
   constexpr unsigned count = 30000;

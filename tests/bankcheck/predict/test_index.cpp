@@ -46,7 +46,7 @@ void check_one_sentence(const std::string& sentence, const std::string& words) {
 
 }  // namespace
 
-TEST_CASE("a formula has the cost of its addresses") {
+TEST_CASE("predict/index/cost") {
   CHECK(predicted("tid").cost.passes == 1);
   CHECK(predicted("tid*2").cost.passes == 2);
   CHECK(predicted("tid*32").cost.passes == 32);
@@ -63,7 +63,7 @@ TEST_CASE("a formula has the cost of its addresses") {
   CHECK(predicted("tid/0", "sm_90", 4, 0).cost.passes == 0);  // no lane is active
 }
 
-TEST_CASE("elements without an address below 4 GiB are rejected") {
+TEST_CASE("predict/index/no_address") {
   check_one_sentence(option_refusal("tid-1"), "--index 'tid-1': element -1 of lane 0 is negative");
   check_one_sentence(option_refusal("3-tid"), "element -1 of lane 4");
   check_one_sentence(option_refusal("tid*1073741824"), "element 1073741824 of lane 1");
@@ -81,7 +81,7 @@ TEST_CASE("elements without an address below 4 GiB are rejected") {
   check_one_sentence(option_refusal("64/tid"), "it divides by zero (tid 0)");
 }
 
-TEST_CASE("accesses that the architecture lacks are rejected") {
+TEST_CASE("predict/index/no_such_access") {
   check_one_sentence(option_refusal("tid", 3), "sm_90 has no 3-byte load");
   check_one_sentence(option_refusal("tid", 0), "sm_90 has no 0-byte load");
   check_one_sentence(option_refusal("tid", 4, std::uint64_t{1} << 32), "lane 32 is active");
@@ -91,7 +91,7 @@ TEST_CASE("accesses that the architecture lacks are rejected") {
                      "in global memory that lane 0 reads is not known");
 }
 
-TEST_CASE("an error message shortens the expression and contains only printable ASCII") {
+TEST_CASE("predict/index/short_message") {
   const std::string longer = option_refusal(std::string(5000, 'x'));
   check_one_sentence(longer, "--index '" + std::string(60, 'x') + "...': it is longer than");
   CHECK(longer.size() < 200);
@@ -103,7 +103,7 @@ TEST_CASE("an error message shortens the expression and contains only printable 
   }
 }
 
-TEST_CASE("text_of() prints a small case") {
+TEST_CASE("predict/index/text") {
   CHECK(text_of(predicted("tid*2", "sm_90", 4, 0xffff0001), 80, false) ==
         "sm_90: 4-byte load, element tid*2\n"
         "passes 2, ideal 1, conflicts 1\n"
@@ -116,7 +116,7 @@ TEST_CASE("text_of() prints a small case") {
         "  pass 1   24   .  25   .  26   .  27   .  28   .  29   .  30   .  31   .\n");
 }
 
-TEST_CASE("text_of() prints merged lane groups, the architecture's note and ranges of cost") {
+TEST_CASE("predict/index/text_of_special_cases") {
   const auto holds = [](const Prediction& prediction, const char* words) {
     const std::string text = text_of(prediction, 80, false);
     INFO(text);
@@ -132,7 +132,7 @@ TEST_CASE("text_of() prints merged lane groups, the architecture's note and rang
   CHECK(text_of(predicted("tid*2"), 80, false).find('\033') == std::string::npos);
 }
 
-TEST_CASE("json_of() prints the JSON of a formula") {
+TEST_CASE("predict/index/json") {
   const auto json = nlohmann::json::parse(json_of(predicted("tid < 8 ? 0 : tid", "sm_13", 4, 0xffff)));
   const nlohmann::json expected{{"schema_version", 1},
                                 {"architecture", "sm_13"},
@@ -158,14 +158,14 @@ TEST_CASE("json_of() prints the JSON of a formula") {
   CHECK(json.size() == expected.size() + 3);
 }
 
-TEST_CASE("svg_of() draws a formula") {
+TEST_CASE("predict/index/svg") {
   const std::string svg = svg_of(predicted("tid<3&&tid>1?1:2"));
   CHECK(what_is_malformed(svg) == "");
   CHECK(svg.find("element tid&lt;3&amp;&amp;tid&gt;1?1:2: 2 passes, 1 conflicts") == std::string::npos);
   CHECK(svg.find("element tid&lt;3&amp;&amp;tid&gt;1?1:2: passes 1, conflicts 0") != std::string::npos);
 }
 
-TEST_CASE("every access of every architecture has a text, JSON and an SVG") {
+TEST_CASE("predict/index/every_access") {
   unsigned shown = 0;
   for (const auto& architecture : banks::architectures()) {
     for (int i = 0; i < banks::operation_count; ++i) {
@@ -185,7 +185,7 @@ TEST_CASE("every access of every architecture has a text, JSON and an SVG") {
   CHECK(shown > 300);
 }
 
-TEST_CASE("the picture in the documents equals bankcheck's output") {
+TEST_CASE("predict/index/picture_in_documents") {
   const auto prediction = predicted("tid/16*17 + tid%16", "sm_90", 4, 0xffffffff, Operation::store);
   std::ifstream file(SOURCE_DIRECTORY "/docs/pictures/rows_of_17.svg");
   const std::string drawn{std::istreambuf_iterator<char>(file), {}};

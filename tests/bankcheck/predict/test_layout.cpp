@@ -51,7 +51,7 @@ struct Sound {
 
 }  // namespace
 
-TEST_CASE("the layout of a random access adds up to its cost") {
+TEST_CASE("predict/layout/adds_up") {
   Seen seen;
   for (const Architecture& architecture : architectures()) {
     RandomAccesses accesses(29);
@@ -65,7 +65,7 @@ TEST_CASE("the layout of a random access adds up to its cost") {
   CHECK(seen.split > 300);
 }
 
-TEST_CASE("the negative control: a wrong layout is detected") {
+TEST_CASE("predict/layout/control") {
   const std::vector<std::uint32_t> strided{0, 128, 256, 4, 8, 12};
   CHECK(Sound("sm_90", strided).wrong() == "");
   {
@@ -96,7 +96,7 @@ TEST_CASE("the negative control: a wrong layout is detected") {
   CHECK(two_broadcasts.wrong().find("two broadcasts") != std::string::npos);
 }
 
-TEST_CASE("the layout is empty without a rule or without lanes") {
+TEST_CASE("predict/layout/empty") {
   const Architecture& architecture = *find_architecture("sm_90");
   CHECK(layout(architecture, {Operation::load, 3, 1, {}}, Cost{}).empty());
   CHECK(layout(architecture, {Operation::load, 4, 0, {}}, Cost{}).empty());

@@ -68,7 +68,7 @@ constexpr unsigned many = 300000;  // 60 MB
 
 }  // namespace
 
-TEST_CASE("300,000 rows use no more memory than 100") {
+TEST_CASE("predict/memory/300000_rows") {
   for (const char* option : {"", " --json"}) {
     const std::string command = std::string("'" SAMPLES_DIRECTORY "/bankcheck' predict -") + option;
     const Run small = fed(command, 100), large = fed(command, many);
@@ -80,7 +80,7 @@ TEST_CASE("300,000 rows use no more memory than 100") {
   }
 }
 
-TEST_CASE("the negative control: a program that keeps its input exceeds the limit") {
+TEST_CASE("predict/memory/control") {
   const std::string keeps = "awk '{ line[NR] = $0 } END { print NR }'";
   const Run small = fed(keeps, 100), large = fed(keeps, many);
   INFO(small.kib << " and " << large.kib << " KiB");

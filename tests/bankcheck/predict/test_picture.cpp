@@ -33,7 +33,7 @@ BankPicture stride_two() {
 
 }  // namespace
 
-TEST_CASE("lane_ranges() joins consecutive lanes") {
+TEST_CASE("predict/picture/lane_ranges") {
   CHECK(lane_ranges(0) == "");
   CHECK(lane_ranges(1) == "0");
   CHECK(lane_ranges(0x7) == "0-2");
@@ -45,7 +45,7 @@ TEST_CASE("lane_ranges() joins consecutive lanes") {
   CHECK(lane_ranges(~std::uint64_t{0} << 62 | 1) == "0, 62-63");
 }
 
-TEST_CASE("the text picture shows a stride of two words") {
+TEST_CASE("predict/picture/stride_2") {
   CHECK(to_text(stride_two(), 80, false) ==
         "\nlanes 0-19: 2 passes\n"
         "  bank      0   1   2   3   4   5   6   7   8   9  10  11  12  13  14  15\n"
@@ -55,7 +55,7 @@ TEST_CASE("the text picture shows a stride of two words") {
         "  pass 1    8   .   9   .  10   .  11   .  12   .  13   .  14   .  15   .\n");
 }
 
-TEST_CASE("the text picture shows byte accesses on compute capability 1.3") {
+TEST_CASE("predict/picture/bytes_on_1_3") {
   // Each pass broadcasts one word to its four lanes; every other bank serves one lane.
   const auto bytes = picture_of("sm_13", Operation::load, 1, 0xffff, [](unsigned lane) { return lane; });
   CHECK(to_text(bytes, 80, false) ==
@@ -67,7 +67,7 @@ TEST_CASE("the text picture shows byte accesses on compute capability 1.3") {
         "  pass 4    .   .   . !15   .   .   .   .   .   .   .   .   .   .   .   .\n");
 }
 
-TEST_CASE("titles contain the range of passes, and the bytes of a split access") {
+TEST_CASE("predict/picture/titles") {
   const auto choice =
       picture_of("sm_13", Operation::load, 4, 0xffff, [](unsigned lane) { return lane < 8 ? 0 : 4 * lane; });
   CHECK(choice.lane_groups.at(0).title == "lanes 0-15: 1 to 2 passes");
@@ -77,7 +77,7 @@ TEST_CASE("titles contain the range of passes, and the bytes of a split access")
   CHECK(split.lane_groups[2].title == "lanes 0-1, bytes 8-11 of each: 1 pass");
 }
 
-TEST_CASE("idle banks take one line, and an access without lanes has no picture") {
+TEST_CASE("predict/picture/idle_banks") {
   const auto same = picture_of("sm_90", Operation::load, 4, 0xff, [](unsigned) { return 0; });
   const std::string text = to_text(same, 80, false);
   CHECK(count(text, "  banks 16-31: idle\n") == 1);
@@ -85,7 +85,7 @@ TEST_CASE("idle banks take one line, and an access without lanes has no picture"
   CHECK(to_text(picture_of("sm_90", Operation::load, 4, 0, [](unsigned) { return 0; }), 80, false) == "");
 }
 
-TEST_CASE("the picture fits the terminal, down to eight banks per line") {
+TEST_CASE("predict/picture/fits_terminal") {
   for (const unsigned columns : {0U, 40U, 41U, 72U, 73U, 80U, 136U, 137U, 1000U}) {
     const std::string text = to_text(stride_two(), columns, false);
     INFO(columns << '\n' << text);
@@ -98,7 +98,7 @@ TEST_CASE("the picture fits the terminal, down to eight banks per line") {
   }
 }
 
-TEST_CASE("the picture has colours only on request") {
+TEST_CASE("predict/picture/colours") {
   const std::string plain = to_text(stride_two(), 80, false), colour = to_text(stride_two(), 80, true);
   CHECK(count(plain, "\033") == 0);
   CHECK(count(colour, "\033[1;31m") == 8);  // the cells of the four banks with two passes
@@ -114,7 +114,7 @@ TEST_CASE("the picture has colours only on request") {
   CHECK(stripped == plain);
 }
 
-TEST_CASE("the XML check rejects malformed XML") {
+TEST_CASE("predict/picture/xml_check") {
   CHECK(what_is_malformed("<a b=\"c\">d &lt; e<f/></a>\n") == "");
   for (const char* bad : {"", "<a>", "</a>", "<a></b>", "<a><b></a></b>", "<a>&</a>", "<a>&nbsp;</a>", "<a", "<a b=c/>",
                           "<a b=\"c/>", "<a/><b/>", "text", "<a/>text", "<a b=\"<\"/>"}) {
@@ -123,7 +123,7 @@ TEST_CASE("the XML check rejects malformed XML") {
   }
 }
 
-TEST_CASE("the SVG picture is well-formed and has one cell per bank and pass") {
+TEST_CASE("predict/picture/svg") {
   for (const char* title : {"plain", "tid<3 && tid>1 ? \"a\" : 'b' & 1", "]]>", "&lt;"}) {
     const std::string svg = to_svg(stride_two(), title);
     INFO(svg.substr(0, 500));

@@ -21,7 +21,7 @@ const std::string two_costs = "first,1,1,0\nsecond,2,1,1\n";
 
 }  // namespace
 
-TEST_CASE("each row has a cost") {
+TEST_CASE("predict/csv/costs") {
   check_rows(two_rows, two_costs);
   check_rows(csv_header() + csv_row("s,store,16,ffffffff", 16) + csv_row("c,atomic.cas,4,f", 0) +
                  csv_row("l,load,16,ffffffff", 512) + csv_row("m,ldmatrix.x4,16,ffffffff", 128) +
@@ -30,7 +30,7 @@ TEST_CASE("each row has a cost") {
   check_rows(csv_header(), "");
 }
 
-TEST_CASE("columns may be in any order, and other columns are ignored") {
+TEST_CASE("predict/csv/column_order") {
   std::string header = "comment,a0", row = "\"no, nothing\",0";
   for (int lane = 31; lane >= 1; --lane) {
     header += ",a" + std::to_string(lane);
@@ -41,7 +41,7 @@ TEST_CASE("columns may be in any order, and other columns are ignored") {
              two_costs);  // without a32, a33 is just another column
 }
 
-TEST_CASE("line endings, blank lines and a byte order mark are accepted in any form") {
+TEST_CASE("predict/csv/line_endings") {
   check_rows(replaced(two_rows, "\n", "\r\n"), two_costs);
   check_rows(replaced(two_rows, "\n", "\n\n"), two_costs);
   check_rows(replaced(two_rows, "\n", "\r\n\r\n\r\n"), two_costs);
@@ -53,7 +53,7 @@ TEST_CASE("line endings, blank lines and a byte order mark are accepted in any f
   check_bad("\n\xEF\xBB\xBF" + two_rows, 2, "no column 'id'");
 }
 
-TEST_CASE("rows may have 64 lanes") {
+TEST_CASE("predict/csv/64_lanes") {
   const std::string full(16, 'f');
   const Predicted predicted =
       predict(csv_header(64) + csv_row("w,load,4," + full, 4, 64) + csv_row("h,load,4,ffffffff00000000", 128, 64) +
@@ -65,7 +65,7 @@ TEST_CASE("rows may have 64 lanes") {
   check_bad(csv_header(64) + csv_row("w,load,4,1ffffffff", 4, 64), 2, "lane 32");
 }
 
-TEST_CASE("the fields of inactive lanes are ignored") {
+TEST_CASE("predict/csv/inactive_lanes") {
   const auto garbage = [](unsigned lane) {
     const std::string kinds[]{"", "x", "-1", "3", "99999999999999999999", "\"a,b\"", "\xFF", "1.5"};
     return lane < 4 ? std::to_string(8 * lane) : kinds[lane % 8];
@@ -75,7 +75,7 @@ TEST_CASE("the fields of inactive lanes are ignored") {
   check_bad(csv_header() + csv_row("g,load,8,1f", garbage), 2, "lane 4");
 }
 
-TEST_CASE("copies have sources, in separate columns") {
+TEST_CASE("predict/csv/copies") {
   std::string header = csv_header();
   header.pop_back();
   for (unsigned lane = 0; lane < 32; ++lane) header += ",s" + std::to_string(lane);
@@ -97,7 +97,7 @@ TEST_CASE("copies have sources, in separate columns") {
   check_rows(header + "\n" + row.substr(0, row.size() - 1) + std::string(68, ',') + "\n", "c,1,1,0\n");
 }
 
-TEST_CASE("numbers are accepted in every spelling") {
+TEST_CASE("predict/csv/number_spellings") {
   for (const char* mask : {"f", "F", "0xf", "0XF", "0000000f", "0x000000000000000000000f"}) {
     check_rows(csv_header() + csv_row(std::string("m,load,4,") + mask, 128), "m,4,1,3\n");
   }
@@ -110,13 +110,13 @@ TEST_CASE("numbers are accepted in every spelling") {
   check_rows(csv_header() + csv_row("top,load,4,3", top), "top,2,1,1\n");
 }
 
-TEST_CASE("an id is any text and is copied unchanged") {
+TEST_CASE("predict/csv/any_id") {
   for (const char* id : {R"("a,b")", R"("say ""so""")", "\xC3\xA9\xE2\x82\xAC", "", " ", "=1+1", R"("""")"}) {
     check_rows(csv_header() + csv_row(id + std::string(",load,4,1"), 4), id + std::string(",1,1,0\n"));
   }
 }
 
-TEST_CASE("the worst choice is printed where the hardware chooses") {
+TEST_CASE("predict/csv/worst_choice") {
   const std::string rows = csv_row("s,load,4,ffff", 8) + csv_row("b,load,4,ffff", [](unsigned lane) {
                              return std::to_string(lane < 8 ? 0 : 4 * lane);
                            });
@@ -126,7 +126,7 @@ TEST_CASE("the worst choice is printed where the hardware chooses") {
   CHECK(predict(csv_header() + rows, "sm_20").out == "id,passes,ideal,conflicts\ns,1,1,0\nb,1,1,0\n");
 }
 
-TEST_CASE("JSON contains the same results as CSV") {
+TEST_CASE("predict/csv/json") {
   const std::string csv = csv_header() + csv_row(R"("a ""b""",load,4,ffffffff)", 8) + csv_row("\xC3\xA9,load,4,1", 4) +
                           csv_row("\xFF\x01,load,4,1", 4);
   const Predicted predicted = predict(csv, "sm_90", Format::json);
@@ -146,7 +146,7 @@ TEST_CASE("JSON contains the same results as CSV") {
   CHECK(nlohmann::json::parse(predict(csv_header(), "sm_90", Format::json).out)["results"].empty());
 }
 
-TEST_CASE("JSON is complete if a row is bad") {
+TEST_CASE("predict/csv/json_after_bad_row") {
   const std::string good = csv_row("0,load,4,1", 4), bad = csv_row(R"(1,"lo""ad",4,1)", 4);
   const Predicted predicted = predict(csv_header() + good + bad + good, "sm_90", Format::json);
   REQUIRE(predicted.bad.has_value());

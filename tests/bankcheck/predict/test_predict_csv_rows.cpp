@@ -24,7 +24,7 @@ std::string with_address(const std::string& address) {
 
 }  // namespace
 
-TEST_CASE("a row with the wrong number of fields is rejected") {
+TEST_CASE("predict/csv_rows/field_count") {
   check_bad_row("x,load,4,ffffffff\n", "the row has 4 fields, the header 36");
   check_bad_row(csv_row("x,load,4,ffffffff", 4, 33), "the row has 37 fields, the header 36");
   check_bad_row("  \n", "the row has 1 fields");
@@ -32,13 +32,13 @@ TEST_CASE("a row with the wrong number of fields is rejected") {
   check_bad_row(std::string(1, '\0') + "\n", "the row has 1 fields");
 }
 
-TEST_CASE("an unbalanced quote is rejected") {
+TEST_CASE("predict/csv_rows/quotes") {
   check_bad_row(csv_row("\"x,load,4,f", 4), "quote");
   check_bad_row(csv_row("\"x\"y,load,4,f", 4), "quote");
   check_bad_row(csv_row("x\"y\",load,4,f", 4), "quote");
 }
 
-TEST_CASE("an unknown operation is rejected") {
+TEST_CASE("predict/csv_rows/operation") {
   check_bad_row(csv_row("x,laod,4,f", 4), "'laod' is not an operation");
   check_bad_row(csv_row("x,,4,f", 4), "'' is not an operation");
   check_bad_row(csv_row("x,LOAD,4,f", 4), "'LOAD' is not an operation");
@@ -48,7 +48,7 @@ TEST_CASE("an unknown operation is rejected") {
   check_bad_row(csv_row("x," + std::string(1000, 'y') + ",4,f", 4), "'" + std::string(40, 'y') + "...'");
 }
 
-TEST_CASE("an invalid width is rejected") {
+TEST_CASE("predict/csv_rows/width") {
   for (const char* width : {"four", "", "4.0", "-4", "+4", " 4", "4 ", "99999999999", "0x"}) {
     check_bad_row(csv_row("x,load," + std::string(width) + ",f", 4), "the width '" + std::string(width) + "'");
   }
@@ -59,20 +59,20 @@ TEST_CASE("an invalid width is rejected") {
   check_bad_row(csv_row("x,atomic,8,f", 8), "no cost for 8-byte atomic");
 }
 
-TEST_CASE("an invalid mask is rejected") {
+TEST_CASE("predict/csv_rows/mask") {
   for (const char* mask : {"", "0x", "g", "-1", "0xx1", "1 ", "10000000000000000", "1h"}) {
     check_bad_row(csv_row("x,load,4," + std::string(mask), 4), "the mask '" + std::string(mask) + "'");
   }
 }
 
-TEST_CASE("an invalid address is rejected") {
+TEST_CASE("predict/csv_rows/address") {
   for (const char* address : {"", "x", "-4", "+4", " 4", "4.0", "1e3", "4294967296", "0x100000000", "0x", "ff"}) {
     check_bad_row(with_address(address), "the address of lane 17, '" + std::string(address) + "'");
   }
   check_bad_row(with_address("70"), "the address of lane 17, 70, is not a multiple of 4");
 }
 
-TEST_CASE("active lanes that the warp lacks are rejected") {
+TEST_CASE("predict/csv_rows/absent_lanes") {
   check_bad_row(csv_row("x,load,4,100000000", 4), "lane 32 is active");
   check_bad_row(csv_row("x,ldmatrix.x4,16,7fffffff", 16), "lane 31 gives the address of a row, but is not active");
   const auto* gfx = banks::find_architecture("gfx942");
@@ -83,7 +83,7 @@ TEST_CASE("active lanes that the warp lacks are rejected") {
   CHECK(bad->sentence == "lane 39 is active but has no address");
 }
 
-TEST_CASE("an invalid header is rejected") {
+TEST_CASE("predict/csv_rows/header") {
   check_bad("", 1, "the file is empty");
   check_bad("\n\r\n\n", 1, "the file is empty");
   check_bad("\xEF\xBB\xBF", 1, "the file is empty");
@@ -102,12 +102,12 @@ TEST_CASE("an invalid header is rejected") {
   check_bad("\"id,op\n", 1, "quote");
 }
 
-TEST_CASE("two columns for one lane are rejected") {
+TEST_CASE("predict/csv_rows/two_columns") {
   check_bad("a7," + csv_header() + "0," + good, 1, "two columns 'a7'");
   check_bad(csv_header().substr(0, csv_header().size() - 1) + ",a31\n", 1, "two columns 'a31'");
 }
 
-TEST_CASE("a line that is too long is rejected") {
+TEST_CASE("predict/csv_rows/long_line") {
   constexpr std::size_t longest = 65535;
   const auto padded = [](std::size_t length) {
     const std::string row = csv_row(",load,4,ffffffff", 8);
@@ -148,7 +148,7 @@ BadRow from_failing_disk(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a read error is not taken for the end of the file") {
+TEST_CASE("predict/csv_rows/read_error") {
   const BadRow later = from_failing_disk(csv_header() + good);
   CHECK(later.line == 3);
   CHECK(later.sentence == "the file cannot be read any further");
@@ -160,7 +160,7 @@ TEST_CASE("a read error is not taken for the end of the file") {
   CHECK(at_once.sentence == "the file cannot be read any further");
 }
 
-TEST_CASE("predict_csv() stops reading when the output fails") {
+TEST_CASE("predict/csv_rows/output_error") {
   std::string text = csv_header();
   for (int i = 0; i < 1000; ++i) text += good;
   std::istringstream in(text), all(text);

@@ -39,7 +39,7 @@ void check_silent(std::string_view name, Extent extent, const std::string& check
 
 }  // namespace
 
-TEST_CASE("no OpenCL kernel has a data race or an invalid access") {
+TEST_CASE("case_studies/checks/no_races") {
   check_silent("reduction", {1, 1}, races);
   check_silent("reduction", {1, 1000}, races);
   check_silent("prefix_sum", {1, 1}, races);
@@ -54,7 +54,7 @@ TEST_CASE("no OpenCL kernel has a data race or an invalid access") {
 // One launch per plan: Oclgrind 21.10 considers memory that a kernel writes after clEnqueueFillBuffer uninitialized,
 // and the scratch memory between launches is filled. prefix_sum is left out: some of its kernels need several launches,
 // and on the shuffled vectors of scan_chunked this check of Oclgrind crashes.
-TEST_CASE("no OpenCL kernel reads uninitialized memory") {
+TEST_CASE("case_studies/checks/no_uninitialized_reads") {
   check_silent("reduction", {1, 200}, uninitialized);
   check_silent("transpose", {33, 31}, uninitialized);
   check_silent("access_patterns", {1, 1}, uninitialized);
@@ -62,13 +62,13 @@ TEST_CASE("no OpenCL kernel reads uninitialized memory") {
   check_silent("doubling", {1, 1000}, uninitialized);
 }
 
-TEST_CASE("the example has no data race and reads no uninitialized memory") {
+TEST_CASE("case_studies/checks/example") {
   const Said all = said(program("example_matmul"), races + ' ' + uninitialized, in_example_folder());
   CHECK(all.code == exit_ok);
   CHECK(all.text.substr(0, 2000) == "the product is right\n");
 }
 
-TEST_CASE("an OpenCL kernel without one of its barriers has a data race") {
+TEST_CASE("case_studies/checks/missing_barrier") {
   const BrokenPort broken(
       {"barrier_removed",
        "reduction/sequential.cl",
@@ -82,7 +82,7 @@ TEST_CASE("an OpenCL kernel without one of its barriers has a data race") {
   CHECK_FALSE(all.has("Kernel: reduce_naive"));
 }
 
-TEST_CASE("lanes that write the same word are a data race, even if its value is right") {
+TEST_CASE("case_studies/checks/same_word_stores") {
   const BrokenPort broken(
       {"all_lanes_write", "reduction/sequential.cl", "reduce_sequential", {{"if (tid == 0) out[", "out["}}});
   const Said all = said(broken, {1, 200}, races);
@@ -91,7 +91,7 @@ TEST_CASE("lanes that write the same word are a data race, even if its value is 
   CHECK(all.has("Kernel: reduce_sequential"));
 }
 
-TEST_CASE("an OpenCL kernel that stores out of bounds makes an invalid write") {
+TEST_CASE("case_studies/checks/out_of_bounds") {
   Mutation port = mutation("stores_out_of_bounds");
   port.file = "transpose/tile32_padded.cl";
   const Said all = said(BrokenPort(port), {33, 31}, races);
@@ -99,7 +99,7 @@ TEST_CASE("an OpenCL kernel that stores out of bounds makes an invalid write") {
   CHECK(all.has("Kernel: transpose_tile32_padded"));
 }
 
-TEST_CASE("an OpenCL kernel that does not fill its tile reads uninitialized memory") {
+TEST_CASE("case_studies/checks/unfilled_tile") {
   const BrokenPort broken({"tile_unwritten", "transpose/naive.cl", "transpose_naive", {{"tile[y][x] = word;", ""}}});
   const Said all = said(broken, {33, 31}, uninitialized);
   CHECK(all.has("Uninitialized value written to global memory"));

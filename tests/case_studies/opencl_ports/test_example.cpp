@@ -9,7 +9,7 @@
 
 using namespace bankwise;
 
-TEST_CASE("the OpenCL example accesses local memory as the CUDA example does") {
+TEST_CASE("case_studies/example/equals_cuda") {
   const Checked checked = check(program("example_matmul"), "--arch sm_90,gfx942", in_example_folder());
   INFO(checked.outcome.err);
   REQUIRE(checked.outcome.code == exit_ok);

@@ -137,23 +137,23 @@ void check_all_ports(std::string_view name, const std::vector<Extent>& extents) 
 
 }  // namespace
 
-TEST_CASE("the OpenCL kernels of reduction access local memory as their CUDA counterparts do") {
+TEST_CASE("case_studies/ports/reduction") {
   check_all_ports("reduction", {{1, 0}, {1, 1}, {1, 33}, {1, 255}, {1, 511}, {1, 1000}, {1, 4097}});
 }
 
-TEST_CASE("the OpenCL kernels of prefix_sum access local memory as their CUDA counterparts do") {
+TEST_CASE("case_studies/ports/prefix_sum") {
   check_all_ports("prefix_sum", {{1, 0}, {1, 1}, {1, 33}, {1, 511}, {1, 1000}, {1, 4097}});
 }
 
-TEST_CASE("the OpenCL kernels of transpose access local memory as their CUDA counterparts do") {
+TEST_CASE("case_studies/ports/transpose") {
   check_all_ports("transpose", {{1, 1}, {1, 257}, {33, 31}, {64, 48}, {36, 65}, {65, 36}});
 }
 
-TEST_CASE("the OpenCL kernels of access_patterns access local memory as their CUDA counterparts do") {
+TEST_CASE("case_studies/ports/access_patterns") {
   check_all_ports("access_patterns", {{1, 0}, {1, 3}});
 }
 
-TEST_CASE("OpenCL kernels without local memory access none, like their CUDA counterparts") {
+TEST_CASE("case_studies/ports/no_local_memory") {
   check_all_ports("flush", {{1, 0}, {1, 20000}});
   check_all_ports("doubling", {{1, 1}, {1, 1000}});
   for (const char* name : {"flush", "doubling"}) {
@@ -164,7 +164,7 @@ TEST_CASE("OpenCL kernels without local memory access none, like their CUDA coun
   }
 }
 
-TEST_CASE("every .cl file of the repository is compared with its CUDA counterpart") {
+TEST_CASE("case_studies/ports/every_port") {
   std::set<std::string, std::less<>> compared;
   for (const CaseStudy* study : port_studies()) {
     for (const auto& image : study->kernels->images) {
@@ -190,12 +190,12 @@ TEST_CASE("every .cl file of the repository is compared with its CUDA counterpar
   CHECK(files >= compared.size());
 }
 
-TEST_CASE("a port without its padding differs in its levels and in no other kernel's") {
+TEST_CASE("case_studies/ports/missing_padding") {
   const BrokenPort broken({"pad_removed", "transpose/padded.cl", "transpose_padded", {{"[TILE + 1]", "[TILE]"}}});
   CHECK(kernels_that_differ(broken, {33, 31}) == both_architectures("transpose_padded"));
 }
 
-TEST_CASE("a port with one more access differs, though its result is right and conflicts are equal") {
+TEST_CASE("case_studies/ports/extra_access") {
   const BrokenPort broken({"loads_twice",
                            "prefix_sum/padded.cl",
                            "scan_padded",

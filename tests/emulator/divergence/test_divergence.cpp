@@ -106,7 +106,7 @@ void check_same(const std::vector<std::string>& found, const std::vector<std::st
 
 }  // namespace
 
-TEST_CASE("lanes diverge and reconverge as in the interpreter") {
+TEST_CASE("emulator/divergence/equals_interpreter") {
   for (const Divergence& divergence : divergences) {
     DYNAMIC_SECTION(divergence.name) {
       const unsigned threads = GENERATE(64U, 50U);
@@ -127,7 +127,7 @@ TEST_CASE("lanes diverge and reconverge as in the interpreter") {
   }
 }
 
-TEST_CASE("matching lanes by execution counts disagrees with the interpreter") {
+TEST_CASE("emulator/divergence/counts_disagree") {
   const auto input = random_input(1);
   const auto found = emulated(divergences.front(), 64, 32, input);
   const auto expected = lockstep::interpret(lockstep::nested_loops(), 64, 32, input);

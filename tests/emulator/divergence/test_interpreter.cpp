@@ -36,7 +36,7 @@ using Masks = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("interpreter: the arms of a branch run one after the other, then reconverge") {
+TEST_CASE("emulator/divergence/interpreter/branch") {
   CHECK(masks(kernel({
             when(t < 3, {set(a[t], 1)}, {set(b[t], 1)}),
             set(c[t], 1),
@@ -44,7 +44,7 @@ TEST_CASE("interpreter: the arms of a branch run one after the other, then recon
   CHECK(masks(kernel({when(t < 8, {set(a[t], 1)}, {set(b[t], 1)})})) == Masks{"a ff"});
 }
 
-TEST_CASE("interpreter: a loop runs until no lane is left in it") {
+TEST_CASE("emulator/divergence/interpreter/loop") {
   CHECK(masks(kernel({
             loop_for(set(i, 0), i < t % 4, i += 1, {set(a[t + 8 * i], 1)}),
             set(b[t], 1),
@@ -55,7 +55,7 @@ TEST_CASE("interpreter: a loop runs until no lane is left in it") {
         })) == Masks{"a ff", "a cc", "a 88", "b ff"});
 }
 
-TEST_CASE("interpreter: break waits after the loop, continue at the end of its body") {
+TEST_CASE("emulator/divergence/interpreter/break_and_continue") {
   CHECK(masks(kernel({
             loop_for(set(i, 0), i < 3, i += 1,
                      {
@@ -75,7 +75,7 @@ TEST_CASE("interpreter: break waits after the loop, continue at the end of its b
         })) == Masks{"a f0", "b ff", "a f0", "b ff"});
 }
 
-TEST_CASE("interpreter: cases fall through") {
+TEST_CASE("emulator/divergence/interpreter/switch") {
   // 0 and 4 start at a, 1 and 5 at b, 2 and 6 at c, the default, which 3 and 7 skip
   const auto program = [](bool with_default) {
     std::vector<Case> cases{
@@ -90,7 +90,7 @@ TEST_CASE("interpreter: cases fall through") {
   CHECK(masks(program(false)) == Masks{"a 11", "b 33", "a 88", "c ff"});
 }
 
-TEST_CASE("interpreter: the right operand is evaluated where the left one does not decide") {
+TEST_CASE("emulator/divergence/interpreter/short_circuit") {
   CHECK(masks(kernel({
             set(a[t], t % 2),
             set(b[t], t % 3),
@@ -104,7 +104,7 @@ TEST_CASE("interpreter: the right operand is evaluated where the left one does n
         })) == Masks{"a ff", "b ff", "a ff", "b 55", "c be", "a 03", "b fc"});
 }
 
-TEST_CASE("interpreter: a function returns when all its lanes have") {
+TEST_CASE("emulator/divergence/interpreter/return") {
   Program program = kernel({
       set(sum, call("f", {t})),
       set(c[sum], 1),
@@ -133,7 +133,7 @@ TEST_CASE("interpreter: a function returns when all its lanes have") {
   CHECK(masks(program) == Masks{"a ee", "a cc", "a 88", "b 88", "b cc", "b ee", "c ff"});
 }
 
-TEST_CASE("interpreter: lanes that have returned execute nothing more") {
+TEST_CASE("emulator/divergence/interpreter/returned_lanes") {
   CHECK(masks(kernel({
             loop_for(set(i, 0), i < 2, i += 1, {when(t == i, {return_now()}), set(a[t], 1)}),
             set(b[t], 1),
@@ -142,7 +142,7 @@ TEST_CASE("interpreter: lanes that have returned execute nothing more") {
         })) == Masks{"a fe", "a fc", "b fc", "c fc"});
 }
 
-TEST_CASE("interpreter: after a barrier every warp sees the stores of all") {
+TEST_CASE("emulator/divergence/interpreter/barrier") {
   const auto outcome = interpret(kernel({
                                      set(a[t], t * t),
                                      barrier(),
@@ -155,7 +155,7 @@ TEST_CASE("interpreter: after a barrier every warp sees the stores of all") {
                                                                         "1 load a 0000000000000001: 0"});
 }
 
-TEST_CASE("interpreter: matching by count splits 2048 requests of 20 lanes") {
+TEST_CASE("emulator/divergence/interpreter/matching_by_count") {
   // four outer iterations with trip counts of one to four in each of 128 warps
   const auto outcome =
       interpret(kernel({
@@ -180,7 +180,7 @@ TEST_CASE("interpreter: matching by count splits 2048 requests of 20 lanes") {
   CHECK(lanes_of_wrong == 1280 * 32);
 }
 
-TEST_CASE("interpreter: invalid programs are refused") {
+TEST_CASE("emulator/divergence/interpreter/invalid_programs") {
   CHECK_THROWS_AS(interpret(kernel({set(a[256], 1)}), 8, 8, no_input), std::runtime_error);
   CHECK_THROWS_AS(interpret(kernel({when(t < 4, {barrier()})}), 8, 8, no_input), std::runtime_error);
   CHECK_THROWS_AS(interpret(kernel({loop_while(1, {i += 1})}), 8, 8, no_input), std::runtime_error);

@@ -31,7 +31,7 @@ bool launch(const std::string& arguments, const std::function<void()>& work, boo
   return true;
 }
 
-TEST_CASE("a digest depends on each byte and its place", "[host]") {
+TEST_CASE("emulator/host/repeats/digest", "[host]") {
   std::vector<float> numbers(1000);
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = float(i + 1);
   const auto digest = [&](std::size_t bytes = 4000) { return digest_of(numbers.data(), bytes); };
@@ -55,7 +55,7 @@ TEST_CASE("a digest depends on each byte and its place", "[host]") {
   CHECK(digest() != whole);
 }
 
-TEST_CASE("a launch that changes nothing more is not run again, until memory changes", "[host]") {
+TEST_CASE("emulator/host/repeats/unchanged_memory", "[host]") {
   for (const MemoryKind kind : {MemoryKind::device, MemoryKind::managed, MemoryKind::pinned}) {
     int* const memory = memory_of(kind);
     const std::string arguments = "same " + std::to_string(int(kind));
@@ -74,7 +74,7 @@ TEST_CASE("a launch that changes nothing more is not run again, until memory cha
   }
 }
 
-TEST_CASE("the results of a launch that is not run again are in memory", "[host]") {
+TEST_CASE("emulator/host/repeats/results_in_memory", "[host]") {
   int* const memory = memory_of(MemoryKind::device);
   int runs = 0;
   for (int i = 0; i < 6; ++i) {
@@ -87,7 +87,7 @@ TEST_CASE("the results of a launch that is not run again are in memory", "[host]
   release(memory, nullptr);
 }
 
-TEST_CASE("memory that is filled again with the same bytes stays", "[host]") {
+TEST_CASE("emulator/host/repeats/same_bytes", "[host]") {
   int* const memory = memory_of(MemoryKind::device);
   CHECK(!note_fill(memory, 4096, 1));
   CHECK(note_fill(memory, 4096, 1));
@@ -105,7 +105,7 @@ TEST_CASE("memory that is filled again with the same bytes stays", "[host]") {
   release(managed, nullptr);
 }
 
-TEST_CASE("a launch that does more than to change its memory is always run", "[host]") {
+TEST_CASE("emulator/host/repeats/effects_run", "[host]") {
   for (int i = 0; i < 5; ++i) CHECK(launch("leaves its memory", [] { global_memory.left = true; }));
   static int of_program = 0;
   for (int i = 0; i < 5; ++i) CHECK(launch("changes a variable", [] { ++of_program; }));
@@ -114,7 +114,7 @@ TEST_CASE("a launch that does more than to change its memory is always run", "[h
   release(memory, nullptr);
 }
 
-TEST_CASE("a launch that is to be recorded needs an earlier one that was", "[host]") {
+TEST_CASE("emulator/host/repeats/recorded_launch", "[host]") {
   CHECK(launch(
       "recorded", [] {}, true));
   CHECK(launch(
@@ -125,7 +125,7 @@ TEST_CASE("a launch that is to be recorded needs an earlier one that was", "[hos
       "recorded", [] {}, false));
 }
 
-TEST_CASE("launches of several host threads are all run", "[host]") {
+TEST_CASE("emulator/host/repeats/host_threads", "[host]") {
   CHECK(launch("of one thread", [] {}));
   CHECK(launch("of one thread", [] {}));
   CHECK(!launch("of one thread", [] {}));

@@ -38,7 +38,7 @@ recorded::Expected found(const Cubin& cubin, const recorded::Expected& expected)
 
 }  // namespace
 
-TEST_CASE("a cubin's instructions and lines are those of nvdisasm") {
+TEST_CASE("cuda/cubin/equals_nvdisasm") {
   for (const auto& [name, sm] : architectures) {
     INFO(name);
     const Cubin cubin(recorded::cubin(name));
@@ -54,7 +54,7 @@ TEST_CASE("a cubin's instructions and lines are those of nvdisasm") {
   }
 }
 
-TEST_CASE("no instruction that nvdisasm does not list accesses shared memory") {
+TEST_CASE("cuda/cubin/no_other_access_in_nvdisasm") {
   for (const auto& [name, sm] : architectures) {
     INFO(name);
     std::set<std::pair<std::string, std::uint64_t>> listed, named;
@@ -69,13 +69,13 @@ TEST_CASE("no instruction that nvdisasm does not list accesses shared memory") {
   }
 }
 
-TEST_CASE("the recorded lines include inlined calls") {
+TEST_CASE("cuda/cubin/inlined_calls") {
   std::size_t deepest = 0;
   for (const auto& expected : recorded::expected("hopper")) deepest = std::max(deepest, expected.places.size());
   CHECK(deepest >= 2);
 }
 
-TEST_CASE("each frame names its function") {
+TEST_CASE("cuda/cubin/frames_name_functions") {
   const Cubin cubin(recorded::cubin("hopper"));
   std::set<std::string> functions;
   for (const auto& expected : recorded::expected("hopper")) {
@@ -88,7 +88,7 @@ TEST_CASE("each frame names its function") {
   CHECK(std::any_of(functions.begin(), functions.end(), is_inlined));
 }
 
-TEST_CASE("a cubin lists its functions") {
+TEST_CASE("cuda/cubin/lists_functions") {
   const auto functions = Cubin(recorded::cubin("turing")).functions();
   REQUIRE(functions.size() == 2);
   CHECK(functions[0].name == "_Z10more_bytesPKjPj");
@@ -97,7 +97,7 @@ TEST_CASE("a cubin lists its functions") {
   CHECK(functions[0].bytes > 0);
 }
 
-TEST_CASE("a debug build names its shared arrays") {
+TEST_CASE("cuda/cubin/debug_build_names_arrays") {
   const auto arrays = Cubin(recorded::cubin("named_arrays")).shared_arrays("_Z10more_queuePKjPj");
   REQUIRE(arrays.size() == 2);
   CHECK(arrays[0].name == "_ZZ10more_queuePKjPjE6length");
@@ -108,12 +108,12 @@ TEST_CASE("a debug build names its shared arrays") {
   CHECK(arrays[1].bytes == 4096);
 }
 
-TEST_CASE("other builds do not") {
+TEST_CASE("cuda/cubin/other_builds_name_none") {
   CHECK(Cubin(recorded::cubin("ampere")).shared_arrays("_Z10more_queuePKjPj").empty());
   CHECK(Cubin(recorded::cubin("named_arrays")).shared_arrays("missing").empty());
 }
 
-TEST_CASE("what a cubin does not have is empty") {
+TEST_CASE("cuda/cubin/absent_is_empty") {
   const Cubin cubin(recorded::cubin("turing"));
   const std::string kernel = cubin.functions().front().name;
   CHECK(cubin.source_of("missing", 0).empty());
@@ -125,7 +125,7 @@ TEST_CASE("what a cubin does not have is empty") {
   CHECK(!cubin.instruction_at(kernel, 8));  // in the middle of an instruction
 }
 
-TEST_CASE("a copy outlives its cubin") {
+TEST_CASE("cuda/cubin/copy_outlives_cubin") {
   auto cubin = std::make_unique<Cubin>(recorded::cubin("turing"));
   const Cubin copy = *cubin;
   cubin.reset();
@@ -175,7 +175,7 @@ std::map<unsigned, std::set<std::string>> opcodes_by_line(const Cubin& cubin) {
 
 }  // namespace
 
-TEST_CASE("each access of a cubin compiled here is at its line") {
+TEST_CASE("cuda/cubin/compiled_here") {
   unsigned cubins = 0;
   for (const auto& entry : std::filesystem::directory_iterator(COMPILED_CUBINS)) {
     if (entry.path().extension() != ".cubin") continue;

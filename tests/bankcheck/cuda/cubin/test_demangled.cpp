@@ -38,7 +38,7 @@ std::string doubled(unsigned times) {
 
 }  // namespace
 
-TEST_CASE("a short name keeps its template arguments") {
+TEST_CASE("cuda/cubin/demangled/short_name") {
   CHECK(demangled("_Z5plainPi") == "plain");
   CHECK(demangled("_Z4tmplISt4pairIifELi3EEvPT_") == "tmpl<std::pair<int, float>, 3>");
   CHECK(demangled("_ZN37_GLOBAL__N__54902467_5_dm_cu_3c7ab8be6hiddenEPi") == "hidden");
@@ -47,7 +47,7 @@ TEST_CASE("a short name keeps its template arguments") {
   CHECK(demangled("_ZN1AltES_") == "A::operator<");
 }
 
-TEST_CASE("a long one loses them, the deepest first") {
+TEST_CASE("cuda/cubin/demangled/long_name") {
   CHECK(demangled("_Z4tmplISt4pairIifELi3EEvPT_", 25) == "tmpl<std::pair<...>, 3>");
   CHECK(demangled("_Z4tmplISt4pairIifELi3EEvPT_", 15) == "tmpl<...>");
   CHECK(demangled(cub_reduce) == "cub::CUB_300001_SM_900::detail::reduce::DeviceReduceKernel<...>");
@@ -55,14 +55,14 @@ TEST_CASE("a long one loses them, the deepest first") {
   CHECK(demangled(cub_reduce, 20) == "cub::...::DeviceR...");
 }
 
-TEST_CASE("what is not mangled is only cut") {
+TEST_CASE("cuda/cubin/demangled/not_mangled") {
   CHECK(demangled("triton_poi_fused_add_0") == "triton_poi_fused_add_0");
   CHECK(demangled("triton_poi_fused_add_0", 10) == "triton_...");
   CHECK(demangled("") == "");
   CHECK(demangled("_Zfoo") == "_Zfoo");
 }
 
-TEST_CASE("a hostile name costs no more than its length") {
+TEST_CASE("cuda/cubin/demangled/hostile_name") {
   CHECK(demangled(doubled(200), 1000) == "f<...>");
   CHECK(demangled(doubled(1), 1000) == "f<A<int, int>, A<A<int, int>, A<int, int> > >");
   CHECK(demangled("_ZN" + std::string(100000, 'I')).size() <= 80);
@@ -72,7 +72,7 @@ TEST_CASE("a hostile name costs no more than its length") {
   CHECK(!mangled_path("_Z1fI" + literals));
 }
 
-TEST_CASE("the path of a mangled name") {
+TEST_CASE("cuda/cubin/demangled/path") {
   CHECK(mangled_path(cub_reduce) == "cub::CUB_300001_SM_900::detail::reduce::DeviceReduceKernel<...>");
   CHECK(mangled_path(cutlass_kernel) == "cutlass::Kernel<...>");
   CHECK(mangled_path("_Z4tmplISt4pairIifELi3EEvPT_") == "tmpl<...>");

@@ -33,7 +33,7 @@ std::vector<char> chars(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("the compute capability stands where the version of the ABI says") {
+TEST_CASE("cuda/cubin/elf/compute_capability") {
   const std::string symbols = symbol(0, 0, 0, 0, 0);
   CHECK(Cubin(elf({}, symbols, "", 0x0A005A04)).sm() == 90);
   CHECK(Cubin(elf({}, symbols, "", 0x0A007802)).sm() == 120);
@@ -41,7 +41,7 @@ TEST_CASE("the compute capability stands where the version of the ABI says") {
   CHECK(Cubin(with_byte(elf({}, symbols, "", 0x00560556), abi_version, 7)).sm() == 86);  // CUDA 12 and before
 }
 
-TEST_CASE("bytes that are no cubin") {
+TEST_CASE("cuda/cubin/elf/no_cubin") {
   const std::vector<char> good = cubin("", 0);
   REQUIRE(error_of(good) == "none");
   CHECK(error_of({}) == "the file is no cubin: it does not begin with \\x7fELF");
@@ -54,7 +54,7 @@ TEST_CASE("bytes that are no cubin") {
   CHECK(error_of(with_byte(good, 58, 40)) == "the cubin's section headers have 40 bytes instead of 64");
 }
 
-TEST_CASE("parts that are not where the header says") {
+TEST_CASE("cuda/cubin/elf/wrong_offsets") {
   const std::vector<char> good = cubin("", 0);
   CHECK(error_of(with_byte(good, 47, 0xFF)) == "the table of sections reaches past the end of the cubin");
   CHECK(error_of(with_byte(good, 61, 0xFF)) == "the table of sections reaches past the end of the cubin");
@@ -63,7 +63,7 @@ TEST_CASE("parts that are not where the header says") {
   CHECK(error_of(with_byte(good, last_section + 32 + 7, 0xFF)) == "a section reaches past the end of the cubin");
 }
 
-TEST_CASE("a cubin that is cut off is refused") {
+TEST_CASE("cuda/cubin/elf/cut_off") {
   const std::vector<char> whole = recorded::cubin("turing");
   std::size_t refused = 0, tried = 0;
   for (std::size_t size = 0; size < whole.size() * 9 / 10; size += 97) {
@@ -74,7 +74,7 @@ TEST_CASE("a cubin that is cut off is refused") {
   CHECK(refused == tried);  // the table of sections stands near the end
 }
 
-TEST_CASE("names of functions that share their bytes are refused") {
+TEST_CASE("cuda/cubin/elf/shared_bytes") {
   const std::string names = '\0' + std::string(2000, 'x') + '\0';
   std::string symbols = symbol(0, 0, 0, 0, 0);
   for (unsigned i = 0; i < 200; ++i) symbols += symbol(1 + i, 2, 4, 0, 16);
@@ -82,7 +82,7 @@ TEST_CASE("names of functions that share their bytes are refused") {
         "the names of the cubin's functions overlap");
 }
 
-TEST_CASE("a relocation of a symbol that is missing costs the lines") {
+TEST_CASE("cuda/cubin/elf/missing_symbol") {
   const Cubin cubin(elf({{".text.k", std::string(16, '\0')},
                          {".debug_line", ""},
                          {".rela.debug_line", u64(0) + u32(2) + u32(77) + u64(0), 4, 3, 5}},
@@ -90,7 +90,7 @@ TEST_CASE("a relocation of a symbol that is missing costs the lines") {
   CHECK(cubin.line_error() == "a relocation names symbol 77, which is missing");
 }
 
-TEST_CASE("relocations without addends are read as well") {
+TEST_CASE("cuda/cubin/elf/no_addends") {
   const auto bytes = elf({{".text.k", std::string(16, '\0')},
                           {".debug_line", std::string(8, '\0')},
                           {".rel.debug_line", u64(3) + u32(2) + u32(0) + u64(1) + u32(2) + u32(0), 9, 3, 5}},

@@ -6,7 +6,7 @@
 
 using namespace bankwise::cuda;
 
-TEST_CASE("the instructions of each line are those that nvdisasm lists for it") {
+TEST_CASE("cuda/cubin/emitted/equals_nvdisasm") {
   for (const char* name : {"turing", "ampere", "hopper", "blackwell"}) {
     INFO(name);
     std::map<EmittedAt, std::map<std::string, std::uint64_t>> expected;

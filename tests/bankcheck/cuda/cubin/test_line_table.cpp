@@ -34,7 +34,7 @@ Cubin of_version(unsigned version, const std::string& code) {
 
 }  // namespace
 
-TEST_CASE("line programs of DWARF 2 to 4") {
+TEST_CASE("cuda/cubin/line_table/dwarf_2_to_4") {
   for (const unsigned version : {2U, 3U, 4U}) {
     INFO(version);
     const Cubin cubin = of_version(version, program());
@@ -47,7 +47,7 @@ TEST_CASE("line programs of DWARF 2 to 4") {
   }
 }
 
-TEST_CASE("line programs of DWARF 5") {
+TEST_CASE("cuda/cubin/line_table/dwarf_5") {
   // directories: "root", "src"; files: 0 is a.cu of directory 1, 1 is b.cuh of directory 0, both in .debug_line_str
   const std::string header = opcodes(5) + u8(1) + u8(1) + u8(8) + u8(2) + text("root") + text("src") + u8(2) + u8(1) +
                              u8(0x1F) + u8(2) + u8(0x0B) + u8(2) + u32(0) + u8(1) + u32(5) + u8(0);
@@ -60,14 +60,14 @@ TEST_CASE("line programs of DWARF 5") {
   CHECK(told(cubin, 16) == "root/b.cuh:1 k");
 }
 
-TEST_CASE("special opcodes advance line and address together") {
+TEST_CASE("cuda/cubin/line_table/special_opcodes") {
   // (line + 1) - (-5) + 14 * 8 + 10
   const Cubin cubin = of_version(2, set_address() + copy() + u8(1 + 5 + 14 * 8 + 10) + advance_pc(8) + end_sequence());
   CHECK(told(cubin, 7) == "src/a.cu:1 k");
   CHECK(told(cubin, 8) == "src/a.cu:2 k");
 }
 
-TEST_CASE("a chain of inlined calls, innermost first") {
+TEST_CASE("cuda/cubin/line_table/inlined_chain") {
   const std::string code = set_address() + set_line(9) + copy() + set_file(2) + set_line(10) + inlined(1, 1) + copy() +
                            set_line(10) + inlined(2, 3) + copy() + advance_pc(16) + inlined(0, 0) + copy() +
                            advance_pc(16) + end_sequence();
@@ -76,7 +76,7 @@ TEST_CASE("a chain of inlined calls, innermost first") {
   CHECK(told(cubin, 16) == "b.cuh:30 k");
 }
 
-TEST_CASE("the rows of inlined calls are counted from the sequence's first") {
+TEST_CASE("cuda/cubin/line_table/rows_from_sequence") {
   // of other code, which this cubin lacks
   const std::string first = extended(u8(2) + u64(0x1000)) + set_line(9) + copy() + advance_pc(16) + end_sequence();
   const std::string second =
@@ -87,31 +87,31 @@ TEST_CASE("the rows of inlined calls are counted from the sequence's first") {
         "src/a.cu:7 f, src/a.cu:2 k");
 }
 
-TEST_CASE("a call that was inlined into itself ends the chain") {
+TEST_CASE("cuda/cubin/line_table/inlined_into_itself") {
   for (const unsigned row : {1U, 2U, 9U}) {  // itself, a later one, none
     const std::string code = set_address() + inlined(row, 1) + copy() + advance_pc(16) + copy() + advance_pc(16);
     CHECK(told(of_version(2, code + end_sequence()), 0) == "src/a.cu:1 f");
   }
 }
 
-TEST_CASE("opcodes that are not known are skipped") {
+TEST_CASE("cuda/cubin/line_table/unknown_opcodes") {
   const std::string code =
       set_address() + extended(u8(0x80) + "abc") + u8(6) + copy() + advance_pc(16) + end_sequence();
   CHECK(told(of_version(2, code), 0) == "src/a.cu:1 k");
 }
 
-TEST_CASE("a file that the table lacks has no name") {
+TEST_CASE("cuda/cubin/line_table/file_without_name") {
   CHECK(told(of_version(2, set_address() + set_file(9) + copy() + advance_pc(16) + end_sequence()), 0) == ":1 k");
   CHECK(told(of_version(2, set_address() + set_file(0) + copy() + advance_pc(16) + end_sequence()), 0) == ":1 k");
 }
 
-TEST_CASE("without a relocation, one section of code is enough to know which") {
+TEST_CASE("cuda/cubin/line_table/no_relocation") {
   const std::string header = old_header(2);
   const Cubin cubin(made::cubin(unit(2, header, program()), 0));  // the relocation is of no address
   CHECK(told(cubin, 16) == "src/a.cu:5 k");
 }
 
-TEST_CASE("a damaged table of lines is an error of the lines alone") {
+TEST_CASE("cuda/cubin/line_table/damaged_table") {
   const auto error = [](const std::string& lines) {
     const Cubin cubin(made::cubin(lines, 0));
     CHECK(cubin.functions().size() == 1);

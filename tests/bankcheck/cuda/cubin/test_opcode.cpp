@@ -38,7 +38,7 @@ bool is_unknown(const std::string& opcode) {
 
 }  // namespace
 
-TEST_CASE("opcodes are those of nvdisasm, or none") {
+TEST_CASE("cuda/cubin/opcode/equals_nvdisasm") {
   std::map<unsigned, unsigned> named, unnamed;
   for (const Row& row : rows()) {
     INFO(row.sm << " " << std::hex << row.bits.low << " " << row.bits.high);
@@ -55,13 +55,13 @@ TEST_CASE("opcodes are those of nvdisasm, or none") {
   }
 }
 
-TEST_CASE("an opcode needs a known architecture") {
+TEST_CASE("cuda/cubin/opcode/needs_architecture") {
   const InstructionBits load{0x0000002804007984, 0x001FE20008000C00};
   CHECK(shared_opcode(90, load) == "LDS.128");
   for (const unsigned sm : {0U, 70U, 72U, 122U, 200U}) CHECK(!shared_opcode(sm, load));
 }
 
-TEST_CASE("one encoding means different things on different architectures") {
+TEST_CASE("cuda/cubin/opcode/encodings_by_architecture") {
   for (const Row& row : rows()) {
     if (row.sm != 80 || row.opcode != "ATOMS.POPC.INC.32") continue;
     CHECK(shared_opcode(80, row.bits) == "ATOMS.POPC.INC.32");
@@ -71,7 +71,7 @@ TEST_CASE("one encoding means different things on different architectures") {
   FAIL("no such row");
 }
 
-TEST_CASE("other instructions are not of shared memory") {
+TEST_CASE("cuda/cubin/opcode/others_not_shared") {
   CHECK(!shared_opcode(90, {0x0000000000007918, 0x000FC00000000000}));  // NOP
   CHECK(!shared_opcode(90, {0x0000000402047981, 0x000EA2000C1E1900}));  // LDG.E, from global memory
   CHECK(!shared_opcode(90, {0, 0}));

@@ -42,7 +42,7 @@ void check_matrix(const std::string& kernel, const std::string& operation, unsig
 
 }  // namespace
 
-TEST_CASE("loads and stores of every width", "[kinds]") {
+TEST_CASE("cuda/gpu/kinds/widths", "[kinds]") {
   struct Row {
     const char* kernel;
     unsigned width, passes, ideal;
@@ -60,7 +60,7 @@ TEST_CASE("loads and stores of every width", "[kinds]") {
   }
 }
 
-TEST_CASE("atomics are told apart by their instructions", "[kinds]") {
+TEST_CASE("cuda/gpu/kinds/atomics", "[kinds]") {
   CHECK(numbers(kinds().on("add_unused"), "", "atomic") == times(blocks, 2));
   CHECK(numbers(kinds().on("add_used"), "", "atomic") == times(blocks, 4));
   CHECK(numbers(kinds().on("increments"), "", "atomic.inc") == times(blocks, 16));
@@ -69,7 +69,7 @@ TEST_CASE("atomics are told apart by their instructions", "[kinds]") {
   for (const char* kernel : {"add_unused", "add_used", "increments", "swaps"}) CHECK(lacking(kernel).empty());
 }
 
-TEST_CASE("an atomic that is a loop has no cost, and is not free", "[kinds]") {
+TEST_CASE("cuda/gpu/kinds/atomic_loop_has_no_cost", "[kinds]") {
   const auto found = rows(kinds().on("float_adds"), "", "atomic.cas");
   REQUIRE(found.size() == 1);
   CHECK(found.at(0).at("accesses") >= blocks);
@@ -78,7 +78,7 @@ TEST_CASE("an atomic that is a loop has no cost, and is not free", "[kinds]") {
   CHECK(kinds().on("float_adds").at("why_unknown").size() == 1);
 }
 
-TEST_CASE("matrix loads and stores are counted row by row", "[kinds]") {
+TEST_CASE("cuda/gpu/kinds/matrix_rows", "[kinds]") {
   check_matrix("ldmatrix_1", "ldmatrix.x1", 8, 1);
   check_matrix("ldmatrix_2", "ldmatrix.x2", 4, 2);
   check_matrix("ldmatrix_4", "ldmatrix.x4", 16, 4);
@@ -89,7 +89,7 @@ TEST_CASE("matrix loads and stores are counted row by row", "[kinds]") {
   }
 }
 
-TEST_CASE("asynchronous copies are counted, and the report says that they have no cost", "[kinds]") {
+TEST_CASE("cuda/gpu/kinds/asynchronous_copies", "[kinds]") {
   if (!has_capability(80)) return;
   CHECK(lacking("async_copies") ==
         std::vector<std::string>{"the bank model has no cost for 9 cp.async copies of async_copies",
@@ -98,7 +98,7 @@ TEST_CASE("asynchronous copies are counted, and the report says that they have n
   CHECK(numbers(kinds().on("async_copies")) == times(blocks, 1));
 }
 
-TEST_CASE("accesses to another block's shared memory are counted, and have no cost", "[kinds]") {
+TEST_CASE("cuda/gpu/kinds/remote_shared_memory", "[kinds]") {
   if (!has_capability(90)) return;
   CHECK(lacking("remote") ==
         std::vector<std::string>{
@@ -108,14 +108,14 @@ TEST_CASE("accesses to another block's shared memory are counted, and have no co
   CHECK(numbers(kinds().on("remote")) == Numbers(5, 0));
 }
 
-TEST_CASE("lanes that do not take part are not counted", "[kinds]") {
+TEST_CASE("cuda/gpu/kinds/inactive_lanes", "[kinds]") {
   for (const char* operation : {"store", "load"}) {
     CHECK(numbers(kinds().on("two_thirds"), "", operation) == times(blocks, 21, 1, 21));
     CHECK(numbers(kinds().on("part_of_warp"), "", operation) == times(blocks, 17, 1, 17));
   }
 }
 
-TEST_CASE("a load that may go anywhere counts if it goes to shared memory", "[kinds]") {
+TEST_CASE("cuda/gpu/kinds/generic_loads", "[kinds]") {
   CHECK(numbers(kinds().on("anywhere"), "// store", "store") == times(blocks, 4));
   CHECK(numbers(kinds().on("anywhere"), "generic load", "load") == times(blocks, 4));
   CHECK(numbers(kinds().on("anywhere")) == times(std::uint64_t{2} * blocks, 4));

@@ -14,7 +14,7 @@ void check_in_module(const Checked& c, unsigned launches, unsigned blocks) {
 
 }  // namespace
 
-TEST_CASE("modules that are loaded lazily or eagerly have the same report", "[modules]") {
+TEST_CASE("cuda/gpu/modules/lazy_and_eager", "[modules]") {
   const std::string command = program("modules", "mixed " + module_file());
   const Checked lazy = watched_whole(command, "", "CUDA_MODULE_LOADING=LAZY");
   const Checked eager = watched_whole(command, "", "CUDA_MODULE_LOADING=EAGER");
@@ -27,19 +27,19 @@ TEST_CASE("modules that are loaded lazily or eagerly have the same report", "[mo
   CHECK(lazy.json.at("kernels") == eager.json.at("kernels"));
 }
 
-TEST_CASE("a module that is loaded and unloaded 5 times is one kernel", "[modules]") {
+TEST_CASE("cuda/gpu/modules/loaded_5_times", "[modules]") {
   const Checked c = watched_whole(program("modules", "reload " + module_file()));
   check_kernels(c, {"in_module"});
   check_in_module(c, 5, 1 + 2 + 3 + 4 + 5);
 }
 
-TEST_CASE("the driver's compiler keeps source lines if the program asks for them", "[modules]") {
+TEST_CASE("cuda/gpu/modules/driver_compiler_keeps_lines", "[modules]") {
   const Checked c = watched_whole(program("modules", "reload " + module_file()));
   CHECK(numbers(c.on("in_module"), "4-way store", "store") == times(15, 4));
   CHECK(numbers(c.on("in_module"), "4-way load", "load") == times(15, 4));
 }
 
-TEST_CASE("PTX that the program brings is watched, and its rows name offsets", "[modules]") {
+TEST_CASE("cuda/gpu/modules/ptx_rows_name_offsets", "[modules]") {
   const Checked c = watched_whole(program("modules", "jit"));
   check_kernels(c, {"from_text"});
   check_launches(c, "from_text", 1, 6);
@@ -49,7 +49,7 @@ TEST_CASE("PTX that the program brings is watched, and its rows name offsets", "
   CHECK(count(text.out, "\n  +0x") == 2);  // a row each for the store and the load
 }
 
-TEST_CASE("two modules may have a kernel of the same name", "[modules]") {
+TEST_CASE("cuda/gpu/modules/same_kernel_name", "[modules]") {
   const Checked c = watched_whole(program("same_name"));
   check_kernels(c, {"same"});
   check_launches(c, "same", 2, 3 + 5);
@@ -61,7 +61,7 @@ TEST_CASE("two modules may have a kernel of the same name", "[modules]") {
 }
 
 #if HAVE_NVRTC
-TEST_CASE("a kernel that NVRTC compiles is watched", "[modules]") {
+TEST_CASE("cuda/gpu/modules/nvrtc", "[modules]") {
   const Checked c = watched_whole(program("nvrtc"));
   check_kernels(c, {"compiled"});
   check_launches(c, "compiled", 1, 4);

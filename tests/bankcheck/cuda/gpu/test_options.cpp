@@ -6,7 +6,7 @@
 
 using Catch::Matchers::ContainsSubstring;
 
-TEST_CASE("--kernel watches only the kernels that match", "[options]") {
+TEST_CASE("cuda/gpu/options/kernel_filter", "[options]") {
   const Checked c = watched_whole(program("sizes", "both"), "--kernel 'ways_3*'");
   check_kernels(c, {"ways_32"});
   check_ways_32(c, 1, 3);
@@ -14,7 +14,7 @@ TEST_CASE("--kernel watches only the kernels that match", "[options]") {
   check_fails_with(program("sizes", "both"), "ran no kernel that was watched", "--kernel 'wave_*'");
 }
 
-TEST_CASE("--max-conflicts fails above the number of conflicts, and not at it", "[options]") {
+TEST_CASE("cuda/gpu/options/max_conflicts", "[options]") {
   // ways_32: 3 blocks x 2 accesses x 31; ways_2: 7 blocks x 3 accesses x 1.
   CHECK(watch(program("sizes", "both"), "--max-conflicts 186").code == 0);
   const Outcome above = watch(program("sizes", "both"), "--max-conflicts 185");
@@ -23,7 +23,7 @@ TEST_CASE("--max-conflicts fails above the number of conflicts, and not at it", 
         std::vector<std::string>{"ways_32 has 186 conflicts on sm_90; --max-conflicts allows 185"});
 }
 
-TEST_CASE("--max-groups watches some blocks of each launch, and says how many", "[options]") {
+TEST_CASE("cuda/gpu/options/max_groups", "[options]") {
   const std::string command = program("sizes", "large"), option = "--max-groups 8 ";
   const auto watched_blocks = unsigned(2 * bankwise::cuda::sample_blocks(1000, 8).blocks);
   REQUIRE(watched_blocks >= 2);
@@ -46,7 +46,7 @@ TEST_CASE("--max-groups watches some blocks of each launch, and says how many", 
   check_ways_32(watched_whole(command, "--max-groups 1000"), 2, 2000);
 }
 
-TEST_CASE("accesses whose patterns do not fit into the table are costed on the GPU, and nothing is lost", "[options]") {
+TEST_CASE("cuda/gpu/options/excess_costed_on_gpu", "[options]") {
   const std::string command = program("sizes", "flood");
   constexpr std::uint64_t total = std::uint64_t{2000} * 4 * 400;
   const Checked small = watched_whole(command, "--table 8"), large = watched_whole(command, "--table 4096");
@@ -58,32 +58,32 @@ TEST_CASE("accesses whose patterns do not fit into the table are costed on the G
   CHECK(numbers(small.on("scattered")) == numbers(large.on("scattered")));
 }
 
-TEST_CASE("tables are emptied between launches, and nothing is lost", "[options]") {
+TEST_CASE("cuda/gpu/options/tables_emptied", "[options]") {
   const Checked c = watched_whole(program("sizes", "trickle"), "--table 8");
   check_launches(c, "scattered", 40, 40 * 25);
   CHECK(numbers(c.on("scattered"), "scattered load", "load").at(0) == 40 * 25 * 4 * 20);
 }
 
-TEST_CASE("dynamic shared memory above 48 KiB is watched", "[launches]") {
+TEST_CASE("cuda/gpu/options/dynamic_shared_memory", "[launches]") {
   const Checked c = watched_whole(program("launches", "much"));
   check_launches(c, "much_memory", 2, 2 * 3);
   CHECK(numbers(c.on("much_memory"), "far store", "store") == times(6, 32));
   CHECK(numbers(c.on("much_memory"), "far load", "load") == times(6, 32));
 }
 
-TEST_CASE("a cooperative launch is watched, and its blocks still wait for each other", "[launches]") {
+TEST_CASE("cuda/gpu/options/cooperative_launch", "[launches]") {
   const Checked c = watched_whole(program("launches", "cooperative"));
   check_launches(c, "together", 1, 4);
   CHECK(numbers(c.on("together"), "store together", "store") == times(4, 8));
   CHECK(numbers(c.on("together"), "load together", "load") == times(4, 8));
 }
 
-TEST_CASE("cudaLaunchKernelEx() is a launch", "[launches]") {
+TEST_CASE("cuda/gpu/options/launch_kernel_ex", "[launches]") {
   const Checked c = watched_whole(program("launches", "extended"));
   check_ways_32(c, 1, 6);
 }
 
-TEST_CASE("a program computes the same with and without bankcheck", "[memory]") {
+TEST_CASE("cuda/gpu/options/same_results", "[memory]") {
   for (const char* mode : {"pool", "managed"}) {
     INFO(mode);
     const ScratchDirectory scratch;

@@ -22,21 +22,21 @@ void check_admits_loss(const std::string& report) {
 
 }  // namespace
 
-TEST_CASE("the kernels of a child process are reported", "[processes]") {
+TEST_CASE("cuda/gpu/processes/child", "[processes]") {
   const Checked c = watched_whole(program("processes", "spawn"));
   check_kernels(c, {"ways_2", "ways_32"});
   check_ways_32(c, 1, 3);
   check_ways_2(c, 1, 5);
 }
 
-TEST_CASE("parent and child that use CUDA after the fork are reported", "[processes]") {
+TEST_CASE("cuda/gpu/processes/fork_both_use_cuda", "[processes]") {
   const Checked c = watched_whole(program("processes", "fork_first"));
   check_kernels(c, {"ways_2", "ways_32"});
   check_ways_32(c, 1, 3);
   check_ways_2(c, 1, 5);
 }
 
-TEST_CASE("a child of fork() that only exits leaves its parent's numbers alone", "[processes]") {
+TEST_CASE("cuda/gpu/processes/fork_child_exits", "[processes]") {
   for (const char* mode : {"fork_and_exit", "fork_and_underscore_exit"}) {
     INFO(mode);
     const Checked c = watched_whole(program("processes", mode));
@@ -45,51 +45,51 @@ TEST_CASE("a child of fork() that only exits leaves its parent's numbers alone",
   }
 }
 
-TEST_CASE("the ranks of mpirun are reported as one program", "[.mpirun]") {
+TEST_CASE("cuda/gpu/processes/mpirun", "[.mpirun]") {
   const Checked c = watched_whole("mpirun -n 2 " + program("processes", "rank"), "",
                                   "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
   check_kernels(c, {"ways_32"});
   check_ways_32(c, 2, 2 * 4);
 }
 
-TEST_CASE("the control: a program that ends well", "[endings]") {
+TEST_CASE("cuda/gpu/processes/control", "[endings]") {
   const Checked c = watched_whole(program("endings", "good"));
   check_kernels(c, {"ways_32"});
   check_ways_32(c, 1, 3);
 }
 
-TEST_CASE("a program that never waits for its kernel is reported whole", "[endings]") {
+TEST_CASE("cuda/gpu/processes/never_waits", "[endings]") {
   const Checked c = watched_whole(program("endings", "unsynchronized"));
   check_ways_32(c, 1, 3);
 }
 
-TEST_CASE("a program that ends with _exit() is not a program without conflicts", "[endings]") {
+TEST_CASE("cuda/gpu/processes/exit_without_cleanup", "[endings]") {
   check_admits_loss(check_fails_with(program("endings", "_exit"), "did not end in order"));
 }
 
-TEST_CASE("a program that a signal ends is named with it", "[endings]") {
+TEST_CASE("cuda/gpu/processes/signal", "[endings]") {
   check_admits_loss(check_fails_with(program("endings", "killed"), "was ended by signal 9 (Killed)"));
   check_admits_loss(check_fails_with(program("endings", "terminated"), "was ended by signal 15 (Terminated)"));
 }
 
-TEST_CASE("a program that fails is reported with its exit code and its kernels", "[endings]") {
+TEST_CASE("cuda/gpu/processes/exit_code", "[endings]") {
   const std::string report = check_fails_with(program("endings", "exit5"), "failed with exit code 5");
   CHECK_THAT(report, ContainsSubstring("ways_32: 1 launch, 3 blocks of 32 threads"));
   CHECK(count(report, ">=192") == 1);  // passes of the store and the load: 2 x 3 x 32
 }
 
-TEST_CASE("a kernel that faults is named as the failure, and the launch before it is reported", "[endings]") {
+TEST_CASE("cuda/gpu/processes/faulting_kernel", "[endings]") {
   const std::string sentence = "the program's CUDA context ended with CUDA_ERROR_ILLEGAL_ADDRESS";
   check_admits_loss(check_fails_with(program("endings", "fault"), "failed with exit code 5; " + sentence));
   check_admits_loss(check_fails_with(program("endings", "fault_ignored"), sentence));
 }
 
-TEST_CASE("a program without CUDA, and one without a kernel, are errors", "[endings]") {
+TEST_CASE("cuda/gpu/processes/no_cuda_or_no_kernel", "[endings]") {
   check_fails_with("true", "the program 'true' did not use CUDA");
   check_fails_with(program("endings", "no_kernel"), "ran no kernel that was watched");
 }
 
-TEST_CASE("a kernel without shared memory is reported as such", "[endings]") {
+TEST_CASE("cuda/gpu/processes/no_shared_memory", "[endings]") {
   const Checked c = watched_whole(program("endings", "no_shared_memory"));
   check_launches(c, "copies", 1, 3);
   CHECK(numbers(c.on("copies")) == Numbers(5, 0));

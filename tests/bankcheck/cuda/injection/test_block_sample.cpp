@@ -9,7 +9,7 @@ using bankwise::cuda::count_watched_blocks;
 using bankwise::cuda::is_watched_block;
 using bankwise::cuda::sample_blocks;
 
-TEST_CASE("the host counts the blocks that the patch watches") {
+TEST_CASE("cuda/injection/block_sample/host_counts_as_patch") {
   for (const std::uint32_t threshold : {0u, 1u, 12345u, 1u << 20, 1u << 31, ALL_BLOCKS - 1, ALL_BLOCKS}) {
     std::uint64_t watched = 0;
     for (std::uint32_t block = 0; block < 3000; ++block) {
@@ -20,20 +20,20 @@ TEST_CASE("the host counts the blocks that the patch watches") {
   }
 }
 
-TEST_CASE("the patch's block numbers have 32 bits") {
+TEST_CASE("cuda/injection/block_sample/32_bit_numbers") {
   constexpr std::uint64_t PERIOD = std::uint64_t(1) << 32;
   CHECK(count_watched_blocks(PERIOD, 1000) == 1000);
   CHECK(count_watched_blocks(5 * PERIOD + 17, 1000) == 5000 + count_watched_blocks(17, 1000));
 }
 
-TEST_CASE("a small grid is watched whole") {
+TEST_CASE("cuda/injection/block_sample/small_grid_whole") {
   CHECK(sample_blocks(1000, 0).threshold == ALL_BLOCKS);
   CHECK(sample_blocks(1000, 0).blocks == 1000);
   CHECK(sample_blocks(1000, 1000).threshold == ALL_BLOCKS);
   CHECK(sample_blocks(1001, 1000).threshold != ALL_BLOCKS);
 }
 
-TEST_CASE("a sample has nearly as many blocks as it may, and at least one") {
+TEST_CASE("cuda/injection/block_sample/sample_size") {
   for (const std::uint64_t blocks : {1001ull, 4096ull, 123457ull, 1ull << 31, (1ull << 31) * 65535}) {
     for (const std::uint64_t most : {1ull, 10ull, 1000ull}) {
       const BlockSample sample = sample_blocks(blocks, most);
@@ -49,7 +49,7 @@ TEST_CASE("a sample has nearly as many blocks as it may, and at least one") {
   }
 }
 
-TEST_CASE("a sample does not align with the columns of a grid") {
+TEST_CASE("cuda/injection/block_sample/not_aligned_with_columns") {
   constexpr std::uint32_t SIDE = 64;
   const BlockSample sample = sample_blocks(SIDE * SIDE, SIDE * 8);
   std::vector<unsigned> in_column(SIDE), in_row(SIDE);

@@ -4,7 +4,7 @@
 
 using Watch = bankwise::cuda::IdleWatch<char, int>;
 
-TEST_CASE("a thread's synchronization covers its own launches") {
+TEST_CASE("cuda/injection/idle_watch/own_launches") {
   Watch watch;
   CHECK(watch.idle());
   watch.launch_begins(1, 's');
@@ -14,7 +14,7 @@ TEST_CASE("a thread's synchronization covers its own launches") {
   CHECK(watch.idle());
 }
 
-TEST_CASE("another thread's synchronization may have begun too early, its second covers what came before its first") {
+TEST_CASE("cuda/injection/idle_watch/other_thread_covered_second") {
   Watch watch;
   watch.launch_begins(1, 's');
   watch.launch_ends(1);
@@ -26,7 +26,7 @@ TEST_CASE("another thread's synchronization may have begun too early, its second
   CHECK(watch.idle());
 }
 
-TEST_CASE("so may that of one of two threads that launch in a stream") {
+TEST_CASE("cuda/injection/idle_watch/other_thread_in_stream") {
   Watch watch;
   for (const int thread : {1, 2}) {
     watch.launch_begins(thread, 's');
@@ -38,7 +38,7 @@ TEST_CASE("so may that of one of two threads that launch in a stream") {
   CHECK(watch.idle());
 }
 
-TEST_CASE("a later launch in the stream starts anew") {
+TEST_CASE("cuda/injection/idle_watch/later_launch_starts_anew") {
   Watch watch;
   watch.launch_begins(1, 's');
   watch.launch_ends(1);
@@ -51,7 +51,7 @@ TEST_CASE("a later launch in the stream starts anew") {
   CHECK(watch.idle());
 }
 
-TEST_CASE("a synchronization covers its stream, or the context") {
+TEST_CASE("cuda/injection/idle_watch/stream_or_context") {
   Watch watch;
   for (const char stream : {'a', 'b'}) {
     watch.launch_begins(1, stream);
@@ -63,7 +63,7 @@ TEST_CASE("a synchronization covers its stream, or the context") {
   CHECK(watch.idle());
 }
 
-TEST_CASE("a launch that has begun is not covered before it ends") {
+TEST_CASE("cuda/injection/idle_watch/begun_launch_uncovered") {
   Watch watch;
   watch.launch_begins(1, 's');
   for (int i = 0; i < 3; ++i) watch.synchronized(2, 's');
@@ -74,7 +74,7 @@ TEST_CASE("a launch that has begun is not covered before it ends") {
   CHECK(watch.idle());
 }
 
-TEST_CASE("a thread that synchronizes has ended its launch, even if that failed and was not reported") {
+TEST_CASE("cuda/injection/idle_watch/failed_synchronization") {
   Watch watch;
   watch.launch_begins(1, 's');
   watch.synchronized(1, 's');

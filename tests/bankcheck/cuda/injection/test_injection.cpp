@@ -69,7 +69,7 @@ using Lines = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a program's accesses are recorded by kernel and instruction") {
+TEST_CASE("cuda/injection/by_kernel_and_instruction") {
   const Played played = play("simple");
   CHECK(played.code == 0);
   CHECK(played.err.empty());
@@ -94,7 +94,7 @@ TEST_CASE("a program's accesses are recorded by kernel and instruction") {
         "end\n");
 }
 
-TEST_CASE("a module is patched before its first launch, and the patches' own module is not") {
+TEST_CASE("cuda/injection/patched_before_first_launch") {
   const Played played = play("simple");
   CHECK(count(played.calls, "sanitizerAddPatches\n") == 1);
   CHECK(count(played.calls, "sanitizerPatchModule\n") == 1);
@@ -111,7 +111,7 @@ TEST_CASE("a module is patched before its first launch, and the patches' own mod
   CHECK(count(played.calls, "sanitizerMemcpyHostToDeviceAsync\n") == 1);  // one shape in one stream
 }
 
-TEST_CASE("each context has its own patches, tables and kernels") {
+TEST_CASE("cuda/injection/contexts_are_separate") {
   const Played played = play("two_contexts");
   CHECK(count(played.calls, "sanitizerAddPatches\n") == 2);
   CHECK(count(played.calls, "sanitizerAlloc\n") == 4);
@@ -123,7 +123,7 @@ TEST_CASE("each context has its own patches, tables and kernels") {
   CHECK(lines(record, "end").size() == 1);
 }
 
-TEST_CASE("a module that is unloaded leaves its counts, and its handles to others") {
+TEST_CASE("cuda/injection/unloaded_module") {
   const Played played = play("unload");
   const std::string record = played.record();
   CHECK(lines(record, "kernel") == Lines{"kernel 0 1 7f0000110000 800 kernel", "kernel 1 2 7f0000110000 800 second"});
@@ -132,7 +132,7 @@ TEST_CASE("a module that is unloaded leaves its counts, and its handles to other
   CHECK(played.cubins == 2);  // not that of the module whose kernels were never launched
 }
 
-TEST_CASE("accesses whose patterns have no room in the table are counted by their cost") {
+TEST_CASE("cuda/injection/excess_costed") {
   const std::string record = play("overflow").record();
   CHECK(lines(record, "cost") == Lines{"cost 0 40 store 4 2 2 1 2 2 42"});
   CHECK(lines(record, "lost").empty());
@@ -140,13 +140,13 @@ TEST_CASE("accesses whose patterns have no room in the table are counted by thei
   CHECK(lines(record, "end").size() == 1);
 }
 
-TEST_CASE("what has no room for its cost either is counted as lost") {
+TEST_CASE("cuda/injection/lost_is_counted") {
   const std::string record = play("flood").record();
   CHECK(lines(record, "cost").size() == 4096);
   CHECK(lines(record, "lost") == Lines{"lost 0 34"});
 }
 
-TEST_CASE("full tables are drained between launches, and nothing is lost") {
+TEST_CASE("cuda/injection/tables_drained") {
   const std::string record = play("drain").record();
   CHECK(lines(record, "lost").empty());
   CHECK(lines(record, "error").empty());
@@ -156,7 +156,7 @@ TEST_CASE("full tables are drained between launches, and nothing is lost") {
   CHECK(total(record, "pattern", 7) == 40 * (capacity * 3 / 8));
 }
 
-TEST_CASE("threads that launch and synchronize lose nothing that is not said") {
+TEST_CASE("cuda/injection/threads_lose_nothing") {
   const Played played = play("threads");
   CHECK(played.code == 0);
   const std::string record = played.record();
@@ -165,13 +165,13 @@ TEST_CASE("threads that launch and synchronize lose nothing that is not said") {
   CHECK(lines(record, "end").size() == 1);
 }
 
-TEST_CASE("nodes of graphs are launches, but not when the graph is only uploaded") {
+TEST_CASE("cuda/injection/graph_nodes") {
   const std::string record = play("graph").record();
   CHECK(total(record, "launch", 9) == 3);
   CHECK(lines(record, "pattern") == Lines{"pattern 0 40 store 4 2 80000001 3 0 80"});
 }
 
-TEST_CASE("only the wanted kernels are watched, and modules without any are not patched") {
+TEST_CASE("cuda/injection/wanted_kernels_only") {
   const Played played = play("filtered", "BANKWISE_CUDA_KERNELS='want*'");
   const std::string record = played.record();
   CHECK(lines(record, "kernel") == Lines{"kernel 0 0 7f0000110000 800 _Z6wantedPf"});
@@ -181,13 +181,13 @@ TEST_CASE("only the wanted kernels are watched, and modules without any are not 
   CHECK(total(play("filtered").record(), "pattern", 7) == 7);
 }
 
-TEST_CASE("the record says how many blocks of a sample were watched") {
+TEST_CASE("cuda/injection/sample_in_record") {
   CHECK(lines(play("sampled", "BANKWISE_CUDA_MAX_GROUPS=10").record(), "launch") ==
         Lines{"launch 0 10 10 10 32 1 1 0 1 10"});
   CHECK(lines(play("sampled").record(), "launch") == Lines{"launch 0 10 10 10 32 1 1 0 1 1000"});
 }
 
-TEST_CASE("launches past the limit are counted and not watched") {
+TEST_CASE("cuda/injection/launch_limit") {
   const std::string record = play("repeated", "BANKWISE_CUDA_MAX_LAUNCHES=5").record();
   CHECK(total(record, "launch", 9) == 81);
   CHECK(total(record, "launch", 10) == 6);  // one block each
@@ -198,13 +198,13 @@ TEST_CASE("launches past the limit are counted and not watched") {
   CHECK(total(all, "pattern", 7) == 81);
 }
 
-TEST_CASE("the limit on launches does not apply to nodes of graphs, whose accesses are counted whatever their slot") {
+TEST_CASE("cuda/injection/launch_limit_spares_graphs") {
   const std::string record = play("graph", "BANKWISE_CUDA_MAX_LAUNCHES=1").record();
   CHECK(total(record, "launch", 10) == 3);  // blocks watched, as many as there are launches with accesses
   CHECK(total(record, "pattern", 7) == 3);
 }
 
-TEST_CASE("what is lost in a graph whose slot is of an unwatched kernel is an error, and the record stays readable") {
+TEST_CASE("cuda/injection/unwanted_slot_in_graph") {
   const std::string record = play("full_graph", "BANKWISE_CUDA_KERNELS=kernel").record();
   CHECK(lines(record, "lost").empty());
   CHECK(
@@ -212,7 +212,7 @@ TEST_CASE("what is lost in a graph whose slot is of an unwatched kernel is an er
       Lines{"error the table of patterns was full while a graph ran that has other kernels, too: accesses were lost"});
 }
 
-TEST_CASE("a graph whose nodes get the launch slot of another kernel is attributed by program counter") {
+TEST_CASE("cuda/injection/foreign_slot_in_graph") {
   const std::string record = play("mixed_graph", "BANKWISE_CUDA_KERNELS=kernel").record();
   CHECK(lines(record, "pattern") == Lines{"pattern 0 40 store 4 2 80000001 3 0 80"});
   const std::string both = play("mixed_graph").record();
@@ -220,13 +220,13 @@ TEST_CASE("a graph whose nodes get the launch slot of another kernel is attribut
   CHECK(lines(both, "pattern").size() == 2);
 }
 
-TEST_CASE("a module whose kernels are never launched leaves no cubin") {
+TEST_CASE("cuda/injection/unlaunched_module_no_cubin") {
   const Played played = play("sampled");
   CHECK(played.cubins == 1);
   CHECK(lines(played.record(), "module") == Lines{"module 1 3 27"});
 }
 
-TEST_CASE("a killed program leaves its kernels and launches, and no end") {
+TEST_CASE("cuda/injection/killed_program") {
   const Played played = play("killed");
   CHECK(played.signal == 9);
   const std::string record = played.record();
@@ -236,27 +236,27 @@ TEST_CASE("a killed program leaves its kernels and launches, and no end") {
   CHECK(lines(record, "end").empty());
 }
 
-TEST_CASE("a kernel that faults is named as the reason for what is missing since the last synchronization") {
+TEST_CASE("cuda/injection/faulting_kernel") {
   const std::string record = play("faults").record();
   CHECK(lines(record, "error") == Lines{"error the program's CUDA context ended with CUDA_ERROR_ILLEGAL_ADDRESS",
                                         "error sanitizerMemcpyDeviceToHost failed: fake: unknown"});
   CHECK(total(record, "pattern", 7) == 37);
 }
 
-TEST_CASE("a child of fork() leaves its parent's record alone") {
+TEST_CASE("cuda/injection/fork_child_no_cuda") {
   const std::string record = play("forks").record();
   CHECK(lines(record, "end").size() == 1);
   CHECK(total(record, "pattern", 7) == 3);
 }
 
-TEST_CASE("a child of fork() that uses CUDA has its own record") {
+TEST_CASE("cuda/injection/fork_child_own_record") {
   const Played played = play("forks_and_launches");
   REQUIRE(played.records.size() == 2);
   CHECK(total(played.records[0], "pattern", 7) + total(played.records[1], "pattern", 7) == 37);
   CHECK((lines(played.records[0], "kernel").empty() || lines(played.records[1], "kernel").empty()));
 }
 
-TEST_CASE("a library that is missing, no library or too old is named, and the program runs") {
+TEST_CASE("cuda/injection/bad_library_named") {
   const auto error_of = [](const std::string& library) {
     const Played played = play("simple", "BANKWISE_SANITIZER_LIBRARY='" + library + "'");
     CHECK(played.code == 0);
@@ -269,7 +269,7 @@ TEST_CASE("a library that is missing, no library or too old is named, and the pr
   CHECK_THAT(error_of(OLD_SANITIZER), Catch::Matchers::ContainsSubstring("has no sanitizerSetLaunchCallbackData"));
 }
 
-TEST_CASE("a call that fails is named with its reason, and the program runs") {
+TEST_CASE("cuda/injection/failing_call_named") {
   for (const char* call :
        {"sanitizerSubscribe", "sanitizerEnableDomain", "sanitizerAddPatches", "sanitizerPatchInstructions",
         "sanitizerPatchModule", "sanitizerAlloc", "sanitizerAllocHost", "sanitizerMemset",
@@ -285,7 +285,7 @@ TEST_CASE("a call that fails is named with its reason, and the program runs") {
   }
 }
 
-TEST_CASE("a folder that cannot be written is named on stderr, and the program runs") {
+TEST_CASE("cuda/injection/bad_folder_named") {
   const Played played = play("simple", "BANKWISE_CUDA_RECORDS=/no/such/folder");
   CHECK(played.code == 0);
   CHECK(played.records.empty());

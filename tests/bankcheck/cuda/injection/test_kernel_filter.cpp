@@ -21,7 +21,7 @@ std::string cubin_with(const std::vector<std::string>& kernels) {
 
 }  // namespace
 
-TEST_CASE("a bare name has no return type, template arguments and parameters") {
+TEST_CASE("cuda/injection/kernel_filter/bare_name") {
   CHECK(bare_name("void ns::transpose<float, 32>(float*)") == "ns::transpose");
   CHECK(bare_name("kernel") == "kernel");
   CHECK(bare_name("kernel(int, float (*)(int))") == "kernel");
@@ -31,7 +31,7 @@ TEST_CASE("a bare name has no return type, template arguments and parameters") {
   CHECK(bare_name("") == "");
 }
 
-TEST_CASE("a kernel is accepted by its mangled, whole or bare name") {
+TEST_CASE("cuda/injection/kernel_filter/accepted_names") {
   CHECK(KernelFilter().accepts(TRANSPOSE));
   for (const char* glob : {"ns::transpose", "*transpose*", "_ZN2ns9trans*", "void ns::transpose<float, 32>(float?)"}) {
     INFO(glob);
@@ -43,7 +43,7 @@ TEST_CASE("a kernel is accepted by its mangled, whole or bare name") {
   }
 }
 
-TEST_CASE("a module without an accepted kernel is not patched") {
+TEST_CASE("cuda/injection/kernel_filter/no_accepted_kernel") {
   const std::string cubin = cubin_with({"_Z5otherv", TRANSPOSE});
   CHECK(KernelFilter().accepts_some_kernel(cubin));
   CHECK(KernelFilter({"ns::*"}).accepts_some_kernel(cubin));
@@ -51,7 +51,7 @@ TEST_CASE("a module without an accepted kernel is not patched") {
   CHECK_FALSE(KernelFilter({"reduce*"}).accepts_some_kernel(cubin));
 }
 
-TEST_CASE("a module whose kernels are unknown is patched") {
+TEST_CASE("cuda/injection/kernel_filter/unknown_kernels") {
   const KernelFilter filter({"ns::*"});
   CHECK(filter.accepts_some_kernel(""));
   CHECK(filter.accepts_some_kernel("no cubin"));

@@ -30,7 +30,7 @@ const std::string HEAD =
 
 }  // namespace
 
-TEST_CASE("a record has a line for each thing, names last") {
+TEST_CASE("cuda/injection/record_writer/line_of_each_thing") {
   const ScratchDirectory folder;
   RecordWriter writer(folder.path());
   writer.start();
@@ -60,7 +60,7 @@ TEST_CASE("a record has a line for each thing, names last") {
                                                  "end\n");
 }
 
-TEST_CASE("each line is in the file when it was written, and those that were kept with it") {
+TEST_CASE("cuda/injection/record_writer/written_immediately") {
   const ScratchDirectory folder;
   RecordWriter writer(folder.path());
   writer.start();
@@ -74,14 +74,14 @@ TEST_CASE("each line is in the file when it was written, and those that were kep
   CHECK(text_of(record) == HEAD + "module 1 0 5\nbulk 0 10 wgmma 1\n");
 }
 
-TEST_CASE("an error is written once") {
+TEST_CASE("cuda/injection/record_writer/error_once") {
   const ScratchDirectory folder;
   RecordWriter writer(folder.path());
   for (const char* sentence : {"one", "other", "one"}) writer.error(sentence);
   CHECK(text_of(record_in(folder.path())) == HEAD + "error one\nerror other\n");
 }
 
-TEST_CASE("a process that records nothing leaves no file") {
+TEST_CASE("cuda/injection/record_writer/no_record_no_file") {
   const ScratchDirectory folder;
   {
     RecordWriter writer(folder.path());
@@ -91,7 +91,7 @@ TEST_CASE("a process that records nothing leaves no file") {
   CHECK(files_in(folder.path()) == 0);
 }
 
-TEST_CASE("cubins are next to the record") {
+TEST_CASE("cuda/injection/record_writer/cubins_next_to_record") {
   const ScratchDirectory folder;
   RecordWriter writer(folder.path());
   writer.start();
@@ -104,7 +104,7 @@ TEST_CASE("cubins are next to the record") {
   CHECK_FALSE(std::filesystem::exists(path));
 }
 
-TEST_CASE("a folder that does not exist is named") {
+TEST_CASE("cuda/injection/record_writer/missing_folder") {
   RecordWriter writer("/no/such/folder");
   CHECK_THROWS_WITH(writer.start(), Catch::Matchers::ContainsSubstring("cannot write /no/such/folder/") &&
                                         Catch::Matchers::ContainsSubstring("No such file or directory"));
@@ -112,7 +112,7 @@ TEST_CASE("a folder that does not exist is named") {
   writer.error("nothing happens");
 }
 
-TEST_CASE("accesses have kinds, bulk copies have names") {
+TEST_CASE("cuda/injection/record_writer/access_kinds") {
   constexpr std::uint32_t READ = 1, WRITE = 2, SYSTEM = 4, CTA_SCOPE = 16, WRITE_ONLY_ATOMIC = 256;
   const auto kind = [](Source source, std::uint32_t flags) { return kind_of_access(pack_what(source, 4, flags)); };
   CHECK(kind(Source::shared, READ) == "load");
@@ -136,7 +136,7 @@ TEST_CASE("accesses have kinds, bulk copies have names") {
   CHECK(name_of_bulk(pack_what(Source::end, 0, 0)) == "");
 }
 
-TEST_CASE("a copy's address holds its destination and the word that it reads of a line") {
+TEST_CASE("cuda/injection/record_writer/copy_address") {
   using bankwise::cuda::pack_copy;
   CHECK(pack_copy(0x400, 0x7f0012345600) == 0x400);
   CHECK(pack_copy(0x480, 0x7f001234567c) == 0xf8000480);
@@ -148,7 +148,7 @@ TEST_CASE("a copy's address holds its destination and the word that it reads of 
   }
 }
 
-TEST_CASE("every source of accesses has a patch, and each instruction has one") {
+TEST_CASE("cuda/injection/record_writer/patch_of_every_source") {
   std::map<int, std::string> patches;
   for (const auto& point : bankwise::cuda::patch_points()) patches[point.instruction] = point.function;
   CHECK(patches.size() == bankwise::cuda::patch_points().size());
@@ -160,7 +160,7 @@ TEST_CASE("every source of accesses has a patch, and each instruction has one") 
   }
 }
 
-TEST_CASE("settings come from the environment") {
+TEST_CASE("cuda/injection/record_writer/settings_from_environment") {
   const auto set = [](const char* name, const char* value) { setenv(name, value, 1); };
   unsetenv("BANKWISE_CUDA_RECORDS");
   set("BANKWISE_SANITIZER_LIBRARY", "/lib/x.so");

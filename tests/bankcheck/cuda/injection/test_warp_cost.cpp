@@ -84,7 +84,7 @@ Asked random_access(std::mt19937& random, unsigned width) {
 
 }  // namespace
 
-TEST_CASE("the patch computes the passes of the bank model") {
+TEST_CASE("cuda/injection/warp_cost/equals_bank_model") {
   std::mt19937 random(7);
   std::vector<Asked> accesses;
   for (const unsigned width : {1U, 2U, 4U, 8U, 16U}) {
@@ -110,7 +110,7 @@ TEST_CASE("the patch computes the passes of the bank model") {
   CHECK(merged > 50);
 }
 
-TEST_CASE("the patch computes the passes of matrix rows") {
+TEST_CASE("cuda/injection/warp_cost/matrix_rows") {
   std::mt19937 random(8);
   for (const auto& [operation, rows] :
        {std::pair{Operation::ldmatrix_x1, 8U}, {Operation::ldmatrix_x2, 16U}, {Operation::stmatrix_x4, 32U}}) {

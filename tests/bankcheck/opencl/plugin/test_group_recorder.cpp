@@ -52,7 +52,7 @@ constexpr auto load = banks::Operation::load;
 
 }  // namespace
 
-TEST_CASE("lanes are combined into accesses of each architecture's warps") {
+TEST_CASE("opencl/plugin/group_recorder/lanes_to_accesses") {
   const Launch launch = record({"sm_90", "gfx942"}, 128, [](unsigned lane) {
     return LaneAccess{&place, load, 4, 0, 128 * (lane % 32)};
   });
@@ -78,7 +78,7 @@ TEST_CASE("lanes are combined into accesses of each architecture's warps") {
   CHECK(launch.trace.blocks == 1);
 }
 
-TEST_CASE("the last warp of a group may be partial, and a group may have few lanes") {
+TEST_CASE("opencl/plugin/group_recorder/partial_warp") {
   const Launch launch = record({"sm_90", "gfx942"}, 70, [](unsigned lane) {
     return LaneAccess{&place, load, 4, 0, 4 * lane};
   });
@@ -92,7 +92,7 @@ TEST_CASE("the last warp of a group may be partial, and a group may have few lan
   CHECK(launch.tallies[1].levels[0].issued_warps == 2);
 }
 
-TEST_CASE("the code between two barriers is a level") {
+TEST_CASE("opencl/plugin/group_recorder/levels") {
   GroupRecorder recorder({});
   recorder.begin(0, two_arrays);
   std::vector<LanePath> paths(64);
@@ -116,7 +116,7 @@ TEST_CASE("the code between two barriers is a level") {
   CHECK(tally.lines[0].worst->level == 2);
 }
 
-TEST_CASE("an access that its alignment does not allow is split") {
+TEST_CASE("opencl/plugin/group_recorder/misaligned_split") {
   const auto widths = [](unsigned bytes, unsigned alignment) {
     const Instruction instruction{{"input.cl", 1, 1}, alignment, false};
     const Launch launch = record({"sm_90"}, 32, [&](unsigned lane) {
@@ -137,7 +137,7 @@ TEST_CASE("an access that its alignment does not allow is split") {
   CHECK(widths(6, 2) == std::pair(2U, std::uint64_t{3}));
 }
 
-TEST_CASE("the parts of a split access are adjacent") {
+TEST_CASE("opencl/plugin/group_recorder/split_parts_adjacent") {
   const Instruction instruction{{"input.cl", 1, 1}, 1, false};
   // The first bytes are in words 0 and 32, both of bank 0; the second bytes are in words 1 and 32.
   const Launch launch = record({"sm_90"}, 2, [&](unsigned lane) {
@@ -147,7 +147,7 @@ TEST_CASE("the parts of a split access are adjacent") {
   CHECK(launch.tallies[0].lines[0].worst->addresses == std::vector<std::uint32_t>{3, 129});
 }
 
-TEST_CASE("an access to several arrays is marked, and has the array of its first lane") {
+TEST_CASE("opencl/plugin/group_recorder/several_arrays") {
   const Launch launch = record({"sm_90", "gfx942"}, 64, [](unsigned lane) {
     return LaneAccess{&place, load, 4, lane < 40 ? 1U : 0U, 4 * (lane % 32)};
   });
@@ -160,7 +160,7 @@ TEST_CASE("an access to several arrays is marked, and has the array of its first
   CHECK(launch.tallies[1].lines[0].array == "b");
 }
 
-TEST_CASE("one instruction has a line for each array, operation and width") {
+TEST_CASE("opencl/plugin/group_recorder/line_of_each_kind") {
   const Instruction narrow = place;
   for (const auto& one : {std::pair{LaneAccess{&place, load, 4, 1, 0}, 2U},
                           {LaneAccess{&place, banks::Operation::store, 4, 0, 0}, 2U},
@@ -179,7 +179,7 @@ TEST_CASE("one instruction has a line for each array, operation and width") {
   CHECK(launch.tallies[0].lines[0].costs == banks::Tally{2, 64, 2, 2, 0, 0});
 }
 
-TEST_CASE("repetitions on the same path are separate accesses") {
+TEST_CASE("opencl/plugin/group_recorder/repetitions") {
   GroupRecorder recorder({});
   recorder.begin(0, two_arrays);
   for (unsigned lane = 0; lane < 32; ++lane) {
@@ -192,7 +192,7 @@ TEST_CASE("repetitions on the same path are separate accesses") {
   CHECK(launch.tallies[0].lines.at(0).costs == banks::Tally{3, 32 + 21 + 10, 3, 3, 0, 0});
 }
 
-TEST_CASE("accesses without a known cost are counted, and each reason is given once") {
+TEST_CASE("opencl/plugin/group_recorder/unknown_cost") {
   const Instruction instruction{{"input.cl", 1, 1}, 16, false};
   const Launch launch = record({"sm_20", "sm_90"}, 96, [&](unsigned lane) {
     return LaneAccess{&instruction, banks::Operation::atomic, 4, 0, 4 * lane};
@@ -204,7 +204,7 @@ TEST_CASE("accesses without a known cost are counted, and each reason is given o
   CHECK(launch.tallies[1].unknown.empty());
 }
 
-TEST_CASE("a group does not depend on the previous one") {
+TEST_CASE("opencl/plugin/group_recorder/independent_groups") {
   GroupRecorder recorder({});
   for (unsigned group : {7U, 3U, 5U}) {
     recorder.begin(group, two_arrays);
@@ -226,7 +226,7 @@ TEST_CASE("a group does not depend on the previous one") {
   CHECK(tally.levels[1].costs.accesses == 1);
 }
 
-TEST_CASE("a group without accesses is counted") {
+TEST_CASE("opencl/plugin/group_recorder/empty_group") {
   GroupRecorder recorder({});
   recorder.begin(0, {});
   recorder.end();
@@ -350,7 +350,7 @@ LaneAccess random_access(std::mt19937& random) {
 
 }  // namespace
 
-TEST_CASE("the sums of random lanes match the definition") {
+TEST_CASE("opencl/plugin/group_recorder/random_lanes") {
   const char code[2]{};  // their addresses stand for a loop and a call
   const std::vector<std::string> architectures{"sm_90", "gfx942", "sm_20", "intel_xe"};
   std::mt19937 random(1);

@@ -17,12 +17,12 @@ const void* const there = &places[4];
 
 }  // namespace
 
-TEST_CASE("a lane starts at the root path") {
+TEST_CASE("opencl/plugin/lane_path/root") {
   Paths paths;
   CHECK(LanePath().number(paths) == Paths::root);
 }
 
-TEST_CASE("lanes of both arms of a branch reconverge after it, on the path before it") {
+TEST_CASE("opencl/plugin/lane_path/both_arms") {
   Paths paths;
   LanePath one, two;
   one.enter_block({}, false);  // one arm
@@ -33,7 +33,7 @@ TEST_CASE("lanes of both arms of a branch reconverge after it, on the path befor
   CHECK(two.number(paths) == Paths::root);
 }
 
-TEST_CASE("arms of a branch inside a loop have the path of the iteration") {
+TEST_CASE("opencl/plugin/lane_path/arms_in_loop") {
   Paths paths;
   LanePath one, two;
   for (int turn = 0; turn < 3; ++turn) {
@@ -48,7 +48,7 @@ TEST_CASE("arms of a branch inside a loop have the path of the iteration") {
   }
 }
 
-TEST_CASE("each iteration of a loop has its own number, the same for all lanes") {
+TEST_CASE("opencl/plugin/lane_path/iteration_numbers") {
   Paths paths;
   std::vector<std::uint32_t> numbers;
   LanePath first;
@@ -66,7 +66,7 @@ TEST_CASE("each iteration of a loop has its own number, the same for all lanes")
   }
 }
 
-TEST_CASE("iterations count even if their number is never requested") {
+TEST_CASE("opencl/plugin/lane_path/unrequested_iterations") {
   Paths paths;
   LanePath asked, silent;
   for (int turn = 0; turn < 4; ++turn) {
@@ -79,7 +79,7 @@ TEST_CASE("iterations count even if their number is never requested") {
   CHECK(silent.number(paths) != asked.number(paths));
 }
 
-TEST_CASE("lanes that leave a loop after different iterations reconverge after it") {
+TEST_CASE("opencl/plugin/lane_path/different_exits") {
   Paths paths;
   LanePath one, two;
   one.enter_block({outer}, true);
@@ -91,7 +91,7 @@ TEST_CASE("lanes that leave a loop after different iterations reconverge after i
   CHECK(two.number(paths) == Paths::root);
 }
 
-TEST_CASE("an inner loop restarts its count in each iteration of the outer loop") {
+TEST_CASE("opencl/plugin/lane_path/inner_loop") {
   Paths paths;
   LanePath one, two;
   one.enter_block({outer}, true);
@@ -111,7 +111,7 @@ TEST_CASE("an inner loop restarts its count in each iteration of the outer loop"
   CHECK(one.number(paths) != first);  // the same iteration of the inner loop, another one of the outer
 }
 
-TEST_CASE("iterations of different loops differ") {
+TEST_CASE("opencl/plugin/lane_path/different_loops") {
   Paths paths;
   LanePath one, two;
   one.enter_block({outer}, true);
@@ -122,7 +122,7 @@ TEST_CASE("iterations of different loops differ") {
   CHECK(one.number(paths) == two.number(paths));
 }
 
-TEST_CASE("a jump out of two loops leaves both") {
+TEST_CASE("opencl/plugin/lane_path/jump_out_of_two") {
   Paths paths;
   LanePath path;
   path.enter_block({outer}, true);
@@ -131,7 +131,7 @@ TEST_CASE("a jump out of two loops leaves both") {
   CHECK(path.number(paths) == Paths::root);
 }
 
-TEST_CASE("a function has different numbers per call site, and its caller gets its own back") {
+TEST_CASE("opencl/plugin/lane_path/call_sites") {
   Paths paths;
   LanePath one, two;
   one.enter_call(here);
@@ -149,7 +149,7 @@ TEST_CASE("a function has different numbers per call site, and its caller gets i
   CHECK(one.number(paths) != number);
 }
 
-TEST_CASE("the loops of a function are separate from those around its call") {
+TEST_CASE("opencl/plugin/lane_path/loops_of_function") {
   Paths paths;
   LanePath path, straight;
   path.enter_block({outer}, true);
@@ -174,7 +174,7 @@ TEST_CASE("the loops of a function are separate from those around its call") {
   CHECK(straight.number(paths) != in_call);
 }
 
-TEST_CASE("a recursive call is one level deeper each time") {
+TEST_CASE("opencl/plugin/lane_path/recursion") {
   Paths paths;
   LanePath path;
   path.enter_call(here);
@@ -185,7 +185,7 @@ TEST_CASE("a recursive call is one level deeper each time") {
   CHECK(path.number(paths) == once);
 }
 
-TEST_CASE("lanes still agree after their numbers were cleared") {
+TEST_CASE("opencl/plugin/lane_path/cleared_numbers") {
   Paths paths;
   LanePath old, silent;
   for (LanePath* path : {&old, &silent}) {
@@ -215,7 +215,7 @@ TEST_CASE("lanes still agree after their numbers were cleared") {
   CHECK(old.number(paths) == silent.number(paths));
 }
 
-TEST_CASE("the path of a returned call is not reused for the next call") {
+TEST_CASE("opencl/plugin/lane_path/returned_path_unused") {
   Paths paths;
   LanePath path, fresh;
   path.enter_call(here);

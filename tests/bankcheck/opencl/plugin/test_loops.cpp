@@ -81,26 +81,26 @@ Graph random_graph(std::mt19937& random) {
 
 }  // namespace
 
-TEST_CASE("code without back edges has no loops") {
+TEST_CASE("opencl/plugin/loops/no_loops") {
   CHECK(natural_loops({}).empty());
   CHECK(natural_loops({{}}) == Loops{{}});
   CHECK(natural_loops({{1, 2}, {3}, {3}, {}}) == Loops{{}, {}, {}, {}});
 }
 
-TEST_CASE("a block that leads to itself is a loop") {
+TEST_CASE("opencl/plugin/loops/self_loop") {
   CHECK(natural_loops({{1}, {1, 2}, {}}) == Loops{{}, {1}, {}});
   CHECK(natural_loops({{0}}) == Loops{{0}});
 }
 
-TEST_CASE("a while loop is its condition and its body") {
+TEST_CASE("opencl/plugin/loops/while_loop") {
   CHECK(natural_loops({{1}, {2, 3}, {1}, {}}) == Loops{{}, {1}, {1}, {}});
 }
 
-TEST_CASE("both arms of a branch in a loop belong to it") {
+TEST_CASE("opencl/plugin/loops/both_arms") {
   CHECK(natural_loops({{1}, {2, 3}, {4}, {4}, {1, 5}, {}}) == Loops{{}, {1}, {1}, {1}, {1}, {}});
 }
 
-TEST_CASE("the outermost of nested loops comes first") {
+TEST_CASE("opencl/plugin/loops/nested") {
   //                   0    1       2       3       4    5    6
   CHECK(natural_loops({{1}, {2, 6}, {3, 5}, {4, 3}, {2}, {1}, {}}) ==
         Loops{{}, {1}, {1, 2}, {1, 2, 3}, {1, 2}, {1}, {}});
@@ -108,35 +108,35 @@ TEST_CASE("the outermost of nested loops comes first") {
   CHECK(natural_loops({{3}, {1, 2}, {3}, {1, 4}, {}}) == Loops{{}, {3, 1}, {3}, {3}, {}});
 }
 
-TEST_CASE("consecutive loops do not contain each other") {
+TEST_CASE("opencl/plugin/loops/consecutive") {
   CHECK(natural_loops({{1}, {1, 2}, {3}, {3, 4}, {}}) == Loops{{}, {1}, {}, {3}, {}});
 }
 
-TEST_CASE("two back edges to one header are one loop") {
+TEST_CASE("opencl/plugin/loops/two_back_edges") {
   CHECK(natural_loops({{1}, {2, 3}, {1, 4}, {1}, {}}) == Loops{{}, {1}, {1}, {1}, {}});
 }
 
-TEST_CASE("the targets of a loop's exits are outside, however many exits it has") {
+TEST_CASE("opencl/plugin/loops/exit_targets") {
   // 2 breaks to 5, 3 returns through 6, and 1 ends the loop as usual.
   CHECK(natural_loops({{1}, {2, 4}, {3, 5}, {1, 6}, {7}, {7}, {}, {}}) == Loops{{}, {1}, {1}, {1}, {}, {}, {}, {}});
 }
 
-TEST_CASE("a break out of two loops leaves both") {
+TEST_CASE("opencl/plugin/loops/break_out_of_two") {
   CHECK(natural_loops({{1}, {2, 5}, {3, 4}, {2, 5}, {1}, {}}) == Loops{{}, {1}, {1, 2}, {1, 2}, {1}, {}});
 }
 
-TEST_CASE("a cycle with two entries is not a natural loop") {
+TEST_CASE("opencl/plugin/loops/two_entries") {
   CHECK(natural_loops({{1, 2}, {2, 3}, {1}, {}}) == Loops{{}, {}, {}, {}});
   // Inside a natural loop, the cycle belongs to that loop.
   CHECK(natural_loops({{1}, {2, 3}, {3}, {2, 4}, {1, 5}, {}}) == Loops{{}, {1}, {1}, {1}, {1}, {}});
 }
 
-TEST_CASE("unreachable blocks are in no loop and form none") {
+TEST_CASE("opencl/plugin/loops/unreachable") {
   // 3 and 4 are an unreachable cycle, and 4 leads into the loop and to the entry.
   CHECK(natural_loops({{1}, {1, 2}, {}, {4}, {3, 1, 0}}) == Loops{{}, {1}, {}, {}, {}});
 }
 
-TEST_CASE("the loops of random graphs match the definition") {
+TEST_CASE("opencl/plugin/loops/random_graphs") {
   std::mt19937 random(1);
   std::size_t in_loops = 0, nested = 0, cycles_without_loop = 0;
   for (int i = 0; i < 5000; ++i) {
@@ -160,7 +160,7 @@ TEST_CASE("the loops of random graphs match the definition") {
   CHECK(cycles_without_loop > 1000);
 }
 
-TEST_CASE("a block that exits a loop and stands among its blocks belongs to it") {
+TEST_CASE("opencl/plugin/loops/exit_between_blocks") {
   // for (...) { if (a) { x; break; } } y: 0 -> 1 header -> 2 body -> 3 x, 4 next -> 1; 3 -> 5 and 1 -> 5.
   const Graph with_break{{1}, {2, 5}, {3, 4}, {5}, {1}, {}};
   CHECK(natural_loops(with_break)[3].empty());

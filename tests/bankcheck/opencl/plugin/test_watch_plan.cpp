@@ -5,7 +5,7 @@
 
 using namespace bankwise::opencl;
 
-TEST_CASE("launches are counted for each kernel and size") {
+TEST_CASE("opencl/plugin/watch_plan/launches_by_kernel_and_size") {
   WatchedLaunches launches({.max_launches = 2});
   const WatchedLaunches::Size small{64, 1, 1}, large{128, 1, 1};
   CHECK(launches.next("a", small, small));
@@ -15,7 +15,7 @@ TEST_CASE("launches are counted for each kernel and size") {
   CHECK(launches.next("b", small, small));
 }
 
-TEST_CASE("kernels are watched if a glob matches the whole name") {
+TEST_CASE("opencl/plugin/watch_plan/glob_of_whole_name") {
   WatchedLaunches launches({.kernels = {"scan_*", "sort"}});
   const WatchedLaunches::Size size{1, 1, 1};
   for (const char* name : {"scan_", "scan_local", "sort"}) CHECK(launches.next(name, size, size));
