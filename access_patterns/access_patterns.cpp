@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "access_patterns_shapes.hpp"
 #include "variants.hpp"
 
 namespace bankwise::gpu {
@@ -17,8 +18,10 @@ extern const KernelSet access_patterns_emulated;
 namespace bankwise::access_patterns {
 namespace {
 
-// BLOCK, LANES and WINDOWS of the kernels, and the factors of the values in the tile.
-constexpr gpu::GroupShape block{512, 1};
+// The block, LANES and WINDOWS of the kernels, and the factors of the values in the tile.
+constexpr gpu::GroupShape block = shapes::load_4;
+static_assert(block == shapes::store_4 && block == shapes::atomic_add && block == shapes::ldmatrix_x4 &&
+              block == shapes::stmatrix_x4);
 constexpr unsigned lanes = 32, windows = 2;
 constexpr std::uint32_t filled = 0x9E3779B1, stored = 0x85EBCA6B;  // times the word's index; times the thread's
 
@@ -43,7 +46,7 @@ std::uint32_t swap_it(std::uint32_t found, const Visits& visits) {
   return found == visits.word * filled ? ~found : found;
 }
 
-/// A kernel: the stem of its file, and its constants ACCESSES, STEP and TILE.
+/// A kernel: its name without the prefix, and its constants ACCESSES, STEP and TILE.
 struct Kernel {
   std::string_view name;
   banks::Operation operation;

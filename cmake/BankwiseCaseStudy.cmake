@@ -8,7 +8,9 @@ endif()
 # bankwise_kernels(<target> NAME <name> PREFIX <prefix> [LIBRARY_NEEDS <targets>] [DIRECTORY <dir>] [TOGETHER])
 #
 # Adds every .cl and .cuh of the directory (by default the current one) to <target> as the gpu::KernelSet
-# <name>_kernels: OpenCL sources as bytes, CUDA kernels compiled. If CUDA and the targets of LIBRARY_NEEDS exist, and
+# <name>_kernels: OpenCL sources as bytes, CUDA kernels compiled. <name>_shapes.hpp has the block of each kernel, as its
+# Contract states it; the build fails if the kernel's attributes differ from its Contract, or the .cl from the .cuh. A
+# file with a line "// Kernels: a, b" has several kernels; otherwise its name is its kernel's. If CUDA and the targets of LIBRARY_NEEDS exist, and
 # BANKWISE_CUDA_LIBRARIES is ON, library.cu is compiled too and becomes the set's library.
 #
 # Each .cuh is compiled in a separate source, so that several files may define constants and helper functions of the
@@ -34,7 +36,7 @@ function(bankwise_kernels target)
   endif()
 
   set(out ${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}_kernels)
-  set(generated ${out}/${arg_NAME}_kernels.cpp)
+  set(generated ${out}/${arg_NAME}_kernels.cpp ${out}/${arg_NAME}_shapes.hpp)
   set(forms 0)
   if(BANKWISE_HAVE_CUDA)
     set(forms 1)
@@ -63,6 +65,7 @@ function(bankwise_kernels target)
     DEPENDS bankwise::embed_kernels ${kernels}
     COMMENT "Embedding the kernels of ${arg_NAME}" VERBATIM)
   target_sources(${target} PRIVATE ${generated})
+  target_include_directories(${target} PRIVATE ${out})
   if(library)
     target_sources(${target} PRIVATE ${arg_DIRECTORY}/library.cu)
     # With -I and not with -isystem, so that it precedes the CUDA Toolkit's own CCCL. The kernels use the Toolkit's.

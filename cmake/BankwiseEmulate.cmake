@@ -106,64 +106,21 @@ function(bankwise_emulated_kernels target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TOGETHER" "NAME;PREFIX;DIRECTORY" "")
   file(GLOB kernels CONFIGURE_DEPENDS ${arg_DIRECTORY}/*.cuh)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}_emulated)
-  set(declarations "")
-  set(list "")
-  set(includes "")
-  set(definitions "")
   set(sources "")
-  foreach(kernel IN LISTS kernels)
-    cmake_path(GET kernel STEM stem)
-    set(name ${arg_PREFIX}${stem})
-    string(APPEND list "&list_of_${arg_NAME}::${name}, ")
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kernel})
-    file(STRINGS ${kernel} why_not REGEX "^// Not emulated: ")
-    string(REGEX REPLACE "^// Not emulated: " "" why_not "${why_not}")
-    if(NOT why_not AND NOT BANKWISE_HAVE_EMULATOR)
-      set(why_not "this build has no emulator: ${why_emulator}")
-    endif()
-    if(why_not)
-      string(APPEND declarations "const Kernel ${name}{\"${name}\", nullptr, \"${why_not}\"};\n")
-      continue()
-    endif()
-    string(APPEND declarations "extern const Kernel ${name};\n")
-    if(arg_TOGETHER)
-      set(stem ${arg_NAME}_kernels)
-    else()
-      set(includes "")
-      set(definitions "")
-    endif()
-    string(APPEND includes "#include \"${kernel}\"\n")
-    string(APPEND definitions "extern constinit const Kernel ${name}{\"${name}\", "
-                              "run_by_list<&emulated_${arg_NAME}::${name}>, \"\"};\n")
-    set(text_of_${stem} "#include <bankwise/emulator/cuda.hpp>
-#include <bankwise/emulator/core/kernel.hpp>
-
-namespace bankwise::emulated_${arg_NAME} {
-${includes}}
-
-namespace bankwise::emulator::list_of_${arg_NAME} {
-${definitions}}
-")
-    list(APPEND sources ${stem})
-  endforeach()
-  list(REMOVE_DUPLICATES sources)
-  foreach(stem IN LISTS sources)
-    file(CONFIGURE OUTPUT ${out}/${stem}.cpp CONTENT "${text_of_${stem}}" @ONLY)
-  endforeach()
-  list(TRANSFORM sources REPLACE "(.+)" "${out}/\\1.cpp")
-  file(CONFIGURE OUTPUT ${out}/list.cpp @ONLY CONTENT [[
-#include <bankwise/emulator/core/kernel.hpp>
-
-namespace bankwise::emulator {
-namespace list_of_@arg_NAME@ {
-@declarations@}
-namespace {
-constexpr const Kernel* kernels_of_@arg_NAME@[]{@list@};
-}
-extern const KernelSet @arg_NAME@_emulated;
-const KernelSet @arg_NAME@_emulated{kernels_of_@arg_NAME@};
-}  // namespace bankwise::emulator
-]])
+  set(why_none "")
+  if(NOT BANKWISE_HAVE_EMULATOR)
+    set(why_none "this build has no emulator: ${why_emulator}")
+  elseif(arg_TOGETHER AND kernels)
+    set(sources ${out}/${arg_NAME}_kernels.cpp)
+  else()
+    list(TRANSFORM kernels REPLACE "^.*/(.*)\\.cuh$" "${out}/\\1.cpp" OUTPUT_VARIABLE sources)
+  endif()
+  add_custom_command(
+    OUTPUT ${out}/list.cpp ${sources}
+    COMMAND bankwise::embed_kernels emulated ${arg_NAME} "${arg_PREFIX}" ${out} $<BOOL:${arg_TOGETHER}> "${why_none}"
+            ${kernels}
+    DEPENDS bankwise::embed_kernels ${kernels}
+    COMMENT "Listing the emulated kernels of ${arg_NAME}" VERBATIM)
   target_sources(${target} PRIVATE ${out}/list.cpp ${sources})
   if(sources)
     bankwise_emulated_sources(${target} ${sources})

@@ -50,7 +50,7 @@ Plan plan_of_levels(const Variant& variant, Extent extent) {
   for (std::size_t level = counts.size() - 1; level-- > 0;) {
     plan.launches.push_back({wide ? "scan_add_offsets_wide" : "scan_add_offsets",
                              tiles(counts[level], variant.tile),
-                             block,
+                             wide ? shapes::add_offsets_wide : shapes::add_offsets,
                              {level == 0 ? output_slot : scratch_slot(level - 1), scratch_slot(level), counts[level]}});
   }
   return plan;

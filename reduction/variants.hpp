@@ -4,36 +4,35 @@
 #pragma once
 
 #include <bankwise/study/case_study.hpp>
+#include "reduction_shapes.hpp"
 
 namespace bankwise::reduction {
 
 inline constexpr std::uint64_t record_words = 4;
 inline constexpr std::uint64_t record_bytes = record_words * sizeof(std::uint32_t);
 
-// BLOCK of the kernels with one tile per block, of those with persistent blocks, and of the kernel for CPUs.
-inline constexpr gpu::GroupShape block{256, 1}, staying{512, 1}, one_lane{1, 1};
-
 inline constexpr Variant variants[]{
-    {"modulo", block, "interleaved addressing with a modulo test: divergent warps (Harris, kernel 1)"},
-    {"interleaved", block, "interleaved addressing with strided indices: bank conflicts (Harris, kernel 2)"},
-    {"sequential", block, "sequential addressing: no bank conflicts (Harris, kernel 3)"},
-    {"naive", block, "sequential addressing by 32-bit accesses: stride 4, 4-way bank conflicts"},
-    {"packed", block, "records padded to five words: odd stride, no bank conflicts, four times the accesses"},
+    {"modulo", shapes::modulo, "interleaved addressing with a modulo test: divergent warps (Harris, kernel 1)"},
+    {"interleaved", shapes::interleaved,
+     "interleaved addressing with strided indices: bank conflicts (Harris, kernel 2)"},
+    {"sequential", shapes::sequential, "sequential addressing: no bank conflicts (Harris, kernel 3)"},
+    {"naive", shapes::naive, "sequential addressing by 32-bit accesses: stride 4, 4-way bank conflicts"},
+    {"packed", shapes::packed, "records padded to five words: odd stride, no bank conflicts, four times the accesses"},
     {"first_add",
-     block,
+     shapes::first_add,
      "sequential addressing, first addition during the global load (Harris, kernel 4)",
      {.tile = 512}},
-    {"shuffle", block, "warp shuffles: one barrier, one record of shared memory per warp", {.tile = 512}},
+    {"shuffle", shapes::shuffle, "warp shuffles: one barrier, one record of shared memory per warp", {.tile = 512}},
     {"streaming",
-     staying,
+     shapes::streaming,
      "grid-stride loop, persistent blocks: eight 16-byte loads in flight per thread",
      {.tile = 512, .blocks_per_unit = 2}},
     {"single_pass",
-     staying,
+     shapes::single_pass,
      "streaming in one launch: 64-bit atomics add the blocks' sums",
      {.tile = 512, .blocks_per_unit = 2, .single_pass = true}},
     {"chunked",
-     one_lane,
+     shapes::chunked,
      "for CPUs: each thread sums one contiguous chunk, no tree",
      {.tile = 4096, .blocks_per_unit = 4}},
     {"library", {}, "CUB's DeviceReduce", {.library = true}},

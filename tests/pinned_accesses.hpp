@@ -12,7 +12,7 @@
 /// "ld.shared.v4.u32" and how often it occurs.
 using AccessCounts = std::map<std::string, int>;
 
-/// Keyed by folder and stem: the output of nvcc 13.0 for compute_90, loops unrolled.
+/// Keyed by case study and kernel without its prefix: the output of nvcc 13.0 for compute_90, loops unrolled.
 inline const std::map<std::string, AccessCounts> pinned_accesses{
     {"reduction/modulo", {{"ld.shared.v4.u32", 17}, {"st.shared.v4.u32", 9}}},
     {"reduction/interleaved", {{"ld.shared.v4.u32", 17}, {"st.shared.v4.u32", 9}}},

@@ -4,27 +4,29 @@
 #pragma once
 
 #include <bankwise/study/case_study.hpp>
+#include "transpose_shapes.hpp"
 
 namespace bankwise::transpose {
 
 inline constexpr std::uint64_t word_bytes = sizeof(std::uint32_t);
 
-inline constexpr gpu::GroupShape block16{16, 16}, block32{32, 8}, block64{32, 16};
-
 inline constexpr Variant variants[]{
-    {"global", block16, "no shared memory: coalesced loads, strided stores"},
-    {"naive", block16, "16 x 16 tile in shared memory: 8-way bank conflicts on 32 banks"},
-    {"padded", block16, "16 x 17 tile, padding: no conflict on 16 banks, 2-way on 32"},
-    {"tile32", block32, "32 x 32 tile: 32-way bank conflicts"},
-    {"tile32_padded", block32, "32 x 33 tile, padding: no conflict"},
-    {"swizzled", block32, "32 x 32 tile, XOR swizzle: no conflict, no padding"},
-    {"vectorized", block64, "64 x 64 tile, 16-byte accesses, XOR swizzle of 16-byte chunks", {.tile = 64}},
-    {"streamed", block64, "cache-streaming stores (__stcs)", {.tile = 64}},
-    {"output_order", block64, "tiles in column-major order: contiguous writes, strided reads", {.tile = 64}},
-    {"prefetched", block64, "loads with a 256-byte L2 prefetch hint", {.tile = 64}},
-    {"persisting", block64, "loads with L2 eviction priority evict_last", {.tile = 64}},
-    {"tma", {256, 1}, "TMA bulk copies (Hopper), 4 x 4 squares on diagonals", {.tile = 64}},
-    {"blocked", {1, 1}, "for CPUs: cache blocking, one work-item per 512 x 512 tile", {.tile = 512}},
+    {"global", shapes::global, "no shared memory: coalesced loads, strided stores"},
+    {"naive", shapes::naive, "16 x 16 tile in shared memory: 8-way bank conflicts on 32 banks"},
+    {"padded", shapes::padded, "16 x 17 tile, padding: no conflict on 16 banks, 2-way on 32"},
+    {"tile32", shapes::tile32, "32 x 32 tile: 32-way bank conflicts"},
+    {"tile32_padded", shapes::tile32_padded, "32 x 33 tile, padding: no conflict"},
+    {"swizzled", shapes::swizzled, "32 x 32 tile, XOR swizzle: no conflict, no padding"},
+    {"vectorized", shapes::vectorized, "64 x 64 tile, 16-byte accesses, XOR swizzle of 16-byte chunks", {.tile = 64}},
+    {"streamed", shapes::streamed, "cache-streaming stores (__stcs)", {.tile = 64}},
+    {"output_order",
+     shapes::output_order,
+     "tiles in column-major order: contiguous writes, strided reads",
+     {.tile = 64}},
+    {"prefetched", shapes::prefetched, "loads with a 256-byte L2 prefetch hint", {.tile = 64}},
+    {"persisting", shapes::persisting, "loads with L2 eviction priority evict_last", {.tile = 64}},
+    {"tma", shapes::tma, "TMA bulk copies (Hopper), 4 x 4 squares on diagonals", {.tile = 64}},
+    {"blocked", shapes::blocked, "for CPUs: cache blocking, one work-item per 512 x 512 tile", {.tile = 512}},
     {"library", {}, "cuBLAS geam", {.library = true}},
 };
 

@@ -9,6 +9,7 @@
 #include <bankwise/support/parallel.hpp>
 
 #include "../variants.hpp"
+#include "prefix_sum_ranks_shapes.hpp"
 
 namespace bankwise::gpu {
 extern const KernelSet prefix_sum_ranks_kernels;
@@ -18,6 +19,13 @@ namespace bankwise::prefix_sum {
 namespace {
 
 constexpr std::uint64_t cyclic_block = 1 << 20;  // words
+
+namespace kernels = prefix_sum_ranks::shapes;
+constexpr gpu::GroupShape block512 = kernels::sums, block1024 = kernels::offsets;
+constexpr gpu::GroupShape block_with_ring{kernels::ring.x, 1, 3 * 32768},
+    block_with_large_ring{kernels::on_chip.x, 1, 7 * 32768};
+static_assert(kernels::chunks == kernels::sums && kernels::cyclic == kernels::ring &&
+              kernels::offsets_peers == kernels::offsets);
 
 // Reduce-then-scan reads each word twice and writes it once; only `cyclic` reads each word once.
 constexpr Variant rank_variants[]{

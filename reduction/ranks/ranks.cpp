@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "../variants.hpp"
+#include "reduction_ranks_shapes.hpp"
 
 namespace bankwise::gpu {
 extern const KernelSet reduction_ranks_kernels;
@@ -14,11 +15,11 @@ namespace {
 
 constexpr Variant rank_variants[]{
     {"all_reduce",
-     staying,
+     shapes::single_pass,
      "single_pass on each rank's records, then an all-reduce of one record",
      {.tile = 512, .blocks_per_unit = 2, .single_pass = true}},
     {"peers",
-     staying,
+     reduction_ranks::shapes::peers,
      "one launch: the last block sends its sum to all other GPUs through peer memory",
      {.tile = 512, .blocks_per_unit = 2, .single_pass = true}},
 };

@@ -46,13 +46,16 @@ TEST_CASE("device/sources/opencl_widths", "[sources]") {
         cl::Program program(context, std::string(image.opencl_source));
         program.build("-cl-std=CL1.2");
         const auto binary = program.getInfo<CL_PROGRAM_BINARIES>().front();
-        AccessCounts counts = shared_accesses({binary.begin(), binary.end()});
+        const std::string ptx(binary.begin(), binary.end());
+        const std::size_t entry = ptx.find(".entry " + std::string(image.name) + '(');
+        REQUIRE(entry != std::string::npos);
+        AccessCounts counts = shared_accesses(ptx.substr(entry, ptx.find(".entry ", entry + 1) - entry));
         // The result is read from the first record, which happens to be aligned to 16, so one 16-byte access is right.
         if (image.name == "reduce_packed" && counts["ld.shared.v4.u32"] == 1) counts.erase("ld.shared.v4.u32");
-        INFO(image.opencl_file);
+        INFO(image.name);
         for (const auto& [access, count] : counts) UNSCOPED_INFO(access << " " << count);
-        const auto pinned =
-            pinned_accesses.find(std::string(image.opencl_file.substr(0, image.opencl_file.size() - 3)));
+        const std::string_view kernel = image.name.substr(study->kernel_prefix.size());
+        const auto pinned = pinned_accesses.find(std::string(study->name) + '/' + std::string(kernel));
         if (pinned == pinned_accesses.end()) continue;
         CHECK(widths(counts) == widths(pinned->second));
       }

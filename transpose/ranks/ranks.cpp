@@ -6,6 +6,7 @@
 #include <bankwise/support/parallel.hpp>
 
 #include "../variants.hpp"
+#include "transpose_ranks_shapes.hpp"
 
 namespace bankwise::gpu {
 extern const KernelSet transpose_ranks_kernels;
@@ -14,7 +15,9 @@ extern const KernelSet transpose_ranks_kernels;
 namespace bankwise::transpose {
 namespace {
 
-constexpr gpu::GroupShape block256{256, 1};
+namespace kernels = transpose_ranks::shapes;
+constexpr gpu::GroupShape block256 = kernels::pack;
+static_assert(kernels::unpack == block256 && kernels::direct == block256);
 
 constexpr Variant rank_variants[]{
     {"packed", block256, "transpose into one block per rank, all-to-all, unpack: three passes", {.tile = 64}},

@@ -9,6 +9,7 @@ struct GroupShape {
   unsigned x = 1, y = 1;
   unsigned dynamic_shared = 0;  ///< bytes; CUDA only
   unsigned size() const { return x * y; }
+  bool operator==(const GroupShape&) const = default;
 };
 
 }  // namespace bankwise::gpu

@@ -1,10 +1,87 @@
 // SPDX-License-Identifier: MIT
 #include <bankwise/gpu/kernel_remarks.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
+#include <regex>
 #include <stdexcept>
 
 namespace bankwise::gpu {
+namespace {
+
+/// The integer constants of a kernel file: `constexpr unsigned NAME = …;` and `#define NAME …`.
+class Constants {
+ public:
+  explicit Constants(const std::string& code) {
+    const std::regex constant(R"((?:constexpr unsigned|#define) (\w+)(?: = | +)([^;\n]+))");
+    for (std::sregex_iterator match(code.begin(), code.end(), constant), end; match != end; ++match)
+      texts_[(*match)[1]] = (*match)[2];
+  }
+
+  /// Numbers and names, multiplied and divided. Error: std::invalid_argument.
+  unsigned value(std::string_view expression) const {
+    std::string_view rest = expression;
+    const unsigned product = product_of(rest);
+    if (!rest.empty()) throw std::invalid_argument("'" + std::string(expression) + "' is not a product of constants");
+    return product;
+  }
+
+ private:
+  static std::string_view take(std::string_view& rest, const char* characters) {
+    const std::string_view taken = rest.substr(0, rest.find_first_not_of(characters));
+    rest.remove_prefix(taken.size());
+    return taken;
+  }
+
+  unsigned product_of(std::string_view& rest) const {
+    unsigned product = factor_of(rest);
+    while (rest.starts_with('*') || rest.starts_with('/')) {
+      const bool divides = rest.front() == '/';
+      rest.remove_prefix(1);
+      const unsigned factor = factor_of(rest);
+      product = divides ? product / std::max(factor, 1U) : product * factor;
+    }
+    return product;
+  }
+
+  unsigned factor_of(std::string_view& rest) const {
+    take(rest, " ");
+    unsigned factor = 0;
+    if (rest.starts_with('(')) {
+      rest.remove_prefix(1);
+      factor = product_of(rest);
+      if (rest.empty()) throw std::invalid_argument("a parenthesis is open");
+      rest.remove_prefix(1);
+    } else {
+      const std::string word(take(rest, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789:"));
+      const std::string name = word.substr(word.rfind(':') + 1);
+      if (const auto text = texts_.find(name); text != texts_.end()) {
+        factor = value(text->second);
+      } else if (name == "one") {
+        factor = 1;
+      } else if (!name.empty() && name.find_first_not_of("0123456789u") == std::string::npos) {
+        factor = unsigned(std::stoul(name));
+      } else {
+        throw std::invalid_argument("'" + name + "' is not a constant of the file");
+      }
+    }
+    take(rest, " ");
+    return factor;
+  }
+
+  std::map<std::string, std::string> texts_;
+};
+
+std::string without_comments(std::string_view source) {
+  return std::regex_replace(std::string(source), std::regex("//[^\n]*"), "");
+}
+
+std::string in_words(GroupShape block) {
+  return std::to_string(block.x) + " x " + std::to_string(block.y);
+}
+
+}  // namespace
 
 std::string remark(std::string_view source, std::string_view begin) {
   const std::string line = "\n// " + std::string(begin);
@@ -29,6 +106,37 @@ unsigned needed_capability(std::string_view source) {
 std::string why_not_ported(std::string_view source) {
   const std::string reason = remark(source, "No OpenCL port: ");
   return reason.empty() ? remark(source, "No CUDA counterpart: ") : reason;
+}
+
+std::vector<std::string> kernel_stems(std::string_view source, const std::string& stem) {
+  const std::string list = remark(source, "Kernels: ");
+  if (list.empty()) return {stem};
+  const std::regex separator(", *");
+  return {std::sregex_token_iterator(list.begin(), list.end(), separator, -1), std::sregex_token_iterator()};
+}
+
+std::optional<GroupShape> block_of_contract(std::string_view source) {
+  const auto begin = source.find("\n// Contract");
+  if (begin == std::string_view::npos) return std::nullopt;
+  const std::string contract = std::regex_replace(std::string(source.substr(begin)), std::regex("\n// *"), " ");
+  std::smatch stated, bound;
+  const std::regex blocks(R"((?:blocks?|groups?) of (?:exactly )?(\w+)(?: x (\w+))? (?:threads?|work-items?))");
+  if (!std::regex_search(contract, stated, blocks)) return std::nullopt;
+  const std::string code = without_comments(source);
+  const Constants constants(code);
+  const GroupShape block{constants.value(stated[1].str()), stated[2].matched ? constants.value(stated[2].str()) : 1};
+  const auto refuse = [&](const std::string& attribute) {
+    throw std::invalid_argument("the Contract states blocks of " + in_words(block) + ", but the kernel's " + attribute);
+  };
+  if (std::regex_search(code, bound, std::regex(R"(__launch_bounds__\(([^,)]+))")) &&
+      constants.value(bound[1].str()) != block.size())
+    refuse(bound[0].str() + ") is another");
+  const std::regex required(R"(reqd_work_group_size\(([^,]+),([^,]+),)");
+  if (std::regex_search(code, bound, required)) {
+    const GroupShape size{constants.value(bound[1].str()), constants.value(bound[2].str())};
+    if (size.x != block.x || size.y != block.y) refuse("reqd_work_group_size is " + in_words(size));
+  }
+  return block;
 }
 
 }  // namespace bankwise::gpu

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include <bankwise/gpu/group_shape.hpp>
 
 namespace bankwise::gpu {
 
@@ -16,5 +20,13 @@ unsigned needed_capability(std::string_view source);
 /// Why a kernel exists for one API only: from a .cuh its "// No OpenCL port: <reason>", from a .cl its
 /// "// No CUDA counterpart: <reason>". Empty if the file has no such line.
 std::string why_not_ported(std::string_view source);
+
+/// The kernels of a file, without their prefix: its "// Kernels: load_1, load_2", or else its stem.
+std::vector<std::string> kernel_stems(std::string_view source, const std::string& stem);
+
+/// The block that a kernel's Contract states, such as "blocks of exactly BLOCK threads" or "work-groups of TILE x ROWS
+/// work-items" with constants of the file. Empty if it states none. Error: std::invalid_argument if the kernel's
+/// __launch_bounds__ or reqd_work_group_size is another.
+std::optional<GroupShape> block_of_contract(std::string_view source);
 
 }  // namespace bankwise::gpu

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include <cstdlib>
+#include <fstream>
+
+#include <bankwise/gpu/kernel_remarks.hpp>
+#include "tests/catch_any.hpp"
+#include "tests/programs.hpp"
+
+using namespace bankwise::gpu;
+
+namespace {
+
+const std::string cuda =
+    "//\n// Contract\n//   launch  ceil(n / TILE) blocks of exactly\n//           LANES x WARPS threads\n\n"
+    "__global__ void __launch_bounds__(32 * 16) k() {\n"
+    "  constexpr unsigned TILE = 64;\n  constexpr unsigned LANES = 32;\n  constexpr unsigned WARPS = TILE / 4;  // "
+    "rows\n}\n";
+const std::string opencl =
+    "//\n// Contract\n//   launch  1 work-group of LANES x WARPS work-items\n\n"
+    "#define LANES 32u          // columns\n#define WARPS (2 * LANES / 4)  // rows\n"
+    "__kernel __attribute__((reqd_work_group_size(LANES, WARPS, 1)))\nvoid k() {}\n";
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  REQUIRE(text.find(from) != std::string::npos);
+  return text.replace(text.find(from), from.size(), to);
+}
+
+}  // namespace
+
+TEST_CASE("a kernel's block is what its contract states") {
+  CHECK(block_of_contract(cuda) == GroupShape{32, 16});
+  CHECK(block_of_contract(opencl) == GroupShape{32, 16});
+  CHECK(block_of_contract(replaced(replaced(cuda, "LANES x WARPS threads", "one thread"), "32 * 16", "1")) ==
+        GroupShape{1, 1});
+  CHECK_FALSE(block_of_contract(replaced(cuda, "// Contract", "// No such word")));
+}
+
+TEST_CASE("a kernel whose attribute differs from its contract is refused") {
+  CHECK_THROWS_AS(block_of_contract(replaced(cuda, "32 * 16", "32 * 8")), std::invalid_argument);
+  CHECK_THROWS_AS(block_of_contract(replaced(cuda, "WARPS = TILE / 4", "WARPS = TILE / 8")), std::invalid_argument);
+  CHECK_THROWS_AS(block_of_contract(replaced(opencl, "(LANES, WARPS, 1)", "(WARPS, LANES, 1)")), std::invalid_argument);
+  CHECK_THROWS_AS(block_of_contract(replaced(cuda, "x WARPS", "x ROWS")), std::invalid_argument);
+}
+
+TEST_CASE("a file names its kernels, or is named after its kernel") {
+  CHECK(kernel_stems(cuda, "k") == std::vector<std::string>{"k"});
+  CHECK(kernel_stems("//\n// Kernels: load_1, load_2\n", "load") == std::vector<std::string>{"load_1", "load_2"});
+}
+
+TEST_CASE("the build refuses kernel files that disagree") {
+  const ScratchDirectory scratch;
+  const auto code_of = [&](const std::string& cuh, const std::string& cl) {
+    std::ofstream(scratch.path() / "k.cuh") << cuh;
+    std::ofstream(scratch.path() / "k.cl") << cl;
+    const std::string folder = scratch.path().string();
+    const std::string command = EMBED_KERNELS " k '' " + folder + "/out 0 0 0 " + folder + "/k.cuh " + folder + "/k.cl";
+    const int status = std::system((command + " 2>" + folder + "/err").c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  };
+  const auto error = [&] { return text_of(scratch.path() / "err"); };
+  CHECK(code_of(cuda, opencl) == 0);
+  CHECK(text_of(scratch.path() / "out" / "k_shapes.hpp").find("GroupShape k{32, 16};") != std::string::npos);
+  CHECK(code_of(replaced(cuda, "32 * 16", "256"), opencl) == 2);
+  CHECK(error().find("k.cuh: the Contract states blocks of 32 x 16") != std::string::npos);
+  CHECK(code_of(cuda, replaced(opencl, "LANES 32u", "LANES 64u")) == 2);
+  CHECK(error().find("k.cl and .cuh have different blocks") != std::string::npos);
+  CHECK(code_of(cuda, replaced(opencl, "// Contract", "// Kernels: a, b\n// Contract")) == 2);
+  CHECK(error().find("k.cl and .cuh have different kernels") != std::string::npos);
+}
