@@ -4,6 +4,8 @@
 // ldmatrix.x4 loads four 8 x 8 matrices of 16-bit elements.
 // Every warp repeats the access; the host divides the elapsed cycles by the number of accesses.
 //
+// Changed against load.cuh: the instruction is ldmatrix.x4.
+//
 // Needs: compute capability 7.5
 // No OpenCL port: OpenCL C has no such instruction
 // Not emulated: the instruction is inline PTX

@@ -4,6 +4,8 @@
 // stmatrix.x4 stores four 8 x 8 matrices of 16-bit elements.
 // Every warp repeats the access; the host divides the elapsed cycles by the number of accesses.
 //
+// Changed against store.cuh: the instruction is stmatrix.x4.
+//
 // Needs: compute capability 9.0
 // No OpenCL port: OpenCL C has no such instruction
 // Not emulated: the instruction is inline PTX

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Vectorized uniform add: add_offsets.cuh for tiles of 2048 words, with 16-byte loads and stores. The kernel adds to
-// every word of a tile the sum of all tiles before it, modulo 2^32.
+// Vectorized uniform add, the last step of a scan of tiles of 2048 words: adds to every word of a tile the sum of all
+// tiles before it, modulo 2^32.
+//
+// Changed against add_offsets.cuh: 16-byte loads and stores.
 //
 //   lanes  All active, except past the end of the last tile.
 //   banks  No shared memory.

@@ -3,6 +3,9 @@
 // Single-pass scan with decoupled look-back (Merrill & Garland 2016) and decoupled fallback (Smith, Levien & Owens
 // 2025): the exclusive prefix sum of n words, modulo 2^32, in one launch. Each word is read once and written once.
 //
+// Changed against warp_scan.cl: work-groups publish their tiles' sums in global memory and add up those before them, so
+// one launch suffices.
+//
 //   lanes  Each group scans a tile as in warp_scan.cl. As soon as it knows the tile's sum (the aggregate), it publishes
 //          it in the tile's word of `state`. Then its first warp looks back, 32 tiles per step. It adds up the
 //          aggregates of the preceding tiles, back to the nearest tile that has published its inclusive prefix: the sum

@@ -4,6 +4,8 @@
 // 2 * BLOCK words, modulo 2^32, and the tile's total. An up-sweep and a down-sweep over a balanced binary tree, in
 // place (Harris, Sengupta & Owens, "Parallel Prefix Sum (Scan) with CUDA", GPU Gems 3, ch. 39).
 //
+// Changed against hillis_steele.cuh: a tree with 2n additions instead of n log n, of which some have bank conflicts.
+//
 //   lanes  Up-sweep: BLOCK threads add, then half as many, down to one. The down-sweep mirrors this. The active threads
 //          are always those with the lowest indices.
 //   banks  At step 2^k consecutive lanes access words 2^(k+1) apart. Conflicts start 2-way and double with each tree

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Blelloch scan without bank conflicts, by padding: naive.cuh with one word of padding after every 32 words, so word i
-// lies at i + i / 32 (Harris, Sengupta & Owens, GPU Gems 3, ch. 39). The exclusive prefix sum of each tile of 2 * BLOCK
-// words, modulo 2^32, and the tile's total.
+// Blelloch scan without bank conflicts, by padding (Harris, Sengupta & Owens, GPU Gems 3, ch. 39). The exclusive prefix
+// sum of each tile of 2 * BLOCK words, modulo 2^32, and the tile's total.
+//
+// Changed against naive.cuh: one word of padding after every 32 words, so word i lies at i + i / 32.
 //
 //   lanes  As in naive.cuh.
 //   banks  The padding shifts each row of 32 words by one bank, so lanes that are 2^(k+1) words apart use different

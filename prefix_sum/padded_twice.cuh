@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Blelloch scan of tiles of 2048 words without bank conflicts: padded.cuh with padding after every 32 words and again
-// after every 1024 words, so word i lies at i + i / 32 + i / 1024. The exclusive prefix sum of each tile, modulo 2^32,
-// and the tile's total.
+// Blelloch scan of tiles of 2048 words without bank conflicts. The exclusive prefix sum of each tile, modulo 2^32, and
+// the tile's total.
+//
+// Changed against padded.cuh: four times as many words, with padding after every 32 words and again after every 1024,
+// so word i lies at i + i / 32 + i / 1024.
 //
 //   lanes  As in naive.cuh, with fewer tiles and two more tree levels per tile.
 //   banks  In 1024 words, padded.cuh inserts 32 words, which shift the next word by all 32 banks. Words 1024 apart

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Single-pass scan with persistent blocks and TMA loads: look_back.cuh with two resident blocks per multiprocessor,
-// each with a ring of three tiles in shared memory. The exclusive prefix sum of n words, modulo 2^32, in one launch.
-// TMA bulk copies (cp.async.bulk) fill the ring asynchronously while the block works on one of its tiles. No thread
-// waits for a global load, and no register holds a word in flight.
+// Single-pass scan with persistent blocks and TMA loads into a ring of tiles in shared memory: the exclusive prefix sum
+// of n words, modulo 2^32, in one launch. TMA bulk copies (cp.async.bulk) fill the ring asynchronously while the block
+// works on one of its tiles. No thread waits for a global load, and no register holds a word in flight.
+//
+// Changed against look_back.cuh: two resident blocks per multiprocessor take tile after tile, each with a ring of three
+// tiles.
 //
 // Needs: compute capability 9.0
 // No OpenCL port: OpenCL has no TMA, and NVIDIA's OpenCL offers only 48 KiB of local memory

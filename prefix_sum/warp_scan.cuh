@@ -4,6 +4,9 @@
 // total. Each warp runs the steps of a Hillis-Steele scan (1986) by shuffles. Only the warps' totals go through shared
 // memory.
 //
+// Changed against hillis_steele.cuh: the steps run in registers, and only the warps' totals go through shared memory;
+// 16-byte loads.
+//
 //   lanes  Each lane loads four words by one 16-byte load and adds them up. The 32 lanes of a warp scan these sums in
 //          five shuffle steps, as in hillis_steele.cuh, without a barrier or shared memory. A warp scans two such rows
 //          of words; the second row continues from the sum of the first. Each warp itself adds up the totals of the

@@ -3,6 +3,8 @@
 // Parallel reduction for CPUs: every work-item sums one contiguous chunk sequentially, without local memory or
 // barriers. Sums uint4 records, component-wise, modulo 2^32.
 //
+// Changed against streaming.cl: one work-item per work-group, no local memory.
+//
 //   lanes  One work-item per work-group. A CPU core has vector registers instead of lanes: eight of them hold
 //          independent sums, which hides the latency of the additions. Each work-item reads memory sequentially, which
 //          suits the core's hardware prefetcher. The kernel has no barrier, because a CPU runtime executes the code

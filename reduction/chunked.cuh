@@ -3,6 +3,8 @@
 // Parallel reduction for CPUs, as a CUDA kernel: every thread sums one contiguous chunk sequentially (see chunked.cl).
 // Sums uint4 records, component-wise, modulo 2^32. On a GPU use streaming.cuh; this kernel exists for comparison.
 //
+// Changed against streaming.cuh: one thread per block, no shared memory.
+//
 //   lanes  One thread per block, so one of a warp's 32 lanes is active. Neighbouring threads read addresses far from
 //          each other, so no loads are coalesced.
 //   banks  None: no shared memory.

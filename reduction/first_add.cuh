@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT-0
 //
 // Parallel reduction, first addition during the global load: Harris 2007, "Optimizing Parallel Reduction in CUDA",
-// kernel 4. Sums each tile of 2 * BLOCK uint4 records, component-wise, modulo 2^32, with the tree of sequential.cuh.
+// kernel 4. Sums each tile of 2 * BLOCK uint4 records, component-wise, modulo 2^32.
+//
+// Changed against sequential.cuh: a block takes two tiles and adds one to the other before the tree.
 //
 //   lanes  In sequential.cuh half of the threads load a record, store it, and never add anything. Here each thread
 //          loads two records, which are in flight simultaneously, and adds them in registers. Per record this takes

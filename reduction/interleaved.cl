@@ -3,6 +3,9 @@
 // Parallel reduction, interleaved addressing with strided indices, which cause bank conflicts: Harris 2007, "Optimizing
 // Parallel Reduction in CUDA", kernel 2. Sums each tile of BLOCK uint4 records, component-wise, modulo 2^32.
 //
+// Changed against modulo.cl: the first work-items of the work-group make the additions, so whole warps become idle; the
+// records of a warp are strided, which causes bank conflicts.
+//
 //   lanes  Active work-items are contiguous: work-item k makes the addition that work-item 2 * stride * k makes in
 //          modulo.cl. Whole warps become idle, and only the last warp diverges.
 //   banks  The work-items add the same records as in modulo.cl, but records that were spread over several warps are now

@@ -3,6 +3,9 @@
 // Parallel reduction, interleaved addressing with strided indices, which cause bank conflicts: Harris 2007, "Optimizing
 // Parallel Reduction in CUDA", kernel 2. Sums each tile of BLOCK uint4 records, component-wise, modulo 2^32.
 //
+// Changed against modulo.cuh: the first threads of the block make the additions, so whole warps become idle; the
+// records of a warp are strided, which causes bank conflicts.
+//
 //   lanes  Active threads are contiguous: thread k makes the addition that thread 2 * stride * k makes in modulo.cuh.
 //          Whole warps become idle, and only the last warp diverges.
 //   banks  The threads add the same records as in modulo.cuh, but records that were spread over several warps are now

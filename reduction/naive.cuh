@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Parallel reduction with 4-way bank conflicts: the tree of sequential.cuh with 32-bit accesses at a stride of four
-// words. Hardware that splits 16-byte accesses into words makes the same accesses (fsword73, "Bank conflicts in
-// reduction and prefix sum", on a Radeon HD 5870). Sums each tile of BLOCK uint4 records, component-wise, modulo 2^32.
+// Parallel reduction with 4-way bank conflicts: sequential addressing by 32-bit accesses at a stride of four words.
+// Hardware that splits 16-byte accesses into words makes the same accesses (fsword73, "Bank conflicts in reduction and
+// prefix sum", on a Radeon HD 5870). Sums each tile of BLOCK uint4 records, component-wise, modulo 2^32.
+//
+// Changed against sequential.cuh: each component of a record is loaded and stored separately.
 //
 //   lanes  As in sequential.cuh.
 //   banks  Component c of thread t is word 4t + c: stride 4, so 32 lanes access 8 banks, four lanes per bank. That is a

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Parallel reduction, bank conflicts fixed by padding: packed 20-byte records (uint4 and one padding word) change the
-// stride of naive.cl from four words to five. Reference: fsword73, "Bank conflicts in reduction and prefix sum" (Radeon
-// HD 5870). Sums each tile of BLOCK uint4 records, component-wise, modulo 2^32.
+// Parallel reduction, bank conflicts fixed by padding: packed 20-byte records (uint4 and one padding word). Reference:
+// fsword73, "Bank conflicts in reduction and prefix sum" (Radeon HD 5870). Sums each tile of BLOCK uint4 records,
+// component-wise, modulo 2^32.
+//
+// Changed against naive.cl: a record takes five words instead of four, an odd stride.
 //
 //   lanes  As in sequential.cl.
 //   banks  Component c of work-item t is word 5t + c. 5 is odd, so 32 lanes access 32 banks: no conflict. The price:

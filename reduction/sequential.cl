@@ -3,6 +3,9 @@
 // Parallel reduction, sequential addressing, free of bank conflicts: Harris 2007, "Optimizing Parallel Reduction in
 // CUDA", kernel 3. Sums each tile of BLOCK uint4 records, component-wise, modulo 2^32, with 16-byte accesses.
 //
+// Changed against interleaved.cl: each lane adds the record that lies half a tile further on, so the records of a warp
+// are consecutive.
+//
 //   lanes  In each step the first half of the active work-items adds the second half's partial sums to its own. Active
 //          work-items stay contiguous, so whole warps become idle; the last steps leave a single warp with fewer and
 //          fewer active lanes.

@@ -4,6 +4,9 @@
 // "Faster Parallel Reductions on Kepler". Sums each tile of 2 * BLOCK uint4 records, component-wise, modulo 2^32,
 // loaded as in first_add.cl.
 //
+// Changed against first_add.cl: each warp adds its records by shuffles instead of in local memory, with one barrier for
+// the work-group.
+//
 //   lanes  The lanes of a warp exchange register values in five steps, without a barrier or local memory. One partial
 //          sum per warp remains, and the first warp adds these in the same way. One barrier remains of the tree's nine.
 //          OpenCL 1.2 has no built-ins that move values between work-items (its shuffle() permutes the

@@ -3,6 +3,9 @@
 // Parallel reduction with warp shuffles (__shfl_down_sync): Luitjens 2014, "Faster Parallel Reductions on Kepler". Sums
 // each tile of 2 * BLOCK uint4 records, component-wise, modulo 2^32, loaded as in first_add.cuh.
 //
+// Changed against first_add.cuh: each warp adds its records by shuffles instead of in shared memory, with one barrier
+// for the block.
+//
 //   lanes  The lanes of a warp exchange register values in five steps, without a barrier or shared memory. One partial
 //          sum per warp remains, and the first warp adds these in the same way. One barrier remains of the tree's nine.
 //   banks  Lane 0 of each of the 8 warps stores a partial sum, and 8 lanes of the first warp read them in one access,

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Single-pass parallel reduction in one launch: the grid-stride loop of streaming.cl, and 64-bit atomics that add the
-// work-groups' sums and detect the last work-group. (The CUDA sample threadFenceReduction detects the last block with a
-// counter and a memory fence, and lets it add the blocks' sums.) Sums n uint4 records, component-wise, modulo 2^32.
+// Single-pass parallel reduction in one launch: a grid-stride loop, and 64-bit atomics that add the work-groups' sums
+// and detect the last work-group. (The CUDA sample threadFenceReduction detects the last block with a counter and a
+// memory fence, and lets it add the blocks' sums.) Sums n uint4 records, component-wise, modulo 2^32.
+//
+// Changed against streaming.cl: atomics add the work-groups' sums, so there is no second launch.
 //
 //   lanes  As in streaming.cl. Then four work-items of each work-group add one component each to a 64-bit word of
 //          `state`. Its upper 16 bits hold the number of work-groups so far, its lower 48 bits the sum of their sums.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Single-pass parallel reduction in one launch: the grid-stride loop of streaming.cuh, and 64-bit atomics that add the
-// blocks' sums and detect the last block. (The CUDA sample threadFenceReduction detects the last block with a counter
-// and a memory fence, and lets it add the blocks' sums.) Sums n uint4 records, component-wise, modulo 2^32.
+// Single-pass parallel reduction in one launch: a grid-stride loop, and 64-bit atomics that add the blocks' sums and
+// detect the last block. (The CUDA sample threadFenceReduction detects the last block with a counter and a memory
+// fence, and lets it add the blocks' sums.) Sums n uint4 records, component-wise, modulo 2^32.
+//
+// Changed against streaming.cuh: atomics add the blocks' sums, so there is no second launch.
 //
 //   lanes  As in streaming.cuh. Then four threads of each block add one component each to a 64-bit word of `state`. Its
 //          upper 16 bits hold the number of blocks so far, its lower 48 bits the sum of their sums. Count and sum share

@@ -4,6 +4,9 @@
 // Harris 2007, "Optimizing Parallel Reduction in CUDA", kernel 7. Sums uint4 records, component-wise, modulo 2^32; a
 // second launch adds the work-groups' sums.
 //
+// Changed against shuffle.cl: as many work-groups as the device holds at once; each work-item adds many records in
+// registers before the tree.
+//
 //   lanes  The tree is negligible here; throughput is set by the bytes in flight. In each iteration a work-item issues
 //          LOADS 16-byte loads before it uses the first. Out-of-range loads are predicated off, so small inputs use the
 //          same code and take one iteration. Once per work-group, the kernel adds the work-items' sums as in

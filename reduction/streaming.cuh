@@ -4,6 +4,9 @@
 // 2007, "Optimizing Parallel Reduction in CUDA", kernel 7. Sums uint4 records, component-wise, modulo 2^32; a second
 // launch adds the blocks' sums.
 //
+// Changed against shuffle.cuh: as many blocks as the device holds at once; each thread adds many records in registers
+// before the tree.
+//
 //   lanes  The tree is negligible here; throughput is set by the bytes in flight. In each iteration a thread issues
 //          LOADS 16-byte loads before it uses the first. To saturate DRAM, an H200 needs about 48 KB in flight per SM;
 //          two resident blocks have 128 KiB. Out-of-range loads are predicated off, so small inputs use the same code

@@ -47,11 +47,7 @@ inline const std::map<std::string, AccessCounts> pinned_accesses{
     // rows.
     {"transpose/vectorized",
      {{"ld.shared.u32", 8}, {"ld.shared.v4.u32", 2}, {"st.shared.u32", 8}, {"st.shared.v4.u32", 2}}},
-    {"transpose/streamed",
-     {{"ld.shared.u32", 8}, {"ld.shared.v4.u32", 2}, {"st.shared.u32", 8}, {"st.shared.v4.u32", 2}}},
     {"transpose/output_order",
-     {{"ld.shared.u32", 8}, {"ld.shared.v4.u32", 2}, {"st.shared.u32", 8}, {"st.shared.v4.u32", 2}}},
-    {"transpose/prefetched",
      {{"ld.shared.u32", 8}, {"ld.shared.v4.u32", 2}, {"st.shared.u32", 8}, {"st.shared.v4.u32", 2}}},
     {"transpose/persisting",
      {{"ld.shared.u32", 8}, {"ld.shared.v4.u32", 2}, {"st.shared.u32", 8}, {"st.shared.v4.u32", 2}}},

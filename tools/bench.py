@@ -35,7 +35,7 @@ SHAPES = ((8192, 8192), (16384, 16384), (32768, 32768), (16384, 16416), (20000, 
 FASTEST = {
     "reduction": ("single_pass", [["--n", words // 4] for words in WORDS]),
     "prefix_sum": ("look_back,ring", [["--n", words] for words in WORDS]),
-    "transpose": ("output_order,prefetched,persisting,tma", [["--height", h, "--width", w] for h, w in SHAPES]),
+    "transpose": ("output_order,persisting,tma", [["--height", h, "--width", w] for h, w in SHAPES]),
 }
 LONG_ENOUGH = ["--min-time", "0.1", "--timeout"]
 # Page faults take half of the host's time for large problems; huge pages reduce their number.

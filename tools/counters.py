@@ -51,7 +51,7 @@ BLOCK_JOBS = (
     ("prefix_sum", 1, 8192, "look_back,ring"),
     ("transpose", 16, 16, "global,naive,padded"),
     ("transpose", 32, 32, "tile32,tile32_padded,swizzled"),
-    ("transpose", 64, 64, "vectorized,streamed,output_order,prefetched,persisting,tma"),
+    ("transpose", 64, 64, "vectorized,output_order,persisting,tma"),
     ("more_kernels", 1, 1, ""),
     ("access_patterns", 1, 2, ""),
 )
@@ -78,7 +78,7 @@ STALLS = {
     "turn": ["not_selected"],
     "other": ["membar", "sleeping", "misc", "tex_throttle", "gmma"],
 }
-FASTEST_TRANSPOSES = "output_order,prefetched,persisting,tma"
+FASTEST_TRANSPOSES = "output_order,persisting,tma"
 # Case, variants, flags.
 LIMIT_JOBS = (
     ("reduction", "naive,packed", ["--scope", "block"]),

@@ -33,8 +33,18 @@ PAIRS = (
 )
 
 
+def remains(case: str, variant: str) -> bool:
+    """Whether the repository still has the variant. Results keep the rows of those that are gone."""
+    return case not in CASES or variant in NOT_OURS or any((ROOT / case).glob(f"**/{variant}.cu*"))
+
+
 def report(device: str, name: str) -> dict:
-    return json.loads((RESULTS / device / f"{name}.json").read_text())
+    """The results in a file, of variants that the repository still has."""
+    found = json.loads((RESULTS / device / f"{name}.json").read_text())
+    for run in [found, *found.get("runs", [])]:
+        if "results" in run:
+            run["results"] = [row for row in run["results"] if remains(name.split(".")[0], row["variant"])]
+    return found
 
 
 def by_variant(results: list, api: str) -> dict:
@@ -96,7 +106,8 @@ def block_counters(device: str) -> dict:
 
 def limits(device: str) -> list:
     """The rows of limits.csv, one dictionary per kernel."""
-    return csv_rows(RESULTS / device / "limits.csv")
+    rows = csv_rows(RESULTS / device / "limits.csv")
+    return [row for row in rows if remains(row["case"], row["variant"])]
 
 
 def model_totals(device: str, case: str, architecture: str = "sm_90") -> dict:

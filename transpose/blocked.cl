@@ -4,6 +4,8 @@
 // vector registers (Stone 1971, "Parallel Processing with the Perfect Shuffle"), non-temporal stores. Each row of a
 // block is a whole cache line, read once and written once.
 //
+// Changed against global.cl: one work-item works through a tile, cache line by cache line.
+//
 //   lanes  One per work-group. A CPU core has wide registers instead: vectors of 16 words, which four perfect shuffles
 //          transpose. From one block to the next, the hardware prefetcher follows 16 rows.
 //   banks  The kernel uses no local memory. On a CPU, local memory is memory like any other. The nearest analogue of a

@@ -3,6 +3,8 @@
 // Matrix transpose for CPUs, written in CUDA: one thread per 512 x 512 tile, cache blocking by 4 x 4 words. It is the
 // counterpart of blocked.cl. On a GPU, compare it with vectorized.cuh; do not use it.
 //
+// Changed against global.cuh: one thread works through a tile, cache line by cache line.
+//
 //   lanes  One per block. The other 31 lanes of the warp do not exist. An access moves at most 16 bytes, so the kernel
 //          transposes squares of 4 x 4 words instead of 16 x 16 as on a CPU.
 //   banks  No shared memory.

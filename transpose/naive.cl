@@ -3,6 +3,8 @@
 // Matrix transpose through a 16 x 16 tile in local memory: coalesced loads and stores, 8-way bank conflicts (the
 // coalesced transpose of Ruetsch & Micikevicius 2009, "Optimizing Matrix Transpose in CUDA").
 //
+// Changed against global.cl: a tile between load and store, so that both are coalesced.
+//
 //   lanes  All active, except in tiles that extend past the edge.
 //   banks  A warp of 32 covers two rows of the tile. Stores by rows write 32 consecutive words: no conflict. Loads by
 //          columns read words 16x + y: the 16 lanes of a column share two banks, so 8-way conflicts (16-way on 16

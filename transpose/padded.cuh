@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Matrix transpose through a padded 16 x 17 tile: naive.cuh with rows of 17 words, so the stride of a column is odd
-// (the padding by one column of Ruetsch & Micikevicius 2009, "Optimizing Matrix Transpose in CUDA"). It has no conflict
-// on 16 banks; on 32 banks, 2-way conflicts remain.
+// Matrix transpose through a padded 16 x 17 tile (the padding by one column of Ruetsch & Micikevicius 2009, "Optimizing
+// Matrix Transpose in CUDA"). It has no conflict on 16 banks; on 32 banks, 2-way conflicts remain.
+//
+// Changed against naive.cuh: rows of 17 words, so the stride of a column is odd.
 //
 //   lanes  As in naive.cuh.
 //   banks  Loads by columns read words 17x + y. On 16 banks, which serve 16 lanes per pass, there is no conflict. On 32

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Matrix transpose through an XOR-swizzled 32 x 32 tile: no bank conflict, no padding. tile32.cl with word (r, x) of
-// the tile in column x ^ r of its row (XOR scheme: Frailong, Jalby & Lenfant 1985, "XOR-Schemes: A Flexible Data
-// Organization in Parallel Memories").
+// Matrix transpose through an XOR-swizzled 32 x 32 tile: no bank conflict, no padding (XOR scheme: Frailong, Jalby &
+// Lenfant 1985, "XOR-Schemes: A Flexible Data Organization in Parallel Memories").
+//
+// Changed against tile32.cl: word (r, x) of the tile is in column x ^ r of its row.
 //
 //   lanes  As in tile32.cl.
 //   banks  Stores by rows: x ^ r takes all 32 values, so no conflict. Loads by columns read words 32x + (r ^ x): again

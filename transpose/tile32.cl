@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT-0
 //
 // Matrix transpose through a 32 x 32 tile in local memory, 32 x 8 work-items: 32-way bank conflicts (transposeCoalesced
-// of Harris 2013, "An Efficient Matrix Transpose in CUDA C/C++"). The tile is as wide as the 32 banks; each work-item
-// moves four words.
+// of Harris 2013, "An Efficient Matrix Transpose in CUDA C/C++").
+//
+// Changed against naive.cl: the tile is as wide as the 32 banks; each work-item moves four words.
 //
 //   lanes  All active, except in tiles that extend past the edge.
 //   banks  Stores by rows: no conflict. Loads by columns read words 32x + r: all 32 lanes access one bank, 32-way

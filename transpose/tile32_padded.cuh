@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Matrix transpose through a padded 32 x 33 tile: tile32.cuh with rows of 33 words, so the stride of a column is odd
-// and no bank conflict remains (transposeNoBankConflicts of Harris 2013, "An Efficient Matrix Transpose in CUDA
-// C/C++").
+// Matrix transpose through a padded 32 x 33 tile, without bank conflicts (transposeNoBankConflicts of Harris 2013, "An
+// Efficient Matrix Transpose in CUDA C/C++").
+//
+// Changed against tile32.cuh: rows of 33 words, so the stride of a column is odd.
 //
 //   lanes  As in tile32.cuh.
 //   banks  Loads by columns read words 33x + r: 32 lanes access 32 banks. No conflict in stores or loads.

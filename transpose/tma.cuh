@@ -2,8 +2,10 @@
 //
 // Matrix transpose with the Tensor Memory Accelerator (TMA) of Hopper: bulk copies load the rows of a tile, 256 bytes
 // each, into shared memory and store the transposed rows (cp.async.bulk with an mbarrier: CUDA Programming Guide,
-// chapter on TMA; PTX ISA). Unlike the loads and stores of output_order.cuh, the copies need one address per row and no
-// registers for the data.
+// chapter on TMA; PTX ISA).
+//
+// Changed against output_order.cuh: copies need one address per row and no registers for the data; threads transpose
+// squares of 4 x 4 words in between.
 //
 //   lanes  Each thread transposes a square of 4 x 4 words: it loads four chunks of four words, one below the other,
 //          transposes them in registers, and stores four chunks. All threads are active, even at the edge.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT-0
 //
 // Vectorized matrix transpose: 16-byte loads and stores (uint4), 64 x 64 tile, XOR swizzle of 16-byte chunks (Luitjens
-// 2013, "CUDA Pro Tip: Increase Performance with Vectorized Memory Access"). It takes a quarter of the global-memory
-// instructions of swizzled.cl for the same words. Each row of a tile is 256 bytes of global memory.
+// 2013, "CUDA Pro Tip: Increase Performance with Vectorized Memory Access"). Each row of a tile is 256 bytes of global
+// memory.
+//
+// Changed against swizzled.cl: lanes load and store four words at once, a quarter of the global-memory instructions for
+// the same words; the swizzle moves chunks of four words.
 //
 //   lanes  A warp loads patches of 4 rows x 32 columns of `in`: eight lanes per row, each with a chunk of four words.
 //          It stores four rows of `out`, two per instruction, 256 contiguous bytes each. If the rows of a matrix are

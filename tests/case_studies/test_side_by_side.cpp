@@ -21,7 +21,7 @@ TEST_CASE("case_studies/side_by_side/one_translation_unit") {
   }
   std::vector<unsigned> matrix(33 * 5), transposed(matrix.size());
   for (unsigned i = 0; i < matrix.size(); ++i) matrix[i] = i;
-  for (const auto& kernel : {&transpose_streamed, &transpose_persisting}) {
+  for (const auto& kernel : {&transpose_output_order, &transpose_persisting}) {
     std::fill(transposed.begin(), transposed.end(), 0);
     emulate(kernel, {.grid = 1, .block = {32, 16}}, matrix.data(), transposed.data(), 5, 33);
     for (unsigned i = 0; i < matrix.size(); ++i) CHECK(transposed[i % 33 * 5 + i / 33] == i);

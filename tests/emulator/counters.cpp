@@ -67,6 +67,8 @@ std::vector<CountedKernel> counted_kernels() {
     for (auto& count : row.measured) fields >> count;
     if (!fields) throw std::runtime_error("counters.csv cannot be read: " + line);
     const CaseStudy& study = study_named(row.study);
+    if (std::ranges::none_of(study.variants, [&](const Variant& v) { return v.name == row.variant; }))
+      continue;  // gone
     row.why_not = why_not_emulated(study, variant_of(study, row.variant));
     if (row.why_not.empty()) emulate_kernel(study, row);
     kernels.push_back(row);

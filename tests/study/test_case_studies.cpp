@@ -217,8 +217,7 @@ TEST_CASE("study/case_studies/transpose_groups") {
   CHECK(flip.plan(naive, {1, 1}, 1).launches.front().groups == 1);
   CHECK(flip.plan(naive, {16, 17}, 1).launches.front().groups == 2);
   CHECK(flip.plan(naive, {33, 17}, 1).launches.front().groups == 6);
-  for (const char* name : {"vectorized", "streamed", "output_order", "prefetched", "persisting",
-                           "tma"}) {  // tiles wider than a row of threads
+  for (const char* name : {"vectorized", "output_order", "persisting", "tma"}) {  // tiles wider than a row of threads
     CHECK(flip.plan(variant_of(flip, name), {64, 128}, 1).launches.front().groups == 2);
     CHECK(flip.plan(variant_of(flip, name), {65, 129}, 1).launches.front().groups == 6);
   }

@@ -103,8 +103,7 @@ TEST_CASE("study/levels/transposes") {
   CHECK(rows(one(study, "tile32", "sm_90", matrix)) ==
         std::vector<Row>{{"rows in", 256, 8, 32, 32, 32}, {"columns out", 256, 8, 32, 1024, 32}});
   CHECK(one(study, "swizzled", "sm_90", matrix).costs->conflicts == 0);
-  for (const char* name :
-       {"vectorized", "streamed", "output_order", "prefetched", "persisting"}) {  // words in, chunks of 16 bytes out
+  for (const char* name : {"vectorized", "output_order", "persisting"}) {  // words in, chunks of 16 bytes out
     CHECK(rows(one(study, name, "sm_90", matrix)) ==
           std::vector<Row>{{"rows in", 512, 16, 128, 128, 128}, {"columns out", 512, 16, 32, 128, 128}});
     for (const Extent extent : {Extent{63, 65}, {64, 65}, {65, 64}}) {  // or the other way round
