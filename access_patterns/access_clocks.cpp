@@ -15,12 +15,12 @@ namespace {
 
 /// The first timed row without conflicts: one pass per lane group, so its clocks are known.
 const Row* find_calibration(const std::vector<Row>& rows) {
-  const auto found = std::find_if(rows.begin(), rows.end(), [](const Row& row) {
+  const auto calibration = std::find_if(rows.begin(), rows.end(), [](const Row& row) {
     const auto& cost = row.access.on_device;
     if (row.result.status == Status::wrong || row.result.timing.median.value_or(0) <= 0) return false;
     return cost && cost->conflicts == 0 && cost->passes == cost->floor;
   });
-  return found == rows.end() ? nullptr : &*found;
+  return calibration == rows.end() ? nullptr : &*calibration;
 }
 
 /// The tally of `times` more iterations, if each adds the difference between the second and the first.
@@ -106,14 +106,14 @@ JobModel model_of_turns(const Variant& variant, Extent extent, const banks::Arch
   constexpr std::uint64_t emulated = 2;
   const auto turns = [&](std::uint64_t count) { return job_model(case_study(), variant, {1, count}, 1, architecture); };
   if (extent.width <= emulated) return turns(extent.width);
-  const JobModel one = turns(1);
-  JobModel all = turns(emulated);
+  const JobModel first = turns(1);
+  JobModel model = turns(emulated);
   const std::uint64_t more = extent.width - 1;
-  all.loads = extrapolated(one.loads, all.loads, more);
-  all.stores = extrapolated(one.stores, all.stores, more);
-  all.atomics = extrapolated(one.atomics, all.atomics, more);
-  all.simt_efficiency.reset();  // two iterations and the setup before them do not represent many iterations
-  return all;
+  model.loads = extrapolated(first.loads, model.loads, more);
+  model.stores = extrapolated(first.stores, model.stores, more);
+  model.atomics = extrapolated(first.atomics, model.atomics, more);
+  model.simt_efficiency.reset();  // two iterations and the setup before them do not represent many iterations
+  return model;
 }
 
 }  // namespace bankwise::access_patterns

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Compares the bank model with measured clock cycles, access pattern by access pattern.
+// Compares the bank model with measured clock cycles, access pattern by access pattern, and reports both.
 #pragma once
 
 #include <optional>
@@ -57,5 +57,17 @@ void derive_clocks(std::vector<Row>& rows);
 
 /// Counter values that the model expects. The emulator runs two iterations; the second one represents all later ones.
 JobModel model_of_turns(const Variant& variant, Extent extent, const banks::Architecture& architecture);
+
+/// Whether the device has banks to measure. A CPU has none: its rows are verified but not timed.
+bool has_banks(const gpu::DeviceInfo& device);
+
+/// The text report: one table per device.
+std::string text_report(const Report& report, const std::vector<Row>& rows);
+
+/// The JSON report of a case study, with an additional `access` per result. `rows` has the order of report.results.
+std::string json_report(const Report& report, const std::vector<Row>& rows);
+
+/// A head line, then one line per pattern.
+std::string csv_report(const std::vector<Row>& rows);
 
 }  // namespace bankwise::access_patterns

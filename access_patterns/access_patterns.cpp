@@ -36,14 +36,14 @@ struct Visits {
 std::uint32_t store_it(std::uint32_t, const Visits& visits) {
   return visits.thread * stored + visits.part;
 }
-std::uint32_t add_to_it(std::uint32_t found, const Visits& visits) {
-  return found + visits.count * (visits.thread + 1);
+std::uint32_t add_to_it(std::uint32_t value, const Visits& visits) {
+  return value + visits.count * (visits.thread + 1);
 }
-std::uint32_t count_it(std::uint32_t found, const Visits& visits) {
-  return found + visits.count;
+std::uint32_t count_it(std::uint32_t value, const Visits& visits) {
+  return value + visits.count;
 }
-std::uint32_t swap_it(std::uint32_t found, const Visits& visits) {
-  return found == visits.word * filled ? ~found : found;
+std::uint32_t swap_it(std::uint32_t value, const Visits& visits) {
+  return value == visits.word * filled ? ~value : value;
 }
 
 /// A kernel: its name without the prefix, and its constants ACCESSES, STEP and TILE.
@@ -53,7 +53,7 @@ struct Kernel {
   unsigned width;
   unsigned accesses, step, tile;
   unsigned part = 0;  ///< bytes of the tile per warp; 0: all warps share it
-  std::uint32_t (*leaves)(std::uint32_t found, const Visits& visits) = nullptr;  ///< null: a load
+  std::uint32_t (*leaves)(std::uint32_t value, const Visits& visits) = nullptr;  ///< null: a load
 
   std::uint64_t places() const { return windows * accesses; }
 };
@@ -92,27 +92,27 @@ std::vector<Pattern> strides(std::index_sequence<i...>) {
 }
 
 const std::vector<Pattern>& patterns() {
-  static const std::vector<Pattern> all = [] {
-    std::vector<Pattern> list = strides(std::make_index_sequence<32>());
-    list.insert(list.end(), std::begin(fixed_patterns), std::end(fixed_patterns));
-    return list;
+  static const std::vector<Pattern> patterns = [] {
+    std::vector<Pattern> built = strides(std::make_index_sequence<32>());
+    built.insert(built.end(), std::begin(fixed_patterns), std::end(fixed_patterns));
+    return built;
   }();
-  return all;
+  return patterns;
 }
 
 const std::vector<Variant>& variants() {
-  static const std::vector<Variant> all = [] {
-    std::vector<Variant> list;
-    for (const Pattern& pattern : patterns()) list.emplace_back(Variant{pattern.name, block, pattern.idea});
-    return list;
+  static const std::vector<Variant> variants = [] {
+    std::vector<Variant> built;
+    for (const Pattern& pattern : patterns()) built.emplace_back(Variant{pattern.name, block, pattern.idea});
+    return built;
   }();
-  return all;
+  return variants;
 }
 
 std::size_t number_of(const Variant& variant) {
-  const auto found =
+  const auto pattern =
       std::find_if(patterns().begin(), patterns().end(), [&](const Pattern& p) { return p.name == variant.name; });
-  return std::size_t(found - patterns().begin());
+  return std::size_t(pattern - patterns().begin());
 }
 
 /// Byte offset at which a lane starts.
@@ -147,10 +147,10 @@ std::uint32_t bits_of(unsigned width) {
 std::uint32_t content(const Words& tile, std::uint64_t byte, unsigned width) {
   return tile.at(byte / 4) >> byte % 4 * 8 & bits_of(width);
 }
-void put(Words& tile, std::uint64_t byte, unsigned width, std::uint32_t what) {
+void put(Words& tile, std::uint64_t byte, unsigned width, std::uint32_t value) {
   std::uint32_t& word = tile.at(byte / 4);
   const std::uint32_t bits = bits_of(width) << byte % 4 * 8;
-  word = (word & ~bits) | (what << byte % 4 * 8 & bits);
+  word = (word & ~bits) | (value << byte % 4 * 8 & bits);
 }
 
 /// Loads: the sum of all loaded values. All others: the sum of the final values at the addresses of the thread.
@@ -178,8 +178,8 @@ Words reference(Extent extent, const Words&, const Variant& variant) {
       if (kernel.leaves == nullptr) {
         sums[thread] += visits * content(tile, byte, kernel.width);
       } else if (visits > 0) {
-        const std::uint32_t found = content(tile, byte, kernel.width);
-        put(tile, byte, kernel.width, kernel.leaves(found, {thread, part, std::uint32_t(byte / 4), visits}));
+        const std::uint32_t value = content(tile, byte, kernel.width);
+        put(tile, byte, kernel.width, kernel.leaves(value, {thread, part, std::uint32_t(byte / 4), visits}));
       }
     }
   });

@@ -9,9 +9,9 @@
 //
 // Kernels: atomic_add, atomic_inc, atomic_cas
 //
-//   lanes  Lane l updates the word at offsets[l] + i * STEP for i = 0, 1, ..., WINDOWS * ACCESSES - 1, then starts over.
-//          All lanes advance by the same step, so the compiler cannot merge accesses and the bank pattern stays the
-//          same. All warps update the same words.
+//   lanes  Lane l updates the word at offsets[l] + i * STEP for i = 0, 1, ..., WINDOWS * ACCESSES - 1, then starts
+//          over. All lanes advance by the same step, so the compiler cannot merge accesses and the bank pattern stays
+//          the same. All warps update the same words.
 //          atomic_add adds the thread number plus 1. atomic_inc adds 1, a compile-time constant: NVIDIA's compiler then
 //          emits an increment instruction. atomic_cas makes one attempt per access: the first attempt on a word finds
 //          its initial value and swaps it; all later ones find the swapped value and fail.

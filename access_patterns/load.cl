@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Microbenchmark of local-memory loads (CUDA: shared memory): time per load of 1, 2, 4, 8 or 16 bytes per lane, with any
-// bank conflicts. Every warp repeats one access pattern; the host divides the time by the number of accesses.
+// Microbenchmark of local-memory loads (CUDA: shared memory): time per load of 1, 2, 4, 8 or 16 bytes per lane, with
+// any bank conflicts. Every warp repeats one access pattern; the host divides the time by the number of accesses.
 //
 // Kernels: load_1, load_2, load_4, load_8, load_16
 //
@@ -15,8 +15,8 @@
 //   launch   1 work-group of exactly BLOCK work-items
 //   offsets  LANES words per pattern: the byte offset at which each lane starts, a multiple of the value's size, so
 //            that the value at offset + WINDOWS * ACCESSES * STEP lies in the tile; IDLE for an inactive lane
-//   sums     BLOCK words: the sum of all bytes (load_1), half words (load_2) or words that each work-item loaded, modulo
-//            2^32; 0 for an inactive lane
+//   sums     BLOCK words: the sum of all bytes (load_1), half words (load_2) or words that each work-item loaded,
+//            modulo 2^32; 0 for an inactive lane
 //   clocks   one 64-bit word: 0, because OpenCL C has no clock
 //   pattern  index of the pattern in `offsets`
 //   turns    number of iterations, which may be 0; each warp makes ACCESSES accesses per iteration

@@ -13,7 +13,6 @@
 #include <bankwise/support/output_file.hpp>
 #include "access_clocks.hpp"
 #include "access_patterns.hpp"
-#include "report.hpp"
 
 using namespace bankwise;
 using namespace bankwise::access_patterns;

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "report.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +7,7 @@
 #include <bankwise/support/by_reason.hpp>
 #include <bankwise/support/csv.hpp>
 #include <bankwise/support/table.hpp>
-#include "access_patterns.hpp"
+#include "access_clocks.hpp"
 
 namespace bankwise::access_patterns {
 namespace {

@@ -167,11 +167,11 @@ uint sum_before(__global const uint* in, volatile __global ulong* statuses, uint
       } else {
         const uint helped = 31 - clz((open & wanted) & -(open & wanted));  // lane of the nearest tile without a sum
         const uint distance = shuffle_idx(helped, back, 0);
-        const ulong found = status(launch, TILE_ALONE, warp_sum(share_of_tile(in, tile - distance), 0));
+        const ulong aggregate = status(launch, TILE_ALONE, warp_sum(share_of_tile(in, tile - distance), 0));
         if (lane == helped) {
           // publish the sum for later tiles, unless the tile itself has published meanwhile
-          atom_cmpxchg(word, seen, found);
-          seen = found;
+          atom_cmpxchg(word, seen, aggregate);
+          seen = aggregate;
         }
       }
     }
@@ -190,9 +190,9 @@ uint sum_before(__global const uint* in, volatile __global ulong* statuses, uint
         seen = atom_add(word, 0);
       } else {
         // decoupled fallback: compute the sum here; publish it unless the tile itself has published meanwhile
-        const ulong found = status(launch, TILE_ALONE, share_of_tile(in, tile - back));
-        atom_cmpxchg(word, seen, found);
-        seen = found;
+        const ulong aggregate = status(launch, TILE_ALONE, share_of_tile(in, tile - back));
+        atom_cmpxchg(word, seen, aggregate);
+        seen = aggregate;
       }
       what = (uint)(seen >> 32) - (launch << 2);
     }

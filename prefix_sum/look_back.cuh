@@ -144,11 +144,11 @@ static __device__ unsigned sum_before(const unsigned* in, unsigned long long* st
       } else {
         const unsigned helped = __ffs(int(open & wanted)) - 1;  // lane of the nearest tile without a sum
         const unsigned distance = __shfl_sync(ALL, back, helped);
-        const unsigned long long found = status(launch, TILE_ALONE, sum_of_tile(in, tile - distance));
+        const unsigned long long aggregate = status(launch, TILE_ALONE, sum_of_tile(in, tile - distance));
         if (lane == helped) {
           // publish the sum for later tiles, unless the tile itself has published meanwhile
-          atomicCAS(word, seen, found);
-          seen = found;
+          atomicCAS(word, seen, aggregate);
+          seen = aggregate;
         }
       }
     }

@@ -9,7 +9,6 @@
 #include <bankwise/report/report.hpp>
 #include "access_patterns/access_clocks.hpp"
 #include "access_patterns/access_patterns.hpp"
-#include "access_patterns/report.hpp"
 #include "tests/case_studies.hpp"
 #include "tests/programs.hpp"
 
