@@ -155,35 +155,50 @@ std::map<std::string, std::string> cuda_sources(const Job& job, const std::map<s
   return texts;
 }
 
+/// The endings of the CUDA forms of a file's kernels.
+std::vector<std::string> endings_of(const Source& source, int forms) {
+  if (!source.cuh.exists() || forms < 1) return {};
+  if (forms < 2 || !bankwise::gpu::has_section(source.any().text)) return {""};
+  return {"", "_repeated"};
+}
+
+/// `bytes` is the name of the array with the OpenCL source.
+std::string image_of(const Job& job, const Source& source, const std::string& name, const std::string& bytes,
+                     int forms) {
+  const auto& [cl, cuh, kernels, block] = source;
+  std::ostringstream image;
+  image << "    {.name = \"" << name << '"';
+  if (cl.exists()) {
+    image << ", .opencl_file = \"" << job.folder << '/' << cl.path.filename().string() << "\", .opencl_source = {"
+          << bytes << ", sizeof " << bytes << " - 1}";
+  }
+  for (const std::string& ending : endings_of(source, forms)) {
+    image << ", .cuda" << ending << " = bankwise_" << name << ending;
+  }
+  image << ", .has_section = " << (bankwise::gpu::has_section(source.any().text) ? "true" : "false");
+  if (!cl.exists() || !cuh.exists()) {
+    image << ", .why_not_ported = " << quoted(bankwise::gpu::why_not_ported(source.any().text));
+  }
+  image << ", .cuda_capability = " << bankwise::gpu::needed_capability(cuh.text)
+        << ", .opencl_capability = " << bankwise::gpu::needed_capability(cl.text) << "},\n";
+  return image.str();
+}
+
 /// The KernelImage of each kernel, with what it refers to.
 std::string images_of(const Job& job, const std::map<std::string, Source>& sources, int forms) {
-  std::ostringstream declarations, images;
+  std::string declarations, images;
   for (const auto& [stem, source] : sources) {
-    const auto& [cl, cuh, kernels, block] = source;
-    const bool section = bankwise::gpu::has_section(source.any().text);
     const std::string bytes = job.folder + '_' + stem + "_cl";
-    if (cl.exists()) declarations << "const char " << bytes << "[] = {" << bytes_of(cl.text) << "0};\n";
+    if (source.cl.exists()) declarations += "const char " + bytes + "[] = {" + bytes_of(source.cl.text) + "0};\n";
     for (const std::string& name : names_of(job, source)) {
-      images << "    {.name = \"" << name << '"';
-      if (cl.exists()) {
-        images << ", .opencl_file = \"" << job.folder << '/' << cl.path.filename().string() << "\", .opencl_source = {"
-               << bytes << ", sizeof " << bytes << " - 1}";
+      for (const std::string& ending : endings_of(source, forms)) {
+        declarations += "extern \"C\" const void* const bankwise_" + name + ending + ";\n";
       }
-      for (const std::string form : {"", "_repeated"}) {
-        if (!cuh.exists() || (form.empty() ? forms < 1 : forms < 2 || !section)) continue;
-        declarations << "extern \"C\" const void* const bankwise_" << name << form << ";\n";
-        images << ", .cuda" << form << " = bankwise_" << name << form;
-      }
-      images << ", .has_section = " << (section ? "true" : "false");
-      if (!cl.exists() || !cuh.exists()) {
-        images << ", .why_not_ported = " << quoted(bankwise::gpu::why_not_ported(source.any().text));
-      }
-      images << ", .cuda_capability = " << bankwise::gpu::needed_capability(cuh.text)
-             << ", .opencl_capability = " << bankwise::gpu::needed_capability(cl.text) << "},\n";
+      images += image_of(job, source, name, bytes, forms);
     }
   }
-  return declarations.str() + "\nnamespace bankwise::gpu {\nnamespace {\nconst KernelImage images_of_" + job.folder +
-         "[] = {\n" + images.str() + "};\n}  // namespace\n";
+  return declarations + "\nnamespace bankwise::gpu {\nnamespace {\nconst KernelImage images_of_" + job.folder +
+         "[] = {\n" + images + "};\n}  // namespace\n";
 }
 
 /// The block of each kernel, for the plans that launch it.
