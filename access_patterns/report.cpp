@@ -8,6 +8,7 @@
 #include <bankwise/support/csv.hpp>
 #include <bankwise/support/table.hpp>
 #include "access_clocks.hpp"
+#include "access_patterns.hpp"
 
 namespace bankwise::access_patterns {
 namespace {
