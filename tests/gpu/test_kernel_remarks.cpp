@@ -27,7 +27,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 
 }  // namespace
 
-TEST_CASE("a kernel's block is what its contract states") {
+TEST_CASE("gpu/kernel_remarks/block_of_contract") {
   CHECK(block_of_contract(cuda) == GroupShape{32, 16});
   CHECK(block_of_contract(opencl) == GroupShape{32, 16});
   CHECK(block_of_contract(replaced(replaced(cuda, "LANES x WARPS threads", "one thread"), "32 * 16", "1")) ==
@@ -35,19 +35,19 @@ TEST_CASE("a kernel's block is what its contract states") {
   CHECK_FALSE(block_of_contract(replaced(cuda, "// Contract", "// No such word")));
 }
 
-TEST_CASE("a kernel whose attribute differs from its contract is refused") {
+TEST_CASE("gpu/kernel_remarks/other_attribute") {
   CHECK_THROWS_AS(block_of_contract(replaced(cuda, "32 * 16", "32 * 8")), std::invalid_argument);
   CHECK_THROWS_AS(block_of_contract(replaced(cuda, "WARPS = TILE / 4", "WARPS = TILE / 8")), std::invalid_argument);
   CHECK_THROWS_AS(block_of_contract(replaced(opencl, "(LANES, WARPS, 1)", "(WARPS, LANES, 1)")), std::invalid_argument);
   CHECK_THROWS_AS(block_of_contract(replaced(cuda, "x WARPS", "x ROWS")), std::invalid_argument);
 }
 
-TEST_CASE("a file names its kernels, or is named after its kernel") {
+TEST_CASE("gpu/kernel_remarks/named_kernels") {
   CHECK(kernel_stems(cuda, "k") == std::vector<std::string>{"k"});
   CHECK(kernel_stems("//\n// Kernels: load_1, load_2\n", "load") == std::vector<std::string>{"load_1", "load_2"});
 }
 
-TEST_CASE("the build refuses kernel files that disagree") {
+TEST_CASE("gpu/kernel_remarks/build_refuses") {
   const ScratchDirectory scratch;
   const auto code_of = [&](const std::string& cuh, const std::string& cl) {
     std::ofstream(scratch.path() / "k.cuh") << cuh;
