@@ -19,55 +19,27 @@ class Constants {
       texts_[(*match)[1]] = (*match)[2];
   }
 
-  /// Numbers and names, multiplied and divided. Error: std::invalid_argument.
-  unsigned value(std::string_view expression) const {
-    std::string_view rest = expression;
-    const unsigned product = product_of(rest);
-    if (!rest.empty()) throw std::invalid_argument("'" + std::string(expression) + "' is not a product of constants");
-    return product;
+  /// Numbers and names, multiplied and divided from left to right. Error: std::invalid_argument.
+  unsigned value(const std::string& expression) const {
+    const std::regex token(R"((?:\w+::)*(\w+)|[*/])");
+    unsigned value = 1;
+    bool divides = false;
+    for (std::sregex_iterator match(expression.begin(), expression.end(), token), end; match != end; ++match) {
+      if ((*match)[1].matched) {
+        const unsigned factor = std::max(factor_of((*match)[1]), 1U);
+        value = divides ? value / factor : value * factor;
+      }
+      divides = match->str() == "/";
+    }
+    return value;
   }
 
  private:
-  static std::string_view take(std::string_view& rest, const char* characters) {
-    const std::string_view taken = rest.substr(0, rest.find_first_not_of(characters));
-    rest.remove_prefix(taken.size());
-    return taken;
-  }
-
-  unsigned product_of(std::string_view& rest) const {
-    unsigned product = factor_of(rest);
-    while (rest.starts_with('*') || rest.starts_with('/')) {
-      const bool divides = rest.front() == '/';
-      rest.remove_prefix(1);
-      const unsigned factor = factor_of(rest);
-      product = divides ? product / std::max(factor, 1U) : product * factor;
-    }
-    return product;
-  }
-
-  unsigned factor_of(std::string_view& rest) const {
-    take(rest, " ");
-    unsigned factor = 0;
-    if (rest.starts_with('(')) {
-      rest.remove_prefix(1);
-      factor = product_of(rest);
-      if (rest.empty()) throw std::invalid_argument("a parenthesis is open");
-      rest.remove_prefix(1);
-    } else {
-      const std::string word(take(rest, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789:"));
-      const std::string name = word.substr(word.rfind(':') + 1);
-      if (const auto text = texts_.find(name); text != texts_.end()) {
-        factor = value(text->second);
-      } else if (name == "one") {
-        factor = 1;
-      } else if (!name.empty() && name.find_first_not_of("0123456789u") == std::string::npos) {
-        factor = unsigned(std::stoul(name));
-      } else {
-        throw std::invalid_argument("'" + name + "' is not a constant of the file");
-      }
-    }
-    take(rest, " ");
-    return factor;
+  unsigned factor_of(const std::string& word) const {
+    if (const auto text = texts_.find(word); text != texts_.end()) return value(text->second);
+    if (word == "one") return 1;
+    if (word.find_first_not_of("0123456789u") == std::string::npos) return unsigned(std::stoul(word));
+    throw std::invalid_argument("'" + word + "' is not a constant of the file");
   }
 
   std::map<std::string, std::string> texts_;
