@@ -8,10 +8,7 @@
 /// Some lanes return before all accesses except those of the barrier, some between them.
 __global__ void diverge_early_return(const unsigned* in, unsigned* out) {
   __shared__ unsigned first[words], second[words], third[words];
-  fill_shared(first, in);
-  fill_shared(second, in);
-  fill_shared(third, in);
-  __syncthreads();
+  fill_shared(in, first, second, third);
   const unsigned t = threadIdx.x;
   if (in[t] % 3 == 0) return;
   unsigned sum = first[(5 * t + 1) % words];
@@ -26,10 +23,7 @@ __global__ void diverge_early_return(const unsigned* in, unsigned* out) {
 /// Some lanes return out of a loop, others reach its end.
 __global__ void diverge_return_in_a_loop(const unsigned* in, unsigned* out) {
   __shared__ unsigned looking[words], kept[words], left[words];
-  fill_shared(looking, in);
-  fill_shared(kept, in);
-  fill_shared(left, in);
-  __syncthreads();
+  fill_shared(in, looking, kept, left);
   const unsigned t = threadIdx.x;
   unsigned sum = 0;
   for (unsigned i = 0; i < 8; ++i) {
@@ -49,14 +43,7 @@ __global__ void diverge_return_in_a_loop(const unsigned* in, unsigned* out) {
 /// order of the source. (An H200 joins them only after the switch: it runs `one` and `other` twice.)
 __global__ void diverge_switch(const unsigned* in, unsigned* out) {
   __shared__ unsigned zero[words], one[words], two[words], four[words], other[words], five[words], after[words];
-  fill_shared(zero, in);
-  fill_shared(one, in);
-  fill_shared(two, in);
-  fill_shared(four, in);
-  fill_shared(other, in);
-  fill_shared(five, in);
-  fill_shared(after, in);
-  __syncthreads();
+  fill_shared(in, zero, one, two, four, other, five, after);
   const unsigned t = threadIdx.x;
   unsigned sum = in[t];
   for (unsigned i = 0; i < 4; ++i) {
@@ -87,12 +74,7 @@ __global__ void diverge_switch(const unsigned* in, unsigned* out) {
 /// An access in each arm, and one where all arms join.
 __global__ void diverge_else_if(const unsigned* in, unsigned* out) {
   __shared__ unsigned fives[words], threes[words], twos[words], rest[words], join[words];
-  fill_shared(fives, in);
-  fill_shared(threes, in);
-  fill_shared(twos, in);
-  fill_shared(rest, in);
-  fill_shared(join, in);
-  __syncthreads();
+  fill_shared(in, fives, threes, twos, rest, join);
   const unsigned t = threadIdx.x;
   unsigned sum = in[t];
   for (unsigned i = 0; i < 4; ++i) {
@@ -113,13 +95,7 @@ __global__ void diverge_else_if(const unsigned* in, unsigned* out) {
 /// Only lanes for which the left operand does not decide load the right one.
 __global__ void diverge_short_circuit(const unsigned* in, unsigned* out) {
   __shared__ unsigned a[words], b[words], c[words], d[words], both[words], neither[words];
-  fill_shared(a, in);
-  fill_shared(b, in);
-  fill_shared(c, in);
-  fill_shared(d, in);
-  fill_shared(both, in);
-  fill_shared(neither, in);
-  __syncthreads();
+  fill_shared(in, a, b, c, d, both, neither);
   const unsigned t = threadIdx.x;
   unsigned sum = in[t];
   for (unsigned i = 0; i < 4; ++i) {
@@ -140,11 +116,7 @@ __global__ void diverge_short_circuit(const unsigned* in, unsigned* out) {
 /// A wrong scheduler would run the next iteration early, with only the lanes whose left operand of || was true.
 __global__ void diverge_short_circuit_of_a_loop(const unsigned* in, unsigned* out) {
   __shared__ unsigned a[words], b[words], c[words], d[words];
-  fill_shared(a, in);
-  fill_shared(b, in);
-  fill_shared(c, in);
-  fill_shared(d, in);
-  __syncthreads();
+  fill_shared(in, a, b, c, d);
   const unsigned t = threadIdx.x;
   unsigned sum = in[t], i = 0;
   while (i < 7 && (a[(sum + 3 * i) % words] % 2 == 0 || b[(sum + 5 * i) % words] % 3 == 0)) ++i;
@@ -157,12 +129,7 @@ __global__ void diverge_short_circuit_of_a_loop(const unsigned* in, unsigned* ou
 /// A loop around a switch, in place of goto.
 __global__ void diverge_state_machine(const unsigned* in, unsigned* out) {
   __shared__ unsigned start[words], read[words], count[words], finish[words], left[words];
-  fill_shared(start, in);
-  fill_shared(read, in);
-  fill_shared(count, in);
-  fill_shared(finish, in);
-  fill_shared(left, in);
-  __syncthreads();
+  fill_shared(in, start, read, count, finish, left);
   const unsigned t = threadIdx.x;
   unsigned sum = in[t], state = 0, i = 0;
   while (state != 4 && i < 16) {
@@ -194,12 +161,7 @@ __global__ void diverge_state_machine(const unsigned* in, unsigned* out) {
 /// A load in each arm of ?:, and ?: in an arm of ?:.
 __global__ void diverge_conditional_operator(const unsigned* in, unsigned* out) {
   __shared__ unsigned yes[words], no[words], left[words], middle[words], right[words];
-  fill_shared(yes, in);
-  fill_shared(no, in);
-  fill_shared(left, in);
-  fill_shared(middle, in);
-  fill_shared(right, in);
-  __syncthreads();
+  fill_shared(in, yes, no, left, middle, right);
   const unsigned t = threadIdx.x;
   unsigned sum = in[t];
   for (unsigned i = 0; i < 4; ++i) {

@@ -13,8 +13,15 @@ constexpr unsigned words = 256;
 
 /// After the barrier threads load words that no thread stores. They store only their own words, `row * 64 +
 /// threadIdx.x`.
-static __device__ __noinline__ void fill_shared(unsigned* array, const unsigned* in) {
+static __device__ __noinline__ void fill_array(unsigned* array, const unsigned* in) {
   for (unsigned i = threadIdx.x; i < words; i += blockDim.x) array[i] = in[i];
+}
+
+/// Fills the arrays and waits for all.
+template <class... Arrays>
+static __device__ __forceinline__ void fill_shared(const unsigned* in, Arrays&... arrays) {
+  (fill_array(arrays, in), ...);
+  __syncthreads();
 }
 
 /// The thread's own word in a row.

@@ -15,11 +15,7 @@ static __device__ __noinline__ unsigned walk(const unsigned* path, unsigned from
 /// All lanes call it twice, some a third time.
 __global__ void diverge_helper(const unsigned* in, unsigned* out) {
   __shared__ unsigned path[words], between[words], some[words], after[words];
-  fill_shared(path, in);
-  fill_shared(between, in);
-  fill_shared(some, in);
-  fill_shared(after, in);
-  __syncthreads();
+  fill_shared(in, path, between, some, after);
   const unsigned t = threadIdx.x;
   unsigned sum = walk(path, t, in[t] % 5);
   sum += between[sum % words];
@@ -35,9 +31,7 @@ __global__ void diverge_helper(const unsigned* in, unsigned* out) {
 /// Two calls that never run together, although they are equal.
 __global__ void diverge_helper_in_both_arms(const unsigned* in, unsigned* out) {
   __shared__ unsigned path[words], join[words];
-  fill_shared(path, in);
-  fill_shared(join, in);
-  __syncthreads();
+  fill_shared(in, path, join);
   const unsigned t = threadIdx.x;
   unsigned sum = in[t];
   for (unsigned i = 0; i < 3; ++i) {
@@ -66,10 +60,7 @@ static __device__ __noinline__ unsigned long_step(const unsigned* path, const un
 /// A function that calls another, which the kernel calls, too.
 __global__ void diverge_helpers_two_deep(const unsigned* in, unsigned* out) {
   __shared__ unsigned path[words], turn[words], after[words];
-  fill_shared(path, in);
-  fill_shared(turn, in);
-  fill_shared(after, in);
-  __syncthreads();
+  fill_shared(in, path, turn, after);
   const unsigned t = threadIdx.x;
   unsigned sum = in[t] % 64;
   for (unsigned i = 0; i < 3; ++i) {
@@ -97,10 +88,7 @@ static __device__ __noinline__ unsigned pong(const unsigned* to, const unsigned*
 /// Two functions that call each other, at most six deep: one loads on the way down, one on the way up.
 __global__ void diverge_mutual_recursion(const unsigned* in, unsigned* out) {
   __shared__ unsigned to[words], fro[words], after[words];
-  fill_shared(to, in);
-  fill_shared(fro, in);
-  fill_shared(after, in);
-  __syncthreads();
+  fill_shared(in, to, fro, after);
   const unsigned t = threadIdx.x;
   unsigned sum = ping(to, fro, t, in[t] % 7);
   after[own(0)] = sum;
@@ -121,11 +109,7 @@ static __device__ __noinline__ unsigned climb(const unsigned* leaf, const unsign
 /// Trees of different heights, with accesses before and after the calls.
 __global__ void diverge_recursion(const unsigned* in, unsigned* out) {
   __shared__ unsigned leaf[words], down[words], up[words], after[words];
-  fill_shared(leaf, in);
-  fill_shared(down, in);
-  fill_shared(up, in);
-  fill_shared(after, in);
-  __syncthreads();
+  fill_shared(in, leaf, down, up, after);
   const unsigned t = threadIdx.x;
   const unsigned sum = climb(leaf, down, up, in[t] % 6, t);
   after[own(0)] = sum;
@@ -148,11 +132,7 @@ static __device__ __noinline__ unsigned search(const unsigned* first, const unsi
 /// A function with several returns, in a loop that some lanes leave early.
 __global__ void diverge_helper_with_returns(const unsigned* in, unsigned* out) {
   __shared__ unsigned first[words], next[words], last[words], after[words];
-  fill_shared(first, in);
-  fill_shared(next, in);
-  fill_shared(last, in);
-  fill_shared(after, in);
-  __syncthreads();
+  fill_shared(in, first, next, last, after);
   const unsigned t = threadIdx.x;
   unsigned sum = in[t];
   for (unsigned i = 0; i < 4; ++i) {

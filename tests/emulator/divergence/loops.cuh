@@ -9,9 +9,7 @@
 /// iterations.
 __global__ void diverge_nested_loops(const unsigned* in, unsigned* out) {
   __shared__ unsigned inner[words], outer[words];
-  fill_shared(inner, in);
-  fill_shared(outer, in);
-  __syncthreads();
+  fill_shared(in, inner, outer);
   const unsigned t = threadIdx.x;
   unsigned sum = 0;
   for (unsigned round = 0; round < 4; ++round) {
@@ -24,11 +22,7 @@ __global__ void diverge_nested_loops(const unsigned* in, unsigned* out) {
 /// The bounds of the second loop are loaded, those of the third computed from loaded values.
 __global__ void diverge_triple_nesting(const unsigned* in, unsigned* out) {
   __shared__ unsigned bound[words], middle[words], innermost[words], record[words];
-  fill_shared(bound, in);
-  fill_shared(middle, in);
-  fill_shared(innermost, in);
-  fill_shared(record, in);
-  __syncthreads();
+  fill_shared(in, bound, middle, innermost, record);
   const unsigned t = threadIdx.x;
   unsigned sum = in[t];
   const unsigned first = in[t] % 4;
@@ -48,11 +42,7 @@ __global__ void diverge_triple_nesting(const unsigned* in, unsigned* out) {
 /// `break` and `continue`, each in both loops.
 __global__ void diverge_break_and_continue(const unsigned* in, unsigned* out) {
   __shared__ unsigned tried[words], even[words], kept[words], after[words];
-  fill_shared(tried, in);
-  fill_shared(even, in);
-  fill_shared(kept, in);
-  fill_shared(after, in);
-  __syncthreads();
+  fill_shared(in, tried, even, kept, after);
   const unsigned t = threadIdx.x;
   unsigned sum = in[t];
   for (unsigned i = 0; i < 6; ++i) {
@@ -76,10 +66,7 @@ __global__ void diverge_break_and_continue(const unsigned* in, unsigned* out) {
 /// The exit is between two accesses.
 __global__ void diverge_break_in_the_middle(const unsigned* in, unsigned* out) {
   __shared__ unsigned before[words], behind[words], left[words];
-  fill_shared(before, in);
-  fill_shared(behind, in);
-  fill_shared(left, in);
-  __syncthreads();
+  fill_shared(in, before, behind, left);
   const unsigned t = threadIdx.x;
   unsigned sum = 0, i = 0;
   while (true) {
@@ -95,11 +82,7 @@ __global__ void diverge_break_in_the_middle(const unsigned* in, unsigned* out) {
 /// The body comes before the condition, which has a separate access; `continue` jumps to the condition.
 __global__ void diverge_do_while(const unsigned* in, unsigned* out) {
   __shared__ unsigned body[words], odd[words], condition[words], left[words];
-  fill_shared(body, in);
-  fill_shared(odd, in);
-  fill_shared(condition, in);
-  fill_shared(left, in);
-  __syncthreads();
+  fill_shared(in, body, odd, condition, left);
   const unsigned t = threadIdx.x;
   unsigned sum = 0, i = 0;
   do {
@@ -115,10 +98,7 @@ __global__ void diverge_do_while(const unsigned* in, unsigned* out) {
 /// Lanes drop out one after the other, and reconverge after the loop, where all of them make one access together.
 __global__ void diverge_drop_out_then_together(const unsigned* in, unsigned* out) {
   __shared__ unsigned looking[words], found[words], together[words];
-  fill_shared(looking, in);
-  fill_shared(found, in);
-  fill_shared(together, in);
-  __syncthreads();
+  fill_shared(in, looking, found, together);
   const unsigned t = threadIdx.x;
   unsigned sum = in[t];
   for (unsigned i = 0; i < 12; ++i) {
@@ -136,10 +116,7 @@ __global__ void diverge_drop_out_then_together(const unsigned* in, unsigned* out
 /// A loop in each of two arms, then another loop for both.
 __global__ void diverge_loops_in_arms(const unsigned* in, unsigned* out) {
   __shared__ unsigned up[words], down[words], record[words];
-  fill_shared(up, in);
-  fill_shared(down, in);
-  fill_shared(record, in);
-  __syncthreads();
+  fill_shared(in, up, down, record);
   const unsigned t = threadIdx.x;
   unsigned sum = in[t];
   for (unsigned i = 0; i < 4; ++i) {

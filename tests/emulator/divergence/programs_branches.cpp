@@ -9,11 +9,7 @@ Program early_return() {
   const Block body{
       when(input(t) % 3 == 0, {return_now()}),
       set(sum, first[(5 * t + 1) % words]),
-      when(sum % 2 == 0,
-           {
-               set(second[own(0)], sum),
-               return_now(),
-           }),
+      when(sum % 2 == 0, {set(second[own(0)], sum), return_now()}),
       sum += third[(3 * t + 2) % words],
       output(t, sum),
   };
@@ -30,16 +26,8 @@ Program return_in_a_loop() {
       loop_for(set(i, 0), i < 8, i += 1,
                {
                    set(value, looking[(t + 41 * i) % words]),
-                   when(value % 9 == 0,
-                        {
-                            output(t, sum),
-                            return_now(),
-                        }),
-                   when(i % 2 == 0,
-                        {
-                            set(kept[own(half)], value),
-                            half += 1,
-                        }),
+                   when(value % 9 == 0, {output(t, sum), return_now()}),
+                   when(i % 2 == 0, {set(kept[own(half)], value), half += 1}),
                    sum += value,
                }),
       sum ^= left[sum % words],
@@ -78,11 +66,7 @@ Program else_if() {
                                            {set(rest[own(i)], sum)})})});
   const Block body{
       set(sum, input(t)),
-      loop_for(set(i, 0), i < 4, i += 1,
-               {
-                   chain,
-                   sum += join[(sum + i) % words],
-               }),
+      loop_for(set(i, 0), i < 4, i += 1, {chain, sum += join[(sum + i) % words]}),
       output(t, sum),
   };
   return filled({fives, threes, twos, rest, join}, body);

@@ -9,14 +9,12 @@ Program nested_loops() {
   const Variable round{"round"};
   const Block body{
       set(sum, 0),
-      loop_for(set(round, 0), round < 4, round += 1,
-               {
-                   loop_for(set(i, 0), i < 1 + (t + round) % 4, i += 1,
-                            {
-                                sum += inner[(t + 64 * i + 16 * round) % words],
-                            }),
-                   set(outer[own(round)], sum),
-               }),
+      loop_for(
+          set(round, 0), round < 4, round += 1,
+          {
+              loop_for(set(i, 0), i < 1 + (t + round) % 4, i += 1, {sum += inner[(t + 64 * i + 16 * round) % words]}),
+              set(outer[own(round)], sum),
+          }),
       output(t, sum),
   };
   return filled({inner, outer}, body);
@@ -36,9 +34,7 @@ Program triple_nesting() {
                                 sum += middle[(t + 5 * j + 20 * i) % words],
                                 set(third, sum % 3),
                                 loop_for(set(k, 0), k < third, k += 1,
-                                         {
-                                             sum ^= innermost[(7 * t + k + 3 * j + 9 * i) % words],
-                                         }),
+                                         {sum ^= innermost[(7 * t + k + 3 * j + 9 * i) % words]}),
                                 sum += third,
                             }),
                    set(record[own(i)], sum),
@@ -59,11 +55,7 @@ Program break_and_continue() {
                             {
                                 set(value, tried[(t + 11 * j + 67 * i) % words]),
                                 when(value % 7 == 0, {break_out()}),
-                                when(value % 2 == 0,
-                                     {
-                                         sum += even[(value + j) % words],
-                                         continue_loop(),
-                                     }),
+                                when(value % 2 == 0, {sum += even[(value + j) % words], continue_loop()}),
                                 sum ^= kept[(value + 3 * i) % words],
                             }),
                    set(after[own(i)], sum),
@@ -119,11 +111,7 @@ Program drop_out_then_together() {
       loop_for(set(i, 0), i < 12, i += 1,
                {
                    set(value, looking[(t + 19 * i) % words]),
-                   when(value % 5 == t % 5,
-                        {
-                            set(found[own(i)], value),
-                            break_out(),
-                        }),
+                   when(value % 5 == t % 5, {set(found[own(i)], value), break_out()}),
                    sum += value,
                }),
       sum += together[sum % words],
@@ -140,18 +128,11 @@ Program loops_in_arms() {
                {
                    when((t + i) % 5 < 2,
                         {
-                            loop_for(set(j, 0), j <= t % 3, j += 1,
-                                     {
-                                         sum += up[(t + 3 * j + 64 * i) % words],
-                                     }),
+                            loop_for(set(j, 0), j <= t % 3, j += 1, {sum += up[(t + 3 * j + 64 * i) % words]}),
                         },
                         {
                             set(j, 1 + sum % 4),
-                            loop_while(j > 0,
-                                       {
-                                           sum += down[(2 * t + 5 * j + 32 * i) % words],
-                                           set(j, j - 1),
-                                       }),
+                            loop_while(j > 0, {sum += down[(2 * t + 5 * j + 32 * i) % words], set(j, j - 1)}),
                         }),
                    set(record[own(i)], sum),
                }),

@@ -29,17 +29,10 @@ Program syncwarp_of_some() {
       set(sum, input(t)),
       when(t % 4 < 2,
            {
-               loop_for(set(i, 0), i < 4, i += 1,
-                        {
-                            set(mail[own(i)], sum),
-                            sum += mail[i * 64 + (t ^ 1)],
-                        }),
+               loop_for(set(i, 0), i < 4, i += 1, {set(mail[own(i)], sum), sum += mail[i * 64 + (t ^ 1)]}),
            },
            {
-               loop_for(set(i, 0), i < sum % 5, i += 1,
-                        {
-                            sum += alone[(t + 64 * i + 7 * sum) % words],
-                        }),
+               loop_for(set(i, 0), i < sum % 5, i += 1, {sum += alone[(t + 64 * i + 7 * sum) % words]}),
            }),
       set(after[own(0)], sum),
       output(t, sum),

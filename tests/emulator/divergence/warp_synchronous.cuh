@@ -9,8 +9,7 @@
 /// All lanes, in a loop.
 __global__ void diverge_syncwarp(const unsigned* in, unsigned* out) {
   __shared__ unsigned mail[words];
-  fill_shared(mail, in);
-  __syncthreads();
+  fill_shared(in, mail);
   const unsigned t = threadIdx.x;
   const auto everyone = __activemask();
   unsigned sum = in[t];
@@ -26,10 +25,7 @@ __global__ void diverge_syncwarp(const unsigned* in, unsigned* out) {
 /// Every other pair of lanes, as often as their data say; the other lanes do not take part.
 __global__ void diverge_syncwarp_of_some(const unsigned* in, unsigned* out) {
   __shared__ unsigned mail[words], alone[words], after[words];
-  fill_shared(mail, in);
-  fill_shared(alone, in);
-  fill_shared(after, in);
-  __syncthreads();
+  fill_shared(in, mail, alone, after);
   const unsigned t = threadIdx.x;
   unsigned sum = in[t];
   const auto some = __ballot_sync(__activemask(), t % 4 < 2);
