@@ -1,22 +1,122 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <bankwise/support/exit_code.hpp>
-#include "bankcheck/command_line.hpp"
+#include <bankwise/support/output_file.hpp>
+#include <bankwise/support/revision.hpp>
+#include "bankcheck/cuda/recorder.hpp"
+#include "bankcheck/driver/recorder.hpp"
+#include "bankcheck/driver/report_command.hpp"
+#include "bankcheck/emulate/recorder.hpp"
+#include "bankcheck/opencl/recorder.hpp"
+#include "bankcheck/predict/archs.hpp"
+#include "bankcheck/predict/command.hpp"
+
+namespace {
+
+using namespace bankwise;
+
+struct Command {
+  const char* name;
+  const char* description;
+  std::function<void(CLI::App&)> declare;       ///< adds its options
+  std::function<int()> run;                     ///< returns the exit code
+  std::vector<std::string>* program = nullptr;  ///< for what follows --: a program and its arguments
+};
+
+/// A command that consists of two functions and the options that they share.
+template <class Options>
+Command command(const char* name, const char* description, void (*declare)(CLI::App&, Options&), int (*run)(Options&)) {
+  const auto options = std::make_shared<Options>();
+  return {name, description, [=](CLI::App& app) { declare(app, *options); }, [=] { return run(*options); }};
+}
+
+template <class Recorder>
+Command recording(const char* name, const char* description) {
+  const auto recorder = std::make_shared<Recorder>();
+  return {name, description, [=](CLI::App& app) { declare_check(app, *recorder); }, [=] { return check(*recorder); },
+          &recorder->options.program};
+}
+
+std::vector<Command> commands() {
+  return {
+      command("archs", "List the architectures, their bank rules, and the evidence for each rule", declare_archs,
+              archs),
+      command("predict",
+              "Predict the bank conflicts of shared-memory accesses: a CSV file of accesses, or an index formula",
+              declare_predict, predict),
+      recording<opencl::Recorder>(
+          "opencl",
+          "Run an OpenCL program on the CPU, under Oclgrind, and report its kernels' bank conflicts by source line"),
+      recording<cuda::Recorder>(
+          "cuda", "Run a CUDA program on an NVIDIA GPU, and report its kernels' bank conflicts by source line"),
+      recording<emulate::Recorder>(
+          "emulate",
+          "Build a CUDA program with g++, run it on the CPU, and report its kernels' bank conflicts by source line"),
+      command("report", "Report the bank conflicts of a trace file that was written with --trace",
+              driver::declare_report, driver::report_file),
+      command("fit", "Find the padding or swizzle that removes the bank conflicts of a trace file", driver::declare_fit,
+              driver::report_file),
+  };
+}
+
+int run(int argc, const char* const* argv) {
+  CLI::App app("Find bank conflicts in GPU shared memory (OpenCL: local memory)", "bankcheck");
+  app.footer(
+      "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage or an input that cannot be read, 3 an output cannot be "
+      "written, or the checked program failed.");
+  app.set_version_flag("--version", std::string(revision()));
+  app.require_subcommand(1);
+  const std::vector<Command> all = commands();
+  for (const Command& command : all) command.declare(*app.add_subcommand(command.name, command.description));
+  // CLI11 would parse the flags of the program as bankcheck's.
+  const auto* dashes = std::find(argv, argv + argc, std::string_view("--"));
+  for (const Command& command : all) {
+    if (command.program == nullptr || argc < 2 || argv[1] != std::string_view(command.name)) continue;
+    if (dashes == argv + argc) continue;
+    command.program->assign(dashes + 1, argv + argc);
+    argc = int(dashes - argv);
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() != 0) throw UsageError(fmt::format("{}; see bankcheck --help", error.what()));
+    app.exit(error);
+    if (!std::cout.flush()) throw std::runtime_error("cannot write stdout");
+    return exit_ok;
+  }
+  const std::string name = app.get_subcommands().front()->get_name();
+  return std::find_if(all.begin(), all.end(), [&](const Command& command) { return command.name == name; })->run();
+}
+
+int fail(int code, const char* sentence) {
+  driver::tell(sentence);
+  return code;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
-  const auto fail = [](int code, const char* sentence) {
-    std::fputs(fmt::format("bankcheck: {}\n", sentence).c_str(), stderr);
-    return code;
-  };
   try {
-    return bankwise::run_bankcheck(argc, argv);
-  } catch (const bankwise::UsageError& error) {
-    return fail(bankwise::exit_usage, error.what());
+    return run(argc, argv);
+  } catch (const UsageError& error) {
+    return fail(exit_usage, error.what());
+  } catch (const driver::CommandFailed& failed) {
+    std::fputs(failed.details.c_str(), stderr);
+    return fail(failed.exit_code, failed.what());
   } catch (const std::exception& error) {
-    return fail(bankwise::exit_device, error.what());
+    return fail(exit_device, error.what());
   }
 }

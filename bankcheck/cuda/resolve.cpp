@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/cuda/resolve.hpp"
 
 #include <fmt/format.h>
 
@@ -20,6 +19,7 @@
 #include <bankwise/trace/builder.hpp>
 #include "bankcheck/cuda/cubin/cubin.hpp"
 #include "bankcheck/cuda/cubin/demangled.hpp"
+#include "bankcheck/cuda/record.hpp"
 
 namespace bankwise::cuda {
 namespace {

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -21,7 +22,7 @@
 #include <system_error>
 
 #include <bankwise/support/in_quotes.hpp>
-#include "bankcheck/driver/signals_to_child.hpp"
+#include "bankcheck/driver/files.hpp"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX has it in no header
 
@@ -35,16 +36,74 @@ std::string last_error() {
   return std::strerror(errno);
 }
 
-/// TMPDIR, or /tmp if that is empty; an absolute path, because the program may change its directory.
-std::string temporary_folder() {
-  const char* variable = std::getenv("TMPDIR");
-  const std::string name = variable == nullptr || *variable == '\0' ? "/tmp" : variable;
-  std::error_code error;
-  const fs::path folder = fs::canonical(name, error);
-  if (error || !fs::is_directory(folder, error)) {
-    throw std::runtime_error(fmt::format("cannot use {}, from TMPDIR, for temporary files", in_quotes(name)));
+constexpr auto grace_period = std::chrono::milliseconds(200);
+
+volatile std::sig_atomic_t last = 0;
+std::array<std::atomic<Clock::rep>, NSIG> arrived;  // when a signal arrived that has not been passed on; 0: none has
+static_assert(std::atomic<Clock::rep>::is_always_lock_free);
+
+void catch_signal(int signal, siginfo_t* info, void*) {
+  last = signal;
+  const bool by_key = info->si_code == SI_KERNEL;  // the terminal sends Ctrl-C and Ctrl-\ to the child, too
+  Clock::rep none = 0;
+  if (!by_key) arrived[std::size_t(signal)].compare_exchange_strong(none, Clock::now().time_since_epoch().count());
+}
+
+/// Passes signals that would end bankcheck to the child, so that bankcheck can report and clean up. One at a time may
+/// exist.
+class SignalsToChild {
+ public:
+  static constexpr std::array signals{SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE};
+
+  SignalsToChild();
+  SignalsToChild(const SignalsToChild&) = delete;
+  SignalsToChild& operator=(const SignalsToChild&) = delete;
+  /// After a signal the rest of bankcheck, which reports and cleans up, ignores more of them: `timeout` sends two.
+  ~SignalsToChild();
+
+  /// To be called several times a second: passes on what has arrived. Keys such as Ctrl-C, and `kill` on the
+  /// process group, reach the child directly, and a program may count them: the child gets 0.2 seconds to end.
+  void pass_on(pid_t child);
+
+  /// The last signal that arrived; 0: none.
+  static int caught() { return last; }
+
+ private:
+  std::array<struct sigaction, signals.size()> before_{};
+};
+
+SignalsToChild::SignalsToChild() {
+  last = 0;
+  for (auto& one : arrived) one = 0;
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    struct sigaction action {};
+    sigemptyset(&action.sa_mask);
+    if (signals[i] == SIGPIPE) {
+      action.sa_handler = SIG_IGN;
+    } else {
+      action.sa_sigaction = catch_signal;
+      action.sa_flags = SA_SIGINFO | SA_RESTART;
+    }
+    sigaction(signals[i], &action, &before_[i]);
   }
-  return (folder / "bankcheck.XXXXXX").string();
+}
+
+SignalsToChild::~SignalsToChild() {
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    sigaction(signals[i], last == 0 ? &before_[i] : &ignore, nullptr);
+  }
+}
+
+void SignalsToChild::pass_on(pid_t child) {
+  for (const int signal : signals) {
+    auto& when = arrived[std::size_t(signal)];
+    const Clock::rep then = when;
+    if (then == 0 || Clock::now() < Clock::time_point(Clock::duration(then)) + grace_period) continue;
+    when = 0;
+    kill(child, signal);
+  }
 }
 
 /// Whether a file is machine code, and no script.
@@ -165,72 +224,39 @@ Ended wait_for(pid_t child, int pipe, const Wait& wait, SignalsToChild& signals)
   return ended;
 }
 
-}  // namespace
-
-TemporaryFolder::TemporaryFolder() {
-  std::string path = temporary_folder();
-  if (mkdtemp(path.data()) == nullptr)
-    throw std::runtime_error(fmt::format("cannot create {}: {}", path, last_error()));
-  path_ = path;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
-
-fs::path find_program(const std::string& name) {
-  const auto runs = [](const fs::path& path) {
-    std::error_code ignored;
-    return access(path.c_str(), X_OK) == 0 && !fs::is_directory(path, ignored);
-  };
-  if (name.find('/') != std::string::npos) return runs(name) ? fs::path(name) : fs::path();
-  const char* variable = std::getenv("PATH");
-  std::string_view path = variable == nullptr ? "/usr/bin:/bin" : variable;
-  while (!path.empty()) {
-    const auto end = std::min(path.find(':'), path.size());
-    const fs::path folder(path.substr(0, end));
-    if (fs::path candidate = (folder.empty() ? "." : folder) / name; runs(candidate)) return candidate;
-    path.remove_prefix(std::min(end + 1, path.size()));
+/// A pipe whose ends no program inherits.
+struct Pipe {
+  Pipe() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("cannot create a pipe: " + last_error());
+    out = ends[0];
+    in = ends[1];
   }
-  return {};
-}
-
-void check_program(const std::string& name) {
-  errno = 0;
-  if (!find_program(name).empty()) return;
-  const bool is_path = name.find('/') != std::string::npos;
-  throw std::runtime_error(fmt::format("cannot run {}: {}", in_quotes(name),
-                                       !is_path                 ? "there is no such program on the PATH"
-                                       : fs::is_directory(name) ? "it is a directory"
-                                                                : last_error()));
-}
-
-fs::path find_next_to_bankcheck(std::string_view name) {
-  const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
-  for (const fs::path& place : {folder, folder / ".." / BANKWISE_PLUGIN_DIRECTORY}) {
-    if (fs::exists(place / name)) return fs::canonical(place / name);
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  ~Pipe() {
+    close_in();
+    close(out);
   }
-  return {};
-}
+  void close_in() {
+    if (in >= 0) close(in);
+    in = -1;
+  }
+  int out = -1, in = -1;
+};
 
-std::vector<char*> argument_vector(const std::vector<std::string>& command) {
-  std::vector<char*> arguments;
-  arguments.reserve(command.size() + 1);
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): execv() and posix_spawn() do not write, but lack the const
-  for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
-  arguments.push_back(nullptr);
-  return arguments;
-}
+/// A file of ours that becomes one of the program's.
+struct Redirection {
+  int ours, its;
+};
 
-Ended start_and_wait(const fs::path& program, const std::vector<std::string>& command, const Wait& wait) {
-  int pipe_ends[2];
-  if (pipe2(pipe_ends, O_CLOEXEC) != 0) throw std::runtime_error("cannot create a pipe: " + last_error());
-  std::vector<char*> arguments = argument_vector(command);
+/// Starts a program, to which signals are what they usually are. Error: std::runtime_error.
+pid_t spawn(const fs::path& program, const std::vector<std::string>& command,
+            const std::vector<Redirection>& redirections, bool reads_nothing) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  if (!wait.own_stdout) posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDERR_FILENO);
+  if (reads_nothing) posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  for (const auto& [ours, its] : redirections) posix_spawn_file_actions_adddup2(&actions, ours, its);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t as_usual;
@@ -239,31 +265,60 @@ Ended start_and_wait(const fs::path& program, const std::vector<std::string>& co
   posix_spawnattr_setsigdefault(&attributes, &as_usual);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
 
-  const KeepsExitCodes keeps_exit_codes;
-  const AdoptsOrphans adopts_orphans;
-  SignalsToChild signals;
+  std::vector<std::string> words = command;
+  const auto run = [&](const fs::path& file, pid_t& child) {
+    std::vector<char*> arguments;
+    arguments.reserve(words.size() + 1);
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    return posix_spawn(&child, file.c_str(), &actions, &attributes, arguments.data(), environ);
+  };
   pid_t child = 0;
-  int error = posix_spawn(&child, program.c_str(), &actions, &attributes, arguments.data(), environ);
+  int error = run(program, child);
   if (error == ENOEXEC && !is_machine_code(program)) {  // a script without #!, which a shell runs, too
-    std::string shell = "/bin/sh", script = program.string();
-    arguments.front() = script.data();
-    arguments.insert(arguments.begin(), shell.data());
-    error = posix_spawn(&child, shell.c_str(), &actions, &attributes, arguments.data(), environ);
+    words.front() = program.string();
+    words.insert(words.begin(), "/bin/sh");
+    error = run("/bin/sh", child);
   }
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
-  close(pipe_ends[1]);
-  Ended ended;
-  if (error == 0) {
-    ended = wait_for(child, pipe_ends[0], wait, signals);
-  }
-  close(pipe_ends[0]);
-  if (error != 0) {
-    throw std::runtime_error(
-        fmt::format("cannot run {}: {}", in_quotes(command.front()),
-                    error == ENOEXEC ? "it is not an executable for this machine" : std::strerror(error)));
-  }
+  if (error == 0) return child;
+  throw std::runtime_error(
+      fmt::format("cannot run {}: {}", in_quotes(command.front()),
+                  error == ENOEXEC ? "it is not an executable for this machine" : std::strerror(error)));
+}
+
+}  // namespace
+
+Ended start_and_wait(const fs::path& program, const std::vector<std::string>& command, const Wait& wait) {
+  Pipe pipe;
+  std::vector<Redirection> redirections{{pipe.in, STDERR_FILENO}};
+  if (!wait.own_stdout) redirections.insert(redirections.begin(), {STDERR_FILENO, STDOUT_FILENO});
+  const KeepsExitCodes keeps_exit_codes;
+  const AdoptsOrphans adopts_orphans;
+  SignalsToChild signals;
+  const pid_t child = spawn(program, command, redirections, false);
+  pipe.close_in();
+  Ended ended = wait_for(child, pipe.out, wait, signals);
+  ended.program = command.front();
+  ended.time_limit = wait.time_limit;
   return ended;
+}
+
+Ran run_quietly(const std::vector<std::string>& command) {
+  Pipe pipe;
+  const pid_t child =
+      spawn(find_program(command.front()), command, {{pipe.in, STDOUT_FILENO}, {pipe.in, STDERR_FILENO}}, true);
+  pipe.close_in();
+  Ran ran;
+  char buffer[4096];
+  for (ssize_t bytes = 0; (bytes = read(pipe.out, buffer, sizeof buffer)) > 0 || (bytes < 0 && errno == EINTR);) {
+    if (bytes > 0) ran.output.append(buffer, std::size_t(bytes));
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  ran.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return ran;
 }
 
 bool ended_from_outside(const Ended& ended) {
@@ -276,23 +331,32 @@ bool crashed(const Ended& ended) {
   return WIFSIGNALED(ended.status) && !ended_from_outside(ended);
 }
 
-std::optional<std::string> signal_that_ended(const std::string& program, const Ended& ended) {
+std::optional<std::string> signal_that_ended(const Ended& ended) {
   if (!WIFSIGNALED(ended.status)) return std::nullopt;
   const int signal = WTERMSIG(ended.status);
-  return fmt::format("the program {} {} signal {} ({})", in_quotes(program),
+  return fmt::format("the program {} {} signal {} ({})", in_quotes(ended.program),
                      crashed(ended) ? "crashed:" : "was ended by", signal, strsignal(signal));
 }
 
-std::string out_of_time(const std::string& program, double seconds) {
-  return fmt::format("the program {} had not ended after {:g} seconds", in_quotes(program), seconds);
+std::string failed_with(const Ended& ended, int exit_code) {
+  return fmt::format("the program {} failed with exit code {}", in_quotes(ended.program), exit_code);
 }
 
-std::optional<std::string> still_running(const std::string& program, const Ended& ended) {
+std::optional<std::string> failure_of(const Ended& ended) {
+  if (ended.out_of_time) {
+    return fmt::format("the program {} had not ended after {:g} seconds", in_quotes(ended.program), ended.time_limit);
+  }
+  if (auto signal = signal_that_ended(ended)) return signal;
+  if (const int code = WEXITSTATUS(ended.status); code != 0) return failed_with(ended, code);
+  return std::nullopt;
+}
+
+std::optional<std::string> still_running(const Ended& ended) {
   if (ended.left_running.empty()) return std::nullopt;
   const std::size_t others = ended.left_running.size() - 1;
   return fmt::format(
       "the program {} left process {}{} running in the background: what it does from now on is not in the report",
-      in_quotes(program), ended.left_running.front(), others == 0 ? "" : fmt::format(" and {} more", others));
+      in_quotes(ended.program), ended.left_running.front(), others == 0 ? "" : fmt::format(" and {} more", others));
 }
 
 bool has_loaded(long process, std::string_view library) {

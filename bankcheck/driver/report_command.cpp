@@ -28,20 +28,29 @@ trace::TraceFile read_trace(const std::string& path) {
 
 }  // namespace
 
-CLI::App* declare_report(CLI::App& app, ReportCommand& options) {
-  CLI::App* command =
-      app.add_subcommand("report", "Report the bank conflicts of a trace file that was written with --trace");
-  command->footer(
+void declare_report(CLI::App& command, ReportCommand& options) {
+  command.footer(
       "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage or an input that is no trace, 3 an output cannot be\n"
       "written. With --max-conflicts or --baseline the exit code is 1 for every incomplete trace.\n"
       "Example: bankcheck report --arch sm_90,gfx942 --max-conflicts 0 trace.jsonl");
-  declare_report_options(*command, options.report);
-  command->add_option("--cubin", options.cubin, cubin_help);
-  command->add_option("trace", options.trace, "Trace file, written by --trace; - reads stdin")->required();
-  return command;
+  declare_report_options(command, options.report);
+  command.add_option("--cubin", options.cubin, cubin_help);
+  command.add_option("trace", options.trace, "Trace file, written by --trace; - reads stdin")->required();
 }
 
-int report_file(const ReportCommand& options) {
+void declare_fit(CLI::App& command, ReportCommand& options) {
+  command.footer(
+      "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage or an input that is no trace, 3 an output cannot be\n"
+      "written. --max-conflicts and --baseline apply to the kernels before the change.\n"
+      "Example: bankcheck fit --arch sm_90,gfx942 --kernel 'transpose*' trace.jsonl");
+  declare_report_options(command, options.report);
+  command.remove_option(command.get_option("--fit"));
+  command.add_option("trace", options.trace, "Trace file, written by --trace; - reads stdin")->required();
+  options.report.fit.fit = options.report.fit.only = true;
+}
+
+int report_file(ReportCommand& options) {
+  options.report.emitted = emitted_lines(options.cubin);
   Reporting reporting(options.report);
   const trace::TraceFile file = read_trace(options.trace);
   std::vector<std::string> incomplete = file.trace.errors;

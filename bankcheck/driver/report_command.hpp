@@ -10,14 +10,15 @@ namespace bankwise::driver {
 struct ReportCommand {
   ReportOptions report;
   std::string trace;  ///< a file, or - for stdin
-  std::string cubin;  ///< machine code, which the caller reads into report.emitted
+  std::string cubin;  ///< machine code
 };
 
-/// Adds `bankcheck report` to the command line.
-CLI::App* declare_report(CLI::App& app, ReportCommand& options);
+/// The options of `bankcheck report`, and those of `bankcheck fit`, which fits the kernels of a trace.
+void declare_report(CLI::App& command, ReportCommand& options);
+void declare_fit(CLI::App& command, ReportCommand& options);
 
-/// Runs `bankcheck report`. Returns exit_ok or exit_wrong. Errors: those of Reporting, and UsageError for a file that
+/// Runs both. Returns exit_ok or exit_wrong. Errors: those of Reporting, and UsageError for a file that
 /// is not a trace.
-int report_file(const ReportCommand& options);
+int report_file(ReportCommand& options);
 
 }  // namespace bankwise::driver

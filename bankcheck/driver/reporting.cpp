@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <set>
 
@@ -16,6 +17,7 @@
 #include <bankwise/support/terminal.hpp>
 #include <bankwise/support/whole_number.hpp>
 #include <bankwise/trace/architecture_named.hpp>
+#include "bankcheck/cuda/cubin/emitted.hpp"
 #include "bankcheck/driver/html/html_report.hpp"
 #include "bankcheck/driver/sarif.hpp"
 
@@ -112,6 +114,28 @@ void add_diagnoses(const RunReport& report, std::vector<std::string>& sentences)
 
 void tell(const std::string& sentence) {
   std::fputs(fmt::format("bankcheck: {}\n", sentence).c_str(), stderr);
+}
+
+std::vector<EmittedLine> emitted_lines(const std::string& path, bool may_be_empty) {
+  if (path.empty()) return {};
+  const auto refuse = [&](const std::string& why) {
+    throw UsageError(fmt::format("--cubin {}: {}", in_quotes(path), why));
+  };
+  std::ifstream file(path, std::ios::binary);
+  if (!file || std::filesystem::is_directory(path)) refuse("it cannot be read");
+  std::vector<EmittedLine> lines;
+  try {
+    const cuda::Cubin cubin({std::istreambuf_iterator<char>(file), {}});
+    for (const auto& [at, opcodes] : cuda::emitted_in(cubin)) lines.push_back({at.file, at.line, opcodes});
+    if (!cubin.line_error().empty()) refuse(cubin.line_error());
+  } catch (const UsageError&) {
+    throw;
+  } catch (const std::runtime_error& error) {
+    refuse(error.what());
+  }
+  if (lines.empty() && !may_be_empty)
+    refuse("it has no source lines with accesses to shared memory; compile it with -lineinfo");
+  return lines;
 }
 
 void declare_report_options(CLI::App& command, ReportOptions& options) {
@@ -256,10 +280,9 @@ int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomp
   return verdict.exceeded.empty() ? exit_ok : exit_wrong;
 }
 
-int Reporting::finish_run(const trace::Trace& trace, const std::optional<std::string>& failure, bool interrupted,
-                          std::vector<std::string> incomplete) {
-  if (!failure) return finish(trace, std::move(incomplete));
-  incomplete.insert(incomplete.begin(), *failure);
+int Reporting::finish_failed(const trace::Trace& trace, const std::string& failure, bool interrupted,
+                             std::vector<std::string> incomplete) {
+  incomplete.insert(incomplete.begin(), failure);
   RunReport report{kernel_reports(trace, architectures_, finder_), trace.command, trace.maker, std::move(incomplete),
                    true};
   report.emitted = options_.emitted;
@@ -272,7 +295,7 @@ int Reporting::finish_run(const trace::Trace& trace, const std::optional<std::st
     if (sarif_) write_sarif(report, {});
     if (html_) write_html(report, {}, trace);
   }
-  tell(*failure);
+  tell(failure);
   return exit_device;
 }
 

@@ -32,6 +32,10 @@ struct ReportOptions {
 /// Adds --arch, --max-conflicts and so on to a command.
 void declare_report_options(CLI::App& command, ReportOptions& options);
 
+/// The instructions on shared memory of each source line, from a cubin that was compiled with -lineinfo. Nothing for an
+/// empty path. Error: UsageError for a file that is no cubin, or has no lines unless it `may_be_empty`.
+std::vector<EmittedLine> emitted_lines(const std::string& path, bool may_be_empty = false);
+
 /// Prints a message to stderr.
 void tell(const std::string& sentence);
 
@@ -60,11 +64,11 @@ class Reporting {
   /// that cannot be written.
   int finish(const trace::Trace& trace, std::vector<std::string> incomplete);
 
-  /// The same for the run of a program. If it failed, `failure` says why and stands on top of the report of what ran
-  /// before; the outputs are only written if the run was `interrupted` by a signal or the time limit, and never the
-  /// baseline. Returns exit_device then.
-  int finish_run(const trace::Trace& trace, const std::optional<std::string>& failure, bool interrupted,
-                 std::vector<std::string> incomplete);
+  /// The same for a run that failed: `failure` says why and stands on top of the report of what ran before. The outputs
+  /// are only written if the run was `interrupted` by a signal or the time limit, and never the baseline. Returns
+  /// exit_device.
+  int finish_failed(const trace::Trace& trace, const std::string& failure, bool interrupted,
+                    std::vector<std::string> incomplete);
 
  private:
   void show(const RunReport& report, const std::vector<KernelFitReport>& fits) const;

@@ -11,10 +11,8 @@
 #include <iterator>
 #include <thread>
 
+#include "bankcheck/driver/child_process.hpp"
 #include "bankcheck/emulate/cache.hpp"
-#include "bankcheck/emulate/compiler_messages.hpp"
-#include "bankcheck/emulate/hash.hpp"
-#include "bankcheck/emulate/quiet_command.hpp"
 #include "bankcheck/emulate/rewrite.hpp"
 
 namespace bankwise::emulate {
@@ -22,6 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
+using driver::Ran;
+using driver::run_quietly;
 
 std::string text_of(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);

@@ -4,13 +4,31 @@
 #pragma once
 
 #include <filesystem>
-#include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "bankcheck/emulate/toolchain.hpp"
+#include <bankwise/support/exit_code.hpp>
+#include "bankcheck/driver/recorder.hpp"
 
 namespace bankwise::emulate {
+
+struct Toolchain {
+  std::string compiler, cmake, readelf;
+  std::string script;                ///< DefineDynamicShared.cmake
+  std::vector<std::string> compile;  ///< g++'s options that instrument kernels
+  std::vector<std::string> include;  ///< folders
+  std::vector<std::string> link;     ///< options and libraries
+  std::string header;                ///< that each source sees first
+  std::string identity;              ///< changes with the emulator and the compiler
+};
+
+/// Reads a file of lines "key value"; paths that begin with @/ are relative to its folder. Error: std::runtime_error.
+Toolchain read_toolchain(const std::filesystem::path& file);
+
+/// The one next to bankcheck. Error: std::runtime_error if this bankcheck has none.
+Toolchain find_toolchain();
 
 /// A program as the user gives it.
 struct Program {
@@ -22,11 +40,10 @@ struct Program {
   std::vector<std::string> options;    ///< of g++, to compile and to link
 };
 
-/// A program that does not compile. what() is a sentence; `messages` are g++'s.
-struct BuildFailed : std::runtime_error {
-  BuildFailed(const std::string& sentence, std::string messages_)
-      : std::runtime_error(sentence), messages(std::move(messages_)) {}
-  std::string messages;
+/// A program that does not compile. what() is a sentence; `details` are g++'s messages.
+struct BuildFailed : driver::CommandFailed {
+  BuildFailed(const std::string& sentence, std::string messages)
+      : CommandFailed(exit_device, sentence, std::move(messages)) {}
 };
 
 /// The executable, from the cache if nothing has changed. Errors: BuildFailed; std::runtime_error.
@@ -36,5 +53,21 @@ std::filesystem::path build(const Program& program, const Toolchain& toolchain, 
 /// with .d: for CMake's bankwise_emulate(). Errors: as build().
 void build_object(const Program& program, const Toolchain& toolchain, const std::filesystem::path& cache,
                   const std::filesystem::path& object);
+
+/// nvcc on the PATH, or in the CUDA Toolkit that CUDA_HOME or CUDA_PATH names, or in /usr/local/cuda; empty if there is
+/// none.
+std::filesystem::path find_nvcc();
+
+/// Compiles each .cu of a program for its compute capability, with its source lines; from the cache if nothing has
+/// changed. Errors: BuildFailed; std::runtime_error.
+std::vector<std::filesystem::path> cubins_of(const Program& program, const std::filesystem::path& nvcc,
+                                             const std::filesystem::path& cache);
+
+/// Sentences such as "main.cu:12: cudaGraphLaunch is not emulated", each once, in the order of the messages. Empty if
+/// the errors have other causes.
+std::vector<std::string> missing_in(std::string_view messages);
+
+/// The first error: "main.cu:12: expected ';' before ...". Empty if there is none.
+std::string first_error_in(std::string_view messages);
 
 }  // namespace bankwise::emulate

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/emulate/compiler_messages.hpp"
+#include "bankcheck/emulate/build.hpp"
 
 #include <fmt/format.h>
 

@@ -2,75 +2,145 @@
 #include "bankcheck/emulate/emulated_run.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <sys/wait.h>
 
-#include <cstdlib>
+#include <algorithm>
 #include <fstream>
+#include <map>
+#include <optional>
 
+#include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/in_quotes.hpp>
+#include <bankwise/support/output_file.hpp>
 #include <bankwise/support/revision.hpp>
+#include <bankwise/support/table.hpp>
 #include <bankwise/trace/json_lines.hpp>
+#include <bankwise/trace/report.hpp>
 #include "bankcheck/driver/child_process.hpp"
-#include "bankcheck/driver/progress_file.hpp"
+#include "bankcheck/driver/files.hpp"
+#include "bankcheck/driver/fixed_sources.hpp"
+#include "bankcheck/driver/progress.hpp"
 
 namespace bankwise::emulate {
 namespace {
 
-std::optional<std::string> failure_of(const EmulatedRun& run, const driver::Ended& ended,
-                                      const trace::TraceFile& file) {
-  const std::string& program = run.command.front();
-  if (ended.out_of_time) return driver::out_of_time(program, run.time_limit);
-  if (auto signal = driver::signal_that_ended(program, ended)) return signal;
-  if (const int code = WEXITSTATUS(ended.status); code != 0) {
-    return fmt::format("the program {} failed with exit code {}", in_quotes(program), code);
+namespace fs = std::filesystem;
+
+/// The deepest folder that contains both.
+fs::path common_folder(const fs::path& a, const fs::path& b) {
+  fs::path common;
+  for (auto i = a.begin(), k = b.begin(); i != a.end() && k != b.end() && *i == *k; ++i, ++k) common /= *i;
+  return common;
+}
+
+/// Copies the sources and the changed files into the folder, as they lie to each other, and returns the program there.
+/// Headers that do not change are found where they are.
+Program changed_program(const Program& program, const driver::FixedSources& fixed, const fs::path& folder) {
+  std::map<fs::path, std::string> texts;  // empty: copied as it is
+  for (const std::string& source : program.sources) texts[fs::weakly_canonical(source)];
+  for (const auto& [path, text] : fixed.files) texts[fs::weakly_canonical(path)] = text;
+  fs::path root = texts.begin()->first.parent_path();
+  for (const auto& one : texts) root = common_folder(root, one.first.parent_path());
+  Program changed = program;
+  for (const auto& [path, text] : texts) {
+    const fs::path copy = folder / path.lexically_relative(root);
+    fs::create_directories(copy.parent_path());
+    if (text.empty()) {
+      fs::copy_file(path, copy, fs::copy_options::overwrite_existing);
+    } else {
+      OutputFile("--fixed", copy.string()).write(text);
+    }
   }
-  if (file.trace.kernels.empty() && file.trace.errors.empty()) {
-    return fmt::format("the program {} ran no kernel", in_quotes(program));
+  for (std::string& source : changed.sources) {
+    const fs::path path = fs::weakly_canonical(source);
+    source = (folder / path.lexically_relative(root)).string();
+    changed.include.push_back(path.parent_path().string());
   }
-  return std::nullopt;
+  return changed;
 }
 
 }  // namespace
 
-Outcome run_emulated(const EmulatedRun& run) {
+driver::Outcome run_emulated(EmulatedRun run) {
   const driver::TemporaryFolder folder;
-  const std::filesystem::path record = folder / "record";
+  const fs::path record = folder / "record";
   const trace::Trace header{
       .maker = trace::Maker::emulate, .revision = std::string(revision()), .command = run.command};
   std::ofstream(record, std::ios::binary) << header_line(header);
-  setenv("BANKWISE_RECORD", record.c_str(), 1);
-  setenv("BANKWISE_EMULATE_ARCH", std::string(run.architecture->name).c_str(), 1);
-  setenv("BANKWISE_EMULATE_WARP", std::to_string(run.architecture->warp).c_str(), 1);
-  setenv("BANKWISE_EMULATE_MAX_LAUNCHES", std::to_string(run.max_launches).c_str(), 1);
-  setenv("BANKWISE_EMULATE_MAX_BLOCKS", std::to_string(run.max_groups).c_str(), 1);
-  setenv("BANKWISE_EMULATE_STEP_LIMIT", std::to_string(run.step_limit).c_str(), 1);
-  setenv("BANKWISE_EMULATE_FATAL", run.fatal ? "1" : "0", 1);
-  setenv("BANKWISE_EMULATE_WARP_SYNCHRONOUS", run.warp_synchronous ? "1" : "0", 1);
-  setenv("BANKWISE_EMULATE_RETURNED_LANES_ARRIVE", run.returned_lanes_arrive ? "1" : "0", 1);
-  setenv("BANKWISE_EMULATE_RUN_REPEATED", run.run_repeated ? "1" : "0", 1);
-  setenv("BANKWISE_EMULATE_KERNELS", fmt::format("{}", fmt::join(run.kernels, "\n")).c_str(), 1);
-  setenv("BANKWISE_EMULATE_ALLOW", fmt::format("{}", fmt::join(run.allow, ",")).c_str(), 1);
+  run.request.record = record;
+  write_request(run.request);
   const driver::ProgressFile progress(folder / "progress", "blocks");
   driver::ProgressLine progress_line([&] { return progress.text(); });
   const driver::Ended ended =
       driver::start_and_wait(run.program, run.command,
                              {.own_stdout = run.own_stdout, .progress = &progress_line, .time_limit = run.time_limit});
 
-  Outcome outcome;
+  driver::Outcome outcome;
   std::ifstream lines(record, std::ios::binary);
   try {
     trace::TraceFile file = trace::read_json_lines(lines, "record");
-    outcome.failure = failure_of(run, ended, file);
-    outcome.interrupted = outcome.failure && (ended.interrupted || ended.out_of_time || ended_from_outside(ended));
     outcome.trace = std::move(file.trace);
-    if (file.cut_line > 0) outcome.left_out.emplace_back("the program ended while a launch was being recorded");
+    outcome.faults = outcome.trace.errors;
+    outcome.failure = failure_of(ended);
+    if (!outcome.failure && outcome.trace.kernels.empty() && outcome.faults.empty()) {
+      outcome.failure = fmt::format("the program {} ran no kernel", in_quotes(ended.program));
+    }
+    if (file.cut_line > 0) outcome.incomplete.emplace_back("the program ended while a launch was being recorded");
   } catch (const trace::BadLine& bad) {
     outcome.trace = header;
     outcome.failure = fmt::format("line {} of the program's record is damaged: {}", bad.line, bad.what());
   }
-  if (const auto left = driver::still_running(run.command.front(), ended)) outcome.left_out.push_back(*left);
+  add_end(outcome, ended);
   return outcome;
+}
+
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): one step after the other
+int verify(const driver::Reporting& reporting, const Program& program, EmulatedRun run, const fs::path& cache,
+           const std::string& folder) {
+  const auto& kernels = reporting.kernels();
+  const auto& fits = reporting.fits();
+  const driver::FixedSources fixed = fixed_sources(kernels, fits);
+  std::string text;
+  for (const std::string& sentence : fixed.left_out) text += fmt::format("not verified: {}\n", sentence);
+  if (fixed.files.empty()) {
+    text += "verified: nothing, because no change was applied\n";
+    if (!reporting.quiet()) OutputFile("stdout", "-").write(text);
+    return exit_ok;
+  }
+  std::optional<driver::TemporaryFolder> temporary;
+  if (folder.empty()) temporary.emplace();
+  const fs::path place = folder.empty() ? fs::path(*temporary / "fixed") : fs::path(folder);
+  const Program changed = changed_program(program, fixed, place);
+  run.program = build(changed, find_toolchain(), cache);
+  run.own_stdout = false;
+  const driver::Outcome outcome = run_emulated(run);
+  bool equal = !outcome.failure && outcome.faults.empty();
+  std::vector<std::vector<std::string>> table{{"verified by a run", "on", "before", "predicted", "observed", ""}};
+  for (const std::size_t k : fixed.kernels) {
+    const auto found = std::find_if(outcome.trace.kernels.begin(), outcome.trace.kernels.end(), [&](const auto& one) {
+      return one.kernel == kernels[k].trace.kernel && one.options == kernels[k].trace.options;
+    });
+    for (std::size_t a = 0; a < fits[k].fit.after.size(); ++a) {
+      const trace::Report& predicted = fits[k].fit.after[a];
+      std::string observed = "did not run", verdict = "different";
+      if (found != outcome.trace.kernels.end()) {
+        const trace::Report report = trace::report(*found, *predicted.architecture);
+        observed = std::to_string(report.all.passes);
+        if (report.all.passes == predicted.all.passes) verdict = "equal";
+      }
+      equal = equal && verdict == "equal";
+      table.push_back({kernels[k].name, std::string(predicted.architecture->name),
+                       std::to_string(fits[k].fit.before[a].all.passes), std::to_string(predicted.all.passes), observed,
+                       verdict});
+    }
+  }
+  text += format_table(table, 2, true);
+  if (outcome.failure) text += fmt::format("  the changed program failed: {}\n", *outcome.failure);
+  for (const std::string& error : outcome.faults) text += fmt::format("  the changed program: {}\n", error);
+  if (!outcome.failure && outcome.faults.empty()) text += "  the changed program ends as before\n";
+  if (!folder.empty()) text += fmt::format("  the changed sources are in {}\n", folder);
+  if (!reporting.quiet()) OutputFile("stdout", "-").write(text);
+  if (!equal) driver::tell("--verify: the changed program does not do what was predicted");
+  return equal ? exit_ok : exit_wrong;
 }
 
 }  // namespace bankwise::emulate

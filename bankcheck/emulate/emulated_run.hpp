@@ -3,38 +3,32 @@
 // Runs a program that was built for the emulator.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include <bankwise/banks/architecture.hpp>
-#include <bankwise/trace/trace.hpp>
+#include <bankwise/support/watch_request.hpp>
+#include "bankcheck/driver/recorder.hpp"
+#include "bankcheck/emulate/build.hpp"
 
 namespace bankwise::emulate {
 
 struct EmulatedRun {
   std::filesystem::path program;
   std::vector<std::string> command;  ///< as the user would write it: a name, and the arguments
-  const banks::Architecture* architecture = nullptr;
-  std::uint64_t max_launches = 0, max_groups = 0, step_limit = 0;
-  bool fatal = false, warp_synchronous = false, returned_lanes_arrive = false;  ///< as emulator::Launch has them
-  bool run_repeated = false;         ///< launches whose results are known, too
-  std::vector<std::string> kernels;  ///< globs of the kernels to record; empty: all
-  std::vector<std::string> allow;    ///< faults, by the names of trace::faults()
+  support::EmulateRequest request;   ///< without the record
   double time_limit = 0;             ///< seconds, after which the program is ended; 0: none
-  bool own_stdout = true;
-};
-
-struct Outcome {
-  trace::Trace trace;  ///< `errors`: the faults of the program, a sentence each
-  std::vector<std::string> left_out;
-  std::optional<std::string> failure;  ///< the program did not end well: a sentence
-  bool interrupted = false;            ///< a signal or the time limit ended the run; `failure` says so
+  bool own_stdout = true;            ///< false: the program's stdout goes to stderr
 };
 
 /// Runs the program to its end. Error: std::runtime_error if it cannot be started.
-Outcome run_emulated(const EmulatedRun& run);
+driver::Outcome run_emulated(EmulatedRun run);
+
+/// Proof by doing: applies what --fit proposes to a copy of the program's sources, builds and runs it, and prints for
+/// each changed kernel the predicted and the observed passes. `folder`: where the copies go, new or empty; "" for a
+/// temporary folder. Returns exit_ok if all are equal and the program ends well; exit_wrong otherwise. Errors: as build()
+/// and run_emulated().
+int verify(const driver::Reporting& reporting, const Program& program, EmulatedRun run,
+           const std::filesystem::path& cache, const std::string& folder);
 
 }  // namespace bankwise::emulate

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What the simulated OpenCL device says about itself, where that differs from Oclgrind's answers or can be overridden.
-// bankcheck passes the values to its OpenCL driver in the environment variable BANKWISE_OPENCL_DEVICE: KEY=VALUE on
-// each line.
+// bankcheck passes the values to its OpenCL driver in support::OpenclRequest::device.
 #pragma once
 
 #include <cstdint>

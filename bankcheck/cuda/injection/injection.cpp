@@ -2,7 +2,7 @@
 //
 // The library of `bankcheck cuda`: the CUDA driver loads it into the program, since CUDA_INJECTION64_PATH names it,
 // and calls InitializeInjection() before anything else. It counts accesses to shared memory with NVIDIA's Compute
-// Sanitizer library, and records them in the folder BANKWISE_CUDA_RECORDS. It does not change what the program does,
+// Sanitizer library, and records them in a folder that bankcheck reads. It does not change what the program does,
 // except that a child of fork() skips the exit handlers that it inherits (at_exit() says why). If it cannot watch, it
 // says why, in the record, otherwise on stderr.
 #include <pthread.h>
@@ -175,24 +175,24 @@ void at_exit(int status, void* /*unused*/) {
 }
 
 void initialize() {
-  const Settings settings = read_settings();
+  const auto request = support::read_request<support::CudaRequest>();
   SanitizerApi api;
   std::string problem;
   try {
-    api = load_sanitizer(settings.library);
+    api = load_sanitizer(request.sanitizer);
   } catch (const std::exception& error) {
     problem = error.what();
   }
-  auto* const started = new Watcher(settings, api);
+  auto* const started = new Watcher(request, api);
   started->record().start();
   watcher = started;
   if (problem.empty()) problem = subscribe(api);
   if (!problem.empty()) watcher->record().error(problem);
   on_exit(at_exit, nullptr);
   // A child of fork() has none of the parent's CUDA contexts, and gets a separate record if it is called at all.
-  static const auto again = [settings, api] {
+  static const auto again = [request, api] {
     in_forked_child = true;
-    watcher = new Watcher(settings, api);
+    watcher = new Watcher(request, api);
     on_exit(at_exit, nullptr);  // before all handlers that are registered already
   };
   pthread_atfork(nullptr, nullptr, [] { again(); });

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "bankcheck/cuda/injection/access_kinds.hpp"
-#include "bankcheck/cuda/injection/patch_image.hpp"
+/// The compiled patch.cu for all architectures, as sanitizerAddPatches() takes it: patch_image.cpp.in.
+extern "C" const char bankwise_patch_image[];
 
 namespace bankwise::cuda {
 
@@ -15,7 +15,7 @@ static_assert(SANITIZER_INSTRUCTION_SHARED_MEMORY_ACCESS == 4 && SANITIZER_INSTR
 void ModulePatcher::insert(CUcontext context, CUmodule module) {
   const std::lock_guard library(library_mutex_);
   if (contexts_.find(context) == contexts_.end()) {
-    if (const auto result = api_.add_patches(patch_image(), context); result != SANITIZER_SUCCESS) {
+    if (const auto result = api_.add_patches(bankwise_patch_image, context); result != SANITIZER_SUCCESS) {
       return fail("sanitizerAddPatches", result);
     }
     contexts_.insert(context);

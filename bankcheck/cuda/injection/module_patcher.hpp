@@ -7,8 +7,8 @@
 #include <mutex>
 #include <set>
 
+#include "bankcheck/cuda/injection/libraries.hpp"
 #include "bankcheck/cuda/injection/record_writer.hpp"
-#include "bankcheck/cuda/injection/sanitizer_api.hpp"
 
 namespace bankwise::cuda {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "bankcheck/cuda/injection/device_table.hpp"
-#include "bankcheck/cuda/injection/sanitizer_api.hpp"
+#include "bankcheck/cuda/injection/libraries.hpp"
 
 namespace bankwise::cuda {
 

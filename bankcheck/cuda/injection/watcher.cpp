@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "bankcheck/cuda/injection/access_kinds.hpp"
-#include "bankcheck/cuda/injection/driver.hpp"
+#include "bankcheck/cuda/injection/libraries.hpp"
+#include "bankcheck/cuda/injection/record_writer.hpp"
 
 namespace bankwise::cuda {
 namespace {
@@ -29,11 +29,11 @@ std::uint64_t blocks_of(const LaunchShape& launch) {
 
 }  // namespace
 
-Watcher::Watcher(Settings settings, SanitizerApi api)
-    : settings_(std::move(settings)),
+Watcher::Watcher(support::CudaRequest request, SanitizerApi api)
+    : request_(std::move(request)),
       api_(api),
-      filter_(settings_.kernel_globs),
-      record_(settings_.folder),
+      filter_(request_.kernels),
+      record_(request_.folder),
       patcher_(api_, record_) {}
 
 void Watcher::fail(const std::string& call, SanitizerResult result) {
@@ -127,7 +127,7 @@ bool Watcher::prepare_tables(Context& context, Sanitizer_StreamHandle stream) {
   bool ready = false;
   try {
     for (auto& table : tables) {
-      table = std::make_unique<PatternTable>(api_, context.handle, settings_.table_bytes / 2, stream);
+      table = std::make_unique<PatternTable>(api_, context.handle, request_.table_bytes / 2, stream);
     }
     const auto result = api_.get_stream_handle(context.handle, nullptr, &default_stream);
     if (result != SANITIZER_SUCCESS) fail("sanitizerGetStreamHandle", result);
@@ -150,7 +150,7 @@ Watcher::Shape& Watcher::shape_of(const Kernel& kernel, const LaunchShape& launc
     shape.number = std::uint32_t(shapes_.size());
     shape.kernel = kernel.id;
     shape.shape = launch;
-    shape.sample = sample_blocks(blocks_of(launch), settings_.max_blocks);
+    shape.sample = sample_blocks(blocks_of(launch), request_.max_blocks);
   }
   return shape;
 }
@@ -201,8 +201,8 @@ void Watcher::launch_begins(const ObservedLaunch& launch) {
     const std::lock_guard lock(mutex_);
     Shape* shape = kernel.watched ? &shape_of(kernel, launch_shape) : nullptr;
     // The nodes of a graph are all watched, because they may get each other's slots.
-    const bool limited = settings_.max_launches > 0 && !launch.in_graph;
-    const bool wanted = shape != nullptr && !(limited && shape->watched_launches >= settings_.max_launches);
+    const bool limited = request_.max_launches > 0 && !launch.in_graph;
+    const bool wanted = shape != nullptr && !(limited && shape->watched_launches >= request_.max_launches);
     Half* half = ready ? &half_for_launch(*context) : nullptr;
     BlockSample sample = wanted ? shape->sample : BlockSample{};
     if (launch.in_graph) sample = {.threshold = ALL_BLOCKS, .blocks = blocks_of(launch_shape)};

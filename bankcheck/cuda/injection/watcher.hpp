@@ -19,14 +19,13 @@
 #include <string>
 #include <tuple>
 
-#include "bankcheck/cuda/injection/block_sample.hpp"
+#include <bankwise/support/watch_request.hpp>
 #include "bankcheck/cuda/injection/idle_watch.hpp"
-#include "bankcheck/cuda/injection/kernel_filter.hpp"
+#include "bankcheck/cuda/injection/libraries.hpp"
 #include "bankcheck/cuda/injection/module_patcher.hpp"
 #include "bankcheck/cuda/injection/pattern_table.hpp"
 #include "bankcheck/cuda/injection/record_writer.hpp"
-#include "bankcheck/cuda/injection/sanitizer_api.hpp"
-#include "bankcheck/cuda/injection/settings.hpp"
+#include "bankcheck/cuda/injection/selection.hpp"
 
 namespace bankwise::cuda {
 
@@ -40,7 +39,7 @@ struct ObservedLaunch {
 
 class Watcher {
  public:
-  Watcher(Settings settings, SanitizerApi api);
+  Watcher(support::CudaRequest request, SanitizerApi api);
 
   RecordWriter& record() { return record_; }
 
@@ -108,7 +107,7 @@ class Watcher {
   void drain_at_end(Context& context);
   void fail(const std::string& call, SanitizerResult result);
 
-  const Settings settings_;
+  const support::CudaRequest request_;
   const SanitizerApi api_;
   const KernelFilter filter_;
   RecordWriter record_;

@@ -2,17 +2,30 @@
 //
 // Builds of programs, and kernels that Oclgrind cannot create.
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <string>
 
+#include <bankwise/support/watch_request.hpp>
+
 #include "bankcheck/opencl/driver/functions.hpp"
-#include "bankcheck/opencl/driver/note.hpp"
 #include "bankcheck/opencl/plugin/compiler_lock.hpp"
+#include "bankcheck/opencl/plugin/launch_log.hpp"
 
 namespace {
 
 using bankwise::opencl::CompilerGuard;
 using bankwise::opencl::oclgrinds;
 using BuildCallback = void(CL_CALLBACK*)(cl_program, void*);
+
+/// Copied before main(), because the program may clear its environment.
+char log_path[4096];
+
+__attribute__((constructor)) void copy_path() {
+  const char* path = std::getenv(bankwise::support::launches_variable);
+  if (path != nullptr && std::strlen(path) < sizeof log_path) std::memcpy(log_path, path, std::strlen(path) + 1);
+}
 
 /// Whether the source of a program that is built has this kernel.
 bool has_kernel(cl_program program, const std::string& name) {
@@ -26,6 +39,15 @@ bool has_kernel(cl_program program, const std::string& name) {
 }
 
 }  // namespace
+
+void bankwise::opencl::note(const char* event, const char* text) {
+  char line[512];
+  const auto length = int(std::strcspn(text, "\n"));
+  const int written = std::snprintf(line, 500, "%s %ld %.*s", event, long(getpid()), length, text);
+  const auto end = std::size_t(written < 500 ? written : 499);
+  line[end] = '\n';
+  append_to(log_path[0] == '\0' ? nullptr : log_path, {line, end + 1});
+}
 
 BANKWISE_REPLACEMENT cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint devices, const cl_device_id* list,
                                                        const char* options, BuildCallback done, void* data) {
@@ -55,7 +77,8 @@ BANKWISE_REPLACEMENT cl_kernel CL_API_CALL clCreateKernel(cl_program program, co
   const CompilerGuard guard;
   const cl_kernel kernel = oclgrinds().clCreateKernel(program, name, error);
   if (kernel == nullptr && name != nullptr && has_kernel(program, name)) {
-    bankwise::opencl::note("unable", ("it cannot create the kernel " + std::string(name)).c_str());
+    bankwise::opencl::note(bankwise::opencl::event::unable,
+                           ("it cannot create the kernel " + std::string(name)).c_str());
   }
   return kernel;
 }

@@ -4,14 +4,13 @@
 // driver, which it loads so that the driver finds its own functions first (RTLD_DEEPBIND). The loader itself would bind
 // the driver's calls to the Oclgrind that is preloaded into the program; its objects have no dispatch table, so
 // clBuildProgram fails (Ubuntu 24.04).
-//
-// Environment variable:
-//   BANKWISE_OCLGRIND_DRIVER  the path of Oclgrind's driver
 #include <dlfcn.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <string>
+
+#include <bankwise/support/watch_request.hpp>
 
 #include "bankcheck/opencl/driver/functions.hpp"
 
@@ -23,8 +22,8 @@ using bankwise::opencl::Functions;
 template <class Function>
 Function* in_oclgrind(const char* name) {
   static void* const library = [] {
-    const char* path = std::getenv("BANKWISE_OCLGRIND_DRIVER");
-    return path == nullptr ? nullptr : dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+    const std::string path = bankwise::support::read_request<bankwise::support::OpenclRequest>().oclgrind_driver;
+    return path.empty() ? nullptr : dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
   }();
   return library == nullptr ? nullptr : reinterpret_cast<Function*>(dlsym(library, name));
 }

@@ -35,6 +35,10 @@ struct Functions {
 
 const Functions& oclgrinds();
 
+/// Appends an event to the launch log (launch_log.hpp). Cuts the line at 500 characters and at the end of the text's
+/// first line.
+void note(const char* event, const char* text);
+
 }  // namespace bankwise::opencl
 
 /// Before the definition of a replacement.

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 
+#include <bankwise/support/watch_request.hpp>
 #include "bankcheck/opencl/device_properties.hpp"
 
 namespace {
@@ -43,13 +44,12 @@ static_assert(number_of("name") == CL_DEVICE_NAME && number_of("vendor") == CL_D
 
 /// The value of a key in the environment, otherwise the default.
 std::string setting(const DeviceProperty& property) {
-  const char* all = std::getenv("BANKWISE_OPENCL_DEVICE");
-  const std::string lines = '\n' + std::string(all == nullptr ? "" : all) + '\n';
-  const std::string start = '\n' + std::string(property.key) + '=';
-  const auto at = lines.find(start);
-  if (at == std::string::npos) return std::string(property.value);
-  const auto begin = at + start.size();
-  return lines.substr(begin, lines.find('\n', begin) - begin);
+  static const auto& request = *new auto(bankwise::support::read_request<bankwise::support::OpenclRequest>());
+  const std::string start = std::string(property.key) + '=';
+  for (const std::string& line : request.device) {
+    if (line.starts_with(start)) return line.substr(start.size());
+  }
+  return std::string(property.value);
 }
 
 /// An answer as OpenCL's queries give it: nothing is written if there is too little room.

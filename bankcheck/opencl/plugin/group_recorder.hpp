@@ -11,8 +11,7 @@
 #include <vector>
 
 #include <bankwise/trace/builder.hpp>
-#include "bankcheck/opencl/plugin/code.hpp"
-#include "bankcheck/opencl/plugin/lane_path.hpp"
+#include "bankcheck/opencl/plugin/control_flow.hpp"
 
 namespace bankwise::opencl {
 
@@ -24,6 +23,13 @@ struct LocalArray {
   std::string name;
   std::uint32_t begin = 0;  ///< a multiple of array_stride
   std::uint32_t bytes = 0;  ///< 0: unknown
+};
+
+/// An instruction that accesses memory.
+struct Instruction {
+  trace::Site site;
+  unsigned alignment = 16;     ///< in bytes, as known to the compiler
+  bool adds_one_only = false;  ///< an atomic that adds the constant 1 and whose result is unused
 };
 
 /// An access of one lane by one instruction.

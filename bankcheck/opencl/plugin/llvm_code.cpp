@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "bankcheck/opencl/plugin/llvm_c.hpp"
-#include "bankcheck/opencl/plugin/loops.hpp"
 
 namespace bankwise::opencl {
 namespace {

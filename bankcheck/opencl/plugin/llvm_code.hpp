@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include <bankwise/banks/access.hpp>
-#include "bankcheck/opencl/plugin/code.hpp"
+#include "bankcheck/opencl/plugin/group_recorder.hpp"
 
 namespace bankwise::opencl {
 

@@ -4,9 +4,6 @@
 // local memory to the trace that bankcheck reads (docs/trace_format.md).
 //
 // Oclgrind loads the plugin into each context and may call it from several threads; each work-group runs on one thread.
-// Environment variables configure the plugin, besides those of run_files.hpp and watch_plan.hpp:
-//   BANKWISE_ARCHITECTURES  names separated by commas; accesses whose patterns exceed their bound are costed for these
-//   BANKWISE_PATTERN_BYTES  for tests: this bound, instead of trace::Bound's default
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -14,7 +11,6 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,12 +19,12 @@
 #include <bankwise/trace/json_lines.hpp>
 #include "bankcheck/opencl/plugin/compiler_lock.hpp"
 #include "bankcheck/opencl/plugin/group_recorder.hpp"
+#include "bankcheck/opencl/plugin/launch_log.hpp"
 #include "bankcheck/opencl/plugin/llvm_c.hpp"
 #include "bankcheck/opencl/plugin/llvm_code.hpp"
-#include "bankcheck/opencl/plugin/llvm_options.hpp"
-#include "bankcheck/opencl/plugin/registers.hpp"
+#include "bankcheck/opencl/plugin/llvm_passes.hpp"
 #include "bankcheck/opencl/plugin/run_files.hpp"
-#include "bankcheck/opencl/plugin/watch_plan.hpp"
+#include "bankcheck/opencl/plugin/watched_launches.hpp"
 #include "oclgrind/Context.h"
 #include "oclgrind/Kernel.h"
 #include "oclgrind/KernelInvocation.h"
@@ -41,19 +37,12 @@
 namespace bankwise::opencl {
 namespace {
 
-std::vector<const banks::Architecture*> wanted_architectures() {
-  std::vector<const banks::Architecture*> architectures;
-  const char* variable = std::getenv("BANKWISE_ARCHITECTURES");
-  std::istringstream names(variable == nullptr ? "sm_90" : variable);
-  for (std::string name; std::getline(names, name, ',');) {
-    if (const auto* found = banks::find_architecture(name)) architectures.push_back(found);
-  }
-  return architectures;
-}
-
 trace::Bound bound() {
-  trace::Bound bound{.architectures = wanted_architectures()};
-  if (const char* bytes = std::getenv("BANKWISE_PATTERN_BYTES")) bound.bytes = std::strtoull(bytes, nullptr, 10);
+  trace::Bound bound;
+  for (const std::string& name : request().architectures) {
+    if (const auto* architecture = banks::find_architecture(name)) bound.architectures.push_back(architecture);
+  }
+  if (const char* bytes = std::getenv(support::pattern_bytes_variable)) bound.bytes = std::strtoull(bytes, nullptr, 10);
   return bound;
 }
 
@@ -100,7 +89,7 @@ struct Worker {
 class BankPlugin : public ::oclgrind::Plugin {
  public:
   explicit BankPlugin(const ::oclgrind::Context* context)
-      : Plugin(context), bound_(bound()), max_groups_(watch_plan_of_environment().max_groups) {
+      : Plugin(context), bound_(bound()), max_groups_(request().max_groups) {
     writer();  // records that there is a context
   }
 
@@ -192,9 +181,9 @@ void BankPlugin::kernelBegin(const ::oclgrind::KernelInvocation* invocation) {
     put_variables_into_registers(*invocation->getKernel());
   }
   kernel_ = invocation->getKernel();
-  note("begin", kernel_->getName());
+  note(event::begin, kernel_->getName());
   const trace::Shape shape{array_of(invocation->getGlobalSize()), array_of(invocation->getLocalSize()), 1};
-  static auto& launches = *new WatchedLaunches(watch_plan_of_environment());  // guarded by one_kernel
+  static auto& launches = *new WatchedLaunches(request());  // guarded by one_kernel
   watches_ = launches.next(kernel_->getName(), shape.threads, shape.block);
   groups_ = trace::blocks_of(shape);
   done_ = 0;
@@ -218,10 +207,10 @@ void BankPlugin::kernelEnd(const ::oclgrind::KernelInvocation*) {
   for (const trace::Shape& shape : shapes) launch.add(shape);
   append_to_record(writer().lines_of(launch.take(), kernel_->getProgram()->getSource()));
   if (done_ < groups_) {
-    note("short",
+    note(event::cut,
          std::to_string(done_) + " of the " + std::to_string(groups_) + " work-groups of " + kernel_->getName());
   }
-  note("end");
+  note(event::end);
   forget_unfinished();
   one_kernel.unlock();
 }

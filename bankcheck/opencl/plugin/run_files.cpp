@@ -2,27 +2,31 @@
 #include "bankcheck/opencl/plugin/run_files.hpp"
 
 #include <cstdio>
-#include <cstdlib>
 #include <mutex>
 
-#include "bankcheck/opencl/plugin/append.hpp"
+#include "bankcheck/opencl/plugin/launch_log.hpp"
 
 namespace bankwise::opencl {
 namespace {
 
 std::string unfinished_path() {
-  const char* path = std::getenv("BANKWISE_UNFINISHED");
-  return path == nullptr ? "" : path + ('.' + std::to_string(getpid()));
+  const std::string& path = request().unfinished;
+  return path.empty() ? "" : path + '.' + std::to_string(getpid());
 }
 
 }  // namespace
 
+const support::OpenclRequest& request() {
+  static const auto& read = *new auto(support::read_request<support::OpenclRequest>());  // never destroyed, as writer()
+  return read;
+}
+
 void append_to_record(const std::string& lines) {
-  append_to(std::getenv("BANKWISE_RECORD"), lines);
+  append_to(request().record.c_str(), lines);
 }
 
 void note(const std::string& event, const std::string& text) {
-  append_to(std::getenv("BANKWISE_LAUNCHES"), event + ' ' + std::to_string(getpid()) + ' ' + text + '\n');
+  append_to(request().launches.c_str(), event + ' ' + std::to_string(getpid()) + ' ' + text + '\n');
 }
 
 trace::Writer& writer() {

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// The files that bankcheck reads, during the run and after it. Environment variables name them:
-//   BANKWISE_RECORD      the trace, to append to
-//   BANKWISE_LAUNCHES    the launch log (launch_log.hpp), to append to
-//   BANKWISE_UNFINISHED  with ".<process>": what is recorded of the launch that has not ended
-//   BANKWISE_PROGRESS    <bankwise/support/progress.hpp>; not set without a terminal
+// What bankcheck asks of the plugin, and the files that bankcheck reads during the run and after it.
 #pragma once
 
 #include <string>
 
+#include <bankwise/support/watch_request.hpp>
 #include <bankwise/trace/json_lines.hpp>
 
 namespace bankwise::opencl {
 
+const support::OpenclRequest& request();
+
 void append_to_record(const std::string& lines);
 
-/// Adds a line to the launch log.
+/// Adds an event (launch_log.hpp) to the launch log.
 void note(const std::string& event, const std::string& text = "");
 
 /// The writer of this process. A forked process gets its own writer.

@@ -8,11 +8,13 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include <bankwise/support/watch_request.hpp>
+
 namespace bankwise {
 
 Progress* progress_of_environment() {
   static Progress* const mapped = []() -> Progress* {
-    const char* path = std::getenv("BANKWISE_PROGRESS");
+    const char* path = std::getenv(support::progress_variable);
     const int file = path == nullptr ? -1 : open(path, O_RDWR | O_CLOEXEC);
     if (file < 0) return nullptr;
     void* memory = mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);

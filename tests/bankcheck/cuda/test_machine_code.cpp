@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/cuda/machine_code.hpp"
+#include "bankcheck/driver/reporting.hpp"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 #include "tests/catch_any.hpp"
 
 using bankwise::UsageError;
-using bankwise::cuda::emitted_lines;
+using bankwise::driver::emitted_lines;
 
 TEST_CASE("cuda/machine_code/read_by_line") {
   CHECK(emitted_lines("").empty());

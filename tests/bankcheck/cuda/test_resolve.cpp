@@ -5,7 +5,7 @@
 
 #include <bankwise/banks/architecture.hpp>
 #include <bankwise/trace/report.hpp>
-#include "bankcheck/cuda/resolve.hpp"
+#include "bankcheck/cuda/record.hpp"
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;

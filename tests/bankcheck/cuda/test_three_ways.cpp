@@ -10,7 +10,6 @@
 #include <bankwise/banks/architecture.hpp>
 #include <bankwise/trace/report.hpp>
 #include "bankcheck/cuda/record.hpp"
-#include "bankcheck/cuda/resolve.hpp"
 #include "tests/bankcheck/checked_report.hpp"
 #include "tests/catch_any.hpp"
 #include "tests/emulator/emulated_plan.hpp"

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "bankcheck/emulate/build.hpp"
 #include "bankcheck/emulate/cache.hpp"
-#include "bankcheck/emulate/compiler_messages.hpp"
 #include "tests/catch_any.hpp"
 #include "tests/programs.hpp"
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <bankwise/emulator/runtime/gpus.hpp>
 
-#include <cstdlib>
+#include <string>
 
 #include <bankwise/banks/architecture.hpp>
+#include <bankwise/emulator/runtime/messages.hpp>
 
 namespace bankwise::emulator::runtime {
 
@@ -11,8 +12,8 @@ bool few_multiprocessors = false;
 
 const banks::GpuModel& this_gpu() {
   static const banks::GpuModel gpu = [] {
-    const char* name = std::getenv("BANKWISE_EMULATE_ARCH");
-    const banks::Architecture* row = banks::find_architecture(name != nullptr ? name : "sm_90");
+    const std::string& name = settings().architecture;
+    const banks::Architecture* row = banks::find_architecture(name.empty() ? "sm_90" : name);
     if (row == nullptr || !row->models.fact) row = banks::find_architecture("sm_90");
     banks::GpuModel model = row->models.fact->front();
     // As many threads as the emulator holds of a cooperative launch (Launch::cooperative): 16384.

@@ -7,7 +7,7 @@ namespace bankwise::emulator::runtime {
 
 /// Set before main() in a program that launches cooperative kernels.
 extern bool few_multiprocessors;
-/// The GPU that this program runs on: that of BANKWISE_EMULATE_ARCH, or of sm_90 where the table of architectures knows
+/// The GPU that this program runs on: that of the request, or of sm_90 where the table of architectures knows
 /// none; with 8 multiprocessors if few_multiprocessors.
 const banks::GpuModel& this_gpu();
 

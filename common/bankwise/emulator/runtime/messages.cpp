@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <mutex>
 #include <optional>
-#include <sstream>
 
 #include <bankwise/emulator/core/source_lines.hpp>
 #include <bankwise/trace/diagnosis_text.hpp>
@@ -18,16 +17,6 @@
 
 namespace bankwise::emulator::runtime {
 namespace {
-
-std::string text_of(const char* variable) {
-  const char* text = std::getenv(variable);
-  return text != nullptr ? text : "";
-}
-
-std::uint64_t number_of(const char* variable, std::uint64_t otherwise) {
-  const char* text = std::getenv(variable);
-  return text != nullptr && *text != '\0' ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 /// Appends to the file that bankcheck reads after the run. What it has stays if the program dies.
 class Record {
@@ -82,20 +71,8 @@ std::atomic<cudaError_t> last_error{cudaSuccess}, sticky_error{cudaSuccess};
 
 const Settings& settings() {
   static const auto* const all = [] {
-    auto* const read = new Settings;
-    read->record = text_of("BANKWISE_RECORD");
-    read->max_launches = number_of("BANKWISE_EMULATE_MAX_LAUNCHES", 0);
-    read->max_blocks = number_of("BANKWISE_EMULATE_MAX_BLOCKS", 0);
-    read->warp = unsigned(number_of("BANKWISE_EMULATE_WARP", 32));
-    read->step_limit = number_of("BANKWISE_EMULATE_STEP_LIMIT", 0);
-    read->fatal = number_of("BANKWISE_EMULATE_FATAL", 0) != 0;
-    read->warp_synchronous = number_of("BANKWISE_EMULATE_WARP_SYNCHRONOUS", 0) != 0;
-    read->returned_lanes_arrive = number_of("BANKWISE_EMULATE_RETURNED_LANES_ARRIVE", 0) != 0;
-    read->run_repeated = number_of("BANKWISE_EMULATE_RUN_REPEATED", 0) != 0;
-    std::istringstream kernels(text_of("BANKWISE_EMULATE_KERNELS"));
-    for (std::string glob; std::getline(kernels, glob, '\n');) read->kernels.push_back(glob);
-    std::istringstream allowed(text_of("BANKWISE_EMULATE_ALLOW"));
-    for (std::string id; std::getline(allowed, id, ',');) {
+    auto* const read = new Settings{support::read_request<support::EmulateRequest>(), {}};
+    for (const std::string& id : read->EmulateRequest::allow) {
       if (const auto fault = trace::fault_named(id)) read->allow.push_back(*fault);
     }
     return read;

@@ -9,21 +9,15 @@
 #include <vector>
 
 #include <bankwise/emulator/runtime/errors.hpp>
+#include <bankwise/support/watch_request.hpp>
 #include <bankwise/trace/fault.hpp>
 #include <bankwise/trace/trace.hpp>
 
 namespace bankwise::emulator::runtime {
 
 /// The settings that bankcheck passes in the environment.
-struct Settings {
-  std::string record;                              ///< file that launches are appended to; empty: none
-  std::uint64_t max_launches = 0, max_blocks = 0;  ///< to record per kernel, and per launch; 0: all
-  unsigned warp = 32;
-  std::uint64_t step_limit = 0;      ///< of a block; 0: the emulator's default
-  bool run_repeated = false;         ///< launches whose results are known, too
-  std::vector<std::string> kernels;  ///< globs: only these are recorded; empty: all
-  bool fatal = false, warp_synchronous = false, returned_lanes_arrive = false;  ///< as in Launch
-  std::vector<trace::Fault> allow;
+struct Settings : support::EmulateRequest {
+  std::vector<trace::Fault> allow;  ///< as faults
 };
 const Settings& settings();
 

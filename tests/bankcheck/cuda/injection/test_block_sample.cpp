@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/cuda/injection/block_sample.hpp"
 #include "bankcheck/cuda/injection/device_table.hpp"
+#include "bankcheck/cuda/injection/selection.hpp"
 #include "tests/catch_any.hpp"
 
 using bankwise::cuda::ALL_BLOCKS;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/cuda/injection/kernel_filter.hpp"
+#include "bankcheck/cuda/injection/selection.hpp"
 #include "tests/catch_any.hpp"
 
 using bankwise::cuda::bare_name;

@@ -3,9 +3,8 @@
 
 #include <map>
 
-#include "bankcheck/cuda/injection/access_kinds.hpp"
+#include <bankwise/support/watch_request.hpp>
 #include "bankcheck/cuda/injection/record_writer.hpp"
-#include "bankcheck/cuda/injection/settings.hpp"
 #include "tests/catch_any.hpp"
 #include "tests/programs.hpp"
 
@@ -160,22 +159,30 @@ TEST_CASE("cuda/injection/record_writer/patch_of_every_source") {
   }
 }
 
+using Request = bankwise::support::CudaRequest;
+constexpr auto read_request = bankwise::support::read_request<Request>;
+
 TEST_CASE("cuda/injection/record_writer/settings_from_environment") {
   const auto set = [](const char* name, const char* value) { setenv(name, value, 1); };
   unsetenv("BANKWISE_CUDA_RECORDS");
   set("BANKWISE_SANITIZER_LIBRARY", "/lib/x.so");
-  CHECK_THROWS_WITH(bankwise::cuda::read_settings(), "BANKWISE_CUDA_RECORDS is not set");
+  CHECK_THROWS_WITH(read_request(), "BANKWISE_CUDA_RECORDS is not set");
   set("BANKWISE_CUDA_RECORDS", "/records");
   set("BANKWISE_CUDA_KERNELS", "a*\n\nb c\n");
   set("BANKWISE_CUDA_MAX_GROUPS", "12");
-  const auto settings = bankwise::cuda::read_settings();
+  const auto settings = read_request();
   CHECK(settings.folder == "/records");
-  CHECK(settings.library == "/lib/x.so");
-  CHECK(settings.kernel_globs == std::vector<std::string>{"a*", "b c"});
+  CHECK(settings.sanitizer == "/lib/x.so");
+  CHECK(settings.kernels == std::vector<std::string>{"a*", "b c"});
   CHECK(settings.max_blocks == 12);
   CHECK(settings.table_bytes == 256 << 20);
+  write_request(Request{.folder = "/there", .sanitizer = "x", .kernels = {"c", "d"}, .max_launches = 3});
+  CHECK(read_request().folder == "/there");
+  CHECK(read_request().kernels == bankwise::support::Lines{"c", "d"});
+  CHECK(read_request().max_launches == 3);
+  CHECK(read_request().max_blocks == 0);
   set("BANKWISE_CUDA_TABLE_BYTES", "12k");
-  CHECK_THROWS_WITH(bankwise::cuda::read_settings(), "BANKWISE_CUDA_TABLE_BYTES is not a number: 12k");
+  CHECK_THROWS_WITH(read_request(), "BANKWISE_CUDA_TABLE_BYTES is not a number: 12k");
   for (const char* name : {"BANKWISE_CUDA_RECORDS", "BANKWISE_SANITIZER_LIBRARY", "BANKWISE_CUDA_KERNELS",
                            "BANKWISE_CUDA_MAX_GROUPS", "BANKWISE_CUDA_TABLE_BYTES"}) {
     unsetenv(name);

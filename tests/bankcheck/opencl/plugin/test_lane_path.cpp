@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/opencl/plugin/lane_path.hpp"
+#include "bankcheck/opencl/plugin/control_flow.hpp"
 #include "tests/catch_any.hpp"
 
 using bankwise::opencl::LanePath;

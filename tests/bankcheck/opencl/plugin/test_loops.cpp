@@ -3,7 +3,7 @@
 #include <random>
 #include <set>
 
-#include "bankcheck/opencl/plugin/loops.hpp"
+#include "bankcheck/opencl/plugin/control_flow.hpp"
 #include "tests/catch_any.hpp"
 
 using bankwise::opencl::loops_in_layout;

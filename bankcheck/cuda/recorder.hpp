@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "bankcheck/driver/recorder.hpp"
+
+namespace bankwise::cuda {
+
+/// `bankcheck cuda`: runs any CUDA program on an NVIDIA GPU, with a library in it that records.
+class Recorder : public driver::Recorder {
+ public:
+  Recorder() : driver::Recorder("blocks") {}
+  void declare(CLI::App& command) override;
+  std::optional<driver::Outcome> run(driver::Reporting& reporting) override;
+
+ private:
+  std::string sanitizer_;                ///< directory of libsanitizer-public.so; empty: it is looked for
+  std::uint64_t table_mebibytes_ = 256;  ///< device memory for each context
+};
+
+}  // namespace bankwise::cuda

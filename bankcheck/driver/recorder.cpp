@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/driver/recorder.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <utility>
+
+#include <bankwise/support/exit_code.hpp>
+#include <bankwise/trace/json_lines.hpp>
+
+namespace bankwise::driver {
+
+void declare_check(CLI::App& command, Recorder& recorder) {
+  CheckOptions& options = recorder.options;
+  declare_report_options(command, options.report);
+  command
+      .add_option("--trace", options.trace,
+                  "Write a trace of the kernels to this file, even if the program fails; see bankcheck report")
+      ->check(CLI::Validator([](const std::string& text) { return text.empty() ? "it needs a value" : ""; }, ""));
+  command
+      .add_option("--max-launches", options.max_launches,
+                  "Watch at most this many launches of each kernel, counted separately for each launch size; 0: all")
+      ->capture_default_str();
+  command
+      .add_option(
+          "--max-groups", options.max_groups,
+          fmt::format("Watch at most this many {} of each launch, spread over the grid; 0: all", recorder.blocks()))
+      ->capture_default_str();
+  command
+      .add_option("--time-limit", options.time_limit,
+                  "End the program after this many seconds, and report what was recorded; 0: never")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str();
+  recorder.declare(command);
+}
+
+int check(Recorder& recorder) {
+  const CheckOptions& options = recorder.options;
+  if (options.trace == "-") throw UsageError("--trace needs a file: stdout belongs to the program");
+  Reporting reporting(options.report);
+  const OutputFile file("--trace", options.trace);
+  reporting.require_apart_from(file);
+  std::optional<Outcome> outcome = recorder.run(reporting);
+  if (!outcome) return exit_ok;
+
+  trace::Trace& trace = outcome->trace;
+  trace.errors = outcome->faults;
+  if (outcome->failure) trace.errors.push_back(*outcome->failure);
+  if (file) file.write(to_json_lines(trace));
+  for (const std::string& remark : outcome->remarks) tell(remark);
+  const int code = outcome->failure ? reporting.finish_failed(trace, *outcome->failure, outcome->interrupted,
+                                                              std::move(outcome->incomplete))
+                                    : reporting.finish(trace, std::move(outcome->incomplete));
+  const int verified = outcome->verify && !outcome->failure ? outcome->verify(reporting) : exit_ok;
+  const std::vector<std::string>& faults = outcome->faults;
+  if (faults.empty()) return code == exit_ok ? verified : code;
+  tell(fmt::format("{} fault{} in the program, first: {}", faults.size(), faults.size() == 1 ? "" : "s",
+                   faults.front()));
+  return exit_wrong;
+}
+
+void add_end(Outcome& outcome, const Ended& ended, std::string_view library) {
+  outcome.interrupted = outcome.failure && (ended.interrupted || ended.out_of_time || ended_from_outside(ended));
+  const auto left = still_running(ended);
+  if (!left) return;
+  const bool is_watched = library.empty() || std::any_of(ended.left_running.begin(), ended.left_running.end(),
+                                                         [&](long process) { return has_loaded(process, library); });
+  (is_watched || outcome.failure ? outcome.incomplete : outcome.remarks).push_back(*left);
+}
+
+}  // namespace bankwise::driver

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/emulate/recorder.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+#include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/in_quotes.hpp>
+#include <bankwise/trace/fault.hpp>
+#include "bankcheck/driver/files.hpp"
+#include "bankcheck/emulate/cache.hpp"
+#include "bankcheck/emulate/emulated_run.hpp"
+
+namespace bankwise::emulate {
+namespace {
+
+/// The sources exist: g++ would say so at length.
+void check_sources(const Program& program) {
+  for (const std::string& source : program.sources) {
+    if (!std::filesystem::is_regular_file(source)) {
+      throw UsageError(fmt::format("cannot read {}: there is no such file", in_quotes(source)));
+    }
+  }
+}
+
+/// nvcc needs the sources, and compiles for GPUs of NVIDIA.
+void check_cubins(const std::vector<std::string>& cubins, bool is_built) {
+  if (std::find(cubins.begin(), cubins.end(), "nvcc") == cubins.end()) return;
+  throw UsageError(is_built ? "--cubin nvcc needs the program's sources; give it the cubin's file"
+                            : "--cubin nvcc needs an architecture of NVIDIA as the first of --arch");
+}
+
+/// The compute capability, times ten, of an architecture of NVIDIA; 0 for others.
+unsigned capability_of(const banks::Architecture& architecture) {
+  constexpr std::string_view prefix = "sm_";
+  if (!architecture.name.starts_with(prefix)) return 0;
+  return unsigned(std::strtoul(std::string(architecture.name.substr(prefix.size())).c_str(), nullptr, 10));
+}
+
+/// The instructions of the kernels' machine code, of files or made by nvcc. Errors: UsageError; BuildFailed.
+std::vector<driver::EmittedLine> emitted_lines(const std::vector<std::string>& cubins, const Program& program,
+                                               const std::string& cache) {
+  std::vector<driver::EmittedLine> lines;
+  const auto add = [&](const std::string& path, bool may_be_empty) {
+    for (driver::EmittedLine& line : driver::emitted_lines(path, may_be_empty)) lines.push_back(std::move(line));
+  };
+  for (const std::string& cubin : cubins) {
+    if (cubin != "nvcc") {
+      add(cubin, false);
+      continue;
+    }
+    const std::filesystem::path nvcc = find_nvcc();
+    if (nvcc.empty()) throw UsageError("--cubin nvcc: there is no nvcc on the PATH and no CUDA Toolkit");
+    for (const auto& file : cubins_of(program, nvcc, cache_folder(cache))) add(file.string(), true);
+  }
+  return lines;
+}
+
+/// Kernels as the program names them: the report may add a number to make names distinct.
+std::vector<std::string> plain_names(const std::vector<std::string>& kernels) {
+  std::vector<std::string> names;
+  names.reserve(kernels.size());
+  for (const std::string& kernel : kernels) names.push_back(kernel.substr(0, kernel.rfind('#')));
+  return names;
+}
+
+}  // namespace
+
+void Recorder::declare(CLI::App& command) {
+  command.footer(
+      "The arguments of the program follow --.\n"
+      "Exit codes: 0 ok, 1 more conflicts than allowed, or a fault in the program, 2 usage, 3 the program did not\n"
+      "build, or it failed.\n"
+      "Example: bankcheck emulate --arch sm_90 --max-conflicts 0 -I include my_program.cu -- --size 256");
+  // Sources follow options, so an option has one value.
+  for (const char* name : {"--arch", "--kernel"}) command.get_option(name)->allow_extra_args(false);
+  command.add_option("FILES", program_.sources,
+                     "The program's sources (.cu, .cpp, .c). Without sources, give after -- a program that was built "
+                     "with CMake's bankwise_emulate()");
+  command.add_option("-I", program_.include, "Directory to search for headers; may be repeated")
+      ->allow_extra_args(false);
+  command.add_option("-D", program_.definitions, "Macro to define, as NAME or NAME=VALUE; may be repeated")
+      ->allow_extra_args(false);
+  command.add_option("-l", program_.libraries, "Host library to link; may be repeated")->allow_extra_args(false);
+  command
+      .add_option("--compiler-options", program_.options,
+                  "Options for g++ when it compiles and links, separated by commas, for example -fopenmp")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command.add_option("--std", program_.standard, "The C++ standard of the sources")
+      ->check(CLI::IsMember({"c++17", "c++20", "c++23"}))
+      ->capture_default_str();
+  command
+      .add_option("--cubin", cubins_,
+                  std::string(driver::cubin_help) + "; the word nvcc in place of a file: compile the sources with nvcc")
+      ->allow_extra_args(false);
+  command.add_option("--step-limit", request_.step_limit,
+                     "Maximum number of steps of the warps of a block, which ends endless loops (default: 2^26)");
+  command.add_flag("--fatal", request_.fatal, "End the program at the first fault of a kernel");
+  std::vector<std::string> faults;
+  for (const trace::FaultRow& row : trace::faults()) faults.emplace_back(row.id);
+  command.add_option("--allow", request_.allow, "Faults to ignore, separated by commas")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(faults));
+  command.add_flag("--warp-synchronous", request_.warp_synchronous,
+                   "Allow lanes of a warp to exchange data without __syncwarp(), as before compute capability 7.0");
+  command.add_flag("--returned-lanes-arrive", request_.returned_lanes_arrive,
+                   "Count lanes that have returned from the kernel as arrived at barriers");
+  command.add_flag("--run-repeated", request_.run_repeated,
+                   "Run every launch, even if it exactly repeats an earlier one (default: reuse the earlier results)");
+  command.add_flag("--verify", verify_,
+                   "Apply the proposals of --fit to a copy of the sources, build and run it, and compare its passes "
+                   "with the predicted passes; implies --fit");
+  command.add_option("--fixed", fixed_, "Keep the changed copy of the sources in this directory; implies --verify");
+  command.add_option("--object", object_,
+                     "Only compile one source to this object file; for CMake's bankwise_emulate()");
+  command.add_option("--cache", cache_,
+                     "Directory for compiled files (default: bankwise in $XDG_CACHE_HOME or ~/.cache)");
+}
+
+void Recorder::check_options() const {
+  check_sources(program_);
+  const bool is_built = program_.sources.empty();
+  if (is_built && options.program.empty()) {
+    throw UsageError("no program to check: name its sources; see bankcheck emulate --help");
+  }
+  if (!object_.empty() && program_.sources.size() != 1) throw UsageError("--object needs exactly one source");
+  if (verifies() && is_built) throw UsageError("--verify needs the program's sources, to build them again");
+  if (!fixed_.empty() && std::filesystem::exists(fixed_) && !std::filesystem::is_empty(fixed_)) {
+    throw UsageError(
+        fmt::format("--fixed {}: it is not empty, and a source in it could be overwritten", in_quotes(fixed_)));
+  }
+}
+
+std::optional<driver::Outcome> Recorder::run(driver::Reporting& reporting) {
+  check_options();
+  const bool is_built = program_.sources.empty();
+  const banks::Architecture& architecture = *reporting.architectures().front();
+  const unsigned capability = capability_of(architecture);
+  if (capability != 0) program_.capability = capability;
+  if (is_built || capability == 0) check_cubins(cubins_, is_built);
+  if (!object_.empty()) {
+    build_object(program_, find_toolchain(), cache_folder(cache_), object_);
+    return std::nullopt;
+  }
+  if (is_built) driver::check_program(options.program.front());
+  EmulatedRun run{.program = is_built ? driver::find_program(options.program.front())
+                                      : build(program_, find_toolchain(), cache_folder(cache_)),
+                  .command = options.program,
+                  .request = request_,
+                  .time_limit = options.time_limit,
+                  .own_stdout = !reporting.quiet()};
+  if (!is_built) run.command.insert(run.command.begin(), run.program.filename().string());
+  run.request.architecture = architecture.name;
+  run.request.warp = architecture.warp;
+  run.request.max_launches = options.max_launches;
+  run.request.max_blocks = options.max_groups;
+  run.request.kernels = plain_names(options.report.kernels);
+  options.report.fit.fit |= verifies();
+  options.report.emitted = emitted_lines(cubins_, program_, cache_);
+  driver::Outcome outcome = run_emulated(run);
+  if (verifies()) {
+    outcome.verify = [this, run](const driver::Reporting& reported) {
+      try {
+        return verify(reported, program_, run, cache_folder(cache_), fixed_);
+      } catch (const BuildFailed& failed) {
+        throw driver::CommandFailed(failed.exit_code, fmt::format("--verify: with the changes, {}", failed.what()),
+                                    failed.details);
+      }
+    };
+  }
+  return outcome;
+}
+
+}  // namespace bankwise::emulate

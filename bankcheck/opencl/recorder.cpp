@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+#include "bankcheck/opencl/recorder.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string_view>
+
+#include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/in_quotes.hpp>
+#include <bankwise/support/revision.hpp>
+#include <bankwise/support/watch_request.hpp>
+#include <bankwise/support/whole_number.hpp>
+#include <bankwise/trace/json_lines.hpp>
+#include "bankcheck/driver/files.hpp"
+#include "bankcheck/driver/progress.hpp"
+#include "bankcheck/opencl/device_properties.hpp"
+#include "bankcheck/opencl/oclgrind_failures.hpp"
+
+namespace bankwise::opencl {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace driver;
+
+std::string keys() {
+  std::string all;
+  for (const DeviceProperty& property : device_properties) {
+    all += (all.empty() ? "" : ", ") + std::string(property.key);
+  }
+  return all;
+}
+
+/// The properties of the simulated device. Error: UsageError.
+support::Lines device_of(const std::vector<std::string>& device_info, const banks::Architecture& first) {
+  support::Lines lines;
+  for (const std::string& given : device_info) {
+    const auto end = given.find('=');
+    const std::string key = given.substr(0, end);
+    const auto same = [&](const DeviceProperty& property) { return property.key == key; };
+    const auto* const property = std::find_if(std::begin(device_properties), std::end(device_properties), same);
+    if (end == std::string::npos || property == std::end(device_properties)) {
+      throw UsageError(
+          fmt::format("--device-info {}: it needs KEY=VALUE with one of the keys {}", in_quotes(given), keys()));
+    }
+    const std::string value = given.substr(end + 1);
+    std::uint64_t number = 0;
+    const bool fits = property->bytes == 0 ? !value.empty() && value.find('\n') == std::string::npos
+                                           : parse_number(value, number) && number > 0 && number <= UINT32_MAX;
+    if (!fits) {
+      throw UsageError(
+          fmt::format("--device-info {}: {}", in_quotes(given),
+                      property->bytes == 0 ? "it needs a text of one line" : "it needs a number from 1 to 2^32-1"));
+    }
+    lines.push_back(given);
+  }
+  lines.push_back(fmt::format("preferred-multiple={}", first.warp));  // unless it is given: the first line counts
+  return lines;
+}
+
+/// Kernels as OpenCL names them: the report may add build options, or a number, to make names distinct.
+std::vector<std::string> plain_names(const std::vector<std::string>& kernels) {
+  std::vector<std::string> names;
+  names.reserve(kernels.size());
+  for (const std::string& kernel : kernels) names.push_back(kernel.substr(0, kernel.find_first_of(" #")));
+  return names;
+}
+
+/// Registers Oclgrind as an OpenCL driver for programs that load the ICD loader at run time. Returns the driver to
+/// which ours (driver/driver.cpp) passes all requests on; "" without one.
+std::string register_icd(const fs::path& libraries, const fs::path& plugin, const TemporaryFolder& folder) {
+  const fs::path driver = libraries / "liboclgrind-rt-icd.so";
+  if (!fs::exists(driver)) return "";
+  fs::create_directory(folder / "vendors");
+  std::ofstream(folder / "vendors" / "oclgrind.icd")
+      << (plugin.parent_path() / "bankcheck_opencl_driver.so").string() << '\n';
+  setenv("OCL_ICD_VENDORS", (folder / "vendors").c_str(), 1);
+  return fs::canonical(driver);
+}
+
+/// Preloads Oclgrind into programs that are linked with OpenCL, as the command `oclgrind` does, and before it our
+/// library (driver/preloaded.cpp), which makes the device a GPU and watches the program's end. The
+/// library is named by a link in `folder`: the dynamic linker separates names by spaces and colons.
+void preload(const fs::path& libraries, const fs::path& plugin, const TemporaryFolder& folder) {
+  const fs::path runtime = libraries / "liboclgrind-rt.so", ours = folder / "preload.so";
+  if (!fs::exists(runtime)) throw std::runtime_error(fmt::format("Oclgrind's library {} is missing", runtime.string()));
+  if (ours.string().find_first_of(" :,") != std::string::npos) {
+    throw std::runtime_error(fmt::format(
+        "cannot use {} for temporary files: libraries cannot be loaded from a directory whose name has a space, a "
+        "colon or a comma; set TMPDIR",
+        in_quotes(folder.path().parent_path().string())));
+  }
+  fs::create_symlink(plugin.parent_path() / "bankcheck_opencl_preload.so", ours);
+  const auto put_first = [](const char* variable, const std::string& names) {
+    const char* others = std::getenv(variable);
+    setenv(variable, (others == nullptr || *others == '\0' ? names : names + ':' + others).c_str(), 1);
+  };
+  put_first("LD_LIBRARY_PATH", libraries.string());
+  put_first("LD_PRELOAD", ours.string() + ':' + runtime.string());
+}
+
+/// Appends what the plugin has saved of launches that did not end to a record whose last line is complete.
+void append_unfinished(const LaunchLog& log, const TemporaryFolder& folder) {
+  char last = '\0';
+  std::ifstream(folder / "record", std::ios::binary).seekg(-1, std::ios::end).get(last);
+  if (last != '\n') return;
+  std::ofstream record(folder / "record", std::ios::binary | std::ios::app);
+  for (const auto& [process, kernel] : log.unfinished) {
+    std::ifstream saved(folder / fmt::format("unfinished.{}", process), std::ios::binary);
+    if (saved) record << saved.rdbuf();
+  }
+}
+
+fs::path oclgrind_libraries() {
+  const fs::path oclgrind = find_program("oclgrind");
+  if (oclgrind.empty()) {
+    throw std::runtime_error(
+        "Oclgrind is not installed: there is no oclgrind on the PATH (Debian, Ubuntu: apt-get install oclgrind)");
+  }
+  return fs::canonical(fs::canonical(oclgrind).parent_path() / ".." / "lib" / "oclgrind");
+}
+
+fs::path find_plugin() {
+  fs::path plugin = find_next_to_bankcheck("bankcheck_oclgrind.so");
+  if (plugin.empty()) {
+    throw std::runtime_error(
+        "there is no Oclgrind plugin next to bankcheck: bankcheck was built without Oclgrind's headers (Debian, "
+        "Ubuntu: apt-get install liboclgrind-dev), please rebuild it");
+  }
+  return plugin;
+}
+
+}  // namespace
+
+void Recorder::declare(CLI::App& command) {
+  command.footer(
+      "The program and its arguments follow --.\n"
+      "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage, 3 the program or Oclgrind failed.\n"
+      "Example: bankcheck opencl --arch sm_90,gfx942 --max-conflicts 0 -- ./my_program --size 256");
+  command.add_option("--local-memory", local_memory_, "Bytes of local memory that the simulated device reports")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 30))
+      ->capture_default_str();
+  command.add_option("--device-info", device_info_,
+                     "Property that the simulated GPU reports, as KEY=VALUE; may be repeated. Keys: " + keys());
+}
+
+std::optional<Outcome> Recorder::run(Reporting& reporting) {
+  if (options.program.empty()) throw UsageError("no program to check: give it after --; see bankcheck opencl --help");
+  const std::string& program = options.program.front();
+  support::OpenclRequest request{.kernels = plain_names(options.report.kernels),
+                                 .max_launches = options.max_launches,
+                                 .max_groups = options.max_groups,
+                                 .device = device_of(device_info_, *reporting.architectures().front())};
+  for (const banks::Architecture* architecture : reporting.architectures()) {
+    request.architectures.emplace_back(architecture->name);
+  }
+  const fs::path libraries = oclgrind_libraries(), plugin = find_plugin();
+  check_program(program);
+  const TemporaryFolder folder;
+  const fs::path record = folder / "record";
+  request.record = record;
+  request.unfinished = folder / "unfinished";
+  request.launches = folder / "launches";
+  request.oclgrind_driver = register_icd(libraries, plugin, folder);
+  write_request(request);
+  const trace::Trace header{
+      .maker = trace::Maker::opencl, .revision = std::string(revision()), .command = options.program};
+  std::ofstream(record, std::ios::binary) << header_line(header);
+
+  // -O0: Oclgrind executes some optimized code incorrectly, and the accesses of optimized code differ from a GPU's.
+  setenv("OCLGRIND_BUILD_OPTIONS", "-O0", 1);
+  setenv("OCLGRIND_LOCAL_MEM_SIZE", std::to_string(local_memory_).c_str(), 1);
+  fs::create_symlink(plugin, folder / "plugin.so");  // Oclgrind splits the list at commas
+  setenv("OCLGRIND_PLUGINS", (folder / "plugin.so").c_str(), 1);
+  preload(libraries, plugin, folder);
+  OclgrindMessages messages;
+  const ProgressFile progress(folder / "progress", blocks());
+  ProgressLine progress_line([&] { return progress.text(); });
+  const Ended ended = start_and_wait(find_program(program), options.program,
+                                     {.own_stdout = !reporting.quiet(),
+                                      .watch_stderr = [&](std::string_view bytes) { messages.read(bytes); },
+                                      .progress = &progress_line,
+                                      .time_limit = options.time_limit});
+
+  Outcome outcome;
+  const auto damaged = [&](std::uint64_t line) {
+    return fmt::format(
+        "line {} of the plugin's record is damaged: the program {} wrote into the file, or crashed while the plugin "
+        "wrote it",
+        line, in_quotes(program));
+  };
+  const LaunchLog log = read_launch_log(folder / "launches");
+  append_unfinished(log, folder);
+  std::ifstream lines(record, std::ios::binary);
+  try {
+    trace::TraceFile file = trace::read_json_lines(lines, "record");
+    outcome.failure = file.cut_line > 0 ? damaged(file.cut_line) : failure_of(ended, messages, file, log);
+    if (!outcome.failure && crashed(ended)) {
+      outcome.remarks.push_back(*signal_that_ended(ended) + ", at exit, after its last launch had ended");
+    }
+    add_end(outcome, ended, plugin.filename().string());
+    outcome.trace = std::move(file.trace);
+  } catch (const trace::BadLine& bad) {
+    outcome.trace = header;
+    outcome.failure = damaged(bad.line);
+  }
+  return outcome;
+}
+
+}  // namespace bankwise::opencl

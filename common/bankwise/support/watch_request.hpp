@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+//
+// What bankcheck asks of the parts that it loads into a program, in variables of the program's environment. bankcheck
+// writes a request, and the part reads it; one list of variables serves both. The header needs no library: a part may
+// be in a program that brings its own C++ library.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+namespace bankwise::support {
+
+using Lines = std::vector<std::string>;
+
+/// A variable, and the member of a request that it holds.
+template <class Request, class Value>
+struct Variable {
+  const char* name;
+  Value Request::*member;
+  bool is_required = false;
+};
+template <class Request, class Value>
+Variable(const char*, Value Request::*) -> Variable<Request, Value>;
+template <class Request, class Value>
+Variable(const char*, Value Request::*, bool) -> Variable<Request, Value>;
+
+/// The file of support/progress.hpp; not set without a terminal.
+inline constexpr const char* progress_variable = "BANKWISE_PROGRESS";
+/// OpenclRequest::launches, for code that needs no more than the C library.
+inline constexpr const char* launches_variable = "BANKWISE_LAUNCHES";
+/// For tests: trace::Bound::bytes of Oclgrind's plugin.
+inline constexpr const char* pattern_bytes_variable = "BANKWISE_PATTERN_BYTES";
+
+/// To Oclgrind's plugin, and to the two libraries that replace functions of OpenCL.
+struct OpenclRequest {
+  std::string record;              ///< the trace, to append to
+  std::string unfinished;          ///< with ".<process>": what is recorded of the launch that has not ended
+  std::string launches;            ///< the launch log, to append to
+  Lines kernels;                   ///< globs of the kernels to record, as a shell has them; none: all
+  std::uint64_t max_launches = 0;  ///< to record of each kernel with the same sizes; 0: all
+  std::uint64_t max_groups = 0;    ///< to record of each launch, spread over the grid; 0: all
+  Lines architectures;             ///< accesses whose patterns exceed their bound are costed for these
+  Lines device;                    ///< properties of the simulated device: KEY=VALUE; the first line of a key counts
+  std::string oclgrind_driver;     ///< path of Oclgrind's driver, for the one that passes all requests on to it
+
+  static constexpr auto variables() {
+    return std::tuple{Variable{"BANKWISE_RECORD", &OpenclRequest::record},
+                      Variable{"BANKWISE_UNFINISHED", &OpenclRequest::unfinished},
+                      Variable{launches_variable, &OpenclRequest::launches},
+                      Variable{"BANKWISE_KERNELS", &OpenclRequest::kernels},
+                      Variable{"BANKWISE_MAX_LAUNCHES", &OpenclRequest::max_launches},
+                      Variable{"BANKWISE_MAX_GROUPS", &OpenclRequest::max_groups},
+                      Variable{"BANKWISE_ARCHITECTURES", &OpenclRequest::architectures},
+                      Variable{"BANKWISE_OPENCL_DEVICE", &OpenclRequest::device},
+                      Variable{"BANKWISE_OCLGRIND_DRIVER", &OpenclRequest::oclgrind_driver}};
+  }
+};
+
+/// To the run time of a program that was built for the emulator.
+struct EmulateRequest {
+  std::string record;                              ///< the trace, to append to; empty: none
+  std::string architecture;                        ///< whose GPU the program sees; empty: the emulator's default
+  unsigned warp = 32;                              ///< lanes
+  std::uint64_t max_launches = 0, max_blocks = 0;  ///< to record of each kernel, and of each launch; 0: all
+  std::uint64_t step_limit = 0;                    ///< of a block; 0: the emulator's default
+  bool fatal = false, warp_synchronous = false, returned_lanes_arrive = false;  ///< as emulator::Launch has them
+  bool run_repeated = false;                                                    ///< launches whose results are known
+  Lines kernels;                                                                ///< globs: none: all are recorded
+  Lines allow;                                                                  ///< ids of trace::faults()
+
+  static constexpr auto variables() {
+    return std::tuple{Variable{"BANKWISE_RECORD", &EmulateRequest::record},
+                      Variable{"BANKWISE_EMULATE_ARCH", &EmulateRequest::architecture},
+                      Variable{"BANKWISE_EMULATE_WARP", &EmulateRequest::warp},
+                      Variable{"BANKWISE_EMULATE_MAX_LAUNCHES", &EmulateRequest::max_launches},
+                      Variable{"BANKWISE_EMULATE_MAX_BLOCKS", &EmulateRequest::max_blocks},
+                      Variable{"BANKWISE_EMULATE_STEP_LIMIT", &EmulateRequest::step_limit},
+                      Variable{"BANKWISE_EMULATE_FATAL", &EmulateRequest::fatal},
+                      Variable{"BANKWISE_EMULATE_WARP_SYNCHRONOUS", &EmulateRequest::warp_synchronous},
+                      Variable{"BANKWISE_EMULATE_RETURNED_LANES_ARRIVE", &EmulateRequest::returned_lanes_arrive},
+                      Variable{"BANKWISE_EMULATE_RUN_REPEATED", &EmulateRequest::run_repeated},
+                      Variable{"BANKWISE_EMULATE_KERNELS", &EmulateRequest::kernels},
+                      Variable{"BANKWISE_EMULATE_ALLOW", &EmulateRequest::allow}};
+  }
+};
+
+/// To the library that the CUDA driver loads.
+struct CudaRequest {
+  std::string folder;                                    ///< of the records and cubins
+  std::string sanitizer;                                 ///< path of libsanitizer-public.so
+  Lines kernels;                                         ///< globs of the kernels to watch; none: all
+  std::uint64_t max_launches = 0;                        ///< to watch of each kernel and launch shape; 0: all
+  std::uint64_t max_blocks = 0;                          ///< to watch in each launch; 0: all
+  std::uint64_t table_bytes = std::uint64_t(256) << 20;  ///< device memory for each context
+
+  static constexpr auto variables() {
+    return std::tuple{Variable{"BANKWISE_CUDA_RECORDS", &CudaRequest::folder, true},
+                      Variable{"BANKWISE_SANITIZER_LIBRARY", &CudaRequest::sanitizer, true},
+                      Variable{"BANKWISE_CUDA_KERNELS", &CudaRequest::kernels},
+                      Variable{"BANKWISE_CUDA_MAX_LAUNCHES", &CudaRequest::max_launches},
+                      Variable{"BANKWISE_CUDA_MAX_GROUPS", &CudaRequest::max_blocks},
+                      Variable{"BANKWISE_CUDA_TABLE_BYTES", &CudaRequest::table_bytes}};
+  }
+};
+
+inline std::string to_variable(const std::string& text) {
+  return text;
+}
+inline std::string to_variable(std::uint64_t number) {
+  return std::to_string(number);
+}
+inline std::string to_variable(const Lines& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + '\n';
+  return text;
+}
+
+inline void from_variable(const char* /*name*/, std::string_view text, std::string& value) {
+  value = text;
+}
+inline void from_variable(const char* name, std::string_view text, std::uint64_t& number) {
+  const char* const end = text.data() + text.size();
+  if (const auto [stop, error] = std::from_chars(text.data(), end, number); stop != end || error != std::errc()) {
+    throw std::runtime_error(std::string(name) + " is not a number: " + std::string(text));
+  }
+}
+template <class Number>
+requires(std::is_same_v<Number, bool> ||
+         std::is_same_v<Number, unsigned>) void from_variable(const char* name, std::string_view text, Number& value) {
+  std::uint64_t number = 0;
+  from_variable(name, text, number);
+  value = Number(number);
+}
+inline void from_variable(const char* /*name*/, std::string_view text, Lines& lines) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    if (!line.empty()) lines.emplace_back(line);
+    text.remove_prefix(line.size() == text.size() ? text.size() : line.size() + 1);
+  }
+}
+
+/// Sets the variables of the programs that start from now on.
+template <class Request>
+void write_request(const Request& request) {
+  std::apply(
+      [&](const auto&... variable) { (setenv(variable.name, to_variable(request.*variable.member).c_str(), 1), ...); },
+      Request::variables());
+}
+
+/// A variable that is not set leaves its member as it is by default. Error: std::runtime_error for a number that is
+/// none, and for a variable that is required and not set.
+template <class Request>
+Request read_request() {
+  Request request;
+  const auto read = [&](const auto& variable) {
+    const char* const text = std::getenv(variable.name);
+    if (text != nullptr && *text != '\0') {
+      from_variable(variable.name, text, request.*variable.member);
+    } else if (variable.is_required) {
+      throw std::runtime_error(std::string(variable.name) + " is not set");
+    }
+  };
+  std::apply([&](const auto&... variable) { (read(variable), ...); }, Request::variables());
+  return request;
+}
+
+}  // namespace bankwise::support
