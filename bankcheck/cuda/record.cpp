@@ -102,7 +102,7 @@ class Reader {
 };
 
 void Reader::take_launch(Fields& fields, RecordedKernel& kernel) {
-  LaunchShape shape;
+  RecordedLaunches shape;
   for (auto& side : shape.grid) side = fields.number("grid", std::numeric_limits<std::uint32_t>::max());
   for (auto& side : shape.block) side = fields.number("block", 1024);
   shape.dynamic_shared = fields.number("number of bytes", 1 << 20);

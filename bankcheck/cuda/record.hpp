@@ -25,7 +25,7 @@ struct Device {
 };
 
 /// Launches of one shape.
-struct LaunchShape {
+struct RecordedLaunches {
   std::array<std::uint64_t, 3> grid{}, block{};  ///< blocks; threads per block
   std::uint64_t dynamic_shared = 0;              ///< bytes per block
   std::uint64_t launches = 0;
@@ -69,7 +69,7 @@ struct RecordedKernel {
   unsigned module = 0;
   std::uint64_t bytes = 0;  ///< of code
   std::string name;         ///< mangled
-  std::vector<LaunchShape> shapes;
+  std::vector<RecordedLaunches> shapes;
   std::vector<RecordedPattern> patterns;
   std::vector<RecordedCost> costs;
   std::vector<BulkCopies> bulk;

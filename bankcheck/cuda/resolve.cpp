@@ -197,7 +197,7 @@ trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code,
   trace::Builder builder({.kernel = demangled(kernel.name), .knows_code = code.cubin != nullptr, .levels = 1},
                          {.architectures = architectures});
   trace::KernelTrace& trace = builder.trace();
-  for (const LaunchShape& launch : kernel.shapes) {
+  for (const RecordedLaunches& launch : kernel.shapes) {
     trace::Shape shape{.block = launch.block, .launches = launch.launches};
     for (std::size_t i = 0; i < 3; ++i) shape.threads[i] = launch.grid[i] * launch.block[i];
     builder.add(shape);

@@ -2,6 +2,7 @@
 #include "bankcheck/cuda/cubin/cubin.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <stdexcept>
 #include <string_view>
@@ -118,6 +119,24 @@ std::vector<Cubin::SharedArray> Cubin::shared_arrays(const std::string& function
   }
   std::stable_sort(arrays.begin(), arrays.end(), [](auto& a, auto& b) { return a.offset < b.offset; });
   return arrays;
+}
+
+std::map<EmittedAt, std::map<std::string, std::uint64_t>> emitted_in(const Cubin& cubin) {
+  constexpr unsigned instruction_bytes = 16;
+  constexpr std::array<std::string_view, 3> shared{"LDS", "STS", "ATOMS"};  // LDSM and STSM are no lines of C++
+  std::map<EmittedAt, std::map<std::string, std::uint64_t>> all;
+  for (const Cubin::Function& function : cubin.functions()) {
+    for (std::uint64_t pc = 0; pc < function.bytes; pc += instruction_bytes) {
+      const auto instruction = cubin.instruction_at(function.name, pc);
+      if (!instruction) continue;
+      const std::string name = instruction->opcode.substr(0, instruction->opcode.find('.'));
+      if (std::find(shared.begin(), shared.end(), name) == shared.end()) continue;
+      const auto frames = cubin.source_of(function.name, pc);
+      if (frames.empty() || frames.front().line == 0) continue;
+      ++all[{frames.front().file, frames.front().line}][instruction->opcode];
+    }
+  }
+  return all;
 }
 
 }  // namespace bankwise::cuda

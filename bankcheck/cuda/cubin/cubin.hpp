@@ -4,7 +4,9 @@
 // people, so every offset and count in them is checked.
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -60,5 +62,17 @@ class Cubin {
   struct Content;
   std::shared_ptr<const Content> content_;  // shared by copies: views into the bytes stay valid
 };
+
+// What a compiler made of a source line: its instructions on shared memory.
+
+struct EmittedAt {
+  std::string file;  // as the compiler was given it
+  unsigned line = 0;
+  auto operator<=>(const EmittedAt&) const = default;
+};
+
+/// How often each opcode of LDS, STS and ATOMS stands in the code of a line, over all functions. Code of functions that
+/// were inlined counts for their own lines. Instructions without a line are left out.
+std::map<EmittedAt, std::map<std::string, std::uint64_t>> emitted_in(const Cubin& cubin);
 
 }  // namespace bankwise::cuda

@@ -8,8 +8,6 @@
 #include <memory>
 #include <vector>
 
-#include "bankcheck/cuda/cubin/mangled_path.hpp"
-
 namespace bankwise::cuda {
 
 namespace {

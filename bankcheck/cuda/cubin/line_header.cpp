@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // DWARF 5, section 6.2.4, and DWARF 4 and 2, section 6.2.4, for the versions before.
-#include "bankcheck/cuda/cubin/line_header.hpp"
+#include "bankcheck/cuda/cubin/line_program.hpp"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "bankcheck/cuda/cubin/byte_reader.hpp"
-#include "bankcheck/cuda/cubin/line_header.hpp"
 
 namespace bankwise::cuda {
 

@@ -2,7 +2,7 @@
 //
 // Itanium C++ ABI, section 5.1. Template arguments are skipped by counting what opens and closes them, which needs to
 // know identifiers (with their length in front), references (S..._ and T..._) and literals.
-#include "bankcheck/cuda/cubin/mangled_path.hpp"
+#include "bankcheck/cuda/cubin/demangled.hpp"
 
 #include <cctype>
 #include <string>

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "bankcheck/cuda/cubin/opcode_table.hpp"
-
 namespace bankwise::cuda {
 
 namespace {

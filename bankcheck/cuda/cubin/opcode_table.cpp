@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/cuda/cubin/opcode_table.hpp"
+#include "bankcheck/cuda/cubin/opcode.hpp"
 
 namespace bankwise::cuda {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "bankcheck/cuda/cubin/demangled.hpp"
 
-#include "bankcheck/cuda/cubin/mangled_path.hpp"
 #include "tests/catch_any.hpp"
 
 using bankwise::cuda::demangled;

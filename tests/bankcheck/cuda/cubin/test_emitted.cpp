@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/cuda/cubin/emitted.hpp"
+#include "bankcheck/cuda/cubin/cubin.hpp"
 
 #include "tests/bankcheck/cuda/cubin/recorded.hpp"
 #include "tests/catch_any.hpp"
