@@ -83,7 +83,6 @@ void Recorder::declare(CLI::App& command) {
       "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage, 3 the program failed, or could not be\n"
       "watched, 77 there is no NVIDIA GPU, and the program was not run.\n"
       "Example: bankcheck cuda --arch sm_90 --max-conflicts 0 -- python3 train.py");
-  options.report.architectures.clear();
   command.get_option("--arch")->description("Architectures, separated by commas (default: the GPU's)");
   command
       .add_option("--table", table_mebibytes_,

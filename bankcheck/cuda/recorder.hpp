@@ -11,7 +11,7 @@ namespace bankwise::cuda {
 /// `bankcheck cuda`: runs any CUDA program on an NVIDIA GPU, with a library in it that records.
 class Recorder : public driver::Recorder {
  public:
-  Recorder() : driver::Recorder("blocks") {}
+  Recorder() : driver::Recorder("blocks") { options.report.architectures.clear(); }  // by default the GPU's
   void declare(CLI::App& command) override;
   std::optional<driver::Outcome> run(driver::Reporting& reporting) override;
 
