@@ -70,8 +70,8 @@ class Recorder {
 /// Adds all options of a recorder to its command.
 void declare_check(CLI::App& command, Recorder& recorder);
 
-/// Runs the command. Returns exit_ok, exit_wrong if a limit is exceeded or the program has a fault, or exit_device if it
-/// failed. Errors: as Reporting and Recorder::run().
+/// Runs the command. Returns exit_ok, exit_wrong if a limit is exceeded or the program has a fault, or exit_device if
+/// it failed. Errors: as Reporting and Recorder::run().
 int check(Recorder& recorder);
 
 /// Fills in what follows from how the program ended. A process that it left in the background makes the trace
