@@ -154,7 +154,7 @@ void put(Words& tile, std::uint64_t byte, unsigned width, std::uint32_t value) {
 }
 
 /// Loads: the sum of all loaded values. All others: the sum of the final values at the addresses of the thread.
-Words reference(Extent extent, const Words&, const Variant& variant) {
+std::vector<Words> reference(Extent extent, std::span<const Words>, const Variant& variant) {
   const Pattern& pattern = patterns().at(number_of(variant));
   const Kernel& kernel = kernel_of(pattern);
   const std::uint64_t places = kernel.places(), count = extent.width * kernel.accesses;
@@ -183,19 +183,23 @@ Words reference(Extent extent, const Words&, const Variant& variant) {
       }
     }
   });
-  if (kernel.leaves == nullptr) return sums;
+  if (kernel.leaves == nullptr) return {sums};
   for_each_place([&](unsigned thread, std::uint64_t place, std::uint32_t) {
     for (unsigned byte = 0; byte < kernel.width; byte += 4)
       sums[thread] += content(tile, place + offset_of(pattern, thread) + byte, kernel.width);
   });
-  return sums;
+  return {sums};
 }
+
+constexpr Operand input_arrays[]{{.name = "input", .count = input_words, .word = input_word}};
+constexpr Operand output_arrays[]{{"output", [](Extent) { return std::uint64_t{block.size()}; }}};
 
 Plan plan(const Variant& variant, Extent extent, unsigned) {
   const std::size_t number = number_of(variant);
   const std::string kernel = "access_" + std::string(kernel_of(patterns().at(number)).name);
   return {{sizeof(std::uint64_t)},
-          {{kernel, 1, block, {input_slot, output_slot, scratch_slot(0), std::uint64_t{number}, extent.width}}}};
+          {KernelLaunch{
+              kernel, 1, block, {input_slot, output_slot, scratch_slot(0), std::uint64_t{number}, extent.width}}}};
 }
 
 std::vector<std::string> level_names(const Variant&, std::string_view) {
@@ -224,14 +228,12 @@ const CaseStudy& case_study() {
       .variants = variants(),
       .kernels = &gpu::access_patterns_kernels,
       .emulated = &emulator::access_patterns_emulated,
-      .input_words = input_words,
-      .output_words = [](Extent) { return std::uint64_t{block.size()}; },
-      .compulsory_bytes = [](Extent extent) { return 4 * (input_words(extent) + block.size()); },
+      .inputs = input_arrays,
+      .outputs = output_arrays,
       .extent_for =
           [](std::uint64_t bytes) {
             return Extent{1, bytes >> 16};
           },
-      .input_word = input_word,
       .reference = reference,
       .one_result = false,
       .plan = plan,

@@ -20,13 +20,15 @@ extern const KernelSet prefix_sum_emulated;
 namespace bankwise::prefix_sum {
 namespace {
 
+constexpr Operand input_arrays[]{{"input", [](Extent extent) { return extent.count(); }}};
+constexpr Operand output_arrays[]{{"output", [](Extent extent) { return extent.count(); }}};
 constexpr std::uint64_t wide_tile = 2048;                                      // of add_offsets_wide.cuh
 constexpr std::uint64_t max_tiles = std::numeric_limits<std::int32_t>::max();  // of a CUDA grid
 
-Words reference(Extent, const Words& input, const Variant&) {
-  Words output(input.size());
-  std::exclusive_scan(input.begin(), input.end(), output.begin(), std::uint32_t{0});
-  return output;
+std::vector<Words> reference(Extent, std::span<const Words> inputs, const Variant&) {
+  Words output(inputs[0].size());
+  std::exclusive_scan(inputs[0].begin(), inputs[0].end(), output.begin(), std::uint32_t{0});
+  return {output};
 }
 
 /// Scan-then-propagate: scans the tiles, scans the tiles' totals recursively until one tile holds them all, then adds
@@ -37,21 +39,22 @@ Plan plan_of_levels(const Variant& variant, Extent extent) {
   Plan plan;
   std::vector<std::uint64_t> counts{extent.count()};
   for (;;) {
-    const std::size_t level = plan.launches.size();
+    const std::size_t level = plan.steps.size();
     const std::uint64_t groups = tiles(counts.back(), variant.tile, 1);
     const Slot in = level == 0 ? input_slot : scratch_slot(level - 1);
     const Slot out = level == 0 ? output_slot : in;
     plan.scratch_bytes.push_back(groups * word_bytes);
-    plan.launches.push_back(
-        {"scan_" + std::string(variant.name), groups, variant.group, {in, out, scratch_slot(level), counts.back()}});
+    plan.steps.emplace_back(KernelLaunch{
+        "scan_" + std::string(variant.name), groups, variant.group, {in, out, scratch_slot(level), counts.back()}});
     if (groups == 1) break;
     counts.push_back(groups);
   }
   for (std::size_t level = counts.size() - 1; level-- > 0;) {
-    plan.launches.push_back({wide ? "scan_add_offsets_wide" : "scan_add_offsets",
-                             tiles(counts[level], variant.tile),
-                             wide ? shapes::add_offsets_wide : shapes::add_offsets,
-                             {level == 0 ? output_slot : scratch_slot(level - 1), scratch_slot(level), counts[level]}});
+    plan.steps.emplace_back(
+        KernelLaunch{wide ? "scan_add_offsets_wide" : "scan_add_offsets",
+                     tiles(counts[level], variant.tile),
+                     wide ? shapes::add_offsets_wide : shapes::add_offsets,
+                     {level == 0 ? output_slot : scratch_slot(level - 1), scratch_slot(level), counts[level]}});
   }
   return plan;
 }
@@ -67,10 +70,10 @@ Plan plan_of_one(const Variant& variant, Extent extent, unsigned units) {
         fmt::format("{} words are {} tiles; {} supports at most {}", extent.count(), count, variant.name, max_tiles));
   }
   return {{},
-          {{"scan_" + std::string(variant.name),
-            blocks(variant, count, units),
-            variant.group,
-            {input_slot, output_slot, state_slot, extent.count()}}},
+          {KernelLaunch{"scan_" + std::string(variant.name),
+                        blocks(variant, count, units),
+                        variant.group,
+                        {input_slot, output_slot, state_slot, extent.count()}}},
           (counter_words + count) * sizeof(std::uint64_t)};
 }
 
@@ -79,8 +82,8 @@ Plan plan_of_chunks(const Variant& variant, Extent extent, unsigned units) {
   const std::uint64_t groups = blocks(variant, tiles(extent.count(), variant.tile, 1), units);
   const Slot sums = scratch_slot(0);
   return {{groups * word_bytes},
-          {{"scan_chunk_sums", groups, variant.group, {input_slot, sums, extent.count()}},
-           {"scan_chunked", groups, variant.group, {input_slot, output_slot, sums, extent.count()}}}};
+          {KernelLaunch{"scan_chunk_sums", groups, variant.group, {input_slot, sums, extent.count()}},
+           KernelLaunch{"scan_chunked", groups, variant.group, {input_slot, output_slot, sums, extent.count()}}}};
 }
 
 Plan plan(const Variant& variant, Extent extent, unsigned units) {
@@ -127,14 +130,12 @@ const CaseStudy& case_study() {
       .baseline = "naive",
       .kernels = &gpu::prefix_sum_kernels,
       .emulated = &emulator::prefix_sum_emulated,
-      .input_words = [](Extent extent) { return extent.count(); },
-      .output_words = [](Extent extent) { return extent.count(); },
-      .compulsory_bytes = [](Extent extent) { return 2 * extent.count() * word_bytes; },
+      .inputs = input_arrays,
+      .outputs = output_arrays,
       .extent_for =
           [](std::uint64_t bytes) {
             return Extent{1, bytes / (2 * word_bytes)};
           },
-      .input_word = hashed_word,
       .reference = reference,
       .plan = plan,
       .level_names = level_names,

@@ -16,12 +16,14 @@ extern const KernelSet reduction_emulated;
 namespace bankwise::reduction {
 namespace {
 
+constexpr Operand input_arrays[]{{"input", [](Extent extent) { return extent.count() * record_words; }}};
+constexpr Operand output_arrays[]{{"output", [](Extent) { return record_words; }}};
 constexpr std::uint64_t state_bytes = record_words * sizeof(std::uint64_t);  // of single_pass.cuh
 
-Words reference(Extent extent, const Words& input, const Variant&) {
+std::vector<Words> reference(Extent extent, std::span<const Words> inputs, const Variant&) {
   Words sum(record_words, 0);
-  for (std::uint64_t i = 0; i < extent.count() * record_words; ++i) sum[i % record_words] += input[i];
-  return sum;
+  for (std::uint64_t i = 0; i < extent.count() * record_words; ++i) sum[i % record_words] += inputs[0][i];
+  return {sum};
 }
 
 /// Every launch writes one record per block. Launches repeat until one record is left. They alternate between two
@@ -35,14 +37,14 @@ Plan plan(const Variant& variant, Extent extent, unsigned units) {
     const std::uint64_t groups = blocks(variant, tiles(left, tile, 1), units);
     if (variant.single_pass) {
       plan.state_bytes = state_bytes;
-      plan.launches.push_back({kernel, groups, variant.group, {in, output_slot, state_slot, left}});
+      plan.steps.emplace_back(KernelLaunch{kernel, groups, variant.group, {in, output_slot, state_slot, left}});
       return plan;
     }
     const bool last = groups == 1;
-    const std::size_t level = plan.launches.size();
+    const std::size_t level = plan.steps.size();
     if (!last && level < 2) plan.scratch_bytes.push_back(groups * record_bytes);
     const Slot out = last ? output_slot : scratch_slot(level % 2);
-    plan.launches.push_back({kernel, groups, variant.group, {in, out, left}});
+    plan.steps.emplace_back(KernelLaunch{kernel, groups, variant.group, {in, out, left}});
     if (last) return plan;
     in = out;
     left = groups;
@@ -76,14 +78,12 @@ const CaseStudy& case_study() {
       .baseline = "naive",
       .kernels = &gpu::reduction_kernels,
       .emulated = &emulator::reduction_emulated,
-      .input_words = [](Extent extent) { return extent.count() * record_words; },
-      .output_words = [](Extent) { return record_words; },
-      .compulsory_bytes = [](Extent extent) { return (extent.count() + 1) * record_bytes; },
+      .inputs = input_arrays,
+      .outputs = output_arrays,
       .extent_for =
           [](std::uint64_t bytes) {
             return Extent{1, bytes / record_bytes};
           },
-      .input_word = hashed_word,
       .reference = reference,
       .plan = plan,
       .level_names = level_names,

@@ -26,8 +26,8 @@ inline bankwise::Words hashed_words(std::uint64_t count) {
   return words;
 }
 
-inline bankwise::Words input_of(const bankwise::CaseStudy& study, bankwise::Extent extent) {
-  bankwise::Words words(study.input_words(extent));
-  for (std::uint64_t i = 0; i < words.size(); ++i) words[i] = study.input_word(i);
-  return words;
+/// The words of a study's only output.
+inline bankwise::Words reference_output(const bankwise::CaseStudy& study, bankwise::Extent extent,
+                                        const bankwise::Words& input) {
+  return study.reference(extent, {&input, 1}, study.variants.front()).front();
 }

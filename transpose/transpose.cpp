@@ -24,8 +24,9 @@ std::uint32_t input_word(std::uint64_t i) {
 }
 
 /// Works in strips of columns; otherwise every word of a large matrix would cost a cache line.
-Words reference(Extent extent, const Words& input, const Variant&) {
+std::vector<Words> reference(Extent extent, std::span<const Words> inputs, const Variant&) {
   constexpr std::uint64_t strip = 16;
+  const Words& input = inputs[0];
   Words output(input.size());
   for (std::uint64_t left = 0; left < extent.width; left += strip) {
     const std::uint64_t right = std::min(extent.width, left + strip);
@@ -35,18 +36,22 @@ Words reference(Extent extent, const Words& input, const Variant&) {
       }
     }
   }
-  return output;
+  return {output};
 }
+
+constexpr Operand input_arrays[]{
+    {.name = "input", .count = [](Extent extent) { return extent.count(); }, .word = input_word}};
+constexpr Operand output_arrays[]{{"output", [](Extent extent) { return extent.count(); }}};
 
 Plan plan(const Variant& variant, Extent extent, unsigned) {
   const std::uint64_t side = variant.tile != 0 ? variant.tile : variant.group.x;
   const std::uint64_t groups = tiles(extent.height, side) * tiles(extent.width, side);
   if (groups == 0) return {};
   return {{},
-          {{"transpose_" + std::string(variant.name),
-            groups,
-            variant.group,
-            {input_slot, output_slot, extent.height, extent.width}}}};
+          {KernelLaunch{"transpose_" + std::string(variant.name),
+                        groups,
+                        variant.group,
+                        {input_slot, output_slot, extent.height, extent.width}}}};
 }
 
 /// A square whose side is a multiple of 32.
@@ -73,11 +78,9 @@ const CaseStudy& case_study() {
       .baseline = "naive",
       .kernels = &gpu::transpose_kernels,
       .emulated = &emulator::transpose_emulated,
-      .input_words = [](Extent extent) { return extent.count(); },
-      .output_words = [](Extent extent) { return extent.count(); },
-      .compulsory_bytes = [](Extent extent) { return 2 * extent.count() * word_bytes; },
+      .inputs = input_arrays,
+      .outputs = output_arrays,
       .extent_for = extent_for,
-      .input_word = input_word,
       .reference = reference,
       .plan = plan,
       .level_names = level_names,

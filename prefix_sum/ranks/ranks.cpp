@@ -72,36 +72,36 @@ Share share(const Variant& variant, Extent extent, Rank rank) {
   return {first, count, first, count};
 }
 
-RankPlan on_chip_plan(const Variant& variant, std::uint64_t count, Rank rank, unsigned units) {
+Plan on_chip_plan(const Variant& variant, std::uint64_t count, Rank rank, unsigned units) {
   constexpr std::uint64_t begun = 32;  // BEGUN of the kernel
   const std::uint64_t index = rank.index, ranks = rank.ranks;
-  RankPlan plan;
+  Plan plan;
   plan.state_bytes = (begun + 2 * ranks + units) * sizeof(std::uint64_t);
   plan.steps.emplace_back(
-      RankLaunch{"scan_ranks_on_chip",
-                 units,
-                 variant.group,
-                 {input_slot, output_slot, state_slot, PeerTable{state_slot}, count, index, ranks}});
+      KernelLaunch{"scan_ranks_on_chip",
+                   units,
+                   variant.group,
+                   {input_slot, output_slot, state_slot, PeerTable{state_slot}, count, index, ranks}});
   return plan;
 }
 
-RankPlan cyclic_plan(const Variant& variant, Extent extent, Rank rank, unsigned units) {
+Plan cyclic_plan(const Variant& variant, Extent extent, Rank rank, unsigned units) {
   constexpr std::uint64_t begun = 32;  // BEGUN of the kernel
   const std::uint64_t index = rank.index, ranks = rank.ranks;
   const std::uint64_t count = share(variant, extent, rank).input_words;
   const std::uint64_t most = share(variant, extent, {0, rank.ranks}).input_words;
   const std::uint64_t rounds = tiles(most, cyclic_block), mine = tiles(count, variant.tile);
-  RankPlan plan;
+  Plan plan;
   plan.state_bytes = (begun + ranks + rounds * (ranks + 1) + mine) * sizeof(std::uint64_t);
-  plan.steps.emplace_back(RankLaunch{"scan_ranks_cyclic",
-                                     blocks(variant, std::max<std::uint64_t>(mine, 1), units),
-                                     variant.group,
-                                     {input_slot, output_slot, state_slot, PeerTable{state_slot}, count, index, ranks,
-                                      cyclic_block / variant.tile, rounds}});
+  plan.steps.emplace_back(KernelLaunch{"scan_ranks_cyclic",
+                                       blocks(variant, std::max<std::uint64_t>(mine, 1), units),
+                                       variant.group,
+                                       {input_slot, output_slot, state_slot, PeerTable{state_slot}, count, index, ranks,
+                                        cyclic_block / variant.tile, rounds}});
   return plan;
 }
 
-RankPlan rank_plan(const Variant& variant, Extent extent, Rank rank, unsigned units) {
+Plan rank_plan(const Variant& variant, Extent extent, Rank rank, unsigned units) {
   if (variant.name == cyclic) return cyclic_plan(variant, extent, rank, units);
   const std::uint64_t count = items(extent.count(), rank.index, rank.ranks);
   if (variant.name == on_chip) return on_chip_plan(variant, count, rank, units);
@@ -109,26 +109,26 @@ RankPlan rank_plan(const Variant& variant, Extent extent, Rank rank, unsigned un
   const Slot sums = scratch_slot(0), totals = scratch_slot(1), total = scratch_slot(2);
   const std::uint64_t index = rank.index, ranks = rank.ranks;
   const std::uint64_t backward = variant.name == forward ? 0 : 1;
-  RankPlan plan{{groups * word_bytes, ranks * word_bytes, word_bytes}, 0, {}};
-  plan.steps.emplace_back(RankLaunch{"scan_ranks_sums", groups, block512, {input_slot, sums, count}});
+  Plan plan{{groups * word_bytes, ranks * word_bytes, word_bytes}, {}};
+  plan.steps.emplace_back(KernelLaunch{"scan_ranks_sums", groups, block512, {input_slot, sums, count}});
   if (variant.name == peers) {
     plan.state_bytes = (1 + 2 * ranks) * sizeof(std::uint64_t);  // MAILBOXES of offsets_peers.cuh
-    plan.steps.emplace_back(RankLaunch{"scan_ranks_offsets_peers",
-                                       1,
-                                       block1024,
-                                       {sums, totals, state_slot, PeerTable{state_slot}, groups, index, ranks}});
+    plan.steps.emplace_back(KernelLaunch{"scan_ranks_offsets_peers",
+                                         1,
+                                         block1024,
+                                         {sums, totals, state_slot, PeerTable{state_slot}, groups, index, ranks}});
   } else {
-    plan.steps.emplace_back(RankLaunch{"scan_ranks_offsets", 1, block1024, {sums, total, groups}});
+    plan.steps.emplace_back(KernelLaunch{"scan_ranks_offsets", 1, block1024, {sums, total, groups}});
     plan.steps.emplace_back(AllGather{total, totals, 1});
   }
   if (variant.name == ring) {
     constexpr std::uint64_t counter_words = 32;  // TICKETS of ring.cuh
     plan.state_bytes = (counter_words + tiles(count, variant.tile, 1)) * sizeof(std::uint64_t);
-    plan.steps.emplace_back(RankLaunch{
+    plan.steps.emplace_back(KernelLaunch{
         "scan_ranks_ring", groups, variant.group, {input_slot, output_slot, state_slot, totals, count, index}});
     return plan;
   }
-  plan.steps.emplace_back(RankLaunch{
+  plan.steps.emplace_back(KernelLaunch{
       "scan_ranks_chunks", groups, variant.group, {input_slot, output_slot, sums, totals, count, index, backward}});
   return plan;
 }
@@ -159,7 +159,7 @@ std::uint32_t scan(const CaseStudy& study, std::vector<Run>& runs, std::uint32_t
     for (std::uint64_t first = 0; first < run.words; first += others.size()) {
       const std::uint64_t count = std::min<std::uint64_t>(others.size(), run.words - first);
       const std::span words(run.output == nullptr ? others.data() : run.output + first, count);
-      input_words(study, run.first + first, words);
+      input_words(study.inputs[0], run.first + first, words);
       run.sum = std::accumulate(words.begin(), words.end(), run.sum);
     }
   };

@@ -35,24 +35,24 @@ Extent alone_extent(Extent extent, Rank rank) {
   return {1, items(extent.count(), rank.index, rank.ranks)};
 }
 
-RankPlan rank_plan(const Variant& variant, Extent extent, Rank rank, unsigned units) {
+Plan rank_plan(const Variant& variant, Extent extent, Rank rank, unsigned units) {
   const std::uint64_t count = items(extent.count(), rank.index, rank.ranks);
   const std::uint64_t groups = blocks(variant, tiles(count, variant.tile, 1), units);
   if (variant.name == rank_variants[0].name) {
     constexpr std::uint64_t state_bytes = record_words * sizeof(std::uint64_t);  // of single_pass.cuh
     return {{},
-            state_bytes,
-            {RankLaunch{"reduce_single_pass", groups, variant.group, {input_slot, output_slot, state_slot, count}},
-             AllReduce{output_slot, record_words}}};
+            {KernelLaunch{"reduce_single_pass", groups, variant.group, {input_slot, output_slot, state_slot, count}},
+             AllReduce{output_slot, record_words}},
+            state_bytes};
   }
   constexpr std::uint64_t mailboxes = 8;  // MAILBOXES of peers.cuh
   return {{},
-          (mailboxes + 2 * record_words * rank.ranks) * sizeof(std::uint64_t),
-          {RankLaunch{"reduce_ranks_peers",
-                      groups,
-                      variant.group,
-                      {input_slot, output_slot, state_slot, PeerTable{state_slot}, count, std::uint64_t{rank.index},
-                       std::uint64_t{rank.ranks}}}}};
+          {KernelLaunch{"reduce_ranks_peers",
+                        groups,
+                        variant.group,
+                        {input_slot, output_slot, state_slot, PeerTable{state_slot}, count, std::uint64_t{rank.index},
+                         std::uint64_t{rank.ranks}}}},
+          (mailboxes + 2 * record_words * rank.ranks) * sizeof(std::uint64_t)};
 }
 
 /// Every rank has the sum of all records.

@@ -49,7 +49,7 @@ Row timed(std::string_view variant, double seconds) {
 
 /// The expected output of a pattern.
 Words reference_of(std::string_view variant, Extent extent) {
-  return study.reference(extent, {}, variant_of(study, variant));
+  return study.reference(extent, {}, variant_of(study, variant)).front();
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <random>
 
-#include <bankwise/bench/stop_rule.hpp>
+#include <bankwise/bench/sampling.hpp>
 #include <bankwise/support/statistics.hpp>
 #include "tests/catch_any.hpp"
 

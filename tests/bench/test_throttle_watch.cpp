@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <vector>
 
-#include <bankwise/bench/throttle_watch.hpp>
+#include <bankwise/bench/sampling.hpp>
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;

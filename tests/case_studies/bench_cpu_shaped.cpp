@@ -31,7 +31,7 @@ gpu::Session* cpu() {
 }
 
 void count_bytes(benchmark::State& state, const CaseStudy& study, Extent extent) {
-  state.SetBytesProcessed(std::int64_t(state.iterations()) * std::int64_t(study.compulsory_bytes(extent)));
+  state.SetBytesProcessed(std::int64_t(state.iterations()) * std::int64_t(compulsory_bytes(study, extent)));
 }
 
 /// A variant of a case study. Its result is verified first.
@@ -50,10 +50,10 @@ void through_opencl(benchmark::State& state, const CaseStudy& study, const char*
 /// A plain C++ function with the same input and output. Its result is verified first.
 void through_openmp(benchmark::State& state, const CaseStudy& study, Extent extent,
                     void (*run)(Extent, const std::uint32_t* in, std::uint32_t* out)) {
-  const Words in = input_of(study, extent);
-  Words out(study.output_words(extent));
+  const Words in = all_inputs(study, extent).front();
+  Words out(study.outputs[0].words(extent));
   run(extent, in.data(), out.data());
-  if (out != study.reference(extent, in, study.variants.front())) return state.SkipWithError("the result is wrong");
+  if (out != reference_output(study, extent, in)) return state.SkipWithError("the result is wrong");
   for ([[maybe_unused]] auto _ : state) {
     run(extent, in.data(), out.data());
     benchmark::ClobberMemory();

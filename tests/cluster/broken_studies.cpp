@@ -14,13 +14,13 @@ const CaseStudy &reduce = reduction::case_study(), &scan = prefix_sum::case_stud
 
 /// The sound plan, after `change` of each step.
 template <class Change>
-RankPlan changed(RankPlan plan, const Change& change) {
+Plan changed(Plan plan, const Change& change) {
   for (Step& step : plan.steps) change(step);
   return plan;
 }
 
 /// The plan without its exchanges.
-RankPlan without_exchanges(RankPlan plan) {
+Plan without_exchanges(Plan plan) {
   std::erase_if(plan.steps, [](const Step& step) { return is_exchange(step); });
   return plan;
 }
@@ -64,7 +64,7 @@ const Fault faults[]{
      }},
     {"prefix sum: words past the end of the share are overwritten", &scan,
      [](const Variant& variant, Extent extent, Rank rank, unsigned units) {
-       RankPlan plan = scan.ranks->plan(variant, extent, rank, units);
+       Plan plan = scan.ranks->plan(variant, extent, rank, units);
        AllToAll past_the_end{scratch_slot(2), {}, output_slot, {}};
        for (unsigned r = 0; r < rank.ranks; ++r) {
          past_the_end.send.push_back({0, 1});

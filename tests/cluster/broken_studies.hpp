@@ -12,7 +12,7 @@
 struct Fault {
   std::string_view name;
   const bankwise::CaseStudy* sound;
-  bankwise::RankPlan (*plan)(const bankwise::Variant&, bankwise::Extent, bankwise::Rank, unsigned units);
+  bankwise::Plan (*plan)(const bankwise::Variant&, bankwise::Extent, bankwise::Rank, unsigned units);
 };
 std::span<const Fault> all_faults();
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <numeric>
 
-#include <bankwise/cluster/agreement.hpp>
+#include <bankwise/cluster/communicator.hpp>
 #include <bankwise/gpu/error.hpp>
 #include "rank_main.hpp"
 #include "tests/catch_any.hpp"

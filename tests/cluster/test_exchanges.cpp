@@ -2,7 +2,7 @@
 //
 // The case studies on several ranks of an OpenCL device, which exchange through host memory: many sizes in one job, and
 // faults that verification must find.
-#include <bankwise/bench/rank_bench.hpp>
+#include <bankwise/bench/workbench.hpp>
 #include <bankwise/gpu/error.hpp>
 #include "broken_studies.hpp"
 #include "rank_main.hpp"
@@ -17,10 +17,9 @@ namespace {
 std::string verdict(const CaseStudy& study, const Variant& variant, Extent extent) {
   gpu::Session& session = opencl_device();
   const auto engine = cluster::open_host_engine(session, communicator());
-  const Cluster cluster{communicator(), *engine};
-  RankBench bench(study, extent, session, cluster);
+  Workbench bench(study, extent, session, {&communicator(), engine.get()});
   const auto prepared = bench.prepare(variant);
-  const std::string first = bench.verify(prepared, true), second = bench.verify(prepared, false);
+  const std::string first = bench.verify(prepared), second = bench.verify(prepared, Workbench::Scratch::as_it_is);
   return first.empty() ? second : first;
 }
 
@@ -38,7 +37,7 @@ class CopyStudy {
       const Share mine = share(variant.name == "mistaken" ? variants[0] : variant, extent, rank);
       return [&study, mine](std::uint64_t first, std::span<std::uint32_t> words) {
         for (std::size_t i = 0; i < words.size(); ++i) {
-          words[i] = study.input_word(whole_index(mine, mine.output_first, first + i));
+          words[i] = study.inputs[0].word(whole_index(mine, mine.output_first, first + i));
         }
       };
     };
@@ -64,11 +63,11 @@ class CopyStudy {
     for (std::uint64_t i = 0; i < n; ++i) words += i / block % rank.ranks == rank.index;
     return {rank.index * block, words, rank.index * block, words, block, rank.ranks * block};
   }
-  static RankPlan plan(const Variant& variant, Extent extent, Rank rank, unsigned) {
+  static Plan plan(const Variant& variant, Extent extent, Rank rank, unsigned) {
     AllToAll copy{input_slot, std::vector<cluster::Piece>(rank.ranks), output_slot,
                   std::vector<cluster::Piece>(rank.ranks)};
     copy.send[rank.index] = copy.receive[rank.index] = {0, share(variant, extent, rank).input_words};
-    RankPlan result;
+    Plan result;
     result.steps.emplace_back(std::move(copy));
     return result;
   }
@@ -112,14 +111,14 @@ TEST_CASE("cluster/exchanges/mixed_variants", "[exchanges]") {
   const CopyStudy copy;
   const auto& [consecutive, in_turn, mistaken] = CopyStudy::variants;
   for (const std::uint64_t n : {0, 5, 1000}) {
-    RankBench bench(copy.study(), {1, n}, session, {communicator(), *engine});
+    Workbench bench(copy.study(), {1, n}, session, {&communicator(), engine.get()});
     const auto first = bench.prepare(consecutive), second = bench.prepare(in_turn), third = bench.prepare(mistaken);
     INFO(n << " words");
     for (const auto* plan : {&first, &second, &first, &second}) {
-      const std::string wrong = bench.verify(*plan, true);
+      const std::string wrong = bench.verify(*plan);
       CHECK(wrong == "");
     }
-    const std::string wrong = bench.verify(third, true);
+    const std::string wrong = bench.verify(third);
     CHECK((wrong.find("rank ") == 0) == (n == 1000));
   }
 }

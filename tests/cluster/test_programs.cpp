@@ -60,7 +60,7 @@ TEST_CASE("cluster/programs/two_to_four_ranks", "[programs]") {
     REQUIRE(json.at("ranks").size() == job.ranks);
     std::uint64_t words = 0;
     for (const auto& rank : json.at("ranks")) words += rank.at("input_words").get<std::uint64_t>();
-    CHECK(words == job.study.input_words(job.extent));
+    CHECK(words == job.study.inputs[0].words(job.extent));
 
     std::vector<std::string> rows{"copy", "peer_copy", "alone"}, found;
     for (const Variant& variant : job.study.ranks->variants) rows.emplace_back(variant.name);

@@ -4,6 +4,7 @@
 // their end (compute-sanitizer reports accesses there), or no copy of everything on the host.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -14,12 +15,11 @@
 namespace bankwise {
 
 struct Memory {
-  std::unique_ptr<gpu::Buffer> in, out;
-  std::unique_ptr<gpu::Buffer> state;  ///< null if the plan needs none
-  std::vector<std::unique_ptr<gpu::Buffer>> scratch;
+  std::map<Slot, std::unique_ptr<gpu::Buffer>> buffers;
+  gpu::Buffer& at(Slot slot) const { return *buffers.at(slot); }
 };
 
-/// Allocates exactly what the plan requires, plus `beyond` words past the end of the output. The state is zero; the
+/// Allocates exactly what the plan requires, plus `beyond` words past the end of each output. The state is zero; the
 /// rest is uninitialized.
 Memory memory_for(gpu::Session& session, const CaseStudy& study, Extent extent, const Plan& plan,
                   std::uint64_t beyond = 0);

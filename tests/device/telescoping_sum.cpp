@@ -35,20 +35,20 @@ TelescopingSum::TelescopingSum(gpu::Session& session) : session_(session), repor
 }
 
 void TelescopingSum::fill(const Law& law, const Memory& memory, Extent extent, std::uint64_t seed) {
-  launch("telescoping_sum_fill", {memory.in.get(), law.study->input_words(extent), law.stride, seed});
+  launch("telescoping_sum_fill", {&memory.at(input_slot), law.study->inputs[0].words(extent), law.stride, seed});
 }
 
 void TelescopingSum::check(const Law& law, const Memory& memory, Extent extent, std::uint64_t seed,
                            std::uint64_t beyond, std::uint64_t run) {
-  const std::uint64_t base = law.total ? law.study->input_words(extent) : 0;
+  const std::uint64_t base = law.total ? law.study->inputs[0].words(extent) : 0;
   launch("telescoping_sum_check",
-         {memory.out.get(), report_.get(), law.study->output_words(extent), beyond,
+         {&memory.at(output_slot), report_.get(), law.study->outputs[0].words(extent), beyond,
           std::max<std::uint64_t>(1, extent.height), extent.width, base, law.stride, seed, run});
 }
 
 void TelescopingSum::poison(const Memory& memory) {
-  const std::uint64_t bytes = memory.out->bytes() / 4 * 4;
-  if (bytes > 0) session_.fill(*memory.out, 0, bytes, poison_byte);
+  const std::uint64_t bytes = memory.at(output_slot).bytes() / 4 * 4;
+  if (bytes > 0) session_.fill(memory.at(output_slot), 0, bytes, poison_byte);
 }
 
 std::string TelescopingSum::verdict() {

@@ -61,27 +61,36 @@ std::string difference(const Words& got, const Words& right) {
 }
 
 std::string run(gpu::Session& session, const CaseStudy& study, const Variant& variant, Extent extent,
-                const Words& input, gpu::Form form) {
+                const std::vector<Words>& inputs, gpu::Form form) {
   const Plan plan = study.plan(variant, extent, session.info().compute_units);
   prepare(session, study, plan, form);
   const Memory memory = memory_for(session, study, extent, plan);
-  if (!input.empty()) session.write(*memory.in, 0, std::as_bytes(std::span(input)));
-  Words output(study.output_words(extent), 0xCDCDCDCD);  // so that results of another variant do not count
-  if (!output.empty()) session.write(*memory.out, 0, std::as_bytes(std::span(output)));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].empty()) session.write(memory.at(input_slot_at(i)), 0, std::as_bytes(std::span(inputs[i])));
+  }
+  for (std::size_t i = 0; i < study.outputs.size(); ++i) {  // so that results of another variant do not count
+    const Words poison(study.outputs[i].words(extent), 0xCDCDCDCD);
+    if (!poison.empty()) session.write(memory.at(output_slot_at(i)), 0, std::as_bytes(std::span(poison)));
+  }
   launch(session, study, plan, memory, form);
   session.wait();
-  if (!output.empty()) session.read(*memory.out, 0, std::as_writable_bytes(std::span(output)));
-  return difference(output, study.reference(extent, input, variant));
+  const std::vector<Words> expected = study.reference(extent, inputs, variant);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    Words output(expected[i].size());
+    if (!output.empty()) session.read(memory.at(output_slot_at(i)), 0, std::as_writable_bytes(std::span(output)));
+    if (auto wrong = difference(output, expected[i]); !wrong.empty()) return wrong;
+  }
+  return {};
 }
 
 bool has_section(const CaseStudy& study, const Plan& plan) {
-  return find_image(study, plan.launches.front().kernel)->has_section;
+  return find_image(study, plan.launches().front().kernel)->has_section;
 }
 
 void run_each(gpu::Session& session, const CaseStudy& study, const std::vector<Extent>& extents, gpu::Form form) {
   const gpu::DeviceInfo& device = session.info();
   for (const Extent extent : extents) {
-    const Words input = input_of(study, extent);
+    const std::vector<Words> inputs = all_inputs(study, extent);
     for (const Variant& variant : study.variants) {
       const bool stays = variant.blocks_per_unit > 0 && device.is_gpu;
       if (!runs_on(session, study, variant) || (extent.count() > max_for_all && !stays)) continue;
@@ -89,7 +98,7 @@ void run_each(gpu::Session& session, const CaseStudy& study, const std::vector<E
         continue;
       INFO(to_string(device.api) << " " << device.name << ": " << variant.name << " " << extent.height << " x "
                                  << extent.width << (form == gpu::Form::repeated ? ", repeated" : ""));
-      CHECK(run(session, study, variant, extent, input, form) == "");
+      CHECK(run(session, study, variant, extent, inputs, form) == "");
     }
   }
 }
@@ -120,8 +129,9 @@ void run_broken(std::string_view mutation, Extent extent) {
   const MutatedStudy broken(mutation);
   for (const auto& device : devices_under_test()) {
     const auto session = gpu::open(device);
-    const Words input = input_of(broken.study(), extent);
-    std::cout << run(*session, broken.study(), broken.variant(), extent, input, gpu::Form::once) << '\n';
+    std::cout << run(*session, broken.study(), broken.variant(), extent, all_inputs(broken.study(), extent),
+                     gpu::Form::once)
+              << '\n';
   }
 }
 

@@ -154,7 +154,7 @@ bool has_port(const CaseStudy& study, const nlohmann::json& row) {
   const auto found = std::find_if(study.variants.begin(), study.variants.end(),
                                   [&](const Variant& variant) { return row.at("variant") == variant.name; });
   if (found == study.variants.end()) return true;
-  return !find_image(study, study.plan(*found, {1, 1}, 1).launches.front().kernel)->opencl_file.empty();
+  return !find_image(study, study.plan(*found, {1, 1}, 1).launches().front().kernel)->opencl_file.empty();
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ class ShortKernel {
       : session_(session),
         plan_(study.plan(variant_of(study, "packed"), small_job, session.info().compute_units)),
         memory_(memory_for(session, study, small_job, plan_)) {
-    REQUIRE(plan_.launches.size() == 1);
+    REQUIRE(plan_.launches().size() == 1);
     prepare(session, study, plan_);
     (*this)(1);  // loads its code, for which CUDA may wait for the device
     session.wait();
@@ -74,8 +74,7 @@ std::vector<Result> measured(gpu::Session& session, const CaseStudy& of, const c
   options.cache = cache;
   options.limits.min_time = 0.01;
   options.limits.timeout = 1;
-  return measure(
-      of, options, small_job, session, [](double, std::string_view) {}, throttle);
+  return measure(of, options, small_job, session, {.throttle = throttle});
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ TEST_CASE("device/soak/ring", "[soak]") {
          std::array<std::uint64_t, 6>{1, 2, 7, device.compute_units + 1, 3 * device.compute_units, 1000}) {
       const auto as_many = [&](Plan& plan) {
         const std::uint64_t tiles = plan.state_bytes / 8 - 32;  // the contract's ceil(n / TILE), at least 1
-        plan.launches.front().groups = std::min(blocks, tiles);
+        std::get<KernelLaunch>(plan.steps.front()).groups = std::min(blocks, tiles);
       };
       INFO(device.name << ": " << blocks << " blocks");
       std::cout << blocks << " blocks: ";
@@ -99,7 +99,7 @@ TEST_CASE("device/soak/checks_find_faults", "[negative]") {
   const auto scribble_at = [](std::uint64_t word) {
     return [word](gpu::Session& session, const Memory& memory) {
       const std::uint32_t scribble = 7;
-      session.write(*memory.out, 4 * word, std::as_bytes(std::span(&scribble, 1)));
+      session.write(memory.at(output_slot), 4 * word, std::as_bytes(std::span(&scribble, 1)));
     };
   };
   const auto nothing = [](gpu::Session&, const Memory&) {};

@@ -46,7 +46,7 @@ void starve(const gpu::DeviceInfo& device, gpu::Session& session, const Starved&
   const std::uint64_t tile = variant->tile, max_n = 600 * tile + 123;
   const auto plan_for = [&, study = study, variant = variant](std::uint64_t n, unsigned resident) {
     Plan plan = study->plan(*variant, {1, n}, device.compute_units);
-    Launch& launch = plan.launches.front();
+    auto& launch = std::get<KernelLaunch>(plan.steps.front());
     if (blocks != 0) launch.groups = std::min(blocks, tiles(n, tile, 1));
     unsigned& shared = launch.group.dynamic_shared;
     if (resident != 0) shared = std::max(shared, shared_per_block(resident, device));
@@ -69,14 +69,14 @@ void starve(const gpu::DeviceInfo& device, gpu::Session& session, const Starved&
     launch_checked(max_n, room.resident);  // on the free device, to load the code
     REQUIRE(formula.verdict() == "");
     const OccupiedDevice occupied(device, room.units);
-    const unsigned max_resident = occupied.max_resident(plan_for(max_n, room.resident).launches.front().group);
+    const unsigned max_resident = occupied.max_resident(plan_for(max_n, room.resident).launches().front().group);
     for (const std::uint64_t n : {max_n, tile - 1, 3 * tile + 5, std::uint64_t{1}, 100 * tile + 7, max_n, max_n}) {
       launch_checked(n, room.resident);
     }
     const std::string verdict = formula.verdict();
     const bool stayed_occupied = occupied.is_occupied();
     const std::string where = fmt::format("{}: {}, {} blocks, at most {} resident", device.name, variant->name,
-                                          plan_for(max_n, room.resident).launches.front().groups, max_resident);
+                                          plan_for(max_n, room.resident).launches().front().groups, max_resident);
     std::cout << where << '\n';
     INFO(where);
     CHECK(verdict == "");

@@ -32,13 +32,13 @@ std::vector<Extent> edges(const CaseStudy& study) {
 
 /// Whether the block scope has a section to repeat.
 bool has_section(const CaseStudy& study, const Variant& variant) {
-  return !variant.library && find_image(study, study.plan(variant, {1, 1}, 1).launches.front().kernel)->has_section;
+  return !variant.library && find_image(study, study.plan(variant, {1, 1}, 1).launches().front().kernel)->has_section;
 }
 
 /// Whether the kernel's file states why this device cannot run it: it is for one API only, or for newer GPUs.
 bool is_for_others(const CaseStudy& study, const Variant& variant, const gpu::Unsupported& why) {
   if (variant.library) return false;
-  const gpu::KernelImage* const image = find_image(study, study.plan(variant, {1, 1}, 1).launches.front().kernel);
+  const gpu::KernelImage* const image = find_image(study, study.plan(variant, {1, 1}, 1).launches().front().kernel);
   const std::string_view what = why.what();
   return what == image->why_not_ported || what.find(" needs compute capability ") != std::string_view::npos;
 }

@@ -27,8 +27,8 @@ double seconds_of(const auto& run) {
 }
 
 double emulated(const CaseStudy& study, const Variant& variant, Extent extent) {
-  const Words input = input_of(study, extent);
-  return seconds_of([&] { emulate_job(study, variant, extent, input, {.source_lines = false}); });
+  const std::vector<Words> inputs = all_inputs(study, extent);
+  return seconds_of([&] { emulate_job(study, variant, extent, inputs, {.source_lines = false}); });
 }
 
 double by_opencl(const CaseStudy& study, const Variant& variant, Extent extent) {

@@ -24,8 +24,7 @@ const CaseStudy& study_named(const std::string& name) {
 }
 
 void emulate_kernel(const CaseStudy& study, CountedKernel& row) {
-  const Words input = input_of(study, row.extent);
-  const EmulatedJob job = emulate_job(study, variant_of(study, row.variant), row.extent, input);
+  const EmulatedJob job = emulate_job(study, variant_of(study, row.variant), row.extent, all_inputs(study, row.extent));
   const auto report = trace::report(job.traces.front(), *banks::find_architecture("sm_90"));
   if (report.all.unknown > 0) throw std::runtime_error(row.kernel + ": " + report.unknown.front());
   const auto& atomics = report.atomics;

@@ -19,26 +19,31 @@ const emulator::Kernel& kernel_named(const CaseStudy& study, const std::string& 
 }  // namespace
 
 std::string why_not_emulated(const CaseStudy& study, const Variant& variant) {
-  for (const auto& launch : study.plan(variant, {1, 1}, emulated_units).launches) {
+  for (const auto& launch : study.plan(variant, {1, 1}, emulated_units).launches()) {
     const emulator::Kernel* kernel = &kernel_named(study, launch.kernel, {});
     if (kernel->run == nullptr) return std::string(kernel->why_not);
   }
   return {};
 }
 
-EmulatedJob emulate_job(const CaseStudy& study, const Variant& variant, Extent extent, const Words& input,
+EmulatedJob emulate_job(const CaseStudy& study, const Variant& variant, Extent extent, const std::vector<Words>& inputs,
                         emulator::Launch how, const Instead& instead, bool trace_all) {
   const Plan plan = study.plan(variant, extent, emulated_units);
   constexpr std::uint32_t poison = 0xCDCDCDCD;
-  std::vector<Words> memory{input, Words(study.output_words(extent), poison)};
-  for (const auto bytes : plan.scratch_bytes) memory.emplace_back(bytes / sizeof(std::uint32_t), poison);
-  Words state(plan.state_bytes / sizeof(std::uint32_t), 0);
+  std::map<Slot, Words> memory{{state_slot, Words(plan.state_bytes / sizeof(std::uint32_t), 0)}};
+  for (std::size_t i = 0; i < inputs.size(); ++i) memory[input_slot_at(i)] = inputs[i];
+  for (std::size_t i = 0; i < study.outputs.size(); ++i) {
+    memory[output_slot_at(i)] = Words(study.outputs[i].words(extent), poison);
+  }
+  for (std::size_t i = 0; i < plan.scratch_bytes.size(); ++i) {
+    memory[scratch_slot(i)] = Words(plan.scratch_bytes[i] / sizeof(std::uint32_t), poison);
+  }
   EmulatedJob job;
-  for (const auto& launch : plan.launches) {
+  for (const auto& launch : plan.launches()) {
     std::vector<emulator::Argument> arguments;
     for (const auto& argument : launch.arguments) {
       if (const auto* slot = std::get_if<Slot>(&argument)) {
-        arguments.emplace_back(slot->index == state_slot.index ? state.data() : memory.at(slot->index).data());
+        arguments.emplace_back(memory.at(*slot).data());
       } else {
         arguments.emplace_back(std::get<std::uint64_t>(argument));
       }
@@ -53,7 +58,10 @@ EmulatedJob emulate_job(const CaseStudy& study, const Variant& variant, Extent e
     }
     job.traces.push_back(kernel_named(study, launch.kernel, instead).run(how, arguments));
   }
-  if (memory[0] != input) throw std::runtime_error(std::string(variant.name) + " changes its input");
-  job.output = memory[1];
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (memory[input_slot_at(i)] != inputs[i])
+      throw std::runtime_error(std::string(variant.name) + " changes its input");
+  }
+  for (std::size_t i = 0; i < study.outputs.size(); ++i) job.outputs.push_back(memory[output_slot_at(i)]);
   return job;
 }

@@ -19,7 +19,7 @@ inline std::vector<const bankwise::CaseStudy*> emulated_case_studies() {
 }
 
 struct EmulatedJob {
-  bankwise::Words output;
+  std::vector<bankwise::Words> outputs;
   std::vector<bankwise::emulator::Trace> traces;  ///< of each launch
 };
 
@@ -32,8 +32,8 @@ using Instead = std::map<std::string, const bankwise::emulator::Kernel*>;
 /// Why a variant cannot run in the emulator, from the file of a kernel of its plan. Empty: it can.
 std::string why_not_emulated(const bankwise::CaseStudy& study, const bankwise::Variant& variant);
 
-/// Runs every launch of a plan completely. Scratch memory and output hold 0xCDCDCDCD before. `how` selects what is
+/// Runs every launch of a plan completely. Scratch memory and outputs hold 0xCDCDCDCD before. `how` selects what is
 /// traced, unless `trace_all` traces all blocks.
 EmulatedJob emulate_job(const bankwise::CaseStudy& study, const bankwise::Variant& variant, bankwise::Extent extent,
-                        const bankwise::Words& input, bankwise::emulator::Launch how = {}, const Instead& instead = {},
-                        bool trace_all = false);
+                        const std::vector<bankwise::Words>& inputs, bankwise::emulator::Launch how = {},
+                        const Instead& instead = {}, bool trace_all = false);

@@ -82,13 +82,13 @@ TEST_CASE("emulator/kernels/right_at_any_width") {
     for (const Variant& variant : study->variants) {
       if (variant.library || !why_not_emulated(*study, variant).empty()) continue;
       for (const Extent extent : edges(*study)) {
-        const Words input = input_of(*study, extent);
-        const Words expected = study->reference(extent, input, variant);
+        const std::vector<Words> inputs = all_inputs(*study, extent);
+        const std::vector<Words> expected = study->reference(extent, inputs, variant);
         for (const unsigned warp : {32U, 64U}) {
           if (warp == 64 && extent.count() > 1000) continue;
           INFO(study->name << " " << variant.name << " " << extent.height << " x " << extent.width << ", " << warp
                            << " lanes");
-          CHECK(emulate_job(*study, variant, extent, input, {.warp = warp}).output == expected);
+          CHECK(emulate_job(*study, variant, extent, inputs, {.warp = warp}).outputs == expected);
         }
       }
     }
@@ -106,7 +106,7 @@ TEST_CASE("emulator/kernels/pinned_passes") {
       if (expected == std::end(pinned)) continue;
       ++seen;
       const Extent full = is_matrix(*study) ? Extent{32, 32} : Extent{1, 512};
-      const auto job = emulate_job(*study, variant, full, input_of(*study, full));
+      const auto job = emulate_job(*study, variant, full, all_inputs(*study, full));
       const auto report = trace::report(job.traces.front(), *banks::find_architecture("sm_90"));
       CHECK(report.all.passes == expected->passes);
       CHECK(report.all.ideal == expected->ideal);

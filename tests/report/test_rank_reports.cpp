@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include <bankwise/report/rank_report.hpp>
+#include <bankwise/report/report.hpp>
 #include "tests/case_studies.hpp"
 #include "tests/programs.hpp"
 
@@ -12,46 +12,48 @@ using namespace bankwise;
 
 namespace {
 
-RankResult measured(std::string_view variant, double median) {
-  RankResult result;
+Result measured(std::string_view variant, double median) {
+  Result result;
   result.variant = variant;
+  result.extent = {3, 70};
   result.status = Status::ok;
-  result.memory_bytes = 3000000;
+  result.bytes = 3000000;
   result.timing.samples = {median, 2 * median};
   result.timing.stop = "quiet";
   result.timing.median = result.timing.min = median;
   return result;
 }
 
-RankResult failed(std::string_view variant, Status status, std::string reason) {
-  RankResult result;
+Result failed(std::string_view variant, Status status, std::string reason) {
+  Result result;
   result.variant = variant;
+  result.extent = {3, 70};
   result.status = status;
   result.reason = std::move(reason);
   return result;
 }
 
 /// Two ranks on one node: copy, alone, one variant with an exchange, and three that failed in different ways.
-RankReport two_ranks() {
-  RankReport report{.study = &transpose::case_study(), .command = {"transpose", "--json", "-"}};
-  report.extent = {3, 70};
-  report.device.index = 3;
-  report.device.name = "A \"fine\" device";
-  report.engine = "NCCL 2.28.3";
-  report.mpi = "Open MPI v4.1.4";
-  report.topology = "one node";
-  report.ranks = {{"node-1", "A \"fine\" device", 140}, {"node-1", "another", 70}};
-  RankResult alone = measured(alone_row, 1e-3);
-  alone.alone = "vectorized";
-  RankResult good = measured("packed", 2e-3);
-  good.link_bytes = 1000000;
+Report two_ranks() {
+  Report report{.study = &transpose::case_study(), .command = {"transpose", "--json", "-"}};
+  gpu::DeviceInfo& device = report.devices.emplace_back();
+  device.index = 3;
+  device.name = "A \"fine\" device";
+  report.ranks = RanksInfo{.engine = "NCCL 2.28.3",
+                           .mpi = "Open MPI v4.1.4",
+                           .topology = "one node",
+                           .ranks = {{"node-1", "A \"fine\" device", 140}, {"node-1", "another", 70}}};
+  Result alone = measured(alone_row, 1e-3);
+  alone.scaling.alone = "vectorized";
+  Result good = measured("packed", 2e-3);
+  good.scaling.link_bytes = 1000000;
   good.timing.noise = 0.01;
-  good.floor_s = 1.5e-3;
-  good.of_floor = 0.75;
-  good.weak = 0.5;
-  good.exchanges_s = 4e-4;
-  good.launches_s = 1.6e-3;
-  good.exchanging = 0.2;
+  good.scaling.floor_s = 1.5e-3;
+  good.scaling.of_floor = 0.75;
+  good.scaling.weak = 0.5;
+  good.scaling.exchanges_s = 4e-4;
+  good.scaling.launches_s = 1.6e-3;
+  good.scaling.exchanging = 0.2;
   good.timing.dropped = 4;
   good.timing.launch_overhead = "another rank began early";
   report.results = {measured(copy_row, 1e-3),
@@ -81,7 +83,7 @@ std::vector<std::string> cells_of(const std::string& text, const std::string& na
 }  // namespace
 
 TEST_CASE("report/rank_reports/table") {
-  const std::string text = rank_text_report(two_ranks());
+  const std::string text = text_report(two_ranks());
   INFO(text);
   using Cells = std::vector<std::string>;
   CHECK(text.find("transpose: 3 x 70 words on 2 ranks, opencl:3 A \"fine\" device\n"
@@ -103,15 +105,15 @@ TEST_CASE("report/rank_reports/table") {
   CHECK(text.find("note: these times may include launch overhead\n") != std::string::npos);
   CHECK(count(text, "another rank began early") == 1);
 
-  RankReport one = two_ranks();
-  one.ranks.resize(1);
-  one.cache = Cache::hot;
-  CHECK(rank_text_report(one).find(" on 1 rank, ") != std::string::npos);
-  CHECK(rank_text_report(one).find("cache hot\n") != std::string::npos);
+  Report one = two_ranks();
+  one.ranks->ranks.resize(1);
+  one.results.front().cache = Cache::hot;
+  CHECK(text_report(one).find(" on 1 rank, ") != std::string::npos);
+  CHECK(text_report(one).find("cache hot\n") != std::string::npos);
 }
 
 TEST_CASE("report/rank_reports/json") {
-  const auto json = nlohmann::json::parse(rank_json_report(two_ranks()));
+  const auto json = nlohmann::json::parse(json_report(two_ranks()));
   CHECK(json.at("schema_version") == 1);
   CHECK(json.at("case") == "transpose");
   CHECK(json.at("command") == std::vector<std::string>{"transpose", "--json", "-"});

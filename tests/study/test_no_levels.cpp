@@ -27,7 +27,7 @@ CaseStudy made_up() {
   CaseStudy study = reduction::case_study();
   study.emulated = &made_up_set;
   study.plan = [](const Variant& variant, Extent, unsigned) {
-    return Plan{{}, {{"made_up_" + std::string(variant.name), 1, {32, 1}, {input_slot}}}};
+    return Plan{{}, {KernelLaunch{"made_up_" + std::string(variant.name), 1, {32, 1}, {input_slot}}}};
   };
   return study;
 }

@@ -42,7 +42,7 @@ const emulator::Kernel& kernel_named(const Emulated& emulated, const std::string
 
 bool can_run(const Emulated& emulated, const Variant& variant) {
   for (const Step& step : emulated.study.ranks->plan(variant, {1, 1}, {0, 2}, units).steps) {
-    const auto* launch = std::get_if<RankLaunch>(&step);
+    const auto* launch = std::get_if<KernelLaunch>(&step);
     if (launch != nullptr && kernel_named(emulated, launch->kernel).run == nullptr) return false;
   }
   return true;
@@ -51,7 +51,7 @@ bool can_run(const Emulated& emulated, const Variant& variant) {
 /// A rank's buffers by slot, each with guard words at its end.
 class Memory {
  public:
-  Memory(const Words& input, std::uint64_t output_words, const RankPlan& plan) {
+  Memory(const Words& input, std::uint64_t output_words, const Plan& plan) {
     add(input_slot, input);
     add(output_slot, Words(output_words, poison_word));
     for (std::size_t i = 0; i < plan.scratch_bytes.size(); ++i) {
@@ -62,15 +62,15 @@ class Memory {
 
   /// Words [first, first + count) of a buffer, which must have them.
   std::span<std::uint32_t> words(Slot slot, std::uint64_t first, std::uint64_t count) {
-    Words& buffer = buffers_.at(slot.index);
+    Words& buffer = buffers_.at(slot);
     if (first + count > buffer.size() - guard_words) throw std::runtime_error("an exchange past the end of a buffer");
     return std::span(buffer).subspan(first, count);
   }
   Words all(Slot slot) const {
-    const Words& buffer = buffers_.at(slot.index);
+    const Words& buffer = buffers_.at(slot);
     return {buffer.begin(), buffer.end() - guard_words};
   }
-  void* address(Slot slot) { return buffers_.at(slot.index).data(); }
+  void* address(Slot slot) { return buffers_.at(slot).data(); }
   bool guards_unchanged() const {
     return std::all_of(buffers_.begin(), buffers_.end(), [](const auto& buffer) {
       return std::all_of(buffer.second.end() - guard_words, buffer.second.end(),
@@ -81,12 +81,12 @@ class Memory {
  private:
   void add(Slot slot, Words words) {
     words.resize(words.size() + guard_words, guard_word);
-    buffers_[slot.index] = std::move(words);
+    buffers_[slot] = std::move(words);
   }
-  std::map<std::size_t, Words> buffers_;
+  std::map<Slot, Words> buffers_;
 };
 
-void run(const Emulated& emulated, const RankLaunch& launch, Memory& memory) {
+void run(const Emulated& emulated, const KernelLaunch& launch, Memory& memory) {
   if (launch.groups == 0) return;
   std::vector<emulator::Argument> arguments;
   for (const auto& argument : launch.arguments) {
@@ -104,7 +104,7 @@ void run(const Emulated& emulated, const RankLaunch& launch, Memory& memory) {
 }
 
 /// Step i of every rank.
-void run(const Emulated& emulated, const std::vector<RankPlan>& plans, std::size_t i, std::vector<Memory>& memory) {
+void run(const Emulated& emulated, const std::vector<Plan>& plans, std::size_t i, std::vector<Memory>& memory) {
   const std::size_t ranks = plans.size();
   const Step& first = plans.front().steps.at(i);
   if (const auto* reduce = std::get_if<AllReduce>(&first)) {
@@ -134,7 +134,7 @@ void run(const Emulated& emulated, const std::vector<RankPlan>& plans, std::size
       }
     }
   } else if (!std::holds_alternative<Join>(first)) {
-    for (std::size_t r = 0; r < ranks; ++r) run(emulated, std::get<RankLaunch>(plans[r].steps.at(i)), memory[r]);
+    for (std::size_t r = 0; r < ranks; ++r) run(emulated, std::get<KernelLaunch>(plans[r].steps.at(i)), memory[r]);
   }
 }
 
@@ -146,9 +146,9 @@ Words part(const Words& whole, std::uint64_t first, std::uint64_t words) {
 void check(const Emulated& emulated, const Variant& variant, Extent extent, unsigned ranks) {
   const CaseStudy& study = emulated.study;
   INFO(study.name << " " << variant.name << " " << extent.height << " x " << extent.width << " on " << ranks);
-  const Words input = input_of(study, extent);
-  const Words output = study.reference(extent, input, study.variants.front());
-  std::vector<RankPlan> plans;
+  const Words input = all_inputs(study, extent).front();
+  const Words output = reference_output(study, extent, input);
+  std::vector<Plan> plans;
   std::vector<Memory> memory;
   for (unsigned rank = 0; rank < ranks; ++rank) {
     const Share share = study.ranks->share(variant, extent, {rank, ranks});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // How several ranks divide a problem, and what each expects as its output. No device, no MPI.
+#include <stdexcept>
 #include <variant>
 
 #include <bankwise/study/rank_study.hpp>
@@ -51,7 +52,7 @@ TEST_CASE("study/rank_shares/whole_input") {
       for (const Extent extent : extents_of(*study)) {
         for (const unsigned ranks : {1U, 2U, 3U, 5U, 11U}) {
           INFO(study->name << " " << variant.name << " " << extent.height << " x " << extent.width << " on " << ranks);
-          std::vector<unsigned> input(study->input_words(extent)), output(study->output_words(extent));
+          std::vector<unsigned> input(study->inputs[0].words(extent)), output(study->outputs[0].words(extent));
           for (unsigned rank = 0; rank < ranks; ++rank) {
             const Share share = study->ranks->share(variant, extent, {rank, ranks});
             for (std::uint64_t i = 0; i < share.input_words; ++i) ++input.at(whole_index(share, share.input_first, i));
@@ -77,7 +78,7 @@ TEST_CASE("study/rank_shares/first_variant") {
           const Share share = study->ranks->share(study->ranks->variants.front(), extent, {rank, ranks});
           CHECK(share.block == 0);
           CHECK(share.input_first == next);
-          CHECK(study->input_words(study->ranks->alone_extent(extent, {rank, ranks})) == share.input_words);
+          CHECK(study->inputs[0].words(study->ranks->alone_extent(extent, {rank, ranks})) == share.input_words);
           next += share.input_words;
         }
       }
@@ -89,8 +90,8 @@ namespace {
 
 /// What a rank expects is its share of the reference's output. Asks for ever longer parts.
 void check_expected(const CaseStudy& study, const Variant& variant, Extent extent, unsigned ranks, unsigned threads) {
-  const Words input = input_of(study, extent);
-  const Words output = study.reference(extent, input, study.variants.front());
+  const Words input = all_inputs(study, extent).front();
+  const Words output = reference_output(study, extent, input);
   const Words all = sums_of(input, 0, input.size(), study.ranks->sums);
   for (unsigned rank = 0; rank < ranks; ++rank) {
     INFO(study.name << " " << variant.name << " " << extent.height << " x " << extent.width << ", rank " << rank
@@ -138,7 +139,7 @@ TEST_CASE("study/rank_shares/launches_and_exchanges") {
       for (const Extent extent : {Extent{1, 1}, Extent{300, 700}}) {
         for (const unsigned ranks : {1U, 2U, 5U, 8U}) {
           INFO(study->name << " " << variant.name << " on " << ranks);
-          std::vector<RankPlan> plans;
+          std::vector<Plan> plans;
           for (unsigned rank = 0; rank < ranks; ++rank) {
             plans.push_back(study->ranks->plan(variant, extent, {rank, ranks}, 3));
             std::vector<std::size_t> kinds, kinds_of_rank_0;
@@ -146,8 +147,8 @@ TEST_CASE("study/rank_shares/launches_and_exchanges") {
             for (const Step& step : plans.front().steps) kinds_of_rank_0.push_back(step.index());
             CHECK(kinds == kinds_of_rank_0);
             for (const Step& step : plans.back().steps) {
-              const auto* launch = std::get_if<RankLaunch>(&step);
-              if (launch != nullptr) CHECK(find_rank_image(*study, launch->kernel) != nullptr);
+              const auto* launch = std::get_if<KernelLaunch>(&step);
+              if (launch != nullptr) CHECK(find_image(*study, launch->kernel) != nullptr);
             }
           }
           for (std::size_t i = 0; i < plans.front().steps.size(); ++i) {
@@ -173,7 +174,7 @@ TEST_CASE("study/rank_shares/overlapped_transpose") {
   const auto overlapped = std::ranges::find(flip.ranks->variants, "overlapped", &Variant::name);
   REQUIRE(overlapped != flip.ranks->variants.end());
   const auto parts = [&](std::uint64_t rows_per_rank) {
-    const RankPlan plan = flip.ranks->plan(*overlapped, {2 * rows_per_rank, 5}, {1, 2}, 3);
+    const Plan plan = flip.ranks->plan(*overlapped, {2 * rows_per_rank, 5}, {1, 2}, 3);
     const auto exchanges =
         std::ranges::count_if(plan.steps, [](auto& step) { return std::holds_alternative<AllToAll>(step); });
     const auto joins = std::ranges::count_if(plan.steps, [](auto& step) { return std::holds_alternative<Join>(step); });
@@ -202,31 +203,12 @@ TEST_CASE("study/rank_shares/links") {
   CHECK(reduce.link_bytes({1, 1000}, {0, 4}) == 3 * 16);
 }
 
-TEST_CASE("study/rank_shares/one_device") {
-  const CaseStudy& scan = prefix_sum::case_study();
-  for (const char* name : {"naive", "look_back"}) {
-    const Plan plan = scan.plan(variant_of(scan, name), {1, 513 * 512}, 2);
-    const RankPlan ranks = with_ranks(plan);
-    CHECK(ranks.scratch_bytes == plan.scratch_bytes);
-    CHECK(ranks.state_bytes == plan.state_bytes);
-    REQUIRE(ranks.steps.size() == plan.launches.size());
-    for (std::size_t i = 0; i < plan.launches.size(); ++i) {
-      const Launch& launch = plan.launches[i];
-      REQUIRE_FALSE(is_exchange(ranks.steps[i]));
-      const auto& step = std::get<RankLaunch>(ranks.steps[i]);
-      CHECK(step.kernel == launch.kernel);
-      CHECK(step.groups == launch.groups);
-      CHECK(step.group.size() == launch.group.size());
-      CHECK(step.group.dynamic_shared == launch.group.dynamic_shared);
-      REQUIRE(step.arguments.size() == launch.arguments.size());
-      for (std::size_t k = 0; k < step.arguments.size(); ++k) {
-        const auto* slot = std::get_if<Slot>(&launch.arguments[k]);
-        if (slot != nullptr) {
-          CHECK(std::get<Slot>(step.arguments[k]).index == slot->index);
-        } else {
-          CHECK(std::get<std::uint64_t>(step.arguments[k]) == std::get<std::uint64_t>(launch.arguments[k]));
-        }
-      }
-    }
-  }
+TEST_CASE("study/rank_shares/no_exchange_on_one_device") {
+  const RankStudy& reduce = *reduction::case_study().ranks;
+  const Plan exchanging = reduce.plan(reduce.variants[0], {1, 1000}, {0, 2}, 3);
+  const Plan only_launching = reduce.plan(reduce.variants[1], {1, 1000}, {0, 2}, 3);
+  CHECK(exchanging.steps.size() == 2);
+  CHECK_THROWS_AS(exchanging.launches(), std::runtime_error);
+  REQUIRE(only_launching.launches().size() == 1);
+  CHECK(only_launching.launches()[0].kernel == "reduce_ranks_peers");
 }

@@ -39,8 +39,8 @@ Share share(const Variant&, Extent extent, Rank rank) {
           first_item(extent.width, r, n) * extent.height, items(extent.width, r, n) * extent.height};
 }
 
-RankPlan direct_plan(const Variant& variant, Extent extent, Rank rank) {
-  const auto [height, width] = extent;
+Plan direct_plan(const Variant& variant, Extent extent, Rank rank) {
+  const std::uint64_t height = extent.height, width = extent.width;
   const std::uint64_t rows = items(height, rank.index, rank.ranks),
                       first_row = first_item(height, rank.index, rank.ranks);
   const std::uint64_t index = rank.index, ranks = rank.ranks;
@@ -49,22 +49,21 @@ RankPlan direct_plan(const Variant& variant, Extent extent, Rank rank) {
   const std::uint64_t shift = rows > 0 && (height % 4 != 0 || first_row % 4 != 0) ? 3 : 0;
   const std::uint64_t groups = ranks * tiles(widest, variant.tile) * tiles(rows + shift, variant.tile);
   return {{},
-          0,
-          {RankLaunch{"transpose_ranks_direct",
-                      groups,
-                      variant.group,
-                      {input_slot, PeerTable{output_slot}, rows, width, height, first_row, index, ranks}}}};
+          {KernelLaunch{"transpose_ranks_direct",
+                        groups,
+                        variant.group,
+                        {input_slot, PeerTable{output_slot}, rows, width, height, first_row, index, ranks}}}};
 }
 
 /// In parts of `part_rows` of each rank's rows; the last part may have fewer. A part is packed, exchanged and unpacked.
 /// If there are several, their exchanges overlap with the launches.
-RankPlan packed_plan(const Variant& variant, Extent extent, Rank rank, std::uint64_t part_rows) {
+Plan packed_plan(const Variant& variant, Extent extent, Rank rank, std::uint64_t part_rows) {
   const std::uint64_t height = extent.height, width = extent.width;  // clang 14 captures no structured bindings
   const std::uint64_t index = rank.index, ranks = rank.ranks;
   const std::uint64_t all_rows = items(height, rank.index, rank.ranks), columns = items(width, rank.index, rank.ranks);
   const std::uint64_t max_rows = items(height, 0, rank.ranks), widest = items(width, 0, rank.ranks);
   const Slot sent = scratch_slot(0), received = scratch_slot(1);
-  RankPlan plan{{all_rows * width * word_bytes, columns * height * word_bytes}, 0, {}};
+  Plan plan{{all_rows * width * word_bytes, columns * height * word_bytes}, {}};
   std::vector<Step> last;
   for (std::uint64_t top = 0; top == 0 || top < max_rows; top += part_rows) {
     const auto rows_of = [&](unsigned r) {
@@ -73,8 +72,8 @@ RankPlan packed_plan(const Variant& variant, Extent extent, Rank rank, std::uint
     };
     const std::uint64_t rows = rows_of(rank.index),
                         groups = ranks * tiles(widest, variant.tile) * tiles(rows, variant.tile);
-    plan.steps.emplace_back(
-        RankLaunch{"transpose_ranks_pack", groups, variant.group, {input_slot, sent, rows, width, index, ranks, top}});
+    plan.steps.emplace_back(KernelLaunch{
+        "transpose_ranks_pack", groups, variant.group, {input_slot, sent, rows, width, index, ranks, top}});
     AllToAll exchange{sent, {}, received, {}, part_rows < max_rows};
     std::uint64_t arrived = columns * ranks * top;  // words of earlier parts
     for (unsigned r = 0; r < rank.ranks; ++r) {
@@ -85,16 +84,16 @@ RankPlan packed_plan(const Variant& variant, Extent extent, Rank rank, std::uint
     }
     if (exchange.overlapped) last.emplace_back(Join{});
     plan.steps.emplace_back(std::move(exchange));
-    last.emplace_back(RankLaunch{"transpose_ranks_unpack",
-                                 columns * ranks,
-                                 variant.group,
-                                 {received, output_slot, columns, height, ranks, top, part_rows}});
+    last.emplace_back(KernelLaunch{"transpose_ranks_unpack",
+                                   columns * ranks,
+                                   variant.group,
+                                   {received, output_slot, columns, height, ranks, top, part_rows}});
   }
   plan.steps.insert(plan.steps.end(), last.begin(), last.end());
   return plan;
 }
 
-RankPlan rank_plan(const Variant& variant, Extent extent, Rank rank, unsigned) {
+Plan rank_plan(const Variant& variant, Extent extent, Rank rank, unsigned) {
   const std::uint64_t rows = items(extent.height, 0, rank.ranks);  // the most
   constexpr std::uint64_t max_parts = 8;
   if (variant.name == direct) return direct_plan(variant, extent, rank);
@@ -109,7 +108,7 @@ Expected expected(const CaseStudy& study, const Variant& variant, Extent extent,
                                                                                       std::span<std::uint32_t> words) {
     in_parallel(words.size(), threads, [&](std::uint64_t i) {
       const std::uint64_t at = begin + first + i;
-      words[i] = study.input_word(at % extent.height * extent.width + at / extent.height);
+      words[i] = study.inputs[0].word(at % extent.height * extent.width + at / extent.height);
     });
   };
 }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <mutex>
 
-#include <bankwise/study/case_study.hpp>
 #include <bankwise/support/parallel.hpp>
 
 namespace bankwise {
@@ -54,7 +53,7 @@ void poison(gpu::Session& session, gpu::Buffer& buffer) {
 }
 
 std::string difference(gpu::Session& session, const gpu::Buffer& buffer, std::string_view name, std::uint64_t words,
-                       const ExpectedWords& expected, unsigned threads) {
+                       const Expected& expected, unsigned threads) {
   const std::uint64_t most = std::max(std::min(words, words_read_back), guard_bytes / sizeof guard_word);
   const auto memory = session.allocate_host(bytes_of(most));
   const std::span all(reinterpret_cast<std::uint32_t*>(memory.get()), most);

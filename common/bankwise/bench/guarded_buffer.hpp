@@ -4,13 +4,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 
 #include <bankwise/gpu/session.hpp>
+#include <bankwise/study/rank_study.hpp>
 
 namespace bankwise {
 
@@ -32,12 +31,9 @@ inline constexpr std::uint32_t poison_word = 0xCDCDCDCD;
 /// Overwrites all but the guard bytes: with words of poison_word.
 void poison(gpu::Session& session, gpu::Buffer& buffer);
 
-/// The expected words [first, first + words.size()); called in ascending order, without gaps.
-using ExpectedWords = std::function<void(std::uint64_t first, std::span<std::uint32_t> words)>;
-
 /// Compares the first `words` words and the guard bytes, on `threads` threads. Empty if all are right, otherwise one
 /// line, in which `name` is the buffer's name: "output word 3 is 0x00000001, not 0x00000000".
 std::string difference(gpu::Session& session, const gpu::Buffer& buffer, std::string_view name, std::uint64_t words = 0,
-                       const ExpectedWords& expected = {}, unsigned threads = 1);
+                       const Expected& expected = {}, unsigned threads = 1);
 
 }  // namespace bankwise

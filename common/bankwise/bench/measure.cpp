@@ -6,18 +6,25 @@
 #include <list>
 #include <thread>
 
+#include <bankwise/bench/program.hpp>
 #include <bankwise/bench/sampling.hpp>
-#include <bankwise/bench/throttle_watch.hpp>
-#include <bankwise/bench/workbench.hpp>
 #include <bankwise/gpu/error.hpp>
+#include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/statistics.hpp>
 
 namespace bankwise {
 namespace {
 
-/// A variant, or the copy, whose samples are interleaved with those of the others.
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// A row whose samples are interleaved with those of the others.
 struct Candidate {
   Result result;
-  PreparedVariant prepared;       // empty for the copy
+  PreparedVariant prepared;       // empty for the copies
   std::function<void()> enqueue;  // the timed part
   StopRule rule;
   gpu::Enqueueing enqueueing = gpu::Enqueueing::held_back;
@@ -25,19 +32,6 @@ struct Candidate {
   double spent_s = 0;
   bool running = false;
 };
-
-/// Runs `step`; an exception becomes the row's status and reason.
-void attempt(Result& result, const std::function<void()>& step) {
-  try {
-    step();
-  } catch (const gpu::Unsupported& why) {
-    result.status = Status::unsupported;
-    result.reason = why.what();
-  } catch (const std::exception& why) {
-    result.status = Status::error;
-    result.reason = why.what();
-  }
-}
 
 bool wanted(const Options& options, const gpu::DeviceInfo& device, const Variant& variant) {
   if (!options.variants.empty()) {
@@ -49,33 +43,42 @@ bool wanted(const Options& options, const gpu::DeviceInfo& device, const Variant
 class Measurement {
  public:
   Measurement(const CaseStudy& study, const Options& options, Extent extent, gpu::Session& session,
-              gpu::Throttle* throttle, const Manner& manner)
+              const Manner& manner)
       : study_(study),
         options_(options),
         extent_(extent),
         session_(session),
         manner_(manner),
-        bench_(study, extent, session),
-        throttle_(throttle) {}
+        cluster_(manner.cluster),
+        bench_(study, extent, session, manner.cluster),
+        throttle_(manner.throttle) {}
 
-  std::vector<Result> run(const Progress& progress) {
+  std::vector<Result> run() {
     if (!options_.profile && manner_.copy) add_copy();
-    for (const Variant& variant : study_.variants) {
+    if (!cluster_.alone()) {
+      add_peer_copy();
+      add_alone();
+    }
+    for (const Variant& variant : cluster_.alone() ? study_.variants : study_.ranks->variants) {
       if (!wanted(options_, session_.info(), variant)) continue;
-      progress(0, variant.name);
+      manner_.on_progress(0, variant.name);
       add(variant);
     }
     if (!options_.profile && manner_.timing) {
       for (auto& candidate : candidates_) warm_up(candidate);
-      take_turns(progress);
+      take_turns();
       if (options_.counters) {
-        for (auto& candidate : candidates_) count(candidate, progress);
+        for (auto& candidate : candidates_) count(candidate);
       }
-      for (auto& candidate : candidates_) verify_again(candidate);
+      for (auto& candidate : candidates_) {
+        if (candidate.result.status != Status::ok || candidate.prepared.variant == nullptr) continue;
+        if (!cluster_.alone()) time_exchanges(candidate);
+        verify_again(candidate);
+      }
     }
+    cluster_.alone() ? derive_ratios() : derive_scaling();
     std::vector<Result> results;
     for (auto& candidate : candidates_) results.push_back(std::move(candidate.result));
-    derive_ratios(results, study_.baseline);
     return results;
   }
 
@@ -88,9 +91,24 @@ class Measurement {
     result.scope = options_.scope;
     result.cache = options_.cache;
     result.extent = extent_;
-    result.bytes = study_.compulsory_bytes(extent_);
+    result.bytes = cluster_.alone() ? compulsory_bytes(study_, extent_) : 0;
     result.architecture = &model_architecture(options_.architecture, session_.info().architecture);
     return candidate;
+  }
+
+  /// Runs `step`; an exception becomes the row's status and reason. On several ranks only what all of them refuse.
+  void attempt(Result& result, const std::function<void()>& step) const {
+    try {
+      step();
+    } catch (const gpu::Unsupported& why) {
+      if (!cluster_.alone() && dynamic_cast<const cluster::Refused*>(&why) == nullptr) throw;
+      result.status = Status::unsupported;
+      result.reason = why.what();
+    } catch (const std::exception& why) {
+      if (!cluster_.alone()) throw;
+      result.status = Status::error;
+      result.reason = why.what();
+    }
   }
 
   void add_copy() {
@@ -107,9 +125,49 @@ class Measurement {
     }
   }
 
+  void add_peer_copy() {
+    Candidate& peers = append(peer_copy_row);
+    if (cluster_.rank().ranks == 1) {
+      peers.result.reason = "there is one rank";
+      return;
+    }
+    peers.enqueue = [this] { bench_.enqueue_peer_copy(); };
+    peers.result.scaling.link_bytes = bench_.copied_bytes();
+    attempt(peers.result, [&] {
+      bench_.prepare_peer_copy();
+      peers.running = true;
+    });
+  }
+
+  /// The first supported single-device variant of RankStudy::alone, on each rank's share. Runs on one device verify it.
+  void add_alone() {
+    Candidate& candidate = append(alone_row);
+    const Extent extent = study_.ranks->alone_extent(extent_, cluster_.rank());
+    candidate.result.bytes = compulsory_bytes(study_, extent);
+    candidate.enqueue = [this, &prepared = candidate.prepared] { bench_.enqueue(prepared); };
+    for (const std::string_view name : study_.ranks->alone) {
+      const auto variant = std::ranges::find(study_.variants, name, &Variant::name);
+      attempt(candidate.result, [&] {
+        candidate.prepared = bench_.prepare(study_.plan(*variant, extent, session_.info().compute_units));
+        candidate.result.scaling.alone = name;
+        candidate.result.reason.clear();  // of names before
+        candidate.running = true;
+      });
+      if (candidate.running) return;
+    }
+  }
+
   void add(const Variant& variant) {
     Candidate& candidate = append(variant.name);
     Result& result = candidate.result;
+    if (!cluster_.alone()) {
+      const unsigned ranks = cluster_.rank().ranks;
+      result.bytes = study_.ranks->memory_bytes(variant, extent_, {0, ranks});
+      for (unsigned rank = 0; rank < ranks; ++rank) {
+        result.scaling.link_bytes =
+            std::max(result.scaling.link_bytes, study_.ranks->link_bytes(extent_, {rank, ranks}));
+      }
+    }
     attempt(result, [&] {
       candidate.prepared = bench_.prepare(variant, options_.scope);
       if (variant.library) result.library = study_.kernels->library->name();
@@ -136,6 +194,39 @@ class Measurement {
     candidate.result.reason = wrong;
   }
 
+  /// The time of `work`; on several ranks from a common start to the end on the slowest rank. Exchanges on the device:
+  /// the device's timer, and every rank enqueues all before the first begins. Otherwise the host's clock.
+  gpu::Timed time(const std::function<void()>& before, const std::function<void()>& work, gpu::Enqueueing how) {
+    if (cluster_.alone()) return session_.time(before, work, how);
+    const auto start_together = [&] {
+      before();
+      session_.wait();
+      cluster_.barrier();
+    };
+    gpu::Timed timed;
+    cluster_.wait_in("a measurement", [&] {
+      if (!cluster_.engine->on_device()) {
+        start_together();
+        const auto begin = Clock::now();
+        work();
+        session_.wait();
+        timed.seconds = since(begin);
+      } else if (how == gpu::Enqueueing::held_back) {
+        const auto work_and_barrier = [&] {
+          work();
+          cluster_.barrier();
+        };
+        timed = session_.time(before, work_and_barrier, how);
+      } else {
+        timed = session_.time(start_together, work, how);
+      }
+      const bool early = cluster_.max(timed.launch_overhead.empty() ? 0 : 1) > 0;
+      if (early && timed.launch_overhead.empty()) timed.launch_overhead = "another rank began early";
+      timed.seconds = cluster_.max(timed.seconds);
+    });
+    return timed;
+  }
+
   double sample(Candidate& candidate) {
     // Cold: other memory. Hot: the variant's own data, in place of what the previous variant left in the cache.
     const auto prepare_cache = [&] { options_.cache == Cache::cold ? session_.flush_caches() : candidate.enqueue(); };
@@ -144,7 +235,7 @@ class Measurement {
       for (unsigned i = 0; i < timing.batch; ++i) candidate.enqueue();
     };
     return take_sample(timing, candidate.enqueueing,
-                       [&](gpu::Enqueueing how) { return session_.time(prepare_cache, batch, how); });
+                       [&](gpu::Enqueueing how) { return time(prepare_cache, batch, how); });
   }
 
   /// Runs the measured path twice; the second run shows how many runs fit between two ticks of the timer. Nothing is
@@ -158,26 +249,28 @@ class Measurement {
       const double once = sample(candidate);
       candidate.result.status = Status::ok;
       if (options_.cache == Cache::hot) {
-        candidate.result.timing.batch = runs_per_sample(once, session_.info().timer_resolution_s);
+        candidate.result.timing.batch =
+            unsigned(cluster_.max(runs_per_sample(once, session_.info().timer_resolution_s)));
       }
     });
     candidate.running = candidate.result.status == Status::ok;
   }
 
-  /// Takes one sample, and asks the candidate's stop rule whether it was the last one.
+  /// Takes one sample, and asks the candidate's stop rule whether it was the last one. Every decision follows from
+  /// numbers that all ranks agree on.
   void take_turn(Candidate& candidate) {
-    using Clock = std::chrono::steady_clock;
     attempt(candidate.result, [&] {
       const auto begin = Clock::now();
       const double seconds = sample(candidate) / candidate.result.repeats;
       const gpu::ClockReasons throttled = throttle_.throttled();
-      if (throttled != 0) {
+      const bool dropped = cluster_.max(throttled != 0 ? 1 : 0) > 0;
+      if (dropped) {
         std::this_thread::sleep_for(throttle_rest);
         throttle_.look();
       }
-      candidate.spent_s += std::chrono::duration<double>(Clock::now() - begin).count();
-      if (throttled != 0) {
-        candidate.throttled |= throttled;
+      candidate.spent_s += cluster_.max(since(begin));
+      candidate.throttled |= throttled;
+      if (dropped) {
         candidate.running = !candidate.rule.drop(candidate.spent_s);
         return;
       }
@@ -189,7 +282,7 @@ class Measurement {
 
   /// Takes one sample of each candidate per round, so clock drift affects all of them equally; each until its own stop
   /// rule is satisfied.
-  void take_turns(const Progress& progress) {
+  void take_turns() {
     for (bool any = true; any;) {
       any = false;
       double done = 0;
@@ -198,7 +291,7 @@ class Measurement {
         any = any || candidate.running;
         done += candidate.running ? std::min(1.0, candidate.spent_s / options_.limits.timeout) : 1;
       }
-      progress(done / double(candidates_.size()), "measuring");
+      manner_.on_progress(done / double(candidates_.size()), "measuring");
     }
     for (auto& candidate : candidates_) finish(candidate);
   }
@@ -214,10 +307,10 @@ class Measurement {
 
   /// Reads the hardware counters of the whole job, without repeated sections, with the cache state of the samples. It
   /// runs after the timing, so a failure here costs the row nothing else.
-  void count(Candidate& candidate, const Progress& progress) {
+  void count(Candidate& candidate) {
     Result& result = candidate.result;
     if (result.status != Status::ok) return;
-    progress(1, "counting");
+    manner_.on_progress(1, "counting");
     CounterResult& counters = result.counters.emplace();
     try {
       PreparedVariant whole;
@@ -238,20 +331,50 @@ class Measurement {
 
   /// Runs with the scratch memory that measuring left, and so finds variants that rely on fresh memory.
   void verify_again(Candidate& candidate) {
-    if (candidate.result.status != Status::ok || candidate.prepared.variant == nullptr) return;
     attempt(candidate.result, [&] { check(candidate, Workbench::Scratch::as_it_is); });
     if (candidate.result.status == Status::wrong) candidate.result.reason += ", but only after measuring";
   }
 
-  static void derive_ratios(std::vector<Result>& results, std::string_view baseline_name) {
-    const auto named = [&](std::string_view name) -> const Result* {
-      const auto found = std::find_if(results.begin(), results.end(), [&](auto& r) { return r.variant == name; });
-      const bool good = found != results.end() && found->status == Status::ok && found->timing.median.value_or(0) > 0;
-      return good ? &*found : nullptr;
+  /// The median time of the plan's exchanges alone, or of its launches alone, which may then read old data.
+  double time_of_part(Candidate& candidate, bool exchanges) {
+    constexpr std::size_t samples_of_part = 11;
+    const std::function<void()> whole = candidate.enqueue;
+    const std::string of_whole = candidate.result.timing.launch_overhead;  // which a sample of the part may overwrite
+    candidate.enqueue = [this, &candidate, exchanges] {
+      const auto& steps = candidate.prepared.plan.steps;
+      for (std::size_t i = 0; i < steps.size(); ++i) {
+        if (is_exchange(steps[i]) == exchanges) bench_.enqueue(candidate.prepared, i, i + 1);
+      }
     };
-    const Result* copy = named(copy_row);
-    const Result* baseline = named(baseline_name);
-    for (Result& result : results) {
+    std::vector<double> samples;
+    for (std::size_t i = 0; i < samples_of_part; ++i) samples.push_back(sample(candidate));
+    candidate.enqueue = whole;
+    candidate.result.timing.launch_overhead = of_whole;
+    return median(samples);
+  }
+
+  void time_exchanges(Candidate& candidate) {
+    Result& result = candidate.result;
+    if (std::ranges::none_of(candidate.prepared.plan.steps, is_exchange)) return;
+    result.scaling.exchanges_s = time_of_part(candidate, true);
+    result.scaling.launches_s = time_of_part(candidate, false);
+    if (result.timing.median.value_or(0) > 0)
+      result.scaling.exchanging = std::max(0.0, 1 - *result.scaling.launches_s / *result.timing.median);
+  }
+
+  /// The row, if it was measured.
+  const Result* measured(std::string_view name) const {
+    for (const auto& candidate : candidates_) {
+      const Result& result = candidate.result;
+      if (result.variant == name && result.status == Status::ok && result.timing.median.value_or(0) > 0) return &result;
+    }
+    return nullptr;
+  }
+
+  void derive_ratios() {
+    const Result *copy = measured(copy_row), *baseline = measured(study_.baseline);
+    for (auto& candidate : candidates_) {
+      Result& result = candidate.result;
       if (copy != nullptr && result.bytes_per_second) {
         result.of_copy = *result.bytes_per_second / *copy->bytes_per_second;
       }
@@ -261,11 +384,28 @@ class Measurement {
     }
   }
 
+  void derive_scaling() {
+    const Result *copy = measured(copy_row), *peers = measured(peer_copy_row), *alone = measured(alone_row);
+    for (auto& candidate : candidates_) {
+      Result& result = candidate.result;
+      Scaling& scaling = result.scaling;
+      if (!is_variant(result.variant) || result.timing.median.value_or(0) <= 0 || copy == nullptr) continue;
+      if (alone != nullptr) scaling.weak = *alone->timing.median / *result.timing.median;
+      if (scaling.link_bytes > 0 && peers == nullptr) continue;  // the link's rate is unknown
+      const double memory = double(result.bytes) / double(copy->bytes) * *copy->timing.median;
+      const double link =
+          peers == nullptr ? 0 : double(scaling.link_bytes) / double(peers->scaling.link_bytes) * *peers->timing.median;
+      scaling.floor_s = std::max(memory, link);
+      scaling.of_floor = *scaling.floor_s / *result.timing.median;
+    }
+  }
+
   const CaseStudy& study_;
   const Options& options_;
   Extent extent_;
   gpu::Session& session_;
   const Manner& manner_;
+  Cluster cluster_;
   Workbench bench_;
   ThrottleWatch throttle_;
   std::list<Candidate> candidates_;  // a list: the closures above hold references into it
@@ -274,8 +414,18 @@ class Measurement {
 }  // namespace
 
 std::vector<Result> measure(const CaseStudy& study, const Options& options, Extent extent, gpu::Session& session,
-                            const Progress& progress, gpu::Throttle* throttle, const Manner& manner) {
-  return Measurement(study, options, extent, session, throttle, manner).run(progress);
+                            const Manner& manner) {
+  if (manner.cluster.alone()) return Measurement(study, options, extent, session, manner).run();
+  Measurement measurement(study, options, extent, session, manner);
+  try {
+    return measurement.run();
+  } catch (const cluster::Refused&) {
+    throw;
+  } catch (const std::exception& error) {
+    // Now, because destructors wait for kernels, and these may wait for other ranks.
+    report_failure(manner.cluster.communicator->name(), sentence_of(error));
+    cluster::Communicator::end(exit_device);
+  }
 }
 
 }  // namespace bankwise

@@ -51,7 +51,10 @@ void declare(CLI::App& app, const CaseStudy& study, const Offered& offered, Opti
     const std::string what = side.help.empty() ? fmt::format("Number of {}", study.element) : std::string(side.help);
     app.add_option_function<std::string>(
         fmt::format("--{}", side.name), [&](const std::string& text) { raw.lengths[side.name] = text; },
-        fmt::format("{} (default: {}{})", what, study.sides.size() > 1 ? "equal to the other side; without both, " : "",
+        fmt::format("{} (default: {}{})", what,
+                    study.sides.size() > 2   ? "equal to the first side that is given; without any, "
+                    : study.sides.size() > 1 ? "equal to the other side; without both, "
+                                             : "",
                     offered.scopes ? "depends on device and scope" : "depends on the device"));
   }
   if (offered.scopes) {
@@ -97,7 +100,7 @@ void declare(CLI::App& app, const CaseStudy& study, const Offered& offered, Opti
   app.add_flag("--profile", options.profile, "Launch each variant once, without checks or timing: for profilers");
 }
 
-/// A single side means a square.
+/// A side that is not given is as long as the first one that is: a single side means a square.
 Extent read_extent(const CaseStudy& study, const RawOptions& raw) {
   Extent extent;
   for (const Side& side : study.sides) {
@@ -107,9 +110,13 @@ Extent read_extent(const CaseStudy& study, const RawOptions& raw) {
     extent.*side.length = parse_count(flag, text, max_elements);
     if (extent.*side.length < side.least) throw UsageError(fmt::format("{} must be at least {}", flag, side.least));
   }
-  if (extent.height > 0 && extent.width > max_elements / extent.height) {
-    throw UsageError(fmt::format("{} x {} is too large; at most {} {} are possible", extent.height, extent.width,
-                                 format_count(max_elements), study.element));
+  std::uint64_t left = max_elements;
+  for (const std::uint64_t length : {extent.height, extent.width, extent.depth}) {
+    if (length > left) {
+      throw UsageError(fmt::format("{} is too large; at most {} {} are possible", lengths_text(study, extent),
+                                   format_count(max_elements), study.element));
+    }
+    if (length > 0) left /= length;
   }
   return extent;
 }

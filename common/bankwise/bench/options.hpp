@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <bankwise/banks/architecture.hpp>
-#include <bankwise/bench/stop_rule.hpp>
+#include <bankwise/bench/sampling.hpp>
 #include <bankwise/study/case_study.hpp>
 #include <bankwise/study/result.hpp>
 

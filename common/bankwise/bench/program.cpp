@@ -30,11 +30,11 @@ class ProgressBar {
   ~ProgressBar() {
     if (visible_) std::fputs("\r\033[K", stderr);
   }
-  void show(double done, std::string_view what) const {
+  void show(double done, std::string_view activity) const {
     if (!visible_) return;
     constexpr int width = 30;
     const std::string bar(std::size_t(width * done), '#');
-    std::fputs(fmt::format("\r\033[K{} [{:<{}}] {}", device_, bar, width, what).c_str(), stderr);
+    std::fputs(fmt::format("\r\033[K{} [{:<{}}] {}", device_, bar, width, activity).c_str(), stderr);
     std::fflush(stderr);
   }
 
@@ -47,11 +47,11 @@ class ProgressBar {
 std::vector<std::string> kernels_of(const CaseStudy& study, const Variant& variant) {
   if (variant.library) return {};
   if (study.ranks == nullptr || study.variants.data() != study.ranks->variants.data()) {
-    return {study.plan(variant, {1, 1}, 1).launches.front().kernel};
+    return {study.plan(variant, {1, 1}, 1).launches().front().kernel};
   }
   std::vector<std::string> kernels;
   for (const Step& step : study.ranks->plan(variant, {1, 1}, {0, 1}, 1).steps) {
-    if (const auto* launch = std::get_if<RankLaunch>(&step)) kernels.push_back(launch->kernel);
+    if (const auto* launch = std::get_if<KernelLaunch>(&step)) kernels.push_back(launch->kernel);
   }
   return kernels;
 }
@@ -61,7 +61,7 @@ std::string apis_of(const CaseStudy& study, const Variant& variant) {
   const std::vector<std::string> kernels = kernels_of(study, variant);
   const auto all = [&](const auto& has) {
     return !kernels.empty() && std::all_of(kernels.begin(), kernels.end(), [&](const std::string& name) {
-      const gpu::KernelImage* image = study.ranks == nullptr ? find_image(study, name) : find_rank_image(study, name);
+      const gpu::KernelImage* image = find_image(study, name);
       return image != nullptr && has(*image);
     });
   };
@@ -144,24 +144,10 @@ std::vector<Job> jobs_of(const CaseStudy& study, const Options& options, const s
   return jobs;
 }
 
-/// The exit code of a run: a wrong result first, then a failure, then whether anything ran at all.
-int exit_code(std::span<const Result> results, const Options& options, bool complete) {
-  const auto any = [&](Status status) {
-    return std::any_of(results.begin(), results.end(), [&](auto& result) { return result.status == status; });
-  };
-  if (any(Status::wrong)) return exit_wrong;
-  if (any(Status::error) || !complete) return exit_device;
-  const auto ran = [&](const Result& result) {
-    const bool launched = options.profile && result.status == Status::skipped;
-    return result.variant != copy_row && (result.status == Status::ok || launched);
-  };
-  return std::any_of(results.begin(), results.end(), ran) ? exit_ok : exit_nothing;
-}
-
 int run_with(const CaseStudy& study, const Options& options, std::vector<std::string> command, const Program& program) {
   if (const auto code = answer_lists(study, options)) return *code;
   const gpu::Devices found = gpu::devices();
-  Report report{&study, std::move(command), chosen_devices(found, options), {}, {}};
+  Report report{.study = &study, .command = std::move(command), .devices = chosen_devices(found, options)};
   if (report.devices.empty()) {
     for (const auto& sentence : found.missing) report_failure(study.name, sentence);
     return exit_nothing;
@@ -185,6 +171,19 @@ std::optional<int> answer_lists(const CaseStudy& study, const Options& options) 
     return found.list.empty() ? exit_nothing : exit_ok;
   }
   return std::nullopt;
+}
+
+int exit_code(std::span<const Result> results, const Options& options, bool complete) {
+  const auto any = [&](Status status) {
+    return std::any_of(results.begin(), results.end(), [&](auto& result) { return result.status == status; });
+  };
+  if (any(Status::wrong)) return exit_wrong;
+  if (any(Status::error) || !complete) return exit_device;
+  const auto ran = [&](const Result& result) {
+    const bool launched = options.profile && result.status == Status::skipped;
+    return is_variant(result.variant) && (result.status == Status::ok || launched);
+  };
+  return std::any_of(results.begin(), results.end(), ran) ? exit_ok : exit_nothing;
 }
 
 std::string sentence_of(const std::exception& error) {
@@ -218,13 +217,13 @@ bool run_each(std::string_view program, std::span<const Job> jobs, const std::fu
   return complete;
 }
 
-std::vector<Result> measure_on(const Job& job, const CaseStudy& study, const Options& options, const Manner& manner) {
+std::vector<Result> measure_on(const Job& job, const CaseStudy& study, const Options& options, Manner manner) {
   const ProgressBar bar(job.device->name);
   const auto session = job.open(*job.device);
   const auto throttle = job.device->throttling == "watched" ? gpu::open_throttle(*job.device) : nullptr;
-  auto results = measure(
-      study, options, job.extent, *session, [&](double done, std::string_view what) { bar.show(done, what); },
-      throttle.get(), manner);
+  manner.throttle = throttle.get();
+  manner.on_progress = [&](double done, std::string_view activity) { bar.show(done, activity); };
+  auto results = measure(study, options, job.extent, *session, manner);
   for (auto& result : results) result.device = job.device;  // the session and its copy of this go out of scope
   return results;
 }

@@ -50,11 +50,13 @@ int run_program(const CaseStudy& study, int argc, const char* const* argv, const
 bool run_each(std::string_view program, std::span<const Job> jobs, const std::function<void(const Job&)>& run);
 
 /// Measures on one device, with a progress bar if stderr is a terminal. Errors: those of measure().
-std::vector<Result> measure_on(const Job& job, const CaseStudy& study, const Options& options,
-                               const Manner& manner = {});
+std::vector<Result> measure_on(const Job& job, const CaseStudy& study, const Options& options, Manner manner = {});
 
 /// Answers --list and --devices, and returns the exit code. Empty if the command line asked for neither.
 std::optional<int> answer_lists(const CaseStudy& study, const Options& options);
+
+/// The exit code of a run: a wrong result first, then a failure, then whether any variant ran at all.
+int exit_code(std::span<const Result> results, const Options& options, bool complete);
 
 /// An exception as a sentence for the user.
 std::string sentence_of(const std::exception& error);

@@ -1,15 +1,83 @@
 // SPDX-License-Identifier: MIT
 //
-// What measurements on one device and on several ranks do alike.
+// When to stop measuring, which samples count, and how to take one.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
 
-#include <bankwise/bench/stop_rule.hpp>
 #include <bankwise/gpu/session.hpp>
+#include <bankwise/gpu/throttle.hpp>
 #include <bankwise/study/result.hpp>
 
 namespace bankwise {
+
+/// When to stop measuring a variant. Times in seconds, noise as a fraction.
+struct StopLimits {
+  std::size_t min_samples = 10;
+  std::size_t max_samples = 1024;  ///< replaces min_time, and is the end in any case
+  double min_time = 0.2;           ///< spent on this variant, cache flushes included
+  double max_noise = 0.01;
+  double timeout = 1;  ///< spent on this variant, cache flushes included
+};
+
+/// Decides after each sample. The caller passes the time, so the rule has no clock.
+class StopRule {
+ public:
+  explicit StopRule(const StopLimits& limits) : limits_(limits) {}
+
+  /// Adds a sample. `elapsed` is the time spent on this variant so far. True if it was the last sample.
+  bool add(double sample, double elapsed);
+
+  /// Instead of add(): the sample is dropped because the device throttled, but its time was spent.
+  bool drop(double elapsed);
+
+  std::span<const double> samples() const { return samples_; }
+  std::size_t dropped() const { return dropped_; }
+  /// Why it stopped: "quiet", "stable" (noisy, but more samples would not change that), "enough", "timeout",
+  /// "throttled" (a timeout, and half of the samples or more were dropped). Empty while measuring continues.
+  std::string_view reason() const { return reason_; }
+
+ private:
+  bool out_of_time(double elapsed);
+
+  StopLimits limits_;
+  std::vector<double> samples_;
+  std::size_t dropped_ = 0;
+  std::vector<double> noises_;  // the estimate after each sample, of the last `window`
+  std::string_view reason_;
+};
+
+/// How long a device rests after a sample during which it throttled. Power and temperature are averages: without a
+/// rest, throttling would continue in the next samples.
+inline constexpr std::chrono::milliseconds throttle_rest{20};
+
+/// Decides which samples are invalid because the device throttled: it reads the clock reasons before and after each. A
+/// device may throttle and recover unnoticed within one sample; then the sample counts, and only the noise shows it.
+class ThrottleWatch {
+ public:
+  /// `source` may be null: nothing ever counts as throttled. Reads the reasons once.
+  explicit ThrottleWatch(gpu::Throttle* source) : source_(source) { look(); }
+
+  /// Call this after each sample: the reasons why it does not count, or 0 if it counts. The reading after one sample is
+  /// the reading before the next. Error: gpu::Error.
+  gpu::ClockReasons throttled() {
+    const gpu::ClockReasons before = last_;
+    look();
+    return gpu::throttling_in(before | last_).empty() ? 0 : before | last_;
+  }
+
+  /// Call this after a rest: earlier readings no longer count.
+  void look() { last_ = source_ == nullptr ? 0 : source_->reasons(); }
+
+ private:
+  gpu::Throttle* source_;
+  gpu::ClockReasons last_ = 0;
+};
 
 /// How many runs make one sample with hot caches, so that it lasts 100 ticks of the timer. Both times in seconds.
 unsigned runs_per_sample(double run, double tick);

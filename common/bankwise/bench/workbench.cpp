@@ -4,30 +4,86 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <thread>
 
+#include <bankwise/cluster/deadline.hpp>
 #include <bankwise/gpu/error.hpp>
+#include <bankwise/support/parallel.hpp>
 #include <bankwise/support/quantity.hpp>
 
 namespace bankwise {
 namespace {
 
-std::uint64_t whole_words(std::uint64_t bytes) {
-  return round_up(bytes, sizeof(std::uint32_t));
+constexpr std::uint64_t words_written = std::uint64_t{1} << 24;  // written at a time: 64 MiB
+constexpr std::uint64_t largest_copy = std::uint64_t{1} << 30;   // bytes, on several ranks
+constexpr std::uint64_t largest_copy_on_cpu = std::uint64_t{1} << 22;
+
+std::uint64_t bytes_of_all(std::span<const Operand> operands, Extent extent) {
+  std::uint64_t bytes = 0;
+  for (const Operand& operand : operands) bytes += bytes_of(operand.words(extent));
+  return bytes;
+}
+
+const Operand& largest_of(std::span<const Operand> operands, Extent extent) {
+  return *std::ranges::max_element(operands, {}, [&](const Operand& operand) { return operand.words(extent); });
 }
 
 /// Bytes to copy, each read once and written once, for the compulsory traffic.
 std::uint64_t bytes_to_copy(const CaseStudy& study, Extent extent) {
-  return std::min(study.compulsory_bytes(extent) / 2, bytes_of(study.input_words(extent))) / 4 * 4;
+  const std::uint64_t largest = bytes_of(largest_of(study.inputs, extent).words(extent));
+  return std::min(compulsory_bytes(study, extent) / 2, largest) / 4 * 4;
+}
+
+/// Words of a rank's buffers. The rows `alone` write an output of the input's size.
+struct Capacity {
+  std::uint64_t input = 0, output = 0;
+};
+Capacity capacity(const RankStudy& study, Extent extent, Rank rank) {
+  Capacity most;
+  for (const Variant& variant : study.variants) {
+    const Share share = study.share(variant, extent, rank);
+    most.input = std::max(most.input, share.input_words);
+    most.output = std::max({most.output, share.input_words, share.output_words});
+  }
+  return most;
+}
+
+/// The slots that a plan's launches access on other ranks.
+std::set<Slot> peer_slots(const Plan& plan) {
+  std::set<Slot> slots;
+  for (const Step& step : plan.steps) {
+    const auto* launch = std::get_if<KernelLaunch>(&step);
+    if (launch == nullptr) continue;
+    for (const auto& argument : launch->arguments) {
+      if (const auto* table = std::get_if<PeerTable>(&argument)) slots.insert(table->slot);
+    }
+  }
+  return slots;
+}
+
+/// Error: gpu::Unsupported if the share and so many other bytes do not fit the device.
+void require_memory(const gpu::DeviceInfo& device, Capacity share, std::uint64_t others) {
+  const std::uint64_t needed = bytes_of(share.input + share.output) + others + 2 * guard_bytes;
+  if (needed <= device.global_memory) return;
+  throw gpu::Unsupported(fmt::format("{} has {}, and its share needs {}; choose a smaller size, or start more ranks",
+                                     device.name, format_bytes(double(device.global_memory)),
+                                     format_bytes(double(needed))));
 }
 
 }  // namespace
 
 std::string shortage(const CaseStudy& study, Extent extent, const gpu::DeviceInfo& device) {
   // Scratch memory is left out: it is small compared with the input, and its allocation reports its own error.
-  const std::uint64_t input = bytes_of(study.input_words(extent)), output = bytes_of(study.output_words(extent));
-  const std::uint64_t largest = std::max(input, output) + guard_bytes;
-  const std::uint64_t total =
-      input + output + bytes_to_copy(study, extent) + 3 * guard_bytes + (device.is_gpu ? 0 : input + output);
+  const std::uint64_t operands = bytes_of_all(study.inputs, extent) + bytes_of_all(study.outputs, extent);
+  const std::uint64_t largest = bytes_of(std::max(largest_of(study.inputs, extent).words(extent),
+                                                  largest_of(study.outputs, extent).words(extent))) +
+                                guard_bytes;
+  const std::uint64_t total = operands + bytes_to_copy(study, extent) +
+                              (study.inputs.size() + study.outputs.size() + 1) * guard_bytes +
+                              (device.is_gpu ? 0 : operands);
   std::string advice = "choose a smaller";
   for (const Side& side : study.sides) {
     advice += fmt::format("{} --{}", &side == study.sides.data() ? "" : " and", side.name);
@@ -43,78 +99,236 @@ std::string shortage(const CaseStudy& study, Extent extent, const gpu::DeviceInf
   return {};
 }
 
-Workbench::Workbench(const CaseStudy& study, Extent extent, gpu::Session& session)
-    : study_(study), extent_(extent), session_(session), input_words_(study.input_words(extent)) {
-  input_words(study, 0, input_words_);
-  if (study.one_result) expected_ = study.reference(extent, input_words_, study.variants.front());
-  input_ = allocate_guarded(session, bytes_of(input_words_.size()));
-  output_ = allocate_guarded(session, bytes_of(study.output_words(extent)));
-  copy_ = session.allocate(std::max<std::uint64_t>(1, bytes_to_copy(study, extent)));
-  if (!input_words_.empty()) session.write(*input_, 0, std::as_bytes(std::span(input_words_)));
+Rank Cluster::rank() const {
+  return alone() ? Rank{} : Rank{communicator->rank(), communicator->ranks()};
+}
+
+void Cluster::barrier() const {
+  if (!alone()) communicator->barrier();
+}
+
+double Cluster::max(double value) const {
+  return alone() ? value : communicator->max(value);
+}
+
+void Cluster::agree(const std::function<void()>& step) const {
+  alone() ? step() : cluster::agree(*communicator, step);
+}
+
+void Cluster::wait_in(const std::string& what, const std::function<void()>& work) const {
+  std::optional<cluster::Deadline> limit;
+  if (!alone()) limit.emplace(communicator->name(), what);
+  work();
+}
+
+Workbench::Workbench(const CaseStudy& study, Extent extent, gpu::Session& session, Cluster cluster)
+    : study_(study),
+      extent_(extent),
+      session_(session),
+      cluster_(cluster),
+      threads_(std::max(
+          1U, std::thread::hardware_concurrency() / (cluster.alone() ? 1 : cluster.communicator->ranks_on_node()))),
+      copied_bytes_(cluster.alone()         ? bytes_to_copy(study, extent)
+                    : session.info().is_gpu ? largest_copy
+                                            : largest_copy_on_cpu) {
+  if (!cluster.alone()) {
+    allocate_shares();
+    return;
+  }
+  host_inputs_ = all_inputs(study, extent);
+  if (study.one_result) expected_ = study.reference(extent, host_inputs_, study.variants.front());
+  for (const Words& input : host_inputs_) inputs_.push_back(allocate_guarded(session, bytes_of(input.size())));
+  for (const Operand& output : study.outputs) {
+    outputs_.push_back(allocate_guarded(session, bytes_of(output.words(extent))));
+  }
+  copied_to_ = session.allocate(std::max<std::uint64_t>(1, copied_bytes_));
+  for (std::size_t i = 0; i < host_inputs_.size(); ++i) {
+    if (!host_inputs_[i].empty()) session.write(*inputs_[i], 0, std::as_bytes(std::span(host_inputs_[i])));
+  }
+}
+
+void Workbench::allocate_shares() {
+  const Capacity most = capacity(*study_.ranks, extent_, cluster_.rank());
+  cluster_.agree([&] {
+    require_memory(session_.info(), most, 2 * copied_bytes_);
+    inputs_.push_back(allocate_guarded(session_, bytes_of(most.input)));
+    outputs_.push_back(allocate_guarded(session_, bytes_of(most.output)));
+    copied_from_ = session_.allocate(copied_bytes_);
+    copied_to_ = session_.allocate(copied_bytes_);
+  });
+  session_.fill(*copied_from_, 0, copied_bytes_, 0x5A);
+  fill_inputs(study_.ranks->share(study_.ranks->variants.front(), extent_, cluster_.rank()));
+  const Words sums = sums_of_input();
+  sums_before_ = cluster_.communicator->sum_of_lower(sums);
+  all_sums_ = cluster_.communicator->sum(sums);
+}
+
+/// Words [first, first + words.size()) of an input, or of this rank's share.
+void Workbench::inputs_at(std::size_t input, std::uint64_t first, std::span<std::uint32_t> words) const {
+  if (cluster_.alone()) {
+    std::copy_n(host_inputs_[input].begin() + std::ptrdiff_t(first), words.size(), words.begin());
+    return;
+  }
+  in_parallel_parts(words.size(), threads_, [&](std::uint64_t begin, std::uint64_t end) {
+    while (begin < end) {  // one block of a block-cyclic share after another
+      const std::uint64_t at = first + begin;
+      const std::uint64_t left = share_.block == 0 ? end - begin : share_.block - at % share_.block;
+      const std::uint64_t count = std::min(end - begin, left);
+      input_words(study_.inputs[input], whole_index(share_, share_.input_first, at), words.subspan(begin, count));
+      begin += count;
+    }
+  });
+}
+
+void Workbench::fill_inputs(const Share& share) {
+  share_ = share;
+  const std::uint64_t most = std::min(words_written, share.input_words);
+  const auto memory = session_.allocate_host(std::max(bytes_of(most), std::uint64_t{1}));
+  for (std::uint64_t first = 0; first < share.input_words; first += most) {
+    const std::span words(reinterpret_cast<std::uint32_t*>(memory.get()), std::min(most, share.input_words - first));
+    inputs_at(0, first, words);
+    session_.write(*inputs_.front(), bytes_of(first), std::as_bytes(words));
+  }
+}
+
+/// RankStudy::sums of the share.
+Words Workbench::sums_of_input() const {
+  const std::size_t sums = study_.ranks->sums;
+  Words all(sums, 0), words;
+  for (std::uint64_t first = 0; sums > 0 && first < share_.input_words; first += words.size()) {
+    words.resize(std::min(words_written, share_.input_words - first));
+    inputs_at(0, first, words);
+    std::mutex mutex;
+    // Chunks and the parts of threads begin at multiples of `sums`.
+    in_parallel_parts(words.size(), threads_, [&](std::uint64_t begin, std::uint64_t end) {
+      Words part(sums, 0);
+      for (std::uint64_t i = begin; i < end; ++i) part[i % sums] += words[i];
+      const std::lock_guard lock(mutex);
+      for (std::size_t i = 0; i < sums; ++i) all[i] += part[i];
+    });
+  }
+  return all;
+}
+
+PreparedVariant Workbench::prepare_library(const Variant& variant, Scope scope) {
+  const gpu::Library* library = study_.kernels->library;
+  if (session_.info().api != gpu::Api::cuda) throw gpu::Unsupported("the library exists only for CUDA");
+  if (library == nullptr) {
+    throw gpu::Unsupported("this build is without the library; configure with -D BANKWISE_CUDA_LIBRARIES=ON");
+  }
+  if (scope == Scope::block) throw gpu::Unsupported("a library's section in shared memory cannot be repeated");
+  PreparedVariant prepared = prepare(Plan{{library->workspace_bytes(extent_.height, extent_.width)}, {}});
+  prepared.variant = &variant;
+  return prepared;
 }
 
 PreparedVariant Workbench::prepare(const Variant& variant, Scope scope) {
-  PreparedVariant prepared;
+  if (variant.library) return prepare_library(variant, scope);
+  const unsigned units = session_.info().compute_units;
+  Plan plan = cluster_.alone() ? study_.plan(variant, extent_, units)
+                               : study_.ranks->plan(variant, extent_, cluster_.rank(), units);
+  if (cluster_.alone()) (void)plan.launches();  // refuses exchanges
+  PreparedVariant prepared = prepare(std::move(plan), scope == Scope::block ? gpu::Form::repeated : gpu::Form::once);
   prepared.variant = &variant;
-  if (variant.library) {
-    const gpu::Library* library = study_.kernels->library;
-    if (session_.info().api != gpu::Api::cuda) throw gpu::Unsupported("the library exists only for CUDA");
-    if (library == nullptr) {
-      throw gpu::Unsupported("this build is without the library; configure with -D BANKWISE_CUDA_LIBRARIES=ON");
-    }
-    if (scope == Scope::block) throw gpu::Unsupported("a library's section in shared memory cannot be repeated");
-    prepared.plan.scratch_bytes = {library->workspace_bytes(extent_.height, extent_.width)};
-  } else {
-    prepared.plan = study_.plan(variant, extent_, session_.info().compute_units);
-    if (scope == Scope::block) prepared.first_form = gpu::Form::repeated;
-    for (std::size_t i = 0; i < prepared.plan.launches.size(); ++i) {
-      const Launch& launch = prepared.plan.launches[i];
-      const gpu::KernelImage* image = find_image(study_, launch.kernel);
-      if (image == nullptr) throw gpu::Unsupported(fmt::format("there is no kernel {}", launch.kernel));
-      const gpu::Form form = i == 0 ? prepared.first_form : gpu::Form::once;
+  return prepared;
+}
+
+PreparedVariant Workbench::prepare(Plan plan, gpu::Form first_form) {
+  PreparedVariant prepared;
+  prepared.first_form = first_form;
+  const std::set<Slot> shared_slots = peer_slots(plan);  // of launches without groups, too: all ranks have the same
+  prepared.plan = std::move(plan);
+  if (!cluster_.alone()) {
+    std::erase_if(prepared.plan.steps, [](const Step& step) {
+      const auto* launch = std::get_if<KernelLaunch>(&step);
+      return launch != nullptr && launch->groups == 0;
+    });
+  }
+  cluster_.agree([&] {
+    gpu::Form form = first_form;
+    for (const Step& step : prepared.plan.steps) {
+      const auto* launch = std::get_if<KernelLaunch>(&step);
+      if (launch == nullptr) continue;
+      const gpu::KernelImage* image = find_image(study_, launch->kernel);
+      if (image == nullptr) throw gpu::Unsupported(fmt::format("there is no kernel {}", launch->kernel));
       if (form == gpu::Form::repeated && !image->has_section) {
         throw gpu::Unsupported("it has no section in shared memory to repeat");
       }
-      session_.prepare(*image, form, launch.group);
+      session_.prepare(*image, form, launch->group);
+      form = gpu::Form::once;
     }
+    if (!cluster_.alone()) {
+      std::uint64_t others = 2 * copied_bytes_ + prepared.plan.state_bytes;
+      for (const auto bytes : prepared.plan.scratch_bytes) others += bytes + guard_bytes;
+      require_memory(session_.info(), capacity(*study_.ranks, extent_, cluster_.rank()), others);
+    }
+    if (prepared.plan.state_bytes > 0) prepared.state = allocate_zeroed(session_, prepared.plan.state_bytes);
+    for (const auto bytes : prepared.plan.scratch_bytes) {
+      prepared.scratch.push_back(allocate_guarded(session_, round_up(bytes, sizeof(std::uint32_t))));
+    }
+  });
+  for (const Slot slot : shared_slots) {
+    prepared.peers[slot] = cluster::share_with_peers(session_, *cluster_.communicator, buffer(prepared, slot));
   }
-  if (prepared.plan.state_bytes > 0) prepared.state = allocate_zeroed(session_, prepared.plan.state_bytes);
-  for (const auto bytes : prepared.plan.scratch_bytes)
-    prepared.scratch.push_back(allocate_guarded(session_, whole_words(bytes)));
   return prepared;
 }
 
 gpu::Buffer& Workbench::buffer(const PreparedVariant& prepared, Slot slot) {
-  if (slot.index == input_slot.index) return *input_;
-  if (slot.index == output_slot.index) return *output_;
-  if (slot.index == state_slot.index) return *prepared.state;
-  return *prepared.scratch.at(slot.index - scratch_slot(0).index);
+  switch (slot.memory) {
+    case Slot::Memory::input:
+      return *inputs_.at(slot.index);
+    case Slot::Memory::output:
+      return *outputs_.at(slot.index);
+    case Slot::Memory::scratch:
+      return *prepared.scratch.at(slot.index);
+    default:
+      return *prepared.state;
+  }
 }
 
 std::size_t Workbench::launches(const PreparedVariant& prepared) const {
-  return prepared.variant->library ? 1 : prepared.plan.launches.size();
+  return prepared.variant->library ? 1 : prepared.plan.steps.size();
+}
+
+void Workbench::launch(const PreparedVariant& prepared, const KernelLaunch& launch, gpu::Form form) {
+  std::vector<gpu::KernelArgument> arguments;
+  for (const auto& argument : launch.arguments) {
+    if (const auto* slot = std::get_if<Slot>(&argument)) {
+      arguments.emplace_back(&buffer(prepared, *slot));
+    } else if (const auto* table = std::get_if<PeerTable>(&argument)) {
+      arguments.emplace_back(&prepared.peers.at(table->slot)->table());
+    } else {
+      arguments.emplace_back(std::get<std::uint64_t>(argument));
+    }
+  }
+  session_.launch(*find_image(study_, launch.kernel), form, launch.groups, launch.group, arguments);
 }
 
 void Workbench::enqueue(const PreparedVariant& prepared, std::size_t first, std::size_t last) {
-  if (prepared.variant->library) {
+  struct Run {
+    Workbench& bench;
+    const PreparedVariant& prepared;
+    gpu::Form form;
+    gpu::Buffer& at(Slot slot) const { return bench.buffer(prepared, slot); }
+    void operator()(const KernelLaunch& launch) const { bench.launch(prepared, launch, form); }
+    void operator()(const AllReduce& step) const { bench.cluster_.engine->all_reduce(at(step.words), step.count); }
+    void operator()(const AllGather& step) const {
+      bench.cluster_.engine->all_gather(at(step.from), at(step.to), step.count);
+    }
+    void operator()(const AllToAll& step) const {
+      bench.cluster_.engine->all_to_all(at(step.from), step.send, at(step.to), step.receive, step.overlapped);
+    }
+    void operator()(const Join&) const { bench.cluster_.engine->join(); }
+  };
+  if (prepared.variant != nullptr && prepared.variant->library) {
     if (first > 0) return;
-    session_.launch(*study_.kernels->library, *input_, *output_, *prepared.scratch.front(), extent_.height,
-                    extent_.width);
+    session_.launch(*study_.kernels->library, *inputs_.front(), *outputs_.front(), *prepared.scratch.front(),
+                    extent_.height, extent_.width);
     return;
   }
-  last = std::min(last, prepared.plan.launches.size());
+  last = std::min(last, prepared.plan.steps.size());
   for (std::size_t i = first; i < last; ++i) {
-    const Launch& launch = prepared.plan.launches[i];
-    std::vector<gpu::KernelArgument> arguments;
-    for (const auto& argument : launch.arguments) {
-      if (const auto* slot = std::get_if<Slot>(&argument)) {
-        arguments.emplace_back(&buffer(prepared, *slot));
-      } else {
-        arguments.emplace_back(std::get<std::uint64_t>(argument));
-      }
-    }
-    session_.launch(*find_image(study_, launch.kernel), i == 0 ? prepared.first_form : gpu::Form::once, launch.groups,
-                    launch.group, arguments);
+    std::visit(Run{*this, prepared, i == 0 ? prepared.first_form : gpu::Form::once}, prepared.plan.steps[i]);
   }
 }
 
@@ -122,35 +336,90 @@ void Workbench::read_scratch(const PreparedVariant& prepared, std::size_t buffer
   session_.read(*prepared.scratch.at(buffer), 0, data);
 }
 
-std::uint64_t Workbench::copied_bytes() const {
-  return bytes_to_copy(study_, extent_);
+/// The words of an output that this process holds.
+Expected Workbench::expected(const Variant& variant, std::size_t output) {
+  if (!cluster_.alone()) {
+    return study_.ranks->expected(study_, variant, extent_, cluster_.rank(), sums_before_, all_sums_, threads_);
+  }
+  return [&all = expected_.at(output)](std::uint64_t first, std::span<std::uint32_t> words) {
+    std::copy_n(all.begin() + std::ptrdiff_t(first), words.size(), words.begin());
+  };
 }
 
-void Workbench::enqueue_copy() {
-  session_.copy(*input_, *copy_, copied_bytes());
-}
-
-std::string Workbench::compare(const gpu::Buffer& buffer, const Words& expected, std::string_view name) {
-  return difference(session_, buffer, name, expected.size(), [&](std::uint64_t first, std::span<std::uint32_t> words) {
-    std::copy_n(expected.begin() + std::ptrdiff_t(first), words.size(), words.begin());
-  });
+std::string Workbench::check(const PreparedVariant& prepared) {
+  std::string wrong;
+  const auto is_wrong = [&](const gpu::Buffer& buffer, std::string_view name, std::uint64_t words = 0,
+                            const Expected& wanted = {}) {
+    wrong = difference(session_, buffer, name, words, wanted, threads_);
+    return !wrong.empty();
+  };
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const std::uint64_t capacity = (outputs_[i]->bytes() - guard_bytes) / sizeof(std::uint32_t);
+    const std::uint64_t mine = cluster_.alone() ? capacity : share_.output_words;
+    // a few words past the share's last, too: they are still poisoned
+    const auto words_or_poison = [mine, words_of_output = expected(*prepared.variant, i)](
+                                     std::uint64_t first, std::span<std::uint32_t> words) {
+      const std::uint64_t count = first < mine ? std::min<std::uint64_t>(words.size(), mine - first) : 0;
+      if (count > 0) words_of_output(first, words.first(count));
+      std::ranges::fill(words.subspan(count), poison_word);
+    };
+    const std::uint64_t checked = std::min(mine + guard_bytes / sizeof(std::uint32_t), capacity);
+    if (is_wrong(*outputs_[i], study_.outputs[i].name, checked, words_or_poison)) return wrong;
+  }
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const std::uint64_t mine = cluster_.alone() ? host_inputs_[i].size() : share_.input_words;
+    const auto words_of_input = [this, i](std::uint64_t first, std::span<std::uint32_t> words) {
+      inputs_at(i, first, words);
+    };
+    if (is_wrong(*inputs_[i], study_.inputs[i].name, mine, words_of_input)) return wrong;
+  }
+  for (const auto& buffer : prepared.scratch) {
+    if (is_wrong(*buffer, "scratch memory")) return wrong;
+  }
+  if (prepared.state != nullptr && is_wrong(*prepared.state, "state")) return wrong;
+  return {};
 }
 
 std::string Workbench::verify(const PreparedVariant& prepared, Scratch scratch) {
-  poison(session_, *output_);
+  if (!cluster_.alone()) {
+    const Share share = study_.ranks->share(*prepared.variant, extent_, cluster_.rank());
+    if (share != share_) fill_inputs(share);
+  }
+  for (const auto& output : outputs_) poison(session_, *output);
   if (scratch == Scratch::poisoned) {
     for (const auto& buffer : prepared.scratch) poison(session_, *buffer);
   }
-  enqueue(prepared);
   session_.wait();
-  if (!study_.one_result) expected_ = study_.reference(extent_, input_words_, *prepared.variant);
-  if (auto wrong = compare(*output_, expected_, "output"); !wrong.empty()) return wrong;
-  if (auto wrong = compare(*input_, input_words_, "input"); !wrong.empty()) return wrong;
-  for (const auto& buffer : prepared.scratch) {
-    if (auto wrong = compare(*buffer, {}, "scratch memory"); !wrong.empty()) return wrong;
+  cluster_.barrier();  // kernels of other ranks may write into this rank's buffers
+  cluster_.wait_in("a run of a variant", [&] {
+    enqueue(prepared);
+    session_.wait();
+  });
+  if (cluster_.alone()) {
+    if (!study_.one_result) expected_ = study_.reference(extent_, host_inputs_, *prepared.variant);
+    return check(prepared);
   }
-  if (prepared.state != nullptr) return compare(*prepared.state, {}, "state");
+  cluster_.barrier();
+  const std::vector<std::string> wrong = cluster_.communicator->gather(check(prepared));
+  for (std::size_t rank = 0; rank < wrong.size(); ++rank) {
+    if (!wrong[rank].empty()) return fmt::format("rank {}: {}", rank, wrong[rank]);
+  }
   return {};
+}
+
+void Workbench::enqueue_copy() {
+  const auto bytes = [](const auto& buffer) { return buffer->bytes(); };
+  session_.copy(cluster_.alone() ? **std::ranges::max_element(inputs_, {}, bytes) : *copied_from_, *copied_to_,
+                copied_bytes_);
+}
+
+void Workbench::prepare_peer_copy() {
+  copied_peers_ = cluster::share_with_peers(session_, *cluster_.communicator, *copied_to_);
+}
+
+void Workbench::enqueue_peer_copy() {
+  const Rank rank = cluster_.rank();
+  copied_peers_->copy(*copied_from_, (rank.index + 1) % rank.ranks, copied_bytes_);
 }
 
 }  // namespace bankwise

@@ -2,14 +2,17 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <bankwise/bench/guarded_buffer.hpp>
+#include <bankwise/cluster/engine.hpp>
 #include <bankwise/gpu/session.hpp>
-#include <bankwise/study/case_study.hpp>
+#include <bankwise/study/rank_study.hpp>
 #include <bankwise/study/result.hpp>
 
 namespace bankwise {
@@ -18,37 +21,62 @@ namespace bankwise {
 /// the host's copies.
 std::string shortage(const CaseStudy& study, Extent extent, const gpu::DeviceInfo& device);
 
-/// A variant that is ready to run on a device: kernels built, plan made, scratch memory allocated.
+/// The ranks that solve a problem together, or this process alone: then nothing here waits or communicates.
+struct Cluster {
+  cluster::Communicator* communicator = nullptr;
+  cluster::Engine* engine = nullptr;
+
+  bool alone() const { return communicator == nullptr; }
+  Rank rank() const;
+  void barrier() const;
+  /// The largest of all ranks' values.
+  double max(double value) const;
+  /// Runs `step`; as cluster::agree().
+  void agree(const std::function<void()>& step) const;
+  /// Runs `work`, which may wait for other ranks: `what` for the message if that takes too long.
+  void wait_in(const std::string& what, const std::function<void()>& work) const;
+};
+
+/// A plan that is ready to run on a device: kernels built, scratch memory allocated, peers' memory mapped.
 struct PreparedVariant {
-  const Variant* variant = nullptr;
+  const Variant* variant = nullptr;  ///< null: a plan that verify() cannot check
   Plan plan;
   gpu::Form first_form = gpu::Form::once;  ///< of the first launch; the others run as written
   std::vector<std::unique_ptr<gpu::Buffer>> scratch;
-  std::unique_ptr<gpu::Buffer> state;  ///< null if the plan needs none
+  std::unique_ptr<gpu::Buffer> state;                     ///< null if the plan needs none
+  std::map<Slot, std::unique_ptr<cluster::Peers>> peers;  ///< destroyed before the buffers above
 };
 
-/// One problem on one device: its input, its output and the expected output.
+/// One problem on one device, or one rank's share of it: inputs, outputs and the expected outputs. All ranks have one,
+/// and call the same functions in the same order.
 class Workbench {
  public:
-  /// Errors: gpu::Error; std::bad_alloc if the host has too little memory.
-  Workbench(const CaseStudy& study, Extent extent, gpu::Session& session);
+  /// Fills the inputs. Errors: gpu::Error; std::bad_alloc if the host has too little memory; cluster::Refused if a
+  /// rank's device has too little.
+  Workbench(const CaseStudy& study, Extent extent, gpu::Session& session, Cluster cluster = {});
 
-  /// Errors: gpu::Unsupported with the reason; gpu::BuildError; gpu::Error.
-  PreparedVariant prepare(const Variant& variant, Scope scope);
+  /// A variant; or, on several ranks, a plan for the input as it is, which verify() cannot check. Errors:
+  /// gpu::Unsupported with the reason, of several ranks cluster::Refused; gpu::BuildError; gpu::Error.
+  PreparedVariant prepare(const Variant& variant, Scope scope = Scope::memory);
+  PreparedVariant prepare(Plan plan, gpu::Form first_form = gpu::Form::once);
 
-  /// Enqueues the launches [first, last) of the plan; all by default.
+  /// Enqueues the steps [first, last) of the plan; all by default.
   void enqueue(const PreparedVariant& prepared, std::size_t first = 0, std::size_t last = ~std::size_t{0});
 
   enum class Scratch { poisoned, as_it_is };
 
-  /// Poisons the output, and optionally the scratch memory, runs the plan once and checks everything. Empty if all is
-  /// correct, otherwise one line that says what is wrong.
+  /// Poisons the outputs, and optionally the scratch memory, runs the plan once and checks every word that this
+  /// process holds, and that nothing else has changed. Empty if all is correct, on all ranks, otherwise one line that
+  /// says what is wrong.
   std::string verify(const PreparedVariant& prepared, Scratch scratch = Scratch::poisoned);
 
-  /// The copy that serves as reference: its traffic, read and written, is the compulsory traffic. copied_bytes() may be
-  /// 0; then there is nothing to enqueue.
-  std::uint64_t copied_bytes() const;
+  /// The copy that serves as reference. On one device its traffic, read and written, is the compulsory traffic, and
+  /// copied_bytes() may be 0; then there is nothing to enqueue.
+  std::uint64_t copied_bytes() const { return copied_bytes_; }
   void enqueue_copy();
+  /// The same into the memory of the next rank's device. Errors: as cluster::share_with_peers().
+  void prepare_peer_copy();
+  void enqueue_peer_copy();
 
   std::size_t launches(const PreparedVariant& prepared) const;
 
@@ -56,14 +84,28 @@ class Workbench {
   void read_scratch(const PreparedVariant& prepared, std::size_t buffer, std::span<std::byte> data);
 
  private:
+  void allocate_shares();
+  void fill_inputs(const Share& share);
+  void inputs_at(std::size_t input, std::uint64_t first, std::span<std::uint32_t> words) const;
+  Words sums_of_input() const;
+  PreparedVariant prepare_library(const Variant& variant, Scope scope);
   gpu::Buffer& buffer(const PreparedVariant& prepared, Slot slot);
-  std::string compare(const gpu::Buffer& buffer, const Words& expected, std::string_view name);
+  void launch(const PreparedVariant& prepared, const KernelLaunch& launch, gpu::Form form);
+  Expected expected(const Variant& variant, std::size_t output);
+  std::string check(const PreparedVariant& prepared);
 
   const CaseStudy& study_;
   Extent extent_;
   gpu::Session& session_;
-  Words input_words_, expected_;
-  std::unique_ptr<gpu::Buffer> input_, output_, copy_;
+  Cluster cluster_;
+  unsigned threads_;                           // of the host, for this process
+  std::vector<Words> host_inputs_, expected_;  // of a process alone
+  Share share_;                                // on several ranks: whose words are in the input
+  Words sums_before_, all_sums_;               // RankStudy::sums
+  std::uint64_t copied_bytes_;
+  std::vector<std::unique_ptr<gpu::Buffer>> inputs_, outputs_;
+  std::unique_ptr<gpu::Buffer> copied_from_, copied_to_;  // on one device the largest input is copied
+  std::unique_ptr<cluster::Peers> copied_peers_;          // last: destroyed before its buffer
 };
 
 }  // namespace bankwise

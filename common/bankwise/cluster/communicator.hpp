@@ -5,11 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <bankwise/cluster/exchange.hpp>
+#include <bankwise/gpu/error.hpp>
 
 namespace bankwise::cluster {
 
@@ -64,5 +66,16 @@ class Communicator {
   std::string name_;
   unsigned rank_ = 0, ranks_ = 1, rank_on_node_ = 0, ranks_on_node_ = 1;
 };
+
+/// Something that all ranks refuse alike, so they stay in step. After any other exception, Communicator::end() must
+/// follow.
+class Refused : public gpu::Unsupported {
+ public:
+  using gpu::Unsupported::Unsupported;
+};
+
+/// Runs `step`, which must not communicate, on every rank. If it throws gpu::Unsupported on some, all ranks throw
+/// Refused, with the sentence of the lowest of these ranks: "rank 1: ...".
+void agree(Communicator& communicator, const std::function<void()>& step);
 
 }  // namespace bankwise::cluster

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include <bankwise/cluster/agreement.hpp>
-#include <bankwise/cluster/peers.hpp>
+#include <bankwise/cluster/communicator.hpp>
+#include <bankwise/cluster/engine.hpp>
 #include <bankwise/gpu/cuda_api.hpp>
 #include <bankwise/gpu/cuda_native.hpp>
 

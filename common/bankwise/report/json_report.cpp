@@ -78,6 +78,43 @@ Json json_of(const CaseStudy& study, const Result& result) {
   return row;
 }
 
+/// A row of several ranks.
+Json json_on_ranks(const Result& result) {
+  const Scaling& scaling = result.scaling;
+  Json row{{"variant", result.variant},          {"alone", scaling.alone.empty() ? Json(nullptr) : Json(scaling.alone)},
+           {"status", to_string(result.status)}, {"reason", result.reason},
+           {"memory_bytes", result.bytes},       {"link_bytes", scaling.link_bytes}};
+  row.update(json_of(result.timing));
+  row.update({{"floor_s", or_null(scaling.floor_s)},
+              {"of_floor", or_null(scaling.of_floor)},
+              {"weak_scaling", or_null(scaling.weak)},
+              {"exchanges_s", or_null(scaling.exchanges_s)},
+              {"launches_s", or_null(scaling.launches_s)},
+              {"exchange_share", or_null(scaling.exchanging)}});
+  return row;
+}
+
+/// The report of several ranks.
+Json document_of_ranks(const Report& report) {
+  Json document{
+      {"schema_version", 1}, {"case", report.study->name}, {"command", report.command}, {"revision", revision()}};
+  const Result& first = report.results.front();
+  for (const Side& side : report.study->sides) document[std::string(side.name)] = first.extent.*side.length;
+  Json ranks = Json::array(), results = Json::array();
+  for (const RankInfo& rank : report.ranks->ranks) {
+    ranks.push_back({{"host", rank.host}, {"device", rank.device}, {"input_words", rank.input_words}});
+  }
+  for (const Result& result : report.results) results.push_back(json_on_ranks(result));
+  document.update({{"api", to_string(report.devices.front().api)},
+                   {"cache", to_string(first.cache)},
+                   {"engine", report.ranks->engine},
+                   {"mpi", report.ranks->mpi},
+                   {"topology", report.ranks->topology},
+                   {"ranks", ranks},
+                   {"results", results}});
+  return document;
+}
+
 /// The cost of accesses, or nulls.
 Json json_of(const std::optional<banks::Tally>& costs) {
   const auto number = [&](std::uint64_t banks::Tally::*value) { return costs ? Json((*costs).*value) : Json(nullptr); };
@@ -118,6 +155,7 @@ Json totals_of(const VariantLevels& variant) {
 }  // namespace
 
 Json json_document(const Report& report) {
+  if (report.ranks) return document_of_ranks(report);
   Json devices = Json::array(), results = Json::array(), levels = Json::array(), totals = Json::array();
   for (const auto& device : report.devices) devices.push_back(json_of(device));
   for (const auto& result : report.results) results.push_back(json_of(*report.study, result));

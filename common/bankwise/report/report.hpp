@@ -7,13 +7,13 @@
 
 namespace bankwise {
 
-/// The whole report as JSON (described in docs/measuring.md): SI base units, the unit in the key, every sample.
+/// The whole report as JSON (described in docs/measuring.md, and for several ranks in docs/several_gpus.md): SI base units, the unit in the key, every sample.
 std::string json_report(const Report& report);
 
 /// A head line and one line per row: the JSON's rows with the number of samples instead of the samples.
 std::string csv_report(const Report& report);
 
-/// The tables for the terminal, one per device.
+/// The tables for the terminal, one per device, or one for all ranks.
 std::string text_report(const Report& report);
 
 /// The part of the text report about levels: the work of lanes and banks between two barriers, one table per

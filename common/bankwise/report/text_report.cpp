@@ -13,7 +13,7 @@ namespace bankwise {
 namespace {
 
 std::string verified(const Result& result) {
-  if (result.status == Status::ok) return result.variant == copy_row ? "-" : "yes";
+  if (result.status == Status::ok) return is_variant(result.variant) ? "yes" : "-";
   return result.status == Status::wrong ? "WRONG" : std::string(to_string(result.status));
 }
 
@@ -94,25 +94,73 @@ std::string remarks(const Result& result) {
   return text;
 }
 
+/// A note about the rows whose time may include launch overhead.
+std::string overheads(std::span<const Result> results) {
+  std::vector<std::pair<std::string, std::string>> reasons;
+  for (const Result& result : results) {
+    if (!result.timing.launch_overhead.empty()) reasons.emplace_back(result.variant, result.timing.launch_overhead);
+  }
+  return reasons.empty() ? "" : "note: these times may include launch overhead\n" + by_reason(reasons);
+}
+
+std::vector<std::string> row_on_ranks(const Result& result) {
+  const Scaling& scaling = result.scaling;
+  const auto rate = [&](std::uint64_t bytes) {
+    if (bytes == 0 || result.timing.median.value_or(0) <= 0) return std::string("-");
+    return fmt::format("{:.1f}", double(bytes) / *result.timing.median * 1e-9);
+  };
+  return {scaling.alone.empty() ? result.variant : fmt::format("{}: {}", result.variant, scaling.alone),
+          verified(result),
+          optional_text(result.timing.median, format_time),
+          optional_text(result.timing.noise, percent),
+          rate(result.bytes),
+          rate(scaling.link_bytes),
+          optional_text(scaling.of_floor, percent),
+          optional_text(scaling.weak, percent),
+          optional_text(scaling.exchanges_s, format_time),
+          optional_text(scaling.exchanging, percent),
+          result.status == Status::ok ? result.timing.stop : first_line(result.reason)};
+}
+
+/// The table of several ranks.
+std::string text_on_ranks(const Report& report) {
+  const CaseStudy& study = *report.study;
+  const RanksInfo& common = *report.ranks;
+  const gpu::DeviceInfo& device = report.devices.front();
+  const Result& first = report.results.front();
+  std::vector<std::vector<std::string>> rows{{"variant", "verified", "median", "noise", "memory GB/s", "link GB/s",
+                                              "of floor", "weak scaling", "exchange", "its share", "stop"}};
+  std::string notes;
+  for (const Result& result : report.results) {
+    rows.push_back(row_on_ranks(result));
+    if (result.timing.dropped == 0) continue;
+    notes +=
+        fmt::format("note: {}: {} samples dropped, because a GPU throttled\n", result.variant, result.timing.dropped);
+  }
+  return fmt::format("{}: {} on {} rank{}, {}:{} {}\n{}, {}; {}; cache {}\n", study.name,
+                     size_text(study, first.extent), common.ranks.size(), common.ranks.size() == 1 ? "" : "s",
+                     to_string(device.api), device.index, device.name, common.engine, common.mpi, common.topology,
+                     to_string(first.cache)) +
+         format_table(rows, 2, true) + notes + overheads(report.results) + '\n';
+}
+
 }  // namespace
 
 std::string text_report(const Report& report) {
+  if (report.ranks) return text_on_ranks(report);
   std::string text;
   for (const auto& device : report.devices) {
     std::vector<std::vector<std::string>> rows{head_of(report)};
     std::string notes;
-    std::vector<std::pair<std::string, std::string>> overheads;
-    const Result* any = nullptr;
+    std::vector<Result> on_device;
     for (const auto& result : report.results) {
       if (result.device->index != device.index) continue;
-      any = &result;
+      on_device.push_back(result);
       rows.push_back(row_of(report, result));
       notes += remarks(result);
-      if (!result.timing.launch_overhead.empty()) overheads.emplace_back(result.variant, result.timing.launch_overhead);
     }
-    if (!overheads.empty()) notes += "note: these times may include launch overhead\n" + by_reason(overheads);
-    if (any == nullptr) continue;
-    text += table_heading(report, *any) + format_table(rows, 2, true) + notes + '\n';
+    if (on_device.empty()) continue;
+    text += table_heading(report, on_device.back()) + format_table(rows, 2, true) + notes + overheads(on_device) + '\n';
   }
   return text;
 }

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
+#include <bankwise/study/rank_study.hpp>
 #include <bankwise/support/quantity.hpp>
 
 namespace bankwise {
@@ -17,15 +19,33 @@ std::uint32_t hashed_word(std::uint64_t i) {
   return std::uint32_t(z ^ (z >> 31));
 }
 
-void input_words(const CaseStudy& study, std::uint64_t first, std::span<std::uint32_t> words) {
+std::uint64_t Operand::words(Extent extent) const {
+  return round_up(count(extent) * bytes_of(element), sizeof(std::uint32_t)) / sizeof(std::uint32_t);
+}
+
+void input_words(const Operand& input, std::uint64_t first, std::span<std::uint32_t> words) {
   const auto fill = [&](const auto& word) {
     for (std::size_t i = 0; i < words.size(); ++i) words[i] = word(first + i);
   };
-  if (study.input_word == hashed_word) {
+  if (input.word == hashed_word) {
     fill([](std::uint64_t i) { return hashed_word(i); });  // inlined
   } else {
-    fill(study.input_word);
+    fill(input.word);
   }
+}
+
+std::vector<Words> all_inputs(const CaseStudy& study, Extent extent) {
+  std::vector<Words> inputs;
+  for (const Operand& input : study.inputs) input_words(input, 0, inputs.emplace_back(input.words(extent)));
+  return inputs;
+}
+
+std::uint64_t compulsory_bytes(const CaseStudy& study, Extent extent) {
+  std::uint64_t bytes = 0;
+  for (const auto operands : {study.inputs, study.outputs}) {
+    for (const Operand& operand : operands) bytes += operand.count(extent) * bytes_of(operand.element);
+  }
+  return bytes;
 }
 
 std::uint64_t blocks(const Variant& variant, std::uint64_t tiles, unsigned units) {
@@ -37,15 +57,38 @@ std::uint64_t tiles(std::uint64_t count, std::uint64_t tile, std::uint64_t least
   return std::max(least, count / tile + (count % tile != 0));
 }
 
+std::string lengths_text(const CaseStudy& study, Extent extent) {
+  std::string text;
+  for (const auto length : {&Extent::height, &Extent::width, &Extent::depth}) {
+    if (std::ranges::find(study.sides, length, &Side::length) == study.sides.end()) continue;
+    text += fmt::format("{}{}", text.empty() ? "" : " x ", extent.*length);
+  }
+  return text;
+}
+
 std::string size_text(const CaseStudy& study, Extent extent) {
-  if (study.sides.size() == 1) return fmt::format("{} {}", format_count(extent.count()), study.element);
-  return fmt::format("{} x {} {}", extent.height, extent.width, study.element);
+  return fmt::format("{} {}", study.sides.size() == 1 ? format_count(extent.count()) : lengths_text(study, extent),
+                     study.element);
 }
 
 const gpu::KernelImage* find_image(const CaseStudy& study, std::string_view name) {
-  const auto& images = study.kernels->images;
-  const auto found = std::find_if(images.begin(), images.end(), [&](const auto& image) { return image.name == name; });
-  return found == images.end() ? nullptr : &*found;
+  for (const gpu::KernelSet* const set : {study.kernels, study.ranks == nullptr ? nullptr : study.ranks->kernels}) {
+    if (set == nullptr) continue;
+    for (const gpu::KernelImage& image : set->images) {
+      if (image.name == name) return &image;
+    }
+  }
+  return nullptr;
+}
+
+std::vector<KernelLaunch> Plan::launches() const {
+  std::vector<KernelLaunch> launches;
+  for (const Step& step : steps) {
+    const auto* launch = std::get_if<KernelLaunch>(&step);
+    if (launch == nullptr) throw std::runtime_error("a plan with exchanges between ranks needs all of them");
+    launches.push_back(*launch);
+  }
+  return launches;
 }
 
 }  // namespace bankwise

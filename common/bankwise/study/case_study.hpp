@@ -5,11 +5,10 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
-#include <bankwise/gpu/group_shape.hpp>
 #include <bankwise/gpu/kernel_image.hpp>
+#include <bankwise/study/plan.hpp>
 
 namespace bankwise::emulator {
 struct KernelSet;
@@ -17,12 +16,10 @@ struct KernelSet;
 
 namespace bankwise {
 
-using Words = std::vector<std::uint32_t>;
-
-/// The size of a problem, in elements. A vector of n elements is one row.
+/// The size of a problem, in elements. A vector of n elements is one row; sides that a case study lacks are 1.
 struct Extent {
-  std::uint64_t height = 1, width = 0;
-  std::uint64_t count() const { return height * width; }
+  std::uint64_t height = 1, width = 0, depth = 1;
+  std::uint64_t count() const { return height * width * depth; }
   bool operator==(const Extent&) const = default;
 };
 
@@ -61,35 +58,32 @@ struct Variant : VariantTraits {
       : VariantTraits(traits), name(name_), group(group_), idea(idea_) {}
 };
 
-/// Memory that a launch uses. 0: the input, 1: the output, from 2 on: the plan's scratch buffers; and the plan's state.
-struct Slot {
-  std::size_t index;
-};
-inline constexpr Slot input_slot{0}, output_slot{1}, state_slot{~std::size_t{0}};
-constexpr Slot scratch_slot(std::size_t i) {
-  return {2 + i};
+/// The type of an array's elements.
+enum class Element : unsigned char { u32, u64, f16, f32, f64 };
+constexpr unsigned bytes_of(Element element) {
+  constexpr unsigned bytes[]{4, 8, 2, 4, 8};
+  return bytes[int(element)];
 }
 
-/// One kernel launch: one-dimensional in groups, arguments in the kernel's order.
-struct Launch {
-  std::string kernel;  ///< name of the __global__ or __kernel function
-  std::uint64_t groups;
-  gpu::GroupShape group;
-  std::vector<std::variant<Slot, std::uint64_t>> arguments;
-};
+/// A 32-bit hash of i.
+std::uint32_t hashed_word(std::uint64_t i);
 
-/// What to launch, in order, for a whole job. Both APIs execute the same plan. The block scope repeats the
-/// shared-memory section of the first launch.
-struct Plan {
-  std::vector<std::uint64_t> scratch_bytes;
-  std::vector<Launch> launches;
-  std::uint64_t state_bytes = 0;  ///< memory that is zero before the first run; each run leaves it ready for the next
+/// An array in device memory that the kernels read or write.
+struct Operand {
+  std::string_view name;                     ///< in messages: "output word 3 is 0x00000001, not 0x00000000"
+  std::uint64_t (*count)(Extent) = nullptr;  ///< elements
+  Element element = Element::u32;
+  /// Word i of an input: reproducible, and not compressible by the memory system.
+  std::uint32_t (*word)(std::uint64_t i) = hashed_word;
+
+  /// The words of 32 bits that hold all elements.
+  std::uint64_t words(Extent extent) const;
 };
 
 struct RankStudy;
 
 /// A problem with its variants: data and plain functions that hold for every variant, independent of CUDA and OpenCL.
-/// Inputs and outputs are 32-bit words; a result is right if every bit is.
+/// A result is right if every bit is.
 struct CaseStudy {
   std::string_view name;                       ///< "reduction"
   std::string_view summary;                    ///< one line for --help
@@ -101,16 +95,11 @@ struct CaseStudy {
   const gpu::KernelSet* kernels = nullptr;
   const emulator::KernelSet* emulated = nullptr;  ///< the CUDA kernels, compiled for the CPU; null: there are none
 
-  std::uint64_t (*input_words)(Extent) = nullptr;
-  std::uint64_t (*output_words)(Extent) = nullptr;
-  /// Traffic with memory that no implementation can avoid: every input is read once, every output written once.
-  std::uint64_t (*compulsory_bytes)(Extent) = nullptr;
+  std::span<const Operand> inputs, outputs;
   /// A round problem size with about `bytes` of compulsory traffic.
   Extent (*extent_for)(std::uint64_t bytes) = nullptr;
-  /// Word i of the input, a hash of i: reproducible, and not compressible by the memory system.
-  std::uint32_t (*input_word)(std::uint64_t i) = nullptr;
-  /// The expected output of a variant, from the simplest possible code.
-  Words (*reference)(Extent, const Words& input, const Variant&) = nullptr;
+  /// The words of each output that a variant must write, from the simplest possible code.
+  std::vector<Words> (*reference)(Extent, std::span<const Words> inputs, const Variant&) = nullptr;
   bool one_result = true;  ///< the expected output is the same for all variants; false: each has its own
   /// `units` is the number of the device's compute units, for variants with persistent blocks.
   Plan (*plan)(const Variant&, Extent, unsigned units) = nullptr;
@@ -121,11 +110,14 @@ struct CaseStudy {
   const RankStudy* ranks = nullptr;  ///< how several processes solve it together; null: they cannot
 };
 
-/// A 32-bit hash of i; the usual choice for CaseStudy::input_word.
-std::uint32_t hashed_word(std::uint64_t i);
+/// Words [first, first + words.size()) of an input. Faster than one call per word.
+void input_words(const Operand& input, std::uint64_t first, std::span<std::uint32_t> words);
 
-/// Words [first, first + words.size()) of the input. Faster than one call per word.
-void input_words(const CaseStudy& study, std::uint64_t first, std::span<std::uint32_t> words);
+/// All words of each input.
+std::vector<Words> all_inputs(const CaseStudy& study, Extent extent);
+
+/// Traffic with memory that no implementation can avoid: every input is read once, every output written once.
+std::uint64_t compulsory_bytes(const CaseStudy& study, Extent extent);
 
 /// The number of blocks of a variant for so many tiles: one per tile, or a fixed number per compute unit.
 std::uint64_t blocks(const Variant& variant, std::uint64_t tiles, unsigned units);
@@ -138,10 +130,13 @@ constexpr std::uint64_t round_up(std::uint64_t count, std::uint64_t multiple) {
   return (count / multiple + (count % multiple != 0)) * multiple;
 }
 
+/// "1024 x 1024": the case study's sides, in the order height, width, depth.
+std::string lengths_text(const CaseStudy& study, Extent extent);
+
 /// "1 048 576 words", or "1024 x 1024 words".
 std::string size_text(const CaseStudy& study, Extent extent);
 
-/// The image called `name`; null if there is none.
+/// The image called `name`, of the kernels for one device or for several ranks; null if there is none.
 const gpu::KernelImage* find_image(const CaseStudy& study, std::string_view name);
 
 }  // namespace bankwise

@@ -44,7 +44,7 @@ Sums sums_of(const CaseStudy& study, const Variant& variant, Extent extent, unsi
   const Plan plan = plan_to_emulate(study, variant, extent, units);
   const EmulatedMemory memory(study, extent, plan);
   Sums all;
-  for (const Launch& launch : plan.launches) {
+  for (const KernelLaunch& launch : plan.launches()) {
     all.add_times(sums_of_block(trace_of(study, launch, memory, architecture.warp, false), architecture),
                   launch.groups);
   }

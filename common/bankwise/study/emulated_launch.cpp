@@ -13,13 +13,8 @@
 namespace bankwise {
 namespace {
 
-constexpr std::uint64_t filled_words = 1 << 16;  // of the input
-
+constexpr std::uint64_t filled_words = 1 << 16;                                 // at the beginning of each input
 constexpr std::uint64_t max_groups = std::numeric_limits<std::int32_t>::max();  // of a CUDA grid, in x
-
-std::uint64_t bytes_of(std::uint64_t words) {
-  return words * sizeof(std::uint32_t);
-}
 
 const emulator::Kernel& emulated_kernel(const CaseStudy& study, std::string_view name) {
   if (study.emulated != nullptr) {
@@ -50,19 +45,23 @@ EmulatedMemory::Memory EmulatedMemory::reserve(std::uint64_t bytes) {
 }
 
 EmulatedMemory::EmulatedMemory(const CaseStudy& study, Extent extent, const Plan& plan) {
-  memory_.push_back(reserve(bytes_of(study.input_words(extent))));
-  memory_.push_back(reserve(bytes_of(study.output_words(extent))));
-  for (const std::uint64_t bytes : plan.scratch_bytes) memory_.push_back(reserve(bytes));
-  state_ = reserve(plan.state_bytes);
-  auto* const input = static_cast<std::uint32_t*>(memory_[input_slot.index].get());
-  input_words(study, 0, {input, std::min(filled_words, study.input_words(extent))});
+  for (std::size_t i = 0; i < study.inputs.size(); ++i) {
+    const std::uint64_t words = study.inputs[i].words(extent);
+    Memory& input = memory_[input_slot_at(i)] = reserve(words * sizeof(std::uint32_t));
+    input_words(study.inputs[i], 0, {static_cast<std::uint32_t*>(input.get()), std::min(filled_words, words)});
+  }
+  for (std::size_t i = 0; i < study.outputs.size(); ++i) {
+    memory_[output_slot_at(i)] = reserve(study.outputs[i].words(extent) * sizeof(std::uint32_t));
+  }
+  for (std::size_t i = 0; i < plan.scratch_bytes.size(); ++i) memory_[scratch_slot(i)] = reserve(plan.scratch_bytes[i]);
+  memory_[state_slot] = reserve(plan.state_bytes);
 }
 
-std::vector<emulator::Argument> EmulatedMemory::arguments_of(const Launch& launch) const {
+std::vector<emulator::Argument> EmulatedMemory::arguments_of(const KernelLaunch& launch) const {
   std::vector<emulator::Argument> arguments;
   for (const auto& argument : launch.arguments) {
     if (const auto* slot = std::get_if<Slot>(&argument)) {
-      arguments.emplace_back(slot->index == state_slot.index ? state_.get() : memory_.at(slot->index).get());
+      arguments.emplace_back(memory_.at(*slot).get());
     } else {
       arguments.emplace_back(std::get<std::uint64_t>(argument));
     }
@@ -75,8 +74,8 @@ Plan plan_to_emulate(const CaseStudy& study, const Variant& variant, Extent exte
   return study.plan(variant, extent, units);
 }
 
-emulator::Trace trace_of(const CaseStudy& study, const Launch& launch, const EmulatedMemory& memory, unsigned warp,
-                         bool record_order) {
+emulator::Trace trace_of(const CaseStudy& study, const KernelLaunch& launch, const EmulatedMemory& memory,
+                         unsigned warp, bool record_order) {
   const emulator::Kernel& kernel = emulated_kernel(study, launch.kernel);
   if (launch.groups > max_groups) {
     throw std::runtime_error(fmt::format("no CUDA grid has {} blocks; at most {}", launch.groups, max_groups));

@@ -3,6 +3,7 @@
 // A plan's launches on the CPU: block 0 of each.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -12,12 +13,12 @@
 namespace bankwise {
 
 /// The memory that a plan's launches refer to. Only pages that are touched take memory, so a buffer may be larger than
-/// the machine's memory. It begins with the real input; the rest reads as zeros, so a kernel whose shared-memory
-/// addresses depend on data sees zeros there. Error: std::runtime_error.
+/// the machine's memory. Each input begins with its real words; the rest reads as zeros, so a kernel whose
+/// shared-memory addresses depend on data sees zeros there. Error: std::runtime_error.
 class EmulatedMemory {
  public:
   EmulatedMemory(const CaseStudy& study, Extent extent, const Plan& plan);
-  std::vector<emulator::Argument> arguments_of(const Launch& launch) const;
+  std::vector<emulator::Argument> arguments_of(const KernelLaunch& launch) const;
 
  private:
   struct Unmap {
@@ -27,8 +28,7 @@ class EmulatedMemory {
   using Memory = std::unique_ptr<void, Unmap>;
   static Memory reserve(std::uint64_t bytes);
 
-  std::vector<Memory> memory_;
-  Memory state_;
+  std::map<Slot, Memory> memory_;
 };
 
 /// The plan of a variant for the emulator. Error: std::runtime_error for a library, which has no kernel to emulate.
@@ -36,7 +36,7 @@ Plan plan_to_emulate(const CaseStudy& study, const Variant& variant, Extent exte
 
 /// Runs block 0 of a launch, in warps of `warp` lanes; `record_order` as in emulator::Launch. Error: any fault that the
 /// emulator finds, as an exception with a sentence.
-emulator::Trace trace_of(const CaseStudy& study, const Launch& launch, const EmulatedMemory& memory, unsigned warp,
-                         bool record_order);
+emulator::Trace trace_of(const CaseStudy& study, const KernelLaunch& launch, const EmulatedMemory& memory,
+                         unsigned warp, bool record_order);
 
 }  // namespace bankwise

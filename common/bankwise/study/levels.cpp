@@ -36,7 +36,7 @@ void emulate(const CaseStudy& study, const Variant& variant, Extent extent, Vari
   std::vector<std::string_view> seen;
   banks::Tally all;
   std::uint64_t lanes = 0, issued = 0;  // of all instructions
-  for (const Launch& launch : plan.launches) {
+  for (const KernelLaunch& launch : plan.launches()) {
     if (std::find(seen.begin(), seen.end(), launch.kernel) != seen.end()) continue;
     seen.push_back(launch.kernel);
     emulator::Trace trace = trace_of(study, launch, memory, warp, true);  // for pictures of lanes

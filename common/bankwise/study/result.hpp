@@ -13,7 +13,6 @@
 #include <bankwise/study/case_study.hpp>
 #include <bankwise/study/counter_result.hpp>
 #include <bankwise/study/levels.hpp>
-#include <bankwise/study/timing.hpp>
 
 namespace bankwise {
 
@@ -35,10 +34,41 @@ constexpr std::string_view to_string(Status status) {
   return names[int(status)];
 }
 
-/// The name of the row that copies memory on the device: the reference of the others.
-inline constexpr std::string_view copy_row = "copy";
+/// The rows that are not variants: a copy within the device's memory, the reference of the others; and on several ranks
+/// a copy into the memory of the next rank's device, and RankStudy::alone, which solves each rank's share as a separate
+/// problem.
+inline constexpr std::string_view copy_row = "copy", peer_copy_row = "peer_copy", alone_row = "alone";
 
-/// One variant on one device. Times in seconds; in the block scope, of one iteration of the section.
+constexpr bool is_variant(std::string_view row) {
+  return row != copy_row && row != peer_copy_row && row != alone_row;
+}
+
+/// The samples of one row, and what follows from them. Times in seconds, noise as a fraction.
+struct Timing {
+  unsigned batch = 1;  ///< runs in one sample; a sample is their mean
+  std::vector<double> samples;
+  std::size_t dropped = 0;      ///< samples that do not count because a device throttled
+  std::string launch_overhead;  ///< why the samples may include launch overhead, as one sentence; empty: they do not
+  std::string stop;             ///< why measuring ended
+  std::optional<double> median, min;
+  std::optional<double> noise;  ///< empty for too few samples
+};
+
+/// What a row on several ranks has in addition. Times in seconds.
+struct Scaling {
+  std::string alone;             ///< of the row `alone`: the case study's variant
+  std::uint64_t link_bytes = 0;  ///< that must leave the rank with the most
+  /// The shortest time that the measured copies allow: the longer of the memory's and the link's.
+  std::optional<double> floor_s;
+  std::optional<double> of_floor;     ///< floor_s / the median
+  std::optional<double> weak;         ///< weak scaling: the time of the row `alone` / the median
+  std::optional<double> exchanges_s;  ///< of plans with exchanges: the time of these alone,
+  std::optional<double> launches_s;   ///< and of the launches alone
+  std::optional<double> exchanging;   ///< the exchanges' share of the time: 1 - launches_s / the median
+};
+
+/// One variant on one device; or on several ranks, from a common start to the end on the slowest rank. Times in seconds;
+/// in the block scope, of one iteration of the section.
 struct Result {
   const gpu::DeviceInfo* device = nullptr;
   std::string variant;
@@ -46,7 +76,7 @@ struct Result {
   Scope scope = Scope::memory;
   Cache cache = Cache::cold;
   Extent extent;
-  std::uint64_t bytes = 0;  ///< compulsory traffic
+  std::uint64_t bytes = 0;  ///< compulsory traffic; on several ranks, of the rank with the most, in its own memory
   Status status = Status::skipped;
   std::string reason;        ///< one line, for every status except ok
   std::size_t launches = 0;  ///< timed launches per run
@@ -56,17 +86,31 @@ struct Result {
   std::optional<double> bytes_per_second;  ///< empty in the block scope, where time is not spent on traffic
   std::optional<double> of_copy;
   std::optional<double> speedup;                      ///< relative to CaseStudy::baseline
+  Scaling scaling;                                    ///< on several ranks
   std::optional<CounterResult> counters;              ///< if requested
   const banks::Architecture* architecture = nullptr;  ///< of the bank model
+};
+
+struct RankInfo {
+  std::string host, device;
+  std::uint64_t input_words = 0;
+};
+
+/// What the ranks have in common.
+struct RanksInfo {
+  std::string engine, mpi;
+  std::string topology;  ///< how the ranks' devices reach each other
+  std::vector<RankInfo> ranks;
 };
 
 /// Everything about one run.
 struct Report {
   const CaseStudy* study = nullptr;
   std::vector<std::string> command;
-  std::vector<gpu::DeviceInfo> devices;
+  std::vector<gpu::DeviceInfo> devices;  ///< on several ranks: rank 0's
   std::vector<Result> results;
   std::vector<VariantLevels> levels;  ///< for each architecture that a device is assumed to have; empty: not requested
+  std::optional<RanksInfo> ranks;     ///< empty: one process
 };
 
 /// A row faster than this fraction of copy probably measures a cache instead of memory.

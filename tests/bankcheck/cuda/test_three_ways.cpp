@@ -52,7 +52,7 @@ trace::KernelTrace emulated(const CaseStudy& study, Extent extent) {
   const auto variant = std::find_if(study.variants.begin(), study.variants.end(), named);
   REQUIRE(variant != study.variants.end());
   const Words input(extent.height * extent.width, 1);
-  return emulate_job(study, *variant, extent, input, {}, {}, true).traces.at(0);
+  return emulate_job(study, *variant, extent, {input}, {}, {}, true).traces.at(0);
 }
 
 std::set<std::string> lines_with_conflicts(const Rows& rows) {

@@ -49,22 +49,25 @@ std::uint64_t output_words(Extent extent) {
   return extent.width * output_slice;
 }
 
-Words reference(Extent extent, const Words& input, const Variant& variant) {
+std::vector<Words> reference(Extent extent, std::span<const Words> inputs, const Variant& variant) {
   const auto kernel = std::find_if(std::begin(kernels), std::end(kernels),
                                    [&](const Kernel& k) { return k.variant.name == variant.name; });
   Words output(output_words(extent));
   for (std::uint64_t block = 0; block < extent.width; ++block) {
-    const Input slice(input.data() + block * input_slice, input_slice);
+    const Input slice(inputs[0].data() + block * input_slice, input_slice);
     kernel->reference(slice, Output(output.data() + block * output_slice, output_slice));
   }
-  return output;
+  return {output};
 }
+
+constexpr Operand input_arrays[]{{.name = "input", .count = input_words, .word = input_word}};
+constexpr Operand output_arrays[]{{"output", output_words}};
 
 Plan plan(const Variant& variant, Extent extent, unsigned) {
   if (extent.width == 0) return {};
   return {
       {},
-      {{"more_" + std::string(variant.name), extent.width, variant.group, {input_slot, output_slot}}},
+      {KernelLaunch{"more_" + std::string(variant.name), extent.width, variant.group, {input_slot, output_slot}}},
   };
 }
 
@@ -291,14 +294,12 @@ const CaseStudy& case_study() {
       .variants = variants(),
       .kernels = &gpu::more_kernels_kernels,
       .emulated = &emulator::more_kernels_emulated,
-      .input_words = input_words,
-      .output_words = output_words,
-      .compulsory_bytes = [](Extent extent) { return 4 * (input_words(extent) + output_words(extent)); },
+      .inputs = input_arrays,
+      .outputs = output_arrays,
       .extent_for =
           [](std::uint64_t bytes) {
             return Extent{1, std::max<std::uint64_t>(1, bytes / (4 * (input_slice + output_slice)))};
           },
-      .input_word = input_word,
       .reference = reference,
       .one_result = false,
       .plan = plan,

@@ -51,16 +51,16 @@ void add_report(PortNumbers& numbers, const trace::Report& report) {
 
 AllPortNumbers emulated_numbers(const CaseStudy& study, Extent extent, const banks::Architecture& architecture) {
   AllPortNumbers all;
-  const Words input = input_of(study, extent);
+  const std::vector<Words> inputs = all_inputs(study, extent);
   for (const Variant& variant : variants_of_all_kernels(study, extent, emulated_units)) {
     if (!why_not_emulated(study, variant).empty()) continue;
-    const auto job = emulate_job(study, variant, extent, input, {.warp = architecture.warp}, {}, true);
-    if (job.output != study.reference(extent, input, variant)) {
+    const auto job = emulate_job(study, variant, extent, inputs, {.warp = architecture.warp}, {}, true);
+    if (job.outputs != study.reference(extent, inputs, variant)) {
       throw std::runtime_error(std::string(variant.name) + " is wrong in the emulator");
     }
     const Plan plan = study.plan(variant, extent, emulated_units);
     for (std::size_t i = 0; i < job.traces.size(); ++i) {
-      add_report(all[plan.launches[i].kernel], trace::report(job.traces[i], architecture));
+      add_report(all[plan.launches()[i].kernel], trace::report(job.traces[i], architecture));
     }
   }
   return all;

@@ -23,20 +23,20 @@ namespace {
 /// The kernel that flushes caches. Its output is one poisoned word that it never writes.
 const CaseStudy& flush() {
   static constexpr Variant variants[]{{"read_all", {256, 1}, "reads every 32 bytes"}};
+  static constexpr Operand inputs[]{{"input", [](Extent extent) { return extent.count(); }}};
+  static constexpr Operand outputs[]{{"output", [](Extent) { return std::uint64_t{1}; }}};
   static const CaseStudy study{
       .name = "flush",
       .element = "words",
       .variants = variants,
       .kernels = &gpu::common_gpu_kernels,
       .emulated = &emulator::common_gpu_emulated,
-      .input_words = [](Extent extent) { return extent.count(); },
-      .output_words = [](Extent) { return std::uint64_t{1}; },
-      .compulsory_bytes = [](Extent extent) { return 4 * extent.count(); },
-      .input_word = hashed_word,
-      .reference = [](Extent, const Words&, const Variant&) { return Words{0xCDCDCDCD}; },
+      .inputs = inputs,
+      .outputs = outputs,
+      .reference = [](Extent, std::span<const Words>, const Variant&) { return std::vector<Words>{{0xCDCDCDCD}}; },
       .plan =
           [](const Variant& variant, Extent extent, unsigned) {
-            return Plan{{}, {{"read_all", 2, variant.group, {input_slot, output_slot, extent.count()}}}};
+            return Plan{{}, {KernelLaunch{"read_all", 2, variant.group, {input_slot, output_slot, extent.count()}}}};
           },
   };
   return study;
@@ -78,7 +78,8 @@ std::vector<Variant> variants_of_all_kernels(const CaseStudy& study, Extent exte
   for (const Variant& variant : study.variants) {
     if (variant.library) continue;
     std::vector<std::string> kernels;
-    for (const Launch& launch : study.plan(variant, extent, compute_units).launches) kernels.push_back(launch.kernel);
+    for (const KernelLaunch& launch : study.plan(variant, extent, compute_units).launches())
+      kernels.push_back(launch.kernel);
     auto& [count, place] = found[kernels];
     if (++count > 2) {
       chosen[place] = variant;

@@ -10,15 +10,20 @@ namespace {
 
 constexpr Variant variants[]{{"naive", {128, 1}, "a word for each thread"}};
 
-Words reference(Extent, const Words& input, const Variant&) {
-  Words output = input;
+constexpr Operand input_arrays[]{{"input", [](Extent extent) { return extent.count(); }}};
+constexpr Operand output_arrays[]{{"output", [](Extent extent) { return extent.count(); }}};
+
+std::vector<Words> reference(Extent, std::span<const Words> inputs, const Variant&) {
+  Words output = inputs[0];
   for (auto& word : output) word *= 2;
-  return output;
+  return {output};
 }
 
 Plan plan(const Variant& variant, Extent extent, unsigned) {
-  return {{},
-          {{"double_naive", tiles(extent.count(), 128, 1), variant.group, {input_slot, output_slot, extent.count()}}}};
+  return {
+      {},
+      {KernelLaunch{
+          "double_naive", tiles(extent.count(), 128, 1), variant.group, {input_slot, output_slot, extent.count()}}}};
 }
 
 }  // namespace
@@ -32,14 +37,12 @@ const CaseStudy& case_study() {
       .variants = variants,
       .baseline = "naive",
       .kernels = &gpu::doubling_kernels,
-      .input_words = [](Extent extent) { return extent.count(); },
-      .output_words = [](Extent extent) { return extent.count(); },
-      .compulsory_bytes = [](Extent extent) { return 8 * extent.count(); },
+      .inputs = input_arrays,
+      .outputs = output_arrays,
       .extent_for =
           [](std::uint64_t bytes) {
             return Extent{1, bytes / 8};
           },
-      .input_word = hashed_word,
       .reference = reference,
       .plan = plan,
   };

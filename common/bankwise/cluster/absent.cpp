@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Replaces communicator.cpp in a build without MPI: the constructor throws, so no other function is ever called.
+// Stands in for what this build lacks: MPI, NCCL or CUDA. The first function that would need it throws.
 #include <cstdlib>
 
-#include <bankwise/cluster/communicator.hpp>
-#include <bankwise/gpu/error.hpp>
+#include <bankwise/cluster/engine.hpp>
 
 namespace bankwise::cluster {
 
+#if !BANKWISE_HAVE_MPI
 Communicator::Communicator(const std::string& program) : name_(program) {
   throw gpu::Unsupported(
       "a launcher such as mpirun started this program, but this build has no MPI; install MPI (Debian: openmpi-bin "
@@ -40,5 +40,23 @@ void Communicator::all_to_all(std::span<const std::uint32_t>, std::span<const Pi
 void Communicator::end(int code) {
   std::_Exit(code);
 }
+#endif
+
+#if !BANKWISE_HAVE_NCCL
+void require_nccl() {
+  throw gpu::Unsupported("this build has no NCCL (NVIDIA: libnccl-dev)");
+}
+
+std::unique_ptr<Engine> open_nccl(gpu::Session&, Communicator&) {
+  require_nccl();
+  return nullptr;
+}
+#endif
+
+#if !BANKWISE_HAVE_CUDA
+std::unique_ptr<Peers> share_with_peers(gpu::Session&, Communicator&, gpu::Buffer&) {
+  throw Refused("only CUDA devices access each other's memory, and this build has no CUDA");
+}
+#endif
 
 }  // namespace bankwise::cluster
