@@ -69,12 +69,14 @@ Plan plan_of_one(const Variant& variant, Extent extent, unsigned units) {
     throw gpu::Unsupported(
         fmt::format("{} words are {} tiles; {} supports at most {}", extent.count(), count, variant.name, max_tiles));
   }
-  return {{},
-          {KernelLaunch{"scan_" + std::string(variant.name),
-                        blocks(variant, count, units),
-                        variant.group,
-                        {input_slot, output_slot, state_slot, extent.count()}}},
-          (counter_words + count) * sizeof(std::uint64_t)};
+  KernelLaunch launch{"scan_" + std::string(variant.name),
+                      blocks(variant, count, units),
+                      variant.group,
+                      {input_slot, output_slot, state_slot, extent.count()}};
+  if (variant.name == "ring") {  // as rank 0, which reads no totals
+    launch.arguments = {input_slot, output_slot, state_slot, input_slot, extent.count(), std::uint64_t{0}};
+  }
+  return {{}, {launch}, (counter_words + count) * sizeof(std::uint64_t)};
 }
 
 /// Reduce-then-scan: one launch adds up each chunk, a second one scans each chunk, with one work-item per chunk.

@@ -27,12 +27,15 @@
 //           resident: two per multiprocessor. 4 * STAGES * TILE bytes of dynamic shared memory, which must be allowed
 //           first: cudaFuncAttributeMaxDynamicSharedMemorySize
 //   in      n words, 16-byte aligned (otherwise the bulk copy faults); not read when n is 0
-//   out     n words, 16-byte aligned: out[i] = sum of in[0 .. i), modulo 2^32. Must not overlap `in`
+//   out     n words, 16-byte aligned: out[i] = sum of the lower ranks' words and of in[0 .. i), modulo 2^32. Must not
+//           overlap `in`
 //   state   8 * (TICKETS + ceil(n / TILE)) bytes, 8-byte aligned. Zero it before the first launch and leave it
 //           unchanged between launches. It then serves any n that it is large enough for, in launches that run one
 //           after another. Zero it again after an aborted launch, and before launch 2^30, when the launch numbers wrap
 //           around (they are in the upper half of the first word)
+//   totals  on several GPUs one word for each rank: the sum of its words. `rank` of them are read, so rank 0 needs none
 //   n       any, including 0; at most (2^31 - 1) * TILE
+//   rank    of this GPU; 0 on a single one. The scan begins with the sum of all words of the lower ranks
 
 namespace scan_ring_detail {
 
@@ -173,7 +176,8 @@ static __device__ unsigned sum_before(const unsigned* in, Word64* statuses, unsi
 }  // namespace scan_ring_detail
 
 __global__ void __launch_bounds__(scan_ring_detail::BLOCK, 2)
-    scan_ring(const unsigned* __restrict__ in, unsigned* __restrict__ out, unsigned long long* state, size_t n) {
+    scan_ring(const unsigned* __restrict__ in, unsigned* __restrict__ out, unsigned long long* state,
+              const unsigned* __restrict__ totals, size_t n, size_t rank) {
 #if __CUDA_ARCH__ >= 900
   using namespace scan_ring_detail;
   extern __shared__ __align__(128) unsigned ring[];
@@ -207,6 +211,11 @@ __global__ void __launch_bounds__(scan_ring_detail::BLOCK, 2)
                       first + 3 < n ? in[first + 3] : 0);
   };
 
+  // the sum of all words of the lower ranks
+  unsigned lower_ranks = 0;
+  for (size_t r = lane; r < rank; r += WARP) lower_ranks += totals[r];
+  lower_ranks = __reduce_add_sync(ALL, lower_ranks);
+
   // claim three tiles and start their copies
   if (threadIdx.x == 0) {
     for (unsigned stage = 0; stage < STAGES; ++stage) prepare_phases(&full[stage]);
@@ -232,10 +241,11 @@ __global__ void __launch_bounds__(scan_ring_detail::BLOCK, 2)
     __syncthreads();
     if (warp > 0) return;
     const unsigned total = __reduce_add_sync(ALL, lane < WARPS ? warp_total[k % 2][lane] : 0);
-    if (lane == 0) publish(&statuses[tile], status(launch, tile == 0 ? UP_TO_END : TILE_ALONE, total));
+    const Word64 first = status(launch, UP_TO_END, lower_ranks + total);
+    if (lane == 0) publish(&statuses[tile], tile == 0 ? first : status(launch, TILE_ALONE, total));
   };
 
-  unsigned known = 0, before_known = 0;  // the prefix before tile 0 is zero
+  unsigned known = 0, before_known = lower_ranks;  // the prefix before tile 0
   sum_up(0);
   for (unsigned k = 0;; ++k) {
     const unsigned tile = tile_in[k % STAGES];

@@ -19,17 +19,22 @@ namespace bankwise::prefix_sum {
 namespace {
 
 constexpr std::uint64_t cyclic_block = 1 << 20;  // words
+// Words of 64 bits at the beginning of a kernel's state, before those of each rank or tile.
+constexpr std::uint64_t begun = 32;     // BEGUN of on_chip.cuh and cyclic.cuh
+constexpr std::uint64_t mailboxes = 1;  // MAILBOXES of offsets_peers.cuh
+constexpr std::uint64_t tickets = 32;   // TICKETS of ring.cuh
 
 namespace kernels = prefix_sum_ranks::shapes;
 constexpr gpu::GroupShape block512 = kernels::sums, block1024 = kernels::offsets;
-constexpr gpu::GroupShape block_with_ring{kernels::ring.x, 1, 3 * 32768},
-    block_with_large_ring{kernels::on_chip.x, 1, 7 * 32768};
-static_assert(kernels::chunks == kernels::sums && kernels::cyclic == kernels::ring &&
+constexpr gpu::GroupShape block_with_large_ring{kernels::on_chip.x, 1, 7 * 32768};
+static_assert(kernels::chunks == kernels::sums && kernels::cyclic == shapes::ring &&
               kernels::offsets_peers == kernels::offsets);
+
+constexpr std::string_view forward = "forward", ring = "ring", peers = "peers", on_chip = "on_chip", cyclic = "cyclic";
 
 // Reduce-then-scan reads each word twice and writes it once; only `cyclic` reads each word once.
 constexpr Variant rank_variants[]{
-    {"forward",
+    {forward,
      block512,
      "reduce, all-gather of the totals, scan: each block reads its chunk from front to back, twice",
      {.tile = 8192, .blocks_per_unit = 2}},
@@ -37,26 +42,23 @@ constexpr Variant rank_variants[]{
      block512,
      "the scan begins at the end of each chunk, which the L2 cache may still hold",
      {.tile = 8192, .blocks_per_unit = 2}},
-    {"ring",
-     block_with_ring,
+    {ring,
+     shape_of_ring,
      "sums, all-gather of the totals, and a single-pass scan with TMA loads that begins with the lower ranks' total",
      {.tile = 8192, .blocks_per_unit = 2}},
-    {"peers",
+    {peers,
      block512,
      "backward, and one launch sends the totals through peer memory",
      {.tile = 8192, .blocks_per_unit = 2}},
-    {"on_chip",
+    {on_chip,
      block_with_large_ring,
      "one launch: the scan begins with what shared memory still holds, then what the L2 cache does",
      {.tile = 8192, .blocks_per_unit = 1}},
-    {"cyclic",
-     block_with_ring,
+    {cyclic,
+     shape_of_ring,
      "block-cyclic shares, one launch: the totals of earlier blocks cross the link while later ones are loaded",
      {.tile = 8192, .blocks_per_unit = 2}},
 };
-constexpr std::string_view forward = rank_variants[0].name, ring = rank_variants[2].name, peers = rank_variants[3].name,
-                           on_chip = rank_variants[4].name, cyclic = rank_variants[5].name;
-
 constexpr std::string_view alone[]{"ring", "look_back"};
 
 Share share(const Variant& variant, Extent extent, Rank rank) {
@@ -73,7 +75,6 @@ Share share(const Variant& variant, Extent extent, Rank rank) {
 }
 
 Plan on_chip_plan(const Variant& variant, std::uint64_t count, Rank rank, unsigned units) {
-  constexpr std::uint64_t begun = 32;  // BEGUN of the kernel
   const std::uint64_t index = rank.index, ranks = rank.ranks;
   Plan plan;
   plan.state_bytes = (begun + 2 * ranks + units) * sizeof(std::uint64_t);
@@ -86,7 +87,6 @@ Plan on_chip_plan(const Variant& variant, std::uint64_t count, Rank rank, unsign
 }
 
 Plan cyclic_plan(const Variant& variant, Extent extent, Rank rank, unsigned units) {
-  constexpr std::uint64_t begun = 32;  // BEGUN of the kernel
   const std::uint64_t index = rank.index, ranks = rank.ranks;
   const std::uint64_t count = share(variant, extent, rank).input_words;
   const std::uint64_t most = share(variant, extent, {0, rank.ranks}).input_words;
@@ -112,7 +112,7 @@ Plan rank_plan(const Variant& variant, Extent extent, Rank rank, unsigned units)
   Plan plan{{groups * word_bytes, ranks * word_bytes, word_bytes}, {}};
   plan.steps.emplace_back(KernelLaunch{"scan_ranks_sums", groups, block512, {input_slot, sums, count}});
   if (variant.name == peers) {
-    plan.state_bytes = (1 + 2 * ranks) * sizeof(std::uint64_t);  // MAILBOXES of offsets_peers.cuh
+    plan.state_bytes = (mailboxes + 2 * ranks) * sizeof(std::uint64_t);
     plan.steps.emplace_back(KernelLaunch{"scan_ranks_offsets_peers",
                                          1,
                                          block1024,
@@ -122,10 +122,9 @@ Plan rank_plan(const Variant& variant, Extent extent, Rank rank, unsigned units)
     plan.steps.emplace_back(AllGather{total, totals, 1});
   }
   if (variant.name == ring) {
-    constexpr std::uint64_t counter_words = 32;  // TICKETS of ring.cuh
-    plan.state_bytes = (counter_words + tiles(count, variant.tile, 1)) * sizeof(std::uint64_t);
-    plan.steps.emplace_back(KernelLaunch{
-        "scan_ranks_ring", groups, variant.group, {input_slot, output_slot, state_slot, totals, count, index}});
+    plan.state_bytes = (tickets + tiles(count, variant.tile, 1)) * sizeof(std::uint64_t);
+    plan.steps.emplace_back(
+        KernelLaunch{"scan_ring", groups, variant.group, {input_slot, output_slot, state_slot, totals, count, index}});
     return plan;
   }
   plan.steps.emplace_back(KernelLaunch{

@@ -13,12 +13,14 @@ extern const KernelSet reduction_ranks_kernels;
 namespace bankwise::reduction {
 namespace {
 
+constexpr std::string_view peers = "peers";
+
 constexpr Variant rank_variants[]{
     {"all_reduce",
      shapes::single_pass,
      "single_pass on each rank's records, then an all-reduce of one record",
      {.tile = 512, .blocks_per_unit = 2, .single_pass = true}},
-    {"peers",
+    {peers,
      reduction_ranks::shapes::peers,
      "one launch: the last block sends its sum to all other GPUs through peer memory",
      {.tile = 512, .blocks_per_unit = 2, .single_pass = true}},
@@ -38,7 +40,7 @@ Extent alone_extent(Extent extent, Rank rank) {
 Plan rank_plan(const Variant& variant, Extent extent, Rank rank, unsigned units) {
   const std::uint64_t count = items(extent.count(), rank.index, rank.ranks);
   const std::uint64_t groups = blocks(variant, tiles(count, variant.tile, 1), units);
-  if (variant.name == rank_variants[0].name) {
+  if (variant.name != peers) {
     constexpr std::uint64_t state_bytes = record_words * sizeof(std::uint64_t);  // of single_pass.cuh
     return {{},
             {KernelLaunch{"reduce_single_pass", groups, variant.group, {input_slot, output_slot, state_slot, count}},

@@ -19,16 +19,16 @@ namespace kernels = transpose_ranks::shapes;
 constexpr gpu::GroupShape block256 = kernels::pack;
 static_assert(kernels::unpack == block256 && kernels::direct == block256);
 
+constexpr std::string_view overlapped = "overlapped", direct = "direct";
+
 constexpr Variant rank_variants[]{
     {"packed", block256, "transpose into one block per rank, all-to-all, unpack: three passes", {.tile = 64}},
-    {"overlapped",
+    {overlapped,
      block256,
      "packed in parts: one part crosses the link while others are packed or unpacked",
      {.tile = 64}},
-    {"direct", block256, "store each transposed tile straight into the memory of its GPU: one pass", {.tile = 64}},
+    {direct, block256, "store each transposed tile straight into the memory of its GPU: one pass", {.tile = 64}},
 };
-
-constexpr std::string_view overlapped = rank_variants[1].name, direct = rank_variants[2].name;
 
 constexpr std::string_view alone[]{"tma", "vectorized"};
 
