@@ -121,7 +121,7 @@ function(bankwise_case_study name)
   target_include_directories(${case} PUBLIC ${arg_DIRECTORY})
   target_link_libraries(${case} PUBLIC bankwise::runner)
   if(EXISTS ${main})  # such a program uses the libraries of the runner directly
-    target_link_libraries(${case} PUBLIC bankwise::bench bankwise::report nlohmann_json::nlohmann_json)
+    target_link_libraries(${case} PUBLIC bankwise::bench bankwise::case_report nlohmann_json::nlohmann_json)
   else()
     set(main ${CMAKE_CURRENT_BINARY_DIR}/${name}_kernels/main.cpp)
     file(CONFIGURE OUTPUT ${main} CONTENT [[

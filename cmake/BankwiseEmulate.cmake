@@ -94,7 +94,7 @@ function(bankwise_emulated_sources target)
   set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS ${BANKWISE_EMULATE_OPTIONS})
   set_property(SOURCE ${ARGN} APPEND PROPERTY INCLUDE_DIRECTORIES ${BANKWISE_CUDA_SHIMS})
   set_property(SOURCE ${ARGN} PROPERTY SKIP_PRECOMPILE_HEADERS ON)  # they were compiled with other flags
-  target_link_libraries(${target} PRIVATE bankwise::emulator)
+  target_link_libraries(${target} PRIVATE bankwise::emulator bankwise::report)
 endfunction()
 
 # bankwise_emulated_kernels(<target> NAME <name> PREFIX <prefix> DIRECTORY <dir> [TOGETHER])

@@ -198,7 +198,7 @@ trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code,
                          {.architectures = architectures});
   trace::KernelTrace& trace = builder.trace();
   for (const RecordedLaunches& launch : kernel.shapes) {
-    trace::Shape shape{.block = launch.block, .launches = launch.launches};
+    trace::LaunchShape shape{.block = launch.block, .launches = launch.launches};
     for (std::size_t i = 0; i < 3; ++i) shape.threads[i] = launch.grid[i] * launch.block[i];
     builder.add(shape);
     trace.blocks += launch.watched_blocks;

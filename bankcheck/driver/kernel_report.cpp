@@ -86,6 +86,7 @@ std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
     kernel.trace = one;
     kernel.number = kernels.size() - 1;
     kernel.trace.patterns.clear();
+    kernel.trace.merged.reset();
     const SourceText source(one.source == trace::no_source ? "" : trace.sources.at(one.source));
     std::map<Place, SourceLine> places;
     const auto found_at = [&](const trace::Site& site) -> const SourceLine& {
@@ -98,7 +99,7 @@ std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
       auto& lines = kernel.lines.emplace_back();
       for (const trace::LineReport& line : report.lines) lines.push_back(found_at(line.site));
     }
-    for (const trace::Diagnosis& diagnosis : one.diagnoses) {
+    for (const trace::DiagnosisRecord& diagnosis : one.diagnoses) {
       kernel.diagnoses.push_back(found_at(one.sites.at(diagnosis.site)));
     }
   }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <nlohmann/json.hpp>
 
+#include <bankwise/report/metrics.hpp>
 #include <bankwise/support/revision.hpp>
-#include <bankwise/trace/diagnosis_text.hpp>
+#include <bankwise/trace/trace.hpp>
 #include "bankcheck/driver/fit_json.hpp"
 #include "bankcheck/driver/kernel_report.hpp"
 #include "bankcheck/driver/report_words.hpp"
@@ -14,7 +15,8 @@ using nlohmann::ordered_json;
 
 /// Uses the same keys as the levels in the case studies' JSON.
 void put(ordered_json& object, const banks::Tally& tally, unsigned warp) {
-  object["alu_utilization"] = tally.utilization(warp);
+  const auto utilization = report::alu_utilization(tally, warp);
+  object["alu_utilization"] = utilization ? ordered_json(*utilization) : ordered_json(nullptr);
   object["accesses"] = tally.accesses;
   object["lanes"] = tally.lanes;
   object["passes"] = tally.passes;
@@ -41,15 +43,16 @@ ordered_json json_of(const trace::WorstAccess& worst) {
   return object;
 }
 
-ordered_json json_of(const trace::LineReport& line, const SourceLine& source, unsigned warp,
+ordered_json json_of(const trace::Report& report, const trace::LineReport& line, const SourceLine& source,
                      const std::vector<EmittedLine>& emitted) {
   ordered_json object{{"file", source.place.file},     {"line", source.place.line},
                       {"column", source.place.column}, {"is_file", source.is_file},
                       {"source", source.text},         {"operation", to_string(line.operation)},
                       {"width", line.width},           {"array", line.array}};
-  put(object, line.costs, warp);
-  put_merged(object, line.costs, line.merged, warp);
-  if (const auto evidence = evidence_for(line, emitted)) {
+  put(object, line.costs, report.warp);
+  const trace::MergedLine left = merged_line(report, line);
+  put_merged(object, line.costs, left.costs, report.warp);
+  if (const auto evidence = evidence_for(line, left, emitted)) {
     object["emitted"] = evidence->opcodes;
     object["emitted_agrees"] = to_string(evidence->column);
   }
@@ -58,7 +61,7 @@ ordered_json json_of(const trace::LineReport& line, const SourceLine& source, un
   return object;
 }
 
-ordered_json json_of(const KernelReport& kernel, const trace::Diagnosis& diagnosis, const SourceLine& source) {
+ordered_json json_of(const KernelReport& kernel, const trace::DiagnosisRecord& diagnosis, const SourceLine& source) {
   const trace::FaultRow& row = row_of(diagnosis.fault);
   ordered_json object{{"fault", row.id},           {"remark", row.is_remark},
                       {"file", source.place.file}, {"line", source.place.line},
@@ -73,13 +76,13 @@ ordered_json json_of(const KernelReport& kernel, std::size_t number, const std::
   const trace::Report& report = kernel.reports[number];
   ordered_json object{{"architecture", report.architecture->name}, {"warp_width", report.warp}};
   put(object, report.all, report.warp);
-  put_merged(object, report.all, report.merged_all, report.warp);
+  put_merged(object, report.all, merged(report).all, report.warp);
   object["why_unknown"] = report.unknown;
   if (!report.ranges.empty()) object["why_range"] = report.ranges;
   object["incomplete"] = report.incomplete;
   object["lines"] = ordered_json::array();
   for (std::size_t i = 0; i < report.lines.size(); ++i) {
-    object["lines"].push_back(json_of(report.lines[i], kernel.lines[number][i], report.warp, emitted));
+    object["lines"].push_back(json_of(report, report.lines[i], kernel.lines[number][i], emitted));
   }
   object["levels"] = ordered_json::array();
   for (const trace::LevelReport& level : report.levels) {
@@ -105,7 +108,7 @@ std::string to_json(const RunReport& report, const std::vector<KernelFitReport>&
                     {"kernels", ordered_json::array()}};
   for (std::size_t k = 0; k < report.kernels.size(); ++k) {
     const KernelReport& kernel = report.kernels[k];
-    const trace::Shape& shape = kernel.trace.shapes.front();
+    const trace::LaunchShape& shape = kernel.trace.shapes.front();
     ordered_json object{{"kernel", kernel.name},
                         {"build_options", kernel.trace.options},
                         {"launches", launches_of(kernel.trace)},

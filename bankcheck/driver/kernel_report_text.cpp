@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include <bankwise/report/metrics.hpp>
 #include <bankwise/support/table.hpp>
-#include <bankwise/trace/diagnosis_text.hpp>
-#include <bankwise/trace/tally_text.hpp>
+#include <bankwise/trace/trace.hpp>
 #include "bankcheck/driver/kernel_report.hpp"
 #include "bankcheck/driver/report_words.hpp"
 #include "bankcheck/predict/bank_picture.hpp"
@@ -44,15 +44,14 @@ Table head_of(const std::vector<trace::Report>& reports) {
 std::vector<std::string> numbers_of(const banks::Tally& tally, const banks::Tally* merged, bool alone) {
   std::vector<std::string> numbers;
   if (alone) {
-    const double lanes = tally.accesses == 0 ? 0 : double(tally.lanes) / double(tally.accesses);
-    numbers = {std::to_string(tally.accesses), fmt::format("{:.1f}", lanes), passes_number(tally), ideal_number(tally),
-               conflicts_number(tally)};
+    numbers = {std::to_string(tally.accesses), fmt::format("{:.1f}", report::lanes_per_access(tally).value_or(0)),
+               report::passes_number(tally), report::ideal_number(tally), report::conflicts_number(tally)};
   } else {
-    numbers = {passes_text(tally), conflicts_number(tally)};
+    numbers = {report::passes_text(tally), report::conflicts_number(tally)};
   }
   if (merged == nullptr) return numbers;
-  numbers.push_back(alone ? passes_number(*merged) : passes_text(*merged));
-  numbers.push_back(conflicts_number(*merged));
+  numbers.push_back(alone ? report::passes_number(*merged) : report::passes_text(*merged));
+  numbers.push_back(report::conflicts_number(*merged));
   return numbers;
 }
 
@@ -77,13 +76,14 @@ std::string lines_table(const KernelReport& kernel, bool incomplete) {
       const trace::LineReport* same = same_line(report, line);
       const trace::LineReport empty;
       const trace::LineReport& numbers = same == nullptr ? empty : *same;
-      append(row, numbers_of(numbers.costs, merged ? &numbers.merged : nullptr, alone));
+      const trace::MergedLine left = merged_line(report, numbers);
+      append(row, numbers_of(numbers.costs, merged ? &left.costs : nullptr, alone));
     }
     row.push_back(kernel.lines.front()[i].text.substr(0, longest_line));
   }
   auto& total = table.emplace_back(std::vector<std::string>{"all", "", ""});
   for (const trace::Report& report : reports) {
-    const auto numbers = numbers_of(report.all, merged ? &report.merged_all : nullptr, alone);
+    const auto numbers = numbers_of(report.all, merged ? &trace::merged(report).all : nullptr, alone);
     append(total, incomplete || !report.incomplete.empty() ? at_least(numbers) : numbers);
   }
   total.emplace_back();
@@ -107,8 +107,8 @@ std::string levels_table(const trace::Report& report, std::size_t widest) {
     const banks::Tally& level = report.levels[i].costs;
     if (level.accesses == 0) continue;
     table[0].push_back(std::to_string(i));
-    table[1].push_back(passes_text(level));
-    table[2].push_back(percent_text(level.utilization(report.warp)));
+    table[1].push_back(report::passes_text(level));
+    table[2].push_back(report::percent_text(report::alu_utilization(level, report.warp)));
   }
   std::string text = format_wide_table(table, 2, widest);
   if (report.levels.size() > max_levels) {
@@ -155,8 +155,9 @@ std::string evidence_text(const KernelReport& kernel, const std::vector<EmittedL
   std::string text;
   const auto& lines = kernel.reports.front().lines;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (lines[i].costs == lines[i].merged) continue;
-    if (const auto evidence = evidence_for(lines[i], emitted)) {
+    const trace::MergedLine left = merged_line(kernel.reports.front(), lines[i]);
+    if (lines[i].costs == left.costs) continue;
+    if (const auto evidence = evidence_for(lines[i], left, emitted)) {
       text += fmt::format("  {} {} {}: {}\n", where(kernel.lines.front()[i], lines[i].site),
                           to_string(lines[i].operation), lines[i].array, to_text(*evidence));
     }

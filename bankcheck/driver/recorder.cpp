@@ -8,7 +8,7 @@
 #include <utility>
 
 #include <bankwise/support/exit_code.hpp>
-#include <bankwise/trace/json_lines.hpp>
+#include <bankwise/trace/codec.hpp>
 
 namespace bankwise::driver {
 

@@ -10,7 +10,7 @@
 #include <system_error>
 
 #include <bankwise/support/exit_code.hpp>
-#include <bankwise/trace/json_lines.hpp>
+#include <bankwise/trace/codec.hpp>
 
 namespace bankwise::driver {
 namespace {

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <variant>
 
-#include <bankwise/trace/tally_text.hpp>
+#include <bankwise/report/metrics.hpp>
 
 namespace bankwise::driver {
 namespace {
@@ -28,13 +28,13 @@ std::string size_text(const std::array<std::uint64_t, 3>& size) {
 std::string narrow_groups(const KernelReport& kernel, const Terms& terms) {
   const unsigned warp = kernel.reports.front().warp;
   std::uint64_t narrowest = warp;
-  for (const trace::Shape& shape : kernel.trace.shapes) {
+  for (const trace::LaunchShape& shape : kernel.trace.shapes) {
     narrowest = std::min(narrowest, std::uint64_t{shape.block[0]} * shape.block[1] * shape.block[2]);
   }
   if (narrowest >= warp) return "";
   const std::string_view thread = terms.threads.substr(0, terms.threads.size() - 1);
   return fmt::format("{} of {} fill {} % of a warp of {}; the other lanes are idle{}", terms.blocks,
-                     plural(narrowest, thread, terms.threads), percent_text(double(narrowest) / warp), warp,
+                     plural(narrowest, thread, terms.threads), report::percent_text(double(narrowest) / warp), warp,
                      terms.simulated ? ", and the program may use groups this small only on CPUs" : "");
 }
 
@@ -135,9 +135,8 @@ std::string not_counted(const KernelReport& kernel, const Terms& terms) {
 }
 
 std::string conflict_share(const trace::Report& report) {
-  const banks::Tally& all = report.all;
-  if (all.unknown > 0 || all.passes == 0) return "";
-  return percent_text(double(all.conflicts) / double(all.passes));
+  const auto share = report::conflict_share(report.all);
+  return share ? report::percent_text(share) : "";
 }
 
 WorstCost worst_cost(const banks::Architecture& architecture, const trace::LineReport& line) {

@@ -16,7 +16,7 @@
 #include <bankwise/support/in_quotes.hpp>
 #include <bankwise/support/terminal.hpp>
 #include <bankwise/support/whole_number.hpp>
-#include <bankwise/trace/architecture_named.hpp>
+#include <bankwise/trace/report.hpp>
 #include "bankcheck/cuda/cubin/cubin.hpp"
 #include "bankcheck/driver/html/html_report.hpp"
 #include "bankcheck/driver/sarif.hpp"

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include <bankwise/support/revision.hpp>
-#include <bankwise/trace/diagnosis_text.hpp>
+#include <bankwise/trace/trace.hpp>
 
 namespace bankwise::driver {
 namespace {
@@ -99,7 +99,7 @@ void add_diagnoses(const std::vector<KernelReport>& kernels, ordered_json& rules
   std::set<trace::Fault> found;
   for (const KernelReport& kernel : kernels) {
     for (std::size_t i = 0; i < kernel.trace.diagnoses.size(); ++i) {
-      const trace::Diagnosis& diagnosis = kernel.trace.diagnoses[i];
+      const trace::DiagnosisRecord& diagnosis = kernel.trace.diagnoses[i];
       const SourceLine& source = kernel.diagnoses.at(i);
       if (!source.is_file) continue;
       found.insert(diagnosis.fault);

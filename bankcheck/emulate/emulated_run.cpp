@@ -13,7 +13,7 @@
 #include <bankwise/support/output_file.hpp>
 #include <bankwise/support/revision.hpp>
 #include <bankwise/support/table.hpp>
-#include <bankwise/trace/json_lines.hpp>
+#include <bankwise/trace/codec.hpp>
 #include <bankwise/trace/report.hpp>
 #include "bankcheck/driver/child_process.hpp"
 #include "bankcheck/driver/files.hpp"

@@ -97,7 +97,7 @@ Accesses::Accesses(const trace::KernelTrace& trace, std::vector<std::uint32_t> a
   std::vector<std::uint32_t> mine;
   for (std::uint32_t i = 0; i < trace_.patterns.size(); ++i) {
     const trace::Pattern& pattern = trace_.patterns[i];
-    if (pattern.count == 0 || std::find(arrays_.begin(), arrays_.end(), pattern.array) == arrays_.end()) continue;
+    if (std::find(arrays_.begin(), arrays_.end(), pattern.array) == arrays_.end()) continue;
     mine.push_back(i);
     note_facts(pattern);
   }

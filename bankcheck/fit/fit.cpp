@@ -30,7 +30,6 @@ std::vector<std::vector<std::uint32_t>> sets_of(const trace::KernelTrace& trace)
   for (std::uint32_t i = 0; i < root.size(); ++i) join(i, names.try_emplace(trace.arrays[i].name, i).first->second);
   std::vector<bool> used(root.size());
   for (const trace::Pattern& pattern : trace.patterns) {
-    if (pattern.count == 0) continue;
     used[pattern.array] = true;
     if (pattern.lane_arrays.empty()) continue;
     banks::for_each_lane(pattern.mask, [&](unsigned lane) {
@@ -69,7 +68,7 @@ std::uint64_t shared_bytes(const trace::KernelTrace& trace) {
 
 std::uint64_t threads_of(const trace::KernelTrace& trace) {
   std::uint64_t most = 0;
-  for (const trace::Shape& shape : trace.shapes) {
+  for (const trace::LaunchShape& shape : trace.shapes) {
     most = std::max(most, shape.block[0] * shape.block[1] * shape.block[2]);
   }
   return most;
@@ -135,7 +134,7 @@ std::optional<trace::KernelTrace> half_of(const trace::KernelTrace& trace, const
   std::map<std::uint64_t, std::uint64_t> patterns;  // by first block
   std::uint64_t all = 0;
   for (const trace::Pattern& pattern : trace.patterns) {
-    if (pattern.count == 0 || std::find(arrays.begin(), arrays.end(), pattern.array) == arrays.end()) continue;
+    if (std::find(arrays.begin(), arrays.end(), pattern.array) == arrays.end()) continue;
     ++patterns[pattern.first.block];
     ++all;
   }

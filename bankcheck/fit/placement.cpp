@@ -29,11 +29,8 @@ void Placement::move(trace::Pattern& pattern) const {
 
 trace::KernelTrace moved(trace::KernelTrace trace, const Placement& placement) {
   // Which neighbours a device compiler would merge is not known for the new addresses.
-  std::erase_if(trace.patterns, [](const trace::Pattern& pattern) { return pattern.count == 0; });
-  for (trace::Pattern& pattern : trace.patterns) {
-    pattern.merged_change = 0;
-    placement.move(pattern);
-  }
+  trace.merged.reset();
+  for (trace::Pattern& pattern : trace.patterns) placement.move(pattern);
   return trace;
 }
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include <bankwise/trace/json_lines.hpp>
+#include <bankwise/trace/codec.hpp>
 #include "bankcheck/driver/child_process.hpp"
 
 namespace bankwise::opencl {

@@ -17,7 +17,7 @@
 #include <bankwise/support/revision.hpp>
 #include <bankwise/support/watch_request.hpp>
 #include <bankwise/support/whole_number.hpp>
-#include <bankwise/trace/json_lines.hpp>
+#include <bankwise/trace/codec.hpp>
 #include "bankcheck/driver/files.hpp"
 #include "bankcheck/driver/progress.hpp"
 #include "bankcheck/opencl/device_properties.hpp"

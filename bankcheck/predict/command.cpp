@@ -16,7 +16,7 @@
 #include <bankwise/support/in_quotes.hpp>
 #include <bankwise/support/output_file.hpp>
 #include <bankwise/support/terminal.hpp>
-#include <bankwise/trace/architecture_named.hpp>
+#include <bankwise/trace/report.hpp>
 #include "bankcheck/predict/archs.hpp"
 #include "bankcheck/predict/predict_csv.hpp"
 #include "bankcheck/predict/predict_index.hpp"

@@ -27,15 +27,12 @@ void emulate_kernel(const CaseStudy& study, CountedKernel& row) {
   const EmulatedJob job = emulate_job(study, variant_of(study, row.variant), row.extent, all_inputs(study, row.extent));
   const auto report = trace::report(job.traces.front(), *banks::find_architecture("sm_90"));
   if (report.all.unknown > 0) throw std::runtime_error(row.kernel + ": " + report.unknown.front());
-  const auto& atomics = report.atomics;
-  row.emulated = {report.loads.passes,     report.loads.conflicts, report.stores.passes,
-                  report.stores.conflicts, atomics.passes,         atomics.conflicts};
-  row.merged = {report.merged_loads.passes,
-                report.merged_loads.conflicts,
-                report.merged_stores.passes,
-                report.merged_stores.conflicts,
-                atomics.passes,
-                atomics.conflicts};
+  const auto counts = [&](const trace::Report& from) {
+    return Counts{from.loads.passes,     from.loads.conflicts, from.stores.passes,
+                  from.stores.conflicts, from.atomics.passes,  from.atomics.conflicts};
+  };
+  row.emulated = counts(report);
+  row.merged = counts(merged(report));
 }
 
 /// The patterns of access_patterns are many rows of one kernel each; one line states how many agree.

@@ -20,7 +20,7 @@ inline std::vector<const bankwise::CaseStudy*> emulated_case_studies() {
 
 struct EmulatedJob {
   std::vector<bankwise::Words> outputs;
-  std::vector<bankwise::emulator::Trace> traces;  ///< of each launch
+  std::vector<bankwise::trace::KernelTrace> traces;  ///< of each launch
 };
 
 /// Compute units in the plans: few, so each persistent block processes several tiles.

@@ -23,7 +23,7 @@ using bankwise::banks::Operation;
 namespace emulator = bankwise::emulator;
 namespace cg = cooperative_groups;
 
-std::uint64_t count_of(const emulator::Trace& trace, Operation operation) {
+std::uint64_t count_of(const bankwise::trace::KernelTrace& trace, Operation operation) {
   std::uint64_t count = 0;
   for (const auto& pattern : trace.patterns) count += pattern.operation == operation ? pattern.count : 0;
   return count;

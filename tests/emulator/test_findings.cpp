@@ -4,8 +4,9 @@
 #include <algorithm>
 
 #include <bankwise/emulator/cuda.hpp>
-#include <bankwise/trace/diagnosis_text.hpp>
+#include <bankwise/report/kernel_text.hpp>
 #include <bankwise/trace/report.hpp>
+#include <bankwise/trace/trace.hpp>
 #include "diagnosis_of.hpp"
 #include "tests/catch_any.hpp"
 
@@ -13,7 +14,7 @@ using namespace bankwise;
 using bankwise::emulator::Dim3;
 using bankwise::emulator::Fault;
 using bankwise::emulator::Launch;
-using bankwise::emulator::Trace;
+using bankwise::trace::KernelTrace;
 
 namespace {
 
@@ -83,7 +84,7 @@ __global__ void writes_far_away(unsigned* out, int shift) {
 }
 
 struct Run {
-  Trace trace;
+  KernelTrace trace;
   std::vector<unsigned> out;
 };
 
@@ -92,19 +93,19 @@ Run run(Launch launch, auto kernel, Arguments... arguments) {
   std::vector<unsigned> out(std::size_t{BLOCK} * 16);
   launch.block = BLOCK;
   launch.fatal = false;
-  Trace trace = emulate(kernel, launch, out.data(), arguments...);
+  KernelTrace trace = emulate(kernel, launch, out.data(), arguments...);
   return {std::move(trace), out};
 }
 
 /// The diagnosis of a fault, of which there is exactly one.
-const trace::Diagnosis& only(const Trace& trace, Fault fault) {
-  const auto is = [&](const trace::Diagnosis& one) { return one.fault == fault; };
+const trace::DiagnosisRecord& only(const KernelTrace& trace, Fault fault) {
+  const auto is = [&](const trace::DiagnosisRecord& one) { return one.fault == fault; };
   INFO(to_string(fault));
   REQUIRE(std::count_if(trace.diagnoses.begin(), trace.diagnoses.end(), is) == 1);
   return *std::find_if(trace.diagnoses.begin(), trace.diagnoses.end(), is);
 }
 
-unsigned line_of(const Trace& trace, std::uint32_t site) {
+unsigned line_of(const KernelTrace& trace, std::uint32_t site) {
   CHECK(trace.sites.at(site).file == __FILE__);
   return trace.sites.at(site).line;
 }
@@ -114,7 +115,7 @@ unsigned line_of(const Trace& trace, std::uint32_t site) {
 TEST_CASE("emulator/findings/race_listed_once") {
   const Run ran = run({.grid = 8}, races_twice);
   REQUIRE(ran.trace.diagnoses.size() == 1);
-  const trace::Diagnosis& race = ran.trace.diagnoses[0];
+  const trace::DiagnosisRecord& race = ran.trace.diagnoses[0];
   CHECK(race.fault == Fault::race);
   CHECK(line_of(ran.trace, race.site) == line_with(__FILE__, "// the racing load"));
   REQUIRE(race.other);
@@ -131,12 +132,12 @@ TEST_CASE("emulator/findings/race_listed_once") {
   CHECK_FALSE(emulator::ended_by(ran.trace));
   const auto report = trace::report(ran.trace, *banks::find_architecture("sm_90"));
   CHECK(report.diagnoses == std::vector{trace::placed_sentence_of(race, ran.trace)});
-  CHECK(to_text(report).starts_with(report.diagnoses[0] + "\n"));
+  CHECK(report::to_text(report).starts_with(report.diagnoses[0] + "\n"));
 }
 
 TEST_CASE("emulator/findings/every_fault_survived") {
   const Run ran = run({}, many_faults);
-  const Trace& trace = ran.trace;
+  const KernelTrace& trace = ran.trace;
   const auto& bounds = only(trace, Fault::out_of_bounds);
   CHECK(line_of(trace, bounds.site) == line_with(__FILE__, "// one lane too far"));
   CHECK(bounds.count == 1);
@@ -183,7 +184,7 @@ TEST_CASE("emulator/findings/allowed_faults") {
   CHECK_FALSE(
       diagnosis_of([&] { emulate(races_twice, {.grid = 8, .block = BLOCK, .allow = {Fault::race}}, out.data()); }));
   CHECK(run({.grid = 8, .allow = {Fault::race}}, races_twice).trace.diagnoses.empty());
-  const Trace some = run({.allow = {Fault::race, Fault::unwritten, Fault::wrong_mask}}, many_faults).trace;
+  const KernelTrace some = run({.allow = {Fault::race, Fault::unwritten, Fault::wrong_mask}}, many_faults).trace;
   CHECK(some.diagnoses.size() == 2);
   CHECK(run({.allow = {Fault::trap}}, traps_in_block, 0U).trace.diagnoses.size() == 1);  // nothing can follow
 }
@@ -210,9 +211,9 @@ TEST_CASE("emulator/findings/other_array_unchanged") {
 }
 
 TEST_CASE("emulator/findings/any_number_of_threads") {
-  const auto text_of = [](const Trace& trace) {
+  const auto text_of = [](const KernelTrace& trace) {
     std::string text;
-    for (const trace::Diagnosis& one : trace.diagnoses) text += trace::placed_sentence_of(one, trace) + '\n';
+    for (const trace::DiagnosisRecord& one : trace.diagnoses) text += trace::placed_sentence_of(one, trace) + '\n';
     return text;
   };
   const std::string one = text_of(run({.grid = 16, .threads = 1}, races_twice).trace);

@@ -9,12 +9,13 @@
 
 #include <bankwise/banks/cost.hpp>
 #include <bankwise/emulator/cuda.hpp>
+#include <bankwise/report/metrics.hpp>
 #include <bankwise/trace/report.hpp>
 #include "golden_kernels.cuh"
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
-using bankwise::emulator::Trace;
+using bankwise::trace::KernelTrace;
 
 namespace {
 
@@ -55,12 +56,12 @@ unsigned passes(const trace::Pattern& access) {
 }
 
 /// `count` levels of a trace, from `first` on.
-std::vector<Step> steps(const Trace& trace, unsigned first, unsigned count) {
+std::vector<Step> steps(const KernelTrace& trace, unsigned first, unsigned count) {
   const auto report = trace::report(trace, *banks::find_architecture(nvidia));
   std::vector<Step> steps;
   for (unsigned i = first; i < first + count; ++i) {
     const auto& level = report.levels.at(i);
-    steps.push_back({100 * level.alu_utilization, unsigned(level.issued_warps), 0});
+    steps.push_back({100 * report::alu_utilization(level.costs, 32).value(), unsigned(level.issued_warps), 0});
   }
   for (const auto& access : trace.patterns) {
     if (access.level < first || access.level >= first + count) continue;
@@ -79,7 +80,7 @@ std::ostream& operator<<(std::ostream& out, const Sum& sum) {
 }
 
 /// All levels, except `before` accesses of the first and `after` of the last.
-Sum sum(const Trace& trace, unsigned before = 0, unsigned after = 0) {
+Sum sum(const KernelTrace& trace, unsigned before = 0, unsigned after = 0) {
   Sum sum;
   for (const auto& access : trace.patterns) {
     if (access.level < before || access.level + after >= trace.levels) continue;
@@ -95,21 +96,21 @@ std::vector<unsigned> counted(unsigned n) {
   return words;
 }
 
-Trace reduced(void (*kernel)(const unsigned*, unsigned*), unsigned group) {
+KernelTrace reduced(void (*kernel)(const unsigned*, unsigned*), unsigned group) {
   const auto in = counted(group);
   unsigned out = 0;
-  Trace trace = emulate(kernel, {.grid = 1, .block = group}, in.data(), &out);
+  KernelTrace trace = emulate(kernel, {.grid = 1, .block = group}, in.data(), &out);
   CHECK(out == group * (group + 1) / 2);
   CHECK(trace.levels == unsigned(std::bit_width(group)) + 1);  // the load, the steps, the last word
   return trace;
 }
 
 template <unsigned TILE, unsigned... shifts>
-Trace scanned(unsigned warp = 32) {
+KernelTrace scanned(unsigned warp = 32) {
   const auto in = counted(TILE);
   std::vector<unsigned> expected(TILE), out(TILE);
   std::exclusive_scan(in.begin(), in.end(), expected.begin(), 0U);
-  Trace trace =
+  KernelTrace trace =
       emulate(scan_blelloch<TILE, shifts...>, {.grid = 1, .block = TILE / 2, .warp = warp}, in.data(), out.data());
   CHECK(out == expected);
   return trace;
@@ -120,7 +121,7 @@ template <unsigned SIDE, unsigned PITCH, bool SWIZZLED = false>
 std::pair<unsigned, unsigned> transposed() {
   const auto in = counted(SIDE * SIDE);
   std::vector<unsigned> out(in.size());
-  const Trace trace =
+  const KernelTrace trace =
       emulate(transpose_tile<SIDE, PITCH, SWIZZLED>, {.grid = 1, .block = {SIDE, SIDE}}, in.data(), out.data());
   for (unsigned i = 0; i < out.size(); ++i) REQUIRE(out[i] == in[i % SIDE * SIDE + i / SIDE]);
   const auto levels = steps(trace, 0, 2);
@@ -129,11 +130,11 @@ std::pair<unsigned, unsigned> transposed() {
   return {levels[0].degree, levels[1].degree};
 }
 
-Trace reduced_records(void (*kernel)(const uint4*, uint4*)) {
+KernelTrace reduced_records(void (*kernel)(const uint4*, uint4*)) {
   std::vector<uint4> in;
   for (unsigned i = 0; i < 256; ++i) in.push_back(make_uint4(i, 1000 + i, 1U << 31, 3 * i));
   uint4 out{};
-  Trace trace = emulate(kernel, {.grid = 1, .block = 256}, in.data(), &out);
+  KernelTrace trace = emulate(kernel, {.grid = 1, .block = 256}, in.data(), &out);
   CHECK(std::array{out.x, out.y, out.z, out.w} == std::array{32640U, 288640U, 0U, 97920U});
   CHECK(trace.levels == 10);
   return trace;
@@ -201,7 +202,7 @@ TEST_CASE("emulator/golden/harris") {
   // The reference counts only the steps: not the store of each warp before them, nor the load of the sum.
   struct Case {
     unsigned group;
-    Trace interleaved, sequential;
+    KernelTrace interleaved, sequential;
     std::uint64_t bad, good;
   };
   for (const Case& c :
@@ -219,8 +220,9 @@ TEST_CASE("emulator/golden/harris") {
 TEST_CASE("emulator/golden/records_of_four") {
   // The reference counts the stores before the tree and the tree, but not the load of the sum after it, which the
   // kernels of reduction/ have, too: 540, 180 and 135 there.
-  const Trace scalar = reduced_records(reduce_words<FourWords>), packed = reduced_records(reduce_words<FiveWords>),
-              native = reduced_records(reduce_vectors), bytes = reduced_records(reduce_bytes);
+  const KernelTrace scalar = reduced_records(reduce_words<FourWords>),
+                    packed = reduced_records(reduce_words<FiveWords>), native = reduced_records(reduce_vectors),
+                    bytes = reduced_records(reduce_bytes);
   CHECK(sum(scalar, 0, 1) == Sum{4 * 44, 536});
   CHECK(sum(scalar).passes == 540);
   CHECK(sum(packed, 0, 1) == Sum{4 * 44, 176});
@@ -235,14 +237,14 @@ TEST_CASE("emulator/golden/records_of_four") {
 TEST_CASE("emulator/golden/up_sweep_wave64") {
   for (const char* architecture : {"hd5870", "gfx90a"}) {
     INFO(architecture);
-    const Trace trace = scanned<512>(64);
+    const KernelTrace trace = scanned<512>(64);
     const auto report = trace::report(trace, *banks::find_architecture(architecture));
     unsigned lanes = 0, warps = 0;
     double utilization = 0;  // of a step, weighted with its warps
     for (unsigned i = 1; i <= 9; ++i) {
       lanes += report.levels.at(i).active_lanes;
       warps += report.levels[i].issued_warps;
-      utilization += report.levels[i].alu_utilization * report.levels[i].issued_warps;
+      utilization += report::alu_utilization(report.levels[i].costs, 64).value() * report.levels[i].issued_warps;
     }
     CHECK(lanes == 511);
     CHECK(warps == 13);

@@ -11,7 +11,7 @@
 
 using namespace bankwise;
 using bankwise::emulator::Dim3;
-using bankwise::emulator::Trace;
+using bankwise::trace::KernelTrace;
 
 namespace {
 
@@ -132,11 +132,11 @@ std::vector<unsigned> counted(unsigned n) {
   return words;
 }
 
-bool same(const Trace& a, const Trace& b) {
+bool same(const KernelTrace& a, const KernelTrace& b) {
   const auto pattern_key = [](const trace::Pattern& x) {
     return std::tie(x.operation, x.width, x.level, x.site, x.array, x.mask, x.addresses, x.count, x.first);
   };
-  const auto step_key = [](const trace::Step& x) { return std::tie(x.pattern, x.block, x.warp); };
+  const auto step_key = [](const trace::OrderedAccess& x) { return std::tie(x.pattern, x.block, x.warp); };
   const auto equal = [](const auto& x, const auto& y, auto key) {
     return std::equal(x.begin(), x.end(), y.begin(), y.end(), [&](auto& i, auto& j) { return key(i) == key(j); });
   };
@@ -171,7 +171,7 @@ TEST_CASE("emulator/launch/float_sum_is_a_range") {
 }
 
 TEST_CASE("emulator/launch/host_threads") {
-  std::vector<Trace> traces;
+  std::vector<KernelTrace> traces;
   for (const unsigned threads : {1U, 2U, 7U}) {
     auto data = counted(100 * 64);
     traces.push_back(emulate(
@@ -329,7 +329,7 @@ TEST_CASE("emulator/launch/exceptions") {
 
 TEST_CASE("emulator/launch/sides_of_a_branch") {
   std::vector<unsigned> in(32, 1), out(32);
-  const Trace trace = emulate(takes_sides, {.grid = 1, .block = 32}, in.data(), out.data());
+  const KernelTrace trace = emulate(takes_sides, {.grid = 1, .block = 32}, in.data(), out.data());
   std::uint64_t whole = 0, half = 0;
   for (const auto& block : trace.basic_blocks) {
     (block.lanes == 32 * block.issued ? whole : half) += block.issued;

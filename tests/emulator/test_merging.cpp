@@ -96,7 +96,8 @@ Counts counts(auto kernel, Arguments... arguments) {
   const auto trace =
       emulate(kernel, {.block = BLOCK, .allow = {emulator::Fault::unwritten, emulator::Fault::race}}, arguments...);
   const auto report = trace::report(trace, *banks::find_architecture("sm_90"));
-  return {report.loads.accesses, report.stores.accesses, report.merged_loads.accesses, report.merged_stores.accesses};
+  const auto& second = merged(report);
+  return {report.loads.accesses, report.stores.accesses, second.loads.accesses, second.stores.accesses};
 }
 
 std::vector<unsigned> out(BLOCK);

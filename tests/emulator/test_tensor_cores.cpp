@@ -19,7 +19,7 @@ using bankwise::banks::Operation;
 namespace emulator = bankwise::emulator;
 namespace wmma = nvcuda::wmma;
 
-std::uint64_t count_of(const emulator::Trace& trace, Operation operation) {
+std::uint64_t count_of(const bankwise::trace::KernelTrace& trace, Operation operation) {
   std::uint64_t count = 0;
   for (const auto& pattern : trace.patterns) count += pattern.operation == operation ? pattern.count : 0;
   return count;
@@ -166,7 +166,7 @@ __global__ void fragments(const typename wmma::detail::Element<T>::Type* a,
 }
 
 template <class T, int m, int n, int k, class C, class LayoutA, class LayoutB>
-emulator::Trace check_fragments(wmma::layout_t layout) {
+bankwise::trace::KernelTrace check_fragments(wmma::layout_t layout) {
   using Stored = typename wmma::detail::Element<T>::Type;
   std::mt19937 random(4);
   std::vector<Stored> a(m * k), b(k * n);

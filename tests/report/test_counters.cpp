@@ -177,7 +177,7 @@ TEST_CASE("report/counters/passes_over_ideal") {
   some.shared_store_conflicts.reset();
   CHECK_FALSE(counted_over_ideal(some));
   CHECK_FALSE(counted_over_ideal({}));
-  CHECK_FALSE(gpu::simt_efficiency({}));
+  CHECK_FALSE(simt_efficiency(gpu::Counters{}));
 }
 
 TEST_CASE("report/counters/not_with_profile") {

@@ -4,6 +4,7 @@
 #include <bankwise/study/levels.hpp>
 
 #include <bankwise/banks/cost.hpp>
+#include <bankwise/report/metrics.hpp>
 #include "tests/case_studies.hpp"
 #include "tests/catch_any.hpp"
 
@@ -71,7 +72,7 @@ TEST_CASE("study/levels/scan") {
                                3 * warps[i] + root, 3 * warps[i] * degree[i] + root, 3 * warps[i] + root});
     CHECK(levels[18 - i] ==
           Row{"down " + std::to_string(busy), busy, warps[i], 4 * warps[i], 4 * warps[i] * degree[i], 4 * warps[i]});
-    CHECK(naive.kernels.front().report.levels[1 + i].alu_utilization == utilization[i]);
+    CHECK(report::alu_utilization(naive.kernels.front().report.levels[1 + i].costs, 32) == utilization[i]);
   }
   CHECK(levels.front() == Row{"load", 256, 8, 16, 32, 16});
   CHECK(levels.back() == Row{"store", 256, 8, 16, 32, 16});

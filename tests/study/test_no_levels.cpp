@@ -15,7 +15,7 @@ using namespace bankwise;
 namespace {
 
 // A case study whose kernels are fake.
-emulator::Trace out_of_order(const emulator::Launch&, std::span<const emulator::Argument>) {
+trace::KernelTrace out_of_order(const emulator::Launch&, std::span<const emulator::Argument>) {
   throw std::runtime_error("lane 7 is out of order");
 }
 constexpr emulator::Kernel broken{"made_up_broken", out_of_order, ""};

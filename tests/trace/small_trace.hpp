@@ -9,7 +9,7 @@
 
 #include <bankwise/banks/architecture.hpp>
 #include <bankwise/trace/builder.hpp>
-#include <bankwise/trace/json_lines.hpp>
+#include <bankwise/trace/codec.hpp>
 
 namespace small {
 
@@ -32,7 +32,7 @@ inline trace::Builder builder(unsigned warp = 32, bool splits = false, trace::Bo
   trace::Builder builder({.kernel = "k", .warp = warp, .splits = splits}, std::move(bound));
   builder.site({.file = "k.cl", .line = 3, .column = 5, .function = "k"});
   builder.array({"tile", 0, 4096});
-  builder.add(trace::Shape{{64, 1, 1}, {64, 1, 1}, 1});
+  builder.add(trace::LaunchShape{{64, 1, 1}, {64, 1, 1}, 1});
   builder.trace().blocks = 1;
   return builder;
 }
@@ -57,11 +57,10 @@ inline trace::KernelTrace full_kernel() {
   all.array({"work", 65536, 0});
   trace::Pattern first = loads(128, ~std::uint64_t{0}, 17);
   first.first = {5, 1, 0, 40};
-  first.merged_change = -16;
-  trace::Pattern wide = first;
+  trace::Pattern narrow = first, wide = first;
+  narrow.count = 1;
   wide.width = 16;
-  wide.count = 0;
-  wide.merged_change = 8;
+  wide.count = 8;
   trace::Pattern second{.site = 1,
                         .array = 1,
                         .operation = banks::Operation::atomic_cas,
@@ -81,16 +80,17 @@ inline trace::KernelTrace full_kernel() {
                              .sources = {124, 0, 8},
                              .count = 20,
                              .first = {6, 2, 1, 42}};
-  for (const trace::Pattern& pattern : {first, wide, second, third}) all.add(pattern);
+  for (const trace::Pattern& pattern : {first, second, third}) all.add(pattern);
+  all.set_merged({narrow, wide, second, third});
   all.add(trace::Participants{8, 0xF0F, 21});
   all.add(trace::BasicBlock{1, 2, 23, 29});
   all.add(trace::Excess{
       0, 1, banks::Operation::store, 2, 3, "gfx942", 15, 1, {30, 31, 36, 33, 3, 4}, "the rule is unknown."});
-  all.add(
-      trace::Diagnosis{trace::Fault::race, 0, 1, false, "lane 3 of block (5, 0, 0) of \"k\" reads", 37, {5, 1, 1, 0}});
-  all.add(trace::Diagnosis{trace::Fault::trap, 1, {}, true, "lane 4 stops", 1, {6, 2, 2, 0}});
-  all.add(trace::Shape{{64, 2, 1}, {32, 2, 1}, 2});
-  all.add(trace::Shape{{65, 1, 3}, {32, 1, 1}, 1});
+  all.add(trace::DiagnosisRecord{
+      trace::Fault::race, 0, 1, false, "lane 3 of block (5, 0, 0) of \"k\" reads", 37, {5, 1, 1, 0}});
+  all.add(trace::DiagnosisRecord{trace::Fault::trap, 1, {}, true, "lane 4 stops", 1, {6, 2, 2, 0}});
+  all.add(trace::LaunchShape{{64, 2, 1}, {32, 2, 1}, 2});
+  all.add(trace::LaunchShape{{65, 1, 3}, {32, 1, 1}, 1});
   return all.take();
 }
 

@@ -156,17 +156,17 @@ TEST_CASE("trace/builder/added_up") {
 }
 
 TEST_CASE("trace/builder/diagnoses_merge") {
-  using trace::Diagnosis, trace::Fault;
-  const auto together = [](const std::vector<Diagnosis>& all) {
+  using trace::DiagnosisRecord, trace::Fault;
+  const auto together = [](const std::vector<DiagnosisRecord>& all) {
     auto builder = small::builder();
     builder.site({.file = "k.cl", .line = 9});
-    for (const Diagnosis& one : all) builder.add(one);
+    for (const DiagnosisRecord& one : all) builder.add(one);
     auto trace = builder.take();
     put_in_order(trace);
     return trace.diagnoses;
   };
-  const Diagnosis late{Fault::race, 0, 1, false, "late", 2, {7, 1, 0, 0}};
-  const Diagnosis early{Fault::race, 1, 0, false, "early", 3, {5, 4, 0, 0}};
+  const DiagnosisRecord late{Fault::race, 0, 1, false, "late", 2, {7, 1, 0, 0}};
+  const DiagnosisRecord early{Fault::race, 1, 0, false, "early", 3, {5, 4, 0, 0}};
   for (const auto& all : {std::vector{late, early}, {early, late}}) {
     const auto one = together(all);
     REQUIRE(one.size() == 1);
@@ -176,11 +176,11 @@ TEST_CASE("trace/builder/diagnoses_merge") {
     CHECK(one[0].count == 5);
     CHECK(one[0].first.block == 5);
   }
-  Diagnosis other = late;
+  DiagnosisRecord other = late;
   other.fault = Fault::unwritten;
-  Diagnosis alone = late;
+  DiagnosisRecord alone = late;
   alone.other = {};
-  Diagnosis ended = late;
+  DiagnosisRecord ended = late;
   ended.ended = true;
   CHECK(together({late, other, alone, ended}).size() == 4);
 }
@@ -188,7 +188,7 @@ TEST_CASE("trace/builder/diagnoses_merge") {
 TEST_CASE("trace/builder/diagnoses_add_up") {
   auto builder = small::builder();
   auto part = small::builder();
-  part.add(trace::Diagnosis{trace::Fault::race, 0, {}, false, "x", 2, {0, 0, 0, 0}});
+  part.add(trace::DiagnosisRecord{trace::Fault::race, 0, {}, false, "x", 2, {0, 0, 0, 0}});
   const auto launch = part.take();
   builder.add(launch);
   builder.add(launch);
@@ -247,7 +247,7 @@ TEST_CASE("trace/builder/any_order") {
 }
 
 TEST_CASE("trace/builder/blocks_saturate") {
-  CHECK(blocks_of(trace::Shape{{65, 3, 1}, {32, 2, 1}, 1}) == 6);
-  CHECK(blocks_of(trace::Shape{{~std::uint64_t{0}, ~std::uint64_t{0}, 1}, {1, 1, 1}, 1}) == ~std::uint64_t{0});
-  CHECK(blocks_of(trace::Shape{{8, 1, 1}, {0, 1, 1}, 1}) == 8);
+  CHECK(blocks_of(trace::LaunchShape{{65, 3, 1}, {32, 2, 1}, 1}) == 6);
+  CHECK(blocks_of(trace::LaunchShape{{~std::uint64_t{0}, ~std::uint64_t{0}, 1}, {1, 1, 1}, 1}) == ~std::uint64_t{0});
+  CHECK(blocks_of(trace::LaunchShape{{8, 1, 1}, {0, 1, 1}, 1}) == 8);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include <bankwise/trace/json_lines.hpp>
+#include <bankwise/trace/codec.hpp>
 
 #include <algorithm>
 
+#include <bankwise/report/kernel_text.hpp>
 #include <bankwise/trace/report.hpp>
 #include "small_trace.hpp"
 #include "tests/catch_any.hpp"
@@ -11,7 +12,7 @@ using namespace bankwise;
 using namespace small;
 using trace::Trace;
 using trace::TraceFile;
-using trace::Writer;
+using trace::TraceWriter;
 
 namespace {
 
@@ -60,7 +61,7 @@ TEST_CASE("trace/json_lines/read_back") {
   CHECK(launched_blocks(b) == launched_blocks(a));
   REQUIRE(b.diagnoses.size() == 2);
   for (std::size_t i = 0; i < 2; ++i) {
-    const trace::Diagnosis &x = a.diagnoses[i], &y = b.diagnoses[i];
+    const trace::DiagnosisRecord &x = a.diagnoses[i], &y = b.diagnoses[i];
     CHECK(y.fault == x.fault);
     CHECK(a.sites[x.site] == b.sites[y.site]);
     REQUIRE(y.other.has_value() == x.other.has_value());
@@ -70,10 +71,11 @@ TEST_CASE("trace/json_lines/read_back") {
     CHECK(y.count == x.count);
     CHECK(y.first == x.first);
   }
-  REQUIRE(b.patterns.size() == 4);
-  for (std::size_t i = 0; i < 4; ++i) {
-    const trace::Pattern &x = a.patterns[i], &y = b.patterns[i];
-    CHECK(y.merged_change == x.merged_change);
+  REQUIRE(b.patterns.size() == 3);
+  REQUIRE((b.merged && b.merged->size() == 4));
+  for (std::size_t i = 0; i < 7; ++i) {
+    const trace::Pattern& x = i < 3 ? a.patterns[i] : a.merged->at(i - 3);
+    const trace::Pattern& y = i < 3 ? b.patterns[i] : b.merged->at(i - 3);
     CHECK(a.sites[x.site] == b.sites[y.site]);
     CHECK(a.arrays[x.array] == b.arrays[y.array]);
     CHECK(y.operation == x.operation);
@@ -86,10 +88,10 @@ TEST_CASE("trace/json_lines/read_back") {
     CHECK(y.count == x.count);
     CHECK(y.first == x.first);
   }
-  CHECK(b.patterns[3].sources == std::vector<std::uint32_t>{124, 0, 8});
-  REQUIRE(b.patterns[2].lane_arrays.size() == 64);
-  CHECK(b.arrays[b.patterns[2].lane_arrays[2]].name == "work");
-  CHECK(b.arrays[b.patterns[2].lane_arrays[63]].name == "tile");
+  CHECK(b.patterns[2].sources == std::vector<std::uint32_t>{124, 0, 8});
+  REQUIRE(b.patterns[1].lane_arrays.size() == 64);
+  CHECK(b.arrays[b.patterns[1].lane_arrays[2]].name == "work");
+  CHECK(b.arrays[b.patterns[1].lane_arrays[63]].name == "tile");
   REQUIRE(b.participants.size() == 1);
   CHECK(b.participants[0].mask == 0xF0F);
   CHECK(b.participants[0].count == 21);
@@ -107,12 +109,12 @@ TEST_CASE("trace/json_lines/same_reports") {
   const TraceFile file = read(to_json_lines(full_trace()));
   for (const auto& architecture : banks::architectures()) {
     const auto a = trace::report(full_kernel(), architecture), b = trace::report(file.trace.kernels[0], architecture);
-    CHECK(to_text(a) == to_text(b));
+    CHECK(report::to_text(a) == report::to_text(b));
   }
 }
 
 TEST_CASE("trace/json_lines/written_once") {
-  Writer writer;
+  TraceWriter writer;
   const std::string first = writer.lines_of(launch(4), "source"), second = writer.lines_of(launch(4), "source"),
                     third = writer.lines_of(launch(8), "source");
   CHECK(std::count(first.begin(), first.end(), '\n') == 6);  // source, kernel, site, array, pattern, launch
@@ -133,7 +135,7 @@ TEST_CASE("trace/json_lines/written_once") {
 }
 
 TEST_CASE("trace/json_lines/limited_memory") {
-  Writer writer(0, 3);
+  TraceWriter writer(0, 3);
   std::string lines;
   for (std::uint32_t i = 0; i < 40; ++i) lines += writer.lines_of(launch(4 * (i % 10)), "");
   const TraceFile file = read(open_file(lines));
@@ -144,7 +146,7 @@ TEST_CASE("trace/json_lines/limited_memory") {
 }
 
 TEST_CASE("trace/json_lines/processes") {
-  Writer parent(7), child(8), later(7);
+  TraceWriter parent(7), child(8), later(7);
   std::string lines = trace::process_line(7);
   lines += parent.lines_of(launch(4), "s");
   lines += trace::process_line(8);
@@ -186,7 +188,7 @@ TEST_CASE("trace/json_lines/truncated") {
 TEST_CASE("trace/json_lines/any_source") {
   const std::string text =
       "/* caf\xE9 */\nkernel void k() {\xFF\xC0}\n// \xE2\x82\xAC and " + std::string(1, '\0') + "\n";
-  Writer writer;
+  TraceWriter writer;
   const TraceFile file = read(open_file(writer.lines_of(launch(4), text) + trace::error_line("bad \xFF byte")));
   const std::string& source = file.trace.sources.at(0);
   CHECK(std::count(source.begin(), source.end(), '\n') == 3);
@@ -197,7 +199,7 @@ TEST_CASE("trace/json_lines/any_source") {
 }
 
 TEST_CASE("trace/json_lines/kernel_never_ran") {
-  Writer writer;
+  TraceWriter writer;
   const std::string lines = writer.lines_of(launch(4), "");
   CHECK(read(open_file(lines.substr(0, lines.find("{\"record\":\"launch\"")))).trace.kernels.empty());
   CHECK(read(open_file("")).trace.kernels.empty());

@@ -3,7 +3,7 @@
 // Files that no writer produces: each is refused at the wrong line, in one sentence.
 #include <nlohmann/json.hpp>
 
-#include <bankwise/trace/json_lines.hpp>
+#include <bankwise/trace/codec.hpp>
 #include "small_trace.hpp"
 #include "tests/catch_any.hpp"
 
@@ -182,19 +182,19 @@ TEST_CASE("trace/refused_traces/lanes_and_lists") {
   narrow["warp"] = 32;
   lines[kernel] = narrow.dump();
   check_refused(lines, pattern, "mask has lanes beyond the 32 of a warp");
-  json second = json::parse(lines_of(text)[pattern + 2]);
+  json second = json::parse(lines_of(text)[pattern + 1]);
   for (const auto& [key, words] : {std::pair("addresses", "addresses has 2 numbers for 3 active lanes"),
                                    {"lane_arrays", "lane_arrays has 2 numbers for 3 active lanes"}}) {
     auto whole = lines_of(text);
     json changed = second;
     changed[key].erase(0);
-    whole[pattern + 2] = changed.dump();
-    check_refused(whole, pattern + 2, words);
+    whole[pattern + 1] = changed.dump();
+    check_refused(whole, pattern + 1, words);
   }
 }
 
 TEST_CASE("trace/refused_traces/sources") {
-  const std::size_t at = find("pattern") + 3;
+  const std::size_t at = find("pattern") + 2;
   const auto check = [&](const std::string& key, const json& value, const std::string& words) {
     auto lines = lines_of(text);
     json changed = json::parse(lines[at]);

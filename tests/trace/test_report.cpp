@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <bankwise/report/kernel_text.hpp>
+#include <bankwise/report/metrics.hpp>
 #include <bankwise/trace/report.hpp>
 
 #include <bit>
@@ -23,7 +25,8 @@ TEST_CASE("trace/report/pattern_counts") {
   CHECK(report.loads == banks::Tally{3, 96, 96, 3, 93, 0});
   CHECK(report.stores == banks::Tally{2, 32, 2, 2, 0, 0});
   CHECK(report.all == banks::Tally{5, 128, 98, 5, 93, 0});
-  CHECK(report.alu_utilization == 128.0 / (5 * 32));
+  CHECK(report::alu_utilization(report.all, report.warp) == 128.0 / (5 * 32));
+  CHECK_FALSE(report::alu_utilization(report.levels[1].costs, report.warp));
   REQUIRE(report.levels.size() == 3);
   CHECK(report.levels[1].costs == banks::Tally{});
   CHECK(report.levels[2].costs.accesses == 2);
@@ -152,7 +155,7 @@ TEST_CASE("trace/report/incomplete") {
   const auto trace = all.take();
   const auto report = trace::report(trace, on("sm_90"));
   REQUIRE(report.incomplete.size() == 1);
-  const std::string text = to_text(report);
+  const std::string text = report::to_text(report);
   CHECK(text.starts_with("incomplete: 7 accesses of k were left out: the numbers are lower bounds\n"));
   CHECK(text.find("\nat least 1 accesses") != std::string::npos);
   CHECK_THROWS_WITH(conflicts(trace, "sm_90"), report.incomplete[0]);
@@ -165,7 +168,7 @@ trace::Report report_of_loop(Pattern loop, unsigned width, unsigned warps, const
   trace::Builder all({.kernel = "k"});
   all.site({.file = "k.cu", .line = 3});
   all.array({"tile", 0, 4096});
-  all.add(trace::Shape{{32 * warps, 1, 1}, {32 * warps, 1, 1}, 1});
+  all.add(trace::LaunchShape{{32 * warps, 1, 1}, {32 * warps, 1, 1}, 1});
   if (loop.operation == banks::Operation::load) loop.operation = banks::Operation::atomic;
   loop.is_loop = true;
   loop.width = width;
@@ -181,7 +184,7 @@ TEST_CASE("trace/report/load_and_swap_loop") {
   CHECK(apart.all == banks::Tally{10, 320, 20, 20, 0, 0, 10 * (4 * 3 - 2), 10 * (4 * 3 - 2)});
   CHECK(apart.ranges.size() == 1);
   CHECK(apart.unknown.empty());
-  CHECK_THAT(to_text(apart), Catch::Matchers::ContainsSubstring(" 20-120 "));
+  CHECK_THAT(report::to_text(apart), Catch::Matchers::ContainsSubstring(" 20-120 "));
   // Three lanes of one word: three rounds, of which each load and each store takes a pass; with two warps at most 6
   // rounds of a load and of three swaps in one bank, which take 6 passes.
   const auto together = report_of_loop(loads(0, 7), 4, 2);

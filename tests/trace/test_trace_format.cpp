@@ -3,7 +3,7 @@
 // Checks the example of docs/trace_format.md as a reader of that page would.
 #include <fstream>
 
-#include <bankwise/trace/json_lines.hpp>
+#include <bankwise/trace/codec.hpp>
 #include <bankwise/trace/report.hpp>
 #include "small_trace.hpp"
 #include "tests/catch_any.hpp"

@@ -7,10 +7,10 @@
 #include <numeric>
 #include <tuple>
 
+#include <bankwise/report/metrics.hpp>
 #include <bankwise/support/revision.hpp>
 #include <bankwise/support/xml.hpp>
-#include <bankwise/trace/diagnosis_text.hpp>
-#include <bankwise/trace/tally_text.hpp>
+#include <bankwise/trace/trace.hpp>
 #include "bankcheck/driver/html/parts.hpp"
 
 namespace bankwise::driver {
@@ -108,9 +108,9 @@ void append_summary(std::string& html, const std::vector<KernelPart>& parts) {
     html += fmt::format("<tr><th scope=row><a href=\"#k{}\">{}</a><td>{}", part.number, xml_text(part.kernel.name),
                         launches_of(part.kernel.trace));
     for (const trace::Report& report : part.reports()) {
-      append_number(html, passes_number(report.all), part.at_least);
-      append_number(html, ideal_number(report.all), part.at_least);
-      append_number(html, conflicts_number(report.all), part.at_least);
+      append_number(html, report::passes_number(report.all), part.at_least);
+      append_number(html, report::ideal_number(report.all), part.at_least);
+      append_number(html, report::conflicts_number(report.all), part.at_least);
       const std::string share = conflict_share(report);
       html += share.empty() ? std::string("<td>")
                             : fmt::format("<td class=bar style=\"--share:{}%\">{}&nbsp;%", share, share);

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include <bankwise/report/metrics.hpp>
 #include <bankwise/support/xml.hpp>
-#include <bankwise/trace/tally_text.hpp>
 #include <bankwise/trace/warps.hpp>
 #include "bankcheck/driver/html/parts.hpp"
 
@@ -56,10 +56,11 @@ void append_level(std::string& html, const KernelPart& part, const trace::Report
     html += fmt::format("<td>{}", level.issued_warps);
     append_lanes(html, *counts, report.warp, level.issued_warps);
   }
-  html += fmt::format("<td>{}", percent_text(level.alu_utilization));
-  append_number(html, passes_number(level.costs), part.at_least);
-  append_number(html, ideal_number(level.costs), part.at_least);
-  append_number(html, conflicts_number(level.costs), part.at_least, heat(level.costs.conflicts, report.all.conflicts));
+  html += fmt::format("<td>{}", report::percent_text(report::alu_utilization(level.costs, report.warp)));
+  append_number(html, report::passes_number(level.costs), part.at_least);
+  append_number(html, report::ideal_number(level.costs), part.at_least);
+  append_number(html, report::conflicts_number(level.costs), part.at_least,
+                heat(level.costs.conflicts, report.all.conflicts));
 }
 
 void append_table(std::string& html, const KernelPart& part, const trace::Report& report) {

@@ -6,8 +6,8 @@
 #include <numeric>
 #include <tuple>
 
+#include <bankwise/report/metrics.hpp>
 #include <bankwise/support/xml.hpp>
-#include <bankwise/trace/tally_text.hpp>
 #include "bankcheck/driver/html/parts.hpp"
 
 namespace bankwise::driver::html {
@@ -48,14 +48,14 @@ std::vector<std::size_t> by_conflicts(const KernelPart& part) {
 void append_numbers(std::string& html, const KernelPart& part, const trace::Report& report,
                     const trace::LineReport& line, bool merged) {
   const banks::Tally& costs = costs_on(report, line);
-  append_number(html, passes_number(costs), part.at_least);
-  append_number(html, ideal_number(costs), part.at_least);
-  append_number(html, conflicts_number(costs), part.at_least, heat(costs.conflicts, report.all.conflicts));
+  append_number(html, report::passes_number(costs), part.at_least);
+  append_number(html, report::ideal_number(costs), part.at_least);
+  append_number(html, report::conflicts_number(costs), part.at_least, heat(costs.conflicts, report.all.conflicts));
   if (!merged) return;
   const trace::LineReport* same = same_line(report, line);
-  const banks::Tally second = same == nullptr ? banks::Tally() : same->merged;
-  append_number(html, passes_number(second), part.at_least);
-  append_number(html, conflicts_number(second), part.at_least);
+  const banks::Tally second = same == nullptr ? banks::Tally() : merged_line(report, *same).costs;
+  append_number(html, report::passes_number(second), part.at_least);
+  append_number(html, report::conflicts_number(second), part.at_least);
 }
 
 /// "4-byte load of tile: 64 passes, ideal 2 on sm_90; ...". Without conflicts the passes are the ideal.
@@ -65,8 +65,8 @@ std::string sentence_of(const KernelPart& part, const trace::LineReport& line, b
   const char* separator = "";
   for (const trace::Report& report : part.reports()) {
     const banks::Tally& costs = costs_on(report, line);
-    text += fmt::format("{} {} passes", separator, passes_number(costs));
-    if (conflicts) text += fmt::format(", ideal {}", ideal_number(costs));
+    text += fmt::format("{} {} passes", separator, report::passes_number(costs));
+    if (conflicts) text += fmt::format(", ideal {}", report::ideal_number(costs));
     text += fmt::format(" on {}", report.architecture->name);
     separator = ";";
   }
@@ -77,10 +77,10 @@ std::string sentence_of(const KernelPart& part, const trace::LineReport& line, b
 void append_access(std::string& html, const KernelPart& part, std::size_t number, bool open) {
   const trace::LineReport& line = lines_of(part)[number];
   std::string evidence;
-  if (!(line.costs == line.merged)) {
-    if (const auto found = evidence_for(line, part.run.emitted)) {
+  if (const trace::MergedLine left = merged_line(part.reports().front(), line); line.costs != left.costs) {
+    if (const auto code = evidence_for(line, left, part.run.emitted)) {
       evidence = fmt::format("<p>Instructions in the machine code, and the count that they agree with: {}</p>",
-                             xml_text(to_text(*found)));
+                             xml_text(to_text(*code)));
     }
   }
   const bool conflicts = conflicts_anywhere(part, line);
@@ -123,7 +123,7 @@ void append_line(std::string& html, const KernelPart& part, const Listed& listed
   for (const trace::Report& report : part.reports()) {
     banks::Tally sum;
     for (const std::size_t i : listed.accesses) sum.add(costs_on(report, lines_of(part)[i]));
-    append_number(html, conflicts_number(sum), part.at_least, heat(sum.conflicts, report.all.conflicts));
+    append_number(html, report::conflicts_number(sum), part.at_least, heat(sum.conflicts, report.all.conflicts));
   }
   html += fmt::format("<td><code>{}</code>", xml_text(text));
   html += fmt::format("<tr class=why><td colspan={}>", part.reports().size() + 2);

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include <bankwise/support/progress.hpp>
-#include <bankwise/trace/json_lines.hpp>
+#include <bankwise/trace/codec.hpp>
 #include "bankcheck/opencl/plugin/compiler_lock.hpp"
 #include "bankcheck/opencl/plugin/group_recorder.hpp"
 #include "bankcheck/opencl/plugin/launch_log.hpp"
@@ -182,7 +182,7 @@ void BankPlugin::kernelBegin(const ::oclgrind::KernelInvocation* invocation) {
   }
   kernel_ = invocation->getKernel();
   note(event::begin, kernel_->getName());
-  const trace::Shape shape{array_of(invocation->getGlobalSize()), array_of(invocation->getLocalSize()), 1};
+  const trace::LaunchShape shape{array_of(invocation->getGlobalSize()), array_of(invocation->getLocalSize()), 1};
   static auto& launches = *new WatchedLaunches(request());  // guarded by one_kernel
   watches_ = launches.next(kernel_->getName(), shape.threads, shape.block);
   groups_ = trace::blocks_of(shape);
@@ -204,7 +204,7 @@ void BankPlugin::kernelEnd(const ::oclgrind::KernelInvocation*) {
   for (const auto& worker : workers_) launch.add(worker->recorder.take());
   workers_.clear();
   ++launch_number;
-  for (const trace::Shape& shape : shapes) launch.add(shape);
+  for (const trace::LaunchShape& shape : shapes) launch.add(shape);
   append_to_record(writer().lines_of(launch.take(), kernel_->getProgram()->getSource()));
   if (done_ < groups_) {
     note(event::cut,
@@ -225,7 +225,7 @@ void BankPlugin::save_if_due(Worker& worker) {
   const auto shapes = std::exchange(head.shapes, {});
   trace::Builder launch(head, bound_);
   for (const auto& one : workers_) launch.add(one->saved);
-  for (const trace::Shape& shape : shapes) launch.add(shape);
+  for (const trace::LaunchShape& shape : shapes) launch.add(shape);
   save_unfinished(launch.take(), kernel_->getProgram()->getSource());
   const auto end = Clock::now();
   worker.next_save = end + std::max<Clock::duration>(first_save, 20 * (end - begin));

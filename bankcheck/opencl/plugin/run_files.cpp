@@ -29,14 +29,14 @@ void note(const std::string& event, const std::string& text) {
   append_to(request().launches.c_str(), event + ' ' + std::to_string(getpid()) + ' ' + text + '\n');
 }
 
-trace::Writer& writer() {
+trace::TraceWriter& writer() {
   static std::mutex mutex;
   static pid_t process = 0;
-  static trace::Writer* writer = nullptr;  // never destroyed: a program may run kernels after our destructors
+  static trace::TraceWriter* writer = nullptr;  // never destroyed: a program may run kernels after our destructors
   const std::lock_guard lock(mutex);
   if (writer == nullptr || process != getpid()) {
     process = getpid();
-    writer = new trace::Writer(std::uint64_t(process));
+    writer = new trace::TraceWriter(std::uint64_t(process));
     append_to_record(trace::process_line(std::uint64_t(process)));
   }
   return *writer;
@@ -46,7 +46,7 @@ void save_unfinished(const trace::KernelTrace& launch, const std::string& source
   const std::string path = unfinished_path(), incomplete = path + ".new";
   if (path.empty()) return;
   const auto process = std::uint64_t(getpid());
-  const std::string lines = trace::process_line(process) + trace::Writer(process).lines_of(launch, source);
+  const std::string lines = trace::process_line(process) + trace::TraceWriter(process).lines_of(launch, source);
   std::remove(incomplete.c_str());
   append_to(incomplete.c_str(), lines);
   std::rename(incomplete.c_str(), path.c_str());

@@ -6,7 +6,7 @@
 #include <string>
 
 #include <bankwise/support/watch_request.hpp>
-#include <bankwise/trace/json_lines.hpp>
+#include <bankwise/trace/codec.hpp>
 
 namespace bankwise::opencl {
 
@@ -18,7 +18,7 @@ void append_to_record(const std::string& lines);
 void note(const std::string& event, const std::string& text = "");
 
 /// The writer of this process. A forked process gets its own writer.
-trace::Writer& writer();
+trace::TraceWriter& writer();
 
 /// Replaces what is saved of the launch that has not ended.
 void save_unfinished(const trace::KernelTrace& launch, const std::string& source);

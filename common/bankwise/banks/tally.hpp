@@ -42,9 +42,6 @@ struct Tally {
     more_conflicts += times * other.more_conflicts;
   }
 
-  /// ALU utilization: active lanes / (accesses * warp). 0 without accesses.
-  double utilization(unsigned warp) const { return accesses == 0 ? 0 : double(lanes) / (double(accesses) * warp); }
-
   bool operator==(const Tally&) const = default;
 };
 

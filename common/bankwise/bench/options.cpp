@@ -12,7 +12,7 @@
 #include <bankwise/support/quantity.hpp>
 #include <bankwise/support/revision.hpp>
 #include <bankwise/support/suggestion.hpp>
-#include <bankwise/trace/architecture_named.hpp>
+#include <bankwise/trace/report.hpp>
 
 namespace bankwise {
 namespace {

@@ -9,8 +9,6 @@
 namespace bankwise::gpu {
 namespace {
 
-constexpr unsigned warp = 32;  // of every GPU that CUPTI knows
-
 struct Remedy {
   int error;  // a CUptiResult as a number, so that a build without CUPTI has these sentences, too
   const char* sentence;
@@ -44,11 +42,6 @@ Counters without_other_traffic(Counters pipe, const Counters& per_instruction) {
   correct(&Counters::shared_atomic_passes, &Counters::shared_atomic_conflicts);
   pipe.replays += per_instruction.replays;
   return pipe;
-}
-
-std::optional<double> simt_efficiency(const Counters& counters) {
-  if (!counters.lane_instructions || counters.warp_instructions.value_or(0) == 0) return std::nullopt;
-  return double(*counters.lane_instructions) / (double(*counters.warp_instructions) * warp);
 }
 
 std::string why_no_counters(int error, std::string_view call, std::string_view name) {

@@ -27,9 +27,6 @@ struct Counters {
 /// instruction, the difference is no conflicts either. `replays` are added.
 Counters without_other_traffic(Counters pipe, const Counters& per_instruction);
 
-/// Active lanes ÷ all lanes, over the instructions of all warps. Empty if nothing was executed, or nothing counted.
-std::optional<double> simt_efficiency(const Counters& counters);
-
 /// Why CUPTI reads no counters, and what to do about it: a sentence for its error code.
 std::string why_no_counters(int error, std::string_view call, std::string_view name);
 

@@ -31,7 +31,7 @@ std::string csv_of(const CounterResult& counters) {
   for (const auto& [key, of_device, of_model] : shared_memory_numbers(counters)) {
     columns += fmt::format(",{},{}", count(of_device), count(of_model));
   }
-  return columns + fmt::format(",{},{},{},{},{}", number(gpu::simt_efficiency(counted)),
+  return columns + fmt::format(",{},{},{},{},{}", number(simt_efficiency(counted)),
                                number(counters.model ? counters.model->simt_efficiency : std::nullopt),
                                count(counted.dram_read_bytes), count(counted.dram_write_bytes),
                                quoted(counters.reason));

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <bankwise/report/json.hpp>
+#include <bankwise/report/metrics.hpp>
 #include <bankwise/report/report.hpp>
 #include <bankwise/support/revision.hpp>
 
@@ -30,7 +31,7 @@ Json json_of(const gpu::DeviceInfo& device) {
 /// The same keys three times: counted, by the model, and the difference.
 Json json_of(const CounterResult& result) {
   const gpu::Counters counted = result.counted.value_or(gpu::Counters{});
-  const auto simt = gpu::simt_efficiency(counted);
+  const auto simt = simt_efficiency(counted);
   Json row, model, difference;
   for (const auto& number : shared_memory_numbers(result)) {
     row[number.key] = or_null(number.counted);
@@ -125,7 +126,6 @@ Json json_of(const std::optional<banks::Tally>& costs) {
 
 void add_levels(Json& rows, const VariantLevels& variant, const KernelLevels& kernel) {
   for (const auto& level : kernel.report.levels) {
-    const bool any = level.costs.accesses > 0;
     Json row{{"variant", variant.variant},
              {"architecture", variant.architecture->name},
              {"warp_width", kernel.report.warp},
@@ -135,9 +135,9 @@ void add_levels(Json& rows, const VariantLevels& variant, const KernelLevels& ke
              {"name", kernel.level_names[level.level]},
              {"active_lanes", level.active_lanes},
              {"issued_warps", level.issued_warps},
-             {"alu_utilization", any ? Json(level.alu_utilization) : Json(nullptr)},
+             {"alu_utilization", or_null(report::alu_utilization(level.costs, kernel.report.warp))},
              {"accesses", level.costs.accesses}};
-    row.update(json_of(known(level.costs)));
+    row.update(json_of(report::known(level.costs)));
     rows.push_back(std::move(row));
   }
 }

@@ -6,9 +6,9 @@
 #include <bit>
 
 #include <bankwise/banks/cost.hpp>
+#include <bankwise/report/metrics.hpp>
 #include <bankwise/report/report.hpp>
 #include <bankwise/support/xml.hpp>
-#include <bankwise/trace/tally_text.hpp>
 
 namespace bankwise {
 namespace {
@@ -73,10 +73,11 @@ std::vector<Column> columns_of(const VariantLevels& variant) {
     for (const auto& level : kernel.report.levels) {
       if (level.costs.accesses == 0) continue;
       column_of_level[level.level] = columns.size();
-      columns.push_back({kernel.level_names[level.level], passes_text(level.costs), percent_text(level.alu_utilization),
+      columns.push_back({kernel.level_names[level.level], report::passes_text(level.costs),
+                         report::percent_text(report::alu_utilization(level.costs, kernel.report.warp)),
                          std::vector<int>(threads_of_block(trace), idle)});
     }
-    for (const trace::Step& step : trace.order) {
+    for (const trace::OrderedAccess& step : trace.order) {
       const trace::Pattern& access = trace.patterns[step.pattern];
       const auto cost = banks::cost(*variant.architecture, access.of_model());
       const auto* found = std::get_if<banks::Cost>(&cost);
@@ -145,7 +146,7 @@ std::string subtitle(const VariantLevels& variant) {
   std::string text;
   if (variant.kernels.empty()) return text;
   if (variant.costs) text = fmt::format("passes {}, ideal {}, ", variant.costs->passes, variant.costs->ideal);
-  return text + fmt::format("ALU {} %", percent_text(variant.alu_utilization.value_or(0)));
+  return text + fmt::format("ALU {} %", report::percent_text(variant.alu_utilization));
 }
 
 /// The reason why there is nothing to draw.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <bankwise/report/metrics.hpp>
 #include <bankwise/report/report.hpp>
 #include <bankwise/support/by_reason.hpp>
 #include <bankwise/support/table.hpp>
-#include <bankwise/trace/tally_text.hpp>
 
 namespace bankwise {
 namespace {
@@ -18,14 +18,14 @@ struct KernelRows {
 
 KernelRows rows_of(const KernelLevels& kernel, const std::string& title) {
   KernelRows rows{{"", ""}, {title, "passes"}, {"", "ALU %"}};
-  const auto add = [&](const std::string& name, const banks::Tally& costs, double utilization) {
+  const auto add = [&](const std::string& name, const banks::Tally& costs) {
     rows.names.push_back(name);
-    rows.passes.push_back(passes_text(costs));
-    rows.lanes.push_back(percent_text(utilization));
+    rows.passes.push_back(report::passes_text(costs));
+    rows.lanes.push_back(report::percent_text(report::alu_utilization(costs, kernel.report.warp)));
   };
-  add("all", kernel.report.all, kernel.report.alu_utilization);
+  add("all", kernel.report.all);
   for (const auto& level : kernel.report.levels) {
-    if (level.costs.accesses > 0) add(kernel.level_names[level.level], level.costs, level.alu_utilization);
+    if (level.costs.accesses > 0) add(kernel.level_names[level.level], level.costs);
   }
   return rows;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <bankwise/report/metrics.hpp>
 #include <bankwise/report/report.hpp>
 #include <bankwise/report/text.hpp>
 #include <bankwise/support/by_reason.hpp>
@@ -49,8 +50,9 @@ std::vector<std::string> row_of(const Report& report, const Result& result) {
   if (!report.study->baseline.empty()) row.push_back(optional_text(result.speedup, times));
   if (!report.levels.empty()) {
     const VariantLevels* levels = levels_of(report, result);
-    const bool costs = levels != nullptr && levels->costs && levels->costs->ideal > 0;
-    row.push_back(costs ? times(double(levels->costs->passes) / double(levels->costs->ideal)) : "-");
+    const bool costs = levels != nullptr && levels->costs;
+    row.push_back(optional_text(
+        costs ? report::passes_over_ideal(levels->costs->passes, levels->costs->ideal) : std::nullopt, times));
     row.push_back(levels != nullptr ? optional_text(levels->alu_utilization, percent) : "-");
   }
   if (has_counters(report)) {

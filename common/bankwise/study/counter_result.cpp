@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include <bankwise/report/metrics.hpp>
 #include <bankwise/study/emulated_launch.hpp>
-#include <bankwise/study/levels.hpp>
 
 namespace bankwise {
 namespace {
@@ -14,30 +14,19 @@ using banks::Tally;
 
 struct Sums {
   Tally loads, stores, atomics;
-  std::uint64_t lanes = 0, issued = 0;  // of all instructions
+  std::uint64_t lanes = 0, executions = 0;  // of all instructions
   std::string unknown;
 
-  void add_times(const Sums& of, std::uint64_t times) {
-    loads.add(of.loads, times);
-    stores.add(of.stores, times);
-    atomics.add(of.atomics, times);
-    lanes += of.lanes * times;
-    issued += of.issued * times;
-    if (unknown.empty()) unknown = of.unknown;
+  void add(const trace::Report& block, std::uint64_t times) {
+    if (!block.incomplete.empty()) throw std::runtime_error(block.incomplete.front());
+    loads.add(block.loads, times);
+    stores.add(block.stores, times);
+    atomics.add(block.atomics, times);
+    lanes += block.executed_lanes * times;
+    executions += block.executions * times;
+    if (unknown.empty() && !block.unknown.empty()) unknown = block.unknown.front();
   }
 };
-
-Sums sums_of_block(const emulator::Trace& trace, const banks::Architecture& architecture) {
-  const trace::Report report = trace::report(trace, architecture);
-  Sums sums{report.loads, report.stores, report.atomics, 0, 0, {}};
-  for (const auto& block : trace.basic_blocks) {
-    sums.lanes += block.lanes;
-    sums.issued += block.issued;
-  }
-  if (!report.unknown.empty()) sums.unknown = report.unknown.front();
-  if (!report.incomplete.empty()) throw std::runtime_error(report.incomplete.front());
-  return sums;
-}
 
 Sums sums_of(const CaseStudy& study, const Variant& variant, Extent extent, unsigned units,
              const banks::Architecture& architecture) {
@@ -45,8 +34,7 @@ Sums sums_of(const CaseStudy& study, const Variant& variant, Extent extent, unsi
   const EmulatedMemory memory(study, extent, plan);
   Sums all;
   for (const KernelLaunch& launch : plan.launches()) {
-    all.add_times(sums_of_block(trace_of(study, launch, memory, architecture.warp, false), architecture),
-                  launch.groups);
+    all.add(trace::report(trace_of(study, launch, memory, architecture.warp, false), architecture), launch.groups);
   }
   return all;
 }
@@ -59,10 +47,10 @@ JobModel job_model(const CaseStudy& study, const Variant& variant, Extent extent
   model.architecture = &architecture;
   try {
     const Sums sums = sums_of(study, variant, extent, units, architecture);
-    model.loads = known(sums.loads);
-    model.stores = known(sums.stores);
-    model.atomics = known(sums.atomics);
-    if (sums.issued > 0) model.simt_efficiency = double(sums.lanes) / (double(sums.issued) * architecture.warp);
+    model.loads = report::known(sums.loads);
+    model.stores = report::known(sums.stores);
+    model.atomics = report::known(sums.atomics);
+    model.simt_efficiency = report::simt_efficiency(sums.lanes, sums.executions, architecture.warp);
     model.reason = sums.unknown;
   } catch (const std::exception& why) {
     model.reason = why.what();
@@ -96,6 +84,12 @@ std::array<CounterNumber, 6> shared_memory_numbers(const CounterResult& result) 
         of_model(&JobModel::atomics, &Tally::conflicts)}}};
 }
 
+std::optional<double> simt_efficiency(const gpu::Counters& counters) {
+  constexpr unsigned warp = 32;  // of every GPU that CUPTI knows
+  if (!counters.lane_instructions || !counters.warp_instructions) return std::nullopt;
+  return report::simt_efficiency(*counters.lane_instructions, *counters.warp_instructions, warp);
+}
+
 std::optional<double> counted_over_ideal(const gpu::Counters& counters) {
   std::uint64_t passes = 0, conflicts = 0;
   for (const auto which : {&gpu::Counters::shared_load_passes, &gpu::Counters::shared_store_passes,
@@ -108,8 +102,7 @@ std::optional<double> counted_over_ideal(const gpu::Counters& counters) {
     if (!(counters.*which)) return std::nullopt;
     conflicts += *(counters.*which);
   }
-  if (passes <= conflicts) return std::nullopt;  // shared memory was not accessed
-  return double(passes) / double(passes - conflicts);
+  return report::passes_over_ideal(passes, passes > conflicts ? passes - conflicts : 0);
 }
 
 }  // namespace bankwise

@@ -43,6 +43,9 @@ struct CounterNumber {
 };
 std::array<CounterNumber, 6> shared_memory_numbers(const CounterResult& result);
 
+/// Active lanes ÷ all lanes, over the instructions of all warps. Empty if nothing was executed, or nothing counted.
+std::optional<double> simt_efficiency(const gpu::Counters& counters);
+
 /// Counted passes ÷ the passes that the same accesses take without conflicts.
 std::optional<double> counted_over_ideal(const gpu::Counters& counters);
 

@@ -74,8 +74,8 @@ Plan plan_to_emulate(const CaseStudy& study, const Variant& variant, Extent exte
   return study.plan(variant, extent, units);
 }
 
-emulator::Trace trace_of(const CaseStudy& study, const KernelLaunch& launch, const EmulatedMemory& memory,
-                         unsigned warp, bool record_order) {
+trace::KernelTrace trace_of(const CaseStudy& study, const KernelLaunch& launch, const EmulatedMemory& memory,
+                            unsigned warp, bool record_order) {
   const emulator::Kernel& kernel = emulated_kernel(study, launch.kernel);
   if (launch.groups > max_groups) {
     throw std::runtime_error(fmt::format("no CUDA grid has {} blocks; at most {}", launch.groups, max_groups));

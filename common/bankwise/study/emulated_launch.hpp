@@ -36,7 +36,7 @@ Plan plan_to_emulate(const CaseStudy& study, const Variant& variant, Extent exte
 
 /// Runs block 0 of a launch, in warps of `warp` lanes; `record_order` as in emulator::Launch. Error: any fault that the
 /// emulator finds, as an exception with a sentence.
-emulator::Trace trace_of(const CaseStudy& study, const KernelLaunch& launch, const EmulatedMemory& memory,
-                         unsigned warp, bool record_order);
+trace::KernelTrace trace_of(const CaseStudy& study, const KernelLaunch& launch, const EmulatedMemory& memory,
+                            unsigned warp, bool record_order);
 
 }  // namespace bankwise

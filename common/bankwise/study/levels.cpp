@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include <bankwise/report/metrics.hpp>
 #include <bankwise/study/emulated_launch.hpp>
 
 namespace bankwise {
@@ -22,11 +23,6 @@ std::vector<std::string> level_names(const CaseStudy& study, const Variant& vari
   return names;
 }
 
-std::optional<double> utilization(std::uint64_t lanes, std::uint64_t issued, unsigned warp) {
-  if (issued == 0) return std::nullopt;
-  return double(lanes) / (double(issued) * warp);
-}
-
 /// Error: any fault that the emulator finds, as an exception with a sentence.
 void emulate(const CaseStudy& study, const Variant& variant, Extent extent, VariantLevels& levels) {
   // So many units that block 0 processes one tile, as in every other variant.
@@ -35,26 +31,24 @@ void emulate(const CaseStudy& study, const Variant& variant, Extent extent, Vari
   const unsigned warp = levels.architecture->warp;
   std::vector<std::string_view> seen;
   banks::Tally all;
-  std::uint64_t lanes = 0, issued = 0;  // of all instructions
+  std::uint64_t lanes = 0, executions = 0;  // of all instructions
   for (const KernelLaunch& launch : plan.launches()) {
     if (std::find(seen.begin(), seen.end(), launch.kernel) != seen.end()) continue;
     seen.push_back(launch.kernel);
-    emulator::Trace trace = trace_of(study, launch, memory, warp, true);  // for pictures of lanes
-    for (const auto& block : trace.basic_blocks) {
-      lanes += block.lanes;
-      issued += block.issued;
-    }
-    if (accesses_of(trace) == 0) continue;
+    trace::KernelTrace trace = trace_of(study, launch, memory, warp, true);  // for pictures of lanes
     trace::Report report = trace::report(trace, *levels.architecture);
+    lanes += report.executed_lanes;
+    executions += report.executions;
+    if (accesses_of(trace) == 0) continue;
     all.add(report.all);
     if (!report.unknown.empty() && levels.reason.empty()) levels.reason = report.unknown.front();
     if (!report.incomplete.empty()) throw std::runtime_error(report.incomplete.front());
     auto names = level_names(study, variant, launch.kernel, report.levels.size());
     levels.kernels.push_back({launch.kernel, std::move(trace), std::move(report), std::move(names)});
   }
-  levels.alu_utilization = utilization(all.lanes, all.accesses, warp);
-  levels.simt_efficiency = utilization(lanes, issued, warp);
-  levels.costs = known(all);
+  levels.alu_utilization = report::alu_utilization(all, warp);
+  levels.simt_efficiency = report::simt_efficiency(lanes, executions, warp);
+  levels.costs = report::known(all);
 }
 
 }  // namespace
@@ -81,11 +75,6 @@ std::vector<VariantLevels> levels_of(const CaseStudy& study, std::span<const Var
     }
   }
   return all;
-}
-
-std::optional<banks::Tally> known(const banks::Tally& costs) {
-  if (costs.unknown > 0) return std::nullopt;
-  return costs;
 }
 
 }  // namespace bankwise

@@ -20,7 +20,7 @@ namespace bankwise {
 /// A kernel that accesses shared memory, of which one block was emulated.
 struct KernelLevels {
   std::string name;
-  emulator::Trace trace;
+  trace::KernelTrace trace;
   trace::Report report;
   std::vector<std::string> level_names;  ///< one for each level of the report
 };
@@ -45,8 +45,5 @@ const banks::Architecture& model_architecture(const banks::Architecture* wanted,
 /// block touches. Any failure of a variant becomes its reason.
 std::vector<VariantLevels> levels_of(const CaseStudy& study, std::span<const Variant* const> variants, Extent extent,
                                      const banks::Architecture& architecture);
-
-/// Empty if one of the accesses has no known cost: the sums would be too small.
-std::optional<banks::Tally> known(const banks::Tally& costs);
 
 }  // namespace bankwise

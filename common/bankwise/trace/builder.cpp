@@ -58,10 +58,6 @@ Value& entry_of(const Key& key, Value fresh, std::vector<Value>& list, std::map<
   return list[found->second];
 }
 
-bool is_used(const Pattern& pattern) {
-  return pattern.count > 0 || pattern.merged_change != 0;
-}
-
 }  // namespace
 
 void normalize(Pattern& pattern) {
@@ -86,6 +82,7 @@ Builder::Builder(KernelTrace head, Bound bound) : bound_(std::move(bound)) {
   trace_.sites.clear();
   trace_.arrays.clear();
   trace_.patterns.clear();
+  trace_.merged.reset();
   trace_.participants.clear();
   trace_.basic_blocks.clear();
   trace_.excess.clear();
@@ -108,36 +105,48 @@ std::uint32_t Builder::use(std::uint32_t level) {
   return level;
 }
 
+std::optional<std::uint32_t> Builder::add_to(std::vector<Pattern>& list, PatternIndex& index, const Pattern& pattern,
+                                             std::size_t max_bytes) {
+  const std::uint64_t hash = hash_of(pattern);
+  const auto [begin, end] = index.numbers.equal_range(hash);
+  for (auto at = begin; at != end; ++at) {
+    Pattern& known = list[at->second];
+    if (!same(known, pattern)) continue;
+    if (pattern.count > 0) known.first = known.count == 0 ? pattern.first : std::min(known.first, pattern.first);
+    known.count += pattern.count;
+    return at->second;
+  }
+  const std::size_t bytes = bytes_of(pattern);
+  if (index.bytes + bytes > max_bytes) return std::nullopt;
+  index.bytes += bytes;
+  const auto number = std::uint32_t(list.size());
+  index.numbers.emplace(hash, number);
+  list.push_back(pattern);
+  return number;
+}
+
 std::optional<std::uint32_t> Builder::add(const Pattern& pattern) {
   if (use(pattern.level) != pattern.level) {
     Pattern at_last_level = pattern;
     at_last_level.level = max_levels - 1;
     return add(at_last_level);
   }
-  const std::uint64_t hash = hash_of(pattern);
-  const auto [begin, end] = patterns_.equal_range(hash);
-  for (auto at = begin; at != end; ++at) {
-    Pattern& known = trace_.patterns[at->second];
-    if (!same(known, pattern)) continue;
-    if (pattern.count > 0) {
-      known.first = known.count == 0 ? pattern.first : std::min(known.first, pattern.first);
-    } else if (is_used(pattern) && known.count == 0) {
-      known.first = is_used(known) ? std::min(known.first, pattern.first) : pattern.first;
-    }
-    known.count += pattern.count;
-    known.merged_change += pattern.merged_change;
-    return at->second;
-  }
-  const std::size_t bytes = bytes_of(pattern);
-  if (bytes_ + bytes > bound_.bytes) {
-    add_excess(pattern);
-    return std::nullopt;
-  }
-  bytes_ += bytes;
-  const auto number = std::uint32_t(trace_.patterns.size());
-  patterns_.emplace(hash, number);
-  trace_.patterns.push_back(pattern);
+  const auto number = add_to(trace_.patterns, patterns_, pattern, bound_.bytes);
+  if (!number) add_excess(pattern);
   return number;
+}
+
+/// At most as many patterns are new as there are already, because each replaces two. So what does not fit is among the
+/// excess, which both counts have.
+void Builder::add_merged(const std::vector<Pattern>& patterns) {
+  const std::size_t max_bytes = bound_.bytes > ~std::size_t{0} / 2 ? bound_.bytes : 2 * bound_.bytes;
+  for (const Pattern& pattern : patterns) add_to(*trace_.merged, merged_, pattern, max_bytes);
+}
+
+void Builder::set_merged(const std::vector<Pattern>& patterns) {
+  trace_.merged.emplace();
+  merged_ = {};
+  add_merged(patterns);
 }
 
 void Builder::add_excess(const Pattern& pattern) {
@@ -146,19 +155,17 @@ void Builder::add_excess(const Pattern& pattern) {
     const unsigned warps = warps_in(trace_, *architecture);
     if (warps == 0) continue;
     std::uint64_t accesses = pattern.count;  // in the trace's warps: added with the first part
-    for_each_warp(pattern, trace_.warp, warps, *architecture, 0, [&](const WarpAccess& one) {
-      Excess excess{pattern.site,
-                    one.array,
-                    pattern.operation,
-                    pattern.width,
-                    pattern.level,
-                    std::string(architecture->name),
-                    std::exchange(accesses, 0),
-                    one.mixed ? pattern.count : 0,
-                    {},
-                    {}};
-      excess.tally.add(one.access.mask, one.cost(), pattern.count);
-      if (const auto* why = std::get_if<std::string>(&one.answer)) excess.why_unknown = *why;
+    for_each_warp(pattern, trace_.warp, warps, *architecture, 0, [&](const WarpAccess& access) {
+      Excess excess{.site = pattern.site,
+                    .array = access.array,
+                    .operation = pattern.operation,
+                    .width = pattern.width,
+                    .level = pattern.level,
+                    .architecture = std::string(architecture->name),
+                    .accesses = std::exchange(accesses, 0),
+                    .mixed = access.mixed ? pattern.count : 0};
+      excess.tally.add(access.access.mask, access.cost(), pattern.count);
+      if (const auto* why = std::get_if<std::string>(&access.answer)) excess.why_unknown = *why;
       add(excess);
     });
   }
@@ -189,8 +196,10 @@ void Builder::add(const Excess& excess) {
   if (sum.why_unknown.empty()) sum.why_unknown = excess.why_unknown;
 }
 
-void Builder::add(const Shape& shape) {
-  const auto same = [&](const Shape& known) { return known.threads == shape.threads && known.block == shape.block; };
+void Builder::add(const LaunchShape& shape) {
+  const auto same = [&](const LaunchShape& known) {
+    return known.threads == shape.threads && known.block == shape.block;
+  };
   const auto found = std::find_if(trace_.shapes.begin(), trace_.shapes.end(), same);
   if (found != trace_.shapes.end()) {
     found->launches += shape.launches;
@@ -199,16 +208,16 @@ void Builder::add(const Shape& shape) {
   }
 }
 
-void Builder::add(const Diagnosis& diagnosis) {
+void Builder::add(const DiagnosisRecord& diagnosis) {
   // Either lane of a race may come first.
   const std::uint32_t other = diagnosis.other.value_or(diagnosis.site);
   const DiagnosisKey key{diagnosis.fault, std::min(diagnosis.site, other), std::max(diagnosis.site, other),
                          diagnosis.other.has_value(), diagnosis.ended};
-  Diagnosis fresh = diagnosis;
+  DiagnosisRecord fresh = diagnosis;
   fresh.count = 0;
-  Diagnosis& sum = entry_of(key, std::move(fresh), trace_.diagnoses, diagnoses_);
+  DiagnosisRecord& sum = entry_of(key, std::move(fresh), trace_.diagnoses, diagnoses_);
   const std::uint64_t count = sum.count + diagnosis.count;
-  const auto rank = [](const Diagnosis& one) {
+  const auto rank = [](const DiagnosisRecord& one) {
     return std::tie(one.first.launch, one.first.block, one.first.warp, one.text);
   };
   if (rank(diagnosis) < rank(sum)) sum = diagnosis;
@@ -226,11 +235,17 @@ Builder::Numbers Builder::add_with(const KernelTrace& other, const std::vector<s
                                    const std::vector<std::uint32_t>& arrays) {
   Numbers numbers;
   const std::uint64_t launches = launches_of(trace_);
-  for (Pattern pattern : other.patterns) {
-    renumber(pattern, sites, arrays);
-    pattern.first.launch += launches;
-    numbers.push_back(add(pattern));
-  }
+  const auto here = [&](std::vector<Pattern> patterns) {
+    for (Pattern& pattern : patterns) {
+      renumber(pattern, sites, arrays);
+      pattern.first.launch += launches;
+    }
+    return patterns;
+  };
+  const std::vector<Pattern> patterns = here(other.patterns);
+  if (other.merged && !trace_.merged) set_merged(std::vector(trace_.patterns));
+  if (trace_.merged) add_merged(other.merged ? here(*other.merged) : patterns);
+  for (const Pattern& pattern : patterns) numbers.push_back(add(pattern));
   for (const Participants& one : other.participants) add(one);
   for (BasicBlock one : other.basic_blocks) {
     one.site = sites.at(one.site);
@@ -241,13 +256,13 @@ Builder::Numbers Builder::add_with(const KernelTrace& other, const std::vector<s
     one.array = arrays.at(one.array);
     add(one);
   }
-  for (Diagnosis one : other.diagnoses) {
+  for (DiagnosisRecord one : other.diagnoses) {
     one.site = sites.at(one.site);
     if (one.other) one.other = sites.at(*one.other);
     one.first.launch += launches;
     add(one);
   }
-  for (const Shape& shape : other.shapes) add(shape);
+  for (const LaunchShape& shape : other.shapes) add(shape);
   trace_.knows_code &= other.knows_code;
   trace_.blocks += other.blocks;
   trace_.levels = std::max(trace_.levels, other.levels);
@@ -261,7 +276,6 @@ std::optional<std::uint32_t> Builder::change_operation(std::uint32_t pattern, ba
                                                        const Occurrence& first) {
   --trace_.patterns[pattern].count;
   Pattern other = trace_.patterns[pattern];
-  other.merged_change = 0;
   other.operation = to;
   other.count = 1;
   other.first = first;
@@ -269,11 +283,13 @@ std::optional<std::uint32_t> Builder::change_operation(std::uint32_t pattern, ba
 }
 
 KernelTrace Builder::take() {
+  const auto is_unused = [](const Pattern& pattern) { return pattern.count == 0; };
   std::vector<std::uint32_t> numbers;
   std::uint32_t next = 0;
-  for (const Pattern& pattern : trace_.patterns) numbers.push_back(is_used(pattern) ? next++ : 0);
-  std::erase_if(trace_.patterns, [](const Pattern& pattern) { return !is_used(pattern); });
-  for (Step& step : trace_.order) step.pattern = numbers[step.pattern];
+  for (const Pattern& pattern : trace_.patterns) numbers.push_back(is_unused(pattern) ? 0 : next++);
+  std::erase_if(trace_.patterns, is_unused);
+  if (trace_.merged) std::erase_if(*trace_.merged, is_unused);
+  for (OrderedAccess& access : trace_.order) access.pattern = numbers[access.pattern];
   return std::move(trace_);
 }
 
@@ -290,22 +306,27 @@ void put_in_order(KernelTrace& kernel) {
     }
     return numbers;
   };
-  const auto patterns = sort_and_number(kernel.patterns, [](const Pattern& pattern) {
+  const auto occurrence = [](const Pattern& pattern) {
     const Occurrence& first = pattern.first;
     return std::tuple(first.launch, first.block, first.number, first.warp);
-  });
-  for (Step& step : kernel.order) step.pattern = patterns[step.pattern];
+  };
+  const auto patterns = sort_and_number(kernel.patterns, occurrence);
+  if (kernel.merged) (void)sort_and_number(*kernel.merged, occurrence);
+  for (OrderedAccess& access : kernel.order) access.pattern = patterns[access.pattern];
   const auto value = [](const auto& element) -> const auto& {
     return element;
   };
   const auto sites = sort_and_number(kernel.sites, value), arrays = sort_and_number(kernel.arrays, value);
   for (Pattern& pattern : kernel.patterns) renumber(pattern, sites, arrays);
+  if (kernel.merged) {
+    for (Pattern& pattern : *kernel.merged) renumber(pattern, sites, arrays);
+  }
   for (BasicBlock& block : kernel.basic_blocks) block.site = sites[block.site];
   for (Excess& excess : kernel.excess) {
     excess.site = sites[excess.site];
     excess.array = arrays[excess.array];
   }
-  for (Diagnosis& one : kernel.diagnoses) {
+  for (DiagnosisRecord& one : kernel.diagnoses) {
     one.site = sites[one.site];
     if (one.other) one.other = sites[*one.other];
   }
@@ -314,7 +335,7 @@ void put_in_order(KernelTrace& kernel) {
   };
   sort_by(kernel.participants, [](const Participants& one) { return std::pair(one.level, one.mask); });
   sort_by(kernel.basic_blocks, [](const BasicBlock& one) { return std::pair(one.level, one.site); });
-  sort_by(kernel.diagnoses, [](const Diagnosis& one) {
+  sort_by(kernel.diagnoses, [](const DiagnosisRecord& one) {
     const Occurrence& first = one.first;
     return std::tuple(first.launch, first.block, first.warp, one.fault, one.site, one.other, one.ended);
   });

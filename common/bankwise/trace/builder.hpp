@@ -41,9 +41,9 @@ class Builder {
   void add(const Participants& participants);
   void add(const BasicBlock& block);
   void add(const Excess& excess);
-  void add(const Shape& shape);
+  void add(const LaunchShape& shape);
   /// Diagnoses of one fault and the same places are one, with the text of the first occurrence.
-  void add(const Diagnosis& diagnosis);
+  void add(const DiagnosisRecord& diagnosis);
 
   /// The index here of each pattern of another trace, if it fitted.
   using Numbers = std::vector<std::optional<std::uint32_t>>;
@@ -53,6 +53,9 @@ class Builder {
   /// The same, with these indices for the other trace's sites and arrays.
   Numbers add_with(const KernelTrace& other, const std::vector<std::uint32_t>& sites,
                    const std::vector<std::uint32_t>& arrays);
+
+  /// Sets the second count of the accesses so far, from patterns with this builder's sites and arrays.
+  void set_merged(const std::vector<Pattern>& patterns);
 
   /// Moves one access of a pattern to another operation; `first` identifies the access. Returns its new index.
   std::optional<std::uint32_t> change_operation(std::uint32_t pattern, banks::Operation to, const Occurrence& first);
@@ -68,15 +71,24 @@ class Builder {
   using DiagnosisKey = std::tuple<Fault, std::uint32_t, std::uint32_t, bool, bool>;
   using ExcessKey = std::tuple<std::uint32_t, std::uint32_t, banks::Operation, unsigned, std::uint32_t, std::string>;
 
+  /// Patterns by hash, in a list of the trace.
+  struct PatternIndex {
+    std::unordered_multimap<std::uint64_t, std::uint32_t> numbers;
+    std::size_t bytes = 0;
+  };
+
   std::uint32_t use(std::uint32_t level);
+  /// Adds to an equal pattern of the list, or at its end if it fits.
+  static std::optional<std::uint32_t> add_to(std::vector<Pattern>& list, PatternIndex& index, const Pattern& pattern,
+                                             std::size_t max_bytes);
   void add_excess(const Pattern& pattern);
+  void add_merged(const std::vector<Pattern>& patterns);
 
   KernelTrace trace_;
   Bound bound_;
-  std::size_t bytes_ = 0;
   std::map<Site, std::uint32_t> sites_;
   std::map<Array, std::uint32_t> arrays_;
-  std::unordered_multimap<std::uint64_t, std::uint32_t> patterns_;               // by hash
+  PatternIndex patterns_, merged_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::size_t> participants_;  // by level and mask
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> basic_blocks_;  // by level and site
   std::map<ExcessKey, std::size_t> excess_;

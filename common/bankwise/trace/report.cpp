@@ -7,9 +7,9 @@
 #include <bit>
 #include <map>
 #include <stdexcept>
-#include <tuple>
 
-#include <bankwise/trace/diagnosis_text.hpp>
+#include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/suggestion.hpp>
 #include <bankwise/trace/warps.hpp>
 
 namespace bankwise::trace {
@@ -23,84 +23,84 @@ unsigned warps_or_throw(const KernelTrace& trace, const banks::Architecture& arc
                   architecture.name, architecture.warp, trace.warp, architecture.warp));
 }
 
-void add_sentence(std::vector<std::string>& all, const std::string& sentence) {
-  if (std::find(all.begin(), all.end(), sentence) == all.end()) all.push_back(sentence);
+void add_sentence(std::vector<std::string>& sentences, const std::string& sentence) {
+  if (std::find(sentences.begin(), sentences.end(), sentence) == sentences.end()) sentences.push_back(sentence);
 }
 
-class Lines {
+/// What distinguishes the lines of a report.
+struct LineKey {
+  std::string file;
+  unsigned line = 0, column = 0;
+  std::optional<std::uint64_t> pc;
+  std::string array;
+  banks::Operation operation = banks::Operation::load;
+  unsigned width = 4;
+  auto operator<=>(const LineKey&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 finds a 0 here
+};
+
+/// The same in the numbers of a trace: several keys may be one line.
+struct NumberedLineKey {
+  std::uint32_t site = 0, array = 0;
+  banks::Operation operation = banks::Operation::load;
+  unsigned width = 4;
+  auto operator<=>(const NumberedLineKey&) const = default;
+};
+
+/// The order of a line's accesses: the first one is the worst.
+struct WorstKey {
+  std::uint64_t fewer_conflicts = 0, block = 0;
+  std::uint32_t level = 0, warp = 0;
+  std::uint64_t launch = 0, number = 0;
+  auto operator<=>(const WorstKey&) const = default;
+};
+
+class LineTable {
  public:
-  Lines(const KernelTrace& trace, std::vector<LineReport>& lines) : trace_(trace), lines_(lines) {}
+  LineTable(const KernelTrace& trace, std::vector<LineReport>& lines) : trace_(trace), lines_(lines) {}
 
   /// The compiler may emit several instructions for a line; the report merges them.
-  std::size_t number_of(std::uint32_t site, std::uint32_t array, banks::Operation operation, unsigned width) {
-    const auto [found, is_new] = numbers_.try_emplace({site, array, operation, width}, 0);
-    if (!is_new) return found->second;
-    const Site& place = trace_.sites[site];
-    const std::string& name = trace_.arrays[array].name;
-    const auto [line, is_new_line] =
-        index_.try_emplace({place.file, place.line, place.column, place.pc, name, operation, width}, lines_.size());
+  std::size_t number_of(const NumberedLineKey& key) {
+    const auto [numbered, is_new] = numbers_.try_emplace(key, 0);
+    if (!is_new) return numbered->second;
+    const Site& site = trace_.sites[key.site];
+    const std::string& array = trace_.arrays[key.array].name;
+    const auto [line, is_new_line] = index_.try_emplace(
+        {site.file, site.line, site.column, site.pc, array, key.operation, key.width}, lines_.size());
     if (is_new_line) {
-      lines_.push_back({place, name, operation, width, {}, 0, {}, {}, 0});
-      ranks_.emplace_back();
+      lines_.push_back({.site = site, .array = array, .operation = key.operation, .width = key.width});
+      worst_.emplace_back();
     }
-    return found->second = line->second;
+    return numbered->second = line->second;
   }
 
-  /// The line of merged accesses: that of the same place, array and operation, whatever its width.
-  std::size_t number_of_merged(const Pattern& pattern, std::uint32_t array) {
-    const Site& place = trace_.sites[pattern.site];
-    const std::string& name = trace_.arrays[array].name;
-    for (std::size_t i = 0; i < lines_.size(); ++i) {
-      const LineReport& line = lines_[i];
-      if (line.operation == pattern.operation && line.site.line == place.line && line.site.column == place.column &&
-          line.site.pc == place.pc && line.array == name && line.site.file == place.file) {
-        return i;
-      }
-    }
-    return number_of(pattern.site, array, pattern.operation, pattern.width);
-  }
-
-  void add_merged(const Pattern& pattern, const WarpAccess& one) {
-    const std::size_t number = pattern.count > 0 ? number_of(pattern.site, one.array, pattern.operation, pattern.width)
-                                                 : number_of_merged(pattern, one.array);
-    one.add_to(lines_[number].merged, pattern.merged_count());
-    if (pattern.merged_count() == 0) return;
-    lines_[number].widest_merged = std::max(lines_[number].widest_merged, pattern.width);
-  }
-
-  void add(const Pattern& pattern, const WarpAccess& one, unsigned warps) {
-    const std::size_t number = number_of(pattern.site, one.array, pattern.operation, pattern.width);
+  void add(const Pattern& pattern, const WarpAccess& access, unsigned warps) {
+    const std::size_t number = number_of({pattern.site, access.array, pattern.operation, pattern.width});
     LineReport& line = lines_[number];
-    one.add_to(line.costs, pattern.count);
-    if (one.mixed) line.mixed += pattern.count;
-    if (one.cost() == nullptr || one.cost()->conflicts == 0 || pattern.is_loop) return;
+    access.add_to(line.costs, pattern.count);
+    if (access.mixed) line.mixed += pattern.count;
+    if (access.cost() == nullptr || access.cost()->conflicts == 0 || pattern.is_loop) return;
     const Occurrence& first = pattern.first;
-    const std::uint32_t warp = first.warp * warps + one.number;
-    const Rank rank{
-        ~std::uint64_t{one.cost()->conflicts}, first.block, pattern.level, warp, first.launch, first.number};
-    if (line.worst && ranks_[number] <= rank) return;
-    ranks_[number] = rank;
-    const auto lanes = one.access.addresses, sources = one.access.sources;
-    line.worst = {one.cost()->conflicts,
-                  first.block,
-                  pattern.level,
-                  warp,
-                  one.access.mask,
-                  {lanes.begin(), lanes.end()},
-                  {sources.begin(), sources.end()}};
+    const std::uint32_t warp = first.warp * warps + access.number;
+    const WorstKey key{
+        ~std::uint64_t{access.cost()->conflicts}, first.block, pattern.level, warp, first.launch, first.number};
+    if (line.worst && worst_[number] <= key) return;
+    worst_[number] = key;
+    const auto lanes = access.access.addresses, sources = access.access.sources;
+    line.worst = WorstAccess{.conflicts = access.cost()->conflicts,
+                             .block = first.block,
+                             .level = pattern.level,
+                             .warp = warp,
+                             .mask = access.access.mask,
+                             .addresses = {lanes.begin(), lanes.end()},
+                             .sources = {sources.begin(), sources.end()}};
   }
 
  private:
-  using Rank = std::tuple<std::uint64_t, std::uint64_t, std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t>;
-
   const KernelTrace& trace_;
   std::vector<LineReport>& lines_;
-  std::vector<Rank> ranks_;  // for the worst access of each line
-  std::map<std::tuple<std::uint32_t, std::uint32_t, banks::Operation, unsigned>, std::size_t> numbers_;
-  std::map<std::tuple<std::string, unsigned, unsigned, std::optional<std::uint64_t>, std::string, banks::Operation,
-                      unsigned>,
-           std::size_t>
-      index_;
+  std::vector<WorstKey> worst_;  // of each line
+  std::map<NumberedLineKey, std::size_t> numbers_;
+  std::map<LineKey, std::size_t> index_;
 };
 
 /// Null for copies.
@@ -116,29 +116,23 @@ void add_to_sums(Report& report, std::uint32_t level, banks::Operation operation
   report.all.add(tally);
 }
 
-void add_to_merged(Report& report, banks::Operation operation, const banks::Tally& tally) {
-  if (operation == banks::Operation::load) report.merged_loads.add(tally);
-  if (operation == banks::Operation::store) report.merged_stores.add(tally);
-  report.merged_all.add(tally);
-}
-
 /// The most warps of a block.
 unsigned warps_of_block(const KernelTrace& trace, unsigned warp) {
-  std::uint64_t most = 0;
-  for (const Shape& shape : trace.shapes) {
+  std::uint64_t max_warps = 0;
+  for (const LaunchShape& shape : trace.shapes) {
     std::uint64_t threads = 1;
     for (const std::uint64_t size : shape.block) threads *= std::min<std::uint64_t>(size, 1024);
-    most = std::max(most, (std::min<std::uint64_t>(threads, 1024) + warp - 1) / warp);
+    max_warps = std::max(max_warps, (std::min<std::uint64_t>(threads, 1024) + warp - 1) / warp);
   }
-  return unsigned(most);
+  return unsigned(max_warps);
 }
 
-void add_participants(Report& report, const Participants& one, unsigned warps) {
+void add_participants(Report& report, const Participants& participants, unsigned warps) {
   const unsigned lanes = report.warp;
   for (unsigned i = 0; i < warps; ++i) {
-    const std::uint64_t mask = lanes_in(one.mask, lanes, i);
-    report.levels[one.level].active_lanes += one.count * unsigned(std::popcount(mask));
-    report.levels[one.level].issued_warps += mask != 0 ? one.count : 0;
+    const std::uint64_t mask = lanes_in(participants.mask, lanes, i);
+    report.levels[participants.level].active_lanes += participants.count * unsigned(std::popcount(mask));
+    report.levels[participants.level].issued_warps += mask != 0 ? participants.count : 0;
   }
 }
 
@@ -159,8 +153,36 @@ std::vector<std::string> incompleteness(const KernelTrace& trace, const banks::A
   return sentences;
 }
 
+const Report& merged(const Report& report) {
+  return report.merged.empty() ? report : report.merged.front();
+}
+
 bool merging_matters(const Report& report) {
-  return report.merged_all != report.all;
+  return merged(report).all != report.all;
+}
+
+MergedLine merged_line(const Report& report, const LineReport& line) {
+  if (report.merged.empty()) return {line.costs, line.costs.accesses > 0 ? line.width : 0};
+  const auto is_at = [](const LineReport& other, const LineReport& place) {
+    return other.site == place.site && other.array == place.array && other.operation == place.operation;
+  };
+  // The line of a merged access has its width; otherwise it is the first one of its place.
+  const auto line_of = [&](const LineReport& left) {
+    const LineReport* first = nullptr;
+    for (const LineReport& other : report.lines) {
+      if (!is_at(other, left)) continue;
+      if (other.width == left.width) return &other;
+      if (first == nullptr) first = &other;
+    }
+    return first;
+  };
+  MergedLine sum;
+  for (const LineReport& left : report.merged.front().lines) {
+    if (!is_at(left, line) || line_of(left) != &line) continue;
+    sum.costs.add(left.costs);
+    sum.widest = std::max(sum.widest, left.width);
+  }
+  return sum;
 }
 
 Report report(const KernelTrace& trace, const banks::Architecture& architecture) {
@@ -171,50 +193,39 @@ Report report(const KernelTrace& trace, const banks::Architecture& architecture)
                 .blocks = trace.blocks,
                 .levels = std::vector<LevelReport>(trace.levels),
                 .incomplete = incompleteness(trace, architecture)};
-  Lines lines(trace, report.lines);
+  LineTable lines(trace, report.lines);
   const unsigned block_warps = warps_of_block(trace, report.warp);
   for (const Pattern& pattern : trace.patterns) {
-    for_each_warp(pattern, trace.warp, warps, architecture, block_warps, [&](const WarpAccess& one) {
-      if (const auto* sentence = std::get_if<std::string>(&one.answer)) add_sentence(report.unknown, *sentence);
-      banks::Tally merged;
-      one.add_to(merged, pattern.merged_count());
-      add_to_merged(report, pattern.operation, merged);
-      if (pattern.count == 0) return;
+    for_each_warp(pattern, trace.warp, warps, architecture, block_warps, [&](const WarpAccess& access) {
+      if (const auto* sentence = std::get_if<std::string>(&access.answer)) add_sentence(report.unknown, *sentence);
+      if (access.more_passes > 0) add_sentence(report.ranges, loop_range_reason);
       banks::Tally tally;
-      one.add_to(tally, pattern.count);
-      if (one.more_passes > 0) add_sentence(report.ranges, loop_range_reason);
+      access.add_to(tally, pattern.count);
       add_to_sums(report, pattern.level, pattern.operation, tally);
-      lines.add(pattern, one, warps);
+      lines.add(pattern, access, warps);
     });
-  }
-  // Merged accesses belong to lines that the others have made.
-  for (const Pattern& pattern : trace.patterns) {
-    for_each_warp(pattern, trace.warp, warps, architecture, block_warps,
-                  [&](const WarpAccess& one) { lines.add_merged(pattern, one); });
   }
   for (const Excess& excess : trace.excess) {
     if (excess.architecture != architecture.name) continue;
     if (excess.tally.unknown > 0) add_sentence(report.unknown, excess.why_unknown);
     add_to_sums(report, excess.level, excess.operation, excess.tally);
-    add_to_merged(report, excess.operation, excess.tally);
-    LineReport& line = report.lines[lines.number_of(excess.site, excess.array, excess.operation, excess.width)];
+    LineReport& line = report.lines[lines.number_of({excess.site, excess.array, excess.operation, excess.width})];
     line.costs.add(excess.tally);
-    line.merged.add(excess.tally);
     line.mixed += excess.mixed;
   }
-  for (const Diagnosis& one : trace.diagnoses) report.diagnoses.push_back(placed_sentence_of(one, trace));
-  for (const Participants& one : trace.participants) add_participants(report, one, warps);
-  for (std::uint32_t i = 0; i < trace.levels; ++i) {
-    report.levels[i].level = i;
-    report.levels[i].alu_utilization = report.levels[i].costs.utilization(report.warp);
+  for (const DiagnosisRecord& diagnosis : trace.diagnoses) {
+    report.diagnoses.push_back(placed_sentence_of(diagnosis, trace));
   }
-  report.alu_utilization = report.all.utilization(report.warp);
-  std::uint64_t lanes = 0, issued = 0;
+  for (const Participants& participants : trace.participants) add_participants(report, participants, warps);
+  for (std::uint32_t i = 0; i < trace.levels; ++i) report.levels[i].level = i;
   for (const BasicBlock& block : trace.basic_blocks) {
-    lanes += block.lanes;
-    issued += block.issued;
+    report.executed_lanes += block.lanes;
+    report.executions += block.issued;
   }
-  if (issued > 0) report.simt_efficiency = double(lanes) / (double(issued) * report.warp);
+  if (trace.merged) {
+    report.merged.push_back(trace::report(merged(trace), architecture));
+    for (const std::string& sentence : report.merged.front().unknown) add_sentence(report.unknown, sentence);
+  }
   return report;
 }
 
@@ -222,12 +233,19 @@ Report report(const KernelTrace& trace, const banks::Architecture& architecture)
 
 namespace bankwise {
 
+const banks::Architecture& architecture_named(std::string_view name) {
+  if (const auto* architecture = banks::find_architecture(name)) return *architecture;
+  std::vector<std::string_view> known;
+  for (const auto& architecture : banks::architectures()) known.push_back(architecture.name);
+  throw UsageError(no_such("architecture", name, known, "bankcheck archs"));
+}
+
 std::uint64_t conflicts(const trace::KernelTrace& trace, std::string_view architecture) {
-  const banks::Architecture* found = banks::find_architecture(architecture);
-  if (found == nullptr) {
+  const banks::Architecture* model = banks::find_architecture(architecture);
+  if (model == nullptr) {
     throw std::invalid_argument(fmt::format("there is no architecture '{}'; bankcheck archs shows all", architecture));
   }
-  const trace::Report report = trace::report(trace, *found);
+  const trace::Report report = trace::report(trace, *model);
   if (!report.incomplete.empty()) throw std::invalid_argument(report.incomplete.front());
   if (report.all.unknown > 0) throw std::invalid_argument(report.unknown.front());
   return report.all.conflicts + report.all.more_conflicts;

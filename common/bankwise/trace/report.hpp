@@ -17,7 +17,6 @@ namespace bankwise::trace {
 struct LevelReport {
   std::uint32_t level = 0;                           ///< barriers before it
   std::uint64_t active_lanes = 0, issued_warps = 0;  ///< that access shared memory; totals over all blocks
-  double alu_utilization = 0;  ///< active lanes of all accesses ÷ (accesses * warp); 0 without accesses
   banks::Tally costs;
 };
 
@@ -40,8 +39,6 @@ struct LineReport {
   banks::Tally costs;
   std::uint64_t mixed = 0;           ///< accesses whose lanes go to different arrays, whose distance is a guess
   std::optional<WorstAccess> worst;  ///< empty without a conflict; excess accesses are not considered
-  banks::Tally merged;               ///< the same as a device compiler may merge them, to wider accesses, too
-  unsigned widest_merged = 0;        ///< bytes per lane of the widest of these; 0 if there are none
 };
 
 /// A kernel's trace on an architecture.
@@ -49,37 +46,44 @@ struct Report {
   const banks::Architecture* architecture = nullptr;
   std::string kernel;
   unsigned warp = 32;
-  std::uint64_t blocks = 0;                  ///< traced blocks
-  std::vector<LevelReport> levels;           ///< every level, including those without accesses
-  std::vector<LineReport> lines;             ///< in the order of the trace's patterns
-  banks::Tally loads, stores, atomics, all;  ///< copies (cp.async) are only in the last
-  /// The same once a device compiler has merged neighbours and dropped repeated loads. Equal to the four above if it
-  /// cannot, or if the producer does not know.
-  banks::Tally merged_loads, merged_stores, merged_all;
-  double alu_utilization = 0;           ///< over all accesses
-  double simt_efficiency = 0;           ///< active lanes of all executed basic blocks ÷ (executions * warp)
-  std::vector<std::string> unknown;     ///< why accesses have no cost: one sentence per reason
-  std::vector<std::string> ranges;      ///< why costs are ranges: one sentence per reason
-  std::vector<std::string> diagnoses;   ///< what the kernel does wrong: a sentence with its place each
-  std::vector<std::string> incomplete;  ///< why the real numbers are larger: the report's are lower bounds
+  std::uint64_t blocks = 0;                          ///< traced blocks
+  std::vector<LevelReport> levels;                   ///< every level, including those without accesses
+  std::vector<LineReport> lines;                     ///< in the order of the trace's patterns
+  banks::Tally loads, stores, atomics, all;          ///< copies (cp.async) are only in the last
+  std::uint64_t executed_lanes = 0, executions = 0;  ///< of all basic blocks by warps, if the producer knows them
+  std::vector<Report> merged;                        ///< one, of the second trace, if the trace has one
+  std::vector<std::string> unknown;                  ///< why accesses have no cost: one sentence per reason
+  std::vector<std::string> ranges;                   ///< why costs are ranges: one sentence per reason
+  std::vector<std::string> diagnoses;                ///< what the kernel does wrong: a sentence with its place each
+  std::vector<std::string> incomplete;               ///< why the real numbers are larger: the report's are lower bounds
 };
 
 /// Why the numbers lack accesses of the traced blocks; empty if they do not.
 std::vector<std::string> incompleteness(const KernelTrace& trace, const banks::Architecture& architecture);
 
-/// Computes the cost of a trace. Error: std::invalid_argument for an architecture with other warps than the trace's,
+/// Computes the cost of a trace, and of its second trace if it has one. Error: std::invalid_argument for an architecture with other warps than the trace's,
 /// unless the trace splits into them.
 Report report(const KernelTrace& trace, const banks::Architecture& architecture);
+
+/// The report of the second trace; the same one without it.
+const Report& merged(const Report& report);
 
 /// Whether merging changes the cost.
 bool merging_matters(const Report& report);
 
-/// As text: one line per source line, and the totals.
-std::string to_text(const Report& report);
+/// What is left of a line's accesses in the second trace.
+struct MergedLine {
+  banks::Tally costs;
+  unsigned widest = 0;  ///< bytes per lane of the widest access; 0 without accesses
+};
+MergedLine merged_line(const Report& report, const LineReport& line);
 
 }  // namespace bankwise::trace
 
 namespace bankwise {
+
+/// The architecture that a user names. Error: UsageError, which suggests the nearest name.
+const banks::Architecture& architecture_named(std::string_view name);
 
 /// Conflicts of all traced accesses, the most where they are a range. `architecture` is a name from `bankcheck archs`.
 /// Errors: std::invalid_argument if the architecture does not exist or has other warps, if an access has no known cost,

@@ -2,7 +2,7 @@
 //
 // The shared-memory accesses of programs. Producers (the emulator, Oclgrind's plugin, bankcheck cuda) make a trace, and
 // report.hpp explains it. Equal accesses are one pattern with a count, so a trace is small, and computing its cost on
-// one more architecture is cheap. json_lines.hpp has its file format.
+// one more architecture is cheap. codec.hpp has its file format.
 #pragma once
 
 #include <array>
@@ -68,12 +68,8 @@ struct Pattern {
   /// Only for copies (cp.async): the address in global memory that each lane reads, modulo 128. Empty: unknown.
   std::vector<std::uint32_t> sources;
   std::uint64_t count = 0;
-  /// How many more there are once a device compiler has merged neighbours and dropped repeated loads. A pattern that
-  /// exists only then has the count 0.
-  std::int64_t merged_change = 0;
   Occurrence first;
 
-  std::uint64_t merged_count() const { return count + std::uint64_t(merged_change); }
   /// For the bank model. The pattern must outlive it.
   banks::Access of_model() const { return {operation, width, mask, addresses, sources}; }
 };
@@ -105,8 +101,8 @@ struct Excess {
   std::string why_unknown;  ///< one sentence, if the tally has accesses without a cost
 };
 
-/// What the producer found wrong at one place, or at two.
-struct Diagnosis {
+/// What the producer found wrong at one place, or at two. A producer in the same process throws an emulator::Diagnosis.
+struct DiagnosisRecord {
   Fault fault = Fault::race;
   std::uint32_t site = 0;              ///< index into KernelTrace::sites
   std::optional<std::uint32_t> other;  ///< the second place of a race
@@ -117,14 +113,14 @@ struct Diagnosis {
 };
 
 /// Launches of one size. OpenCL: global and local size.
-struct Shape {
+struct LaunchShape {
   std::array<std::uint64_t, 3> threads{1, 1, 1};  ///< of the whole grid
   std::array<std::uint64_t, 3> block{1, 1, 1};    ///< of one block
   std::uint64_t launches = 1;
 };
 
 /// One access in the order of execution.
-struct Step {
+struct OrderedAccess {
   std::uint32_t pattern = 0;  ///< index into KernelTrace::patterns
   std::uint64_t block = 0;
   unsigned warp = 0;
@@ -139,22 +135,25 @@ struct KernelTrace {
   std::string options;               ///< build options of its program
   std::uint32_t source = no_source;  ///< index into Trace::sources
   unsigned warp = 32;                ///< lanes of a warp in the producer: 1 to 64
-  bool splits = false;        ///< lanes did not wait for each other: patterns hold for every divisor of `warp`, too
-  bool knows_code = true;     ///< false: the producer knows no sites and loops
-  std::vector<Shape> shapes;  ///< each size once, in the order of their first launches
-  std::uint64_t blocks = 0;   ///< traced to their end
-  std::uint32_t levels = 0;   ///< of the block with the most: barriers + 1
+  bool splits = false;     ///< lanes did not wait for each other: patterns hold for every divisor of `warp`, too
+  bool knows_code = true;  ///< false: the producer knows no sites and loops
+  std::vector<LaunchShape> shapes;  ///< each size once, in the order of their first launches
+  std::uint64_t blocks = 0;         ///< traced to their end
+  std::uint32_t levels = 0;         ///< of the block with the most: barriers + 1
   std::vector<Site> sites;
   std::vector<Array> arrays;
   std::vector<Pattern> patterns;
+  /// The patterns once a device compiler has merged neighbours and dropped repeated loads. Empty if it changes nothing,
+  /// or if the producer does not know.
+  std::optional<std::vector<Pattern>> merged;
   std::vector<Participants> participants;
   std::vector<BasicBlock> basic_blocks;
   std::uint64_t copied_bytes = 0;     ///< to and from shared memory, by instructions without lanes
   std::uint64_t left_out = 0;         ///< accesses of which nothing else is known
   std::uint64_t excess_accesses = 0;  ///< that did not fit into patterns: `excess` has their cost on some architectures
   std::vector<Excess> excess;
-  std::vector<Diagnosis> diagnoses;  ///< of all blocks, traced or not
-  std::vector<Step> order;           ///< only if requested from the producer; never in a file
+  std::vector<DiagnosisRecord> diagnoses;  ///< of all blocks, traced or not
+  std::vector<OrderedAccess> order;        ///< only if requested from the producer; never in a file
 };
 
 /// The checker that watched a program.
@@ -175,11 +174,11 @@ struct Trace {
 };
 
 /// Blocks of a launch; 2^64 - 1 for a shape with more.
-std::uint64_t blocks_of(const Shape& shape);
+std::uint64_t blocks_of(const LaunchShape& shape);
 
-/// Whether a block is recorded, by its linear number in a grid of `blocks`, if at most `most` of them are: exactly that
-/// many, at equal distances. All are if `most` is 0.
-bool is_sampled(std::uint64_t block, std::uint64_t blocks, std::uint64_t most);
+/// Whether a block is recorded, by its linear number in a grid of `blocks`, if at most `max_blocks` of them are: exactly
+/// that many, at equal distances. All are if `max_blocks` is 0.
+bool is_sampled(std::uint64_t block, std::uint64_t blocks, std::uint64_t max_blocks);
 
 /// The total over all shapes.
 std::uint64_t launches_of(const KernelTrace& kernel);
@@ -187,5 +186,14 @@ std::uint64_t launched_blocks(const KernelTrace& kernel);
 
 /// Recorded accesses, in warps of the trace.
 std::uint64_t accesses_of(const KernelTrace& kernel);
+
+/// The second trace of a kernel: as if the program made the accesses that a device compiler may leave.
+KernelTrace merged(const KernelTrace& kernel);
+
+/// "race: lane 3 of block (0, 0, 0) of k reads ...; 12 times", without the place.
+std::string sentence_of(const DiagnosisRecord& diagnosis);
+
+/// The same after its place: "k.cu:12: race: ...".
+std::string placed_sentence_of(const DiagnosisRecord& diagnosis, const KernelTrace& kernel);
 
 }  // namespace bankwise::trace

@@ -3,16 +3,39 @@
 // How an architecture's warps execute a pattern.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
 
 #include <bankwise/banks/cost.hpp>
 #include <bankwise/banks/tally.hpp>
-#include <bankwise/trace/loop_cost.hpp>
 #include <bankwise/trace/trace.hpp>
 
 namespace bankwise::trace {
+
+// Atomics that shared memory has no instruction for: sums of floating-point numbers, and most operations on 64 bits.
+// For compute capability 7.5 to 10.0 nvcc 13.0 makes each of them a loop: LDS, the operation, ATOMS.CAST.SPIN, and
+// again for the lanes whose word changed in between.
+
+/// The least cost of such a loop, and how much more it may be.
+struct LoopCost {
+  banks::Cost least;
+  unsigned more_passes = 0, more_conflicts = 0;
+};
+
+/// Least: no other warp updates the words, so the rounds are the most lanes that share a word, and the
+/// compare-and-swap takes the passes of a store. Most: all `block_warps` warps of the block update the same words at
+/// the same time, so there are that many times as many rounds, each with all lanes, and the compare-and-swap takes the
+/// passes of `atomic.cas`. Nothing without `block_warps`, for operations that are not one whole loop (a watched
+/// compare-and-swap is a round), or if the architecture has no rule for one of the accesses.
+std::optional<LoopCost> loop_cost(const banks::Architecture& architecture, banks::Operation operation,
+                                  const banks::Access& access, unsigned block_warps);
+
+/// One sentence that explains the range.
+inline constexpr const char* loop_range_reason =
+    "an atomic without an instruction is a loop of a load and a compare-and-swap: the range is from no other warp "
+    "updating its words to all warps of the block updating them at the same time";
 
 /// One of the warps that a pattern's lanes fill.
 struct WarpAccess {
@@ -21,7 +44,7 @@ struct WarpAccess {
   bool mixed = false;
   banks::Access access;
   std::variant<banks::Cost, std::string> answer;  ///< or why there is no cost
-  unsigned more_passes = 0, more_conflicts = 0;   ///< of a loop, whose cost is the least; see loop_cost.hpp
+  unsigned more_passes = 0, more_conflicts = 0;   ///< of a loop, whose cost is the least
 
   const banks::Cost* cost() const { return std::get_if<banks::Cost>(&answer); }
   void add_to(banks::Tally& tally, std::uint64_t count) const {
@@ -38,27 +61,8 @@ inline unsigned warps_in(const KernelTrace& kernel, const banks::Architecture& a
 }
 
 /// Fills in the cost, or why there is none. `block_warps`: the most warps of a block, 0 if that is unknown.
-inline void find_cost(const banks::Architecture& architecture, const Pattern& pattern, unsigned block_warps,
-                      WarpAccess& one) {
-  if (pattern.is_loop) {
-    const auto loop = loop_cost(architecture, pattern.operation, one.access, block_warps);
-    if (loop) {
-      one.answer = loop->least;
-      one.more_passes = loop->more_passes;
-      one.more_conflicts = loop->more_conflicts;
-      return;
-    }
-    one.answer =
-        "a " + std::to_string(pattern.width) + "-byte atomic of this kind is a loop whose length depends on the data";
-    return;
-  }
-  const auto answer = banks::cost(architecture, one.access);
-  if (const auto* refusal = std::get_if<banks::Refusal>(&answer)) {
-    one.answer = banks::sentence(architecture, one.access, *refusal);
-  } else {
-    one.answer = std::get<banks::Cost>(answer);
-  }
-}
+void find_cost(const banks::Architecture& architecture, const Pattern& pattern, unsigned block_warps,
+               WarpAccess& access);
 
 /// The lanes of one of `warps` equal parts of a warp, moved to bit 0.
 inline std::uint64_t lanes_in(std::uint64_t mask, unsigned lanes, unsigned number) {
@@ -75,15 +79,16 @@ void for_each_warp(const Pattern& pattern, unsigned warp, unsigned warps, const 
     const std::uint64_t mask = lanes_in(pattern.mask, lanes, number);
     if (mask == 0) continue;
     const unsigned first = number * lanes, last = banks::max_lanes - unsigned(std::countl_zero(mask));
-    WarpAccess one{number, pattern.array, false, {pattern.operation, pattern.width, mask, {}}, {}, 0, 0};
-    one.access.addresses = std::span(pattern.addresses).subspan(first, last);
-    if (!pattern.sources.empty()) one.access.sources = std::span(pattern.sources).subspan(first, last);
+    WarpAccess access{.number = number, .array = pattern.array, .access = {pattern.operation, pattern.width, mask, {}}};
+    access.access.addresses = std::span(pattern.addresses).subspan(first, last);
+    if (!pattern.sources.empty()) access.access.sources = std::span(pattern.sources).subspan(first, last);
     if (!pattern.lane_arrays.empty()) {
-      one.array = pattern.lane_arrays[first + unsigned(std::countr_zero(mask))];
-      banks::for_each_lane(mask, [&](unsigned lane) { one.mixed |= pattern.lane_arrays[first + lane] != one.array; });
+      access.array = pattern.lane_arrays[first + unsigned(std::countr_zero(mask))];
+      banks::for_each_lane(mask,
+                           [&](unsigned lane) { access.mixed |= pattern.lane_arrays[first + lane] != access.array; });
     }
-    find_cost(architecture, pattern, block_warps, one);
-    visit(one);
+    find_cost(architecture, pattern, block_warps, access);
+    visit(access);
   }
 }
 

@@ -30,7 +30,7 @@ trace::Pattern copy(trace::Builder& builder, std::uint32_t step) {
 
 RunReport report_of(std::initializer_list<std::uint32_t> steps, const char* architecture) {
   trace::Builder builder({.kernel = "k"});
-  builder.add(trace::Shape{{32, 1, 1}, {32, 1, 1}, 1});
+  builder.add(trace::LaunchShape{{32, 1, 1}, {32, 1, 1}, 1});
   for (const std::uint32_t step : steps) builder.add(copy(builder, step));
   trace::Trace trace{.maker = trace::Maker::cuda, .kernels = {builder.take()}};
   SourceFinder finder("/no/such/directory");

@@ -16,27 +16,28 @@ using trace::Fault;
 
 namespace {
 
-trace::Trace trace_with(const std::vector<trace::Diagnosis>& diagnoses) {
+trace::Trace trace_with(const std::vector<trace::DiagnosisRecord>& diagnoses) {
   trace::Builder builder({.kernel = "k"});
-  builder.add(trace::Shape{{32, 1, 1}, {32, 1, 1}, 1});
+  builder.add(trace::LaunchShape{{32, 1, 1}, {32, 1, 1}, 1});
   builder.trace().blocks = 1;
   builder.site({.file = "k.cu", .line = 3});
   builder.site({.file = "k.cu", .line = 8});
-  for (const trace::Diagnosis& one : diagnoses) builder.add(one);
+  for (const trace::DiagnosisRecord& one : diagnoses) builder.add(one);
   return {.maker = trace::Maker::emulate, .kernels = {builder.take()}};
 }
 
-const trace::Diagnosis race{Fault::race, 0, 1, false, "lane 1 of block (0, 0, 0) of k reads", 12, {}};
-const trace::Diagnosis trap{Fault::trap, 1, {}, true, "lane 0 of block (0, 0, 0) of k stops", 1, {}};
-const trace::Diagnosis collision{Fault::lanes_collide, 1, {}, false, "lane 2 of block (0, 0, 0) of k writes", 1, {}};
+const trace::DiagnosisRecord race{Fault::race, 0, 1, false, "lane 1 of block (0, 0, 0) of k reads", 12, {}};
+const trace::DiagnosisRecord trap{Fault::trap, 1, {}, true, "lane 0 of block (0, 0, 0) of k stops", 1, {}};
+const trace::DiagnosisRecord collision{
+    Fault::lanes_collide, 1, {}, false, "lane 2 of block (0, 0, 0) of k writes", 1, {}};
 
-RunReport report_of(const std::vector<trace::Diagnosis>& diagnoses) {
+RunReport report_of(const std::vector<trace::DiagnosisRecord>& diagnoses) {
   const trace::Trace trace = trace_with(diagnoses);
   SourceFinder finder("/no/such/directory");
   return {kernel_reports(trace, {banks::find_architecture("sm_90")}, finder), {"./program"}, trace.maker, {}};
 }
 
-int exit_of(const std::vector<trace::Diagnosis>& diagnoses) {
+int exit_of(const std::vector<trace::DiagnosisRecord>& diagnoses) {
   ReportOptions options;
   options.json = "/dev/null";
   Reporting reporting(options);

@@ -12,18 +12,19 @@ using namespace bankwise::driver;
 
 namespace {
 
-/// Words of one line, of which every four become an access of `width` bytes; 4: nothing changes; 0: they are dropped.
-trace::LineReport line_merged_to(unsigned width, banks::Operation operation = banks::Operation::load) {
+/// Evidence for words of one line, of which every four become an access of `width` bytes; 4: nothing changes; 0: they
+/// are dropped.
+std::optional<Evidence> evidence_of(unsigned width, const std::vector<EmittedLine>& emitted,
+                                    banks::Operation operation = banks::Operation::load) {
   trace::LineReport line{.site = {.file = "/a/k.cu", .line = 12}, .array = "tile", .operation = operation};
   line.costs = {8, 256, 8, 8, 0, 0};
-  line.merged = width == 4 ? line.costs : width == 0 ? banks::Tally{} : banks::Tally{2, 64, 8, 8, 0, 0};
-  line.widest_merged = width;
-  return line;
+  const banks::Tally merged = width == 4 ? line.costs : width == 0 ? banks::Tally{} : banks::Tally{2, 64, 8, 8, 0, 0};
+  return evidence_for(line, {merged, width}, emitted);
 }
 
 std::string column(unsigned width, std::map<std::string, std::uint64_t> opcodes,
                    banks::Operation operation = banks::Operation::load) {
-  const auto evidence = evidence_for(line_merged_to(width, operation), {{"b/k.cu", 12, std::move(opcodes)}});
+  const auto evidence = evidence_of(width, {{"b/k.cu", 12, std::move(opcodes)}}, operation);
   REQUIRE(evidence);
   return std::string(to_string(evidence->column));
 }
@@ -51,26 +52,24 @@ TEST_CASE("driver/emitted_code/widest_instruction") {
 }
 
 TEST_CASE("driver/emitted_code/no_evidence") {
-  CHECK_FALSE(evidence_for(line_merged_to(16), {}));
-  CHECK_FALSE(evidence_for(line_merged_to(16), {{"other.cu", 12, {{"LDS", 1}}}}));
-  CHECK_FALSE(evidence_for(line_merged_to(16, banks::Operation::atomic), {{"k.cu", 12, {{"ATOMS", 1}}}}));
+  CHECK_FALSE(evidence_of(16, {}));
+  CHECK_FALSE(evidence_of(16, {{"other.cu", 12, {{"LDS", 1}}}}));
+  CHECK_FALSE(evidence_of(16, {{"k.cu", 12, {{"ATOMS", 1}}}}, banks::Operation::atomic));
 }
 
 TEST_CASE("driver/emitted_code/in_report") {
   trace::Builder builder({.kernel = "k"});
-  builder.add(trace::Shape{{32, 1, 1}, {32, 1, 1}, 1});
+  builder.add(trace::LaunchShape{{32, 1, 1}, {32, 1, 1}, 1});
   builder.trace().blocks = 1;
   trace::Pattern narrow{.site = builder.site({.file = "k.cu", .line = 12}), .array = builder.array({"tile", 0, 4096})};
   narrow.mask = 0xFFFFFFFF;
   for (std::uint32_t lane = 0; lane < 32; ++lane) narrow.addresses.push_back(16 * lane);
   narrow.count = 4;
-  narrow.merged_change = -4;
   trace::Pattern wide = narrow;
   wide.width = 16;
-  wide.count = 0;
-  wide.merged_change = 1;
+  wide.count = 1;
   builder.add(narrow);
-  builder.add(wide);
+  builder.set_merged({wide});
   const trace::Trace trace{.kernels = {builder.take()}};
   SourceFinder finder("/no/such/directory");
   RunReport report{.kernels = kernel_reports(trace, {banks::find_architecture("sm_90")}, finder)};

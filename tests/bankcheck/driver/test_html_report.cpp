@@ -26,7 +26,7 @@ trace::Pattern access_of(trace::Builder& builder, unsigned line, std::uint32_t s
 
 trace::KernelTrace kernel_of(const std::string& name, std::uint32_t step, std::uint64_t times) {
   trace::Builder builder({.kernel = name});
-  builder.add(trace::Shape{{32, 1, 1}, {32, 1, 1}, 1});
+  builder.add(trace::LaunchShape{{32, 1, 1}, {32, 1, 1}, 1});
   builder.add(access_of(builder, 3, step, times));
   trace::KernelTrace kernel = builder.take();
   kernel.blocks = 1;
@@ -97,7 +97,7 @@ TEST_CASE("driver/html_report/unknown_cost") {
 TEST_CASE("driver/html_report/escaped") {
   const std::string evil = "<script>alert(1)</script>\"'&";
   trace::Builder builder({.kernel = evil, .options = evil});
-  builder.add(trace::Shape{{32, 1, 1}, {32, 1, 1}, 1});
+  builder.add(trace::LaunchShape{{32, 1, 1}, {32, 1, 1}, 1});
   trace::Pattern pattern = access_of(builder, 3, 128, 1, evil);
   pattern.array = builder.array({evil, 0, 8192});
   builder.add(pattern);
@@ -118,7 +118,7 @@ TEST_CASE("driver/html_report/source_excerpts") {
   const auto path = scratch.path() / "k.cu";
   std::ofstream(path) << text;
   trace::Builder builder({.kernel = "k"});
-  builder.add(trace::Shape{{32, 1, 1}, {32, 1, 1}, 1});
+  builder.add(trace::LaunchShape{{32, 1, 1}, {32, 1, 1}, 1});
   for (const unsigned line : {20U, 90U}) builder.add(access_of(builder, line, 128, 1, path.string()));
   const trace::Trace trace{.maker = trace::Maker::cuda, .kernels = {builder.take()}};
   SourceFinder finder(scratch.path());
@@ -145,7 +145,7 @@ TEST_CASE("driver/html_report/no_source_files") {
 
 TEST_CASE("driver/html_report/size_limit") {
   trace::Builder builder({.kernel = "k"});
-  builder.add(trace::Shape{{32, 1, 1}, {32, 1, 1}, 1});
+  builder.add(trace::LaunchShape{{32, 1, 1}, {32, 1, 1}, 1});
   std::vector<std::pair<unsigned, std::string>> lines;
   for (unsigned line = 1; line <= 1000; ++line) lines.emplace_back(line, std::string(80, 'x'));
   for (unsigned i = 0; i < 200; ++i) {

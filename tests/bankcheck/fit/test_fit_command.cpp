@@ -4,7 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include <bankwise/trace/json_lines.hpp>
+#include <bankwise/trace/codec.hpp>
 #include "tests/bankcheck/bankcheck_program.hpp"
 #include "tests/bankcheck/fit/fit_traces.hpp"
 #include "tests/catch_any.hpp"

@@ -39,7 +39,7 @@ const std::vector<unsigned> words = [] {
 
 /// The trace of a kernel that reads `words` and writes as many.
 template <class Kernel, class... More>
-emulator::Trace traced(Kernel kernel, emulator::Launch launch, More... more) {
+trace::KernelTrace traced(Kernel kernel, emulator::Launch launch, More... more) {
   std::vector<unsigned> out(words.size()), extra(words.size());
   if constexpr (sizeof...(More) == 1) {
     return emulate(kernel, launch, words.data(), out.data(), extra.data(), more...);

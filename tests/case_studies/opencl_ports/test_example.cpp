@@ -2,7 +2,7 @@
 //
 // The kernel of docs/checking_opencl.md is the one of docs/checking_your_kernel.md with another tile.
 #include <bankwise/support/exit_code.hpp>
-#include <bankwise/trace/architecture_named.hpp>
+#include <bankwise/trace/report.hpp>
 #include "example_trace.hpp"
 #include "port_numbers.hpp"
 #include "port_runs.hpp"

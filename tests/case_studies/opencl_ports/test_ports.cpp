@@ -7,7 +7,7 @@
 #include <set>
 
 #include <bankwise/support/exit_code.hpp>
-#include <bankwise/trace/architecture_named.hpp>
+#include <bankwise/trace/report.hpp>
 #include "port_numbers.hpp"
 #include "port_runs.hpp"
 

@@ -65,7 +65,7 @@ std::vector<unsigned> random_input(unsigned seed) {
 }
 
 /// The requests of each warp, in the interpreter's form.
-std::vector<lockstep::Requests> requests(const bankwise::emulator::Trace& trace, unsigned threads) {
+std::vector<lockstep::Requests> requests(const bankwise::trace::KernelTrace& trace, unsigned threads) {
   std::vector<lockstep::Requests> warps((threads + trace.warp - 1) / trace.warp);
   for (const auto& step : trace.order) {
     const auto& access = trace.patterns.at(step.pattern);

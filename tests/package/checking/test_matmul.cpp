@@ -1,4 +1,5 @@
 #include <bankwise/emulator/cuda.hpp>  // CUDA for g++, and emulate()
+#include <bankwise/report/kernel_text.hpp>
 #include <bankwise/trace/report.hpp>
 #if __has_include(<catch2/catch_all.hpp>)
 #include <catch2/catch_all.hpp>
@@ -24,15 +25,15 @@ std::vector<float> numbers(unsigned count) {
 
 const std::vector<float> in = numbers(batch * inputs), weights = numbers(outputs * inputs);
 
-bankwise::emulator::Trace run(std::vector<float>& out, unsigned warp = 32) {
+bankwise::trace::KernelTrace run(std::vector<float>& out, unsigned warp = 32) {
   const bankwise::emulator::Launch launch{
       .grid = {(outputs + TILE - 1) / TILE, (batch + TILE - 1) / TILE}, .block = {TILE, TILE}, .warp = warp};
   return bankwise::emulate(linear_forward, launch, in.data(), weights.data(), out.data(), batch, inputs, outputs);
 }
 
 /// Not by INFO(): Catch2 breaks lines.
-void print(const bankwise::emulator::Trace& trace, const char* architecture) {
-  std::cout << to_text(report(trace, *bankwise::banks::find_architecture(architecture))) << std::endl;
+void print(const bankwise::trace::KernelTrace& trace, const char* architecture) {
+  std::cout << bankwise::report::to_text(report(trace, *bankwise::banks::find_architecture(architecture))) << std::endl;
 }
 
 }  // namespace

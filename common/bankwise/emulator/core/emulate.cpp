@@ -111,7 +111,7 @@ class Run {
   /// An address in the kernel; 0 if nothing ran.
   std::uintptr_t in_kernel() const { return in_kernel_; }
 
-  Trace operator()() {
+  trace::KernelTrace operator()() {
     const unsigned wanted = launch_.threads != 0 ? launch_.threads : std::max(1U, std::thread::hardware_concurrency());
     const auto workers =
         unsigned(launch_.cooperative ? blocks_ : std::min<std::uint64_t>({wanted, blocks_, max_workers}));
@@ -202,17 +202,17 @@ class Run {
 
 }  // namespace
 
-Trace run(const Launch& launch, const BoundKernel& kernel) {
+trace::KernelTrace run(const Launch& launch, const BoundKernel& kernel) {
   check(launch);
   if (BlockRunner::current != nullptr) throw std::invalid_argument("a kernel cannot be emulated from within a kernel");
   Run run(launch, kernel);
-  Trace trace = run();
+  trace::KernelTrace trace = run();
   trace.kernel = launch.source_lines ? function_at(run.in_kernel()) : "?";
   return trace;
 }
 
-std::optional<trace::Diagnosis> ended_by(const Trace& trace) {
-  for (const trace::Diagnosis& diagnosis : trace.diagnoses) {
+std::optional<trace::DiagnosisRecord> ended_by(const trace::KernelTrace& trace) {
+  for (const trace::DiagnosisRecord& diagnosis : trace.diagnoses) {
     if (diagnosis.ended) return diagnosis;
   }
   return std::nullopt;

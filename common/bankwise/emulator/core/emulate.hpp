@@ -23,11 +23,11 @@ namespace bankwise::emulator {
 
 /// Runs the grid; several host threads may call it simultaneously. Errors: Diagnosis for a fault of the kernel;
 /// std::invalid_argument for an invalid launch; std::runtime_error if the system has no stacks for a block.
-Trace run(const Launch& launch, const BoundKernel& kernel);
+trace::KernelTrace run(const Launch& launch, const BoundKernel& kernel);
 
 /// The fault that ended a launch whose faults are not fatal, and its description. The kernel's results are then
 /// incomplete, and a CUDA program gets an error. Nothing if the launch reached its end.
-std::optional<trace::Diagnosis> ended_by(const Trace& trace);
+std::optional<trace::DiagnosisRecord> ended_by(const trace::KernelTrace& trace);
 
 }  // namespace bankwise::emulator
 
@@ -36,7 +36,7 @@ namespace bankwise {
 /// Runs a kernel. The arguments are converted to the types of its parameters; memory that pointers refer to must exist,
 /// and is read and written as on a device. Errors: as emulator::run().
 template <class... Parameters, class... Arguments>
-emulator::Trace emulate(void (*kernel)(Parameters...), const emulator::Launch& launch, Arguments&&... arguments) {
+trace::KernelTrace emulate(void (*kernel)(Parameters...), const emulator::Launch& launch, Arguments&&... arguments) {
   constexpr bool as_many = sizeof...(Parameters) == sizeof...(Arguments);
   static_assert(as_many,
                 "bankwise::emulate(kernel, launch, arguments...): the kernel has another number of parameters");

@@ -42,7 +42,7 @@ void Findings::add(const FaultPlace& place, std::uint64_t block, unsigned warp, 
 void Findings::put_into(trace::Builder& builder) const {
   for (const auto& [key, finding] : found_) {
     const FaultPlace& place = finding.place;
-    trace::Diagnosis one{.fault = place.fault, .site = site_at(place.pc, builder)};
+    trace::DiagnosisRecord one{.fault = place.fault, .site = site_at(place.pc, builder)};
     if (place.other != 0) one.other = site_at(place.other, builder);
     one.ended = place.ended;
     one.text = finding.text;

@@ -19,7 +19,7 @@ using Argument = std::variant<void*, std::uint64_t>;
 /// A kernel compiled for the emulator, or the reason why it is not.
 struct Kernel {
   std::string_view name;  ///< of the function
-  Trace (*run)(const Launch& launch, std::span<const Argument> arguments) = nullptr;
+  trace::KernelTrace (*run)(const Launch& launch, std::span<const Argument> arguments) = nullptr;
   std::string_view why_not;  ///< one sentence, if `run` is null
 };
 
@@ -39,7 +39,7 @@ Parameter parameter(const Argument& argument) {
 }
 
 template <auto kernel, class... Parameters>
-Trace run_by_list(void (*)(Parameters...), const Launch& launch, std::span<const Argument> arguments) {
+trace::KernelTrace run_by_list(void (*)(Parameters...), const Launch& launch, std::span<const Argument> arguments) {
   return [&]<std::size_t... i>(std::index_sequence<i...>) {
     return emulate(kernel, launch, parameter<Parameters>(arguments[i])...);
   }
@@ -50,7 +50,7 @@ Trace run_by_list(void (*)(Parameters...), const Launch& launch, std::span<const
 
 /// Runs `kernel`, whose parameters are pointers and integers, with a list of arguments.
 template <auto kernel>
-Trace run_by_list(const Launch& launch, std::span<const Argument> arguments) {
+trace::KernelTrace run_by_list(const Launch& launch, std::span<const Argument> arguments) {
   return detail::run_by_list<kernel>(kernel, launch, arguments);
 }
 

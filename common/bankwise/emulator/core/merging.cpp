@@ -65,8 +65,8 @@ bool share_a_block(const Pattern& a, const Pattern& b, std::int64_t distance) {
              b.addresses[unsigned(std::countr_zero(b.mask))] / size;
 }
 
-std::uintptr_t pc_of(const trace::Builder& builder, std::uint32_t pattern) {
-  return std::uintptr_t(*builder.trace().sites[builder.trace().patterns[pattern].site].pc);
+std::uintptr_t pc_of(const trace::KernelTrace& block, std::uint32_t pattern) {
+  return std::uintptr_t(*block.sites[block.patterns[pattern].site].pc);
 }
 
 }  // namespace
@@ -178,13 +178,13 @@ bool Merging::is_fixed(std::uintptr_t a, std::uintptr_t b) const {
   return found == distances_.end() || found->second.is_fixed;
 }
 
-bool Merging::may_merge(const trace::Builder& builder, const Members& members) const {
+bool Merging::may_merge(const trace::KernelTrace& block, const Members& members) const {
   for (std::size_t i = 0; i < members.size(); ++i) {
-    const std::uintptr_t pc = pc_of(builder, members[i]);
+    const std::uintptr_t pc = pc_of(block, members[i]);
     const Instruction& instruction = instructions_.at(pc);
     if (!instruction.is_regular) return false;
     if (i == 0) continue;
-    const std::uintptr_t before = pc_of(builder, members[i - 1]);
+    const std::uintptr_t before = pc_of(block, members[i - 1]);
     // Otherwise it is from the next iteration of a loop.
     if (before < pc ? !is_fixed(before, pc) : !instruction.repeats_regularly) return false;
   }
@@ -192,27 +192,30 @@ bool Merging::may_merge(const trace::Builder& builder, const Members& members) c
 }
 
 // NOLINTNEXTLINE(readability-function-cognitive-complexity): it halves in itself
-void Merging::finish(trace::Builder& builder) {
+std::optional<std::vector<Pattern>> Merging::finish(const trace::KernelTrace& block) {
   for (unsigned warp = 0; warp < warps_.size(); ++warp) fence(warp);
-  const auto change = [&](std::uint32_t pattern, std::int64_t times) {
-    builder.trace().patterns[pattern].merged_change += times;
+  std::vector<Pattern> patterns = block.patterns;
+  bool has_changed = false;
+  const auto drop = [&](std::uint32_t pattern, std::uint64_t times) {
+    patterns[pattern].count -= times;
+    has_changed = true;
   };
   for (const auto& [pair, times] : repeated_) {
-    if (is_fixed(pc_of(builder, pair.first), pc_of(builder, pair.second))) change(pair.second, -std::int64_t(times));
+    if (is_fixed(pc_of(block, pair.first), pc_of(block, pair.second))) drop(pair.second, times);
   }
   for (const auto& merged : merged_) {
     const Members& members = merged.first;
-    if (!may_merge(builder, members)) continue;
+    if (!may_merge(block, members)) continue;
     // Merges what lies in `size` bytes from `begin` on, if it fills them; otherwise tries each half.
-    const auto merge = [&, n = std::int64_t(merged.second)](auto& self, unsigned begin, unsigned size) -> void {
+    const auto merge = [&, times = merged.second](auto& self, unsigned begin, unsigned size) -> void {
       Members inside;
       unsigned bytes = 0;
       for (const std::uint32_t member : members) {
-        const Pattern& one = builder.trace().patterns[member];
-        const unsigned at = one.addresses[unsigned(std::countr_zero(one.mask))] % max_width;
+        const Pattern& pattern = block.patterns[member];
+        const unsigned at = pattern.addresses[unsigned(std::countr_zero(pattern.mask))] % max_width;
         if (at < begin || at >= begin + size) continue;
         inside.push_back(member);
-        bytes += one.width;
+        bytes += pattern.width;
       }
       if (inside.size() < 2) return;
       if (bytes < size) {
@@ -220,17 +223,18 @@ void Merging::finish(trace::Builder& builder) {
         self(self, begin + size / 2, size / 2);
         return;
       }
-      Pattern wide = builder.trace().patterns[inside.front()];
+      Pattern wide = block.patterns[inside.front()];
       const unsigned at = wide.addresses[unsigned(std::countr_zero(wide.mask))] % max_width;
       banks::for_each_lane(wide.mask, [&](unsigned lane) { wide.addresses[lane] -= at - begin; });
       wide.width = size;
-      wide.count = 0;
-      wide.merged_change = n;
-      if (!builder.add(wide)) return;  // no memory is left
-      for (const std::uint32_t member : inside) change(member, -n);
+      wide.count = times;
+      patterns.push_back(std::move(wide));
+      for (const std::uint32_t member : inside) drop(member, times);
     };
     merge(merge, 0, max_width);
   }
+  if (!has_changed) return std::nullopt;
+  return patterns;
 }
 
 }  // namespace bankwise::emulator

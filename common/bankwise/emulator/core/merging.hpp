@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -26,8 +27,8 @@ class Merging {
            std::uint32_t number, bool may_change);
   /// The compiler moves no access of the warp across this point.
   void fence(unsigned warp);
-  /// Adds the second count to the patterns, and patterns for the merged accesses. Nothing may be added afterwards.
-  void finish(trace::Builder& builder);
+  /// The patterns of a block's second trace; nothing if they are the same. Nothing may be added afterwards.
+  std::optional<std::vector<trace::Pattern>> finish(const trace::KernelTrace& block);
 
  private:
   /// Accesses with the same lanes whose addresses lie in the same aligned bytes, for each lane.
@@ -70,7 +71,7 @@ class Merging {
   void close_if(Warp& warp, const std::vector<trace::Pattern>& patterns, Which which);
   void compare(Warp& warp, const std::vector<trace::Pattern>& patterns, std::uint32_t number, std::uintptr_t pc);
   bool is_fixed(std::uintptr_t a, std::uintptr_t b) const;
-  bool may_merge(const trace::Builder& builder, const Members& members) const;
+  bool may_merge(const trace::KernelTrace& block, const Members& members) const;
 
   std::vector<Warp> warps_;
   std::map<std::pair<std::uintptr_t, std::uintptr_t>, Distance> distances_;

@@ -118,7 +118,7 @@ void Recorder::add_basic_block(std::uintptr_t pc, std::uint32_t level, unsigned 
 
 void Recorder::abandon() {
   settle_participants();
-  merging_.finish(builder_);
+  if (const auto merged = merging_.finish(builder_.trace())) builder_.set_merged(*merged);
   for (const trace::BasicBlock& block : basic_blocks_) builder_.add(block);
 }
 
@@ -134,7 +134,7 @@ void Recording::take(std::uint64_t block, Recorder recorder) {
   trace::KernelTrace own = recorder.take();
   const std::lock_guard lock(mutex_);
   const auto numbers = builder_.add(own);
-  for (trace::Step step : own.order) {
+  for (trace::OrderedAccess step : own.order) {
     if (!numbers[step.pattern]) continue;  // it did not fit
     step.pattern = *numbers[step.pattern];
     orders_[block].push_back(step);
@@ -146,7 +146,7 @@ void Recording::take(const Findings& findings) {
   findings.put_into(builder_);
 }
 
-Trace Recording::finish() {
+trace::KernelTrace Recording::finish() {
   trace::KernelTrace raw = builder_.take();
   trace::Builder named(head_of(launch_), {~std::size_t{0}, {}});
   // Arrays of different functions never coexist in a launch, so the arrays that the launch used get a new layout: one
@@ -174,21 +174,25 @@ Trace Recording::finish() {
                                                     : trace::Site{.file = "?", .function = "?"}));
   }
   for (const trace::Array& array : raw.arrays) arrays.push_back(numbers[array.offset]);
-  for (Pattern& pattern : raw.patterns) {
-    for_each_lane(pattern.mask, [&](unsigned lane) {
-      const std::uint32_t array = pattern.lane_arrays.empty() ? pattern.array : pattern.lane_arrays[lane];
-      const std::uint32_t i = layout_number(array);
-      pattern.addresses[lane] += begins[i] - layout[i].offset;
-    });
-  }
+  const auto move = [&](std::vector<Pattern>& list) {
+    for (Pattern& pattern : list) {
+      for_each_lane(pattern.mask, [&](unsigned lane) {
+        const std::uint32_t array = pattern.lane_arrays.empty() ? pattern.array : pattern.lane_arrays[lane];
+        const std::uint32_t i = layout_number(array);
+        pattern.addresses[lane] += begins[i] - layout[i].offset;
+      });
+    }
+  };
+  move(raw.patterns);
+  if (raw.merged) move(*raw.merged);
   const auto patterns = named.add_with(raw, sites, arrays);
-  Trace trace = named.take();
+  trace::KernelTrace trace = named.take();
   const Dim3 &grid = launch_.grid, &block = launch_.block;
   trace.shapes = {{{std::uint64_t{grid.x} * block.x, std::uint64_t{grid.y} * block.y, std::uint64_t{grid.z} * block.z},
                    {block.x, block.y, block.z},
                    1}};
   for (auto& [number, steps] : orders_) {
-    for (trace::Step& step : steps) {
+    for (trace::OrderedAccess& step : steps) {
       step.pattern = patterns[step.pattern].value();
       trace.order.push_back(step);
     }

@@ -71,13 +71,13 @@ class Recording {
   void take(std::uint64_t block, Recorder recorder);
   void take(const Findings& findings);
   /// The trace with names; the caller fills in the kernel.
-  Trace finish();
+  trace::KernelTrace finish();
 
  private:
   const Launch& launch_;
   std::mutex mutex_;
   trace::Builder builder_;
-  std::map<std::uint64_t, std::vector<trace::Step>> orders_;  ///< by block
+  std::map<std::uint64_t, std::vector<trace::OrderedAccess>> orders_;  ///< by block
 };
 
 }  // namespace bankwise::emulator

@@ -12,8 +12,8 @@
 #include <optional>
 
 #include <bankwise/emulator/core/source_lines.hpp>
-#include <bankwise/trace/diagnosis_text.hpp>
-#include <bankwise/trace/json_lines.hpp>
+#include <bankwise/trace/codec.hpp>
+#include <bankwise/trace/trace.hpp>
 
 namespace bankwise::emulator::runtime {
 namespace {
@@ -54,7 +54,7 @@ class Record {
 
   int file_;
   pid_t process_ = 0;
-  std::optional<trace::Writer> writer_;
+  std::optional<trace::TraceWriter> writer_;
   unsigned errors_ = 0;
   std::mutex mutex_;
 };
@@ -85,7 +85,7 @@ void record(const trace::KernelTrace& launch) {
     the_record().add(launch);
     return;
   }
-  for (const trace::Diagnosis& diagnosis : launch.diagnoses) {
+  for (const trace::DiagnosisRecord& diagnosis : launch.diagnoses) {
     std::fputs(fmt::format("{}\n", trace::placed_sentence_of(diagnosis, launch)).c_str(), stderr);
   }
 }

@@ -31,17 +31,17 @@ std::string error_line(std::string_view sentence);
 
 /// Writes the launches of one process, one after another: the definitions of sites, arrays and patterns once, and
 /// counts for each launch. If the program dies, the lines appended so far remain. Lines end with a newline.
-class Writer {
+class TraceWriter {
  public:
   /// Remembers `max_patterns` patterns of a kernel, or those of one launch if they are more: about 500 bytes each.
-  explicit Writer(std::uint64_t process = 0, std::size_t max_patterns = std::size_t{1} << 18)
+  explicit TraceWriter(std::uint64_t process = 0, std::size_t max_patterns = std::size_t{1} << 18)
       : process_(process), max_patterns_(max_patterns) {}
 
   /// Lines for the work of launches of a kernel, and for new definitions. `source`: the text of its program, if any.
   std::string lines_of(const KernelTrace& launches, std::string_view source);
 
  private:
-  struct Kernel {
+  struct WrittenKernel {
     std::uint32_t number;
     Builder known;
     std::string last;  ///< its last launch
@@ -49,13 +49,13 @@ class Writer {
   using Key = std::tuple<std::string, std::string, std::uint32_t, unsigned, bool, bool>;
 
   std::uint32_t define_source(std::string_view text, std::string& lines);
-  Kernel& kernel_for(const Key& key, const KernelTrace& launches, std::string& lines);
+  WrittenKernel& kernel_for(const Key& key, const KernelTrace& launches, std::string& lines);
 
   std::uint64_t process_;
   std::size_t max_patterns_;
   std::uint32_t next_kernel_ = 0;
   std::map<std::string, std::uint32_t, std::less<>> sources_;
-  std::map<Key, Kernel> kernels_;
+  std::map<Key, WrittenKernel> kernels_;
 };
 
 /// The whole file.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Internal to common/bankwise/trace: the values of a record. Each is checked, because the input is untrusted.
+// Internal to common/bankwise/trace: the records of a trace file. Each value is checked, because the input is untrusted.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,15 +12,14 @@
 #include <string>
 #include <vector>
 
-#include <bankwise/banks/access.hpp>
-#include <bankwise/trace/fault.hpp>
+#include <bankwise/trace/trace.hpp>
 
 namespace bankwise::trace {
 
 using nlohmann::json;
 
 /// The error in a line: one sentence, without the position.
-struct Wrong {
+struct BadRecord {
   std::string sentence;
 };
 [[noreturn]] void wrong(std::string sentence);
@@ -34,9 +33,9 @@ unsigned width_of(const json& value);
 std::uint32_t level_of(const json& value);
 
 /// A record, accessed by key.
-class Object {
+class Record {
  public:
-  explicit Object(const json& object) : object_(object) {
+  explicit Record(const json& object) : object_(object) {
     if (!object.is_object()) wrong("it is not an object");
   }
   bool has(const char* key) const { return object_.contains(key); }
@@ -73,7 +72,7 @@ class Object {
 /// The number of something defined earlier.
 std::uint32_t known(const json& value, const char* what, std::size_t defined);
 /// Numbers within a kernel are assigned in order, so duplicates and gaps are detected.
-void check_next(const Object& record, const char* key, std::size_t next);
+void check_next(const Record& record, const char* key, std::size_t next);
 
 /// One number per active lane, stored at the lane's index.
 template <class Number>
@@ -88,9 +87,26 @@ std::vector<std::uint32_t> of_lanes(const json& list, const char* what, std::uin
 }
 
 /// The addresses of all lanes up to the last active one, from a list or from steps.
-std::vector<std::uint32_t> addresses_of(const Object& record, std::uint64_t mask);
+std::vector<std::uint32_t> addresses_of(const Record& record, std::uint64_t mask);
 
 /// The sources of all lanes up to the last active one. Only copies may have them.
-std::vector<std::uint32_t> sources_of(const Object& record, banks::Operation operation, std::uint64_t mask);
+std::vector<std::uint32_t> sources_of(const Record& record, banks::Operation operation, std::uint64_t mask);
+
+// Sums over all records of a file stay below these, so no later addition can overflow.
+inline constexpr std::uint64_t max_count = std::uint64_t{1} << 48;   ///< of anything
+inline constexpr std::uint64_t max_passes = std::uint64_t{1} << 58;  ///< accesses cost at most 64 * 16 passes
+
+/// What a launch may refer to: the parts of its kernel that earlier records have defined.
+struct KnownParts {
+  std::size_t sites = 0, arrays = 0;
+  const std::vector<Pattern>& patterns;
+  unsigned warp = 32;  ///< lanes
+};
+
+/// The launch with the file's numbers of sites and arrays. Calls wrong().
+KernelTrace read_launch(const Record& record, const KnownParts& kernel);
+
+/// Multiplies all counts of a launch. The caller has checked that no sum of the file becomes too large.
+void repeat(KernelTrace& launch, std::uint64_t times);
 
 }  // namespace bankwise::trace

@@ -5,9 +5,8 @@
 #include <limits>
 
 #include <bankwise/support/in_quotes.hpp>
-#include <bankwise/trace/json_lines.hpp>
-#include <bankwise/trace/json_lines_launch.hpp>
-#include <bankwise/trace/json_values.hpp>
+#include <bankwise/trace/codec.hpp>
+#include <bankwise/trace/codec_records.hpp>
 
 namespace bankwise::trace {
 namespace {
@@ -16,19 +15,19 @@ constexpr std::size_t max_line = std::size_t{32} << 20;  // bytes
 
 /// A kernel with the numbers that its process uses.
 struct NumberedKernel {
-  std::size_t number = 0;                    ///< index in Reader::kernels_
+  std::size_t number = 0;                    ///< index in TraceReader::kernels_
   std::vector<std::uint32_t> sites, arrays;  ///< their indices there
   std::vector<Pattern> patterns;             ///< with the file's numbers
   std::optional<KernelTrace> last;           ///< its last launch, with the file's numbers
   std::uint64_t times = 0;                   ///< how often that was repeated
 };
 
-struct Process {
+struct ProcessRecords {
   std::map<std::uint64_t, std::size_t> sources;  ///< index into Trace::sources
   std::map<std::uint64_t, NumberedKernel> kernels;
 };
 
-class Reader {
+class TraceReader {
  public:
   void take_header(const json& line);
   void take(const json& line, std::uint64_t number);
@@ -36,35 +35,36 @@ class Reader {
   bool closed() const { return file_.closed; }
 
  private:
-  void take_source(const Object& record, Process& process);
-  void take_kernel(const Object& record, Process& process);
-  void take_site(const Object& record, NumberedKernel& kernel);
-  void take_array(const Object& record, NumberedKernel& kernel);
-  void take_pattern(const Object& record, NumberedKernel& kernel);
-  void take_launch(const Object& record, NumberedKernel& kernel);
+  void take_source(const Record& record, ProcessRecords& process);
+  void take_kernel(const Record& record, ProcessRecords& process);
+  void take_site(const Record& record, NumberedKernel& kernel);
+  void take_array(const Record& record, NumberedKernel& kernel);
+  void take_pattern(const Record& record, NumberedKernel& kernel);
+  void take_launch(const Record& record, NumberedKernel& kernel);
   void take_again(NumberedKernel& kernel);
   void begin_process(std::uint64_t process);
   void settle(NumberedKernel& kernel);
-  void settle(Process& process);
+  void settle(ProcessRecords& process);
 
   Builder& builder(const NumberedKernel& kernel) { return kernels_[kernel.number]; }
-  static NumberedKernel& kernel_in(const Object& record, Process& process);
+  static NumberedKernel& kernel_in(const Record& record, ProcessRecords& process);
   /// Keeps sums over the whole file within their bounds.
-  void count(std::uint64_t number, std::uint64_t times = 1);
-  void count_passes(std::uint64_t number, std::uint64_t times);
+  static void add_to(std::uint64_t& sum, std::uint64_t max, std::uint64_t number, std::uint64_t times);
+  void count(std::uint64_t number, std::uint64_t times = 1) { add_to(counted_, max_count, number, times); }
+  void count_passes(std::uint64_t number, std::uint64_t times) { add_to(passes_, max_passes, number, times); }
   void count_sums(const KernelTrace& launch, std::uint64_t times);
 
   TraceFile file_;
-  std::map<std::uint64_t, Process> processes_;
+  std::map<std::uint64_t, ProcessRecords> processes_;
   std::vector<Builder> kernels_;
   std::map<std::string, std::size_t> sources_;  // by text
   std::map<std::tuple<std::string, std::string, std::uint32_t, unsigned, bool>, std::size_t> known_kernels_;
-  std::uint64_t counted_ = 0, passes_ = 0;
+  std::uint64_t counted_ = 0, merged_ = 0, passes_ = 0;
 };
 
-void Reader::take_header(const json& line) {
+void TraceReader::take_header(const json& line) {
   if (!line.is_object() || !line.contains("bankwise_trace")) wrong("it is not a trace of bankwise");
-  const Object header(line);
+  const Record header(line);
   const std::uint64_t version = header.number("bankwise_trace", std::numeric_limits<std::uint64_t>::max());
   if (version != format_version) {
     wrong(fmt::format("it is a trace of version {}, and this program reads version {}", version, format_version));
@@ -74,32 +74,22 @@ void Reader::take_header(const json& line) {
   for (const json& word : header.list("command")) file_.trace.command.push_back(text_of(word, "command"));
 }
 
-void Reader::count(std::uint64_t number, std::uint64_t times) {
+void TraceReader::add_to(std::uint64_t& sum, std::uint64_t max, std::uint64_t number, std::uint64_t times) {
   std::uint64_t product = 0;
-  if (__builtin_mul_overflow(number, times, &product) || __builtin_add_overflow(counted_, product, &counted_) ||
-      counted_ > max_count) {
-    wrong("its counts and the earlier ones add up to too much");
+  if (__builtin_mul_overflow(number, times, &product) || __builtin_add_overflow(sum, product, &sum) || sum > max) {
+    wrong(fmt::format("its {} and the earlier ones add up to too much", max == max_passes ? "passes" : "counts"));
   }
 }
 
-void Reader::count_passes(std::uint64_t number, std::uint64_t times) {
-  std::uint64_t product = 0;
-  if (__builtin_mul_overflow(number, times, &product) || __builtin_add_overflow(passes_, product, &passes_) ||
-      passes_ > max_passes) {
-    wrong("its passes and the earlier ones add up to too much");
+void TraceReader::count_sums(const KernelTrace& launch, std::uint64_t times) {
+  for (const LaunchShape& shape : launch.shapes) count(shape.launches, times);
+  for (const Pattern& pattern : launch.patterns) count(pattern.count, times);
+  if (launch.merged) {
+    for (const Pattern& pattern : *launch.merged) add_to(merged_, max_count, pattern.count, times);
   }
-}
-
-void Reader::count_sums(const KernelTrace& launch, std::uint64_t times) {
-  for (const Shape& shape : launch.shapes) count(shape.launches, times);
-  for (const Pattern& pattern : launch.patterns) {
-    count(pattern.count, times);
-    if (pattern.merged_change > 0) count(std::uint64_t(pattern.merged_change), times);
-  }
-  for (const Participants& one : launch.participants) count(one.count, times);
-  for (const BasicBlock& one : launch.basic_blocks) count(one.issued, times);
-  for (const Diagnosis& one : launch.diagnoses) count(one.count, times);
-  for (const BasicBlock& one : launch.basic_blocks) count_passes(one.lanes, times);
+  for (const Participants& warps : launch.participants) count(warps.count, times);
+  for (const DiagnosisRecord& diagnosis : launch.diagnoses) count(diagnosis.count, times);
+  for (const BasicBlock& block : launch.basic_blocks) count(block.issued, times), count_passes(block.lanes, times);
   for (const std::uint64_t number : {launch.blocks, launch.left_out, launch.excess_accesses}) count(number, times);
   count_passes(launch.copied_bytes, times);
   for (const Excess& excess : launch.excess) {
@@ -109,21 +99,21 @@ void Reader::count_sums(const KernelTrace& launch, std::uint64_t times) {
   }
 }
 
-void Reader::begin_process(std::uint64_t process) {
+void TraceReader::begin_process(std::uint64_t process) {
   if (const auto before = processes_.find(process); before != processes_.end()) settle(before->second);
   processes_[process] = {};  // a process number that occurs again is another process
   ++file_.processes;
 }
 
-NumberedKernel& Reader::kernel_in(const Object& record, Process& process) {
+NumberedKernel& TraceReader::kernel_in(const Record& record, ProcessRecords& process) {
   const std::uint64_t number = record.number("kernel", std::numeric_limits<std::uint64_t>::max());
   const auto found = process.kernels.find(number);
   if (found == process.kernels.end()) wrong(fmt::format("there is no kernel {} before it", number));
   return found->second;
 }
 
-void Reader::take(const json& line, std::uint64_t number) {
-  const Object record(line);
+void TraceReader::take(const json& line, std::uint64_t number) {
+  const Record record(line);
   const std::string kind = record.text("record");
   if (closed()) wrong("it stands after the end of the trace");
   if (kind == "end") {
@@ -142,7 +132,7 @@ void Reader::take(const json& line, std::uint64_t number) {
     begin_process(process);
     return;
   }
-  Process& its = processes_[process];
+  ProcessRecords& its = processes_[process];
   if (kind == "source") {
     take_source(record, its);
   } else if (kind == "kernel") {
@@ -162,7 +152,7 @@ void Reader::take(const json& line, std::uint64_t number) {
   }
 }
 
-void Reader::take_source(const Object& record, Process& process) {
+void TraceReader::take_source(const Record& record, ProcessRecords& process) {
   auto& all = file_.trace.sources;
   const auto [found, is_new] = sources_.try_emplace(record.text("text"), all.size());
   if (is_new) all.push_back(found->first);
@@ -172,7 +162,7 @@ void Reader::take_source(const Object& record, Process& process) {
   }
 }
 
-void Reader::take_kernel(const Object& record, Process& process) {
+void TraceReader::take_kernel(const Record& record, ProcessRecords& process) {
   KernelTrace head{.kernel = record.text("name"), .options = record.text("options")};
   if (record.has("source")) {
     const std::uint64_t number = record.number("source", max_count);
@@ -197,7 +187,7 @@ void Reader::take_kernel(const Object& record, Process& process) {
   }
 }
 
-void Reader::take_site(const Object& record, NumberedKernel& kernel) {
+void TraceReader::take_site(const Record& record, NumberedKernel& kernel) {
   constexpr std::uint64_t max = std::numeric_limits<unsigned>::max();
   check_next(record, "site", kernel.sites.size());
   Site site{.file = record.text("file"),
@@ -208,7 +198,7 @@ void Reader::take_site(const Object& record, NumberedKernel& kernel) {
   kernel.sites.push_back(builder(kernel).site(site));
 }
 
-void Reader::take_array(const Object& record, NumberedKernel& kernel) {
+void TraceReader::take_array(const Record& record, NumberedKernel& kernel) {
   constexpr std::uint64_t max = std::numeric_limits<std::uint32_t>::max();
   check_next(record, "array", kernel.arrays.size());
   const Array array{record.text("name"), std::uint32_t(record.number("offset", max)),
@@ -216,7 +206,7 @@ void Reader::take_array(const Object& record, NumberedKernel& kernel) {
   kernel.arrays.push_back(builder(kernel).array(array));
 }
 
-void Reader::take_pattern(const Object& record, NumberedKernel& kernel) {
+void TraceReader::take_pattern(const Record& record, NumberedKernel& kernel) {
   check_next(record, "pattern", kernel.patterns.size());
   Pattern pattern;
   pattern.site = known(record.at("site"), "site", kernel.sites.size());
@@ -235,7 +225,7 @@ void Reader::take_pattern(const Object& record, NumberedKernel& kernel) {
   kernel.patterns.push_back(std::move(pattern));
 }
 
-void Reader::take_launch(const Object& record, NumberedKernel& kernel) {
+void TraceReader::take_launch(const Record& record, NumberedKernel& kernel) {
   KernelTrace launch =
       read_launch(record, {kernel.sites.size(), kernel.arrays.size(), kernel.patterns, builder(kernel).trace().warp});
   count_sums(launch, 1);
@@ -244,14 +234,14 @@ void Reader::take_launch(const Object& record, NumberedKernel& kernel) {
   kernel.times = 1;
 }
 
-void Reader::take_again(NumberedKernel& kernel) {
+void TraceReader::take_again(NumberedKernel& kernel) {
   if (!kernel.last) wrong("its kernel has no launch before it");
   ++kernel.times;
-  for (const Shape& shape : kernel.last->shapes) count(shape.launches);
+  for (const LaunchShape& shape : kernel.last->shapes) count(shape.launches);
 }
 
 /// Adds the launch as often as it was repeated.
-void Reader::settle(NumberedKernel& kernel) {
+void TraceReader::settle(NumberedKernel& kernel) {
   if (!kernel.last) return;
   KernelTrace launch = std::move(*kernel.last);
   kernel.last.reset();
@@ -260,11 +250,11 @@ void Reader::settle(NumberedKernel& kernel) {
   builder(kernel).add_with(launch, kernel.sites, kernel.arrays);
 }
 
-void Reader::settle(Process& process) {
+void TraceReader::settle(ProcessRecords& process) {
   for (auto& [number, kernel] : process.kernels) settle(kernel);
 }
 
-TraceFile Reader::finish() {
+TraceFile TraceReader::finish() {
   for (auto& [number, process] : processes_) settle(process);
   for (Builder& kernel : kernels_) {
     if (kernel.trace().shapes.empty()) continue;  // defined, and never launched
@@ -290,7 +280,7 @@ LineEnd next_line(std::istream& file, std::string& line) {
 }  // namespace
 
 TraceFile read_json_lines(std::istream& file, std::string_view name) {
-  Reader reader;
+  TraceReader reader;
   std::string line;
   std::uint64_t cut_line = 0;
   std::uint64_t number = 1;
@@ -314,7 +304,7 @@ TraceFile read_json_lines(std::istream& file, std::string_view name) {
     TraceFile result = reader.finish();
     result.cut_line = cut_line;
     return result;
-  } catch (const Wrong& why) {
+  } catch (const BadRecord& why) {
     throw fail(why.sentence);
   }
 }

@@ -5,19 +5,19 @@
 #include <fstream>
 #include <map>
 
+#include <bankwise/report/kernel_text.hpp>
+#include <bankwise/report/metrics.hpp>
 #include <bankwise/support/table.hpp>
-#include <bankwise/trace/report.hpp>
-#include <bankwise/trace/tally_text.hpp>
 
-namespace bankwise::trace {
+namespace bankwise::report {
 namespace {
 
 namespace fs = std::filesystem;
 
 /// The lines of source files, as far as they can be read.
-class Sources {
+class SourceLines {
  public:
-  std::string line(const Site& site) {
+  std::string line(const trace::Site& site) {
     const auto [found, is_new] = files_.try_emplace(site.file);
     if (is_new) {
       std::ifstream file(site.file);
@@ -40,25 +40,27 @@ std::string shown(const std::string& file) {
   return error || relative.empty() || relative.starts_with("..") ? file : relative;
 }
 
-std::string percent(double fraction) {
-  return fmt::format("{:.1f} %", 100 * fraction);
+std::string percent(const std::optional<double>& fraction) {
+  return fraction ? fmt::format("{:.1f} %", 100 * *fraction) : "-";
 }
 
 }  // namespace
 
-std::string to_text(const Report& report) {
+std::string to_text(const trace::Report& report) {
   std::vector<std::vector<std::string>> rows{
       {"where", "access", "array", "accesses", "lanes", "passes", "ideal", "conflicts", "source"}};
-  const bool merged = merging_matters(report);
+  const bool merged = trace::merging_matters(report);
   if (merged) rows[0].insert(rows[0].end() - 1, {"merged", "conflicts"});
-  Sources sources;
-  for (const LineReport& line : report.lines) {
+  SourceLines sources;
+  for (const trace::LineReport& line : report.lines) {
     const banks::Tally& costs = line.costs;
     rows.push_back({fmt::format("{}:{}", shown(line.site.file), line.site.line),
                     fmt::format("{} {}", to_string(line.operation), line.width), line.array,
-                    std::to_string(costs.accesses), fmt::format("{:.1f}", double(costs.lanes) / double(costs.accesses)),
+                    std::to_string(costs.accesses), fmt::format("{:.1f}", lanes_per_access(costs).value_or(0)),
                     passes_number(costs), ideal_number(costs), conflicts_number(costs), sources.line(line.site)});
-    if (merged) rows.back().insert(rows.back().end() - 1, {passes_number(line.merged), conflicts_number(line.merged)});
+    if (!merged) continue;
+    const banks::Tally left = merged_line(report, line).costs;
+    rows.back().insert(rows.back().end() - 1, {passes_number(left), conflicts_number(left)});
   }
   std::string text;
   for (const std::string& sentence : report.incomplete) text += fmt::format("incomplete: {}\n", sentence);
@@ -68,12 +70,12 @@ std::string to_text(const Report& report) {
   if (!report.lines.empty()) text += format_table(rows, 3, true);
   banks::Tally known = report.all;  // the sum of the costs that are known
   known.unknown = 0;
-  text +=
-      fmt::format("{}{} accesses: {} passes, ideal {}, conflicts {}; ALU utilization {}, SIMT efficiency {}\n",
-                  report.incomplete.empty() ? "" : "at least ", report.all.accesses, passes_number(known), known.ideal,
-                  conflicts_number(known), percent(report.alu_utilization), percent(report.simt_efficiency));
+  text += fmt::format("{}{} accesses: {} passes, ideal {}, conflicts {}; ALU utilization {}, SIMT efficiency {}\n",
+                      report.incomplete.empty() ? "" : "at least ", report.all.accesses, passes_number(known),
+                      known.ideal, conflicts_number(known), percent(alu_utilization(report.all, report.warp)),
+                      percent(simt_efficiency(report.executed_lanes, report.executions, report.warp)));
   if (merged) {
-    banks::Tally all = report.merged_all;
+    banks::Tally all = trace::merged(report).all;
     all.unknown = 0;
     text += fmt::format("merged by a device compiler: {} accesses: {} passes, ideal {}, conflicts {}\n", all.accesses,
                         passes_number(all), all.ideal, conflicts_number(all));
@@ -83,4 +85,4 @@ std::string to_text(const Report& report) {
   return text;
 }
 
-}  // namespace bankwise::trace
+}  // namespace bankwise::report

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <bit>
-#include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 
-#include <bankwise/trace/json_lines.hpp>
+#include <bankwise/trace/codec.hpp>
 
 namespace bankwise::trace {
 namespace {
@@ -23,32 +23,32 @@ std::string hexadecimal(std::uint64_t mask) {
 }
 
 /// A JSON object or array, written piece by piece: a document of nlohmann's library takes ten times as long.
-class Line {
+class RecordLine {
  public:
   /// The beginning of a line of a process.
-  Line(std::string& text, const char* record, std::uint64_t process) : text_(text) {
+  RecordLine(std::string& text, const char* record, std::uint64_t process) : text_(text) {
     text_ += R"({"record":")";
     text_ += record;
     text_ += '"';
     if (process != 0) number("process", process);
   }
-  ~Line() { text_ += "}\n"; }
-  Line(const Line&) = delete;
-  Line& operator=(const Line&) = delete;
+  ~RecordLine() { text_ += "}\n"; }
+  RecordLine(const RecordLine&) = delete;
+  RecordLine& operator=(const RecordLine&) = delete;
 
-  Line& raw(const char* key, std::string_view value) {
+  RecordLine& raw(const char* key, std::string_view value) {
     text_ += ",\"";
     text_ += key;
     text_ += "\":";
     text_ += value;
     return *this;
   }
-  Line& number(const char* key, std::uint64_t value) { return raw(key, std::to_string(value)); }
-  Line& text(const char* key, std::string_view value) { return raw(key, json_text(value)); }
-  Line& flag(const char* key, bool value) { return raw(key, value ? "true" : "false"); }
+  RecordLine& number(const char* key, std::uint64_t value) { return raw(key, std::to_string(value)); }
+  RecordLine& text(const char* key, std::string_view value) { return raw(key, json_text(value)); }
+  RecordLine& flag(const char* key, bool value) { return raw(key, value ? "true" : "false"); }
   /// `each(element)` is its JSON.
   template <class List, class Each>
-  Line& list(const char* key, const List& values, Each each) {
+  RecordLine& list(const char* key, const List& values, Each each) {
     raw(key, "[");
     bool first = true;
     for (const auto& value : values) {
@@ -85,12 +85,12 @@ std::string decimal(const Number& number) {
   return std::to_string(number);
 }
 
-void define(Line& line, const Site& site) {
+void define(RecordLine& line, const Site& site) {
   line.text("file", site.file).number("line", site.line).number("column", site.column).text("function", site.function);
   if (site.pc) line.number("pc", *site.pc);
 }
 
-void define(Line& line, const Array& array) {
+void define(RecordLine& line, const Array& array) {
   line.text("name", array.name).number("offset", array.offset).number("bytes", array.bytes);
 }
 
@@ -110,7 +110,7 @@ std::vector<std::uint32_t> of_active(const std::vector<std::uint32_t>& of_lanes,
   return active;
 }
 
-void define(Line& line, const Pattern& pattern) {
+void define(RecordLine& line, const Pattern& pattern) {
   line.number("site", pattern.site).number("array", pattern.array).text("operation", to_string(pattern.operation));
   line.number("width", pattern.width).number("level", pattern.level).raw("mask", hexadecimal(pattern.mask));
   const auto addresses = of_active(pattern.addresses, pattern.mask);
@@ -128,7 +128,7 @@ void define(Line& line, const Pattern& pattern) {
   if (pattern.is_loop) line.flag("is_loop", true);
 }
 
-std::string json_of(const Shape& shape) {
+std::string json_of(const LaunchShape& shape) {
   const auto& [x, y, z] = shape.threads;
   return row(row(x, y, z), row(shape.block[0], shape.block[1], shape.block[2]), shape.launches);
 }
@@ -138,9 +138,9 @@ std::string json_of(const banks::Tally& tally) {
 }
 
 /// The parts of a launch that belong to no pattern; `sites` and `arrays` are their numbers in the file.
-void put_sums(Line& line, const KernelTrace& launches, const std::vector<std::uint32_t>& sites,
+void put_sums(RecordLine& line, const KernelTrace& launches, const std::vector<std::uint32_t>& sites,
               const std::vector<std::uint32_t>& arrays) {
-  line.list("shapes", launches.shapes, [](const Shape& shape) { return json_of(shape); });
+  line.list("shapes", launches.shapes, [](const LaunchShape& shape) { return json_of(shape); });
   line.number("blocks", launches.blocks).number("levels", launches.levels);
   if (launches.copied_bytes > 0) line.number("copied_bytes", launches.copied_bytes);
   if (launches.left_out > 0) line.number("left_out", launches.left_out);
@@ -151,7 +151,7 @@ void put_sums(Line& line, const KernelTrace& launches, const std::vector<std::ui
               [&](const BasicBlock& one) { return row(sites[one.site], one.level, one.issued, one.lanes); });
   }
   if (!launches.diagnoses.empty()) {
-    line.list("diagnoses", launches.diagnoses, [&](const Diagnosis& one) {
+    line.list("diagnoses", launches.diagnoses, [&](const DiagnosisRecord& one) {
       const Occurrence& first = one.first;
       return row(json_text(row_of(one.fault).id), sites[one.site],
                  one.other ? std::to_string(sites[*one.other]) : std::string("null"),
@@ -179,45 +179,45 @@ std::string header_line(const Trace& trace) {
 
 std::string process_line(std::uint64_t process) {
   std::string text;
-  { const Line line(text, "process", process); }
+  { const RecordLine line(text, "process", process); }
   return text;
 }
 
 std::string error_line(std::string_view sentence) {
   std::string text;
-  Line(text, "error", 0).text("text", sentence);
+  RecordLine(text, "error", 0).text("text", sentence);
   return text;
 }
 
-std::uint32_t Writer::define_source(std::string_view text, std::string& lines) {
+std::uint32_t TraceWriter::define_source(std::string_view text, std::string& lines) {
   if (const auto found = sources_.find(text); found != sources_.end()) return found->second;
   const auto number = std::uint32_t(sources_.size());
-  Line(lines, "source", process_).number("source", number).text("text", text);
+  RecordLine(lines, "source", process_).number("source", number).text("text", text);
   sources_.emplace(text, number);
   return number;
 }
 
-Writer::Kernel& Writer::kernel_for(const Key& key, const KernelTrace& launches, std::string& lines) {
+TraceWriter::WrittenKernel& TraceWriter::kernel_for(const Key& key, const KernelTrace& launches, std::string& lines) {
   if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second;
   const KernelTrace head{.warp = launches.warp, .splits = launches.splits};
-  Kernel& kernel =
-      kernels_.emplace(key, Kernel{next_kernel_++, Builder(head, {~std::size_t{0}, {}}), {}}).first->second;
-  Line line(lines, "kernel", process_);
+  WrittenKernel& kernel =
+      kernels_.emplace(key, WrittenKernel{next_kernel_++, Builder(head, {~std::size_t{0}, {}}), {}}).first->second;
+  RecordLine line(lines, "kernel", process_);
   line.number("kernel", kernel.number).text("name", launches.kernel).text("options", launches.options);
   if (const auto source = std::get<2>(key); source != no_source) line.number("source", source);
   line.number("warp", launches.warp).flag("splits", launches.splits).flag("knows_code", launches.knows_code);
   return kernel;
 }
 
-std::string Writer::lines_of(const KernelTrace& launches, std::string_view source) {
+std::string TraceWriter::lines_of(const KernelTrace& launches, std::string_view source) {
   std::string lines;
   const std::uint32_t source_number = source.empty() ? no_source : define_source(source, lines);
   const Key key{launches.kernel, launches.options, source_number, launches.warp, launches.splits, launches.knows_code};
-  Kernel& kernel = kernel_for(key, launches, lines);
+  WrittenKernel& kernel = kernel_for(key, launches, lines);
   Builder& known = kernel.known;
   const auto define_if_new = [&](const char* record, std::size_t before, const auto& list) {
     if (list.size() == before) return;
-    Line line(lines, record, process_);
+    RecordLine line(lines, record, process_);
     define(line.number("kernel", kernel.number).number(record, before), list.back());
   };
   std::vector<std::uint32_t> sites, arrays;
@@ -231,38 +231,45 @@ std::string Writer::lines_of(const KernelTrace& launches, std::string_view sourc
     arrays.push_back(known.array(array));
     define_if_new("array", before, known.trace().arrays);
   }
-  std::vector<std::pair<std::uint32_t, const Pattern*>> patterns;
-  for (const Pattern& pattern : launches.patterns) {
-    Pattern one = pattern;
-    one.count = 0;
-    one.merged_change = 0;
-    renumber(one, sites, arrays);
+  struct Counted {
+    std::uint64_t count = 0, merged = 0;
+    Occurrence first;
+  };
+  std::map<std::uint32_t, Counted> patterns;
+  const auto define_pattern = [&](Pattern pattern) -> Counted& {
+    pattern.count = 0;
+    renumber(pattern, sites, arrays);
     const std::size_t before = known.trace().patterns.size();
-    patterns.emplace_back(known.add(one).value(), &pattern);
+    const std::uint32_t number = known.add(pattern).value();
     define_if_new("pattern", before, known.trace().patterns);
+    return patterns.try_emplace(number, Counted{.first = pattern.first}).first->second;
+  };
+  for (const Pattern& pattern : launches.patterns) define_pattern(pattern).count += pattern.count;
+  if (launches.merged) {
+    for (const Pattern& pattern : *launches.merged) define_pattern(pattern).merged += pattern.count;
   }
-  std::sort(patterns.begin(), patterns.end());
   std::string launch;
   {
-    Line line(launch, "launch", process_);
+    RecordLine line(launch, "launch", process_);
     line.number("kernel", kernel.number);
     const auto put = [&](const char* name, bool is_needed, auto number_of) {
-      std::vector<std::pair<std::uint32_t, const Pattern*>> some;
-      std::copy_if(patterns.begin(), patterns.end(), std::back_inserter(some),
-                   [&](const auto& entry) { return number_of(*entry.second) != 0; });
-      if (some.empty() && !is_needed) return;
-      line.list(name, some, [&](const auto& entry) {
-        const auto& [number, pattern] = entry;
-        const Occurrence& first = pattern->first;
-        return row(number, number_of(*pattern), first.launch, first.block, first.warp, first.number);
-      });
+      std::vector<std::string> rows;
+      for (const auto& [number, counted] : patterns) {
+        const Occurrence& first = counted.first;
+        if (const auto value = number_of(counted); value != 0) {
+          rows.push_back(row(number, value, first.launch, first.block, first.warp, first.number));
+        }
+      }
+      if (is_needed || !rows.empty()) line.list(name, rows, [](const std::string& text) { return text; });
     };
-    put("patterns", true, [](const Pattern& pattern) { return pattern.count; });
-    put("merged", false, [](const Pattern& pattern) { return pattern.merged_change; });
+    put("patterns", true, [](const Counted& counted) { return counted.count; });
+    if (launches.merged) {
+      put("merged", false, [](const Counted& counted) { return std::int64_t(counted.merged - counted.count); });
+    }
     put_sums(line, launches, sites, arrays);
   }
   if (launch == kernel.last) {
-    Line(lines, "again", process_).number("kernel", kernel.number);
+    RecordLine(lines, "again", process_).number("kernel", kernel.number);
   } else {
     lines += launch;
     kernel.last = std::move(launch);
@@ -274,12 +281,12 @@ std::string Writer::lines_of(const KernelTrace& launches, std::string_view sourc
 
 std::string to_json_lines(const Trace& trace) {
   std::string text = header_line(trace);
-  Writer writer;
+  TraceWriter writer;
   for (const KernelTrace& kernel : trace.kernels) {
     text += writer.lines_of(kernel, kernel.source == no_source ? "" : trace.sources.at(kernel.source));
   }
   for (const std::string& sentence : trace.errors) text += error_line(sentence);
-  Line(text, "end", 0).number("lines", std::uint64_t(std::count(text.begin(), text.end(), '\n')));
+  RecordLine(text, "end", 0).number("lines", std::uint64_t(std::count(text.begin(), text.end(), '\n')));
   return text;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <bankwise/trace/loop_cost.hpp>
+#include <bankwise/trace/warps.hpp>
 
 #include <algorithm>
 #include <array>
@@ -71,6 +71,27 @@ std::optional<LoopCost> loop_cost(const Architecture& architecture, Operation op
   const unsigned most = block_warps * unsigned(rounds.size()) * (load->passes + *swap);
   loop.more_passes = loop.more_conflicts = std::max(most, least) - least;
   return loop;
+}
+
+void find_cost(const Architecture& architecture, const Pattern& pattern, unsigned block_warps, WarpAccess& access) {
+  if (pattern.is_loop) {
+    const auto loop = loop_cost(architecture, pattern.operation, access.access, block_warps);
+    if (loop) {
+      access.answer = loop->least;
+      access.more_passes = loop->more_passes;
+      access.more_conflicts = loop->more_conflicts;
+    } else {
+      access.answer =
+          "a " + std::to_string(pattern.width) + "-byte atomic of this kind is a loop whose length depends on the data";
+    }
+    return;
+  }
+  const auto answer = banks::cost(architecture, access.access);
+  if (const auto* refusal = std::get_if<banks::Refusal>(&answer)) {
+    access.answer = banks::sentence(architecture, access.access, *refusal);
+  } else {
+    access.answer = std::get<Cost>(answer);
+  }
 }
 
 }  // namespace bankwise::trace

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/report/metrics.hpp>
+
+#include <fmt/format.h>
+
+namespace bankwise::report {
+namespace {
+
+std::optional<double> quotient(std::uint64_t part, std::uint64_t whole, unsigned times = 1) {
+  if (whole == 0) return std::nullopt;
+  return double(part) / (double(whole) * times);
+}
+
+std::string number(const banks::Tally& tally, std::uint64_t least, std::uint64_t more) {
+  if (tally.unknown > 0) return "?";
+  return more == 0 ? std::to_string(least) : fmt::format("{}-{}", least, least + more);
+}
+
+}  // namespace
+
+std::optional<double> alu_utilization(const banks::Tally& tally, unsigned warp) {
+  return quotient(tally.lanes, tally.accesses, warp);
+}
+
+std::optional<double> simt_efficiency(std::uint64_t active_lanes, std::uint64_t executions, unsigned warp) {
+  return quotient(active_lanes, executions, warp);
+}
+
+std::optional<double> lanes_per_access(const banks::Tally& tally) {
+  return quotient(tally.lanes, tally.accesses);
+}
+
+std::optional<double> conflict_share(const banks::Tally& tally) {
+  return tally.unknown > 0 ? std::nullopt : quotient(tally.conflicts, tally.passes);
+}
+
+std::optional<double> passes_over_ideal(std::uint64_t passes, std::uint64_t ideal) {
+  return quotient(passes, ideal);
+}
+
+std::optional<banks::Tally> known(const banks::Tally& tally) {
+  return tally.unknown > 0 ? std::nullopt : std::optional(tally);
+}
+
+std::string passes_number(const banks::Tally& tally) {
+  return number(tally, tally.passes, tally.more_passes);
+}
+
+std::string ideal_number(const banks::Tally& tally) {
+  return number(tally, tally.ideal, 0);
+}
+
+std::string conflicts_number(const banks::Tally& tally) {
+  return number(tally, tally.conflicts, tally.more_conflicts);
+}
+
+std::string passes_text(const banks::Tally& tally) {
+  if (tally.unknown > 0) return "?";
+  if (tally.conflicts == 0 && tally.more_conflicts == 0) return std::to_string(tally.passes);
+  return fmt::format("{}/{}", passes_number(tally), tally.ideal);
+}
+
+std::string percent_text(const std::optional<double>& fraction) {
+  if (!fraction) return "-";
+  std::string number = fmt::format("{:.1f}", 100 * *fraction);
+  if (number.ends_with(".0")) number.resize(number.size() - 2);
+  return number;
+}
+
+}  // namespace bankwise::report
