@@ -44,6 +44,13 @@ inline Outcome run(const std::string& sample, const std::string& arguments, cons
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(out), text_of(err)};
 }
 
+/// An outcome with this exit code.
+inline Outcome ended(int code, Outcome outcome) {
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.code == code);
+  return outcome;
+}
+
 /// Bad input gives this exit code, nothing on stdout, and one line on stderr that contains `words`.
 inline void check_refused(const std::string& sample, const std::string& arguments, int code, const std::string& words) {
   INFO(sample << " " << arguments);

@@ -142,9 +142,7 @@ TEST_CASE("bankcheck/command_line/measured_rows") {
     return fields;
   };
   const auto different = [&](const char* architecture, unsigned passes_column) {
-    const Outcome outcome = bankcheck("predict --arch " + std::string(architecture) + " '" + measured + "'");
-    INFO(outcome.err);
-    REQUIRE(outcome.code == 0);
+    const Outcome outcome = ended(0, bankcheck("predict --arch " + std::string(architecture) + " '" + measured + "'"));
     std::istringstream found(outcome.out);
     std::ifstream wanted(measured);
     std::string found_line, wanted_line;
@@ -166,8 +164,7 @@ TEST_CASE("bankcheck/command_line/measured_rows") {
 }
 
 TEST_CASE("bankcheck/command_line/predict_index") {
-  const Outcome text = bankcheck("predict --index 'tid*2'");
-  CHECK(text.code == 0);
+  const Outcome text = ended(0, bankcheck("predict --index 'tid*2'"));
   CHECK(text.err == "");
   CHECK(text.out.find("passes 2, ideal 1, conflicts 1\n") != std::string::npos);
   CHECK(text.out.find('\033') == std::string::npos);  // stdout is not a terminal
@@ -199,8 +196,7 @@ TEST_CASE("bankcheck/command_line/invalid_formulas") {
 TEST_CASE("bankcheck/command_line/svg") {
   const Files files;
   const std::string path = files.path("picture.svg");
-  const Outcome both = bankcheck("predict --index 'tid<3 ? 0 : tid' --svg " + path);
-  CHECK(both.code == 0);
+  const Outcome both = ended(0, bankcheck("predict --index 'tid<3 ? 0 : tid' --svg " + path));
   CHECK(both.out == bankcheck("predict --index 'tid<3 ? 0 : tid'").out);
   const std::string svg = text_of(path);
   CHECK(what_is_malformed(svg) == "");

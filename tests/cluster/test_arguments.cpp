@@ -47,9 +47,7 @@ TEST_CASE("cluster/arguments/single_process", "[arguments]") {
 }
 
 TEST_CASE("cluster/arguments/bad_command_line", "[arguments]") {
-  const Outcome outcome = run("prefix_sum", "--n many", two_ranks);
-  INFO(outcome.err);
-  CHECK(outcome.code == 2);
+  const Outcome outcome = ended(2, run("prefix_sum", "--n many", two_ranks));
   CHECK(outcome.out.empty());
   CHECK(sentences_in(outcome, "prefix_sum").size() == 1);
   CHECK(count(outcome.err, "many") == 1);
@@ -70,9 +68,7 @@ TEST_CASE("cluster/arguments/help_once", "[arguments]") {
 }
 
 TEST_CASE("cluster/arguments/unwritable", "[arguments]") {
-  const Outcome outcome = run("prefix_sum", "--n 10 --api opencl --json /nowhere/out.json", two_ranks);
-  INFO(outcome.out << outcome.err);
-  CHECK(outcome.code == 2);
+  const Outcome outcome = ended(2, run("prefix_sum", "--n 10 --api opencl --json /nowhere/out.json", two_ranks));
   CHECK(outcome.out.empty());
   const auto sentences = sentences_in(outcome, "prefix_sum");
   REQUIRE(sentences.size() == 1);
@@ -81,9 +77,7 @@ TEST_CASE("cluster/arguments/unwritable", "[arguments]") {
 }
 
 TEST_CASE("cluster/arguments/bad_deadline", "[arguments]") {
-  const Outcome outcome = run("prefix_sum", "--n 10", "BANKWISE_DEADLINE_S=soon " + two_ranks);
-  INFO(outcome.err);
-  CHECK(outcome.code == 2);
+  const Outcome outcome = ended(2, run("prefix_sum", "--n 10", "BANKWISE_DEADLINE_S=soon " + two_ranks));
   CHECK(outcome.out.empty());
   const auto sentences = sentences_in(outcome, "prefix_sum");
   REQUIRE_FALSE(sentences.empty());  // each rank finds it by itself

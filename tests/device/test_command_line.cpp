@@ -88,8 +88,7 @@ TEST_CASE("device/command_line/api_without_devices", "[command_line]") {
   for (const gpu::Api api : {gpu::Api::cuda, gpu::Api::opencl}) {
     const auto has_api = [&](const auto& device) { return device.api == api; };
     if (std::any_of(found.list.begin(), found.list.end(), has_api)) continue;
-    const Outcome outcome = run("transpose", "--json - --api " + std::string(to_string(api)));
-    CHECK(outcome.code == 77);
+    const Outcome outcome = ended(77, run("transpose", "--json - --api " + std::string(to_string(api))));
     CHECK(outcome.out.empty());
     CHECK(outcome.err.find("install") != std::string::npos);
   }
@@ -120,8 +119,7 @@ TEST_CASE("device/command_line/kernel_dir", "[command_line]") {
   CHECK(run("reduction", flag).code == 0);
 
   std::ofstream(scratch.path() / "packed.cl") << "this is not OpenCL\n";
-  const Outcome outcome = run("reduction", flag + " --json -");
-  CHECK(outcome.code == 3);
+  const Outcome outcome = ended(3, run("reduction", flag + " --json -"));
   const auto rows = nlohmann::json::parse(outcome.out).at("results");
   for (const auto& row : rows) {
     INFO(row);
@@ -138,8 +136,7 @@ TEST_CASE("device/command_line/wrong_kernel", "[command_line]") {
   source.replace(source.find(line), line.size(), "");
   std::ofstream(scratch.path() / "naive.cl") << source;
   const Outcome outcome =
-      run("reduction", "--api opencl --n 1000 --json -" + brief + " --kernel-dir " + scratch.path().string());
-  CHECK(outcome.code == 1);
+      ended(1, run("reduction", "--api opencl --n 1000 --json -" + brief + " --kernel-dir " + scratch.path().string()));
   const auto json = nlohmann::json::parse(outcome.out);
   for (const auto& row : json.at("results")) {
     CHECK(row.at("status") == (row.at("variant") == "naive" ? "wrong" : "ok"));
@@ -166,8 +163,7 @@ TEST_CASE("device/command_line/wrong_after_measuring", "[command_line]") {
   const std::string source = mutate(text_of(file), mutation("counts_on_fresh_scratch"));
   std::ofstream(file) << source;
   const Outcome outcome =
-      run("prefix_sum", "--api opencl --n 300 --json -" + brief + " --kernel-dir " + scratch.path().string());
-  CHECK(outcome.code == 1);
+      ended(1, run("prefix_sum", "--api opencl --n 300 --json -" + brief + " --kernel-dir " + scratch.path().string()));
   const auto json = nlohmann::json::parse(outcome.out);
   for (const auto& row : json.at("results")) {
     const bool broken = row.at("variant") == "naive";
@@ -181,8 +177,7 @@ TEST_CASE("device/command_line/json_to_stdout", "[command_line]") {
     const bool accesses = study == &access_patterns::case_study();
     const std::string size = is_matrix(*study) ? "--width 100 --height 300" : accesses ? "--n 10" : "--n 10000";
     const Outcome outcome =
-        run(std::string(study->name), size + (accesses ? short_times : brief) + " --api opencl --json -");
-    REQUIRE(outcome.code == 0);
+        ended(0, run(std::string(study->name), size + (accesses ? short_times : brief) + " --api opencl --json -"));
     CHECK(outcome.err.empty());
     const auto json = nlohmann::json::parse(outcome.out);
     CHECK(json.at("schema_version") == 1);
@@ -214,13 +209,11 @@ TEST_CASE("device/command_line/other_flags", "[command_line]") {
   const ScratchDirectory scratch;
   const std::string json = (scratch.path() / "a.json").string(), csv = (scratch.path() / "a.csv").string();
   const std::string two = "--variant naive,padded --n ";  // other tests run all variants
-  const Outcome first = run("prefix_sum", two + "3000" + brief + " --json " + json + " --csv " + csv);
-  CHECK(first.code == 0);
+  const Outcome first = ended(0, run("prefix_sum", two + "3000" + brief + " --json " + json + " --csv " + csv));
   CHECK(first.out.find("padded") != std::string::npos);
   CHECK(nlohmann::json::parse(text_of(json)).at("case") == "prefix_sum");
   CHECK(text_of(csv).find("prefix_sum,") != std::string::npos);
-  const Outcome second = run("prefix_sum", two + "3000" + brief + " --compare " + json);
-  CHECK(second.code == 0);
+  const Outcome second = ended(0, run("prefix_sum", two + "3000" + brief + " --compare " + json));
   CHECK(second.out.find("0 only before, 0 only now") != std::string::npos);
   CHECK(run("prefix_sum", "--list").out.find("naive") != std::string::npos);
   CHECK(run("prefix_sum", "--devices").code == 0);
@@ -233,8 +226,7 @@ TEST_CASE("device/command_line/other_flags", "[command_line]") {
 }
 
 TEST_CASE("device/command_line/library_on_opencl", "[command_line]") {
-  const Outcome outcome = run("reduction", "--api opencl --n 1000 --variant library --json -");
-  CHECK(outcome.code == 77);
+  const Outcome outcome = ended(77, run("reduction", "--api opencl --n 1000 --variant library --json -"));
   const auto rows = nlohmann::json::parse(outcome.out).at("results");
   CHECK(rows.at(1).at("status") == "unsupported");
   CHECK(rows.at(1).at("reason") == "the library exists only for CUDA");

@@ -24,33 +24,25 @@ Outcome emulate(const std::string& arguments, const std::string& before = "") {
 }
 
 TEST_CASE("emulate/programs/every_launch", "[emulate]") {
-  const Outcome outcome = emulate(source("launches"));
-  INFO(outcome.err);
-  CHECK(outcome.code == 0);
+  const Outcome outcome = ended(0, emulate(source("launches")));
   CHECK_THAT(outcome.out, ContainsSubstring("right\n"));
   CHECK_THAT(outcome.out, ContainsSubstring("scale<int, 2, 1>: 1 launch, 1 block of 4 threads"));
 }
 
 TEST_CASE("emulate/programs/project_build", "[emulate]") {
-  const Outcome outcome = bankcheck("emulate -- '" WHOLE_PROGRAM "'");
-  INFO(outcome.err);
-  CHECK(outcome.code == 0);
+  const Outcome outcome = ended(0, bankcheck("emulate -- '" WHOLE_PROGRAM "'"));
   CHECK_THAT(outcome.out, ContainsSubstring("right\nscale<int, 2, 1>: 1 launch, 1 block of 4 threads"));
   CHECK(bankcheck("emulate -- /no/such/program").code == 3);
 }
 
 TEST_CASE("emulate/programs/runtime_api", "[emulate]") {
-  const Outcome outcome = emulate("--arch sm_80 " + source("api"));
-  INFO(outcome.err << outcome.out);
-  CHECK(outcome.code == 0);
+  const Outcome outcome = ended(0, emulate("--arch sm_80 " + source("api")));
   CHECK_THAT(outcome.out, ContainsSubstring("NVIDIA A100-SXM4-40GB 8.0\nright\n"));
 }
 
 TEST_CASE("emulate/programs/repeated_launch", "[emulate]") {
   for (const std::string how : {"", "--run-repeated "}) {
-    const Outcome outcome = emulate("--max-groups 1 " + how + source("repeats"));
-    INFO(outcome.err << outcome.out);
-    CHECK(outcome.code == 0);
+    const Outcome outcome = ended(0, emulate("--max-groups 1 " + how + source("repeats")));
     std::string said;
     for (int i = 0; i < 8; ++i) said += "launch 1\n";
     CHECK_THAT(outcome.out, ContainsSubstring(said + "right\n"));
@@ -70,9 +62,7 @@ TEST_CASE("emulate/programs/launch_limit", "[emulate]") {
 TEST_CASE("emulate/programs/kernel_filter", "[emulate]") {
   const ScratchDirectory scratch;
   const std::string trace = (scratch.path() / "trace.jsonl").string();
-  const Outcome outcome = emulate("--max-groups 1 --kernel 'su*' --trace " + trace + " " + source("repeats"));
-  INFO(outcome.err);
-  CHECK(outcome.code == 0);
+  const Outcome outcome = ended(0, emulate("--max-groups 1 --kernel 'su*' --trace " + trace + " " + source("repeats")));
   CHECK_THAT(outcome.out, ContainsSubstring("sum: 9 launches, 9 blocks"));
   CHECK(outcome.out.find("say: ") == std::string::npos);
   const Outcome all = bankcheck("report " + trace);
@@ -86,9 +76,7 @@ TEST_CASE("emulate/programs/kernel_filter", "[emulate]") {
 
 TEST_CASE("emulate/programs/legacy_intrinsics_and_c", "[emulate]") {
   const std::string sources = source("libraries") + " '" PROGRAMS "/of_c.c'";
-  const Outcome outcome = emulate("--arch sm_80 " + sources);
-  INFO(outcome.err << outcome.out);
-  CHECK(outcome.code == 0);
+  const Outcome outcome = ended(0, emulate("--arch sm_80 " + sources));
   CHECK_THAT(outcome.out, ContainsSubstring("architecture 800\nright\n"));
   CHECK_THAT(emulate("--arch gfx942 --max-groups 1 " + sources).out, ContainsSubstring("architecture 900\n"));
 }
@@ -126,9 +114,7 @@ TEST_CASE("emulate/programs/nvcc_evidence", "[emulate]") {
        "done\n"
        "cp '" CUBIN_DATA "/hopper.cubin' \"$out\" && echo \"program: $last\" >\"$rule\"\n");
   for (int i = 0; i < 2; ++i) {
-    const Outcome compiled = emulate("--arch sm_80 -D SIZE=4 --cubin nvcc " + program, path);
-    INFO(compiled.err);
-    CHECK(compiled.code == 0);
+    const Outcome compiled = ended(0, emulate("--arch sm_80 -D SIZE=4 --cubin nvcc " + program, path));
     CHECK_THAT(compiled.out, ContainsSubstring(evidence));
   }
   const std::string calls = text_of(folder / "calls");
@@ -136,8 +122,7 @@ TEST_CASE("emulate/programs/nvcc_evidence", "[emulate]") {
   CHECK_THAT(calls, ContainsSubstring("-cubin -lineinfo -arch=sm_80 -std=c++17 -w -DSIZE=4 "));
 
   nvcc("echo 'program.cu(3): error: no' >&2\nexit 2\n");
-  const Outcome failed = emulate("--arch sm_75 --cubin nvcc " + program, path);
-  CHECK(failed.code == 3);
+  const Outcome failed = ended(3, emulate("--arch sm_75 --cubin nvcc " + program, path));
   CHECK_THAT(failed.err, ContainsSubstring("program.cu for sm_75"));
   CHECK(emulate("--arch gfx942 --cubin nvcc " + program, path).code == 2);
   CHECK(emulate("--cubin /no/such/file " + program).code == 2);
@@ -147,9 +132,8 @@ TEST_CASE("emulate/programs/nvcc_evidence", "[emulate]") {
 TEST_CASE("emulate/programs/limits_as_elsewhere", "[emulate]") {
   const ScratchDirectory scratch;
   const std::string trace = (scratch.path() / "trace.jsonl").string();
-  const Outcome outcome = emulate("--json - --trace " + trace + " " + source("endings") + " -- ignored words");
-  INFO(outcome.err);
-  REQUIRE(outcome.code == 0);
+  const Outcome outcome =
+      ended(0, emulate("--json - --trace " + trace + " " + source("endings") + " -- ignored words"));
   CHECK_THAT(outcome.err, ContainsSubstring("last error: cudaSuccess\n"));  // stdout has nothing but JSON
   const Checked checked{outcome, nlohmann::json::parse(outcome.out)};
   const Numbers stores{128, 4096, 128, 128, 0}, loads{128, 4096, 4096, 128, 3968};
@@ -158,32 +142,26 @@ TEST_CASE("emulate/programs/limits_as_elsewhere", "[emulate]") {
   CHECK(bankcheck("report --max-conflicts 3968 " + trace).code == 0);
   CHECK(emulate("--max-conflicts 3967 " + source("endings")).code == 1);
 
-  const Outcome part = emulate("--max-groups 2 " + source("endings"));
-  CHECK(part.code == 0);
+  const Outcome part = ended(0, emulate("--max-groups 2 " + source("endings")));
   CHECK_THAT(part.out, ContainsSubstring("incomplete: 2 of the 4 blocks of transpose were watched\n"));
   CHECK(emulate("--max-groups 2 --max-conflicts 100000 " + source("endings")).code == 1);
 }
 
 TEST_CASE("emulate/programs/ends_early", "[emulate]") {
   for (const std::string how : {"exit", "_Exit"}) {
-    const Outcome outcome = emulate(source("endings") + " -- " + how);
-    CHECK(outcome.code == 0);
+    const Outcome outcome = ended(0, emulate(source("endings") + " -- " + how));
     CHECK_THAT(outcome.out, ContainsSubstring("transpose: 1 launch, 4 blocks of 32 x 32 threads\n"));
   }
-  const Outcome code = emulate(source("endings") + " -- code");
-  CHECK(code.code == 3);
+  const Outcome code = ended(3, emulate(source("endings") + " -- code"));
   CHECK_THAT(code.out, ContainsSubstring("transpose: 1 launch, 4 blocks"));
   CHECK_THAT(code.err, ContainsSubstring("bankcheck: the program 'endings' failed with exit code 5\n"));
-  const Outcome abort = emulate(source("endings") + " -- abort");
-  CHECK(abort.code == 3);
+  const Outcome abort = ended(3, emulate(source("endings") + " -- abort"));
   CHECK_THAT(abort.err, ContainsSubstring("the program 'endings' crashed: signal 6"));
   CHECK_THAT(abort.out, ContainsSubstring("transpose: 1 launch, 4 blocks"));
 }
 
 TEST_CASE("emulate/programs/cooperative", "[emulate]") {
-  const Outcome outcome = emulate("--max-groups 1 " + source("cooperative"));
-  INFO(outcome.err);
-  CHECK(outcome.code == 0);
+  const Outcome outcome = ended(0, emulate("--max-groups 1 " + source("cooperative")));
   CHECK_THAT(outcome.out, ContainsSubstring("right\n"));
   CHECK_THAT(outcome.out, ContainsSubstring(" of the 128 blocks of turn were watched\n"));
 }
@@ -215,31 +193,26 @@ TEST_CASE("emulate/programs/host_memory_faults", "[emulate]") {
 }
 
 TEST_CASE("emulate/programs/device_memory_faults", "[emulate]") {
-  const Outcome outcome = emulate(source("endings") + " -- kernel");
-  CHECK(outcome.code == 1);
+  const Outcome outcome = ended(1, emulate(source("endings") + " -- kernel"));
   CHECK_THAT(outcome.out, ContainsSubstring("endings.cu:13: invalid address: lane 6 of block (0, 0, 0) of past_the_end "
                                             "writes 4 bytes of device memory at byte 16384 of the 16384 bytes that "));
   CHECK_THAT(outcome.out, ContainsSubstring("last error: cudaErrorIllegalAddress"));
-  const Outcome freed = emulate(source("endings") + " -- use_after_free");
-  CHECK(freed.code == 1);
+  const Outcome freed = ended(1, emulate(source("endings") + " -- use_after_free"));
   CHECK_THAT(freed.out, ContainsSubstring("endings.cu:42 has freed them"));
 }
 
 TEST_CASE("emulate/programs/race_goes_on", "[emulate]") {
-  const Outcome race = emulate(source("endings") + " -- race");
-  CHECK(race.code == 1);
+  const Outcome race = ended(1, emulate(source("endings") + " -- race"));
   CHECK_THAT(race.out, ContainsSubstring("endings.cu:17: race: lane "));
   CHECK_THAT(race.out, ContainsSubstring("last error: cudaSuccess"));
   CHECK(emulate("--allow race,unwritten-read " + source("endings") + " -- race").code == 0);
-  const Outcome fatal = emulate("--fatal " + source("endings") + " -- race");
-  CHECK(fatal.code == 1);
+  const Outcome fatal = ended(1, emulate("--fatal " + source("endings") + " -- race"));
   CHECK(fatal.out.find("last error") == std::string::npos);
 }
 
 TEST_CASE("emulate/programs/build_error", "[emulate]") {
   const auto last = [](const Outcome& outcome) { return sentences_in(outcome.err).back(); };
-  const Outcome missing = emulate(source("missing"));
-  CHECK(missing.code == 3);
+  const Outcome missing = ended(3, emulate(source("missing")));
   CHECK_THAT(last(missing), ContainsSubstring("missing.cu:3: cudaGraphExec_t is not emulated"));
 
   const ScratchDirectory scratch;
@@ -258,8 +231,7 @@ TEST_CASE("emulate/programs/build_error", "[emulate]") {
   const Outcome undefined = program("int missing();\nint main() { return missing(); }\n");
   CHECK(undefined.code == 3);
   CHECK_THAT(last(undefined), ContainsSubstring("no source and no library defines `missing()'"));
-  const Outcome none = program("int main() {}\n");
-  CHECK(none.code == 3);
+  const Outcome none = ended(3, program("int main() {}\n"));
   CHECK_THAT(last(none), ContainsSubstring("the program 'program' ran no kernel"));
   CHECK(emulate("/no/such.cu").code == 2);
   CHECK(emulate("").code == 2);

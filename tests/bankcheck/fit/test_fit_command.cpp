@@ -54,9 +54,7 @@ struct Fitted {
 
 TEST_CASE("fit/command/pasted_proof", "[fit]") {
   const Fitted fitted(transpose());
-  const Outcome outcome = fitted.run();
-  INFO(outcome.err << outcome.out);
-  CHECK(outcome.code == 0);
+  const Outcome outcome = ended(0, fitted.run());
   for (const char* text :
        {"fit of k\n", "1056 -> 64 passes, ideal 64: no conflict remains", "tried) has fewer passes",
         "__shared__ float tile[TILE][TILE];\n      tile[y][x ^ y]    instead of tile[y][x]",
@@ -106,8 +104,7 @@ TEST_CASE("fit/command/harmed_architecture", "[fit]") {
   trace.patterns = {access(
                         banks::Operation::store, 4, [](auto lane) { return 128 * lane; }, 0xFFFFFFFF, 3),
                     access(banks::Operation::store, 4, [](auto lane) { return 124 * lane; })};
-  const Outcome outcome = Fitted(trace).run("--arch sm_90,sm_13");
-  CHECK(outcome.code == 0);
+  const Outcome outcome = ended(0, Fitted(trace).run("--arch sm_90,sm_13"));
   CHECK_THAT(outcome.out, ContainsSubstring("passes on sm_90  passes on sm_13"));
 }
 
@@ -133,8 +130,7 @@ TEST_CASE("fit/command/bad_input", "[fit]") {
 TEST_CASE("fit/command/no_shared_memory", "[fit]") {
   trace::KernelTrace trace = kernel(0);
   trace.arrays.clear();
-  const Outcome outcome = Fitted(trace).run();
-  CHECK(outcome.code == 0);
+  const Outcome outcome = ended(0, Fitted(trace).run());
   CHECK_THAT(outcome.out, ContainsSubstring("no access to shared memory was recorded"));
 }
 

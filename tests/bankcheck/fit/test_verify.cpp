@@ -29,9 +29,8 @@ std::vector<std::string> checksums(const std::string& text) {
 
 TEST_CASE("fit/verify/same_results", "[fit]") {
   const ScratchDirectory scratch;
-  const Outcome outcome = bankcheck(emulate("--fixed " + scratch.path().string() + " '" PROGRAMS "/run_kernels.cu'"));
-  INFO(outcome.err);
-  CHECK(outcome.code == 0);
+  const Outcome outcome =
+      ended(0, bankcheck(emulate("--fixed " + scratch.path().string() + " '" PROGRAMS "/run_kernels.cu'")));
   std::size_t equal = 0;
   std::istringstream lines(outcome.out);
   for (std::string line; std::getline(lines, line);) equal += line.ends_with("  equal") ? 1 : 0;
@@ -64,9 +63,7 @@ int main() {
   cudaDeviceSynchronize();
 }
 )";
-  const Outcome outcome = bankcheck(emulate("--verify '" + path.string() + "'"));
-  INFO(outcome.err);
-  CHECK(outcome.code == 0);
+  const Outcome outcome = ended(0, bankcheck(emulate("--verify '" + path.string() + "'")));
   CHECK_THAT(outcome.out, ContainsSubstring("not verified: k: tile: line 4 takes an address in the array\n"));
   CHECK_THAT(outcome.out, ContainsSubstring("verified: nothing"));
 }

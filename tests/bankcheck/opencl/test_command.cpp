@@ -38,8 +38,7 @@ std::vector<std::string> kernels_in(const json& report) {
 }  // namespace
 
 TEST_CASE("opencl/command/help") {
-  const Outcome outcome = bankcheck("opencl --help");
-  CHECK(outcome.code == 0);
+  const Outcome outcome = ended(0, bankcheck("opencl --help"));
   CHECK(outcome.err.empty());
   for (const char* words :
        {"--arch", "--max-conflicts", "--baseline", "--update-baseline", "--json", "--sarif", "--kernel", "--sources",
@@ -49,8 +48,7 @@ TEST_CASE("opencl/command/help") {
 }
 
 TEST_CASE("opencl/command/every_kernel") {
-  const Outcome outcome = on_two_kernels("");
-  CHECK(outcome.code == 0);
+  const Outcome outcome = ended(0, on_two_kernels(""));
   CHECK(outcome.err.empty());
   CHECK(outcome.out.starts_with(says + "column: 1 launch, 1 work-group of 64 work-items\n"));
   CHECK_THAT(outcome.out, ContainsSubstring("\nrow: 1 launch, 1 work-group of 64 work-items\n"));
@@ -71,16 +69,14 @@ TEST_CASE("opencl/command/numbers") {
 TEST_CASE("opencl/command/max_conflicts") {
   for (const auto& [most, code] : {std::pair{"0", 1}, {"61", 1}, {"62", 0}, {"18446744073709551615", 0}}) {
     INFO(most);
-    const Outcome outcome = on_two_kernels(std::string("--max-conflicts ") + most);
-    CHECK(outcome.code == code);
+    const Outcome outcome = ended(code, on_two_kernels(std::string("--max-conflicts ") + most));
     CHECK(outcome.err ==
           (code == 0
                ? ""
                : std::string("bankcheck: column has 62 conflicts on sm_90; --max-conflicts allows ") + most + "\n"));
     CHECK(outcome.out.starts_with(says + "column: "));  // the report is printed as well
   }
-  const Outcome outcome = on_two_kernels("--max-conflicts 0 --arch sm_90,gfx942");
-  CHECK(outcome.code == 1);
+  const Outcome outcome = ended(1, on_two_kernels("--max-conflicts 0 --arch sm_90,gfx942"));
   CHECK(count(outcome.err, "bankcheck: column has ") == 2);
 }
 
@@ -170,16 +166,13 @@ TEST_CASE("opencl/command/source_in_several_files") {
 
 TEST_CASE("opencl/command/stdout_alone") {
   const ScratchDirectory scratch;
-  const Outcome as_json = on_two_kernels("--json -");
-  CHECK(as_json.code == 0);
+  const Outcome as_json = ended(0, on_two_kernels("--json -"));
   CHECK(kernels_in(json::parse(as_json.out)).size() == 2);
   CHECK(as_json.err == says);  // the program's output
-  const Outcome as_sarif = on_two_kernels("--sarif - --sources '" PROGRAM_SOURCES "'");
-  CHECK(as_sarif.code == 0);
+  const Outcome as_sarif = ended(0, on_two_kernels("--sarif - --sources '" PROGRAM_SOURCES "'"));
   CHECK(json::parse(as_sarif.out).at("runs").at(0).at("results").size() == 1);
   CHECK(as_sarif.err == says);
-  const Outcome as_csv = on_two_kernels("--update-baseline - --max-conflicts 0");
-  CHECK(as_csv.code == 1);
+  const Outcome as_csv = ended(1, on_two_kernels("--update-baseline - --max-conflicts 0"));
   CHECK(as_csv.out == head + "column,sm_90,2,62,0\nrow,sm_90,4,0,0\n");
   CHECK(as_csv.err.starts_with(says + "bankcheck: column has 62 conflicts"));
 }
@@ -197,8 +190,7 @@ TEST_CASE("opencl/command/kernel_filter") {
 TEST_CASE("opencl/command/kernel_did_not_run") {
   const ScratchDirectory scratch;
   const auto report = scratch.path() / "report.json";
-  const Outcome outcome = on_two_kernels("--kernel row --kernel colum --json " + report.string());
-  CHECK(outcome.code == 2);
+  const Outcome outcome = ended(2, on_two_kernels("--kernel row --kernel colum --json " + report.string()));
   CHECK(outcome.err == "bankcheck: no kernel 'colum' ran; the kernels that ran: column, row\n");
   CHECK(outcome.out == says);
   CHECK_FALSE(std::filesystem::exists(report));
@@ -211,32 +203,27 @@ TEST_CASE("opencl/command/baseline") {
   CHECK(on_two_kernels("--update-baseline " + path).code == 0);
   CHECK(text_of(file) == head + "column,sm_90,2,62,0\nrow,sm_90,4,0,0\n");
 
-  const Outcome same = on_two_kernels("--baseline " + path);
-  CHECK(same.code == 0);
+  const Outcome same = ended(0, on_two_kernels("--baseline " + path));
   CHECK(same.err.empty());
 
   write(file, head + kept + "column,sm_90,2,61,0\nlost,sm_90,1,1,0\nrow,sm_90,4,0,0\n");
-  const Outcome worse = on_two_kernels("--baseline " + path);
-  CHECK(worse.code == 1);
+  const Outcome worse = ended(1, on_two_kernels("--baseline " + path));
   CHECK(worse.err == "bankcheck: lost on sm_90 is in " + path +
                          " but did not run\nbankcheck: column has 62 conflicts on sm_90, and 61 in " + path + "\n");
   CHECK(text_of(file) == head + kept + "column,sm_90,2,61,0\nlost,sm_90,1,1,0\nrow,sm_90,4,0,0\n");
 
   // Selecting one kernel leaves the other rows unchanged; the verdict uses the old file.
-  const Outcome both = on_two_kernels("--kernel column --baseline " + path + " --update-baseline " + path);
-  CHECK(both.code == 1);
+  const Outcome both = ended(1, on_two_kernels("--kernel column --baseline " + path + " --update-baseline " + path));
   CHECK_THAT(both.err, ContainsSubstring("and 61 in "));
   CHECK(text_of(file) == head + kept + "column,sm_90,2,62,0\nlost,sm_90,1,1,0\nrow,sm_90,4,0,0\n");
   CHECK(on_two_kernels("--update-baseline " + path).code == 0);
   CHECK(text_of(file) == head + kept + "column,sm_90,2,62,0\nrow,sm_90,4,0,0\n");
 
   write(file, head + "column,sm_90,2,63,0\n");
-  const Outcome better = on_two_kernels("--baseline " + path);
-  CHECK(better.code == 0);
+  const Outcome better = ended(0, on_two_kernels("--baseline " + path));
   CHECK_THAT(better.err, ContainsSubstring("column has 62 conflicts on sm_90, and 63 in " + path + ": better"));
   write(file, head + "row,sm_90,4,0,0\n");
-  const Outcome unknown = on_two_kernels("--baseline " + path);
-  CHECK(unknown.code == 1);
+  const Outcome unknown = ended(1, on_two_kernels("--baseline " + path));
   CHECK(unknown.err == "bankcheck: column has 62 conflicts on sm_90, and " + path + " does not list it\n");
 }
 
@@ -244,8 +231,7 @@ TEST_CASE("opencl/command/not_a_baseline") {
   const ScratchDirectory scratch;
   const auto file = scratch.path() / "notes.txt";
   write(file, "my notes\n");
-  const Outcome outcome = on_two_kernels("--update-baseline " + file.string());
-  CHECK(outcome.code == 2);
+  const Outcome outcome = ended(2, on_two_kernels("--update-baseline " + file.string()));
   CHECK_THAT(outcome.err, ContainsSubstring("notes.txt:1: not a line of a baseline"));
   CHECK(text_of(file) == "my notes\n");
 }
@@ -286,8 +272,8 @@ TEST_CASE("opencl/command/sarif_errors") {
 }
 
 TEST_CASE("opencl/command/arguments_like_ours") {
-  const Outcome outcome = bankcheck("opencl -- " + two_kernels + " --json - --help -- --arch x '' 'a b' opencl");
-  CHECK(outcome.code == 0);
+  const Outcome outcome =
+      ended(0, bankcheck("opencl -- " + two_kernels + " --json - --help -- --arch x '' 'a b' opencl"));
   CHECK(outcome.out.starts_with("program says: [--json] [-] [--help] [--] [--arch] [x] [] [a b] [opencl]\ncolumn: "));
   const Checked checked = check(two_kernels + " --json 'a b'");
   CHECK(checked.json.at("command").at(1) == "--json");
@@ -298,15 +284,14 @@ TEST_CASE("opencl/command/arguments_after_options") {
   for (const char* option :
        {"--arch sm_80", "--kernel row", "--max-conflicts 62", "--sources .", "--local-memory 65536"}) {
     INFO(option);
-    const Outcome outcome = bankcheck(std::string("opencl ") + option + " -- " + two_kernels + " --help --arch x");
-    CHECK(outcome.code == 0);
+    const Outcome outcome =
+        ended(0, bankcheck(std::string("opencl ") + option + " -- " + two_kernels + " --help --arch x"));
     CHECK(outcome.out.starts_with("program says: [--help] [--arch] [x]\n"));
   }
 }
 
 TEST_CASE("opencl/command/arguments_no_lists") {
-  const Outcome outcome = bankcheck("opencl -- " + two_kernels + " '[a,b]' '{}' 'c,d' '[]' '\"e\"'");
-  CHECK(outcome.code == 0);
+  const Outcome outcome = ended(0, bankcheck("opencl -- " + two_kernels + " '[a,b]' '{}' 'c,d' '[]' '\"e\"'"));
   CHECK(outcome.out.starts_with("program says: [[a,b]] [{}] [c,d] [[]] [\"e\"]\n"));
 }
 
@@ -320,17 +305,16 @@ TEST_CASE("opencl/command/bad_limits") {
 }
 
 TEST_CASE("opencl/command/stdin") {
-  const Outcome outcome = bankcheck("opencl -- " + two_kernels + " --copy-stdin", "printf 'one\\ntwo\\n' |");
-  CHECK(outcome.code == 0);
+  const Outcome outcome = ended(0, bankcheck("opencl -- " + two_kernels + " --copy-stdin", "printf 'one\\ntwo\\n' |"));
   CHECK(outcome.out.starts_with("program says: [--copy-stdin]\none\ntwo\ncolumn: "));
 }
 
 TEST_CASE("opencl/command/several_outputs") {
   const ScratchDirectory scratch;
   const std::string folder = scratch.path().string();
-  const Outcome outcome = on_two_kernels("--json " + folder + "/j --sarif " + folder + "/s --update-baseline " +
-                                         folder + "/b --sources '" PROGRAM_SOURCES "'");
-  CHECK(outcome.code == 0);
+  const Outcome outcome =
+      ended(0, on_two_kernels("--json " + folder + "/j --sarif " + folder + "/s --update-baseline " + folder +
+                              "/b --sources '" PROGRAM_SOURCES "'"));
   CHECK(files_in(scratch.path()) == 3);
   CHECK(kernels_in(json::parse(text_of(scratch.path() / "j"))).size() == 2);
   CHECK(json::parse(text_of(scratch.path() / "s")).at("version") == "2.1.0");

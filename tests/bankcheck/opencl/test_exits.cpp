@@ -14,25 +14,22 @@ std::string exits(const std::string& name) {
 }  // namespace
 
 TEST_CASE("opencl/exits/release_at_exit") {
-  const Outcome outcome = run_cleanly(exits("release_at_exit"));
-  CHECK(outcome.code == 0);
+  const Outcome outcome = ended(0, run_cleanly(exits("release_at_exit")));
   CHECK(outcome.err.empty());
   CHECK(outcome.out.starts_with(report));
 }
 
 TEST_CASE("opencl/exits/kernels_at_exit") {
-  const Outcome outcome = run_cleanly(exits("launch_at_exit"));
-  CHECK(outcome.code == 0);
+  const Outcome outcome = ended(0, run_cleanly(exits("launch_at_exit")));
   CHECK(outcome.out.starts_with("good: 2 launches, 2 work-groups of 64 work-items\n"));
 }
 
 TEST_CASE("opencl/exits/crash_at_exit") {
   const ScratchDirectory scratch;
   const std::string folder = scratch.path().string();
-  const Outcome outcome =
-      run_cleanly(exits("abort_at_exit"), "--json " + folder + "/j --sarif " + folder + "/s --update-baseline " +
-                                              folder + "/b --trace " + folder + "/t");
-  CHECK(outcome.code == 0);
+  const Outcome outcome = ended(
+      0, run_cleanly(exits("abort_at_exit"), "--json " + folder + "/j --sarif " + folder + "/s --update-baseline " +
+                                                 folder + "/b --trace " + folder + "/t"));
   CHECK(outcome.out.starts_with(report));
   CHECK_THAT(outcome.err, ContainsSubstring("bankcheck: the program '"));
   CHECK_THAT(outcome.err, ContainsSubstring("crashed: signal 6 (Aborted), at exit, after its last launch had ended\n"));
@@ -40,8 +37,7 @@ TEST_CASE("opencl/exits/crash_at_exit") {
   CHECK(nlohmann::json::parse(text_of(scratch.path() / "j")).at("kernels").size() == 1);
   CHECK(nlohmann::json::parse(text_of(scratch.path() / "s")).at("version") == "2.1.0");
   CHECK_THAT(text_of(scratch.path() / "b"), ContainsSubstring("\ngood,sm_90,4,0,0\n"));
-  const Outcome again = bankcheck("report " + folder + "/t");
-  CHECK(again.code == 0);
+  const Outcome again = ended(0, bankcheck("report " + folder + "/t"));
   CHECK(again.out == outcome.out);
 }
 

@@ -29,8 +29,7 @@ struct Asleep : StartedProgram {
 }  // namespace
 
 TEST_CASE("opencl/failures/control") {
-  const Outcome outcome = run_cleanly(mode("good"));
-  CHECK(outcome.code == 0);
+  const Outcome outcome = ended(0, run_cleanly(mode("good")));
   CHECK(outcome.err.empty());
   CHECK(outcome.out.starts_with(report));
 }
@@ -83,8 +82,7 @@ TEST_CASE("opencl/failures/no_opencl_or_no_kernel") {
 }
 
 TEST_CASE("opencl/failures/clears_environment") {
-  const Outcome outcome = run_cleanly(mode("clearenv"));
-  CHECK(outcome.code == 3);
+  const Outcome outcome = ended(3, run_cleanly(mode("clearenv")));
   CHECK(outcome.out.empty());
   CHECK(sentences_in(outcome.err).size() == 1);
 }
@@ -126,8 +124,7 @@ TEST_CASE("opencl/failures/missing_builtin") {
 }
 
 TEST_CASE("opencl/failures/quotes_oclgrind") {
-  const Outcome outcome = run_cleanly(program("unsupported") + " quote");
-  CHECK(outcome.code == 0);
+  const Outcome outcome = ended(0, run_cleanly(program("unsupported") + " quote"));
   CHECK(outcome.out.starts_with(report));
   CHECK(count(outcome.err, "OCLGRIND FATAL ERROR") == 2);
   CHECK(sentences_in(outcome.err).empty());
@@ -146,26 +143,22 @@ TEST_CASE("opencl/failures/any_bytes") {
     state = state * 1664525 + 1013904223;
     noise += char(state >> 24);
   }
-  const Outcome outcome = run_cleanly(mode("noise"));
-  CHECK(outcome.code == 0);
+  const Outcome outcome = ended(0, run_cleanly(mode("noise")));
   CHECK((outcome.err == noise));  // in parentheses, so that Catch2 does not print the bytes
   CHECK((outcome.out.compare(0, size, noise) == 0));
   CHECK(outcome.out.substr(std::min(size, outcome.out.size())).starts_with(report));
-  const Outcome quiet = run_cleanly(mode("noise"), "--json -");
-  CHECK(quiet.code == 0);
+  const Outcome quiet = ended(0, run_cleanly(mode("noise"), "--json -"));
   CHECK(nlohmann::json::parse(quiet.out).at("kernels").size() == 1);
   CHECK(quiet.err.size() == 2 * size);
 }
 
 TEST_CASE("opencl/failures/children") {
-  const Outcome outcome = run_cleanly(mode("children"));
-  CHECK(outcome.code == 0);
+  const Outcome outcome = ended(0, run_cleanly(mode("children")));
   CHECK(outcome.out.starts_with("good: 3 launches, 3 work-groups of 64 work-items\n"));
 }
 
 TEST_CASE("opencl/failures/background_process") {
-  const Outcome outcome = run_cleanly(mode("background"));
-  CHECK(outcome.code == 0);
+  const Outcome outcome = ended(0, run_cleanly(mode("background")));
   const std::string name = "background ";
   REQUIRE(outcome.out.starts_with(name));
   const pid_t left = pid_t(std::stoi(outcome.out.substr(name.size())));
@@ -174,8 +167,7 @@ TEST_CASE("opencl/failures/background_process") {
 }
 
 TEST_CASE("opencl/failures/exit_without_cleanup") {
-  const Outcome outcome = run_cleanly(mode("_exit"));
-  CHECK(outcome.code == 0);
+  const Outcome outcome = ended(0, run_cleanly(mode("_exit")));
   CHECK(outcome.out.starts_with(report));  // output that the program did not flush is lost, as always
 }
 
@@ -186,8 +178,7 @@ TEST_CASE("opencl/failures/no_oclgrind") {
 }
 
 TEST_CASE("opencl/failures/no_temporary_directory") {
-  const Outcome outcome = bankcheck("opencl -- " + mode("good"), "TMPDIR=/nowhere/at/all");
-  CHECK(outcome.code == 3);
+  const Outcome outcome = ended(3, bankcheck("opencl -- " + mode("good"), "TMPDIR=/nowhere/at/all"));
   CHECK(outcome.out.empty());
   CHECK(sentences_in(outcome.err).size() == 1);
   CHECK(count(outcome.err, "\n") == 1);
@@ -197,9 +188,8 @@ TEST_CASE("opencl/failures/no_temporary_directory") {
 TEST_CASE("opencl/failures/odd_temporary_directory") {
   const ScratchDirectory scratch;
   const std::string in_scratch = "cd '" + scratch.path().string() + "'; mkdir temporary;";
-  const Outcome relative =
-      bankcheck("opencl -- " + program("long_runs") + " chdir column 1 1 1", in_scratch + " TMPDIR=temporary");
-  CHECK(relative.code == 0);
+  const Outcome relative = ended(
+      0, bankcheck("opencl -- " + program("long_runs") + " chdir column 1 1 1", in_scratch + " TMPDIR=temporary"));
   CHECK(relative.out.starts_with("column: 1 launch"));
   CHECK(std::filesystem::is_empty(scratch.path() / "temporary"));
   CHECK(bankcheck("opencl -- " + mode("good"), "TMPDIR=").out.starts_with(report));
@@ -255,8 +245,8 @@ TEST_CASE("opencl/failures/signals_during_cleanup") {
 
 TEST_CASE("opencl/failures/under_timeout") {
   const ScratchDirectory temporary;
-  const Outcome outcome = bankcheck("opencl -- " + mode("sleep"), "TMPDIR=" + temporary.path().string() + " timeout 3");
-  CHECK(outcome.code == 124);
+  const Outcome outcome =
+      ended(124, bankcheck("opencl -- " + mode("sleep"), "TMPDIR=" + temporary.path().string() + " timeout 3"));
   CHECK(outcome.out.starts_with("asleep\n"));
   CHECK(std::filesystem::is_empty(temporary.path()));
 }

@@ -49,8 +49,7 @@ std::uint64_t groups_in(const nlohmann::json& report) {
 TEST_CASE("opencl/long_runs/max_groups") {
   const ScratchDirectory scratch;
   const std::string json = (scratch.path() / "j").string();
-  const Outcome outcome = run_cleanly(long_runs("column 100 1 3"), "--max-groups 7 --json " + json);
-  CHECK(outcome.code == 0);
+  const Outcome outcome = ended(0, run_cleanly(long_runs("column 100 1 3"), "--max-groups 7 --json " + json));
   CHECK(outcome.out.starts_with("incomplete: 21 of the 300 work-groups of column were watched\n"));
   CHECK_THAT(outcome.out, ContainsSubstring("column: 3 launches, 21 work-groups of 64 work-items\n"));
   const auto numbers = json_of(json);
@@ -80,8 +79,7 @@ TEST_CASE("opencl/long_runs/kernel_glob") {
   const ScratchDirectory scratch;
   const std::string trace = (scratch.path() / "t").string(), json = (scratch.path() / "j").string();
   const Outcome outcome =
-      run_cleanly(long_runs("column 2 1 1 row 2 1 1"), "--kernel 'r*w' --max-conflicts 0 --trace " + trace);
-  CHECK(outcome.code == 0);
+      ended(0, run_cleanly(long_runs("column 2 1 1 row 2 1 1"), "--kernel 'r*w' --max-conflicts 0 --trace " + trace));
   CHECK(outcome.out.starts_with("row: 1 launch, 2 work-groups of 64 work-items\n"));
   CHECK_THAT(outcome.out, !ContainsSubstring("column"));
   // The trace knows that column ran, and that it was not watched.
@@ -93,10 +91,9 @@ TEST_CASE("opencl/long_runs/kernel_glob") {
 TEST_CASE("opencl/long_runs/time_limit") {
   const ScratchDirectory scratch;
   const std::string folder = scratch.path().string();
-  const Outcome outcome = run_cleanly(long_runs("column 4 1 1 row 1 1 1 column 1000000 10 1"),
-                                      "--time-limit 3 --json " + folder + "/j --sarif " + folder + "/s --trace " +
-                                          folder + "/t --update-baseline " + folder + "/b");
-  CHECK(outcome.code == 3);
+  const Outcome outcome = ended(3, run_cleanly(long_runs("column 4 1 1 row 1 1 1 column 1000000 10 1"),
+                                               "--time-limit 3 --json " + folder + "/j --sarif " + folder +
+                                                   "/s --trace " + folder + "/t --update-baseline " + folder + "/b"));
   INFO(outcome.out);
   const auto sentences = sentences_in(outcome.err);
   REQUIRE_FALSE(sentences.empty());

@@ -31,9 +31,7 @@ struct Reports {
 Reports reports_of(const std::string& before, const std::string& after) {
   const ScratchDirectory scratch;
   const std::string json = (scratch.path() / "r.json").string();
-  const Outcome outcome = bankcheck(before + " --sources '" PROGRAM_SOURCES "' --json " + json + " " + after);
-  INFO(outcome.err);
-  CHECK(outcome.code == 0);
+  const Outcome outcome = ended(0, bankcheck(before + " --sources '" PROGRAM_SOURCES "' --json " + json + " " + after));
   return {outcome.out, text_of(json)};
 }
 
@@ -78,8 +76,7 @@ TEST_CASE("opencl/trace/limits_equal_run") {
 
 TEST_CASE("opencl/trace/stdin") {
   const Traced traced(program("cmd_two_kernels"));
-  const Outcome outcome = bankcheck("report -", "cat " + traced.path + " |");
-  CHECK(outcome.code == 0);
+  const Outcome outcome = ended(0, bankcheck("report -", "cat " + traced.path + " |"));
   CHECK(outcome.out.starts_with("column: 1 launch, 1 work-group of 64 work-items\n"));
 }
 
@@ -90,16 +87,13 @@ TEST_CASE("opencl/trace/truncated") {
   const ScratchDirectory scratch;
   const std::string cut = (scratch.path() / "cut.jsonl").string(), baseline = (scratch.path() / "b.csv").string();
   std::ofstream(cut) << first_lines(text, lines - 1);
-  const Outcome outcome = bankcheck("report --kernel row " + cut);
-  CHECK(outcome.code == 0);
+  const Outcome outcome = ended(0, bankcheck("report --kernel row " + cut));
   CHECK(outcome.out.starts_with("incomplete: " + cut +
                                 " has no last line: the file was truncated, and the rest is missing\n\nrow: 1 launch"));
   CHECK_THAT(outcome.out, ContainsSubstring(">=0"));
-  const Outcome limited = bankcheck("report --kernel row --max-conflicts 0 " + cut);
-  CHECK(limited.code == 1);
+  const Outcome limited = ended(1, bankcheck("report --kernel row --max-conflicts 0 " + cut));
   CHECK_THAT(limited.err, ContainsSubstring("bankcheck: incomplete: " + cut + " has no last line"));
-  const Outcome update = bankcheck("report --update-baseline " + baseline + " " + cut);
-  CHECK(update.code == 1);
+  const Outcome update = ended(1, bankcheck("report --update-baseline " + baseline + " " + cut));
   CHECK_THAT(update.err, ContainsSubstring("--update-baseline is not written: the trace is incomplete"));
   CHECK_FALSE(std::filesystem::exists(baseline));
   const auto json = nlohmann::json::parse(bankcheck("report --json - " + cut).out);
@@ -109,8 +103,7 @@ TEST_CASE("opencl/trace/truncated") {
 TEST_CASE("opencl/trace/failing_program") {
   const Traced traced(program("fail_modes") + " exit5");
   CHECK(traced.outcome.code == 3);
-  const Outcome outcome = bankcheck("report " + traced.path);
-  CHECK(outcome.code == 0);
+  const Outcome outcome = ended(0, bankcheck("report " + traced.path));
   CHECK_THAT(outcome.out, Catch::Matchers::StartsWith("incomplete: the program "));
   CHECK_THAT(outcome.out, ContainsSubstring("failed with exit code 5"));
   CHECK_THAT(outcome.out, ContainsSubstring("good: 1 launch, 1 work-group"));
@@ -132,11 +125,9 @@ TEST_CASE("opencl/trace/excess_patterns") {
       CHECK(a.at(number) == b.at(number));
     }
   }
-  const Outcome same = bankcheck("report --max-conflicts 100000000 " + trace);
-  CHECK(same.code == 0);
+  const Outcome same = ended(0, bankcheck("report --max-conflicts 100000000 " + trace));
   CHECK(checked.outcome.out.ends_with(same.out));
-  const Outcome other = bankcheck("report --arch gfx942 --max-conflicts 100000000 " + trace);
-  CHECK(other.code == 1);
+  const Outcome other = ended(1, bankcheck("report --arch gfx942 --max-conflicts 100000000 " + trace));
   CHECK_THAT(other.out, Catch::Matchers::StartsWith("incomplete: "));
   CHECK_THAT(other.out, ContainsSubstring("did not fit into the trace, and have no cost on gfx942"));
 }

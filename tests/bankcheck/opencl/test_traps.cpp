@@ -125,12 +125,10 @@ TEST_CASE("opencl/traps/lock_step_code") {
 TEST_CASE("opencl/traps/several_threads") {
   for (const char* name : {"reduction", "divergence", "shapes"}) {
     const std::string arguments = "opencl --arch sm_90,gfx942 --json - -- " + program(name);
-    const Outcome alone = bankcheck(arguments, "OCLGRIND_NUM_THREADS=1");
-    REQUIRE(alone.code == 0);
+    const Outcome alone = ended(0, bankcheck(arguments, "OCLGRIND_NUM_THREADS=1"));
     REQUIRE(Json::parse(alone.out).at("kernels").size() >= 2);
     for (int turn = 0; turn < 4; ++turn) {
-      const Outcome together = bankcheck(arguments, "OCLGRIND_NUM_THREADS=4");
-      CHECK(together.code == 0);
+      const Outcome together = ended(0, bankcheck(arguments, "OCLGRIND_NUM_THREADS=4"));
       CHECK(together.out == alone.out);
     }
   }

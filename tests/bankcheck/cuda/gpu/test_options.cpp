@@ -17,8 +17,7 @@ TEST_CASE("cuda/gpu/options/kernel_filter", "[options]") {
 TEST_CASE("cuda/gpu/options/max_conflicts", "[options]") {
   // ways_32: 3 blocks x 2 accesses x 31; ways_2: 7 blocks x 3 accesses x 1.
   CHECK(watch(program("sizes", "both"), "--max-conflicts 186").code == 0);
-  const Outcome above = watch(program("sizes", "both"), "--max-conflicts 185");
-  CHECK(above.code == 1);
+  const Outcome above = ended(1, watch(program("sizes", "both"), "--max-conflicts 185"));
   CHECK(sentences_in(above.err) ==
         std::vector<std::string>{"ways_32 has 186 conflicts on sm_90; --max-conflicts allows 185"});
 }
@@ -33,14 +32,12 @@ TEST_CASE("cuda/gpu/options/max_groups", "[options]") {
   check_ways_32(c, 2, watched_blocks);
   CHECK(c.json.at("incomplete") == nlohmann::json::array({sentence}));
 
-  const Outcome text = watch(command, option);
-  CHECK(text.code == 0);
+  const Outcome text = ended(0, watch(command, option));
   CHECK(text.out.starts_with("incomplete: " + sentence + "\n\nways_32: 2 launches"));
   CHECK_THAT(text.out, ContainsSubstring(">=" + std::to_string(2 * 31 * watched_blocks)));
 
   // A limit cannot be checked against some of the blocks.
-  const Outcome limited = watch(command, option + "--max-conflicts 1000000000");
-  CHECK(limited.code == 1);
+  const Outcome limited = ended(1, watch(command, option + "--max-conflicts 1000000000"));
   CHECK(sentences_in(limited.err) == std::vector<std::string>{"incomplete: " + sentence});
 
   check_ways_32(watched_whole(command, "--max-groups 1000"), 2, 2000);
@@ -89,9 +86,7 @@ TEST_CASE("cuda/gpu/options/same_results", "[memory]") {
     const ScratchDirectory scratch;
     const auto alone = scratch.path() / "alone";
     REQUIRE(std::system((program("memory", mode) + " >'" + alone.string() + "'").c_str()) == 0);
-    const Outcome watched = watch(program("memory", mode));
-    INFO(watched.err);
-    CHECK(watched.code == 0);
+    const Outcome watched = ended(0, watch(program("memory", mode)));
     const std::string expected = text_of(alone);
     CHECK(count(expected, "\n") > 1000);
     CHECK((watched.out.compare(0, expected.size(), expected) == 0));  // in parentheses, so that it is not printed
