@@ -38,8 +38,8 @@ struct Evidence {
 /// Bytes per lane of "LDS.U16", "STS.128", "LDS".
 unsigned width_of_opcode(std::string_view opcode);
 
-/// The evidence for a line of a report, of which `merged` is left: the widths of its instructions. Nothing for atomics, and if the code has no
-/// line of the file. Files are compared by their names without directories.
+/// The evidence for a line of a report, of which `merged` is left: the widths of its instructions. Nothing for atomics,
+/// and if the code has no line of the file. Files are compared by their names without directories.
 std::optional<Evidence> evidence_for(const trace::LineReport& line, const trace::MergedLine& merged,
                                      const std::vector<EmittedLine>& emitted);
 

@@ -7,7 +7,8 @@
 
 namespace bankwise {
 
-/// The whole report as JSON (described in docs/measuring.md, and for several ranks in docs/several_gpus.md): SI base units, the unit in the key, every sample.
+/// The whole report as JSON (described in docs/measuring.md, and for several ranks in docs/several_gpus.md): SI base
+/// units, the unit in the key, every sample.
 std::string json_report(const Report& report);
 
 /// A head line and one line per row: the JSON's rows with the number of samples instead of the samples.

@@ -67,8 +67,8 @@ struct Scaling {
   std::optional<double> exchanging;   ///< the exchanges' share of the time: 1 - launches_s / the median
 };
 
-/// One variant on one device; or on several ranks, from a common start to the end on the slowest rank. Times in seconds;
-/// in the block scope, of one iteration of the section.
+/// One variant on one device; or on several ranks, from a common start to the end on the slowest rank. Times in
+/// seconds; in the block scope, of one iteration of the section.
 struct Result {
   const gpu::DeviceInfo* device = nullptr;
   std::string variant;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Internal to common/bankwise/trace: the records of a trace file. Each value is checked, because the input is untrusted.
+// Internal to common/bankwise/trace: the records of a trace file. Each value is checked, because the input is
+// untrusted.
 #pragma once
 
 #include <fmt/format.h>

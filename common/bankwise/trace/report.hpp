@@ -61,8 +61,8 @@ struct Report {
 /// Why the numbers lack accesses of the traced blocks; empty if they do not.
 std::vector<std::string> incompleteness(const KernelTrace& trace, const banks::Architecture& architecture);
 
-/// Computes the cost of a trace, and of its second trace if it has one. Error: std::invalid_argument for an architecture with other warps than the trace's,
-/// unless the trace splits into them.
+/// Computes the cost of a trace, and of its second trace if it has one. Error: std::invalid_argument for an
+/// architecture with other warps than the trace's, unless the trace splits into them.
 Report report(const KernelTrace& trace, const banks::Architecture& architecture);
 
 /// The report of the second trace; the same one without it.

@@ -176,8 +176,8 @@ struct Trace {
 /// Blocks of a launch; 2^64 - 1 for a shape with more.
 std::uint64_t blocks_of(const LaunchShape& shape);
 
-/// Whether a block is recorded, by its linear number in a grid of `blocks`, if at most `max_blocks` of them are: exactly
-/// that many, at equal distances. All are if `max_blocks` is 0.
+/// Whether a block is recorded, by its linear number in a grid of `blocks`, if at most `max_blocks` of them are:
+/// exactly that many, at equal distances. All are if `max_blocks` is 0.
 bool is_sampled(std::uint64_t block, std::uint64_t blocks, std::uint64_t max_blocks);
 
 /// The total over all shapes.

@@ -35,9 +35,9 @@ struct Launch {
   bool warp_synchronous = false;
   /// All blocks run simultaneously, each on one host thread, so grid.sync() works. For small grids.
   bool cooperative = false;
-  /// If true, a fault throws a Diagnosis and ends the launch. If false, it is listed in KernelTrace::diagnoses, once for each
-  /// place, and the launch continues if it can (docs/emulator.md lists after which faults); ended_by() returns the
-  /// fault that ended it, if any.
+  /// If true, a fault throws a Diagnosis and ends the launch. If false, it is listed in KernelTrace::diagnoses, once
+  /// for each place, and the launch continues if it can (docs/emulator.md lists after which faults); ended_by() returns
+  /// the fault that ended it, if any.
   bool fatal = true;
   std::atomic<std::uint64_t>* blocks_done = nullptr;  ///< counts blocks that have ended, if it is not null
   std::vector<trace::Fault> allow;                    ///< faults that are not diagnosed, unless they end the launch
