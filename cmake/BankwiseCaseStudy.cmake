@@ -75,38 +75,74 @@ function(bankwise_kernels target)
   endif()
 endfunction()
 
-# bankwise_read_case_studies(<file> <list>)
+# bankwise_study_value(<result> <directory> <key>...)
 #
-# Reads a list of case studies (cmake/case_studies.txt describes the format). Sets <list> to their names, and
-# <name>_prefix and <name>_library_needs to the other fields of each line.
-function(bankwise_read_case_studies file list)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
-  file(STRINGS ${file} lines REGEX "^[^#]")
-  set(names)
-  foreach(line IN LISTS lines)
-    separate_arguments(fields UNIX_COMMAND "${line}")
-    list(POP_FRONT fields name prefix)
-    if(NOT prefix)
-      message(FATAL_ERROR "${file}: '${line}' has no prefix")
-    endif()
-    list(APPEND names ${name})
-    set(${name}_prefix ${prefix} PARENT_SCOPE)
-    set(${name}_library_needs ${fields} PARENT_SCOPE)
-  endforeach()
-  set(${list} ${names} PARENT_SCOPE)
+# Sets <result> to what the study.json of a directory has for a key, or for a key of the object under a key: a string,
+# the elements of an array, or the keys of an object; empty if it has nothing. docs/adding_a_variant.md describes the
+# file.
+function(bankwise_study_value result directory)
+  set(${result} "" PARENT_SCOPE)
+  if(NOT EXISTS ${directory}/study.json)
+    return()
+  endif()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${directory}/study.json)
+  file(READ ${directory}/study.json text)
+  string(JSON value ERROR_VARIABLE missing GET "${text}" ${ARGN})
+  if(missing)
+    return()
+  endif()
+  string(JSON type TYPE "${text}" ${ARGN})
+  if(type MATCHES "OBJECT|ARRAY")
+    string(JSON count LENGTH "${text}" ${ARGN})
+    set(value "")
+    set(i 0)
+    while(i LESS count)
+      if(type STREQUAL OBJECT)
+        string(JSON element MEMBER "${text}" ${ARGN} ${i})
+      else()
+        string(JSON element GET "${text}" ${ARGN} ${i})
+      endif()
+      list(APPEND value ${element})
+      math(EXPR i "${i} + 1")
+    endwhile()
+  endif()
+  set(${result} ${value} PARENT_SCOPE)
 endfunction()
 
-# bankwise_case_study(<name> PREFIX <prefix> [LIBRARY_NEEDS <targets>] [DIRECTORY <dir>] [TOGETHER] [INSTALL])
+# bankwise_case_studies(<file> <names> [INSTALL])
+#
+# Builds the case studies of a list: one folder of this repository per line, whose last part is the name. Appends the
+# names to <names>, and sets <name>_folder.
+function(bankwise_case_studies file names)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  file(STRINGS ${file} folders REGEX "^[^#]")
+  foreach(folder IN LISTS folders)
+    cmake_path(GET folder FILENAME name)
+    bankwise_case_study(${name} DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} TOGETHER ${ARGN})
+    list(APPEND ${names} ${name})
+    set(${name}_folder ${folder} PARENT_SCOPE)
+  endforeach()
+  set(${names} ${${names}} PARENT_SCOPE)
+endfunction()
+
+# bankwise_case_study(<name> [PREFIX <prefix>] [LIBRARY_NEEDS <targets>] [DIRECTORY <dir>] [TOGETHER] [INSTALL])
 #
 # Builds the program <name> from the directory <name>: <name>.hpp and <name>.cpp define bankwise::<name>::case_study(),
 # and the kernels are in the same directory. The main program is the directory's main.cpp, or bankwise::run() by
 # default. A directory with a directory `ranks` also runs on several ranks: ranks/ranks.cpp defines a RankStudy, and
 # ranks/*.cuh and ranks/*.cl are its kernels, with the prefix <prefix>ranks_. Also builds the library <name>_case from
-# every other .cpp of the directory, for tests. TOGETHER as in bankwise_kernels().
+# every other .cpp of the directory, for tests. PREFIX and LIBRARY_NEEDS are by default the values of kernel_prefix and
+# library_needs in the directory's study.json. TOGETHER as in bankwise_kernels().
 function(bankwise_case_study name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TOGETHER;INSTALL" "PREFIX;DIRECTORY" "LIBRARY_NEEDS")
   if(NOT arg_DIRECTORY)
     set(arg_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/${name})
+  endif()
+  if(NOT arg_PREFIX)
+    bankwise_study_value(arg_PREFIX ${arg_DIRECTORY} kernel_prefix)
+  endif()
+  if(NOT arg_LIBRARY_NEEDS)
+    bankwise_study_value(arg_LIBRARY_NEEDS ${arg_DIRECTORY} library_needs)
   endif()
   set(case ${name}_case)
   file(GLOB sources CONFIGURE_DEPENDS ${arg_DIRECTORY}/*.cpp)
@@ -120,6 +156,8 @@ function(bankwise_case_study name)
   add_library(${case} STATIC ${sources})
   target_include_directories(${case} PUBLIC ${arg_DIRECTORY})
   target_link_libraries(${case} PUBLIC bankwise::runner)
+  # References round each operation separately, also on processors with fused multiply-add.
+  target_compile_options(${case} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
   if(EXISTS ${main})  # such a program uses the libraries of the runner directly
     target_link_libraries(${case} PUBLIC bankwise::bench bankwise::case_report nlohmann_json::nlohmann_json)
   else()

@@ -62,8 +62,8 @@ step() {
   ((status == 0)) || give_up 3 "${message/ N / } failed: the end of $log is above"
 }
 
-# case_studies: prints the names of all case studies.
-case_studies() { sed -n 's/^\([^# ][^ ]*\) .*/\1/p' cmake/case_studies.txt; }
+# case_studies [LIST...]: prints the names of the case studies in the lists, by default of those that are installed.
+case_studies() { sed -n 's,^\([^#]*/\)*\([^#/][^/]*\)$,\2,p' "${@:-cmake/case_studies.txt}"; }
 
 # configure: installs missing packages and runs CMake, again if packages were installed since the last run.
 configure() {

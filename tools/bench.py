@@ -26,17 +26,9 @@ import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # of the imported module next to this file
-from reports import PREFIX, ROOT
+from reports import ROOT, STUDIES
 
 SCOPES = ("memory", "l2", "block")
-WORDS = [1 << exponent for exponent in range(16, 31, 2)]
-SHAPES = ((8192, 8192), (16384, 16384), (32768, 32768), (16384, 16416), (20000, 12345))  # height, width
-# The variants that are measured at every size, in addition to the library and a copy.
-FASTEST = {
-    "reduction": ("single_pass", [["--n", words // 4] for words in WORDS]),
-    "prefix_sum": ("look_back,ring", [["--n", words] for words in WORDS]),
-    "transpose": ("output_order,persisting,tma", [["--height", h, "--width", w] for h, w in SHAPES]),
-}
 LONG_ENOUGH = ["--min-time", "0.1", "--timeout"]
 # Page faults take half of the host's time for large problems; huge pages reduce their number.
 ENVIRONMENT = {**os.environ, "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
@@ -66,13 +58,13 @@ def write(path: Path, content: dict) -> None:
 
 def jobs() -> list:
     """The name of each file, its case study, and the flags of each run."""
-    own = [case for case in PREFIX if (ROOT / case / "main.cpp").exists()]  # with their own main(), no scopes
-    cases = [case for case in PREFIX if case not in own]
+    own = [case for case in STUDIES if (ROOT / case / "main.cpp").exists()]  # with their own main(), no scopes
+    cases = [case for case in STUDIES if case not in own]
     listed = [(f"{case}.{scope}.json", case, [["--scope", scope]]) for case in cases for scope in SCOPES]
     listed += [(f"{case}.block.json", case, [[]]) for case in own]
-    for case, (variants, sizes) in FASTEST.items():
-        flags = ["--variant", f"{variants},library", "--no-levels"]
-        runs = [[*flags, *LONG_ENOUGH, 1, "--api", api, *size] for api in ("cuda", "opencl") for size in sizes]
+    for case, sizes in ((case, study["sizes"]) for case, study in STUDIES.items() if "sizes" in study):
+        flags = ["--variant", ",".join([*sizes["variants"], "library"]), "--no-levels", *LONG_ENOUGH, 1]
+        runs = [[*flags, "--api", api, *size.split()] for api in ("cuda", "opencl") for size in sizes["flags"]]
         listed.append((f"{case}.sizes.json", case, runs))
     return listed
 
@@ -146,7 +138,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], prog="script/bench")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--build", type=Path, default=ROOT / "build/cuda")
-    parser.add_argument("--only", choices=[*PREFIX], action="append")
+    parser.add_argument("--only", choices=[*STUDIES], action="append")
     parser.add_argument("--ranks", type=int, help="measure on so many GPUs, at least 2")
     parser.add_argument("--largest", action="store_true")
     options = parser.parse_args()

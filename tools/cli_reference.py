@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # of the imported module next to this file
-from reports import PREFIX, ROOT
+from reports import ROOT, STUDIES
 
 PAGE = ROOT / "docs/cli.md"
 HEAD = """# Command-line reference
@@ -48,7 +48,7 @@ def comment_of(script: Path) -> str:
 def page(build: Path) -> str:
     text = HEAD + "\n## Checkers\n" + help_of(build, "bankcheck")
     text += "".join(help_of(build, "bankcheck", name) for name in subcommands(build))
-    text += "\n## Case studies\n" + "".join(help_of(build, case) for case in PREFIX)
+    text += "\n## Case studies\n" + "".join(help_of(build, case) for case in STUDIES)
     text += "\n## Scripts\n"
     for script in sorted((ROOT / "script").iterdir()):
         if script.suffix == "":

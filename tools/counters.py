@@ -33,7 +33,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # of the imported module next to this file
-from reports import PREFIX
+from reports import STUDIES, TEST_STUDIES
 
 COUNTERS = {
     f"{kind}_{column}": f"l1tex__data_{name}_mem_shared_op_{op}.sum"
@@ -41,21 +41,7 @@ COUNTERS = {
     for column, name in (("passes", "pipe_lsu_wavefronts"), ("conflicts", "bank_conflicts_pipe_lsu"))
 }
 RUNS = 3
-# Case, then height, width and names of the variants whose block processes an extent of this size. No names: all
-# variants, with one element each.
-BLOCK_JOBS = (
-    ("reduction", 1, 256, "modulo,interleaved,sequential,naive,packed"),
-    ("reduction", 1, 512, "first_add,shuffle,streaming,single_pass"),
-    ("prefix_sum", 1, 512, "hillis_steele,naive,padded"),
-    ("prefix_sum", 1, 2048, "padded_twice,warp_scan"),
-    ("prefix_sum", 1, 8192, "look_back,ring"),
-    ("transpose", 16, 16, "global,naive,padded"),
-    ("transpose", 32, 32, "tile32,tile32_padded,swizzled"),
-    ("transpose", 64, 64, "vectorized,output_order,persisting,tma"),
-    ("more_kernels", 1, 1, ""),
-    ("access_patterns", 1, 2, ""),
-)
-FOLDERS = {"more_kernels": Path("tests/case_studies/more_kernels")}
+ALL_STUDIES = {**STUDIES, **TEST_STUDIES}
 
 PARTS = {
     "memory": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
@@ -78,20 +64,6 @@ STALLS = {
     "turn": ["not_selected"],
     "other": ["membar", "sleeping", "misc", "tex_throttle", "gmma"],
 }
-FASTEST_TRANSPOSES = "output_order,persisting,tma"
-# Case, variants, flags.
-LIMIT_JOBS = (
-    ("reduction", "naive,packed", ["--scope", "block"]),
-    ("prefix_sum", "naive,padded", ["--scope", "block"]),
-    ("transpose", "naive,padded,tile32,tile32_padded,swizzled", ["--scope", "block"]),
-    ("reduction", "single_pass", ["--n", str(1 << 28)]),
-    ("prefix_sum", "look_back,ring", ["--n", str(1 << 28)]),
-    *(
-        ("transpose", FASTEST_TRANSPOSES, ["--height", str(height), "--width", str(width)])
-        for height, width in ((16384, 16384), (32768, 32768), (16384, 16416), (20000, 12345))
-    ),
-)
-
 HEAD = ["program", "kernel", "kind", "launches", "passes", "conflicts"]
 HEAD += ["counter", "counter_runs", "l1tex_passes", "l1tex_conflicts"]
 SASS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
@@ -125,7 +97,7 @@ def number(row: dict, metric: str) -> float:
 
 def of_sample(build: Path, sample: str, metrics: list, flags: list) -> list:
     """The metrics of each bankwise kernel that `sample` launches with `flags`."""
-    prefixes = "|".join([*PREFIX.values(), "more_"])
+    prefixes = "|".join(study["kernel_prefix"] for study in ALL_STUDIES.values())
     command = [f"./{sample}", "--profile", "--api", "cuda", *flags]
     return ncu(metrics, ["-k", f"regex:^({prefixes})"], command, build)
 
@@ -142,12 +114,12 @@ def listed(build: Path, case: str) -> list:
 
 def block(out, options) -> None:
     out.writerow(["case", "variant", "height", "width", "kernel", *COUNTERS])
-    for case, height, width, variants in BLOCK_JOBS:
-        build = options.build / FOLDERS.get(case, "")
+    for case, job in ((case, job) for case, study in ALL_STUDIES.items() for job in study.get("counters", [])):
+        height, width = job["extent"] if isinstance(job["extent"], list) else (1, job["extent"])
         extent = ["--height", str(height), "--width", str(width)] if height > 1 else ["--n", str(width)]
-        names = variants.split(",") if variants else listed(build, case)
+        names = job.get("variants") or listed(options.build, case)
         flags = ["--variant", ",".join(names), *extent]
-        runs = [of_sample(build, case, [*COUNTERS.values()], flags) for _ in range(RUNS)]
+        runs = [of_sample(options.build, case, [*COUNTERS.values()], flags) for _ in range(RUNS)]
         if any(len(kernels) != len(names) for kernels in runs):
             raise Failed(f"{case}: {len(runs[0])} kernels for {len(names)} variants; expected one each")
         for name, *rows in zip(names, *runs):
@@ -163,19 +135,20 @@ def limits(out, options) -> None:
     out.writerow(["case", "variant", "flags", "kernel", "blocks", *PARTS, *TOTALS, *(f"stall_{name}" for name in STALLS)])
     reasons = [stall(reason) for reasons in STALLS.values() for reason in reasons]
     metrics = [*PARTS.values(), *TOTALS.values(), stall("selected"), *reasons]
-    for case, variants, flags in LIMIT_JOBS:
-        rows = of_sample(options.build, case, metrics, ["--variant", variants, *flags])
-        for variant in variants.split(","):
+    jobs = [(case, job["variants"], flags) for case in STUDIES for job in STUDIES[case].get("limits", []) for flags in job["flags"]]
+    for case, variants, flags in jobs:
+        rows = of_sample(options.build, case, metrics, ["--variant", ",".join(variants), *flags.split()])
+        for variant in variants:
             # A variant may have several launches; the first one does most of the work.
-            names = (PREFIX[case] + variant, PREFIX[case] + variant + "_repeated")
-            row = next((row for row in rows if kernel_name(row) in names), None)
+            name = STUDIES[case]["kernel_prefix"] + variant
+            row = next((row for row in rows if kernel_name(row) in (name, f"{name}_repeated")), None)
             if row is None:
-                raise Failed(f"{case} {' '.join(flags)}: ncu reports no kernel of {variant}")
+                raise Failed(f"{case} {flags}: ncu reports no kernel of {variant}")
             waits = [sum(number(row, stall(reason)) for reason in reasons) for reasons in STALLS.values()]
             total = sum(waits) + number(row, stall("selected")) or 1.0
             blocks = math.prod(int(side) for side in row["Grid Size"].strip("()").split(","))
             out.writerow(
-                [case, variant, " ".join(flags), kernel_name(row), blocks]
+                [case, variant, flags, kernel_name(row), blocks]
                 + [f"{number(row, metric):.1f}" for metric in PARTS.values()]
                 + [f"{number(row, metric):.0f}" for metric in TOTALS.values()]
                 + [f"{100 * wait / total:.1f}" for wait in waits]

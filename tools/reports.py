@@ -11,26 +11,20 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "docs/results"
 
 
-def manifest() -> dict:
-    """The kernel prefix of each case study and sample, by the name of its directory, from cmake/case_studies.txt."""
-    lines = (ROOT / "cmake/case_studies.txt").read_text().splitlines()
-    return {fields[0]: fields[1] for fields in map(str.split, lines) if fields and not fields[0].startswith("#")}
+def studies(listed: str) -> dict:
+    """The study.json of each case study in a list, by name."""
+    folders = [line for line in (ROOT / listed).read_text().splitlines() if not line.startswith("#")]
+    return {Path(folder).name: json.loads((ROOT / folder / "study.json").read_text()) for folder in folders}
 
 
-PREFIX = manifest()
-CASES = tuple(case for case in PREFIX if any(RESULTS.glob(f"*/{case}.memory.json")))  # those with results
+STUDIES = studies("cmake/case_studies.txt")
+TEST_STUDIES = studies("tests/case_studies.txt")
+CASES = tuple(case for case in STUDIES if any(RESULTS.glob(f"*/{case}.memory.json")))  # those with results
 SCOPES = ("block", "l2", "memory")
 APIS = {"cuda": "CUDA", "opencl": "OpenCL"}
-WORDS = {"reduction": 4}  # words per element of the input, where it is more than one
 NOT_OURS = ("copy", "library")
 # Case, the kernel with conflicts, and the kernel with fewer or none.
-PAIRS = (
-    ("reduction", "naive", "packed"),
-    ("prefix_sum", "naive", "padded"),
-    ("transpose", "naive", "padded"),
-    ("transpose", "tile32", "tile32_padded"),
-    ("transpose", "tile32", "swizzled"),
-)
+PAIRS = tuple((case, *pair) for case, study in STUDIES.items() for pair in study.get("pairs", []))
 
 
 def remains(case: str, variant: str) -> bool:
@@ -70,7 +64,7 @@ def fastest(at_a_size: dict) -> dict:
 
 def words(row: dict, case: str) -> int:
     """The number of words of the input."""
-    return row["n"] * WORDS.get(case, 1)
+    return row["n"] * STUDIES[case].get("words_per_element", 1)
 
 
 @cache

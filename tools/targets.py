@@ -10,6 +10,7 @@ from statistics import median
 
 from reports import (
     PAIRS,
+    STUDIES,
     cpu_shaped,
     fastest,
     markdown,
@@ -75,7 +76,7 @@ PORT = Goal("× CUDA", 0.97, 0.99)
 OPENMP = Goal("× OpenMP", 0.9, 1.0)
 MODEL, MODEL_STRETCH = 0.10, 0.05  # allowed relative difference between a measured ratio and the model's
 FROM_MEMORY = 1 << 27  # bytes in and out: larger than the caches of the measured CPUs
-CPU_VARIANTS = {"reduction": "chunked", "prefix_sum": "chunked", "transpose": "blocked"}
+CPU_VARIANTS = {case: study["for_cpus"] for case, study in STUDIES.items() if "for_cpus" in study}
 
 
 def of_fastest(case: str, where: str, found: list, goals: dict, one: bool = False) -> list:

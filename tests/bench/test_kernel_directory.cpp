@@ -17,7 +17,7 @@ namespace {
 /// The .cl files of a case study in a separate directory.
 struct Copies {
   explicit Copies(const CaseStudy& study) {
-    for (const auto& entry : fs::directory_iterator(fs::path(SOURCE_DIRECTORY) / study.name)) {
+    for (const auto& entry : fs::directory_iterator(fs::path(SOURCE_DIRECTORY) / folder_of(study))) {
       if (entry.path().extension() == ".cl") fs::copy(entry, scratch.path());
     }
   }

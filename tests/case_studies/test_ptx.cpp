@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// Every .cuh together with all others, as PTX that the build has compiled. Shared-memory accesses are the pinned ones,
-// and a kernel that an architecture cannot run traps there.
+// Every .cuh together with all others, as PTX that the build has compiled. Shared-memory accesses are those of study.json:
+// a compiler that merges or splits them would change the bank conflicts. A kernel that an architecture cannot run traps.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <stdexcept>
 
 #include "tests/case_studies.hpp"
 #include "tests/catch_any.hpp"
-#include "tests/pinned_accesses.hpp"
+#include "tests/shared_accesses.hpp"
 
 namespace {
 
@@ -26,30 +25,24 @@ std::map<std::string, std::string> kernels_in(const std::string& file) {
   return kernels;
 }
 
-/// "transpose_tma", of "transpose/tma".
-std::string kernel_of(const std::string& file) {
-  const std::size_t slash = file.find('/');
-  const auto* const* const study = std::find_if(std::begin(all_case_studies), std::end(all_case_studies),
-                                                [&](const auto* each) { return each->name == file.substr(0, slash); });
-  if (study == std::end(all_case_studies)) throw std::runtime_error("no case study has the kernel " + file);
-  return std::string((*study)->kernel_prefix) + file.substr(slash + 1);
-}
-
 }  // namespace
 
 TEST_CASE("case_studies/ptx/pinned_accesses") {
   const auto kernels = kernels_in("compute_90.ptx");
-  CHECK(kernels.size() >= pinned_accesses.size());
-  for (const auto& [file, pinned] : pinned_accesses) {
-    INFO(file);
-    REQUIRE(kernels.count(kernel_of(file)) == 1);
-    const AccessCounts counts = shared_accesses(kernels.at(kernel_of(file)));
-    for (const auto& [access, count] : counts) UNSCOPED_INFO(access << " " << count);
+  for (const bankwise::CaseStudy* study : all_case_studies) {
+    if (!facts(*study).contains("kernels")) continue;
+    CHECK(facts(*study).at("kernels").size() == study->kernels->images.size());
+    for (const auto& image : study->kernels->images) {
+      INFO(image.name);
+      const AccessCounts pinned = kernel_facts(*study, image.name).at("ptx");
+      const AccessCounts counts = shared_accesses(kernels.at(std::string(image.name)));
+      for (const auto& [access, count] : counts) UNSCOPED_INFO(access << " " << count);
 #if NVCC_IS_PINNED
-    CHECK(counts == pinned);
+      CHECK(counts == pinned);
 #else
-    CHECK(widths(counts) == widths(pinned));
+      CHECK(widths(counts) == widths(pinned));
 #endif
+    }
   }
 }
 

@@ -3,31 +3,44 @@
 
 #include "tests/case_studies.hpp"
 
-namespace {
-
-const bankwise::CaseStudy& study_of(const Mutation& mutation) {
-  const auto folder = mutation.file.substr(0, mutation.file.find('/'));
-  for (const bankwise::CaseStudy* study : all_case_studies) {
-    if (study->name == folder) return *study;
-  }
-  throw std::invalid_argument("no case study has the file " + std::string(mutation.file));
+#if HAVE_CUDA_MUTANTS
+const void* cuda_mutant(std::string_view mutation);  // made by CMake: the __global__ function of a mutation of a .cuh
+#else
+static const void* cuda_mutant(std::string_view) {
+  return nullptr;
 }
+#endif
 
-}  // namespace
-
-MutatedStudy::MutatedStudy(std::string_view name) : sound_(&study_of(mutation(name))), study_(*sound_) {
-  const Mutation& wanted = mutation(name);
-  variant_ = &variant_of(study_, wanted.kernel.substr(study_.kernel_prefix.size()));
-  images_.assign(study_.kernels->images.begin(), study_.kernels->images.end());
-  for (auto& image : images_) {
-    if (image.name != wanted.kernel) continue;
-    if (wanted.file.ends_with(".cl")) {
-      source_ = mutate(std::string(image.opencl_source), wanted);
-      image.opencl_source = source_;
-    } else {
-      image.cuda = cuda_mutant(name);
+MutatedStudy::MutatedStudy(std::string_view name) {
+  for (const bankwise::CaseStudy* study : all_case_studies) {
+    for (const Mutation& mutation : mutations_in(folder_of(*study))) {
+      if (mutation.name != name) continue;
+      sound_ = study;
+      study_ = *study;
+      variant_ = &variant_of(*study, mutation.file.stem().string());
+      images_.assign(study->kernels->images.begin(), study->kernels->images.end());
+      const std::string kernel = std::string(study->kernel_prefix) + mutation.file.stem().string();
+      auto& image = *std::ranges::find(images_, kernel, &bankwise::gpu::KernelImage::name);
+      if (mutation.file.extension() == ".cl") {
+        source_ = mutate(std::string(image.opencl_source), mutation);
+        image.opencl_source = source_;
+      } else {
+        image.cuda = cuda_mutant(name);
+      }
     }
   }
+  if (sound_ == nullptr) throw std::invalid_argument("no mutation " + std::string(name));
   kernels_ = {images_, nullptr};
   study_.kernels = &kernels_;
+}
+
+std::vector<std::string> survived_mutations(bankwise::gpu::Api api) {
+  const char* const extension = api == bankwise::gpu::Api::cuda ? ".cuh" : ".cl";
+  std::vector<std::string> names;
+  for (const bankwise::CaseStudy* study : all_case_studies) {
+    for (const Mutation& mutation : mutations_in(folder_of(*study))) {
+      if (mutation.is_survived && mutation.file.extension() == extension) names.push_back(mutation.name);
+    }
+  }
+  return names;
 }

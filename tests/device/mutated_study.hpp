@@ -5,16 +5,15 @@
 #include <string_view>
 #include <vector>
 
+#include <bankwise/gpu/device.hpp>
 #include <bankwise/study/case_study.hpp>
 #include "tests/case_studies/mutations.hpp"
-
-/// The __global__ function that the build compiled from a mutation of a .cuh (mutants.cu); null if there is none.
-const void* cuda_mutant(std::string_view mutation);
 
 /// A case study with one kernel replaced by its mutation, for the API of the mutated file.
 class MutatedStudy {
  public:
-  explicit MutatedStudy(std::string_view name);  ///< of the mutation
+  /// The mutation's name. Error: std::invalid_argument if no case study has one of this name.
+  explicit MutatedStudy(std::string_view name);
   MutatedStudy(const MutatedStudy&) = delete;
   MutatedStudy& operator=(const MutatedStudy&) = delete;
 
@@ -24,10 +23,13 @@ class MutatedStudy {
   const bankwise::Variant& variant() const { return *variant_; }
 
  private:
-  const bankwise::CaseStudy* sound_;
+  const bankwise::CaseStudy* sound_ = nullptr;
   bankwise::CaseStudy study_;
-  const bankwise::Variant* variant_;
+  const bankwise::Variant* variant_ = nullptr;
   std::vector<bankwise::gpu::KernelImage> images_;
   std::string source_;
   bankwise::gpu::KernelSet kernels_;
 };
+
+/// The mutations of kernels for an API that are adverse conditions and not errors.
+std::vector<std::string> survived_mutations(bankwise::gpu::Api api);

@@ -35,10 +35,10 @@ Soak soak_for(const gpu::DeviceInfo& device) {
 }
 
 std::string soak(gpu::Session& session, const Law& law, const CaseStudy& study, const Variant& variant, Soak how,
-                 const std::function<void(Plan&)>& change) {
+                 std::uint64_t blocks) {
   const auto plan_for = [&](std::uint64_t n) {
     Plan plan = study.plan(variant, {1, n}, session.info().compute_units);
-    if (change) change(plan);
+    if (blocks != 0) std::get<KernelLaunch>(plan.steps.front()).groups = std::min(blocks, tiles(n, variant.tile, 1));
     return plan;
   };
   const std::vector<std::uint64_t> list = sizes(variant.tile, how.max_tiles);

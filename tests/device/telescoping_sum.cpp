@@ -25,9 +25,18 @@ const gpu::KernelImage& image(std::string_view name) {
 
 }  // namespace
 
-const Law reduction_law{&reduction::case_study(), 4, true};
-const Law prefix_sum_law{&prefix_sum::case_study(), 1, false};
-const Law transpose_law{&transpose::case_study(), 0, false};
+Law law_of(const CaseStudy& study) {
+  const auto& formula = facts(study).at("formula");
+  return {&study, formula.at("stride"), formula.at("total")};
+}
+
+std::vector<Law> laws() {
+  std::vector<Law> laws;
+  for (const CaseStudy* study : all_case_studies) {
+    if (facts(*study).contains("formula")) laws.push_back(law_of(*study));
+  }
+  return laws;
+}
 
 TelescopingSum::TelescopingSum(gpu::Session& session) : session_(session), report_(session.allocate(4 * report_words)) {
   for (const auto& image : gpu::telescoping_sum_kernels.images) session.prepare(image, gpu::Form::once, block);

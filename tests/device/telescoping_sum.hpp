@@ -10,13 +10,16 @@
 
 namespace bankwise {
 
-/// How a case study's result follows from the formula.
+/// How a case study's result follows from the formula: the key "formula" of its study.json.
 struct Law {
   const CaseStudy* study;
   std::uint64_t stride;  ///< distance in words of the elements that are summed; 0: nothing is summed
   bool total;            ///< the result is the total, not the prefix sums
 };
-extern const Law reduction_law, prefix_sum_law, transpose_law;
+Law law_of(const CaseStudy& study);
+
+/// Of all case studies that follow the formula.
+std::vector<Law> laws();
 
 class TelescopingSum {
  public:

@@ -3,7 +3,6 @@
 // Every variant on buffers of exactly the contract's size. Alone, this finds what verification finds; under
 // compute-sanitizer (script/sanitize) it lets the tools report every access beyond a buffer.
 #include <iostream>
-#include <map>
 
 #include "bare_launch.hpp"
 #include "devices_under_test.hpp"
@@ -15,41 +14,7 @@ using namespace bankwise;
 
 namespace {
 
-std::vector<Extent> vectors(std::initializer_list<std::uint64_t> sizes) {
-  std::vector<Extent> extents;
-  for (const std::uint64_t n : sizes) extents.push_back({1, n});
-  return extents;
-}
-
-struct Extents {
-  std::vector<Extent> once;
-  std::vector<Extent> repeated;  ///< for the form with a repeated section: racecheck takes ten seconds for each
-};
-
-/// Around the borders of tiles. The last extent of vectors has several tiles per persistent block on a GPU.
-const std::map<const CaseStudy*, Extents> all_extents{
-    {&reduction::case_study(), {vectors({0, 1, 2, 255, 257, 511, 513, 4095, 4097, 1100003}), vectors({257})}},
-    {&prefix_sum::case_study(),
-     {vectors({0, 1, 2, 3, 511, 513, 2047, 2049, 4097, 8191, 8193, 16383, 16385, 100003, 6600007}), vectors({513})}},
-    {&transpose::case_study(),
-     {{{1, 1},
-       {3, 5},
-       {4, 8},
-       {15, 17},
-       {31, 33},
-       {33, 31},
-       {36, 65},
-       {64, 64},
-       {65, 36},
-       {68, 72},
-       {127, 130},
-       {130, 127},
-       {513, 515},
-       {4, 1000},
-       {1000, 4}},
-      {{31, 33}, {36, 64}}}},
-    {&access_patterns::case_study(), {vectors({0, 1, 2, 3, 33}), {}}},
-};
+// Small extents around the borders of tiles, and one with several tiles per persistent block on a GPU.
 constexpr std::uint64_t max_for_all = 300000;
 
 /// The difference between a result and its expected value; empty if there is none.
@@ -96,27 +61,24 @@ void run_each(gpu::Session& session, const CaseStudy& study, const std::vector<E
       if (!runs_on(session, study, variant) || (extent.count() > max_for_all && !stays)) continue;
       if (form == gpu::Form::repeated && !has_section(study, study.plan(variant, extent, device.compute_units)))
         continue;
-      INFO(to_string(device.api) << " " << device.name << ": " << variant.name << " " << extent.height << " x "
-                                 << extent.width << (form == gpu::Form::repeated ? ", repeated" : ""));
+      INFO(to_string(device.api) << " " << device.name << ": " << variant.name << " " << text(extent)
+                                 << (form == gpu::Form::repeated ? ", repeated" : ""));
       CHECK(run(session, study, variant, extent, inputs, form) == "");
     }
   }
 }
 
 void run_all(const CaseStudy& study) {
-  const auto own = all_extents.find(&study);
-  const Extents extents =
-      own != all_extents.end() ? own->second : Extents{vectors({0, 1, 2, 257, 4097}), vectors({257})};
   for (const auto& device : devices_under_test()) {
     const auto session = gpu::open(device);
-    run_each(*session, study, extents.once, gpu::Form::once);
-    run_each(*session, study, extents.repeated, gpu::Form::repeated);
+    run_each(*session, study, extents(study, "exact"), gpu::Form::once);
+    run_each(*session, study, extents(study, "exact_repeated"), gpu::Form::repeated);
   }
 }
 
 }  // namespace
 
-#define RUN_ALL(name)                                                    \
+#define RUN_ALL(name, folder)                                            \
   TEST_CASE(#name " on buffers of the exact size", "[bare_" #name "]") { \
     run_all(name::case_study());                                         \
   }

@@ -9,6 +9,7 @@
 #include "devices_under_test.hpp"
 #include "mutated_study.hpp"
 #include "telescoping_sum.hpp"
+#include "tests/case_studies.hpp"
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
@@ -39,8 +40,7 @@ void check_all(const Law& law, const std::vector<Extent>& extents) {
     for (const Extent extent : extents) {
       for (const Variant& variant : law.study->variants) {
         if (!runs_on(*session, *law.study, variant)) continue;
-        INFO(to_string(device.api) << " " << device.name << ": " << variant.name << " " << extent.height << " x "
-                                   << extent.width);
+        INFO(to_string(device.api) << " " << device.name << ": " << variant.name << " " << text(extent));
         CHECK(verdict(*session, law, *law.study, variant, extent) == "");
       }
     }
@@ -51,9 +51,7 @@ void check_all(const Law& law, const std::vector<Extent>& extents) {
 
 // The formulas are verified at sizes that the host can check (test_variants.cpp).
 TEST_CASE("device/large/formulas", "[interface]") {
-  check_all(reduction_law, {{1, 0}, {1, 1}, {1, 70001}});
-  check_all(prefix_sum_law, {{1, 0}, {1, 1}, {1, 70001}});
-  check_all(transpose_law, {{1, 1}, {303, 200}, {200, 303}});
+  for (const Law& law : laws()) check_all(law, extents(facts(*law.study).at("formula"), "extents"));
 }
 
 // Sessions may fill in parts of 1 GiB. The test touches little more memory than it compares.
@@ -78,25 +76,21 @@ TEST_CASE("device/large/fill_over_1_gib", "[interface]") {
   }
 }
 
-TEST_CASE("device/large/reduction", "[.huge_reduction]") {
-  check_all(reduction_law, {{1, two_to_31 + 5}});
-}
-
-TEST_CASE("device/large/prefix_sum", "[.huge_prefix_sum]") {
-  check_all(prefix_sum_law, {{1, two_to_31 + 12345}, {1, two_to_32 + 12345}});
-}
+// For a matrix, sides that are whole chunks of four words, and sides that are not: TMA copies only the former.
+#define VERIFY_HUGE(name, folder)                                          \
+  TEST_CASE("device/large/" #name, "[.huge_" #name "]") {                  \
+    const CaseStudy& study = name::case_study();                           \
+    if (!facts(study).contains("formula")) return;                         \
+    check_all(law_of(study), extents(facts(study).at("formula"), "huge")); \
+  }
+FOR_EACH_CASE_STUDY(VERIFY_HUGE)
 
 TEST_CASE("device/large/32_bit_index", "[.huge_prefix_sum]") {
   const MutatedStudy broken("index_of_32_bits");
   for (const auto& device : devices_under_test()) {
     if (device.api != gpu::Api::cuda) continue;
     const auto session = gpu::open(device);
-    CHECK(verdict(*session, prefix_sum_law, broken.study(), broken.variant(), {1, two_to_31 + 12345}) == "");
-    CHECK(verdict(*session, prefix_sum_law, broken.study(), broken.variant(), {1, two_to_32 + 12345}) != "");
+    CHECK(verdict(*session, law_of(broken.sound()), broken.study(), broken.variant(), {1, two_to_31 + 12345}) == "");
+    CHECK(verdict(*session, law_of(broken.sound()), broken.study(), broken.variant(), {1, two_to_32 + 12345}) != "");
   }
-}
-
-// Sides that are whole chunks of four words, and sides that are not: tma.cuh copies only the former with TMA.
-TEST_CASE("device/large/transpose", "[.huge_transpose]") {
-  check_all(transpose_law, {{65537, 40000}, {65540, 65540}, {1, two_to_31 + 1}, {two_to_31 + 4, 1}});
 }

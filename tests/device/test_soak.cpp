@@ -8,6 +8,7 @@
 #include "devices_under_test.hpp"
 #include "mutated_study.hpp"
 #include "soak.hpp"
+#include "tests/case_studies.hpp"
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
@@ -15,13 +16,13 @@ using namespace bankwise;
 TEST_CASE("device/soak/any_order", "[soak]") {
   for (const auto& device : devices_under_test()) {
     const auto session = gpu::open(device);
-    for (const Law* law : {&prefix_sum_law, &reduction_law}) {
-      for (const Variant& variant : law->study->variants) {
-        if (!variant.single_pass || !runs_on(*session, *law->study, variant)) continue;
+    for (const Law& law : laws()) {
+      for (const Variant& variant : law.study->variants) {
+        if (!variant.single_pass || !runs_on(*session, *law.study, variant)) continue;
         INFO(to_string(device.api) << " " << device.name << ": " << variant.name);
         Soak how = soak_for(device);
-        if (law->total) how.max_tiles *= 4;  // more than one iteration for persistent blocks
-        CHECK(soak(*session, *law, *law->study, variant, how) == "");
+        if (law.total) how.max_tiles *= 4;  // more than one iteration for persistent blocks
+        CHECK(soak(*session, law, *law.study, variant, how) == "");
       }
     }
   }
@@ -30,11 +31,7 @@ TEST_CASE("device/soak/any_order", "[soak]") {
 // With a poll limit of 1, waiting blocks give up immediately; later blocks have to add up tiles that never publish.
 TEST_CASE("device/soak/poll_limit", "[soak]") {
   for (const auto& device : devices_under_test()) {
-    const bool is_cuda = device.api == gpu::Api::cuda;
-    const std::vector<std::string_view> names =
-        is_cuda ? std::vector<std::string_view>{"never_waits", "silent_tiles", "ring_never_waits", "ring_silent_tiles"}
-                : std::vector<std::string_view>{"opencl_never_waits", "opencl_silent_tiles"};
-    for (const std::string_view name : names) {
+    for (const std::string& name : survived_mutations(device.api)) {
       const MutatedStudy hard(name);
       const auto session = gpu::open(device);  // a session that has not built another kernel of this name
       if (!runs_on(*session, hard.study(), hard.variant())) continue;
@@ -42,29 +39,27 @@ TEST_CASE("device/soak/poll_limit", "[soak]") {
       Soak some = soak_for(device);
       some.launches /= 10;
       std::cout << name << ": ";
-      CHECK(soak(*session, prefix_sum_law, hard.study(), hard.variant(), some) == "");
+      CHECK(soak(*session, law_of(hard.sound()), hard.study(), hard.variant(), some) == "");
     }
   }
 }
 
-// The ring is fastest with as many blocks as are resident, but any number must work, including more, some of which
-// start when no tile is left.
-TEST_CASE("device/soak/ring", "[soak]") {
+// A kernel with persistent blocks is fastest with as many as are resident, but any number must work, including more, some
+// of which start when no tile is left.
+TEST_CASE("device/soak/any_grid", "[soak]") {
   for (const auto& device : devices_under_test()) {
     const auto session = gpu::open(device);
-    const CaseStudy& study = *prefix_sum_law.study;
-    const Variant& ring = *std::find_if(study.variants.begin(), study.variants.end(),
-                                        [](const Variant& variant) { return variant.name == "ring"; });
-    if (!runs_on(*session, study, ring)) continue;
-    for (const std::uint64_t blocks :
-         std::array<std::uint64_t, 6>{1, 2, 7, device.compute_units + 1, 3 * device.compute_units, 1000}) {
-      const auto as_many = [&](Plan& plan) {
-        const std::uint64_t tiles = plan.state_bytes / 8 - 32;  // the contract's ceil(n / TILE), at least 1
-        std::get<KernelLaunch>(plan.steps.front()).groups = std::min(blocks, tiles);
-      };
-      INFO(device.name << ": " << blocks << " blocks");
-      std::cout << blocks << " blocks: ";
-      CHECK(soak(*session, prefix_sum_law, study, ring, {200, 1000}, as_many) == "");
+    for (const Law& law : laws()) {
+      for (const std::string name : facts(*law.study).value("any_grid", nlohmann::json::array())) {
+        const Variant& variant = variant_of(*law.study, name);
+        if (!runs_on(*session, *law.study, variant)) continue;
+        for (const std::uint64_t blocks :
+             std::array<std::uint64_t, 6>{1, 2, 7, device.compute_units + 1, 3 * device.compute_units, 1000}) {
+          INFO(device.name << ": " << name << ", " << blocks << " blocks");
+          std::cout << blocks << " blocks: ";
+          CHECK(soak(*session, law, *law.study, variant, {200, 1000}, blocks) == "");
+        }
+      }
     }
   }
 }
@@ -83,10 +78,10 @@ std::string twice(const gpu::DeviceInfo& device, const CaseStudy& study, const V
   TelescopingSum formula(*session);
   formula.poison(memory);
   for (std::uint64_t run = 0; run < 2; ++run) {
-    formula.fill(prefix_sum_law, memory, extent, run);
+    formula.fill(law_of(study), memory, extent, run);
     launch(*session, study, plan, memory);
     then(*session, memory);
-    formula.check(prefix_sum_law, memory, extent, run, beyond, run);
+    formula.check(law_of(study), memory, extent, run, beyond, run);
   }
   return formula.verdict();
 }

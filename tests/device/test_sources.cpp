@@ -6,7 +6,7 @@
 #include "devices_under_test.hpp"
 #include "tests/case_studies.hpp"
 #include "tests/catch_any.hpp"
-#include "tests/pinned_accesses.hpp"
+#include "tests/shared_accesses.hpp"
 
 using namespace bankwise;
 
@@ -54,10 +54,8 @@ TEST_CASE("device/sources/opencl_widths", "[sources]") {
         if (image.name == "reduce_packed" && counts["ld.shared.v4.u32"] == 1) counts.erase("ld.shared.v4.u32");
         INFO(image.name);
         for (const auto& [access, count] : counts) UNSCOPED_INFO(access << " " << count);
-        const std::string_view kernel = image.name.substr(study->kernel_prefix.size());
-        const auto pinned = pinned_accesses.find(std::string(study->name) + '/' + std::string(kernel));
-        if (pinned == pinned_accesses.end()) continue;
-        CHECK(widths(counts) == widths(pinned->second));
+        const auto pinned = kernel_facts(*study, image.name);
+        if (pinned.contains("ptx")) CHECK(widths(counts) == widths(pinned.at("ptx")));
       }
     }
   }

@@ -12,6 +12,7 @@
 #include "mutated_study.hpp"
 #include "occupy.hpp"
 #include "telescoping_sum.hpp"
+#include "tests/case_studies.hpp"
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
@@ -19,7 +20,7 @@ using namespace bankwise;
 namespace {
 
 struct Starved {
-  const Law* law;
+  Law law;
   const CaseStudy* study;
   const Variant* variant;
 };
@@ -58,9 +59,9 @@ void starve(const gpu::DeviceInfo& device, gpu::Session& session, const Starved&
   formula.poison(memory);
   std::uint64_t run = 0;
   const auto launch_checked = [&, law = law, study = study](std::uint64_t n, unsigned resident) {
-    formula.fill(*law, memory, {1, n}, run);
+    formula.fill(law, memory, {1, n}, run);
     launch(session, *study, plan_for(n, resident), memory);
-    formula.check(*law, memory, {1, n}, run, beyond, run);
+    formula.check(law, memory, {1, n}, run, beyond, run);
     ++run;
   };
 
@@ -91,10 +92,10 @@ void starve(const gpu::DeviceInfo& device, gpu::Session& session, const Starved&
 TEST_CASE("device/starved/single_pass", "[starved]") {
   for (const auto& device : cuda_devices_under_test()) {
     const auto session = gpu::open(device);
-    for (const Law* law : {&prefix_sum_law, &reduction_law}) {
-      for (const Variant& variant : law->study->variants) {
-        if (!variant.single_pass || !runs_on(*session, *law->study, variant)) continue;
-        starve(device, *session, {law, law->study, &variant});
+    for (const Law& law : laws()) {
+      for (const Variant& variant : law.study->variants) {
+        if (!variant.single_pass || !runs_on(*session, *law.study, variant)) continue;
+        starve(device, *session, {law, law.study, &variant});
       }
     }
   }
@@ -103,24 +104,25 @@ TEST_CASE("device/starved/single_pass", "[starved]") {
 TEST_CASE("device/starved/poll_limit", "[starved]") {
   for (const auto& device : cuda_devices_under_test()) {
     const auto session = gpu::open(device);
-    for (const char* name : {"never_waits", "silent_tiles", "ring_never_waits", "ring_silent_tiles"}) {
+    for (const std::string& name : survived_mutations(gpu::Api::cuda)) {
       const MutatedStudy hard(name);
       INFO(name);
       if (runs_on(*session, hard.study(), hard.variant())) {
-        starve(device, *session, {&prefix_sum_law, &hard.study(), &hard.variant()});
+        starve(device, *session, {law_of(hard.sound()), &hard.study(), &hard.variant()});
       }
     }
   }
 }
 
-TEST_CASE("device/starved/ring", "[starved]") {
+TEST_CASE("device/starved/any_grid", "[starved]") {
   for (const auto& device : cuda_devices_under_test()) {
     const auto session = gpu::open(device);
-    const CaseStudy& study = *prefix_sum_law.study;
-    for (const Variant& variant : study.variants) {
-      if (variant.name != "ring" || !runs_on(*session, study, variant)) continue;
-      for (const std::uint64_t blocks : {1, 2, 500})
-        starve(device, *session, {&prefix_sum_law, &study, &variant}, blocks);
+    for (const Law& law : laws()) {
+      for (const std::string name : facts(*law.study).value("any_grid", nlohmann::json::array())) {
+        const Variant& variant = variant_of(*law.study, name);
+        if (!runs_on(*session, *law.study, variant)) continue;
+        for (const std::uint64_t blocks : {1, 2, 500}) starve(device, *session, {law, law.study, &variant}, blocks);
+      }
     }
   }
 }

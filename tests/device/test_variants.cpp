@@ -7,28 +7,11 @@
 #include <bankwise/gpu/error.hpp>
 #include "devices_under_test.hpp"
 #include "tests/case_studies.hpp"
-#include "tests/case_studies/more_kernels/more_kernels.hpp"
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
 
 namespace {
-
-constexpr std::uint64_t warp = 32, block = 256, tile = 2 * block;
-
-std::vector<Extent> edges(const CaseStudy& study) {
-  if (&study == &access_patterns::case_study()) return {{1, 0}, {1, 1}, {1, 2}, {1, 3}, {1, 33}};
-  if (is_matrix(study)) {
-    return {{0, 5},      {5, 0},       {1, 1},       {1, 257},    {257, 1},    {15, 17},   {16, 16},  {17, 15},
-            {31, 33},    {32, 32},     {33, 31},     {64, 48},    {36, 65},    {65, 36},   {64, 66},  {996, 1012},
-            {997, 1009}, {1023, 1025}, {1025, 1023}, {1, 100003}, {100003, 1}, {2, 70000}, {70000, 2}};
-  }
-  std::vector<Extent> extents{{1, 0}, {1, 1}, {1, 2}, {1, 1000003}};
-  for (const std::uint64_t around : {warp, block, tile, 4 * tile, 16 * tile, block * block, tile * tile}) {
-    for (const std::uint64_t n : {around - 1, around, around + 1}) extents.push_back({1, n});
-  }
-  return extents;
-}
 
 /// Whether the block scope has a section to repeat.
 bool has_section(const CaseStudy& study, const Variant& variant) {
@@ -40,7 +23,8 @@ bool is_for_others(const CaseStudy& study, const Variant& variant, const gpu::Un
   if (variant.library) return false;
   const gpu::KernelImage* const image = find_image(study, study.plan(variant, {1, 1}, 1).launches().front().kernel);
   const std::string_view what = why.what();
-  return what == image->why_not_ported || what.find(" needs compute capability ") != std::string_view::npos;
+  return what == image->why_not_ported || what.find(" needs compute capability ") != std::string_view::npos ||
+         (facts(study).contains("cuda_only") && what.ends_with(" has no OpenCL port"));
 }
 
 /// Runs every variant that the device can run; each once, or with its section repeated.
@@ -49,7 +33,7 @@ void verify_all(const CaseStudy& study, gpu::Session& session, Extent extent, Sc
   for (const Variant& variant : study.variants) {
     if (variant.library && session.info().api != gpu::Api::cuda) continue;
     INFO(to_string(session.info().api) << " " << session.info().name << ": " << study.name << " " << variant.name << " "
-                                       << extent.height << " x " << extent.width << ", scope " << to_string(scope));
+                                       << text(extent) << ", scope " << to_string(scope));
     std::string verdict;
     try {
       verdict = bench.verify(bench.prepare(variant, scope));
@@ -65,8 +49,8 @@ void verify_all(const CaseStudy& study, gpu::Session& session, Extent extent, Sc
 void verify_edges(const CaseStudy& study) {
   for (const auto& device : devices_under_test()) {
     const auto session = gpu::open(device);
-    for (const Extent extent : edges(study)) verify_all(study, *session, extent, Scope::memory);
-    for (const Extent extent : edges(study)) {
+    for (const Extent extent : extents(study, "device")) verify_all(study, *session, extent, Scope::memory);
+    for (const Extent extent : extents(study, "device")) {
       if (extent.count() < 3000) verify_all(study, *session, extent, Scope::block);
     }
   }
@@ -74,26 +58,11 @@ void verify_edges(const CaseStudy& study) {
 
 }  // namespace
 
-#define VERIFY_EDGES(name)                           \
-  TEST_CASE(#name ", all variants", "[" #name "]") { \
-    verify_edges(name::case_study());                \
+#define VERIFY_EDGES(name, folder)                     \
+  TEST_CASE("device/variants/" #name, "[" #name "]") { \
+    verify_edges(name::case_study());                  \
   }
 FOR_EACH_CASE_STUDY(VERIFY_EDGES)
-
-// Kernels for the emulator's comparison with counters, only in CUDA: the same on a GPU, in each of several blocks.
-TEST_CASE("device/variants/more_kernels", "[more_kernels]") {
-  const CaseStudy& study = more_kernels::case_study();
-  for (const auto& device : devices_under_test()) {
-    const auto session = gpu::open(device);
-    for (const std::uint64_t blocks : {1, 3, 1000}) {
-      Workbench bench(study, {1, blocks}, *session);
-      for (const Variant& variant : study.variants) {
-        INFO(variant.name << ", " << blocks << " blocks");
-        CHECK(bench.verify(bench.prepare(variant, Scope::memory)) == "");
-      }
-    }
-  }
-}
 
 TEST_CASE("device/variants/launch_plans", "[interface]") {
   for (const auto& device : devices_under_test()) {
@@ -146,12 +115,12 @@ TEST_CASE("device/variants/error_text", "[interface]") {
   }
 }
 
-// More than 2^32 bytes; in the transpose an extent with partial tiles. Requires a device with such a large buffer.
+// In the transpose an extent with partial tiles. Requires a device with such a large buffer.
 TEST_CASE("device/variants/more_than_2_32_bytes", "[.large]") {
   for (const auto& device : devices_under_test()) {
     const auto session = gpu::open(device);
-    verify_all(reduction::case_study(), *session, {1, (std::uint64_t{1} << 28) + 3}, Scope::memory);
-    verify_all(prefix_sum::case_study(), *session, {1, (std::uint64_t{1} << 30) + 5}, Scope::memory);
-    verify_all(transpose::case_study(), *session, {32771, 32779}, Scope::memory);
+    for (const CaseStudy* study : all_case_studies) {
+      for (const Extent extent : extents(*study, "large")) verify_all(*study, *session, extent, Scope::memory);
+    }
   }
 }

@@ -16,13 +16,6 @@ using namespace bankwise;
 
 namespace {
 
-const CaseStudy& study_named(const std::string& name) {
-  for (const CaseStudy* study : emulated_case_studies()) {
-    if (study->name == name) return *study;
-  }
-  throw std::runtime_error("no case study " + name);
-}
-
 void emulate_kernel(const CaseStudy& study, CountedKernel& row) {
   const EmulatedJob job = emulate_job(study, variant_of(study, row.variant), row.extent, all_inputs(study, row.extent));
   const auto report = trace::report(job.traces.front(), *banks::find_architecture("sm_90"));
@@ -62,7 +55,7 @@ std::vector<CountedKernel> counted_kernels() {
     fields >> row.study >> row.variant >> row.extent.height >> row.extent.width >> row.kernel;
     for (auto& count : row.measured) fields >> count;
     if (!fields) throw std::runtime_error("counters.csv cannot be read: " + line);
-    const CaseStudy& study = study_named(row.study);
+    const CaseStudy& study = case_study_named(row.study);
     if (std::ranges::none_of(study.variants, [&](const Variant& v) { return v.name == row.variant; }))
       continue;  // gone
     row.why_not = why_not_emulated(study, variant_of(study, row.variant));

@@ -9,14 +9,6 @@
 
 #include <bankwise/emulator/core/kernel.hpp>
 #include "tests/case_studies.hpp"
-#include "tests/case_studies/more_kernels/more_kernels.hpp"
-
-/// The case studies of the repository, and the kernels that compare the emulator with a GPU.
-inline std::vector<const bankwise::CaseStudy*> emulated_case_studies() {
-  std::vector<const bankwise::CaseStudy*> studies(std::begin(all_case_studies), std::end(all_case_studies));
-  studies.push_back(&bankwise::more_kernels::case_study());
-  return studies;
-}
 
 struct EmulatedJob {
   std::vector<bankwise::Words> outputs;

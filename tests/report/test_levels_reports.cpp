@@ -35,11 +35,6 @@ std::set<std::string> keys(const json& row) {
   return keys;
 }
 
-Extent extent_of(const CaseStudy& study) {
-  if (&study == &access_patterns::case_study()) return {1, 2};
-  return is_matrix(study) ? Extent{64, 64} : Extent{1, 5000};
-}
-
 }  // namespace
 
 TEST_CASE("report/levels_reports/json") {
@@ -100,7 +95,7 @@ TEST_CASE("report/levels_reports/unknown_cost") {
 
 TEST_CASE("report/levels_reports/text") {
   for (const CaseStudy* study : {&reduction::case_study(), &prefix_sum::case_study(), &transpose::case_study()}) {
-    const std::string text = levels_text(report_of(*study, extent_of(*study), {"sm_13"}));
+    const std::string text = levels_text(report_of(*study, example_extent(*study), {"sm_13"}));
     INFO(text);
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 100);
@@ -118,7 +113,7 @@ TEST_CASE("report/levels_reports/text") {
 
 TEST_CASE("report/levels_reports/picture") {
   for (const CaseStudy* study : all_case_studies) {
-    const Extent extent = extent_of(*study);
+    const Extent extent = example_extent(*study);
     const std::string svg = levels_svg(report_of(*study, extent, {"sm_90", "gfx942"}));
     CHECK(what_is_malformed(svg) == "");
     const auto variants =

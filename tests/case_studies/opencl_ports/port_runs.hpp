@@ -17,7 +17,7 @@ class BrokenPort {
     }
     std::ofstream(folder_.path() / sound.filename()) << mutate(text_of(sound), mutation);
   }
-  const bankwise::CaseStudy& study() const { return ported_study(file_.parent_path().string()); }
+  const bankwise::CaseStudy& study() const { return ported_study(file_.parent_path().filename().string()); }
   std::string folder() const { return folder_.path().string(); }
 
  private:
@@ -29,7 +29,8 @@ class BrokenPort {
 inline std::string run_plans(const bankwise::CaseStudy& study, bankwise::Extent extent,
                              const std::string& folder = "") {
   return program("run_plans") + ' ' + std::string(study.name) + ' ' + std::to_string(extent.height) + ' ' +
-         std::to_string(extent.width) + (folder.empty() ? "" : " '" + folder + "'");
+         std::to_string(extent.width) + ' ' + std::to_string(extent.depth) +
+         (folder.empty() ? "" : " '" + folder + "'");
 }
 
 /// The example of docs/checking_opencl.md, with the setup that its program needs.

@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "doubling.hpp"
 #include "tests/case_studies.hpp"
 
 using namespace bankwise;
@@ -15,12 +14,9 @@ namespace bankwise::gpu {
 extern const KernelSet common_gpu_kernels;
 }
 namespace bankwise::emulator {
-extern const KernelSet common_gpu_emulated, doubling_emulated;
+extern const KernelSet common_gpu_emulated;
 }
 
-namespace {
-
-/// The kernel that flushes caches. Its output is one poisoned word that it never writes.
 const CaseStudy& flush() {
   static constexpr Variant variants[]{{"read_all", {256, 1}, "reads every 32 bytes"}};
   static constexpr Operand inputs[]{{"input", [](Extent extent) { return extent.count(); }}};
@@ -42,33 +38,8 @@ const CaseStudy& flush() {
   return study;
 }
 
-/// The case study of the tests of the installed package.
-const CaseStudy& doubling_emulated() {
-  static const CaseStudy study = [] {
-    CaseStudy emulated = doubling::case_study();
-    emulated.emulated = &emulator::doubling_emulated;
-    return emulated;
-  }();
-  return study;
-}
-
-}  // namespace
-
-const std::vector<const CaseStudy*>& port_studies() {
-  static const std::vector<const CaseStudy*> all = [] {
-    std::vector<const CaseStudy*> studies(std::begin(all_case_studies), std::end(all_case_studies));
-    studies.push_back(&flush());
-    studies.push_back(&doubling_emulated());
-    return studies;
-  }();
-  return all;
-}
-
 const CaseStudy& ported_study(std::string_view name) {
-  for (const CaseStudy* study : port_studies()) {
-    if (study->name == name) return *study;
-  }
-  throw std::runtime_error("no case study " + std::string(name));
+  return name == flush().name ? flush() : case_study_named(name);
 }
 
 std::vector<Variant> variants_of_all_kernels(const CaseStudy& study, Extent extent, unsigned compute_units) {

@@ -6,10 +6,11 @@
 
 #include <bankwise/study/case_study.hpp>
 
-/// The case studies of the repository, and one for each kernel outside of them: together every .cl file.
-const std::vector<const bankwise::CaseStudy*>& port_studies();
+/// A case study with the kernel that flushes caches, which belongs to the runner. Its output is one poisoned word that it
+/// never writes.
+const bankwise::CaseStudy& flush();
 
-/// Error: std::runtime_error if there is none with that name.
+/// flush(), or a case study of the lists. Error: std::runtime_error if there is none with that name.
 const bankwise::CaseStudy& ported_study(std::string_view name);
 
 /// Variants that launch all of its kernels. Of variants with the same kernels and different data, the first and the

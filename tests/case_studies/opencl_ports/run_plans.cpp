@@ -2,7 +2,7 @@
 //
 // Runs the OpenCL plans of a case study once, on the first OpenCL device, and verifies the results.
 //
-//   run_plans CASE HEIGHT WIDTH [FOLDER]
+//   run_plans CASE HEIGHT WIDTH DEPTH [FOLDER]
 //
 // FOLDER  the .cl files of the case study, in place of those in the program
 #include <cstdio>
@@ -19,14 +19,14 @@
 using namespace bankwise;
 
 int main(int argc, char** argv) try {
-  if (argc < 4 || argc > 5) throw UsageError("usage: run_plans CASE HEIGHT WIDTH [FOLDER]");
+  if (argc < 5 || argc > 6) throw UsageError("usage: run_plans CASE HEIGHT WIDTH DEPTH [FOLDER]");
   const CaseStudy& built_in = ported_study(argv[1]);
   std::optional<KernelDirectory> folder;
-  if (argc == 5) folder.emplace(built_in, argv[4]);
+  if (argc == 6) folder.emplace(built_in, argv[5]);
   const CaseStudy& study = folder ? folder->study() : built_in;
 
   const auto session = open_first_opencl();
-  const Extent extent{std::stoull(argv[2]), std::stoull(argv[3])};
+  const Extent extent{std::stoull(argv[2]), std::stoull(argv[3]), std::stoull(argv[4])};
   Workbench bench(study, extent, *session);
   int code = exit_ok;
   for (const Variant& variant : variants_of_all_kernels(study, extent, session->info().compute_units)) {

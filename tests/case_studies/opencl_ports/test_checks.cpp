@@ -3,6 +3,7 @@
 // Oclgrind's checks on every OpenCL kernel. The test reads Oclgrind's output, because its exit code is the program's.
 #include <bankwise/support/exit_code.hpp>
 #include "port_runs.hpp"
+#include "tests/case_studies.hpp"
 
 using namespace bankwise;
 
@@ -30,36 +31,32 @@ Said said(const BrokenPort& broken, Extent extent, const std::string& checks) {
   return said(run_plans(broken.study(), extent, broken.folder()), checks);
 }
 
-void check_silent(std::string_view name, Extent extent, const std::string& checks) {
-  const Said all = said(run_plans(ported_study(name), extent), checks);
-  INFO(name << ' ' << extent.height << " x " << extent.width);
+void check_silent(const CaseStudy& study, Extent extent, const std::string& checks) {
+  const Said all = said(run_plans(study, extent), checks);
+  INFO(study.name << ' ' << text(extent));
   CHECK(all.code == exit_ok);
   CHECK(all.text.substr(0, 2000) == "");
+}
+
+/// The extents under this key, and one for the kernel that flushes caches.
+void check_all_silent(std::string_view key, const std::string& checks) {
+  for (const CaseStudy* study : all_case_studies) {
+    for (const Extent extent : extents(*study, key)) check_silent(*study, extent, checks);
+  }
+  check_silent(flush(), {1, 20000}, checks);
 }
 
 }  // namespace
 
 TEST_CASE("case_studies/checks/no_races") {
-  check_silent("reduction", {1, 1}, races);
-  check_silent("reduction", {1, 1000}, races);
-  check_silent("prefix_sum", {1, 1}, races);
-  check_silent("prefix_sum", {1, 1500}, races);
-  check_silent("transpose", {33, 31}, races);
-  check_silent("transpose", {64, 48}, races);
-  check_silent("access_patterns", {1, 2}, races);
-  check_silent("flush", {1, 20000}, races);
-  check_silent("doubling", {1, 1000}, races);
+  check_all_silent("races", races);
 }
 
 // One launch per plan: Oclgrind 21.10 considers memory that a kernel writes after clEnqueueFillBuffer uninitialized,
 // and the scratch memory between launches is filled. prefix_sum is left out: some of its kernels need several launches,
 // and on the shuffled vectors of scan_chunked this check of Oclgrind crashes.
 TEST_CASE("case_studies/checks/no_uninitialized_reads") {
-  check_silent("reduction", {1, 200}, uninitialized);
-  check_silent("transpose", {33, 31}, uninitialized);
-  check_silent("access_patterns", {1, 1}, uninitialized);
-  check_silent("flush", {1, 20000}, uninitialized);
-  check_silent("doubling", {1, 1000}, uninitialized);
+  check_all_silent("uninitialized", uninitialized);
 }
 
 TEST_CASE("case_studies/checks/example") {
@@ -72,7 +69,6 @@ TEST_CASE("case_studies/checks/missing_barrier") {
   const BrokenPort broken(
       {"barrier_removed",
        "reduction/sequential.cl",
-       "reduce_sequential",
        {{"    barrier(CLK_LOCAL_MEM_FENCE);  // outside the branch: every work-item must arrive\n", "\n"}}});
   const Said all = said(broken, {1, 200}, races);
   INFO(all.text.substr(0, 2000));
@@ -83,8 +79,7 @@ TEST_CASE("case_studies/checks/missing_barrier") {
 }
 
 TEST_CASE("case_studies/checks/same_word_stores") {
-  const BrokenPort broken(
-      {"all_lanes_write", "reduction/sequential.cl", "reduce_sequential", {{"if (tid == 0) out[", "out["}}});
+  const BrokenPort broken({"all_lanes_write", "reduction/sequential.cl", {{"if (tid == 0) out[", "out["}}});
   const Said all = said(broken, {1, 200}, races);
   CHECK(all.code == exit_ok);
   CHECK(all.has("Write-write data race at global memory"));
@@ -92,7 +87,7 @@ TEST_CASE("case_studies/checks/same_word_stores") {
 }
 
 TEST_CASE("case_studies/checks/out_of_bounds") {
-  Mutation port = mutation("stores_out_of_bounds");
+  Mutation port = mutation("transpose", "stores_out_of_bounds");
   port.file = "transpose/tile32_padded.cl";
   const Said all = said(BrokenPort(port), {33, 31}, races);
   CHECK(all.has("Invalid write of size 4 at local memory"));
@@ -100,7 +95,7 @@ TEST_CASE("case_studies/checks/out_of_bounds") {
 }
 
 TEST_CASE("case_studies/checks/unfilled_tile") {
-  const BrokenPort broken({"tile_unwritten", "transpose/naive.cl", "transpose_naive", {{"tile[y][x] = word;", ""}}});
+  const BrokenPort broken({"tile_unwritten", "transpose/naive.cl", {{"tile[y][x] = word;", ""}}});
   const Said all = said(broken, {33, 31}, uninitialized);
   CHECK(all.has("Uninitialized value written to global memory"));
   CHECK(all.has("Kernel: transpose_naive"));

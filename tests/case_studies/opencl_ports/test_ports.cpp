@@ -10,6 +10,7 @@
 #include <bankwise/trace/report.hpp>
 #include "port_numbers.hpp"
 #include "port_runs.hpp"
+#include "tests/case_studies.hpp"
 
 using namespace bankwise;
 using nlohmann::json;
@@ -19,41 +20,17 @@ namespace {
 
 constexpr std::array architectures{"sm_90", "gfx942"};  // warps of 32 and of 64
 
-/// A level that only the CUDA counterparts have, because OpenCL lacks a feature of CUDA.
-struct OnlyInCuda {
-  std::string_view kernels;  ///< prefix of the names
-  std::size_t level;
-  std::string_view why;
-};
-constexpr OnlyInCuda levels_only_in_cuda[]{
-    {"access_", 1, "the clock is read between two barriers; OpenCL C has no clock, and one barrier is enough"},
-};
-
-/// An OpenCL kernel whose local-memory accesses differ from its CUDA counterpart's, because OpenCL 1.2 lacks a feature.
-struct Different {
-  std::string_view kernel;
-  std::string_view same_as;  ///< the CUDA kernel with the same accesses; empty: there is none
-  std::string_view why;
-};
-constexpr Different different_ports[]{
-    {"reduce_shuffle", "reduce_first_add", "no portable shuffles: the tree continues in local memory"},
-    {"reduce_streaming", "", "no portable shuffles: a tree in local memory"},
-    {"reduce_single_pass", "", "no portable shuffles: a tree in local memory"},
-    {"scan_warp_scan", "", "no portable shuffles: words move between lanes through local memory"},
-    {"scan_look_back", "", "no portable shuffles: words move between lanes through local memory"},
-};
-
-const Different* difference_of(std::string_view kernel) {
-  const auto* found = std::find_if(std::begin(different_ports), std::end(different_ports),
-                                   [&](const Different& different) { return different.kernel == kernel; });
-  return found == std::end(different_ports) ? nullptr : found;
+/// Why the local-memory accesses of an OpenCL kernel differ from its CUDA counterpart's, and the CUDA kernel with the
+/// same accesses, if there is one; null if they do not differ.
+json difference_of(const CaseStudy& study, std::string_view kernel) {
+  return kernel_facts(study, kernel).value("port", json());
 }
 
-/// Removes these levels, which have no accesses.
-json without_levels_of_cuda(const std::string& kernel, json levels) {
-  for (const auto& [kernels, level, why] : levels_only_in_cuda) {
-    if (!kernel.starts_with(kernels)) continue;
-    INFO(kernel << " level " << level << ": " << why);
+/// Removes the levels that only the CUDA kernels have, because OpenCL lacks a feature; they have no accesses.
+json without_levels_of_cuda(const CaseStudy& study, json levels) {
+  for (const auto& only : facts(study).value("only_in_cuda", json::array())) {
+    INFO(only);
+    const std::size_t level = only.at("level");
     CHECK(levels.at(level).at("accesses") == 0);
     levels.erase(level);
   }
@@ -79,7 +56,7 @@ Pairs run_both(const CaseStudy& study, Extent extent, const std::string& folder 
       pairs[{kernel, architecture}].opencl = numbers;
     }
     for (auto& [kernel, numbers] : emulated_numbers(study, extent, architecture_named(architecture))) {
-      pairs[{kernel, architecture}].cuda = {without_levels_of_cuda(kernel, numbers.levels), numbers.kinds};
+      pairs[{kernel, architecture}].cuda = {without_levels_of_cuda(study, numbers.levels), numbers.kinds};
     }
   }
   return pairs;
@@ -90,15 +67,16 @@ std::set<std::string> check_ports(const CaseStudy& study, Extent extent) {
   std::set<std::string> ran;
   const Pairs pairs = run_both(study, extent);
   for (const auto& [name, pair] : pairs) {
-    INFO(name.first << " on " << extent.height << " x " << extent.width << ", " << name.second);
+    INFO(name.first << " on " << text(extent) << ", " << name.second);
     ran.insert(name.first);
-    const Different* const different = difference_of(name.first);
-    if (different != nullptr) {
-      INFO(different->why);
+    const json different = difference_of(study, name.first);
+    if (!different.is_null()) {
+      INFO(different);
       CHECK(pair.opencl.levels != pair.cuda.levels);
-      if (different->same_as.empty()) continue;
+      if (!different.contains("same_as")) continue;
     }
-    const std::string port(different != nullptr ? different->same_as : name.first);
+    const std::string port =
+        different.is_null() ? name.first : std::string(study.kernel_prefix) + std::string(different.at("same_as"));
     const PortNumbers& cuda = pairs.at({port, name.second}).cuda;
     CHECK(pair.opencl.levels == cuda.levels);
     CHECK(pair.opencl.kinds == cuda.kinds);
@@ -109,7 +87,7 @@ std::set<std::string> check_ports(const CaseStudy& study, Extent extent) {
 std::set<std::string> kernels_that_differ(const BrokenPort& broken, Extent extent) {
   std::set<std::string> differ;
   for (const auto& [name, pair] : run_both(broken.study(), extent, broken.folder())) {
-    if (difference_of(name.first) != nullptr) continue;  // differs as expected
+    if (!difference_of(broken.study(), name.first).is_null()) continue;  // differs as expected
     const bool levels = pair.opencl.levels != pair.cuda.levels, kinds = pair.opencl.kinds != pair.cuda.kinds;
     CHECK(levels == kinds);
     if (levels) differ.insert(name.first + " on " + name.second);
@@ -124,8 +102,7 @@ std::set<std::string> both_architectures(const std::string& kernel) {
 }
 
 /// All sizes; together they must run every .cl file of the case study.
-void check_all_ports(std::string_view name, const std::vector<Extent>& extents) {
-  const CaseStudy& study = ported_study(name);
+void check_all_ports(const CaseStudy& study, const std::vector<Extent>& extents) {
   std::set<std::string> ran;
   for (const Extent extent : extents) ran.merge(check_ports(study, extent));
   for (const auto& image : study.kernels->images) {
@@ -137,25 +114,14 @@ void check_all_ports(std::string_view name, const std::vector<Extent>& extents) 
 
 }  // namespace
 
-TEST_CASE("case_studies/ports/reduction") {
-  check_all_ports("reduction", {{1, 0}, {1, 1}, {1, 33}, {1, 255}, {1, 511}, {1, 1000}, {1, 4097}});
-}
-
-TEST_CASE("case_studies/ports/prefix_sum") {
-  check_all_ports("prefix_sum", {{1, 0}, {1, 1}, {1, 33}, {1, 511}, {1, 1000}, {1, 4097}});
-}
-
-TEST_CASE("case_studies/ports/transpose") {
-  check_all_ports("transpose", {{1, 1}, {1, 257}, {33, 31}, {64, 48}, {36, 65}, {65, 36}});
-}
-
-TEST_CASE("case_studies/ports/access_patterns") {
-  check_all_ports("access_patterns", {{1, 0}, {1, 3}});
-}
+#define CHECK_PORTS(name, folder)                                              \
+  TEST_CASE("case_studies/ports/" #name) {                                     \
+    check_all_ports(name::case_study(), extents(name::case_study(), "ports")); \
+  }
+FOR_EACH_CASE_STUDY(CHECK_PORTS)
 
 TEST_CASE("case_studies/ports/no_local_memory") {
-  check_all_ports("flush", {{1, 0}, {1, 20000}});
-  check_all_ports("doubling", {{1, 1}, {1, 1000}});
+  check_all_ports(flush(), {{1, 0}, {1, 20000}});
   for (const char* name : {"flush", "doubling"}) {
     for (const auto& [kernel, numbers] : emulated_numbers(ported_study(name), {1, 1000}, architecture_named("sm_90"))) {
       INFO(kernel);
@@ -166,7 +132,9 @@ TEST_CASE("case_studies/ports/no_local_memory") {
 
 TEST_CASE("case_studies/ports/every_port") {
   std::set<std::string, std::less<>> compared;
-  for (const CaseStudy* study : port_studies()) {
+  std::vector<const CaseStudy*> studies(std::begin(all_case_studies), std::end(all_case_studies));
+  studies.push_back(&flush());
+  for (const CaseStudy* study : studies) {
     for (const auto& image : study->kernels->images) {
       if (!image.opencl_file.empty()) compared.emplace(image.opencl_source);
     }
@@ -191,14 +159,13 @@ TEST_CASE("case_studies/ports/every_port") {
 }
 
 TEST_CASE("case_studies/ports/missing_padding") {
-  const BrokenPort broken({"pad_removed", "transpose/padded.cl", "transpose_padded", {{"[TILE + 1]", "[TILE]"}}});
+  const BrokenPort broken({"pad_removed", "transpose/padded.cl", {{"[TILE + 1]", "[TILE]"}}});
   CHECK(kernels_that_differ(broken, {33, 31}) == both_architectures("transpose_padded"));
 }
 
 TEST_CASE("case_studies/ports/extra_access") {
   const BrokenPort broken({"loads_twice",
                            "prefix_sum/padded.cl",
-                           "scan_padded",
                            {{"total = tree[PAD(TILE - 1)];", "total = tree[PAD(TILE - 1)] | tree[PAD(TILE - 1)];"}}});
   CHECK(kernels_that_differ(broken, {1, 33}) == both_architectures("scan_padded"));
 }

@@ -5,6 +5,10 @@ namespace bankwise::gpu {
 extern const KernelSet doubling_kernels;
 }
 
+namespace bankwise::emulator {
+extern const KernelSet doubling_emulated;
+}
+
 namespace bankwise::doubling {
 namespace {
 
@@ -37,6 +41,7 @@ const CaseStudy& case_study() {
       .variants = variants,
       .baseline = "naive",
       .kernels = &gpu::doubling_kernels,
+      .emulated = &emulator::doubling_emulated,
       .inputs = input_arrays,
       .outputs = output_arrays,
       .extent_for =
