@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT-0
 //
 // Kernels as one writes them first: most have bank conflicts. Each block works on a slice of SLICE words and repeats
-// its work on shared memory `rounds` times, so shared memory decides how long it takes. kernels_fixed.cuh is this file
-// as `bankcheck emulate --fixed` changes it; a test compares the two.
+// its work on shared memory `rounds` times, so shared memory decides how long it takes. kernels_fixed.diff is what
+// `bankcheck emulate --fixed` changes in this file; a test compares.
 // clang-format off: the changed lines are longer
 #pragma once
 
