@@ -18,7 +18,7 @@
 #include <bankwise/support/revision.hpp>
 #include "bankcheck/cuda/recorder.hpp"
 #include "bankcheck/driver/recorder.hpp"
-#include "bankcheck/driver/report_command.hpp"
+#include "bankcheck/driver/reporting.hpp"
 #include "bankcheck/emulate/recorder.hpp"
 #include "bankcheck/opencl/recorder.hpp"
 #include "bankcheck/predict/archs.hpp"

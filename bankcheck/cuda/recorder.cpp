@@ -15,7 +15,6 @@
 #include <bankwise/support/in_quotes.hpp>
 #include <bankwise/support/watch_request.hpp>
 #include "bankcheck/cuda/record.hpp"
-#include "bankcheck/cuda/requirements.hpp"
 #include "bankcheck/driver/files.hpp"
 
 namespace bankwise::cuda {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/cuda/requirements.hpp"
+#include "bankcheck/cuda/recorder.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/driver/report_command.hpp"
+#include "bankcheck/driver/reporting.hpp"
 
 #include <fmt/format.h>
 

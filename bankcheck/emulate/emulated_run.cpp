@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/emulate/emulated_run.hpp"
+#include "bankcheck/emulate/recorder.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/emulate/inline_ptx.hpp"
+#include "bankcheck/emulate/rewrite.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -15,7 +15,6 @@
 #include <bankwise/trace/fault.hpp>
 #include "bankcheck/driver/files.hpp"
 #include "bankcheck/emulate/cache.hpp"
-#include "bankcheck/emulate/emulated_run.hpp"
 
 namespace bankwise::emulate {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -27,5 +28,25 @@ class Recorder : public driver::Recorder {
   bool verify_ = false;
   std::vector<std::string> cubins_;  ///< files of machine code; "nvcc": made by it
 };
+
+// Runs a program that was built for the emulator.
+
+struct EmulatedRun {
+  std::filesystem::path program;
+  std::vector<std::string> command;  ///< as the user would write it: a name, and the arguments
+  support::EmulateRequest request;   ///< without the record
+  double time_limit = 0;             ///< seconds, after which the program is ended; 0: none
+  bool own_stdout = true;            ///< false: the program's stdout goes to stderr
+};
+
+/// Runs the program to its end. Error: std::runtime_error if it cannot be started.
+driver::Outcome run_emulated(EmulatedRun run);
+
+/// Proof by doing: applies what --fit proposes to a copy of the program's sources, builds and runs it, and prints for
+/// each changed kernel the predicted and the observed passes. `folder`: where the copies go, new or empty; "" for a
+/// temporary folder. Returns exit_ok if all are equal and the program ends well; exit_wrong otherwise. Errors: as
+/// build() and run_emulated().
+int verify(const driver::Reporting& reporting, const Program& program, EmulatedRun run,
+           const std::filesystem::path& cache, const std::string& folder);
 
 }  // namespace bankwise::emulate

@@ -10,7 +10,6 @@
 #include <optional>
 #include <vector>
 
-#include "bankcheck/emulate/inline_ptx.hpp"
 #include "bankcheck/source/tokens.hpp"
 
 namespace bankwise::emulate {

@@ -5,7 +5,7 @@
 
 #include <bankwise/emulator/cuda/ptx/program.hpp>
 #include <bankwise/emulator/cuda/ptx_names.hpp>
-#include "bankcheck/emulate/inline_ptx.hpp"
+#include "bankcheck/emulate/rewrite.hpp"
 
 using bankwise::emulate::emulated_asm;
 using bankwise::emulator::device::ptx_is_known;

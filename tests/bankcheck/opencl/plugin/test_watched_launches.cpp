@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/opencl/plugin/watched_launches.hpp"
+#include "bankcheck/opencl/plugin/run_files.hpp"
 
 #include "tests/catch_any.hpp"
 
