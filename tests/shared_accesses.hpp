@@ -11,8 +11,8 @@
 /// "ld.shared.v4.u32" and how often it occurs.
 using AccessCounts = std::map<std::string, int>;
 
-/// Counts the accesses in a text of PTX, all of them written as .u32: compilers also name the same width .b32, .s32 or .f32,
-/// and an atomic without a result .red as well as .atom.
+/// Counts the accesses in a text of PTX, all of them written as .u32: compilers also name the same width .b32, .s32 or
+/// .f32, and an atomic without a result .red as well as .atom.
 inline AccessCounts shared_accesses(const std::string& ptx) {
   const std::regex access(R"(\b(ld|st|atom|red)(matrix[\w.]*)?\.shared(\.v[24]|\.[a-z]{3,})?\.[bfsu](\d+))");
   AccessCounts counts;

@@ -109,7 +109,7 @@ def test_names(names: list) -> list:
     faults = []
     sources = [n for n in names if n.startswith("tests/") and not n.startswith("tests/package/checking/")]
     for source in (name for name in sources if name.endswith((".cpp", "CMakeLists.txt"))):
-        pattern = r"add_test\(NAME ([^\s)]+)" if source.endswith(".txt") else r'TEST_CASE\(\s*"([^"]*)"'
+        pattern = r"add_test\(NAME ([^\s)]+)" if source.endswith(".txt") else r'TEST_CASE\(\s*"([^"]*)"[,)]'
         for name in re.findall(pattern, (ROOT / source).read_text(encoding="utf-8")):
             if len(name) > NAME or not re.fullmatch(r"([a-z0-9_]|\$\{\w+\})+(/([a-z0-9_]|\$\{\w+\})+)*", name):
                 faults.append(f"{source}: the name of a test is no path of at most {NAME} characters: {name}")

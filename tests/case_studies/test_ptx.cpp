@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Every .cuh together with all others, as PTX that the build has compiled. Shared-memory accesses are those of study.json:
-// a compiler that merges or splits them would change the bank conflicts. A kernel that an architecture cannot run traps.
+// Every .cuh together with all others, as PTX that the build has compiled. Shared-memory accesses are those of
+// study.json: a compiler that merges or splits them would change the bank conflicts. A kernel that an architecture
+// cannot run traps.
 #include <filesystem>
 #include <fstream>
 #include <iterator>

@@ -44,8 +44,8 @@ TEST_CASE("device/soak/poll_limit", "[soak]") {
   }
 }
 
-// A kernel with persistent blocks is fastest with as many as are resident, but any number must work, including more, some
-// of which start when no tile is left.
+// A kernel with persistent blocks is fastest with as many as are resident, but any number must work, including more,
+// some of which start when no tile is left.
 TEST_CASE("device/soak/any_grid", "[soak]") {
   for (const auto& device : devices_under_test()) {
     const auto session = gpu::open(device);

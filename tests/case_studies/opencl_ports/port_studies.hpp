@@ -6,8 +6,8 @@
 
 #include <bankwise/study/case_study.hpp>
 
-/// A case study with the kernel that flushes caches, which belongs to the runner. Its output is one poisoned word that it
-/// never writes.
+/// A case study with the kernel that flushes caches, which belongs to the runner. Its output is one poisoned word that
+/// it never writes.
 const bankwise::CaseStudy& flush();
 
 /// flush(), or a case study of the lists. Error: std::runtime_error if there is none with that name.
