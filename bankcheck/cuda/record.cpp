@@ -7,6 +7,7 @@
 #include <bit>
 #include <charconv>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <stdexcept>
@@ -59,23 +60,14 @@ class Fields {
   std::string_view rest_;
 };
 
-constexpr std::pair<std::string_view, Kind> kinds[]{
-    {"load", Kind::load},
-    {"store", Kind::store},
-    {"atomic", Kind::atomic},
-    {"async", Kind::async},
-    {"ldmatrix", Kind::ldmatrix},
-    {"stmatrix", Kind::stmatrix},
-    {"remote_load", Kind::remote_load},
-    {"remote_store", Kind::remote_store},
-    {"remote_atomic", Kind::remote_atomic},
-};
+/// In the order of Kind.
+constexpr std::string_view kinds[]{"load",     "store",       "atomic",       "async",        "ldmatrix",
+                                   "stmatrix", "remote_load", "remote_store", "remote_atomic"};
 
 Kind kind_of(std::string_view word) {
-  for (const auto& [name, kind] : kinds) {
-    if (name == word) return kind;
-  }
-  throw Wrong{fmt::format("there is no kind {}", in_quotes(std::string(word)))};
+  const auto* const kind = std::find(std::begin(kinds), std::end(kinds), word);
+  if (kind == std::end(kinds)) throw Wrong{fmt::format("there is no kind {}", in_quotes(std::string(word)))};
+  return Kind(kind - std::begin(kinds));
 }
 
 constexpr std::uint64_t any_id = std::numeric_limits<std::uint32_t>::max();
@@ -93,6 +85,14 @@ class Reader {
     const auto found = record.kernels.find(id);
     if (found == record.kernels.end()) throw Wrong{fmt::format("there is no kernel {} before it", id)};
     return found->second;
+  }
+  template <class Access>
+  static void take_access(Fields& fields, Access& access) {
+    // An offset modulo 2^64 for a function outside of the kernel.
+    access.pc = fields.hex("program counter", std::numeric_limits<std::uint64_t>::max());
+    access.kind = kind_of(fields.word("kind"));
+    access.width = unsigned(fields.number("width", 16));
+    access.flags = std::uint32_t(fields.hex("flags", std::numeric_limits<std::uint32_t>::max()));
   }
   static void take_launch(Fields& fields, RecordedKernel& kernel);
   static void take_pattern(Fields& fields, RecordedKernel& kernel);
@@ -113,11 +113,7 @@ void Reader::take_launch(Fields& fields, RecordedKernel& kernel) {
 
 void Reader::take_pattern(Fields& fields, RecordedKernel& kernel) {
   RecordedPattern pattern;
-  // Of a function outside of the kernel, it is an offset modulo 2^64.
-  pattern.pc = fields.hex("program counter", std::numeric_limits<std::uint64_t>::max());
-  pattern.kind = kind_of(fields.word("kind"));
-  pattern.width = unsigned(fields.number("width", 16));
-  pattern.flags = std::uint32_t(fields.hex("flags", std::numeric_limits<std::uint32_t>::max()));
+  take_access(fields, pattern);
   pattern.mask = std::uint32_t(fields.hex("mask", std::numeric_limits<std::uint32_t>::max()));
   pattern.count = fields.number("count");
   pattern.addresses.resize(32 - std::size_t(std::countl_zero(pattern.mask)));
@@ -136,10 +132,7 @@ void Reader::take_pattern(Fields& fields, RecordedKernel& kernel) {
 
 void Reader::take_cost(Fields& fields, RecordedKernel& kernel) {
   RecordedCost cost;
-  cost.pc = fields.hex("program counter", std::numeric_limits<std::uint64_t>::max());
-  cost.kind = kind_of(fields.word("kind"));
-  cost.width = unsigned(fields.number("width", 16));
-  cost.flags = std::uint32_t(fields.hex("flags", std::numeric_limits<std::uint32_t>::max()));
+  take_access(fields, cost);
   cost.lanes = unsigned(fields.number("number of lanes", 32));
   cost.ideal = unsigned(fields.number("number of passes", 32));
   cost.passes = unsigned(fields.number("number of passes", 32));
@@ -173,17 +166,14 @@ void Reader::take(std::string_view line) {
     kernel.bytes = fields.hex("number of bytes");
     kernel.name = fields.rest();
   } else if (what == "launch") {
-    RecordedKernel& of = kernel(fields);
-    take_launch(fields, of);
+    take_launch(fields, kernel(fields));
   } else if (what == "pattern") {
-    RecordedKernel& of = kernel(fields);
-    take_pattern(fields, of);
+    take_pattern(fields, kernel(fields));
   } else if (what == "cost") {
-    RecordedKernel& of = kernel(fields);
-    take_cost(fields, of);
+    take_cost(fields, kernel(fields));
   } else if (what == "lost") {
-    RecordedKernel& of = kernel(fields);
-    of.lost += fields.number("number of accesses");
+    std::uint64_t& lost = kernel(fields).lost;  // read before the number
+    lost += fields.number("number of accesses");
   } else if (what == "bulk") {
     RecordedKernel& of = kernel(fields);
     BulkCopies copies;

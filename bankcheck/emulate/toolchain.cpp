@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <stdexcept>
 
 #include "bankcheck/driver/child_process.hpp"
@@ -89,6 +90,13 @@ fs::path cubin_of(const std::string& source, const Program& program, const fs::p
 
 Toolchain read_toolchain(const fs::path& file) {
   Toolchain toolchain;
+  const std::map<std::string_view, std::string*> texts{{"compiler", &toolchain.compiler},
+                                                       {"cmake", &toolchain.cmake},
+                                                       {"readelf", &toolchain.readelf},
+                                                       {"script", &toolchain.script},
+                                                       {"header", &toolchain.header}};
+  const std::map<std::string_view, std::vector<std::string>*> lists{
+      {"compile", &toolchain.compile}, {"include", &toolchain.include}, {"link", &toolchain.link}};
   const fs::path folder = file.parent_path();
   std::ifstream lines(file);
   for (std::string line; std::getline(lines, line);) {
@@ -99,22 +107,10 @@ Toolchain read_toolchain(const fs::path& file) {
     for (auto at = value.find("@/"); at != std::string::npos; at = value.find("@/", at)) {
       value.replace(at, 1, folder.string());
     }
-    if (key == "compiler") {
-      toolchain.compiler = value;
-    } else if (key == "cmake") {
-      toolchain.cmake = value;
-    } else if (key == "readelf") {
-      toolchain.readelf = value;
-    } else if (key == "script") {
-      toolchain.script = value;
-    } else if (key == "compile") {
-      toolchain.compile.push_back(value);
-    } else if (key == "include") {
-      toolchain.include.push_back(value);
-    } else if (key == "link") {
-      toolchain.link.push_back(value);
-    } else if (key == "header") {
-      toolchain.header = value;
+    if (const auto text = texts.find(key); text != texts.end()) {
+      *text->second = value;
+    } else if (const auto list = lists.find(key); list != lists.end()) {
+      list->second->push_back(value);
     } else {
       throw std::runtime_error(fmt::format("{} has the unknown key {}", file.string(), key));
     }
