@@ -10,7 +10,6 @@
 #include "reduction/naive.cuh"
 #include "tests/case_studies/more_kernels/histogram.cuh"
 #include "tests/case_studies/more_kernels/matmul.cuh"
-#include "tests/case_studies/more_kernels/matmul_padded.cuh"
 #include "transpose/naive.cuh"
 #include "transpose/padded.cuh"
 #include "transpose/swizzled.cuh"

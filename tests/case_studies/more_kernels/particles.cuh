@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT-0
 //
 // A step of particles that drift with their neighbours: each is pulled to them by their mass and takes on some of their
-// speed. Particles lie in shared memory as records.
+// speed. Particles lie in shared memory as records, or as seven arrays.
+//
+// Kernels: particles_aos, particles_soa
 //
 //   lanes  One particle each. Neighbours are named by a list.
-//   banks  Records of seven words: an odd stride, so that lanes store theirs without conflict. Neighbours are gathered
-//          from all over the place, and meet in a bank by chance.
+//   banks  Records of seven words: an odd stride, so that lanes store theirs without conflict. In arrays, lanes store
+//          words next to each other: no conflict either. Neighbours are gathered from all over the place, and meet in a
+//          bank by chance.
 //
 // Contract
 //   launch  any number of blocks of BLOCK threads, one-dimensional
@@ -14,7 +17,7 @@
 //   out     eight arrays of BLOCK words per block: the seven after the step, and how many neighbours were near
 // Positions, speeds and masses are made small integers, so that every sum is exact in any order of operations.
 
-namespace more_particles_aos_detail {
+namespace more_particles_detail {
 
 constexpr unsigned BLOCK = 128;     // threads, particles
 constexpr unsigned SLICE = 4096;    // words of input per block
@@ -36,25 +39,22 @@ static __device__ Particle particle(const unsigned* from, unsigned i) {
           float(from[i + 6 * BLOCK] % 16 + 1)};
 }
 
-}  // namespace more_particles_aos_detail
-
-__global__ void __launch_bounds__(more_particles_aos_detail::BLOCK)
-    more_particles_aos(const unsigned* __restrict__ in, float* __restrict__ out) {
-  using namespace more_particles_aos_detail;
-  __shared__ Particle tile[BLOCK];
-
+// `put` stores a particle in shared memory, `get` loads one.
+template <class Put, class Get>
+static __device__ __forceinline__ void drift(const unsigned* __restrict__ in, float* __restrict__ out, Put put,
+                                             Get get) {
   const unsigned tid = threadIdx.x;
   const unsigned* from = in + size_t(blockIdx.x) * SLICE;
   float* to = out + size_t(blockIdx.x) * (8 * BLOCK);
 
   const Particle own = particle(from, tid);
-  tile[tid] = own;
+  put(tid, own);
   __syncthreads();
 
   float ax = 0, ay = 0, az = 0, ux = 0, uy = 0, uz = 0, near = 0;
   for (unsigned k = 0; k < NEIGHBOURS; ++k) {
     const unsigned n = from[LISTS + k * BLOCK + tid] % BLOCK;
-    const Particle other = tile[n];
+    const Particle other = get(n);
     const float dx = other.x - own.x, dy = other.y - own.y, dz = other.z - own.z;
     if (dx * dx + dy * dy + dz * dz < REACH * REACH) near += 1;
     ax += other.mass * dx;
@@ -74,4 +74,30 @@ __global__ void __launch_bounds__(more_particles_aos_detail::BLOCK)
   to[tid + 5 * BLOCK] = vz;
   to[tid + 6 * BLOCK] = own.mass;
   to[tid + 7 * BLOCK] = near;
+}
+
+}  // namespace more_particles_detail
+
+__global__ void __launch_bounds__(more_particles_detail::BLOCK)
+    more_particles_aos(const unsigned* __restrict__ in, float* __restrict__ out) {
+  using namespace more_particles_detail;
+  __shared__ Particle tile[BLOCK];
+  drift(
+      in, out, [&](unsigned i, const Particle& particle) { tile[i] = particle; }, [&](unsigned i) { return tile[i]; });
+}
+
+__global__ void __launch_bounds__(more_particles_detail::BLOCK)
+    more_particles_soa(const unsigned* __restrict__ in, float* __restrict__ out) {
+  using namespace more_particles_detail;
+  __shared__ float xs[BLOCK], ys[BLOCK], zs[BLOCK], vxs[BLOCK], vys[BLOCK], vzs[BLOCK], masses[BLOCK];
+  const auto put = [&](unsigned i, const Particle& particle) {
+    xs[i] = particle.x;
+    ys[i] = particle.y;
+    zs[i] = particle.z;
+    vxs[i] = particle.vx;
+    vys[i] = particle.vy;
+    vzs[i] = particle.vz;
+    masses[i] = particle.mass;
+  };
+  drift(in, out, put, [&](unsigned i) { return Particle{xs[i], ys[i], zs[i], vxs[i], vys[i], vzs[i], masses[i]}; });
 }
