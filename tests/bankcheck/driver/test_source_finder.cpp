@@ -22,6 +22,9 @@ const std::string kernel =
 /// A directory of files, and a search in it.
 class Folder {
  public:
+  explicit Folder(std::initializer_list<std::pair<const char*, std::string>> files = {}) {
+    for (const auto& [path, text] : files) put(path, text);
+  }
   void put(const std::string& path, const std::string& text) const {
     fs::create_directories((scratch_.path() / path).parent_path());
     std::ofstream(scratch_.path() / path, std::ios::binary) << text;
@@ -60,9 +63,7 @@ std::string as_literals(const std::string& text) {
 }  // namespace
 
 TEST_CASE("driver/source_finder/own_file") {
-  const Folder folder;
-  folder.put("kernels/k.cl", kernel);
-  folder.put("other.cl", "kernel void other() {\n  int x = 0;\n  x++;\n}\n");
+  const Folder folder({{"kernels/k.cl", kernel}, {"other.cl", "kernel void other() {\n  int x = 0;\n  x++;\n}\n"}});
   CHECK(folder.find(kernel) == "kernels/k.cl:4:11");
   CHECK(folder.find(kernel, {"/tmp/input.cl", 5, 12}) == "kernels/k.cl:5:12");
   CHECK(folder.find(kernel, {"input.cl", 1, 1}) == "kernels/k.cl:1:1");
@@ -78,9 +79,7 @@ TEST_CASE("driver/source_finder/in_no_file") {
 }
 
 TEST_CASE("driver/source_finder/several_files") {
-  const Folder folder;
-  folder.put("a/k.cl", kernel);
-  folder.put("b/k.cl", kernel);
+  const Folder folder({{"a/k.cl", kernel}, {"b/k.cl", kernel}});
   SourceFinder finder(folder.path());
   const auto found = finder.find(SourceText(kernel), {"input.cl", 4, 11});
   CHECK_FALSE(found.place);
@@ -95,8 +94,7 @@ TEST_CASE("driver/source_finder/several_files") {
 }
 
 TEST_CASE("driver/source_finder/no_line") {
-  const Folder folder;
-  folder.put("k.cl", kernel);
+  const Folder folder({{"k.cl", kernel}});
   CHECK(folder.find(kernel, {"input.cl", 0, 0}) == "none");
   CHECK(folder.find(kernel, {"?", 0, 0}) == "none");
   CHECK(folder.find(kernel, {"input.cl", 100, 1}) == "none");
@@ -104,8 +102,7 @@ TEST_CASE("driver/source_finder/no_line") {
 }
 
 TEST_CASE("driver/source_finder/raw_string") {
-  const Folder folder;
-  folder.put("main.cpp", "#include <x>\nconst char* source = R\"(" + kernel + ")\";\nint main() {}\n");
+  const Folder folder({{"main.cpp", "#include <x>\nconst char* source = R\"(" + kernel + ")\";\nint main() {}\n"}});
   CHECK(folder.find(kernel) == "main.cpp:5:11");
 }
 
@@ -118,8 +115,7 @@ TEST_CASE("driver/source_finder/columns_from_indentation") {
 }
 
 TEST_CASE("driver/source_finder/string_literals") {
-  const Folder folder;
-  folder.put("main.c", as_literals(kernel));
+  const Folder folder({{"main.c", as_literals(kernel)}});
   //   "  tile[i] = i;\n"
   CHECK(folder.find(kernel) == "main.c:5:14");
   CHECK(folder.find(kernel, {"input.cl", 1, 1}) == "main.c:2:4");
@@ -131,8 +127,7 @@ TEST_CASE("driver/source_finder/escapes") {
       "  printf(\"a \\\\ b\");\n"
       "  out[0] = 1; // it's \"quoted\"\n"
       "}\n";
-  const Folder folder;
-  folder.put("main.c", as_literals(quoting));
+  const Folder folder({{"main.c", as_literals(quoting)}});
   CHECK(folder.find(quoting, {"input.cl", 2, 3}) == "main.c:3:6");
   CHECK(folder.find(quoting, {"input.cl", 3, 3}) == "main.c:4:6");
 }
@@ -143,54 +138,45 @@ TEST_CASE("driver/source_finder/blanks") {
   for (const std::string& line : lines_of(kernel)) text += line + " \r\n";
   folder.put("k.cl", text);
   CHECK(folder.find(kernel) == "k.cl:4:11");
-  const Folder unix_folder;
-  unix_folder.put("k.cl", kernel);
+  const Folder unix_folder({{"k.cl", kernel}});
   CHECK(unix_folder.find(text) == "k.cl:4:11");
-  const Folder unfinished;
-  unfinished.put("k.cl", kernel.substr(0, kernel.size() - 1));
+  const Folder unfinished({{"k.cl", kernel.substr(0, kernel.size() - 1)}});
   CHECK(unfinished.find(kernel, {"input.cl", 6, 1}) == "k.cl:6:1");
 }
 
 TEST_CASE("driver/source_finder/surrounding_text") {
-  const Folder folder;
-  folder.put("k.cl", "// SPDX-License-Identifier: MIT\n" + kernel + "// the end\n");
+  const Folder folder({{"k.cl", "// SPDX-License-Identifier: MIT\n" + kernel + "// the end\n"}});
   const std::string text = "#define N 32\n#define TYPE int\n" + kernel + "kernel void generated() {}\n";
   CHECK(folder.find(text, {"input.cl", 6, 11}) == "k.cl:5:11");
   CHECK(folder.find(text, {"input.cl", 1, 1}) == "none");
 }
 
 TEST_CASE("driver/source_finder/few_equal_lines") {
-  const Folder folder;
-  folder.put("k.cl", "x\n  tile[i] = i;\n  out[i] = tile[63 - i];\ny\n");
+  const Folder folder({{"k.cl", "x\n  tile[i] = i;\n  out[i] = tile[63 - i];\ny\n"}});
   CHECK(folder.find(kernel) == "none");
   folder.put("k.cl", "x\n  int i = get_local_id(0);\n  tile[i] = i;\n  out[i] = tile[63 - i];\ny\n");
   CHECK(folder.find(kernel) == "k.cl:3:11");
-  const Folder short_folder;
-  short_folder.put("short.cl", "kernel void k() { local int x; x = 1; }\n");
+  const Folder short_folder({{"short.cl", "kernel void k() { local int x; x = 1; }\n"}});
   CHECK(short_folder.find("kernel void k() { local int x; x = 1; }", {"input.cl", 1, 33}) == "short.cl:1:33");
 }
 
 TEST_CASE("driver/source_finder/longest_match") {
-  const Folder folder;
-  folder.put("b/k.cl", kernel);
-  folder.put("a.cl", kernel.substr(0, kernel.size() - 2) + "// other end\n");
+  const Folder folder({{"b/k.cl", kernel}, {"a.cl", kernel.substr(0, kernel.size() - 2) + "// other end\n"}});
   CHECK(folder.find(kernel) == "b/k.cl:4:11");
 }
 
 TEST_CASE("driver/source_finder/identical_lines") {
   const std::string twice = kernel + "kernel void second(global int* out) {\n" + kernel.substr(kernel.find('\n') + 1);
-  const Folder folder;
-  folder.put("k.cl", "\n" + twice);
+  const Folder folder({{"k.cl", "\n" + twice}});
   CHECK(folder.find(twice, {"input.cl", 4, 11}) == "k.cl:5:11");
   CHECK(folder.find(twice, {"input.cl", 10, 11}) == "k.cl:11:11");
 }
 
 TEST_CASE("driver/source_finder/skipped_directories") {
-  const Folder folder;
-  folder.put(".git/k.cl", kernel);
-  folder.put("sub/.cache/deep/k.cl", kernel);
-  folder.put("out/CMakeCache.txt", "");
-  folder.put("out/share/k.cl", kernel);
+  const Folder folder({{".git/k.cl", kernel},
+                       {"sub/.cache/deep/k.cl", kernel},
+                       {"out/CMakeCache.txt", ""},
+                       {"out/share/k.cl", kernel}});
   CHECK(folder.find(kernel) == "none");
   folder.put("zzz/k.cl", kernel);
   CHECK(folder.find(kernel) == "zzz/k.cl:4:11");
@@ -200,9 +186,8 @@ TEST_CASE("driver/source_finder/skipped_directories") {
 }
 
 TEST_CASE("driver/source_finder/skipped_files") {
-  const Folder folder;
-  folder.put("large.cl", kernel + std::string(5 << 20, ' '));
-  folder.put("bytes.c", std::string("\0\xFF\"\\\n\"\n\"\\", 8));
+  const Folder folder(
+      {{"large.cl", kernel + std::string(5 << 20, ' ')}, {"bytes.c", std::string("\0\xFF\"\\\n\"\n\"\\", 8)}});
   fs::create_directory_symlink(folder.path(), folder.path() / "loop");
   fs::create_symlink("nowhere", folder.path() / "gone.cl");
   CHECK(folder.find(kernel) == "none");
@@ -219,9 +204,7 @@ TEST_CASE("driver/source_finder/near_files_first") {
   CHECK(bytes(kernel.size()) == "a/b/k.cl:4:11");
   CHECK(bytes(kernel.size() - 1) == "none");
 
-  const Folder hosts;
-  hosts.put("z.c", as_literals(kernel));
-  hosts.put("a/first.c", std::string(1000, ' '));
+  const Folder hosts({{"z.c", as_literals(kernel)}, {"a/first.c", std::string(1000, ' ')}});
   CHECK(hosts.find(kernel, place, {.bytes = 1000}) == "z.c:5:14");
   CHECK(hosts.find(kernel, place, {.entries = 0}) == "none");
   CHECK(hosts.find(kernel, place, {.entries = 3}) == "z.c:5:14");
@@ -233,17 +216,14 @@ TEST_CASE("driver/source_finder/missing_directory") {
 }
 
 TEST_CASE("driver/source_finder/line_directive") {
-  const Folder folder;
-  folder.put("a/first.cl", kernel);
-  folder.put("b/second.cl", "//\n" + kernel);
+  const Folder folder({{"a/first.cl", kernel}, {"b/second.cl", "//\n" + kernel}});
   const std::string text = "#define N 1\n#line 1 \"second.cl\"\n" + kernel;
   CHECK(folder.find(text, {"second.cl", 4, 11}) == "b/second.cl:5:11");
   CHECK(folder.find("#line 1 \"third.cl\"\n" + kernel, {"third.cl", 4, 11}) == "none");
 }
 
 TEST_CASE("driver/source_finder/named_with_directory") {
-  const Folder folder;
-  folder.put("include/a.h", "inline int f(local int* x) { return *x; }\n");
+  const Folder folder({{"include/a.h", "inline int f(local int* x) { return *x; }\n"}});
   const std::string text = "#include \"a.h\"\n" + kernel, header = (folder.path() / "include/a.h").string();
   CHECK(folder.find(text, {header, 1, 37}) == "include/a.h:1:37");
   CHECK(folder.find(text, {(folder.path() / "include/gone.h").string(), 1, 37}) == "none");
@@ -253,9 +233,7 @@ TEST_CASE("driver/source_finder/named_with_directory") {
 }
 
 TEST_CASE("driver/source_finder/relative_directory") {
-  const Folder folder;
-  folder.put("sub/k.cl", kernel);
-  folder.put("sub/a.h", "int x;\n");
+  const Folder folder({{"sub/k.cl", kernel}, {"sub/a.h", "int x;\n"}});
   const fs::path before = fs::current_path();
   const std::string here = (fs::canonical(folder.path()) / "sub/a.h").string();
   fs::current_path(folder.path());
@@ -287,14 +265,13 @@ TEST_CASE("driver/source_finder/unknown_column") {
 
 TEST_CASE("driver/source_finder/tab_as_escape") {
   const std::string tabbed = "kernel void k() {\n\tlocal int x;\n\tx = 1;\n}\n";
-  const Folder folder;
-  folder.put("main.c", "  \"kernel void k() {\\n\"\n  \"\\tlocal int x;\\n\"\n  \"\\tx = 1;\\n\"\n  \"}\\n\";\n");
+  const Folder folder(
+      {{"main.c", "  \"kernel void k() {\\n\"\n  \"\\tlocal int x;\\n\"\n  \"\\tx = 1;\\n\"\n  \"}\\n\";\n"}});
   CHECK(folder.find(tabbed, {"input.cl", 3, 2}) == "main.c:3:6");
 }
 
 TEST_CASE("driver/source_finder/any_form_of_directory") {
-  const Folder folder;
-  folder.put("sub/a.h", "int x;\n");
+  const Folder folder({{"sub/a.h", "int x;\n"}});
   const std::string header = (fs::canonical(folder.path()) / "sub/a.h").string();
   const fs::path before = fs::current_path();
   fs::current_path(folder.path());
