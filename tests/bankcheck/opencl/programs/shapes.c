@@ -63,10 +63,7 @@ int main(void) {
   fetch(s, to, sizeof out, out);
   for (cl_uint t = 0; t < 64; ++t) expect(out[t] == 163, "chosen", t);
 
-  k = kernel(s, "mixed");
-  pass(k, 0, sizeof to, &to);
-  launch(s, k, 1, one, one);
-  fetch(s, to, sizeof out, out);
+  run(s, "mixed", NULL, out, 64, 64);
   for (cl_uint t = 0; t < 64; ++t) expect(out[t] == t / 2 + 100 * (t % 2), "mixed", t);
 
   k = kernel(s, "moved");
@@ -76,10 +73,7 @@ int main(void) {
   fetch(s, to, sizeof out, out);
   for (cl_uint i = 0; i < 128; ++i) expect(out[i] == 3 * (i / 64 * 64 + 63 - i % 64), "moved", i);
 
-  k = kernel(s, "phases");
-  pass(k, 0, sizeof to, &to);
-  launch(s, k, 1, one, one);
-  fetch(s, to, sizeof out, out);
+  run(s, "phases", NULL, out, 64, 64);
   for (cl_uint t = 0; t < 64; ++t) expect(out[t] == t, "phases", t);
 
   tear_down(s);
