@@ -34,23 +34,23 @@ class Fields {
  public:
   explicit Fields(std::string_view line) : rest_(line) {}
 
-  std::string_view word(const char* what) {
-    if (rest_.empty()) throw Wrong{fmt::format("it has no {}", what)};
+  std::string_view word(const char* field) {
+    if (rest_.empty()) throw Wrong{fmt::format("it has no {}", field)};
     const auto end = std::min(rest_.find(' '), rest_.size());
     const std::string_view word = rest_.substr(0, end);
     rest_.remove_prefix(std::min(end + 1, rest_.size()));
     return word;
   }
-  std::uint64_t number(const char* what, std::uint64_t max = max_count, int base = 10) {
-    const std::string_view text = word(what);
+  std::uint64_t number(const char* field, std::uint64_t max = max_count, int base = 10) {
+    const std::string_view text = word(field);
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
     if (error != std::errc() || end != text.data() + text.size() || value > max) {
-      throw Wrong{fmt::format("{} is no {} of at most {}", in_quotes(std::string(text)), what, max)};
+      throw Wrong{fmt::format("{} is no {} of at most {}", in_quotes(std::string(text)), field, max)};
     }
     return value;
   }
-  std::uint64_t hex(const char* what, std::uint64_t max = max_count) { return number(what, max, 16); }
+  std::uint64_t hex(const char* field, std::uint64_t max = max_count) { return number(field, max, 16); }
   std::string rest() { return std::string(std::exchange(rest_, {})); }
   void check_end() const {
     if (!rest_.empty()) throw Wrong{"it goes on after its last field"};
@@ -82,9 +82,9 @@ class Reader {
  private:
   RecordedKernel& kernel(Fields& fields) {
     const auto id = unsigned(fields.number("kernel", any_id));
-    const auto found = record.kernels.find(id);
-    if (found == record.kernels.end()) throw Wrong{fmt::format("there is no kernel {} before it", id)};
-    return found->second;
+    const auto at = record.kernels.find(id);
+    if (at == record.kernels.end()) throw Wrong{fmt::format("there is no kernel {} before it", id)};
+    return at->second;
   }
   template <class Access>
   static void take_access(Fields& fields, Access& access) {

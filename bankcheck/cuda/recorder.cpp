@@ -42,20 +42,21 @@ std::vector<Record> records_in(const fs::path& folder, std::vector<std::string>&
 
 /// The GPUs' own. Error: std::runtime_error for one that the bank model lacks.
 std::vector<const banks::Architecture*> architectures_of(const std::vector<Record>& records) {
-  std::vector<const banks::Architecture*> all;
+  std::vector<const banks::Architecture*> architectures;
   for (const Record& record : records) {
     for (const auto& [id, device] : record.devices) {
-      const banks::Architecture* one = architecture_of(device);
-      if (one == nullptr) {
+      const banks::Architecture* architecture = architecture_of(device);
+      if (architecture == nullptr) {
         throw std::runtime_error(
             fmt::format("the bank model does not know the {} (compute capability {}.{}): please name the architecture "
                         "that comes nearest with --arch",
                         device.name, device.major, device.minor));
       }
-      if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+      if (std::find(architectures.begin(), architectures.end(), architecture) == architectures.end())
+        architectures.push_back(architecture);
     }
   }
-  return all;
+  return architectures;
 }
 
 /// The first failure that applies, in the order of causes.

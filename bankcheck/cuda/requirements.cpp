@@ -35,9 +35,9 @@ std::vector<fs::path> usual_places() {
     if (const char* path = std::getenv(variable); path != nullptr && *path != '\0') toolkits.emplace_back(path);
   }
   for (const char* program : {"compute-sanitizer", "nvcc"}) {
-    if (const fs::path found = find_program(program); !found.empty()) {
-      toolkits.push_back(fs::canonical(found).parent_path().parent_path());
-      toolkits.push_back(fs::canonical(found).parent_path().parent_path().parent_path());
+    if (const fs::path path = find_program(program); !path.empty()) {
+      toolkits.push_back(fs::canonical(path).parent_path().parent_path());
+      toolkits.push_back(fs::canonical(path).parent_path().parent_path().parent_path());
     }
   }
   toolkits.emplace_back("/usr/local/cuda");
@@ -121,13 +121,13 @@ fs::path find_sanitizer(const std::string& folder) {
 }
 
 fs::path find_injection() {
-  fs::path found = find_next_to_bankcheck("bankcheck_cuda.so");
-  if (found.empty()) {
+  fs::path library_path = find_next_to_bankcheck("bankcheck_cuda.so");
+  if (library_path.empty()) {
     throw std::runtime_error(
         "there is no bankcheck_cuda.so next to bankcheck: bankcheck was built without nvcc or without the headers of "
         "NVIDIA's Compute Sanitizer, please rebuild it with the CUDA Toolkit");
   }
-  return found;
+  return library_path;
 }
 
 void check_gpu_present() {

@@ -142,14 +142,14 @@ std::string bulk_name(const std::string& what) {
 }
 
 /// What the bank model makes of accesses that the GPU has costed.
-banks::Tally tally_of(const RecordedCost& one, const banks::Rule& rule) {
+banks::Tally tally_of(const RecordedCost& cost, const banks::Rule& rule) {
   const bool queue = rule.serving == banks::Serving::lanes;
-  const std::uint64_t conflicts = (queue ? one.lane_passes : one.passes) - one.ideal;
-  return {.accesses = one.count,
-          .lanes = one.count * one.lanes,
-          .passes = one.count * rule.rounds * (one.ideal + conflicts),
-          .ideal = one.count * rule.rounds * one.ideal,
-          .conflicts = one.count * conflicts};
+  const std::uint64_t conflicts = (queue ? cost.lane_passes : cost.passes) - cost.ideal;
+  return {.accesses = cost.count,
+          .lanes = cost.count * cost.lanes,
+          .passes = cost.count * rule.rounds * (cost.ideal + conflicts),
+          .ideal = cost.count * rule.rounds * cost.ideal,
+          .conflicts = cost.count * conflicts};
 }
 
 /// Whether two rules give every access the same cost.
@@ -167,24 +167,24 @@ std::set<const banks::Architecture*> costed_alike(const trace::Excess& excess, c
                                                   const std::vector<const banks::Architecture*>& architectures) {
   std::set<const banks::Architecture*> alike{&gpu};
   const banks::Rule* rule = banks::find_rule(gpu, excess.operation, excess.width);
-  for (const banks::Architecture* one : architectures) {
-    const banks::Rule* other = banks::find_rule(*one, excess.operation, excess.width);
+  for (const banks::Architecture* architecture : architectures) {
+    const banks::Rule* other = banks::find_rule(*architecture, excess.operation, excess.width);
     const bool same_rule = rule != nullptr && other != nullptr && cost_alike(*rule, *other);
-    if (same_rule && one->warp == gpu.warp) alike.insert(one);
+    if (same_rule && architecture->warp == gpu.warp) alike.insert(architecture);
   }
   return alike;
 }
 
 /// Accesses that the GPU has costed, on its own architecture. Their addresses, and so their array, are not known.
-trace::Excess excess_of(const RecordedCost& one, const Meaning& meaning, const banks::Architecture& architecture) {
-  trace::Excess excess{.operation = meaning.operation, .width = one.width};
+trace::Excess excess_of(const RecordedCost& cost, const Meaning& meaning, const banks::Architecture& architecture) {
+  trace::Excess excess{.operation = meaning.operation, .width = cost.width};
   if (banks::matrix_rows(meaning.operation) > 0) excess.width = 16;
-  excess.accesses = one.count;
+  excess.accesses = cost.count;
   const banks::Rule* rule = banks::find_rule(architecture, meaning.operation, excess.width);
-  if (rule != nullptr && rule->refusal.empty() && !meaning.is_loop && one.ideal > 0) {
-    excess.tally = tally_of(one, *rule);
+  if (rule != nullptr && rule->refusal.empty() && !meaning.is_loop && cost.ideal > 0) {
+    excess.tally = tally_of(cost, *rule);
   } else {
-    excess.tally = {.accesses = one.count, .lanes = one.count * one.lanes, .unknown = one.count};
+    excess.tally = {.accesses = cost.count, .lanes = cost.count * cost.lanes, .unknown = cost.count};
     excess.why_unknown = fmt::format("{}-byte {} accesses whose addresses had no room in the table have no cost",
                                      excess.width, to_string(meaning.operation));
   }
@@ -203,45 +203,45 @@ trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code,
     builder.add(shape);
     trace.blocks += launch.watched_blocks;
   }
-  for (const RecordedPattern& one : kernel.patterns) {
-    const auto meaning = meaning_of(one.kind, one.flags, code.instruction_at(one.pc));
-    if (!meaning || one.mask == 0) {
-      trace.left_out += one.count;
-      left_out[kind_name(one.kind)] += one.count;
+  for (const RecordedPattern& recorded : kernel.patterns) {
+    const auto meaning = meaning_of(recorded.kind, recorded.flags, code.instruction_at(recorded.pc));
+    if (!meaning || recorded.mask == 0) {
+      trace.left_out += recorded.count;
+      left_out[kind_name(recorded.kind)] += recorded.count;
       continue;
     }
     trace::Pattern pattern;
     pattern.operation = meaning->operation;
     pattern.is_loop = meaning->is_loop;
-    pattern.width = banks::matrix_rows(meaning->operation) > 0 ? 16 : one.width;
-    pattern.mask = one.mask;
-    pattern.addresses = one.addresses;
-    pattern.count = one.count;
-    pattern.site = builder.site(site_of(code, one.pc));
-    pattern.array = builder.array(array_of(code, one.addresses[std::size_t(std::countr_zero(one.mask))]));
+    pattern.width = banks::matrix_rows(meaning->operation) > 0 ? 16 : recorded.width;
+    pattern.mask = recorded.mask;
+    pattern.addresses = recorded.addresses;
+    pattern.count = recorded.count;
+    pattern.site = builder.site(site_of(code, recorded.pc));
+    pattern.array = builder.array(array_of(code, recorded.addresses[std::size_t(std::countr_zero(recorded.mask))]));
     trace::normalize(pattern);
     builder.add(pattern);
   }
-  for (const RecordedCost& one : kernel.costs) {
-    const auto meaning = meaning_of(one.kind, one.flags, code.instruction_at(one.pc));
+  for (const RecordedCost& cost : kernel.costs) {
+    const auto meaning = meaning_of(cost.kind, cost.flags, code.instruction_at(cost.pc));
     if (!meaning) {
-      trace.left_out += one.count;
-      left_out[kind_name(one.kind)] += one.count;
+      trace.left_out += cost.count;
+      left_out[kind_name(cost.kind)] += cost.count;
       continue;
     }
-    trace.excess_accesses += one.count;
+    trace.excess_accesses += cost.count;
     if (code.architecture == nullptr) continue;
-    trace::Excess excess = excess_of(one, *meaning, *code.architecture);
-    excess.site = builder.site(site_of(code, one.pc));
+    trace::Excess excess = excess_of(cost, *meaning, *code.architecture);
+    excess.site = builder.site(site_of(code, cost.pc));
     excess.array = builder.array({"shared memory", 0, 0});
     for (const banks::Architecture* architecture : costed_alike(excess, *code.architecture, architectures)) {
       excess.architecture = architecture->name;
       builder.add(excess);
     }
   }
-  for (const BulkCopies& one : kernel.bulk) {
-    trace.left_out += one.count;
-    left_out[bulk_name(one.what)] += one.count;
+  for (const BulkCopies& copies : kernel.bulk) {
+    trace.left_out += copies.count;
+    left_out[bulk_name(copies.what)] += copies.count;
   }
   trace.excess_accesses += kernel.lost;
   return builder.take();

@@ -74,7 +74,7 @@ class SignalsToChild {
 
 SignalsToChild::SignalsToChild() {
   last = 0;
-  for (auto& one : arrived) one = 0;
+  for (auto& time : arrived) time = 0;
   for (std::size_t i = 0; i < signals.size(); ++i) {
     struct sigaction action {};
     sigemptyset(&action.sa_mask);
@@ -144,10 +144,10 @@ class AdoptsOrphans {
 };
 
 std::vector<long> children() {
-  std::vector<long> all;
+  std::vector<long> processes;
   std::ifstream list(fmt::format("/proc/self/task/{}/children", gettid()));
-  for (long one = 0; list >> one;) all.push_back(one);
-  return all;
+  for (long process = 0; list >> process;) processes.push_back(process);
+  return processes;
 }
 
 /// The processes that the child has left behind and that do not end within half a second.
