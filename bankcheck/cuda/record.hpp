@@ -29,7 +29,7 @@ struct RecordedLaunches {
   std::array<std::uint64_t, 3> grid{}, block{};  ///< blocks; threads per block
   std::uint64_t dynamic_shared = 0;              ///< bytes per block
   std::uint64_t launches = 0;
-  std::uint64_t watched_blocks = 0;  ///< of all these launches together
+  std::uint64_t watched_blocks = 0;  ///< by all these launches together
 };
 
 /// One access of a warp, and how often it was made.
@@ -40,7 +40,7 @@ struct RecordedPattern {
   std::uint32_t flags = 0;  ///< the callback's; matrices in bits 8 and up
   std::uint32_t mask = 0;   ///< active lanes
   std::uint64_t count = 0;
-  std::vector<std::uint32_t> addresses;  ///< of each lane up to the last active one; 0 where a lane is inactive
+  std::vector<std::uint32_t> addresses;  ///< for each lane up to the last active one; 0 where a lane is inactive
   /// Only of `async`, for the same lanes: the address in global memory that a lane reads, modulo 128, without the bits
   /// within a word. In the file, the high 5 bits of such an address are the word within the line of 128 bytes.
   std::vector<std::uint32_t> sources;
@@ -67,7 +67,7 @@ struct BulkCopies {
 
 struct RecordedKernel {
   unsigned module = 0;
-  std::uint64_t bytes = 0;  ///< of code
+  std::uint64_t bytes = 0;  ///< size of its code
   std::string name;         ///< mangled
   std::vector<RecordedLaunches> shapes;
   std::vector<RecordedPattern> patterns;

@@ -139,7 +139,7 @@ void check_gpu_present() {
   const pid_t child = fork();
   if (child < 0) fail("fork");
   if (child == 0) {
-    unsetenv("CUDA_INJECTION64_PATH");  // of another tool around bankcheck: there is nothing to watch here
+    unsetenv("CUDA_INJECTION64_PATH");  // another tool around bankcheck may have set it: there is nothing to watch here
     close(ends[0]);
     const std::string answer = ask_driver();
     const ssize_t wrote = write(ends[1], answer.data(), answer.size());

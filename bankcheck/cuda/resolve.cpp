@@ -87,7 +87,7 @@ struct Code {
   const Cubin* cubin = nullptr;
   std::string function;  ///< mangled
   std::vector<Cubin::SharedArray> arrays;
-  const banks::Architecture* architecture = nullptr;  ///< of the GPU that ran it, if the bank model knows it
+  const banks::Architecture* architecture = nullptr;  ///< that of the GPU that ran it, if the bank model knows it
 
   std::optional<Cubin::Instruction> instruction_at(std::uint64_t pc) const {
     return cubin == nullptr ? std::nullopt : cubin->instruction_at(function, pc);
@@ -289,7 +289,7 @@ Resolved resolve(const std::vector<Record>& records, const std::vector<const ban
   Cubins cubins(trace.errors);
   std::vector<trace::Builder> builders;
   std::map<std::string, std::size_t> places;  // by mangled name
-  std::map<std::string, LeftOut> left_out;    // of each kernel
+  std::map<std::string, LeftOut> left_out;    // by mangled name
   for (const Record& record : records) {
     for (const auto& [id, kernel] : record.kernels) {
       Code code = cubins.code_of(record, kernel);

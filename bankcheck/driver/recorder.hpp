@@ -31,7 +31,7 @@ struct CheckOptions {
 /// What was recorded, and how the run ended.
 struct Outcome {
   trace::Trace trace;
-  std::vector<std::string> faults;      ///< of the program: a sentence each
+  std::vector<std::string> faults;      ///< errors in the program: a sentence each
   std::optional<std::string> failure;   ///< one sentence that names the cause; the trace then ends at the failure
   bool interrupted = false;             ///< a signal or the time limit ended the run; `failure` says so
   std::vector<std::string> incomplete;  ///< what the trace lacks although the run did not fail: a sentence each

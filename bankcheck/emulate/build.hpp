@@ -37,7 +37,7 @@ struct Program {
   std::string standard = "c++17";
   unsigned capability = 90;            ///< compute capability, times ten: for __CUDA_ARCH__
   std::vector<std::string> libraries;  ///< of -l, host libraries
-  std::vector<std::string> options;    ///< of g++, to compile and to link
+  std::vector<std::string> options;    ///< for g++, to compile and to link
 };
 
 /// A program that does not compile. what() is a sentence; `details` are g++'s messages.

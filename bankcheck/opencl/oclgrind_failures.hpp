@@ -41,7 +41,7 @@ std::optional<std::string> logged_fatal_error(std::string_view error);
 struct LaunchLog {
   std::map<long, std::string> unfinished;     ///< by process: the kernel of the launch that has not ended
   std::map<long, int> exits;                  ///< by process: the exit code
-  std::optional<std::string> not_all_groups;  ///< of the first launch that ended without some of its work-groups
+  std::optional<std::string> not_all_groups;  ///< the first launch that ended without some work-groups
   std::optional<std::string> unable;          ///< why Oclgrind cannot create or run a kernel: the first reason
 };
 

@@ -87,7 +87,7 @@ std::string without_arguments(std::string_view name, int depth) {
   return shortened;
 }
 
-/// Of all namespaces the first one.
+/// The first of all namespaces.
 std::string without_namespaces(const std::string& name) {
   const Depths depths(name);
   std::size_t first = 0, last = 0;

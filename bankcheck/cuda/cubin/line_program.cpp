@@ -48,7 +48,7 @@ class Addresses {
     if (std::adjacent_find(code_.begin(), code_.end(), overlap) != code_.end()) code_.clear();
   }
 
-  /// Of an address that stands at `position` of .debug_line.
+  /// For an address at `position` of .debug_line.
   Place place(std::uint64_t position, std::uint64_t address) const {
     const auto found = std::lower_bound(relocations_.begin(), relocations_.end(), position,
                                         [](const Relocation& r, std::uint64_t at) { return r.offset < at; });
@@ -118,7 +118,7 @@ class Program {
   }
 
   void emit() {
-    const std::uint64_t file = file_ - header_.first_file;  // of number 0 before DWARF 5: past the end of the files
+    const std::uint64_t file = file_ - header_.first_file;  // for number 0 before DWARF 5: past the end of the files
     row_.file = file < header_.files.size() ? std::uint32_t(first_file_ + file) : ~std::uint32_t{0};
     out_.rows.push_back(row_);
   }

@@ -28,10 +28,10 @@ struct LineHeader {
   unsigned version = 0;
   bool is_64_bit = false;                // whether offsets in DWARF sections have 8 bytes
   unsigned unit = 1;                     // bytes that addresses advance by
-  int line_base = 0;                     // of special opcodes: the least that lines advance by
+  int line_base = 0;                     // special opcodes: the least that lines advance by
   unsigned line_range = 1;               // and how many such steps there are
   unsigned first_special = 1;            // opcode
-  std::vector<unsigned> operand_counts;  // of the standard opcodes, from opcode 1
+  std::vector<unsigned> operand_counts;  // standard opcodes, from opcode 1
   std::vector<LineTable::File> files;
   unsigned first_file = 1;  // the number of files[0]
 };

@@ -30,7 +30,7 @@ LineTable::LineTable(const Elf& elf) {
   }
 }
 
-// Of several rows with one address the last counts: the others describe no instruction.
+// The last of several rows with one address counts: the others describe no instruction.
 std::optional<std::size_t> LineTable::row_at(const Sequence& sequence, std::uint64_t offset) const {
   if (offset >= sequence.end_address) return {};
   const auto first = by_address_.begin() + std::ptrdiff_t(sequence.first);

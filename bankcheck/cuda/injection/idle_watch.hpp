@@ -15,7 +15,7 @@
 
 namespace bankwise::cuda {
 
-/// Of one table. `Stream` is a handle, `Thread` the id of a host thread. Not thread-safe.
+/// For one table. `Stream` is a handle, `Thread` the id of a host thread. Not thread-safe.
 template <typename Stream, typename Thread = std::thread::id>
 class IdleWatch {
  public:

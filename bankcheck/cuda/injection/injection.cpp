@@ -21,12 +21,12 @@ namespace {
 // Never destroyed: the program may launch kernels in its last moments.
 Watcher* watcher = nullptr;
 
-bool in_forked_child = false;  // of a process that had loaded this library
+bool in_forked_child = false;  // and the parent had loaded this library
 
 // The library calls back from within our own calls: adding the patches loads a module.
 thread_local int calls_inside = 0;
 
-// Of the launch that this thread is about to make: the launch callback does not tell.
+// The launch that this thread is about to make has these: the launch callback does not tell.
 thread_local std::uint32_t dynamic_bytes = 0;
 
 struct InsideCall {
@@ -163,7 +163,7 @@ std::string subscribe(const SanitizerApi& api) {
   return worst == SANITIZER_SUCCESS ? std::string() : failure(api, "enabling callbacks", worst);
 }
 
-/// Of std::exit(); `status` is its argument.
+/// The handler of std::exit(), whose argument is `status`.
 void at_exit(int status, void* /*unused*/) {
   const InsideCall inside;
   watcher->finish();

@@ -204,7 +204,7 @@ __device__ __forceinline__ void count_cost(LaunchSlot* launch, uint64_t pc, uint
   const uint32_t source = what >> 24, width = what >> 16 & 0xff;
   bankwise::cuda::WarpCost cost;
   if (source == uint32_t(Source::matrix)) {
-    // Of 1, 2 or 4 matrices, 8 lanes each have the addresses of rows of 16 bytes.
+    // For each of 1, 2 or 4 matrices, 8 lanes have the addresses of rows of 16 bytes.
     const uint32_t matrices = what >> 8 & 0xff;
     const uint32_t rows = matrices >= 4 ? mask : mask & ((1u << 8 * matrices) - 1);
     if ((rows >> lane & 1) == 0) return;

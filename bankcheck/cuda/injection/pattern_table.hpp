@@ -25,7 +25,7 @@ struct TableLayout {
 /// size.
 TableLayout table_layout(std::uint64_t bytes);
 
-constexpr std::uint32_t LAUNCH_SLOTS = 8192;  ///< of each table
+constexpr std::uint32_t LAUNCH_SLOTS = 8192;  ///< in each table
 
 /// A pattern, a cost or a bulk copy as a table has it, and how often it was counted.
 struct CountedEntry {

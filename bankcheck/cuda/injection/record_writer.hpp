@@ -22,7 +22,7 @@ namespace bankwise::cuda {
 
 struct LaunchShape {
   std::uint32_t grid[3], block[3];  ///< in blocks, in threads
-  std::uint32_t dynamic_bytes = 0;  ///< of shared memory
+  std::uint32_t dynamic_bytes = 0;  ///< dynamic shared memory
   auto operator<=>(const LaunchShape&) const = default;
 };
 

@@ -48,7 +48,7 @@ void remove_arguments(std::string& name) {
 
 __extension__ using Wide = unsigned __int128;
 
-constexpr std::uint64_t PERIOD = std::uint64_t(1) << 32;  // of a block's number, which is 32 bits in the patch
+constexpr std::uint64_t PERIOD = std::uint64_t(1) << 32;  // a block's number is 32 bits in the patch
 
 /// The sum of floor((factor * i + offset) / divisor) for i from 0 to terms - 1: Euclid's algorithm on the area under
 /// the line.
@@ -71,7 +71,7 @@ Wide sum_of_floors(Wide terms, Wide divisor, Wide factor, Wide offset) {
 
 std::string bare_name(const std::string& demangled) {
   std::string name = demangled.substr(0, begin_of_parameters(demangled));
-  if (name.ends_with('>')) remove_arguments(name);  // of the function itself
+  if (name.ends_with('>')) remove_arguments(name);  // the function's own
   int depth = 0;
   for (std::size_t i = name.size(); i-- > 0;) {
     depth += name[i] == '>' || name[i] == ')' ? 1 : name[i] == '<' || name[i] == '(' ? -1 : 0;

@@ -32,7 +32,7 @@ namespace bankwise::cuda {
 struct ObservedLaunch {
   const Sanitizer_LaunchData& data;
   Sanitizer_StreamHandle stream;    ///< that orders the launch: of a graph, the stream of the graph's launch
-  std::uint32_t dynamic_bytes = 0;  ///< of shared memory; 0 for nodes of graphs, which do not tell
+  std::uint32_t dynamic_bytes = 0;  ///< dynamic shared memory; 0 for nodes of graphs, which do not tell
   bool counts = true;               ///< false: prepares a launch that will be reported again
   bool in_graph = false;            ///< the nodes of a graph may get each other's launch slots
 };
@@ -65,7 +65,7 @@ class Watcher {
   struct Kernel {
     std::uint32_t id = 0;
     CUcontext context = nullptr;
-    std::uint64_t pc = 0, bytes = 0;  // of its code
+    std::uint64_t pc = 0, bytes = 0;  // where its code is
     bool watched = false;
   };
   struct Shape {
@@ -113,8 +113,8 @@ class Watcher {
   RecordWriter record_;
   ModulePatcher patcher_;
 
-  std::mutex mutex_;                 // of all that follows
-  std::condition_variable changed_;  // of a context or a half
+  std::mutex mutex_;                 // guards all that follows
+  std::condition_variable changed_;  // a context or a half
   std::map<CUcontext, ContextPointer> contexts_;
   std::map<CUmodule, Module> modules_;
   std::map<std::pair<CUmodule, CUfunction>, Kernel> kernels_;

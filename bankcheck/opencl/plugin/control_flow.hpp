@@ -97,7 +97,7 @@ class LanePath {
   struct Step {
     const void* site;
     std::uint64_t turn;
-    std::uint64_t epoch = 0;   ///< of Paths, in which
+    std::uint64_t epoch = 0;   ///< the epoch of Paths in which
     std::uint32_t number = 0;  ///< holds
   };
   std::vector<Step> steps_;

@@ -104,13 +104,13 @@ class GroupRecorder {
   trace::Pattern pattern_;  ///< the pattern to add: a member, to reuse its vectors
   std::uint64_t group_ = 0;
   std::uint32_t level_ = 0;
-  std::uint64_t accesses_ = 0;  ///< of the group
+  std::uint64_t accesses_ = 0;  ///< by the group
   unsigned chunk_ = 0;          ///< rows_ holds the 64 lanes from 64 * chunk_
   Paths paths_;
   std::vector<Row> rows_;
   std::size_t next_row_ = 0;  ///< a guess: the row that follows the previous one
   std::unordered_map<Key, std::size_t, Hash> index_;
-  static inline std::atomic<std::size_t> all_rows = 0;  ///< of all recorders
+  static inline std::atomic<std::size_t> all_rows = 0;  ///< in all recorders
 };
 
 }  // namespace bankwise::opencl

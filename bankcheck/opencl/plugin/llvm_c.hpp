@@ -64,7 +64,7 @@ namespace bankwise::opencl::llvm_c {
 enum Opcode { ret = 1, br = 2, switch_ = 3, indirect_br = 4, load = 27, store = 28, call = 45 };
 enum TypeKind { half_type = 1, float_type = 2, double_type = 3, integer_type = 8, vector_type = 13 };
 
-inline constexpr unsigned function_index = ~0U;  // of a function's own attributes
+inline constexpr unsigned function_index = ~0U;  // for a function's own attributes
 
 inline bool available() {
   return LLVMGetInstructionOpcode != nullptr && LLVMGetEnumAttributeValue != nullptr;

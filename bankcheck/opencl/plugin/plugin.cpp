@@ -69,7 +69,7 @@ struct Worker {
   LlvmCode code;
   std::vector<Lane> lanes;
   std::vector<std::pair<std::size_t, std::uint32_t>>
-      buffers;  ///< of each array: Oclgrind's buffer, and the array's index
+      buffers;  ///< for each array: Oclgrind's buffer, and the array's index
   ::oclgrind::Size3 size;
   const ::oclgrind::WorkItem* last_item = nullptr;
   unsigned last_lane = 0;
@@ -127,12 +127,12 @@ class BankPlugin : public ::oclgrind::Plugin {
   trace::Bound bound_;
   std::uint64_t max_groups_;
   bool watches_ = false;                              ///< records the current launch
-  std::atomic<std::uint64_t> groups_ = 0, done_ = 0;  ///< of the current launch
+  std::atomic<std::uint64_t> groups_ = 0, done_ = 0;  ///< in the current launch
   const ::oclgrind::Kernel* kernel_ = nullptr;
   std::vector<LocalValue> locals_;
-  trace::KernelTrace head_;  ///< of the current launch, without the accesses of its work-groups
+  trace::KernelTrace head_;  ///< the current launch without the accesses of its work-groups
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Worker>> workers_;  ///< of the current launch
+  std::vector<std::unique_ptr<Worker>> workers_;  ///< for the current launch
 };
 
 /// Counts launches: a thread's worker is valid for the launch of the same number.

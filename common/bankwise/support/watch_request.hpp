@@ -69,7 +69,7 @@ struct EmulateRequest {
   std::string architecture;                        ///< whose GPU the program sees; empty: the emulator's default
   unsigned warp = 32;                              ///< lanes
   std::uint64_t max_launches = 0, max_blocks = 0;  ///< to record of each kernel, and of each launch; 0: all
-  std::uint64_t step_limit = 0;                    ///< of a block; 0: the emulator's default
+  std::uint64_t step_limit = 0;                    ///< for a block; 0: the emulator's default
   bool fatal = false, warp_synchronous = false, returned_lanes_arrive = false;  ///< as emulator::Launch has them
   bool run_repeated = false;                                                    ///< launches whose results are known
   Lines kernels;                                                                ///< globs: none: all are recorded
@@ -93,7 +93,7 @@ struct EmulateRequest {
 
 /// To the library that the CUDA driver loads.
 struct CudaRequest {
-  std::string folder;                                    ///< of the records and cubins
+  std::string folder;                                    ///< for records and cubins
   std::string sanitizer;                                 ///< path of libsanitizer-public.so
   Lines kernels;                                         ///< globs of the kernels to watch; none: all
   std::uint64_t max_launches = 0;                        ///< to watch of each kernel and launch shape; 0: all
