@@ -64,14 +64,6 @@ MEASURES = {
     "time": lambda best, at: best["time_median_s"] / at["library"]["time_median_s"],
     "copy": lambda best, at: best["of_copy"],
 }
-# Case, exponents of the first and the last size in words, goals by measure.
-RANGES = (
-    ("reduction", 24, 30, {"speed": Goal("× CUB", 1.0, 1.02)}),
-    ("reduction", 16, 22, {"time": Goal("× CUB's time", 0.85, 0.7, at_most=True)}),
-    ("prefix_sum", 26, 30, {"speed": Goal("× CUB", 1.15, None), "copy": Goal("of copy", 0.85, 0.95)}),
-    ("prefix_sum", 16, 22, {"time": Goal("× CUB's time", 1.0, 0.8, at_most=True)}),
-)
-SHAPE = {"copy": Goal("of copy", 0.95, 0.98), "speed": Goal("× cuBLAS", 1.03, None)}
 PORT = Goal("× CUDA", 0.97, 0.99)
 OPENMP = Goal("× OpenMP", 0.9, 1.0)
 MODEL, MODEL_STRETCH = 0.10, 0.05  # allowed relative difference between a measured ratio and the model's
@@ -89,11 +81,15 @@ def of_fastest(case: str, where: str, found: list, goals: dict, one: bool = Fals
 
 def sizes_lines(device: str) -> list:
     body = []
-    for case, first, last, goals in RANGES:
-        found = [at for at in sizes(device, case, "cuda") if 2**first <= words(at["copy"], case) <= 2**last]
-        body.append(of_fastest(case, f"{power(first)}…{power(last)} words", found, goals))
-    for at in sizes(device, "transpose", "cuda"):
-        body.append(of_fastest("transpose", size_text(at["copy"], "transpose"), [at], SHAPE, one=True))
+    for case, targets in ((case, targets) for case, study in STUDIES.items() for targets in study.get("targets", [])):
+        goals = {measure: Goal(*targets[measure]) for measure in targets if measure in MEASURES}
+        found = sizes(device, case, "cuda")
+        if "words" in targets:  # exponents of the first and the last size
+            first, last = targets["words"]
+            found = [at for at in found if 2**first <= words(at["copy"], case) <= 2**last]
+            body.append(of_fastest(case, f"{power(first)}…{power(last)} words", found, goals))
+        else:
+            body += [of_fastest(case, size_text(at["copy"], case), [at], goals, one=True) for at in found]
     return body
 
 

@@ -97,8 +97,9 @@ def disassembled(arch, words, folder):
 def encodings(arch, folder):
     """Instructions of all kernels, each as it is and with some bits of its modifiers changed."""
     cubin = folder / "all.cubin"
-    kernels = [path for room in ("reduction", "prefix_sum", "transpose", "access_patterns",
-                                 "tests/case_studies/more_kernels") for path in sorted((ROOT / room).glob("*.cuh"))]
+    lists = [(ROOT / room / "case_studies.txt").read_text().splitlines() for room in ("cmake", "tests")]
+    folders = [line for lines in lists for line in lines if not line.startswith("#")]
+    kernels = [path for folder in folders for path in sorted((ROOT / folder).glob("*.cuh"))]
     source = folder / "all.cu"
     source.write_text("".join(f'#include "{path}"\n' for path in kernels) + (HERE / "more_accesses.cu").read_text())
     run("nvcc", "-cubin", "-std=c++17", f"-arch=sm_{arch}", source, "-o", cubin)
