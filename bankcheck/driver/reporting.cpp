@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <set>
 
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/in_quotes.hpp>
@@ -18,8 +17,7 @@
 #include <bankwise/support/whole_number.hpp>
 #include <bankwise/trace/report.hpp>
 #include "bankcheck/cuda/cubin/cubin.hpp"
-#include "bankcheck/driver/html/html_report.hpp"
-#include "bankcheck/driver/sarif.hpp"
+#include "bankcheck/driver/sinks.hpp"
 
 namespace bankwise::driver {
 namespace {
@@ -59,14 +57,26 @@ std::vector<KernelReport> selected(std::vector<KernelReport> kernels, const std:
   return kernels;
 }
 
-constexpr unsigned fit_columns = 150;  // of fit's text on a page: wide enough for its pictures
-
 /// Whether an output is stdout. Error: UsageError if several are.
 bool takes_stdout(const ReportOptions& options) {
-  const int outputs = int(options.json == "-") + int(options.sarif == "-") + int(options.html == "-") +
-                      int(options.update_baseline == "-");
-  if (outputs > 1) throw UsageError("only one of --json, --sarif, --html and --update-baseline can be stdout");
+  std::string names;
+  auto outputs = int(options.update_baseline == "-");
+  for (const Sink& sink : sinks()) {
+    names += names.empty() ? sink.option : fmt::format(", {}", sink.option);
+    const auto path = options.outputs.find(sink.option);
+    outputs += int(path != options.outputs.end() && path->second == "-");
+  }
+  if (outputs > 1) throw UsageError(fmt::format("only one of {} and --update-baseline can be stdout", names));
   return outputs == 1;
+}
+
+std::vector<OutputFile> outputs_of(const ReportOptions& options) {
+  std::vector<OutputFile> outputs;
+  for (const Sink& sink : sinks()) {
+    const auto path = options.outputs.find(sink.option);
+    outputs.emplace_back(sink.option, path == options.outputs.end() ? "" : path->second);
+  }
+  return outputs;
 }
 
 /// The validator of numbers: CLI11 itself would accept -1 as a large number.
@@ -153,18 +163,8 @@ void declare_report_options(CLI::App& command, ReportOptions& options) {
       ->excludes(limit);
   command.add_option("--update-baseline", options.update_baseline, "Create this baseline file, or update its rows")
       ->check(text);
-  command
-      .add_option("--json", options.json,
-                  "Write all numbers to this file; - writes them to stdout and prints nothing else")
-      ->check(text);
-  command
-      .add_option("--sarif", options.sarif,
-                  "Write the lines with conflicts to this file, as SARIF 2.1.0 for code review")
-      ->check(text);
-  command
-      .add_option("--html", options.html,
-                  "Write the report to this file as a page for a browser, with the source and pictures of the banks")
-      ->check(text);
+  for (const Sink& sink : sinks())
+    command.add_option(sink.option, options.outputs[sink.option], sink.help)->check(text);
   command
       .add_option("--kernel", options.kernels,
                   "Report only kernels with this name, which may be a glob such as 'scan_*'; may be repeated")
@@ -185,24 +185,23 @@ void declare_report_options(CLI::App& command, ReportOptions& options) {
 Reporting::Reporting(const ReportOptions& options)
     : options_(options),
       quiet_(takes_stdout(options)),
-      json_("--json", options.json),
-      sarif_("--sarif", options.sarif),
-      html_("--html", options.html),
+      outputs_(outputs_of(options)),
       baseline_("--update-baseline", options.update_baseline),
       architectures_(architectures_of(options)),
       finder_(options.sources) {
   if (!std::filesystem::is_directory(options.sources)) {
     throw UsageError(fmt::format("--sources {} is not a directory", in_quotes(options.sources)));
   }
-  const OutputFile* const outputs[]{&json_, &sarif_, &html_, &baseline_};
-  for (const OutputFile* const* one = outputs; one != std::end(outputs); ++one) {
-    for (const OutputFile* const* other = outputs; other != one; ++other) (*one)->require_apart_from(**other);
+  for (auto output = outputs_.begin(); output != outputs_.end(); ++output) {
+    baseline_.require_apart_from(*output);
+    for (auto earlier = outputs_.begin(); earlier != output; ++earlier) output->require_apart_from(*earlier);
   }
   if (!options.baseline.empty()) (void)read_baseline(options.baseline);
 }
 
 void Reporting::require_apart_from(const OutputFile& trace) const {
-  for (const OutputFile* one : {&json_, &sarif_, &html_, &baseline_}) trace.require_apart_from(*one);
+  for (const OutputFile& output : outputs_) trace.require_apart_from(output);
+  trace.require_apart_from(baseline_);
 }
 
 Verdict Reporting::verdict_of(const Baseline& now) const {
@@ -225,27 +224,18 @@ void Reporting::show(const RunReport& report, const std::vector<KernelFitReport>
   OutputFile("stdout", "-").write(text);
 }
 
-void Reporting::write_sarif(const RunReport& report, const std::vector<KernelFitReport>& fits) const {
-  std::set<std::string> exceeded;
-  for (const KernelReport& kernel : report.kernels) {
-    if (!verdict_of(baseline_of({kernel})).exceeded.empty()) exceeded.insert(kernel.name);
+void Reporting::write_outputs(const RunReport& report, const std::vector<KernelFitReport>& fits,
+                              const trace::Trace& trace) const {
+  const auto exceeded = [&](const std::vector<KernelReport>& kernels) {
+    return verdict_of(baseline_of(kernels)).exceeded;
+  };
+  const SinkInput input{report, fits, trace, finder_, options_.sources, options_.kernels, exceeded};
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    if (!outputs_[i]) continue;
+    const Sink& sink = sinks()[i];
+    outputs_[i].write(sink.write(input));
+    if (const std::string remark = sink.remark == nullptr ? "" : sink.remark(input); !remark.empty()) tell(remark);
   }
-  sarif_.write(to_sarif(report.kernels, exceeded, fits));
-  if (const auto lines = lines_without_file(report.kernels); lines > 0) {
-    tell(fmt::format(
-        "--sarif omits {} line{} with conflicts or diagnoses that {} in no file below {}, or in several; see --sources",
-        lines, lines == 1 ? "" : "s", lines == 1 ? "is" : "are", options_.sources));
-  }
-}
-
-void Reporting::write_html(const RunReport& report, const std::vector<KernelFitReport>& fits,
-                           const trace::Trace& trace) const {
-  HtmlExtras extras{{}, {}, options_.kernels, verdict_of(baseline_of(report.kernels)).exceeded};
-  for (const KernelReport& kernel : report.kernels) extras.sources.push_back(source_excerpts(kernel, trace, finder_));
-  for (std::size_t k = 0; k < fits.size(); ++k) {
-    extras.fits.push_back(fit_text(report.kernels[k], fits[k], fit_columns, false));
-  }
-  html_.write(to_html(report, extras));
 }
 
 int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomplete) {
@@ -265,9 +255,7 @@ int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomp
         fit_reports(trace, report.kernels, architectures_, options_.fit, options_.sources, !report.incomplete.empty());
   }
   show(report, fits_);
-  json_.write(to_json(report, fits_));
-  if (sarif_) write_sarif(report, fits_);
-  if (html_) write_html(report, fits_, trace);
+  write_outputs(report, fits_, trace);
   if (baseline_ && report.incomplete.empty()) {
     const std::string& path = options_.update_baseline;
     const Baseline old = path != "-" && std::filesystem::exists(path) ? read_baseline(path) : Baseline();
@@ -290,11 +278,7 @@ int Reporting::finish_failed(const trace::Trace& trace, const std::string& failu
   add_incompleteness(report);
   if (!report.kernels.empty()) show(report, {});
   if (options_.fit.fit) tell("--fit: nothing is fitted, because the run failed");
-  if (interrupted) {
-    json_.write(to_json(report));
-    if (sarif_) write_sarif(report, {});
-    if (html_) write_html(report, {}, trace);
-  }
+  if (interrupted) write_outputs(report, {}, trace);
   tell(failure);
   return exit_device;
 }

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,7 +26,8 @@ namespace bankwise::driver {
 struct ReportOptions {
   std::vector<std::string> architectures{"sm_90"}, kernels;
   std::optional<std::uint64_t> max_conflicts;
-  std::string baseline, update_baseline, json, sarif, html, sources = ".";
+  std::string baseline, update_baseline, sources = ".";
+  std::map<std::string_view, std::string> outputs;  ///< files, by the options of sinks()
   FitOptions fit;
   std::vector<EmittedLine> emitted;  ///< no option: what the command has read from machine code
 };
@@ -73,12 +76,13 @@ class Reporting {
  private:
   void show(const RunReport& report, const std::vector<KernelFitReport>& fits) const;
   Verdict verdict_of(const Baseline& now) const;
-  void write_sarif(const RunReport& report, const std::vector<KernelFitReport>& fits) const;
-  void write_html(const RunReport& report, const std::vector<KernelFitReport>& fits, const trace::Trace& trace) const;
+  void write_outputs(const RunReport& report, const std::vector<KernelFitReport>& fits,
+                     const trace::Trace& trace) const;
 
   const ReportOptions& options_;
   bool quiet_;
-  OutputFile json_, sarif_, html_, baseline_;
+  std::vector<OutputFile> outputs_;  ///< those of sinks(), in that order
+  OutputFile baseline_;
   std::vector<const banks::Architecture*> architectures_;
   SourceFinder finder_;
   std::vector<KernelReport> kernels_;

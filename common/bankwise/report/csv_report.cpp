@@ -2,11 +2,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include <bankwise/report/report.hpp>
 
 namespace bankwise {
 namespace {
+
+/// A column: its head, and its text in a row.
+struct CsvColumn {
+  std::string name;
+  std::function<std::string(const Result&)> text;
+};
 
 std::string quoted(const std::string& text) {
   std::string copy = "\"";
@@ -14,49 +22,73 @@ std::string quoted(const std::string& text) {
   return copy + '"';
 }
 
-std::string number(const std::optional<double>& value) {
+template <class Value>
+std::string number(const std::optional<Value>& value) {
   return value ? fmt::format("{}", *value) : "";
 }
 
-/// The columns that counters add, each preceded by a comma.
-std::string csv_head(const CounterResult& counters) {
-  std::string head;
-  for (const auto& number : shared_memory_numbers(counters)) head += fmt::format(",{0},{0}_model", number.key);
-  return head + ",simt_efficiency,simt_efficiency_model,dram_read_bytes,dram_write_bytes,no_counters_because";
-}
-std::string csv_of(const CounterResult& counters) {
-  const auto count = [](const gpu::Counters::Count& value) { return value ? std::to_string(*value) : std::string(); };
-  const gpu::Counters counted = counters.counted.value_or(gpu::Counters{});
-  std::string columns;
-  for (const auto& [key, of_device, of_model] : shared_memory_numbers(counters)) {
-    columns += fmt::format(",{},{}", count(of_device), count(of_model));
+std::vector<CsvColumn> csv_columns(const CaseStudy& study) {
+  std::vector<CsvColumn> columns{{"case", [&](const Result&) { return std::string(study.name); }},
+                                 {"api", [](const Result& r) { return std::string(to_string(r.device->api)); }},
+                                 {"device", [](const Result& r) { return std::to_string(r.device->index); }},
+                                 {"device_name", [](const Result& r) { return quoted(r.device->name); }},
+                                 {"variant", [](const Result& r) { return r.variant; }},
+                                 {"scope", [](const Result& r) { return std::string(to_string(r.scope)); }},
+                                 {"cache", [](const Result& r) { return std::string(to_string(r.cache)); }},
+                                 {"height", [](const Result& r) { return std::to_string(r.extent.height); }},
+                                 {"width", [](const Result& r) { return std::to_string(r.extent.width); }},
+                                 {"bytes", [](const Result& r) { return std::to_string(r.bytes); }},
+                                 {"status", [](const Result& r) { return std::string(to_string(r.status)); }},
+                                 {"reason", [](const Result& r) { return quoted(r.reason); }},
+                                 {"launches", [](const Result& r) { return std::to_string(r.launches); }},
+                                 {"repeats", [](const Result& r) { return std::to_string(r.repeats); }},
+                                 {"time_median_s", [](const Result& r) { return number(r.timing.median); }},
+                                 {"time_min_s", [](const Result& r) { return number(r.timing.min); }},
+                                 {"noise", [](const Result& r) { return number(r.timing.noise); }},
+                                 {"samples", [](const Result& r) { return std::to_string(r.timing.samples.size()); }},
+                                 {"samples_dropped", [](const Result& r) { return std::to_string(r.timing.dropped); }},
+                                 {"stop", [](const Result& r) { return r.timing.stop; }},
+                                 {"bytes_per_s", [](const Result& r) { return number(r.bytes_per_second); }},
+                                 {"of_copy", [](const Result& r) { return number(r.of_copy); }}};
+  if (!study.baseline.empty()) {
+    columns.push_back(
+        {fmt::format("speedup_over_{}", study.baseline), [](const Result& r) { return number(r.speedup); }});
   }
-  return columns + fmt::format(",{},{},{},{},{}", number(simt_efficiency(counted)),
-                               number(counters.model ? counters.model->simt_efficiency : std::nullopt),
-                               count(counted.dram_read_bytes), count(counted.dram_write_bytes),
-                               quoted(counters.reason));
+  return columns;
+}
+
+void add_counters(std::vector<CsvColumn>& columns) {
+  const auto add = [&](std::string name, auto text) {
+    columns.push_back(
+        {std::move(name), [text](const Result& r) { return text(r.counters.value_or(CounterResult{})); }});
+  };
+  const auto numbers = shared_memory_numbers({});
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const std::string key(numbers[i].key);
+    add(key, [i](const CounterResult& c) { return number(shared_memory_numbers(c)[i].counted); });
+    add(key + "_model", [i](const CounterResult& c) { return number(shared_memory_numbers(c)[i].model); });
+  }
+  const auto counted = [](const CounterResult& c) { return c.counted.value_or(gpu::Counters{}); };
+  add("simt_efficiency", [=](const CounterResult& c) { return number(simt_efficiency(counted(c))); });
+  add("simt_efficiency_model",
+      [](const CounterResult& c) { return number(c.model ? c.model->simt_efficiency : std::nullopt); });
+  add("dram_read_bytes", [=](const CounterResult& c) { return number(counted(c).dram_read_bytes); });
+  add("dram_write_bytes", [=](const CounterResult& c) { return number(counted(c).dram_write_bytes); });
+  add("no_counters_because", [](const CounterResult& c) { return quoted(c.reason); });
 }
 
 }  // namespace
 
 std::string csv_report(const Report& report) {
-  std::string text =
-      "case,api,device,device_name,variant,scope,cache,height,width,bytes,status,reason,launches,repeats,"
-      "time_median_s,time_min_s,noise,samples,samples_dropped,stop,bytes_per_s,of_copy";
-  const std::string_view baseline = report.study->baseline;
-  if (!baseline.empty()) text += fmt::format(",speedup_over_{}", baseline);
-  const bool counters =
-      std::any_of(report.results.begin(), report.results.end(), [](const Result& r) { return r.counters.has_value(); });
-  text += (counters ? csv_head({}) : "") + "\n";
-  for (const auto& r : report.results) {
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", report.study->name,
-                        to_string(r.device->api), r.device->index, quoted(r.device->name), r.variant,
-                        to_string(r.scope), to_string(r.cache), r.extent.height, r.extent.width, r.bytes,
-                        to_string(r.status), quoted(r.reason), r.launches, r.repeats, number(r.timing.median),
-                        number(r.timing.min), number(r.timing.noise), r.timing.samples.size(), r.timing.dropped,
-                        r.timing.stop, number(r.bytes_per_second), number(r.of_copy));
-    if (!baseline.empty()) text += ',' + number(r.speedup);
-    if (counters) text += csv_of(r.counters.value_or(CounterResult{}));
+  std::vector<CsvColumn> columns = csv_columns(*report.study);
+  if (std::any_of(report.results.begin(), report.results.end(), [](const Result& r) { return r.counters.has_value(); }))
+    add_counters(columns);
+  std::string text;
+  for (const CsvColumn& column : columns) text += (text.empty() ? "" : ",") + column.name;
+  text += '\n';
+  for (const Result& result : report.results) {
+    const char* separator = "";
+    for (const CsvColumn& column : columns) text += std::exchange(separator, ",") + column.text(result);
     text += '\n';
   }
   return text;

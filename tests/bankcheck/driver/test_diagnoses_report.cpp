@@ -39,7 +39,7 @@ RunReport report_of(const std::vector<trace::DiagnosisRecord>& diagnoses) {
 
 int exit_of(const std::vector<trace::DiagnosisRecord>& diagnoses) {
   ReportOptions options;
-  options.json = "/dev/null";
+  options.outputs["--json"] = "/dev/null";
   Reporting reporting(options);
   return reporting.finish(trace_with(diagnoses), {});
 }
