@@ -51,7 +51,7 @@ std::vector<Row> rows_on(const Job& job, const CaseStudy& study, const Options& 
 }
 
 bool measure_and_report(const CaseStudy& study, const Options& options, std::span<const Job> jobs, Report& report) {
-  std::optional<Baseline> baseline;
+  std::optional<report::EarlierRun> baseline;
   if (!options.compare.empty()) baseline.emplace(study, options.compare);
   const OutputFile json("--json", options.json), csv("--csv", options.csv);
   std::vector<Row> rows;
@@ -64,7 +64,7 @@ bool measure_and_report(const CaseStudy& study, const Options& options, std::spa
   csv.write(csv ? csv_report(rows) : "");
   const std::string comparison = baseline ? baseline->compare(report) : "";
   if (options.json != "-" && options.csv != "-") {
-    show(text_report(report, rows) + counters_text(report) + comparison);
+    show(text_report(report, rows) + report::counters_text(report) + comparison);
   } else {
     std::fputs(comparison.c_str(), stderr);  // stdout holds the results and nothing else
   }

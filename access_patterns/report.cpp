@@ -13,6 +13,7 @@
 namespace bankwise::access_patterns {
 namespace {
 
+using report::Json, report::or_null;
 using Table = std::vector<std::vector<std::string>>;
 
 std::string text_of_model(const AccessResult& access, unsigned banks::Cost::*value) {
@@ -120,9 +121,9 @@ std::string text_report(const Report& report, const std::vector<Row>& rows) {
 }
 
 std::string json_report(const Report& report, const std::vector<Row>& rows) {
-  Json document = json_document(report);
+  Json document = report::json_document(report);
   for (std::size_t i = 0; i < rows.size(); ++i) document["results"][i]["access"] = json_of(rows[i].access);
-  return text_of(document);
+  return report::text_of(document);
 }
 
 std::string csv_report(const std::vector<Row>& rows) {

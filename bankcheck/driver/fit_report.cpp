@@ -32,7 +32,7 @@ class Sources {
     std::map<std::string, unsigned> files;
     for (const trace::Pattern& pattern : one.patterns) {
       if (pattern.array != array) continue;
-      const Place place = place_of(kernel, one.sites[pattern.site]);
+      const SourcePlace place = place_of(kernel, one.sites[pattern.site]);
       files[place.file] = std::max(files[place.file], place.line);
     }
     const trace::Array& what = one.arrays[array];
@@ -46,7 +46,7 @@ class Sources {
 
  private:
   /// Where the user finds a site: the report has looked for it.
-  static Place place_of(const KernelReport& kernel, const trace::Site& site) {
+  static SourcePlace place_of(const KernelReport& kernel, const trace::Site& site) {
     for (std::size_t i = 0; i < kernel.reports.front().lines.size(); ++i) {
       if (kernel.reports.front().lines[i].site == site) return kernel.lines.front()[i].place;
     }

@@ -162,7 +162,7 @@ std::string lines_table(const KernelReport& kernel, const KernelFitReport& repor
   for (std::size_t i = 0; i < first.lines.size(); ++i) {
     const trace::LineReport& line = first.lines[i];
     if (!is_mine(line)) continue;
-    const SourceLine& source = kernel.lines.front()[i];
+    const PlacedLine& source = kernel.lines.front()[i];
     const std::filesystem::path path = source.place.file;
     auto& row = table.emplace_back(std::vector<std::string>{
         line.site.pc

@@ -15,7 +15,7 @@ namespace bankwise::driver {
 namespace {
 
 /// Adds to `same_sources` the files that the line may be in, if they are several.
-SourceLine source_line(const SourceText& source, const Place& place, SourceFinder& finder,
+PlacedLine source_line(const SourceText& source, const SourcePlace& place, SourceFinder& finder,
                        std::vector<std::string>& same_sources) {
   const SourceText::Line* line = source.find(place.file, place.line);
   const std::string text(line == nullptr ? "" : trimmed(line->text));
@@ -25,12 +25,13 @@ SourceLine source_line(const SourceText& source, const Place& place, SourceFinde
     if (std::find(same_sources.begin(), same_sources.end(), file) == same_sources.end()) same_sources.push_back(file);
   }
   if (const std::string read = finder.text_at(place); text.empty() && !read.empty()) return {place, read};
-  return {ends_with_path(place.file, nameless_source) ? Place{std::string(nameless_place), place.line, place.column}
-                                                      : place,
+  return {ends_with_path(place.file, nameless_source)
+              ? SourcePlace{std::string(nameless_place), place.line, place.column}
+              : place,
           text};
 }
 
-Place place_of(const trace::Site& site) {
+SourcePlace place_of(const trace::Site& site) {
   return {site.file, site.line, site.column};
 }
 
@@ -88,8 +89,8 @@ std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
     kernel.trace.patterns.clear();
     kernel.trace.merged.reset();
     const SourceText source(one.source == trace::no_source ? "" : trace.sources.at(one.source));
-    std::map<Place, SourceLine> places;
-    const auto found_at = [&](const trace::Site& site) -> const SourceLine& {
+    std::map<SourcePlace, PlacedLine> places;
+    const auto found_at = [&](const trace::Site& site) -> const PlacedLine& {
       const auto [at, is_new] = places.try_emplace(place_of(site));
       if (is_new) at->second = source_line(source, at->first, finder, kernel.same_sources);
       return at->second;

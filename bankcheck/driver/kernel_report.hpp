@@ -13,8 +13,8 @@
 namespace bankwise::driver {
 
 /// A source line of a kernel, at the place where the user finds it.
-struct SourceLine {
-  Place place;
+struct PlacedLine {
+  SourcePlace place;
   std::string text;      ///< "" if unknown
   bool is_file = false;  ///< `place` is in a file below the searched directory
 };
@@ -25,8 +25,8 @@ struct KernelReport {
   trace::KernelTrace trace;  ///< without its patterns
   std::vector<trace::Report> reports;          ///< per architecture; lines sorted by place
   std::vector<std::string> same_sources;       ///< files that contain its source equally well, if several do
-  std::vector<std::vector<SourceLine>> lines;  ///< per architecture, one for each line of the report
-  std::vector<SourceLine> diagnoses;           ///< the place of each of the trace's diagnoses
+  std::vector<std::vector<PlacedLine>> lines;  ///< per architecture, one for each line of the report
+  std::vector<PlacedLine> diagnoses;           ///< the place of each of the trace's diagnoses
   std::size_t number = 0;                      ///< index into the kernels of the whole trace
 
   /// Index of the line with the access that has the most conflicts; nothing if there are no conflicts.

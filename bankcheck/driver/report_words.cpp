@@ -61,7 +61,7 @@ std::string plural(std::uint64_t count, std::string_view one, std::string_view m
   return fmt::format("{} {}", count, count == 1 ? one : more);
 }
 
-std::string where(const SourceLine& line, const trace::Site& site) {
+std::string where(const PlacedLine& line, const trace::Site& site) {
   if (site.pc) return fmt::format("+{:#x}", *site.pc);
   if (line.place.column > 0) return fmt::format("{}:{}:{}", line.place.file, line.place.line, line.place.column);
   const std::filesystem::path path = line.place.file;

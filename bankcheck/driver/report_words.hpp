@@ -27,7 +27,7 @@ const Terms& terms_of(trace::Maker maker);
 std::string plural(std::uint64_t count, std::string_view one, std::string_view more);
 
 /// "k.cl:12:7"; without a line, the offset of the instruction in the kernel: "+0x1a0".
-std::string where(const SourceLine& line, const trace::Site& site);
+std::string where(const PlacedLine& line, const trace::Site& site);
 
 /// "3 launches, 15 blocks of 16 x 16 threads".
 std::string launches_text(const trace::KernelTrace& trace, const Terms& terms);

@@ -35,7 +35,7 @@ std::string uri(const std::string& path) {
   return text;
 }
 
-ordered_json location(const Place& place) {
+ordered_json location(const SourcePlace& place) {
   ordered_json region{{"startLine", place.line}};
   if (place.column > 0) region["startColumn"] = place.column;
   return {{"physicalLocation",
@@ -100,7 +100,7 @@ void add_diagnoses(const std::vector<KernelReport>& kernels, ordered_json& rules
   for (const KernelReport& kernel : kernels) {
     for (std::size_t i = 0; i < kernel.trace.diagnoses.size(); ++i) {
       const trace::DiagnosisRecord& diagnosis = kernel.trace.diagnoses[i];
-      const SourceLine& source = kernel.diagnoses.at(i);
+      const PlacedLine& source = kernel.diagnoses.at(i);
       if (!source.is_file) continue;
       found.insert(diagnosis.fault);
       const trace::FaultRow& row = row_of(diagnosis.fault);
@@ -129,7 +129,7 @@ std::string to_sarif(const std::vector<KernelReport>& kernels, const std::set<st
     std::map<std::string, std::string> architectures;  // by message
     ordered_json fixes = ordered_json::array();
   };
-  std::map<Place, Result> results;
+  std::map<SourcePlace, Result> results;
   for_each_conflict(kernels, [&](auto& kernel, auto& report, auto& line, auto& source) {
     if (!source.is_file) return;
     Result& result = results[source.place];
@@ -177,7 +177,7 @@ std::size_t lines_without_file(const std::vector<KernelReport>& kernels) {
   std::size_t lines = 0;
   for_each_conflict(kernels, [&](auto&, auto&, auto&, auto& source) { lines += source.is_file ? 0 : 1; });
   for (const KernelReport& kernel : kernels) {
-    for (const SourceLine& source : kernel.diagnoses) lines += source.is_file ? 0 : 1;
+    for (const PlacedLine& source : kernel.diagnoses) lines += source.is_file ? 0 : 1;
   }
   return lines;
 }

@@ -22,7 +22,7 @@ std::string shortened(std::string text) {
 }
 
 /// All lines of the file that a kernel's line is in; empty if they are not known.
-NumberedLines file_of(const SourceLine& line, const SourceText& program, const SourceFinder& finder) {
+NumberedLines file_of(const PlacedLine& line, const SourceText& program, const SourceFinder& finder) {
   NumberedLines all;
   const std::string& file = line.place.file;
   if (!line.is_file) {
@@ -38,7 +38,7 @@ NumberedLines file_of(const SourceLine& line, const SourceText& program, const S
 }
 
 /// Adds the line, with the lines around it.
-void add(NumberedLines& shown, const NumberedLines& all, const SourceLine& line) {
+void add(NumberedLines& shown, const NumberedLines& all, const PlacedLine& line) {
   const unsigned number = line.place.line;
   const auto first = all.lower_bound(number > around ? number - around : 1), last = all.upper_bound(number + around);
   if (number > 0) {
@@ -55,7 +55,7 @@ std::vector<SourceExcerpt> source_excerpts(const KernelReport& kernel, const tra
   const SourceText program(source == trace::no_source ? "" : trace.sources.at(source));
   std::map<std::string, std::pair<NumberedLines, NumberedLines>> files;  // all lines, and those shown
   for (const auto& lines : kernel.lines) {
-    for (const SourceLine& line : lines) {
+    for (const PlacedLine& line : lines) {
       const auto [file, is_new] = files.try_emplace(line.place.file);
       auto& [all, shown] = file->second;
       if (is_new) all = file_of(line, program, finder);

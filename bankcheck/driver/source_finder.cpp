@@ -132,7 +132,7 @@ const std::vector<SourceFinder::File>& SourceFinder::files() {
   return *files_;
 }
 
-std::string SourceFinder::text_at(const Place& place) {
+std::string SourceFinder::text_at(const SourcePlace& place) {
   const auto [at, is_new] = read_.try_emplace(place.file);
   if (is_new) at->second = lines_in(root_ / place.file);  // an absolute path replaces the folder
   if (place.line == 0 || place.line > at->second.size()) return "";
@@ -144,7 +144,7 @@ std::vector<std::string> SourceFinder::lines_of_file(const std::string& file, bo
   return is_source(path) ? lines_in(path) : std::vector<std::string>();
 }
 
-SourceFinder::Found SourceFinder::find(const SourceText& source, const Place& place) {
+SourceFinder::Found SourceFinder::find(const SourceText& source, const SourcePlace& place) {
   if (place.line == 0) return {};
   const bool nameless = ends_with_path(place.file, nameless_source);
   const SourceText::Line* line = source.find(place.file, place.line);
@@ -152,7 +152,7 @@ SourceFinder::Found SourceFinder::find(const SourceText& source, const Place& pl
     std::error_code error;
     const fs::path near = fs::path(place.file).lexically_proximate(fs::weakly_canonical(root_, error));
     if (!near.empty() && *near.begin() != ".." && near.is_relative() && fs::exists(root_ / near, error)) {
-      return {Place{shown(root_ / near), place.line, place.column}, {}};
+      return {SourcePlace{shown(root_ / near), place.line, place.column}, {}};
     }
   }
   if (line == nullptr) return {};
@@ -168,7 +168,7 @@ SourceFinder::Found SourceFinder::find(const SourceText& source, const Place& pl
       if (best.place && agreeing == most && best.files.back() != file.path) best.files.push_back(file.path);
       if (agreeing <= most) continue;
       most = agreeing;
-      best = {Place{file.path, unsigned(at + 1), column_in(file.lines[at], *line, place.column)}, {file.path}};
+      best = {SourcePlace{file.path, unsigned(at + 1), column_in(file.lines[at], *line, place.column)}, {file.path}};
     }
   }
   if (best.files.size() > 1) return {std::nullopt, best.files};

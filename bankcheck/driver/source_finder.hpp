@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "bankcheck/driver/place.hpp"
 #include "bankcheck/driver/source_text.hpp"
 
 namespace bankwise::driver {
@@ -36,15 +35,15 @@ class SourceFinder {
   explicit SourceFinder(const std::filesystem::path& root, SearchLimits limits = {}) : root_(root), limits_(limits) {}
 
   struct Found {
-    std::optional<Place> place;      ///< in a file; column 0 if the column is unknown
-    std::vector<std::string> files;  ///< without a place: the files that contain the line equally well, if several do
+    std::optional<SourcePlace> place;  ///< in a file; column 0 if the column is unknown
+    std::vector<std::string> files;    ///< without a place: the files that contain the line equally well, if several do
   };
   /// Looks for the file that contains the line together with most of the lines around it.
-  Found find(const SourceText& source, const Place& place);
+  Found find(const SourceText& source, const SourcePlace& place);
 
   /// The text of a line of the file that the compiler read, for programs whose debug information names it: "" if there
   /// is no such file or line. A relative path is looked for below the folder.
-  std::string text_at(const Place& place);
+  std::string text_at(const SourcePlace& place);
 
   /// The lines of a file as they are: empty if there is no such file, if it is larger than 4 MiB, or if its name is not
   /// that of a source file. A relative path is looked for below the folder, that of a Found place as it is.

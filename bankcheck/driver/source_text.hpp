@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <compare>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,13 @@ namespace bankwise::driver {
 inline constexpr std::string_view nameless_source = "input.cl";
 /// Its name for the user.
 inline constexpr std::string_view nameless_place = "kernel source";
+
+/// A place in the source of an OpenCL program. `file` is the compiler's name for it; line and column 0: unknown.
+struct SourcePlace {
+  std::string file;
+  unsigned line = 0, column = 0;
+  auto operator<=>(const SourcePlace&) const = default;
+};
 
 /// The text of an OpenCL program, with its lines numbered as the compiler numbers them: `#line` sets number and file
 /// name.

@@ -50,7 +50,7 @@ std::vector<VariantLevels> all_levels(const CaseStudy& study, const Options& opt
 }
 
 bool measure_and_report(const CaseStudy& study, const Options& options, std::span<const Job> jobs, Report& report) {
-  std::optional<Baseline> baseline;
+  std::optional<report::EarlierRun> baseline;
   if (!options.compare.empty()) baseline.emplace(study, options.compare);
   const OutputFile json("--json", options.json), csv("--csv", options.csv), svg("--levels-svg", options.levels_svg);
   if (options.levels) report.levels = all_levels(study, options, jobs);
@@ -58,12 +58,12 @@ bool measure_and_report(const CaseStudy& study, const Options& options, std::spa
     std::ranges::move(measure_on(job, study, options), std::back_inserter(report.results));
   });
   if (report.results.empty()) return false;
-  json.write(json ? json_report(report) : "");
-  csv.write(csv ? csv_report(report) : "");
-  svg.write(svg ? levels_svg(report) : "");
+  json.write(json ? report::json_report(report) : "");
+  csv.write(csv ? report::csv_report(report) : "");
+  svg.write(svg ? report::levels_svg(report) : "");
   const std::string comparison = baseline ? baseline->compare(report) : "";
   if (options.json != "-" && options.csv != "-" && options.levels_svg != "-") {
-    show(text_report(report) + counters_text(report) + levels_text(report) + comparison);
+    show(report::text_report(report) + report::counters_text(report) + report::levels_text(report) + comparison);
   } else {
     std::fputs(comparison.c_str(), stderr);  // stdout holds only the results
   }
@@ -199,8 +199,8 @@ int measure_and_report_on_ranks(const CaseStudy& study, const Options& options, 
   report.results =
       measure(study, options, extent, *session, {.throttle = throttle.get(), .cluster = {&communicator, engine.get()}});
   if (rank.index == 0) {
-    json->write(*json ? json_report(report) : "");
-    if (options.json != "-") show(text_report(report));
+    json->write(*json ? report::json_report(report) : "");
+    if (options.json != "-") show(report::text_report(report));
   }
   return exit_code(report.results, options, true);
 }

@@ -12,6 +12,7 @@
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
+using namespace bankwise::report;
 using Catch::Matchers::ContainsSubstring;
 using nlohmann::json;
 

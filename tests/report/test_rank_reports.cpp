@@ -9,6 +9,7 @@
 #include "tests/programs.hpp"
 
 using namespace bankwise;
+using namespace bankwise::report;
 
 namespace {
 

@@ -12,6 +12,7 @@
 #include "tests/programs.hpp"
 
 using namespace bankwise;
+using namespace bankwise::report;
 
 namespace {
 
@@ -121,7 +122,7 @@ TEST_CASE("report/reports/compared") {
   const ScratchDirectory scratch;
   const auto path = scratch.path() / "old.json";
   std::ofstream(path) << json_report(make_report(2e-6));
-  const Baseline baseline(reduction::case_study(), path);
+  const EarlierRun baseline(reduction::case_study(), path);
   CHECK(baseline.compare(make_report(2e-6)).find("within the noise") != std::string::npos);
   CHECK(baseline.compare(make_report(3e-6)).find("slower") != std::string::npos);
   CHECK(baseline.compare(make_report(1e-6)).find("faster") != std::string::npos);
@@ -136,13 +137,13 @@ TEST_CASE("report/reports/wrong_or_failed") {
   std::ofstream(path) << json_report(make_report());
   Report now = make_report();
   now.results.front().status = Status::wrong;  // detected after measuring, so it has a time
-  const std::string compared = Baseline(reduction::case_study(), path).compare(now);
+  const std::string compared = EarlierRun(reduction::case_study(), path).compare(now);
   INFO(compared);
   CHECK(compared.find("now wrong") != std::string::npos);
   CHECK(compared.find("0 rows in both, 1 now wrong or failed, 0 only before, 0 only now") != std::string::npos);
   now.results.front().status = Status::error;
   now.results.front().timing.median.reset();
-  CHECK(Baseline(reduction::case_study(), path).compare(now).find("now error") != std::string::npos);
+  CHECK(EarlierRun(reduction::case_study(), path).compare(now).find("now error") != std::string::npos);
 }
 
 TEST_CASE("report/reports/speedups") {
@@ -167,7 +168,7 @@ TEST_CASE("report/reports/too_few_samples") {
   std::ofstream(path) << json_report(make_report(2e-6));
   Report few = make_report(3e-6);
   few.results.front().timing.noise.reset();
-  CHECK(Baseline(reduction::case_study(), path).compare(few).find("too few samples") != std::string::npos);
+  CHECK(EarlierRun(reduction::case_study(), path).compare(few).find("too few samples") != std::string::npos);
 }
 
 TEST_CASE("report/reports/invalid_utf8") {
@@ -179,18 +180,18 @@ TEST_CASE("report/reports/invalid_utf8") {
 TEST_CASE("report/reports/not_a_report") {
   const ScratchDirectory scratch;
   const auto path = scratch.path() / "old.json";
-  CHECK_THROWS_AS(Baseline(reduction::case_study(), path), UsageError);
+  CHECK_THROWS_AS(EarlierRun(reduction::case_study(), path), UsageError);
   const std::string good = json_report(make_report());
   std::string other_device = good;
   other_device.replace(other_device.rfind("\"device\":3"), 10, "\"device\":4");
   for (const std::string& text : {std::string(), std::string("{"), std::string("[]"),
                                   std::string("{\"schema_version\":1}"), good.substr(0, good.size() / 2)}) {
     std::ofstream(path) << text;
-    CHECK_THROWS_AS(Baseline(reduction::case_study(), path), UsageError);
+    CHECK_THROWS_AS(EarlierRun(reduction::case_study(), path), UsageError);
   }
   std::ofstream(path) << good;
-  CHECK_NOTHROW(Baseline(reduction::case_study(), path));
-  CHECK_THROWS_AS(Baseline(transpose::case_study(), path), UsageError);
+  CHECK_NOTHROW(EarlierRun(reduction::case_study(), path));
+  CHECK_THROWS_AS(EarlierRun(transpose::case_study(), path), UsageError);
 }
 
 TEST_CASE("report/reports/whole_file_or_none") {

@@ -11,6 +11,7 @@
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
+using namespace bankwise::report;
 
 namespace {
 

@@ -107,7 +107,7 @@ using Listing = std::map<std::tuple<std::string, unsigned, std::uint64_t>, Liste
 Listing listing_of(const KernelPart& part) {
   Listing listing;
   for (std::size_t i = 0; i < lines_of(part).size(); ++i) {
-    const SourceLine& source = part.kernel.lines.front()[i];
+    const PlacedLine& source = part.kernel.lines.front()[i];
     const trace::Site& site = lines_of(part)[i].site;
     Listed& listed = listing[{source.place.file, source.place.line, site.pc.value_or(0)}];
     listed.accesses.push_back(i);
@@ -181,7 +181,7 @@ void append_accesses(std::string& html, const KernelPart& part) {
   html += "<tbody>";
   for (const std::size_t i : by_conflicts(part)) {
     const trace::LineReport& line = lines_of(part)[i];
-    const SourceLine& source = part.kernel.lines.front()[i];
+    const PlacedLine& source = part.kernel.lines.front()[i];
     html += fmt::format(
         R"(<tr><th scope=row><a href="#{}">{}</a><td class=t>{}<td class=t>{}<td class="t excerpt"><code>{}</code>)",
         id_of(part, i), xml_text(where(source, line.site)), access_text(line), xml_text(line.array),

@@ -13,7 +13,7 @@
 #include <bankwise/support/quantity.hpp>
 #include <bankwise/support/table.hpp>
 
-namespace bankwise {
+namespace bankwise::report {
 namespace {
 
 using nlohmann::json;
@@ -61,7 +61,7 @@ std::string verdict(const Timing& before, const Timing& now) {
 
 }  // namespace
 
-Baseline::Baseline(const CaseStudy& study, const std::string& path) : path_(path) {
+EarlierRun::EarlierRun(const CaseStudy& study, const std::string& path) : path_(path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw UsageError(fmt::format("--compare: cannot read {}", path));
   text_.assign(std::istreambuf_iterator<char>(file), {});
@@ -78,7 +78,7 @@ Baseline::Baseline(const CaseStudy& study, const std::string& path) : path_(path
   }
 }
 
-std::string Baseline::compare(const Report& report) const {
+std::string EarlierRun::compare(const Report& report) const {
   const auto before = rows_of(text_).timed;
   const auto [now, failed] = rows_of(json_report(report));
   std::vector<std::vector<std::string>> rows{{"row", "before", "now", "now / before", "verdict"}};
@@ -104,4 +104,4 @@ std::string Baseline::compare(const Report& report) const {
                      before.size() - common - broken, only_now);
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::report

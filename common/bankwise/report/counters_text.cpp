@@ -6,7 +6,7 @@
 #include <bankwise/support/quantity.hpp>
 #include <bankwise/support/table.hpp>
 
-namespace bankwise {
+namespace bankwise::report {
 namespace {
 
 constexpr std::size_t first_number = 2;  // the columns before it are titles
@@ -37,7 +37,7 @@ Row counted_row(const Result& result) {
   const gpu::Counters& counted = *result.counters->counted;
   Row row{result.library.empty() ? result.variant : result.library, "counted"};
   for (const auto& number : shared_memory_numbers(*result.counters)) row.push_back(count_text(number.counted));
-  const auto simt = simt_efficiency(counted);
+  const auto simt = bankwise::simt_efficiency(counted);
   row.push_back(simt ? fmt::format("{:.1f}", 100 * *simt) : "-");
   row.push_back(bytes_text(counted.dram_read_bytes));
   row.push_back(bytes_text(counted.dram_write_bytes));
@@ -51,7 +51,7 @@ Row counted_row(const Result& result) {
 Row difference_row(const CounterResult& counters) {
   Row row{"", "- model"};
   for (const auto& number : shared_memory_numbers(counters)) row.push_back(difference_text(number.difference()));
-  const auto simt = simt_efficiency(*counters.counted), model = counters.model->simt_efficiency;
+  const auto simt = bankwise::simt_efficiency(*counters.counted), model = counters.model->simt_efficiency;
   row.push_back(simt && model ? fmt::format("{:+.1f}", 100 * (*simt - *model)) : "-");
   row.insert(row.end(), 3, "");  // the model does not cover traffic with DRAM
   return row;
@@ -106,4 +106,4 @@ std::string counters_text(const Report& report) {
   return text;
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::report

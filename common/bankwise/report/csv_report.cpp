@@ -7,7 +7,7 @@
 
 #include <bankwise/report/report.hpp>
 
-namespace bankwise {
+namespace bankwise::report {
 namespace {
 
 /// A column: its head, and its text in a row.
@@ -69,7 +69,7 @@ void add_counters(std::vector<CsvColumn>& columns) {
     add(key + "_model", [i](const CounterResult& c) { return number(shared_memory_numbers(c)[i].model); });
   }
   const auto counted = [](const CounterResult& c) { return c.counted.value_or(gpu::Counters{}); };
-  add("simt_efficiency", [=](const CounterResult& c) { return number(simt_efficiency(counted(c))); });
+  add("simt_efficiency", [=](const CounterResult& c) { return number(bankwise::simt_efficiency(counted(c))); });
   add("simt_efficiency_model",
       [](const CounterResult& c) { return number(c.model ? c.model->simt_efficiency : std::nullopt); });
   add("dram_read_bytes", [=](const CounterResult& c) { return number(counted(c).dram_read_bytes); });
@@ -94,4 +94,4 @@ std::string csv_report(const Report& report) {
   return text;
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::report

@@ -10,7 +10,7 @@
 
 #include <bankwise/study/result.hpp>
 
-namespace bankwise {
+namespace bankwise::report {
 
 using Json = nlohmann::ordered_json;
 
@@ -27,10 +27,7 @@ inline double to_picoseconds(double seconds) {
 /// The document that json_report() writes. `results` are in the order of the report.
 Json json_document(const Report& report);
 
-/// The keys of a row that concern its samples.
-Json json_of(const Timing& timing);
-
 /// One row per line, for readers and for git's diffs.
 std::string text_of(const Json& document);
 
-}  // namespace bankwise
+}  // namespace bankwise::report

@@ -6,8 +6,27 @@
 #include <bankwise/report/report.hpp>
 #include <bankwise/support/revision.hpp>
 
-namespace bankwise {
+namespace bankwise::report {
 namespace {
+
+/// One line. A byte that is not UTF-8, in a file name or a compiler's log, becomes the replacement character.
+std::string line_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// The keys of a row that concern its samples.
+Json json_of(const Timing& timing) {
+  Json samples = Json::array();
+  for (const double sample : timing.samples) samples.push_back(to_picoseconds(sample));
+  return {{"batch", timing.batch},
+          {"time_median_s", or_null(timing.median)},
+          {"time_min_s", or_null(timing.min)},
+          {"noise", or_null(timing.noise)},
+          {"stop", timing.stop},
+          {"samples_s", samples},
+          {"samples_dropped", timing.dropped},
+          {"launch_overhead", timing.launch_overhead}};
+}
 
 /// "speedup_over_naive".
 std::string speedup_key(const CaseStudy& study) {
@@ -31,7 +50,7 @@ Json json_of(const gpu::DeviceInfo& device) {
 /// The same keys three times: counted, by the model, and the difference.
 Json json_of(const CounterResult& result) {
   const gpu::Counters counted = result.counted.value_or(gpu::Counters{});
-  const auto simt = simt_efficiency(counted);
+  const auto simt = bankwise::simt_efficiency(counted);
   Json row, model, difference;
   for (const auto& number : shared_memory_numbers(result)) {
     row[number.key] = or_null(number.counted);
@@ -135,9 +154,9 @@ void add_levels(Json& rows, const VariantLevels& variant, const KernelLevels& ke
              {"name", kernel.level_names[level.level]},
              {"active_lanes", level.active_lanes},
              {"issued_warps", level.issued_warps},
-             {"alu_utilization", or_null(report::alu_utilization(level.costs, kernel.report.warp))},
+             {"alu_utilization", or_null(alu_utilization(level.costs, kernel.report.warp))},
              {"accesses", level.costs.accesses}};
-    row.update(json_of(report::known(level.costs)));
+    row.update(json_of(known(level.costs)));
     rows.push_back(std::move(row));
   }
 }
@@ -167,8 +186,24 @@ Json json_document(const Report& report) {
           {"devices", devices},  {"results", results},         {"levels", levels},          {"totals", totals}};
 }
 
+std::string text_of(const Json& document) {
+  std::string text = "{\n";
+  for (auto entry = document.begin(); entry != document.end(); ++entry) {
+    text += fmt::format("{}: ", line_of(entry.key()));
+    if (!entry->is_array() || entry.key() == "command" || entry->empty()) {
+      text += line_of(*entry);
+    } else {
+      text += "[";
+      for (std::size_t i = 0; i < entry->size(); ++i) text += (i == 0 ? "\n  " : ",\n  ") + line_of((*entry)[i]);
+      text += "\n]";
+    }
+    text += std::next(entry) == document.end() ? "\n" : ",\n";
+  }
+  return text + "}\n";
+}
+
 std::string json_report(const Report& report) {
   return text_of(json_document(report));
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::report

@@ -10,7 +10,7 @@
 #include <bankwise/report/report.hpp>
 #include <bankwise/support/xml.hpp>
 
-namespace bankwise {
+namespace bankwise::report {
 namespace {
 
 // Pixels.
@@ -73,8 +73,8 @@ std::vector<Column> columns_of(const VariantLevels& variant) {
     for (const auto& level : kernel.report.levels) {
       if (level.costs.accesses == 0) continue;
       column_of_level[level.level] = columns.size();
-      columns.push_back({kernel.level_names[level.level], report::passes_text(level.costs),
-                         report::percent_text(report::alu_utilization(level.costs, kernel.report.warp)),
+      columns.push_back({kernel.level_names[level.level], passes_text(level.costs),
+                         percent_text(alu_utilization(level.costs, kernel.report.warp)),
                          std::vector<int>(threads_of_block(trace), idle)});
     }
     for (const trace::OrderedAccess& step : trace.order) {
@@ -146,7 +146,7 @@ std::string subtitle(const VariantLevels& variant) {
   std::string text;
   if (variant.kernels.empty()) return text;
   if (variant.costs) text = fmt::format("passes {}, ideal {}, ", variant.costs->passes, variant.costs->ideal);
-  return text + fmt::format("ALU {} %", report::percent_text(variant.alu_utilization));
+  return text + fmt::format("ALU {} %", percent_text(variant.alu_utilization));
 }
 
 /// The reason why there is nothing to draw.
@@ -245,4 +245,4 @@ std::string levels_svg(const Report& report) {
          legend(with_unknown) + body_svg + "</svg>\n";
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::report

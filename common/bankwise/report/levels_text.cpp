@@ -6,7 +6,7 @@
 #include <bankwise/support/by_reason.hpp>
 #include <bankwise/support/table.hpp>
 
-namespace bankwise {
+namespace bankwise::report {
 namespace {
 
 using Table = std::vector<std::vector<std::string>>;
@@ -20,8 +20,8 @@ KernelRows rows_of(const KernelLevels& kernel, const std::string& title) {
   KernelRows rows{{"", ""}, {title, "passes"}, {"", "ALU %"}};
   const auto add = [&](const std::string& name, const banks::Tally& costs) {
     rows.names.push_back(name);
-    rows.passes.push_back(report::passes_text(costs));
-    rows.lanes.push_back(report::percent_text(report::alu_utilization(costs, kernel.report.warp)));
+    rows.passes.push_back(passes_text(costs));
+    rows.lanes.push_back(percent_text(alu_utilization(costs, kernel.report.warp)));
   };
   add("all", kernel.report.all);
   for (const auto& level : kernel.report.levels) {
@@ -101,4 +101,4 @@ std::string levels_text(const Report& report) {
   return text;
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::report

@@ -5,7 +5,7 @@
 
 #include <bankwise/study/result.hpp>
 
-namespace bankwise {
+namespace bankwise::report {
 
 /// The whole report as JSON (described in docs/measuring.md, and for several ranks in docs/several_gpus.md): SI base
 /// units, the unit in the key, every sample.
@@ -29,10 +29,10 @@ std::string levels_svg(const Report& report);
 std::string counters_text(const Report& report);
 
 /// A previous run to compare with: the contents of a file that json_report() wrote.
-class Baseline {
+class EarlierRun {
  public:
   /// Errors: UsageError if the file cannot be read or is not such a report of this case study.
-  Baseline(const CaseStudy& study, const std::string& path);
+  EarlierRun(const CaseStudy& study, const std::string& path);
 
   /// A table of the rows that both runs have (same API, device name, variant, scope, cache and extent): old and new
   /// median and their ratio. Calls a row faster or slower only if the difference exceeds the noise of both. The table
@@ -43,4 +43,4 @@ class Baseline {
   std::string path_, text_;
 };
 
-}  // namespace bankwise
+}  // namespace bankwise::report

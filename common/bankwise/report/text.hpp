@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace bankwise {
+namespace bankwise::report {
 
 template <class Format>
 std::string optional_text(const std::optional<double>& value, const Format& format) {
@@ -24,4 +24,4 @@ inline std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::report

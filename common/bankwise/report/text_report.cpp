@@ -10,7 +10,7 @@
 #include <bankwise/support/quantity.hpp>
 #include <bankwise/support/table.hpp>
 
-namespace bankwise {
+namespace bankwise::report {
 namespace {
 
 std::string verified(const Result& result) {
@@ -51,8 +51,8 @@ std::vector<std::string> row_of(const Report& report, const Result& result) {
   if (!report.levels.empty()) {
     const VariantLevels* levels = levels_of(report, result);
     const bool costs = levels != nullptr && levels->costs;
-    row.push_back(optional_text(
-        costs ? report::passes_over_ideal(levels->costs->passes, levels->costs->ideal) : std::nullopt, times));
+    row.push_back(
+        optional_text(costs ? passes_over_ideal(levels->costs->passes, levels->costs->ideal) : std::nullopt, times));
     row.push_back(levels != nullptr ? optional_text(levels->alu_utilization, percent) : "-");
   }
   if (has_counters(report)) {
@@ -167,4 +167,4 @@ std::string text_report(const Report& report) {
   return text;
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::report

@@ -12,12 +12,12 @@ using nlohmann::json;
 namespace {
 
 /// A kernel whose lines are all loads of `tile` with 62 conflicts, or with none.
-KernelReport kernel_at(const std::string& name, const std::vector<SourceLine>& places, bool conflicts = true) {
+KernelReport kernel_at(const std::string& name, const std::vector<PlacedLine>& places, bool conflicts = true) {
   KernelReport kernel{.name = name,
                       .trace = {.kernel = name},
                       .reports = {{.architecture = banks::find_architecture("sm_90")}},
                       .lines = {places}};
-  for (const SourceLine& source : places) {
+  for (const PlacedLine& source : places) {
     trace::LineReport line{.site = {source.place.file, source.place.line, source.place.column},
                            .array = "tile",
                            .costs = {2, 64, 64, 2, 62, 0}};
@@ -27,7 +27,7 @@ KernelReport kernel_at(const std::string& name, const std::vector<SourceLine>& p
   return kernel;
 }
 
-SourceLine at(const std::string& file, unsigned line, unsigned column = 7) {
+PlacedLine at(const std::string& file, unsigned line, unsigned column = 7) {
   return {{file, line, column}, "text", true};
 }
 
@@ -147,7 +147,7 @@ TEST_CASE("driver/sarif/uris") {
 }
 
 TEST_CASE("driver/sarif/lines_without_file") {
-  const SourceLine nowhere{{"kernel source", 4, 1}, "text", false};
+  const PlacedLine nowhere{{"kernel source", 4, 1}, "text", false};
   const std::vector<KernelReport> kernels{kernel_at("k", {nowhere, at("k.cl", 3), nowhere})};
   CHECK(results(kernels).size() == 1);
   CHECK(lines_without_file(kernels) == 2);

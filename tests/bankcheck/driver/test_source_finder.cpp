@@ -32,12 +32,12 @@ class Folder {
   fs::path path() const { return scratch_.path(); }
 
   /// "file:line:column", or "none".
-  std::string find(const std::string& source, const Place& place = {"input.cl", 4, 11},
+  std::string find(const std::string& source, const SourcePlace& place = {"input.cl", 4, 11},
                    const SearchLimits& limits = {}) const {
     SourceFinder finder(scratch_.path(), limits);
     return told(finder.find(SourceText(source), place).place);
   }
-  std::string told(const std::optional<Place>& place) const {
+  std::string told(const std::optional<SourcePlace>& place) const {
     if (!place) return "none";
     const std::string folder = scratch_.path().string() + "/";
     const bool inside = place->file.starts_with(folder);
@@ -197,7 +197,7 @@ TEST_CASE("driver/source_finder/skipped_files") {
 
 TEST_CASE("driver/source_finder/near_files_first") {
   const Folder folder;
-  const Place place{"input.cl", 4, 11};
+  const SourcePlace place{"input.cl", 4, 11};
   folder.put("a/b/k.cl", kernel);
   folder.put("a/first.c", std::string(1000, ' '));
   const auto bytes = [&](std::uintmax_t limit) { return folder.find(kernel, place, {.bytes = limit}); };
@@ -239,7 +239,7 @@ TEST_CASE("driver/source_finder/relative_directory") {
   fs::current_path(folder.path());
   std::vector<std::string> found;
   for (const char* root : {".", "sub", "sub/"}) {
-    for (const Place& place : {Place{"input.cl", 4, 11}, Place{here, 1, 1}}) {
+    for (const SourcePlace& place : {SourcePlace{"input.cl", 4, 11}, SourcePlace{here, 1, 1}}) {
       SourceFinder finder(root);
       found.push_back(folder.told(finder.find(SourceText(kernel), place).place));
     }
