@@ -9,8 +9,8 @@ __device__ int counter;
 __managed__ int managed_total;
 
 int failures = 0;
-#define CHECK(condition) \
-  do {                   \
+#define CHECK(condition)                                                         \
+  do {                                                                           \
     if (!(condition)) printf("line %d: %s\n", __LINE__, #condition), ++failures; \
   } while (0)
 #define OK(call) CHECK((call) == cudaSuccess)
@@ -106,7 +106,8 @@ void streams() {
   OK(cudaEventCreateWithFlags(&untimed, cudaEventDisableTiming));
   OK(cudaEventRecord(begin, stream));
   int called = 0;
-  OK(cudaLaunchHostFunc(stream, [](void* data) { ++*static_cast<int*>(data); }, &called));
+  OK(cudaLaunchHostFunc(
+      stream, [](void* data) { ++*static_cast<int*>(data); }, &called));
   OK(cudaEventRecord(end, stream));
   OK(cudaEventRecord(untimed));
   OK(cudaStreamWaitEvent(stream, end, 0));

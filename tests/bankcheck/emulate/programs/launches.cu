@@ -18,9 +18,7 @@ namespace names {
 namespace inner {
 template <class T>
 struct Kernels {
-  static void go(int* out) {
-    launch<int>(out);
-  }
+  static void go(int* out) { launch<int>(out); }
   template <class U>
   static void launch(int* out) {
     scale<U, 3><<<1, 4>>>(out, 5);
@@ -88,11 +86,13 @@ int main() {
   EXPECT(4);
   plain<<<1, 4>>>(out);
   EXPECT(7);
+  // clang-format off
   plain<<<
       1,
       4
       >>>(out,
           8);
+  // clang-format on
   EXPECT(8);
   with_pointer<<<1, 4>>>(out, NULL, 0);
   EXPECT(11);

@@ -30,8 +30,8 @@ __global__ void addresses(const float* __restrict__ in, float* out) {
 }
 
 int failures = 0;
-#define CHECK(condition) \
-  do {                   \
+#define CHECK(condition)                                                         \
+  do {                                                                           \
     if (!(condition)) printf("line %d: %s\n", __LINE__, #condition), ++failures; \
   } while (0)
 

@@ -48,8 +48,8 @@ __global__ void add_constant(int* x) {
 }
 
 int failures = 0;
-#define CHECK(condition) \
-  do {                   \
+#define CHECK(condition)                                                         \
+  do {                                                                           \
     if (!(condition)) printf("line %d: %s\n", __LINE__, #condition), ++failures; \
   } while (0)
 

@@ -3,7 +3,8 @@
 // Kernels as one writes them first: most have bank conflicts. Each block works on a slice of SLICE words and repeats
 // its work on shared memory `rounds` times, so shared memory decides how long it takes. kernels_fixed.diff is what
 // `bankcheck emulate --fixed` changes in this file; a test compares.
-// clang-format off: the changed lines are longer
+// The changed lines are longer than the format allows.
+// clang-format off
 #pragma once
 
 #include <cstdint>
