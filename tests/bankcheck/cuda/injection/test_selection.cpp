@@ -4,12 +4,67 @@
 #include "tests/catch_any.hpp"
 
 using bankwise::cuda::ALL_BLOCKS;
+using bankwise::cuda::bare_name;
 using bankwise::cuda::BlockSample;
 using bankwise::cuda::count_watched_blocks;
 using bankwise::cuda::is_watched_block;
+using bankwise::cuda::KernelFilter;
 using bankwise::cuda::sample_blocks;
 
-TEST_CASE("cuda/injection/block_sample/host_counts_as_patch") {
+namespace {
+
+// void ns::transpose<float, 32>(float*)
+const std::string TRANSPOSE = "_ZN2ns9transposeIfLi32EEEvPT_";
+
+std::string cubin_with(const std::vector<std::string>& kernels) {
+  std::string bytes(
+      "\x7f"
+      "ELF\0",
+      5);
+  for (const std::string& kernel : kernels) bytes += ".text." + kernel + '\0';
+  return bytes + ".nv.info";
+}
+
+}  // namespace
+
+TEST_CASE("cuda/injection/selection/bare_name") {
+  CHECK(bare_name("void ns::transpose<float, 32>(float*)") == "ns::transpose");
+  CHECK(bare_name("kernel") == "kernel");
+  CHECK(bare_name("kernel(int, float (*)(int))") == "kernel");
+  CHECK(bare_name("void outer<int>::inner<Pair<A, B<C> > >(A)") == "outer<int>::inner");
+  CHECK(bare_name("void (anonymous namespace)::kernel(float*)") == "(anonymous namespace)::kernel");
+  CHECK(bare_name("void run<void (*)(int)>(int)") == "run");
+  CHECK(bare_name("") == "");
+}
+
+TEST_CASE("cuda/injection/selection/accepted_names") {
+  CHECK(KernelFilter().accepts(TRANSPOSE));
+  for (const char* glob : {"ns::transpose", "*transpose*", "_ZN2ns9trans*", "void ns::transpose<float, 32>(float?)"}) {
+    INFO(glob);
+    CHECK(KernelFilter({"nothing", glob}).accepts(TRANSPOSE));
+  }
+  for (const char* glob : {"transpose", "ns::transpos", "reduce*", ""}) {
+    INFO(glob);
+    CHECK_FALSE(KernelFilter({glob}).accepts(TRANSPOSE));
+  }
+}
+
+TEST_CASE("cuda/injection/selection/no_accepted_kernel") {
+  const std::string cubin = cubin_with({"_Z5otherv", TRANSPOSE});
+  CHECK(KernelFilter().accepts_some_kernel(cubin));
+  CHECK(KernelFilter({"ns::*"}).accepts_some_kernel(cubin));
+  CHECK(KernelFilter({"other"}).accepts_some_kernel(cubin));
+  CHECK_FALSE(KernelFilter({"reduce*"}).accepts_some_kernel(cubin));
+}
+
+TEST_CASE("cuda/injection/selection/unknown_kernels") {
+  const KernelFilter filter({"ns::*"});
+  CHECK(filter.accepts_some_kernel(""));
+  CHECK(filter.accepts_some_kernel("no cubin"));
+  CHECK(filter.accepts_some_kernel("cut short: .text.abc"));
+}
+
+TEST_CASE("cuda/injection/selection/host_counts_as_patch") {
   for (const std::uint32_t threshold : {0u, 1u, 12345u, 1u << 20, 1u << 31, ALL_BLOCKS - 1, ALL_BLOCKS}) {
     std::uint64_t watched = 0;
     for (std::uint32_t block = 0; block < 3000; ++block) {
@@ -20,20 +75,20 @@ TEST_CASE("cuda/injection/block_sample/host_counts_as_patch") {
   }
 }
 
-TEST_CASE("cuda/injection/block_sample/32_bit_numbers") {
+TEST_CASE("cuda/injection/selection/32_bit_numbers") {
   constexpr std::uint64_t PERIOD = std::uint64_t(1) << 32;
   CHECK(count_watched_blocks(PERIOD, 1000) == 1000);
   CHECK(count_watched_blocks(5 * PERIOD + 17, 1000) == 5000 + count_watched_blocks(17, 1000));
 }
 
-TEST_CASE("cuda/injection/block_sample/small_grid_whole") {
+TEST_CASE("cuda/injection/selection/small_grid_whole") {
   CHECK(sample_blocks(1000, 0).threshold == ALL_BLOCKS);
   CHECK(sample_blocks(1000, 0).blocks == 1000);
   CHECK(sample_blocks(1000, 1000).threshold == ALL_BLOCKS);
   CHECK(sample_blocks(1001, 1000).threshold != ALL_BLOCKS);
 }
 
-TEST_CASE("cuda/injection/block_sample/sample_size") {
+TEST_CASE("cuda/injection/selection/sample_size") {
   for (const std::uint64_t blocks : {1001ull, 4096ull, 123457ull, 1ull << 31, (1ull << 31) * 65535}) {
     for (const std::uint64_t most : {1ull, 10ull, 1000ull}) {
       const BlockSample sample = sample_blocks(blocks, most);
@@ -49,7 +104,7 @@ TEST_CASE("cuda/injection/block_sample/sample_size") {
   }
 }
 
-TEST_CASE("cuda/injection/block_sample/not_aligned_with_columns") {
+TEST_CASE("cuda/injection/selection/not_aligned_with_columns") {
   constexpr std::uint32_t SIDE = 64;
   const BlockSample sample = sample_blocks(SIDE * SIDE, SIDE * 8);
   std::vector<unsigned> in_column(SIDE), in_row(SIDE);
