@@ -19,7 +19,7 @@
 //   totals  one word per block: the sum of its tile, zero if n is 0
 //   n       any, including 0
 // To scan an array of many tiles (scan-then-propagate): scan `totals` with the same kernel until one tile holds them
-// all, then add each tile's offset to its words (add_offsets_wide.cuh).
+// all, then add each tile's offset to its words (add_offsets_wide).
 
 __global__ void __launch_bounds__(1024)
     scan_padded_twice(const unsigned* in, unsigned* out, unsigned* totals, size_t n) {

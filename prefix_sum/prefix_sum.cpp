@@ -22,7 +22,7 @@ namespace {
 
 constexpr Operand input_arrays[]{{"input", [](Extent extent) { return extent.count(); }}};
 constexpr Operand output_arrays[]{{"output", [](Extent extent) { return extent.count(); }}};
-constexpr std::uint64_t wide_tile = 2048;                                      // of add_offsets_wide.cuh
+constexpr std::uint64_t wide_tile = 2048;                                      // of add_offsets_wide
 constexpr std::uint64_t max_tiles = std::numeric_limits<std::int32_t>::max();  // of a CUDA grid
 
 std::vector<Words> reference(Extent, std::span<const Words> inputs, const Variant&) {

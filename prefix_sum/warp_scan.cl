@@ -24,7 +24,7 @@
 //   totals  one word per group: the sum of its tile, zero if n is 0
 //   n       any, including 0
 // To scan an array of many tiles (scan-then-propagate): scan `totals` with the same kernel until one tile holds them
-// all, then add each tile's offset to its words (add_offsets_wide.cl).
+// all, then add each tile's offset to its words (add_offsets_wide).
 
 #ifndef BLOCK
 #define BLOCK 256u  // work-items per group; a multiple of 32, at most 1024

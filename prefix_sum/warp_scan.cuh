@@ -22,7 +22,7 @@
 //   totals  one word per block: the sum of its tile, zero if n is 0
 //   n       any, including 0
 // To scan an array of many tiles (scan-then-propagate): scan `totals` with the same kernel until one tile holds them
-// all, then add each tile's offset to its words (add_offsets_wide.cuh).
+// all, then add each tile's offset to its words (add_offsets_wide).
 
 namespace scan_warp_scan_detail {
 
