@@ -2,8 +2,7 @@
 //
 // Work-efficient scan (Blelloch 1990) in local memory, with bank conflicts: the exclusive prefix sum of each tile of 2
 // * BLOCK words, modulo 2^32, and the tile's total (Harris, Sengupta & Owens, "Parallel Prefix Sum (Scan) with CUDA",
-// GPU Gems 3, ch. 39). Changed against hillis_steele.cl: an up-sweep and a down-sweep over a balanced binary tree, in
-// place.
+// GPU Gems 3, ch. 39). Changed against hillis_steele.cl: up-sweep and down-sweep of a tree, in place.
 //
 //   lanes  Up-sweep: BLOCK work-items add, then half as many, down to one. The down-sweep mirrors this. The active
 //          work-items are always those with the lowest indices.

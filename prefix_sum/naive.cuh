@@ -2,8 +2,7 @@
 //
 // Work-efficient scan (Blelloch 1990) in shared memory, with bank conflicts: the exclusive prefix sum of each tile of 2
 // * BLOCK words, modulo 2^32, and the tile's total (Harris, Sengupta & Owens, "Parallel Prefix Sum (Scan) with CUDA",
-// GPU Gems 3, ch. 39). Changed against hillis_steele.cuh: an up-sweep and a down-sweep over a balanced binary tree, in
-// place.
+// GPU Gems 3, ch. 39). Changed against hillis_steele.cuh: up-sweep and down-sweep of a tree, in place.
 //
 //   lanes  Up-sweep: BLOCK threads add, then half as many, down to one. The down-sweep mirrors this. The active threads
 //          are always those with the lowest indices.

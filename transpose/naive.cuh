@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT-0
 //
 // Matrix transpose through a 16 x 16 tile in shared memory: 8-way bank conflicts (the coalesced transpose of Ruetsch &
-// Micikevicius 2009, "Optimizing Matrix Transpose in CUDA"). Changed against global.cuh: the tile; stores are
-// coalesced.
+// Micikevicius 2009, "Optimizing Matrix Transpose in CUDA"). Changed against global.cuh: coalesced stores.
 //
 //   lanes  All active, except in tiles that extend past the edge.
 //   banks  A warp of 32 covers two rows of the tile. Stores by rows write 32 consecutive words: no conflict. Loads by
