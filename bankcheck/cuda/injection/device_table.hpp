@@ -64,8 +64,8 @@ constexpr uint32_t pack_what(Source source, uint32_t width, uint32_t flags) {
 
 enum Direction : uint32_t { reads, writes, reads_and_writes };
 
-/// Some of the callback's flags, Sanitizer_DeviceMemoryFlags (sanitizer_patching.h). A reduction whose result is unused only
-/// writes.
+/// Some of the callback's flags, Sanitizer_DeviceMemoryFlags (sanitizer_patching.h). A reduction whose result is unused
+/// only writes.
 constexpr Direction direction(uint32_t flags) {
   constexpr uint32_t READ = 1, WRITE = 2, ATOMIC_IN_SYSTEM = 4, ATOMIC_WRITE_ONLY = 256;
   if ((flags & (ATOMIC_IN_SYSTEM | ATOMIC_WRITE_ONLY)) != 0) return reads_and_writes;
