@@ -14,7 +14,7 @@
 #include <bankwise/bench/workbench.hpp>
 #include "emulated_plan.hpp"
 #include "tests/case_studies.hpp"
-#include "tests/case_studies/opencl_ports/first_opencl.hpp"
+#include "tests/case_studies/opencl_ports/port_studies.hpp"
 
 using namespace bankwise;
 

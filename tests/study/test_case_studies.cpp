@@ -241,7 +241,9 @@ TEST_CASE("study/case_studies/transpose_input") {
 }
 
 TEST_CASE("study/case_studies/extents") {
-  for (const CaseStudy* study : {&reduce, &scan, &flip}) {
+  for (const CaseStudy* study : all_case_studies) {
+    if (study->baseline.empty()) continue;  // the traffic is not the problem
+    INFO(study->name);
     for (const std::uint64_t bytes : {65536, 1 << 20, 1 << 26}) {
       const Extent extent = study->extent_for(bytes);
       CHECK(compulsory_bytes(*study, extent) <= bytes + 16);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "example_trace.hpp"
-
+//
+// The CUDA kernel of docs/checking_your_kernel.md with tiles of 16, in the emulator. Alone in its source: code for the
+// emulator takes long to compile.
 #include <vector>
 
 #include <bankwise/emulator/cuda.hpp>
@@ -8,6 +9,7 @@
 
 using namespace bankwise;
 
+/// All accesses of its launch, with the sizes of the OpenCL example's program.
 trace::KernelTrace example_trace(unsigned warp) {
   constexpr unsigned batch = 70, inputs = 50, outputs = 40;  // as in the OpenCL example's program
   static_assert(TILE == 16);

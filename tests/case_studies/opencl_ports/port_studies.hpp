@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <memory>
+#include <stdexcept>
 #include <string_view>
 #include <vector>
 
+#include <bankwise/gpu/session.hpp>
 #include <bankwise/study/case_study.hpp>
 
 /// A case study with the kernel that flushes caches, which belongs to the runner. Its output is one poisoned word that
@@ -17,3 +20,11 @@ const bankwise::CaseStudy& ported_study(std::string_view name);
 /// last.
 std::vector<bankwise::Variant> variants_of_all_kernels(const bankwise::CaseStudy& study, bankwise::Extent extent,
                                                        unsigned compute_units);
+
+/// The first OpenCL device there is, which under Oclgrind is Oclgrind. Error: std::runtime_error if there is none.
+inline std::unique_ptr<bankwise::gpu::Session> open_first_opencl() {
+  for (const auto& device : bankwise::gpu::devices().list) {
+    if (device.api == bankwise::gpu::Api::opencl) return bankwise::gpu::open(device);
+  }
+  throw std::runtime_error("no OpenCL device");
+}

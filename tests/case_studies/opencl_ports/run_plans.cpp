@@ -13,7 +13,6 @@
 #include <bankwise/bench/kernel_directory.hpp>
 #include <bankwise/bench/workbench.hpp>
 #include <bankwise/support/exit_code.hpp>
-#include "first_opencl.hpp"
 #include "port_studies.hpp"
 
 using namespace bankwise;

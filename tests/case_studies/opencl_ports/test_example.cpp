@@ -3,11 +3,12 @@
 // The kernel of docs/checking_opencl.md is the one of docs/checking_your_kernel.md with another tile.
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/trace/report.hpp>
-#include "example_trace.hpp"
 #include "port_numbers.hpp"
 #include "port_runs.hpp"
 
 using namespace bankwise;
+
+trace::KernelTrace example_trace(unsigned warp);  // example_trace.cpp
 
 TEST_CASE("case_studies/example/equals_cuda") {
   const Checked checked = check(program("example_matmul"), "--arch sm_90,gfx942", in_example_folder());
