@@ -12,7 +12,7 @@ namespace bankwise::gpu {
 extern const KernelSet access_patterns_kernels;
 }
 namespace bankwise::emulator {
-extern const KernelSet access_patterns_emulated;
+extern const NamedKernels access_patterns_emulated;
 }
 
 namespace bankwise::access_patterns {

@@ -99,7 +99,7 @@ endfunction()
 
 # bankwise_emulated_kernels(<target> NAME <name> PREFIX <prefix> DIRECTORY <dir> [TOGETHER])
 #
-# Adds every .cuh of the directory to <target> as the emulator::KernelSet <name>_emulated. A kernel file with a line
+# Adds every .cuh of the directory to <target> as the emulator::NamedKernels <name>_emulated. A kernel file with a line
 # "// Not emulated: <reason>" is only listed with its reason, and so is every kernel if there is no emulator. TOGETHER
 # as in bankwise_kernels().
 function(bankwise_emulated_kernels target)

@@ -14,7 +14,7 @@ namespace bankwise::gpu {
 extern const KernelSet prefix_sum_kernels;
 }
 namespace bankwise::emulator {
-extern const KernelSet prefix_sum_emulated;
+extern const NamedKernels prefix_sum_emulated;
 }
 
 namespace bankwise::prefix_sum {

@@ -10,7 +10,7 @@ namespace bankwise::gpu {
 extern const KernelSet reduction_kernels;
 }
 namespace bankwise::emulator {
-extern const KernelSet reduction_emulated;
+extern const NamedKernels reduction_emulated;
 }
 
 namespace bankwise::reduction {

@@ -11,7 +11,7 @@ namespace bankwise::gpu {
 extern const KernelSet transpose_kernels;
 }
 namespace bankwise::emulator {
-extern const KernelSet transpose_emulated;
+extern const NamedKernels transpose_emulated;
 }
 
 namespace bankwise::transpose {

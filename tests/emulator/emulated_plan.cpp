@@ -8,9 +8,9 @@ using namespace bankwise;
 
 namespace {
 
-const emulator::Kernel& kernel_named(const CaseStudy& study, const std::string& name, const Instead& instead) {
+const emulator::NamedKernel& kernel_named(const CaseStudy& study, const std::string& name, const Instead& instead) {
   if (const auto other = instead.find(name); other != instead.end()) return *other->second;
-  for (const emulator::Kernel* kernel : study.emulated->kernels) {
+  for (const emulator::NamedKernel* kernel : study.emulated->kernels) {
     if (kernel->name == name) return *kernel;
   }
   throw std::runtime_error(name + " is not in the list of emulated kernels");
@@ -20,7 +20,7 @@ const emulator::Kernel& kernel_named(const CaseStudy& study, const std::string& 
 
 std::string why_not_emulated(const CaseStudy& study, const Variant& variant) {
   for (const auto& launch : study.plan(variant, {1, 1}, emulated_units).launches()) {
-    const emulator::Kernel* kernel = &kernel_named(study, launch.kernel, {});
+    const emulator::NamedKernel* kernel = &kernel_named(study, launch.kernel, {});
     if (kernel->run == nullptr) return std::string(kernel->why_not);
   }
   return {};

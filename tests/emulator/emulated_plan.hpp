@@ -19,7 +19,7 @@ struct EmulatedJob {
 inline constexpr unsigned emulated_units = 2;
 
 /// Replacement kernels, keyed by the names of the kernels that they replace.
-using Instead = std::map<std::string, const bankwise::emulator::Kernel*>;
+using Instead = std::map<std::string, const bankwise::emulator::NamedKernel*>;
 
 /// Why a variant cannot run in the emulator, from the file of a kernel of its plan. Empty: it can.
 std::string why_not_emulated(const bankwise::CaseStudy& study, const bankwise::Variant& variant);

@@ -13,8 +13,7 @@
 #include "tests/catch_any.hpp"
 
 #include <bankwise/trace/report.hpp>
-#include "tests/emulator/diagnosis_of.hpp"
-#include "tests/emulator/ptx_macros.hpp"
+#include "tests/emulator/kernel_tests.hpp"
 
 namespace {
 

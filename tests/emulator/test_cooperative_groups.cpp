@@ -11,8 +11,7 @@
 #include "tests/catch_any.hpp"
 
 #include <bankwise/trace/report.hpp>
-#include "tests/emulator/diagnosis_of.hpp"
-#include "tests/emulator/scramble.hpp"
+#include "tests/emulator/kernel_tests.hpp"
 
 namespace {
 

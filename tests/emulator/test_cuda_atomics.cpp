@@ -15,7 +15,7 @@
 #include <vector>
 
 #include <bankwise/emulator/cuda.hpp>
-#include "tests/emulator/scramble.hpp"
+#include "tests/emulator/kernel_tests.hpp"
 
 // Kernel files have this.
 using namespace std;

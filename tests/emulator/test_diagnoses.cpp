@@ -5,7 +5,7 @@
 
 #include <bankwise/emulator/cuda.hpp>
 #include <bankwise/trace/report.hpp>
-#include "diagnosis_of.hpp"
+#include "kernel_tests.hpp"
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;

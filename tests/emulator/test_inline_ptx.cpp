@@ -3,7 +3,7 @@
 #include <string>
 #include "tests/catch_any.hpp"
 
-#include <bankwise/emulator/cuda/ptx/program.hpp>
+#include <bankwise/emulator/cuda/ptx/machine.hpp>
 #include <bankwise/emulator/cuda/ptx_names.hpp>
 #include "bankcheck/emulate/rewrite.hpp"
 
@@ -54,11 +54,11 @@ TEST_CASE("emulator/inline_ptx/names") {
 
 TEST_CASE("emulator/inline_ptx/refused") {
   using bankwise::emulator::ptx::parse;
-  using bankwise::emulator::ptx::Unsupported;
+  using bankwise::emulator::ptx::UnsupportedPtx;
   CHECK(parse("add.u32 %0, %1, -0x10; ").instructions.at(0).operands.at(2).bits == 0 - std::uint64_t{16});
   for (const char* text : {"wgmma.x %0;", "mov.u32 nothing, 1;", "bra nowhere;", "ld.u32 %0, [%1;", "add.u32 %0 %1;",
                            "@", ".reg .b32 x", "mov.u32 %0, {", "@7 mov.u32 %0, 1;"}) {
     CAPTURE(text);
-    CHECK_THROWS_AS(parse(text), Unsupported);
+    CHECK_THROWS_AS(parse(text), UnsupportedPtx);
   }
 }

@@ -43,7 +43,7 @@ TEST_CASE("emulator/kernels/pinned_passes") {
 
 TEST_CASE("emulator/kernels/all_but_ptx") {
   for (const CaseStudy* study : all_case_studies) {
-    for (const emulator::Kernel* kernel : study->emulated->kernels) {
+    for (const emulator::NamedKernel* kernel : study->emulated->kernels) {
       INFO(kernel->name << ": " << kernel->why_not);
       CHECK((kernel->run != nullptr || kernel->why_not.ends_with("PTX")));
     }

@@ -3,7 +3,7 @@
 // Kernels of the repository, broken on purpose: each fault is diagnosed, at the right line.
 #include <bankwise/emulator/cuda.hpp>
 #include <bankwise/trace/report.hpp>
-#include "diagnosis_of.hpp"
+#include "kernel_tests.hpp"
 #include "tests/catch_any.hpp"
 
 namespace barrier {

@@ -12,7 +12,7 @@
 
 #include <bankwise/emulator/core/stacks.hpp>
 #include <bankwise/emulator/cuda.hpp>
-#include "diagnosis_of.hpp"
+#include "kernel_tests.hpp"
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;

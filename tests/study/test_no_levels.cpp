@@ -19,10 +19,10 @@ namespace {
 trace::KernelTrace out_of_order(const emulator::Launch&, std::span<const emulator::Argument>) {
   throw std::runtime_error("lane 7 is out of order");
 }
-constexpr emulator::Kernel broken{"made_up_broken", out_of_order, ""};
-constexpr emulator::Kernel untranslatable{"made_up_tma", nullptr, "a CPU has no tensor memory accelerator."};
-constexpr const emulator::Kernel* made_up_kernels[]{&broken, &untranslatable};
-constexpr emulator::KernelSet made_up_set{made_up_kernels};
+constexpr emulator::NamedKernel broken{"made_up_broken", out_of_order, ""};
+constexpr emulator::NamedKernel untranslatable{"made_up_tma", nullptr, "a CPU has no tensor memory accelerator."};
+constexpr const emulator::NamedKernel* made_up_kernels[]{&broken, &untranslatable};
+constexpr emulator::NamedKernels made_up_set{made_up_kernels};
 
 CaseStudy made_up() {
   CaseStudy study = reduction::case_study();

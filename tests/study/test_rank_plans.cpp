@@ -12,7 +12,7 @@
 #include "tests/catch_any.hpp"
 
 namespace bankwise::emulator {
-extern const KernelSet reduction_ranks_emulated, prefix_sum_ranks_emulated, transpose_ranks_emulated;
+extern const NamedKernels reduction_ranks_emulated, prefix_sum_ranks_emulated, transpose_ranks_emulated;
 }
 
 using namespace bankwise;
@@ -21,7 +21,7 @@ namespace {
 
 struct Emulated {
   const CaseStudy& study;
-  const emulator::KernelSet& of_ranks;
+  const emulator::NamedKernels& of_ranks;
 };
 const Emulated all_emulated[]{{reduction::case_study(), emulator::reduction_ranks_emulated},
                               {prefix_sum::case_study(), emulator::prefix_sum_ranks_emulated},
@@ -31,9 +31,9 @@ constexpr std::uint32_t poison_word = 0xCDCDCDCD, guard_word = 0xA5A5A5A5;
 constexpr std::size_t guard_words = 16;
 constexpr unsigned units = 2;  // few, so each persistent block processes several tiles
 
-const emulator::Kernel& kernel_named(const Emulated& emulated, const std::string& name) {
-  for (const emulator::KernelSet* set : {&emulated.of_ranks, emulated.study.emulated}) {
-    for (const emulator::Kernel* kernel : set->kernels) {
+const emulator::NamedKernel& kernel_named(const Emulated& emulated, const std::string& name) {
+  for (const emulator::NamedKernels* set : {&emulated.of_ranks, emulated.study.emulated}) {
+    for (const emulator::NamedKernel* kernel : set->kernels) {
       if (kernel->name == name) return *kernel;
     }
   }

@@ -17,7 +17,7 @@
 #include <bankwise/emulator/cuda/indices.hpp>
 #include <bankwise/emulator/cuda/math.hpp>
 #include <bankwise/emulator/cuda/memory.hpp>
-#include <bankwise/emulator/cuda/missing.hpp>
+#include <bankwise/emulator/cuda/not_emulated.hpp>
 #include <bankwise/emulator/cuda/ptx.hpp>
 #include <bankwise/emulator/cuda/qualifiers.hpp>
 #include <bankwise/emulator/cuda/simd.hpp>

@@ -15,7 +15,7 @@
 //
 // Writes NAME_kernels.cpp; NAME_shapes.hpp with the block of each kernel, as its Contract states it; and for CUDA
 // NAME_kernels.cu and NAME_kernels_repeated.cu if TOGETHER, else STEM.cu and STEM_repeated.cu for each .cuh. With
-// `emulated`: list.cpp with the emulator::KernelSet NAME_emulated, and NAME_kernels.cpp or a STEM.cpp for each .cuh.
+// `emulated`: list.cpp with the emulator::NamedKernels NAME_emulated, and NAME_kernels.cpp or a STEM.cpp for each .cuh.
 // A file that would not change is not written. Errors: one sentence, exit 2.
 #include <filesystem>
 #include <fstream>
@@ -229,7 +229,7 @@ void embed(const Job& job, const std::map<std::string, Source>& sources, int for
   for (const auto& [name, text] : cuda_sources(job, sources, forms > 1)) write(job.output / name, text);
 }
 
-/// A C++ source that compiles kernels for the emulator, and defines them as the emulator::Kernel of their name.
+/// A C++ source that compiles kernels for the emulator, and defines them as the emulator::NamedKernel of their name.
 std::string emulated_source(const Job& job, const std::string& includes, const std::string& definitions) {
   return "#include <bankwise/emulator/cuda.hpp>\n#include <bankwise/emulator/core/kernel.hpp>\n\n"
          "namespace bankwise::emulated_" +
@@ -247,7 +247,7 @@ void emulate(const Job& job, const std::map<std::string, Source>& sources, const
     if (why_not.empty()) includes += source.cuh.include();
     for (const std::string& name : names_of(job, source)) {
       list += '&' + name + ", ";
-      const std::string kernel = "const Kernel " + name;
+      const std::string kernel = "const NamedKernel " + name;
       if (!why_not.empty()) {
         declarations += kernel + "{\"" + name + "\", nullptr, " + quoted(why_not) + "};\n";
         continue;
@@ -263,8 +263,8 @@ void emulate(const Job& job, const std::map<std::string, Source>& sources, const
   const std::string set = job.folder + "_emulated", scope = "list_of_" + job.folder;
   write(job.output / "list.cpp",
         "#include <bankwise/emulator/core/kernel.hpp>\n\nnamespace bankwise::emulator {\nnamespace " + scope + " {\n" +
-            declarations + "constexpr const Kernel* kernels[]{" + list + "};\n}\nextern const KernelSet " + set +
-            ";\nconst KernelSet " + set + '{' + scope + "::kernels};\n}  // namespace bankwise::emulator\n");
+            declarations + "constexpr const NamedKernel* kernels[]{" + list + "};\n}\nextern const NamedKernels " +
+            set + ";\nconst NamedKernels " + set + '{' + scope + "::kernels};\n}  // namespace bankwise::emulator\n");
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include <bankwise/study/plan.hpp>
 
 namespace bankwise::emulator {
-struct KernelSet;
+struct NamedKernels;
 }
 
 namespace bankwise {
@@ -93,7 +93,7 @@ struct CaseStudy {
   std::span<const Variant> variants;
   std::string_view baseline;  ///< the variant that speedups are relative to; empty: none, and reports omit speedups
   const gpu::KernelSet* kernels = nullptr;
-  const emulator::KernelSet* emulated = nullptr;  ///< the CUDA kernels, compiled for the CPU; null: there are none
+  const emulator::NamedKernels* emulated = nullptr;  ///< the CUDA kernels, compiled for the CPU; null: there are none
 
   std::span<const Operand> inputs, outputs;
   /// A round problem size with about `bytes` of compulsory traffic.

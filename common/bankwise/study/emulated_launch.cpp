@@ -16,9 +16,9 @@ namespace {
 constexpr std::uint64_t filled_words = 1 << 16;                                 // at the beginning of each input
 constexpr std::uint64_t max_groups = std::numeric_limits<std::int32_t>::max();  // of a CUDA grid, in x
 
-const emulator::Kernel& emulated_kernel(const CaseStudy& study, std::string_view name) {
+const emulator::NamedKernel& emulated_kernel(const CaseStudy& study, std::string_view name) {
   if (study.emulated != nullptr) {
-    for (const emulator::Kernel* kernel : study.emulated->kernels) {
+    for (const emulator::NamedKernel* kernel : study.emulated->kernels) {
       if (kernel->name != name) continue;
       if (kernel->run == nullptr) throw std::runtime_error(std::string(kernel->why_not));
       return *kernel;
@@ -76,7 +76,7 @@ Plan plan_to_emulate(const CaseStudy& study, const Variant& variant, Extent exte
 
 trace::KernelTrace trace_of(const CaseStudy& study, const KernelLaunch& launch, const EmulatedMemory& memory,
                             unsigned warp, bool record_order) {
-  const emulator::Kernel& kernel = emulated_kernel(study, launch.kernel);
+  const emulator::NamedKernel& kernel = emulated_kernel(study, launch.kernel);
   if (launch.groups > max_groups) {
     throw std::runtime_error(fmt::format("no CUDA grid has {} blocks; at most {}", launch.groups, max_groups));
   }

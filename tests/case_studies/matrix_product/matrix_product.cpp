@@ -9,7 +9,7 @@ namespace bankwise::gpu {
 extern const KernelSet matrix_product_kernels;
 }
 namespace bankwise::emulator {
-extern const KernelSet matrix_product_emulated;
+extern const NamedKernels matrix_product_emulated;
 }
 
 namespace bankwise::matrix_product {

@@ -17,7 +17,7 @@ namespace bankwise::gpu {
 extern const KernelSet more_kernels_kernels;
 }
 namespace bankwise::emulator {
-extern const KernelSet more_kernels_emulated;
+extern const NamedKernels more_kernels_emulated;
 }
 
 namespace bankwise::more_kernels {

@@ -14,7 +14,7 @@ namespace bankwise::gpu {
 extern const KernelSet common_gpu_kernels;
 }
 namespace bankwise::emulator {
-extern const KernelSet common_gpu_emulated;
+extern const NamedKernels common_gpu_emulated;
 }
 
 const CaseStudy& flush() {

@@ -10,10 +10,13 @@
 #include <vector>
 
 #include <bankwise/emulator/core/emulate.hpp>
+#include "branches.cuh"
+#include "helpers.cuh"
 #include "interpreter.hpp"
-#include "kernels.cuh"
 #include "lockstep_programs.hpp"
+#include "loops.cuh"
 #include "tests/catch_any.hpp"
+#include "warp_synchronous.cuh"
 
 using lockstep::Order;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <bankwise/emulator/core/block_order.hpp>
+#include <bankwise/emulator/core/control_flow.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -24,7 +24,7 @@ struct Part {
 };
 
 /// The inside of a loop during ordering, or the whole function. Parts are numbered by lowest address.
-struct Scope {
+struct LoopScope {
   unsigned number = 0;
   std::vector<Part> parts;
   SmallestFirst ready;
@@ -65,11 +65,11 @@ class Ordering {
   /// Numbers the strongly connected components of some of the nodes in part_ (Tarjan); returns their number.
   // NOLINTNEXTLINE(readability-function-cognitive-complexity): a known algorithm
   unsigned find_components(const Nodes& nodes, unsigned scope) {
-    struct Visit {
+    struct NodeVisit {
       Node node;
       unsigned jump;
     };
-    std::vector<Visit> visits;
+    std::vector<NodeVisit> visits;
     Nodes stack;
     unsigned visited = 0, found = 0;
     const auto enter = [&](Node node) {
@@ -174,7 +174,7 @@ class Ordering {
   /// Splits some of the nodes, given by address, into parts. `entries` are those that the rest of the function jumps
   /// to.
   void open(const Nodes& nodes, const Nodes& entries) {
-    Scope scope;
+    LoopScope scope;
     scope.number = ++scopes_opened_;
     for (const Node node : nodes) scope_[node] = scope.number;
     const unsigned components = find_components(nodes, scope.number);
@@ -209,7 +209,7 @@ class Ordering {
 
   /// The part at the lowest address among those that wait for no other. If all parts wait for each other, which an exit
   /// without predecessors may cause, the lowest of them.
-  std::optional<Part> next_part(Scope& scope) {
+  std::optional<Part> next_part(LoopScope& scope) {
     unsigned number = 0;
     if (!scope.ready.empty()) {
       number = scope.ready.top();
@@ -252,7 +252,7 @@ class Ordering {
   std::vector<unsigned> index_, low_;
   std::vector<bool> open_;
   std::vector<unsigned> jumps_in_, from_loop_, counted_for_;
-  std::vector<Scope> scopes_;
+  std::vector<LoopScope> scopes_;
   unsigned scopes_opened_ = 0, loops_ = 0;
   Nodes result_;
 };

@@ -11,7 +11,6 @@
 #include <mutex>
 #include <set>
 
-#include <bankwise/emulator/core/block_order.hpp>
 #include <bankwise/emulator/core/program_symbols.hpp>
 
 namespace bankwise::emulator {
@@ -19,11 +18,11 @@ namespace {
 
 // --- Functions ---
 
-struct Function {
+struct CodeRange {
   std::uintptr_t begin = 0, end = 0;
 };
 
-std::vector<Function> functions_of_program() {
+std::vector<CodeRange> functions_of_program() {
   std::uintptr_t base = 0;
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* data) {
@@ -31,7 +30,7 @@ std::vector<Function> functions_of_program() {
         return 1;  // the program is the first object
       },
       &base);
-  std::vector<Function> functions;
+  std::vector<CodeRange> functions;
   for_each_symbol([&](const Elf64_Sym& symbol, const char*) {
     if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_size == 0) return;
     functions.push_back({base + symbol.st_value, base + symbol.st_value + symbol.st_size});
@@ -40,8 +39,8 @@ std::vector<Function> functions_of_program() {
   return functions;
 }
 
-Function function_around(std::uintptr_t pc) {
-  static const std::vector<Function> functions = functions_of_program();
+CodeRange function_around(std::uintptr_t pc) {
+  static const std::vector<CodeRange> functions = functions_of_program();
   const auto after =
       std::upper_bound(functions.begin(), functions.end(), pc, [](auto at, auto& f) { return at < f.begin; });
   if (after == functions.begin() || pc >= std::prev(after)->end) return {};
@@ -51,7 +50,7 @@ Function function_around(std::uintptr_t pc) {
 // --- Basic blocks ---
 
 /// Blocks by address, and their successors.
-struct Graph {
+struct FunctionBlocks {
   std::vector<std::uintptr_t> begins;
   BlockGraph next;
 };
@@ -61,7 +60,7 @@ struct Jump {
   bool falls_through;
 };
 
-std::vector<Jump> jumps_in(Function function) {
+std::vector<Jump> jumps_in(CodeRange function) {
   std::vector<Jump> jumps;
   csh disassembler = 0;
   if (cs_open(CS_ARCH_X86, CS_MODE_64, &disassembler) != CS_ERR_OK) return jumps;
@@ -85,14 +84,14 @@ std::vector<Jump> jumps_in(Function function) {
   return jumps;
 }
 
-Graph graph_of(Function function) {
+FunctionBlocks graph_of(CodeRange function) {
   const std::vector<Jump> jumps = jumps_in(function);
   std::set<std::uintptr_t> begins{function.begin};
   for (const Jump& jump : jumps) {
     if (jump.target != 0) begins.insert(jump.target);
     if (jump.behind < function.end) begins.insert(jump.behind);
   }
-  Graph graph{{begins.begin(), begins.end()}, BlockGraph(begins.size())};
+  FunctionBlocks graph{{begins.begin(), begins.end()}, BlockGraph(begins.size())};
   const auto node_at = [&](std::uintptr_t address) {
     const auto after = std::upper_bound(graph.begins.begin(), graph.begins.end(), address);
     return unsigned(after - graph.begins.begin()) - 1;
@@ -116,8 +115,8 @@ struct Ordered {
   std::vector<std::uintptr_t> places;
 };
 
-Ordered ordered(Function function) {
-  Graph graph = graph_of(function);
+Ordered ordered(CodeRange function) {
+  FunctionBlocks graph = graph_of(function);
   Ordered all{std::move(graph.begins), std::vector<std::uintptr_t>(graph.next.size())};
   std::uintptr_t place = 0;
   for (const unsigned block : order_of_blocks(graph.next)) {
@@ -132,7 +131,7 @@ Ordered ordered(Function function) {
 std::uint64_t place_in_order(std::uintptr_t pc) {
   static std::mutex mutex;
   static std::map<std::uintptr_t, Ordered> known;  // keyed by function
-  const Function function = function_around(pc);
+  const CodeRange function = function_around(pc);
   if (function.end == 0) return pc;
   const std::lock_guard lock(mutex);
   const auto [found, is_new] = known.try_emplace(function.begin);
@@ -146,7 +145,7 @@ std::uint64_t place_in_order(std::uintptr_t pc) {
 
 std::vector<BlockGraph> block_graphs_of_program() {
   std::vector<BlockGraph> graphs;
-  for (const Function& function : functions_of_program()) graphs.push_back(graph_of(function).next);
+  for (const CodeRange& function : functions_of_program()) graphs.push_back(graph_of(function).next);
   return graphs;
 }
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <bankwise/emulator/core/dim3.hpp>
+#include <bankwise/emulator/core/kernel_code.hpp>
 #include <bankwise/trace/trace.hpp>
 
 namespace bankwise::emulator {

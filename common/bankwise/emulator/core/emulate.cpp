@@ -14,8 +14,8 @@
 
 #include <bankwise/emulator/core/block_runner.hpp>
 #include <bankwise/emulator/core/faults.hpp>
+#include <bankwise/emulator/core/program_symbols.hpp>
 #include <bankwise/emulator/core/recorder.hpp>
-#include <bankwise/emulator/core/source_lines.hpp>
 #include <bankwise/emulator/core/stacks.hpp>
 
 namespace bankwise::emulator {
@@ -99,9 +99,9 @@ class BarrierOfThreads : public GridBarrier {
 };
 
 /// A launch, and the host threads that run it.
-class Run {
+class LaunchRun {
  public:
-  Run(const Launch& launch, const BoundKernel& kernel)
+  LaunchRun(const Launch& launch, const BoundKernel& kernel)
       : launch_(launch), kernel_(kernel), traced_(launch.trace_blocks) {
     std::sort(traced_.begin(), traced_.end());
     traced_.erase(std::unique(traced_.begin(), traced_.end()), traced_.end());
@@ -205,7 +205,7 @@ class Run {
 trace::KernelTrace run(const Launch& launch, const BoundKernel& kernel) {
   check(launch);
   if (BlockRunner::current != nullptr) throw std::invalid_argument("a kernel cannot be emulated from within a kernel");
-  Run run(launch, kernel);
+  LaunchRun run(launch, kernel);
   trace::KernelTrace trace = run();
   trace.kernel = launch.source_lines ? function_at(run.in_kernel()) : "?";
   return trace;

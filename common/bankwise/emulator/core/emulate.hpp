@@ -16,8 +16,8 @@
 #include <type_traits>
 
 #include <bankwise/emulator/core/diagnosis.hpp>
+#include <bankwise/emulator/core/kernel_code.hpp>
 #include <bankwise/emulator/core/launch.hpp>
-#include <bankwise/emulator/core/not_the_kernel.hpp>
 
 namespace bankwise::emulator {
 
@@ -47,8 +47,8 @@ trace::KernelTrace emulate(void (*kernel)(Parameters...), const emulator::Launch
     if constexpr (convertible) {
       const auto lane = [kernel, ... values = static_cast<Parameters>(arguments)]()
                             BANKWISE_NOT_THE_KERNEL { kernel(values...); };
-      using Lane = decltype(lane);
-      const auto call = [](const void* bound) BANKWISE_NOT_THE_KERNEL { (*static_cast<const Lane*>(bound))(); };
+      using Body = decltype(lane);
+      const auto call = [](const void* bound) BANKWISE_NOT_THE_KERNEL { (*static_cast<const Body*>(bound))(); };
       return emulator::run(launch, {call, &lane, reinterpret_cast<const void*>(kernel)});
     }
   }

@@ -31,11 +31,11 @@ class Fiber {
 
  private:
 #if BANKWISE_HAVE_BOOST_CONTEXT
-  using Context = boost::context::fiber;
+  using BoostFiber = boost::context::fiber;
   // Their destructors would unwind the stack, through code that does not support it, so they are never called.
-  alignas(Context) std::byte inside_[sizeof(Context)], outside_[sizeof(Context)];
-  static Context& as_context(std::byte* storage) {
-    return *std::launder(reinterpret_cast<Context*>(storage));
+  alignas(BoostFiber) std::byte inside_[sizeof(BoostFiber)], outside_[sizeof(BoostFiber)];
+  static BoostFiber& as_context(std::byte* storage) {
+    return *std::launder(reinterpret_cast<BoostFiber*>(storage));
   }
 #else
   static void enter(unsigned high, unsigned low);
@@ -54,13 +54,13 @@ inline void Fiber::start(std::byte* stack, std::size_t bytes, Body body, void* d
   boost::context::stack_context whole;
   whole.sp = stack + bytes;
   whole.size = bytes;
-  new (outside_) Context();
-  new (inside_) Context(std::allocator_arg, boost::context::preallocated(whole.sp, bytes, whole), OwnersStack(),
-                        [this, body, data](Context&& owner) -> Context {
-                          as_context(outside_) = std::move(owner);
-                          body(data);
-                          return std::move(as_context(outside_));
-                        });
+  new (outside_) BoostFiber();
+  new (inside_) BoostFiber(std::allocator_arg, boost::context::preallocated(whole.sp, bytes, whole), OwnersStack(),
+                           [this, body, data](BoostFiber&& owner) -> BoostFiber {
+                             as_context(outside_) = std::move(owner);
+                             body(data);
+                             return std::move(as_context(outside_));
+                           });
 }
 
 inline void Fiber::resume() {

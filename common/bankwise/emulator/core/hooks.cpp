@@ -16,7 +16,7 @@ using bankwise::emulator::BlockRunner;
 using bankwise::emulator::global_memory;
 using bankwise::emulator::key_of;
 using bankwise::emulator::Lane;
-using bankwise::emulator::Wait;
+using bankwise::emulator::WaitReason;
 
 inline void access(Operation operation, const void* address, std::size_t bytes, bool as_aligned, void* caller,
                    bool is_volatile = false) {
@@ -36,7 +36,7 @@ inline void access(Operation operation, const void* address, std::size_t bytes, 
     return;
   }
   lane->access = {operation, lane->runner->offset_of(address), std::uint32_t(bytes), as_aligned, false, is_volatile};
-  lane->runner->suspend(*lane, Wait::access, std::uintptr_t(caller));
+  lane->runner->suspend(*lane, WaitReason::access, std::uintptr_t(caller));
 }
 
 }  // namespace
@@ -66,46 +66,26 @@ void __tsan_func_exit() {
   if (!lane->calls.empty()) lane->runner->note(*lane, key_of(*lane, returns_to, true));
 }
 
-#define BANKWISE_ACCESS(bytes)                                             \
-  void __tsan_read##bytes(void* address) {                                 \
-    access(Operation::load, address, bytes, true, BANKWISE_CALLER);        \
-  }                                                                        \
-  void __tsan_write##bytes(void* address) {                                \
-    access(Operation::store, address, bytes, true, BANKWISE_CALLER);       \
-  }                                                                        \
-  void __tsan_unaligned_read##bytes(void* address) {                       \
-    access(Operation::load, address, bytes, bytes == 1, BANKWISE_CALLER);  \
-  }                                                                        \
-  void __tsan_unaligned_write##bytes(void* address) {                      \
-    access(Operation::store, address, bytes, bytes == 1, BANKWISE_CALLER); \
+// X(bytes); volatile accesses have functions of their own, with --param=tsan-distinguish-volatile=1.
+#define BANKWISE_SIZES(X, ...) \
+  X(1, __VA_ARGS__) X(2, __VA_ARGS__) X(4, __VA_ARGS__) X(8, __VA_ARGS__) X(16, __VA_ARGS__)
+#define BANKWISE_ACCESS(bytes, prefix, is_volatile)                                     \
+  void __tsan_##prefix##read##bytes(void* address) {                                    \
+    access(Operation::load, address, bytes, true, BANKWISE_CALLER, is_volatile);        \
+  }                                                                                     \
+  void __tsan_##prefix##write##bytes(void* address) {                                   \
+    access(Operation::store, address, bytes, true, BANKWISE_CALLER, is_volatile);       \
+  }                                                                                     \
+  void __tsan_unaligned_##prefix##read##bytes(void* address) {                          \
+    access(Operation::load, address, bytes, bytes == 1, BANKWISE_CALLER, is_volatile);  \
+  }                                                                                     \
+  void __tsan_unaligned_##prefix##write##bytes(void* address) {                         \
+    access(Operation::store, address, bytes, bytes == 1, BANKWISE_CALLER, is_volatile); \
   }
-BANKWISE_ACCESS(1)
-BANKWISE_ACCESS(2)
-BANKWISE_ACCESS(4)
-BANKWISE_ACCESS(8)
-BANKWISE_ACCESS(16)
+BANKWISE_SIZES(BANKWISE_ACCESS, , false)
+BANKWISE_SIZES(BANKWISE_ACCESS, volatile_, true)
 #undef BANKWISE_ACCESS
-
-// With --param=tsan-distinguish-volatile=1.
-#define BANKWISE_VOLATILE_ACCESS(bytes)                                          \
-  void __tsan_volatile_read##bytes(void* address) {                              \
-    access(Operation::load, address, bytes, true, BANKWISE_CALLER, true);        \
-  }                                                                              \
-  void __tsan_volatile_write##bytes(void* address) {                             \
-    access(Operation::store, address, bytes, true, BANKWISE_CALLER, true);       \
-  }                                                                              \
-  void __tsan_unaligned_volatile_read##bytes(void* address) {                    \
-    access(Operation::load, address, bytes, bytes == 1, BANKWISE_CALLER, true);  \
-  }                                                                              \
-  void __tsan_unaligned_volatile_write##bytes(void* address) {                   \
-    access(Operation::store, address, bytes, bytes == 1, BANKWISE_CALLER, true); \
-  }
-BANKWISE_VOLATILE_ACCESS(1)
-BANKWISE_VOLATILE_ACCESS(2)
-BANKWISE_VOLATILE_ACCESS(4)
-BANKWISE_VOLATILE_ACCESS(8)
-BANKWISE_VOLATILE_ACCESS(16)
-#undef BANKWISE_VOLATILE_ACCESS
+#undef BANKWISE_SIZES
 
 void __tsan_read_range(void* address, unsigned long bytes) {
   access(Operation::load, address, bytes, false, BANKWISE_CALLER);
@@ -119,45 +99,36 @@ void __tsan_vptr_update(void**, void*) {}
 void __tsan_vptr_read(void**) {}
 
 // Atomic operations of C++ outside kernels, which the instrumentation replaces by calls.
-#define BANKWISE_ATOMIC(bits, Type)                                                                       \
-  Type __tsan_atomic##bits##_load(const volatile Type* a, int) {                                          \
-    return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                                          \
-  }                                                                                                       \
-  void __tsan_atomic##bits##_store(volatile Type* a, Type v, int) {                                       \
-    __atomic_store_n(a, v, __ATOMIC_SEQ_CST);                                                             \
-  }                                                                                                       \
-  Type __tsan_atomic##bits##_exchange(volatile Type* a, Type v, int) {                                    \
-    return __atomic_exchange_n(a, v, __ATOMIC_SEQ_CST);                                                   \
-  }                                                                                                       \
-  Type __tsan_atomic##bits##_fetch_add(volatile Type* a, Type v, int) {                                   \
-    return __atomic_fetch_add(a, v, __ATOMIC_SEQ_CST);                                                    \
-  }                                                                                                       \
-  Type __tsan_atomic##bits##_fetch_sub(volatile Type* a, Type v, int) {                                   \
-    return __atomic_fetch_sub(a, v, __ATOMIC_SEQ_CST);                                                    \
-  }                                                                                                       \
-  Type __tsan_atomic##bits##_fetch_and(volatile Type* a, Type v, int) {                                   \
-    return __atomic_fetch_and(a, v, __ATOMIC_SEQ_CST);                                                    \
-  }                                                                                                       \
-  Type __tsan_atomic##bits##_fetch_or(volatile Type* a, Type v, int) {                                    \
-    return __atomic_fetch_or(a, v, __ATOMIC_SEQ_CST);                                                     \
-  }                                                                                                       \
-  Type __tsan_atomic##bits##_fetch_xor(volatile Type* a, Type v, int) {                                   \
-    return __atomic_fetch_xor(a, v, __ATOMIC_SEQ_CST);                                                    \
-  }                                                                                                       \
-  Type __tsan_atomic##bits##_fetch_nand(volatile Type* a, Type v, int) {                                  \
-    return __atomic_fetch_nand(a, v, __ATOMIC_SEQ_CST);                                                   \
-  }                                                                                                       \
-  int __tsan_atomic##bits##_compare_exchange_strong(volatile Type* a, Type* expected, Type v, int, int) { \
-    return __atomic_compare_exchange_n(a, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);        \
-  }                                                                                                       \
-  int __tsan_atomic##bits##_compare_exchange_weak(volatile Type* a, Type* expected, Type v, int, int) {   \
-    return __atomic_compare_exchange_n(a, expected, v, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);         \
+#define BANKWISE_FETCH(bits, Type, operation)                                   \
+  Type __tsan_atomic##bits##_fetch_##operation(volatile Type* a, Type v, int) { \
+    return __atomic_fetch_##operation(a, v, __ATOMIC_SEQ_CST);                  \
   }
+#define BANKWISE_EXCHANGE(bits, Type, how, is_weak)                                                      \
+  int __tsan_atomic##bits##_compare_exchange_##how(volatile Type* a, Type* expected, Type v, int, int) { \
+    return __atomic_compare_exchange_n(a, expected, v, is_weak, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);     \
+  }
+#define BANKWISE_ATOMIC(bits, Type)                                                              \
+  Type __tsan_atomic##bits##_load(const volatile Type* a, int) {                                 \
+    return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                                 \
+  }                                                                                              \
+  void __tsan_atomic##bits##_store(volatile Type* a, Type v, int) {                              \
+    __atomic_store_n(a, v, __ATOMIC_SEQ_CST);                                                    \
+  }                                                                                              \
+  Type __tsan_atomic##bits##_exchange(volatile Type* a, Type v, int) {                           \
+    return __atomic_exchange_n(a, v, __ATOMIC_SEQ_CST);                                          \
+  }                                                                                              \
+  BANKWISE_FETCH(bits, Type, add)                                                                \
+  BANKWISE_FETCH(bits, Type, sub)                                                                \
+  BANKWISE_FETCH(bits, Type, and) BANKWISE_FETCH(bits, Type, or) BANKWISE_FETCH(bits, Type, xor) \
+      BANKWISE_FETCH(bits, Type, nand) BANKWISE_EXCHANGE(bits, Type, strong, false)              \
+          BANKWISE_EXCHANGE(bits, Type, weak, true)
 BANKWISE_ATOMIC(8, std::uint8_t)
 BANKWISE_ATOMIC(16, std::uint16_t)
 BANKWISE_ATOMIC(32, std::uint32_t)
 BANKWISE_ATOMIC(64, std::uint64_t)
 #undef BANKWISE_ATOMIC
+#undef BANKWISE_EXCHANGE
+#undef BANKWISE_FETCH
 
 void __tsan_atomic_thread_fence(int) {
   std::atomic_thread_fence(std::memory_order_seq_cst);

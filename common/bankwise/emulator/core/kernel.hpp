@@ -17,14 +17,14 @@ namespace bankwise::emulator {
 using Argument = std::variant<void*, std::uint64_t>;
 
 /// A kernel compiled for the emulator, or the reason why it is not.
-struct Kernel {
+struct NamedKernel {
   std::string_view name;  ///< of the function
   trace::KernelTrace (*run)(const Launch& launch, std::span<const Argument> arguments) = nullptr;
   std::string_view why_not;  ///< one sentence, if `run` is null
 };
 
-struct KernelSet {
-  std::span<const Kernel* const> kernels;
+struct NamedKernels {
+  std::span<const NamedKernel* const> kernels;
 };
 
 namespace detail {

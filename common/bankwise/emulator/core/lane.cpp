@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cstring>
+
 #include <bankwise/emulator/core/block_runner.hpp>
 
 namespace bankwise::emulator {
@@ -10,6 +14,16 @@ namespace {
 
 Lane& running() noexcept {
   return *BlockRunner::current;
+}
+
+Rounds& initialized(const void* object, const void* caller) noexcept {
+  Lane& lane = running();
+  const auto address = std::uintptr_t(object);
+  if (!lane.runner->meetings().has_rounds(address)) {
+    lane.runner->fail(lane, Fault::unwritten, std::uintptr_t(caller),
+                      "uses a barrier object that no lane of the block has initialized");
+  }
+  return lane.runner->meetings().rounds(address);
 }
 
 }  // namespace
@@ -25,8 +39,8 @@ const LaneIdentity& this_lane() noexcept {
 unsigned meet_block(std::uint64_t value, const void* caller) noexcept {
   Lane& lane = running();
   lane.value = value;
-  lane.runner->suspend(lane, Wait::barrier, std::uintptr_t(caller));
-  return lane.runner->barrier_sum();
+  lane.runner->suspend(lane, WaitReason::barrier, std::uintptr_t(caller));
+  return lane.runner->meetings().barrier_sum();
 }
 
 Meeting meet_warp(WarpMeeting kind, std::uint64_t mask, std::uint64_t value, const void* caller) noexcept {
@@ -42,13 +56,13 @@ Meeting meet_warp(WarpMeeting kind, std::uint64_t mask, std::uint64_t value, con
   lane.meeting = kind;
   lane.mask = mask;
   lane.value = value;
-  lane.runner->suspend(lane, Wait::meeting, std::uintptr_t(caller));
+  lane.runner->suspend(lane, WaitReason::meeting, std::uintptr_t(caller));
   return {lane.met, lane.delivery->values.data()};
 }
 
 std::uint64_t active_lanes(const void* caller) noexcept {
   Lane& lane = running();
-  lane.runner->suspend(lane, Wait::ready, std::uintptr_t(caller));
+  lane.runner->suspend(lane, WaitReason::ready, std::uintptr_t(caller));
   return lane.runner->group();
 }
 
@@ -61,24 +75,194 @@ std::uint64_t before_atomic(banks::Operation operation, bool is_loop, void* addr
     return 0;
   }
   lane.access = {operation, lane.runner->offset_of(address), std::uint32_t(bytes), true, is_loop};
-  lane.runner->suspend(lane, Wait::access, std::uintptr_t(caller));
+  lane.runner->suspend(lane, WaitReason::access, std::uintptr_t(caller));
   return lane.access_number;
 }
 
 void result_used(std::uint64_t number) noexcept {
-  Recorder* recorder = running().runner->recorder();
+  Recorder* recorder = running().runner->block().recorder;
   if (recorder != nullptr) recorder->result_used(number);
 }
 
 long long steps(const void* caller) noexcept {
   Lane& lane = running();
-  lane.runner->suspend(lane, Wait::ready, std::uintptr_t(caller));
+  lane.runner->suspend(lane, WaitReason::ready, std::uintptr_t(caller));
   return (long long)(lane.runner->steps());
 }
 
 void trap(const char* why, const void* caller) noexcept {
   Lane& lane = running();
   lane.runner->fail(lane, Fault::trap, std::uintptr_t(caller), fmt::format("stops: {}", why));
+}
+
+Parts::Parts() noexcept {
+  running().part = 0;
+}
+Parts::~Parts() {
+  running().part = 0;
+}
+void Parts::next() noexcept {
+  ++running().part;
+}
+void Parts::set(int part) noexcept {
+  running().part = unsigned(part);
+}
+
+void meet_at_place(const void* caller) noexcept {
+  Lane& lane = running();
+  lane.runner->suspend(lane, WaitReason::ready, std::uintptr_t(caller));
+}
+
+bool is_shared(const void* address) noexcept {
+  return running().runner->is_shared(address);
+}
+std::uint32_t to_shared_address(const void* address) noexcept {
+  return running().runner->offset_of(address);
+}
+std::byte* from_shared_address(std::uint32_t address) noexcept {
+  return running().runner->block().storage + address;
+}
+
+void before_access(banks::Operation operation, const void* address, std::size_t bytes, const void* caller) noexcept {
+  Lane& lane = running();
+  if (!lane.runner->is_shared(address)) {
+    if (!global_memory.contains(address)) lane.runner->note_other_memory(address);
+    return;
+  }
+  lane.access = {operation, lane.runner->offset_of(address), std::uint32_t(bytes), true};
+  lane.runner->suspend(lane, WaitReason::access, std::uintptr_t(caller));
+}
+
+// --- Asynchronous copies ---
+
+void start_copy(void* to, const void* from, unsigned bytes, unsigned given, const void* caller) noexcept {
+  Lane& lane = running();
+  PendingCopy copy{.bytes = bytes, .pc = std::uintptr_t(caller), .group = lane.copy_group};
+  if (!global_memory.contains(from)) lane.runner->note_other_memory(from);
+  if (given != 0) std::memcpy(copy.content.data(), from, std::min(given, bytes));
+  if (!lane.runner->is_shared(to)) {
+    std::memcpy(to, copy.content.data(), bytes);
+    return;
+  }
+  copy.offset = lane.runner->offset_of(to);
+  lane.access = {banks::Operation::cp_async, copy.offset, bytes, true};
+  lane.access.source = std::uint32_t(std::uintptr_t(from) % 128);
+  lane.runner->suspend(lane, WaitReason::access, std::uintptr_t(caller));
+  lane.runner->copies().start(lane, copy);
+}
+
+void commit_copies() noexcept {
+  ++running().copy_group;
+}
+
+void wait_for_copies(unsigned open, const void* caller) noexcept {
+  Lane& lane = running();
+  lane.runner->suspend(lane, WaitReason::ready, std::uintptr_t(caller));
+  // Groups before the current one are closed.
+  if (lane.copy_group > open) lane.runner->copies().finish(lane, lane.copy_group - open - 1);
+}
+
+void wait_for_all_copies(const void* caller) noexcept {
+  Lane& lane = running();
+  lane.runner->suspend(lane, WaitReason::ready, std::uintptr_t(caller));
+  lane.runner->copies().finish(lane, lane.copy_group);
+}
+
+// --- Barrier objects ---
+
+void init_rounds(const void* object, unsigned expected, const void* caller) noexcept {
+  Lane& lane = running();
+  lane.runner->suspend(lane, WaitReason::ready, std::uintptr_t(caller));
+  lane.runner->meetings().rounds(std::uintptr_t(object)) = {.expected = expected, .pending = expected};
+}
+
+void end_rounds(const void* object) noexcept {
+  running().runner->meetings().rounds(std::uintptr_t(object)) = {};
+}
+
+std::uint64_t arrive(const void* object, unsigned arrivals, unsigned drops, const void* caller) noexcept {
+  Lane& lane = running();
+  lane.runner->suspend(lane, WaitReason::ready, std::uintptr_t(caller));
+  Rounds& rounds = initialized(object, caller);
+  const std::uint64_t round = rounds.done;
+  rounds.expected -= std::min(drops, rounds.expected);
+  lane.runner->meetings().arrive_at(std::uintptr_t(object), arrivals);
+  return round;
+}
+
+bool is_round_done(const void* object, std::uint64_t round, const void* caller) noexcept {
+  Lane& lane = running();
+  lane.runner->note_atomic(lane);  // lanes may spin here
+  lane.runner->suspend(lane, WaitReason::ready, std::uintptr_t(caller));
+  const Rounds& rounds = initialized(object, caller);
+  if (rounds.done <= round) return false;
+  lane.synchronized = rounds.completed;
+  return true;
+}
+
+std::uint64_t rounds_done(const void* object, const void* caller) noexcept {
+  return initialized(object, caller).done;
+}
+
+void wait_for_round(const void* object, std::uint64_t round, const void* caller) noexcept {
+  Lane& lane = running();
+  if (is_round_done(object, round, caller)) return;
+  lane.value = std::uintptr_t(object);
+  lane.runner->suspend(lane, WaitReason::round, std::uintptr_t(caller));
+  lane.synchronized = initialized(object, caller).completed;
+}
+
+void meet_named(unsigned number, unsigned lanes, bool only_arrives, const void* caller) noexcept {
+  // No object lies at these addresses.
+  const auto* const object = reinterpret_cast<const void*>(std::uintptr_t(number) + 1);
+  Lane& lane = running();
+  lane.runner->suspend(lane, WaitReason::ready, std::uintptr_t(caller));
+  Rounds& rounds = lane.runner->meetings().rounds(std::uintptr_t(object));
+  if (rounds.pending == rounds.expected) rounds.expected = rounds.pending = lanes;
+  const std::uint64_t round = rounds.done;
+  lane.runner->meetings().arrive_at(std::uintptr_t(object), 1);
+  if (!only_arrives) wait_for_round(object, round, caller);
+}
+
+// --- The grid ---
+
+bool is_cooperative() noexcept {
+  return running().runner->meetings().has_grid();
+}
+
+void meet_grid(const void* caller) noexcept {
+  Lane& lane = running();
+  if (!is_cooperative()) {
+    lane.runner->fail(lane, Fault::trap, std::uintptr_t(caller), "synchronizes a grid whose launch is not cooperative");
+  }
+  lane.waits_for_grid = true;
+  lane.value = 0;
+  lane.runner->suspend(lane, WaitReason::barrier, std::uintptr_t(caller));
+}
+
+// --- A whole warp ---
+
+void together(void* operand, void (*work)(void* const operands[32], const void* data), const void* data,
+              const void* caller) noexcept {
+  struct Ticket {
+    void* operand;
+    bool done;
+  } ticket{operand, false};
+  const Lane& lane = running();
+  const unsigned lanes = lane.identity.warp_size, half = lane.identity.lane & 32;
+  const std::uint64_t all = lanes >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << lanes) - 1;
+  const Meeting meeting =
+      meet_warp(WarpMeeting::matrix, std::uint64_t{0xFFFFFFFF} << half & all, std::uintptr_t(&ticket), caller);
+  // The first lane to continue works for all: the others' operands lie on their stacks, in this call.
+  if (ticket.done) return;
+  std::array<void*, 32> operands{};
+  for (unsigned i = 0; i < 32; ++i) {
+    if ((meeting.mask >> (half + i) & 1) == 0) continue;
+    auto* const other = reinterpret_cast<Ticket*>(meeting.values[half + i]);
+    operands[i] = other->operand;
+    other->done = true;
+  }
+  work(operands.data(), data);
 }
 
 }  // namespace bankwise::emulator

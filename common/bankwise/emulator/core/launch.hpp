@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <bankwise/emulator/core/dim3.hpp>
+#include <bankwise/emulator/core/kernel_code.hpp>
 #include <bankwise/trace/trace.hpp>
 
 namespace bankwise::emulator {
@@ -25,7 +25,7 @@ struct Launch {
   std::uint64_t step_limit = std::uint64_t{1} << 26;  ///< steps that the warps of a block may take
   /// Memory for patterns, per block and per launch. Accesses that do not fit are counted, and the report says so.
   std::size_t pattern_bytes = std::size_t{256} << 20;
-  bool record_order = false;                        ///< fills KernelTrace::order: all accesses, one after another
+  bool record_order = false;                        ///< fills the trace's order: all accesses, one after another
   std::size_t access_limit = std::size_t{1} << 22;  ///< accesses of a traced block whose order may be recorded
   bool source_lines = true;  ///< records source lines; reading the program's debug information takes 0.1 to 0.2 s
   /// Lanes that have returned count as arrived at a barrier, as on compute capability 7.0 and newer; CUDA does not
@@ -35,7 +35,7 @@ struct Launch {
   bool warp_synchronous = false;
   /// All blocks run simultaneously, each on one host thread, so grid.sync() works. For small grids.
   bool cooperative = false;
-  /// If true, a fault throws a Diagnosis and ends the launch. If false, it is listed in KernelTrace::diagnoses, once
+  /// If true, a fault throws a Diagnosis and ends the launch. If false, it is listed in the trace's diagnoses, once
   /// for each place, and the launch continues if it can (docs/emulator.md lists after which faults); ended_by() returns
   /// the fault that ended it, if any.
   bool fatal = true;

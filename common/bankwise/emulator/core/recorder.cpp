@@ -5,8 +5,8 @@
 #include <bit>
 #include <utility>
 
+#include <bankwise/emulator/core/program_symbols.hpp>
 #include <bankwise/emulator/core/shared_memory.hpp>
-#include <bankwise/emulator/core/source_lines.hpp>
 
 namespace bankwise::emulator {
 
@@ -26,6 +26,15 @@ std::size_t array_at(std::uint32_t offset) {
   return std::size_t(std::max<std::ptrdiff_t>(after - arrays.begin(), 1) - 1);
 }
 
+/// An array of a trace before its arrays have names: a row of shared_layout().
+struct RawArray {
+  std::uint32_t row;
+
+  explicit RawArray(std::uint32_t row_) : row(row_) {}
+  explicit RawArray(const trace::Array& array) : row(array.offset) {}
+  trace::Array array() const { return {.name = std::to_string(row), .offset = row, .bytes = 0}; }
+};
+
 trace::KernelTrace head_of(const Launch& launch) {
   return {.warp = launch.warp};
 }
@@ -38,7 +47,7 @@ Recorder::Recorder(const Launch& launch, std::uint64_t block)
       record_order_(launch.record_order),
       merging_((launch.block.count() + launch.warp - 1) / launch.warp) {
   const auto& arrays = shared_layout().arrays;
-  for (std::uint32_t i = 0; i < arrays.size(); ++i) arrays_.push_back(builder_.array({std::to_string(i), i, 0}));
+  for (std::uint32_t i = 0; i < arrays.size(); ++i) arrays_.push_back(builder_.array(RawArray(i).array()));
   participants_.resize((launch.block.count() + launch.warp - 1) / launch.warp);
 }
 
@@ -153,11 +162,11 @@ trace::KernelTrace Recording::finish() {
   // after the other, each at a multiple of 128 bytes.
   const auto& layout = shared_layout().arrays;
   std::vector<bool> used(layout.size());
-  const auto layout_number = [&](std::uint32_t array) { return raw.arrays[array].offset; };
+  const auto row = [&](std::uint32_t array) { return RawArray(raw.arrays[array]).row; };
   for (const Pattern& pattern : raw.patterns) {
-    used[layout_number(pattern.array)] = true;
+    used[row(pattern.array)] = true;
     for_each_lane(pattern.lane_arrays.empty() ? 0 : pattern.mask,
-                  [&](unsigned lane) { used[layout_number(pattern.lane_arrays[lane])] = true; });
+                  [&](unsigned lane) { used[row(pattern.lane_arrays[lane])] = true; });
   }
   std::vector<std::uint32_t> begins(layout.size()), numbers(layout.size());
   std::uint32_t end = 0;
@@ -173,12 +182,12 @@ trace::KernelTrace Recording::finish() {
     sites.push_back(named.site(launch_.source_lines ? site_of(std::uintptr_t(*site.pc))
                                                     : trace::Site{.file = "?", .function = "?"}));
   }
-  for (const trace::Array& array : raw.arrays) arrays.push_back(numbers[array.offset]);
+  for (const trace::Array& array : raw.arrays) arrays.push_back(numbers[RawArray(array).row]);
   const auto move = [&](std::vector<Pattern>& list) {
     for (Pattern& pattern : list) {
       for_each_lane(pattern.mask, [&](unsigned lane) {
         const std::uint32_t array = pattern.lane_arrays.empty() ? pattern.array : pattern.lane_arrays[lane];
-        const std::uint32_t i = layout_number(array);
+        const std::uint32_t i = row(array);
         pattern.addresses[lane] += begins[i] - layout[i].offset;
       });
     }

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include <bankwise/emulator/core/findings.hpp>
+#include <bankwise/emulator/core/faults.hpp>
 #include <bankwise/emulator/core/launch.hpp>
 #include <bankwise/emulator/core/merging.hpp>
 #include <bankwise/trace/builder.hpp>

@@ -8,7 +8,7 @@
 
 namespace bankwise::emulator {
 
-void Shadow::Free::operator()(Cell* cells) const {
+void Shadow::FreeCells::operator()(Cell* cells) const {
   std::free(cells);  // NOLINT(cppcoreguidelines-no-malloc): of calloc()
 }
 
@@ -34,12 +34,12 @@ bool Shadow::races(const Toucher& lane, const Past& past) const {
 }
 
 /// A recent access that is not ordered with the lane's; null if there is none.
-inline const Shadow::Past* Shadow::racing(const Last& last, const Toucher& lane) const {
+inline const Shadow::Past* Shadow::racing(const LastTouches& last, const Toucher& lane) const {
   if (last.one.when <= level_began_) return nullptr;  // and the other is older
   return racing_in_level(last, lane);
 }
 
-const Shadow::Past* Shadow::racing_in_level(const Last& last, const Toucher& lane) const {
+const Shadow::Past* Shadow::racing_in_level(const LastTouches& last, const Toucher& lane) const {
   if (races(lane, last.one)) return &last.one;
   if (races(lane, last.other)) return &last.other;
   // Only two of many lanes are known. If they are of several warps, one is of another warp than this lane's.
@@ -49,31 +49,31 @@ const Shadow::Past* Shadow::racing_in_level(const Last& last, const Toucher& lan
   return last.one.lane != lane.lane ? &last.one : &last.other;
 }
 
-inline std::optional<Clash> Shadow::touch(Cell& cell, const Toucher& lane, Touch how) {
+inline std::optional<Clash> Shadow::touch(Cell& cell, const Toucher& lane, TouchKind how) {
   std::optional<Clash> clash;
-  if (how != Touch::write && std::max(cell.writes.one.when, cell.atomics.one.when) <= block_began_) {
+  if (how != TouchKind::write && std::max(cell.writes.one.when, cell.atomics.one.when) <= block_began_) {
     clash = Clash{.unwritten = true};
-  } else if (const Past* atomic = how == Touch::atomic ? nullptr : racing(cell.atomics, lane)) {
+  } else if (const Past* atomic = how == TouchKind::atomic ? nullptr : racing(cell.atomics, lane)) {
     clash = Clash{.other_wrote = true, .other = atomic->lane, .other_pc = atomic->pc};
-  } else if (const Past* reader = how == Touch::read ? nullptr : racing(cell.reads, lane)) {
+  } else if (const Past* reader = how == TouchKind::read ? nullptr : racing(cell.reads, lane)) {
     clash = Clash{.other = reader->lane, .other_pc = reader->pc};
   } else if (const Past* writer = racing(cell.writes, lane)) {
-    clash =
-        Clash{.other_wrote = true, .both_write = how == Touch::write, .other = writer->lane, .other_pc = writer->pc};
-  } else if (cell.writes.one.when == now_ && how == Touch::write) {
+    clash = Clash{
+        .other_wrote = true, .both_write = how == TouchKind::write, .other = writer->lane, .other_pc = writer->pc};
+  } else if (cell.writes.one.when == now_ && how == TouchKind::write) {
     clash = Clash{.other_wrote = true,
                   .both_write = true,
                   .same_instruction = true,
                   .other = cell.writes.one.lane,
                   .other_pc = cell.writes.one.pc};
   }
-  if (how == Touch::read) note(cell.reads, lane.lane, lane.warp, lane.pc);
-  if (how == Touch::write) note(cell.writes, lane.lane, lane.warp, lane.pc);
-  if (how == Touch::atomic) note(cell.atomics, lane.lane, lane.warp, lane.pc);
+  if (how == TouchKind::read) note(cell.reads, lane.lane, lane.warp, lane.pc);
+  if (how == TouchKind::write) note(cell.writes, lane.lane, lane.warp, lane.pc);
+  if (how == TouchKind::atomic) note(cell.atomics, lane.lane, lane.warp, lane.pc);
   return clash;
 }
 
-std::optional<Clash> Shadow::touch(const Toucher& lane, std::uint32_t offset, std::uint32_t bytes, Touch how) {
+std::optional<Clash> Shadow::touch(const Toucher& lane, std::uint32_t offset, std::uint32_t bytes, TouchKind how) {
   if (bytes == 4 && offset % 4 == 0 && !words_[offset / 4].is_split) {
     return touch(words_[offset / 4], lane, how);  // the fast path for the usual case
   }

@@ -23,7 +23,7 @@ struct Toucher {
   Moment synchronized = 0;           ///< earlier accesses of all lanes, up to this moment, are ordered with it
 };
 
-enum class Touch { read, write, atomic };
+enum class TouchKind { read, write, atomic };
 
 /// The fault of an access.
 struct Clash {
@@ -49,20 +49,20 @@ class Shadow {
   Moment now() const { return now_; }
 
   /// One lane's access in the current moment.
-  std::optional<Clash> touch(const Toucher& lane, std::uint32_t offset, std::uint32_t bytes, Touch how);
+  std::optional<Clash> touch(const Toucher& lane, std::uint32_t offset, std::uint32_t bytes, TouchKind how);
   /// The same for the usual case, a whole word that no lane could have clashed on since the last barrier. Returns
   /// false, and does nothing, in any other case.
   bool touch_cleanly(std::uint16_t lane, std::uint16_t warp, std::uint32_t pc, std::uint32_t offset,
-                     std::uint32_t bytes, Touch how) {
+                     std::uint32_t bytes, TouchKind how) {
     if (bytes != 4 || offset % 4 != 0) return false;
     Cell& cell = words_[offset / 4];
     const Moment written = cell.writes.one.when > cell.atomics.one.when ? cell.writes.one.when : cell.atomics.one.when;
     if (cell.is_split || written > level_began_) return false;
-    if (how == Touch::read && written > block_began_) {
+    if (how == TouchKind::read && written > block_began_) {
       note(cell.reads, lane, warp, pc);
       return true;
     }
-    if (how == Touch::write && cell.reads.one.when <= level_began_) {
+    if (how == TouchKind::write && cell.reads.one.when <= level_began_) {
       note(cell.writes, lane, warp, pc);
       return true;
     }
@@ -77,19 +77,19 @@ class Shadow {
     std::uint16_t lane = 0, warp = 0;
   };
   /// The last accesses of one kind, by two different lanes since the last barrier if there are two.
-  struct Last {
+  struct LastTouches {
     Past one, other;
     bool several_warps = false;  ///< since the last barrier
   };
   struct Cell {
-    Last writes, reads, atomics;
+    LastTouches writes, reads, atomics;
     bool is_split = false;
   };
-  std::optional<Clash> touch(Cell& cell, const Toucher& lane, Touch how);
+  std::optional<Clash> touch(Cell& cell, const Toucher& lane, TouchKind how);
   bool races(const Toucher& lane, const Past& past) const;
-  const Past* racing(const Last& last, const Toucher& lane) const;
-  const Past* racing_in_level(const Last& last, const Toucher& lane) const;
-  void note(Last& last, std::uint16_t lane, std::uint16_t warp, std::uint32_t pc) const {
+  const Past* racing(const LastTouches& last, const Toucher& lane) const;
+  const Past* racing_in_level(const LastTouches& last, const Toucher& lane) const;
+  void note(LastTouches& last, std::uint16_t lane, std::uint16_t warp, std::uint32_t pc) const {
     const bool first = last.one.when <= level_began_;
     if (first) {
       last.several_warps = false;
@@ -101,10 +101,10 @@ class Shadow {
   }
 
   // Zeros that take no memory until they are touched; most of the program's thread-local storage never is.
-  struct Free {
+  struct FreeCells {
     void operator()(Cell* cells) const;
   };
-  std::unique_ptr<Cell[], Free> words_;
+  std::unique_ptr<Cell[], FreeCells> words_;
   std::size_t count_;
   std::unordered_map<std::uint32_t, std::array<Cell, 4>> split_;  // words that are accessed byte by byte
   Moment now_ = 0, block_began_ = 0, level_began_ = 0;

@@ -83,5 +83,3 @@ BANKWISE_SCOPES(BANKWISE_ADD)
 #undef BANKWISE_SCOPES
 
 }  // namespace bankwise::emulator::cuda
-
-using namespace bankwise::emulator::cuda;

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <bankwise/emulator/cuda/cooperative_copies.hpp>
+#include <bankwise/emulator/cuda/copies.hpp>
 
 namespace bankwise::emulator::device {
 

@@ -66,5 +66,3 @@ BANKWISE_DEVICE T exclusive_scan(const Group& group, T value) {
 }
 
 }  // namespace bankwise::emulator::cuda::cooperative_groups
-
-using namespace bankwise::emulator::cuda;

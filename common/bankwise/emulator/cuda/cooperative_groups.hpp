@@ -46,21 +46,11 @@ BANKWISE_DEVICE T shuffle_object(Shuffle how, unsigned mask, const T& value, uns
 namespace bankwise::emulator::cuda::cooperative_groups {
 
 // The emulator's functions, not threadIdx and the like: those are macros in one mode and variables in the other.
-BANKWISE_DEVICE unsigned block_threads() {
-  return device::block_size_x() * device::block_size_y() * device::block_size_z();
-}
-BANKWISE_DEVICE dim3 thread_index_() {
-  return {device::thread_x(), device::thread_y(), device::thread_z()};
-}
-BANKWISE_DEVICE dim3 block_index_() {
-  return {device::block_x(), device::block_y(), device::block_z()};
-}
-BANKWISE_DEVICE dim3 block_size_() {
-  return {device::block_size_x(), device::block_size_y(), device::block_size_z()};
-}
-BANKWISE_DEVICE dim3 grid_size_() {
-  return {device::grid_x(), device::grid_y(), device::grid_z()};
-}
+BANKWISE_FUNCTION(unsigned, block_threads, (), device::block_size_x() * device::block_size_y() * device::block_size_z())
+BANKWISE_FUNCTION(dim3, thread_index_, (), {device::thread_x(), device::thread_y(), device::thread_z()})
+BANKWISE_FUNCTION(dim3, block_index_, (), {device::block_x(), device::block_y(), device::block_z()})
+BANKWISE_FUNCTION(dim3, block_size_, (), {device::block_size_x(), device::block_size_y(), device::block_size_z()})
+BANKWISE_FUNCTION(dim3, grid_size_, (), {device::grid_x(), device::grid_y(), device::grid_z()})
 
 /// Lanes of a warp that a mask names; also the base of what CUDA calls coalesced groups.
 class coalesced_group {
@@ -120,9 +110,7 @@ class coalesced_group {
 
   unsigned mask_, part_, parts_;
 };
-BANKWISE_DEVICE coalesced_group coalesced_threads() {
-  return coalesced_group(__activemask());
-}
+BANKWISE_FUNCTION(coalesced_group, coalesced_threads, (), coalesced_group(__activemask()))
 
 /// Any group, known at run time only.
 class thread_group {
@@ -170,9 +158,7 @@ class thread_block {
   BANKWISE_DEVICE static dim3 group_dim() { return block_size_(); }
   BANKWISE_DEVICE operator thread_group() const { return {thread_group::Kind::block, 0}; }
 };
-BANKWISE_DEVICE thread_block this_thread_block() {
-  return {};
-}
+BANKWISE_FUNCTION(thread_block, this_thread_block, (), {})
 
 /// All threads of a cooperative launch.
 class grid_group {
@@ -196,9 +182,7 @@ class grid_group {
  private:
   BANKWISE_DEVICE static thread_group all() { return {thread_group::Kind::grid, 0}; }
 };
-BANKWISE_DEVICE grid_group this_grid() {
-  return {};
-}
+BANKWISE_FUNCTION(grid_group, this_grid, (), {})
 
 /// `count` neighbouring lanes of a warp; a power of two.
 template <unsigned count, class Parent = void>
@@ -324,9 +308,7 @@ template <class Group>
 BANKWISE_DEVICE constexpr bool is_valid(const Group&) {
   return true;
 }
-BANKWISE_DEVICE bool is_valid(const grid_group&) {
-  return grid_group::is_valid();
-}
+BANKWISE_FUNCTION(bool, is_valid, (const grid_group&), grid_group::is_valid())
 
 /// The first lane of the group calls the function.
 template <class Group, class Function, class... Arguments>
@@ -338,5 +320,3 @@ BANKWISE_NOT_EMULATED(grid_group, this_cluster)
 BANKWISE_NOT_EMULATED(grid_group, this_multi_grid)
 
 }  // namespace bankwise::emulator::cuda::cooperative_groups
-
-using namespace bankwise::emulator::cuda;

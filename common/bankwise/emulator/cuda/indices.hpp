@@ -30,18 +30,10 @@ namespace bankwise::emulator::device {
 
 namespace bankwise::emulator::cuda {
 
-BANKWISE_DEVICE uint3 thread_index() {
-  return {device::thread_x(), device::thread_y(), device::thread_z()};
-}
-BANKWISE_DEVICE uint3 block_index() {
-  return {device::block_x(), device::block_y(), device::block_z()};
-}
-BANKWISE_DEVICE dim3 block_dimensions() {
-  return {device::block_size_x(), device::block_size_y(), device::block_size_z()};
-}
-BANKWISE_DEVICE dim3 grid_dimensions() {
-  return {device::grid_x(), device::grid_y(), device::grid_z()};
-}
+BANKWISE_FUNCTION(uint3, thread_index, (), {device::thread_x(), device::thread_y(), device::thread_z()})
+BANKWISE_FUNCTION(uint3, block_index, (), {device::block_x(), device::block_y(), device::block_z()})
+BANKWISE_FUNCTION(dim3, block_dimensions, (), {device::block_size_x(), device::block_size_y(), device::block_size_z()})
+BANKWISE_FUNCTION(dim3, grid_dimensions, (), {device::grid_x(), device::grid_y(), device::grid_z()})
 
 // Macros, because one variable cannot have a different value in every lane.
 #define threadIdx (::bankwise::emulator::cuda::thread_index())
@@ -54,5 +46,3 @@ BANKWISE_DEVICE dim3 grid_dimensions() {
 inline constexpr int warpSize = 32;
 
 }  // namespace bankwise::emulator::cuda
-
-using namespace bankwise::emulator::cuda;

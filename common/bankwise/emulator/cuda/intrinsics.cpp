@@ -8,10 +8,11 @@
 #include <type_traits>
 
 #include <bankwise/emulator/core/lane.hpp>
-#include <bankwise/emulator/core/lane_memory.hpp>
 #include <bankwise/emulator/cuda/atomics.hpp>
+#include <bankwise/emulator/cuda/barrier.hpp>
 #include <bankwise/emulator/cuda/cooperative_groups.hpp>
 #include <bankwise/emulator/cuda/indices.hpp>
+#include <bankwise/emulator/cuda/memory.hpp>
 #include <bankwise/emulator/cuda/synchronization.hpp>
 #include <bankwise/emulator/cuda/warp.hpp>
 
@@ -28,42 +29,21 @@ extern "C" clock_t bankwise_emulator_clock() noexcept {
 
 namespace bankwise::emulator::device {
 
-unsigned thread_x() noexcept {
-  return this_lane().thread.x;
-}
-unsigned thread_y() noexcept {
-  return this_lane().thread.y;
-}
-unsigned thread_z() noexcept {
-  return this_lane().thread.z;
-}
-unsigned block_x() noexcept {
-  return this_lane().block.x;
-}
-unsigned block_y() noexcept {
-  return this_lane().block.y;
-}
-unsigned block_z() noexcept {
-  return this_lane().block.z;
-}
-unsigned block_size_x() noexcept {
-  return this_lane().block_size.x;
-}
-unsigned block_size_y() noexcept {
-  return this_lane().block_size.y;
-}
-unsigned block_size_z() noexcept {
-  return this_lane().block_size.z;
-}
-unsigned grid_x() noexcept {
-  return this_lane().grid.x;
-}
-unsigned grid_y() noexcept {
-  return this_lane().grid.y;
-}
-unsigned grid_z() noexcept {
-  return this_lane().grid.z;
-}
+#define BANKWISE_INDEX(name)     \
+  unsigned name##_x() noexcept { \
+    return this_lane().name.x;   \
+  }                              \
+  unsigned name##_y() noexcept { \
+    return this_lane().name.y;   \
+  }                              \
+  unsigned name##_z() noexcept { \
+    return this_lane().name.z;   \
+  }
+BANKWISE_INDEX(thread)
+BANKWISE_INDEX(block)
+BANKWISE_INDEX(block_size)
+BANKWISE_INDEX(grid)
+#undef BANKWISE_INDEX
 unsigned rank() noexcept {
   return this_lane().rank;
 }
@@ -86,12 +66,12 @@ std::uint64_t of_warp(unsigned mask) {
 }
 
 /// The lanes of the caller's half that took part, and their values.
-struct Half {
+struct HalfWarp {
   unsigned came;
   const std::uint64_t* values;
   bool has(unsigned lane) const { return came >> lane & 1; }
 };
-Half meet(WarpMeeting kind, unsigned mask, std::uint64_t value, const void* caller) {
+HalfWarp meet(WarpMeeting kind, unsigned mask, std::uint64_t value, const void* caller) {
   const Meeting meeting = meet_warp(kind, of_warp(mask), value, caller);
   const unsigned first = first_of_half();
   return {unsigned(meeting.mask >> first), meeting.values + first};
@@ -139,13 +119,13 @@ void trap() noexcept {
 }
 
 std::uint64_t shuffle(Shuffle how, unsigned mask, std::uint64_t value, unsigned argument, int width) noexcept {
-  const Half half = meet(WarpMeeting::shuffle, mask, value, BANKWISE_CALLER);
+  const HalfWarp half = meet(WarpMeeting::shuffle, mask, value, BANKWISE_CALLER);
   const unsigned source = source_of(how, lane(), argument, width);
   return half.has(source) ? half.values[source] : 0xCDCDCDCDCDCDCDCD;
 }
 
 Votes vote(unsigned mask, bool says_yes) noexcept {
-  const Half half = meet(WarpMeeting::vote, mask, says_yes, BANKWISE_CALLER);
+  const HalfWarp half = meet(WarpMeeting::vote, mask, says_yes, BANKWISE_CALLER);
   Votes votes{half.came, 0};
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (half.has(lane) && half.values[lane] != 0) votes.yes |= 1u << lane;
@@ -154,7 +134,7 @@ Votes vote(unsigned mask, bool says_yes) noexcept {
 }
 
 unsigned match_any(unsigned mask, std::uint64_t value) noexcept {
-  const Half half = meet(WarpMeeting::match, mask, value, BANKWISE_CALLER);
+  const HalfWarp half = meet(WarpMeeting::match, mask, value, BANKWISE_CALLER);
   unsigned same = 0;
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (half.has(lane) && half.values[lane] == value) same |= 1u << lane;
@@ -163,7 +143,7 @@ unsigned match_any(unsigned mask, std::uint64_t value) noexcept {
 }
 
 unsigned match_all(unsigned mask, std::uint64_t value) noexcept {
-  const Half half = meet(WarpMeeting::match, mask, value, BANKWISE_CALLER);
+  const HalfWarp half = meet(WarpMeeting::match, mask, value, BANKWISE_CALLER);
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (half.has(lane) && half.values[lane] != value) return 0;
   }
@@ -174,7 +154,7 @@ namespace {
 
 template <class T>
 T reduce_lanes(Reduction how, unsigned mask, T value, const void* caller) {
-  const Half half = meet(WarpMeeting::reduce, mask, unsigned(value), caller);
+  const HalfWarp half = meet(WarpMeeting::reduce, mask, unsigned(value), caller);
   bool first = true;
   T all{};
   for (unsigned lane = 0; lane < 32; ++lane) {
@@ -313,6 +293,52 @@ std::uint64_t used(std::uint64_t old, std::uint64_t before) noexcept {
   if (on_lane()) emulator::trap(why, BANKWISE_CALLER);
   std::fprintf(stderr, "%s\n", why);
   std::abort();
+}
+
+// --- Shared memory, asynchronous copies, barrier objects ---
+
+unsigned shared_address(const void* address) noexcept {
+  return to_shared_address(address);
+}
+void* generic_address(unsigned address) noexcept {
+  return from_shared_address(address);
+}
+bool is_in_shared(const void* address) noexcept {
+  return is_shared(address);
+}
+
+void copy_async(void* to, const void* from, unsigned bytes, unsigned zeros) noexcept {
+  start_copy(to, from, bytes, bytes - std::min(zeros, bytes), BANKWISE_CALLER);
+}
+void commit_async() noexcept {
+  commit_copies();
+}
+void wait_async(unsigned open) noexcept {
+  wait_for_copies(open, BANKWISE_CALLER);
+}
+void wait_all_async() noexcept {
+  wait_for_all_copies(BANKWISE_CALLER);
+}
+
+void init_barrier(void* object, unsigned expected) noexcept {
+  init_rounds(object, expected, BANKWISE_CALLER);
+}
+std::uint64_t arrive_at_barrier(void* object, unsigned arrivals, unsigned drops) noexcept {
+  // Copies that are bound to the barrier complete before its round does.
+  Parts parts;
+  wait_for_all_copies(BANKWISE_CALLER);
+  parts.next();
+  return arrive(object, arrivals, drops, BANKWISE_CALLER);
+}
+void wait_at_barrier(void* object, std::uint64_t round) noexcept {
+  wait_for_round(object, round, BANKWISE_CALLER);
+}
+bool test_barrier(void* object, std::uint64_t round) noexcept {
+  return is_round_done(object, round, BANKWISE_CALLER);
+}
+void wait_at_barrier_parity(void* object, bool parity) noexcept {
+  const std::uint64_t done = rounds_done(object, BANKWISE_CALLER);
+  if (((done & 1) != 0) == parity) wait_for_round(object, done, BANKWISE_CALLER);
 }
 
 }  // namespace bankwise::emulator::device

@@ -17,6 +17,10 @@
 /// Functions that C libraries declare or will: glibc has __sinf and, from 2.42, rsqrtf. The same function, not an
 /// overload.
 #define BANKWISE_C_DEVICE extern "C" __attribute__((always_inline, gnu_inline)) inline
+#define BANKWISE_C_FUNCTION(result, name, parameters, expression) \
+  BANKWISE_C_DEVICE result name parameters noexcept {             \
+    return expression;                                            \
+  }
 
 // X(name, mode, result, argument): conversions <name>_<mode>, for each of the four modes of rounding.
 #define BANKWISE_MODES(X, name, ...) \
@@ -105,71 +109,31 @@ BANKWISE_EXTREMES_OF(long long, unsigned long long)
 #undef BANKWISE_EXTREMES_OF
 #undef BANKWISE_EXTREMES
 
-BANKWISE_DEVICE float min(float a, float b) {
-  return __builtin_fminf(a, b);
-}
-BANKWISE_DEVICE float max(float a, float b) {
-  return __builtin_fmaxf(a, b);
-}
-BANKWISE_DEVICE double min(double a, double b) {
-  return __builtin_fmin(a, b);
-}
-BANKWISE_DEVICE double max(double a, double b) {
-  return __builtin_fmax(a, b);
-}
-BANKWISE_DEVICE double min(float a, double b) {
-  return __builtin_fmin(a, b);
-}
-BANKWISE_DEVICE double max(float a, double b) {
-  return __builtin_fmax(a, b);
-}
-BANKWISE_DEVICE double min(double a, float b) {
-  return __builtin_fmin(a, b);
-}
-BANKWISE_DEVICE double max(double a, float b) {
-  return __builtin_fmax(a, b);
-}
+BANKWISE_FUNCTION(float, min, (float a, float b), __builtin_fminf(a, b))
+BANKWISE_FUNCTION(float, max, (float a, float b), __builtin_fmaxf(a, b))
+BANKWISE_FUNCTION(double, min, (double a, double b), __builtin_fmin(a, b))
+BANKWISE_FUNCTION(double, max, (double a, double b), __builtin_fmax(a, b))
+BANKWISE_FUNCTION(double, min, (float a, double b), __builtin_fmin(a, b))
+BANKWISE_FUNCTION(double, max, (float a, double b), __builtin_fmax(a, b))
+BANKWISE_FUNCTION(double, min, (double a, float b), __builtin_fmin(a, b))
+BANKWISE_FUNCTION(double, max, (double a, float b), __builtin_fmax(a, b))
 
-BANKWISE_DEVICE unsigned umin(unsigned a, unsigned b) {
-  return min(a, b);
-}
-BANKWISE_DEVICE unsigned umax(unsigned a, unsigned b) {
-  return max(a, b);
-}
-BANKWISE_DEVICE long long llmin(long long a, long long b) {
-  return min(a, b);
-}
-BANKWISE_DEVICE long long llmax(long long a, long long b) {
-  return max(a, b);
-}
-BANKWISE_DEVICE unsigned long long ullmin(unsigned long long a, unsigned long long b) {
-  return min(a, b);
-}
-BANKWISE_DEVICE unsigned long long ullmax(unsigned long long a, unsigned long long b) {
-  return max(a, b);
-}
+BANKWISE_FUNCTION(unsigned, umin, (unsigned a, unsigned b), min(a, b))
+BANKWISE_FUNCTION(unsigned, umax, (unsigned a, unsigned b), max(a, b))
+BANKWISE_FUNCTION(long long, llmin, (long long a, long long b), min(a, b))
+BANKWISE_FUNCTION(long long, llmax, (long long a, long long b), max(a, b))
+BANKWISE_FUNCTION(unsigned long long, ullmin, (unsigned long long a, unsigned long long b), min(a, b))
+BANKWISE_FUNCTION(unsigned long long, ullmax, (unsigned long long a, unsigned long long b), max(a, b))
 
 // --- bits ---
 
 // __builtin_clz(0) is undefined, and a test for 0 is a branch.
-BANKWISE_DEVICE int __clz(int x) {
-  return __builtin_clz(unsigned(x) | 1u) + (x == 0);
-}
-BANKWISE_DEVICE int __clzll(long long x) {
-  return __builtin_clzll((unsigned long long)x | 1u) + (x == 0);
-}
-BANKWISE_DEVICE int __popc(unsigned x) {
-  return __builtin_popcount(x);
-}
-BANKWISE_DEVICE int __popcll(unsigned long long x) {
-  return __builtin_popcountll(x);
-}
-BANKWISE_DEVICE int __ffs(int x) {
-  return __builtin_ffs(x);
-}
-BANKWISE_DEVICE int __ffsll(long long x) {
-  return __builtin_ffsll(x);
-}
+BANKWISE_FUNCTION(int, __clz, (int x), __builtin_clz(unsigned(x) | 1u) + (x == 0))
+BANKWISE_FUNCTION(int, __clzll, (long long x), __builtin_clzll((unsigned long long)x | 1u) + (x == 0))
+BANKWISE_FUNCTION(int, __popc, (unsigned x), __builtin_popcount(x))
+BANKWISE_FUNCTION(int, __popcll, (unsigned long long x), __builtin_popcountll(x))
+BANKWISE_FUNCTION(int, __ffs, (int x), __builtin_ffs(x))
+BANKWISE_FUNCTION(int, __ffsll, (long long x), __builtin_ffsll(x))
 
 BANKWISE_DEVICE unsigned long long __brevll(unsigned long long x) {
   x = __builtin_bswap64(x);
@@ -177,82 +141,47 @@ BANKWISE_DEVICE unsigned long long __brevll(unsigned long long x) {
   x = (x >> 2 & 0x3333333333333333) | (x & 0x3333333333333333) << 2;
   return (x >> 1 & 0x5555555555555555) | (x & 0x5555555555555555) << 1;
 }
-BANKWISE_DEVICE unsigned __brev(unsigned x) {
-  return unsigned(__brevll(x) >> 32);
-}
+BANKWISE_FUNCTION(unsigned, __brev, (unsigned x), unsigned(__brevll(x) >> 32))
 
-BANKWISE_DEVICE unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
-  return device::permute_bytes(low, high, selector);
-}
+BANKWISE_FUNCTION(unsigned, __byte_perm, (unsigned low, unsigned high, unsigned selector),
+                  device::permute_bytes(low, high, selector))
 
 /// The upper word of high:low << (shift modulo 32).
-BANKWISE_DEVICE unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
-  return unsigned((std::uint64_t(high) << 32 | low) << (shift & 31) >> 32);
-}
+BANKWISE_FUNCTION(unsigned, __funnelshift_l, (unsigned low, unsigned high, unsigned shift),
+                  unsigned((std::uint64_t(high) << 32 | low) << (shift & 31) >> 32))
 /// The same, but shifts of more than 32 count as shifts of 32.
-BANKWISE_DEVICE unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift) {
-  return unsigned((std::uint64_t(high) << 32 | low) << min(shift, 32u) >> 32);
-}
+BANKWISE_FUNCTION(unsigned, __funnelshift_lc, (unsigned low, unsigned high, unsigned shift),
+                  unsigned((std::uint64_t(high) << 32 | low) << min(shift, 32u) >> 32))
 /// The lower word of high:low >> (shift modulo 32).
-BANKWISE_DEVICE unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
-  return unsigned((std::uint64_t(high) << 32 | low) >> (shift & 31));
-}
-BANKWISE_DEVICE unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
-  return unsigned((std::uint64_t(high) << 32 | low) >> min(shift, 32u));
-}
+BANKWISE_FUNCTION(unsigned, __funnelshift_r, (unsigned low, unsigned high, unsigned shift),
+                  unsigned((std::uint64_t(high) << 32 | low) >> (shift & 31)))
+BANKWISE_FUNCTION(unsigned, __funnelshift_rc, (unsigned low, unsigned high, unsigned shift),
+                  unsigned((std::uint64_t(high) << 32 | low) >> min(shift, 32u)))
 
 // --- integers ---
 
-BANKWISE_DEVICE int __mulhi(int a, int b) {
-  return int(std::int64_t(a) * b >> 32);
-}
-BANKWISE_DEVICE unsigned __umulhi(unsigned a, unsigned b) {
-  return unsigned(std::uint64_t(a) * b >> 32);
-}
-BANKWISE_DEVICE long long __mul64hi(long long a, long long b) {
-  return (long long)((__extension__(__int128) a * b) >> 64);
-}
-BANKWISE_DEVICE unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
-  return (unsigned long long)((__extension__(unsigned __int128) a * b) >> 64);
-}
+BANKWISE_FUNCTION(int, __mulhi, (int a, int b), int(std::int64_t(a) * b >> 32))
+BANKWISE_FUNCTION(unsigned, __umulhi, (unsigned a, unsigned b), unsigned(std::uint64_t(a) * b >> 32))
+BANKWISE_FUNCTION(long long, __mul64hi, (long long a, long long b), (long long)((__extension__(__int128) a * b) >> 64))
+BANKWISE_FUNCTION(unsigned long long, __umul64hi, (unsigned long long a, unsigned long long b),
+                  (unsigned long long)((__extension__(unsigned __int128) a * b) >> 64))
 /// The lower 32 bits of the product of the lower 24 bits, which are a signed number.
-BANKWISE_DEVICE int __mul24(int a, int b) {
-  return int(unsigned((int(unsigned(a) << 8) >> 8) * std::int64_t(int(unsigned(b) << 8) >> 8)));
-}
-BANKWISE_DEVICE unsigned __umul24(unsigned a, unsigned b) {
-  return (a & 0xFFFFFF) * (b & 0xFFFFFF);
-}
+BANKWISE_FUNCTION(int, __mul24, (int a, int b),
+                  int(unsigned((int(unsigned(a) << 8) >> 8) * std::int64_t(int(unsigned(b) << 8) >> 8))))
+BANKWISE_FUNCTION(unsigned, __umul24, (unsigned a, unsigned b), (a & 0xFFFFFF) * (b & 0xFFFFFF))
 /// |a - b| + sum
-BANKWISE_DEVICE unsigned __usad(unsigned a, unsigned b, unsigned sum) {
-  return max(a, b) - min(a, b) + sum;
-}
-BANKWISE_DEVICE unsigned __sad(int a, int b, unsigned sum) {
-  return unsigned(max(a, b)) - unsigned(min(a, b)) + sum;
-}
-BANKWISE_DEVICE int __hadd(int a, int b) {
-  return int((std::int64_t(a) + b) >> 1);
-}
-BANKWISE_DEVICE int __rhadd(int a, int b) {
-  return int((std::int64_t(a) + b + 1) >> 1);
-}
-BANKWISE_DEVICE unsigned __uhadd(unsigned a, unsigned b) {
-  return unsigned((std::uint64_t(a) + b) >> 1);
-}
-BANKWISE_DEVICE unsigned __urhadd(unsigned a, unsigned b) {
-  return unsigned((std::uint64_t(a) + b + 1) >> 1);
-}
-BANKWISE_DEVICE int __dp4a(int a, int b, int sum) {
-  return device::dot_of_bytes(a, b, sum);
-}
-BANKWISE_DEVICE unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
-  return device::dot_of_bytes(a, b, sum);
-}
-BANKWISE_DEVICE int __dp4a(char4 a, char4 b, int sum) {
-  return __dp4a(__builtin_bit_cast(int, a), __builtin_bit_cast(int, b), sum);
-}
-BANKWISE_DEVICE unsigned __dp4a(uchar4 a, uchar4 b, unsigned sum) {
-  return __dp4a(__builtin_bit_cast(unsigned, a), __builtin_bit_cast(unsigned, b), sum);
-}
+BANKWISE_FUNCTION(unsigned, __usad, (unsigned a, unsigned b, unsigned sum), max(a, b) - min(a, b) + sum)
+BANKWISE_FUNCTION(unsigned, __sad, (int a, int b, unsigned sum), unsigned(max(a, b)) - unsigned(min(a, b)) + sum)
+BANKWISE_FUNCTION(int, __hadd, (int a, int b), int((std::int64_t(a) + b) >> 1))
+BANKWISE_FUNCTION(int, __rhadd, (int a, int b), int((std::int64_t(a) + b + 1) >> 1))
+BANKWISE_FUNCTION(unsigned, __uhadd, (unsigned a, unsigned b), unsigned((std::uint64_t(a) + b) >> 1))
+BANKWISE_FUNCTION(unsigned, __urhadd, (unsigned a, unsigned b), unsigned((std::uint64_t(a) + b + 1) >> 1))
+BANKWISE_FUNCTION(int, __dp4a, (int a, int b, int sum), device::dot_of_bytes(a, b, sum))
+BANKWISE_FUNCTION(unsigned, __dp4a, (unsigned a, unsigned b, unsigned sum), device::dot_of_bytes(a, b, sum))
+BANKWISE_FUNCTION(int, __dp4a, (char4 a, char4 b, int sum),
+                  __dp4a(__builtin_bit_cast(int, a), __builtin_bit_cast(int, b), sum))
+BANKWISE_FUNCTION(unsigned, __dp4a, (uchar4 a, uchar4 b, unsigned sum),
+                  __dp4a(__builtin_bit_cast(unsigned, a), __builtin_bit_cast(unsigned, b), sum))
 
 // --- the same bits as another type ---
 
@@ -267,15 +196,10 @@ BANKWISE_AS(__uint_as_float, float, unsigned)
 BANKWISE_AS(__double_as_longlong, long long, double)
 BANKWISE_AS(__longlong_as_double, double, long long)
 #undef BANKWISE_AS
-BANKWISE_DEVICE int __double2hiint(double x) {
-  return int(__double_as_longlong(x) >> 32);
-}
-BANKWISE_DEVICE int __double2loint(double x) {
-  return int(__double_as_longlong(x));
-}
-BANKWISE_DEVICE double __hiloint2double(int high, int low) {
-  return __longlong_as_double((long long)((unsigned long long)(unsigned)high << 32 | (unsigned)low));
-}
+BANKWISE_FUNCTION(int, __double2hiint, (double x), int(__double_as_longlong(x) >> 32))
+BANKWISE_FUNCTION(int, __double2loint, (double x), int(__double_as_longlong(x)))
+BANKWISE_FUNCTION(double, __hiloint2double, (int high, int low),
+                  __longlong_as_double((long long)((unsigned long long)(unsigned)high << 32 | (unsigned)low)))
 
 // --- conversions and arithmetic with a rounding mode in the name ---
 
@@ -285,12 +209,8 @@ BANKWISE_DEVICE double __hiloint2double(int high, int low) {
   }
 BANKWISE_CONVERSIONS(BANKWISE_DEFINE)
 #undef BANKWISE_DEFINE
-BANKWISE_DEVICE double __int2double_rn(int x) {
-  return x;
-}
-BANKWISE_DEVICE double __uint2double_rn(unsigned x) {
-  return x;
-}
+BANKWISE_FUNCTION(double, __int2double_rn, (int x), x)
+BANKWISE_FUNCTION(double, __uint2double_rn, (unsigned x), x)
 
 #define BANKWISE_GIVES_1 (a)
 #define BANKWISE_GIVES_2 (a, b)
@@ -305,39 +225,21 @@ BANKWISE_ROUNDED(BANKWISE_DEFINE)
 #undef BANKWISE_GIVES_2
 #undef BANKWISE_GIVES_3
 
-BANKWISE_DEVICE float __frsqrt_rn(float x) {
-  return device::reciprocal_root(x);
-}
+BANKWISE_FUNCTION(float, __frsqrt_rn, (float x), device::reciprocal_root(x))
 BANKWISE_DEVICE float __saturatef(float x) {
   return __builtin_fminf(__builtin_fmaxf(x, 0), 1);
 }  // NaN: 0
-BANKWISE_DEVICE float fdividef(float a, float b) {
-  return a / b;
-}
-BANKWISE_DEVICE float __fdividef(float a, float b) {
-  return a / b;
-}
+BANKWISE_FUNCTION(float, fdividef, (float a, float b), a / b)
+BANKWISE_FUNCTION(float, __fdividef, (float a, float b), a / b)
 
 }  // namespace bankwise::emulator::cuda
 
-BANKWISE_C_DEVICE float rsqrtf(float x) noexcept {
-  return bankwise::emulator::device::reciprocal_root(x);
-}
-BANKWISE_C_DEVICE double rsqrt(double x) noexcept {
-  return bankwise::emulator::device::reciprocal_root(x);
-}
-BANKWISE_C_DEVICE double sinpi(double x) noexcept {
-  return bankwise::emulator::device::sine_of_pi_times(x);
-}
-BANKWISE_C_DEVICE double cospi(double x) noexcept {
-  return bankwise::emulator::device::cosine_of_pi_times(x);
-}
-BANKWISE_C_DEVICE float sinpif(float x) noexcept {
-  return float(bankwise::emulator::device::sine_of_pi_times(x));
-}
-BANKWISE_C_DEVICE float cospif(float x) noexcept {
-  return float(bankwise::emulator::device::cosine_of_pi_times(x));
-}
+BANKWISE_C_FUNCTION(float, rsqrtf, (float x), bankwise::emulator::device::reciprocal_root(x))
+BANKWISE_C_FUNCTION(double, rsqrt, (double x), bankwise::emulator::device::reciprocal_root(x))
+BANKWISE_C_FUNCTION(double, sinpi, (double x), bankwise::emulator::device::sine_of_pi_times(x))
+BANKWISE_C_FUNCTION(double, cospi, (double x), bankwise::emulator::device::cosine_of_pi_times(x))
+BANKWISE_C_FUNCTION(float, sinpif, (float x), float(bankwise::emulator::device::sine_of_pi_times(x)))
+BANKWISE_C_FUNCTION(float, cospif, (float x), float(bankwise::emulator::device::cosine_of_pi_times(x)))
 BANKWISE_C_DEVICE void sincospif(float x, float* sine, float* cosine) noexcept {
   *sine = float(bankwise::emulator::device::sine_of_pi_times(x));
   *cosine = float(bankwise::emulator::device::cosine_of_pi_times(x));
@@ -347,36 +249,16 @@ BANKWISE_C_DEVICE void sincospi(double x, double* sine, double* cosine) noexcept
   *cosine = bankwise::emulator::device::cosine_of_pi_times(x);
 }
 
-BANKWISE_C_DEVICE float __sinf(float x) noexcept {
-  return __builtin_sinf(x);
-}
-BANKWISE_C_DEVICE float __cosf(float x) noexcept {
-  return __builtin_cosf(x);
-}
-BANKWISE_C_DEVICE float __tanf(float x) noexcept {
-  return __builtin_tanf(x);
-}
-BANKWISE_C_DEVICE float __expf(float x) noexcept {
-  return __builtin_expf(x);
-}
-BANKWISE_C_DEVICE float __exp10f(float x) noexcept {
-  return ::exp10f(x);
-}
-BANKWISE_C_DEVICE float __logf(float x) noexcept {
-  return __builtin_logf(x);
-}
-BANKWISE_C_DEVICE float __log2f(float x) noexcept {
-  return __builtin_log2f(x);
-}
-BANKWISE_C_DEVICE float __log10f(float x) noexcept {
-  return __builtin_log10f(x);
-}
-BANKWISE_C_DEVICE float __powf(float x, float y) noexcept {
-  return __builtin_powf(x, y);
-}
+BANKWISE_C_FUNCTION(float, __sinf, (float x), __builtin_sinf(x))
+BANKWISE_C_FUNCTION(float, __cosf, (float x), __builtin_cosf(x))
+BANKWISE_C_FUNCTION(float, __tanf, (float x), __builtin_tanf(x))
+BANKWISE_C_FUNCTION(float, __expf, (float x), __builtin_expf(x))
+BANKWISE_C_FUNCTION(float, __exp10f, (float x), ::exp10f(x))
+BANKWISE_C_FUNCTION(float, __logf, (float x), __builtin_logf(x))
+BANKWISE_C_FUNCTION(float, __log2f, (float x), __builtin_log2f(x))
+BANKWISE_C_FUNCTION(float, __log10f, (float x), __builtin_log10f(x))
+BANKWISE_C_FUNCTION(float, __powf, (float x, float y), __builtin_powf(x, y))
 BANKWISE_C_DEVICE void __sincosf(float x, float* sine, float* cosine) noexcept {
   *sine = __builtin_sinf(x);
   *cosine = __builtin_cosf(x);
 }
-
-using namespace bankwise::emulator::cuda;

@@ -9,7 +9,7 @@
 namespace bankwise::emulator {
 namespace {
 
-using device::Format;
+using device::FloatFormat;
 using small_floats::value_of;
 
 constexpr banks::Operation load_operations[]{banks::Operation::ldmatrix_x1, banks::Operation::ldmatrix_x2,
@@ -18,7 +18,7 @@ constexpr banks::Operation store_operations[]{banks::Operation::stmatrix_x1, ban
                                               banks::Operation::stmatrix_x4};
 
 /// What a lane brings: the row that it loads or stores, and its part of each matrix.
-struct Rows {
+struct MatrixRows {
   alignas(16) std::uint16_t row[8];
   std::uint32_t registers[4];
 };
@@ -40,9 +40,9 @@ void for_each_element(const Move& move, Visit visit) {
   }
 }
 
-Rows& of(void* const* operands, unsigned lane) {
-  static thread_local Rows nothing;  // lanes that have returned
-  return operands[lane] == nullptr ? nothing : *static_cast<Rows*>(operands[lane]);
+MatrixRows& of(void* const* operands, unsigned lane) {
+  static thread_local MatrixRows nothing;  // lanes that have returned
+  return operands[lane] == nullptr ? nothing : *static_cast<MatrixRows*>(operands[lane]);
 }
 
 void distribute(void* const operands[32], const void* data) {
@@ -69,7 +69,7 @@ bool gives_a_row(unsigned count) {
 
 void load_matrices(std::uint32_t* registers, unsigned count, bool transposed, const void* row, const void* caller,
                    Parts& parts) noexcept {
-  Rows rows{};
+  MatrixRows rows{};
   if (gives_a_row(count)) {
     before_access(load_operations[std::countr_zero(count)], row, 16, caller);
     std::memcpy(rows.row, row, 16);
@@ -83,7 +83,7 @@ void load_matrices(std::uint32_t* registers, unsigned count, bool transposed, co
 
 void store_matrices(const std::uint32_t* registers, unsigned count, bool transposed, void* row, const void* caller,
                     Parts& parts) noexcept {
-  Rows rows{};
+  MatrixRows rows{};
   std::memcpy(rows.registers, registers, count * sizeof *registers);
   const Move move{count, transposed};
   together(&rows, collect, &move, caller);
@@ -105,9 +105,9 @@ namespace {
 double number_in(Number type, std::uint64_t bits, unsigned element) {
   switch (type) {
     case Number::half:
-      return value_of(Format::half, std::uint16_t(bits >> (16 * element)));
+      return value_of(FloatFormat::half, std::uint16_t(bits >> (16 * element)));
     case Number::bfloat16:
-      return value_of(Format::bfloat16, std::uint16_t(bits >> (16 * element)));
+      return value_of(FloatFormat::bfloat16, std::uint16_t(bits >> (16 * element)));
     case Number::tf32:  // the hardware ignores the lower 13 bits
       return std::bit_cast<float>(std::uint32_t(bits) & 0xFFFFE000u);
     case Number::int8:
@@ -156,7 +156,7 @@ void gather(const Product& product, const ProductRegisters& registers, unsigned 
 void store(Number type, double sum, unsigned i, std::uint64_t& reg) {
   switch (type) {
     case Number::half: {
-      const std::uint32_t rounded = small_floats::rounded(Format::half, sum, device::Mode::rn);
+      const std::uint32_t rounded = small_floats::rounded(FloatFormat::half, sum, device::RoundingMode::rn);
       reg = i % 2 == 0 ? (reg & 0xFFFF0000u) | rounded : (reg & 0xFFFFu) | rounded << 16;
       break;
     }

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdint>
 
-#include <bankwise/emulator/core/lane_memory.hpp>
+#include <bankwise/emulator/core/lane.hpp>
 
 namespace bankwise::emulator {
 

@@ -50,24 +50,12 @@ BANKWISE_STORE(__stcs)
 BANKWISE_STORE(__stwt)
 #undef BANKWISE_STORE
 
-BANKWISE_DEVICE std::size_t __cvta_generic_to_shared(const void* address) {
-  return device::shared_address(address);
-}
-BANKWISE_DEVICE void* __cvta_shared_to_generic(std::size_t address) {
-  return device::generic_address(unsigned(address));
-}
-BANKWISE_DEVICE std::size_t __cvta_generic_to_global(const void* address) {
-  return reinterpret_cast<std::size_t>(address);
-}
-BANKWISE_DEVICE void* __cvta_global_to_generic(std::size_t address) {
-  return reinterpret_cast<void*>(address);
-}
-BANKWISE_DEVICE unsigned __isShared(const void* address) {
-  return device::is_in_shared(address);
-}
-BANKWISE_DEVICE unsigned __isGlobal(const void* address) {
-  return !device::is_in_shared(address);
-}
+BANKWISE_FUNCTION(std::size_t, __cvta_generic_to_shared, (const void* address), device::shared_address(address))
+BANKWISE_FUNCTION(void*, __cvta_shared_to_generic, (std::size_t address), device::generic_address(unsigned(address)))
+BANKWISE_FUNCTION(std::size_t, __cvta_generic_to_global, (const void* address), reinterpret_cast<std::size_t>(address))
+BANKWISE_FUNCTION(void*, __cvta_global_to_generic, (std::size_t address), reinterpret_cast<void*>(address))
+BANKWISE_FUNCTION(unsigned, __isShared, (const void* address), device::is_in_shared(address))
+BANKWISE_FUNCTION(unsigned, __isGlobal, (const void* address), !device::is_in_shared(address))
 
 // The condition is not evaluated, as in nvcc.
 #ifndef __clang__
@@ -76,5 +64,3 @@ BANKWISE_DEVICE unsigned __isGlobal(const void* address) {
 #define __assume(condition) __builtin_assume(condition)
 
 }  // namespace bankwise::emulator::cuda
-
-using namespace bankwise::emulator::cuda;

@@ -40,6 +40,12 @@
 /// stack for the scheduler, and a separate function has separate basic blocks, which would count as the kernel's work.
 #define BANKWISE_DEVICE __attribute__((always_inline)) inline
 
+/// A function that returns one expression.
+#define BANKWISE_FUNCTION(result, name, parameters, ...) \
+  BANKWISE_DEVICE result name parameters {               \
+    return __VA_ARGS__;                                  \
+  }
+
 // For kernels that select by architecture. Not __CUDACC__, because too many libraries rely on it.
 #ifndef __CUDA_ARCH__  // bankcheck defines it as --arch says
 #define __CUDA_ARCH__ 900

@@ -105,5 +105,3 @@ BANKWISE_DEFINE(4)
 #undef BANKWISE_DEFINE
 
 }  // namespace bankwise::emulator::cuda
-
-using namespace bankwise::emulator::cuda;

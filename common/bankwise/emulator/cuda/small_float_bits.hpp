@@ -11,23 +11,23 @@
 
 namespace bankwise::emulator::small_floats {
 
-using device::Format;
-using device::Mode;
-using Bits = std::uint16_t;
+using device::FloatFormat;
+using device::RoundingMode;
+using SmallFloat = std::uint16_t;
 
 struct Layout {
   int fraction, bias;  ///< bits after the binary point; the exponent that is stored for 1.0
-  constexpr Bits infinity() const { return Bits(0x7FFF >> fraction << fraction); }
+  constexpr SmallFloat infinity() const { return SmallFloat(0x7FFF >> fraction << fraction); }
 };
-constexpr Layout layout_of(Format format) {
-  return format == Format::half ? Layout{10, 15} : Layout{7, 127};
+constexpr Layout layout_of(FloatFormat format) {
+  return format == FloatFormat::half ? Layout{10, 15} : Layout{7, 127};
 }
-inline constexpr Bits nan_bits = 0x7FFF;  // the only one that a GPU's arithmetic returns
+inline constexpr SmallFloat nan_bits = 0x7FFF;  // the only one that a GPU's arithmetic returns
 
 /// magnitude · 2^exponent, rounded once.
-inline Bits rounded(Format format, bool negative, std::uint64_t magnitude, int exponent, Mode mode) {
+inline SmallFloat rounded(FloatFormat format, bool negative, std::uint64_t magnitude, int exponent, RoundingMode mode) {
   const Layout layout = layout_of(format);
-  const Bits sign = negative ? 0x8000 : 0;
+  const SmallFloat sign = negative ? 0x8000 : 0;
   if (magnitude == 0) return sign;
   const int lowest = 1 - layout.bias - layout.fraction;  // exponent of the smallest subnormal number
   const int own = exponent + 63 - std::countl_zero(magnitude) - layout.fraction;
@@ -44,20 +44,21 @@ inline Bits rounded(Format format, bool negative, std::uint64_t magnitude, int e
     rest = rest >> 1 | (rest & 1);
   }
   constexpr std::uint64_t half_unit = std::uint64_t{1} << 62;
-  const bool up = mode == Mode::rn   ? rest > half_unit || (rest == half_unit && (kept & 1) != 0)
-                  : mode == Mode::ru ? rest != 0 && !negative
-                                     : mode == Mode::rd && rest != 0 && negative;
+  const bool up = mode == RoundingMode::rn   ? rest > half_unit || (rest == half_unit && (kept & 1) != 0)
+                  : mode == RoundingMode::ru ? rest != 0 && !negative
+                                             : mode == RoundingMode::rd && rest != 0 && negative;
   const std::uint64_t bits = (std::uint64_t(unit - lowest) << layout.fraction) + kept + (up ? 1 : 0);
-  if (bits < layout.infinity()) return Bits(sign | bits);
-  const bool to_infinity = mode == Mode::rn || (mode == Mode::ru && !negative) || (mode == Mode::rd && negative);
-  return Bits(sign | (to_infinity ? layout.infinity() : layout.infinity() - 1));
+  if (bits < layout.infinity()) return SmallFloat(sign | bits);
+  const bool to_infinity =
+      mode == RoundingMode::rn || (mode == RoundingMode::ru && !negative) || (mode == RoundingMode::rd && negative);
+  return SmallFloat(sign | (to_infinity ? layout.infinity() : layout.infinity() - 1));
 }
 
-inline Bits rounded(Format format, double value, Mode mode) {
+inline SmallFloat rounded(FloatFormat format, double value, RoundingMode mode) {
   if (std::isnan(value)) return nan_bits;
   const auto bits = std::bit_cast<std::uint64_t>(value);
   const bool negative = bits >> 63 != 0;
-  if (std::isinf(value)) return Bits((negative ? 0x8000 : 0) | layout_of(format).infinity());
+  if (std::isinf(value)) return SmallFloat((negative ? 0x8000 : 0) | layout_of(format).infinity());
   const int stored = int(bits >> 52 & 0x7FF);
   const std::uint64_t fraction = bits & ((std::uint64_t{1} << 52) - 1);
   return rounded(format, negative, stored == 0 ? fraction : fraction | std::uint64_t{1} << 52,
@@ -65,7 +66,7 @@ inline Bits rounded(Format format, double value, Mode mode) {
 }
 
 /// The exact value.
-inline double value_of(Format format, Bits bits) {
+inline double value_of(FloatFormat format, SmallFloat bits) {
   const Layout layout = layout_of(format);
   const int stored = (bits & 0x7FFF) >> layout.fraction, fraction = bits & ((1 << layout.fraction) - 1);
   const double sign = (bits & 0x8000) != 0 ? -1 : 1;

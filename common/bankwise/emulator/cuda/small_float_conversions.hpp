@@ -15,10 +15,10 @@ namespace bankwise::emulator::cuda {
 
 // --- one number ---
 
-#define BANKWISE_FROM_FLOAT(name, type, mode)                                \
-  BANKWISE_DEVICE BANKWISE_ONE_TYPE name(type value) {                       \
-    using namespace device;                                                  \
-    return BANKWISE_MAKE(small_from(BANKWISE_FORMAT_OF, Mode::mode, value)); \
+#define BANKWISE_FROM_FLOAT(name, type, mode)                                        \
+  BANKWISE_DEVICE BANKWISE_ONE_TYPE name(type value) {                               \
+    using namespace device;                                                          \
+    return BANKWISE_MAKE(small_from(BANKWISE_FORMAT_OF, RoundingMode::mode, value)); \
   }
 BANKWISE_FROM_FLOAT(BANKWISE_FROM_NAME(__float2, ), float, rn)
 BANKWISE_FROM_FLOAT(BANKWISE_FROM_NAME(__float2, _rn), float, rn)
@@ -32,15 +32,15 @@ BANKWISE_DEVICE float BANKWISE_TO_NAME(2float)(BANKWISE_ONE_TYPE a) {
   return a;
 }
 
-#define BANKWISE_OF_INTEGER(short_name, type, wide, mode)                                                    \
-  BANKWISE_DEVICE BANKWISE_ONE_TYPE BANKWISE_FROM_NAME(__##short_name##2, _##mode)(type value) {             \
-    using namespace device;                                                                                  \
-    return BANKWISE_MAKE(small_from_integer(BANKWISE_FORMAT_OF, Mode::mode, static_cast<wide>(value)));      \
-  }                                                                                                          \
-  BANKWISE_DEVICE type BANKWISE_TO_NAME(2##short_name##_##mode)(BANKWISE_ONE_TYPE a) {                       \
-    using namespace device;                                                                                  \
-    return static_cast<type>(                                                                                \
-        small_to_integer(BANKWISE_FORMAT_OF, Mode::mode, a.__x, 8 * sizeof(type), device::is_signed<type>)); \
+#define BANKWISE_OF_INTEGER(short_name, type, wide, mode)                                                            \
+  BANKWISE_DEVICE BANKWISE_ONE_TYPE BANKWISE_FROM_NAME(__##short_name##2, _##mode)(type value) {                     \
+    using namespace device;                                                                                          \
+    return BANKWISE_MAKE(small_from_integer(BANKWISE_FORMAT_OF, RoundingMode::mode, static_cast<wide>(value)));      \
+  }                                                                                                                  \
+  BANKWISE_DEVICE type BANKWISE_TO_NAME(2##short_name##_##mode)(BANKWISE_ONE_TYPE a) {                               \
+    using namespace device;                                                                                          \
+    return static_cast<type>(                                                                                        \
+        small_to_integer(BANKWISE_FORMAT_OF, RoundingMode::mode, a.__x, 8 * sizeof(type), device::is_signed<type>)); \
   }
 #define BANKWISE_IN_EACH_MODE(short_name, type, wide) \
   BANKWISE_OF_INTEGER(short_name, type, wide, rn)     \

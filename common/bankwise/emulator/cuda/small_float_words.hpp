@@ -7,9 +7,9 @@
 
 namespace bankwise::emulator::device {
 
-enum class Format { half, bfloat16 };
+enum class FloatFormat { half, bfloat16 };
 /// To nearest (even), towards zero, up, down.
-enum class Mode { rn, rz, ru, rd };
+enum class RoundingMode { rn, rz, ru, rd };
 
 enum class Unary {
   sqrt,
@@ -32,27 +32,28 @@ enum class Unary {
 enum class Binary { add, sub, mul, div, maximum, minimum, maximum_nan, minimum_nan };
 enum class Limit { to_unit_interval, to_positive };
 
-[[gnu::const]] std::uint16_t small_unary(Format format, Unary what, std::uint16_t a) noexcept;
-[[gnu::const]] std::uint16_t small_binary(Format format, Binary what, std::uint16_t a, std::uint16_t b) noexcept;
-[[gnu::const]] std::uint16_t small_fma(Format format, std::uint16_t a, std::uint16_t b, std::uint16_t c) noexcept;
+[[gnu::const]] std::uint16_t small_unary(FloatFormat format, Unary what, std::uint16_t a) noexcept;
+[[gnu::const]] std::uint16_t small_binary(FloatFormat format, Binary what, std::uint16_t a, std::uint16_t b) noexcept;
+[[gnu::const]] std::uint16_t small_fma(FloatFormat format, std::uint16_t a, std::uint16_t b, std::uint16_t c) noexcept;
 /// The suffixes _sat and _relu.
-[[gnu::const]] std::uint16_t small_limit(Format format, Limit limit, std::uint16_t a) noexcept;
+[[gnu::const]] std::uint16_t small_limit(FloatFormat format, Limit limit, std::uint16_t a) noexcept;
 
-[[gnu::const]] float small_to_float(Format format, std::uint16_t a) noexcept;
-[[gnu::const]] std::uint16_t small_from(Format format, Mode mode, double value) noexcept;
-[[gnu::const]] std::uint16_t small_from_integer(Format format, Mode mode, long long value) noexcept;
-[[gnu::const]] std::uint16_t small_from_integer(Format format, Mode mode, unsigned long long value) noexcept;
+[[gnu::const]] float small_to_float(FloatFormat format, std::uint16_t a) noexcept;
+[[gnu::const]] std::uint16_t small_from(FloatFormat format, RoundingMode mode, double value) noexcept;
+[[gnu::const]] std::uint16_t small_from_integer(FloatFormat format, RoundingMode mode, long long value) noexcept;
+[[gnu::const]] std::uint16_t small_from_integer(FloatFormat format, RoundingMode mode,
+                                                unsigned long long value) noexcept;
 /// To an integer of so many bits; values that are too large become the largest.
-[[gnu::const]] std::uint64_t small_to_integer(Format format, Mode mode, std::uint16_t a, unsigned bits,
+[[gnu::const]] std::uint64_t small_to_integer(FloatFormat format, RoundingMode mode, std::uint16_t a, unsigned bits,
                                               bool is_signed) noexcept;
 
 template <class T>
 inline constexpr bool is_signed = static_cast<T>(-1) < static_cast<T>(1);
 
 /// Adds one or two numbers (`bytes` are 2 or 4) atomically, returns the old ones.
-std::uint32_t small_atomic_add(Format format, void* address, std::uint32_t value, unsigned bytes) noexcept;
+std::uint32_t small_atomic_add(FloatFormat format, void* address, std::uint32_t value, unsigned bytes) noexcept;
 /// The same, for a caller with another return address.
-std::uint32_t small_atomic_add_from(Format format, void* address, std::uint32_t value, unsigned bytes,
+std::uint32_t small_atomic_add_from(FloatFormat format, void* address, std::uint32_t value, unsigned bytes,
                                     const void* caller) noexcept;
 
 }  // namespace bankwise::emulator::device

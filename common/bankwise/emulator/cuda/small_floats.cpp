@@ -10,9 +10,9 @@
 namespace bankwise::emulator::device {
 namespace {
 
-using small_floats::Bits;
 using small_floats::nan_bits;
 using small_floats::rounded;
+using small_floats::SmallFloat;
 using small_floats::value_of;
 
 double reciprocal(double x) {
@@ -31,36 +31,36 @@ constexpr Function functions[]{std::sqrt,  reciprocal_of_root, reciprocal, std::
                                std::exp,   std::exp2,          ten_to_the, std::cos,      std::sin,  std::tanh,
                                std::trunc, std::ceil,          std::floor, std::nearbyint};
 
-bool is_nan(Format format, Bits a) {
+bool is_nan(FloatFormat format, SmallFloat a) {
   return (a & 0x7FFF) > small_floats::layout_of(format).infinity();
 }
 
 /// -0 is less than +0.
-Bits extreme(Format format, Bits a, Bits b, bool greatest, bool keeps_nan) {
+SmallFloat extreme(FloatFormat format, SmallFloat a, SmallFloat b, bool greatest, bool keeps_nan) {
   const bool a_nan = is_nan(format, a), b_nan = is_nan(format, b);
   if (a_nan || b_nan) return keeps_nan || (a_nan && b_nan) ? nan_bits : a_nan ? b : a;
   // Signed integers in the same order.
-  const auto order = [](Bits bits) { return (bits & 0x8000) != 0 ? -1 - (bits & 0x7FFF) : int{bits}; };
+  const auto order = [](SmallFloat bits) { return (bits & 0x8000) != 0 ? -1 - (bits & 0x7FFF) : int{bits}; };
   return (order(a) > order(b)) == greatest ? a : b;
 }
 
 }  // namespace
 
-std::uint16_t small_unary(Format format, Unary what, std::uint16_t a) noexcept {
-  return rounded(format, functions[int(what)](value_of(format, a)), Mode::rn);
+std::uint16_t small_unary(FloatFormat format, Unary what, std::uint16_t a) noexcept {
+  return rounded(format, functions[int(what)](value_of(format, a)), RoundingMode::rn);
 }
 
-std::uint16_t small_binary(Format format, Binary what, std::uint16_t a, std::uint16_t b) noexcept {
+std::uint16_t small_binary(FloatFormat format, Binary what, std::uint16_t a, std::uint16_t b) noexcept {
   const double x = value_of(format, a), y = value_of(format, b);
   switch (what) {
     case Binary::add:
-      return rounded(format, small_floats::to_odd(x, 1, y), Mode::rn);
+      return rounded(format, small_floats::to_odd(x, 1, y), RoundingMode::rn);
     case Binary::sub:
-      return rounded(format, small_floats::to_odd(x, 1, -y), Mode::rn);
+      return rounded(format, small_floats::to_odd(x, 1, -y), RoundingMode::rn);
     case Binary::mul:
-      return rounded(format, x * y, Mode::rn);
+      return rounded(format, x * y, RoundingMode::rn);
     case Binary::div:
-      return rounded(format, x / y, Mode::rn);
+      return rounded(format, x / y, RoundingMode::rn);
     case Binary::maximum:
       return extreme(format, a, b, true, false);
     case Binary::minimum:
@@ -73,56 +73,58 @@ std::uint16_t small_binary(Format format, Binary what, std::uint16_t a, std::uin
   return nan_bits;
 }
 
-std::uint16_t small_fma(Format format, std::uint16_t a, std::uint16_t b, std::uint16_t c) noexcept {
-  return rounded(format, small_floats::to_odd(value_of(format, a), value_of(format, b), value_of(format, c)), Mode::rn);
+std::uint16_t small_fma(FloatFormat format, std::uint16_t a, std::uint16_t b, std::uint16_t c) noexcept {
+  return rounded(format, small_floats::to_odd(value_of(format, a), value_of(format, b), value_of(format, c)),
+                 RoundingMode::rn);
 }
 
-std::uint16_t small_limit(Format format, Limit limit, std::uint16_t a) noexcept {
-  const Bits one = rounded(format, 1.0, Mode::rn);
+std::uint16_t small_limit(FloatFormat format, Limit limit, std::uint16_t a) noexcept {
+  const SmallFloat one = rounded(format, 1.0, RoundingMode::rn);
   if (is_nan(format, a)) return limit == Limit::to_unit_interval ? 0 : nan_bits;
   if ((a & 0x8000) != 0) return 0;
   return limit == Limit::to_unit_interval && a > one ? one : a;
 }
 
-float small_to_float(Format format, std::uint16_t a) noexcept {
+float small_to_float(FloatFormat format, std::uint16_t a) noexcept {
   return float(value_of(format, a));
 }
-std::uint16_t small_from(Format format, Mode mode, double value) noexcept {
+std::uint16_t small_from(FloatFormat format, RoundingMode mode, double value) noexcept {
   return rounded(format, value, mode);
 }
-std::uint16_t small_from_integer(Format format, Mode mode, long long value) noexcept {
+std::uint16_t small_from_integer(FloatFormat format, RoundingMode mode, long long value) noexcept {
   const auto magnitude = value < 0 ? 0 - std::uint64_t(value) : std::uint64_t(value);
   return rounded(format, value < 0, magnitude, 0, mode);
 }
-std::uint16_t small_from_integer(Format format, Mode mode, unsigned long long value) noexcept {
+std::uint16_t small_from_integer(FloatFormat format, RoundingMode mode, unsigned long long value) noexcept {
   return rounded(format, false, value, 0, mode);
 }
 
-std::uint64_t small_to_integer(Format format, Mode mode, std::uint16_t a, unsigned bits, bool is_signed) noexcept {
+std::uint64_t small_to_integer(FloatFormat format, RoundingMode mode, std::uint16_t a, unsigned bits,
+                               bool is_signed) noexcept {
   // As the conversions of a float in cuda_math.cpp: NaN is 0, or the highest bit of 64 bits.
   if (is_nan(format, a)) return bits < 64 ? 0 : std::uint64_t{1} << 63;
   const double value = value_of(format, a);
-  const double whole = mode == Mode::rn   ? std::nearbyint(value)
-                       : mode == Mode::rz ? std::trunc(value)
-                       : mode == Mode::ru ? std::ceil(value)
-                                          : std::floor(value);
+  const double whole = mode == RoundingMode::rn   ? std::nearbyint(value)
+                       : mode == RoundingMode::rz ? std::trunc(value)
+                       : mode == RoundingMode::ru ? std::ceil(value)
+                                                  : std::floor(value);
   const double beyond = std::ldexp(1.0, int(bits) - (is_signed ? 1 : 0)), lowest = is_signed ? -beyond : 0;
   if (whole >= beyond) return is_signed ? ~(~std::uint64_t{0} << (bits - 1)) : ~std::uint64_t{0} >> (64 - bits);
   if (whole < lowest) return is_signed ? ~std::uint64_t{0} << (bits - 1) : 0;
   return is_signed ? std::uint64_t(std::int64_t(whole)) : std::uint64_t(whole);
 }
 
-std::uint32_t small_atomic_add(Format format, void* address, std::uint32_t value, unsigned bytes) noexcept {
+std::uint32_t small_atomic_add(FloatFormat format, void* address, std::uint32_t value, unsigned bytes) noexcept {
   return small_atomic_add_from(format, address, value, bytes, __builtin_return_address(0));
 }
 
-std::uint32_t small_atomic_add_from(Format format, void* address, std::uint32_t value, unsigned bytes,
+std::uint32_t small_atomic_add_from(FloatFormat format, void* address, std::uint32_t value, unsigned bytes,
                                     const void* caller) noexcept {
   // The device has no such instruction for shared memory: a loop of compare-and-swaps.
   before_atomic(banks::Operation::atomic, true, address, bytes, caller);
   const auto sum = [&](std::uint32_t old) {
-    const auto low = small_binary(format, Binary::add, Bits(old), Bits(value));
-    const auto high = small_binary(format, Binary::add, Bits(old >> 16), Bits(value >> 16));
+    const auto low = small_binary(format, Binary::add, SmallFloat(old), SmallFloat(value));
+    const auto high = small_binary(format, Binary::add, SmallFloat(old >> 16), SmallFloat(value >> 16));
     return std::uint32_t(high) << 16 | low;
   };
   const auto change = [&](auto* word) {

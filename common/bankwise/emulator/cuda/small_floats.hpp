@@ -6,7 +6,7 @@
 //   #define BANKWISE_TWO half2             // __floats2half2_rn
 //   #define BANKWISE_ONE_TYPE __half
 //   #define BANKWISE_TWO_TYPE __half2
-//   #define BANKWISE_FORMAT half           // of device::Format
+//   #define BANKWISE_FORMAT half           // of device::FloatFormat
 //   #include <bankwise/emulator/cuda/small_floats.hpp>
 //
 // No include guard. small_float_functions.hpp has the functions.
@@ -17,7 +17,7 @@
 #define BANKWISE_JOIN(a, b) BANKWISE_JOIN_(a, b)
 #define BANKWISE_RAW_ONE BANKWISE_JOIN(BANKWISE_ONE_TYPE, _raw)
 #define BANKWISE_RAW_TWO BANKWISE_JOIN(BANKWISE_TWO_TYPE, _raw)
-#define BANKWISE_FORMAT_OF ::bankwise::emulator::device::Format::BANKWISE_FORMAT
+#define BANKWISE_FORMAT_OF ::bankwise::emulator::device::FloatFormat::BANKWISE_FORMAT
 
 namespace bankwise::emulator::cuda {
 
@@ -41,12 +41,12 @@ struct __align__(2) BANKWISE_ONE_TYPE {
   BANKWISE_ONE_TYPE() = default;
   BANKWISE_DEVICE constexpr BANKWISE_ONE_TYPE(const BANKWISE_RAW_ONE& raw) : __x(raw.x) {}
   BANKWISE_DEVICE BANKWISE_ONE_TYPE(float value)
-      : __x(device::small_from(BANKWISE_FORMAT_OF, device::Mode::rn, value)) {}
+      : __x(device::small_from(BANKWISE_FORMAT_OF, device::RoundingMode::rn, value)) {}
   BANKWISE_DEVICE BANKWISE_ONE_TYPE(double value)
-      : __x(device::small_from(BANKWISE_FORMAT_OF, device::Mode::rn, value)) {}
+      : __x(device::small_from(BANKWISE_FORMAT_OF, device::RoundingMode::rn, value)) {}
 #define BANKWISE_FROM(type, wide)               \
   BANKWISE_DEVICE BANKWISE_ONE_TYPE(type value) \
-      : __x(device::small_from_integer(BANKWISE_FORMAT_OF, device::Mode::rn, static_cast<wide>(value))) {}
+      : __x(device::small_from_integer(BANKWISE_FORMAT_OF, device::RoundingMode::rn, static_cast<wide>(value))) {}
   BANKWISE_INTEGERS(BANKWISE_FROM)
 #undef BANKWISE_FROM
   BANKWISE_DEVICE operator float() const {
@@ -55,10 +55,10 @@ struct __align__(2) BANKWISE_ONE_TYPE {
   BANKWISE_DEVICE constexpr operator bool() const {
     return (__x & 0x7FFF) != 0;
   }
-#define BANKWISE_TO(type, wide)                                                                                    \
-  BANKWISE_DEVICE operator type() const {                                                                          \
-    return static_cast<type>(device::small_to_integer(BANKWISE_FORMAT_OF, device::Mode::rz, __x, 8 * sizeof(type), \
-                                                      device::is_signed<type>));                                   \
+#define BANKWISE_TO(type, wide)                                                                          \
+  BANKWISE_DEVICE operator type() const {                                                                \
+    return static_cast<type>(device::small_to_integer(BANKWISE_FORMAT_OF, device::RoundingMode::rz, __x, \
+                                                      8 * sizeof(type), device::is_signed<type>));       \
   }
   BANKWISE_INTEGERS(BANKWISE_TO)
   BANKWISE_TO(char, long long)
@@ -108,5 +108,3 @@ BANKWISE_DEVICE constexpr cuda::BANKWISE_ONE_TYPE BANKWISE_JOIN(BANKWISE_ONE, _o
 #undef BANKWISE_ONE_TYPE
 #undef BANKWISE_TWO_TYPE
 #undef BANKWISE_FORMAT
-
-using namespace bankwise::emulator::cuda;

@@ -47,60 +47,32 @@ BANKWISE_DEVICE double norm4d(double a, double b, double c, double d) {
   const double values[]{a, b, c, d};
   return device::norm(4, values);
 }
-BANKWISE_DEVICE double norm(int count, const double* values) {
-  return device::norm(count, values);
-}
+BANKWISE_FUNCTION(double, norm, (int count, const double* values), device::norm(count, values))
 BANKWISE_DEVICE float normf(int count, const float* values) {
   double sum = 0;
   for (int i = 0; i < count; ++i) sum += double(values[i]) * values[i];
   return float(__builtin_sqrt(sum));
 }
-BANKWISE_DEVICE double rhypot(double a, double b) {
-  return 1 / __builtin_hypot(a, b);
-}
-BANKWISE_DEVICE double rnorm3d(double a, double b, double c) {
-  return 1 / norm3d(a, b, c);
-}
-BANKWISE_DEVICE double rnorm4d(double a, double b, double c, double d) {
-  return 1 / norm4d(a, b, c, d);
-}
-BANKWISE_DEVICE double rnorm(int count, const double* values) {
-  return 1 / norm(count, values);
-}
-BANKWISE_DEVICE float rnormf(int count, const float* values) {
-  return 1 / normf(count, values);
-}
-BANKWISE_DEVICE float rhypotf(float a, float b) {
-  return float(rhypot(a, b));
-}
-BANKWISE_DEVICE float norm3df(float a, float b, float c) {
-  return float(norm3d(a, b, c));
-}
-BANKWISE_DEVICE float norm4df(float a, float b, float c, float d) {
-  return float(norm4d(a, b, c, d));
-}
-BANKWISE_DEVICE float rnorm3df(float a, float b, float c) {
-  return float(rnorm3d(a, b, c));
-}
-BANKWISE_DEVICE float rnorm4df(float a, float b, float c, float d) {
-  return float(rnorm4d(a, b, c, d));
-}
+BANKWISE_FUNCTION(double, rhypot, (double a, double b), 1 / __builtin_hypot(a, b))
+BANKWISE_FUNCTION(double, rnorm3d, (double a, double b, double c), 1 / norm3d(a, b, c))
+BANKWISE_FUNCTION(double, rnorm4d, (double a, double b, double c, double d), 1 / norm4d(a, b, c, d))
+BANKWISE_FUNCTION(double, rnorm, (int count, const double* values), 1 / norm(count, values))
+BANKWISE_FUNCTION(float, rnormf, (int count, const float* values), 1 / normf(count, values))
+BANKWISE_FUNCTION(float, rhypotf, (float a, float b), float(rhypot(a, b)))
+BANKWISE_FUNCTION(float, norm3df, (float a, float b, float c), float(norm3d(a, b, c)))
+BANKWISE_FUNCTION(float, norm4df, (float a, float b, float c, float d), float(norm4d(a, b, c, d)))
+BANKWISE_FUNCTION(float, rnorm3df, (float a, float b, float c), float(rnorm3d(a, b, c)))
+BANKWISE_FUNCTION(float, rnorm4df, (float a, float b, float c, float d), float(rnorm4d(a, b, c, d)))
 
-BANKWISE_DEVICE int __dp2a_lo(int a, int b, int sum) {
-  return int(device::dot_of_halves(unsigned(a), unsigned(b), unsigned(sum), true, false));
-}
-BANKWISE_DEVICE int __dp2a_hi(int a, int b, int sum) {
-  return int(device::dot_of_halves(unsigned(a), unsigned(b), unsigned(sum), true, true));
-}
-BANKWISE_DEVICE unsigned __dp2a_lo(unsigned a, unsigned b, unsigned sum) {
-  return device::dot_of_halves(a, b, sum, false, false);
-}
-BANKWISE_DEVICE unsigned __dp2a_hi(unsigned a, unsigned b, unsigned sum) {
-  return device::dot_of_halves(a, b, sum, false, true);
-}
-BANKWISE_DEVICE unsigned __fns(unsigned mask, unsigned base, int n) {
-  return device::nth_bit(mask, base, n);
-}
+BANKWISE_FUNCTION(int, __dp2a_lo, (int a, int b, int sum),
+                  int(device::dot_of_halves(unsigned(a), unsigned(b), unsigned(sum), true, false)))
+BANKWISE_FUNCTION(int, __dp2a_hi, (int a, int b, int sum),
+                  int(device::dot_of_halves(unsigned(a), unsigned(b), unsigned(sum), true, true)))
+BANKWISE_FUNCTION(unsigned, __dp2a_lo, (unsigned a, unsigned b, unsigned sum),
+                  device::dot_of_halves(a, b, sum, false, false))
+BANKWISE_FUNCTION(unsigned, __dp2a_hi, (unsigned a, unsigned b, unsigned sum),
+                  device::dot_of_halves(a, b, sum, false, true))
+BANKWISE_FUNCTION(unsigned, __fns, (unsigned mask, unsigned base, int n), device::nth_bit(mask, base, n))
 
 // Denormal numbers are kept in both.
 #define BANKWISE_DEFINE(mode)                                            \
@@ -123,5 +95,3 @@ BANKWISE_DEFINE(rd)
 #undef BANKWISE_DEFINE
 
 }  // namespace bankwise::emulator::cuda
-
-using namespace bankwise::emulator::cuda;

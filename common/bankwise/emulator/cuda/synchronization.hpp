@@ -25,15 +25,9 @@ namespace bankwise::emulator::cuda {
 BANKWISE_DEVICE void __syncthreads() {
   device::synchronize_block(false);
 }
-BANKWISE_DEVICE int __syncthreads_count(int predicate) {
-  return int(device::synchronize_block(predicate != 0));
-}
-BANKWISE_DEVICE int __syncthreads_and(int predicate) {
-  return device::synchronize_block(predicate == 0) == 0;
-}
-BANKWISE_DEVICE int __syncthreads_or(int predicate) {
-  return device::synchronize_block(predicate != 0) != 0;
-}
+BANKWISE_FUNCTION(int, __syncthreads_count, (int predicate), int(device::synchronize_block(predicate != 0)))
+BANKWISE_FUNCTION(int, __syncthreads_and, (int predicate), device::synchronize_block(predicate == 0) == 0)
+BANKWISE_FUNCTION(int, __syncthreads_or, (int predicate), device::synchronize_block(predicate != 0) != 0)
 BANKWISE_DEVICE void __syncwarp(unsigned mask = 0xFFFFFFFF) {
   device::synchronize_warp(mask);
 }
@@ -52,9 +46,7 @@ BANKWISE_DEVICE void __threadfence_system() {
 /// Other lanes run between any two steps.
 BANKWISE_DEVICE void __nanosleep(unsigned) {}
 
-BANKWISE_DEVICE long long clock64() {
-  return device::clock();
-}
+BANKWISE_FUNCTION(long long, clock64, (), device::clock())
 
 [[noreturn]] BANKWISE_DEVICE void __trap() {
   device::trap();
@@ -64,5 +56,3 @@ BANKWISE_DEVICE long long clock64() {
 
 // C has a function with this name and type, so this one gets another symbol.
 extern "C" clock_t clock() noexcept __asm__("bankwise_emulator_clock");
-
-using namespace bankwise::emulator::cuda;

@@ -3,7 +3,7 @@
 // CUDA's vector types: plain structures whose alignment lets a GPU load and store them with one instruction.
 #pragma once
 
-#include <bankwise/emulator/core/dim3.hpp>
+#include <bankwise/emulator/core/kernel_code.hpp>
 #include <bankwise/emulator/cuda/qualifiers.hpp>
 
 namespace bankwise::emulator::cuda {
@@ -94,5 +94,3 @@ struct dim3 : emulator::Dim3 {
 };
 
 }  // namespace bankwise::emulator::cuda
-
-using namespace bankwise::emulator::cuda;

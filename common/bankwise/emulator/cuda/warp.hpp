@@ -117,19 +117,13 @@ BANKWISE_SHUFFLES(double) BANKWISE_MATCHES(double)
   const auto votes = device::vote(mask, predicate != 0);
   return votes.yes == votes.came;
 }
-BANKWISE_DEVICE int __any_sync(unsigned mask, int predicate) {
-  return device::vote(mask, predicate != 0).yes != 0;
-}
+BANKWISE_FUNCTION(int, __any_sync, (unsigned mask, int predicate), device::vote(mask, predicate != 0).yes != 0)
 BANKWISE_DEVICE int __uni_sync(unsigned mask, int predicate) {
   const auto votes = device::vote(mask, predicate != 0);
   return (votes.yes == votes.came) | (votes.yes == 0);
 }
-BANKWISE_DEVICE unsigned __ballot_sync(unsigned mask, int predicate) {
-  return device::vote(mask, predicate != 0).yes;
-}
-BANKWISE_DEVICE unsigned __activemask() {
-  return device::active_mask();
-}
+BANKWISE_FUNCTION(unsigned, __ballot_sync, (unsigned mask, int predicate), device::vote(mask, predicate != 0).yes)
+BANKWISE_FUNCTION(unsigned, __activemask, (), device::active_mask())
 
 #define BANKWISE_REDUCTION(name, how, type)                                \
   BANKWISE_DEVICE type __reduce_##name##_sync(unsigned mask, type value) { \
@@ -146,6 +140,23 @@ BANKWISE_REDUCTION(or, bit_or, unsigned)
 BANKWISE_REDUCTION(xor, bit_xor, unsigned)
 #undef BANKWISE_REDUCTION
 
-}  // namespace bankwise::emulator::cuda
+#ifdef BANKWISE_WHOLE_PROGRAM
+// Without a mask, which CUDA has for compute capabilities below 7.0: of the lanes that execute the call together.
+#define BANKWISE_SHUFFLE(name, Argument)                                \
+  template <class T>                                                    \
+  BANKWISE_DEVICE auto name(T value, Argument argument, int width = 32) \
+      ->decltype(name##_sync(0U, value, argument, width)) {             \
+    return name##_sync(__activemask(), value, argument, width);         \
+  }
+BANKWISE_SHUFFLE(__shfl, int)
+BANKWISE_SHUFFLE(__shfl_up, unsigned)
+BANKWISE_SHUFFLE(__shfl_down, unsigned)
+BANKWISE_SHUFFLE(__shfl_xor, int)
+#undef BANKWISE_SHUFFLE
 
-using namespace bankwise::emulator::cuda;
+BANKWISE_FUNCTION(int, __all, (int predicate), __all_sync(__activemask(), predicate))
+BANKWISE_FUNCTION(int, __any, (int predicate), __any_sync(__activemask(), predicate))
+BANKWISE_FUNCTION(unsigned, __ballot, (int predicate), __ballot_sync(__activemask(), predicate))
+#endif
+
+}  // namespace bankwise::emulator::cuda

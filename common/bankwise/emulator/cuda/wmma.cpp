@@ -17,12 +17,12 @@ Number number_of(const Fragment& fragment) {
 
 /// The matrix that a fragment holds, in tiles of mma.sync: 16 rows of A, 8 columns of B. A shape of 8 rows has A and B
 /// exchanged: the transposed product.
-struct Place {
+struct ElementPlace {
   unsigned row, column;
 };
 
 /// Rows and columns of a fragment.
-Place size_of(const Fragment& fragment) {
+ElementPlace size_of(const Fragment& fragment) {
   switch (fragment.use) {
     case Fragment::a:
       return {fragment.m, fragment.k};
@@ -35,12 +35,12 @@ Place size_of(const Fragment& fragment) {
 }
 
 /// Where element `i` of register `reg` of a lane lies.
-Place place_of(const Fragment& fragment, unsigned lane, unsigned reg, unsigned i) {
+ElementPlace place_of(const Fragment& fragment, unsigned lane, unsigned reg, unsigned i) {
   const unsigned bits = bits_of(number_of(fragment)), each = bits >= 32 ? 1 : 32 / bits;
   const unsigned group = lane / 4, in_group = lane % 4;
   const bool swapped = fragment.m == 8 && fragment.n == 32;  // computed as the transposed product
   const bool is_b = swapped ? fragment.use == Fragment::a : fragment.use == Fragment::b;
-  Place place{};
+  ElementPlace place{};
   if (fragment.use == Fragment::accumulator) {
     // Two columns side by side; 8 rows further down; then the next 8 columns, or 16 rows.
     const unsigned element = reg * each + i;
@@ -60,11 +60,11 @@ Place place_of(const Fragment& fragment, unsigned lane, unsigned reg, unsigned i
     const unsigned own = reg % registers;
     place = {group + 8 * (own % 2) + 16 * (reg / registers), in_group * each + i + own / 2 * 4 * each};
   }
-  return swapped ? Place{place.column, place.row} : place;
+  return swapped ? ElementPlace{place.column, place.row} : place;
 }
 
 unsigned elements_of(const Fragment& fragment) {
-  const Place size = size_of(fragment);
+  const ElementPlace size = size_of(fragment);
   return size.row * size.column / 32;
 }
 
@@ -82,11 +82,11 @@ void load_rows(const Fragment& fragment, std::uint64_t* registers, const std::by
   for (unsigned first = 0; first < count; first += 4) {
     const unsigned matrices = std::min(4u, count - first), reg = first + lane / 8 % matrices;
     // Its first element; lines of memory run along rows or along columns.
-    const Place corner = place_of(fragment, 0, reg, 0);
+    const ElementPlace corner = place_of(fragment, 0, reg, 0);
     const unsigned line = (fragment.column_major ? corner.column : corner.row) + lane % 8;
     const unsigned offset = fragment.column_major ? corner.row : corner.column;
     // Where a register's two numbers are neighbours in a line, the matrix is not transposed.
-    const Place next = place_of(fragment, 0, reg, 1);
+    const ElementPlace next = place_of(fragment, 0, reg, 1);
     const bool along_line = fragment.column_major ? next.row != corner.row : next.column != corner.column;
     std::uint32_t loaded[4];
     load_matrices(loaded, matrices, !along_line, from + (std::size_t(line) * stride + offset) * 2, caller, parts);
@@ -100,7 +100,7 @@ void for_each_access(const Fragment& fragment, std::byte* memory, unsigned strid
   const unsigned bytes = bits_of(number_of(fragment)) / 8, each = bytes >= 4 ? 1 : 4 / bytes;
   const unsigned count = elements_of(fragment), lane = this_lane().lane % 32;
   const auto address = [&](unsigned element) {
-    const Place place = place_of(fragment, lane, element / each, element % each);
+    const ElementPlace place = place_of(fragment, lane, element / each, element % each);
     const std::size_t line = fragment.column_major ? place.column : place.row;
     return memory + (line * stride + (fragment.column_major ? place.row : place.column)) * bytes;
   };

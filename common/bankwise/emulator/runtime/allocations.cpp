@@ -6,14 +6,19 @@
 #include <sys/sysinfo.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
 #include <deque>
 #include <mutex>
+#include <set>
 
 #include <bankwise/emulator/core/block_runner.hpp>
 #include <bankwise/emulator/core/global_memory.hpp>
-#include <bankwise/emulator/runtime/gpus.hpp>
-#include <bankwise/emulator/runtime/host_access.hpp>
 #include <bankwise/emulator/runtime/messages.hpp>
+
+// bankcheck defines it in programs that include Thrust.
+extern "C" __attribute__((weak)) const char bankwise_uses_thrust;
 
 namespace bankwise::emulator::runtime {
 namespace {
@@ -26,9 +31,9 @@ constexpr std::size_t pages_for(std::size_t bytes) {
   return (bytes + page - 1) / page;
 }
 
-class Memory {
+class DeviceMemory {
  public:
-  Memory() {
+  DeviceMemory() {
     void* base = mmap(nullptr, address_space, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     void* owners = mmap(nullptr, address_space / page * sizeof(std::uint32_t), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -146,12 +151,12 @@ class Memory {
   std::mutex mutex_;
 };
 
-Memory& memory() {
-  static auto* const only = new Memory;  // outlives the program's static objects
+DeviceMemory& memory() {
+  static auto* const only = new DeviceMemory;  // outlives the program's static objects
   return *only;
 }
 
-void Memory::refuse(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) {
+void DeviceMemory::refuse(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) {
   const Allocation* owner = memory().owner(address);
   Lane& lane = *BlockRunner::current;
   // The nearest allocation before the address is what the program most likely means.
@@ -205,6 +210,52 @@ std::string description_of(const Allocation& allocation) {
 
 MemorySizes memory_sizes() {
   return memory().sizes();
+}
+
+Digest digest_of(const void* memory, std::size_t bytes) {
+  constexpr std::array<std::uint64_t, 4> factors{0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9,
+                                                 0xD6E8FEB86659FD93};
+  std::array<std::uint64_t, 4> sums{bytes, ~bytes, factors[2], factors[3]};
+  const auto* at = static_cast<const std::byte*>(memory);
+  const auto add = [&](const std::byte* from) {
+    std::array<std::uint64_t, 4> words;
+    std::memcpy(words.data(), from, sizeof words);
+    // The rotation brings high bits down, where the next product spreads them.
+    for (std::size_t i = 0; i < 4; ++i) sums[i] = std::rotl(sums[i] ^ words[i], 29) * factors[i];
+  };
+  for (; bytes >= 32; bytes -= 32, at += 32) add(at);
+  if (bytes > 0) {
+    std::array<std::byte, 32> rest{};
+    std::memcpy(rest.data(), at, bytes);
+    add(rest.data());
+  }
+  const auto mixed = [&](std::uint64_t a, std::uint64_t b) {
+    a = (a ^ a >> 32) * factors[0];
+    b = (b ^ b >> 29) * factors[1];
+    a = (a ^ std::rotl(b, 23)) * factors[3];
+    return a ^ a >> 31;
+  };
+  return {mixed(sums[0], sums[1]) + sums[2], mixed(sums[2], sums[3]) ^ sums[1]};
+}
+
+void host_access(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) {
+  if (writes) note_write(address);
+  static std::mutex mutex;
+  static auto* const known = new std::set<std::uintptr_t>;
+  {
+    const std::lock_guard lock(mutex);
+    if (known->count(pc) != 0) return;
+  }
+  const auto found = allocation_at(address);
+  if (!found || found->kind != MemoryKind::device || &bankwise_uses_thrust != nullptr) return;
+  {
+    const std::lock_guard lock(mutex);
+    if (!known->insert(pc).second) return;
+  }
+  report(fmt::format("the host {} {} bytes of device memory, at byte {} of {}{}", writes ? "writes" : "reads", bytes,
+                     std::intptr_t(std::uintptr_t(address) - found->begin), description_of(*found),
+                     found->live ? "" : fmt::format(", after {} has freed them", place_of(found->freed_by))),
+         reinterpret_cast<const void*>(pc));
 }
 
 }  // namespace bankwise::emulator::runtime

@@ -11,9 +11,31 @@
 #include <string>
 #include <string_view>
 
-#include <bankwise/emulator/runtime/digest.hpp>
+#include <bankwise/emulator/runtime/arrays.hpp>
+
+/// Rows without gaps, layers after one another.
+struct cudaArray {
+  cudaChannelFormatDesc format;
+  std::size_t width, height, depth;  ///< at least 1
+  unsigned flags;
+  std::size_t element;  ///< bytes
+  char* data;
+
+  char* at(std::size_t x, std::size_t y, std::size_t z) const {
+    return data + ((z * height + y) * width + x) * element;
+  }
+};
 
 namespace bankwise::emulator::runtime {
+
+/// 128 bits that stand for the content of memory.
+struct Digest {
+  std::uint64_t low = 0, high = 0;
+  friend bool operator==(const Digest&, const Digest&) = default;
+};
+
+/// Reads about 10 GB/s.
+Digest digest_of(const void* memory, std::size_t bytes);
 
 enum class MemoryKind { device, managed, pinned };
 
@@ -57,5 +79,13 @@ struct MemorySizes {
   std::size_t free, total;
 };
 MemorySizes memory_sizes();
+
+/// Reports an access of the host to device memory, once for each place in the program. Managed and pinned memory is for
+/// both. Programs that use Thrust are not diagnosed: its algorithms for the device run on the host here.
+void host_access(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc);
+
+/// Copies and reports what is out of bounds, for `function`, which `caller` has called.
+cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, std::string_view function,
+                 const void* caller);
 
 }  // namespace bankwise::emulator::runtime

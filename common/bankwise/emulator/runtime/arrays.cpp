@@ -6,8 +6,6 @@
 #include <algorithm>
 
 #include <bankwise/emulator/runtime/allocations.hpp>
-#include <bankwise/emulator/runtime/array_storage.hpp>
-#include <bankwise/emulator/runtime/copies.hpp>
 #include <bankwise/emulator/runtime/messages.hpp>
 
 using namespace bankwise::emulator::runtime;
@@ -115,7 +113,7 @@ cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from
 namespace {
 
 /// One side of a box copy: where a row begins.
-struct Side {
+struct BoxSide {
   const cudaArray* array;
   cudaPos position;
   cudaPitchedPtr memory;
@@ -128,10 +126,10 @@ struct Side {
 };
 
 cudaError_t copy_3d(const cudaMemcpy3DParms& all, const void* caller) {
-  const Side from{all.srcArray, all.srcPos, all.srcPtr}, to{all.dstArray, all.dstPos, all.dstPtr};
+  const BoxSide from{all.srcArray, all.srcPos, all.srcPtr}, to{all.dstArray, all.dstPos, all.dstPtr};
   const cudaArray* array = from.array != nullptr ? from.array : to.array;
   const std::size_t width = all.extent.width * (array != nullptr ? array->element : 1);
-  for (const Side* side : {&from, &to}) {
+  for (const BoxSide* side : {&from, &to}) {
     if (side->array == nullptr) continue;
     const cudaArray& one = *side->array;
     if (!contains(one, side->position.x * one.element, side->position.y, width, all.extent.height, "cudaMemcpy3D",

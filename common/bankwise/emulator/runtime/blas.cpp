@@ -58,10 +58,10 @@ std::vector<T> numbers_of(const TypedMatrix& matrix, int rows, int columns) {
   const auto* const small = static_cast<const std::uint16_t*>(matrix.data);
   switch (matrix.type) {
     case type_16f:
-      read([](std::uint16_t bits) { return small_floats::value_of(device::Format::half, bits); }, small);
+      read([](std::uint16_t bits) { return small_floats::value_of(device::FloatFormat::half, bits); }, small);
       break;
     case type_16bf:
-      read([](std::uint16_t bits) { return small_floats::value_of(device::Format::bfloat16, bits); }, small);
+      read([](std::uint16_t bits) { return small_floats::value_of(device::FloatFormat::bfloat16, bits); }, small);
       break;
     case type_32f:
       read(same, static_cast<const float*>(matrix.data));
@@ -82,11 +82,14 @@ void put_numbers(const std::vector<T>& numbers, const TypedMatrix& matrix, int r
   void* const data = const_cast<void*>(matrix.data);
   switch (matrix.type) {
     case type_16f:
-      put([](T number) { return small_floats::rounded(device::Format::half, number, device::Mode::rn); },
+      put([](T number) { return small_floats::rounded(device::FloatFormat::half, number, device::RoundingMode::rn); },
           static_cast<std::uint16_t*>(data));
       break;
     case type_16bf:
-      put([](T number) { return small_floats::rounded(device::Format::bfloat16, number, device::Mode::rn); },
+      put(
+          [](T number) {
+            return small_floats::rounded(device::FloatFormat::bfloat16, number, device::RoundingMode::rn);
+          },
           static_cast<std::uint16_t*>(data));
       break;
     case type_32f:

@@ -19,7 +19,6 @@
 #include <bankwise/emulator/core/emulate.hpp>
 #include <bankwise/emulator/core/global_memory.hpp>
 #include <bankwise/emulator/core/lane.hpp>
-#include <bankwise/emulator/runtime/gpus.hpp>
 #include <bankwise/emulator/runtime/messages.hpp>
 #include <bankwise/emulator/runtime/repeats.hpp>
 #include <bankwise/support/progress.hpp>

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include <bankwise/emulator/core/not_the_kernel.hpp>
+#include <bankwise/emulator/core/kernel_code.hpp>
 #include <bankwise/emulator/runtime/types.hpp>
 
 namespace bankwise::emulator::runtime {
@@ -53,9 +53,9 @@ struct HasCooperativeLaunch {
 };
 
 /// Runs a kernel with its arguments. A function, because the one that a lambda converts to has no attributes.
-template <class Lane>
+template <class Body>
 BANKWISE_NOT_THE_KERNEL void run_lane(const void* bound) {
-  (*const_cast<Lane*>(static_cast<const Lane*>(bound)))();
+  (*const_cast<Body*>(static_cast<const Body*>(bound)))();
 }
 
 /// The argument at an index, without a copy.
@@ -92,7 +92,7 @@ struct Bytes {
 
 /// A kernel with its configuration. The call evaluates the arguments once, and each lane gets copies.
 template <class Call>
-struct Launch {
+struct ConfiguredKernel {
   const Call& call;
   Configuration configuration;
 
@@ -102,10 +102,10 @@ struct Launch {
     auto lane = [call = call, ... values = std::decay_t<Arguments>(arguments)]() mutable BANKWISE_NOT_THE_KERNEL {
       call(values...);
     };
-    using Lane = decltype(lane);
+    using Body = decltype(lane);
     if (in_kernel()) {
-      launch_later(configuration, run_lane<Lane>, new Lane(lane),
-                   [](const void* bound) { delete static_cast<const Lane*>(bound); });
+      launch_later(configuration, run_lane<Body>, new Body(lane),
+                   [](const void* bound) { delete static_cast<const Body*>(bound); });
     } else {
       // The call has content if the kernel is in a variable, or needs one.
       using Values = Bytes<Call, std::decay_t<Arguments>...>;
@@ -113,8 +113,8 @@ struct Launch {
       const size_t identity = std::is_empty_v<Call> ? 0 : identity_of(&call, sizeof call);
       const bool varies = !std::is_empty_v<Call> && identity == 0;
       const bool known = Values::known && !varies;
-      const auto address = reinterpret_cast<size_t>(&run_lane<Lane>);
-      launch(configuration, run_lane<Lane>,
+      const auto address = reinterpret_cast<size_t>(&run_lane<Body>);
+      launch(configuration, run_lane<Body>,
              {&lane, known ? bytes.all : nullptr, Values::count, reinterpret_cast<const void*>(address + identity),
               varies});
     }
@@ -122,15 +122,15 @@ struct Launch {
 };
 
 template <class Call>
-struct Launching {
+struct LaunchableKernel {
   Call call;
-  Launch<Call> at(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t = nullptr) const {
+  ConfiguredKernel<Call> at(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t = nullptr) const {
     return {call, {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared}};
   }
 };
 
 template <class Call>
-Launching<Call> launching(Call call) {
+LaunchableKernel<Call> launching(Call call) {
   return {call};
 }
 

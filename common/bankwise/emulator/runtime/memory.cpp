@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include <bankwise/emulator/runtime/allocations.hpp>
-#include <bankwise/emulator/runtime/copies.hpp>
 #include <bankwise/emulator/runtime/messages.hpp>
 
 using namespace bankwise::emulator::runtime;

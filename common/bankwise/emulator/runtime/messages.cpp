@@ -11,7 +11,8 @@
 #include <mutex>
 #include <optional>
 
-#include <bankwise/emulator/core/source_lines.hpp>
+#include <bankwise/banks/architecture.hpp>
+#include <bankwise/emulator/core/program_symbols.hpp>
 #include <bankwise/trace/codec.hpp>
 #include <bankwise/trace/trace.hpp>
 
@@ -19,9 +20,9 @@ namespace bankwise::emulator::runtime {
 namespace {
 
 /// Appends to the file that bankcheck reads after the run. What it has stays if the program dies.
-class Record {
+class LaunchRecord {
  public:
-  explicit Record(const std::string& path)
+  explicit LaunchRecord(const std::string& path)
       : file_(path.empty() ? -1 : open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC)) {}
 
   void add(const trace::KernelTrace& launch) {
@@ -59,9 +60,9 @@ class Record {
   std::mutex mutex_;
 };
 
-Record& the_record() {
+LaunchRecord& the_record() {
   // Never destroyed: programs launch kernels from destructors of their static objects.
-  static auto* const record = new Record(settings().record);
+  static auto* const record = new LaunchRecord(settings().record);
   return *record;
 }
 
@@ -69,15 +70,30 @@ std::atomic<cudaError_t> last_error{cudaSuccess}, sticky_error{cudaSuccess};
 
 }  // namespace
 
-const Settings& settings() {
+const EmulateSettings& settings() {
   static const auto* const all = [] {
-    auto* const read = new Settings{support::read_request<support::EmulateRequest>(), {}};
+    auto* const read = new EmulateSettings{support::read_request<support::EmulateRequest>(), {}};
     for (const std::string& id : read->EmulateRequest::allow) {
       if (const auto fault = trace::fault_named(id)) read->allow.push_back(*fault);
     }
     return read;
   }();
   return *all;
+}
+
+bool few_multiprocessors = false;
+
+const banks::GpuModel& this_gpu() {
+  static const banks::GpuModel gpu = [] {
+    const std::string& name = settings().architecture;
+    const banks::Architecture* row = banks::find_architecture(name.empty() ? "sm_90" : name);
+    if (row == nullptr || !row->models.fact) row = banks::find_architecture("sm_90");
+    banks::GpuModel model = row->models.fact->front();
+    // As many threads as the emulator holds of a cooperative launch (Launch::cooperative): 16384.
+    if (few_multiprocessors) model.multiprocessors = 8;
+    return model;
+  }();
+  return gpu;
 }
 
 void record(const trace::KernelTrace& launch) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The files that an emulated program writes for bankcheck, and its messages to the user.
+// The settings of an emulated program, the files that it writes for bankcheck, and its messages to the user.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <bankwise/banks/multiprocessor.hpp>
 #include <bankwise/emulator/runtime/errors.hpp>
 #include <bankwise/support/watch_request.hpp>
 #include <bankwise/trace/fault.hpp>
@@ -16,10 +17,16 @@
 namespace bankwise::emulator::runtime {
 
 /// The settings that bankcheck passes in the environment.
-struct Settings : support::EmulateRequest {
+struct EmulateSettings : support::EmulateRequest {
   std::vector<trace::Fault> allow;  ///< as faults
 };
-const Settings& settings();
+const EmulateSettings& settings();
+
+/// Set before main() in a program that launches cooperative kernels.
+extern bool few_multiprocessors;
+/// The GPU that this program runs on: that of the request, or of sm_90 where the table of architectures knows none; with
+/// 8 multiprocessors if few_multiprocessors.
+const banks::GpuModel& this_gpu();
 
 /// Appends a launch to the record. Without one, its diagnoses go to stderr.
 void record(const trace::KernelTrace& launch);

@@ -18,16 +18,16 @@
 namespace bankwise::emulator::runtime {
 
 /// The content of all memory that a kernel can reach.
-struct Content {
+struct MemoryContent {
   std::map<std::uintptr_t, Digest> allocations;  ///< by their first bytes
   Digest variables;
-  friend bool operator==(const Content& a, const Content& b) {
+  friend bool operator==(const MemoryContent& a, const MemoryContent& b) {
     return a.variables == b.variables && a.allocations == b.allocations;
   }
 };
 
 /// What a launch has written.
-struct Result {
+struct LaunchResult {
   std::uintptr_t begin;
   Digest digest;
   std::vector<std::byte> content;
@@ -54,21 +54,21 @@ bool is_only_thread() {
 }
 
 /// A variable of the program that kernels may read or write.
-struct Variable {
+struct ProgramVariable {
   const std::byte* begin;
   std::size_t bytes;
 };
 
 /// All of them in memory that can be written, without the emulator's own.
-const std::vector<Variable>& variables() {
-  static const std::vector<Variable> all = [] {
-    struct Program {
+const std::vector<ProgramVariable>& variables() {
+  static const std::vector<ProgramVariable> all = [] {
+    struct LoadedProgram {
       std::uintptr_t base = 0;
       std::vector<std::pair<std::uintptr_t, std::uintptr_t>> writable;  // begin and end
     } program;
     dl_iterate_phdr(
         [](dl_phdr_info* info, std::size_t, void* data) {
-          auto& found = *static_cast<Program*>(data);
+          auto& found = *static_cast<LoadedProgram*>(data);
           found.base = info->dlpi_addr;
           for (int i = 0; i < info->dlpi_phnum; ++i) {
             const auto& head = info->dlpi_phdr[i];
@@ -78,7 +78,7 @@ const std::vector<Variable>& variables() {
           return 1;  // the program is the first object
         },
         &program);
-    std::vector<Variable> found;
+    std::vector<ProgramVariable> found;
     for_each_symbol([&](const Elf64_Sym& symbol, const char* name) {
       if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0) return;
       if (std::string_view(name).find("N8bankwise") != std::string_view::npos) return;
@@ -94,7 +94,7 @@ const std::vector<Variable>& variables() {
 
 Digest digest_of_variables() {
   Digest all;
-  for (const Variable& variable : variables()) {
+  for (const ProgramVariable& variable : variables()) {
     const Digest one = digest_of(variable.begin, variable.bytes);
     const std::array<std::uint64_t, 4> both{all.low, all.high, one.low, one.high};
     all = digest_of(both.data(), sizeof both);
@@ -102,8 +102,8 @@ Digest digest_of_variables() {
   return all;
 }
 
-Content content_of_memory() {
-  Content content;
+MemoryContent content_of_memory() {
+  MemoryContent content;
   for_each_live_allocation([&](Allocation& one) {
     // The host may write managed and pinned memory at any time.
     if (one.is_written || one.kind != MemoryKind::device) {
@@ -122,7 +122,7 @@ double seconds_to_look() {
   for_each_live_allocation([&](const Allocation& one) {
     if (one.is_written || one.kind != MemoryKind::device) bytes += one.bytes;
   });
-  for (const Variable& variable : variables()) bytes += variable.bytes;
+  for (const ProgramVariable& variable : variables()) bytes += variable.bytes;
   return double(bytes) / 5e9;
 }
 
@@ -133,16 +133,16 @@ struct Repeat::Known {
   Clock::duration time{};
   bool ready = false;  ///< the following are known
   bool recorded = false;
-  Content before;
-  std::vector<Result> results;
+  MemoryContent before;
+  std::vector<LaunchResult> results;
   trace::KernelTrace trace;
 };
 
 namespace {
 
-using Kind = std::pair<std::array<std::uint64_t, 9>, std::string>;
-std::map<Kind, Repeat::Known>& kinds() {
-  static auto* const all = new std::map<Kind, Repeat::Known>;
+using LaunchKind = std::pair<std::array<std::uint64_t, 9>, std::string>;
+std::map<LaunchKind, Repeat::Known>& kinds() {
+  static auto* const all = new std::map<LaunchKind, Repeat::Known>;
   return *all;
 }
 
@@ -173,10 +173,10 @@ const trace::KernelTrace* Repeat::known(bool recorded) {
     known_->attempts = max_attempts;
     return nullptr;
   }
-  Content now = content_of_memory();
+  MemoryContent now = content_of_memory();
   if (known_->ready && known_->before == now && known_->recorded == recorded) {
     known_->attempts = 0;
-    for (const Result& result : known_->results) {
+    for (const LaunchResult& result : known_->results) {
       std::memcpy(reinterpret_cast<void*>(result.begin), result.content.data(), result.content.size());
       for_each_live_allocation([&](Allocation& one) {
         if (one.begin != result.begin) return;
@@ -206,7 +206,7 @@ void Repeat::ran(const trace::KernelTrace& trace) {
   known_->time = Clock::now() - began_;
   if (!watched_ || !is_only_thread()) return;
   const bool repeatable = !global_memory.left;
-  const Content after = content_of_memory();
+  const MemoryContent after = content_of_memory();
   std::size_t bytes = 0;
   bool fits = after.variables == known_->before.variables && repeatable;
   for_each_live_allocation([&](Allocation& one) {

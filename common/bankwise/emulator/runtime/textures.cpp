@@ -7,7 +7,7 @@
 
 #include <bankwise/emulator/core/global_memory.hpp>
 #include <bankwise/emulator/core/lane.hpp>
-#include <bankwise/emulator/runtime/array_storage.hpp>
+#include <bankwise/emulator/runtime/allocations.hpp>
 #include <bankwise/emulator/runtime/messages.hpp>
 
 using namespace bankwise::emulator;

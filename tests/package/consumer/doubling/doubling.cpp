@@ -6,7 +6,7 @@ extern const KernelSet doubling_kernels;
 }
 
 namespace bankwise::emulator {
-extern const KernelSet doubling_emulated;
+extern const NamedKernels doubling_emulated;
 }
 
 namespace bankwise::doubling {

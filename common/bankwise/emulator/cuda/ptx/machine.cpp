@@ -80,22 +80,22 @@ std::uint64_t special(unsigned index, const void* caller) {
   lane.runner->fail(lane, Fault::trap, std::uintptr_t(caller), what);
 }
 
-const Program& program_of(const char* text, const void* caller) {
+const PtxProgram& program_of(const char* text, const void* caller) {
   auto& known = BlockRunner::current->runner->ptx_programs()[text];
   if (known == nullptr) {
     try {
-      known = std::make_shared<const Program>(parse(text));
-    } catch (const Unsupported& error) {
+      known = std::make_shared<const PtxProgram>(parse(text));
+    } catch (const UnsupportedPtx& error) {
       stop(fmt::format("executes inline PTX that is not emulated: {}", error.what()), caller);
     }
   }
-  return *static_cast<const Program*>(known.get());
+  return *static_cast<const PtxProgram*>(known.get());
 }
 
 }  // namespace
 
-void refuse(const Machine& machine, const Instruction& one) {
-  stop(fmt::format("executes inline PTX that is not emulated: {}", one.text()), machine.caller);
+void refuse(const Machine& machine, const PtxInstruction& op) {
+  stop(fmt::format("executes inline PTX that is not emulated: {}", op.text()), machine.caller);
 }
 
 std::uint64_t Machine::read(const Operand& operand) const {
@@ -114,7 +114,7 @@ std::uint64_t Machine::read(const Operand& operand) const {
   }
 }
 
-std::uint64_t Machine::read(const Operand& operand, Type type) const {
+std::uint64_t Machine::read(const Operand& operand, PtxType type) const {
   if (operand.kind == Operand::Kind::real && type.bits == 32) {
     return std::bit_cast<std::uint32_t>(float(std::bit_cast<double>(operand.bits)));
   }
@@ -127,9 +127,9 @@ void Machine::write(const Operand& operand, std::uint64_t bits) {
   if (operand.kind == Operand::Kind::local) locals[operand.index] = bits;
 }
 
-std::byte* Machine::address(const Operand& operand, const Instruction& one) const {
+std::byte* Machine::address(const Operand& operand, const PtxInstruction& op) const {
   const std::uint64_t base = read(operand.parts.at(0)) + operand.bits;
-  const bool shared = one.has("shared") || one.has("shared::cta") || one.has("shared::cluster");
+  const bool shared = op.has("shared") || op.has("shared::cta") || op.has("shared::cluster");
   return shared ? from_shared_address(std::uint32_t(base)) : reinterpret_cast<std::byte*>(base);
 }
 
@@ -152,20 +152,20 @@ namespace bankwise::emulator::device {
 
 void interpret_ptx(const char* text, std::uint64_t* operands, std::size_t count) noexcept {
   const void* caller = __builtin_return_address(0);
-  const ptx::Program& program = ptx::program_of(text, caller);
+  const ptx::PtxProgram& program = ptx::program_of(text, caller);
   std::uint64_t few[32] = {};
   const auto many = program.locals > 32 ? std::make_unique<std::uint64_t[]>(program.locals) : nullptr;
   Parts parts;
   ptx::Machine machine{{operands, count}, {many ? many.get() : few, program.locals}, caller, parts};
   const auto& instructions = program.instructions;
   for (std::size_t i = 0; i < instructions.size();) {
-    const ptx::Instruction& one = instructions[i++];
-    if (one.guard >= 0 && (machine.locals[unsigned(one.guard)] != 0) == one.guard_negated) {
+    const ptx::PtxInstruction& op = instructions[i++];
+    if (op.guard >= 0 && (machine.locals[unsigned(op.guard)] != 0) == op.guard_negated) {
       parts.next();
       continue;
     }
     machine.jump = -1;
-    one.handler(machine, one);
+    op.handler(machine, op);
     parts.next();
     if (machine.jump < 0) continue;
     i = std::size_t(machine.jump);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <bankwise/emulator/cuda/ptx/program.hpp>
+#include <bankwise/emulator/cuda/ptx/machine.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -16,11 +16,11 @@ const std::vector<std::string_view> special_registers{
     "globaltimer", "gridid",      "nwarpid",     "clock_hi",    "globaltimer_lo", "globaltimer_hi",
     "lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt",    "WARP_SZ"};
 
-bool Instruction::has(std::string_view modifier) const {
+bool PtxInstruction::has(std::string_view modifier) const {
   return std::find(modifiers.begin(), modifiers.end(), modifier) != modifiers.end();
 }
 
-std::string Instruction::text() const {
+std::string PtxInstruction::text() const {
   std::string text = name;
   for (const std::string& modifier : modifiers) text += "." + modifier;
   return text;
@@ -28,12 +28,12 @@ std::string Instruction::text() const {
 
 namespace {
 
-std::optional<Type> type_named(std::string_view name) {
-  if (name == "pred") return Type{'p', 1};
-  if (name == "bf16") return Type{'h', 16};
-  if (name == "bf16x2") return Type{'h', 32, true};
-  if (name == "f16x2") return Type{'f', 32, true};
-  if (name == "tf32") return Type{'t', 32};
+std::optional<PtxType> type_named(std::string_view name) {
+  if (name == "pred") return PtxType{'p', 1};
+  if (name == "bf16") return PtxType{'h', 16};
+  if (name == "bf16x2") return PtxType{'h', 32, true};
+  if (name == "f16x2") return PtxType{'f', 32, true};
+  if (name == "tf32") return PtxType{'t', 32};
   if (name.size() < 2 || std::string_view("busf").find(name[0]) == std::string_view::npos) return std::nullopt;
   unsigned bits = 0;
   for (const char c : name.substr(1)) {
@@ -41,7 +41,7 @@ std::optional<Type> type_named(std::string_view name) {
     bits = 10 * bits + unsigned(c - '0');
   }
   if (bits != 8 && bits != 16 && bits != 32 && bits != 64 && bits != 128) return std::nullopt;
-  return Type{name[0], bits};
+  return PtxType{name[0], bits};
 }
 
 bool is_word(char c) {
@@ -52,18 +52,18 @@ class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
 
-  Program operator()() {
+  PtxProgram operator()() {
     for (;;) {
       skip();
       if (at_ == text_.size()) break;
       if (take(';') || take('{') || take('}')) continue;
       statement();
     }
-    for (Instruction& one : program_.instructions) {
-      if (one.name != "bra") continue;
-      const auto found = labels_.find(targets_[std::size_t(&one - program_.instructions.data())]);
-      if (found == labels_.end()) throw Unsupported("bra to a label outside of its asm statement");
-      one.target = found->second;
+    for (PtxInstruction& op : program_.instructions) {
+      if (op.name != "bra") continue;
+      const auto found = labels_.find(targets_[std::size_t(&op - program_.instructions.data())]);
+      if (found == labels_.end()) throw UnsupportedPtx("bra to a label outside of its asm statement");
+      op.target = found->second;
     }
     return std::move(program_);
   }
@@ -90,28 +90,29 @@ class Parser {
   }
   void need(char c) {
     if (!take(c)) {
-      throw Unsupported("\"" + std::string(text_.substr(at_, 20)) + "\", where '" + std::string(1, c) + "' should be");
+      throw UnsupportedPtx("\"" + std::string(text_.substr(at_, 20)) + "\", where '" + std::string(1, c) +
+                           "' should be");
     }
   }
   std::string word() {
     skip();
     const std::size_t begin = at_;
     while (at_ < text_.size() && is_word(text_[at_])) ++at_;
-    if (begin == at_) throw Unsupported("\"" + std::string(text_.substr(begin, 20)) + "\"");
+    if (begin == at_) throw UnsupportedPtx("\"" + std::string(text_.substr(begin, 20)) + "\"");
     return std::string(text_.substr(begin, at_ - begin));
   }
 
   void statement() {
-    Instruction one;
+    PtxInstruction op;
     if (take('@')) {
-      one.guard_negated = take('!');
+      op.guard_negated = take('!');
       const Operand predicate = operand();
-      if (predicate.kind != Operand::Kind::local) throw Unsupported("a predicate that is no local register");
-      one.guard = int(predicate.index);
+      if (predicate.kind != Operand::Kind::local) throw UnsupportedPtx("a predicate that is no local register");
+      op.guard = int(predicate.index);
     }
     std::string name = word();
     if (name == ".reg") return declaration();
-    if (name[0] == '.') throw Unsupported(name);
+    if (name[0] == '.') throw UnsupportedPtx(name);
     skip();
     if (at_ < text_.size() && text_[at_] == ':' && text_.substr(at_, 2) != "::") {
       ++at_;
@@ -127,24 +128,24 @@ class Parser {
       const std::size_t end = std::min(name.find('.', begin), name.size());
       const std::string part = name.substr(begin, end - begin);
       if (first) {
-        one.name = part;
+        op.name = part;
       } else {
-        one.modifiers.push_back(part);
-        if (const auto type = type_named(part)) one.types.push_back(*type);
+        op.modifiers.push_back(part);
+        if (const auto type = type_named(part)) op.types.push_back(*type);
       }
       begin = end + 1;
     }
-    one.handler = handler_of(one.name);
-    if (one.handler == nullptr) throw Unsupported(one.text());
-    if (one.name == "bra") {
+    op.handler = handler_of(op.name);
+    if (op.handler == nullptr) throw UnsupportedPtx(op.text());
+    if (op.name == "bra") {
       targets_[program_.instructions.size()] = word();
     } else if (skip(), at_ < text_.size() && text_[at_] != ';' && text_[at_] != '}') {
-      do one.operands.push_back(operand());
+      do op.operands.push_back(operand());
       while (take(','));
     }
     skip();
     if (at_ < text_.size() && text_[at_] != '}') need(';');
-    program_.instructions.push_back(std::move(one));
+    program_.instructions.push_back(std::move(op));
   }
 
   /// .reg .b32 a, b, r<4>;
@@ -188,9 +189,9 @@ class Parser {
       need(']');
       return address;
     }
-    Operand one = simple();
-    if (take('|')) one.parts.push_back(operand());
-    return one;
+    Operand op = simple();
+    if (take('|')) op.parts.push_back(operand());
+    return op;
   }
 
   Operand simple() {
@@ -219,7 +220,7 @@ class Parser {
   }
   Operand local(const std::string& name) {
     const auto found = locals_.find(name);
-    if (found == locals_.end()) throw Unsupported("the name " + name);
+    if (found == locals_.end()) throw UnsupportedPtx("the name " + name);
     return {.kind = Operand::Kind::local, .index = found->second};
   }
 
@@ -245,7 +246,7 @@ class Parser {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  Program program_;
+  PtxProgram program_;
   std::map<std::string, unsigned> locals_;
   std::map<std::string, int> labels_;
   std::map<std::size_t, std::string> targets_;
@@ -253,7 +254,7 @@ class Parser {
 
 }  // namespace
 
-Program parse(std::string_view text) {
+PtxProgram parse(std::string_view text) {
   return Parser(text)();
 }
 

@@ -15,12 +15,12 @@ unsigned own_lane() {
 }
 
 /// The lanes of the caller's half of a warp that took part.
-struct Half {
+struct HalfWarp {
   std::uint32_t came;
   const std::uint64_t* values;
   bool has(unsigned lane) const { return (came >> lane & 1) != 0; }
 };
-Half meet(Machine& m, WarpMeeting kind, std::uint64_t mask, std::uint64_t value) {
+HalfWarp meet(Machine& m, WarpMeeting kind, std::uint64_t mask, std::uint64_t value) {
   const LaneIdentity& lane = this_lane();
   const unsigned first = lane.lane & 32;
   const std::uint64_t all = lane.warp_size >= 64 ? ~0ull : (1ull << lane.warp_size) - 1;
@@ -28,19 +28,19 @@ Half meet(Machine& m, WarpMeeting kind, std::uint64_t mask, std::uint64_t value)
   return {std::uint32_t(meeting.mask >> first), meeting.values + first};
 }
 
-void shuffle(Machine& m, const Instruction& one) {
-  const auto& args = one.operands;
-  const Half half = meet(m, WarpMeeting::shuffle, m.read(args.at(4)), m.read(args.at(1), {}));
+void shuffle(Machine& m, const PtxInstruction& op) {
+  const auto& args = op.operands;
+  const HalfWarp half = meet(m, WarpMeeting::shuffle, m.read(args.at(4)), m.read(args.at(1), {}));
   const auto by = unsigned(m.read(args.at(2)) & 31), clamp = unsigned(m.read(args.at(3)));
   const unsigned segment = clamp >> 8 & 31, own = own_lane();
   const unsigned last = (own & segment) | (clamp & 31 & ~segment);
   unsigned source = 0;
   bool valid = false;
-  if (one.has("up")) {
+  if (op.has("up")) {
     source = own - by;
     valid = int(source) >= int(last);
   } else {
-    source = one.has("down") ? own + by : one.has("bfly") ? own ^ by : (own & segment) | (by & ~segment);
+    source = op.has("down") ? own + by : op.has("bfly") ? own ^ by : (own & segment) | (by & ~segment);
     valid = source <= last;
   }
   if (!valid) source = own;
@@ -48,98 +48,98 @@ void shuffle(Machine& m, const Instruction& one) {
   if (!args[0].parts.empty()) m.write(args[0].parts[0], valid ? 1 : 0);
 }
 
-void vote(Machine& m, const Instruction& one) {
-  const Half half = meet(m, WarpMeeting::vote, m.read(one.operands.at(2)), m.predicate(one.operands.at(1)) ? 1 : 0);
+void vote(Machine& m, const PtxInstruction& op) {
+  const HalfWarp half = meet(m, WarpMeeting::vote, m.read(op.operands.at(2)), m.predicate(op.operands.at(1)) ? 1 : 0);
   std::uint32_t yes = 0;
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (half.has(lane) && half.values[lane] != 0) yes |= 1u << lane;
   }
   const bool all = yes == half.came, none = yes == 0;
-  m.write(one.operands[0], one.has("ballot") ? yes : one.has("all") ? all : one.has("any") ? !none : all || none);
+  m.write(op.operands[0], op.has("ballot") ? yes : op.has("all") ? all : op.has("any") ? !none : all || none);
 }
 
-void match(Machine& m, const Instruction& one) {
-  const std::uint64_t value = m.read(one.operands.at(1), one.type());
-  const Half half = meet(m, WarpMeeting::match, m.read(one.operands.at(2)), value);
+void match(Machine& m, const PtxInstruction& op) {
+  const std::uint64_t value = m.read(op.operands.at(1), op.type());
+  const HalfWarp half = meet(m, WarpMeeting::match, m.read(op.operands.at(2)), value);
   std::uint32_t same = 0;
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (half.has(lane) && half.values[lane] == value) same |= 1u << lane;
   }
   const bool all = same == half.came;
-  m.write(one.operands[0], one.has("all") && !all ? 0 : same);
-  if (!one.operands[0].parts.empty()) m.write(one.operands[0].parts[0], all ? 1 : 0);
+  m.write(op.operands[0], op.has("all") && !all ? 0 : same);
+  if (!op.operands[0].parts.empty()) m.write(op.operands[0].parts[0], all ? 1 : 0);
 }
 
-void reduce(Machine& m, const Instruction& one) {
-  const Half half = meet(m, WarpMeeting::reduce, m.read(one.operands.at(2)), m.read(one.operands.at(1), {}));
-  const bool is_signed = one.type().kind == 's';
-  std::uint32_t all = one.has("and") ? ~0u : 0;
+void reduce(Machine& m, const PtxInstruction& op) {
+  const HalfWarp half = meet(m, WarpMeeting::reduce, m.read(op.operands.at(2)), m.read(op.operands.at(1), {}));
+  const bool is_signed = op.type().kind == 's';
+  std::uint32_t all = op.has("and") ? ~0u : 0;
   bool first = true;
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!half.has(lane)) continue;
     const auto value = std::uint32_t(half.values[lane]);
     const bool less = is_signed ? std::int32_t(value) < std::int32_t(all) : value < all;
-    if (one.has("add")) all += value;
-    if (one.has("and")) all &= value;
-    if (one.has("or")) all |= value;
-    if (one.has("xor")) all ^= value;
-    if (one.has("min") && (first || less)) all = value;
-    if (one.has("max") && (first || !less)) all = value;
+    if (op.has("add")) all += value;
+    if (op.has("and")) all &= value;
+    if (op.has("or")) all |= value;
+    if (op.has("xor")) all ^= value;
+    if (op.has("min") && (first || less)) all = value;
+    if (op.has("max") && (first || !less)) all = value;
     first = false;
   }
-  m.write(one.operands[0], all);
+  m.write(op.operands[0], all);
 }
 
-void active(Machine& m, const Instruction& one) {
-  m.write(one.operands.at(0), std::uint32_t(active_lanes(m.caller) >> (this_lane().lane & 32)));
+void active(Machine& m, const PtxInstruction& op) {
+  m.write(op.operands.at(0), std::uint32_t(active_lanes(m.caller) >> (this_lane().lane & 32)));
 }
 
-void elect(Machine& m, const Instruction& one) {
-  const auto mask = std::uint32_t(m.read(one.operands.at(1)));
-  const Half half = meet(m, WarpMeeting::vote, mask, 1);
+void elect(Machine& m, const PtxInstruction& op) {
+  const auto mask = std::uint32_t(m.read(op.operands.at(1)));
+  const HalfWarp half = meet(m, WarpMeeting::vote, mask, 1);
   const auto leader = unsigned(std::countr_zero(half.came));
-  m.write(one.operands[0], leader);
-  if (!one.operands[0].parts.empty()) m.write(one.operands[0].parts[0], leader == own_lane() ? 1 : 0);
+  m.write(op.operands[0], leader);
+  if (!op.operands[0].parts.empty()) m.write(op.operands[0].parts[0], leader == own_lane() ? 1 : 0);
 }
 
-void barrier(Machine& m, const Instruction& one) {
-  if (one.has("warp")) {
-    meet(m, WarpMeeting::sync, m.read(one.operands.at(0)), 0);
+void barrier(Machine& m, const PtxInstruction& op) {
+  if (op.has("warp")) {
+    meet(m, WarpMeeting::sync, m.read(op.operands.at(0)), 0);
     return;
   }
-  if (one.has("red") || one.has("cluster")) refuse(m, one);
-  const bool only_arrives = one.has("arrive");
-  if (one.operands.size() < 2) {
-    if (only_arrives) refuse(m, one);
+  if (op.has("red") || op.has("cluster")) refuse(m, op);
+  const bool only_arrives = op.has("arrive");
+  if (op.operands.size() < 2) {
+    if (only_arrives) refuse(m, op);
     meet_block(0, m.caller);
     return;
   }
-  meet_named(unsigned(m.read(one.operands[0])), unsigned(m.read(one.operands[1])), only_arrives, m.caller);
+  meet_named(unsigned(m.read(op.operands[0])), unsigned(m.read(op.operands[1])), only_arrives, m.caller);
 }
 
-unsigned matrices_of(const Instruction& one) {
-  return one.has("x4") ? 4 : one.has("x2") ? 2 : 1;
+unsigned matrices_of(const PtxInstruction& op) {
+  return op.has("x4") ? 4 : op.has("x2") ? 2 : 1;
 }
 const Operand& element(const Operand& operand, unsigned i) {
   return operand.kind == Operand::Kind::list ? operand.parts.at(i) : operand;
 }
 
-void load_matrix(Machine& m, const Instruction& one) {
-  if (!one.has("b16")) refuse(m, one);
-  const unsigned count = matrices_of(one);
+void load_matrix(Machine& m, const PtxInstruction& op) {
+  if (!op.has("b16")) refuse(m, op);
+  const unsigned count = matrices_of(op);
   std::uint32_t registers[4];
-  load_matrices(registers, count, one.has("trans"), m.address(one.operands.at(1), one), m.caller, m.parts);
-  for (unsigned i = 0; i < count; ++i) m.write(element(one.operands[0], i), registers[i]);
+  load_matrices(registers, count, op.has("trans"), m.address(op.operands.at(1), op), m.caller, m.parts);
+  for (unsigned i = 0; i < count; ++i) m.write(element(op.operands[0], i), registers[i]);
 }
-void store_matrix(Machine& m, const Instruction& one) {
-  if (!one.has("b16")) refuse(m, one);
-  const unsigned count = matrices_of(one);
+void store_matrix(Machine& m, const PtxInstruction& op) {
+  if (!op.has("b16")) refuse(m, op);
+  const unsigned count = matrices_of(op);
   std::uint32_t registers[4];
-  for (unsigned i = 0; i < count; ++i) registers[i] = std::uint32_t(m.read(element(one.operands.at(1), i)));
-  store_matrices(registers, count, one.has("trans"), m.address(one.operands.at(0), one), m.caller, m.parts);
+  for (unsigned i = 0; i < count; ++i) registers[i] = std::uint32_t(m.read(element(op.operands.at(1), i)));
+  store_matrices(registers, count, op.has("trans"), m.address(op.operands.at(0), op), m.caller, m.parts);
 }
 
-Number number_of(Machine& m, const Instruction& one, Type type) {
+Number number_of(Machine& m, const PtxInstruction& op, PtxType type) {
   if (type.kind == 'f' && type.bits == 16) return Number::half;
   if (type.kind == 'f' && type.bits == 32) return Number::float32;
   if (type.kind == 'f' && type.bits == 64) return Number::float64;
@@ -148,22 +148,21 @@ Number number_of(Machine& m, const Instruction& one, Type type) {
   if (type.kind == 's' && type.bits == 8) return Number::int8;
   if (type.kind == 'u' && type.bits == 8) return Number::uint8;
   if (type.kind == 's' && type.bits == 32) return Number::int32;
-  refuse(m, one);
+  refuse(m, op);
 }
 
 /// mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 d, a, b, c
-void multiply_matrices(Machine& m, const Instruction& one) {
-  const auto shape = std::find_if(one.modifiers.begin(), one.modifiers.end(), [](const std::string& text) {
+void multiply_matrices(Machine& m, const PtxInstruction& op) {
+  const auto shape = std::find_if(op.modifiers.begin(), op.modifiers.end(), [](const std::string& text) {
     return text[0] == 'm' && text.find('k') != std::string::npos;
   });
-  if (shape == one.modifiers.end() || one.types.size() != 4 || one.operands.size() != 4 || one.has("sp"))
-    refuse(m, one);
-  Product product{number_of(m, one, one.types[1]), number_of(m, one, one.types[2]), number_of(m, one, one.types[3]),
+  if (shape == op.modifiers.end() || op.types.size() != 4 || op.operands.size() != 4 || op.has("sp")) refuse(m, op);
+  Product product{number_of(m, op, op.types[1]), number_of(m, op, op.types[2]), number_of(m, op, op.types[3]),
                   unsigned(std::atoi(shape->c_str() + shape->find('k') + 1))};
   const bool is_double = product.a == Number::float64;
   if (shape->substr(0, shape->find('k')) != (is_double ? "m8n8" : "m16n8") || product.depth > 32 ||
-      one.types[0].kind != one.types[3].kind || one.types[0].bits != one.types[3].bits) {
-    refuse(m, one);
+      op.types[0].kind != op.types[3].kind || op.types[0].bits != op.types[3].bits) {
+    refuse(m, op);
   }
   ProductRegisters registers;
   const auto read = [&](auto& to, const Operand& from) {
@@ -171,26 +170,26 @@ void multiply_matrices(Machine& m, const Instruction& one) {
       to[0] = m.read(from);
       return;
     }
-    if (from.parts.size() > to.size()) refuse(m, one);
+    if (from.parts.size() > to.size()) refuse(m, op);
     for (unsigned i = 0; i < from.parts.size(); ++i) to[i] = m.read(from.parts[i]);
   };
-  read(registers.a, one.operands[1]);
-  read(registers.b, one.operands[2]);
-  read(registers.c, one.operands[3]);
+  read(registers.a, op.operands[1]);
+  read(registers.b, op.operands[2]);
+  read(registers.c, op.operands[3]);
   multiply(product, registers, m.caller);
-  const Operand& to = one.operands[0];
+  const Operand& to = op.operands[0];
   for (unsigned i = 0; i < to.parts.size(); ++i) m.write(to.parts[i], registers.c.at(i));
 }
 
-void branch(Machine& m, const Instruction& one) {
+void branch(Machine& m, const PtxInstruction& op) {
   // A loop here waits for other lanes; let them run.
   before_atomic(banks::Operation::atomic, false, nullptr, 4, m.caller);
   meet_at_place(m.caller);
-  m.jump = one.target;
+  m.jump = op.target;
 }
-void end(Machine& m, const Instruction& one) {
-  if (one.name == "trap") trap("trap", m.caller);
-  refuse(m, one);
+void end(Machine& m, const PtxInstruction& op) {
+  if (op.name == "trap") trap("trap", m.caller);
+  refuse(m, op);
 }
 
 constexpr Entry warp_entries[]{{"shfl", shuffle},

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+//
+// Internal to common/bankwise/emulator: the block that a host thread runs, with its warps and lanes. The parts of
+// BlockRunner share it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <bankwise/emulator/core/fiber.hpp>
+#include <bankwise/emulator/core/lane.hpp>
+#include <bankwise/emulator/core/launch.hpp>
+#include <bankwise/emulator/core/recorder.hpp>
+#include <bankwise/emulator/core/shadow.hpp>
+#include <bankwise/emulator/core/shared_memory.hpp>
+
+namespace bankwise::emulator {
+
+using banks::for_each_lane;
+
+/// Why a lane is suspended. Lanes with a reason before `meeting` can continue.
+enum class WaitReason : std::uint8_t { ready, access, full_notes, meeting, barrier, round, returned };
+
+/// An access that a lane is about to perform.
+struct PendingAccess {
+  banks::Operation operation = banks::Operation::load;
+  std::uint32_t offset = 0;  ///< in thread-local storage
+  std::uint32_t bytes = 0;
+  bool as_aligned = true;  ///< the type that is accessed promises an alignment of `bytes`
+  bool is_loop = false;    ///< as Pattern::is_loop
+  bool is_volatile = false;
+  std::uint32_t source = 0;  ///< of a copy: its address in global memory, modulo 128
+};
+
+/// A copy from global to shared memory that a lane has started and not yet waited for. The bytes are read when it
+/// starts and written when the lane waits.
+struct PendingCopy {
+  std::uint32_t offset = 0, bytes = 0;
+  std::array<std::byte, 16> content{};
+  std::uintptr_t pc = 0;
+  unsigned group = 0;
+};
+
+/// The values that lanes brought to a meeting, until the last of them has continued.
+struct Delivery {
+  std::array<std::uint64_t, 64> values{};
+  unsigned readers = 0;
+};
+
+class BlockRunner;
+
+/// The position of a lane as a number. Lanes with equal keys run together.
+using LaneKey = std::uint64_t;
+
+inline bool is_basic_block(LaneKey key) {
+  return (key >> 48 & 1) != 0;
+}
+inline std::uintptr_t pc_of(LaneKey key) {
+  return key & 0xFFFFFFFFFFFF;
+}
+
+struct Lane {
+  BlockRunner* runner = nullptr;
+  LaneIdentity identity;
+  Fiber fiber;
+  unsigned warp = 0;
+  std::vector<std::uintptr_t> calls;  ///< return addresses of the calls that it is in
+
+  // Where and why it is suspended.
+  WaitReason wait = WaitReason::ready;
+  std::uintptr_t pc = 0;  ///< the return address of the call
+  unsigned part = 0;      ///< of that call, if it suspends the lane several times
+  PendingAccess access;
+  std::uint64_t access_number = 0;  ///< its last access, for Recorder::result_used()
+  WarpMeeting meeting = WarpMeeting::sync;
+  std::uint64_t mask = 0, value = 0;  ///< what it brings to a meeting or a barrier
+  std::uint64_t met = 0;              ///< mask of its last meeting
+  Delivery* delivery = nullptr;       ///< values of that meeting, which it may still read
+  Moment ordered = 0;                 ///< its last __syncwarp()
+  Moment synchronized = 0;            ///< end of the last round of a barrier object that it waited for
+  bool waits_for_grid = false;        ///< at a barrier: of the grid
+  std::vector<PendingCopy> copies;
+  unsigned copy_group = 0;
+
+  // The positions since its previous suspension, and how many of them the warp has processed. Last, because most lanes
+  // use few of them.
+  static constexpr unsigned max_notes = 128;
+  unsigned noted = 0, next = 0;
+  std::array<LaneKey, max_notes> notes;
+};
+
+/// A lane that has just returned from a function counts as half a call deep: it waits for the lanes that are still in
+/// it, and continues before its caller's other lanes.
+inline LaneKey key_of(const Lane& lane, std::uintptr_t pc, bool after_call = false) {
+  return (2 * LaneKey{lane.calls.size()} + (after_call ? 2 : 1)) << 48 | pc;
+}
+/// The place where a lane is suspended.
+inline LaneKey key_at(const Lane& lane) {
+  return key_of(lane, lane.pc + lane.part);
+}
+
+/// The key of a lane that cannot continue is 0.
+struct RunningWarp {
+  unsigned first = 0, count = 0;  ///< lanes in the block
+  std::array<LaneKey, 64> keys{};
+  std::array<std::uint64_t, 64> moved{};  ///< the last step of the warp that each lane took part in
+  bool has_meetings = false;
+  std::uint64_t steps = 0, last_atomic = 0;  ///< steps of the block; the step of the last atomic
+  std::vector<std::unique_ptr<Delivery>> deliveries;
+};
+
+struct RunningBlock {
+  RunningBlock(const Launch& launch, const void* entry);
+
+  void begin(std::uint64_t number, Recorder* recorder);
+
+  Lane& lane(const RunningWarp& warp, unsigned i) { return lanes[warp.first + i]; }
+  std::vector<unsigned> ranks(const RunningWarp& warp, std::uint64_t group) const;
+  std::vector<unsigned> ranks_that(WaitReason wait) const;
+  /// The lane can run again.
+  void release(Lane& lane) {
+    lane.wait = WaitReason::ready;
+    warps[lane.warp].keys[lane.identity.lane] = key_at(lane);
+  }
+
+  const Launch& launch;
+  std::byte* const storage;  ///< thread-local
+  const SharedLayout& layout;
+  std::vector<Lane> lanes;
+  std::vector<RunningWarp> warps;
+  Shadow shadow;
+  Recorder* recorder = nullptr;  ///< null: the block is not recorded
+  std::uint64_t number = 0;
+  Dim3 index;               ///< blockIdx
+  std::uint32_t level = 0;  ///< barriers so far
+  unsigned returned = 0;    ///< lanes
+  /// An address in the kernel: BoundKernel::entry, or the first place that a lane has passed; 0 before.
+  std::uintptr_t in_kernel;
+};
+
+}  // namespace bankwise::emulator

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/emulator/core/shared_accesses.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include <bankwise/emulator/core/program_symbols.hpp>
+
+namespace bankwise::emulator {
+namespace {
+
+std::string_view verb(banks::Operation operation) {
+  switch (touch_of(operation)) {
+    case TouchKind::read:
+      return "reads";
+    case TouchKind::write:
+      return "writes";
+    case TouchKind::atomic:
+      break;
+  }
+  return "updates";
+}
+
+}  // namespace
+
+// --- Asynchronous copies ---
+
+void AsynchronousCopies::start(Lane& lane, const PendingCopy& copy) {
+  lane.copies.push_back(copy);
+  for (std::uint32_t at = copy.offset; at < copy.offset + copy.bytes; at += 4) {
+    copied_words_[at / 4] = {lane.identity.rank, copy.pc};
+  }
+}
+
+void AsynchronousCopies::finish(Lane& lane, unsigned last) {
+  const auto first_kept = std::stable_partition(lane.copies.begin(), lane.copies.end(),
+                                                [&](const PendingCopy& copy) { return copy.group <= last; });
+  if (first_kept != lane.copies.begin()) block_.shadow.next_moment();
+  for (auto copy = lane.copies.begin(); copy != first_kept; ++copy) {
+    std::memcpy(block_.storage + copy->offset, copy->content.data(), copy->bytes);
+    for (std::uint32_t at = copy->offset; at < copy->offset + copy->bytes; at += 4) copied_words_.erase(at / 4);
+    // The lane writes now. Accesses to bytes that are being copied have been diagnosed before.
+    block_.shadow.touch({std::uint16_t(lane.identity.rank), std::uint16_t(lane.warp), lane.ordered,
+                         std::uint32_t(copy->pc), lane.synchronized},
+                        copy->offset, copy->bytes, TouchKind::write);
+  }
+  lane.copies.erase(lane.copies.begin(), first_kept);
+}
+
+/// The access of a lane must not touch bytes that are being copied.
+template <class Place>
+void AsynchronousCopies::check(const Lane& lane, Place place) {
+  const PendingAccess& access = lane.access;
+  for (std::uint32_t at = access.offset / 4; at <= (access.offset + access.bytes - 1) / 4; ++at) {
+    const auto found = copied_words_.find(at);
+    if (found == copied_words_.end()) continue;
+    const Copier& copier = found->second;
+    if (!faults_.is_news(Fault::race, lane.pc, copier.pc)) continue;
+    faults_.report(
+        {Fault::race,
+         lane.pc,
+         {lane.identity.rank, copier.lane},
+         fmt::format("accesses {}; lane {} copies there asynchronously at line {}, and has not waited for the copy",
+                     place(), copier.lane, site_of(copier.pc - 1).line),
+         copier.pc});
+  }
+}
+
+// --- Accesses ---
+
+void SharedAccesses::begin_block() {
+  copies.begin_block();
+  units_.clear();
+}
+
+std::uint64_t SharedAccesses::begin(const RunningWarp& warp, std::uint64_t group) {
+  block_.shadow.next_moment();
+  return block_.recorder != nullptr ? record(warp, group) : 0;
+}
+
+/// The array that contains an access or is nearest to it, which is probably the intended one.
+const ThreadLocalArray& SharedAccesses::array_near(const PendingAccess& access) {
+  if (lies_in(*last_array_, access)) return *last_array_;
+  const auto& arrays = block_.layout.arrays;
+  const auto after = std::upper_bound(arrays.begin(), arrays.end(), access.offset,
+                                      [](std::uint32_t offset, auto& array) { return offset < array.offset; });
+  if (after == arrays.begin()) return *after;
+  const auto before = std::prev(after);
+  const std::uint32_t beyond = access.offset - std::min(access.offset, before->offset + bytes_of(*before));
+  last_array_ = after == arrays.end() || beyond <= after->offset - access.offset ? &*before : &*after;
+  return *last_array_;
+}
+
+/// "4 bytes at byte 1024 of part, which has 1024 bytes"
+std::string SharedAccesses::place(const PendingAccess& access) {
+  const ThreadLocalArray& array = array_near(access);
+  return fmt::format("{} bytes at byte {} of {}, which has {} bytes", access.bytes,
+                     std::int64_t{access.offset} - array.offset, array.name, bytes_of(array));
+}
+
+void SharedAccesses::check_place(const Lane& lane) {
+  const PendingAccess& access = lane.access;
+  const ThreadLocalArray& array = array_near(access);
+  if (!lies_in(array, access)) {
+    // Between two arrays there is memory that nothing uses; an access that reaches further must not happen.
+    const auto& arrays = block_.layout.arrays;
+    const auto next = std::find_if(arrays.begin(), arrays.end(),
+                                   [&](const ThreadLocalArray& after) { return after.offset > access.offset; });
+    const std::uint32_t limit = next == arrays.end() ? block_.layout.bytes : next->offset;
+    const auto text = [&] { return fmt::format("{} {}", verb(access.operation), place(access)); };
+    if (access.offset + access.bytes > limit)
+      faults_.end({Fault::out_of_bounds, lane.pc, {lane.identity.rank}, text(), 0, {}});
+    if (faults_.is_news(Fault::out_of_bounds, lane.pc)) {
+      faults_.report({Fault::out_of_bounds, lane.pc, {lane.identity.rank}, text()});
+    }
+  }
+  // Types with an alignment have a power of two of bytes.
+  if (access.as_aligned && ((access.offset - array.offset) & (access.bytes - 1)) != 0) {
+    faults_.end({Fault::misaligned,
+                 lane.pc,
+                 {lane.identity.rank},
+                 fmt::format("{} {}, misaligned for its type", verb(access.operation), place(access))});
+  }
+}
+
+void SharedAccesses::report_clash(const Lane& lane, std::uintptr_t lane_pc, const PendingAccess& access,
+                                  const Clash& clash) {
+  const Fault fault = clash.unwritten ? Fault::unwritten : clash.same_instruction ? Fault::lanes_collide : Fault::race;
+  const auto pc = std::uint32_t(lane_pc);
+  const std::uintptr_t other_pc = fault == Fault::race ? lane_pc - pc + clash.other_pc : 0;  // lower half replaced
+  if (!faults_.is_news(fault, lane_pc, other_pc)) return;
+  const unsigned rank = lane.identity.rank;
+  std::string text = fmt::format("{} {}", verb(access.operation), place(access));
+  if (fault == Fault::unwritten) {
+    faults_.report({fault, lane_pc, {rank}, text + ", and no lane of the block has written them"});
+    return;
+  }
+  if (fault == Fault::lanes_collide) {
+    text += fmt::format("; lane {} writes another value there in the same instruction, and one of them remains",
+                        clash.other);
+    faults_.report({fault, lane_pc, {rank, clash.other}, text});
+    return;
+  }
+  text += fmt::format("; lane {} {} there at line {}, and nothing orders the two", clash.other,
+                      clash.other_wrote ? "writes" : "reads", site_of(other_pc - 1).line);
+  const bool in_warp = block_.lanes[clash.other].warp == lane.warp;
+  faults_.report({fault,
+                  lane_pc,
+                  {rank, clash.other},
+                  text,
+                  other_pc,
+                  in_warp ? trace::warp_synchronous_switch : trace::row_of(fault).silenced_by});
+}
+
+std::optional<Clash> SharedAccesses::check(const Lane& lane) {
+  const PendingAccess& access = lane.access;
+  check_place(lane);
+  if (copies.any()) copies.check(lane, [&] { return place(access); });
+  const Toucher toucher{std::uint16_t(lane.identity.rank), std::uint16_t(lane.warp),
+                        block_.launch.warp_synchronous ? block_.shadow.now() - 1 : lane.ordered, std::uint32_t(lane.pc),
+                        lane.synchronized};
+  const TouchKind how = touch_of(access.operation);
+  const auto clash = block_.shadow.touch(toucher, access.offset, access.bytes, how);
+  if (!clash || clash->both_write) return clash;
+  report_clash(lane, lane.pc, access, *clash);
+  return std::nullopt;
+}
+
+/// Bytes that the device accesses in one instruction: all, or as many as the alignment of each lane's address allows.
+unsigned SharedAccesses::unit(const RunningWarp& warp, std::uint64_t group, const Lane& first) {
+  const PendingAccess& access = first.access;
+  if (access.as_aligned) return access.bytes;
+  const auto [known, is_new] = units_.try_emplace(first.pc, 16U);
+  std::uint32_t bits = access.bytes | 16 | known->second;
+  if (std::has_single_bit(access.bytes) && access.bytes > 1 && access.bytes <= 16) bits |= access.bytes / 2;
+  for_each_lane(group, [&](unsigned i) {
+    const PendingAccess& other = block_.lane(warp, i).access;
+    bits |= other.offset - array_near(other).offset;
+  });
+  known->second = bits & -bits;
+  return known->second;
+}
+
+/// Returns the number of the last recorded access, for Recorder::result_used().
+std::uint64_t SharedAccesses::record(const RunningWarp& warp, std::uint64_t group) {
+  const Lane& first = block_.lane(warp, unsigned(std::countr_zero(group)));
+  const unsigned unit = this->unit(warp, group, first);
+  std::uint64_t number = 0;
+  trace::Pattern& access = pattern_;
+  access.operation = first.access.operation;
+  access.width = unit;
+  access.level = block_.level;
+  access.mask = group;
+  access.is_loop = first.access.is_loop;
+  for (std::uint32_t part = 0; part < first.access.bytes; part += unit) {
+    if (block_.launch.record_order && block_.recorder->accesses() >= block_.launch.access_limit) {
+      faults_.end(
+          {Fault::access_limit,
+           first.pc,
+           {first.identity.rank},
+           fmt::format("makes more than the {} accesses per block that are recorded", block_.launch.access_limit)});
+    }
+    access.addresses.resize(warp.count);
+    for_each_lane(group, [&](unsigned i) { access.addresses[i] = block_.lane(warp, i).access.offset + part; });
+    access.sources.clear();
+    if (is_copy(access.operation)) {
+      access.sources.resize(warp.count);
+      for_each_lane(group, [&](unsigned i) { access.sources[i] = block_.lane(warp, i).access.source; });
+    }
+    number = block_.recorder->add_access(first.pc - 1, first.warp, access, first.access.is_volatile);
+  }
+  return number;
+}
+
+}  // namespace bankwise::emulator

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+//
+// Internal to common/bankwise/emulator: checks and records the accesses of lanes to shared memory.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include <bankwise/emulator/core/block.hpp>
+#include <bankwise/emulator/core/faults.hpp>
+
+namespace bankwise::emulator {
+
+inline TouchKind touch_of(banks::Operation operation) {
+  using banks::Operation;
+  switch (operation) {
+    case Operation::load:
+    case Operation::ldmatrix_x1:
+    case Operation::ldmatrix_x2:
+    case Operation::ldmatrix_x4:
+      return TouchKind::read;
+    case Operation::store:
+    case Operation::stmatrix_x1:
+    case Operation::stmatrix_x2:
+    case Operation::stmatrix_x4:
+    case Operation::cp_async:
+      return TouchKind::write;
+    case Operation::atomic:
+    case Operation::atomic_inc:
+    case Operation::atomic_cas:
+      break;
+  }
+  return TouchKind::atomic;
+}
+
+/// Asynchronous copies from global to shared memory, as cp.async.
+class AsynchronousCopies {
+ public:
+  AsynchronousCopies(RunningBlock& block, FaultReports& faults) : block_(block), faults_(faults) {}
+
+  void begin_block() { copied_words_.clear(); }
+  bool any() const { return !copied_words_.empty(); }
+  void start(Lane& lane, const PendingCopy& copy);
+  /// Ends copies of the groups up to `last`.
+  void finish(Lane& lane, unsigned last);
+  /// A race if the lane accesses bytes that are being copied; `place()` describes them.
+  template <class Place>
+  void check(const Lane& lane, Place place);
+
+ private:
+  struct Copier {
+    unsigned lane;
+    std::uintptr_t pc;
+  };
+  RunningBlock& block_;
+  FaultReports& faults_;
+  std::unordered_map<std::uint32_t, Copier> copied_words_;  // of copies whose lane has not waited for them
+};
+
+/// The accesses of warps to shared memory.
+class SharedAccesses {
+ public:
+  SharedAccesses(RunningBlock& block, FaultReports& faults)
+      : copies(block, faults), block_(block), faults_(faults), last_array_(block.layout.arrays.data()) {}
+
+  void begin_block();
+  /// The lanes of `group` are about to access shared memory together. Returns the number of the access for
+  /// Recorder::result_used(); 0 if it is not recorded.
+  std::uint64_t begin(const RunningWarp& warp, std::uint64_t group);
+
+  /// The fast test for the usual access of one lane. Returns false if check() has to look.
+  bool is_clean(const Lane& lane) {
+    const PendingAccess& access = lane.access;
+    return !copies.any() && lies_in(*last_array_, access) &&
+           (!access.as_aligned || ((access.offset - last_array_->offset) & (access.bytes - 1)) == 0) &&
+           block_.shadow.touch_cleanly(std::uint16_t(lane.identity.rank), std::uint16_t(lane.warp),
+                                       std::uint32_t(lane.pc), access.offset, access.bytes, touch_of(access.operation));
+  }
+  /// Returns a clash if, and only if, the access is a fault should it change the content: two lanes may write the same
+  /// value.
+  std::optional<Clash> check(const Lane& lane);
+  /// `pc` and `access` are the lane's at the time of the clash.
+  void report_clash(const Lane& lane, std::uintptr_t pc, const PendingAccess& access, const Clash& clash);
+
+  AsynchronousCopies copies;
+
+ private:
+  std::uint32_t bytes_of(const ThreadLocalArray& array) const {
+    return array.dynamic ? std::uint32_t(block_.launch.dynamic_shared) : array.bytes;
+  }
+  /// Whether the whole access lies in an array.
+  bool lies_in(const ThreadLocalArray& array, const PendingAccess& access) const {
+    return access.offset >= array.offset && access.offset + access.bytes <= array.offset + bytes_of(array);
+  }
+  const ThreadLocalArray& array_near(const PendingAccess& access);
+  std::string place(const PendingAccess& access);
+  void check_place(const Lane& lane);
+  unsigned unit(const RunningWarp& warp, std::uint64_t group, const Lane& first);
+  std::uint64_t record(const RunningWarp& warp, std::uint64_t group);
+
+  RunningBlock& block_;
+  FaultReports& faults_;
+  const ThreadLocalArray* last_array_;                  ///< the array of the last access
+  std::unordered_map<std::uintptr_t, unsigned> units_;  // of accesses whose type does not guarantee the alignment
+  trace::Pattern pattern_;                              ///< passed to the recorder; reused, because of its lists
+};
+
+}  // namespace bankwise::emulator

@@ -1,3 +1,0 @@
-// SPDX-License-Identifier: MIT
-#include <bankwise/emulator/cuda.hpp>
-#include <bankwise/emulator/cuda/cooperative_groups.hpp>

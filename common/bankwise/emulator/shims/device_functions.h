@@ -1,2 +1,0 @@
-// SPDX-License-Identifier: MIT
-#include <cuda_runtime.h>

@@ -1,2 +1,0 @@
-// SPDX-License-Identifier: MIT
-#include <nvtx3/nvToolsExt.h>

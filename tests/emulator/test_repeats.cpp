@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/emulator/runtime/repeats.hpp>
+
+#include <cstring>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <bankwise/emulator/core/global_memory.hpp>
+#include <bankwise/emulator/runtime/allocations.hpp>
+#include "tests/catch_any.hpp"
+
+namespace {
+
+using namespace bankwise::emulator;
+using namespace bankwise::emulator::runtime;
+
+int* memory_of(MemoryKind kind) {
+  return static_cast<int*>(allocate(kind, 4096, "cudaMalloc", nullptr));
+}
+
+/// A launch that takes long enough to be worth comparing. Returns whether it ran.
+bool launch(const std::string& arguments, const std::function<void()>& work, bool recorded = false) {
+  static const char kernel = 0;
+  Repeat repeat(&kernel, {{1, 1, 1}, {32, 1, 1}, 0}, &arguments);
+  if (repeat.known(recorded) != nullptr) return false;
+  std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  work();
+  repeat.ran({});
+  return true;
+}
+
+TEST_CASE("emulator/runtime/repeats/digest", "[runtime]") {
+  std::vector<float> numbers(1000);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = float(i + 1);
+  const auto digest = [&](std::size_t bytes = 4000) { return digest_of(numbers.data(), bytes); };
+  const Digest whole = digest();
+  CHECK(digest() == whole);
+  CHECK(digest(3999) != whole);
+  CHECK(digest(3997) != digest(3998));
+  for (const std::size_t i : {0, 7, 8, 500, 992, 999}) {
+    numbers[i] = -numbers[i];
+    CHECK(digest() != whole);
+    // The signs of two numbers of one lane of the digest: without a rotation they cancel.
+    for (const std::size_t distance : {2, 8, 16, 80}) {
+      if (i + distance >= numbers.size()) continue;
+      numbers[i + distance] = -numbers[i + distance];
+      CHECK(digest() != whole);
+      numbers[i + distance] = -numbers[i + distance];
+    }
+    numbers[i] = -numbers[i];
+  }
+  std::swap(numbers[0], numbers[8]);
+  CHECK(digest() != whole);
+}
+
+TEST_CASE("emulator/runtime/repeats/unchanged_memory", "[runtime]") {
+  for (const MemoryKind kind : {MemoryKind::device, MemoryKind::managed, MemoryKind::pinned}) {
+    int* const memory = memory_of(kind);
+    const std::string arguments = "same " + std::to_string(int(kind));
+    const auto work = [&] { memory[1] = memory[0] + 1; };
+    CHECK(launch(arguments, work));
+    CHECK(launch(arguments, work));
+    const double saved = seconds_saved();
+    CHECK(!launch(arguments, work));
+    CHECK(seconds_saved() > saved + 0.002);
+    memory[0] = 7;
+    if (kind == MemoryKind::device) note_write(memory);
+    CHECK(launch(arguments, work));
+    CHECK(memory[1] == 8);
+    CHECK(launch(arguments + " others", work));
+    release(memory, nullptr);
+  }
+}
+
+TEST_CASE("emulator/runtime/repeats/results_in_memory", "[runtime]") {
+  int* const memory = memory_of(MemoryKind::device);
+  int runs = 0;
+  for (int i = 0; i < 6; ++i) {
+    if (!note_fill(memory, 4096, 0)) std::memset(memory, 0, 4096);
+    CHECK(memory[5] == 0);
+    runs += launch("cleared", [&] { memory[5] += 3; });
+    CHECK(memory[5] == 3);
+  }
+  CHECK(runs == 2);
+  release(memory, nullptr);
+}
+
+TEST_CASE("emulator/runtime/repeats/same_bytes", "[runtime]") {
+  int* const memory = memory_of(MemoryKind::device);
+  CHECK(!note_fill(memory, 4096, 1));
+  CHECK(note_fill(memory, 4096, 1));
+  CHECK(!note_fill(memory, 4096, 2));
+  CHECK(!note_fill(memory, 2048, 2));
+  CHECK(!note_fill(memory, 4096, 2));
+  note_write(memory + 1);
+  CHECK(!note_fill(memory, 4096, 2));
+  launch("a kernel may write anything", [] {});
+  CHECK(!note_fill(memory, 4096, 2));
+  int* const managed = memory_of(MemoryKind::managed);
+  note_fill(managed, 4096, 1);
+  CHECK(!note_fill(managed, 4096, 1));  // the host may have written it
+  release(memory, nullptr);
+  release(managed, nullptr);
+}
+
+TEST_CASE("emulator/runtime/repeats/effects_run", "[runtime]") {
+  for (int i = 0; i < 5; ++i) CHECK(launch("leaves its memory", [] { global_memory.left = true; }));
+  static int of_program = 0;
+  for (int i = 0; i < 5; ++i) CHECK(launch("changes a variable", [] { ++of_program; }));
+  int* const memory = memory_of(MemoryKind::device);
+  for (int i = 0; i < 9; ++i) CHECK(launch("goes on", [&] { ++memory[0]; }));
+  release(memory, nullptr);
+}
+
+TEST_CASE("emulator/runtime/repeats/recorded_launch", "[runtime]") {
+  CHECK(launch(
+      "recorded", [] {}, true));
+  CHECK(launch(
+      "recorded", [] {}, true));
+  CHECK(!launch(
+      "recorded", [] {}, true));
+  CHECK(launch(
+      "recorded", [] {}, false));
+}
+
+TEST_CASE("emulator/runtime/repeats/host_threads", "[runtime]") {
+  CHECK(launch("of one thread", [] {}));
+  CHECK(launch("of one thread", [] {}));
+  CHECK(!launch("of one thread", [] {}));
+  std::thread([] { launch("of another", [] {}); }).join();
+  CHECK(launch("of one thread", [] {}));
+}
+
+}  // namespace
