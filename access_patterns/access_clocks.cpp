@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include <bankwise/study/levels.hpp>
-#include <bankwise/support/statistics.hpp>
+#include <bankwise/support/numbers.hpp>
 #include "access_patterns.hpp"
 
 namespace bankwise::access_patterns {

@@ -10,7 +10,7 @@
 
 #include <bankwise/bench/program.hpp>
 #include <bankwise/report/report.hpp>
-#include <bankwise/support/output_file.hpp>
+#include <bankwise/support/files.hpp>
 #include "access_clocks.hpp"
 #include "access_patterns.hpp"
 

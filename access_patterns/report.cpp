@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include <bankwise/report/json.hpp>
-#include <bankwise/support/by_reason.hpp>
 #include <bankwise/support/csv.hpp>
 #include <bankwise/support/table.hpp>
+#include <bankwise/support/text.hpp>
 #include "access_clocks.hpp"
 #include "access_patterns.hpp"
 

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include <bankwise/support/exit_code.hpp>
-#include <bankwise/support/output_file.hpp>
-#include <bankwise/support/revision.hpp>
+#include <bankwise/support/files.hpp>
+#include <bankwise/support/text.hpp>
 #include "bankcheck/cuda/recorder.hpp"
 #include "bankcheck/driver/recorder.hpp"
 #include "bankcheck/driver/reporting.hpp"
@@ -52,11 +52,11 @@ Command recording(const char* name, const char* description) {
 
 std::vector<Command> commands() {
   return {
-      command("archs", "List the architectures, their bank rules, and the evidence for each rule", declare_archs,
-              archs),
+      command("archs", "List the architectures, their bank rules, and the evidence for each rule",
+              predict::declare_archs, predict::archs),
       command("predict",
               "Predict the bank conflicts of shared-memory accesses: a CSV file of accesses, or an index formula",
-              declare_predict, predict),
+              predict::declare_predict, predict::predict),
       recording<opencl::Recorder>(
           "opencl",
           "Run an OpenCL program on the CPU, under Oclgrind, and report its kernels' bank conflicts by source line"),

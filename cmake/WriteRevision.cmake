@@ -12,7 +12,7 @@ else()
   set(revision ${VERSION}-${commit})
 endif()
 file(CONFIGURE OUTPUT ${OUTPUT} CONTENT [[
-#include <bankwise/support/revision.hpp>
+#include <bankwise/support/text.hpp>
 
 namespace bankwise {
 std::string_view revision() { return "@revision@"; }

@@ -14,7 +14,7 @@
 namespace bankwise::gpu {
 namespace {
 
-void check(cublasStatus_t status, std::string_view call, Place where = Place::here()) {
+void check(cublasStatus_t status, std::string_view call, CallSite where = CallSite::here()) {
   if (status != CUBLAS_STATUS_SUCCESS) throw Error(call, cublasGetStatusName(status), where);
 }
 

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-#include <bankwise/support/in_quotes.hpp>
+#include <bankwise/support/text.hpp>
 
 namespace bankwise::cuda {
 namespace {

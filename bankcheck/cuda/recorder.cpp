@@ -12,7 +12,7 @@
 #include <utility>
 
 #include <bankwise/support/exit_code.hpp>
-#include <bankwise/support/in_quotes.hpp>
+#include <bankwise/support/text.hpp>
 #include <bankwise/support/watch_request.hpp>
 #include "bankcheck/cuda/record.hpp"
 #include "bankcheck/driver/files.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "bankcheck/cuda/recorder.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,7 +15,8 @@
 #include <vector>
 
 #include <bankwise/support/exit_code.hpp>
-#include <bankwise/support/in_quotes.hpp>
+#include <bankwise/support/library.hpp>
+#include <bankwise/support/text.hpp>
 #include "bankcheck/driver/files.hpp"
 #include "bankcheck/driver/recorder.hpp"
 
@@ -63,25 +63,21 @@ constexpr char present = 'p', absent = 'a', failed = 'f';
 // CUresult in NVIDIA's cuda.h, which bankcheck is also built without.
 constexpr int success = 0, stub_library = 34, no_device = 100;
 
-template <class Function>
-Function* function_of(void* driver, const char* name) {
-  return reinterpret_cast<Function*>(dlsym(driver, name));
-}
-
-std::string answer_for(void* driver, const char* call, int result) {
-  const auto describe = function_of<int(int, const char**)>(driver, "cuGetErrorString");
+std::string answer_for(const LoadedLibrary& driver, const char* call, int result) {
+  int (*describe)(int, const char**) = nullptr;
   const char* text = nullptr;
-  if (describe == nullptr || describe(result, &text) != success || text == nullptr) text = "an unknown error";
+  if (!driver.find(describe, {"cuGetErrorString"}) || describe(result, &text) != success || text == nullptr)
+    text = "an unknown error";
   if (result == no_device || result == stub_library) return absent + std::string("no NVIDIA GPU was found: ") + text;
   return failed + std::string("the CUDA driver cannot be used: ") + call + " failed: " + text;
 }
 
 std::string ask_driver() {
-  void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (driver == nullptr) return absent + std::string("no NVIDIA GPU was found: there is no driver: ") + dlerror();
-  const auto initialize = function_of<int(unsigned)>(driver, "cuInit");
-  const auto count = function_of<int(int*)>(driver, "cuDeviceGetCount");
-  if (initialize == nullptr || count == nullptr) {
+  const LoadedLibrary driver{"libcuda.so.1"};
+  if (!driver) return absent + std::string("no NVIDIA GPU was found: there is no driver: ") + driver.why_missing();
+  int (*initialize)(unsigned) = nullptr;
+  int (*count)(int*) = nullptr;
+  if (!driver.find(initialize, {"cuInit"}) || !driver.find(count, {"cuDeviceGetCount"})) {
     return failed + std::string("the CUDA driver cannot be used: libcuda.so.1 has no cuInit or no cuDeviceGetCount");
   }
   if (const int result = initialize(0); result != success) return answer_for(driver, "cuInit", result);

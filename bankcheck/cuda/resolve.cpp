@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -15,7 +14,8 @@
 #include <tuple>
 #include <utility>
 
-#include <bankwise/support/revision.hpp>
+#include <bankwise/support/files.hpp>
+#include <bankwise/support/text.hpp>
 #include <bankwise/trace/builder.hpp>
 #include "bankcheck/cuda/cubin/cubin.hpp"
 #include "bankcheck/cuda/cubin/demangled.hpp"
@@ -27,9 +27,9 @@ namespace {
 using banks::Operation;
 
 std::vector<char> bytes_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw std::runtime_error("it cannot be opened");
-  return {std::istreambuf_iterator<char>(file), {}};
+  const auto bytes = read_file(path);
+  if (!bytes) throw std::runtime_error("it cannot be opened");
+  return {bytes->begin(), bytes->end()};
 }
 
 /// What an instruction does in the bank model's terms.

@@ -11,7 +11,8 @@
 
 #include <bankwise/support/csv.hpp>
 #include <bankwise/support/exit_code.hpp>
-#include <bankwise/support/whole_number.hpp>
+#include <bankwise/support/numbers.hpp>
+#include <bankwise/support/text.hpp>
 
 namespace bankwise::driver {
 namespace {
@@ -19,12 +20,12 @@ namespace {
 constexpr const char* head = "kernel,architecture,accesses,conflicts,unknown";
 
 std::string conflicts_text(std::uint64_t conflicts) {
-  return fmt::format("{} conflict{}", conflicts, conflicts == 1 ? "" : "s");
+  return plural(conflicts, "conflict", "conflicts");
 }
 
 std::string unknown_text(const std::pair<std::string, std::string>& key, const Allowed& value) {
-  return fmt::format("{} has {} access{} without a known cost on {}, so no limit can be checked", key.first,
-                     value.unknown, value.unknown == 1 ? "" : "es", key.second);
+  return fmt::format("{} has {} without a known cost on {}, so no limit can be checked", key.first,
+                     plural(value.unknown, "access", "accesses"), key.second);
 }
 
 std::set<std::string> architectures_in(const Baseline& baseline) {

@@ -21,7 +21,7 @@
 #include <stdexcept>
 #include <system_error>
 
-#include <bankwise/support/in_quotes.hpp>
+#include <bankwise/support/text.hpp>
 #include "bankcheck/driver/files.hpp"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX has it in no header

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <system_error>
 
-#include <bankwise/support/in_quotes.hpp>
+#include <bankwise/support/text.hpp>
 
 namespace bankwise::driver {
 namespace {

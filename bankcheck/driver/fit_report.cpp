@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <set>
 #include <stdexcept>
 
 #include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/files.hpp>
 
 namespace bankwise::driver {
 namespace {
@@ -19,8 +19,7 @@ std::string read_source(const std::filesystem::path& path) {
   constexpr std::uintmax_t largest = std::uintmax_t{4} << 20;
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error) || std::filesystem::file_size(path, error) > largest) return "";
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  return read_file(path).value_or("");
 }
 
 class Sources {

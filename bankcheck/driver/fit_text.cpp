@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include <bankwise/support/table.hpp>
+#include <bankwise/support/text.hpp>
 #include "bankcheck/driver/fit_report.hpp"
 #include "bankcheck/predict/bank_picture.hpp"
 
@@ -12,7 +13,7 @@ namespace bankwise::driver {
 namespace {
 
 using fit::ArrayFit;
-using fit::Form;
+using fit::IndexForm;
 using fit::PricedOption;
 
 /// Rounded down, so that 100 % are all.
@@ -20,13 +21,9 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
   return fmt::format("{} %", whole == 0 ? 0 : unsigned(100 * double(part) / double(whole)));
 }
 
-std::string counted(std::uint64_t count, std::string_view one, std::string_view more) {
-  return fmt::format("{} {}", count, count == 1 ? one : more);
-}
-
 /// The declaration as it would stand in the source.
 std::string declaration_text(const ArrayFit& array, const std::optional<ArraySource>& source,
-                             const PricedOption& option, Form form, bool is_opencl) {
+                             const PricedOption& option, IndexForm form, bool is_opencl) {
   std::vector<std::string> dimensions;
   for (const std::uint64_t length : array.shape.lengths) dimensions.push_back(std::to_string(length));
   std::string head = fmt::format("{} T ", is_opencl ? "local" : "__shared__"), name = array.name;
@@ -52,14 +49,14 @@ std::string index_name(const ArrayFit& array, const std::optional<ArraySource>& 
 std::string code_text(const ArrayFit& array, const std::optional<ArraySource>& source, const PricedOption& option,
                       bool is_opencl) {
   const auto form = form_of(option.option.change, array.shape);
-  if (!form || *form == Form::none) return "";
-  if (*form == Form::elements) {
+  if (!form || *form == IndexForm::none) return "";
+  if (*form == IndexForm::elements) {
     return fmt::format("      elements of {} bytes instead of {}: add a member of {} to the type\n",
                        array.shape.element + option.option.change.pads[0].bytes, array.shape.element,
-                       counted(option.option.change.pads[0].bytes, "byte", "bytes"));
+                       plural(option.option.change.pads[0].bytes, "byte", "bytes"));
   }
   std::string text = fmt::format("      {}\n", declaration_text(array, source, option, *form, is_opencl));
-  if (*form == Form::rows) return text;
+  if (*form == IndexForm::rows) return text;
   const auto names = fit::subscript_names(array.shape.lengths.size());
   std::string old;
   for (const std::string& one : names) old += "[" + one + "]";
@@ -84,7 +81,7 @@ std::string options_table(const KernelReport& kernel, const ArrayFit& array) {
   const auto add = [&](const PricedOption& option, bool chosen) {
     auto& row = table.emplace_back(std::vector<std::string>{
         std::string(to_string(option.option.change.kind())),
-        option.option.change.kind() == fit::Kind::identity ? "" : to_text(option.option.change)});
+        option.option.change.kind() == fit::ChangeKind::identity ? "" : to_text(option.option.change)});
     bool harms = false;
     for (std::size_t a = 0; a < option.passes.size(); ++a) {
       harms |= option.passes[a] > array.before().passes[a];
@@ -205,7 +202,7 @@ std::string pictures(const KernelReport& kernel, const KernelFitReport& report, 
     if (!std::holds_alternative<banks::Cost>(cost)) return std::string();
     const auto& known = std::get<banks::Cost>(cost);
     return fmt::format("  {}: passes {}, ideal {}\n", when, known.passes, known.ideal) +
-           to_text(picture(*first.architecture, access, known), columns, colour, max_turns);
+           to_text(predict::picture(*first.architecture, access, known), columns, colour, max_turns);
   };
   const std::string before = draw("the worst access before");
   const trace::Array& place = report.fit.places.at(array.arrays.front());

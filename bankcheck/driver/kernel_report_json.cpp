@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include <bankwise/report/metrics.hpp>
-#include <bankwise/support/revision.hpp>
+#include <bankwise/support/text.hpp>
 #include <bankwise/trace/trace.hpp>
 #include "bankcheck/driver/fit_report.hpp"
 #include "bankcheck/driver/kernel_report.hpp"
@@ -115,7 +115,7 @@ ordered_json json_of(const fit::ArrayFit& array, const fit::PricedOption& option
   }
   object["bytes"] = option.option.bytes;
   const auto form = form_of(option.option.change, array.shape);
-  if (!form || *form == fit::Form::none || *form == fit::Form::elements) return object;
+  if (!form || *form == fit::IndexForm::none || *form == fit::IndexForm::elements) return object;
   std::vector<std::string> dimensions;
   for (const std::uint64_t length : array.shape.lengths) dimensions.push_back(std::to_string(length));
   object["dimensions"] = dimension_texts(option.option.change, array.shape, *form, dimensions);

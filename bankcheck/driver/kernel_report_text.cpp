@@ -126,7 +126,7 @@ std::string worst_picture(const KernelReport& kernel, const Terms& terms, unsign
   const auto [access, cost] = worst_cost(model, line);
   return fmt::format("worst on {}: {}, {} of {}, {}\n", model.name, where(kernel.lines.front()[*number], line.site),
                      access_text(line), line.array, worst_text(*line.worst, cost, terms)) +
-         to_text(picture(model, access, cost), columns, colour, max_turns) + '\n';
+         to_text(predict::picture(model, access, cost), columns, colour, max_turns) + '\n';
 }
 
 std::string remarks(const KernelReport& kernel, const Terms& terms) {

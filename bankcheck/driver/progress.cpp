@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-#include <bankwise/support/terminal.hpp>
+#include <bankwise/support/table.hpp>
 #include <bankwise/support/watch_request.hpp>
 
 namespace bankwise::driver {
@@ -30,19 +30,19 @@ void put(const std::string& text) {
 }  // namespace
 
 ProgressFile::ProgressFile(const std::filesystem::path& path, std::string blocks) : blocks_(std::move(blocks)) {
-  std::ofstream(path, std::ios::binary) << std::string(sizeof(Progress), '\0');
+  std::ofstream(path, std::ios::binary) << std::string(sizeof(RunProgress), '\0');
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return;
-  void* memory = mmap(nullptr, sizeof(Progress), PROT_READ, MAP_SHARED, file, 0);
+  void* memory = mmap(nullptr, sizeof(RunProgress), PROT_READ, MAP_SHARED, file, 0);
   close(file);
   if (memory == MAP_FAILED) return;
-  progress_ = static_cast<const Progress*>(memory);
+  progress_ = static_cast<const RunProgress*>(memory);
   if (isatty(STDERR_FILENO) != 0) setenv(support::progress_variable, path.c_str(), 1);
 }
 
 ProgressFile::~ProgressFile() {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): it is unmapped, not written
-  if (progress_ != nullptr) munmap(const_cast<Progress*>(progress_), sizeof(Progress));
+  if (progress_ != nullptr) munmap(const_cast<RunProgress*>(progress_), sizeof(RunProgress));
 }
 
 std::string ProgressFile::text() const {

@@ -26,7 +26,7 @@ class ProgressFile {
   std::string text() const;
 
  private:
-  const Progress* progress_ = nullptr;
+  const RunProgress* progress_ = nullptr;
   std::string blocks_;
 };
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/text.hpp>
 #include <bankwise/trace/codec.hpp>
 
 namespace bankwise::driver {
@@ -56,8 +57,7 @@ int check(Recorder& recorder) {
   const int verified = outcome->verify && !outcome->failure ? outcome->verify(reporting) : exit_ok;
   const std::vector<std::string>& faults = outcome->faults;
   if (faults.empty()) return code == exit_ok ? verified : code;
-  tell(fmt::format("{} fault{} in the program, first: {}", faults.size(), faults.size() == 1 ? "" : "s",
-                   faults.front()));
+  tell(fmt::format("{} in the program, first: {}", plural(faults.size(), "fault", "faults"), faults.front()));
   return exit_wrong;
 }
 

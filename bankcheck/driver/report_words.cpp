@@ -8,6 +8,7 @@
 #include <variant>
 
 #include <bankwise/report/metrics.hpp>
+#include <bankwise/support/text.hpp>
 
 namespace bankwise::driver {
 namespace {
@@ -55,10 +56,6 @@ const Terms& terms_of(trace::Maker maker) {
 
 std::string_view word_for_blocks(trace::Maker maker) {
   return terms_of(maker).blocks;
-}
-
-std::string plural(std::uint64_t count, std::string_view one, std::string_view more) {
-  return fmt::format("{} {}", count, count == 1 ? one : more);
 }
 
 std::string where(const PlacedLine& line, const trace::Site& site) {

@@ -23,9 +23,6 @@ struct Terms {
 };
 const Terms& terms_of(trace::Maker maker);
 
-/// "1 block", "2 blocks".
-std::string plural(std::uint64_t count, std::string_view one, std::string_view more);
-
 /// "k.cl:12:7"; without a line, the offset of the instruction in the kernel: "+0x1a0".
 std::string where(const PlacedLine& line, const trace::Site& site);
 

@@ -8,13 +8,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 
 #include <bankwise/support/exit_code.hpp>
-#include <bankwise/support/in_quotes.hpp>
-#include <bankwise/support/terminal.hpp>
-#include <bankwise/support/whole_number.hpp>
+#include <bankwise/support/files.hpp>
+#include <bankwise/support/numbers.hpp>
+#include <bankwise/support/table.hpp>
+#include <bankwise/support/text.hpp>
 #include <bankwise/trace/report.hpp>
 #include "bankcheck/cuda/cubin/cubin.hpp"
 #include "bankcheck/driver/sinks.hpp"
@@ -131,11 +131,11 @@ std::vector<EmittedLine> emitted_lines(const std::string& path, bool may_be_empt
   const auto refuse = [&](const std::string& why) {
     throw UsageError(fmt::format("--cubin {}: {}", in_quotes(path), why));
   };
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path)) refuse("it cannot be read");
+  const auto bytes = read_file(path);
+  if (!bytes || std::filesystem::is_directory(path)) refuse("it cannot be read");
   std::vector<EmittedLine> lines;
   try {
-    const cuda::Cubin cubin({std::istreambuf_iterator<char>(file), {}});
+    const cuda::Cubin cubin({bytes->begin(), bytes->end()});
     for (const auto& [at, opcodes] : cuda::emitted_in(cubin)) lines.push_back({at.file, at.line, opcodes});
     if (!cubin.line_error().empty()) refuse(cubin.line_error());
   } catch (const UsageError&) {

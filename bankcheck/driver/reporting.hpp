@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <bankwise/support/output_file.hpp>
+#include <bankwise/support/files.hpp>
 #include <bankwise/trace/trace.hpp>
 #include "bankcheck/driver/baseline.hpp"
 #include "bankcheck/driver/fit_report.hpp"

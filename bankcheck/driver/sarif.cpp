@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include <bankwise/support/revision.hpp>
+#include <bankwise/support/text.hpp>
 #include <bankwise/trace/trace.hpp>
 
 namespace bankwise::driver {

@@ -2,10 +2,11 @@
 #include "bankcheck/driver/source_finder.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <set>
 #include <tuple>
+
+#include <bankwise/support/files.hpp>
 
 namespace bankwise::driver {
 namespace {
@@ -34,8 +35,7 @@ bool is_source(const fs::path& path) {
 std::vector<std::string> lines_in(const fs::path& path) {
   std::error_code error;
   if (!fs::is_regular_file(path, error) || fs::file_size(path, error) > largest_file) return {};
-  std::ifstream file(path, std::ios::binary);
-  return lines_of(std::string{std::istreambuf_iterator<char>(file), {}});
+  return lines_of(read_file(path).value_or(""));
 }
 
 unsigned indentation(std::string_view line) {

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <thread>
 
+#include <bankwise/support/files.hpp>
 #include "bankcheck/driver/child_process.hpp"
 #include "bankcheck/emulate/cache.hpp"
 #include "bankcheck/emulate/rewrite.hpp"
@@ -22,11 +23,6 @@ namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 using driver::Ran;
 using driver::run_quietly;
-
-std::string text_of(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 void append(Words& to, const Words& more) {
   to.insert(to.end(), more.begin(), more.end());
@@ -92,7 +88,7 @@ class Builder {
     const fs::path made = object_of(program_.sources.front());
     if (to.has_parent_path()) fs::create_directories(to.parent_path());
     fs::copy_file(made, to, fs::copy_options::overwrite_existing);
-    const std::string rule = text_of(made.parent_path() / "rule");
+    const std::string rule = read_file(made.parent_path() / "rule").value_or("");
     std::ofstream(to.string() + ".d") << to.string() << rule.substr(std::min(rule.find(": "), rule.size()));
   }
 
@@ -172,13 +168,13 @@ class Builder {
       const fs::path c_rule = folder / "rule";
       append(preprocess, {source, "-MD", "-MF", c_rule.string(), "-o", object.string()});
       check(run_quietly(preprocess), source);
-      write_manifest(manifest, files_in_rule(text_of(c_rule)));
+      write_manifest(manifest, files_in_rule(read_file(c_rule).value_or("")));
       return object;
     }
     const fs::path expanded = folder / "expanded.ii", rewritten_file = folder / "rewritten.ii", rule = folder / "rule";
     append(preprocess, {source, "-MD", "-MF", rule.string(), "-o", expanded.string()});
     check(run_quietly(preprocess), source);
-    const std::string text = text_of(expanded);
+    const std::string text = read_file(expanded).value_or("");
     try {
       std::ofstream(rewritten_file, std::ios::binary)
           << rewritten(text) << (includes_thrust(text) ? thrust_marker : "");
@@ -189,7 +185,7 @@ class Builder {
     append(compile, options());
     append(compile, {"-x", "c++-cpp-output", rewritten_file.string(), "-o", object.string()});
     check(run_quietly(compile), source);
-    write_manifest(manifest, files_in_rule(text_of(rule)));
+    write_manifest(manifest, files_in_rule(read_file(rule).value_or("")));
     fs::remove(expanded);
     return object;
   }

@@ -13,6 +13,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include <bankwise/support/files.hpp>
+
 namespace bankwise::emulate {
 namespace {
 
@@ -40,8 +42,7 @@ void Hash::add(std::string_view text) {
 }
 
 void Hash::add_content(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  add(std::string(std::istreambuf_iterator<char>(stream), {}));
+  add(read_file(file).value_or(""));
 }
 
 std::string Hash::text() const {

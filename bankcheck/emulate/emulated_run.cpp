@@ -9,10 +9,9 @@
 #include <optional>
 
 #include <bankwise/support/exit_code.hpp>
-#include <bankwise/support/in_quotes.hpp>
-#include <bankwise/support/output_file.hpp>
-#include <bankwise/support/revision.hpp>
+#include <bankwise/support/files.hpp>
 #include <bankwise/support/table.hpp>
+#include <bankwise/support/text.hpp>
 #include <bankwise/trace/codec.hpp>
 #include <bankwise/trace/report.hpp>
 #include "bankcheck/driver/child_process.hpp"

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include <bankwise/support/exit_code.hpp>
-#include <bankwise/support/in_quotes.hpp>
+#include <bankwise/support/text.hpp>
 #include <bankwise/trace/fault.hpp>
 #include "bankcheck/driver/files.hpp"
 #include "bankcheck/emulate/cache.hpp"

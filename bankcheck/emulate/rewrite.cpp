@@ -296,11 +296,12 @@ class Rewriter {
   }
 
   std::string edited() {
-    std::stable_sort(edits_.begin(), edits_.end(), [](const Edit& a, const Edit& b) { return a.begin < b.begin; });
+    std::stable_sort(edits_.begin(), edits_.end(),
+                     [](const RewriteEdit& a, const RewriteEdit& b) { return a.begin < b.begin; });
     std::string out;
     out.reserve(source_.size() + edits_.size() * 200);
     std::size_t at = 0;
-    for (const Edit& edit : edits_) {
+    for (const RewriteEdit& edit : edits_) {
       out += source_.substr(at, edit.begin - at);
       // What spans lines leaves their ends.
       out += edit.by;
@@ -313,13 +314,13 @@ class Rewriter {
     return out;
   }
 
-  struct Edit {
+  struct RewriteEdit {
     std::size_t begin, end;
     std::string by;
   };
   std::string_view source_;
   std::vector<Token> tokens_;
-  std::vector<Edit> edits_;
+  std::vector<RewriteEdit> edits_;
 };
 
 }  // namespace

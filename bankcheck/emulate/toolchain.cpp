@@ -8,6 +8,7 @@
 #include <map>
 #include <stdexcept>
 
+#include <bankwise/support/files.hpp>
 #include "bankcheck/driver/child_process.hpp"
 #include "bankcheck/driver/files.hpp"
 #include "bankcheck/emulate/build.hpp"
@@ -81,8 +82,7 @@ fs::path cubin_of(const std::string& source, const Program& program, const fs::p
                                   first.empty() ? "" : ": " + first),
                       ran.output);
   }
-  std::ifstream text(rule, std::ios::binary);
-  write_manifest(manifest, files_in_rule(std::string(std::istreambuf_iterator<char>(text), {})));
+  write_manifest(manifest, files_in_rule(read_file(rule).value_or("")));
   return cubin;
 }
 

@@ -18,7 +18,7 @@
 #include "bankcheck/predict/bank_picture.hpp"
 #include "bankcheck/predict/predict_index.hpp"
 
-namespace bankwise {
+namespace bankwise::explorer {
 namespace {
 
 using nlohmann::ordered_json;
@@ -26,9 +26,9 @@ using nlohmann::ordered_json;
 std::string question, answer;
 
 /// The access that a question gives by addresses; `sources` keeps those of a copy.
-Prediction predict_addresses(const banks::Architecture& architecture, banks::Operation operation, unsigned width,
-                             std::uint64_t mask, const ordered_json& asked) {
-  Prediction result{&architecture, "", operation, width, mask, asked.at("addresses"), {}};
+predict::Prediction predict_addresses(const banks::Architecture& architecture, banks::Operation operation,
+                                      unsigned width, std::uint64_t mask, const ordered_json& asked) {
+  predict::Prediction result{&architecture, "", operation, width, mask, asked.at("addresses"), {}};
   if (result.addresses.size() > banks::max_lanes) throw UsageError("there are more than 64 addresses");
   const std::vector<std::uint32_t> sources = asked.value("sources", std::vector<std::uint32_t>());
   const banks::Access access{operation, width, mask, result.addresses, sources};
@@ -40,10 +40,10 @@ Prediction predict_addresses(const banks::Architecture& architecture, banks::Ope
   return result;
 }
 
-ordered_json pictures_of(const Prediction& prediction) {
-  const BankPicture banks = picture(*prediction.architecture, prediction.access(), prediction.cost);
+ordered_json pictures_of(const predict::Prediction& prediction) {
+  const predict::BankPicture banks = predict::picture(*prediction.architecture, prediction.access(), prediction.cost);
   ordered_json pictures = ordered_json::array();
-  for (const LaneGroupPicture& lane_group : banks.lane_groups) {
+  for (const predict::LaneGroupPicture& lane_group : banks.lane_groups) {
     ordered_json rows = ordered_json::array();
     for (std::size_t turn = 0; turn < lane_group.turns.size(); ++turn) {
       rows.push_back({{"label", pass_label(lane_group, turn)}, {"lanes", lane_group.turns[turn]}});
@@ -59,8 +59,9 @@ ordered_json pictures_of(const Prediction& prediction) {
 
 ordered_json all_names() {
   ordered_json names{{"architectures", ordered_json::array()}, {"operations", ordered_json::array()}};
-  for (const banks::Architecture& one : banks::architectures()) {
-    names["architectures"].push_back({{"name", one.name}, {"gpus", one.gpus}, {"warp", one.warp}});
+  for (const banks::Architecture& architecture : banks::architectures()) {
+    names["architectures"].push_back(
+        {{"name", architecture.name}, {"gpus", architecture.gpus}, {"warp", architecture.warp}});
   }
   for (int i = 0; i < banks::operation_count; ++i) names["operations"].push_back(to_string(banks::Operation(i)));
   return names;
@@ -76,9 +77,9 @@ ordered_json answer_to(const ordered_json& asked) {
   const std::uint64_t whole_warp = ~std::uint64_t{0} >> (banks::max_lanes - architecture->warp);
   const std::string mask_text = asked.value("mask", "");
   const std::uint64_t mask = mask_text.empty() ? whole_warp : std::stoull(mask_text, nullptr, 16);
-  const Prediction prediction = asked.contains("addresses")
-                                    ? predict_addresses(*architecture, *operation, width, mask, asked)
-                                    : predict_index(*architecture, *operation, width, mask, asked.at("index"));
+  const predict::Prediction prediction =
+      asked.contains("addresses") ? predict_addresses(*architecture, *operation, width, mask, asked)
+                                  : predict::predict_index(*architecture, *operation, width, mask, asked.at("index"));
   ordered_json json = ordered_json::parse(json_of(prediction));
   json["addresses"] = prediction.addresses;
   json["pictures"] = pictures_of(prediction);
@@ -90,25 +91,25 @@ std::string error_text(const std::string& sentence) {
 }
 
 }  // namespace
-}  // namespace bankwise
+}  // namespace bankwise::explorer
 
 extern "C" {
 
 /// Room for a question of this many bytes, which the page writes there.
 __attribute__((export_name("room_for"))) char* room_for(unsigned bytes) {
-  bankwise::question.resize(bytes);
-  return bankwise::question.data();
+  bankwise::explorer::question.resize(bytes);
+  return bankwise::explorer::question.data();
 }
 
 /// The answer to that question: bytes that end with a 0.
 __attribute__((export_name("ask"))) const char* ask() {
-  using bankwise::answer, bankwise::question;
+  using bankwise::explorer::answer, bankwise::explorer::question;
   try {
-    answer = bankwise::answer_to(nlohmann::ordered_json::parse(question)).dump();
+    answer = bankwise::explorer::answer_to(nlohmann::ordered_json::parse(question)).dump();
   } catch (const bankwise::UsageError& error) {
-    answer = bankwise::error_text(error.what());
+    answer = bankwise::explorer::error_text(error.what());
   } catch (const std::exception& error) {
-    answer = bankwise::error_text(fmt::format("the question cannot be read: {}", error.what()));
+    answer = bankwise::explorer::error_text(fmt::format("the question cannot be read: {}", error.what()));
   }
   return answer.c_str();
 }

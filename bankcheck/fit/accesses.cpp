@@ -10,8 +10,6 @@
 #include <stdexcept>
 
 #include <bankwise/banks/cost.hpp>
-#include <bankwise/trace/warps.hpp>
-#include "bankcheck/fit/group_table.hpp"
 
 namespace bankwise::fit {
 namespace {
@@ -35,12 +33,12 @@ unsigned slots_of(const banks::Rule& rule, unsigned width) {
 
 /// The most equal elements of a sorted list.
 std::uint32_t max_equal(const std::vector<std::uint32_t>& sorted) {
-  std::uint32_t most = 0, run = 0;
+  std::uint32_t longest = 0, run = 0;
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     run = i > 0 && sorted[i] == sorted[i - 1] ? run + 1 : 1;
-    most = std::max(most, run);
+    longest = std::max(longest, run);
   }
-  return most;
+  return longest;
 }
 
 /// The distance between most neighbouring active lanes; 0 if there is none, or if they share their addresses.
@@ -69,6 +67,36 @@ std::uint32_t common_stride(const trace::Pattern& pattern) {
 bool is_store(banks::Operation operation) {
   return operation != banks::Operation::load && operation != banks::Operation::ldmatrix_x1 &&
          operation != banks::Operation::ldmatrix_x2 && operation != banks::Operation::ldmatrix_x4;
+}
+
+/// What a layout can change of a lane group's passes.
+struct GroupCost {
+  std::vector<std::uint32_t> blocks;  // sorted; for rules that count words, each once
+  std::uint32_t bound = 1;            // no layout has fewer passes
+  bool varies = false;                // false: all layouts cost the same
+};
+
+GroupCost classify(const banks::Rule& rule, const banks::Access& access, const banks::LaneGroupCost& part,
+                   std::uint64_t array_offset) {
+  const unsigned request = banks::request_bytes(rule, access.width), block = block_bytes(rule, access.width);
+  const unsigned slots = slots_of(rule, access.width);
+  GroupCost lane_group;
+  std::vector<std::uint32_t>& blocks = lane_group.blocks;
+  banks::for_each_lane(part.lanes, [&](unsigned lane) {
+    const std::uint64_t from = access.addresses[lane] - array_offset + part.first_byte;
+    for (unsigned byte = 0; byte < request; byte += block) {
+      blocks.push_back(std::uint32_t((from + byte) / block * block));
+    }
+  });
+  std::sort(blocks.begin(), blocks.end());
+  if (rule.serving == banks::Serving::lanes) {
+    lane_group.bound = max_equal(blocks);
+  } else {
+    blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+  }
+  lane_group.bound = std::max(lane_group.bound, std::uint32_t((blocks.size() + slots - 1) / slots));
+  lane_group.varies = blocks.size() > lane_group.bound && blocks.front() != blocks.back();
+  return lane_group;
 }
 
 }  // namespace
@@ -114,10 +142,10 @@ Accesses::Accesses(const trace::KernelTrace& trace, std::vector<std::uint32_t> a
   // The strides whose accesses cost most.
   constexpr std::size_t max_strides = 8;
   std::vector<std::pair<std::uint64_t, std::uint32_t>> strides;
-  std::uint64_t most = 0;
+  std::uint64_t max_passes = 0;
   for (const auto& [stride, passes] : groups.strides) {
-    if (passes > most) {
-      most = passes;
+    if (passes > max_passes) {
+      max_passes = passes;
       facts_.stride = stride;
     }
     if (!std::has_single_bit(stride)) strides.emplace_back(passes, stride);
@@ -139,9 +167,9 @@ void Accesses::note_facts(const trace::Pattern& pattern) {
   banks::for_each_lane(pattern.mask, [&](unsigned lane) {
     if (lane >= pattern.addresses.size() || (rows > 0 && lane >= rows)) return;
     const std::uint32_t array = pattern.lane_arrays.empty() ? pattern.array : pattern.lane_arrays[lane];
-    const trace::Array& one = trace_.arrays[array];
-    const std::uint64_t from = std::uint64_t{pattern.addresses[lane]} - one.offset, end = from + pattern.width;
-    if (pattern.addresses[lane] < one.offset || (one.bytes > 0 && end > one.bytes)) {
+    const trace::Array& place = trace_.arrays[array];
+    const std::uint64_t from = std::uint64_t{pattern.addresses[lane]} - place.offset, end = from + pattern.width;
+    if (pattern.addresses[lane] < place.offset || (place.bytes > 0 && end > place.bytes)) {
       facts_.why_fixed = "an access reaches outside the array";
     } else if (from % alignment_of(pattern.width) != 0) {
       facts_.why_fixed = "the array does not begin at a multiple of its widest access";
@@ -152,74 +180,56 @@ void Accesses::note_facts(const trace::Pattern& pattern) {
   });
 }
 
-// NOLINTNEXTLINE(readability-function-cognitive-complexity): a loop over lane groups of warps of architectures
 void Accesses::add_pattern(const trace::Pattern& pattern, std::uint32_t number, GroupTable& groups) {
-  const std::uint64_t offset = trace_.arrays[pattern.array].offset;
-  std::vector<std::uint32_t> blocks;
   std::uint64_t conflicts = 0;
-  for (std::size_t a = 0; a < architectures_.size(); ++a) {
+  for (std::uint32_t a = 0; a < architectures_.size(); ++a) {
     const banks::Architecture& architecture = *architectures_[a];
     const banks::Rule* rule = banks::find_rule(architecture, pattern.operation, pattern.width);
     const bool fast = rule != nullptr && rule->only_banks_matter() &&
                       slots_of(*rule, pattern.width) <= max_chunk_slots && !pattern.is_loop &&
                       pattern.lane_arrays.empty() && facts_.why_fixed.empty() && facts_.extent < max_chunk_offset;
     if (rule != nullptr) facts_.bounds.period = std::max(facts_.bounds.period, rule->banks.row_bytes);
-    std::uint64_t slow_ideal = 0;
-    bool slow = false;
+    std::uint64_t ideal = 0;
+    bool known = false;
     trace::for_each_warp(pattern, trace_.warp, trace::warps_in(trace_, architecture), architecture, 1,
-                         [&](const trace::WarpAccess& one) {
-                           const banks::Cost* cost = one.cost();
+                         [&](const trace::WarpAccess& warp) {
+                           const banks::Cost* cost = warp.cost();
                            if (cost == nullptr) {
                              facts_.unknown += pattern.count;
                              return;
                            }
-                           ideal_ += pattern.count * cost->ideal;
+                           known = true;
+                           ideal += pattern.count * cost->ideal;
                            conflicts += pattern.count * cost->conflicts;
-                           if (!fast) {
-                             slow = true;
-                             slow_ideal += pattern.count * cost->ideal;
-                             return;
-                           }
-                           const unsigned request = banks::request_bytes(*rule, pattern.width);
-                           const unsigned block = block_bytes(*rule, pattern.width),
-                                          slots = slots_of(*rule, pattern.width);
-                           const auto shift = unsigned(std::countr_zero(block));
-                           const std::uint64_t weight = pattern.count * rule->rounds;
-                           for (unsigned g = 0; g < cost->lane_group_count; ++g) {
-                             const banks::LaneGroupCost& part = cost->lane_groups[g];
-                             blocks.clear();
-                             banks::for_each_lane(part.lanes, [&](unsigned lane) {
-                               const std::uint64_t from = one.access.addresses[lane] - offset + part.first_byte;
-                               for (unsigned byte = 0; byte < request; byte += block) {
-                                 blocks.push_back(std::uint32_t((from + byte) >> shift << shift));
-                               }
-                             });
-                             std::sort(blocks.begin(), blocks.end());
-                             const std::uint32_t equal = max_equal(blocks);
-                             const bool by_lane = rule->serving == banks::Serving::lanes;
-                             if (!by_lane) blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
-                             const std::uint32_t bound =
-                                 std::max(by_lane ? equal : 1U, std::uint32_t((blocks.size() + slots - 1) / slots));
-                             const bool varies = blocks.size() > bound && blocks.front() != blocks.back();
-                             if (!varies) {  // all layouts cost the same
-                               constant_ += weight * part.passes / rule->rounds;
-                               constants_[a] += weight * part.passes / rule->rounds;
-                               continue;
-                             }
-                             std::size_t index = 0;
-                             GroupTable::Group& group = groups.find_or_add(blocks, shift, slots, index);
-                             group.bound = bound;
-                             group.now = part.passes / rule->rounds;
-                             groups.weights[index * architectures_.size() + a] += weight;
-                           }
+                           if (fast) add_lane_groups(pattern, a, *rule, warp, groups);
                          });
-    if (slow) {
-      slow_.push_back({number, std::uint32_t(a), slow_ideal});
-      slow_bound_ += slow_ideal;
-    }
+    ideal_ += ideal;
+    if (fast || !known) continue;
+    slow_.push_back({number, a, ideal});
+    slow_bound_ += ideal;
   }
   if (conflicts == 0) return;
   if (const std::uint32_t stride = common_stride(pattern); stride > 0) groups.strides[stride] += conflicts;
+}
+
+void Accesses::add_lane_groups(const trace::Pattern& pattern, std::size_t architecture, const banks::Rule& rule,
+                               const trace::WarpAccess& warp, GroupTable& groups) {
+  const banks::Cost& cost = *warp.cost();
+  const std::uint64_t weight = pattern.count * rule.rounds;
+  for (unsigned g = 0; g < cost.lane_group_count; ++g) {
+    const std::uint32_t passes = cost.lane_groups[g].passes / rule.rounds;
+    const GroupCost lane_group = classify(rule, warp.access, cost.lane_groups[g], trace_.arrays[pattern.array].offset);
+    if (!lane_group.varies) {
+      constant_ += weight * passes;
+      constants_[architecture] += weight * passes;
+      continue;
+    }
+    const auto shift = unsigned(std::countr_zero(block_bytes(rule, pattern.width)));
+    const std::size_t index = groups.find_or_add(lane_group.blocks, shift, slots_of(rule, pattern.width));
+    groups.groups[index].bound = lane_group.bound;
+    groups.groups[index].now = passes;
+    groups.weights[index * architectures_.size() + architecture] += weight;
+  }
 }
 
 void Accesses::make_chunks(GroupTable& groups) {
@@ -233,11 +243,11 @@ void Accesses::make_chunks(GroupTable& groups) {
   std::iota(order.begin(), order.end(), 0U);
   std::vector<std::uint64_t> potential(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const GroupTable::Group& group = groups.groups[i];
+    const GroupTable::LaneGroup& group = groups.groups[i];
     potential[i] = weight_of(i) * (1 + 8 * (group.now - group.bound));
   }
   const auto shape = [&](std::uint32_t i) {
-    const GroupTable::Group& group = groups.groups[i];
+    const GroupTable::LaneGroup& group = groups.groups[i];
     return std::tuple(group.blocks, group.shift, group.slots);
   };
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -259,17 +269,17 @@ void Accesses::make_chunks(GroupTable& groups) {
   }
   std::stable_sort(planned.begin(), planned.end(), [](auto& a, auto& b) { return a.potential > b.potential; });
   std::size_t room = 0;
-  for (const Planned& one : planned) room += std::size_t{groups.groups[order[one.first]].blocks} * chunk_width;
+  for (const Planned& chunk : planned) room += std::size_t{groups.groups[order[chunk.first]].blocks} * chunk_width;
   offsets_.resize(room);
   weights_.resize(planned.size());
   for (auto& by : weights_by_) by.resize(planned.size());
   std::vector<std::uint64_t> bounds(planned.size());
   std::size_t begin = 0;
   for (std::size_t c = 0; c < planned.size(); ++c) {
-    const GroupTable::Group& first = groups.groups[order[planned[c].first]];
+    const GroupTable::LaneGroup& first = groups.groups[order[planned[c].first]];
     for (std::size_t lane = 0; lane < planned[c].count; ++lane) {
       const std::size_t index = order[planned[c].first + lane];
-      const GroupTable::Group& group = groups.groups[index];
+      const GroupTable::LaneGroup& group = groups.groups[index];
       for (unsigned block = 0; block < group.blocks; ++block) {
         offsets_[begin + chunk_width * block + lane] = std::int32_t(groups.pool[group.begin + block]);
       }
@@ -320,8 +330,8 @@ std::uint64_t Accesses::slow_cost(const Slow& slow, const Placement& placement) 
   const banks::Architecture& architecture = *architectures_[slow.architecture];
   std::uint64_t passes = 0;
   trace::for_each_warp(pattern, trace_.warp, trace::warps_in(trace_, architecture), architecture, 1,
-                       [&](const trace::WarpAccess& one) {
-                         if (const auto* cost = one.cost()) passes += pattern.count * cost->passes;
+                       [&](const trace::WarpAccess& warp) {
+                         if (const auto* cost = warp.cost()) passes += pattern.count * cost->passes;
                        });
   return passes;
 }
@@ -330,9 +340,9 @@ std::optional<std::uint64_t> Accesses::slow_passes(const Change& change, std::ui
   if (slow_.empty()) return 0;
   const Placement placement = placement_of(change);
   std::uint64_t sum = 0, rest = slow_bound_;
-  for (const Slow& one : slow_) {
-    sum += slow_cost(one, placement);
-    rest -= one.ideal;
+  for (const Slow& slow : slow_) {
+    sum += slow_cost(slow, placement);
+    rest -= slow.ideal;
     if (sum + rest > limit) return std::nullopt;
   }
   return sum;
@@ -359,16 +369,16 @@ std::vector<std::uint64_t> Accesses::passes_by_architecture(const Change& change
     }
   }
   const Placement placement = placement_of(change);
-  for (const Slow& one : slow_) sums[one.architecture] += slow_cost(one, placement);
+  for (const Slow& slow : slow_) sums[slow.architecture] += slow_cost(slow, placement);
   return sums;
 }
 
 Difference Accesses::difference(const Change& before, const Change& after) const {
-  Difference all;
+  Difference difference;
   const auto add = [&](std::uint64_t weight, std::uint64_t from, std::uint64_t to) {
-    (from > to ? all.gain : all.harm) += weight * (from > to ? from - to : to - from);
+    (from > to ? difference.gain : difference.harm) += weight * (from > to ? from - to : to - from);
     const double change = double(weight) * (double(from) - double(to));
-    all.squares += change * change;
+    difference.squares += change * change;
   };
   std::vector<ChunkCost> from(chunks_.size()), to(chunks_.size());
   chunk_costs(before, chunks_.data(), chunks_.size(), from.data());
@@ -377,8 +387,8 @@ Difference Accesses::difference(const Change& before, const Change& after) const
     for (unsigned lane = 0; lane < chunk_width; ++lane) add(weights_[c][lane], from[c][lane], to[c][lane]);
   }
   const Placement old_places = placement_of(before), new_places = placement_of(after);
-  for (const Slow& one : slow_) add(1, slow_cost(one, old_places), slow_cost(one, new_places));
-  return all;
+  for (const Slow& slow : slow_) add(1, slow_cost(slow, old_places), slow_cost(slow, new_places));
+  return difference;
 }
 
 }  // namespace bankwise::fit

@@ -11,13 +11,10 @@
 
 #include <bankwise/banks/architecture.hpp>
 #include <bankwise/trace/trace.hpp>
+#include <bankwise/trace/warps.hpp>
 #include "bankcheck/fit/chunks.hpp"
-#include "bankcheck/fit/family.hpp"
-#include "bankcheck/fit/placement.hpp"
 
 namespace bankwise::fit {
-
-struct GroupTable;
 
 using Architectures = std::vector<const banks::Architecture*>;
 
@@ -86,6 +83,8 @@ class Accesses {
     std::uint64_t ideal;
   };
   void add_pattern(const trace::Pattern& pattern, std::uint32_t number, GroupTable& groups);
+  void add_lane_groups(const trace::Pattern& pattern, std::size_t architecture, const banks::Rule& rule,
+                       const trace::WarpAccess& warp, GroupTable& groups);
   void note_facts(const trace::Pattern& pattern);
   void make_chunks(GroupTable& groups);
   std::uint64_t slow_cost(const Slow& slow, const Placement& placement) const;

@@ -3,20 +3,66 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <tuple>
+
+#include <bankwise/support/text.hpp>
 
 namespace bankwise::fit {
+namespace {
 
-std::string_view to_string(Kind kind) {
+/// Powers of two from the granule up to below the extent, and the strides.
+std::vector<std::uint32_t> lengths_of(const FamilyBounds& bounds) {
+  std::vector<std::uint32_t> lengths;
+  for (std::uint64_t k = bounds.granule; k < bounds.extent; k *= 2) lengths.push_back(std::uint32_t(k));
+  for (const std::uint32_t stride : bounds.strides) {
+    if (stride >= bounds.granule && stride % bounds.granule == 0 && stride < bounds.extent) lengths.push_back(stride);
+  }
+  std::sort(lengths.begin(), lengths.end());
+  lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
+  return lengths;
+}
+
+/// Each length as the row, and twice each: the number of the row is then shifted by one bit. Bits past the period of
+/// the banks have no effect, and XORs that move bits up only rename banks.
+std::vector<Change> row_xors(const FamilyBounds& bounds, const std::vector<std::uint32_t>& lengths) {
+  const auto low = unsigned(std::countr_zero(std::bit_ceil(bounds.granule)));
+  const auto high = unsigned(std::countr_zero(bounds.period));
+  std::vector<std::uint32_t> rows = lengths;
+  for (const std::uint32_t length : lengths) rows.push_back(2 * length);
+  std::sort(rows.begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  std::vector<Change> changes;
+  for (unsigned bits = 1; low + bits <= high; ++bits) {
+    for (unsigned base = low; base + bits <= high; ++base) {
+      for (const std::uint32_t row : rows) {
+        if (row >= bounds.extent || row % (1U << (base + bits)) != 0) continue;
+        changes.push_back({{row, bits, base}, {}});
+      }
+    }
+  }
+  return changes;
+}
+
+void sort_by_bytes(std::vector<Change>& changes, std::uint64_t extent) {
+  std::stable_sort(changes.begin(), changes.end(), [&](const Change& a, const Change& b) {
+    return std::tuple(a.kind(), a.bytes_of(extent)) < std::tuple(b.kind(), b.bytes_of(extent));
+  });
+}
+
+}  // namespace
+
+std::string_view to_string(ChangeKind kind) {
   constexpr std::string_view names[kind_count]{"as it is", "XOR", "pad", "two pads", "pad and XOR"};
   return names[int(kind)];
 }
 
-Kind Change::kind() const {
+ChangeKind Change::kind() const {
   const bool padded = pads[0].every > 0;
-  if (swizzle.bits > 0) return padded ? Kind::pad_and_xor : Kind::row_xor;
-  if (!padded) return Kind::identity;
-  return pads[1].every > 0 ? Kind::two_pads : Kind::pad;
+  if (swizzle.bits > 0) return padded ? ChangeKind::pad_and_xor : ChangeKind::row_xor;
+  if (!padded) return ChangeKind::identity;
+  return pads[1].every > 0 ? ChangeKind::two_pads : ChangeKind::pad;
 }
 
 std::uint64_t Change::bytes_of(std::uint64_t bytes) const {
@@ -24,35 +70,109 @@ std::uint64_t Change::bytes_of(std::uint64_t bytes) const {
     const std::uint64_t block = std::uint64_t{1} << (swizzle.base + swizzle.bits);
     bytes = (bytes + block - 1) / block * block;
   }
-  std::uint64_t all = bytes;
+  std::uint64_t padded = bytes;
   for (const Pad& pad : pads) {
-    if (pad.every > 0) all += (bytes + pad.every - 1) / pad.every * pad.bytes;
+    if (pad.every > 0) padded += (bytes + pad.every - 1) / pad.every * pad.bytes;
   }
-  return all;
+  return padded;
 }
 
 std::string to_text(const Change& change) {
   std::string text;
   if (change.swizzle.bits > 0) {
-    const RowXor& one = change.swizzle;
-    text = fmt::format("XOR of offset / {} mod {} into bits {}-{} of the offset", one.row, 1U << one.bits, one.base,
-                       one.base + one.bits - 1);
+    const RowXor& swizzle = change.swizzle;
+    text = fmt::format("XOR of offset / {} mod {} into bits {}-{} of the offset", swizzle.row, 1U << swizzle.bits,
+                       swizzle.base, swizzle.base + swizzle.bits - 1);
   }
   for (const Pad& pad : change.pads) {
     if (pad.every == 0) continue;
-    text += fmt::format("{}{} byte{} after every {}", text.empty() ? "" : ", ", pad.bytes, pad.bytes == 1 ? "" : "s",
-                        pad.every);
+    text += fmt::format("{}{} after every {}", text.empty() ? "" : ", ", plural(pad.bytes, "byte", "bytes"), pad.every);
   }
   return text.empty() ? "as it is" : text;
 }
 
 std::string cute_name(const Change& change, unsigned element) {
-  const RowXor& one = change.swizzle;
-  const bool named = change.kind() == Kind::row_xor && std::has_single_bit(one.row) && std::has_single_bit(element) &&
-                     element <= 1U << one.base;
+  const RowXor& swizzle = change.swizzle;
+  const bool named = change.kind() == ChangeKind::row_xor && std::has_single_bit(swizzle.row) &&
+                     std::has_single_bit(element) && element <= 1U << swizzle.base;
   if (!named) return "";
-  const auto row = unsigned(std::countr_zero(one.row));
-  return fmt::format("Swizzle<{}, {}, {}>", one.bits, one.base - unsigned(std::countr_zero(element)), row - one.base);
+  const auto row = unsigned(std::countr_zero(swizzle.row));
+  return fmt::format("Swizzle<{}, {}, {}>", swizzle.bits, swizzle.base - unsigned(std::countr_zero(element)),
+                     row - swizzle.base);
+}
+
+std::vector<Change> tma_swizzles() {
+  return {{{128, 1, 4}, {}}, {{128, 2, 4}, {}}, {{128, 3, 4}, {}}};
+}
+
+std::string tma_name(const Change& change) {
+  const auto swizzles = tma_swizzles();
+  const auto named = std::find(swizzles.begin(), swizzles.end(), change);
+  return named == swizzles.end() ? "" : fmt::format("CU_TENSOR_MAP_SWIZZLE_{}B", 32 << (named - swizzles.begin()));
+}
+
+Family family(const FamilyBounds& bounds) {
+  Family family{{Change{}}, {}};
+  if (bounds.fixed) return family;
+  if (bounds.copied_in) {
+    for (const Change& change : tma_swizzles()) {
+      if (bounds.granule <= 16 && change.swizzle.row < bounds.extent) family.singles.push_back(change);
+    }
+    return family;
+  }
+  const std::vector<std::uint32_t> lengths = lengths_of(bounds);
+  const std::vector<Change> xors = row_xors(bounds, lengths);
+  family.singles.insert(family.singles.end(), xors.begin(), xors.end());
+  for (const std::uint32_t every : lengths) {
+    for (std::uint32_t bytes = bounds.alignment; bytes < bounds.period; bytes += bounds.alignment) {
+      family.singles.push_back({{}, {Pad{every, bytes}, Pad{}}});
+    }
+  }
+  for (const std::uint32_t every : lengths) {
+    for (std::uint32_t bytes = bounds.alignment; bytes < bounds.period; bytes *= 2) {
+      const Pad pad{every, bytes};
+      for (const Change& swizzled : xors) family.combinations.push_back({swizzled.swizzle, {pad, Pad{}}});
+      for (const std::uint32_t more : lengths) {
+        for (std::uint32_t second = bounds.alignment; more > every && second < bounds.period; second *= 2) {
+          family.combinations.push_back({{}, {pad, Pad{more, second}}});
+        }
+      }
+    }
+  }
+  sort_by_bytes(family.singles, bounds.extent);
+  sort_by_bytes(family.combinations, bounds.extent);
+  return family;
+}
+
+Placement::Placement(const trace::KernelTrace& trace) {
+  for (const trace::Array& array : trace.arrays) places_.push_back({{}, array.offset, array.offset, 0});
+}
+
+void Placement::set(std::uint32_t array, const Change& change, std::uint64_t extent) {
+  constexpr std::uint64_t unit = 256;
+  places_[array].change = change;
+  places_[array].growth = (change.bytes_of(extent) - extent + unit - 1) / unit * unit;
+  for (ArrayPlace& place : places_) {
+    place.moved = place.offset;
+    for (const ArrayPlace& other : places_) {
+      if (other.offset < place.offset) place.moved += other.growth;
+    }
+  }
+}
+
+void Placement::move(trace::Pattern& pattern) const {
+  banks::for_each_lane(pattern.mask, [&](unsigned lane) {
+    if (lane >= pattern.addresses.size()) return;  // a row of a matrix that no lane gives
+    const std::uint32_t array = pattern.lane_arrays.empty() ? pattern.array : pattern.lane_arrays[lane];
+    pattern.addresses[lane] = (*this)(array, pattern.addresses[lane]);
+  });
+}
+
+trace::KernelTrace moved(trace::KernelTrace trace, const Placement& placement) {
+  // Which neighbours a device compiler would merge is not known for the new addresses.
+  trace.merged.reset();
+  for (trace::Pattern& pattern : trace.patterns) placement.move(pattern);
+  return trace;
 }
 
 }  // namespace bankwise::fit

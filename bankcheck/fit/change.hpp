@@ -7,6 +7,10 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
+
+#include <bankwise/trace/trace.hpp>
 
 namespace bankwise::fit {
 
@@ -25,10 +29,10 @@ struct RowXor {
 };
 
 /// From the simplest to the most complicated.
-enum class Kind { identity, row_xor, pad, two_pads, pad_and_xor };
+enum class ChangeKind { identity, row_xor, pad, two_pads, pad_and_xor };
 inline constexpr int kind_count = 5;
 /// "pad", "XOR", "two pads", "pad and XOR", "as it is".
-std::string_view to_string(Kind kind);
+std::string_view to_string(ChangeKind kind);
 
 /// First the XOR, then both pads, each counted in offsets before padding: y = x ^ ..., and then
 /// y + y / k1 * p1 + y / k2 * p2.
@@ -37,7 +41,7 @@ struct Change {
   std::array<Pad, 2> pads;
   auto operator<=>(const Change&) const = default;
 
-  Kind kind() const;
+  ChangeKind kind() const;
   std::uint64_t operator()(std::uint64_t x) const {
     std::uint64_t y = x;
     if (swizzle.bits > 0) y ^= (x / swizzle.row & ((std::uint64_t{1} << swizzle.bits) - 1)) << swizzle.base;
@@ -56,5 +60,62 @@ std::string to_text(const Change& change);
 
 /// CuTe's name of the XOR for offsets in elements of `element` bytes: "Swizzle<5, 0, 5>"; "" if it has none.
 std::string cute_name(const Change& change, unsigned element);
+
+// --- The changes that are tried. The family is finite and stated, so "none is better" has a meaning. ---
+
+/// What the changes of an array must respect.
+struct FamilyBounds {
+  std::uint64_t extent = 0;            ///< bytes of the array, or as far as its accesses reach
+  std::uint32_t granule = 4;           ///< bytes that stay together: those of the widest access, at least 4
+  std::uint32_t alignment = 4;         ///< of that access: the granule, or 4 for 12 bytes
+  std::uint32_t period = 128;          ///< bytes after which the banks repeat
+  std::vector<std::uint32_t> strides;  ///< lengths to try besides powers of two: multiples of the granule
+  bool copied_in = false;              ///< filled by TMA, which knows three swizzles and no pad
+  bool fixed = false;                  ///< filled by something that knows no layout but the identity
+};
+
+/// The identity first, then changes with one parameter group, then those with two; each part by kind and by bytes.
+struct Family {
+  std::vector<Change> singles;       ///< identity, row XORs, pads
+  std::vector<Change> combinations;  ///< two pads, a pad and an XOR
+  std::size_t size() const { return singles.size() + combinations.size(); }
+};
+
+Family family(const FamilyBounds& bounds);
+
+/// The three swizzles of TMA, by bytes: 32, 64 and 128.
+std::vector<Change> tma_swizzles();
+/// "CU_TENSOR_MAP_SWIZZLE_128B"; "" if the change is none of them.
+std::string tma_name(const Change& change);
+
+// --- Where the arrays of a kernel lie once some of them are changed ---
+
+/// A change of each array of a kernel, by its index in the trace. Arrays behind one that grows move by a multiple of
+/// 256 bytes, which keeps the banks of all architectures.
+class Placement {
+ public:
+  explicit Placement(const trace::KernelTrace& trace);
+
+  /// Changes one array, of `extent` bytes.
+  void set(std::uint32_t array, const Change& change, std::uint64_t extent);
+
+  /// The new address of a byte of an array.
+  std::uint32_t operator()(std::uint32_t array, std::uint32_t address) const {
+    const ArrayPlace& place = places_[array];
+    return std::uint32_t(place.moved + place.change(std::uint64_t{address} - place.offset));
+  }
+  /// Moves the addresses of a pattern.
+  void move(trace::Pattern& pattern) const;
+
+ private:
+  struct ArrayPlace {
+    Change change;
+    std::uint64_t offset = 0, moved = 0, growth = 0;
+  };
+  std::vector<ArrayPlace> places_;
+};
+
+/// The trace with all accesses moved, without what a device compiler may merge.
+trace::KernelTrace moved(trace::KernelTrace trace, const Placement& placement);
 
 }  // namespace bankwise::fit

@@ -11,15 +11,15 @@
 namespace bankwise::fit {
 namespace {
 
-using Words = std::uint32_t __attribute__((vector_size(4 * chunk_width)));
+using SlotBits = std::uint32_t __attribute__((vector_size(4 * chunk_width)));
 using Ints = std::int32_t __attribute__((vector_size(4 * chunk_width)));
 using Floats = float __attribute__((vector_size(4 * chunk_width)));
 
 using Halves = std::uint16_t __attribute__((vector_size(4 * chunk_width)));
 
 /// A change with its divisions as shifts or multiplications.
-struct Plan {
-  explicit Plan(const Change& change)
+struct ChangePlan {
+  explicit ChangePlan(const Change& change)
       : row(divisor(change.swizzle.bits > 0 ? change.swizzle.row : 0)),
         every{divisor(change.pads[0].every), divisor(change.pads[1].every)},
         xor_mask(std::int32_t((1U << change.swizzle.bits) - 1)),
@@ -45,7 +45,7 @@ struct Plan {
 /// x / d for 0 <= x < 2^22. As floats: the half is larger than the rounding errors, and smaller than the way to the
 /// next integer.
 template <bool shifts>
-[[gnu::always_inline]] inline void divide(const Ints& x, const Plan::Divisor& divisor, Ints& quotient) {
+[[gnu::always_inline]] inline void divide(const Ints& x, const ChangePlan::Divisor& divisor, Ints& quotient) {
   if constexpr (shifts) {
     quotient = x >> divisor.shift;
   } else {
@@ -55,7 +55,8 @@ template <bool shifts>
 
 /// One bit per lane group: the slot of its block.
 template <bool has_xor, int pads, bool shifts>
-[[gnu::always_inline]] inline void slot_bits(const Plan& plan, const Chunk& chunk, unsigned block, Words& bits) {
+[[gnu::always_inline]] inline void slot_bits(const ChangePlan& plan, const Chunk& chunk, unsigned block,
+                                             SlotBits& bits) {
   Ints x, quotient;
   std::memcpy(&x, chunk.offsets + std::size_t{chunk_width} * block, sizeof x);
   if constexpr (has_xor) {
@@ -69,33 +70,33 @@ template <bool has_xor, int pads, bool shifts>
     moved += (Ints)((Halves)quotient * (Halves)plan.pad[i]);
   }
   const Ints slot = moved >> std::int32_t(chunk.shift) & std::int32_t(chunk.slots - 1);
-  bits = (Words{} + 1U) << (Words)slot;
+  bits = (SlotBits{} + 1U) << (SlotBits)slot;
 }
 
 /// Counts bits per slot: plane p has bit p of the counts.
 template <int planes>
-struct Counters {
-  Words plane[planes] = {};
+struct SlotCounters {
+  SlotBits plane[planes] = {};
 
-  [[gnu::always_inline]] void add(Words& bits, int first) {
+  [[gnu::always_inline]] void add(SlotBits& bits, int first) {
     for (int p = first; p < planes; ++p) {
-      const Words carry = plane[p] & bits;
+      const SlotBits carry = plane[p] & bits;
       plane[p] ^= bits;
       bits = carry;
     }
   }
   /// Adds two to a plane; `carry` is what goes to the next.
-  [[gnu::always_inline]] void add_two(const Words& a, const Words& b, int p, Words& carry) {
-    const Words half = plane[p] ^ a;
+  [[gnu::always_inline]] void add_two(const SlotBits& a, const SlotBits& b, int p, SlotBits& carry) {
+    const SlotBits half = plane[p] ^ a;
     carry = (plane[p] & a) | (half & b);
     plane[p] = half ^ b;
   }
-  [[gnu::always_inline]] void largest(Words& most) const {
-    most = Words{};
-    Words slots = ~Words{};  // those that may have the largest count
+  [[gnu::always_inline]] void largest(SlotBits& most) const {
+    most = SlotBits{};
+    SlotBits slots = ~SlotBits{};  // those that may have the largest count
     for (int p = planes - 1; p >= 0; --p) {
-      const Words with = slots & plane[p];
-      const auto any = (Words)(with != 0U);
+      const SlotBits with = slots & plane[p];
+      const auto any = (SlotBits)(with != 0U);
       most |= any & (1U << p);
       slots = with | (slots & ~any);
     }
@@ -103,11 +104,11 @@ struct Counters {
 };
 
 template <bool has_xor, int pads, bool shifts, int planes>
-[[gnu::always_inline]] inline void cost_of(const Plan& plan, const Chunk& chunk, ChunkCost& cost) {
-  Counters<planes> counters;
+[[gnu::always_inline]] inline void cost_of(const ChangePlan& plan, const Chunk& chunk, ChunkCost& cost) {
+  SlotCounters<planes> counters;
   unsigned block = 0;
-  const auto four = [&](unsigned first, Words& fours) __attribute__((always_inline)) {
-    Words a, b, c, d, twos, more_twos;
+  const auto four = [&](unsigned first, SlotBits& fours) __attribute__((always_inline)) {
+    SlotBits a, b, c, d, twos, more_twos;
     slot_bits<has_xor, pads, shifts>(plan, chunk, first, a);
     slot_bits<has_xor, pads, shifts>(plan, chunk, first + 1, b);
     slot_bits<has_xor, pads, shifts>(plan, chunk, first + 2, c);
@@ -117,24 +118,24 @@ template <bool has_xor, int pads, bool shifts, int planes>
     counters.add_two(twos, more_twos, 1, fours);
   };
   for (; block + 8 <= chunk.blocks; block += 8) {
-    Words fours, more_fours, eights;
+    SlotBits fours, more_fours, eights;
     four(block, fours);
     four(block + 4, more_fours);
     counters.add_two(fours, more_fours, 2, eights);
     counters.add(eights, 3);
   }
   for (; block < chunk.blocks; ++block) {
-    Words bits;
+    SlotBits bits;
     slot_bits<has_xor, pads, shifts>(plan, chunk, block, bits);
     counters.add(bits, 0);
   }
-  Words most;
+  SlotBits most;
   counters.largest(most);
   std::memcpy(cost.data(), &most, sizeof most);
 }
 
 template <bool has_xor, int pads, bool shifts>
-[[gnu::always_inline]] inline void costs_of(const Plan& plan, const Chunk* chunks, std::size_t count,
+[[gnu::always_inline]] inline void costs_of(const ChangePlan& plan, const Chunk* chunks, std::size_t count,
                                             ChunkCost* costs) {
   constexpr int few = 6, many = 8;  // planes
   static_assert(max_chunk_blocks < 1U << many);
@@ -148,7 +149,7 @@ template <bool has_xor, int pads, bool shifts>
 }
 
 template <bool has_xor, int pads>
-[[gnu::always_inline]] inline void costs_of(const Plan& plan, const Chunk* chunks, std::size_t count,
+[[gnu::always_inline]] inline void costs_of(const ChangePlan& plan, const Chunk* chunks, std::size_t count,
                                             ChunkCost* costs) {
   if (plan.shifts()) return costs_of<has_xor, pads, true>(plan, chunks, count, costs);
   costs_of<has_xor, pads, false>(plan, chunks, count, costs);
@@ -156,17 +157,17 @@ template <bool has_xor, int pads>
 
 [[gnu::always_inline]] inline void costs_of(const Change& change, const Chunk* chunks, std::size_t count,
                                             ChunkCost* costs) {
-  const Plan plan(change);
+  const ChangePlan plan(change);
   switch (change.kind()) {
-    case Kind::identity:
+    case ChangeKind::identity:
       return costs_of<false, 0>(plan, chunks, count, costs);
-    case Kind::row_xor:
+    case ChangeKind::row_xor:
       return costs_of<true, 0>(plan, chunks, count, costs);
-    case Kind::pad:
+    case ChangeKind::pad:
       return costs_of<false, 1>(plan, chunks, count, costs);
-    case Kind::two_pads:
+    case ChangeKind::two_pads:
       return costs_of<false, 2>(plan, chunks, count, costs);
-    case Kind::pad_and_xor:
+    case ChangeKind::pad_and_xor:
       return costs_of<true, 1>(plan, chunks, count, costs);
   }
 }
@@ -202,6 +203,46 @@ CostsOf* fastest() {
 void chunk_costs(const Change& change, const Chunk* chunks, std::size_t count, ChunkCost* costs) {
   static CostsOf* const costs_of_chunks = fastest();
   costs_of_chunks(change, chunks, count, costs);
+}
+
+namespace {
+
+std::uint64_t hash_of(const std::uint32_t* blocks, std::size_t count, unsigned shift, unsigned slots) {
+  std::uint64_t hash = shift * 64 + slots;
+  for (std::size_t i = 0; i < count; ++i) hash = std::rotl((hash ^ blocks[i]) * 0x9E3779B97F4A7C15, 29);
+  return hash ^ hash >> 32;
+}
+
+}  // namespace
+
+bool GroupTable::same(const LaneGroup& group, const std::vector<std::uint32_t>& blocks, unsigned shift,
+                      unsigned slots) const {
+  return group.blocks == blocks.size() && group.shift == shift && group.slots == slots &&
+         std::equal(blocks.begin(), blocks.end(), pool.begin() + std::ptrdiff_t(group.begin));
+}
+
+void GroupTable::grow() {
+  std::vector<std::uint32_t> larger(2 * table.size());
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const LaneGroup& group = groups[i];
+    std::size_t at = hash_of(pool.data() + group.begin, group.blocks, group.shift, group.slots) % larger.size();
+    while (larger[at] != 0) at = (at + 1) % larger.size();
+    larger[at] = std::uint32_t(i + 1);
+  }
+  table.swap(larger);
+}
+
+std::size_t GroupTable::find_or_add(const std::vector<std::uint32_t>& blocks, unsigned shift, unsigned slots) {
+  std::size_t at = hash_of(blocks.data(), blocks.size(), shift, slots) % table.size();
+  for (; table[at] != 0; at = (at + 1) % table.size()) {
+    if (same(groups[table[at] - 1], blocks, shift, slots)) return table[at] - 1;
+  }
+  table[at] = std::uint32_t(groups.size() + 1);
+  groups.push_back({pool.size(), unsigned(blocks.size()), shift, slots});
+  pool.insert(pool.end(), blocks.begin(), blocks.end());
+  weights.resize(weights.size() + architectures);
+  if (2 * groups.size() > table.size()) grow();
+  return groups.size() - 1;
 }
 
 }  // namespace bankwise::fit

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// A change as code: the new declaration of the array, and the new index of an element.
+// A change as code: the new declaration of the array, the new index of an element, and the edits of the source that
+// declares and uses the array.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "bankcheck/fit/change.hpp"
@@ -21,7 +24,7 @@ struct ArrayShape {
 };
 
 /// How a change is written down.
-enum class Form {
+enum class IndexForm {
   none,      ///< there is nothing to write
   rows,      ///< longer rows in the declaration; indices stay as they are
   columns,   ///< the last index is changed, and possibly the rows are longer
@@ -30,17 +33,31 @@ enum class Form {
 };
 
 /// Nothing if no index and no declaration makes this change: it would tear elements apart.
-std::optional<Form> form_of(const Change& change, const ArrayShape& shape);
+std::optional<IndexForm> form_of(const Change& change, const ArrayShape& shape);
 
 /// The index in brackets after the name, "[y][x ^ y]", from one text for each dimension.
-std::string index_text(const Change& change, const ArrayShape& shape, Form form,
+std::string index_text(const Change& change, const ArrayShape& shape, IndexForm form,
                        const std::vector<std::string>& subscripts);
 
 /// The dimensions in the declaration, as texts; `dimensions` are the old ones.
-std::vector<std::string> dimension_texts(const Change& change, const ArrayShape& shape, Form form,
+std::vector<std::string> dimension_texts(const Change& change, const ArrayShape& shape, IndexForm form,
                                          const std::vector<std::string>& dimensions);
 
 /// Names for the subscripts of so many dimensions: "i"; "y", "x"; "z", "y", "x".
 std::vector<std::string> subscript_names(std::size_t dimensions);
+
+/// Replaces what lies between two offsets of a source.
+struct Edit {
+  std::size_t begin = 0, end = 0;
+  std::string text;
+};
+
+/// The edits of one source, in order, or why there are none: a sentence without a dot. Every use of the array must have
+/// all of its indices, and none that has a side effect where the index would be repeated; its address must not be taken
+/// except for an atomic function.
+std::variant<std::vector<Edit>, std::string> edits_of(std::string_view source, const Declaration& declaration,
+                                                      const Change& change, const ArrayShape& shape);
+
+std::string edited(std::string_view source, std::vector<Edit> edits);
 
 }  // namespace bankwise::fit

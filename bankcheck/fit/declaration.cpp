@@ -67,10 +67,10 @@ class Constants {
 
   std::optional<std::uint64_t> value_of(const std::string& expression) const {
     try {
-      const IndexExpression parsed(with_values(expression, 0));
+      const predict::IndexExpression parsed(with_values(expression, 0));
       const std::int64_t value = parsed(0);
       return value > 0 ? std::optional(std::uint64_t(value)) : std::nullopt;
-    } catch (const ExpressionError&) {
+    } catch (const predict::ExpressionError&) {
       return std::nullopt;
     }
   }
@@ -158,32 +158,33 @@ class Finder {
     if (tokens_[i].kind != TokenKind::name || text(i + 1) != "[") return std::nullopt;
     std::size_t begin = i;
     while (begin > 0 && text(begin - 1) != ";" && text(begin - 1) != "{" && text(begin - 1) != "}") --begin;
-    Declaration found;
-    found.name = std::string(text(i));
-    found.at = tokens_[i].begin;
+    Declaration declaration;
+    declaration.name = std::string(text(i));
+    declaration.at = tokens_[i].begin;
     std::size_t type_end = begin;
     while (type_end < i && !(tokens_[type_end].kind == TokenKind::name && text(type_end + 1) == "[")) ++type_end;
     for (std::size_t k = begin; k < i; ++k) {
-      if (is_qualifier(text(k))) found.qualifier = std::string(text(k));
+      if (is_qualifier(text(k))) declaration.qualifier = std::string(text(k));
       if (k >= type_end || is_decoration(text(k))) continue;
       if (text(k) == "(") {  // of alignas(16)
         while (k < type_end && text(k) != ")") ++k;
         continue;
       }
-      found.type += (found.type.empty() || text(k) == "::" || found.type.ends_with("::") ? "" : " ");
-      found.type += std::string(text(k));
+      declaration.type += (declaration.type.empty() || text(k) == "::" || declaration.type.ends_with("::") ? "" : " ");
+      declaration.type += std::string(text(k));
     }
-    if (found.qualifier.empty()) return std::nullopt;
+    if (declaration.qualifier.empty()) return std::nullopt;
     for (std::size_t k = i + 1; text(k) == "[";) {
       const std::size_t close = matching(k);
       if (close == tokens_.size()) return std::nullopt;
       const Extract inside{tokens_[k].end, tokens_[close].begin};
-      found.dimension_texts.push_back(inside);
-      found.dimensions.emplace_back(trimmed(source_.substr(inside.begin, inside.end - inside.begin)));
+      declaration.dimension_texts.push_back(inside);
+      declaration.dimensions.emplace_back(trimmed(source_.substr(inside.begin, inside.end - inside.begin)));
       k = close + 1;
     }
-    found.line = 1 + unsigned(std::count(source_.begin(), source_.begin() + std::ptrdiff_t(found.at), '\n'));
-    return found;
+    declaration.line =
+        1 + unsigned(std::count(source_.begin(), source_.begin() + std::ptrdiff_t(declaration.at), '\n'));
+    return declaration;
   }
   std::size_t size() const { return tokens_.size(); }
 
@@ -209,30 +210,31 @@ class Finder {
   std::vector<Token> tokens_;
 };
 
-void find_lengths(Declaration& found, std::string_view source, std::uint64_t bytes, std::string_view options) {
-  const Constants constants(source, found.at, options);
+void find_lengths(Declaration& declaration, std::string_view source, std::uint64_t bytes, std::string_view options) {
+  const Constants constants(source, declaration.at, options);
   std::uint64_t product = 1;
-  for (const std::string& dimension : found.dimensions) {
+  for (const std::string& dimension : declaration.dimensions) {
     const auto length = constants.value_of(dimension);
-    found.lengths.push_back(length.value_or(0));
+    declaration.lengths.push_back(length.value_or(0));
     product *= length.value_or(0);
   }
-  found.element = bytes_of_type(found.type);
+  declaration.element = bytes_of_type(declaration.type);
   if (product > 0) {
     if (bytes > 0 && bytes % product == 0) {
-      found.element = bytes / product;
-    } else if (bytes > 0 && found.element > 0 && product * found.element != bytes) {
-      found.lengths.clear();  // another array of this name
+      declaration.element = bytes / product;
+    } else if (bytes > 0 && declaration.element > 0 && product * declaration.element != bytes) {
+      declaration.lengths.clear();  // another array of this name
     }
     return;
   }
-  found.lengths.clear();
-  if (found.element == 0 || bytes == 0 || bytes % found.element != 0) return;
-  const std::uint64_t elements = bytes / found.element;
-  if (found.dimensions.size() == 1) found.lengths = {elements};
-  if (found.dimensions.size() == 2 && found.dimensions[0] == found.dimensions[1]) {  // TILE is a template's parameter
+  declaration.lengths.clear();
+  if (declaration.element == 0 || bytes == 0 || bytes % declaration.element != 0) return;
+  const std::uint64_t elements = bytes / declaration.element;
+  if (declaration.dimensions.size() == 1) declaration.lengths = {elements};
+  // TILE is a template's parameter.
+  if (declaration.dimensions.size() == 2 && declaration.dimensions[0] == declaration.dimensions[1]) {
     const auto side = std::uint64_t(std::llround(std::sqrt(double(elements))));
-    if (side * side == elements) found.lengths = {side, side};
+    if (side * side == elements) declaration.lengths = {side, side};
   }
 }
 
@@ -244,19 +246,19 @@ std::optional<Declaration> find_declaration(std::string_view source, std::string
   const std::string_view wanted = colons == std::string_view::npos ? name : name.substr(colons + 2);
   const bool has_name = wanted.find(' ') == std::string_view::npos;
   const Finder finder(source);
-  std::optional<Declaration> found;
+  std::optional<Declaration> declaration;
   std::size_t nameless = 0;
   for (std::size_t i = 0; i < finder.size(); ++i) {
-    auto one = finder.at(i);
-    if (!one || (last_line > 0 && one->line > last_line)) continue;
-    const bool without_length = one->dimensions == std::vector<std::string>{""};
-    if (has_name ? one->name != wanted : !without_length) continue;
+    auto candidate = finder.at(i);
+    if (!candidate || (last_line > 0 && candidate->line > last_line)) continue;
+    const bool without_length = candidate->dimensions == std::vector<std::string>{""};
+    if (has_name ? candidate->name != wanted : !without_length) continue;
     nameless += has_name ? 0 : 1;
-    found = std::move(one);
+    declaration = std::move(candidate);
   }
-  if (!found || nameless > 1) return std::nullopt;
-  find_lengths(*found, source, bytes, options);
-  return found;
+  if (!declaration || nameless > 1) return std::nullopt;
+  find_lengths(*declaration, source, bytes, options);
+  return declaration;
 }
 
 }  // namespace bankwise::fit

@@ -67,23 +67,23 @@ std::uint64_t shared_bytes(const trace::KernelTrace& trace) {
 }
 
 std::uint64_t threads_of(const trace::KernelTrace& trace) {
-  std::uint64_t most = 0;
+  std::uint64_t threads = 0;
   for (const trace::LaunchShape& shape : trace.shapes) {
-    most = std::max(most, shape.block[0] * shape.block[1] * shape.block[2]);
+    threads = std::max(threads, shape.block[0] * shape.block[1] * shape.block[2]);
   }
-  return most;
+  return threads;
 }
 
 std::uint64_t shared_limit(const Architectures& architectures, const FitLimits& limits, std::uint64_t bytes,
                            std::uint64_t threads) {
-  std::uint64_t most = limits.max_shared.value_or(~std::uint64_t{0});
+  std::uint64_t limit = limits.max_shared.value_or(~std::uint64_t{0});
   for (const banks::Architecture* architecture : architectures) {
     const auto& multiprocessor = architecture->multiprocessor.fact;
     if (!multiprocessor) continue;
-    if (!limits.max_shared) most = std::min<std::uint64_t>(most, multiprocessor->per_block);
-    if (limits.keep_occupancy) most = std::min(most, bytes_with_same_occupancy(*multiprocessor, bytes, threads));
+    if (!limits.max_shared) limit = std::min<std::uint64_t>(limit, multiprocessor->per_block);
+    if (limits.keep_occupancy) limit = std::min(limit, bytes_with_same_occupancy(*multiprocessor, bytes, threads));
   }
-  return most;
+  return limit;
 }
 
 /// What is filled by an engine that knows only some layouts.
@@ -99,8 +99,9 @@ void note_copies(const trace::KernelTrace& trace, const std::string& maker_of_co
 std::vector<std::string> doubts_of(const trace::KernelTrace& trace, const ArrayFit& fit) {
   std::vector<std::string> doubts;
   std::uint64_t excess = 0;
-  for (const trace::Excess& one : trace.excess) {
-    if (std::find(fit.arrays.begin(), fit.arrays.end(), one.array) != fit.arrays.end()) excess += one.accesses;
+  for (const trace::Excess& excess_of_array : trace.excess) {
+    if (std::find(fit.arrays.begin(), fit.arrays.end(), excess_of_array.array) != fit.arrays.end())
+      excess += excess_of_array.accesses;
   }
   if (excess > 0) doubts.push_back(fmt::format("{} of its accesses did not fit into the trace", excess));
   if (excess == 0 && trace.excess_accesses > 0 && trace.excess.empty()) {
@@ -132,13 +133,13 @@ std::vector<std::string> doubts_of(const trace::KernelTrace& trace, const ArrayF
 std::optional<trace::KernelTrace> half_of(const trace::KernelTrace& trace, const std::vector<std::uint32_t>& arrays,
                                           bool odd) {
   std::map<std::uint64_t, std::uint64_t> patterns;  // by first block
-  std::uint64_t all = 0;
+  std::uint64_t count = 0;
   for (const trace::Pattern& pattern : trace.patterns) {
     if (std::find(arrays.begin(), arrays.end(), pattern.array) == arrays.end()) continue;
     ++patterns[pattern.first.block];
-    ++all;
+    ++count;
   }
-  if (patterns.empty() || 4 * patterns.begin()->second > 3 * all) return std::nullopt;
+  if (patterns.empty() || 4 * patterns.begin()->second > 3 * count) return std::nullopt;
   std::map<std::uint64_t, bool> is_odd;
   bool next = false;
   for (const auto& one : patterns) is_odd[one.first] = std::exchange(next, !next);
@@ -165,8 +166,8 @@ std::optional<bool> holds_on_other_blocks(const trace::KernelTrace& trace, const
   if (!even || !odd) return std::nullopt;
   constexpr double deviations = 4;
   const Accesses chosen_on(*even, fit.arrays, architectures), tested_on(*odd, fit.arrays, architectures);
-  const Found found = search(chosen_on, family(fit.facts.bounds), fit.shape, {fit.bytes_limit});
-  const auto best = std::min_element(found.best_of_kind.begin(), found.best_of_kind.end(),
+  const SearchResult result = search(chosen_on, family(fit.facts.bounds), fit.shape, {fit.bytes_limit});
+  const auto best = std::min_element(result.best_of_kind.begin(), result.best_of_kind.end(),
                                      [](const Option& a, const Option& b) { return a.passes < b.passes; });
   const Difference difference = tested_on.difference({}, best->change);
   const double removable = double(*tested_on.passes({}) - tested_on.bound());
@@ -216,8 +217,8 @@ std::size_t proposal(const ArrayFit& fit) {
   constexpr double nearly = 0.98;
   const auto form = [&](std::size_t i) { return *form_of(fit.options[i].option.change, fit.shape); };
   const auto is_simple = [&](std::size_t i) {
-    const Kind kind = fit.options[i].option.change.kind();
-    return (form(i) == Form::rows || form(i) == Form::columns) && kind != Kind::pad_and_xor;
+    const ChangeKind kind = fit.options[i].option.change.kind();
+    return (form(i) == IndexForm::rows || form(i) == IndexForm::columns) && kind != ChangeKind::pad_and_xor;
   };
   if (fit.shape_inferred || is_simple(fit.best) || fit.verdict == Verdict::removed) return fit.best;
   const auto passes = [&](std::size_t i) { return double(fit.options[i].option.passes); };
@@ -248,23 +249,24 @@ ArrayFit fit_arrays(const trace::KernelTrace& trace, const Accesses& accesses, c
   }
   // Without a conflict there is nothing to search for.
   const bool has_conflicts = accesses.passes({}) != fit.ideal;
-  const Found found =
+  const SearchResult result =
       search(accesses, has_conflicts ? family(fit.facts.bounds) : Family{{Change{}}, {}}, fit.shape, {bytes_limit});
-  fit.family = found.family;
-  fit.tried = found.tried;
-  std::vector<Option> options = found.best_of_kind;
-  for (const Option& one : found.simple) {
-    const auto same = [&](const Option& other) { return other.change == one.change; };
-    if (has_conflicts && std::none_of(options.begin(), options.end(), same)) options.push_back(one);
+  fit.family = result.family;
+  fit.tried = result.tried;
+  std::vector<Option> options = result.best_of_kind;
+  for (const Option& option : result.simple) {
+    const auto same = [&](const Option& other) { return other.change == option.change; };
+    if (has_conflicts && std::none_of(options.begin(), options.end(), same)) options.push_back(option);
   }
-  for (const Option& one : options) {
-    fit.options.push_back({one, accesses.passes_by_architecture(one.change)});
-    if (std::tuple(one.passes, one.bytes) <
+  for (const Option& option : options) {
+    fit.options.push_back({option, accesses.passes_by_architecture(option.change)});
+    if (std::tuple(option.passes, option.bytes) <
         std::tuple(fit.options[fit.best].option.passes, fit.options[fit.best].option.bytes)) {
       fit.best = fit.options.size() - 1;
     }
   }
-  for (const Option& one : found.front) fit.front.push_back({one, accesses.passes_by_architecture(one.change)});
+  for (const Option& option : result.front)
+    fit.front.push_back({option, accesses.passes_by_architecture(option.change)});
   fit.verdict = verdict_of(trace, accesses, fit, architectures);
   if (fit.verdict == Verdict::removed || fit.verdict == Verdict::reduced) fit.chosen = proposal(fit);
   fit.doubts = doubts_of(trace, fit);
@@ -279,7 +281,7 @@ std::string_view to_string(Verdict verdict) {
 }
 
 bool changes_something(const KernelFit& fit) {
-  return std::any_of(fit.arrays.begin(), fit.arrays.end(), [](const ArrayFit& one) { return one.chosen > 0; });
+  return std::any_of(fit.arrays.begin(), fit.arrays.end(), [](const ArrayFit& array) { return array.chosen > 0; });
 }
 
 KernelFit fit_kernel(const trace::KernelTrace& trace, const Architectures& architectures, const KnownShapes& shapes,
@@ -289,17 +291,17 @@ KernelFit fit_kernel(const trace::KernelTrace& trace, const Architectures& archi
   kernel.threads = threads_of(trace);
   kernel.shared_before = kernel.shared_after = shared_bytes(trace);
   const std::uint64_t limit = shared_limit(architectures, limits, kernel.shared_before, kernel.threads);
-  std::vector<Accesses> all;
-  for (auto& set : sets_of(trace)) all.emplace_back(trace, std::move(set), architectures);
+  std::vector<Accesses> sets;
+  for (auto& set : sets_of(trace)) sets.emplace_back(trace, std::move(set), architectures);
   std::vector<std::pair<std::uint64_t, std::size_t>> order;  // the array with the most conflicts chooses first
-  for (std::size_t i = 0; i < all.size(); ++i) order.emplace_back(*all[i].passes({}) - all[i].ideal(), i);
+  for (std::size_t i = 0; i < sets.size(); ++i) order.emplace_back(*sets[i].passes({}) - sets[i].ideal(), i);
   std::stable_sort(order.begin(), order.end(), [](auto& a, auto& b) { return a.first > b.first; });
   Placement placement(trace);
   for (const auto& [conflicts, i] : order) {
-    const std::uint64_t extent = all[i].facts().extent;
+    const std::uint64_t extent = sets[i].facts().extent;
     const std::uint64_t spare = limit > kernel.shared_after ? limit - kernel.shared_after : 0;
-    const std::uint64_t copies = all[i].arrays().size();  // each of them grows
-    kernel.arrays.push_back(fit_arrays(trace, all[i], architectures, shapes, extent + spare / copies));
+    const std::uint64_t copies = sets[i].arrays().size();  // each of them grows
+    kernel.arrays.push_back(fit_arrays(trace, sets[i], architectures, shapes, extent + spare / copies));
     const ArrayFit& fit = kernel.arrays.back();
     const Change& change = fit.after().option.change;
     for (const std::uint32_t array : fit.arrays) {

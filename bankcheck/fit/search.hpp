@@ -8,7 +8,6 @@
 
 #include "bankcheck/fit/accesses.hpp"
 #include "bankcheck/fit/code.hpp"
-#include "bankcheck/fit/family.hpp"
 
 namespace bankwise::fit {
 
@@ -19,7 +18,7 @@ struct Option {
   std::uint64_t bytes = 0;   ///< of the array afterwards
 };
 
-struct Found {
+struct SearchResult {
   std::vector<Option> best_of_kind;  ///< fewest passes, then fewest bytes; identity first
   std::vector<Option> simple;        ///< the best longer rows, and the best change of the last index alone, if any
   std::vector<Option> front;         ///< no change has fewer passes with as few bytes; by bytes
@@ -29,7 +28,7 @@ struct Found {
   bool exhaustive() const { return tried == family; }
 };
 
-struct SearchLimits {
+struct SearchBudget {
   std::uint64_t bytes = ~std::uint64_t{0};  ///< that the array may have
   /// Lane groups to evaluate for combinations of two parameter groups; what remains is not tried. Changes with one
   /// group are always tried.
@@ -37,6 +36,7 @@ struct SearchLimits {
 };
 
 /// Only changes that can be written for the shape take part. Among equal ones those that are simplest to write win.
-Found search(const Accesses& accesses, const Family& family, const ArrayShape& shape, const SearchLimits& limits);
+SearchResult search(const Accesses& accesses, const Family& family, const ArrayShape& shape,
+                    const SearchBudget& limits);
 
 }  // namespace bankwise::fit

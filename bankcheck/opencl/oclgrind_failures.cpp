@@ -9,7 +9,7 @@
 #include <sstream>
 #include <utility>
 
-#include <bankwise/support/in_quotes.hpp>
+#include <bankwise/support/text.hpp>
 #include "bankcheck/opencl/plugin/launch_log.hpp"
 
 namespace bankwise::opencl {

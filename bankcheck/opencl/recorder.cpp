@@ -13,10 +13,9 @@
 #include <string_view>
 
 #include <bankwise/support/exit_code.hpp>
-#include <bankwise/support/in_quotes.hpp>
-#include <bankwise/support/revision.hpp>
+#include <bankwise/support/numbers.hpp>
+#include <bankwise/support/text.hpp>
 #include <bankwise/support/watch_request.hpp>
-#include <bankwise/support/whole_number.hpp>
 #include <bankwise/trace/codec.hpp>
 #include "bankcheck/driver/files.hpp"
 #include "bankcheck/driver/progress.hpp"

@@ -11,7 +11,7 @@
 #include <bankwise/support/table.hpp>
 #include "bankcheck/predict/bank_picture.hpp"
 
-namespace bankwise {
+namespace bankwise::predict {
 namespace {
 
 using banks::Architecture;
@@ -28,7 +28,7 @@ struct Coverage {
 };
 
 std::vector<Coverage> coverage_of(const Architecture& architecture, const Rule& rule) {
-  std::vector<Coverage> all;
+  std::vector<Coverage> groups;
   for (int i = 0; i < banks::operation_count; ++i) {
     const auto operation = banks::Operation(i);
     std::vector<unsigned> widths;
@@ -36,11 +36,12 @@ std::vector<Coverage> coverage_of(const Architecture& architecture, const Rule& 
       if (banks::find_rule(architecture, operation, width) == &rule) widths.push_back(width);
     }
     if (widths.empty()) continue;
-    auto same = std::find_if(all.begin(), all.end(), [&](const Coverage& other) { return other.widths == widths; });
-    if (same == all.end()) same = all.insert(all.end(), {{}, widths});
+    auto same =
+        std::find_if(groups.begin(), groups.end(), [&](const Coverage& other) { return other.widths == widths; });
+    if (same == groups.end()) same = groups.insert(groups.end(), {{}, widths});
     same->operations.emplace_back(to_string(operation));
   }
-  return all;
+  return groups;
 }
 
 /// The lanes of each lane group that contains lanes of the architecture.
@@ -106,7 +107,7 @@ std::string architectures_text() {
 }
 
 std::string architectures_json() {
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Architecture& architecture : banks::architectures()) {
     nlohmann::ordered_json rules = nlohmann::ordered_json::array();
     for (const Rule& rule : architecture.rules) {
@@ -126,14 +127,14 @@ std::string architectures_json() {
         rules.push_back(std::move(json));
       }
     }
-    all.push_back({{"name", architecture.name},
-                   {"aliases", architecture.aliases},
-                   {"gpus", architecture.gpus},
-                   {"warp_width", architecture.warp},
-                   {"note", architecture.note},
-                   {"rules", std::move(rules)}});
+    list.push_back({{"name", architecture.name},
+                    {"aliases", architecture.aliases},
+                    {"gpus", architecture.gpus},
+                    {"warp_width", architecture.warp},
+                    {"note", architecture.note},
+                    {"rules", std::move(rules)}});
   }
   return nlohmann::ordered_json{{"schema_version", 1}, {"architectures", std::move(all)}}.dump(2) + '\n';
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::predict

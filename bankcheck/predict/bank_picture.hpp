@@ -6,7 +6,7 @@
 
 #include <bankwise/banks/cost.hpp>
 
-namespace bankwise {
+namespace bankwise::predict {
 
 /// The lanes that each bank serves in one lane group, pass by pass: `turns[t][bank]` are the lanes of row t.
 struct LaneGroupPicture {
@@ -42,4 +42,4 @@ std::string to_text(const BankPicture& picture, unsigned columns, bool colour, u
 /// The same picture as an SVG file.
 std::string to_svg(const BankPicture& picture, const std::string& title);
 
-}  // namespace bankwise
+}  // namespace bankwise::predict

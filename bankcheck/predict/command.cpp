@@ -13,15 +13,15 @@
 #include <utility>
 
 #include <bankwise/support/exit_code.hpp>
-#include <bankwise/support/in_quotes.hpp>
-#include <bankwise/support/output_file.hpp>
-#include <bankwise/support/terminal.hpp>
+#include <bankwise/support/files.hpp>
+#include <bankwise/support/table.hpp>
+#include <bankwise/support/text.hpp>
 #include <bankwise/trace/report.hpp>
 #include "bankcheck/predict/archs.hpp"
 #include "bankcheck/predict/predict_csv.hpp"
 #include "bankcheck/predict/predict_index.hpp"
 
-namespace bankwise {
+namespace bankwise::predict {
 namespace {
 
 int predict_file(const banks::Architecture& architecture, const PredictOptions& options) {
@@ -36,8 +36,8 @@ int predict_file(const banks::Architecture& architecture, const PredictOptions& 
     }
     file.clear();
   }
-  const auto bad =
-      predict_csv(architecture, from_stdin ? std::cin : file, std::cout, options.json ? Format::json : Format::csv);
+  const auto bad = predict_csv(architecture, from_stdin ? std::cin : file, std::cout,
+                               options.json ? CostFormat::json : CostFormat::csv);
   if (!std::cout) throw std::runtime_error("cannot write stdout");
   if (bad)
     throw UsageError(fmt::format("{}:{}: {}", from_stdin ? "stdin" : options.accesses, bad->line, bad->sentence));
@@ -128,4 +128,4 @@ int predict(PredictOptions& options) {
   return predict_file(architecture, options);
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::predict

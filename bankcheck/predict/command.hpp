@@ -7,7 +7,7 @@ namespace CLI {
 class App;
 }
 
-namespace bankwise {
+namespace bankwise::predict {
 
 struct PredictOptions {
   const CLI::App* command = nullptr;  ///< knows which options were given
@@ -30,4 +30,4 @@ void declare_predict(CLI::App& command, PredictOptions& options);
 /// Runs it. Returns exit_ok. Errors: UsageError; std::runtime_error for an output that cannot be written.
 int predict(PredictOptions& options);
 
-}  // namespace bankwise
+}  // namespace bankwise::predict

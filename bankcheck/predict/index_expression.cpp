@@ -13,12 +13,11 @@
 #include <limits>
 #include <string_view>
 
-#include <bankwise/support/in_quotes.hpp>
-#include <bankwise/support/suggestion.hpp>
+#include <bankwise/support/text.hpp>
 
-namespace bankwise {
+namespace bankwise::predict {
 
-struct IndexExpression::Type {
+struct IndexExpression::IntegerType {
   bool is_wide, is_unsigned;
 };
 
@@ -27,13 +26,14 @@ struct IndexExpression::Operator {
   std::string_view name;
   int precedence;  // as in C
   Conversion conversion;
-  std::uint64_t (*value)(Type, std::uint64_t, std::uint64_t);  // null for && and ||, which may skip their right side
+  std::uint64_t (*value)(IntegerType, std::uint64_t,
+                         std::uint64_t);  // null for && and ||, which may skip their right side
 };
 
 /// A number, the lane number, an operator on two operands, or ?: on three.
 struct IndexExpression::Node {
   enum Kind : std::uint8_t { number, lane, binary, choice } kind;
-  Type type;
+  IntegerType type;
   std::uint64_t bits = 0;
   const Operator* operation = nullptr;
   std::array<std::size_t, 3> operands{};
@@ -41,7 +41,7 @@ struct IndexExpression::Node {
 
 namespace {
 
-using IntType = IndexExpression::Type;
+using IntType = IndexExpression::IntegerType;
 using BinaryOperator = IndexExpression::Operator;
 
 /// The bits of a value: 32-bit ones are extended to 64, an int by its sign and an unsigned by zeros. Then most
@@ -393,4 +393,4 @@ std::int64_t IndexExpression::operator()(unsigned tid) const {
   }
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::predict

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace bankwise {
+namespace bankwise::predict {
 
 /// An invalid index expression; what() is one sentence.
 class ExpressionError : public std::runtime_error {
@@ -35,7 +35,7 @@ class IndexExpression {
   /// Error: ExpressionError, with the lane: what C leaves undefined, or a value that is not below 2^63.
   std::int64_t operator()(unsigned tid) const;
 
-  struct Type;
+  struct IntegerType;
   struct Operator;
   struct Node;
 
@@ -44,4 +44,4 @@ class IndexExpression {
   std::vector<Node> nodes_;  // operands before their operators; the last one is the whole expression
 };
 
-}  // namespace bankwise
+}  // namespace bankwise::predict

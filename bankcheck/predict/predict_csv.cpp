@@ -12,10 +12,10 @@
 
 #include <bankwise/banks/cost.hpp>
 #include <bankwise/support/csv.hpp>
-#include <bankwise/support/in_quotes.hpp>
-#include <bankwise/support/whole_number.hpp>
+#include <bankwise/support/numbers.hpp>
+#include <bankwise/support/text.hpp>
 
-namespace bankwise {
+namespace bankwise::predict {
 namespace {
 
 constexpr std::size_t longest_line = 1 << 16;
@@ -36,8 +36,8 @@ struct Columns {
   std::vector<std::size_t> sources;  ///< s0 and following, as many; empty: there are none
 };
 
-/// Returns the error as a sentence; empty if the header is valid.
-std::string read_header(const std::vector<std::string_view>& names, Columns& columns) {
+/// A sentence on what is wrong with the header, if anything is.
+std::optional<std::string> read_header(const std::vector<std::string_view>& names, Columns& columns) {
   const auto find = [&](std::string_view name, std::size_t& column) {
     const auto found = std::find(names.begin(), names.end(), name);
     column = std::size_t(found - names.begin());
@@ -63,14 +63,14 @@ std::string read_header(const std::vector<std::string_view>& names, Columns& col
                        columns.lanes.size());
   }
   columns.sources.resize(columns.sources.size() < columns.lanes.size() ? 0 : columns.lanes.size());
-  return "";
+  return std::nullopt;
 }
 
 /// One access that was read from a row. Owns the addresses.
-class Row {
+class AccessRow {
  public:
-  /// Returns the error as a sentence; empty if the fields are an access.
-  std::string read(const std::vector<std::string_view>& fields, const Columns& columns) {
+  /// A sentence on what is wrong with the fields, if anything is.
+  std::optional<std::string> read(const std::vector<std::string_view>& fields, const Columns& columns) {
     const auto operation = banks::operation_named(fields[columns.op]);
     if (!operation) {
       return fmt::format(
@@ -88,9 +88,8 @@ class Row {
     const bool has_sources = banks::is_copy(access.operation) && !columns.sources.empty();
     access.addresses = {addresses_.data(), columns.lanes.size()};
     access.sources = {sources_.data(), has_sources ? columns.sources.size() : 0};
-    std::string error = read_lanes("address", fields, columns.lanes, addresses_);
-    if (error.empty() && has_sources) error = read_lanes("source", fields, columns.sources, sources_);
-    return error;
+    if (auto sentence = read_lanes("address", fields, columns.lanes, addresses_)) return sentence;
+    return has_sources ? read_lanes("source", fields, columns.sources, sources_) : std::nullopt;
   }
   banks::Access access;
 
@@ -98,8 +97,8 @@ class Row {
   using Offsets = std::array<std::uint32_t, banks::max_lanes>;
 
   /// One number for each active lane.
-  std::string read_lanes(const char* what, const std::vector<std::string_view>& fields,
-                         const std::vector<std::size_t>& columns, Offsets& offsets) const {
+  std::optional<std::string> read_lanes(const char* what, const std::vector<std::string_view>& fields,
+                                        const std::vector<std::size_t>& columns, Offsets& offsets) const {
     for (std::size_t lane = 0; lane < columns.size(); ++lane) {
       offsets[lane] = 0;
       const bool active = (access.mask >> lane & 1) != 0;
@@ -108,22 +107,22 @@ class Row {
                            in_quotes(fields[columns[lane]]));
       }
     }
-    return "";
+    return std::nullopt;
   }
 
   Offsets addresses_{}, sources_{};
 };
 
 /// Writes the results in the requested format, row by row.
-class Writer {
+class CostWriter {
  public:
-  Writer(std::ostream& out, Format format, const banks::Architecture& architecture)
+  CostWriter(std::ostream& out, CostFormat format, const banks::Architecture& architecture)
       : out_(out),
         format_(format),
         has_choice_(std::any_of(architecture.rules.begin(), architecture.rules.end(), [](const banks::Rule& rule) {
           return rule.serving == banks::Serving::one_broadcast;
         })) {
-    if (format_ == Format::csv) {
+    if (format_ == CostFormat::csv) {
       out_ << "id,passes,ideal,conflicts" << (has_choice_ ? ",passes_max,conflicts_max\n" : "\n");
     } else {
       out_ << fmt::format(R"({{"schema_version":1,"architecture":"{}","results":[)", architecture.name);
@@ -133,7 +132,7 @@ class Writer {
   bool add(std::string_view id, const banks::Cost& cost) {
     line_.clear();
     const auto append = std::back_inserter(line_);
-    if (format_ == Format::csv) {
+    if (format_ == CostFormat::csv) {
       fmt::format_to(append, "{},{},{},{}", csv_field(id), cost.passes, cost.ideal, cost.conflicts);
       if (has_choice_) fmt::format_to(append, ",{},{}", cost.passes_max, cost.conflicts_max);
     } else {
@@ -148,7 +147,7 @@ class Writer {
     return bool(out_ << (line_ += '\n'));
   }
   void end(const std::optional<BadRow>& bad) {
-    if (format_ == Format::json) {
+    if (format_ == CostFormat::json) {
       out_ << ']';
       if (bad) out_ << fmt::format(R"(,"error":{{"line":{},"sentence":{}}})", bad->line, json_text(bad->sentence));
       out_ << "}\n";
@@ -161,15 +160,15 @@ class Writer {
     return nlohmann::ordered_json(text).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   }
   std::ostream& out_;
-  Format format_;
+  CostFormat format_;
   bool has_choice_, any_ = false;
   std::string line_;
 };
 
 /// Reads lines into one buffer, whatever the size of the input.
-class Lines {
+class LineReader {
  public:
-  explicit Lines(std::istream& in) : in_(in) {}
+  explicit LineReader(std::istream& in) : in_(in) {}
   /// The next line that is not blank, without its line ending; nothing at the end of the input.
   std::optional<std::string_view> next() {
     for (;;) {
@@ -195,13 +194,13 @@ class Lines {
   bool too_long_ = false;
 };
 
-std::optional<BadRow> predict_rows(const banks::Architecture& architecture, std::istream& in, Writer& writer) {
-  Lines lines(in);
+std::optional<BadRow> predict_rows(const banks::Architecture& architecture, std::istream& in, CostWriter& writer) {
+  LineReader lines(in);
   std::vector<std::string_view> fields;
   std::vector<std::string> unquoted;
   std::optional<Columns> columns;
   std::size_t column_count = 0;
-  Row row;
+  AccessRow row;
   const auto bad = [&](std::string sentence) { return BadRow{lines.number(), std::move(sentence)}; };
   while (const auto line = lines.next()) {
     if (lines.too_long()) return bad(fmt::format("the line is longer than {} bytes", longest_line - 1));
@@ -209,13 +208,13 @@ std::optional<BadRow> predict_rows(const banks::Architecture& architecture, std:
       return bad("a field in quotes does not end with them, or a quote in a field is not doubled");
     if (!columns) {
       column_count = fields.size();
-      if (const auto sentence = read_header(fields, columns.emplace()); !sentence.empty()) return bad(sentence);
+      if (const auto sentence = read_header(fields, columns.emplace())) return bad(*sentence);
       continue;
     }
     if (fields.size() != column_count) {
       return bad(fmt::format("the row has {} fields, the header {}", fields.size(), column_count));
     }
-    if (const auto sentence = row.read(fields, *columns); !sentence.empty()) return bad(sentence);
+    if (const auto sentence = row.read(fields, *columns)) return bad(*sentence);
     const auto outcome = banks::cost(architecture, row.access);
     if (const auto* refusal = std::get_if<banks::Refusal>(&outcome)) {
       return bad(banks::sentence(architecture, row.access, *refusal));
@@ -230,11 +229,11 @@ std::optional<BadRow> predict_rows(const banks::Architecture& architecture, std:
 }  // namespace
 
 std::optional<BadRow> predict_csv(const banks::Architecture& architecture, std::istream& in, std::ostream& out,
-                                  Format format) {
-  Writer writer(out, format, architecture);
+                                  CostFormat format) {
+  CostWriter writer(out, format, architecture);
   auto bad = predict_rows(architecture, in, writer);
   writer.end(bad);
   return bad;
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::predict

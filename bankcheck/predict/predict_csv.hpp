@@ -8,7 +8,7 @@
 
 #include <bankwise/banks/architecture.hpp>
 
-namespace bankwise {
+namespace bankwise::predict {
 
 /// A row that is malformed, or that has no known cost.
 struct BadRow {
@@ -16,7 +16,7 @@ struct BadRow {
   std::string sentence;
 };
 
-enum class Format { csv, json };
+enum class CostFormat { csv, json };
 
 /// Reads accesses, one per line, and writes the cost of each immediately: memory use does not grow with the input.
 ///
@@ -27,6 +27,6 @@ enum class Format { csv, json };
 /// (compute capability 1.x). Stops at the first bad row, after writing the rows before it. The caller checks the state
 /// of `out`.
 std::optional<BadRow> predict_csv(const banks::Architecture& architecture, std::istream& in, std::ostream& out,
-                                  Format format);
+                                  CostFormat format);
 
-}  // namespace bankwise
+}  // namespace bankwise::predict

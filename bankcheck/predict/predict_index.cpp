@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include <bankwise/support/exit_code.hpp>
-#include <bankwise/support/in_quotes.hpp>
+#include <bankwise/support/text.hpp>
 #include "bankcheck/predict/bank_picture.hpp"
 #include "bankcheck/predict/index_expression.hpp"
 
-namespace bankwise {
+namespace bankwise::predict {
 namespace {
 
 std::string range(unsigned least, unsigned most) {
@@ -102,4 +102,4 @@ std::string svg_of(const Prediction& prediction) {
                             range(cost.conflicts, cost.conflicts_max)));
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::predict

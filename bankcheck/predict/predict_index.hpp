@@ -8,7 +8,7 @@
 
 #include <bankwise/banks/cost.hpp>
 
-namespace bankwise {
+namespace bankwise::predict {
 
 /// An access that is given as an index formula, and its cost.
 struct Prediction {
@@ -34,4 +34,4 @@ std::string text_of(const Prediction& prediction, unsigned columns, bool colour)
 std::string json_of(const Prediction& prediction);
 std::string svg_of(const Prediction& prediction);
 
-}  // namespace bankwise
+}  // namespace bankwise::predict

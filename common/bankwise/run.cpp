@@ -15,7 +15,7 @@
 #include <bankwise/report/report.hpp>
 #include <bankwise/runner.hpp>
 #include <bankwise/support/exit_code.hpp>
-#include <bankwise/support/output_file.hpp>
+#include <bankwise/support/files.hpp>
 
 namespace bankwise {
 namespace {

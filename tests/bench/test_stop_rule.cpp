@@ -2,7 +2,7 @@
 #include <random>
 
 #include <bankwise/bench/sampling.hpp>
-#include <bankwise/support/statistics.hpp>
+#include <bankwise/support/numbers.hpp>
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;

@@ -107,7 +107,7 @@ TEST_CASE("device/variants/error_text", "[interface]") {
     INFO(what);
     if (device.api == gpu::Api::cuda) {
       CHECK(what.find("cudaMalloc(&memory, bytes): cudaErrorMemoryAllocation") == 0);
-      CHECK(what.find("cuda_handles.hpp:") != std::string::npos);
+      CHECK(what.find("cuda_api.hpp:") != std::string::npos);
     } else {
       CHECK(what.find("clEnqueueReadBuffer: CL_INVALID_VALUE") == 0);
       CHECK(what.find("opencl_session.cpp:") != std::string::npos);

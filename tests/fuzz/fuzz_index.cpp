@@ -9,6 +9,7 @@
 #include "fuzz.hpp"
 
 using namespace bankwise;
+using namespace bankwise::predict;
 
 namespace {
 

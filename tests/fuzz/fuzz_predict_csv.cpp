@@ -12,6 +12,7 @@
 #include "fuzz.hpp"
 
 using namespace bankwise;
+using namespace bankwise::predict;
 
 namespace {
 
@@ -72,8 +73,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   std::istringstream once(text), twice(text);
   std::ostringstream csv, json;
-  const auto bad = predict_csv(architecture, once, csv, Format::csv);
-  const auto same = predict_csv(architecture, twice, json, Format::json);
+  const auto bad = predict_csv(architecture, once, csv, CostFormat::csv);
+  const auto same = predict_csv(architecture, twice, json, CostFormat::json);
   fuzz::require(bad.has_value() == same.has_value(), "both formats end the same way");
   if (bad) {
     fuzz::require(bad->line == same->line && bad->sentence == same->sentence, "both formats report the same");

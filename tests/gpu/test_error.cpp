@@ -12,14 +12,14 @@ using namespace bankwise::gpu;
 
 namespace {
 
-Place called_from(Place where = Place::here()) {
+CallSite called_from(CallSite where = CallSite::here()) {
   return where;
 }
 
 }  // namespace
 
 TEST_CASE("gpu/error/place") {
-  const Place place = called_from();
+  const CallSite place = called_from();
   CHECK(place.line == __LINE__ - 1);
   CHECK(std::strcmp(place.file, __FILE__) == 0);
 }

@@ -6,8 +6,8 @@
 
 #include <bankwise/bench/options.hpp>
 #include <bankwise/report/report.hpp>
-#include <bankwise/support/by_reason.hpp>
 #include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/text.hpp>
 #include "tests/case_studies.hpp"
 #include "tests/catch_any.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <bankwise/report/report.hpp>
 #include <bankwise/support/exit_code.hpp>
-#include <bankwise/support/output_file.hpp>
+#include <bankwise/support/files.hpp>
 #include <bankwise/support/table.hpp>
 #include "tests/case_studies.hpp"
 #include "tests/programs.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <bankwise/support/exit_code.hpp>
-#include <bankwise/support/quantity.hpp>
-#include <bankwise/support/suggestion.hpp>
+#include <bankwise/support/numbers.hpp>
+#include <bankwise/support/text.hpp>
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;

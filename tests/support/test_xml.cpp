@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <bankwise/support/xml.hpp>
+#include <bankwise/support/text.hpp>
 #include "tests/catch_any.hpp"
 
 using bankwise::xml_text;

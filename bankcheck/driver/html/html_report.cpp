@@ -8,8 +8,7 @@
 #include <tuple>
 
 #include <bankwise/report/metrics.hpp>
-#include <bankwise/support/revision.hpp>
-#include <bankwise/support/xml.hpp>
+#include <bankwise/support/text.hpp>
 #include <bankwise/trace/trace.hpp>
 #include "bankcheck/driver/html/parts.hpp"
 

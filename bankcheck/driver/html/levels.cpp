@@ -5,7 +5,7 @@
 #include <array>
 
 #include <bankwise/report/metrics.hpp>
-#include <bankwise/support/xml.hpp>
+#include <bankwise/support/text.hpp>
 #include <bankwise/trace/warps.hpp>
 #include "bankcheck/driver/html/parts.hpp"
 

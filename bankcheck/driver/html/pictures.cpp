@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include <bankwise/support/xml.hpp>
+#include <bankwise/support/text.hpp>
 #include "bankcheck/driver/html/parts.hpp"
 #include "bankcheck/predict/bank_picture.hpp"
 
@@ -20,7 +20,7 @@ std::string numbers_list(const std::vector<unsigned>& numbers) {
 }
 
 /// One row: idle banks next to each other are one cell.
-void append_turn(std::string& html, const LaneGroupPicture& lane_group, std::size_t turn) {
+void append_turn(std::string& html, const predict::LaneGroupPicture& lane_group, std::size_t turn) {
   html += fmt::format("<tr><th scope=row>{}", pass_label(lane_group, turn));
   const auto& banks = lane_group.turns[turn];
   for (std::size_t bank = 0; bank < banks.size();) {
@@ -34,13 +34,13 @@ void append_turn(std::string& html, const LaneGroupPicture& lane_group, std::siz
     }
     html += collides(lane_group, bank) ? "<td class=x" : "<td";
     if (banks[bank].size() > 1) html += fmt::format(" title=\"lanes {}\"", numbers_list(banks[bank]));
-    html += fmt::format(">{}", cell_text(banks[bank]));
+    html += fmt::format(">{}", predict::cell_text(banks[bank]));
     ++bank;
   }
 }
 
 /// The rows of a lane group, below its title.
-void append_lane_group(std::string& html, const LaneGroupPicture& lane_group, unsigned banks) {
+void append_lane_group(std::string& html, const predict::LaneGroupPicture& lane_group, unsigned banks) {
   html += fmt::format("<tbody><tr><th scope=rowgroup colspan={}>{}", banks + 1, lane_group.title);
   const std::size_t shown = std::min(lane_group.turns.size(), max_turns);
   for (std::size_t turn = 0; turn < shown; ++turn) append_turn(html, lane_group, turn);
@@ -49,10 +49,11 @@ void append_lane_group(std::string& html, const LaneGroupPicture& lane_group, un
                       (lane_group.turns.size() - shown) * lane_group.passes_per_turn);
 }
 
-void append_banks(std::string& html, const BankPicture& picture) {
+void append_banks(std::string& html, const predict::BankPicture& picture) {
   html += fmt::format("<table class=banks style=--banks:{}><thead><tr><th scope=row>bank", picture.banks);
   for (unsigned bank = 0; bank < picture.banks; ++bank) html += fmt::format("<th scope=col>{}", bank);
-  for (const LaneGroupPicture& lane_group : picture.lane_groups) append_lane_group(html, lane_group, picture.banks);
+  for (const predict::LaneGroupPicture& lane_group : picture.lane_groups)
+    append_lane_group(html, lane_group, picture.banks);
   html += "</table>";
 }
 
@@ -77,7 +78,7 @@ void append_worst(std::string& html, const KernelPart& part, const trace::Report
   const auto [access, cost] = worst_cost(model, line);
   html += fmt::format("The access with the most conflicts, {}</figcaption>",
                       xml_text(worst_text(*line.worst, cost, part.terms)));
-  const BankPicture banks = picture(model, access, cost);
+  const predict::BankPicture banks = predict::picture(model, access, cost);
   html += "<div class=scroll role=region tabindex=0 aria-label=\"banks and passes\">";
   if (banks.lane_groups.empty()) {
     html += "<p>In which pass a copy serves which lane is not known.</p>";

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include <bankwise/report/metrics.hpp>
-#include <bankwise/support/xml.hpp>
+#include <bankwise/support/text.hpp>
 #include "bankcheck/driver/html/parts.hpp"
 
 namespace bankwise::driver::html {

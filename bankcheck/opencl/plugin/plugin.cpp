@@ -193,7 +193,7 @@ void BankPlugin::kernelBegin(const ::oclgrind::KernelInvocation* invocation) {
            .knows_code = llvm_c::available(),
            .shapes = {shape}};
   ++launch_number;
-  if (Progress* const now = progress_of_environment()) begin_launch(*now, head_.kernel, groups_);
+  if (RunProgress* const now = progress_of_environment()) begin_launch(*now, head_.kernel, groups_);
 }
 
 void BankPlugin::kernelEnd(const ::oclgrind::KernelInvocation*) {
@@ -270,7 +270,7 @@ void BankPlugin::workGroupBarrier(const ::oclgrind::WorkGroup*, std::uint32_t) {
 void BankPlugin::workGroupComplete(const ::oclgrind::WorkGroup*) {
   Worker& worker = *current_worker();
   const std::uint64_t done = ++done_;
-  if (Progress* const now = progress_of_environment()) now->done = done;
+  if (RunProgress* const now = progress_of_environment()) now->done = done;
   if (!worker.watches) return;
   worker.recorder.end();
   save_if_due(worker);

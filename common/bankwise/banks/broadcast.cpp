@@ -2,7 +2,7 @@
 //
 // The banks are independent except for the one broadcast that each step has to give. All that matters about a bank is
 // how many lanes want each of its words.
-#include <bankwise/banks/broadcast.hpp>
+#include <bankwise/banks/units.hpp>
 
 #include <algorithm>
 #include <array>
@@ -12,22 +12,22 @@
 namespace bankwise::banks {
 namespace {
 
-constexpr unsigned most = 16;  // lanes of a request, and banks
+constexpr unsigned max_lanes_served = 16;  // lanes of a request, and banks
 
 struct Bank {
   unsigned lanes = 0, words = 0;
-  std::array<unsigned, most> wanting{};  // lanes of each word, most wanted first
+  std::array<unsigned, max_lanes_served> wanting{};  // lanes of each word, most wanted first
 };
-using BankArray = std::array<Bank, most>;
+using BankArray = std::array<Bank, max_lanes_served>;
 
 BankArray tally(std::span<const std::uint64_t> words) {
-  std::array<std::uint64_t, most> sorted{};
+  std::array<std::uint64_t, max_lanes_served> sorted{};
   const auto end = std::copy(words.begin(), words.end(), sorted.begin());
   std::sort(sorted.begin(), end);
   BankArray banks{};
   for (auto run = sorted.begin(); run != end;) {
     const auto next = std::upper_bound(run, end, *run);
-    Bank& bank = banks[*run % most];
+    Bank& bank = banks[*run % max_lanes_served];
     bank.wanting[bank.words++] = unsigned(next - run);
     bank.lanes += unsigned(next - run);
     run = next;
@@ -73,21 +73,21 @@ std::vector<unsigned> after_step(std::span<const std::uint64_t> words, std::vect
   const auto wanting = [&](unsigned lane) {
     return std::count_if(left.begin(), left.end(), [&](unsigned other) { return words[other] == words[lane]; });
   };
-  std::array<int, most> served{};
+  std::array<int, max_lanes_served> served{};
   served.fill(-1);
   for (const unsigned lane : left) {
-    int& other = served[words[lane] % most];
+    int& other = served[words[lane] % max_lanes_served];
     if (other < 0 || wanting(lane) < wanting(unsigned(other))) other = int(lane);
   }
   std::erase_if(left, [&](unsigned lane) {
-    const bool in_bank = words[lane] % most == broadcast % most;
-    return in_bank ? words[lane] == broadcast : served[words[lane] % most] == int(lane);
+    const bool in_bank = words[lane] % max_lanes_served == broadcast % max_lanes_served;
+    return in_bank ? words[lane] == broadcast : served[words[lane] % max_lanes_served] == int(lane);
   });
   return left;
 }
 
 unsigned least_steps(std::span<const std::uint64_t> words, const std::vector<unsigned>& left) {
-  std::array<std::uint64_t, most> wanted{};
+  std::array<std::uint64_t, max_lanes_served> wanted{};
   std::transform(left.begin(), left.end(), wanted.begin(), [&](unsigned lane) { return words[lane]; });
   return least_steps(tally({wanted.data(), left.size()}));
 }

@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <bit>
 
-#include <bankwise/banks/broadcast.hpp>
 #include <bankwise/banks/units.hpp>
 
 namespace bankwise::banks {
 namespace {
+
+constexpr std::string_view operation_names[operation_count]{"load",        "store",       "atomic",      "atomic.inc",
+                                                            "atomic.cas",  "ldmatrix.x1", "ldmatrix.x2", "ldmatrix.x4",
+                                                            "stmatrix.x1", "stmatrix.x2", "stmatrix.x4", "cp.async"};
 
 /// The words that the lanes of a lane group need, bank by bank. Whatever a bank delivers in one pass has one key.
 class Needs {
@@ -25,11 +28,11 @@ class Needs {
     if (std::popcount(used) == int(count_)) return 1;  // each has a bank to itself: no conflict
     std::array<std::uint8_t, 1 << slot_bits> slots{};  // 1 + index of the key; 0: empty
     std::array<std::uint8_t, max_banks> delivers{};
-    unsigned most = 0;
+    unsigned max_delivered = 0;
     for (unsigned i = 0; i < count_; ++i) {
-      if (is_new(slots, i)) most = std::max<unsigned>(most, ++delivers[banks_[i]]);
+      if (is_new(slots, i)) max_delivered = std::max<unsigned>(max_delivered, ++delivers[banks_[i]]);
     }
-    return most;
+    return max_delivered;
   }
 
  private:
@@ -62,11 +65,12 @@ unsigned max_met(const Rule& rule, const Access& access, std::uint64_t lanes) {
     from[bank(access.sources[lane])] |= std::uint64_t{1} << lane;
     to[bank(access.addresses[lane])] |= std::uint64_t{1} << lane;
   });
-  int most = 0;
+  int max_lanes_met = 0;
   for_each_lane(lanes, [&](unsigned lane) {
-    most = std::max(most, std::popcount(from[bank(access.sources[lane])] | to[bank(access.addresses[lane])]));
+    max_lanes_met =
+        std::max(max_lanes_met, std::popcount(from[bank(access.sources[lane])] | to[bank(access.addresses[lane])]));
   });
-  return unsigned(most);
+  return unsigned(max_lanes_met);
 }
 
 Steps serve(const Rule& rule, const Access& access, std::uint64_t lanes, Request request) {
@@ -164,6 +168,16 @@ void add_up(const Rule& rule, Cost& cost) {
 
 }  // namespace
 
+std::string_view to_string(Operation operation) {
+  return operation_names[int(operation)];
+}
+
+std::optional<Operation> operation_named(std::string_view name) {
+  const auto entry = std::find(std::begin(operation_names), std::end(operation_names), name);
+  if (entry == std::end(operation_names)) return std::nullopt;
+  return Operation(entry - std::begin(operation_names));
+}
+
 const Rule* find_rule(const Architecture& architecture, Operation operation, unsigned width) {
   if (width == 0 || width > 16) return nullptr;
   for (const Rule& rule : architecture.rules) {
@@ -206,7 +220,7 @@ std::string sentence(const Architecture& architecture, const Access& access, Ref
   using enum Refusal::Reason;
   const auto name = [](std::string_view text) { return std::string(text); };
   const std::string lane = "lane " + std::to_string(refusal.lane);
-  const std::string what = std::to_string(access.width) + "-byte " + name(to_string(access.operation));
+  const std::string access_text = std::to_string(access.width) + "-byte " + name(to_string(access.operation));
   switch (refusal.reason) {
     case no_such_instruction: {
       std::string others;
@@ -215,11 +229,11 @@ std::string sentence(const Architecture& architecture, const Access& access, Ref
         if (rule != nullptr && rule->refusal.empty())
           others += (others.empty() ? ", only of " : ", ") + std::to_string(width);
       }
-      return name(architecture.name) + " has no " + what + others;
+      return name(architecture.name) + " has no " + access_text + others;
     }
     case unknown_rule: {
       const Rule* rule = find_rule(architecture, access.operation, access.width);
-      return "no cost for " + what + " on " + name(architecture.name) + ": " + name(rule ? rule->refusal : "");
+      return "no cost for " + access_text + " on " + name(architecture.name) + ": " + name(rule ? rule->refusal : "");
     }
     case lane_beyond_warp:
       return lane + " is active, but " + name(architecture.name) + " has lanes 0 to " +
@@ -227,7 +241,7 @@ std::string sentence(const Architecture& architecture, const Access& access, Ref
     case address_missing:
       return lane + " is active but has no address";
     case source_missing:
-      return "the address in global memory that " + lane + " reads is not known, and the passes of " + what +
+      return "the address in global memory that " + lane + " reads is not known, and the passes of " + access_text +
              " depend on it";
     case misaligned:
       return "the address of " + lane + ", " + std::to_string(access.addresses[refusal.lane]) +

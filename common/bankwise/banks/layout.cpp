@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include <bankwise/banks/broadcast.hpp>
 #include <bankwise/banks/units.hpp>
 
 namespace bankwise::banks {

@@ -4,13 +4,12 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 
 #include <bankwise/gpu/kernel_remarks.hpp>
 #include <bankwise/gpu/repeat_section.hpp>
 #include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/files.hpp>
 
 namespace bankwise {
 
@@ -25,12 +24,11 @@ KernelDirectory::KernelDirectory(const CaseStudy& study, const std::string& dire
       continue;
     }
     const fs::path path = directory / fs::path(image.opencl_file).filename();
-    std::ifstream file(path, std::ios::binary);
-    if (!fs::is_regular_file(path, error) || !file) {
+    auto text = read_file(path);
+    if (!fs::is_regular_file(path, error) || !text) {
       throw UsageError(fmt::format("--kernel-dir: there is no {} to read", path.string()));
     }
-    const std::string& source =
-        sources_.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    const std::string& source = sources_.emplace_back(std::move(*text));
     const std::string& name = names_.emplace_back(path.string());
     gpu::KernelImage& edited = images_.emplace_back();
     edited.name = image.name;

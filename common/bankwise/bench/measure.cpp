@@ -10,7 +10,7 @@
 #include <bankwise/bench/sampling.hpp>
 #include <bankwise/gpu/error.hpp>
 #include <bankwise/support/exit_code.hpp>
-#include <bankwise/support/statistics.hpp>
+#include <bankwise/support/numbers.hpp>
 
 namespace bankwise {
 namespace {

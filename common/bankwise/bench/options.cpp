@@ -9,9 +9,8 @@
 #include <map>
 
 #include <bankwise/support/exit_code.hpp>
-#include <bankwise/support/quantity.hpp>
-#include <bankwise/support/revision.hpp>
-#include <bankwise/support/suggestion.hpp>
+#include <bankwise/support/numbers.hpp>
+#include <bankwise/support/text.hpp>
 #include <bankwise/trace/report.hpp>
 
 namespace bankwise {

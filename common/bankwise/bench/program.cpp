@@ -14,8 +14,8 @@
 #include <bankwise/gpu/throttle.hpp>
 #include <bankwise/study/rank_study.hpp>
 #include <bankwise/support/exit_code.hpp>
-#include <bankwise/support/output_file.hpp>
-#include <bankwise/support/quantity.hpp>
+#include <bankwise/support/files.hpp>
+#include <bankwise/support/numbers.hpp>
 #include <bankwise/support/table.hpp>
 
 namespace bankwise {

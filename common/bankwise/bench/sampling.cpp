@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <bankwise/support/statistics.hpp>
+#include <bankwise/support/numbers.hpp>
 
 namespace bankwise {
 namespace {

@@ -11,8 +11,8 @@
 
 #include <bankwise/cluster/deadline.hpp>
 #include <bankwise/gpu/error.hpp>
+#include <bankwise/support/numbers.hpp>
 #include <bankwise/support/parallel.hpp>
-#include <bankwise/support/quantity.hpp>
 
 namespace bankwise {
 namespace {

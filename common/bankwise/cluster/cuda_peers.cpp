@@ -10,7 +10,7 @@
 #include <bankwise/cluster/communicator.hpp>
 #include <bankwise/cluster/engine.hpp>
 #include <bankwise/gpu/cuda_api.hpp>
-#include <bankwise/gpu/cuda_native.hpp>
+#include <bankwise/gpu/session.hpp>
 
 namespace bankwise::cluster {
 namespace {

@@ -19,7 +19,7 @@ constexpr std::string_view name_of(std::string_view call) {
   return call.substr(0, call.find('('));
 }
 
-void check_mpi(int code, std::string_view call, gpu::Place where = gpu::Place::here()) {
+void check_mpi(int code, std::string_view call, gpu::CallSite where = gpu::CallSite::here()) {
   if (code == MPI_SUCCESS) return;
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;

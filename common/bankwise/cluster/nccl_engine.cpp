@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Only NCCL's header is needed to build: the library is loaded when ranks need it.
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <nccl.h>
 
@@ -9,9 +8,10 @@
 
 #include <bankwise/cluster/deadline.hpp>
 #include <bankwise/cluster/engine.hpp>
-#include <bankwise/gpu/cuda_handles.hpp>
-#include <bankwise/gpu/cuda_native.hpp>
+#include <bankwise/gpu/cuda_api.hpp>
 #include <bankwise/gpu/error.hpp>
+#include <bankwise/gpu/session.hpp>
+#include <bankwise/support/library.hpp>
 
 namespace bankwise::cluster {
 namespace {
@@ -34,29 +34,25 @@ struct Nccl {
 };
 // NOLINTEND(readability-identifier-naming)
 
-template <class Function>
-void find(void* library, Function& function, const char* name) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  if (function == nullptr) throw gpu::Unsupported(fmt::format("NCCL here has no {}", name));
-}
-
-/// Never unloaded.
 Nccl load() {
-  void* const library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) throw gpu::Unsupported("NCCL is missing: libnccl.so.2 (NVIDIA: libnccl2)");
+  const LoadedLibrary library{"libnccl.so.2"};
+  if (!library) throw gpu::Unsupported("NCCL is missing: libnccl.so.2 (NVIDIA: libnccl2)");
+  const auto find = [&](auto& function, const char* name) {
+    if (!library.find(function, {name})) throw gpu::Unsupported(fmt::format("NCCL here has no {}", name));
+  };
   Nccl nccl{};
-  find(library, nccl.GetVersion, "ncclGetVersion");
-  find(library, nccl.GetErrorString, "ncclGetErrorString");
-  find(library, nccl.GetUniqueId, "ncclGetUniqueId");
-  find(library, nccl.CommInitRank, "ncclCommInitRank");
-  find(library, nccl.CommAbort, "ncclCommAbort");
-  find(library, nccl.CommGetAsyncError, "ncclCommGetAsyncError");
-  find(library, nccl.GroupStart, "ncclGroupStart");
-  find(library, nccl.GroupEnd, "ncclGroupEnd");
-  find(library, nccl.AllReduce, "ncclAllReduce");
-  find(library, nccl.AllGather, "ncclAllGather");
-  find(library, nccl.Send, "ncclSend");
-  find(library, nccl.Recv, "ncclRecv");
+  find(nccl.GetVersion, "ncclGetVersion");
+  find(nccl.GetErrorString, "ncclGetErrorString");
+  find(nccl.GetUniqueId, "ncclGetUniqueId");
+  find(nccl.CommInitRank, "ncclCommInitRank");
+  find(nccl.CommAbort, "ncclCommAbort");
+  find(nccl.CommGetAsyncError, "ncclCommGetAsyncError");
+  find(nccl.GroupStart, "ncclGroupStart");
+  find(nccl.GroupEnd, "ncclGroupEnd");
+  find(nccl.AllReduce, "ncclAllReduce");
+  find(nccl.AllGather, "ncclAllGather");
+  find(nccl.Send, "ncclSend");
+  find(nccl.Recv, "ncclRecv");
   return nccl;
 }
 
@@ -65,7 +61,7 @@ const Nccl& nccl() {
   return shared;
 }
 
-void check_nccl(ncclResult_t code, std::string_view call, gpu::Place where = gpu::Place::here()) {
+void check_nccl(ncclResult_t code, std::string_view call, gpu::CallSite where = gpu::CallSite::here()) {
   if (code != ncclSuccess) throw gpu::Error(call, nccl().GetErrorString(code), where);
 }
 

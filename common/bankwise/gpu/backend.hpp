@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Interface between devices.cpp and the two backends. Not for users: see session.hpp.
+// Interface between session.cpp and the two backends. Not for users: see session.hpp.
 #pragma once
 
 #include <memory>

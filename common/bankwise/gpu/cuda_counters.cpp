@@ -229,11 +229,11 @@ std::vector<double> values(const Host& host, const Image& data, std::vector<cons
   return values;
 }
 
-struct Job {
+struct CountedRun {
   const std::function<void()>&before, &run, &wait;
 };
 
-void count_set(CUcontext context, const Image& available, std::span<const Metric> metrics, const Job& job,
+void count_set(CUcontext context, const Image& available, std::span<const Metric> metrics, const CountedRun& job,
                Counters& counters) {
   const Host host = make_host(available);
   const auto known = add_metrics(host, metrics);

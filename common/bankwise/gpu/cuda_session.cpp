@@ -1,15 +1,100 @@
 // SPDX-License-Identifier: MIT
+#include <cuda.h>
 #include <fmt/format.h>
 
 #include <limits>
+#include <optional>
 
 #include <bankwise/gpu/backend.hpp>
-#include <bankwise/gpu/cuda_gate.hpp>
-#include <bankwise/gpu/cuda_handles.hpp>
-#include <bankwise/gpu/cuda_native.hpp>
+#include <bankwise/gpu/cuda_api.hpp>
+#include <bankwise/gpu/stream_gate.hpp>
 
 namespace bankwise::gpu {
+
+void check_cuda(cudaError_t code, std::string_view call, CallSite where) {
+  if (code == cudaSuccess) return;
+  (void)cudaGetLastError();  // clears the error, which the next call would return otherwise
+  throw Error(call, fmt::format("{} ({})", cudaGetErrorName(code), cudaGetErrorString(code)), where);
+}
+
+void log_cuda(cudaError_t code, std::string_view call) noexcept {
+  if (code != cudaSuccess) log_failure(call, cudaGetErrorName(code));
+}
+
 namespace {
+
+using WaitValue = CUresult (*)(CUstream, CUdeviceptr, cuuint32_t, unsigned flags);
+
+/// Asks the runtime, so nothing is linked with the driver, which may be absent. Null if the driver lacks the function.
+void* find_wait_value() {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+#if CUDART_VERSION >= 12050
+  const cudaError_t code =
+      cudaGetDriverEntryPointByVersion("cuStreamWaitValue32", &function, 11070, cudaEnableDefault, &found);
+#else
+  const cudaError_t code = cudaGetDriverEntryPoint("cuStreamWaitValue32", &function, cudaEnableDefault, &found);
+#endif
+  BANKWISE_CUDA(code);
+  return found == cudaDriverEntryPointSuccess ? function : nullptr;
+}
+
+/// A gate in a CUDA stream. If the driver cannot wait for a word, the gate is always open, and open() returns the
+/// reason.
+class CudaGate {
+ public:
+  /// For streams of the current device. Error: gpu::Error.
+  CudaGate();
+  ~CudaGate();
+  CudaGate(const CudaGate&) = delete;
+  CudaGate& operator=(const CudaGate&) = delete;
+
+  /// Work that is enqueued in `stream` from now on waits for open(), or for one of the gate's limits.
+  void close(cudaStream_t stream);
+  void count(unsigned commands = 1);
+  std::string open();
+
+ private:
+  std::uint32_t* word_ = nullptr;  // in host memory, which the device sees at the same address
+  void* wait_value_ = nullptr;     // cuStreamWaitValue32
+  std::string unavailable_;        // why the device cannot wait
+  std::optional<StreamGate> gate_;
+};
+
+CudaGate::CudaGate() : wait_value_(find_wait_value()) {
+  if (wait_value_ == nullptr) {
+    unavailable_ = "the driver cannot hold a stream back: it has no cuStreamWaitValue32";
+    return;
+  }
+  void* word = nullptr;
+  BANKWISE_CUDA(cudaHostAlloc(&word, sizeof *word_, cudaHostAllocMapped | cudaHostAllocPortable));
+  word_ = static_cast<std::uint32_t*>(word);
+  *word_ = 0;
+  gate_.emplace(*word_);
+}
+
+CudaGate::~CudaGate() {
+  gate_.reset();
+  if (word_ != nullptr) log_cuda(cudaFreeHost(word_), "cudaFreeHost");
+}
+
+void CudaGate::close(cudaStream_t stream) {
+  if (!unavailable_.empty()) return;
+  const auto wait_value = reinterpret_cast<WaitValue>(wait_value_);
+  const CUresult code =
+      wait_value(stream, reinterpret_cast<CUdeviceptr>(word_), gate_->close(), CU_STREAM_WAIT_VALUE_GEQ);
+  if (code == CUDA_SUCCESS) return;
+  gate_->open();
+  unavailable_ = fmt::format("the driver cannot hold a stream back: cuStreamWaitValue32 returns {}", int(code));
+}
+
+void CudaGate::count(unsigned commands) {
+  if (gate_) gate_->count(commands);
+}
+
+std::string CudaGate::open() {
+  return unavailable_.empty() ? gate_->open() : unavailable_;
+}
 
 constexpr unsigned max_library_commands =
     16;  // that one call of a library may enqueue; CUB's and cuBLAS's here: 1 to 3
@@ -126,17 +211,17 @@ class CudaSession : public Session {
   }
 
   /// For cuda_enqueue().
-  void enqueue(unsigned commands, const std::function<void(void* stream)>& what) {
+  void enqueue(unsigned commands, const std::function<void(void* stream)>& enqueue_in) {
     use();
     gate_->count(commands);
-    what(stream_.get());
+    enqueue_in(stream_.get());
   }
 
   Timed time(const std::function<void()>& before, const std::function<void()>& enqueue, Enqueueing how) override {
     use();
-    struct Opener {
+    struct OpensGate {
       CudaGate& gate;
-      ~Opener() { gate.open(); }
+      ~OpensGate() { gate.open(); }
     } const whatever_is_thrown{*gate_};
     if (how == Enqueueing::held_back) gate_->close(stream_.get());
     before();
@@ -173,10 +258,10 @@ class CudaSession : public Session {
 
   /// More than 48 KiB require an opt-in.
   void claim_shared(const KernelImage& image, Form form, GroupShape group, std::size_t own) const {
-    const std::size_t most = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-    if (own + group.dynamic_shared > most) {
+    const std::size_t limit = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    if (own + group.dynamic_shared > limit) {
       throw Unsupported(fmt::format("{} needs {} bytes of shared memory; this device has {}", image.name,
-                                    own + group.dynamic_shared, most));
+                                    own + group.dynamic_shared, limit));
     }
     BANKWISE_CUDA(cudaFuncSetAttribute(cuda_handle(image, form), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                        int(group.dynamic_shared)));

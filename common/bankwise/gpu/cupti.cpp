@@ -2,10 +2,11 @@
 #include <bankwise/gpu/cupti.hpp>
 
 #include <cuda_runtime_api.h>
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <string>
+
+#include <bankwise/support/library.hpp>
 
 namespace bankwise::gpu {
 namespace {
@@ -17,26 +18,18 @@ static_assert(CUPTI_ERROR_HARDWARE_BUSY == 26 && CUPTI_ERROR_VIRTUALIZED_DEVICE_
               CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED == 41 && CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED == 43 &&
               CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED == 45);
 
-/// Never unloaded: CUPTI leaves hooks in the driver.
-void* load() {
-  const std::string name = fmt::format("libcupti.so.{}", CUDART_VERSION / 1000);
-  if (void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
-  const std::string why = dlerror();
-  // The loader rarely searches the folder, which is not that of CUDA's other libraries. The build found one.
-  if (void* library = dlopen(BANKWISE_CUPTI_LIBRARY, RTLD_NOW | RTLD_LOCAL)) return library;
-  throw Unsupported(fmt::format("{}; CUPTI comes with the CUDA Toolkit: name the folder in LD_LIBRARY_PATH", why));
-}
-
-template <class Function>
-void find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  if (function == nullptr) throw Unsupported(fmt::format("CUPTI here has no {}; it needs CUDA 12.6 or newer", name));
-}
-
 Cupti find_all() {
-  void* library = load();
+  const std::string name = fmt::format("libcupti.so.{}", CUDART_VERSION / 1000);
+  // The loader rarely searches the folder, which is not that of CUDA's other libraries. The build found one.
+  const LoadedLibrary library{name.c_str(), BANKWISE_CUPTI_LIBRARY};
+  if (!library) {
+    throw Unsupported(fmt::format("{}; CUPTI comes with the CUDA Toolkit: name the folder in LD_LIBRARY_PATH",
+                                  library.why_missing()));
+  }
   Cupti functions;
-#define BANKWISE_CUPTI_FIND(name) find(library, #name, functions.name);
+#define BANKWISE_CUPTI_FIND(name)             \
+  if (!library.find(functions.name, {#name})) \
+    throw Unsupported("CUPTI here has no " #name "; it needs CUDA 12.6 or newer");
   BANKWISE_CUPTI_FUNCTIONS(BANKWISE_CUPTI_FIND)
 #undef BANKWISE_CUPTI_FIND
   return functions;

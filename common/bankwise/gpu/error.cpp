@@ -8,7 +8,7 @@
 
 namespace bankwise::gpu {
 
-Error::Error(std::string_view call, std::string_view error, Place where)
+Error::Error(std::string_view call, std::string_view error, CallSite where)
     : std::runtime_error(fmt::format("{}: {} ({}:{})", call, error,
                                      std::filesystem::path(where.file).filename().string(), where.line)) {}
 

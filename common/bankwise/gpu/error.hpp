@@ -9,16 +9,18 @@ namespace bankwise::gpu {
 
 /// A place in our sources: std::source_location, which clang has only since version 16. As a default argument, here()
 /// is the caller's place.
-struct Place {
+struct CallSite {
   const char* file;
   int line;
-  static constexpr Place here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return {file, line}; }
+  static constexpr CallSite here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return {file, line};
+  }
 };
 
 /// A call of CUDA or OpenCL failed. what() holds the call, the API's own name for the error, the file and the line.
 class Error : public std::runtime_error {
  public:
-  Error(std::string_view call, std::string_view error, Place where);
+  Error(std::string_view call, std::string_view error, CallSite where);
 };
 
 /// A kernel's source does not compile. what() holds the compiler's log, which names the kernel's file and line.

@@ -20,7 +20,7 @@ std::string opencl_error_name(cl_int code);
 
 /// Runs `body`; throws an OpenCL error as gpu::Error with the caller's file and line.
 template <class Body>
-auto opencl(Body&& body, Place where = Place::here()) {
+auto opencl(Body&& body, CallSite where = CallSite::here()) {
   try {
     return body();
   } catch (const cl::Error& error) {

@@ -80,13 +80,13 @@ class OpenClSession : public Session {
   // In separate buffers of 1 GiB, because NVIDIA's driver fails from 2^31 bytes on
   // (github.com/inducer/pyopencl/issues/395).
   void fill(Buffer& to, std::uint64_t offset, std::uint64_t bytes, std::uint8_t value) override {
-    constexpr std::uint64_t most = 1 << 30;
+    constexpr std::uint64_t max_bytes = 1 << 30;
     const cl_uint pattern = value * 0x01010101U;  // filling byte by byte is slow on some drivers
     opencl([&] {
       for (const std::uint64_t end = offset + bytes; offset < end;) {
-        const std::uint64_t inside = offset % most, part = std::min(most - inside, end - offset);
+        const std::uint64_t inside = offset % max_bytes, part = std::min(max_bytes - inside, end - offset);
         cl::Buffer buffer = memory(to);
-        if (offset >= most) {
+        if (offset >= max_bytes) {
           const cl_buffer_region region{offset - inside, inside + part};
           buffer = buffer.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region);
         }
@@ -221,7 +221,7 @@ std::vector<cl::Device> all_devices() {
   } catch (const cl::Error& error) {
     if (error.err() != CL_PLATFORM_NOT_FOUND_KHR) throw;  // the loader found nothing
   }
-  std::vector<cl::Device> all;
+  std::vector<cl::Device> list;
   for (const auto& platform : platforms) {
     std::vector<cl::Device> devices;
     try {
@@ -230,9 +230,9 @@ std::vector<cl::Device> all_devices() {
       // One platform that has no devices or is broken must not hide the others.
       if (error.err() != CL_DEVICE_NOT_FOUND) log_failure("clGetDeviceIDs", opencl_error_name(error.err()));
     }
-    all.insert(all.end(), devices.begin(), devices.end());
+    list.insert(list.end(), devices.begin(), devices.end());
   }
-  return all;
+  return list;
 }
 
 /// Queries that need a vendor's extension to OpenCL 1.2. Empty without the extension.

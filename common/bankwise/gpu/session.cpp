@@ -1,14 +1,29 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <exception>
 
-#include <bankwise/gpu/session.hpp>
+#include <bankwise/gpu/backend.hpp>
+#include <bankwise/gpu/error.hpp>
+#include <bankwise/gpu/throttle.hpp>
 
 namespace bankwise::gpu {
 
 extern const KernelSet common_gpu_kernels;  // generated from the kernels of this folder
 
 namespace {
+
+/// NVIDIA's OpenCL reports a cache other than the L2. CUDA lists the same GPU under the same name with the right size.
+void adopt_cache(DeviceInfo& device, const std::vector<DeviceInfo>& devices) {
+  if (device.api == Api::cuda) return;
+  const auto same = std::find_if(devices.begin(), devices.end(), [&](const DeviceInfo& other) {
+    return other.api == Api::cuda && other.name == device.name;
+  });
+  if (same != devices.end()) device.cache = same->cache;
+}
 
 /// Twice the size that the device reports, but at least 256 MiB on a GPU, where OpenCL may not know the L2. A CPU that
 /// reports nothing gets 64 MiB.
@@ -19,6 +34,57 @@ std::uint64_t flush_bytes(const DeviceInfo& device) {
 }
 
 }  // namespace
+
+Devices devices() {
+  Devices devices;
+  for (auto* append : {&append_cuda_devices, &append_opencl_devices}) {
+    std::string missing;
+    try {
+      missing = append(devices.list);
+    } catch (const std::exception& error) {
+      missing = error.what();
+    }
+    if (!missing.empty()) devices.missing.push_back(missing);
+  }
+  for (auto& device : devices.list) adopt_cache(device, devices.list);
+  int index = 0;
+  for (auto& device : devices.list) {
+    device.index = index++;
+    device.throttling = throttling_of(device);
+  }
+  return devices;
+}
+
+std::optional<unsigned> compute_capability(const DeviceInfo& device) {
+  unsigned number = 0;
+  const std::string_view prefix = "sm_", name = device.architecture;
+  if (!name.starts_with(prefix)) return std::nullopt;
+  const auto end = name.data() + name.size();
+  const auto [behind, error] = std::from_chars(name.data() + prefix.size(), end, number);
+  return error == std::errc() && behind == end ? std::optional(number) : std::nullopt;
+}
+
+void require_capability(const DeviceInfo& device, std::string_view kernel, unsigned least) {
+  const unsigned capability = compute_capability(device).value_or(least);
+  if (capability >= least) return;
+  throw Unsupported(fmt::format("{} needs compute capability {}.{}; {} has {}.{}", kernel, least / 10, least % 10,
+                                device.name, capability / 10, capability % 10));
+}
+
+const void* cuda_handle(const KernelImage& image, Form form) {
+  const void* handle = form == Form::once ? image.cuda : image.cuda_repeated;
+  if (handle != nullptr) return handle;
+  if (!image.why_not_ported.empty()) throw Unsupported(std::string(image.why_not_ported));
+  if (image.cuda == nullptr) throw Unsupported(fmt::format("{} was not built for CUDA", image.name));
+  throw Unsupported(
+      fmt::format("{} was built without the form that repeats its section; configure with -D "
+                  "BANKWISE_CUDA_REPEATED=ON",
+                  image.name));
+}
+
+std::unique_ptr<Session> open(const DeviceInfo& device) {
+  return device.api == Api::cuda ? open_cuda(device) : open_opencl(device);
+}
 
 std::shared_ptr<std::byte> Session::allocate_host(std::uint64_t bytes) {
   return {new std::byte[bytes], std::default_delete<std::byte[]>()};

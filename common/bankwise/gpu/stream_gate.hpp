@@ -2,7 +2,7 @@
 //
 // Holds a stream back until everything is enqueued, so a time between two events includes no launch overhead.
 //
-// The device waits for a word in memory that it shares with the host (cuStreamWaitValue32, see cuda_gate.cpp). We
+// The device waits for a word in memory that it shares with the host (cuStreamWaitValue32, see cuda_session.cpp). We
 // prefer that to a kernel that spins on the word, as nvbench has it: no kernel occupies a multiprocessor or draws power
 // during the wait, and the host, whose call may block, enforces the deadline. A device that cannot wait for a word is
 // measured without a gate.

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include <bankwise/gpu/throttle.hpp>
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <bankwise/gpu/error.hpp>
+#include <bankwise/support/library.hpp>
 
 namespace bankwise::gpu {
 namespace {
 
-struct Reason {
+struct ThrottleReason {
   ClockReasons bit;  // nvml.h
   const char* name;  // nvidia-smi -q -d PERFORMANCE
 };
-constexpr Reason throttling[]{
+constexpr ThrottleReason throttling[]{
     {0x04, "SW power cap"},
     {0x08, "HW slowdown"},
     {0x20, "SW thermal slowdown"},
@@ -22,39 +22,32 @@ constexpr Reason throttling[]{
 };
 
 // The part of nvml.h that is needed. The library is not linked, so its functions have no other declaration.
-using Handle = struct nvmlDevice_st*;
+using NvmlDevice = struct nvmlDevice_st*;
 constexpr int success = 0;
 
 struct Nvml {
   int (*init)() = nullptr;
   const char* (*error)(int) = nullptr;
-  int (*by_pci)(const char*, Handle*) = nullptr;
-  int (*clock_reasons)(Handle, unsigned long long*) = nullptr;
+  int (*by_pci)(const char*, NvmlDevice*) = nullptr;
+  int (*clock_reasons)(NvmlDevice, unsigned long long*) = nullptr;
 };
 
 void check(const Nvml& nvml, int code, const char* call) {
   if (code != success) throw Unsupported(fmt::format("{}: {}", call, nvml.error(code)));
 }
 
-/// The first of the names that exists in the library.
-template <class Function>
-void find(void* library, Function& function, std::initializer_list<const char*> names) {
-  for (const char* name : names) {
-    function = reinterpret_cast<Function>(dlsym(library, name));
-    if (function != nullptr) return;
-  }
-  throw Unsupported(fmt::format("NVML here has no {}", *names.begin()));
-}
-
-/// Never unloaded, and never shut down: sessions share it.
+/// Never shut down: sessions share it.
 Nvml load() {
-  void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) throw Unsupported("NVML is missing: libnvidia-ml.so.1, which comes with NVIDIA's driver");
+  const LoadedLibrary library{"libnvidia-ml.so.1"};
+  if (!library) throw Unsupported("NVML is missing: libnvidia-ml.so.1, which comes with NVIDIA's driver");
+  const auto find = [&](auto& function, std::initializer_list<const char*> names) {
+    if (!library.find(function, names)) throw Unsupported(fmt::format("NVML here has no {}", *names.begin()));
+  };
   Nvml nvml;
-  find(library, nvml.init, {"nvmlInit_v2"});
-  find(library, nvml.error, {"nvmlErrorString"});
-  find(library, nvml.by_pci, {"nvmlDeviceGetHandleByPciBusId_v2"});
-  find(library, nvml.clock_reasons,
+  find(nvml.init, {"nvmlInit_v2"});
+  find(nvml.error, {"nvmlErrorString"});
+  find(nvml.by_pci, {"nvmlDeviceGetHandleByPciBusId_v2"});
+  find(nvml.clock_reasons,
        {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"});  // before driver 535
   check(nvml, nvml.init(), "nvmlInit_v2");
   return nvml;
@@ -71,7 +64,7 @@ class NvmlThrottle : public Throttle {
   ClockReasons reasons() override {
     unsigned long long reasons = 0;
     const int code = nvml_.clock_reasons(device_, &reasons);
-    if (code != success) throw Error("nvmlDeviceGetCurrentClocksEventReasons", nvml_.error(code), Place::here());
+    if (code != success) throw Error("nvmlDeviceGetCurrentClocksEventReasons", nvml_.error(code), CallSite::here());
     return reasons;
   }
 
@@ -82,14 +75,14 @@ class NvmlThrottle : public Throttle {
   }
 
   const Nvml& nvml_;
-  Handle device_ = nullptr;
+  NvmlDevice device_ = nullptr;
 };
 
 }  // namespace
 
 std::string throttling_in(ClockReasons reasons) {
   std::string names;
-  for (const Reason& reason : throttling) {
+  for (const ThrottleReason& reason : throttling) {
     if ((reasons & reason.bit) == 0) continue;
     if (!names.empty()) names += ", ";
     names += reason.name;

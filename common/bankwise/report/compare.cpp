@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -10,7 +9,8 @@
 
 #include <bankwise/report/report.hpp>
 #include <bankwise/support/exit_code.hpp>
-#include <bankwise/support/quantity.hpp>
+#include <bankwise/support/files.hpp>
+#include <bankwise/support/numbers.hpp>
 #include <bankwise/support/table.hpp>
 
 namespace bankwise::report {
@@ -62,9 +62,9 @@ std::string verdict(const Timing& before, const Timing& now) {
 }  // namespace
 
 EarlierRun::EarlierRun(const CaseStudy& study, const std::string& path) : path_(path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw UsageError(fmt::format("--compare: cannot read {}", path));
-  text_.assign(std::istreambuf_iterator<char>(file), {});
+  auto text = read_file(path);
+  if (!text) throw UsageError(fmt::format("--compare: cannot read {}", path));
+  text_ = std::move(*text);
   try {
     const json root = json::parse(text_);
     if (root.at("schema_version") != 1 || root.at("case") != study.name) {

@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include <bankwise/report/report.hpp>
-#include <bankwise/support/by_reason.hpp>
-#include <bankwise/support/quantity.hpp>
+#include <bankwise/support/numbers.hpp>
 #include <bankwise/support/table.hpp>
+#include <bankwise/support/text.hpp>
 
 namespace bankwise::report {
 namespace {

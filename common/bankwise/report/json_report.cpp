@@ -4,7 +4,7 @@
 #include <bankwise/report/json.hpp>
 #include <bankwise/report/metrics.hpp>
 #include <bankwise/report/report.hpp>
-#include <bankwise/support/revision.hpp>
+#include <bankwise/support/text.hpp>
 
 namespace bankwise::report {
 namespace {

@@ -8,7 +8,7 @@
 #include <bankwise/banks/cost.hpp>
 #include <bankwise/report/metrics.hpp>
 #include <bankwise/report/report.hpp>
-#include <bankwise/support/xml.hpp>
+#include <bankwise/support/text.hpp>
 
 namespace bankwise::report {
 namespace {

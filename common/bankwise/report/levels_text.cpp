@@ -3,8 +3,8 @@
 
 #include <bankwise/report/metrics.hpp>
 #include <bankwise/report/report.hpp>
-#include <bankwise/support/by_reason.hpp>
 #include <bankwise/support/table.hpp>
+#include <bankwise/support/text.hpp>
 
 namespace bankwise::report {
 namespace {

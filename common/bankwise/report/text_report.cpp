@@ -6,9 +6,9 @@
 #include <bankwise/report/metrics.hpp>
 #include <bankwise/report/report.hpp>
 #include <bankwise/report/text.hpp>
-#include <bankwise/support/by_reason.hpp>
-#include <bankwise/support/quantity.hpp>
+#include <bankwise/support/numbers.hpp>
 #include <bankwise/support/table.hpp>
+#include <bankwise/support/text.hpp>
 
 namespace bankwise::report {
 namespace {

@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include <bankwise/study/rank_study.hpp>
-#include <bankwise/support/quantity.hpp>
+#include <bankwise/support/numbers.hpp>
 
 namespace bankwise {
 

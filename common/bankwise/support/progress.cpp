@@ -12,19 +12,19 @@
 
 namespace bankwise {
 
-Progress* progress_of_environment() {
-  static Progress* const mapped = []() -> Progress* {
+RunProgress* progress_of_environment() {
+  static RunProgress* const mapped = []() -> RunProgress* {
     const char* path = std::getenv(support::progress_variable);
     const int file = path == nullptr ? -1 : open(path, O_RDWR | O_CLOEXEC);
     if (file < 0) return nullptr;
-    void* memory = mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    void* memory = mmap(nullptr, sizeof(RunProgress), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     close(file);
-    return memory == MAP_FAILED ? nullptr : static_cast<Progress*>(memory);
+    return memory == MAP_FAILED ? nullptr : static_cast<RunProgress*>(memory);
   }();
   return mapped;
 }
 
-void begin_launch(Progress& progress, std::string_view kernel, std::uint64_t groups) {
+void begin_launch(RunProgress& progress, std::string_view kernel, std::uint64_t groups) {
   ++progress.launches;
   progress.groups = groups;
   progress.done = 0;

@@ -10,17 +10,17 @@
 namespace bankwise {
 
 /// The contents of the file. Several processes may write it; each number is one that one of them wrote.
-struct Progress {
+struct RunProgress {
   std::atomic<std::uint64_t> launches;      ///< that have begun
   std::atomic<std::uint64_t> groups, done;  ///< of the launch that began last
   char kernel[104];                         ///< its name, cut at 103 characters
 };
-static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(Progress) == 128);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(RunProgress) == 128);
 
 /// The file that the environment variable BANKWISE_PROGRESS names, mapped; null if there is none.
-Progress* progress_of_environment();
+RunProgress* progress_of_environment();
 
 /// A launch begins.
-void begin_launch(Progress& progress, std::string_view kernel, std::uint64_t groups);
+void begin_launch(RunProgress& progress, std::string_view kernel, std::uint64_t groups);
 
 }  // namespace bankwise

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <bankwise/support/table.hpp>
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace bankwise {
@@ -68,6 +72,15 @@ std::string format_wide_table(const Table& rows, std::size_t titles, std::size_t
     text += format_table(part, titles);
   }
   return text;
+}
+
+unsigned terminal_columns() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+bool terminal_has_colour() {
+  return isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
 }
 
 }  // namespace bankwise

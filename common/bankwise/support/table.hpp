@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+//
+// Tables of plain text, and the terminal that shows them.
 #pragma once
 
 #include <string>
@@ -15,5 +17,11 @@ std::string format_table(const std::vector<std::vector<std::string>>& rows, std:
 /// no wider than `max_width` terminal columns. Each repeats the first `titles` columns, which are left-aligned.
 std::string format_wide_table(const std::vector<std::vector<std::string>>& rows, std::size_t titles,
                               std::size_t max_width = 100);
+
+/// The width of the terminal on stdout in columns; 80 if stdout is not a terminal.
+unsigned terminal_columns();
+
+/// Whether to use colours on stdout: it is a terminal, and NO_COLOR is not set.
+bool terminal_has_colour();
 
 }  // namespace bankwise

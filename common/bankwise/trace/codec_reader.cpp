@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include <bankwise/support/in_quotes.hpp>
+#include <bankwise/support/text.hpp>
 #include <bankwise/trace/codec.hpp>
 #include <bankwise/trace/codec_records.hpp>
 

@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include <bankwise/support/exit_code.hpp>
-#include <bankwise/support/suggestion.hpp>
+#include <bankwise/support/text.hpp>
 #include <bankwise/trace/warps.hpp>
 
 namespace bankwise::trace {

@@ -13,7 +13,7 @@ TEST_CASE("driver/progress_file/one_line") {
   const bankwise::driver::ProgressFile file(path, "blocks");
   CHECK(file.text().empty());
   setenv("BANKWISE_PROGRESS", path.c_str(), 1);
-  bankwise::Progress* const progress = bankwise::progress_of_environment();
+  bankwise::RunProgress* const progress = bankwise::progress_of_environment();
   REQUIRE(progress != nullptr);
   bankwise::begin_launch(*progress, "scan<\x1b>", 7);
   progress->done = 3;

@@ -36,7 +36,7 @@ inline trace::Pattern access(banks::Operation operation, unsigned width,
 }
 
 /// The option of a kind; null if there is none.
-inline const fit::PricedOption* option(const fit::ArrayFit& array, fit::Kind kind) {
+inline const fit::PricedOption* option(const fit::ArrayFit& array, fit::ChangeKind kind) {
   for (const fit::PricedOption& one : array.options) {
     if (one.option.change.kind() == kind) return &one;
   }

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "bankcheck/fit/code.hpp"
-#include "bankcheck/fit/edits.hpp"
 #include "bankcheck/predict/index_expression.hpp"
 #include "tests/catch_any.hpp"
 
 #include <random>
-
-#include "bankcheck/fit/family.hpp"
 
 namespace {
 
@@ -66,20 +63,20 @@ TEST_CASE("fit/code/declarations", "[fit]") {
 TEST_CASE("fit/code/changes", "[fit]") {
   const ArrayShape square{4, {32, 32}}, small{4, {16, 16}}, line{4, {512}}, records{16, {256}};
   const Change swizzle{{128, 5, 2}, {}};
-  CHECK(form_of(swizzle, square) == Form::columns);
-  CHECK(index_text(swizzle, square, Form::columns, {"y", "x"}) == "[y][x ^ y]");
-  CHECK(index_text({{128, 3, 4}, {}}, square, Form::columns, {"y + 1", "x + 2"}) ==
+  CHECK(form_of(swizzle, square) == IndexForm::columns);
+  CHECK(index_text(swizzle, square, IndexForm::columns, {"y", "x"}) == "[y][x ^ y]");
+  CHECK(index_text({{128, 3, 4}, {}}, square, IndexForm::columns, {"y + 1", "x + 2"}) ==
         "[y + 1][(x + 2) ^ ((y + 1) & 7) * 4]");
-  CHECK(index_text({{128, 3, 3}, {}}, small, Form::columns, {"y", "x"}) == "[y][x ^ (y >> 1) * 2]");
-  CHECK(form_of(padded(128, 4), square) == Form::rows);
-  CHECK(dimension_texts(padded(128, 4), square, Form::rows, {"TILE", "TILE"}) ==
+  CHECK(index_text({{128, 3, 3}, {}}, small, IndexForm::columns, {"y", "x"}) == "[y][x ^ (y >> 1) * 2]");
+  CHECK(form_of(padded(128, 4), square) == IndexForm::rows);
+  CHECK(dimension_texts(padded(128, 4), square, IndexForm::rows, {"TILE", "TILE"}) ==
         std::vector<std::string>{"TILE", "TILE + 1"});
-  CHECK(form_of(padded(128, 4), line) == Form::flat);
-  CHECK(index_text(padded(128, 4), line, Form::flat, {"i"}) == "[i + (i >> 5)]");
-  CHECK(dimension_texts(padded(128, 4), line, Form::flat, {"N"}) == std::vector<std::string>{"N + N / 32"});
-  CHECK(index_text(padded(128, 8), small, Form::flat, {"y", "x"}) == "[(y * 16 + x) + ((y * 16 + x) >> 5) * 2]");
-  CHECK(index_text({{}, {Pad{128, 4}, Pad{4096, 4}}}, line, Form::flat, {"i"}) == "[i + (i >> 5) + (i >> 10)]");
-  CHECK(form_of(padded(16, 4), records) == Form::elements);
+  CHECK(form_of(padded(128, 4), line) == IndexForm::flat);
+  CHECK(index_text(padded(128, 4), line, IndexForm::flat, {"i"}) == "[i + (i >> 5)]");
+  CHECK(dimension_texts(padded(128, 4), line, IndexForm::flat, {"N"}) == std::vector<std::string>{"N + N / 32"});
+  CHECK(index_text(padded(128, 8), small, IndexForm::flat, {"y", "x"}) == "[(y * 16 + x) + ((y * 16 + x) >> 5) * 2]");
+  CHECK(index_text({{}, {Pad{128, 4}, Pad{4096, 4}}}, line, IndexForm::flat, {"i"}) == "[i + (i >> 5) + (i >> 10)]");
+  CHECK(form_of(padded(16, 4), records) == IndexForm::elements);
   CHECK_FALSE(form_of(padded(32, 4), records).has_value());
   CHECK_FALSE(form_of(swizzle, records).has_value());
   CHECK(cute_name(swizzle, 4) == "Swizzle<5, 0, 5>");
@@ -105,7 +102,7 @@ TEST_CASE("fit/code/index_equals_change", "[fit]") {
     const auto& list = i % 3 == 0 ? all.combinations : all.singles;
     const Change change = list[below(list.size())];
     const auto form = form_of(change, shape);
-    if (!form || *form == Form::none || *form == Form::elements) continue;
+    if (!form || *form == IndexForm::none || *form == IndexForm::elements) continue;
     const auto dimensions = dimension_texts(change, shape, *form, [&] {
       std::vector<std::string> texts;
       for (const std::uint64_t length : shape.lengths) texts.push_back(std::to_string(length));
@@ -123,7 +120,7 @@ TEST_CASE("fit/code/index_equals_change", "[fit]") {
       std::size_t d = 0;
       for (std::size_t at = 0; at < text.size(); ++d) {
         const std::size_t end = text.find(']', at);
-        const IndexExpression value(text.substr(at + 1, end - at - 1)), length(dimensions.at(d));
+        const predict::IndexExpression value(text.substr(at + 1, end - at - 1)), length(dimensions.at(d));
         flat = flat * std::uint64_t(length(0)) + std::uint64_t(value(0));
         at = end + 1;
       }

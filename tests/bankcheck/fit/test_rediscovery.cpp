@@ -25,7 +25,7 @@ namespace {
 
 using namespace fit_traces;
 using fit::Change;
-using fit::Kind;
+using fit::ChangeKind;
 using fit::Pad;
 using fit::Verdict;
 
@@ -68,10 +68,10 @@ TEST_CASE("fit/rediscovery/tile32", "[fit]") {
   CHECK(tile.verdict == Verdict::removed);
   CHECK(tile.doubts.empty());
   CHECK(tile.after().option.change == Change{{128, 5, 2}, {}});
-  REQUIRE(option(tile, Kind::pad) != nullptr);
-  CHECK(option(tile, Kind::pad)->option.change == pad(128, 4));
+  REQUIRE(option(tile, ChangeKind::pad) != nullptr);
+  CHECK(option(tile, ChangeKind::pad)->option.change == pad(128, 4));
   const auto padded = traced(transpose_tile32_padded, {.grid = 4, .block = {32, 8}}, side, side);
-  CHECK(option(tile, Kind::pad)->option.passes == passes_of(padded));
+  CHECK(option(tile, ChangeKind::pad)->option.passes == passes_of(padded));
 }
 
 TEST_CASE("fit/rediscovery/tile16", "[fit]") {
@@ -82,7 +82,7 @@ TEST_CASE("fit/rediscovery/tile16", "[fit]") {
   const auto fit = fit::fit_kernel(trace, sm_90, {{0, {4, {16, 16}}}}, {});
   CHECK(fit.arrays.front().verdict == Verdict::removed);
   CHECK(fit.after.front().all.passes < passes_of(padded));
-  CHECK(form_of(fit.arrays.front().after().option.change, {4, {16, 16}}) == fit::Form::columns);
+  CHECK(form_of(fit.arrays.front().after().option.change, {4, {16, 16}}) == fit::IndexForm::columns);
 }
 
 TEST_CASE("fit/rediscovery/blelloch_512", "[fit]") {
@@ -90,8 +90,8 @@ TEST_CASE("fit/rediscovery/blelloch_512", "[fit]") {
   const auto fit = fit::fit_kernel(trace, sm_90, {}, {});
   const fit::ArrayFit& tree = fit.arrays.front();
   CHECK(tree.verdict == Verdict::removed);
-  CHECK(option(tree, Kind::pad)->option.change == pad(128, 4));
-  CHECK(option(tree, Kind::pad)->option.passes ==
+  CHECK(option(tree, ChangeKind::pad)->option.change == pad(128, 4));
+  CHECK(option(tree, ChangeKind::pad)->option.passes ==
         passes_of(traced(scan_padded, {.grid = 2, .block = 256}, std::size_t{1024})));
 }
 
@@ -131,7 +131,7 @@ TEST_CASE("fit/rediscovery/records_of_four", "[fit]") {
   const fit::ArrayFit& records = fit.arrays.front();
   CHECK(records.verdict == Verdict::removed);
   CHECK(records.after().option.change == pad(16, 4));
-  CHECK(form_of(pad(16, 4), {16, {256}}) == fit::Form::elements);
+  CHECK(form_of(pad(16, 4), {16, {256}}) == fit::IndexForm::elements);
 }
 
 TEST_CASE("fit/rediscovery/matrix_product", "[fit]") {
@@ -141,7 +141,7 @@ TEST_CASE("fit/rediscovery/matrix_product", "[fit]") {
   std::uint64_t padded = 0;
   for (const fit::ArrayFit& array : fit.arrays) {
     CHECK(array.verdict == Verdict::removed);
-    padded += option(array, Kind::pad)->option.passes;
+    padded += option(array, ChangeKind::pad)->option.passes;
   }
   CHECK(padded == passes_of(traced(more_matmul_padded, {.grid = 2, .block = {32, 8}})));
 }

@@ -12,7 +12,7 @@ namespace {
 
 using namespace fit_traces;
 using fit::Change;
-using fit::Kind;
+using fit::ChangeKind;
 using fit::Verdict;
 
 /// The cost of all accesses by the second model of the banks, as a change moves them.
@@ -110,7 +110,7 @@ TEST_CASE("fit/search/equals_brute_force", "[fit]") {
     const fit::Accesses accesses(trace, {0}, sm_90);
     const auto& strides = accesses.facts().bounds.strides;
     const fit::ArrayShape shape{width, {elements}};
-    const fit::Found found = fit::search(accesses, fit::family(accesses.facts().bounds), shape, {});
+    const fit::SearchResult found = fit::search(accesses, fit::family(accesses.facts().bounds), shape, {});
     const auto expected = brute_force::best(stores, bytes, width, {strides.begin(), strides.end()});
     const auto best = *std::min_element(found.best_of_kind.begin(), found.best_of_kind.end(), [](auto& a, auto& b) {
       return std::tuple(a.passes, a.bytes) < std::tuple(b.passes, b.bytes);
@@ -120,7 +120,7 @@ TEST_CASE("fit/search/equals_brute_force", "[fit]") {
     REQUIRE(found.family == expected.tried);
     REQUIRE(best.passes == expected.passes);
     REQUIRE(best.bytes == expected.bytes);
-    improved += best.change.kind() == Kind::identity ? 0 : 1;
+    improved += best.change.kind() == ChangeKind::identity ? 0 : 1;
   }
   CHECK(improved > 1500);
 }
@@ -161,11 +161,11 @@ TEST_CASE("fit/search/limit_on_bytes", "[fit]") {
   // Rows 33 apart conflict on no bank; only columns 32 apart do, and an XOR cannot tell these rows from each other.
   trace.patterns = {access(banks::Operation::store, 4, [](auto lane) { return 128 * lane; })};
   const fit::KernelFit free = fit::fit_kernel(trace, sm_90, {}, {});
-  REQUIRE(option(free.arrays.front(), Kind::pad) != nullptr);
-  CHECK(option(free.arrays.front(), Kind::pad)->option.bytes == 4096 + 32 * 4);
+  REQUIRE(option(free.arrays.front(), ChangeKind::pad) != nullptr);
+  CHECK(option(free.arrays.front(), ChangeKind::pad)->option.bytes == 4096 + 32 * 4);
   const fit::KernelFit limited = fit::fit_kernel(trace, sm_90, {}, {4096, false});
-  CHECK(option(limited.arrays.front(), Kind::pad) == nullptr);
-  CHECK(limited.arrays.front().after().option.change.kind() == Kind::row_xor);
+  CHECK(option(limited.arrays.front(), ChangeKind::pad) == nullptr);
+  CHECK(limited.arrays.front().after().option.change.kind() == ChangeKind::row_xor);
 }
 
 TEST_CASE("fit/search/tma_swizzles", "[fit]") {

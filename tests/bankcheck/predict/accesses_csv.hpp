@@ -33,17 +33,17 @@ inline std::string csv_row(const std::string& start, unsigned stride, unsigned l
 }
 
 struct Predicted {
-  std::optional<bankwise::BadRow> bad;
+  std::optional<bankwise::predict::BadRow> bad;
   std::string out;
 };
 
 inline Predicted predict(const std::string& csv, const char* architecture = "sm_90",
-                         bankwise::Format format = bankwise::Format::csv) {
+                         bankwise::predict::CostFormat format = bankwise::predict::CostFormat::csv) {
   const auto* found = bankwise::banks::find_architecture(architecture);
   REQUIRE(found != nullptr);
   std::istringstream in(csv);
   std::ostringstream out;
-  const auto bad = bankwise::predict_csv(*found, in, out, format);
+  const auto bad = bankwise::predict::predict_csv(*found, in, out, format);
   return {bad, out.str()};
 }
 

@@ -10,8 +10,8 @@
 #include "bankcheck/predict/index_expression.hpp"
 #include "tests/catch_any.hpp"
 
-using bankwise::ExpressionError;
-using bankwise::IndexExpression;
+using bankwise::predict::ExpressionError;
+using bankwise::predict::IndexExpression;
 
 // The tests rely on C's precedence without parentheses.
 #pragma GCC diagnostic ignored "-Wparentheses"

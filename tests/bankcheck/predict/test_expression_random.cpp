@@ -15,8 +15,8 @@
 #include "bankcheck/predict/index_expression.hpp"
 #include "tests/catch_any.hpp"
 
-using bankwise::ExpressionError;
-using bankwise::IndexExpression;
+using bankwise::predict::ExpressionError;
+using bankwise::predict::IndexExpression;
 
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #pragma GCC diagnostic ignored "-Wsign-conversion"

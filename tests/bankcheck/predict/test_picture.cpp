@@ -11,6 +11,7 @@
 #include "well_formed.hpp"
 
 using namespace bankwise;
+using namespace bankwise::predict;
 using banks::Operation;
 
 namespace {

@@ -6,6 +6,7 @@
 #include "accesses_csv.hpp"
 
 using namespace bankwise;
+using namespace bankwise::predict;
 
 namespace {
 
@@ -129,7 +130,7 @@ TEST_CASE("predict/csv/worst_choice") {
 TEST_CASE("predict/csv/json") {
   const std::string csv = csv_header() + csv_row(R"("a ""b""",load,4,ffffffff)", 8) + csv_row("\xC3\xA9,load,4,1", 4) +
                           csv_row("\xFF\x01,load,4,1", 4);
-  const Predicted predicted = predict(csv, "sm_90", Format::json);
+  const Predicted predicted = predict(csv, "sm_90", CostFormat::json);
   CHECK_FALSE(predicted.bad.has_value());
   const auto json = nlohmann::json::parse(predicted.out);
   CHECK(json["schema_version"] == 1);
@@ -140,21 +141,21 @@ TEST_CASE("predict/csv/json") {
   CHECK(json["results"][2]["id"] == "\xEF\xBF\xBD\x01");  // invalid UTF-8 is replaced
   CHECK_FALSE(json.contains("error"));
 
-  const auto choice = nlohmann::json::parse(predict(csv, "sm_13", Format::json).out);
+  const auto choice = nlohmann::json::parse(predict(csv, "sm_13", CostFormat::json).out);
   CHECK(choice["results"][0]["passes_max"] == 4);
   CHECK(choice["results"][0]["conflicts_max"] == 2);
-  CHECK(nlohmann::json::parse(predict(csv_header(), "sm_90", Format::json).out)["results"].empty());
+  CHECK(nlohmann::json::parse(predict(csv_header(), "sm_90", CostFormat::json).out)["results"].empty());
 }
 
 TEST_CASE("predict/csv/json_after_bad_row") {
   const std::string good = csv_row("0,load,4,1", 4), bad = csv_row(R"(1,"lo""ad",4,1)", 4);
-  const Predicted predicted = predict(csv_header() + good + bad + good, "sm_90", Format::json);
+  const Predicted predicted = predict(csv_header() + good + bad + good, "sm_90", CostFormat::json);
   REQUIRE(predicted.bad.has_value());
   const auto json = nlohmann::json::parse(predicted.out);
   CHECK(json["results"].size() == 1);
   CHECK(json["error"]["line"] == 3);
   CHECK(json["error"]["sentence"] == predicted.bad->sentence);
-  const auto empty = nlohmann::json::parse(predict("", "sm_90", Format::json).out);
+  const auto empty = nlohmann::json::parse(predict("", "sm_90", CostFormat::json).out);
   CHECK(empty["results"].empty());
   CHECK(empty["error"]["line"] == 1);
 }

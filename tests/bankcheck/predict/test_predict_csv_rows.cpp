@@ -6,6 +6,7 @@
 #include "accesses_csv.hpp"
 
 using namespace bankwise;
+using namespace bankwise::predict;
 
 namespace {
 
@@ -78,7 +79,7 @@ TEST_CASE("predict/csv_rows/absent_lanes") {
   const auto* gfx = banks::find_architecture("gfx942");
   std::istringstream in(csv_header() + csv_row("x,load,4,8000000000", 4));
   std::ostringstream out;
-  const auto bad = predict_csv(*gfx, in, out, Format::csv);
+  const auto bad = predict_csv(*gfx, in, out, CostFormat::csv);
   REQUIRE(bad.has_value());
   CHECK(bad->sentence == "lane 39 is active but has no address");
 }
@@ -141,7 +142,7 @@ BadRow from_failing_disk(const std::string& text) {
   FailingDisk disk(text);
   std::istream in(&disk);
   std::ostringstream out;
-  const auto bad = predict_csv(*banks::find_architecture("sm_90"), in, out, Format::csv);
+  const auto bad = predict_csv(*banks::find_architecture("sm_90"), in, out, CostFormat::csv);
   REQUIRE(bad.has_value());
   return *bad;
 }
@@ -167,10 +168,10 @@ TEST_CASE("predict/csv_rows/output_error") {
   std::ostringstream out, full_disk;
   full_disk.setstate(std::ios::badbit);
   const auto& architecture = *banks::find_architecture("sm_90");
-  (void)predict_csv(architecture, in, full_disk, Format::csv);
+  (void)predict_csv(architecture, in, full_disk, CostFormat::csv);
   CHECK(in.tellg() >= 0);
   CHECK(in.tellg() < std::streamoff(text.size() / 2));
   // The negative control: a good output.
-  (void)predict_csv(architecture, all, out, Format::csv);
+  (void)predict_csv(architecture, all, out, CostFormat::csv);
   CHECK(all.tellg() == std::streamoff(-1));
 }

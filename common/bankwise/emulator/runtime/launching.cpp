@@ -151,7 +151,7 @@ cudaError_t launch_one(const Configuration& configuration, void (*call)(const vo
       record(*known);
       return cudaSuccess;
     }
-    if (Progress* const progress = progress_of_environment()) {
+    if (RunProgress* const progress = progress_of_environment()) {
       const std::string name = names().of(kernel);
       begin_launch(*progress, name.empty() ? place_of(caller) : name, how.grid.count());
       how.blocks_done = &progress->done;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <bankwise/support/output_file.hpp>
+#include <bankwise/support/files.hpp>
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -8,7 +8,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -49,6 +50,12 @@ fs::path target_of(fs::path path) {
 }
 
 }  // namespace
+
+std::optional<std::string> read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
 
 OutputFile::OutputFile(std::string_view option, std::string path) : option_(option), path_(std::move(path)) {
   if (path_.empty() || path_ == "-") return;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include <bankwise/support/xml.hpp>
+#include <bankwise/support/text.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
-#include <cstdint>
+#include <numeric>
 
 namespace bankwise {
 namespace {
@@ -39,6 +40,64 @@ bool is_hidden(std::uint32_t character) {
 }
 
 }  // namespace
+
+std::string in_quotes(std::string_view text, std::size_t longest) {
+  std::string shown(text.substr(0, longest));
+  std::replace_if(
+      shown.begin(), shown.end(), [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
+  return "'" + shown + (text.size() > longest ? "...'" : "'");
+}
+
+std::string plural(std::uint64_t count, std::string_view one, std::string_view more) {
+  return fmt::format("{} {}", count, count == 1 ? one : more);
+}
+
+std::string by_reason(const std::vector<std::pair<std::string, std::string>>& names) {
+  std::vector<std::pair<std::string, std::string>> lines;  // reason, names
+  for (const auto& [name, reason] : names) {
+    const auto same =
+        std::find_if(lines.begin(), lines.end(), [&why = reason](const auto& line) { return line.first == why; });
+    if (same == lines.end()) {
+      lines.emplace_back(reason, name);
+    } else {
+      same->second += ", " + name;
+    }
+  }
+  std::string text;
+  for (const auto& [reason, all] : lines) text += fmt::format("  {}: {}\n", all, reason);
+  return text;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t change = diagonal + (a[i] != b[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({change, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+std::string no_such_but(std::string_view kind, std::string_view name, const std::vector<std::string_view>& known,
+                        std::string_view hint) {
+  const auto nearest = std::min_element(
+      known.begin(), known.end(), [&](auto a, auto b) { return edit_distance(a, name) < edit_distance(b, name); });
+  constexpr std::size_t near_enough = 3;
+  const std::size_t distance = edit_distance(*nearest, name);
+  if (distance > near_enough || distance >= name.size()) {  // of a short name, no letter may be left
+    return fmt::format("there is no {} {}; {}", kind, in_quotes(name), hint);
+  }
+  return fmt::format("there is no {} {}; did you mean '{}'? {}", kind, in_quotes(name), *nearest, hint);
+}
+
+std::string no_such(std::string_view kind, std::string_view name, const std::vector<std::string_view>& known,
+                    std::string_view where) {
+  return no_such_but(kind, name, known, fmt::format("{} shows all", where));
+}
 
 std::string xml_text(std::string_view text) {
   std::string safe;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include <bankwise/support/quantity.hpp>
+#include <bankwise/support/numbers.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
+#include <vector>
 
 #include <bankwise/support/exit_code.hpp>
 
@@ -102,6 +102,24 @@ std::string format_count(std::uint64_t count) {
   std::string text = std::to_string(count);
   for (auto at = std::ptrdiff_t(text.size()) - 3; at > 0; at -= 3) text.insert(std::size_t(at), 1, ' ');
   return text;
+}
+
+double median(std::span<const double> samples) {
+  if (samples.empty()) return 0;
+  std::vector<double> sorted(samples.begin(), samples.end());
+  const auto middle = sorted.begin() + std::ptrdiff_t(sorted.size() / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  if (sorted.size() % 2 == 1) return *middle;
+  return (*std::max_element(sorted.begin(), middle) + *middle) / 2;
+}
+
+double noise(std::span<const double> samples) {
+  const double centre = median(samples);
+  if (centre == 0) return 0;
+  std::vector<double> deviations;
+  deviations.reserve(samples.size());
+  for (const double sample : samples) deviations.push_back(std::abs(sample - centre));
+  return 1.4826 * median(deviations) / centre;
 }
 
 }  // namespace bankwise

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace bankwise {
+
+/// The bytes of a file; empty if it cannot be opened.
+std::optional<std::string> read_file(const std::filesystem::path& path);
 
 /// A file that is written completely or not at all: write() fills a temporary file in the same folder and renames it. A
 /// symbolic link stays a link; devices and pipes are written directly.

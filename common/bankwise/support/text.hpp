@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+//
+// Texts for people, and texts as other languages quote them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace bankwise {
+
+/// User input as an error message quotes it: in quotes, truncated if it is long, and without control characters.
+std::string in_quotes(std::string_view text, std::size_t longest = 40);
+
+/// "1 launch", "3 launches".
+std::string plural(std::uint64_t count, std::string_view one, std::string_view more);
+
+/// "  naive, padded: reason" for each reason, in order of first appearance. The input holds pairs of a name and its
+/// reason.
+std::string by_reason(const std::vector<std::pair<std::string, std::string>>& names);
+
+/// Letters to insert, delete or change to turn one word into the other (Levenshtein).
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+/// One sentence for a name that is not one of the `known` ones (at least one): it suggests the nearest, and `where` to
+/// find them all.
+std::string no_such(std::string_view kind, std::string_view name, const std::vector<std::string_view>& known,
+                    std::string_view where);
+
+/// The same with a hint that says itself which names there are.
+std::string no_such_but(std::string_view kind, std::string_view name, const std::vector<std::string_view>& known,
+                        std::string_view hint);
+
+/// Escapes a text for XML, SVG and HTML, as content between tags or in a quoted attribute. What is not UTF-8 becomes
+/// U+FFFD. Control characters, and those that change the direction of the text around them, become visible: [U+202E].
+std::string xml_text(std::string_view text);
+
+/// Version and commit of the sources, "0.1.0-3f2a1b0", with "+" if they were changed since.
+std::string_view revision();
+
+}  // namespace bankwise
