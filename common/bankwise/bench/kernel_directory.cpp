@@ -12,7 +12,7 @@
 #include <bankwise/gpu/repeat_section.hpp>
 #include <bankwise/support/exit_code.hpp>
 
-namespace bankwise {
+namespace bankwise::bench {
 
 KernelDirectory::KernelDirectory(const CaseStudy& study, const std::string& directory) : study_(study) {
   namespace fs = std::filesystem;
@@ -48,4 +48,4 @@ KernelDirectory::KernelDirectory(const CaseStudy& study, const std::string& dire
   study_.kernels = &kernels_;
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::bench

@@ -14,7 +14,7 @@
 #include <bankwise/support/suggestion.hpp>
 #include <bankwise/trace/report.hpp>
 
-namespace bankwise {
+namespace bankwise::bench {
 namespace {
 
 constexpr const char* footer =
@@ -219,4 +219,4 @@ std::optional<Options> parse_options(const CaseStudy& study, int argc, const cha
   return options;
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::bench
