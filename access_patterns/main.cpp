@@ -25,7 +25,7 @@ Extent default_extent(const CaseStudy&, const Options&, const gpu::DeviceInfo& d
 }
 
 /// Modelled and measured cost of each pattern on one device.
-std::vector<Row> rows_on(const Job& job, const CaseStudy& study, const Options& options) {
+std::vector<Row> rows_on(const DeviceJob& job, const CaseStudy& study, const Options& options) {
   std::map<std::string_view, std::vector<double>> counted;
   Manner manner{.copy = false, .timing = has_banks(*job.device)};
   manner.after_sample = [&](Workbench& bench, const PreparedVariant& prepared) {
@@ -50,12 +50,13 @@ std::vector<Row> rows_on(const Job& job, const CaseStudy& study, const Options& 
   return rows;
 }
 
-bool measure_and_report(const CaseStudy& study, const Options& options, std::span<const Job> jobs, Report& report) {
+bool measure_and_report(const CaseStudy& study, const Options& options, std::span<const DeviceJob> jobs,
+                        Report& report) {
   std::optional<report::EarlierRun> baseline;
   if (!options.compare.empty()) baseline.emplace(study, options.compare);
   const OutputFile json("--json", options.json), csv("--csv", options.csv);
   std::vector<Row> rows;
-  const bool complete = run_each(study.name, jobs, [&](const Job& job) {
+  const bool complete = run_each(study.name, jobs, [&](const DeviceJob& job) {
     std::ranges::move(rows_on(job, study, options), std::back_inserter(rows));
   });
   for (const Row& row : rows) report.results.push_back(row.result);

@@ -32,7 +32,7 @@ Extent default_extent(const CaseStudy& study, const Options& options, const gpu:
 }
 
 /// Levels for each architecture that a device has or is assumed to have.
-std::vector<VariantLevels> all_levels(const CaseStudy& study, const Options& options, std::span<const Job> jobs) {
+std::vector<VariantLevels> all_levels(const CaseStudy& study, const Options& options, std::span<const DeviceJob> jobs) {
   std::vector<const Variant*> variants;
   for (const Variant& variant : study.variants) {
     const bool named =
@@ -40,7 +40,7 @@ std::vector<VariantLevels> all_levels(const CaseStudy& study, const Options& opt
     if (named || (options.variants.empty() && !variant.library)) variants.push_back(&variant);
   }
   std::vector<VariantLevels> all;
-  for (const Job& job : jobs) {
+  for (const DeviceJob& job : jobs) {
     const banks::Architecture& architecture = model_architecture(options.architecture, job.device->architecture);
     const auto is_there = [&](const VariantLevels& levels) { return levels.architecture == &architecture; };
     if (std::any_of(all.begin(), all.end(), is_there)) continue;
@@ -49,12 +49,13 @@ std::vector<VariantLevels> all_levels(const CaseStudy& study, const Options& opt
   return all;
 }
 
-bool measure_and_report(const CaseStudy& study, const Options& options, std::span<const Job> jobs, Report& report) {
+bool measure_and_report(const CaseStudy& study, const Options& options, std::span<const DeviceJob> jobs,
+                        Report& report) {
   std::optional<report::EarlierRun> baseline;
   if (!options.compare.empty()) baseline.emplace(study, options.compare);
   const OutputFile json("--json", options.json), csv("--csv", options.csv), svg("--levels-svg", options.levels_svg);
   if (options.levels) report.levels = all_levels(study, options, jobs);
-  const bool complete = run_each(study.name, jobs, [&](const Job& job) {
+  const bool complete = run_each(study.name, jobs, [&](const DeviceJob& job) {
     std::ranges::move(measure_on(job, study, options), std::back_inserter(report.results));
   });
   if (report.results.empty()) return false;
@@ -250,7 +251,7 @@ int run_ranks(const CaseStudy& study, int argc, const char* const* argv) {
 
 }  // namespace
 
-Program case_study_program() {
+MainProgram case_study_program() {
   return {.offered = {}, .extent = default_extent, .run = measure_and_report};
 }
 

@@ -5,7 +5,7 @@
 
 namespace bankwise {
 
-/// The program that run() runs; tests replace its Program::open.
-Program case_study_program();
+/// The program that run() runs; tests replace its MainProgram::open.
+MainProgram case_study_program();
 
 }  // namespace bankwise

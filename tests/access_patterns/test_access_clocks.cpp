@@ -24,7 +24,7 @@ using access_patterns::Row;
 
 namespace {
 
-const CaseStudy& study = access_patterns::case_study();
+const CaseStudy& patterns = access_patterns::case_study();
 constexpr Extent turns{1, 100};
 
 gpu::DeviceInfo device_of(const std::string& architecture) {
@@ -34,7 +34,7 @@ gpu::DeviceInfo device_of(const std::string& architecture) {
 }
 
 AccessResult asked(std::string_view variant, const std::string& device = "sm_90", const char* wanted = nullptr) {
-  return access_of(variant_of(study, variant), turns, device_of(device),
+  return access_of(variant_of(patterns, variant), turns, device_of(device),
                    wanted == nullptr ? nullptr : banks::find_architecture(wanted));
 }
 
@@ -49,7 +49,7 @@ Row timed(std::string_view variant, double seconds) {
 
 /// The expected output of a pattern.
 Words reference_of(std::string_view variant, Extent extent) {
-  return study.reference(extent, {}, variant_of(study, variant)).front();
+  return patterns.reference(extent, {}, variant_of(patterns, variant)).front();
 }
 
 }  // namespace
@@ -123,7 +123,7 @@ TEST_CASE("access_patterns/access_clocks/hand_computed") {
 }
 
 TEST_CASE("access_patterns/access_clocks/within_tile") {
-  for (const Variant& variant : study.variants) {
+  for (const Variant& variant : patterns.variants) {
     INFO(variant.name);
     CHECK_NOTHROW(reference_of(variant.name, {1, 3}));
     const RepeatedAccess repeated = repeated_access(variant, {1, 1});
@@ -285,7 +285,7 @@ Made made(bool is_gpu) {
   gpu::DeviceInfo device = device_of("sm_90");
   device.is_gpu = is_gpu;
   Made made{{timed("stride1", 1e-9), timed("stride16", 16e-9), timed("lds128_case2", 2e-9)},
-            {&study, {}, {device}, {}, {}}};
+            {&patterns, {}, {device}, {}, {}}};
   for (Row& row : made.rows) {
     row.result.device = &made.report.devices.front();
     row.result.status = Status::ok;
@@ -338,13 +338,13 @@ TEST_CASE("access_patterns/access_clocks/two_iterations") {
   for (const char* name : {"stride16", "stride17", "float4_column8"}) {
     INFO(name);
     constexpr Extent many{1, 1'000'003};
-    const Variant& variant = variant_of(study, name);
+    const Variant& variant = variant_of(patterns, name);
     const auto& architecture = *banks::find_architecture("sm_90");
     const RepeatedAccess repeated = repeated_access(variant, many);
     const auto cost = std::get<banks::Cost>(banks::cost(
         architecture, {repeated.operation, repeated.width, repeated.mask & 0xFFFFFFFF, repeated.addresses}));
     const JobModel model = access_patterns::model_of_turns(variant, many, architecture);
-    if (study.emulated == nullptr) continue;
+    if (patterns.emulated == nullptr) continue;
     REQUIRE(model.loads);
     CHECK(model.loads->passes == repeated.count * cost.passes);
     CHECK(model.loads->conflicts == repeated.count * cost.conflicts);

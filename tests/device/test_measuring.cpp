@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const CaseStudy& study = reduction::case_study();
+const CaseStudy& reduce = reduction::case_study();
 constexpr Extent small_job{1, 100};
 
 /// Launches a plan of one short kernel.
@@ -29,15 +29,15 @@ class ShortKernel {
  public:
   explicit ShortKernel(gpu::Session& session)
       : session_(session),
-        plan_(study.plan(variant_of(study, "packed"), small_job, session.info().compute_units)),
-        memory_(memory_for(session, study, small_job, plan_)) {
+        plan_(reduce.plan(variant_of(reduce, "packed"), small_job, session.info().compute_units)),
+        memory_(memory_for(session, reduce, small_job, plan_)) {
     REQUIRE(plan_.launches().size() == 1);
-    prepare(session, study, plan_);
+    prepare(session, reduce, plan_);
     (*this)(1);  // loads its code, for which CUDA may wait for the device
     session.wait();
   }
   void operator()(int times) const {
-    for (int i = 0; i < times; ++i) launch(session_, study, plan_, memory_);
+    for (int i = 0; i < times; ++i) launch(session_, reduce, plan_, memory_);
   }
 
  private:
@@ -104,7 +104,7 @@ TEST_CASE("device/measuring/held_back_from_first", "[measuring]") {
   for (const auto& device : devices_under_test()) {
     for (const Cache cache : {Cache::cold, Cache::hot}) {
       const auto session = gpu::open(device);  // a new one, which has not yet loaded the code of a flush
-      for (const Result& result : measured(*session, study, "packed", nullptr, cache)) {
+      for (const Result& result : measured(*session, reduce, "packed", nullptr, cache)) {
         INFO(device.name << " " << to_string(cache) << " " << result.variant << " " << result.reason);
         CHECK(result.status == Status::ok);
         CHECK(!result.timing.samples.empty());
@@ -211,7 +211,7 @@ TEST_CASE("device/measuring/throttled_samples", "[measuring]") {
     const auto session = gpu::open(device);
     // The first query is before the first sample; each drop takes two more: one after the sample, one after the rest.
     Scripted source(5);
-    const auto results = measured(*session, study, "packed", &source);
+    const auto results = measured(*session, reduce, "packed", &source);
     REQUIRE(results.size() == 2);
     std::size_t dropped = 0;
     for (const Result& result : results) {
@@ -229,7 +229,7 @@ TEST_CASE("device/measuring/always_throttled", "[measuring]") {
   for (const auto& device : devices_under_test()) {
     const auto session = gpu::open(device);
     Scripted source(~std::size_t{0});
-    for (const Result& result : measured(*session, study, "packed", &source)) {
+    for (const Result& result : measured(*session, reduce, "packed", &source)) {
       INFO(device.name << " " << result.variant);
       CHECK(result.status == Status::ok);
       CHECK(result.timing.stop == "throttled");
@@ -242,18 +242,19 @@ TEST_CASE("device/measuring/always_throttled", "[measuring]") {
 
 #if BANKWISE_HAVE_CUDA
 TEST_CASE("device/measuring/waiting_library", "[measuring]") {
-  if (study.kernels->library == nullptr) return;
-  static const gpu::Library& library = *study.kernels->library;
+  if (reduce.kernels->library == nullptr) return;
+  static const gpu::Library& library = *reduce.kernels->library;
   const gpu::Library waiting{library.name, library.workspace_bytes,
                              [](void* stream, const void* in, void* out, void* workspace, std::uint64_t bytes,
                                 std::uint64_t height, std::uint64_t width) {
                                library.enqueue(stream, in, out, workspace, bytes, height, width);
                                BANKWISE_CUDA(cudaDeviceSynchronize());
                              }};
-  const gpu::KernelSet kernels{study.kernels->images, &waiting};
-  CaseStudy synchronizing = study;
+  const gpu::KernelSet kernels{reduce.kernels->images, &waiting};
+  CaseStudy synchronizing = reduce;
   synchronizing.kernels = &kernels;
-  const auto name = std::find_if(study.variants.begin(), study.variants.end(), [](auto& v) { return v.library; })->name;
+  const auto name =
+      std::find_if(reduce.variants.begin(), reduce.variants.end(), [](auto& v) { return v.library; })->name;
   for (const auto& device : devices_under_test()) {
     if (!is_cuda(device)) continue;
     const auto session = gpu::open(device);

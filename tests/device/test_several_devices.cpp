@@ -21,7 +21,7 @@ TEST_CASE("device/several_devices/one_fails", "[.several_devices]") {
                                 "packed",    "--min-time", "0",      "--timeout",  "0.1"};
   for (const std::size_t failing : {std::size_t{0}, std::size_t{1}}) {
     std::size_t opened = 0;
-    Program program = case_study_program();
+    MainProgram program = case_study_program();
     program.open = [&](const gpu::DeviceInfo& device) {
       if (opened++ == failing) throw std::runtime_error("it fell off the bus");
       return gpu::open(device);

@@ -8,7 +8,7 @@
 
 #include <bankwise/support/parallel.hpp>
 
-namespace bankwise {
+namespace bankwise::bench {
 namespace {
 
 constexpr std::uint8_t guard_byte = 0xA5;
@@ -73,4 +73,4 @@ std::string difference(gpu::Session& session, const gpu::Buffer& buffer, std::st
   return fmt::format("word {} past the end of the {} was overwritten", touched - got.begin(), name);
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::bench

@@ -11,7 +11,7 @@
 #include <bankwise/gpu/session.hpp>
 #include <bankwise/study/rank_study.hpp>
 
-namespace bankwise {
+namespace bankwise::bench {
 
 /// Guard bytes past the end of every buffer, which must not change.
 inline constexpr std::uint64_t guard_bytes = 256;
@@ -36,4 +36,8 @@ void poison(gpu::Session& session, gpu::Buffer& buffer);
 std::string difference(gpu::Session& session, const gpu::Buffer& buffer, std::string_view name, std::uint64_t words = 0,
                        const Expected& expected = {}, unsigned threads = 1);
 
-}  // namespace bankwise
+}  // namespace bankwise::bench
+
+namespace bankwise {
+using namespace bench;  // the words of every main program
+}

@@ -11,7 +11,7 @@
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/files.hpp>
 
-namespace bankwise {
+namespace bankwise::bench {
 
 KernelDirectory::KernelDirectory(const CaseStudy& study, const std::string& directory) : study_(study) {
   namespace fs = std::filesystem;
@@ -46,4 +46,4 @@ KernelDirectory::KernelDirectory(const CaseStudy& study, const std::string& dire
   study_.kernels = &kernels_;
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::bench

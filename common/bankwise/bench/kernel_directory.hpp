@@ -7,7 +7,7 @@
 
 #include <bankwise/study/case_study.hpp>
 
-namespace bankwise {
+namespace bankwise::bench {
 
 /// A case study that reads its OpenCL sources from a directory instead of the program, so you can edit a kernel without
 /// a build. All of its .cl files must exist, and their requirements on devices hold. It has no CUDA kernels.
@@ -27,4 +27,8 @@ class KernelDirectory {
   gpu::KernelSet kernels_;
 };
 
-}  // namespace bankwise
+}  // namespace bankwise::bench
+
+namespace bankwise {
+using namespace bench;  // the words of every main program
+}

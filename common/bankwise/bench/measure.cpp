@@ -12,7 +12,7 @@
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/numbers.hpp>
 
-namespace bankwise {
+namespace bankwise::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -428,4 +428,4 @@ std::vector<Result> measure(const CaseStudy& study, const Options& options, Exte
   }
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::bench

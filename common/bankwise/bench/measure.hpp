@@ -10,7 +10,7 @@
 #include <bankwise/gpu/throttle.hpp>
 #include <bankwise/study/result.hpp>
 
-namespace bankwise {
+namespace bankwise::bench {
 
 /// What measure() may be told beyond the options.
 struct Manner {
@@ -37,4 +37,4 @@ struct Manner {
 std::vector<Result> measure(const CaseStudy& study, const Options& options, Extent extent, gpu::Session& session,
                             const Manner& manner = {});
 
-}  // namespace bankwise
+}  // namespace bankwise::bench

@@ -13,7 +13,7 @@
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/report.hpp>
 
-namespace bankwise {
+namespace bankwise::bench {
 namespace {
 
 constexpr const char* footer =
@@ -218,4 +218,4 @@ std::optional<Options> parse_options(const CaseStudy& study, int argc, const cha
   return options;
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::bench

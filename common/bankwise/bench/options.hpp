@@ -10,7 +10,7 @@
 #include <bankwise/study/case_study.hpp>
 #include <bankwise/study/result.hpp>
 
-namespace bankwise {
+namespace bankwise::bench {
 
 /// The command line of a case study, parsed and checked as far as possible without a device.
 struct Options {
@@ -41,4 +41,8 @@ struct Offered {
 std::optional<Options> parse_options(const CaseStudy& study, int argc, const char* const* argv,
                                      const Offered& offered = {});
 
-}  // namespace bankwise
+}  // namespace bankwise::bench
+
+namespace bankwise {
+using namespace bench;  // the words of every main program
+}

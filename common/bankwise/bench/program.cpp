@@ -18,7 +18,7 @@
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/table.hpp>
 
-namespace bankwise {
+namespace bankwise::bench {
 namespace {
 
 /// A progress bar on stderr, if stderr is a terminal.
@@ -130,9 +130,9 @@ std::vector<gpu::DeviceInfo> chosen_devices(const gpu::Devices& found, const Opt
 }
 
 /// Each device with its extent, except devices whose memory is too small for it.
-std::vector<Job> jobs_of(const CaseStudy& study, const Options& options, const std::vector<gpu::DeviceInfo>& devices,
-                         const Program& program) {
-  std::vector<Job> jobs;
+std::vector<DeviceJob> jobs_of(const CaseStudy& study, const Options& options,
+                               const std::vector<gpu::DeviceInfo>& devices, const MainProgram& program) {
+  std::vector<DeviceJob> jobs;
   for (const auto& device : devices) {
     const Extent extent = options.extent ? *options.extent : program.extent(study, options, device);
     if (const std::string sentence = shortage(study, extent, device); sentence.empty()) {
@@ -144,7 +144,8 @@ std::vector<Job> jobs_of(const CaseStudy& study, const Options& options, const s
   return jobs;
 }
 
-int run_with(const CaseStudy& study, const Options& options, std::vector<std::string> command, const Program& program) {
+int run_with(const CaseStudy& study, const Options& options, std::vector<std::string> command,
+             const MainProgram& program) {
   if (const auto code = answer_lists(study, options)) return *code;
   const gpu::Devices found = gpu::devices();
   Report report{.study = &study, .command = std::move(command), .devices = chosen_devices(found, options)};
@@ -201,9 +202,10 @@ void show(const std::string& text) {
   OutputFile("stdout", "-").write(text);
 }
 
-bool run_each(std::string_view program, std::span<const Job> jobs, const std::function<void(const Job&)>& run) {
+bool run_each(std::string_view program, std::span<const DeviceJob> jobs,
+              const std::function<void(const DeviceJob&)>& run) {
   bool complete = true;
-  for (const Job& job : jobs) {
+  for (const DeviceJob& job : jobs) {
     try {
       run(job);
     } catch (const std::exception& error) {
@@ -217,7 +219,7 @@ bool run_each(std::string_view program, std::span<const Job> jobs, const std::fu
   return complete;
 }
 
-std::vector<Result> measure_on(const Job& job, const CaseStudy& study, const Options& options, Manner manner) {
+std::vector<Result> measure_on(const DeviceJob& job, const CaseStudy& study, const Options& options, Manner manner) {
   const ProgressBar bar(job.device->name);
   const auto session = job.open(*job.device);
   const auto throttle = job.device->throttling == "watched" ? gpu::open_throttle(*job.device) : nullptr;
@@ -228,7 +230,7 @@ std::vector<Result> measure_on(const Job& job, const CaseStudy& study, const Opt
   return results;
 }
 
-int run_program(const CaseStudy& study, int argc, const char* const* argv, const Program& program) {
+int run_program(const CaseStudy& study, int argc, const char* const* argv, const MainProgram& program) {
   const auto fail = [&](int code, const std::string& sentence) {
     report_failure(study.name, sentence);
     return code;
@@ -247,4 +249,4 @@ int run_program(const CaseStudy& study, int argc, const char* const* argv, const
   }
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::bench

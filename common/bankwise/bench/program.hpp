@@ -17,40 +17,42 @@
 #include <bankwise/gpu/session.hpp>
 #include <bankwise/study/result.hpp>
 
-namespace bankwise {
+namespace bankwise::bench {
 
 /// Opens a device: gpu::open, or a replacement in a test.
 using Opener = std::function<std::unique_ptr<gpu::Session>(const gpu::DeviceInfo&)>;
 
 /// A device and the problem that it runs.
-struct Job {
+struct DeviceJob {
   const gpu::DeviceInfo* device;
   Extent extent;
   Opener open = gpu::open;
 };
 
 /// What one program has and others do not.
-struct Program {
+struct MainProgram {
   Offered offered;
   /// The extent for a device if the command line names none.
   std::function<Extent(const CaseStudy&, const Options&, const gpu::DeviceInfo&)> extent;
   /// Measures (see run_each) and reports. The report arrives with its devices and no results. Returns false if a whole
   /// device failed.
-  std::function<bool(const CaseStudy&, const Options&, std::span<const Job>, Report&)> run;
+  std::function<bool(const CaseStudy&, const Options&, std::span<const DeviceJob>, Report&)> run;
   Opener open = gpu::open;
 };
 
 /// A main program: reads the command line, answers --list and --devices, takes the kernels from --kernel-dir, chooses
 /// the devices and runs. Returns the exit code (support/exit_code.hpp); each failure is one line on stderr. A device
 /// whose memory is too small is skipped with a message; the others run.
-int run_program(const CaseStudy& study, int argc, const char* const* argv, const Program& program);
+int run_program(const CaseStudy& study, int argc, const char* const* argv, const MainProgram& program);
 
 /// Calls `run` for one job after another. If one throws, the others still run: the error is printed on stderr, and the
 /// function returns false at the end.
-bool run_each(std::string_view program, std::span<const Job> jobs, const std::function<void(const Job&)>& run);
+bool run_each(std::string_view program, std::span<const DeviceJob> jobs,
+              const std::function<void(const DeviceJob&)>& run);
 
 /// Measures on one device, with a progress bar if stderr is a terminal. Errors: those of measure().
-std::vector<Result> measure_on(const Job& job, const CaseStudy& study, const Options& options, Manner manner = {});
+std::vector<Result> measure_on(const DeviceJob& job, const CaseStudy& study, const Options& options,
+                               Manner manner = {});
 
 /// Answers --list and --devices, and returns the exit code. Empty if the command line asked for neither.
 std::optional<int> answer_lists(const CaseStudy& study, const Options& options);
@@ -67,4 +69,4 @@ void report_failure(std::string_view program, std::string_view sentence);
 /// Prints text on stdout. Error: std::runtime_error if that fails, for example on a full disk.
 void show(const std::string& text);
 
-}  // namespace bankwise
+}  // namespace bankwise::bench

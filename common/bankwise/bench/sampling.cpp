@@ -6,7 +6,7 @@
 
 #include <bankwise/support/numbers.hpp>
 
-namespace bankwise {
+namespace bankwise::bench {
 namespace {
 
 constexpr std::size_t window = 64;  // noise estimates that must agree before noise counts as stable
@@ -69,4 +69,4 @@ void summarise(const StopRule& rule, Status status, Timing& timing) {
   if (samples.size() >= fewest_for_noise) timing.noise = noise(samples);
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::bench

@@ -14,7 +14,7 @@
 #include <bankwise/gpu/throttle.hpp>
 #include <bankwise/study/result.hpp>
 
-namespace bankwise {
+namespace bankwise::bench {
 
 /// When to stop measuring a variant. Times in seconds, noise as a fraction.
 struct StopLimits {
@@ -89,4 +89,8 @@ double take_sample(Timing& timing, gpu::Enqueueing& how, const std::function<gpu
 /// Writes to `timing` what the rule has seen; without the samples if the row has failed.
 void summarise(const StopRule& rule, Status status, Timing& timing);
 
-}  // namespace bankwise
+}  // namespace bankwise::bench
+
+namespace bankwise {
+using namespace bench;  // the words of every main program
+}

@@ -14,7 +14,7 @@
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/parallel.hpp>
 
-namespace bankwise {
+namespace bankwise::bench {
 namespace {
 
 constexpr std::uint64_t words_written = std::uint64_t{1} << 24;  // written at a time: 64 MiB
@@ -305,7 +305,7 @@ void Workbench::launch(const PreparedVariant& prepared, const KernelLaunch& laun
 }
 
 void Workbench::enqueue(const PreparedVariant& prepared, std::size_t first, std::size_t last) {
-  struct Run {
+  struct Enqueue {
     Workbench& bench;
     const PreparedVariant& prepared;
     gpu::Form form;
@@ -328,7 +328,7 @@ void Workbench::enqueue(const PreparedVariant& prepared, std::size_t first, std:
   }
   last = std::min(last, prepared.plan.steps.size());
   for (std::size_t i = first; i < last; ++i) {
-    std::visit(Run{*this, prepared, i == 0 ? prepared.first_form : gpu::Form::once}, prepared.plan.steps[i]);
+    std::visit(Enqueue{*this, prepared, i == 0 ? prepared.first_form : gpu::Form::once}, prepared.plan.steps[i]);
   }
 }
 
@@ -422,4 +422,4 @@ void Workbench::enqueue_peer_copy() {
   copied_peers_->copy(*copied_from_, (rank.index + 1) % rank.ranks, copied_bytes_);
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::bench

@@ -15,7 +15,7 @@
 #include <bankwise/study/rank_study.hpp>
 #include <bankwise/study/result.hpp>
 
-namespace bankwise {
+namespace bankwise::bench {
 
 /// One sentence that says what to do if the buffers would not fit, otherwise empty. A CPU device shares its memory with
 /// the host's copies.
@@ -108,4 +108,4 @@ class Workbench {
   std::unique_ptr<cluster::Peers> copied_peers_;          // last: destroyed before its buffer
 };
 
-}  // namespace bankwise
+}  // namespace bankwise::bench

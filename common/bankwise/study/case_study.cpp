@@ -9,7 +9,7 @@
 #include <bankwise/study/rank_study.hpp>
 #include <bankwise/support/numbers.hpp>
 
-namespace bankwise {
+namespace bankwise::study {
 
 // The finaliser of splitmix64 (Steele, Lea, Flood 2014) over a Weyl sequence.
 std::uint32_t hashed_word(std::uint64_t i) {
@@ -91,4 +91,4 @@ std::vector<KernelLaunch> Plan::launches() const {
   return launches;
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::study

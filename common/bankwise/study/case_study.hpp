@@ -14,7 +14,7 @@ namespace bankwise::emulator {
 struct NamedKernels;
 }
 
-namespace bankwise {
+namespace bankwise::study {
 
 /// The size of a problem, in elements. A vector of n elements is one row; sides that a case study lacks are 1.
 struct Extent {
@@ -139,4 +139,4 @@ std::string size_text(const CaseStudy& study, Extent extent);
 /// The image called `name`, of the kernels for one device or for several ranks; null if there is none.
 const gpu::KernelImage* find_image(const CaseStudy& study, std::string_view name);
 
-}  // namespace bankwise
+}  // namespace bankwise::study

@@ -7,7 +7,7 @@
 #include <bankwise/report/metrics.hpp>
 #include <bankwise/study/emulated_launch.hpp>
 
-namespace bankwise {
+namespace bankwise::study {
 namespace {
 
 using banks::Tally;
@@ -105,4 +105,4 @@ std::optional<double> counted_over_ideal(const gpu::Counters& counters) {
   return report::passes_over_ideal(passes, passes > conflicts ? passes - conflicts : 0);
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::study

@@ -13,7 +13,7 @@
 #include <bankwise/study/case_study.hpp>
 #include <bankwise/trace/report.hpp>
 
-namespace bankwise {
+namespace bankwise::study {
 
 /// All launches of a job, assuming that every block of a launch behaves like its block 0: exact if all tiles are full.
 struct JobModel {
@@ -49,4 +49,4 @@ std::optional<double> simt_efficiency(const gpu::Counters& counters);
 /// Counted passes ÷ the passes that the same accesses take without conflicts.
 std::optional<double> counted_over_ideal(const gpu::Counters& counters);
 
-}  // namespace bankwise
+}  // namespace bankwise::study

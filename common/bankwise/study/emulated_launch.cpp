@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <system_error>
 
-namespace bankwise {
+namespace bankwise::study {
 namespace {
 
 constexpr std::uint64_t filled_words = 1 << 16;                                 // at the beginning of each input
@@ -92,4 +92,4 @@ trace::KernelTrace trace_of(const CaseStudy& study, const KernelLaunch& launch, 
   return kernel.run(shape, memory.arguments_of(launch));
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::study

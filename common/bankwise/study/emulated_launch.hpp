@@ -10,7 +10,7 @@
 #include <bankwise/emulator/core/kernel.hpp>
 #include <bankwise/study/case_study.hpp>
 
-namespace bankwise {
+namespace bankwise::study {
 
 /// The memory that a plan's launches refer to. Only pages that are touched take memory, so a buffer may be larger than
 /// the machine's memory. Each input begins with its real words; the rest reads as zeros, so a kernel whose
@@ -39,4 +39,4 @@ Plan plan_to_emulate(const CaseStudy& study, const Variant& variant, Extent exte
 trace::KernelTrace trace_of(const CaseStudy& study, const KernelLaunch& launch, const EmulatedMemory& memory,
                             unsigned warp, bool record_order);
 
-}  // namespace bankwise
+}  // namespace bankwise::study

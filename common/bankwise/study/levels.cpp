@@ -9,7 +9,7 @@
 #include <bankwise/report/metrics.hpp>
 #include <bankwise/study/emulated_launch.hpp>
 
-namespace bankwise {
+namespace bankwise::study {
 namespace {
 
 /// The problem's names for a kernel's levels, or their numbers if it has none.
@@ -77,4 +77,4 @@ std::vector<VariantLevels> levels_of(const CaseStudy& study, std::span<const Var
   return all;
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::study

@@ -15,7 +15,7 @@
 #include <bankwise/study/case_study.hpp>
 #include <bankwise/trace/report.hpp>
 
-namespace bankwise {
+namespace bankwise::study {
 
 /// A kernel that accesses shared memory, of which one block was emulated.
 struct KernelLevels {
@@ -46,4 +46,4 @@ const banks::Architecture& model_architecture(const banks::Architecture* wanted,
 std::vector<VariantLevels> levels_of(const CaseStudy& study, std::span<const Variant* const> variants, Extent extent,
                                      const banks::Architecture& architecture);
 
-}  // namespace bankwise
+}  // namespace bankwise::study

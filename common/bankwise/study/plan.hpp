@@ -11,7 +11,7 @@
 #include <bankwise/cluster/exchange.hpp>
 #include <bankwise/gpu/group_shape.hpp>
 
-namespace bankwise {
+namespace bankwise::study {
 
 using Words = std::vector<std::uint32_t>;
 
@@ -84,4 +84,8 @@ struct Plan {
   std::vector<KernelLaunch> launches() const;
 };
 
-}  // namespace bankwise
+}  // namespace bankwise::study
+
+namespace bankwise {
+using namespace study;  // the words of every case study
+}

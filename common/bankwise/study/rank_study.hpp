@@ -11,7 +11,7 @@
 
 #include <bankwise/study/case_study.hpp>
 
-namespace bankwise {
+namespace bankwise::study {
 
 /// One of the processes.
 struct Rank {
@@ -72,4 +72,4 @@ struct RankStudy {
                        unsigned threads) = nullptr;
 };
 
-}  // namespace bankwise
+}  // namespace bankwise::study

@@ -14,7 +14,7 @@
 #include <bankwise/study/counter_result.hpp>
 #include <bankwise/study/levels.hpp>
 
-namespace bankwise {
+namespace bankwise::study {
 
 /// What the measured time is spent on: the shared-memory section, repeated inside the blocks; a problem that fits the
 /// last-level cache; a problem in DRAM.
@@ -116,4 +116,4 @@ struct Report {
 /// A row faster than this fraction of copy probably measures a cache instead of memory.
 inline constexpr double suspicious_of_copy = 1.05;
 
-}  // namespace bankwise
+}  // namespace bankwise::study
