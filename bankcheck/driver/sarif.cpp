@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/driver/sarif.hpp"
+#include "bankcheck/driver/sinks.hpp"
 
 #include <fmt/format.h>
 

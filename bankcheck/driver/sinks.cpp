@@ -3,9 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "bankcheck/driver/html/html_report.hpp"
-#include "bankcheck/driver/sarif.hpp"
-
 namespace bankwise::driver {
 namespace {
 

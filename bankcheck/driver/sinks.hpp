@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "bankcheck/driver/baseline.hpp"
 #include "bankcheck/driver/fit_report.hpp"
 #include "bankcheck/driver/kernel_report.hpp"
+#include "bankcheck/driver/source_excerpt.hpp"
 
 namespace bankwise::driver {
 
@@ -36,5 +38,27 @@ struct Sink {
 
 /// In the order of the options.
 std::span<const Sink> sinks();
+
+/// The lines with conflicts and the diagnoses as SARIF 2.1.0, for code review tools. Lines of kernels in `exceeded` and
+/// diagnoses are errors, other lines are warnings, remarks are notes. Lines without a known file are omitted, because
+/// those tools reject results without a location. A line whose array a fit changes in one file has a fix. `fits` has
+/// one element for each kernel, or none.
+std::string to_sarif(const std::vector<KernelReport>& kernels, const std::set<std::string>& exceeded,
+                     const std::vector<KernelFitReport>& fits = {});
+
+/// The number of lines with conflicts and of diagnoses that to_sarif() omits.
+std::size_t lines_without_file(const std::vector<KernelReport>& kernels);
+
+/// What the page shows besides the report.
+struct HtmlExtras {
+  std::vector<std::vector<SourceExcerpt>> sources;  ///< of each kernel; kernels past the end have none
+  std::vector<std::string> fits;                    ///< of each kernel: what bankcheck fit proposes, as text
+  std::vector<std::string> only;                    ///< names and globs, if not all kernels were asked for
+  std::vector<std::string> exceeded;                ///< limits: one sentence each
+};
+
+/// The page for a browser, in HTML 5 and UTF-8: one file that loads nothing and runs no script. All texts of the report
+/// are escaped, and a Content Security Policy in the page forbids scripts and requests.
+std::string to_html(const RunReport& report, const HtmlExtras& extras);
 
 }  // namespace bankwise::driver

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/driver/html/html_report.hpp"
+#include "bankcheck/driver/sinks.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 
 #include <bankwise/trace/builder.hpp>
 #include "bankcheck/driver/kernel_report.hpp"
-#include "bankcheck/driver/sarif.hpp"
+#include "bankcheck/driver/sinks.hpp"
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;

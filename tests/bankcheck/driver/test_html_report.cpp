@@ -2,7 +2,7 @@
 //
 // The text of the HTML report; tests/browser has the tests in a browser.
 #include <bankwise/trace/builder.hpp>
-#include "bankcheck/driver/html/html_report.hpp"
+#include "bankcheck/driver/sinks.hpp"
 #include "bankcheck/predict/bank_picture.hpp"
 #include "tests/catch_any.hpp"
 #include "tests/programs.hpp"
