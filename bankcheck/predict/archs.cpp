@@ -134,7 +134,7 @@ std::string architectures_json() {
                     {"note", architecture.note},
                     {"rules", std::move(rules)}});
   }
-  return nlohmann::ordered_json{{"schema_version", 1}, {"architectures", std::move(all)}}.dump(2) + '\n';
+  return nlohmann::ordered_json{{"schema_version", 1}, {"architectures", std::move(list)}}.dump(2) + '\n';
 }
 
 }  // namespace bankwise::predict

@@ -145,16 +145,16 @@ __global__ void additions(int* used, int by) {
 }  // namespace
 
 TEST_CASE("emulator/cuda_atomics/every_type") {
-#define IN(how, start, ...) check_atomic<Do::how, __VA_ARGS__>(start, #how " " #__VA_ARGS__)
-  IN(add, 3, int), IN(add, 3, unsigned), IN(add, 3, unsigned long long), IN(add, 3, float), IN(add, 3, double);
-  IN(sub, 3, int), IN(sub, 3, unsigned);
-  IN(least, 500, int), IN(least, 500, unsigned), IN(least, 500, long long), IN(least, 500, unsigned long long);
-  IN(greatest, -1, int), IN(greatest, 1, unsigned), IN(greatest, -1, long long), IN(greatest, 1, unsigned long long);
-  IN(bits_and, 4095, int), IN(bits_and, 4095, unsigned), IN(bits_and, ~0ull, unsigned long long);
-  IN(bits_or, 2048, int), IN(bits_or, 2048, unsigned), IN(bits_or, 1ull << 60, unsigned long long);
-  IN(bits_xor, 99, int), IN(bits_xor, 99, unsigned), IN(bits_xor, 1ull << 60, unsigned long long);
-  IN(exchange, 7, int), IN(exchange, 7, unsigned), IN(exchange, 7, unsigned long long), IN(exchange, 7, float);
-#undef IN
+#define DO(how, start, ...) check_atomic<Do::how, __VA_ARGS__>(start, #how " " #__VA_ARGS__)
+  DO(add, 3, int), DO(add, 3, unsigned), DO(add, 3, unsigned long long), DO(add, 3, float), DO(add, 3, double);
+  DO(sub, 3, int), DO(sub, 3, unsigned);
+  DO(least, 500, int), DO(least, 500, unsigned), DO(least, 500, long long), DO(least, 500, unsigned long long);
+  DO(greatest, -1, int), DO(greatest, 1, unsigned), DO(greatest, -1, long long), DO(greatest, 1, unsigned long long);
+  DO(bits_and, 4095, int), DO(bits_and, 4095, unsigned), DO(bits_and, ~0ull, unsigned long long);
+  DO(bits_or, 2048, int), DO(bits_or, 2048, unsigned), DO(bits_or, 1ull << 60, unsigned long long);
+  DO(bits_xor, 99, int), DO(bits_xor, 99, unsigned), DO(bits_xor, 1ull << 60, unsigned long long);
+  DO(exchange, 7, int), DO(exchange, 7, unsigned), DO(exchange, 7, unsigned long long), DO(exchange, 7, float);
+#undef DO
   const Launch launch{.grid = 5, .block = 64, .threads = 4};
   unsigned short short_cell = 0;
   int int_cell = 0;

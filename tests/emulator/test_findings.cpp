@@ -7,7 +7,7 @@
 #include <bankwise/report/kernel_text.hpp>
 #include <bankwise/trace/report.hpp>
 #include <bankwise/trace/trace.hpp>
-#include "diagnosis_of.hpp"
+#include "kernel_tests.hpp"
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;

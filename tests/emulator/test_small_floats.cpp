@@ -190,7 +190,7 @@ TEMPLATE_TEST_CASE("emulator/small_floats/arithmetic", "", Half, Bfloat16) {
     // Exponents near 1, with which __float128 holds everything exactly, and cancellation is frequent.
     const auto any = [&] {
       const unsigned bits = unsigned(random());
-      return F::bits(F::rn(1.0f)) + (bits & 0xFFF) - 0x800 | (bits & 0x8000);
+      return (F::bits(F::rn(1.0f)) + (bits & 0xFFF) - 0x800) | (bits & 0x8000);
     };
     const unsigned a = any(), b = any(), c = any();
     const Quad x = F::table.value(a), y = F::table.value(b), z = F::table.value(c);

@@ -245,7 +245,7 @@ TEST_CASE("emulator/tensor_cores/ldmatrix_and_mma") {
   const auto stored = emulate(matrices_there_and_back, {.grid = 1, .block = 32}, out.data());
   // Lane 4 row + column / 2 has elements (row, column); transposed, lane 1 has those of rows 2 and 3 of column 0.
   CHECK(out[4 * 1] == (16u | 24u << 16));
-  CHECK(out[4 * 5 + 3] == (192u + 17 | (192u + 25) << 16));
+  CHECK(out[4 * 5 + 3] == ((192u + 17) | (192u + 25) << 16));
   CHECK(count_of(stored, Operation::stmatrix_x4) == 1);
 }
 
