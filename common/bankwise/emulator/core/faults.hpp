@@ -90,8 +90,8 @@ class FaultReports {
   Findings findings_;
 };
 
-/// During its lifetime, a segmentation fault or a division by zero in a kernel ends the launch with a diagnosis, not the
-/// program. Signals from other code go to the previous handlers.
+/// During its lifetime, a segmentation fault or a division by zero in a kernel ends the launch with a diagnosis, not
+/// the program. Signals from other code go to the previous handlers.
 class FaultGuard {
  public:
   FaultGuard();
