@@ -257,6 +257,8 @@ TEST_CASE("study/case_studies/kernels_and_ports") {
     INFO(study->name);
     const bool cuda_only = facts(*study).contains("cuda_only");
     CHECK(facts(*study).at("kernel_prefix") == study->kernel_prefix);
+    for (const char* list : {"device", "emulated", "exact"}) CHECK(!extents(*study, list).empty());
+    CHECK(extents(*study, "ports").empty() == cuda_only);
     for (const auto& kernel : kernel_facts(*study).items()) {
       CHECK(find_image(*study, std::string(study->kernel_prefix) + kernel.key()) != nullptr);
     }
