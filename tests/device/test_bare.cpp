@@ -78,9 +78,9 @@ void run_all(const CaseStudy& study) {
 
 }  // namespace
 
-#define RUN_ALL(name, folder)                                            \
-  TEST_CASE(#name " on buffers of the exact size", "[bare_" #name "]") { \
-    run_all(name::case_study());                                         \
+#define RUN_ALL(name, folder)                           \
+  TEST_CASE("device/bare/" #name, "[bare_" #name "]") { \
+    run_all(name::case_study());                        \
   }
 FOR_EACH_CASE_STUDY(RUN_ALL)
 
