@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <map>
@@ -23,8 +24,20 @@ struct Rows {
   std::map<std::string, std::string> others;  ///< status of rows that are wrong or failed
 };
 
+/// "1 x 70": the row's height and width, and its depth if the case study has one.
+std::string size_of(const json& row, std::span<const Side> sides) {
+  std::string size;
+  for (const auto length : {&Extent::height, &Extent::width, &Extent::depth}) {
+    const auto side = std::ranges::find(sides, length, &Side::length);
+    if (length == &Extent::depth && side == sides.end()) continue;
+    const std::uint64_t value = side == sides.end() ? 1 : row.at(std::string(side->name)).get<std::uint64_t>();
+    size += fmt::format("{}{}", size.empty() ? "" : " x ", value);
+  }
+  return size;
+}
+
 /// A report's rows, keyed by what must agree in two runs. The key has the device's name, because its index may change.
-Rows rows_of(const std::string& report) {
+Rows rows_of(const std::string& report, std::span<const Side> sides) {
   const json root = json::parse(report);
   std::map<int, std::string> names;
   std::map<std::string, int> seen;
@@ -35,11 +48,9 @@ Rows rows_of(const std::string& report) {
   }
   Rows rows;
   for (const auto& row : root.at("results")) {
-    const std::string key =
-        fmt::format("{}, {}, {}, {} x {}, {}, {}", std::string(row.at("variant")), std::string(row.at("api")),
-                    names.at(row.at("device")), row.value("height", std::uint64_t{1}),
-                    row.value("width", row.at("n").get<std::uint64_t>()), std::string(row.at("scope")),
-                    std::string(row.at("cache")));
+    const std::string key = fmt::format("{}, {}, {}, {}, {}, {}", std::string(row.at("variant")),
+                                        std::string(row.at("api")), names.at(row.at("device")), size_of(row, sides),
+                                        std::string(row.at("scope")), std::string(row.at("cache")));
     const std::string status = row.at("status");
     if (status == to_string(Status::wrong) || status == to_string(Status::error)) {
       rows.others[key] = status;
@@ -70,7 +81,7 @@ EarlierRun::EarlierRun(const CaseStudy& study, const std::string& path) : path_(
     if (root.at("schema_version") != 1 || root.at("case") != study.name) {
       throw UsageError(fmt::format("--compare: {} is not a report of {}, schema version 1", path, study.name));
     }
-    rows_of(text_);
+    rows_of(text_, study.sides);
   } catch (const json::exception&) {
     throw UsageError(fmt::format("--compare: {} is not a JSON report of {}", path, study.name));
   } catch (const std::out_of_range&) {
@@ -79,8 +90,8 @@ EarlierRun::EarlierRun(const CaseStudy& study, const std::string& path) : path_(
 }
 
 std::string EarlierRun::compare(const Report& report) const {
-  const auto before = rows_of(text_).timed;
-  const auto [now, failed] = rows_of(json_report(report));
+  const auto before = rows_of(text_, report.study->sides).timed;
+  const auto [now, failed] = rows_of(json_report(report), report.study->sides);
   std::vector<std::vector<std::string>> rows{{"row", "before", "now", "now / before", "verdict"}};
   std::size_t only_now = 0;
   for (const auto& [key, timing] : now) {
