@@ -8,7 +8,7 @@
 
 namespace bankwise {
 
-/// The bytes of a file; empty if it cannot be opened.
+/// The bytes of a file; nothing if it cannot be read.
 std::optional<std::string> read_file(const std::filesystem::path& path);
 
 /// A file that is written completely or not at all: write() fills a temporary file in the same folder and renames it. A

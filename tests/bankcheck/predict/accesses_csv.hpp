@@ -37,8 +37,8 @@ struct Predicted {
   std::string out;
 };
 
-inline Predicted predict(const std::string& csv, const char* architecture = "sm_90",
-                         bankwise::predict::CostFormat format = bankwise::predict::CostFormat::csv) {
+inline Predicted predict_rows(const std::string& csv, const char* architecture = "sm_90",
+                              bankwise::predict::CostFormat format = bankwise::predict::CostFormat::csv) {
   const auto* found = bankwise::banks::find_architecture(architecture);
   REQUIRE(found != nullptr);
   std::istringstream in(csv);
@@ -49,7 +49,7 @@ inline Predicted predict(const std::string& csv, const char* architecture = "sm_
 
 /// Checks that all rows are good: the output is this, after the header line.
 inline void check_rows(const std::string& csv, const std::string& rows, const char* architecture = "sm_90") {
-  const Predicted predicted = predict(csv, architecture);
+  const Predicted predicted = predict_rows(csv, architecture);
   INFO(csv.substr(0, 200));
   INFO((predicted.bad ? predicted.bad->sentence : "no bad row"));
   CHECK_FALSE(predicted.bad.has_value());
@@ -59,7 +59,7 @@ inline void check_rows(const std::string& csv, const std::string& rows, const ch
 /// Checks that this line is a bad row, with an error message that contains these words, after these rows.
 inline void check_bad(const std::string& csv, std::uint64_t line, const std::string& words,
                       const std::string& rows = "") {
-  const Predicted predicted = predict(csv);
+  const Predicted predicted = predict_rows(csv);
   INFO(csv.substr(0, 200));
   REQUIRE(predicted.bad.has_value());
   const auto& bad = *predicted.bad;

@@ -57,9 +57,9 @@ TEST_CASE("predict/csv/line_endings") {
 TEST_CASE("predict/csv/64_lanes") {
   const std::string full(16, 'f');
   const Predicted predicted =
-      predict(csv_header(64) + csv_row("w,load,4," + full, 4, 64) + csv_row("h,load,4,ffffffff00000000", 128, 64) +
-                  csv_row("x,load,16," + full, 16, 64),
-              "gfx942");
+      predict_rows(csv_header(64) + csv_row("w,load,4," + full, 4, 64) + csv_row("h,load,4,ffffffff00000000", 128, 64) +
+                       csv_row("x,load,16," + full, 16, 64),
+                   "gfx942");
   CHECK_FALSE(predicted.bad.has_value());
   CHECK(predicted.out == "id,passes,ideal,conflicts\nw,2,2,0\nh,32,1,31\nx,8,8,0\n");
   check_rows(csv_header(64) + csv_row("w,load,4,ffffffff", 4, 64), "w,1,1,0\n");  // 64 columns for a warp of 32
@@ -121,16 +121,16 @@ TEST_CASE("predict/csv/worst_choice") {
   const std::string rows = csv_row("s,load,4,ffff", 8) + csv_row("b,load,4,ffff", [](unsigned lane) {
                              return std::to_string(lane < 8 ? 0 : 4 * lane);
                            });
-  const Predicted predicted = predict(csv_header() + rows, "sm_13");
+  const Predicted predicted = predict_rows(csv_header() + rows, "sm_13");
   CHECK_FALSE(predicted.bad.has_value());
   CHECK(predicted.out == "id,passes,ideal,conflicts,passes_max,conflicts_max\ns,2,1,1,2,1\nb,1,1,0,2,1\n");
-  CHECK(predict(csv_header() + rows, "sm_20").out == "id,passes,ideal,conflicts\ns,1,1,0\nb,1,1,0\n");
+  CHECK(predict_rows(csv_header() + rows, "sm_20").out == "id,passes,ideal,conflicts\ns,1,1,0\nb,1,1,0\n");
 }
 
 TEST_CASE("predict/csv/json") {
   const std::string csv = csv_header() + csv_row(R"("a ""b""",load,4,ffffffff)", 8) + csv_row("\xC3\xA9,load,4,1", 4) +
                           csv_row("\xFF\x01,load,4,1", 4);
-  const Predicted predicted = predict(csv, "sm_90", CostFormat::json);
+  const Predicted predicted = predict_rows(csv, "sm_90", CostFormat::json);
   CHECK_FALSE(predicted.bad.has_value());
   const auto json = nlohmann::json::parse(predicted.out);
   CHECK(json["schema_version"] == 1);
@@ -141,21 +141,21 @@ TEST_CASE("predict/csv/json") {
   CHECK(json["results"][2]["id"] == "\xEF\xBF\xBD\x01");  // invalid UTF-8 is replaced
   CHECK_FALSE(json.contains("error"));
 
-  const auto choice = nlohmann::json::parse(predict(csv, "sm_13", CostFormat::json).out);
+  const auto choice = nlohmann::json::parse(predict_rows(csv, "sm_13", CostFormat::json).out);
   CHECK(choice["results"][0]["passes_max"] == 4);
   CHECK(choice["results"][0]["conflicts_max"] == 2);
-  CHECK(nlohmann::json::parse(predict(csv_header(), "sm_90", CostFormat::json).out)["results"].empty());
+  CHECK(nlohmann::json::parse(predict_rows(csv_header(), "sm_90", CostFormat::json).out)["results"].empty());
 }
 
 TEST_CASE("predict/csv/json_after_bad_row") {
   const std::string good = csv_row("0,load,4,1", 4), bad = csv_row(R"(1,"lo""ad",4,1)", 4);
-  const Predicted predicted = predict(csv_header() + good + bad + good, "sm_90", CostFormat::json);
+  const Predicted predicted = predict_rows(csv_header() + good + bad + good, "sm_90", CostFormat::json);
   REQUIRE(predicted.bad.has_value());
   const auto json = nlohmann::json::parse(predicted.out);
   CHECK(json["results"].size() == 1);
   CHECK(json["error"]["line"] == 3);
   CHECK(json["error"]["sentence"] == predicted.bad->sentence);
-  const auto empty = nlohmann::json::parse(predict("", "sm_90", CostFormat::json).out);
+  const auto empty = nlohmann::json::parse(predict_rows("", "sm_90", CostFormat::json).out);
   CHECK(empty["results"].empty());
   CHECK(empty["error"]["line"] == 1);
 }
