@@ -101,7 +101,7 @@ std::uint16_t small_from_integer(FloatFormat format, RoundingMode mode, unsigned
 
 std::uint64_t small_to_integer(FloatFormat format, RoundingMode mode, std::uint16_t a, unsigned bits,
                                bool is_signed) noexcept {
-  // As the conversions of a float in cuda_math.cpp: NaN is 0, or the highest bit of 64 bits.
+  // As the conversions of a float in math.cpp: NaN is 0, or the highest bit of 64 bits.
   if (is_nan(format, a)) return bits < 64 ? 0 : std::uint64_t{1} << 63;
   const double value = value_of(format, a);
   const double whole = mode == RoundingMode::rn   ? std::nearbyint(value)
