@@ -22,8 +22,8 @@ namespace {
 
 constexpr Operand input_arrays[]{{"input", [](Extent extent) { return extent.count(); }}};
 constexpr Operand output_arrays[]{{"output", [](Extent extent) { return extent.count(); }}};
-constexpr std::uint64_t wide_tile = 2048;                                      // of add_offsets_wide
-constexpr std::uint64_t max_tiles = std::numeric_limits<std::int32_t>::max();  // of a CUDA grid
+constexpr std::uint64_t wide_tile = 2048;                                      // the tile of add_offsets_wide
+constexpr std::uint64_t max_tiles = std::numeric_limits<std::int32_t>::max();  // the limit of a CUDA grid
 
 std::vector<Words> reference(Extent, std::span<const Words> inputs, const Variant&) {
   Words output(inputs[0].size());

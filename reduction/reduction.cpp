@@ -18,7 +18,7 @@ namespace {
 
 constexpr Operand input_arrays[]{{"input", [](Extent extent) { return extent.count() * record_words; }}};
 constexpr Operand output_arrays[]{{"output", [](Extent) { return record_words; }}};
-constexpr std::uint64_t state_bytes = record_words * sizeof(std::uint64_t);  // of single_pass.cuh
+constexpr std::uint64_t state_bytes = record_words * sizeof(std::uint64_t);  // the state of single_pass.cuh
 
 std::vector<Words> reference(Extent extent, std::span<const Words> inputs, const Variant&) {
   Words sum(record_words, 0);

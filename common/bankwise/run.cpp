@@ -39,14 +39,14 @@ std::vector<VariantLevels> all_levels(const CaseStudy& study, const Options& opt
         std::find(options.variants.begin(), options.variants.end(), variant.name) != options.variants.end();
     if (named || (options.variants.empty() && !variant.library)) variants.push_back(&variant);
   }
-  std::vector<VariantLevels> all;
+  std::vector<VariantLevels> levels_of_variants;
   for (const DeviceJob& job : jobs) {
     const banks::Architecture& architecture = model_architecture(options.architecture, job.device->architecture);
     const auto is_there = [&](const VariantLevels& levels) { return levels.architecture == &architecture; };
-    if (std::any_of(all.begin(), all.end(), is_there)) continue;
-    std::ranges::move(levels_of(study, variants, job.extent, architecture), std::back_inserter(all));
+    if (std::any_of(levels_of_variants.begin(), levels_of_variants.end(), is_there)) continue;
+    std::ranges::move(levels_of(study, variants, job.extent, architecture), std::back_inserter(levels_of_variants));
   }
-  return all;
+  return levels_of_variants;
 }
 
 bool measure_and_report(const CaseStudy& study, const Options& options, std::span<const DeviceJob> jobs,
@@ -103,12 +103,12 @@ void compare_commands(Communicator& communicator, std::span<const std::string> c
 gpu::DeviceInfo device_of_rank(Communicator& communicator, const Options& options) {
   gpu::DeviceInfo chosen;
   cluster::agree(communicator, [&] {
-    const gpu::Devices found = gpu::devices();
-    const bool any_cuda =
-        std::any_of(found.list.begin(), found.list.end(), [](auto& device) { return device.api == gpu::Api::cuda; });
+    const gpu::Devices present = gpu::devices();
+    const bool any_cuda = std::any_of(present.list.begin(), present.list.end(),
+                                      [](auto& device) { return device.api == gpu::Api::cuda; });
     const gpu::Api api = options.api.value_or(any_cuda ? gpu::Api::cuda : gpu::Api::opencl);
     std::vector<gpu::DeviceInfo> devices, gpus;
-    for (const auto& device : found.list) {
+    for (const auto& device : present.list) {
       if (device.api != api) continue;
       devices.push_back(device);
       if (device.is_gpu) gpus.push_back(device);

@@ -89,8 +89,8 @@ Plan on_chip_plan(const Variant& variant, std::uint64_t count, Rank rank, unsign
 Plan cyclic_plan(const Variant& variant, Extent extent, Rank rank, unsigned units) {
   const std::uint64_t index = rank.index, ranks = rank.ranks;
   const std::uint64_t count = share(variant, extent, rank).input_words;
-  const std::uint64_t most = share(variant, extent, {0, rank.ranks}).input_words;
-  const std::uint64_t rounds = tiles(most, cyclic_block), mine = tiles(count, variant.tile);
+  const std::uint64_t longest = share(variant, extent, {0, rank.ranks}).input_words;
+  const std::uint64_t rounds = tiles(longest, cyclic_block), mine = tiles(count, variant.tile);
   Plan plan;
   plan.state_bytes = (begun + ranks + rounds * (ranks + 1) + mine) * sizeof(std::uint64_t);
   plan.steps.emplace_back(KernelLaunch{"scan_ranks_cyclic",

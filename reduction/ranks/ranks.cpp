@@ -41,7 +41,7 @@ Plan rank_plan(const Variant& variant, Extent extent, Rank rank, unsigned units)
   const std::uint64_t count = items(extent.count(), rank.index, rank.ranks);
   const std::uint64_t groups = blocks(variant, tiles(count, variant.tile, 1), units);
   if (variant.name != peers) {
-    constexpr std::uint64_t state_bytes = record_words * sizeof(std::uint64_t);  // of single_pass.cuh
+    constexpr std::uint64_t state_bytes = record_words * sizeof(std::uint64_t);  // the state of single_pass.cuh
     return {{},
             {KernelLaunch{"reduce_single_pass", groups, variant.group, {input_slot, output_slot, state_slot, count}},
              AllReduce{output_slot, record_words}},
@@ -58,9 +58,9 @@ Plan rank_plan(const Variant& variant, Extent extent, Rank rank, unsigned units)
 }
 
 /// Every rank has the sum of all records.
-Expected expected(const CaseStudy&, const Variant&, Extent, Rank, const Words&, const Words& all, unsigned) {
-  return [all](std::uint64_t first, std::span<std::uint32_t> words) {
-    for (std::size_t i = 0; i < words.size(); ++i) words[i] = all[first + i];
+Expected expected(const CaseStudy&, const Variant&, Extent, Rank, const Words&, const Words& all_sums, unsigned) {
+  return [all_sums](std::uint64_t first, std::span<std::uint32_t> words) {
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] = all_sums[first + i];
   };
 }
 

@@ -199,12 +199,12 @@ std::variant<Cost, Refusal> cost(const Architecture& architecture, const Access&
   // A warp that has more active lanes than usual is a wide one.
   const bool wide = unsigned(std::bit_width(access.mask)) > architecture.warp;
   const std::uint64_t warp = ~std::uint64_t{0} >> (max_lanes - (wide ? architecture.lanes : architecture.warp));
-  const std::uint64_t all = matrix_rows(access.operation) != 0 ? lanes : warp;
+  const std::uint64_t counted = matrix_rows(access.operation) != 0 ? lanes : warp;
   const unsigned bytes = request_bytes(*rule, access.width);
 
   for (unsigned first = 0; first < access.width; first += bytes) {
     for (unsigned i = 0; i < lane_groups.count; ++i) {
-      if ((lane_groups.lanes[i] & all) != 0) ++cost.floor;
+      if ((lane_groups.lanes[i] & counted) != 0) ++cost.floor;
       const std::uint64_t active = lane_groups.lanes[i] & lanes;
       if (active == 0) continue;
       const Steps steps = serve(*rule, access, active, {first, bytes});

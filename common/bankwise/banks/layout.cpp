@@ -20,9 +20,9 @@ std::vector<Touch> layout(const Architecture& architecture, const Access& access
     for_each_unit(*rule, access, part.lanes, {part.first_byte, request_bytes(*rule, access.width)},
                   [&](unsigned lane, unsigned bank, std::uint64_t key) {
                     auto& keys = turns[bank];
-                    const auto found = std::find(keys.begin(), keys.end(), key);
-                    touches.push_back({lane_group, bank, unsigned(found - keys.begin()), lane});
-                    if (found == keys.end()) keys.push_back(key);
+                    const auto turn = std::find(keys.begin(), keys.end(), key);
+                    touches.push_back({lane_group, bank, unsigned(turn - keys.begin()), lane});
+                    if (turn == keys.end()) keys.push_back(key);
                     words.push_back(key);
                   });
     if (rule->serving != Serving::one_broadcast) continue;

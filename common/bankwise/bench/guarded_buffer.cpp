@@ -54,19 +54,19 @@ void poison(gpu::Session& session, gpu::Buffer& buffer) {
 
 std::string difference(gpu::Session& session, const gpu::Buffer& buffer, std::string_view name, std::uint64_t words,
                        const Expected& expected, unsigned threads) {
-  const std::uint64_t most = std::max(std::min(words, words_read_back), guard_bytes / sizeof guard_word);
-  const auto memory = session.allocate_host(bytes_of(most));
-  const std::span all(reinterpret_cast<std::uint32_t*>(memory.get()), most);
+  const std::uint64_t chunk = std::max(std::min(words, words_read_back), guard_bytes / sizeof guard_word);
+  const auto memory = session.allocate_host(bytes_of(chunk));
+  const std::span buffer_words(reinterpret_cast<std::uint32_t*>(memory.get()), chunk);
   Words wanted;
   for (std::uint64_t first = 0; first < words; first += wanted.size()) {
-    wanted.resize(std::min(most, words - first));
-    const auto got = all.first(wanted.size());
+    wanted.resize(std::min(chunk, words - first));
+    const auto got = buffer_words.first(wanted.size());
     session.read(buffer, bytes_of(first), std::as_writable_bytes(got));
     expected(first, wanted);
     const std::uint64_t i = first_difference(got, wanted, threads);
     if (i < got.size()) return fmt::format("{} word {} is 0x{:08x}, not 0x{:08x}", name, first + i, got[i], wanted[i]);
   }
-  const auto got = all.first(guard_bytes / sizeof guard_word);
+  const auto got = buffer_words.first(guard_bytes / sizeof guard_word);
   session.read(buffer, buffer.bytes() - guard_bytes, std::as_writable_bytes(got));
   const auto touched = std::find_if(got.begin(), got.end(), [](std::uint32_t word) { return word != guard_word; });
   if (touched == got.end()) return {};

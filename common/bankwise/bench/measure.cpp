@@ -150,7 +150,7 @@ class Measurement {
       attempt(candidate.result, [&] {
         candidate.prepared = bench_.prepare(study_.plan(*variant, extent, session_.info().compute_units));
         candidate.result.scaling.alone = name;
-        candidate.result.reason.clear();  // of names before
+        candidate.result.reason.clear();  // the reason that a name before this one left
         candidate.running = true;
       });
       if (candidate.running) return;

@@ -47,10 +47,11 @@ void declare(CLI::App& app, const CaseStudy& study, const Offered& offered, Opti
                  "Device: index in --devices, or part of its name (default: the best device of each API)");
   app.add_option("--variant", options.variants, "Variants, separated by commas (default: all)")->delimiter(',');
   for (const Side& side : study.sides) {
-    const std::string what = side.help.empty() ? fmt::format("Number of {}", study.element) : std::string(side.help);
+    const std::string description =
+        side.help.empty() ? fmt::format("Number of {}", study.element) : std::string(side.help);
     app.add_option_function<std::string>(
         fmt::format("--{}", side.name), [&](const std::string& text) { raw.lengths[side.name] = text; },
-        fmt::format("{} (default: {}{})", what,
+        fmt::format("{} (default: {}{})", description,
                     study.sides.size() > 2   ? "equal to the first side that is given; without any, "
                     : study.sides.size() > 1 ? "equal to the other side; without both, "
                                              : "",

@@ -59,15 +59,17 @@ std::vector<std::string> kernels_of(const CaseStudy& study, const Variant& varia
 /// "cuda, opencl": the APIs that have all kernels.
 std::string apis_of(const CaseStudy& study, const Variant& variant) {
   const std::vector<std::string> kernels = kernels_of(study, variant);
-  const auto all = [&](const auto& has) {
+  const auto every_kernel = [&](const auto& has) {
     return !kernels.empty() && std::all_of(kernels.begin(), kernels.end(), [&](const std::string& name) {
       const gpu::KernelImage* image = find_image(study, name);
       return image != nullptr && has(*image);
     });
   };
   const bool library = variant.library && study.kernels->library != nullptr;
-  std::string apis = library || all([](const auto& image) { return image.cuda != nullptr; }) ? "cuda" : "";
-  if (all([](const auto& image) { return !image.opencl_file.empty(); })) apis += apis.empty() ? "opencl" : ", opencl";
+  std::string apis = library || every_kernel([](const auto& image) { return image.cuda != nullptr; }) ? "cuda" : "";
+  if (every_kernel([](const auto& image) { return !image.opencl_file.empty(); })) {
+    apis += apis.empty() ? "opencl" : ", opencl";
+  }
   return apis.empty() ? "not built" : apis;
 }
 
@@ -100,9 +102,9 @@ bool contains(std::string_view text, std::string_view part) {
 
 /// The devices to run on: those named, or the best of each API, where a GPU is better than any other device. Error:
 /// UsageError if --device matches none. Empty if the machine has none of the selected API.
-std::vector<gpu::DeviceInfo> chosen_devices(const gpu::Devices& found, const Options& options) {
+std::vector<gpu::DeviceInfo> chosen_devices(const gpu::Devices& present, const Options& options) {
   std::vector<gpu::DeviceInfo> of_api, chosen;
-  std::copy_if(found.list.begin(), found.list.end(), std::back_inserter(of_api),
+  std::copy_if(present.list.begin(), present.list.end(), std::back_inserter(of_api),
                [&](const auto& device) { return !options.api || device.api == *options.api; });
   if (of_api.empty()) return {};
   if (!options.device.empty()) {
@@ -147,10 +149,10 @@ std::vector<DeviceJob> jobs_of(const CaseStudy& study, const Options& options,
 int run_with(const CaseStudy& study, const Options& options, std::vector<std::string> command,
              const MainProgram& program) {
   if (const auto code = answer_lists(study, options)) return *code;
-  const gpu::Devices found = gpu::devices();
-  Report report{.study = &study, .command = std::move(command), .devices = chosen_devices(found, options)};
+  const gpu::Devices devices = gpu::devices();
+  Report report{.study = &study, .command = std::move(command), .devices = chosen_devices(devices, options)};
   if (report.devices.empty()) {
-    for (const auto& sentence : found.missing) report_failure(study.name, sentence);
+    for (const auto& sentence : devices.missing) report_failure(study.name, sentence);
     return exit_nothing;
   }
   const auto jobs = jobs_of(study, options, report.devices, program);
@@ -167,9 +169,9 @@ std::optional<int> answer_lists(const CaseStudy& study, const Options& options) 
     return exit_ok;
   }
   if (options.list_devices) {
-    const gpu::Devices found = gpu::devices();
-    show(device_list(found));
-    return found.list.empty() ? exit_nothing : exit_ok;
+    const gpu::Devices devices = gpu::devices();
+    show(device_list(devices));
+    return devices.list.empty() ? exit_nothing : exit_ok;
   }
   return std::nullopt;
 }

@@ -22,10 +22,10 @@ bool StopRule::add(double sample, double elapsed) {
     noises_.push_back(now);
     const bool full = samples_.size() >= limits_.max_samples;
     const bool long_enough = full || elapsed >= limits_.min_time;
-    const auto [least, most] = std::minmax_element(noises_.begin(), noises_.end());
+    const auto [least, greatest] = std::minmax_element(noises_.begin(), noises_.end());
     if (long_enough && now <= limits_.max_noise) {
       reason_ = "quiet";
-    } else if (long_enough && noises_.size() == window && *most - *least <= agreement * *most) {
+    } else if (long_enough && noises_.size() == window && *greatest - *least <= agreement * *greatest) {
       reason_ = "stable";
     } else if (full) {
       reason_ = "enough";

@@ -42,13 +42,13 @@ struct Capacity {
   std::uint64_t input = 0, output = 0;
 };
 Capacity capacity(const RankStudy& study, Extent extent, Rank rank) {
-  Capacity most;
+  Capacity largest;
   for (const Variant& variant : study.variants) {
     const Share share = study.share(variant, extent, rank);
-    most.input = std::max(most.input, share.input_words);
-    most.output = std::max({most.output, share.input_words, share.output_words});
+    largest.input = std::max(largest.input, share.input_words);
+    largest.output = std::max({largest.output, share.input_words, share.output_words});
   }
-  return most;
+  return largest;
 }
 
 /// The slots that a plan's launches access on other ranks.
@@ -115,9 +115,9 @@ void Cluster::agree(const std::function<void()>& step) const {
   alone() ? step() : cluster::agree(*communicator, step);
 }
 
-void Cluster::wait_in(const std::string& what, const std::function<void()>& work) const {
+void Cluster::wait_in(const std::string& operation, const std::function<void()>& work) const {
   std::optional<cluster::Deadline> limit;
-  if (!alone()) limit.emplace(communicator->name(), what);
+  if (!alone()) limit.emplace(communicator->name(), operation);
   work();
 }
 
@@ -148,11 +148,11 @@ Workbench::Workbench(const CaseStudy& study, Extent extent, gpu::Session& sessio
 }
 
 void Workbench::allocate_shares() {
-  const Capacity most = capacity(*study_.ranks, extent_, cluster_.rank());
+  const Capacity largest = capacity(*study_.ranks, extent_, cluster_.rank());
   cluster_.agree([&] {
-    require_memory(session_.info(), most, 2 * copied_bytes_);
-    inputs_.push_back(allocate_guarded(session_, bytes_of(most.input)));
-    outputs_.push_back(allocate_guarded(session_, bytes_of(most.output)));
+    require_memory(session_.info(), largest, 2 * copied_bytes_);
+    inputs_.push_back(allocate_guarded(session_, bytes_of(largest.input)));
+    outputs_.push_back(allocate_guarded(session_, bytes_of(largest.output)));
     copied_from_ = session_.allocate(copied_bytes_);
     copied_to_ = session_.allocate(copied_bytes_);
   });
@@ -182,10 +182,10 @@ void Workbench::inputs_at(std::size_t input, std::uint64_t first, std::span<std:
 
 void Workbench::fill_inputs(const Share& share) {
   share_ = share;
-  const std::uint64_t most = std::min(words_written, share.input_words);
-  const auto memory = session_.allocate_host(std::max(bytes_of(most), std::uint64_t{1}));
-  for (std::uint64_t first = 0; first < share.input_words; first += most) {
-    const std::span words(reinterpret_cast<std::uint32_t*>(memory.get()), std::min(most, share.input_words - first));
+  const std::uint64_t chunk = std::min(words_written, share.input_words);
+  const auto memory = session_.allocate_host(std::max(bytes_of(chunk), std::uint64_t{1}));
+  for (std::uint64_t first = 0; first < share.input_words; first += chunk) {
+    const std::span words(reinterpret_cast<std::uint32_t*>(memory.get()), std::min(chunk, share.input_words - first));
     inputs_at(0, first, words);
     session_.write(*inputs_.front(), bytes_of(first), std::as_bytes(words));
   }
@@ -194,7 +194,7 @@ void Workbench::fill_inputs(const Share& share) {
 /// RankStudy::sums of the share.
 Words Workbench::sums_of_input() const {
   const std::size_t sums = study_.ranks->sums;
-  Words all(sums, 0), words;
+  Words totals(sums, 0), words;
   for (std::uint64_t first = 0; sums > 0 && first < share_.input_words; first += words.size()) {
     words.resize(std::min(words_written, share_.input_words - first));
     inputs_at(0, first, words);
@@ -204,10 +204,10 @@ Words Workbench::sums_of_input() const {
       Words part(sums, 0);
       for (std::uint64_t i = begin; i < end; ++i) part[i % sums] += words[i];
       const std::lock_guard lock(mutex);
-      for (std::size_t i = 0; i < sums; ++i) all[i] += part[i];
+      for (std::size_t i = 0; i < sums; ++i) totals[i] += part[i];
     });
   }
-  return all;
+  return totals;
 }
 
 PreparedVariant Workbench::prepare_library(const Variant& variant, Scope scope) {
@@ -236,7 +236,7 @@ PreparedVariant Workbench::prepare(const Variant& variant, Scope scope) {
 PreparedVariant Workbench::prepare(Plan plan, gpu::Form first_form) {
   PreparedVariant prepared;
   prepared.first_form = first_form;
-  const std::set<Slot> shared_slots = peer_slots(plan);  // of launches without groups, too: all ranks have the same
+  const std::set<Slot> shared_slots = peer_slots(plan);  // those of launches without groups, too, so all ranks agree
   prepared.plan = std::move(plan);
   if (!cluster_.alone()) {
     std::erase_if(prepared.plan.steps, [](const Step& step) {
@@ -341,8 +341,8 @@ Expected Workbench::expected(const Variant& variant, std::size_t output) {
   if (!cluster_.alone()) {
     return study_.ranks->expected(study_, variant, extent_, cluster_.rank(), sums_before_, all_sums_, threads_);
   }
-  return [&all = expected_.at(output)](std::uint64_t first, std::span<std::uint32_t> words) {
-    std::copy_n(all.begin() + std::ptrdiff_t(first), words.size(), words.begin());
+  return [&output_words = expected_.at(output)](std::uint64_t first, std::span<std::uint32_t> words) {
+    std::copy_n(output_words.begin() + std::ptrdiff_t(first), words.size(), words.begin());
   };
 }
 

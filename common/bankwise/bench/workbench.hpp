@@ -34,7 +34,7 @@ struct Cluster {
   /// Runs `step`; as cluster::agree().
   void agree(const std::function<void()>& step) const;
   /// Runs `work`, which may wait for other ranks: `what` for the message if that takes too long.
-  void wait_in(const std::string& what, const std::function<void()>& work) const;
+  void wait_in(const std::string& operation, const std::function<void()>& work) const;
 };
 
 /// A plan that is ready to run on a device: kernels built, scratch memory allocated, peers' memory mapped.

@@ -26,12 +26,12 @@ class CudaPeers : public Peers {
         require(cudaIpcGetMemHandle(&handle, gpu::cuda_address(buffer)), "its GPU cannot share memory");
       });
     });
-    const std::vector<std::byte> all = communicator.gather(std::as_bytes(std::span(&handle, 1)));
+    const std::vector<std::byte> handles = communicator.gather(std::as_bytes(std::span(&handle, 1)));
     try {
       agree(communicator, [&] {
         for (unsigned rank = 0; rank < communicator.ranks(); ++rank) {
           if (rank == mine) continue;
-          std::memcpy(&handle, all.data() + rank * sizeof handle, sizeof handle);
+          std::memcpy(&handle, handles.data() + rank * sizeof handle, sizeof handle);
           require(cudaIpcOpenMemHandle(&addresses_[rank], handle, cudaIpcMemLazyEnablePeerAccess),
                   fmt::format("its GPU cannot access the memory of rank {}'s", rank));
         }
@@ -67,10 +67,10 @@ class CudaPeers : public Peers {
   }
 
  private:
-  static void require(cudaError_t code, const std::string& what) {
+  static void require(cudaError_t code, const std::string& failure) {
     if (code == cudaSuccess) return;
     (void)cudaGetLastError();
-    throw gpu::Unsupported(fmt::format("{}: {}", what, cudaGetErrorString(code)));
+    throw gpu::Unsupported(fmt::format("{}: {}", failure, cudaGetErrorString(code)));
   }
   void close() {
     for (void* const address : addresses_) {

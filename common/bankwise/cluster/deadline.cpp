@@ -87,8 +87,9 @@ double deadline_s() {
   return seconds;
 }
 
-Deadline::Deadline(const std::string& who, const std::string& what)
-    : interrupted_(std::make_unique<Wait>(watchdog().begin(fmt::format("{}: gave up waiting in {}", who, what)))) {}
+Deadline::Deadline(const std::string& who, const std::string& operation)
+    : interrupted_(std::make_unique<Wait>(watchdog().begin(fmt::format("{}: gave up waiting in {}", who, operation)))) {
+}
 
 Deadline::~Deadline() {
   watchdog().replace(std::move(*interrupted_));

@@ -17,8 +17,8 @@ struct Wait;
 /// A second object interrupts the first one's time while it lives.
 class Deadline {
  public:
-  /// `who` and `what`: "prefix_sum: rank 1" and "MPI_Barrier".
-  Deadline(const std::string& who, const std::string& what);
+  /// `who` and `operation`: "prefix_sum: rank 1" and "MPI_Barrier".
+  Deadline(const std::string& who, const std::string& operation);
   ~Deadline();
   Deadline(const Deadline&) = delete;
   Deadline& operator=(const Deadline&) = delete;

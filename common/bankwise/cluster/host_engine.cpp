@@ -29,8 +29,8 @@ class HostEngine : public Engine {
 
   void all_gather(const gpu::Buffer& from, gpu::Buffer& to, std::uint64_t count) override {
     const Words mine = read(from, count);
-    const std::vector<std::byte> all = communicator_.gather(std::as_bytes(std::span(mine)));
-    if (!all.empty()) session_.write(to, 0, all);
+    const std::vector<std::byte> gathered = communicator_.gather(std::as_bytes(std::span(mine)));
+    if (!gathered.empty()) session_.write(to, 0, gathered);
   }
 
   void all_to_all(const gpu::Buffer& from, std::span<const Piece> send, gpu::Buffer& to, std::span<const Piece> receive,

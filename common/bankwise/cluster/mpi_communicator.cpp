@@ -72,8 +72,8 @@ std::string Communicator::version() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
   MPI_Get_library_version(text, &length);
-  const std::string all(text, std::size_t(length));
-  return all.substr(0, all.find_first_of(",\n"));
+  const std::string version(text, std::size_t(length));
+  return version.substr(0, version.find_first_of(",\n"));
 }
 
 void Communicator::barrier() {
@@ -100,20 +100,20 @@ std::vector<std::uint32_t> Communicator::sum_of_lower(std::span<const std::uint3
 }
 
 std::vector<std::byte> Communicator::gather(std::span<const std::byte> bytes) {
-  std::vector<std::byte> all(bytes.size() * ranks_);
+  std::vector<std::byte> gathered(bytes.size() * ranks_);
   const int count = count_of(bytes.size());
-  BANKWISE_MPI(MPI_Allgather(bytes.data(), count, MPI_BYTE, all.data(), count, MPI_BYTE, MPI_COMM_WORLD));
-  return all;
+  BANKWISE_MPI(MPI_Allgather(bytes.data(), count, MPI_BYTE, gathered.data(), count, MPI_BYTE, MPI_COMM_WORLD));
+  return gathered;
 }
 
 std::vector<std::string> Communicator::gather(const std::string& text) {
   const auto longest = std::size_t(max(double(text.size())));
   std::string padded = text;
   padded.resize(longest + 1, '\0');  // so each text ends with at least one zero byte
-  const std::vector<std::byte> all = gather(std::as_bytes(std::span(padded)));
+  const std::vector<std::byte> gathered = gather(std::as_bytes(std::span(padded)));
   std::vector<std::string> texts;
   for (unsigned rank = 0; rank < ranks_; ++rank) {
-    texts.emplace_back(reinterpret_cast<const char*>(all.data()) + rank * padded.size());
+    texts.emplace_back(reinterpret_cast<const char*>(gathered.data()) + rank * padded.size());
   }
   return texts;
 }

@@ -45,9 +45,9 @@ Counters without_other_traffic(Counters pipe, const Counters& per_instruction) {
 }
 
 std::string why_no_counters(int error, std::string_view call, std::string_view name) {
-  const auto found =
+  const auto remedy =
       std::find_if(std::begin(remedies), std::end(remedies), [&](const Remedy& r) { return r.error == error; });
-  if (found != std::end(remedies)) return found->sentence;
+  if (remedy != std::end(remedies)) return remedy->sentence;
   return fmt::format("{}: {}; see whether ncu can read counters here", call, name);
 }
 

@@ -86,10 +86,10 @@ using Image = std::vector<std::uint8_t>;
 /// Asks the runtime, so nothing is linked with the driver, which may be absent.
 CUcontext current_context() {
   void* function = nullptr;
-  cudaDriverEntryPointQueryResult found{};
-  BANKWISE_CUDA(cudaGetDriverEntryPointByVersion("cuCtxGetCurrent", &function, 4000, cudaEnableDefault, &found));
+  cudaDriverEntryPointQueryResult status{};
+  BANKWISE_CUDA(cudaGetDriverEntryPointByVersion("cuCtxGetCurrent", &function, 4000, cudaEnableDefault, &status));
   CUcontext context = nullptr;
-  if (found != cudaDriverEntryPointSuccess ||
+  if (status != cudaDriverEntryPointSuccess ||
       reinterpret_cast<CUresult (*)(CUcontext*)>(function)(&context) != CUDA_SUCCESS || context == nullptr) {
     throw Unsupported("the driver shows no context to count in");
   }
@@ -248,11 +248,11 @@ void count_set(CUcontext context, const Image& available, std::span<const Metric
     data = data_image(ranges, names);
     configure(ranges, config, data);
     unsigned replays = 0;
-    for (bool all = false; !all; ++replays) {
+    for (bool complete = false; !complete; ++replays) {
       if (replays == max_replays) throw Unsupported("CUPTI does not finish counting");
       job.before();
       job.wait();
-      all = run_once(ranges, [&] {
+      complete = run_once(ranges, [&] {
         job.run();
         job.wait();
       });

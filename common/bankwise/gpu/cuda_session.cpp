@@ -28,15 +28,15 @@ using WaitValue = CUresult (*)(CUstream, CUdeviceptr, cuuint32_t, unsigned flags
 /// Asks the runtime, so nothing is linked with the driver, which may be absent. Null if the driver lacks the function.
 void* find_wait_value() {
   void* function = nullptr;
-  cudaDriverEntryPointQueryResult found{};
+  cudaDriverEntryPointQueryResult status{};
 #if CUDART_VERSION >= 12050
   const cudaError_t code =
-      cudaGetDriverEntryPointByVersion("cuStreamWaitValue32", &function, 11070, cudaEnableDefault, &found);
+      cudaGetDriverEntryPointByVersion("cuStreamWaitValue32", &function, 11070, cudaEnableDefault, &status);
 #else
-  const cudaError_t code = cudaGetDriverEntryPoint("cuStreamWaitValue32", &function, cudaEnableDefault, &found);
+  const cudaError_t code = cudaGetDriverEntryPoint("cuStreamWaitValue32", &function, cudaEnableDefault, &status);
 #endif
   BANKWISE_CUDA(code);
-  return found == cudaDriverEntryPointSuccess ? function : nullptr;
+  return status == cudaDriverEntryPointSuccess ? function : nullptr;
 }
 
 /// A gate in a CUDA stream. If the driver cannot wait for a word, the gate is always open, and open() returns the

@@ -67,8 +67,8 @@ struct Source {
   const File& any() const { return cl.exists() ? cl : cuh; }
 };
 
-std::string named(const fs::path& path, const std::string& what) {
-  return path.filename().string() + ": " + what;
+std::string named(const fs::path& path, const std::string& message) {
+  return path.filename().string() + ": " + message;
 }
 
 /// By stem.
@@ -270,9 +270,9 @@ void emulate(const KernelFolder& job, const std::map<std::string, Source>& sourc
 }  // namespace
 
 int main(int argc, char** argv) try {
-  const std::span<char*> all(argv, std::size_t(argc));
+  const std::span<char*> command_line(argv, std::size_t(argc));
   const bool emulated = argc > 1 && argv[1] == std::string("emulated");
-  const std::span<char*> arguments = all.subspan(emulated ? 2 : 1);
+  const std::span<char*> arguments = command_line.subspan(emulated ? 2 : 1);
   const std::size_t options = emulated ? 5 : 6;
   if (arguments.size() < options) throw std::runtime_error("usage: the first lines of embed_kernels.cpp");
   const auto sources = sources_of(arguments.subspan(options));

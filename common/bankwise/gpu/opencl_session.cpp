@@ -302,13 +302,14 @@ DeviceInfo describe(const cl::Device& device) {
 
 std::string append_opencl_devices(std::vector<DeviceInfo>& list) {
   return opencl([&]() -> std::string {
-    const auto all = all_devices();
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      list.push_back(describe(all[i]));
+    const auto devices = all_devices();
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      list.push_back(describe(devices[i]));
       list.back().api_index = int(i);
     }
-    return all.empty() ? "no OpenCL platform: install a driver (pocl-opencl-icd runs on any CPU), or check clinfo -l"
-                       : "";
+    return devices.empty()
+               ? "no OpenCL platform: install a driver (pocl-opencl-icd runs on any CPU), or check clinfo -l"
+               : "";
   });
 }
 

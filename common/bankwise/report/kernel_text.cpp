@@ -18,13 +18,13 @@ namespace fs = std::filesystem;
 class SourceLines {
  public:
   std::string line(const trace::Site& site) {
-    const auto [found, is_new] = files_.try_emplace(site.file);
+    const auto [lines, is_new] = files_.try_emplace(site.file);
     if (is_new) {
       std::ifstream file(site.file);
-      for (std::string text; std::getline(file, text);) found->second.push_back(text);
+      for (std::string text; std::getline(file, text);) lines->second.push_back(text);
     }
-    if (site.line == 0 || site.line > found->second.size()) return "";
-    const std::string& text = found->second[site.line - 1];
+    if (site.line == 0 || site.line > lines->second.size()) return "";
+    const std::string& text = lines->second[site.line - 1];
     const auto begin = text.find_first_not_of(" \t");
     return begin == std::string::npos ? "" : text.substr(begin);
   }
@@ -75,10 +75,11 @@ std::string to_text(const trace::Report& report) {
                       known.ideal, conflicts_number(known), percent(alu_utilization(report.all, report.warp)),
                       percent(simt_efficiency(report.executed_lanes, report.executions, report.warp)));
   if (merged) {
-    banks::Tally all = trace::merged(report).all;
-    all.unknown = 0;
-    text += fmt::format("merged by a device compiler: {} accesses: {} passes, ideal {}, conflicts {}\n", all.accesses,
-                        passes_number(all), all.ideal, conflicts_number(all));
+    banks::Tally merged_costs = trace::merged(report).all;
+    merged_costs.unknown = 0;
+    text += fmt::format("merged by a device compiler: {} accesses: {} passes, ideal {}, conflicts {}\n",
+                        merged_costs.accesses, passes_number(merged_costs), merged_costs.ideal,
+                        conflicts_number(merged_costs));
   }
   for (const std::string& sentence : report.ranges) text += fmt::format("range: {}\n", sentence);
   for (const std::string& sentence : report.unknown) text += fmt::format("no cost: {}\n", sentence);

@@ -80,11 +80,11 @@ std::vector<Column> columns_of(const VariantLevels& variant) {
     for (const trace::OrderedAccess& step : trace.order) {
       const trace::Pattern& access = trace.patterns[step.pattern];
       const auto cost = banks::cost(*variant.architecture, access.of_model());
-      const auto* found = std::get_if<banks::Cost>(&cost);
+      const auto* known_cost = std::get_if<banks::Cost>(&cost);
       auto& lanes = columns[column_of_level[access.level]].lanes;
       banks::for_each_lane(access.mask, [&](unsigned i) {
         int& lane = lanes[step.warp * trace.warp + i];
-        if (lane != unknown) lane = found != nullptr ? std::max(lane, int(found->conflicts)) : unknown;
+        if (lane != unknown) lane = known_cost != nullptr ? std::max(lane, int(known_cost->conflicts)) : unknown;
       });
     }
   }

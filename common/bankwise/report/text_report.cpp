@@ -34,10 +34,10 @@ std::vector<std::string> head_of(const Report& report) {
 
 /// The emulator's results for a row's kernels, or their CUDA counterparts; null if there are none.
 const VariantLevels* levels_of(const Report& report, const Result& result) {
-  const auto found = std::find_if(report.levels.begin(), report.levels.end(), [&](const VariantLevels& levels) {
+  const auto emulated = std::find_if(report.levels.begin(), report.levels.end(), [&](const VariantLevels& levels) {
     return levels.variant == result.variant && levels.architecture == result.architecture;
   });
-  return found == report.levels.end() ? nullptr : &*found;
+  return emulated == report.levels.end() ? nullptr : &*emulated;
 }
 
 std::vector<std::string> row_of(const Report& report, const Result& result) {

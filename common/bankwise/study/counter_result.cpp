@@ -14,7 +14,7 @@ using banks::Tally;
 
 struct Sums {
   Tally loads, stores, atomics;
-  std::uint64_t lanes = 0, executions = 0;  // of all instructions
+  std::uint64_t lanes = 0, executions = 0;  // sums over all instructions
   std::string unknown;
 
   void add(const trace::Report& block, std::uint64_t times) {
@@ -32,11 +32,11 @@ Sums sums_of(const CaseStudy& study, const Variant& variant, Extent extent, unsi
              const banks::Architecture& architecture) {
   const Plan plan = plan_to_emulate(study, variant, extent, units);
   const EmulatedMemory memory(study, extent, plan);
-  Sums all;
+  Sums sums;
   for (const KernelLaunch& launch : plan.launches()) {
-    all.add(trace::report(trace_of(study, launch, memory, architecture.warp, false), architecture), launch.groups);
+    sums.add(trace::report(trace_of(study, launch, memory, architecture.warp, false), architecture), launch.groups);
   }
-  return all;
+  return sums;
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ std::array<CounterNumber, 6> shared_memory_numbers(const CounterResult& result) 
 }
 
 std::optional<double> simt_efficiency(const gpu::Counters& counters) {
-  constexpr unsigned warp = 32;  // of every GPU that CUPTI knows
+  constexpr unsigned warp = 32;  // the size on every GPU that CUPTI knows
   if (!counters.lane_instructions || !counters.warp_instructions) return std::nullopt;
   return report::simt_efficiency(*counters.lane_instructions, *counters.warp_instructions, warp);
 }

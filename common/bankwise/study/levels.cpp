@@ -30,8 +30,8 @@ void emulate(const CaseStudy& study, const Variant& variant, Extent extent, Vari
   const EmulatedMemory memory(study, extent, plan);
   const unsigned warp = levels.architecture->warp;
   std::vector<std::string_view> seen;
-  banks::Tally all;
-  std::uint64_t lanes = 0, executions = 0;  // of all instructions
+  banks::Tally sum;
+  std::uint64_t lanes = 0, executions = 0;  // sums over all instructions
   for (const KernelLaunch& launch : plan.launches()) {
     if (std::find(seen.begin(), seen.end(), launch.kernel) != seen.end()) continue;
     seen.push_back(launch.kernel);
@@ -40,30 +40,30 @@ void emulate(const CaseStudy& study, const Variant& variant, Extent extent, Vari
     lanes += report.executed_lanes;
     executions += report.executions;
     if (accesses_of(trace) == 0) continue;
-    all.add(report.all);
+    sum.add(report.all);
     if (!report.unknown.empty() && levels.reason.empty()) levels.reason = report.unknown.front();
     if (!report.incomplete.empty()) throw std::runtime_error(report.incomplete.front());
     auto names = level_names(study, variant, launch.kernel, report.levels.size());
     levels.kernels.push_back({launch.kernel, std::move(trace), std::move(report), std::move(names)});
   }
-  levels.alu_utilization = report::alu_utilization(all, warp);
+  levels.alu_utilization = report::alu_utilization(sum, warp);
   levels.simt_efficiency = report::simt_efficiency(lanes, executions, warp);
-  levels.costs = report::known(all);
+  levels.costs = report::known(sum);
 }
 
 }  // namespace
 
 const banks::Architecture& model_architecture(const banks::Architecture* wanted, std::string_view own) {
   if (wanted != nullptr) return *wanted;
-  const banks::Architecture* found = banks::find_architecture(own);
-  return found != nullptr ? *found : *banks::find_architecture("sm_90");
+  const banks::Architecture* architecture = banks::find_architecture(own);
+  return architecture != nullptr ? *architecture : *banks::find_architecture("sm_90");
 }
 
 std::vector<VariantLevels> levels_of(const CaseStudy& study, std::span<const Variant* const> variants, Extent extent,
                                      const banks::Architecture& architecture) {
-  std::vector<VariantLevels> all;
+  std::vector<VariantLevels> levels_of_variants;
   for (const Variant* variant : variants) {
-    VariantLevels& levels = all.emplace_back();
+    VariantLevels& levels = levels_of_variants.emplace_back();
     levels.variant = variant->name;
     levels.architecture = &architecture;
     levels.group = variant->group;
@@ -74,7 +74,7 @@ std::vector<VariantLevels> levels_of(const CaseStudy& study, std::span<const Var
       levels.reason = why.what();
     }
   }
-  return all;
+  return levels_of_variants;
 }
 
 }  // namespace bankwise::study

@@ -64,7 +64,7 @@ std::string by_reason(const std::vector<std::pair<std::string, std::string>>& na
     }
   }
   std::string text;
-  for (const auto& [reason, all] : lines) text += fmt::format("  {}: {}\n", all, reason);
+  for (const auto& [reason, names_of_reason] : lines) text += fmt::format("  {}: {}\n", names_of_reason, reason);
   return text;
 }
 
@@ -88,7 +88,7 @@ std::string no_such_but(std::string_view kind, std::string_view name, const std:
       known.begin(), known.end(), [&](auto a, auto b) { return edit_distance(a, name) < edit_distance(b, name); });
   constexpr std::size_t near_enough = 3;
   const std::size_t distance = edit_distance(*nearest, name);
-  if (distance > near_enough || distance >= name.size()) {  // of a short name, no letter may be left
+  if (distance > near_enough || distance >= name.size()) {  // a short name may have no letter in common
     return fmt::format("there is no {} {}; {}", kind, in_quotes(name), hint);
   }
   return fmt::format("there is no {} {}; did you mean '{}'? {}", kind, in_quotes(name), *nearest, hint);

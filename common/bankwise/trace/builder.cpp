@@ -45,17 +45,17 @@ std::size_t bytes_of(const Pattern& pattern) {
 /// The index of a value in a list; appends the value if it is new.
 template <class Value>
 std::uint32_t numbered(const Value& value, std::vector<Value>& list, std::map<Value, std::uint32_t>& numbers) {
-  const auto [found, is_new] = numbers.try_emplace(value, std::uint32_t(list.size()));
+  const auto [entry, is_new] = numbers.try_emplace(value, std::uint32_t(list.size()));
   if (is_new) list.push_back(value);
-  return found->second;
+  return entry->second;
 }
 
 /// The entry of a key in a list; appends one if the key is new.
 template <class Value, class Key>
 Value& entry_of(const Key& key, Value fresh, std::vector<Value>& list, std::map<Key, std::size_t>& index) {
-  const auto [found, is_new] = index.try_emplace(key, list.size());
+  const auto [entry, is_new] = index.try_emplace(key, list.size());
   if (is_new) list.push_back(std::move(fresh));
-  return list[found->second];
+  return list[entry->second];
 }
 
 }  // namespace
@@ -200,9 +200,9 @@ void Builder::add(const LaunchShape& shape) {
   const auto same = [&](const LaunchShape& known) {
     return known.threads == shape.threads && known.block == shape.block;
   };
-  const auto found = std::find_if(trace_.shapes.begin(), trace_.shapes.end(), same);
-  if (found != trace_.shapes.end()) {
-    found->launches += shape.launches;
+  const auto known = std::find_if(trace_.shapes.begin(), trace_.shapes.end(), same);
+  if (known != trace_.shapes.end()) {
+    known->launches += shape.launches;
   } else {
     trace_.shapes.push_back(shape);
   }
@@ -217,8 +217,8 @@ void Builder::add(const DiagnosisRecord& diagnosis) {
   fresh.count = 0;
   DiagnosisRecord& sum = entry_of(key, std::move(fresh), trace_.diagnoses, diagnoses_);
   const std::uint64_t count = sum.count + diagnosis.count;
-  const auto rank = [](const DiagnosisRecord& one) {
-    return std::tie(one.first.launch, one.first.block, one.first.warp, one.text);
+  const auto rank = [](const DiagnosisRecord& record) {
+    return std::tie(record.first.launch, record.first.block, record.first.warp, record.text);
   };
   if (rank(diagnosis) < rank(sum)) sum = diagnosis;
   sum.count = count;
@@ -226,8 +226,8 @@ void Builder::add(const DiagnosisRecord& diagnosis) {
 
 Builder::Numbers Builder::add(const KernelTrace& other) {
   std::vector<std::uint32_t> sites, arrays;
-  for (const Site& one : other.sites) sites.push_back(site(one));
-  for (const Array& one : other.arrays) arrays.push_back(array(one));
+  for (const Site& location : other.sites) sites.push_back(site(location));
+  for (const Array& declared : other.arrays) arrays.push_back(array(declared));
   return add_with(other, sites, arrays);
 }
 
@@ -246,21 +246,21 @@ Builder::Numbers Builder::add_with(const KernelTrace& other, const std::vector<s
   if (other.merged && !trace_.merged) set_merged(std::vector(trace_.patterns));
   if (trace_.merged) add_merged(other.merged ? here(*other.merged) : patterns);
   for (const Pattern& pattern : patterns) numbers.push_back(add(pattern));
-  for (const Participants& one : other.participants) add(one);
-  for (BasicBlock one : other.basic_blocks) {
-    one.site = sites.at(one.site);
-    add(one);
+  for (const Participants& lanes : other.participants) add(lanes);
+  for (BasicBlock block : other.basic_blocks) {
+    block.site = sites.at(block.site);
+    add(block);
   }
-  for (Excess one : other.excess) {
-    one.site = sites.at(one.site);
-    one.array = arrays.at(one.array);
-    add(one);
+  for (Excess excess : other.excess) {
+    excess.site = sites.at(excess.site);
+    excess.array = arrays.at(excess.array);
+    add(excess);
   }
-  for (DiagnosisRecord one : other.diagnoses) {
-    one.site = sites.at(one.site);
-    if (one.other) one.other = sites.at(*one.other);
-    one.first.launch += launches;
-    add(one);
+  for (DiagnosisRecord diagnosis : other.diagnoses) {
+    diagnosis.site = sites.at(diagnosis.site);
+    if (diagnosis.other) diagnosis.other = sites.at(*diagnosis.other);
+    diagnosis.first.launch += launches;
+    add(diagnosis);
   }
   for (const LaunchShape& shape : other.shapes) add(shape);
   trace_.knows_code &= other.knows_code;
@@ -326,21 +326,22 @@ void put_in_order(KernelTrace& kernel) {
     excess.site = sites[excess.site];
     excess.array = arrays[excess.array];
   }
-  for (DiagnosisRecord& one : kernel.diagnoses) {
-    one.site = sites[one.site];
-    if (one.other) one.other = sites[*one.other];
+  for (DiagnosisRecord& diagnosis : kernel.diagnoses) {
+    diagnosis.site = sites[diagnosis.site];
+    if (diagnosis.other) diagnosis.other = sites[*diagnosis.other];
   }
   const auto sort_by = [](auto& list, auto key) {
     std::sort(list.begin(), list.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
   };
-  sort_by(kernel.participants, [](const Participants& one) { return std::pair(one.level, one.mask); });
-  sort_by(kernel.basic_blocks, [](const BasicBlock& one) { return std::pair(one.level, one.site); });
-  sort_by(kernel.diagnoses, [](const DiagnosisRecord& one) {
-    const Occurrence& first = one.first;
-    return std::tuple(first.launch, first.block, first.warp, one.fault, one.site, one.other, one.ended);
+  sort_by(kernel.participants, [](const Participants& lanes) { return std::pair(lanes.level, lanes.mask); });
+  sort_by(kernel.basic_blocks, [](const BasicBlock& block) { return std::pair(block.level, block.site); });
+  sort_by(kernel.diagnoses, [](const DiagnosisRecord& diagnosis) {
+    const Occurrence& first = diagnosis.first;
+    return std::tuple(first.launch, first.block, first.warp, diagnosis.fault, diagnosis.site, diagnosis.other,
+                      diagnosis.ended);
   });
-  sort_by(kernel.excess, [](const Excess& one) {
-    return std::tuple(one.architecture, one.level, one.site, one.array, one.operation, one.width);
+  sort_by(kernel.excess, [](const Excess& excess) {
+    return std::tuple(excess.architecture, excess.level, excess.site, excess.array, excess.operation, excess.width);
   });
 }
 

@@ -107,9 +107,9 @@ void TraceReader::begin_process(std::uint64_t process) {
 
 NumberedKernel& TraceReader::kernel_in(const Record& record, ProcessRecords& process) {
   const std::uint64_t number = record.number("kernel", std::numeric_limits<std::uint64_t>::max());
-  const auto found = process.kernels.find(number);
-  if (found == process.kernels.end()) wrong(fmt::format("there is no kernel {} before it", number));
-  return found->second;
+  const auto kernel = process.kernels.find(number);
+  if (kernel == process.kernels.end()) wrong(fmt::format("there is no kernel {} before it", number));
+  return kernel->second;
 }
 
 void TraceReader::take(const json& line, std::uint64_t number) {
@@ -153,11 +153,11 @@ void TraceReader::take(const json& line, std::uint64_t number) {
 }
 
 void TraceReader::take_source(const Record& record, ProcessRecords& process) {
-  auto& all = file_.trace.sources;
-  const auto [found, is_new] = sources_.try_emplace(record.text("text"), all.size());
-  if (is_new) all.push_back(found->first);
+  auto& sources = file_.trace.sources;
+  const auto [source, is_new] = sources_.try_emplace(record.text("text"), sources.size());
+  if (is_new) sources.push_back(source->first);
   const std::uint64_t number = record.number("source", max_count);
-  if (!process.sources.try_emplace(number, found->second).second) {
+  if (!process.sources.try_emplace(number, source->second).second) {
     wrong(fmt::format("there is a source {} already", number));
   }
 }
@@ -166,9 +166,9 @@ void TraceReader::take_kernel(const Record& record, ProcessRecords& process) {
   KernelTrace head{.kernel = record.text("name"), .options = record.text("options")};
   if (record.has("source")) {
     const std::uint64_t number = record.number("source", max_count);
-    const auto found = process.sources.find(number);
-    if (found == process.sources.end()) wrong(fmt::format("there is no source {} before it", number));
-    if (!file_.trace.sources[found->second].empty()) head.source = std::uint32_t(found->second);
+    const auto source = process.sources.find(number);
+    if (source == process.sources.end()) wrong(fmt::format("there is no source {} before it", number));
+    if (!file_.trace.sources[source->second].empty()) head.source = std::uint32_t(source->second);
   }
   head.warp = unsigned(record.number("warp", banks::max_lanes));
   if (head.warp == 0) wrong("warp is 0");

@@ -15,15 +15,15 @@ void wrong(std::string sentence) {
   throw BadRecord{std::move(sentence)};
 }
 
-std::uint64_t number_of(const json& value, const std::string& what, std::uint64_t max) {
-  if (!value.is_number_unsigned()) wrong(what + " is not a whole number");
+std::uint64_t number_of(const json& value, const std::string& name, std::uint64_t max) {
+  if (!value.is_number_unsigned()) wrong(name + " is not a whole number");
   const auto number = value.get<std::uint64_t>();
-  if (number > max) wrong(fmt::format("{} is {}, more than {}", what, number, max));
+  if (number > max) wrong(fmt::format("{} is {}, more than {}", name, number, max));
   return number;
 }
 
-std::string text_of(const json& value, const std::string& what) {
-  if (!value.is_string()) wrong(what + " is not a string");
+std::string text_of(const json& value, const std::string& name) {
+  if (!value.is_string()) wrong(name + " is not a string");
   return value.get<std::string>();
 }
 
@@ -65,9 +65,9 @@ std::uint32_t level_of(const json& value) {
   return std::uint32_t(number_of(value, "level", max_levels - 1));
 }
 
-std::uint32_t known(const json& value, const char* what, std::size_t defined) {
-  const std::uint64_t number = number_of(value, what, std::numeric_limits<std::uint64_t>::max());
-  if (number >= defined) wrong(fmt::format("there is no {} {} of its kernel before it", what, number));
+std::uint32_t known(const json& value, const char* kind, std::size_t defined) {
+  const std::uint64_t number = number_of(value, kind, std::numeric_limits<std::uint64_t>::max());
+  if (number >= defined) wrong(fmt::format("there is no {} {} of its kernel before it", kind, number));
   return std::uint32_t(number);
 }
 
@@ -86,14 +86,14 @@ std::vector<std::uint32_t> addresses_of(const Record& record, std::uint64_t mask
   if (!step.is_number_integer() || step > std::int64_t(max) || step < -std::int64_t(max)) {
     wrong("step is not a 32-bit integer");
   }
-  std::vector<std::uint32_t> all(banks::max_lanes - unsigned(std::countl_zero(mask)));
+  std::vector<std::uint32_t> addresses(banks::max_lanes - unsigned(std::countl_zero(mask)));
   auto address = std::int64_t(record.number("address", max));
   banks::for_each_lane(mask, [&](unsigned lane) {
     if (address < 0 || address > std::int64_t(max)) wrong("step leaves the 32-bit address range");
-    all[lane] = std::uint32_t(address);
+    addresses[lane] = std::uint32_t(address);
     address += step.get<std::int64_t>();
   });
-  return all;
+  return addresses;
 }
 
 std::vector<std::uint32_t> sources_of(const Record& record, banks::Operation operation, std::uint64_t mask) {

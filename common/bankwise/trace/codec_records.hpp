@@ -25,8 +25,8 @@ struct BadRecord {
 };
 [[noreturn]] void wrong(std::string sentence);
 
-std::uint64_t number_of(const json& value, const std::string& what, std::uint64_t max);
-std::string text_of(const json& value, const std::string& what);
+std::uint64_t number_of(const json& value, const std::string& name, std::uint64_t max);
+std::string text_of(const json& value, const std::string& name);
 std::uint64_t mask_of(const json& value, unsigned lanes);
 banks::Operation operation_of(const json& value);
 Fault fault_of(const json& value);
@@ -41,9 +41,9 @@ class Record {
   }
   bool has(const char* key) const { return object_.contains(key); }
   const json& at(const char* key) const {
-    const auto found = object_.find(key);
-    if (found == object_.end()) wrong(fmt::format("it has no {}", key));
-    return *found;
+    const auto value = object_.find(key);
+    if (value == object_.end()) wrong(fmt::format("it has no {}", key));
+    return *value;
   }
   std::uint64_t number(const char* key, std::uint64_t max) const { return number_of(at(key), key, max); }
   std::uint64_t number_or(const char* key, std::uint64_t otherwise, std::uint64_t max) const {
@@ -71,20 +71,20 @@ class Record {
 };
 
 /// The number of something defined earlier.
-std::uint32_t known(const json& value, const char* what, std::size_t defined);
+std::uint32_t known(const json& value, const char* kind, std::size_t defined);
 /// Numbers within a kernel are assigned in order, so duplicates and gaps are detected.
 void check_next(const Record& record, const char* key, std::size_t next);
 
 /// One number per active lane, stored at the lane's index.
 template <class Number>
-std::vector<std::uint32_t> of_lanes(const json& list, const char* what, std::uint64_t mask, Number number) {
+std::vector<std::uint32_t> of_lanes(const json& list, const char* name, std::uint64_t mask, Number number) {
   if (list.size() != std::size_t(std::popcount(mask))) {
-    wrong(fmt::format("{} has {} numbers for {} active lanes", what, list.size(), std::popcount(mask)));
+    wrong(fmt::format("{} has {} numbers for {} active lanes", name, list.size(), std::popcount(mask)));
   }
-  std::vector<std::uint32_t> all(banks::max_lanes - unsigned(std::countl_zero(mask)));
+  std::vector<std::uint32_t> numbers(banks::max_lanes - unsigned(std::countl_zero(mask)));
   std::size_t next = 0;
-  banks::for_each_lane(mask, [&](unsigned lane) { all[lane] = number(list[next++]); });
-  return all;
+  banks::for_each_lane(mask, [&](unsigned lane) { numbers[lane] = number(list[next++]); });
+  return numbers;
 }
 
 /// The addresses of all lanes up to the last active one, from a list or from steps.
@@ -94,7 +94,7 @@ std::vector<std::uint32_t> addresses_of(const Record& record, std::uint64_t mask
 std::vector<std::uint32_t> sources_of(const Record& record, banks::Operation operation, std::uint64_t mask);
 
 // Sums over all records of a file stay below these, so no later addition can overflow.
-inline constexpr std::uint64_t max_count = std::uint64_t{1} << 48;   ///< of anything
+inline constexpr std::uint64_t max_count = std::uint64_t{1} << 48;   ///< the limit of every count
 inline constexpr std::uint64_t max_passes = std::uint64_t{1} << 58;  ///< accesses cost at most 64 * 16 passes
 
 /// What a launch may refer to: the parts of its kernel that earlier records have defined.

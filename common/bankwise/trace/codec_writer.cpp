@@ -145,25 +145,26 @@ void put_sums(RecordLine& line, const KernelTrace& launches, const std::vector<s
   if (launches.copied_bytes > 0) line.number("copied_bytes", launches.copied_bytes);
   if (launches.left_out > 0) line.number("left_out", launches.left_out);
   line.list("participants", launches.participants,
-            [](const Participants& one) { return row(one.level, hexadecimal(one.mask), one.count); });
+            [](const Participants& lanes) { return row(lanes.level, hexadecimal(lanes.mask), lanes.count); });
   if (!launches.basic_blocks.empty()) {
     line.list("basic_blocks", launches.basic_blocks,
-              [&](const BasicBlock& one) { return row(sites[one.site], one.level, one.issued, one.lanes); });
+              [&](const BasicBlock& block) { return row(sites[block.site], block.level, block.issued, block.lanes); });
   }
   if (!launches.diagnoses.empty()) {
-    line.list("diagnoses", launches.diagnoses, [&](const DiagnosisRecord& one) {
-      const Occurrence& first = one.first;
-      return row(json_text(row_of(one.fault).id), sites[one.site],
-                 one.other ? std::to_string(sites[*one.other]) : std::string("null"),
-                 std::string(one.ended ? "true" : "false"), one.count, first.launch, first.block, first.warp,
-                 json_text(one.text));
+    line.list("diagnoses", launches.diagnoses, [&](const DiagnosisRecord& diagnosis) {
+      const Occurrence& first = diagnosis.first;
+      return row(json_text(row_of(diagnosis.fault).id), sites[diagnosis.site],
+                 diagnosis.other ? std::to_string(sites[*diagnosis.other]) : std::string("null"),
+                 std::string(diagnosis.ended ? "true" : "false"), diagnosis.count, first.launch, first.block,
+                 first.warp, json_text(diagnosis.text));
     });
   }
   if (launches.excess_accesses == 0) return;
   line.number("excess_accesses", launches.excess_accesses);
-  line.list("excess", launches.excess, [&](const Excess& one) {
-    return row(sites[one.site], arrays[one.array], json_text(to_string(one.operation)), one.width, one.level,
-               json_text(one.architecture), one.accesses, one.mixed, json_of(one.tally), json_text(one.why_unknown));
+  line.list("excess", launches.excess, [&](const Excess& excess) {
+    return row(sites[excess.site], arrays[excess.array], json_text(to_string(excess.operation)), excess.width,
+               excess.level, json_text(excess.architecture), excess.accesses, excess.mixed, json_of(excess.tally),
+               json_text(excess.why_unknown));
   });
 }
 
@@ -190,7 +191,7 @@ std::string error_line(std::string_view sentence) {
 }
 
 std::uint32_t TraceWriter::define_source(std::string_view text, std::string& lines) {
-  if (const auto found = sources_.find(text); found != sources_.end()) return found->second;
+  if (const auto source = sources_.find(text); source != sources_.end()) return source->second;
   const auto number = std::uint32_t(sources_.size());
   RecordLine(lines, "source", process_).number("source", number).text("text", text);
   sources_.emplace(text, number);
@@ -198,7 +199,7 @@ std::uint32_t TraceWriter::define_source(std::string_view text, std::string& lin
 }
 
 TraceWriter::WrittenKernel& TraceWriter::kernel_for(const Key& key, const KernelTrace& launches, std::string& lines) {
-  if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second;
+  if (const auto kernel = kernels_.find(key); kernel != kernels_.end()) return kernel->second;
   const KernelTrace head{.warp = launches.warp, .splits = launches.splits};
   WrittenKernel& kernel =
       kernels_.emplace(key, WrittenKernel{next_kernel_++, Builder(head, {~std::size_t{0}, {}}), {}}).first->second;

@@ -82,8 +82,8 @@ const FaultRow& row_of(Fault fault) {
 }
 
 std::optional<Fault> fault_named(std::string_view id) {
-  const auto* found = std::find_if(std::begin(rows), std::end(rows), [&](const FaultRow& row) { return row.id == id; });
-  return found == std::end(rows) ? std::nullopt : std::optional(found->fault);
+  const auto* row = std::ranges::find(rows, id, &FaultRow::id);
+  return row == std::end(rows) ? std::nullopt : std::optional(row->fault);
 }
 
 std::string_view to_string(Fault fault) {

@@ -98,7 +98,7 @@ class LineTable {
  private:
   const KernelTrace& trace_;
   std::vector<LineReport>& lines_;
-  std::vector<WorstKey> worst_;  // of each line
+  std::vector<WorstKey> worst_;  // the worst access of each line
   std::map<NumberedLineKey, std::size_t> numbers_;
   std::map<LineKey, std::size_t> index_;
 };

@@ -68,8 +68,8 @@ std::optional<LoopCost> loop_cost(const Architecture& architecture, Operation op
   loop.least.passes = least;
   loop.least.ideal = load->ideal + store->ideal;
   loop.least.conflicts = least - loop.least.ideal;
-  const unsigned most = block_warps * unsigned(rounds.size()) * (load->passes + *swap);
-  loop.more_passes = loop.more_conflicts = std::max(most, least) - least;
+  const unsigned worst = block_warps * unsigned(rounds.size()) * (load->passes + *swap);
+  loop.more_passes = loop.more_conflicts = std::max(worst, least) - least;
   return loop;
 }
 

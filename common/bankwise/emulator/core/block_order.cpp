@@ -46,9 +46,9 @@ class Ordering {
 
   Nodes operator()() {
     if (next_.empty()) return {};
-    Nodes all(next_.size());
-    for (Node node = 0; node < all.size(); ++node) all[node] = node;
-    open(all, {0});
+    Nodes nodes(next_.size());
+    for (Node node = 0; node < nodes.size(); ++node) nodes[node] = node;
+    open(nodes, {0});
     // The stack is as deep as loops are nested. A scope passes its loops' blocks on, so the scopes hold each block
     // once.
     while (!scopes_.empty()) {
@@ -71,7 +71,7 @@ class Ordering {
     };
     std::vector<NodeVisit> visits;
     Nodes stack;
-    unsigned visited = 0, found = 0;
+    unsigned visited = 0, components = 0;
     const auto enter = [&](Node node) {
       index_[node] = low_[node] = ++visited;
       open_[node] = true;
@@ -100,26 +100,26 @@ class Ordering {
           last = stack.back();
           stack.pop_back();
           open_[last] = false;
-          part_[last] = found;
+          part_[last] = components;
         }
-        ++found;
+        ++components;
       }
     }
-    return found;
+    return components;
   }
 
   /// Some of the nodes, component by component, and by address there.
   struct Components {
     Nodes members;
-    std::vector<unsigned> begin, size;  ///< of each component in `members`
+    std::vector<unsigned> begin, size;  ///< where each component lies in `members`
   };
   Components by_component(const Nodes& nodes, unsigned count) const {
-    Components all{Nodes(nodes.size()), {}, std::vector<unsigned>(count)};
-    for (const Node node : nodes) ++all.size[part_[node]];
-    all.begin = all.size;  // first the end of each
-    for (unsigned i = 1; i < count; ++i) all.begin[i] += all.begin[i - 1];
-    for (std::size_t i = nodes.size(); i-- > 0;) all.members[--all.begin[part_[nodes[i]]]] = nodes[i];
-    return all;
+    Components components{Nodes(nodes.size()), {}, std::vector<unsigned>(count)};
+    for (const Node node : nodes) ++components.size[part_[node]];
+    components.begin = components.size;  // first the end of each
+    for (unsigned i = 1; i < count; ++i) components.begin[i] += components.begin[i - 1];
+    for (std::size_t i = nodes.size(); i-- > 0;) components.members[--components.begin[part_[nodes[i]]]] = nodes[i];
+    return components;
   }
 
   void count_jumps_into(const Nodes& nodes) {
@@ -133,8 +133,8 @@ class Ordering {
   /// comes to it, and not after the loop: it joins the loop's component.
   // NOLINTNEXTLINE(readability-function-cognitive-complexity): a loop over jumps of nodes of loops
   void take_in_exits(const Nodes& nodes, unsigned count, unsigned scope) {
-    const Components all = by_component(nodes, count);
-    const std::vector<unsigned>& size = all.size;
+    const Components components = by_component(nodes, count);
+    const std::vector<unsigned>& size = components.size;
     count_jumps_into(nodes);
     std::set<Node> nothing_leads_to;
     for (const Node node : nodes) {
@@ -143,28 +143,28 @@ class Ordering {
 
     for (unsigned loop = 0; loop < count; ++loop) {
       if (size[loop] < 2) continue;
-      const std::span these(&all.members[all.begin[loop]], size[loop]);
+      const std::span these(&components.members[components.begin[loop]], size[loop]);
       const Node last = these.back();
       ++loops_;
-      SmallestFirst found;  // blocks that only the loop jumps to
+      SmallestFirst exits;  // blocks that only the loop jumps to
       const auto lead_on = [&](Node node, Node after) {
         for (const Node next : next_[node]) {
           if (scope_[next] != scope || size[part_[next]] != 1) continue;
           if (counted_for_[next] != loops_) from_loop_[next] = 0;
           counted_for_[next] = loops_;
-          if (++from_loop_[next] == jumps_in_[next] && next > after && next < last) found.push(next);
+          if (++from_loop_[next] == jumps_in_[next] && next > after && next < last) exits.push(next);
         }
       };
       for (const Node node : these) lead_on(node, these.front());
       const auto from = nothing_leads_to.upper_bound(these.front()), to = nothing_leads_to.lower_bound(last);
       if (these.front() < last) {
-        for (auto node = from; node != to; ++node) found.push(*node);
+        for (auto node = from; node != to; ++node) exits.push(*node);
         nothing_leads_to.erase(from, to);
       }
       // In the order of addresses, so predecessors come first.
-      while (!found.empty()) {
-        const Node node = found.top();
-        found.pop();
+      while (!exits.empty()) {
+        const Node node = exits.top();
+        exits.pop();
         part_[node] = loop;
         lead_on(node, node);
       }

@@ -14,7 +14,7 @@
 namespace bankwise::emulator {
 namespace {
 
-constexpr unsigned turn_steps = 4096;  // of a warp, before the other warps run: one may wait for another
+constexpr unsigned turn_steps = 4096;  // steps of a warp before the others run, for which it may wait
 constexpr unsigned starved_after = 1 << 16, starved_steps = 64;
 
 std::uint64_t all_lanes(const RunningWarp& warp) {
@@ -32,7 +32,7 @@ std::uint64_t lanes_at(const RunningWarp& warp, LaneKey key) {
 
 thread_local constinit Lane* BlockRunner::current = nullptr;
 
-// Of the linker.
+// Symbols that the linker defines.
 extern "C" {
 extern const char __executable_start;
 extern const char _end;
@@ -185,9 +185,9 @@ std::uint64_t BlockRunner::choose(const RunningWarp& warp) {
 /// The key of the lanes that run first: the deepest in calls, and of those the earliest in the code.
 LaneKey BlockRunner::earliest(const RunningWarp& warp) {
   const auto place_of = [&](LaneKey key) -> const std::pair<LaneKey, std::uint64_t>& {
-    const auto [found, is_new] = places_.try_emplace(key);
-    if (is_new) found->second = {~(key >> 48), place_in_order(pc_of(key) - 1)};
-    return found->second;
+    const auto [place, is_new] = places_.try_emplace(key);
+    if (is_new) place->second = {~(key >> 48), place_in_order(pc_of(key) - 1)};
+    return place->second;
   };
   LaneKey first = 0;
   std::pair<LaneKey, std::uint64_t> place;

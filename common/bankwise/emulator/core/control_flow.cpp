@@ -117,13 +117,13 @@ struct Ordered {
 
 Ordered ordered(CodeRange function) {
   FunctionBlocks graph = graph_of(function);
-  Ordered all{std::move(graph.begins), std::vector<std::uintptr_t>(graph.next.size())};
+  Ordered blocks{std::move(graph.begins), std::vector<std::uintptr_t>(graph.next.size())};
   std::uintptr_t place = 0;
   for (const unsigned block : order_of_blocks(graph.next)) {
-    all.places[block] = place;
-    place += (block + 1 < all.begins.size() ? all.begins[block + 1] : function.end) - all.begins[block];
+    blocks.places[block] = place;
+    place += (block + 1 < blocks.begins.size() ? blocks.begins[block + 1] : function.end) - blocks.begins[block];
   }
-  return all;
+  return blocks;
 }
 
 }  // namespace
@@ -134,8 +134,8 @@ std::uint64_t place_in_order(std::uintptr_t pc) {
   const CodeRange function = function_around(pc);
   if (function.end == 0) return pc;
   const std::lock_guard lock(mutex);
-  const auto [found, is_new] = known.try_emplace(function.begin);
-  Ordered& blocks = found->second;
+  const auto [entry, is_new] = known.try_emplace(function.begin);
+  Ordered& blocks = entry->second;
   if (is_new) blocks = ordered(function);
   const auto after = std::upper_bound(blocks.begins.begin(), blocks.begins.end(), pc);
   const auto block = std::size_t(after - blocks.begins.begin()) - 1;

@@ -20,9 +20,9 @@ std::string listed(std::vector<unsigned> lanes) {
                                   : fmt::format("{}-{}", lanes[i], lanes[end - 1]));
     i = end;
   }
-  constexpr std::size_t most = 6;
-  if (runs.size() > most) {
-    runs.resize(most);
+  constexpr std::size_t max_runs = 6;
+  if (runs.size() > max_runs) {
+    runs.resize(max_runs);
     runs.emplace_back("...");
   }
   return fmt::format("{} {}", lanes.size() == 1 ? "lane" : "lanes", fmt::join(runs, ", "));

@@ -21,16 +21,16 @@
 namespace bankwise::emulator {
 namespace {
 
-constexpr std::uint64_t max_threads = 1024;            // of a block, as CUDA has it
-constexpr std::size_t max_dynamic_shared = 227 << 10;  // of compute capability 9.0
+constexpr std::uint64_t max_threads = 1024;            // the limit of a block, as CUDA has it
+constexpr std::size_t max_dynamic_shared = 227 << 10;  // the limit of compute capability 9.0
 constexpr unsigned max_workers = 16;                   // each has a stack for every lane
 constexpr std::uint64_t max_resident = 16 << 10;       // lanes of a cooperative launch: stacks in memory
 
 void check(const Launch& launch) {
   const auto refuse = [](const std::string& sentence) { throw std::invalid_argument(sentence); };
-  for (const auto& [size, what] : {std::pair(launch.grid, "grid"), {launch.block, "block"}}) {
+  for (const auto& [size, name] : {std::pair(launch.grid, "grid"), {launch.block, "block"}}) {
     if (size.x == 0 || size.y == 0 || size.z == 0) {
-      refuse(fmt::format("a {} of {} x {} x {} has nothing to run", what, size.x, size.y, size.z));
+      refuse(fmt::format("a {} of {} x {} x {} has nothing to run", name, size.x, size.y, size.z));
     }
   }
   if (launch.grid.x > 0x7FFFFFFF || launch.grid.y > 0xFFFF || launch.grid.z > 0xFFFF) {
@@ -64,7 +64,7 @@ void check(const Launch& launch) {
 /// Another block has failed.
 struct Abandoned {};
 
-/// Of a launch whose blocks all have a host thread.
+/// The barrier of a launch whose blocks all have a host thread.
 class BarrierOfThreads : public GridBarrier {
  public:
   explicit BarrierOfThreads(std::uint64_t blocks) : running_(blocks) {}
@@ -178,7 +178,7 @@ class LaunchRun {
     }
   }
 
-  /// Of several failures, the first block's counts, as with one thread.
+  /// After several failures, the first block's counts, as with one thread.
   void fail(std::uint64_t i, std::exception_ptr failure) {
     const std::lock_guard lock(mutex_);
     if (i >= failed_) return;
@@ -188,7 +188,7 @@ class LaunchRun {
 
   const Launch& launch_;
   const BoundKernel& kernel_;
-  const unsigned lanes_ = unsigned(launch_.block.count());  // of a block
+  const unsigned lanes_ = unsigned(launch_.block.count());  // the lanes of a block
   StackPool& pool_ = StackPool::of_process();
   std::vector<std::uint64_t> traced_;
   Recording recording_{launch_};

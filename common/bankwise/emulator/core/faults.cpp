@@ -53,13 +53,13 @@ void Findings::add(const FaultPlace& place, std::uint64_t block, unsigned warp, 
 void Findings::put_into(trace::Builder& builder) const {
   for (const auto& [key, finding] : found_) {
     const FaultPlace& place = finding.place;
-    trace::DiagnosisRecord one{.fault = place.fault, .site = site_at(place.pc, builder)};
-    if (place.other != 0) one.other = site_at(place.other, builder);
-    one.ended = place.ended;
-    one.text = finding.text;
-    one.count = finding.count;
-    one.first = {finding.block, finding.warp, 0, 0};
-    builder.add(one);
+    trace::DiagnosisRecord record{.fault = place.fault, .site = site_at(place.pc, builder)};
+    if (place.other != 0) record.other = site_at(place.other, builder);
+    record.ended = place.ended;
+    record.text = finding.text;
+    record.count = finding.count;
+    record.first = {finding.block, finding.warp, 0, 0};
+    builder.add(record);
   }
 }
 

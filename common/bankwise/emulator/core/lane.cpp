@@ -250,9 +250,9 @@ void together(void* operand, void (*work)(void* const operands[32], const void* 
   } ticket{operand, false};
   const Lane& lane = running();
   const unsigned lanes = lane.identity.warp_size, half = lane.identity.lane & 32;
-  const std::uint64_t all = lanes >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << lanes) - 1;
+  const std::uint64_t warp_mask = lanes >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << lanes) - 1;
   const Meeting meeting =
-      meet_warp(WarpMeeting::matrix, std::uint64_t{0xFFFFFFFF} << half & all, std::uintptr_t(&ticket), caller);
+      meet_warp(WarpMeeting::matrix, std::uint64_t{0xFFFFFFFF} << half & warp_mask, std::uintptr_t(&ticket), caller);
   // The first lane to continue works for all: the others' operands lie on their stacks, in this call.
   if (ticket.done) return;
   std::array<void*, 32> operands{};

@@ -100,19 +100,19 @@ void Meetings::settle_barrier() {
 /// Whether two return addresses are of one barrier in the source, which the compiler may have duplicated.
 bool Meetings::same_place(std::uintptr_t a, std::uintptr_t b) {
   if (a == b) return true;
-  const auto [found, is_new] = same_places_.try_emplace({a, b}, false);
+  const auto [entry, is_new] = same_places_.try_emplace({a, b}, false);
   if (is_new) {
     const trace::Site here = site_of(a - 1);
-    found->second = here.line != 0 && here == site_of(b - 1);
+    entry->second = here.line != 0 && here == site_of(b - 1);
   }
-  return found->second;
+  return entry->second;
 }
 
 /// The device counts arrivals, so warps may wait for each other at different barriers: bar.sync defines it. The lanes
 /// of one warp must wait at the same one.
 void Meetings::check_places() {
-  const Lane* first = nullptr;          // of the block
-  const Lane* first_of_warp = nullptr;  // that waits
+  const Lane* first = nullptr;          // the first lane of the block that waits
+  const Lane* first_of_warp = nullptr;  // the first lane of the warp that waits
   const auto elsewhere = [](const Lane& lane) {
     const trace::Site there = site_of(lane.pc - 1);
     return fmt::format("{}:{}", there.file, there.line);

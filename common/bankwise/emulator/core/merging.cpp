@@ -11,7 +11,7 @@ namespace {
 using banks::Operation;
 using trace::Pattern;
 
-constexpr std::size_t max_bytes = 512;  // of loaded values that a lane keeps in registers, of which it has 1020 bytes
+constexpr std::size_t max_bytes = 512;  // loaded values in a lane's registers, of which it has 1020 bytes
 constexpr std::size_t max_last = 16;    // instructions that are compared with a later one
 constexpr unsigned max_width = 16;
 
@@ -34,10 +34,10 @@ std::uint64_t hash_of(const Pattern& pattern, unsigned size, unsigned offset) {
 /// Whether the addresses of b are those of a, `distance` bytes later, with the same lanes.
 bool are_apart(const Pattern& a, const Pattern& b, std::int64_t distance) {
   if (a.mask != b.mask) return false;
-  bool all = true;
-  banks::for_each_lane(a.mask,
-                       [&](unsigned lane) { all &= b.addresses[lane] - std::int64_t{a.addresses[lane]} == distance; });
-  return all;
+  bool same_distance = true;
+  banks::for_each_lane(
+      a.mask, [&](unsigned lane) { same_distance &= b.addresses[lane] - std::int64_t{a.addresses[lane]} == distance; });
+  return same_distance;
 }
 
 /// Whether the addresses are those of a sum of at most three digits of the lane number, each times a constant: then
@@ -174,8 +174,8 @@ void Merging::compare(Warp& warp, const std::vector<Pattern>& patterns, std::uin
 }
 
 bool Merging::is_fixed(std::uintptr_t a, std::uintptr_t b) const {
-  const auto found = distances_.find({a, b});
-  return found == distances_.end() || found->second.is_fixed;
+  const auto distance = distances_.find({a, b});
+  return distance == distances_.end() || distance->second.is_fixed;
 }
 
 bool Merging::may_merge(const trace::KernelTrace& block, const Members& members) const {

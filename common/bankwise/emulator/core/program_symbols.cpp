@@ -121,11 +121,11 @@ trace::Site site_of(std::uintptr_t pc) {
         for (const std::string_view ours : {"/emulator/cuda/", "/emulator/runtime/"}) {
           if (file != nullptr && std::string_view(file).find(ours) != std::string_view::npos) return 0;
         }
-        auto& found = *static_cast<trace::Site*>(data);
+        auto& innermost = *static_cast<trace::Site*>(data);
         if (file == nullptr) return 1;
-        found.file = file;
-        found.line = unsigned(line);
-        found.function = function != nullptr ? function_name(function) : "?";
+        innermost.file = file;
+        innermost.line = unsigned(line);
+        innermost.function = function != nullptr ? function_name(function) : "?";
         return 1;
       },
       no_error, &site);

@@ -52,13 +52,13 @@ Recorder::Recorder(const Launch& launch, std::uint64_t block)
 }
 
 std::uint32_t Recorder::site(std::uintptr_t pc) {
-  const auto [found, is_new] = sites_.try_emplace(pc, 0);
+  const auto [entry, is_new] = sites_.try_emplace(pc, 0);
   if (is_new) {
     trace::Site site;
     site.pc = pc;
-    found->second = builder_.site(site);
+    entry->second = builder_.site(site);
   }
-  return found->second;
+  return entry->second;
 }
 
 void Recorder::settle_participants() {
@@ -118,9 +118,9 @@ void Recorder::result_used(std::uint64_t number) {
 
 void Recorder::add_basic_block(std::uintptr_t pc, std::uint32_t level, unsigned lanes) {
   const std::uint32_t where = site(pc);
-  const auto [found, is_new] = basic_block_index_.try_emplace(std::uint64_t{level} << 32 | where, basic_blocks_.size());
+  const auto [entry, is_new] = basic_block_index_.try_emplace(std::uint64_t{level} << 32 | where, basic_blocks_.size());
   if (is_new) basic_blocks_.push_back({where, level, 0, 0});
-  trace::BasicBlock& block = basic_blocks_[found->second];
+  trace::BasicBlock& block = basic_blocks_[entry->second];
   ++block.issued;
   block.lanes += lanes;
 }

@@ -79,8 +79,8 @@ std::optional<Clash> Shadow::touch(const Toucher& lane, std::uint32_t offset, st
   }
   std::optional<Clash> clash;
   const auto note = [&](Cell& cell) {
-    const auto found = touch(cell, lane, how);
-    if (!clash) clash = found;
+    const auto cell_clash = touch(cell, lane, how);
+    if (!clash) clash = cell_clash;
   };
   for (std::uint32_t at = offset; at < offset + bytes;) {
     Cell& word = words_[at / 4];

@@ -55,9 +55,9 @@ template <class Place>
 void AsynchronousCopies::check(const Lane& lane, Place place) {
   const PendingAccess& access = lane.access;
   for (std::uint32_t at = access.offset / 4; at <= (access.offset + access.bytes - 1) / 4; ++at) {
-    const auto found = copied_words_.find(at);
-    if (found == copied_words_.end()) continue;
-    const Copier& copier = found->second;
+    const auto entry = copied_words_.find(at);
+    if (entry == copied_words_.end()) continue;
+    const Copier& copier = entry->second;
     if (!faults_.is_news(Fault::race, lane.pc, copier.pc)) continue;
     faults_.report(
         {Fault::race,

@@ -61,8 +61,8 @@ unsigned first_of_half() {
 /// Converts a mask of CUDA to one of the whole warp.
 std::uint64_t of_warp(unsigned mask) {
   const unsigned lanes = this_lane().warp_size;
-  const std::uint64_t all = lanes >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << lanes) - 1;
-  return std::uint64_t{mask} << first_of_half() & all;
+  const std::uint64_t warp_mask = lanes >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << lanes) - 1;
+  return std::uint64_t{mask} << first_of_half() & warp_mask;
 }
 
 /// The lanes of the caller's half that took part, and their values.
@@ -156,33 +156,33 @@ template <class T>
 T reduce_lanes(Reduction how, unsigned mask, T value, const void* caller) {
   const HalfWarp half = meet(WarpMeeting::reduce, mask, unsigned(value), caller);
   bool first = true;
-  T all{};
+  T result{};
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!half.has(lane)) continue;
-    const T one = T(unsigned(half.values[lane]));
+    const T operand = T(unsigned(half.values[lane]));
     switch (first ? Reduction::bit_or : how) {
       case Reduction::add:
-        all = T(unsigned(all) + unsigned(one));
+        result = T(unsigned(result) + unsigned(operand));
         break;
       case Reduction::minimum:
-        all = std::min<T>(all, one);
+        result = std::min<T>(result, operand);
         break;
       case Reduction::maximum:
-        all = std::max<T>(all, one);
+        result = std::max<T>(result, operand);
         break;
       case Reduction::bit_and:
-        all &= one;
+        result &= operand;
         break;
       case Reduction::bit_or:
-        all |= one;
+        result |= operand;
         break;
       case Reduction::bit_xor:
-        all ^= one;
+        result ^= operand;
         break;
     }
     first = false;
   }
-  return all;
+  return result;
 }
 
 }  // namespace

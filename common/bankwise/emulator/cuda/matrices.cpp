@@ -136,17 +136,17 @@ bool is_wide(const Product& product) {
 }
 
 /// Adds the elements of A and B in one lane's registers.
-void gather(const Product& product, const ProductRegisters& registers, unsigned lane, Matrices& all) {
+void gather(const Product& product, const ProductRegisters& registers, unsigned lane, Matrices& matrices) {
   const bool wide = is_wide(product);
   const unsigned each = wide ? 1 : 32 / bits_of(product.a);  // elements of a register
   const unsigned parts = product.depth / (4 * each);         // registers of B
   for (unsigned part = 0; part < parts; ++part) {
     for (unsigned i = 0; i < each; ++i) {
       const unsigned k = part * 4 * each + lane % 4 * each + i;
-      all.b[k][lane / 4] = number_in(product.b, registers.b[part], i);
+      matrices.b[k][lane / 4] = number_in(product.b, registers.b[part], i);
       for (unsigned half = 0; half < (wide ? 1u : 2u); ++half) {
         const unsigned reg = wide ? part : 2 * part + half;
-        all.a[8 * half + lane / 4][k] = number_in(product.a, registers.a[reg], i);
+        matrices.a[8 * half + lane / 4][k] = number_in(product.a, registers.a[reg], i);
       }
     }
   }
@@ -174,9 +174,9 @@ void store(Number type, double sum, unsigned i, std::uint64_t& reg) {
 void multiply_all(void* const operands[32], const void* data) {
   const Product& product = *static_cast<const Product*>(data);
   const auto registers = [&](unsigned lane) { return static_cast<ProductRegisters*>(operands[lane]); };
-  Matrices all;
+  Matrices matrices;
   for (unsigned lane = 0; lane < 32; ++lane) {
-    if (operands[lane] != nullptr) gather(product, *registers(lane), lane, all);
+    if (operands[lane] != nullptr) gather(product, *registers(lane), lane, matrices);
   }
   const bool pairs = product.accumulator == Number::half;
   for (unsigned lane = 0; lane < 32; ++lane) {
@@ -185,7 +185,7 @@ void multiply_all(void* const operands[32], const void* data) {
       const unsigned row = lane / 4 + 8 * (i / 2), column = lane % 4 * 2 + i % 2;
       std::uint64_t& reg = registers(lane)->c[pairs ? i / 2 : i];
       double sum = number_in(product.accumulator, reg, pairs ? i % 2 : 0);
-      for (unsigned k = 0; k < product.depth; ++k) sum += all.a[row][k] * all.b[k][column];
+      for (unsigned k = 0; k < product.depth; ++k) sum += matrices.a[row][k] * matrices.b[k][column];
       store(product.accumulator, sum, i, reg);
     }
   }

@@ -106,11 +106,11 @@ unsigned nth_bit(unsigned mask, unsigned base, int n) noexcept {
 
 unsigned simd(Simd operation, unsigned count, unsigned a, unsigned b) noexcept {
   const unsigned bits = 32 / count;
-  const int ones = int((1u << bits) - 1), most = ones >> 1, least = -most - 1;
+  const int ones = int((1u << bits) - 1), greatest = ones >> 1, least = -greatest - 1;
   unsigned result = 0;
   for (unsigned i = 0; i < count; ++i) {
-    const int x = int(a >> (i * bits)) & ones, y = int(b >> (i * bits)) & ones;  // unsigned
-    const int p = x > most ? x - ones - 1 : x, q = y > most ? y - ones - 1 : y;  // signed
+    const int x = int(a >> (i * bits)) & ones, y = int(b >> (i * bits)) & ones;          // unsigned
+    const int p = x > greatest ? x - ones - 1 : x, q = y > greatest ? y - ones - 1 : y;  // signed
     const auto all_if = [&](bool yes) { return yes ? ones : 0; };
     int value = 0;
     switch (operation) {
@@ -118,7 +118,7 @@ unsigned simd(Simd operation, unsigned count, unsigned a, unsigned b) noexcept {
         value = x + y;
         break;
       case Simd::add_saturated_signed:
-        value = std::clamp(p + q, least, most);
+        value = std::clamp(p + q, least, greatest);
         break;
       case Simd::add_saturated:
         value = std::min(x + y, ones);
@@ -127,7 +127,7 @@ unsigned simd(Simd operation, unsigned count, unsigned a, unsigned b) noexcept {
         value = x - y;
         break;
       case Simd::subtract_saturated_signed:
-        value = std::clamp(p - q, least, most);
+        value = std::clamp(p - q, least, greatest);
         break;
       case Simd::subtract_saturated:
         value = std::max(x - y, 0);

@@ -53,7 +53,7 @@ ElementPlace place_of(const Fragment& fragment, unsigned lane, unsigned reg, uns
       place.column += 8 * tile;
     }
   } else if (is_b) {
-    const unsigned depth = fragment.k, registers = depth / (4 * each);  // of 8 columns
+    const unsigned depth = fragment.k, registers = depth / (4 * each);  // the registers of 8 columns
     place = {in_group * each + i + reg % registers * 4 * each, group + 8 * (reg / registers)};
   } else {
     const unsigned depth = fragment.k, registers = fragment.m == 8 && fragment.n == 8 ? 1 : 2 * depth / (4 * each);

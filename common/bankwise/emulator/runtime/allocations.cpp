@@ -24,7 +24,7 @@ namespace bankwise::emulator::runtime {
 namespace {
 
 constexpr std::size_t page = std::size_t{1} << GlobalMemory::page_bits;
-constexpr std::size_t alignment = 256;                       // of an allocation, as CUDA promises
+constexpr std::size_t alignment = 256;                       // the alignment that CUDA promises for an allocation
 constexpr std::size_t address_space = std::size_t{1} << 40;  // reserved, not used
 
 constexpr std::size_t pages_for(std::size_t bytes) {
@@ -71,14 +71,14 @@ class DeviceMemory {
 
   Freed release(void* pointer, const void* caller) {
     const std::lock_guard lock(mutex_);
-    Allocation* found = at(pointer);
-    if (found == nullptr || found->begin != std::uintptr_t(pointer)) return Freed::never_allocated;
-    if (!found->live) return Freed::twice;
-    found->live = false;
-    ranges_[owners_[(found->begin - base_) / page]].bytes = 0;
-    found->freed_by = caller;
-    const std::uintptr_t first = found->begin / page * page;
-    const std::size_t bytes = pages_for(found->bytes) * page;
+    Allocation* allocation = at(pointer);
+    if (allocation == nullptr || allocation->begin != std::uintptr_t(pointer)) return Freed::never_allocated;
+    if (!allocation->live) return Freed::twice;
+    allocation->live = false;
+    ranges_[owners_[(allocation->begin - base_) / page]].bytes = 0;
+    allocation->freed_by = caller;
+    const std::uintptr_t first = allocation->begin / page * page;
+    const std::size_t bytes = pages_for(allocation->bytes) * page;
     used_ -= bytes;
     // The addresses stay reserved, without memory. If the system refuses, the memory stays.
     static_cast<void>(mmap(reinterpret_cast<void*>(first), bytes, PROT_NONE,
@@ -88,34 +88,34 @@ class DeviceMemory {
 
   std::optional<Allocation> find(const void* pointer) {
     const std::lock_guard lock(mutex_);
-    if (const Allocation* found = at(pointer)) return *found;
+    if (const Allocation* allocation = at(pointer)) return *allocation;
     return std::nullopt;
   }
 
   void note_write(const void* pointer) {
     const std::lock_guard lock(mutex_);
-    Allocation* found = at(pointer);
-    if (found == nullptr) return;
-    found->is_written = true;
-    found->filled_with.reset();
+    Allocation* allocation = at(pointer);
+    if (allocation == nullptr) return;
+    allocation->is_written = true;
+    allocation->filled_with.reset();
   }
 
   bool note_fill(const void* pointer, std::size_t bytes, int value) {
     const std::lock_guard lock(mutex_);
-    Allocation* found = at(pointer);
-    if (found == nullptr) return false;
-    const bool whole =
-        found->begin == std::uintptr_t(pointer) && found->bytes == bytes && found->kind == MemoryKind::device;
-    if (whole && found->filled_with == value) return true;
-    found->is_written = true;
-    found->filled_with = whole ? std::optional(value) : std::nullopt;
+    Allocation* allocation = at(pointer);
+    if (allocation == nullptr) return false;
+    const bool whole = allocation->begin == std::uintptr_t(pointer) && allocation->bytes == bytes &&
+                       allocation->kind == MemoryKind::device;
+    if (whole && allocation->filled_with == value) return true;
+    allocation->is_written = true;
+    allocation->filled_with = whole ? std::optional(value) : std::nullopt;
     return false;
   }
 
   void for_each_live(const std::function<void(Allocation&)>& visit) {
     const std::lock_guard lock(mutex_);
-    for (Allocation& one : all_) {
-      if (one.live) visit(one);
+    for (Allocation& allocation : all_) {
+      if (allocation.live) visit(allocation);
     }
   }
 
@@ -166,15 +166,15 @@ void DeviceMemory::refuse(const void* address, std::size_t bytes, bool writes, s
     pointer -= page;
     owner = memory().owner(pointer);
   }
-  std::string what = fmt::format("{} {} bytes of device memory ", writes ? "writes" : "reads", bytes);
+  std::string text = fmt::format("{} {} bytes of device memory ", writes ? "writes" : "reads", bytes);
   if (owner == nullptr) {
-    what += "that was never allocated";
+    text += "that was never allocated";
   } else {
     const auto at = std::intptr_t(std::uintptr_t(address) - owner->begin);
-    what += fmt::format("at byte {} of {}", at, description_of(*owner));
-    if (!owner->live) what += fmt::format(", after {} has freed them", place_of(owner->freed_by));
+    text += fmt::format("at byte {} of {}", at, description_of(*owner));
+    if (!owner->live) text += fmt::format(", after {} has freed them", place_of(owner->freed_by));
   }
-  lane.runner->fail(lane, Fault::invalid_address, pc, what);
+  lane.runner->fail(lane, Fault::invalid_address, pc, text);
 }
 
 }  // namespace
@@ -246,15 +246,15 @@ void host_access(const void* address, std::size_t bytes, bool writes, std::uintp
     const std::lock_guard lock(mutex);
     if (known->count(pc) != 0) return;
   }
-  const auto found = allocation_at(address);
-  if (!found || found->kind != MemoryKind::device || &bankwise_uses_thrust != nullptr) return;
+  const auto allocation = allocation_at(address);
+  if (!allocation || allocation->kind != MemoryKind::device || &bankwise_uses_thrust != nullptr) return;
   {
     const std::lock_guard lock(mutex);
     if (!known->insert(pc).second) return;
   }
   report(fmt::format("the host {} {} bytes of device memory, at byte {} of {}{}", writes ? "writes" : "reads", bytes,
-                     std::intptr_t(std::uintptr_t(address) - found->begin), description_of(*found),
-                     found->live ? "" : fmt::format(", after {} has freed them", place_of(found->freed_by))),
+                     std::intptr_t(std::uintptr_t(address) - allocation->begin), description_of(*allocation),
+                     allocation->live ? "" : fmt::format(", after {} has freed them", place_of(allocation->freed_by))),
          reinterpret_cast<const void*>(pc));
 }
 

@@ -125,22 +125,23 @@ struct BoxSide {
   }
 };
 
-cudaError_t copy_3d(const cudaMemcpy3DParms& all, const void* caller) {
-  const BoxSide from{all.srcArray, all.srcPos, all.srcPtr}, to{all.dstArray, all.dstPos, all.dstPtr};
+cudaError_t copy_3d(const cudaMemcpy3DParms& parameters, const void* caller) {
+  const BoxSide from{parameters.srcArray, parameters.srcPos, parameters.srcPtr},
+      to{parameters.dstArray, parameters.dstPos, parameters.dstPtr};
   const cudaArray* array = from.array != nullptr ? from.array : to.array;
-  const std::size_t width = all.extent.width * (array != nullptr ? array->element : 1);
+  const std::size_t width = parameters.extent.width * (array != nullptr ? array->element : 1);
   for (const BoxSide* side : {&from, &to}) {
     if (side->array == nullptr) continue;
-    const cudaArray& one = *side->array;
-    if (!contains(one, side->position.x * one.element, side->position.y, width, all.extent.height, "cudaMemcpy3D",
-                  caller) ||
-        side->position.z + all.extent.depth > one.depth) {
+    const cudaArray& cuda_array = *side->array;
+    if (!contains(cuda_array, side->position.x * cuda_array.element, side->position.y, width, parameters.extent.height,
+                  "cudaMemcpy3D", caller) ||
+        side->position.z + parameters.extent.depth > cuda_array.depth) {
       return failed(cudaErrorInvalidValue);
     }
   }
-  for (std::size_t z = 0; z < all.extent.depth; ++z) {
-    for (std::size_t y = 0; y < all.extent.height; ++y) {
-      const cudaError_t error = copy(to.row(y, z), from.row(y, z), width, all.kind, "cudaMemcpy3D", caller);
+  for (std::size_t z = 0; z < parameters.extent.depth; ++z) {
+    for (std::size_t y = 0; y < parameters.extent.height; ++y) {
+      const cudaError_t error = copy(to.row(y, z), from.row(y, z), width, parameters.kind, "cudaMemcpy3D", caller);
       if (error != cudaSuccess) return error;
     }
   }

@@ -42,7 +42,7 @@ void gemm(bool ta, bool tb, int m, int n, int k, T alpha, const T* a, int lda, c
   }
 }
 
-// Of cudaDataType_t.
+// Values of cudaDataType_t.
 constexpr int type_64f = 1, type_16f = 2, type_16bf = 14, type_32f = 0;
 
 /// The columns of a matrix of any type, one after another, as numbers of T.

@@ -26,11 +26,11 @@
 namespace bankwise::emulator::runtime {
 namespace {
 
-/// At most `most` blocks of a grid, spread over it; all if it is 0.
-std::vector<std::uint64_t> sample(std::uint64_t blocks, std::uint64_t most) {
+/// At most `limit` blocks of a grid, spread over it; all if it is 0.
+std::vector<std::uint64_t> sample(std::uint64_t blocks, std::uint64_t limit) {
   std::vector<std::uint64_t> chosen;
   for (std::uint64_t block = 0; block < blocks; ++block) {
-    if (trace::is_sampled(block, blocks, most)) chosen.push_back(block);
+    if (trace::is_sampled(block, blocks, limit)) chosen.push_back(block);
   }
   return chosen;
 }
@@ -54,7 +54,7 @@ cudaError_t error_of(Fault fault) {
   }
 }
 
-// Of the linker.
+// Symbols that the linker defines.
 extern "C" {
 extern const char __executable_start;
 extern const char etext;
@@ -80,8 +80,8 @@ class Names {
   /// Empty if it is not yet known.
   std::string of(const void* kernel) {
     const std::lock_guard lock(mutex_);
-    const auto found = names_.find(kernel);
-    return found == names_.end() ? "" : found->second;
+    const auto name = names_.find(kernel);
+    return name == names_.end() ? "" : name->second;
   }
 
  private:
@@ -89,8 +89,8 @@ class Names {
   std::map<const void*, std::string> names_;
 };
 Names& names() {
-  static auto* const all = new Names;
-  return *all;
+  static auto* const table = new Names;
+  return *table;
 }
 
 /// Whether the launches of a kernel are to be recorded. The first is, because its name is not yet known.

@@ -29,23 +29,24 @@ cudaError_t allocate_for(void** pointer, MemoryKind kind, std::size_t bytes, std
 
 cudaError_t free_for(void* pointer, bool host, std::string_view function, const void* caller) {
   if (pointer == nullptr) return lasting_error();
-  const auto found = allocation_at(pointer);
-  if (found && found->live && (found->kind == MemoryKind::pinned) != host) {
-    report(fmt::format("{} frees {}", function, description_of(*found)), caller);
+  const auto allocation = allocation_at(pointer);
+  if (allocation && allocation->live && (allocation->kind == MemoryKind::pinned) != host) {
+    report(fmt::format("{} frees {}", function, description_of(*allocation)), caller);
     return failed(cudaErrorInvalidValue);
   }
   switch (release(pointer, caller)) {
     case Freed::yes:
       return lasting_error();
     case Freed::twice:
-      report(
-          fmt::format("{} frees {}, which {} has freed", function, description_of(*found), place_of(found->freed_by)),
-          caller);
+      report(fmt::format("{} frees {}, which {} has freed", function, description_of(*allocation),
+                         place_of(allocation->freed_by)),
+             caller);
       break;
     case Freed::never_allocated:
-      report(found ? fmt::format("{} gets a pointer to byte {} of {}; it needs the first byte", function,
-                                 std::intptr_t(std::uintptr_t(pointer) - found->begin), description_of(*found))
-                   : fmt::format("{} frees memory that CUDA has not allocated", function),
+      report(allocation
+                 ? fmt::format("{} gets a pointer to byte {} of {}; it needs the first byte", function,
+                               std::intptr_t(std::uintptr_t(pointer) - allocation->begin), description_of(*allocation))
+                 : fmt::format("{} frees memory that CUDA has not allocated", function),
              caller);
       break;
   }
@@ -56,9 +57,9 @@ cudaError_t free_for(void* pointer, bool host, std::string_view function, const 
 bool valid(const void* pointer, std::size_t bytes, bool writes, bool device, std::string_view function,
            const void* caller) {
   if (bytes == 0) return true;
-  const auto found = allocation_at(pointer);
+  const auto allocation = allocation_at(pointer);
   const std::string_view verb = writes ? "writes" : "reads";
-  if (!found) {
+  if (!allocation) {
     if (!device) return true;
     if (pointer == nullptr) {
       report(fmt::format("{} {} {} bytes at a null pointer", function, verb, bytes), caller);
@@ -67,22 +68,22 @@ bool valid(const void* pointer, std::size_t bytes, bool writes, bool device, std
     }
     return false;
   }
-  const std::size_t offset = std::uintptr_t(pointer) - found->begin;
-  if (!found->live) {
-    report(
-        fmt::format("{} {} {}, which {} has freed", function, verb, description_of(*found), place_of(found->freed_by)),
-        caller);
-    return false;
-  }
-  if (offset > found->bytes || bytes > found->bytes - offset) {
-    report(fmt::format("{} {} {} bytes at byte {} of {}", function, verb, bytes, std::intptr_t(offset),
-                       description_of(*found)),
+  const std::size_t offset = std::uintptr_t(pointer) - allocation->begin;
+  if (!allocation->live) {
+    report(fmt::format("{} {} {}, which {} has freed", function, verb, description_of(*allocation),
+                       place_of(allocation->freed_by)),
            caller);
     return false;
   }
-  if (!device && found->kind == MemoryKind::device) {
+  if (offset > allocation->bytes || bytes > allocation->bytes - offset) {
+    report(fmt::format("{} {} {} bytes at byte {} of {}", function, verb, bytes, std::intptr_t(offset),
+                       description_of(*allocation)),
+           caller);
+    return false;
+  }
+  if (!device && allocation->kind == MemoryKind::device) {
     report(fmt::format("{} gets a device pointer where it needs a host pointer: it points to {}", function,
-                       description_of(*found)),
+                       description_of(*allocation)),
            caller);
     return false;
   }
@@ -197,11 +198,11 @@ cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
   return lasting_error();
 }
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
-  const auto found = allocation_at(pointer);
+  const auto allocation = allocation_at(pointer);
   void* const plain = const_cast<void*>(pointer);
   *attributes = {cudaMemoryTypeUnregistered, 0, nullptr, plain};
-  if (!found || !found->live) return cudaSuccess;
-  switch (found->kind) {
+  if (!allocation || !allocation->live) return cudaSuccess;
+  switch (allocation->kind) {
     case MemoryKind::device:
       *attributes = {cudaMemoryTypeDevice, 0, plain, nullptr};
       break;

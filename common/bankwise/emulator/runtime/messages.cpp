@@ -71,14 +71,14 @@ std::atomic<cudaError_t> last_error{cudaSuccess}, sticky_error{cudaSuccess};
 }  // namespace
 
 const EmulateSettings& settings() {
-  static const auto* const all = [] {
+  static const auto* const requested = [] {
     auto* const read = new EmulateSettings{support::read_request<support::EmulateRequest>(), {}};
     for (const std::string& id : read->EmulateRequest::allow) {
       if (const auto fault = trace::fault_named(id)) read->allow.push_back(*fault);
     }
     return read;
   }();
-  return *all;
+  return *requested;
 }
 
 bool few_multiprocessors = false;

@@ -37,8 +37,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t max_kinds = 1024;                         // of launches that are remembered
-constexpr std::size_t max_saved_bytes = std::size_t{64} << 20;  // of results that are remembered, for one kind
+constexpr std::size_t max_kinds = 1024;                         // kinds of launches that are remembered
+constexpr std::size_t max_saved_bytes = std::size_t{64} << 20;  // remembered results of one kind
 constexpr unsigned max_attempts = 3;                            // to find a repetition, before a kind is given up
 constexpr std::chrono::microseconds worth_it{1000};             // shorter launches just run
 
@@ -61,56 +61,56 @@ struct ProgramVariable {
 
 /// All of them in memory that can be written, without the emulator's own.
 const std::vector<ProgramVariable>& variables() {
-  static const std::vector<ProgramVariable> all = [] {
+  static const std::vector<ProgramVariable> program_variables = [] {
     struct LoadedProgram {
       std::uintptr_t base = 0;
       std::vector<std::pair<std::uintptr_t, std::uintptr_t>> writable;  // begin and end
     } program;
     dl_iterate_phdr(
         [](dl_phdr_info* info, std::size_t, void* data) {
-          auto& found = *static_cast<LoadedProgram*>(data);
-          found.base = info->dlpi_addr;
+          auto& loaded = *static_cast<LoadedProgram*>(data);
+          loaded.base = info->dlpi_addr;
           for (int i = 0; i < info->dlpi_phnum; ++i) {
             const auto& head = info->dlpi_phdr[i];
             if (head.p_type != PT_LOAD || (head.p_flags & PF_W) == 0) continue;
-            found.writable.emplace_back(head.p_vaddr, head.p_vaddr + head.p_memsz);
+            loaded.writable.emplace_back(head.p_vaddr, head.p_vaddr + head.p_memsz);
           }
           return 1;  // the program is the first object
         },
         &program);
-    std::vector<ProgramVariable> found;
+    std::vector<ProgramVariable> list;
     for_each_symbol([&](const Elf64_Sym& symbol, const char* name) {
       if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0) return;
       if (std::string_view(name).find("N8bankwise") != std::string_view::npos) return;
       for (const auto& [begin, end] : program.writable) {
         if (symbol.st_value < begin || symbol.st_value + symbol.st_size > end) continue;
-        found.push_back({reinterpret_cast<const std::byte*>(program.base + symbol.st_value), symbol.st_size});
+        list.push_back({reinterpret_cast<const std::byte*>(program.base + symbol.st_value), symbol.st_size});
       }
     });
-    return found;
+    return list;
   }();
-  return all;
+  return program_variables;
 }
 
 Digest digest_of_variables() {
-  Digest all;
+  Digest digest;
   for (const ProgramVariable& variable : variables()) {
-    const Digest one = digest_of(variable.begin, variable.bytes);
-    const std::array<std::uint64_t, 4> both{all.low, all.high, one.low, one.high};
-    all = digest_of(both.data(), sizeof both);
+    const Digest part = digest_of(variable.begin, variable.bytes);
+    const std::array<std::uint64_t, 4> both{digest.low, digest.high, part.low, part.high};
+    digest = digest_of(both.data(), sizeof both);
   }
-  return all;
+  return digest;
 }
 
 MemoryContent content_of_memory() {
   MemoryContent content;
-  for_each_live_allocation([&](Allocation& one) {
+  for_each_live_allocation([&](Allocation& allocation) {
     // The host may write managed and pinned memory at any time.
-    if (one.is_written || one.kind != MemoryKind::device) {
-      one.digest = digest_of(reinterpret_cast<const void*>(one.begin), one.bytes);
-      one.is_written = false;
+    if (allocation.is_written || allocation.kind != MemoryKind::device) {
+      allocation.digest = digest_of(reinterpret_cast<const void*>(allocation.begin), allocation.bytes);
+      allocation.is_written = false;
     }
-    content.allocations.emplace(one.begin, one.digest);
+    content.allocations.emplace(allocation.begin, allocation.digest);
   });
   content.variables = digest_of_variables();
   return content;
@@ -119,8 +119,8 @@ MemoryContent content_of_memory() {
 /// The time of content_of_memory(), about.
 double seconds_to_look() {
   std::size_t bytes = 0;
-  for_each_live_allocation([&](const Allocation& one) {
-    if (one.is_written || one.kind != MemoryKind::device) bytes += one.bytes;
+  for_each_live_allocation([&](const Allocation& allocation) {
+    if (allocation.is_written || allocation.kind != MemoryKind::device) bytes += allocation.bytes;
   });
   for (const ProgramVariable& variable : variables()) bytes += variable.bytes;
   return double(bytes) / 5e9;
@@ -142,8 +142,8 @@ namespace {
 
 using LaunchKind = std::pair<std::array<std::uint64_t, 9>, std::string>;
 std::map<LaunchKind, Repeat::Known>& kinds() {
-  static auto* const all = new std::map<LaunchKind, Repeat::Known>;
-  return *all;
+  static auto* const table = new std::map<LaunchKind, Repeat::Known>;
+  return *table;
 }
 
 }  // namespace
@@ -152,11 +152,11 @@ Repeat::Repeat(const void* kernel, const Configuration& configuration, const std
   ++running;
   if (!is_only_thread() || arguments == nullptr || settings().run_repeated) return;
   const Dim3 &g = configuration.grid, &b = configuration.block;
-  auto& all = kinds();
-  if (all.size() > max_kinds) all.clear();
-  known_ = &all[{{std::uint64_t(reinterpret_cast<std::uintptr_t>(kernel)), g.x, g.y, g.z, b.x, b.y, b.z,
-                  configuration.shared, std::uint64_t{configuration.cooperative}},
-                 *arguments}];
+  auto& known_kinds = kinds();
+  if (known_kinds.size() > max_kinds) known_kinds.clear();
+  known_ = &known_kinds[{{std::uint64_t(reinterpret_cast<std::uintptr_t>(kernel)), g.x, g.y, g.z, b.x, b.y, b.z,
+                          configuration.shared, std::uint64_t{configuration.cooperative}},
+                         *arguments}];
 }
 
 Repeat::~Repeat() {
@@ -178,10 +178,10 @@ const trace::KernelTrace* Repeat::known(bool recorded) {
     known_->attempts = 0;
     for (const LaunchResult& result : known_->results) {
       std::memcpy(reinterpret_cast<void*>(result.begin), result.content.data(), result.content.size());
-      for_each_live_allocation([&](Allocation& one) {
-        if (one.begin != result.begin) return;
-        one.digest = result.digest;
-        one.filled_with.reset();
+      for_each_live_allocation([&](Allocation& allocation) {
+        if (allocation.begin != result.begin) return;
+        allocation.digest = result.digest;
+        allocation.filled_with.reset();
       });
     }
     saved += std::chrono::duration<double>(known_->time).count();
@@ -198,9 +198,9 @@ const trace::KernelTrace* Repeat::known(bool recorded) {
 }
 
 void Repeat::ran(const trace::KernelTrace& trace) {
-  for_each_live_allocation([](Allocation& one) {
-    one.is_written = true;
-    one.filled_with.reset();
+  for_each_live_allocation([](Allocation& allocation) {
+    allocation.is_written = true;
+    allocation.filled_with.reset();
   });
   if (known_ == nullptr) return;
   known_->time = Clock::now() - began_;
@@ -209,15 +209,15 @@ void Repeat::ran(const trace::KernelTrace& trace) {
   const MemoryContent after = content_of_memory();
   std::size_t bytes = 0;
   bool fits = after.variables == known_->before.variables && repeatable;
-  for_each_live_allocation([&](Allocation& one) {
-    const auto before = known_->before.allocations.find(one.begin);
+  for_each_live_allocation([&](Allocation& allocation) {
+    const auto before = known_->before.allocations.find(allocation.begin);
     if (before == known_->before.allocations.end()) fits = false;
-    if (!fits || before->second == one.digest) return;
-    bytes += one.bytes;
+    if (!fits || before->second == allocation.digest) return;
+    bytes += allocation.bytes;
     fits = bytes <= max_saved_bytes;
     if (!fits) return;
-    const auto* const first = reinterpret_cast<const std::byte*>(one.begin);
-    known_->results.push_back({one.begin, one.digest, {first, first + one.bytes}});
+    const auto* const first = reinterpret_cast<const std::byte*>(allocation.begin);
+    known_->results.push_back({allocation.begin, allocation.digest, {first, first + allocation.bytes}});
   });
   if (!fits) known_->results.clear();
   if (!repeatable) known_->attempts = max_attempts;

@@ -211,8 +211,8 @@ Texel sample(cudaTextureObject_t texture, int dimensions, float x, float y, floa
       weight *= up != 0 ? weights[d] : 1 - weights[d];
     }
     if (weight == 0) continue;
-    const Texel one = texel_at(view, dimensions, index, layer);
-    for (int k = 0; k < 4; ++k) sum.f[k] += weight * one.f[k];
+    const Texel texel = texel_at(view, dimensions, index, layer);
+    for (int k = 0; k < 4; ++k) sum.f[k] += weight * texel.f[k];
   }
   return sum;
 }

@@ -98,12 +98,12 @@ auto product(T a, T b) {
 bool integer_product(Machine& m, const PtxInstruction& op, bool adds) {
   return with_integer(op.type(), [&](auto zero) {
     using T = decltype(zero);
-    const auto all = product(m.read_as<T>(op.operands.at(1)), m.read_as<T>(op.operands.at(2)));
+    const auto whole_product = product(m.read_as<T>(op.operands.at(1)), m.read_as<T>(op.operands.at(2)));
     const unsigned bits = 8 * sizeof(T);
-    auto result = std::uint64_t(op.has("hi") ? all >> bits : all);
+    auto result = std::uint64_t(op.has("hi") ? whole_product >> bits : whole_product);
     if (adds) result += std::uint64_t(std::int64_t(m.read_as<T>(op.operands.at(3))));
     if (op.has("wide")) {
-      if (adds) result = std::uint64_t(all) + m.read(op.operands.at(3));
+      if (adds) result = std::uint64_t(whole_product) + m.read(op.operands.at(3));
       m.write(op.operands[0], bits == 16 ? std::uint32_t(result) : result);
     } else {
       m.write_as(op.operands[0], T(result));

@@ -41,8 +41,8 @@ void shift_right(Machine& m, const PtxInstruction& op) {
   with_integer(op.type(), [&](auto zero) {
     using T = decltype(zero);
     const T value = m.read_as<T>(op.operands.at(1));
-    const unsigned most = 8 * sizeof(T);
-    m.write_as(op.operands[0], by >= most ? T(value < 0 ? -1 : 0) : T(value >> by));
+    const unsigned width = 8 * sizeof(T);
+    m.write_as(op.operands[0], by >= width ? T(value < 0 ? -1 : 0) : T(value >> by));
   });
 }
 void funnel_shift(Machine& m, const PtxInstruction& op) {

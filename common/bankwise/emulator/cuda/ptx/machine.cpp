@@ -75,9 +75,9 @@ std::uint64_t special(unsigned index, const void* caller) {
   }
 }
 
-[[noreturn]] void stop(const std::string& what, const void* caller) {
+[[noreturn]] void stop(const std::string& message, const void* caller) {
   Lane& lane = *BlockRunner::current;
-  lane.runner->fail(lane, Fault::trap, std::uintptr_t(caller), what);
+  lane.runner->fail(lane, Fault::trap, std::uintptr_t(caller), message);
 }
 
 const PtxProgram& program_of(const char* text, const void* caller) {
@@ -134,7 +134,7 @@ std::byte* Machine::address(const Operand& operand, const PtxInstruction& op) co
 }
 
 Handler handler_of(std::string_view name) {
-  static const std::unordered_map<std::string_view, Handler> all = [] {
+  static const std::unordered_map<std::string_view, Handler> handlers = [] {
     std::unordered_map<std::string_view, Handler> table;
     for (const auto entries :
          {arithmetic_instructions(), bit_instructions(), memory_instructions(), warp_instructions()}) {
@@ -142,8 +142,8 @@ Handler handler_of(std::string_view name) {
     }
     return table;
   }();
-  const auto found = all.find(name);
-  return found == all.end() ? nullptr : found->second;
+  const auto handler = handlers.find(name);
+  return handler == handlers.end() ? nullptr : handler->second;
 }
 
 }  // namespace bankwise::emulator::ptx

@@ -61,9 +61,9 @@ class Parser {
     }
     for (PtxInstruction& op : program_.instructions) {
       if (op.name != "bra") continue;
-      const auto found = labels_.find(targets_[std::size_t(&op - program_.instructions.data())]);
-      if (found == labels_.end()) throw UnsupportedPtx("bra to a label outside of its asm statement");
-      op.target = found->second;
+      const auto label = labels_.find(targets_[std::size_t(&op - program_.instructions.data())]);
+      if (label == labels_.end()) throw UnsupportedPtx("bra to a label outside of its asm statement");
+      op.target = label->second;
     }
     return std::move(program_);
   }
@@ -167,11 +167,11 @@ class Parser {
   void declare(const std::string& name) { locals_[name] = program_.locals++; }
 
   Operand list(char end) {
-    Operand all{.kind = Operand::Kind::list};
-    do all.parts.push_back(operand());
+    Operand elements{.kind = Operand::Kind::list};
+    do elements.parts.push_back(operand());
     while (take(','));
     need(end);
-    return all;
+    return elements;
   }
 
   Operand operand() {
@@ -201,9 +201,9 @@ class Parser {
         return {.kind = Operand::Kind::given, .index = unsigned(std::atoi(word().c_str()))};
       }
       const std::string name = word();
-      const auto found = std::find(special_registers.begin(), special_registers.end(), name);
-      if (found != special_registers.end()) {
-        return {.kind = Operand::Kind::special, .index = unsigned(found - special_registers.begin())};
+      const auto special = std::find(special_registers.begin(), special_registers.end(), name);
+      if (special != special_registers.end()) {
+        return {.kind = Operand::Kind::special, .index = unsigned(special - special_registers.begin())};
       }
       return local(name);
     }
@@ -212,16 +212,16 @@ class Parser {
     if (at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_])) != 0) return number(minus);
     const std::string name = word();
     if (name == "_") return {};
-    const auto found = std::find(special_registers.begin(), special_registers.end(), name);
-    if (found != special_registers.end()) {
-      return {.kind = Operand::Kind::special, .index = unsigned(found - special_registers.begin())};
+    const auto special = std::find(special_registers.begin(), special_registers.end(), name);
+    if (special != special_registers.end()) {
+      return {.kind = Operand::Kind::special, .index = unsigned(special - special_registers.begin())};
     }
     return local(name);
   }
   Operand local(const std::string& name) {
-    const auto found = locals_.find(name);
-    if (found == locals_.end()) throw UnsupportedPtx("the name " + name);
-    return {.kind = Operand::Kind::local, .index = found->second};
+    const auto variable = locals_.find(name);
+    if (variable == locals_.end()) throw UnsupportedPtx("the name " + name);
+    return {.kind = Operand::Kind::local, .index = variable->second};
   }
 
   Operand number(bool minus) {

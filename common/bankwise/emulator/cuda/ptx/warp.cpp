@@ -23,8 +23,8 @@ struct HalfWarp {
 HalfWarp meet(Machine& m, WarpMeeting kind, std::uint64_t mask, std::uint64_t value) {
   const LaneIdentity& lane = this_lane();
   const unsigned first = lane.lane & 32;
-  const std::uint64_t all = lane.warp_size >= 64 ? ~0ull : (1ull << lane.warp_size) - 1;
-  const Meeting meeting = meet_warp(kind, (mask & 0xFFFFFFFF) << first & all, value, m.caller);
+  const std::uint64_t warp_mask = lane.warp_size >= 64 ? ~0ull : (1ull << lane.warp_size) - 1;
+  const Meeting meeting = meet_warp(kind, (mask & 0xFFFFFFFF) << first & warp_mask, value, m.caller);
   return {std::uint32_t(meeting.mask >> first), meeting.values + first};
 }
 
@@ -54,8 +54,8 @@ void vote(Machine& m, const PtxInstruction& op) {
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (half.has(lane) && half.values[lane] != 0) yes |= 1u << lane;
   }
-  const bool all = yes == half.came, none = yes == 0;
-  m.write(op.operands[0], op.has("ballot") ? yes : op.has("all") ? all : op.has("any") ? !none : all || none);
+  const bool all_yes = yes == half.came, none = yes == 0;
+  m.write(op.operands[0], op.has("ballot") ? yes : op.has("all") ? all_yes : op.has("any") ? !none : all_yes || none);
 }
 
 void match(Machine& m, const PtxInstruction& op) {
@@ -65,29 +65,29 @@ void match(Machine& m, const PtxInstruction& op) {
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (half.has(lane) && half.values[lane] == value) same |= 1u << lane;
   }
-  const bool all = same == half.came;
-  m.write(op.operands[0], op.has("all") && !all ? 0 : same);
-  if (!op.operands[0].parts.empty()) m.write(op.operands[0].parts[0], all ? 1 : 0);
+  const bool all_equal = same == half.came;
+  m.write(op.operands[0], op.has("all") && !all_equal ? 0 : same);
+  if (!op.operands[0].parts.empty()) m.write(op.operands[0].parts[0], all_equal ? 1 : 0);
 }
 
 void reduce(Machine& m, const PtxInstruction& op) {
   const HalfWarp half = meet(m, WarpMeeting::reduce, m.read(op.operands.at(2)), m.read(op.operands.at(1), {}));
   const bool is_signed = op.type().kind == 's';
-  std::uint32_t all = op.has("and") ? ~0u : 0;
+  std::uint32_t result = op.has("and") ? ~0u : 0;
   bool first = true;
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!half.has(lane)) continue;
     const auto value = std::uint32_t(half.values[lane]);
-    const bool less = is_signed ? std::int32_t(value) < std::int32_t(all) : value < all;
-    if (op.has("add")) all += value;
-    if (op.has("and")) all &= value;
-    if (op.has("or")) all |= value;
-    if (op.has("xor")) all ^= value;
-    if (op.has("min") && (first || less)) all = value;
-    if (op.has("max") && (first || !less)) all = value;
+    const bool less = is_signed ? std::int32_t(value) < std::int32_t(result) : value < result;
+    if (op.has("add")) result += value;
+    if (op.has("and")) result &= value;
+    if (op.has("or")) result |= value;
+    if (op.has("xor")) result ^= value;
+    if (op.has("min") && (first || less)) result = value;
+    if (op.has("max") && (first || !less)) result = value;
     first = false;
   }
-  m.write(op.operands[0], all);
+  m.write(op.operands[0], result);
 }
 
 void active(Machine& m, const PtxInstruction& op) {
