@@ -79,11 +79,11 @@ int run(int argc, const char* const* argv) {
       "written, or the checked program failed.");
   app.set_version_flag("--version", std::string(revision()));
   app.require_subcommand(1);
-  const std::vector<Command> all = commands();
-  for (const Command& command : all) command.declare(*app.add_subcommand(command.name, command.description));
+  const std::vector<Command> known_commands = commands();
+  for (const Command& command : known_commands) command.declare(*app.add_subcommand(command.name, command.description));
   // CLI11 would parse the flags of the program as bankcheck's.
   const auto* dashes = std::find(argv, argv + argc, std::string_view("--"));
-  for (const Command& command : all) {
+  for (const Command& command : known_commands) {
     if (command.program == nullptr || argc < 2 || argv[1] != std::string_view(command.name)) continue;
     if (dashes == argv + argc) continue;
     command.program->assign(dashes + 1, argv + argc);
@@ -98,7 +98,9 @@ int run(int argc, const char* const* argv) {
     return exit_ok;
   }
   const std::string name = app.get_subcommands().front()->get_name();
-  return std::find_if(all.begin(), all.end(), [&](const Command& command) { return command.name == name; })->run();
+  return std::find_if(known_commands.begin(), known_commands.end(),
+                      [&](const Command& command) { return command.name == name; })
+      ->run();
 }
 
 int fail(int code, const char* sentence) {

@@ -144,49 +144,49 @@ void Reader::take_cost(Fields& fields, RecordedKernel& kernel) {
 
 void Reader::take(std::string_view line) {
   Fields fields(line);
-  const std::string_view what = fields.word("kind of record");
-  if (what == "process") {
+  const std::string_view record_kind = fields.word("kind of record");
+  if (record_kind == "process") {
     record.process = fields.number("process");
     fields.number("parent process");
-  } else if (what == "device") {
+  } else if (record_kind == "device") {
     Device& device = record.devices[unsigned(fields.number("device", any_id))];
     device.major = unsigned(fields.number("compute capability", 1000));
     device.minor = unsigned(fields.number("compute capability", 1000));
     device.name = fields.rest();
-  } else if (what == "module") {
+  } else if (record_kind == "module") {
     const auto id = unsigned(fields.number("module", any_id));
     const auto device = unsigned(fields.number("device", any_id));
     fields.number("number of bytes");
     record.modules[id] = {device, std::filesystem::path(file_).replace_extension(fmt::format("{}.cubin", id))};
-  } else if (what == "kernel") {
+  } else if (record_kind == "kernel") {
     const auto id = unsigned(fields.number("kernel", any_id));
     RecordedKernel& kernel = record.kernels[id];
     kernel.module = unsigned(fields.number("module", any_id));
     fields.hex("program counter", std::numeric_limits<std::uint64_t>::max());
     kernel.bytes = fields.hex("number of bytes");
     kernel.name = fields.rest();
-  } else if (what == "launch") {
+  } else if (record_kind == "launch") {
     take_launch(fields, kernel(fields));
-  } else if (what == "pattern") {
+  } else if (record_kind == "pattern") {
     take_pattern(fields, kernel(fields));
-  } else if (what == "cost") {
+  } else if (record_kind == "cost") {
     take_cost(fields, kernel(fields));
-  } else if (what == "lost") {
+  } else if (record_kind == "lost") {
     std::uint64_t& lost = kernel(fields).lost;  // read before the number
     lost += fields.number("number of accesses");
-  } else if (what == "bulk") {
-    RecordedKernel& of = kernel(fields);
+  } else if (record_kind == "bulk") {
+    RecordedKernel& copying = kernel(fields);
     BulkCopies copies;
     copies.pc = fields.hex("program counter", std::numeric_limits<std::uint64_t>::max());
-    copies.what = fields.word("kind");
+    copies.kind = fields.word("kind");
     copies.count = fields.number("count");
-    of.bulk.push_back(std::move(copies));
-  } else if (what == "error") {
+    copying.bulk.push_back(std::move(copies));
+  } else if (record_kind == "error") {
     record.errors.push_back(fields.rest());
-  } else if (what == "end") {
+  } else if (record_kind == "end") {
     record.ended = true;
   } else {
-    throw Wrong{fmt::format("there is no record {}", in_quotes(std::string(what)))};
+    throw Wrong{fmt::format("there is no record {}", in_quotes(std::string(record_kind)))};
   }
   fields.check_end();
 }

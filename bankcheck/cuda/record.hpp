@@ -62,7 +62,7 @@ struct RecordedCost {
 /// Copies without lanes: bulk copies, TMA, wgmma.
 struct BulkCopies {
   std::uint64_t pc = 0, count = 0;
-  std::string what;
+  std::string kind;
 };
 
 struct RecordedKernel {

@@ -136,9 +136,9 @@ std::string kind_name(Kind kind) {
   }
 }
 
-std::string bulk_name(const std::string& what) {
-  if (what == "wgmma") return "wgmma instructions";
-  return what.starts_with("tma_") ? "TMA copies" : "bulk copies";
+std::string bulk_name(const std::string& kind) {
+  if (kind == "wgmma") return "wgmma instructions";
+  return kind.starts_with("tma_") ? "TMA copies" : "bulk copies";
 }
 
 /// What the bank model makes of accesses that the GPU has costed.
@@ -241,7 +241,7 @@ trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code,
   }
   for (const BulkCopies& copies : kernel.bulk) {
     trace.left_out += copies.count;
-    left_out[bulk_name(copies.what)] += copies.count;
+    left_out[bulk_name(copies.kind)] += copies.count;
   }
   trace.excess_accesses += kernel.lost;
   return builder.take();

@@ -79,21 +79,21 @@ Baseline baseline_of(const std::vector<KernelReport>& kernels) {
   Baseline baseline;
   for (const KernelReport& kernel : kernels) {
     for (const trace::Report& report : kernel.reports) {
-      const banks::Tally& all = report.all;
+      const banks::Tally& tally = report.all;
       baseline[{kernel.name, std::string(report.architecture->name)}] = {
-          all.accesses, all.conflicts + all.more_conflicts, all.unknown};
+          tally.accesses, tally.conflicts + tally.more_conflicts, tally.unknown};
     }
   }
   return baseline;
 }
 
-Verdict compare(const Baseline& now, std::uint64_t most) {
+Verdict compare(const Baseline& now, std::uint64_t max_conflicts) {
   Verdict verdict;
   for (const auto& [key, value] : now) {
     if (value.unknown > 0) verdict.exceeded.push_back(unknown_text(key, value));
-    if (value.conflicts <= most) continue;
+    if (value.conflicts <= max_conflicts) continue;
     verdict.exceeded.push_back(fmt::format("{} has {} on {}; --max-conflicts allows {}", key.first,
-                                           conflicts_text(value.conflicts), key.second, most));
+                                           conflicts_text(value.conflicts), key.second, max_conflicts));
   }
   return verdict;
 }
@@ -101,16 +101,16 @@ Verdict compare(const Baseline& now, std::uint64_t most) {
 Verdict compare(const Baseline& now, const Baseline& allowed, const std::string& path, bool all_kernels) {
   Verdict verdict;
   for (const auto& [key, value] : now) {
-    const auto found = allowed.find(key);
+    const auto row = allowed.find(key);
     const std::string has = fmt::format("{} has {} on {}", key.first, conflicts_text(value.conflicts), key.second);
-    if (value.unknown > (found == allowed.end() ? 0 : found->second.unknown)) {
+    if (value.unknown > (row == allowed.end() ? 0 : row->second.unknown)) {
       verdict.exceeded.push_back(unknown_text(key, value));
     }
-    if (found == allowed.end()) {
+    if (row == allowed.end()) {
       if (value.conflicts > 0) verdict.exceeded.push_back(fmt::format("{}, and {} does not list it", has, path));
       continue;
     }
-    const Allowed& old = found->second;
+    const Allowed& old = row->second;
     std::string change = fmt::format("{}, and {} in {}", has, old.conflicts, path);
     if (old.accesses != value.accesses) change += fmt::format(" ({} accesses, {} there)", value.accesses, old.accesses);
     if (value.conflicts > old.conflicts) verdict.exceeded.push_back(change);

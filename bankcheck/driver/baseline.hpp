@@ -35,7 +35,7 @@ struct Verdict {
 
 /// Exceeded: a kernel with more than `most` conflicts on any architecture, summed over its launches, or with accesses
 /// without a known cost.
-Verdict compare(const Baseline& now, std::uint64_t most);
+Verdict compare(const Baseline& now, std::uint64_t max_conflicts);
 
 /// Exceeded: a kernel with more conflicts than in the baseline; a kernel that the baseline lacks may have none. With
 /// `all_kernels`, the remarks list the kernels of the baseline that did not run.

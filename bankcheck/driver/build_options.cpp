@@ -57,7 +57,7 @@ std::string without_folders(std::string_view options) {
   for (std::string_view rest = options;;) {
     const std::string_view word = take_word(rest);
     if (word.empty()) return kept;
-    const bool is_path = std::any_of(paths.begin(), paths.end(), [&](auto one) { return word.starts_with(one); });
+    const bool is_path = std::any_of(paths.begin(), paths.end(), [&](auto path) { return word.starts_with(path); });
     const bool has_value = word == "-D" || word == "-U" || std::find(paths.begin(), paths.end(), word) != paths.end();
     std::string option(word);
     if (const auto value = has_value ? take_word(rest) : ""; !value.empty()) option += ' ' + std::string(value);

@@ -50,11 +50,11 @@ std::optional<Evidence> evidence_for(const trace::LineReport& line, const trace:
   const std::string name = name_of(line.site.file);
   Evidence evidence;
   bool has_file = false;
-  for (const EmittedLine& one : emitted) {
-    if (name_of(one.file) != name) continue;
+  for (const EmittedLine& emitted_line : emitted) {
+    if (name_of(emitted_line.file) != name) continue;
     has_file = true;
-    if (one.line != line.site.line) continue;
-    for (const auto& [opcode, count] : one.opcodes) {
+    if (emitted_line.line != line.site.line) continue;
+    for (const auto& [opcode, count] : emitted_line.opcodes) {
       if (opcode.substr(0, opcode.find('.')) == kind) evidence.opcodes[opcode] += count;
     }
   }

@@ -31,7 +31,7 @@ enum class Column { source, merged, both, neither };
 std::string_view to_string(Column column);
 
 struct Evidence {
-  std::map<std::string, std::uint64_t> opcodes;  ///< of the same kind of access
+  std::map<std::string, std::uint64_t> opcodes;  ///< those of the same kind of access
   Column column = Column::both;
 };
 

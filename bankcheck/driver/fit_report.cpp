@@ -26,21 +26,22 @@ class Sources {
  public:
   Sources(const trace::Trace& trace, const std::filesystem::path& folder) : trace_(trace), folder_(folder) {}
 
-  std::optional<ArraySource> find(const KernelReport& kernel, const trace::KernelTrace& one, std::uint32_t array) {
+  std::optional<ArraySource> find(const KernelReport& kernel, const trace::KernelTrace& kernel_trace,
+                                  std::uint32_t array) {
     // The last line that uses the array, in each file.
     std::map<std::string, unsigned> files;
-    for (const trace::Pattern& pattern : one.patterns) {
+    for (const trace::Pattern& pattern : kernel_trace.patterns) {
       if (pattern.array != array) continue;
-      const SourcePlace place = place_of(kernel, one.sites[pattern.site]);
+      const SourcePlace place = place_of(kernel, kernel_trace.sites[pattern.site]);
       files[place.file] = std::max(files[place.file], place.line);
     }
-    const trace::Array& what = one.arrays[array];
+    const trace::Array& used_array = kernel_trace.arrays[array];
     for (const auto& [file, last_line] : files) {
       const std::string path = path_of(file);
-      if (auto found = declared_in(path, text_of(path), what, last_line, one.options)) return found;
+      if (auto source = declared_in(path, text_of(path), used_array, last_line, kernel_trace.options)) return source;
     }
-    if (one.source == trace::no_source) return std::nullopt;
-    return declared_in("", trace_.sources.at(one.source), what, 0, one.options);
+    if (kernel_trace.source == trace::no_source) return std::nullopt;
+    return declared_in("", trace_.sources.at(kernel_trace.source), used_array, 0, kernel_trace.options);
   }
 
  private:
@@ -59,9 +60,9 @@ class Sources {
     return "";
   }
   const std::string& text_of(const std::string& path) {
-    const auto [found, is_new] = texts_.try_emplace(path);
-    if (is_new && !path.empty()) found->second = read_source(path);
-    return found->second;
+    const auto [text, is_new] = texts_.try_emplace(path);
+    if (is_new && !path.empty()) text->second = read_source(path);
+    return text->second;
   }
   static std::optional<ArraySource> declared_in(const std::string& path, const std::string& text,
                                                 const trace::Array& array, unsigned last_line,
@@ -96,13 +97,13 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
   Sources sources(trace, folder);
   std::vector<KernelFitReport> reports;
   for (const KernelReport& kernel : kernels) {
-    const trace::KernelTrace& one = trace.kernels[kernel.number];
+    const trace::KernelTrace& kernel_trace = trace.kernels[kernel.number];
     KernelFitReport& report = reports.emplace_back();
-    report.is_opencl = one.source != trace::no_source || trace.maker == trace::Maker::opencl;
+    report.is_opencl = kernel_trace.source != trace::no_source || trace.maker == trace::Maker::opencl;
     std::map<std::uint32_t, ArraySource> declared;
     fit::KnownShapes shapes;
-    for (std::uint32_t array = 0; array < one.arrays.size(); ++array) {
-      auto source = sources.find(kernel, one, array);
+    for (std::uint32_t array = 0; array < kernel_trace.arrays.size(); ++array) {
+      auto source = sources.find(kernel, kernel_trace, array);
       if (!source) continue;
       const fit::Declaration& declaration = source->declaration;
       if (declaration.element > 0 && declaration.lengths.size() == declaration.dimensions.size()) {
@@ -111,17 +112,17 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
       declared.emplace(array, std::move(*source));
     }
     try {
-      report.fit = fit_kernel(one, architectures, shapes, {options.max_shared, options.keep_occupancy});
+      report.fit = fit_kernel(kernel_trace, architectures, shapes, {options.max_shared, options.keep_occupancy});
     } catch (const std::invalid_argument& why) {
       throw UsageError(why.what());
     }
     for (fit::ArrayFit& array : report.fit.arrays) {
       if (incomplete) array.doubts.emplace_back("the trace is incomplete");
       auto& source = report.sources.emplace_back();
-      const auto found = declared.find(array.arrays.front());
-      if (found == declared.end()) continue;
-      source = found->second;
-      set_edits(one, array, *source);
+      const auto declaration = declared.find(array.arrays.front());
+      if (declaration == declared.end()) continue;
+      source = declaration->second;
+      set_edits(kernel_trace, array, *source);
     }
   }
   return reports;

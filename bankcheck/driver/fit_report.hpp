@@ -22,7 +22,7 @@ struct FitOptions {
 
 /// A source that declares an array.
 struct ArraySource {
-  std::string path;  ///< of a file; "" if only the text is known, as of an OpenCL program in a string
+  std::string path;  ///< the file, if there is one; an OpenCL program in a string has none
   std::string text;
   fit::Declaration declaration;
   /// For the chosen change, or why it has none.
@@ -31,7 +31,7 @@ struct ArraySource {
 
 struct KernelFitReport {
   fit::KernelFit fit;
-  std::vector<std::optional<ArraySource>> sources;  ///< of each array of the fit
+  std::vector<std::optional<ArraySource>> sources;  ///< one for each array of the fit
   bool is_opencl = false;
 };
 

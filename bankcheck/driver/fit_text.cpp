@@ -35,8 +35,8 @@ std::string declaration_text(const ArrayFit& array, const std::optional<ArraySou
   } else if (name.find(' ') != std::string::npos) {
     name = "array";
   }
-  for (const std::string& one : dimension_texts(option.option.change, array.shape, form, dimensions))
-    name += "[" + one + "]";
+  for (const std::string& dimension : dimension_texts(option.option.change, array.shape, form, dimensions))
+    name += "[" + dimension + "]";
   return head + name + ";";
 }
 
@@ -59,7 +59,7 @@ std::string code_text(const ArrayFit& array, const std::optional<ArraySource>& s
   if (*form == IndexForm::rows) return text;
   const auto names = fit::subscript_names(array.shape.lengths.size());
   std::string old;
-  for (const std::string& one : names) old += "[" + one + "]";
+  for (const std::string& subscript : names) old += "[" + subscript + "]";
   const std::string name = index_name(array, source);
   text += fmt::format("      {}{}    instead of {}{}\n", name,
                       index_text(option.option.change, array.shape, *form, names), name, old);
@@ -148,8 +148,8 @@ std::string verdict_text(const ArrayFit& array) {
 /// The lines that use an array, before and after.
 std::string lines_table(const KernelReport& kernel, const KernelFitReport& report, const ArrayFit& array) {
   std::vector<std::vector<std::string>> table{{"where", "access"}};
-  for (const trace::Report& one : kernel.reports) {
-    table[0].push_back(fmt::format("{}: before", one.architecture->name));
+  for (const trace::Report& trace_report : kernel.reports) {
+    table[0].push_back(fmt::format("{}: before", trace_report.architecture->name));
     table[0].insert(table[0].end(), {"after", "ideal"});
   }
   const auto is_mine = [&](const trace::LineReport& line) {
@@ -214,17 +214,17 @@ std::string pictures(const KernelReport& kernel, const KernelFitReport& report, 
 }
 
 std::string occupancy_text(const KernelReport& kernel, const KernelFitReport& report) {
-  const fit::KernelFit& all = report.fit;
+  const fit::KernelFit& kernel_fit = report.fit;
   std::string text;
-  for (const trace::Report& one : kernel.reports) {
-    const auto& known = one.architecture->multiprocessor.fact;
+  for (const trace::Report& trace_report : kernel.reports) {
+    const auto& known = trace_report.architecture->multiprocessor.fact;
     if (!known) continue;
-    text += fmt::format("{}{} {} -> {}", text.empty() ? "" : ", ", one.architecture->name,
-                        resident_blocks(*known, all.shared_before, all.threads),
-                        resident_blocks(*known, all.shared_after, all.threads));
+    text += fmt::format("{}{} {} -> {}", text.empty() ? "" : ", ", trace_report.architecture->name,
+                        resident_blocks(*known, kernel_fit.shared_before, kernel_fit.threads),
+                        resident_blocks(*known, kernel_fit.shared_after, kernel_fit.threads));
   }
   const std::string bytes =
-      fmt::format("  shared memory of a block: {} -> {} bytes", all.shared_before, all.shared_after);
+      fmt::format("  shared memory of a block: {} -> {} bytes", kernel_fit.shared_before, kernel_fit.shared_after);
   if (text.empty()) return bytes + '\n';
   return fmt::format("{}; resident blocks by shared memory and threads: {}\n", bytes, text);
 }
@@ -259,9 +259,9 @@ std::string array_text(const KernelReport& kernel, const KernelFitReport& report
   }
   if (array.front.size() > 1) {
     text += "    passes against bytes:";
-    for (const PricedOption& one : array.front) {
-      text += fmt::format("{} {} with {} additional bytes", &one == &array.front.front() ? "" : ",", one.option.passes,
-                          one.option.bytes - array.facts.extent);
+    for (const PricedOption& on_front : array.front) {
+      text += fmt::format("{} {} with {} additional bytes", &on_front == &array.front.front() ? "" : ",",
+                          on_front.option.passes, on_front.option.bytes - array.facts.extent);
     }
     text += '\n';
   }

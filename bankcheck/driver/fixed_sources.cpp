@@ -18,7 +18,7 @@ bool overlap(const fit::Edit& a, const fit::Edit& b) {
 /// The edits of all changed arrays of a kernel, or why there are none.
 std::variant<Edits, std::string> edits_of_kernel(const KernelFitReport& report,
                                                  std::map<std::string, std::string>& texts) {
-  Edits all;
+  Edits edits;
   for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
     const fit::ArrayFit& array = report.fit.arrays[i];
     if (array.chosen == 0) continue;
@@ -27,9 +27,9 @@ std::variant<Edits, std::string> edits_of_kernel(const KernelFitReport& report,
     if (source->path.empty()) return fmt::format("{} is not declared in a file", array.name);
     if (const auto* why = std::get_if<std::string>(&source->edits)) return fmt::format("{}: {}", array.name, *why);
     texts[source->path] = source->text;
-    for (const fit::Edit& edit : std::get<std::vector<fit::Edit>>(source->edits)) all[source->path].push_back(edit);
+    for (const fit::Edit& edit : std::get<std::vector<fit::Edit>>(source->edits)) edits[source->path].push_back(edit);
   }
-  return all;
+  return edits;
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ std::variant<Edits, std::string> edits_of_kernel(const KernelFitReport& report,
 FixedSources fixed_sources(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits) {
   FixedSources fixed;
   std::map<std::string, std::string> texts;
-  Edits all;
+  Edits accepted;
   for (std::size_t k = 0; k < fits.size(); ++k) {
     if (!changes_something(fits[k].fit)) continue;
     const auto answer = edits_of_kernel(fits[k], texts);
@@ -48,7 +48,7 @@ FixedSources fixed_sources(const std::vector<KernelReport>& kernels, const std::
     const auto& edits = std::get<Edits>(answer);
     const bool clash = std::any_of(edits.begin(), edits.end(), [&](const auto& file) {
       return std::any_of(file.second.begin(), file.second.end(), [&](const fit::Edit& edit) {
-        return std::any_of(all[file.first].begin(), all[file.first].end(),
+        return std::any_of(accepted[file.first].begin(), accepted[file.first].end(),
                            [&](const fit::Edit& other) { return overlap(edit, other); });
       });
     });
@@ -62,11 +62,11 @@ FixedSources fixed_sources(const std::vector<KernelReport>& kernels, const std::
         const auto same = [&](const fit::Edit& other) {
           return other.begin == edit.begin && other.end == edit.end && other.text == edit.text;
         };
-        if (std::none_of(all[path].begin(), all[path].end(), same)) all[path].push_back(edit);
+        if (std::none_of(accepted[path].begin(), accepted[path].end(), same)) accepted[path].push_back(edit);
       }
     }
   }
-  for (const auto& [path, edits] : all) {
+  for (const auto& [path, edits] : accepted) {
     if (!edits.empty()) fixed.files[path] = fit::edited(texts.at(path), edits);
   }
   return fixed;

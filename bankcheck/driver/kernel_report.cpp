@@ -19,9 +19,9 @@ PlacedLine source_line(const SourceText& source, const SourcePlace& place, Sourc
                        std::vector<std::string>& same_sources) {
   const SourceText::Line* line = source.find(place.file, place.line);
   const std::string text(line == nullptr ? "" : trimmed(line->text));
-  const SourceFinder::Found found = finder.find(source, place);
-  if (found.place) return {*found.place, text.empty() ? finder.text_at(place) : text, true};
-  for (const std::string& file : found.files) {
+  const SourceFinder::Found places = finder.find(source, place);
+  if (places.place) return {*places.place, text.empty() ? finder.text_at(place) : text, true};
+  for (const std::string& file : places.files) {
     if (std::find(same_sources.begin(), same_sources.end(), file) == same_sources.end()) same_sources.push_back(file);
   }
   if (const std::string read = finder.text_at(place); text.empty() && !read.empty()) return {place, read};
@@ -69,26 +69,26 @@ void name_apart(std::vector<KernelReport>& kernels) {
 }  // namespace
 
 std::optional<std::size_t> KernelReport::worst_line(std::size_t architecture) const {
-  const auto& all = reports[architecture].lines;
+  const auto& report_lines = reports[architecture].lines;
   const auto conflicts = [](const trace::LineReport& line) { return line.worst ? line.worst->conflicts : 0; };
-  const auto worst = std::max_element(all.begin(), all.end(),
+  const auto worst = std::max_element(report_lines.begin(), report_lines.end(),
                                       [&](const auto& a, const auto& b) { return conflicts(a) < conflicts(b); });
-  if (worst == all.end() || conflicts(*worst) == 0) return std::nullopt;
-  return std::size_t(worst - all.begin());
+  if (worst == report_lines.end() || conflicts(*worst) == 0) return std::nullopt;
+  return std::size_t(worst - report_lines.begin());
 }
 
 std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
                                          const std::vector<const banks::Architecture*>& architectures,
                                          SourceFinder& finder) {
   std::vector<KernelReport> kernels;
-  for (const trace::KernelTrace& one : trace.kernels) {
+  for (const trace::KernelTrace& kernel_trace : trace.kernels) {
     KernelReport& kernel = kernels.emplace_back();
-    kernel.name = one.kernel;
-    kernel.trace = one;
+    kernel.name = kernel_trace.kernel;
+    kernel.trace = kernel_trace;
     kernel.number = kernels.size() - 1;
     kernel.trace.patterns.clear();
     kernel.trace.merged.reset();
-    const SourceText source(one.source == trace::no_source ? "" : trace.sources.at(one.source));
+    const SourceText source(kernel_trace.source == trace::no_source ? "" : trace.sources.at(kernel_trace.source));
     std::map<SourcePlace, PlacedLine> places;
     const auto found_at = [&](const trace::Site& site) -> const PlacedLine& {
       const auto [at, is_new] = places.try_emplace(place_of(site));
@@ -96,12 +96,13 @@ std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
       return at->second;
     };
     for (const banks::Architecture* architecture : architectures) {
-      const trace::Report& report = kernel.reports.emplace_back(by_place(report_or_refuse(one, *architecture)));
+      const trace::Report& report =
+          kernel.reports.emplace_back(by_place(report_or_refuse(kernel_trace, *architecture)));
       auto& lines = kernel.lines.emplace_back();
       for (const trace::LineReport& line : report.lines) lines.push_back(found_at(line.site));
     }
-    for (const trace::DiagnosisRecord& diagnosis : one.diagnoses) {
-      kernel.diagnoses.push_back(found_at(one.sites.at(diagnosis.site)));
+    for (const trace::DiagnosisRecord& diagnosis : kernel_trace.diagnoses) {
+      kernel.diagnoses.push_back(found_at(kernel_trace.sites.at(diagnosis.site)));
     }
   }
   name_apart(kernels);

@@ -36,12 +36,12 @@ struct KernelReport {
 /// The report of one run of a program.
 struct RunReport {
   std::vector<KernelReport> kernels;  ///< in the order of their first launches
-  std::vector<std::string> command;   ///< of the checked program
+  std::vector<std::string> command;   ///< the checked program and its arguments
   trace::Maker maker = trace::Maker::other;
   std::vector<std::string>
       incomplete;                    ///< why kernels may have done more than the numbers show: one sentence per reason
   bool failed = false;               ///< the run failed, so kernels may have done more; why is told elsewhere
-  std::vector<EmittedLine> emitted;  ///< of a device compiler, if its machine code is known
+  std::vector<EmittedLine> emitted;  ///< what a device compiler made, if its machine code is known
 };
 
 /// Error: UsageError for an architecture whose warp width the trace does not support.

@@ -86,10 +86,10 @@ ordered_json json_of(const KernelReport& kernel, std::size_t number, const std::
   }
   object["levels"] = ordered_json::array();
   for (const trace::LevelReport& level : report.levels) {
-    ordered_json one{
+    ordered_json level_object{
         {"level", level.level}, {"active_lanes", level.active_lanes}, {"issued_warps", level.issued_warps}};
-    put(one, level.costs, report.warp);
-    object["levels"].push_back(std::move(one));
+    put(level_object, level.costs, report.warp);
+    object["levels"].push_back(std::move(level_object));
   }
   return object;
 }
@@ -157,8 +157,8 @@ ordered_json json_of(const KernelReport& kernel, const fit::ArrayFit& array, con
                       {"doubts", array.doubts}};
   if (!array.facts.why_fixed.empty()) object["why_fixed"] = array.facts.why_fixed;
   object["chosen"] = json_of(array, array.after(), kernel);
-  for (const fit::PricedOption& one : array.options) object["options"].push_back(json_of(array, one, kernel));
-  for (const fit::PricedOption& one : array.front) object["front"].push_back(json_of(array, one, kernel));
+  for (const fit::PricedOption& option : array.options) object["options"].push_back(json_of(array, option, kernel));
+  for (const fit::PricedOption& option : array.front) object["front"].push_back(json_of(array, option, kernel));
   if (source) object["source"] = edits_json(*source);
   return object;
 }
@@ -172,16 +172,16 @@ ordered_json fit_json(const KernelReport& kernel, const KernelFitReport& report)
                       {"arrays", ordered_json::array()}};
   for (std::size_t a = 0; a < fit.before.size(); ++a) {
     const banks::Architecture& architecture = *kernel.reports[a].architecture;
-    ordered_json one{{"architecture", architecture.name},
+    ordered_json row{{"architecture", architecture.name},
                      {"passes_before", fit.before[a].all.passes},
                      {"passes_after", fit.after[a].all.passes},
                      {"ideal_passes", fit.before[a].all.ideal},
                      {"unknown", fit.before[a].all.unknown}};
     if (const auto& known = architecture.multiprocessor.fact) {
-      one["resident_blocks_before"] = resident_blocks(*known, fit.shared_before, fit.threads);
-      one["resident_blocks_after"] = resident_blocks(*known, fit.shared_after, fit.threads);
+      row["resident_blocks_before"] = resident_blocks(*known, fit.shared_before, fit.threads);
+      row["resident_blocks_after"] = resident_blocks(*known, fit.shared_after, fit.threads);
     }
-    object["architectures"].push_back(std::move(one));
+    object["architectures"].push_back(std::move(row));
   }
   for (std::size_t i = 0; i < fit.arrays.size(); ++i) {
     object["arrays"].push_back(json_of(kernel, fit.arrays[i], report.sources[i]));

@@ -139,14 +139,15 @@ std::string remarks(const KernelReport& kernel, const Terms& terms) {
 
 /// What the program does wrong, before its costs.
 std::string diagnoses_text(const KernelReport& kernel) {
-  constexpr std::size_t most = 20;
-  const auto& all = kernel.trace.diagnoses;
+  constexpr std::size_t most_shown = 20;
+  const auto& diagnoses = kernel.trace.diagnoses;
   std::string text;
-  for (std::size_t i = 0; i < std::min(all.size(), most); ++i) {
-    const trace::Site& site = kernel.trace.sites.at(all[i].site);
-    text += fmt::format("  {}: {}\n", where(kernel.diagnoses[i], site), sentence_of(all[i]));
+  for (std::size_t i = 0; i < std::min(diagnoses.size(), most_shown); ++i) {
+    const trace::Site& site = kernel.trace.sites.at(diagnoses[i].site);
+    text += fmt::format("  {}: {}\n", where(kernel.diagnoses[i], site), sentence_of(diagnoses[i]));
   }
-  if (all.size() > most) text += fmt::format("  and {} more: --json lists all of them\n", all.size() - most);
+  if (diagnoses.size() > most_shown)
+    text += fmt::format("  and {} more: --json lists all of them\n", diagnoses.size() - most_shown);
   return text;
 }
 

@@ -78,11 +78,11 @@ std::string access_text(const trace::LineReport& line) {
 }
 
 const trace::LineReport* same_line(const trace::Report& report, const trace::LineReport& wanted) {
-  const auto found = std::find_if(report.lines.begin(), report.lines.end(), [&](const trace::LineReport& line) {
+  const auto same = std::find_if(report.lines.begin(), report.lines.end(), [&](const trace::LineReport& line) {
     return line.site == wanted.site && line.array == wanted.array && line.operation == wanted.operation &&
            line.width == wanted.width;
   });
-  return found == report.lines.end() ? nullptr : &*found;
+  return same == report.lines.end() ? nullptr : &*same;
 }
 
 bool has_merged(const std::vector<trace::Report>& reports) {

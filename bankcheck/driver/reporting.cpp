@@ -23,12 +23,13 @@ namespace bankwise::driver {
 namespace {
 
 std::vector<const banks::Architecture*> architectures_of(const ReportOptions& options) {
-  std::vector<const banks::Architecture*> all;
+  std::vector<const banks::Architecture*> architectures;
   for (const std::string& name : options.architectures) {
-    const banks::Architecture* one = &architecture_named(name);
-    if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+    const banks::Architecture* architecture = &architecture_named(name);
+    if (std::find(architectures.begin(), architectures.end(), architecture) == architectures.end())
+      architectures.push_back(architecture);
   }
-  return all;
+  return architectures;
 }
 
 /// Whether `name` is the kernel's distinct name, or a glob that matches its plain name, which several kernels may have.
@@ -98,8 +99,8 @@ void add_incompleteness(RunReport& report) {
       sentences.push_back(fmt::format("{} of the {} {} of {} were watched", kernel.trace.blocks, launched,
                                       word_for_blocks(report.maker), kernel.name));
     }
-    for (const trace::Report& one : kernel.reports) {
-      for (const std::string& sentence : one.incomplete) {
+    for (const trace::Report& trace_report : kernel.reports) {
+      for (const std::string& sentence : trace_report.incomplete) {
         if (std::find(sentences.begin(), sentences.end(), sentence) == sentences.end()) sentences.push_back(sentence);
       }
     }
@@ -109,14 +110,15 @@ void add_incompleteness(RunReport& report) {
 /// A sentence for each kernel with diagnoses: the program is wrong, whatever its conflicts.
 void add_diagnoses(const RunReport& report, std::vector<std::string>& sentences) {
   for (const KernelReport& kernel : report.kernels) {
-    const auto& all = kernel.trace.diagnoses;
-    const auto faults =
-        std::count_if(all.begin(), all.end(), [](auto& one) { return !trace::row_of(one.fault).is_remark; });
+    const auto& diagnoses = kernel.trace.diagnoses;
+    const auto faults = std::count_if(diagnoses.begin(), diagnoses.end(),
+                                      [](auto& diagnosis) { return !trace::row_of(diagnosis.fault).is_remark; });
     if (faults == 0) continue;
-    sentences.push_back(fmt::format("{} has {} diagnos{}s{}", kernel.name, faults, faults == 1 ? "i" : "e",
-                                    std::any_of(all.begin(), all.end(), [](auto& one) { return one.ended; })
-                                        ? ", and a launch of it ended early"
-                                        : ""));
+    sentences.push_back(
+        fmt::format("{} has {} diagnos{}s{}", kernel.name, faults, faults == 1 ? "i" : "e",
+                    std::any_of(diagnoses.begin(), diagnoses.end(), [](auto& diagnosis) { return diagnosis.ended; })
+                        ? ", and a launch of it ended early"
+                        : ""));
   }
 }
 

@@ -54,9 +54,9 @@ std::pair<std::size_t, std::size_t> line_and_column(std::string_view text, std::
 /// The change of an array as SARIF's fix; null if there is none in this file.
 ordered_json fix_of(const KernelFitReport& fits, const std::string& array, const std::string& file) {
   for (std::size_t i = 0; i < fits.fit.arrays.size(); ++i) {
-    const fit::ArrayFit& one = fits.fit.arrays[i];
+    const fit::ArrayFit& fitted = fits.fit.arrays[i];
     const auto& source = fits.sources[i];
-    if (one.chosen == 0 || one.name != array || !source) continue;
+    if (fitted.chosen == 0 || fitted.name != array || !source) continue;
     std::error_code error;
     const auto* edits = std::get_if<std::vector<fit::Edit>>(&source->edits);
     if (edits == nullptr || !std::filesystem::equivalent(source->path, file, error)) return {};
@@ -71,8 +71,8 @@ ordered_json fix_of(const KernelFitReport& fits, const std::string& array, const
                                 {"endColumn", end_column}}},
                               {"insertedContent", {{"text", edit.text}}}});
     }
-    const std::string text = fmt::format("{}: {} of {} passes remain", to_text(one.after().option.change),
-                                         one.after().option.passes, one.before().option.passes);
+    const std::string text = fmt::format("{}: {} of {} passes remain", to_text(fitted.after().option.change),
+                                         fitted.after().option.passes, fitted.before().option.passes);
     return {
         {"description", {{"text", text}}},
         {"artifactChanges",
@@ -96,13 +96,13 @@ void for_each_conflict(const std::vector<KernelReport>& kernels, Visit visit) {
 
 /// The rules of faults that were found, and a result for each diagnosis with a file.
 void add_diagnoses(const std::vector<KernelReport>& kernels, ordered_json& rules, ordered_json& results) {
-  std::set<trace::Fault> found;
+  std::set<trace::Fault> faults;
   for (const KernelReport& kernel : kernels) {
     for (std::size_t i = 0; i < kernel.trace.diagnoses.size(); ++i) {
       const trace::DiagnosisRecord& diagnosis = kernel.trace.diagnoses[i];
       const PlacedLine& source = kernel.diagnoses.at(i);
       if (!source.is_file) continue;
-      found.insert(diagnosis.fault);
+      faults.insert(diagnosis.fault);
       const trace::FaultRow& row = row_of(diagnosis.fault);
       results.push_back({{"ruleId", row.id},
                          {"level", row.is_remark ? "note" : "error"},
@@ -110,7 +110,7 @@ void add_diagnoses(const std::vector<KernelReport>& kernels, ordered_json& rules
                          {"locations", {location(source.place)}}});
     }
   }
-  for (const trace::Fault fault : found) {
+  for (const trace::Fault fault : faults) {
     const trace::FaultRow& row = trace::row_of(fault);
     rules.push_back({{"id", row.id},
                      {"name", row.name},

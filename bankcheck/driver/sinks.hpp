@@ -51,8 +51,8 @@ std::size_t lines_without_file(const std::vector<KernelReport>& kernels);
 
 /// What the page shows besides the report.
 struct HtmlExtras {
-  std::vector<std::vector<SourceExcerpt>> sources;  ///< of each kernel; kernels past the end have none
-  std::vector<std::string> fits;                    ///< of each kernel: what bankcheck fit proposes, as text
+  std::vector<std::vector<SourceExcerpt>> sources;  ///< the excerpts of each kernel; kernels past the end have none
+  std::vector<std::string> fits;                    ///< what bankcheck fit proposes for each kernel, as text
   std::vector<std::string> only;                    ///< names and globs, if not all kernels were asked for
   std::vector<std::string> exceeded;                ///< limits: one sentence each
 };

@@ -23,26 +23,28 @@ std::string shortened(std::string text) {
 
 /// All lines of the file that a kernel's line is in; empty if they are not known.
 NumberedLines file_of(const PlacedLine& line, const SourceText& program, const SourceFinder& finder) {
-  NumberedLines all;
+  NumberedLines lines;
   const std::string& file = line.place.file;
   if (!line.is_file) {
     const std::string_view name = file == nameless_place ? nameless_source : std::string_view(file);
-    for (const SourceText::Line& one : program.lines()) {
-      if (ends_with_path(name, one.file)) all.emplace(one.number, one.text);
+    for (const SourceText::Line& line_of_program : program.lines()) {
+      if (ends_with_path(name, line_of_program.file)) lines.emplace(line_of_program.number, line_of_program.text);
     }
-    if (!all.empty()) return all;
+    if (!lines.empty()) return lines;
   }
   unsigned number = 0;
-  for (std::string& text : finder.lines_of_file(file, line.is_file)) all.emplace(++number, std::move(text));
-  return all;
+  for (std::string& text : finder.lines_of_file(file, line.is_file)) lines.emplace(++number, std::move(text));
+  return lines;
 }
 
 /// Adds the line, with the lines around it.
-void add(NumberedLines& shown, const NumberedLines& all, const PlacedLine& line) {
+void add(NumberedLines& shown, const NumberedLines& file_lines, const PlacedLine& line) {
   const unsigned number = line.place.line;
-  const auto first = all.lower_bound(number > around ? number - around : 1), last = all.upper_bound(number + around);
+  const auto first = file_lines.lower_bound(number > around ? number - around : 1),
+             last = file_lines.upper_bound(number + around);
   if (number > 0) {
-    for (auto one = first; one != last; ++one) shown.emplace(one->first, shortened(one->second));
+    for (auto shown_line = first; shown_line != last; ++shown_line)
+      shown.emplace(shown_line->first, shortened(shown_line->second));
   }
   shown.emplace(number, shortened(line.text));  // if the file lacks it
 }
@@ -57,9 +59,9 @@ std::vector<SourceExcerpt> source_excerpts(const KernelReport& kernel, const tra
   for (const auto& lines : kernel.lines) {
     for (const PlacedLine& line : lines) {
       const auto [file, is_new] = files.try_emplace(line.place.file);
-      auto& [all, shown] = file->second;
-      if (is_new) all = file_of(line, program, finder);
-      add(shown, all, line);
+      auto& [file_lines, shown] = file->second;
+      if (is_new) file_lines = file_of(line, program, finder);
+      add(shown, file_lines, line);
     }
   }
   std::vector<SourceExcerpt> excerpts;

@@ -158,16 +158,17 @@ SourceFinder::Found SourceFinder::find(const SourceText& source, const SourcePla
   if (line == nullptr) return {};
   const auto from = std::size_t(line - source.lines().data());
   Found best;
-  const auto lines = std::size_t(std::count_if(source.lines().begin(), source.lines().end(),
-                                               [](const auto& one) { return !trimmed(one.text).empty(); }));
-  std::size_t most = std::min<std::size_t>(2, lines - 1);  // up to this many lines may match by chance
+  const auto lines =
+      std::size_t(std::count_if(source.lines().begin(), source.lines().end(),
+                                [](const auto& program_line) { return !trimmed(program_line.text).empty(); }));
+  std::size_t most_agreeing = std::min<std::size_t>(2, lines - 1);  // up to this many lines may match by chance
   for (const File& file : files()) {
     if (!nameless && file_name(file.path) != file_name(place.file)) continue;
     for (std::size_t at = 0; at < file.lines.size(); ++at) {
       const std::size_t agreeing = agreement(file.lines, at, source.lines(), from);
-      if (best.place && agreeing == most && best.files.back() != file.path) best.files.push_back(file.path);
-      if (agreeing <= most) continue;
-      most = agreeing;
+      if (best.place && agreeing == most_agreeing && best.files.back() != file.path) best.files.push_back(file.path);
+      if (agreeing <= most_agreeing) continue;
+      most_agreeing = agreeing;
       best = {SourcePlace{file.path, unsigned(at + 1), column_in(file.lines[at], *line, place.column)}, {file.path}};
     }
   }

@@ -23,7 +23,7 @@ struct FileLine {
 /// How much of a large directory is searched, so that a report in a home directory ends soon.
 struct SearchLimits {
   std::size_t entries = 200'000;       ///< files and directories looked at
-  std::uintmax_t bytes = 64ULL << 20;  ///< of the files read
+  std::uintmax_t bytes = 64ULL << 20;  ///< the sum over all files that are read
 };
 
 /// Finds lines of kernels in the source files below a directory by comparing text: in OpenCL files, and in the string

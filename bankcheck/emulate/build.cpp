@@ -116,7 +116,7 @@ class Builder {
     std::ofstream(header_) << fmt::format("#include <{}>\n", tools_.header);
     Words command{tools_.compiler};
     append(command, options());
-    for (const std::string& one : tools_.include) append(command, {"-I", one});
+    for (const std::string& include_folder : tools_.include) append(command, {"-I", include_folder});
     const fs::path part = folder / "part";
     append(command, {"-x", "c++-header", header_.string(), "-o", part.string()});
     const Ran ran = run_quietly(command);
@@ -129,9 +129,9 @@ class Builder {
     Words command{tools_.compiler, "-E", "-fpch-preprocess"};
     append(command, options());
     append(command, {"-include", header_.string()});
-    for (const std::string& one : program_.definitions) command.push_back("-D" + one);
-    for (const std::string& one : program_.include) append(command, {"-I", one});
-    for (const std::string& one : tools_.include) append(command, {"-I", one});
+    for (const std::string& definition : program_.definitions) command.push_back("-D" + definition);
+    for (const std::string& include_folder : program_.include) append(command, {"-I", include_folder});
+    for (const std::string& include_folder : tools_.include) append(command, {"-I", include_folder});
     if (const fs::path thrust = find_thrust(); !thrust.empty()) append(command, {"-idirafter", thrust.string()});
     if (is_cuda) append(command, {"-x", "c++"});
     return command;
@@ -141,8 +141,8 @@ class Builder {
   Words c_compiler() const {
     Words command{tools_.compiler, "-x", "c", "-O2", "-g", "-w", "-c"};
     append(command, program_.options);
-    for (const std::string& one : program_.definitions) command.push_back("-D" + one);
-    for (const std::string& one : program_.include) append(command, {"-I", one});
+    for (const std::string& definition : program_.definitions) command.push_back("-D" + definition);
+    for (const std::string& include_folder : program_.include) append(command, {"-I", include_folder});
     return command;
   }
 
@@ -193,8 +193,8 @@ class Builder {
   fs::path linked(const std::vector<fs::path>& objects) {
     Hash hash;
     hash.add(tools_.identity);
-    for (const std::string& one : program_.libraries) hash.add("-l" + one);
-    for (const std::string& one : program_.options) hash.add(one);
+    for (const std::string& library : program_.libraries) hash.add("-l" + library);
+    for (const std::string& option : program_.options) hash.add(option);
     for (const fs::path& object : objects) {
       hash.add(object.string());
       hash.add_content(object);
@@ -207,9 +207,9 @@ class Builder {
     if (fs::exists(file)) return file;
 
     const Words names = [&] {
-      Words all;
-      for (const fs::path& object : objects) all.push_back(object.string());
-      return all;
+      Words object_names;
+      for (const fs::path& object : objects) object_names.push_back(object.string());
+      return object_names;
     }();
     Words sources;
     for (const std::string& source : program_.sources) sources.push_back(fs::path(source).filename().string());
@@ -225,7 +225,7 @@ class Builder {
     append(link, names);
     link.push_back(dynamic.string() + ".o");
     append(link, tools_.link);
-    for (const std::string& one : program_.libraries) link.push_back("-l" + one);
+    for (const std::string& library : program_.libraries) link.push_back("-l" + library);
     const Ran ran = run_quietly(link);
     if (ran.status != 0) throw BuildFailed(link_sentence(ran.output), ran.output);
     fs::rename(part, file);
@@ -242,7 +242,7 @@ class Builder {
     return "the program cannot be linked";
   }
 
-  static void check(const Ran& ran, const std::string& what) {
+  static void check(const Ran& ran, const std::string& subject) {
     if (ran.status == 0) return;
     const Words missing = missing_in(ran.output);
     if (missing.size() == 1) throw BuildFailed(missing.front(), ran.output);
@@ -250,9 +250,9 @@ class Builder {
       throw BuildFailed(fmt::format("{} (and {} more below)", missing.front(), missing.size() - 1), ran.output);
     }
     const std::string first = first_error_in(ran.output);
-    throw BuildFailed(
-        first.empty() ? fmt::format("{} does not compile", what) : fmt::format("{} does not compile: {}", what, first),
-        ran.output);
+    throw BuildFailed(first.empty() ? fmt::format("{} does not compile", subject)
+                                    : fmt::format("{} does not compile: {}", subject, first),
+                      ran.output);
   }
 
   const Program& program_;

@@ -33,10 +33,10 @@ Toolchain find_toolchain();
 /// A program as the user gives it.
 struct Program {
   std::vector<std::string> sources;
-  std::vector<std::string> include, definitions;  ///< of -I and -D
+  std::vector<std::string> include, definitions;  ///< the values of -I and -D
   std::string standard = "c++17";
   unsigned capability = 90;            ///< compute capability, times ten: for __CUDA_ARCH__
-  std::vector<std::string> libraries;  ///< of -l, host libraries
+  std::vector<std::string> libraries;  ///< the values of -l: host libraries
   std::vector<std::string> options;    ///< for g++, to compile and to link
 };
 

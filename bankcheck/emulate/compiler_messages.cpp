@@ -68,8 +68,8 @@ std::string sentence_for(const Message& message) {
   constexpr std::array unknown{"was not declared",   "has not been declared", "does not name a type",
                                "is not a member of", "has no member named",   "is not a type",
                                "undeclared"};
-  const bool is_unknown = std::any_of(unknown.begin(), unknown.end(), [&](std::string_view what) {
-    return message.text.find(what) != std::string_view::npos;
+  const bool is_unknown = std::any_of(unknown.begin(), unknown.end(), [&](std::string_view phrase) {
+    return message.text.find(phrase) != std::string_view::npos;
   });
   const std::string_view name = quoted(message.text);
   if (is_unknown && is_of_cuda(name)) return fmt::format("{} is not emulated", name);

@@ -38,7 +38,7 @@ Program changed_program(const Program& program, const driver::FixedSources& fixe
   for (const std::string& source : program.sources) texts[fs::weakly_canonical(source)];
   for (const auto& [path, text] : fixed.files) texts[fs::weakly_canonical(path)] = text;
   fs::path root = texts.begin()->first.parent_path();
-  for (const auto& one : texts) root = common_folder(root, one.first.parent_path());
+  for (const auto& file : texts) root = common_folder(root, file.first.parent_path());
   Program changed = program;
   for (const auto& [path, text] : texts) {
     const fs::path copy = folder / path.lexically_relative(root);
@@ -115,14 +115,15 @@ int verify(const driver::Reporting& reporting, const Program& program, EmulatedR
   bool equal = !outcome.failure && outcome.faults.empty();
   std::vector<std::vector<std::string>> table{{"verified by a run", "on", "before", "predicted", "observed", ""}};
   for (const std::size_t k : fixed.kernels) {
-    const auto found = std::find_if(outcome.trace.kernels.begin(), outcome.trace.kernels.end(), [&](const auto& one) {
-      return one.kernel == kernels[k].trace.kernel && one.options == kernels[k].trace.options;
-    });
+    const auto kernel =
+        std::find_if(outcome.trace.kernels.begin(), outcome.trace.kernels.end(), [&](const auto& kernel_trace) {
+          return kernel_trace.kernel == kernels[k].trace.kernel && kernel_trace.options == kernels[k].trace.options;
+        });
     for (std::size_t a = 0; a < fits[k].fit.after.size(); ++a) {
       const trace::Report& predicted = fits[k].fit.after[a];
       std::string observed = "did not run", verdict = "different";
-      if (found != outcome.trace.kernels.end()) {
-        const trace::Report report = trace::report(*found, *predicted.architecture);
+      if (kernel != outcome.trace.kernels.end()) {
+        const trace::Report report = trace::report(*kernel, *predicted.architecture);
         observed = std::to_string(report.all.passes);
         if (report.all.passes == predicted.all.passes) verdict = "equal";
       }

@@ -12,46 +12,46 @@ bool is_space(char c) {
 }
 
 /// The end of a string or character literal, or of a comment, that begins at `at`; `at` if there is none.
-std::size_t end_of_text(std::string_view all, std::size_t at) {
-  const char quote = all[at];
+std::size_t end_of_text(std::string_view source, std::size_t at) {
+  const char quote = source[at];
   if (quote == '"' || quote == '\'') {
-    for (std::size_t i = at + 1; i < all.size(); ++i) {
-      if (all[i] == '\\')
+    for (std::size_t i = at + 1; i < source.size(); ++i) {
+      if (source[i] == '\\')
         ++i;
-      else if (all[i] == quote)
+      else if (source[i] == quote)
         return i + 1;
     }
-    return all.size();
+    return source.size();
   }
-  if (all.substr(at, 3) == "R\"(") {
-    const auto end = all.find(")\"", at);
-    return end == std::string_view::npos ? all.size() : end + 2;
+  if (source.substr(at, 3) == "R\"(") {
+    const auto end = source.find(")\"", at);
+    return end == std::string_view::npos ? source.size() : end + 2;
   }
-  if (all.substr(at, 2) == "//") return std::min(all.find('\n', at), all.size());
-  if (all.substr(at, 2) == "/*") {
-    const auto end = all.find("*/", at + 2);
-    return end == std::string_view::npos ? all.size() : end + 2;
+  if (source.substr(at, 2) == "//") return std::min(source.find('\n', at), source.size());
+  if (source.substr(at, 2) == "/*") {
+    const auto end = source.find("*/", at + 2);
+    return end == std::string_view::npos ? source.size() : end + 2;
   }
   return at;
 }
 
 /// Splits at a separator outside of brackets and texts. "::" is two colons, unless it is part of a name.
-std::vector<std::string_view> split(std::string_view all, char separator) {
+std::vector<std::string_view> split(std::string_view list, char separator) {
   std::vector<std::string_view> parts;
   std::size_t begin = 0;
   int depth = 0;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (const std::size_t end = end_of_text(all, i); end != i) {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (const std::size_t end = end_of_text(list, i); end != i) {
       i = end - 1;
       continue;
     }
-    const char c = all[i];
+    const char c = list[i];
     depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
     if (c != separator || depth != 0) continue;
-    parts.push_back(all.substr(begin, i - begin));
+    parts.push_back(list.substr(begin, i - begin));
     begin = i + 1;
   }
-  parts.push_back(all.substr(begin));
+  parts.push_back(list.substr(begin));
   return parts;
 }
 
@@ -90,9 +90,9 @@ std::optional<std::string> emulated_asm(std::string_view statement) {
   for (std::size_t section = 1; section < sections.size() && section < 3; ++section) {
     if (trimmed(sections[section]).empty()) continue;
     for (const std::string_view part : split(sections[section], ',')) {
-      const auto one = operand(part, section == 1);
-      if (!one) return std::nullopt;
-      call += ", " + *one;
+      const auto emulated = operand(part, section == 1);
+      if (!emulated) return std::nullopt;
+      call += ", " + *emulated;
     }
   }
   call += ')';

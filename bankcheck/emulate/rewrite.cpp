@@ -42,7 +42,7 @@ class Rewriter {
   std::string_view text(std::size_t i) const {
     return i < tokens_.size() ? source_.substr(tokens_[i].begin, tokens_[i].end - tokens_[i].begin) : "";
   }
-  bool is(std::size_t i, std::string_view what) const { return text(i) == what; }
+  bool is(std::size_t i, std::string_view token_text) const { return text(i) == token_text; }
   /// Whether nothing is between two tokens.
   bool adjacent(std::size_t i) const { return i + 1 < tokens_.size() && tokens_[i].end == tokens_[i + 1].begin; }
   bool is_name(std::size_t i) const { return i < tokens_.size() && tokens_[i].kind == TokenKind::name; }
@@ -50,7 +50,7 @@ class Rewriter {
   void replace(std::size_t begin, std::size_t end, std::string_view by) {
     edits_.push_back({begin, end, std::string(by)});
   }
-  void insert(std::size_t at, std::string_view what) { replace(at, at, what); }
+  void insert(std::size_t at, std::string_view inserted) { replace(at, at, inserted); }
 
   [[noreturn]] void fail(std::size_t token, const std::string& sentence) const {
     throw BadLaunch(tokens_[token].begin, sentence);
@@ -72,8 +72,8 @@ class Rewriter {
   /// the emulator compares launches.
   bool is_name_of_kernel(std::size_t begin, std::size_t end) const {
     for (std::size_t i = begin; i < end; ++i) {
-      const std::string_view one = text(i);
-      if (one == "(" || one == "[" || one == "." || one == "->" || one == "this") return false;
+      const std::string_view token = text(i);
+      if (token == "(" || token == "[" || token == "." || token == "->" || token == "this") return false;
     }
     return true;
   }
@@ -83,11 +83,11 @@ class Rewriter {
   std::size_t closing(std::size_t first) const {
     int depth = 0;
     for (std::size_t i = first; i < tokens_.size(); ++i) {
-      const std::string_view one = text(i);
-      if (one == "(" || one == "[" || one == "{") ++depth;
-      if (one == ")" || one == "]" || one == "}") --depth;
-      if (depth < 0 || (depth == 0 && one == ";")) break;
-      if (depth == 0 && one == ">" && is(i + 1, ">") && is(i + 2, ">") && is(i + 3, "(")) return i;
+      const std::string_view token = text(i);
+      if (token == "(" || token == "[" || token == "{") ++depth;
+      if (token == ")" || token == "]" || token == "}") --depth;
+      if (depth < 0 || (depth == 0 && token == ";")) break;
+      if (depth == 0 && token == ">" && is(i + 1, ">") && is(i + 2, ">") && is(i + 3, "(")) return i;
     }
     fail(first, "the launch has no >>> that arguments in parentheses follow");
   }
@@ -102,20 +102,21 @@ class Rewriter {
     int depth = 0;
     bool plain = true;  // a < could open template arguments, whose commas separate no arguments
     for (; i < tokens_.size(); ++i) {
-      const std::string_view one = text(i);
-      if (depth == 0 && (one == ")" || one == ",")) {
+      const std::string_view token = text(i);
+      if (depth == 0 && (token == ")" || token == ",")) {
         if (i > begin) arguments.emplace_back(begin, i - 1);
         begin = i + 1;
-        if (one == ")") break;
+        if (token == ")") break;
       }
-      if (one == "(" || one == "[" || one == "{") ++depth;
-      if (one == ")" || one == "]" || one == "}") --depth;
-      if (depth == 0 && one == "<") plain = false;
+      if (token == "(" || token == "[" || token == "{") ++depth;
+      if (token == ")" || token == "]" || token == "}") --depth;
+      if (depth == 0 && token == "<") plain = false;
     }
     if (i == tokens_.size()) fail(open, "the launch's arguments have no end");
     const auto literal = [&](const std::pair<std::size_t, std::size_t>& argument) {
-      const std::string_view one = text(argument.first);
-      return argument.first == argument.second && (one == "0" || one == "NULL" || one == "__null" || one == "nullptr");
+      const std::string_view token = text(argument.first);
+      return argument.first == argument.second &&
+             (token == "0" || token == "NULL" || token == "__null" || token == "nullptr");
     };
     if (!plain || std::none_of(arguments.begin(), arguments.end(), literal)) return "(bankwise_a...)";
     // The lambda's parameters are a pack: the values are taken from it by their positions.

@@ -27,14 +27,14 @@ void add_file(Hash& hash, const fs::path& path) {
   hash.add(std::to_string(fs::last_write_time(path, ignored).time_since_epoch().count()));
 }
 
-/// Also of all headers that a program may see.
+/// A hash of the file, the tools, and all headers that a program may see.
 std::string identity_of(const Toolchain& toolchain, const fs::path& file) {
   Hash hash;
   add_file(hash, file);
   add_file(hash, driver::find_program(toolchain.compiler));
   add_file(hash, toolchain.script);
-  for (const std::string& one : toolchain.link) {
-    if (one.ends_with(".a") || one.ends_with(".so")) add_file(hash, one);
+  for (const std::string& library : toolchain.link) {
+    if (library.ends_with(".a") || library.ends_with(".so")) add_file(hash, library);
   }
   for (const std::string& folder : toolchain.include) {
     const fs::path root = fs::path(folder) / "bankwise" / "emulator";
@@ -55,8 +55,8 @@ fs::path cubin_of(const std::string& source, const Program& program, const fs::p
                                    // nvcc 12 does not know C++23.
                                    fmt::format("-std={}", program.standard == "c++23" ? "c++20" : program.standard),
                                    "-w"};
-  for (const std::string& one : program.definitions) command.push_back("-D" + one);
-  for (const std::string& one : program.include) command.push_back("-I" + one);
+  for (const std::string& definition : program.definitions) command.push_back("-D" + definition);
+  for (const std::string& folder : program.include) command.push_back("-I" + folder);
   Hash hash;
   for (const std::string& word : command) hash.add(word);
   hash.add(source);

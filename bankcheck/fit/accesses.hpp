@@ -37,7 +37,7 @@ struct AccessFacts {
 /// Passes that a change saves on the accesses that become cheaper, and costs on the others.
 struct Difference {
   std::uint64_t gain = 0, harm = 0;
-  double squares = 0;  ///< of the differences of all lane groups
+  double squares = 0;  ///< the sum of the squared differences of all lane groups
 };
 
 class Accesses {
@@ -71,7 +71,7 @@ class Accesses {
   std::uint64_t block_passes(const Change& change, std::size_t block) const;
   /// At least so many passes are in the blocks from this one on and in slow_passes().
   std::uint64_t rest_bound(std::size_t block) const { return rest_bound_[block] + slow_bound_; }
-  /// Of accesses whose rules have no fast form.
+  /// The passes of accesses whose rules have no fast form.
   std::optional<std::uint64_t> slow_passes(const Change& change, std::uint64_t limit) const;
   std::size_t slow_count() const { return slow_.size(); }
   /// Lane groups of a block, for counting work.
@@ -100,9 +100,9 @@ class Accesses {
   std::vector<std::uint64_t> constants_;  // by architecture
   std::vector<std::int32_t> offsets_;
   std::vector<Chunk> chunks_;
-  std::vector<std::array<std::uint64_t, chunk_width>> weights_;  // of a chunk's lane groups
+  std::vector<std::array<std::uint64_t, chunk_width>> weights_;  // one for each lane group of a chunk
   std::vector<std::vector<std::array<std::uint64_t, chunk_width>>> weights_by_;
-  std::vector<std::uint64_t> rest_bound_;  // by block, of it and those after it
+  std::vector<std::uint64_t> rest_bound_;  // by block: the bound for it and those after it
   std::vector<Slow> slow_;
 };
 

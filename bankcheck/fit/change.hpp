@@ -67,7 +67,7 @@ std::string cute_name(const Change& change, unsigned element);
 struct FamilyBounds {
   std::uint64_t extent = 0;            ///< bytes of the array, or as far as its accesses reach
   std::uint32_t granule = 4;           ///< bytes that stay together: those of the widest access, at least 4
-  std::uint32_t alignment = 4;         ///< of that access: the granule, or 4 for 12 bytes
+  std::uint32_t alignment = 4;         ///< what that access needs: the granule, or 4 for 12 bytes
   std::uint32_t period = 128;          ///< bytes after which the banks repeat
   std::vector<std::uint32_t> strides;  ///< lengths to try besides powers of two: multiples of the granule
   bool copied_in = false;              ///< filled by TMA, which knows three swizzles and no pad

@@ -91,13 +91,13 @@ struct SlotCounters {
     carry = (plane[p] & a) | (half & b);
     plane[p] = half ^ b;
   }
-  [[gnu::always_inline]] void largest(SlotBits& most) const {
-    most = SlotBits{};
+  [[gnu::always_inline]] void largest(SlotBits& greatest) const {
+    greatest = SlotBits{};
     SlotBits slots = ~SlotBits{};  // those that may have the largest count
     for (int p = planes - 1; p >= 0; --p) {
       const SlotBits with = slots & plane[p];
       const auto any = (SlotBits)(with != 0U);
-      most |= any & (1U << p);
+      greatest |= any & (1U << p);
       slots = with | (slots & ~any);
     }
   }
@@ -129,9 +129,9 @@ template <bool has_xor, int pads, bool shifts, int planes>
     slot_bits<has_xor, pads, shifts>(plan, chunk, block, bits);
     counters.add(bits, 0);
   }
-  SlotBits most;
-  counters.largest(most);
-  std::memcpy(cost.data(), &most, sizeof most);
+  SlotBits greatest;
+  counters.largest(greatest);
+  std::memcpy(cost.data(), &greatest, sizeof greatest);
 }
 
 template <bool has_xor, int pads, bool shifts>

@@ -178,7 +178,7 @@ class Editor {
     const auto end = source_.begin() + std::ptrdiff_t(tokens_[i].begin);
     return fmt::format("line {}", 1 + std::count(source_.begin(), end, '\n'));
   }
-  void fail(std::size_t i, std::string_view what) { why_ = fmt::format("{} {}", place(i), what); }
+  void fail(std::size_t i, std::string_view problem) { why_ = fmt::format("{} {}", place(i), problem); }
 
   void declare() {
     const auto texts = dimension_texts(change_, shape_, form_, declaration_.dimensions);

@@ -39,12 +39,12 @@ std::uint64_t bytes_of_type(const std::string& type) {
   for (const char* sign : {"unsigned ", "signed "}) {
     if (word.starts_with(sign)) word = word.substr(std::string_view(sign).size());
   }
-  if (const auto found = scalars.find(word); found != scalars.end()) return found->second;
+  if (const auto scalar = scalars.find(word); scalar != scalars.end()) return scalar->second;
   for (const std::uint64_t count : {16, 8, 4, 2}) {
     const std::string digits = std::to_string(count);
     if (!word.ends_with(digits)) continue;
-    const auto found = scalars.find(word.substr(0, word.size() - digits.size()));
-    if (found != scalars.end()) return found->second * count;
+    const auto scalar = scalars.find(word.substr(0, word.size() - digits.size()));
+    if (scalar != scalars.end()) return scalar->second * count;
   }
   return 0;
 }
@@ -137,9 +137,9 @@ class Constants {
     std::size_t end = 0;
     for (const Token& token : source::tokens_of(expression)) {
       const std::string word = expression.substr(token.begin, token.end - token.begin);
-      const auto found = token.kind == TokenKind::name && depth < deepest ? values_.find(word) : values_.end();
+      const auto value = token.kind == TokenKind::name && depth < deepest ? values_.find(word) : values_.end();
       text += expression.substr(end, token.begin - end);
-      text += found == values_.end() ? word : fmt::format("({})", with_values(found->second, depth + 1));
+      text += value == values_.end() ? word : fmt::format("({})", with_values(value->second, depth + 1));
       end = token.end;
       if (text.size() > 4096) break;  // macros that double
     }
@@ -166,7 +166,7 @@ class Finder {
     for (std::size_t k = begin; k < i; ++k) {
       if (is_qualifier(text(k))) declaration.qualifier = std::string(text(k));
       if (k >= type_end || is_decoration(text(k))) continue;
-      if (text(k) == "(") {  // of alignas(16)
+      if (text(k) == "(") {  // the parentheses of alignas(16)
         while (k < type_end && text(k) != ")") ++k;
         continue;
       }

@@ -142,11 +142,11 @@ std::optional<trace::KernelTrace> half_of(const trace::KernelTrace& trace, const
   if (patterns.empty() || 4 * patterns.begin()->second > 3 * count) return std::nullopt;
   std::map<std::uint64_t, bool> is_odd;
   bool next = false;
-  for (const auto& one : patterns) is_odd[one.first] = std::exchange(next, !next);
+  for (const auto& block_patterns : patterns) is_odd[block_patterns.first] = std::exchange(next, !next);
   trace::KernelTrace half = trace;
   std::erase_if(half.patterns, [&](const trace::Pattern& pattern) {
-    const auto found = is_odd.find(pattern.first.block);
-    return found == is_odd.end() || found->second != odd;
+    const auto block = is_odd.find(pattern.first.block);
+    return block == is_odd.end() || block->second != odd;
   });
   return half;
 }

@@ -65,7 +65,7 @@ struct KernelFit {
   std::vector<trace::Report> before, after;  ///< per architecture, with all chosen changes applied
   std::uint64_t shared_before = 0, shared_after = 0;  ///< bytes of all arrays
   std::vector<trace::Array> places;                   ///< the trace's arrays
-  std::uint64_t threads = 0;                          ///< of the largest block; 0: not known
+  std::uint64_t threads = 0;                          ///< the size of the largest block; 0: not known
 };
 
 /// The shapes of arrays whose declarations are known, by their indices in the trace.

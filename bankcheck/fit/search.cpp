@@ -15,7 +15,7 @@ constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
 struct PartlyPriced {
   Change change;
   std::uint64_t bytes = 0;
-  std::uint64_t sum = 0;    ///< of the blocks evaluated so far
+  std::uint64_t sum = 0;    ///< passes in the blocks evaluated so far
   std::uint64_t limit = 0;  ///< a better change is known beyond it
 };
 

@@ -15,7 +15,7 @@ namespace bankwise::fit {
 struct Option {
   Change change;
   std::uint64_t passes = 0;  ///< over all architectures
-  std::uint64_t bytes = 0;   ///< of the array afterwards
+  std::uint64_t bytes = 0;   ///< the size of the array afterwards
 };
 
 struct SearchResult {
@@ -23,7 +23,7 @@ struct SearchResult {
   std::vector<Option> simple;        ///< the best longer rows, and the best change of the last index alone, if any
   std::vector<Option> front;         ///< no change has fewer passes with as few bytes; by bytes
   std::size_t family = 0;            ///< changes that the constraints allow
-  std::size_t tried = 0;             ///< of these: decided exactly, by evaluation or by a bound
+  std::size_t tried = 0;             ///< those decided exactly, by evaluation or by a bound
   std::uint64_t work = 0;            ///< lane groups evaluated
   bool exhaustive() const { return tried == family; }
 };

@@ -10,7 +10,7 @@
 namespace bankwise::opencl {
 
 struct DeviceProperty {
-  std::string_view key;    ///< of --device-info
+  std::string_view key;    ///< its name in --device-info
   std::uint32_t query;     ///< the cl_device_info; for preferred-multiple the cl_kernel_work_group_info
   unsigned bytes;          ///< size of the answer; 0: a text
   std::string_view value;  ///< by default; empty: Oclgrind's answer

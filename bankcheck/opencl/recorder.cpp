@@ -29,11 +29,11 @@ namespace fs = std::filesystem;
 using namespace driver;
 
 std::string keys() {
-  std::string all;
+  std::string list;
   for (const DeviceProperty& property : device_properties) {
-    all += (all.empty() ? "" : ", ") + std::string(property.key);
+    list += (list.empty() ? "" : ", ") + std::string(property.key);
   }
-  return all;
+  return list;
 }
 
 /// The properties of the simulated device. Error: UsageError.

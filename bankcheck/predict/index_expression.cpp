@@ -22,7 +22,12 @@ struct IndexExpression::IntegerType {
 };
 
 struct IndexExpression::Operator {
-  enum Conversion : std::uint8_t { common, left, comparison, logical };  // of both operands, and the result's type
+  enum Conversion : std::uint8_t {
+    common,
+    left,
+    comparison,
+    logical
+  };  // how both operands are converted, and the result's type
   std::string_view name;
   int precedence;  // as in C
   Conversion conversion;
@@ -154,7 +159,7 @@ struct KnownName {
   std::string_view name, rest;
   unsigned arguments;
   const BinaryOperator* function;  // null: the lane number
-  IntType type;                    // of the lane number
+  IntType type;                    // the lane number's type
 };
 constexpr KnownName known_names[]{
     {"tid", "", 0, nullptr, int32},
@@ -273,11 +278,11 @@ class IndexParser {
     std::size_t left = unary();
     for (;;) {
       check_no_increment();
-      const auto* const found = std::find_if(std::begin(binary_operators), std::end(binary_operators),
-                                             [&](const auto& each) { return rest().starts_with(each.name); });
-      if (found == std::end(binary_operators) || found->precedence < precedence) return left;
-      text_.remove_prefix(found->name.size());
-      left = add_binary(*found, left, binary(found->precedence + 1));
+      const auto* const operation = std::find_if(std::begin(binary_operators), std::end(binary_operators),
+                                                 [&](const auto& each) { return rest().starts_with(each.name); });
+      if (operation == std::end(binary_operators) || operation->precedence < precedence) return left;
+      text_.remove_prefix(operation->name.size());
+      left = add_binary(*operation, left, binary(operation->precedence + 1));
     }
   }
   // Without a blank between them, two signs are one operator in C.
@@ -338,12 +343,12 @@ class IndexParser {
 
   static std::string unknown(std::string_view word) {
     std::vector<std::string_view> names;
-    std::string all;
+    std::string list;
     for (const KnownName& each : known_names) {
-      all += fmt::format("{}{}{}", names.empty() ? "" : ", ", each.name, each.rest);
+      list += fmt::format("{}{}{}", names.empty() ? "" : ", ", each.name, each.rest);
       names.push_back(each.name);
     }
-    return no_such_but("name", word, names, "the names are " + all);
+    return no_such_but("name", word, names, "the names are " + list);
   }
 
   std::string_view text_;

@@ -39,9 +39,9 @@ struct Columns {
 /// A sentence on what is wrong with the header, if anything is.
 std::optional<std::string> read_header(const std::vector<std::string_view>& names, Columns& columns) {
   const auto find = [&](std::string_view name, std::size_t& column) {
-    const auto found = std::find(names.begin(), names.end(), name);
-    column = std::size_t(found - names.begin());
-    return found != names.end();
+    const auto field = std::find(names.begin(), names.end(), name);
+    column = std::size_t(field - names.begin());
+    return field != names.end();
   };
   const std::pair<std::string_view, std::size_t*> needed[]{
       {"id", &columns.id}, {"op", &columns.op}, {"width", &columns.width}, {"mask", &columns.mask}};
@@ -97,13 +97,13 @@ class AccessRow {
   using Offsets = std::array<std::uint32_t, banks::max_lanes>;
 
   /// One number for each active lane.
-  std::optional<std::string> read_lanes(const char* what, const std::vector<std::string_view>& fields,
+  std::optional<std::string> read_lanes(const char* offset_name, const std::vector<std::string_view>& fields,
                                         const std::vector<std::size_t>& columns, Offsets& offsets) const {
     for (std::size_t lane = 0; lane < columns.size(); ++lane) {
       offsets[lane] = 0;
       const bool active = (access.mask >> lane & 1) != 0;
       if (active && !parse(fields[columns[lane]], 10, offsets[lane])) {
-        return fmt::format("the {} of lane {}, {}, is not a byte offset below 4 GiB", what, lane,
+        return fmt::format("the {} of lane {}, {}, is not a byte offset below 4 GiB", offset_name, lane,
                            in_quotes(fields[columns[lane]]));
       }
     }

@@ -14,8 +14,8 @@
 namespace bankwise::predict {
 namespace {
 
-std::string range(unsigned least, unsigned most) {
-  return least == most ? std::to_string(least) : fmt::format("{} to {}", least, most);
+std::string range(unsigned least, unsigned greatest) {
+  return least == greatest ? std::to_string(least) : fmt::format("{} to {}", least, greatest);
 }
 
 std::string subject(const Prediction& prediction) {

@@ -22,7 +22,7 @@ class Lexer {
  public:
   explicit Lexer(std::string_view source) : source_(source) {}
 
-  std::vector<Token> all() {
+  std::vector<Token> tokens() {
     while (at_ < source_.size()) next();
     return std::move(tokens_);
   }
@@ -122,7 +122,7 @@ class Lexer {
 }  // namespace
 
 std::vector<Token> tokens_of(std::string_view source) {
-  return Lexer(source).all();
+  return Lexer(source).tokens();
 }
 
 }  // namespace bankwise::source

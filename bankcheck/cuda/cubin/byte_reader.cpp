@@ -7,9 +7,9 @@
 
 namespace bankwise::cuda {
 
-std::string_view part_of(std::string_view bytes, std::uint64_t offset, std::uint64_t size, const char* what) {
+std::string_view part_of(std::string_view bytes, std::uint64_t offset, std::uint64_t size, const char* name) {
   if (offset > bytes.size() || size > bytes.size() - offset) {
-    throw std::runtime_error(fmt::format("{} reaches past the end of the cubin", what));
+    throw std::runtime_error(fmt::format("{} reaches past the end of the cubin", name));
   }
   return bytes.substr(std::size_t(offset), std::size_t(size));
 }
@@ -21,7 +21,7 @@ std::string_view string_at(std::string_view bytes, std::uint64_t offset, std::si
 }
 
 std::string_view ByteReader::take(std::uint64_t size) {
-  if (size > left()) throw std::runtime_error(fmt::format("{} ends too early", what_));
+  if (size > left()) throw std::runtime_error(fmt::format("{} ends too early", name_));
   const std::string_view taken = bytes_.substr(position_, std::size_t(size));
   position_ += taken.size();
   return taken;
@@ -60,7 +60,7 @@ std::int64_t ByteReader::sleb() {
 
 std::string_view ByteReader::string() {
   const std::size_t zero = bytes_.find('\0', position_);
-  if (zero == std::string_view::npos) throw std::runtime_error(fmt::format("{} ends in the middle of a name", what_));
+  if (zero == std::string_view::npos) throw std::runtime_error(fmt::format("{} ends in the middle of a name", name_));
   const std::string_view text = take(zero - position_);
   ++position_;
   return text;

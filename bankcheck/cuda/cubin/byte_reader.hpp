@@ -9,9 +9,9 @@
 
 namespace bankwise::cuda {
 
-/// The part of `bytes` from `offset` on, `size` bytes long. Throws std::runtime_error with the sentence "<what> reaches
+/// The part of `bytes` from `offset` on, `size` bytes long. Throws std::runtime_error with the sentence "<name> reaches
 /// past the end of the cubin" if it is not inside.
-std::string_view part_of(std::string_view bytes, std::uint64_t offset, std::uint64_t size, const char* what);
+std::string_view part_of(std::string_view bytes, std::uint64_t offset, std::uint64_t size, const char* name);
 
 /// The string at `offset` without its closing zero; empty past the end. It is cut after `max_bytes`: many names that
 /// share one endless string must not cost the square of a hostile file's size.
@@ -24,8 +24,8 @@ constexpr std::size_t max_path_bytes = 4096;
 /// before what is read.
 class ByteReader {
  public:
-  /// `what` names the bytes in the sentences of errors and outlives the reader.
-  ByteReader(std::string_view bytes, const char* what) : bytes_(bytes), what_(what) {}
+  /// `name` stands for the bytes in the sentences of errors and outlives the reader.
+  ByteReader(std::string_view bytes, const char* name) : bytes_(bytes), name_(name) {}
 
   /// A number of `bytes` bytes, at most 8.
   std::uint64_t number(unsigned bytes);
@@ -48,7 +48,7 @@ class ByteReader {
 
  private:
   std::string_view bytes_;
-  const char* what_;
+  const char* name_;
   std::size_t position_ = 0;
 };
 

@@ -16,7 +16,8 @@
 namespace bankwise::cuda {
 
 struct Cubin::Content {
-  explicit Content(std::vector<char> all) : bytes(std::move(all)), elf(parse_elf({bytes.data(), bytes.size()})) {
+  explicit Content(std::vector<char> content_bytes)
+      : bytes(std::move(content_bytes)), elf(parse_elf({bytes.data(), bytes.size()})) {
     std::size_t names = 0;
     for (const Symbol& symbol : elf.symbols) {
       if (symbol.kind != SymbolKind::function || !elf.sections[symbol.section].name.starts_with(".text.")) continue;
@@ -35,8 +36,8 @@ struct Cubin::Content {
 
   /// nullptr if the cubin has no such function.
   const Symbol* function(const std::string& name) const {
-    const auto found = by_name.find(name);
-    return found == by_name.end() ? nullptr : found->second;
+    const auto function_at = by_name.find(name);
+    return function_at == by_name.end() ? nullptr : function_at->second;
   }
 
   std::vector<char> bytes;
@@ -124,7 +125,7 @@ std::vector<Cubin::SharedArray> Cubin::shared_arrays(const std::string& function
 std::map<EmittedAt, std::map<std::string, std::uint64_t>> emitted_in(const Cubin& cubin) {
   constexpr unsigned instruction_bytes = 16;
   constexpr std::array<std::string_view, 3> shared{"LDS", "STS", "ATOMS"};  // LDSM and STSM are no lines of C++
-  std::map<EmittedAt, std::map<std::string, std::uint64_t>> all;
+  std::map<EmittedAt, std::map<std::string, std::uint64_t>> opcodes;
   for (const Cubin::Function& function : cubin.functions()) {
     for (std::uint64_t pc = 0; pc < function.bytes; pc += instruction_bytes) {
       const auto instruction = cubin.instruction_at(function.name, pc);
@@ -133,10 +134,10 @@ std::map<EmittedAt, std::map<std::string, std::uint64_t>> emitted_in(const Cubin
       if (std::find(shared.begin(), shared.end(), name) == shared.end()) continue;
       const auto frames = cubin.source_of(function.name, pc);
       if (frames.empty() || frames.front().line == 0) continue;
-      ++all[{frames.front().file, frames.front().line}][instruction->opcode];
+      ++opcodes[{frames.front().file, frames.front().line}][instruction->opcode];
     }
   }
-  return all;
+  return opcodes;
 }
 
 }  // namespace bankwise::cuda

@@ -124,9 +124,9 @@ Elf parse_elf(std::string_view bytes) {
 }
 
 const Section* section_named(const Elf& elf, std::string_view name) {
-  const auto found =
+  const auto section =
       std::find_if(elf.sections.begin(), elf.sections.end(), [&](const auto& s) { return s.name == name; });
-  return found == elf.sections.end() ? nullptr : &*found;
+  return section == elf.sections.end() ? nullptr : &*section;
 }
 
 std::vector<Relocation> relocations_of(const Elf& elf, const Section& section) {

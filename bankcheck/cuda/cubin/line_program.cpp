@@ -50,11 +50,11 @@ class Addresses {
 
   /// For an address at `position` of .debug_line.
   Place place(std::uint64_t position, std::uint64_t address) const {
-    const auto found = std::lower_bound(relocations_.begin(), relocations_.end(), position,
-                                        [](const Relocation& r, std::uint64_t at) { return r.offset < at; });
-    if (found == relocations_.end() || found->offset != position) return unrelocated(address);
-    const Symbol& symbol = elf_.symbols[found->symbol];
-    return {symbol.section, symbol.value + found->addend + address};
+    const auto relocation = std::lower_bound(relocations_.begin(), relocations_.end(), position,
+                                             [](const Relocation& r, std::uint64_t at) { return r.offset < at; });
+    if (relocation == relocations_.end() || relocation->offset != position) return unrelocated(address);
+    const Symbol& symbol = elf_.symbols[relocation->symbol];
+    return {symbol.section, symbol.value + relocation->addend + address};
   }
 
  private:
@@ -320,15 +320,15 @@ LineRows run_line_programs(const Elf& elf) {
   };
   const NameSections names{bytes_of(".debug_str"), bytes_of(".debug_line_str")};
   const Addresses addresses(elf, *lines);
-  constexpr const char* what = "the section .debug_line";
-  ByteReader reader(lines->bytes, what);
+  constexpr const char* section_name = "the section .debug_line";
+  ByteReader reader(lines->bytes, section_name);
   while (!reader.at_end()) {
     constexpr std::uint32_t escape_64_bit = 0xFFFFFFFF;
     std::uint64_t size = reader.u32();
     const bool is_64_bit = size == escape_64_bit;
     if (is_64_bit) size = reader.u64();
     const std::uint64_t at = reader.position();
-    ByteReader unit(reader.take(size), what);
+    ByteReader unit(reader.take(size), section_name);
     const LineHeader header = read_line_header(unit, is_64_bit, names);
     Program(header, addresses, rows).run(unit, at);
   }

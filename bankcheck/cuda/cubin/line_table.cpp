@@ -17,10 +17,10 @@ constexpr unsigned max_inlined_calls = 200;  // around each other; a chain that 
 
 LineTable::LineTable(const Elf& elf) {
   if (const Section* names = section_named(elf, ".debug_str")) names_ = names->bytes;
-  LineRows found = run_line_programs(elf);
-  files_ = std::move(found.files);
-  rows_ = std::move(found.rows);
-  sequences_ = std::move(found.sequences);
+  LineRows line_rows = run_line_programs(elf);
+  files_ = std::move(line_rows.files);
+  rows_ = std::move(line_rows.rows);
+  sequences_ = std::move(line_rows.sequences);
   by_address_.resize(rows_.size());
   std::iota(by_address_.begin(), by_address_.end(), std::size_t{0});
   for (const Sequence& sequence : sequences_) {

@@ -79,7 +79,7 @@ constexpr Words is_unsigned[]{"", ".U"};
 constexpr Words discards[]{"", ".ZD"};
 constexpr Words privates[]{"", ".PRIVATE"};
 constexpr Words zero[]{""};
-constexpr Words one[]{none, ""};
+constexpr Words is_1[]{none, ""};
 
 // Matrices.
 constexpr Words counts[]{"", ".2", ".4"};
@@ -109,7 +109,7 @@ constexpr Field stsm[]{{75, 1, store_elements}, {78, 2, store_shapes}, {72, 2, c
 constexpr Field ldgsts[]{{81, 1, bypasses}, {84, 3, caches}, {71, 2, prefetches},
                          {73, 3, copied},   {82, 1, fills},  {77, 4, zero}};
 constexpr Field ldgsts_blackwell[]{{81, 1, bypasses}, {84, 3, caches}, {72, 2, prefetches}, {74, 2, copied_blackwell},
-                                   {82, 1, fills},    {77, 4, zero},   {83, 1, one}};
+                                   {82, 1, fills},    {77, 4, zero},   {83, 1, is_1}};
 constexpr Field stas[]{{73, 3, copied}, {77, 4, zero}};
 constexpr Field redas[]{{87, 4, reductions}, {73, 3, integers}, {77, 4, zero}};
 

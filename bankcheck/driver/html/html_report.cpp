@@ -65,11 +65,11 @@ std::vector<std::string> not_watched(const RunReport& report, const HtmlExtras& 
   std::vector<std::string> sentences = report.incomplete;
   for (const std::string& name : extras.only) sentences.push_back(fmt::format("only kernels named {} are shown", name));
   for (const KernelReport& kernel : report.kernels) {
-    for (const trace::Report& one : kernel.reports) {
-      if (one.all.unknown == 0) continue;
+    for (const trace::Report& trace_report : kernel.reports) {
+      if (trace_report.all.unknown == 0) continue;
       sentences.push_back(fmt::format("{} of {} have no known cost on {}",
-                                      plural(one.all.unknown, "access", "accesses"), kernel.name,
-                                      one.architecture->name));
+                                      plural(trace_report.all.unknown, "access", "accesses"), kernel.name,
+                                      trace_report.architecture->name));
     }
     if (const std::string bytes = not_counted(kernel, terms); !bytes.empty()) {
       sentences.push_back(fmt::format("{}: not counted: {}", kernel.name, bytes));
@@ -84,9 +84,10 @@ std::vector<std::size_t> kernels_by_conflicts(const std::vector<KernelReport>& k
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     for (std::size_t i = 0; i < kernels[a].reports.size(); ++i) {
-      const banks::Tally &one = kernels[a].reports[i].all, &other = kernels[b].reports[i].all;
-      const auto most = one.conflicts + one.more_conflicts, others = other.conflicts + other.more_conflicts;
-      if (most != others) return most > others;
+      const banks::Tally &left = kernels[a].reports[i].all, &right = kernels[b].reports[i].all;
+      const auto left_conflicts = left.conflicts + left.more_conflicts,
+                 right_conflicts = right.conflicts + right.more_conflicts;
+      if (left_conflicts != right_conflicts) return left_conflicts > right_conflicts;
     }
     return false;
   });
@@ -120,13 +121,13 @@ void append_summary(std::string& html, const std::vector<KernelPart>& parts) {
 
 /// What the program does wrong, before its costs.
 void append_diagnoses(std::string& html, const KernelPart& part) {
-  const auto& all = part.kernel.trace.diagnoses;
-  if (all.empty()) return;
+  const auto& diagnoses = part.kernel.trace.diagnoses;
+  if (diagnoses.empty()) return;
   html += "<ul class=wrong>";
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const trace::Site& site = part.kernel.trace.sites.at(all[i].site);
-    html +=
-        fmt::format("<li>{}: {}</li>", xml_text(where(part.kernel.diagnoses[i], site)), xml_text(sentence_of(all[i])));
+  for (std::size_t i = 0; i < diagnoses.size(); ++i) {
+    const trace::Site& site = part.kernel.trace.sites.at(diagnoses[i].site);
+    html += fmt::format("<li>{}: {}</li>", xml_text(where(part.kernel.diagnoses[i], site)),
+                        xml_text(sentence_of(diagnoses[i])));
   }
   html += "</ul>";
 }
@@ -192,9 +193,9 @@ std::string to_html(const RunReport& report, const HtmlExtras& extras) {
   std::vector<html::KernelPart> parts;
   for (const std::size_t i : html::kernels_by_conflicts(report.kernels)) {
     const KernelReport& kernel = report.kernels[i];
-    const bool at_least =
-        report.failed || !report.incomplete.empty() ||
-        std::any_of(kernel.reports.begin(), kernel.reports.end(), [](auto& one) { return !one.incomplete.empty(); });
+    const bool at_least = report.failed || !report.incomplete.empty() ||
+                          std::any_of(kernel.reports.begin(), kernel.reports.end(),
+                                      [](auto& trace_report) { return !trace_report.incomplete.empty(); });
     parts.push_back({report, kernel, terms, i, at_least});
   }
   const std::string command = xml_text(html::command_of(report));

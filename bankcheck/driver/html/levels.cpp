@@ -20,10 +20,10 @@ using LaneCounts = std::array<std::uint64_t, banks::max_lanes>;
 std::vector<LaneCounts> lane_counts(const trace::KernelTrace& trace, const trace::Report& report) {
   std::vector<LaneCounts> counts(report.levels.size());
   const unsigned warps = trace::warps_in(trace, *report.architecture);
-  for (const trace::Participants& one : trace.participants) {
+  for (const trace::Participants& participants : trace.participants) {
     for (unsigned i = 0; i < warps; ++i) {
-      banks::for_each_lane(trace::lanes_in(one.mask, report.warp, i),
-                           [&](unsigned lane) { counts.at(one.level)[lane] += one.count; });
+      banks::for_each_lane(trace::lanes_in(participants.mask, report.warp, i),
+                           [&](unsigned lane) { counts.at(participants.level)[lane] += participants.count; });
     }
   }
   return counts;

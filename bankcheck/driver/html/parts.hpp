@@ -19,7 +19,7 @@ struct KernelPart {
   const RunReport& run;
   const KernelReport& kernel;
   const Terms& terms;
-  std::size_t number;  ///< of the kernel in the run; part of the ids of its elements
+  std::size_t number;  ///< the kernel's in the run; part of the ids of its elements
   bool at_least;       ///< the trace is incomplete, so the numbers are lower bounds
 
   const std::vector<trace::Report>& reports() const { return kernel.reports; }

@@ -37,8 +37,8 @@ std::vector<std::size_t> by_conflicts(const KernelPart& part) {
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     for (const trace::Report& report : part.reports()) {
-      const banks::Tally &one = costs_on(report, lines_of(part)[a]), &other = costs_on(report, lines_of(part)[b]);
-      if (one.conflicts != other.conflicts) return one.conflicts > other.conflicts;
+      const banks::Tally &left = costs_on(report, lines_of(part)[a]), &right = costs_on(report, lines_of(part)[b]);
+      if (left.conflicts != right.conflicts) return left.conflicts > right.conflicts;
     }
     return false;
   });

@@ -67,10 +67,10 @@ extern "C" {
 }
 
 [[gnu::visibility("default")]] CL_API_ENTRY cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform,
-                                                                                 cl_platform_info what,
+                                                                                 cl_platform_info parameter,
                                                                                  std::size_t size, void* value,
                                                                                  std::size_t* needed) {
   const auto get = in_oclgrind<decltype(clGetPlatformInfo)>("clGetPlatformInfo");
-  return get == nullptr ? CL_INVALID_PLATFORM : get(platform, what, size, value, needed);
+  return get == nullptr ? CL_INVALID_PLATFORM : get(platform, parameter, size, value, needed);
 }
 }

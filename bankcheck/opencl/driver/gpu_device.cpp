@@ -93,8 +93,8 @@ bool requires_group_size(cl_kernel kernel) {
 
 /// Groups of up to 256 work-items: the largest sizes that divide the global size, x first.
 GroupSize usual_group(cl_uint dimensions, const std::size_t* global) {
-  const std::string most = setting(*property_of("group-size"));
-  std::size_t room = most.empty() ? 256 : std::min(256ULL, std::strtoull(most.c_str(), nullptr, 10));
+  const std::string group_size = setting(*property_of("group-size"));
+  std::size_t room = group_size.empty() ? 256 : std::min(256ULL, std::strtoull(group_size.c_str(), nullptr, 10));
   GroupSize size{1, 1, 1};
   for (cl_uint i = 0; i < dimensions; ++i) {
     size[i] = std::max<std::size_t>(1, std::min(room, global[i]));
@@ -113,25 +113,25 @@ BANKWISE_REPLACEMENT cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, 
   return CL_DEVICE_NOT_FOUND;
 }
 
-BANKWISE_REPLACEMENT cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_info what, std::size_t room,
+BANKWISE_REPLACEMENT cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_info parameter, std::size_t room,
                                                         void* value, std::size_t* size) {
   const auto get = oclgrinds().clGetDeviceInfo;
   std::size_t ignored = 0;
-  if (const cl_int error = get(device, what, 0, nullptr, &ignored); error != CL_SUCCESS) return error;
+  if (const cl_int error = get(device, parameter, 0, nullptr, &ignored); error != CL_SUCCESS) return error;
   constexpr cl_device_type gpu = CL_DEVICE_TYPE_GPU;
-  if (what == CL_DEVICE_TYPE) return answer(&gpu, sizeof gpu, room, value, size);
-  if (const auto own = own_answer(what, room, value, size)) return *own;
-  return get(device, what, room, value, size);
+  if (parameter == CL_DEVICE_TYPE) return answer(&gpu, sizeof gpu, room, value, size);
+  if (const auto own = own_answer(parameter, room, value, size)) return *own;
+  return get(device, parameter, room, value, size);
 }
 
 BANKWISE_REPLACEMENT cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
-                                                                 cl_kernel_work_group_info what, std::size_t room,
+                                                                 cl_kernel_work_group_info parameter, std::size_t room,
                                                                  void* value, std::size_t* size) {
   const auto get = oclgrinds().clGetKernelWorkGroupInfo;
   std::size_t ignored = 0;
-  if (const cl_int error = get(kernel, device, what, 0, nullptr, &ignored); error != CL_SUCCESS) return error;
-  if (const auto own = own_answer(what, room, value, size)) return *own;
-  return get(kernel, device, what, room, value, size);
+  if (const cl_int error = get(kernel, device, parameter, 0, nullptr, &ignored); error != CL_SUCCESS) return error;
+  if (const auto own = own_answer(parameter, room, value, size)) return *own;
+  return get(kernel, device, parameter, room, value, size);
 }
 
 BANKWISE_REPLACEMENT cl_context CL_API_CALL clCreateContextFromType(

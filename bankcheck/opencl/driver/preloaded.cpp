@@ -22,7 +22,7 @@ extern "C" [[gnu::visibility("default")]] pthread_mutex_t bankwise_compiler_lock
 pthread_mutex_t bankwise_compiler_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
 const bankwise::opencl::Functions& bankwise::opencl::oclgrinds() {
-  static const Functions found = [] {
+  static const Functions functions = [] {
     Functions next;
 #define BANKWISE_FIND(name) next.name = reinterpret_cast<decltype(next.name)>(dlsym(RTLD_NEXT, #name));
     BANKWISE_REPLACED_FUNCTIONS(BANKWISE_FIND)
@@ -30,7 +30,7 @@ const bankwise::opencl::Functions& bankwise::opencl::oclgrinds() {
 #undef BANKWISE_FIND
     return next;
   }();
-  return found;
+  return functions;
 }
 
 namespace {

@@ -52,16 +52,16 @@ std::vector<unsigned> dominators(const Graph& predecessors, const std::vector<un
   for (bool changed = true; changed;) {
     changed = false;
     for (unsigned i = 1; i < order.size(); ++i) {
-      unsigned found = unknown;
+      unsigned dominator = unknown;
       for (const unsigned predecessor : predecessors[order[i]]) {
         const auto at = position.find(predecessor);
         if (at == position.end() || parent[at->second] == unknown) continue;
-        unsigned one = at->second, other = found == unknown ? one : found;
-        while (one != other) (one > other ? one : other) = parent[std::max(one, other)];
-        found = one;
+        unsigned left = at->second, right = dominator == unknown ? left : dominator;
+        while (left != right) (left > right ? left : right) = parent[std::max(left, right)];
+        dominator = left;
       }
-      changed |= parent[i] != found;
-      parent[i] = found;
+      changed |= parent[i] != dominator;
+      parent[i] = dominator;
     }
   }
   return parent;

@@ -52,18 +52,18 @@ GroupRecorder::Row* GroupRecorder::row_of(unsigned lane, std::uint32_t path, con
     return &rows_[next_row_++];
   }
   for (;; ++key.again) {
-    const auto [found, is_new] = index_.try_emplace(key, rows_.size());
+    const auto [row, is_new] = index_.try_emplace(key, rows_.size());
     if (is_new) {
       if (all_rows++ >= max_rows) {
         --all_rows;
-        index_.erase(found);
+        index_.erase(row);
         return nullptr;
       }
       rows_.push_back({.key = key});
     }
-    if ((rows_[found->second].mask & bit) != 0) continue;
-    next_row_ = found->second + 1;
-    return &rows_[found->second];
+    if ((rows_[row->second].mask & bit) != 0) continue;
+    next_row_ = row->second + 1;
+    return &rows_[row->second];
   }
 }
 
@@ -99,9 +99,9 @@ void GroupRecorder::flush() {
 }
 
 std::uint32_t GroupRecorder::site_of(const Instruction* instruction) {
-  const auto [found, is_new] = sites_.try_emplace(instruction, 0);
-  if (is_new) found->second = builder_.site(instruction->site);
-  return found->second;
+  const auto [number, is_new] = sites_.try_emplace(instruction, 0);
+  if (is_new) number->second = builder_.site(instruction->site);
+  return number->second;
 }
 
 void GroupRecorder::add(const Row& row) {

@@ -147,8 +147,8 @@ LlvmCode::Step LlvmCode::step(const void* instruction) {
 }
 
 const Block& LlvmCode::block(const void* block) {
-  const auto [found, is_new] = blocks_.try_emplace(block);
-  if (!is_new || !available()) return found->second;
+  const auto [known, is_new] = blocks_.try_emplace(block);
+  if (!is_new || !available()) return known->second;
   const auto blocks = blocks_of(LLVMGetBasicBlockParent(block));
   std::unordered_map<const void*, unsigned> number;
   for (const void* b : blocks) number.emplace(b, unsigned(number.size()));
@@ -160,21 +160,21 @@ const Block& LlvmCode::block(const void* block) {
   }
   const auto loops = loops_in_layout(successors);
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    Block& one = blocks_[blocks[i]];
-    for (const unsigned header : loops[i]) one.loops.push_back(blocks[header]);
-    one.is_header = !loops[i].empty() && loops[i].back() == i;
+    Block& known_block = blocks_[blocks[i]];
+    for (const unsigned header : loops[i]) known_block.loops.push_back(blocks[header]);
+    known_block.is_header = !loops[i].empty() && loops[i].back() == i;
   }
   return blocks_.at(block);
 }
 
 const Instruction& LlvmCode::instruction(const void* instruction, banks::Operation operation) {
-  const auto [found, is_new] = instructions_.try_emplace({instruction, operation});
+  const auto [known, is_new] = instructions_.try_emplace({instruction, operation});
   if (is_new) {
-    found->second = available() ? Instruction{site_of(instruction), alignment_of(instruction, operation),
+    known->second = available() ? Instruction{site_of(instruction), alignment_of(instruction, operation),
                                               adds_one_only(instruction)}
                                 : Instruction{{"?", 0, 0}, 16, false};
   }
-  return found->second;
+  return known->second;
 }
 
 void put_variables_into_registers(const ::oclgrind::Kernel& kernel) {

@@ -222,7 +222,7 @@ void BankPlugin::save_if_due(Worker& worker) {
   auto head = head_;
   const auto shapes = std::exchange(head.shapes, {});
   trace::Builder launch(head, bound_);
-  for (const auto& one : workers_) launch.add(one->saved);
+  for (const auto& worker_of_launch : workers_) launch.add(worker_of_launch->saved);
   for (const trace::LaunchShape& shape : shapes) launch.add(shape);
   save_unfinished(launch.take(), kernel_->getProgram()->getSource());
   const auto end = Clock::now();
@@ -307,14 +307,14 @@ void BankPlugin::access(const ::oclgrind::Memory* memory, const ::oclgrind::Work
     lane.jumped = false;
   }
   const std::size_t buffer = memory->extractBuffer(address);
-  const auto found = std::find_if(worker.buffers.begin(), worker.buffers.end(),
+  const auto array = std::find_if(worker.buffers.begin(), worker.buffers.end(),
                                   [&](const auto& known) { return known.first == buffer; });
-  if (found == worker.buffers.end()) return;  // out of bounds: Oclgrind's own check reports it
+  if (array == worker.buffers.end()) return;  // out of bounds: Oclgrind's own check reports it
   const Instruction& instruction = worker.code.instruction(item->getCurrentInstruction(), operation);
   if (operation == banks::Operation::atomic_inc && !instruction.adds_one_only) operation = banks::Operation::atomic;
   worker.recorder.access(
       number, lane.path,
-      {&instruction, operation, unsigned(size), found->second, std::uint32_t(memory->extractOffset(address))});
+      {&instruction, operation, unsigned(size), array->second, std::uint32_t(memory->extractOffset(address))});
 }
 
 void BankPlugin::memoryLoad(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item, std::size_t address,

@@ -75,7 +75,7 @@ TEST_CASE("cuda/record/every_field") {
   CHECK(kernel.costs[0].passes == 3);
   CHECK(kernel.costs[0].lane_passes == 8);
   CHECK(kernel.costs[0].count == 6);
-  CHECK(kernel.bulk.at(0).what == "wgmma");
+  CHECK(kernel.bulk.at(0).kind == "wgmma");
 }
 
 TEST_CASE("cuda/record/cut_anywhere") {
