@@ -100,7 +100,7 @@ void wait_for_all_copies(const void* caller) noexcept;
 
 void init_rounds(const void* object, unsigned expected, const void* caller) noexcept;
 void end_rounds(const void* object) noexcept;
-/// Returns the number of the round in which it arrives. `expected_change` becomes part of all later rounds.
+/// Returns the number of the round in which it arrives. All later rounds need `drops` fewer arrivals.
 std::uint64_t arrive(const void* object, unsigned arrivals, unsigned drops, const void* caller) noexcept;
 bool is_round_done(const void* object, std::uint64_t round, const void* caller) noexcept;
 void wait_for_round(const void* object, std::uint64_t round, const void* caller) noexcept;
