@@ -17,7 +17,7 @@ namespace bankwise::access_patterns {
 /// One access pattern: cost by the bank model, and measured clock cycles.
 struct AccessResult {
   std::string pattern;       ///< the variant's description
-  std::string architecture;  ///< of the model
+  std::string architecture;  ///< the model's GPU
   banks::Operation operation = banks::Operation::load;
   unsigned width = 4;                    ///< bytes per lane
   std::uint64_t count = 0;               ///< accesses per launch

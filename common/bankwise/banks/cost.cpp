@@ -208,8 +208,7 @@ std::variant<Cost, Refusal> cost(const Architecture& architecture, const Access&
       const std::uint64_t active = lane_groups.lanes[i] & lanes;
       if (active == 0) continue;
       const Steps steps = serve(*rule, access, active, {first, bytes});
-      cost.lane_groups[cost.lane_group_count++] = {active, first, std::uint16_t(steps.least),
-                                                   std::uint16_t(steps.most)};
+      cost.lane_groups[cost.lane_group_count++] = {active, first, std::uint16_t(steps.min), std::uint16_t(steps.max)};
     }
   }
   add_up(*rule, cost);

@@ -70,7 +70,7 @@ void for_each_unit(const Rule& rule, const Access& access, std::uint64_t lanes, 
 }
 
 struct Steps {
-  unsigned least = 0, most = 0;
+  unsigned min = 0, max = 0;
 };
 
 /// Steps that a request of compute capability 1.x takes, under the best and under the worst of the choices that the

@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint8_t guard_byte = 0xA5;
 constexpr std::uint8_t poison_byte = poison_word & 0xFF;
 constexpr std::uint32_t guard_word = 0xA5A5A5A5;
-constexpr std::uint64_t words_read_back = std::uint64_t{1} << 24;  // at a time: 64 MiB
+constexpr std::uint64_t words_read_back = std::uint64_t{1} << 24;  // 64 MiB are read at a time
 
 /// The first index at which the words differ; their number if they are equal.
 std::uint64_t first_difference(std::span<const std::uint32_t> got, std::span<const std::uint32_t> wanted,

@@ -10,7 +10,7 @@ namespace bankwise::bench {
 namespace {
 
 constexpr std::size_t window = 64;  // noise estimates that must agree before noise counts as stable
-constexpr double agreement = 0.1;   // by this fraction of the largest
+constexpr double agreement = 0.1;   // how far they may lie apart, relative to the largest
 
 }  // namespace
 

@@ -41,7 +41,7 @@ struct Cluster {
 struct PreparedVariant {
   const Variant* variant = nullptr;  ///< null: a plan that verify() cannot check
   Plan plan;
-  gpu::Form first_form = gpu::Form::once;  ///< of the first launch; the others run as written
+  gpu::Form first_form = gpu::Form::once;  ///< the form of the first launch; the others run as written
   std::vector<std::unique_ptr<gpu::Buffer>> scratch;
   std::unique_ptr<gpu::Buffer> state;                     ///< null if the plan needs none
   std::map<Slot, std::unique_ptr<cluster::Peers>> peers;  ///< destroyed before the buffers above
@@ -98,9 +98,9 @@ class Workbench {
   Extent extent_;
   gpu::Session& session_;
   Cluster cluster_;
-  unsigned threads_;                           // of the host, for this process
-  std::vector<Words> host_inputs_, expected_;  // of a process alone
-  Share share_;                                // on several ranks: whose words are in the input
+  unsigned threads_;                           // host threads for this process
+  std::vector<Words> host_inputs_, expected_;  // those of a process alone
+  Share share_;                                // the words in the input, on several ranks
   Words sums_before_, all_sums_;               // RankStudy::sums
   std::uint64_t copied_bytes_;
   std::vector<std::unique_ptr<gpu::Buffer>> inputs_, outputs_;

@@ -55,7 +55,7 @@ class CudaGate {
   std::string open();
 
  private:
-  std::uint32_t* word_ = nullptr;  // in host memory, which the device sees at the same address
+  std::uint32_t* word_ = nullptr;  // lies in host memory, at the same address for the device
   void* wait_value_ = nullptr;     // cuStreamWaitValue32
   std::string unavailable_;        // why the device cannot wait
   std::optional<StreamGate> gate_;
@@ -97,7 +97,7 @@ std::string CudaGate::open() {
 }
 
 constexpr unsigned max_library_commands =
-    16;  // that one call of a library may enqueue; CUB's and cuBLAS's here: 1 to 3
+    16;  // what a library's call may enqueue; CUB's and cuBLAS's calls here enqueue 1 to 3
 
 class CudaBuffer : public Buffer {
  public:

@@ -13,7 +13,7 @@
 namespace bankwise::study {
 namespace {
 
-constexpr std::uint64_t filled_words = 1 << 16;                                 // at the beginning of each input
+constexpr std::uint64_t filled_words = 1 << 16;                                 // words at the beginning of each input
 constexpr std::uint64_t max_groups = std::numeric_limits<std::int32_t>::max();  // the limit of a CUDA grid in x
 
 const emulator::NamedKernel& emulated_kernel(const CaseStudy& study, std::string_view name) {

@@ -36,7 +36,7 @@ double median(std::span<const double> samples);
 /// is robust against outliers. 0 for no samples.
 double noise(std::span<const double> samples);
 
-/// Of fewer samples, reports show no noise.
+/// Reports show no noise of fewer samples.
 inline constexpr std::size_t fewest_for_noise = 5;
 
 }  // namespace bankwise

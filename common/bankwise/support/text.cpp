@@ -23,7 +23,7 @@ std::uint32_t next_character(std::string_view& text) {
     is_valid = (byte(i) & 0xC0) == 0x80;
     character = character << 6 | (byte(i) & 0x3F);
   }
-  constexpr std::uint32_t least[]{0, 0, 0x80, 0x800, 0x10000};  // by length: shorter forms are not allowed
+  constexpr std::uint32_t least[]{0, 0, 0x80, 0x800, 0x10000};  // the first code point of each length
   const bool surrogate = character >= 0xD800 && character <= 0xDFFF;
   is_valid = is_valid && character >= least[length] && character <= 0x10FFFF && !surrogate;
   text.remove_prefix(is_valid ? length : 1);

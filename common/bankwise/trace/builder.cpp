@@ -154,7 +154,7 @@ void Builder::add_excess(const Pattern& pattern) {
   for (const banks::Architecture* architecture : bound_.architectures) {
     const unsigned warps = warps_in(trace_, *architecture);
     if (warps == 0) continue;
-    std::uint64_t accesses = pattern.count;  // in the trace's warps: added with the first part
+    std::uint64_t accesses = pattern.count;  // those of the trace's warps, added with the first part
     for_each_warp(pattern, trace_.warp, warps, *architecture, 0, [&](const WarpAccess& access) {
       Excess excess{.site = pattern.site,
                     .array = access.array,

@@ -63,7 +63,7 @@ std::string to_json_lines(const Trace& trace);
 
 /// A line that no writer produces.
 struct BadLine : UsageError {
-  BadLine(std::uint64_t line_, const std::string& what) : UsageError(what), line(line_) {}
+  BadLine(std::uint64_t line_, const std::string& sentence) : UsageError(sentence), line(line_) {}
   std::uint64_t line;
 };
 

@@ -17,7 +17,7 @@ constexpr std::size_t max_line = std::size_t{32} << 20;  // bytes
 struct NumberedKernel {
   std::size_t number = 0;                    ///< index in TraceReader::kernels_
   std::vector<std::uint32_t> sites, arrays;  ///< their indices there
-  std::vector<Pattern> patterns;             ///< with the file's numbers
+  std::vector<Pattern> patterns;             ///< their numbers are the file's
   std::optional<KernelTrace> last;           ///< its last launch, with the file's numbers
   std::uint64_t times = 0;                   ///< how often that was repeated
 };
@@ -57,7 +57,7 @@ class TraceReader {
   TraceFile file_;
   std::map<std::uint64_t, ProcessRecords> processes_;
   std::vector<Builder> kernels_;
-  std::map<std::string, std::size_t> sources_;  // by text
+  std::map<std::string, std::size_t> sources_;  // numbers of sources, by text
   std::map<std::tuple<std::string, std::string, std::uint32_t, unsigned, bool>, std::size_t> known_kernels_;
   std::uint64_t counted_ = 0, merged_ = 0, passes_ = 0;
 };

@@ -127,7 +127,7 @@ Occurrence first_of(const json& row, std::uint64_t launches) {
   return first;
 }
 
-using PatternPlaces = std::map<std::uint32_t, std::size_t>;  // in a list, by the numbers of the file
+using PatternPlaces = std::map<std::uint32_t, std::size_t>;  // places in a list, by the file's numbers
 
 /// Applies changes to the patterns of a launch.
 std::vector<Pattern> read_merged(const json& list, PatternPlaces places, const KnownParts& kernel,

@@ -40,11 +40,11 @@ inline constexpr const char* loop_range_reason =
 /// One of the warps that a pattern's lanes fill.
 struct WarpAccess {
   unsigned number = 0;      ///< within the pattern
-  std::uint32_t array = 0;  ///< of its first active lane
+  std::uint32_t array = 0;  ///< the array of its first active lane
   bool mixed = false;
   banks::Access access;
   std::variant<banks::Cost, std::string> answer;  ///< or why there is no cost
-  unsigned more_passes = 0, more_conflicts = 0;   ///< of a loop, whose cost is the least
+  unsigned more_passes = 0, more_conflicts = 0;   ///< what a loop may take beyond its cost, which is the least
 
   const banks::Cost* cost() const { return std::get_if<banks::Cost>(&answer); }
   void add_to(banks::Tally& tally, std::uint64_t count) const {

@@ -31,7 +31,7 @@ struct PendingAccess {
   bool as_aligned = true;  ///< the type that is accessed promises an alignment of `bytes`
   bool is_loop = false;    ///< as Pattern::is_loop
   bool is_volatile = false;
-  std::uint32_t source = 0;  ///< of a copy: its address in global memory, modulo 128
+  std::uint32_t source = 0;  ///< a copy's address in global memory, modulo 128
 };
 
 /// A copy from global to shared memory that a lane has started and not yet waited for. The bytes are read when it
@@ -71,7 +71,7 @@ struct Lane {
   // Where and why it is suspended.
   WaitReason wait = WaitReason::ready;
   std::uintptr_t pc = 0;  ///< the return address of the call
-  unsigned part = 0;      ///< of that call, if it suspends the lane several times
+  unsigned part = 0;      ///< the part of that call, if it suspends the lane several times
   PendingAccess access;
   std::uint64_t access_number = 0;  ///< its last access, for Recorder::result_used()
   WarpMeeting meeting = WarpMeeting::sync;

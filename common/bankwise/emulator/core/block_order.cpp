@@ -17,7 +17,7 @@ using SmallestFirst = std::priority_queue<unsigned, Nodes, std::greater<>>;
 
 /// Part of a function: a block, or the blocks of a loop.
 struct Part {
-  Nodes members;           ///< by address
+  Nodes members;           ///< in the order of addresses
   Nodes entries;           ///< members that the rest of the function jumps to
   unsigned waits_for = 0;  ///< number of jumps from parts that are not yet in the order
   bool placed = false;

@@ -110,12 +110,12 @@ class BlockRunner {
   FaultReports faults_;
   SharedAccesses accesses_;
   Meetings meetings_;
-  std::unordered_map<LaneKey, std::pair<LaneKey, std::uint64_t>> places_;  // of keys, in the order of execution
+  std::unordered_map<LaneKey, std::pair<LaneKey, std::uint64_t>> places_;  // by key, in the order of execution
   std::unordered_map<const char*, std::shared_ptr<const void>> ptx_programs_;
   std::vector<std::byte> guards_;  ///< values of the guards before
   std::uint64_t group_ = 0, steps_ = 0;
-  std::optional<LaneFault> failure_;  ///< of the running lane
-  std::exception_ptr thrown_;         ///< by the kernel
+  std::optional<LaneFault> failure_;  ///< the fault of the running lane
+  std::exception_ptr thrown_;         ///< what the kernel has thrown
 };
 
 }  // namespace bankwise::emulator

@@ -16,7 +16,7 @@ struct GlobalMemory {
   static constexpr unsigned page_bits = 12;
 
   std::uintptr_t begin = 0, bytes = 0;
-  const std::uint32_t* owners = nullptr;  ///< of each page: the number of its allocation, from 1
+  const std::uint32_t* owners = nullptr;  ///< the number of each page's allocation, from 1
   const Range* allocations = nullptr;     ///< by number
   /// Called for each access of a kernel that is not valid.
   void (*refuse)(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) = nullptr;

@@ -40,7 +40,7 @@ class Meetings {
   /// No lane can move: a meeting ends without some of its lanes, or the barrier opens.
   void settle_barrier();
 
-  /// Of barrier objects; `address` identifies them. Only for the running lane.
+  /// The rounds of a barrier object, which `address` identifies. Only for the running lane.
   Rounds& rounds(std::uintptr_t address) { return rounds_[address]; }
   bool has_rounds(std::uintptr_t address) const { return rounds_.contains(address); }
   void arrive_at(std::uintptr_t address, unsigned arrivals);
@@ -62,7 +62,7 @@ class Meetings {
   FaultReports& faults_;
   GridBarrier* grid_;  ///< null unless the launch is cooperative
   std::unordered_map<std::uintptr_t, Rounds> rounds_;
-  std::map<std::pair<std::uintptr_t, std::uintptr_t>, bool> same_places_;  ///< of barriers
+  std::map<std::pair<std::uintptr_t, std::uintptr_t>, bool> same_places_;  ///< by two barriers
   unsigned barrier_sum_ = 0;
 };
 

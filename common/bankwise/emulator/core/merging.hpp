@@ -35,7 +35,7 @@ class Merging {
   struct Group {
     std::uint32_t first = 0;  ///< pattern
     unsigned size = 4;        ///< bytes
-    unsigned offset = 0;      ///< of the first access in these
+    unsigned offset = 0;      ///< where the first access lies in these
     std::uint64_t hash = 0;
     unsigned covered = 0;                ///< bit b: byte b
     std::vector<std::uint32_t> members;  ///< patterns, in the order of execution
@@ -49,9 +49,9 @@ class Merging {
   struct Warp {
     std::uint32_t level = 0;
     std::deque<Group> groups;
-    std::size_t bytes = 0;  ///< of all groups, per lane
+    std::size_t bytes = 0;  ///< the sum over all groups, per lane
     std::deque<Last> last;
-    std::map<std::uintptr_t, std::uint64_t> executions;  ///< of each instruction, since the last fence
+    std::map<std::uintptr_t, std::uint64_t> executions;  ///< by instruction, since the last fence
   };
   /// Distance of two instructions' addresses.
   struct Distance {

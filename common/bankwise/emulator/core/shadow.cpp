@@ -35,23 +35,23 @@ bool Shadow::races(const Toucher& lane, const Past& past) const {
 
 /// A recent access that is not ordered with the lane's; null if there is none.
 inline const Shadow::Past* Shadow::racing(const LastTouches& last, const Toucher& lane) const {
-  if (last.one.when <= level_began_) return nullptr;  // and the other is older
+  if (last.latest.when <= level_began_) return nullptr;  // the other is older, too
   return racing_in_level(last, lane);
 }
 
 const Shadow::Past* Shadow::racing_in_level(const LastTouches& last, const Toucher& lane) const {
-  if (races(lane, last.one)) return &last.one;
+  if (races(lane, last.latest)) return &last.latest;
   if (races(lane, last.other)) return &last.other;
   // Only two of many lanes are known. If they are of several warps, one is of another warp than this lane's.
   // Lanes of one instruction do not race; the first of them has met the others.
-  if (!last.several_warps || last.one.when <= std::max(level_began_, lane.synchronized)) return nullptr;
-  if (last.one.when == now_) return nullptr;
-  return last.one.lane != lane.lane ? &last.one : &last.other;
+  if (!last.several_warps || last.latest.when <= std::max(level_began_, lane.synchronized)) return nullptr;
+  if (last.latest.when == now_) return nullptr;
+  return last.latest.lane != lane.lane ? &last.latest : &last.other;
 }
 
 inline std::optional<Clash> Shadow::touch(Cell& cell, const Toucher& lane, TouchKind how) {
   std::optional<Clash> clash;
-  if (how != TouchKind::write && std::max(cell.writes.one.when, cell.atomics.one.when) <= block_began_) {
+  if (how != TouchKind::write && std::max(cell.writes.latest.when, cell.atomics.latest.when) <= block_began_) {
     clash = Clash{.unwritten = true};
   } else if (const Past* atomic = how == TouchKind::atomic ? nullptr : racing(cell.atomics, lane)) {
     clash = Clash{.other_wrote = true, .other = atomic->lane, .other_pc = atomic->pc};
@@ -60,12 +60,12 @@ inline std::optional<Clash> Shadow::touch(Cell& cell, const Toucher& lane, Touch
   } else if (const Past* writer = racing(cell.writes, lane)) {
     clash = Clash{
         .other_wrote = true, .both_write = how == TouchKind::write, .other = writer->lane, .other_pc = writer->pc};
-  } else if (cell.writes.one.when == now_ && how == TouchKind::write) {
+  } else if (cell.writes.latest.when == now_ && how == TouchKind::write) {
     clash = Clash{.other_wrote = true,
                   .both_write = true,
                   .same_instruction = true,
-                  .other = cell.writes.one.lane,
-                  .other_pc = cell.writes.one.pc};
+                  .other = cell.writes.latest.lane,
+                  .other_pc = cell.writes.latest.pc};
   }
   if (how == TouchKind::read) note(cell.reads, lane.lane, lane.warp, lane.pc);
   if (how == TouchKind::write) note(cell.writes, lane.lane, lane.warp, lane.pc);

@@ -19,7 +19,7 @@ using Moment = std::uint32_t;
 struct Toucher {
   std::uint16_t lane = 0, warp = 0;  ///< in the block
   Moment ordered = 0;                ///< earlier accesses of its warp, up to this moment, are ordered with it
-  std::uint32_t pc = 0;              ///< of the access, lower half
+  std::uint32_t pc = 0;              ///< the lower half of the access's return address
   Moment synchronized = 0;           ///< earlier accesses of all lanes, up to this moment, are ordered with it
 };
 
@@ -30,7 +30,7 @@ struct Clash {
   bool unwritten = false;  ///< otherwise a race, with `other`
   bool other_wrote = false;
   bool both_write = false;        ///< which is no race if they write the same value
-  bool same_instruction = false;  ///< of both lanes: CUDA lets one of them win
+  bool same_instruction = false;  ///< both lanes execute it: CUDA lets one of them win
   std::uint16_t other = 0;
   std::uint32_t other_pc = 0;
 };
@@ -56,13 +56,14 @@ class Shadow {
                      std::uint32_t bytes, TouchKind how) {
     if (bytes != 4 || offset % 4 != 0) return false;
     Cell& cell = words_[offset / 4];
-    const Moment written = cell.writes.one.when > cell.atomics.one.when ? cell.writes.one.when : cell.atomics.one.when;
+    const Moment written =
+        cell.writes.latest.when > cell.atomics.latest.when ? cell.writes.latest.when : cell.atomics.latest.when;
     if (cell.is_split || written > level_began_) return false;
     if (how == TouchKind::read && written > block_began_) {
       note(cell.reads, lane, warp, pc);
       return true;
     }
-    if (how == TouchKind::write && cell.reads.one.when <= level_began_) {
+    if (how == TouchKind::write && cell.reads.latest.when <= level_began_) {
       note(cell.writes, lane, warp, pc);
       return true;
     }
@@ -78,7 +79,7 @@ class Shadow {
   };
   /// The last accesses of one kind, by two different lanes since the last barrier if there are two.
   struct LastTouches {
-    Past one, other;
+    Past latest, other;
     bool several_warps = false;  ///< since the last barrier
   };
   struct Cell {
@@ -90,14 +91,14 @@ class Shadow {
   const Past* racing(const LastTouches& last, const Toucher& lane) const;
   const Past* racing_in_level(const LastTouches& last, const Toucher& lane) const;
   void note(LastTouches& last, std::uint16_t lane, std::uint16_t warp, std::uint32_t pc) const {
-    const bool first = last.one.when <= level_began_;
+    const bool first = last.latest.when <= level_began_;
     if (first) {
       last.several_warps = false;
-    } else if (last.one.warp != warp) {
+    } else if (last.latest.warp != warp) {
       last.several_warps = true;
     }
-    if (first || last.one.lane != lane) last.other = last.one;
-    last.one = {now_, pc, lane, warp};
+    if (first || last.latest.lane != lane) last.other = last.latest;
+    last.latest = {now_, pc, lane, warp};
   }
 
   // Zeros that take no memory until they are touched; most of the program's thread-local storage never is.

@@ -56,7 +56,7 @@ class AsynchronousCopies {
   };
   RunningBlock& block_;
   FaultReports& faults_;
-  std::unordered_map<std::uint32_t, Copier> copied_words_;  // of copies whose lane has not waited for them
+  std::unordered_map<std::uint32_t, Copier> copied_words_;  // by word; their lanes have not waited yet
 };
 
 /// The accesses of warps to shared memory.
@@ -103,7 +103,7 @@ class SharedAccesses {
   RunningBlock& block_;
   FaultReports& faults_;
   const ThreadLocalArray* last_array_;                  ///< the array of the last access
-  std::unordered_map<std::uintptr_t, unsigned> units_;  // of accesses whose type does not guarantee the alignment
+  std::unordered_map<std::uintptr_t, unsigned> units_;  // where a type guarantees no alignment; by instruction
   trace::Pattern pattern_;                              ///< passed to the recorder; reused, because of its lists
 };
 

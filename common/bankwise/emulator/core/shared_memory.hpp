@@ -21,9 +21,9 @@ struct ThreadLocalArray {
 
 /// The program's symbols for shared arrays. Shared by all threads; read once.
 struct SharedLayout {
-  std::uint32_t bytes = 0;               ///< of the program's thread-local storage
+  std::uint32_t bytes = 0;               ///< the size of the program's thread-local storage
   std::vector<ThreadLocalArray> arrays;  ///< by offset; a single one if the program is stripped
-  std::uint32_t begin = 0;               ///< of the first array: everything before is no shared memory
+  std::uint32_t begin = 0;               ///< the first array: everything before is no shared memory
   std::vector<std::uint32_t> guards;     ///< offsets of the bytes that say whether an array has been initialized
 };
 const SharedLayout& shared_layout();

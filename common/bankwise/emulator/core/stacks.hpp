@@ -25,7 +25,7 @@ class Stacks {
   unsigned count() const { return count_; }
   /// The system limits how many mappings a process has, and each stack and each guard page is one.
   static constexpr std::size_t mappings = 2;
-  static constexpr std::size_t bytes = std::size_t{1} << 17;  // of one stack; only touched pages take memory
+  static constexpr std::size_t bytes = std::size_t{1} << 17;  // the size of a stack; only touched pages take memory
   std::byte* operator[](unsigned i) const { return memory_ + i * (bytes + guard) + guard; }
   /// Whether an address lies in a guard page.
   bool in_guard(const void* address) const;
@@ -64,7 +64,7 @@ class StackPool {
   /// The same without waiting and without errors: null if there are none.
   Loan borrow_if_available(unsigned count);
 
-  std::size_t mappings() const;     ///< of all sets, lent or not
+  std::size_t mappings() const;     ///< the sum over all sets, lent or not
   std::size_t guards_made() const;  ///< since the pool was made
 
  private:

@@ -40,7 +40,7 @@ BANKWISE_DEVICE T reduce(const coalesced_group& group, T value, Operator&& combi
   return group.shfl(value, 0);
 }
 
-/// Of the values of all lanes up to the caller's.
+/// The result over the values of all lanes up to the caller's.
 template <class Group, class T, class Operator>
 BANKWISE_DEVICE T inclusive_scan(const Group& group, T value, Operator&& combine) {
   const unsigned rank = group.thread_rank(), size = group.num_threads();
@@ -54,7 +54,7 @@ template <class Group, class T>
 BANKWISE_DEVICE T inclusive_scan(const Group& group, T value) {
   return inclusive_scan(group, value, plus<T>());
 }
-/// Of the values of all lanes before the caller's; T() for the first.
+/// The result over the values of all lanes before the caller's; T() for the first.
 template <class Group, class T, class Operator>
 BANKWISE_DEVICE T exclusive_scan(const Group& group, T value, Operator&& combine) {
   const T before = group.shfl_up(inclusive_scan(group, value, combine), 1);

@@ -79,7 +79,7 @@ double cyl_bessel_i1(double x) noexcept {
 }
 
 double norm(int count, const double* values) noexcept {
-  Long sum = 0;  // with more bits of the exponent
+  Long sum = 0;  // its exponent has more bits
   for (int i = 0; i < count; ++i) sum += Long(values[i]) * values[i];
   return double(std::sqrt(sum));
 }

@@ -43,13 +43,13 @@ struct Allocation {
   MemoryKind kind = MemoryKind::device;
   std::uintptr_t begin = 0;
   std::size_t bytes = 0;
-  std::string_view function;       ///< of CUDA, that made it
+  std::string_view function;       ///< the function of CUDA that made it
   const void* caller = nullptr;    ///< its call
   const void* freed_by = nullptr;  ///< the call that freed it
   bool live = true;
   // For repeats.hpp.
   bool is_written = true;          ///< since `digest`, by a kernel, a function of CUDA or the host
-  Digest digest{};                 ///< of its content
+  Digest digest{};                 ///< the digest of its content
   std::optional<int> filled_with;  ///< each byte, since the last write
 
   bool contains(const void* pointer) const { return std::uintptr_t(pointer) - begin < bytes; }

@@ -31,7 +31,7 @@ BANKWISE_BLAS(double)
 struct TypedMatrix {
   const void* data;
   int type, ld;
-  long long offset;  ///< of its first number
+  long long offset;  ///< where its first number lies
 };
 /// The same with matrices of any of these types. Sums are of float, or of double if a matrix is; each result is rounded
 /// once to the type of C.

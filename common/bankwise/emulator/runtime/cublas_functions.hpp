@@ -130,7 +130,7 @@ BANKWISE_NOT_THE_KERNEL inline double bankwise_scalar(const void* value, cublasC
   return double(*static_cast<const float*>(value));
 }
 
-/// Of matrices of half precision, bfloat16, float and double, which may differ. Sums are of float, or of double.
+/// The matrices are of half precision, bfloat16, float or double, and may differ. Sums are of float, or of double.
 BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublasGemmStridedBatchedEx(
     cublasHandle_t, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k, const void* alpha, const void* a,
     cudaDataType_t type_a, int lda, long long step_a, const void* b, cudaDataType_t type_b, int ldb, long long step_b,

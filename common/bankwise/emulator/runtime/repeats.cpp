@@ -19,7 +19,7 @@ namespace bankwise::emulator::runtime {
 
 /// The content of all memory that a kernel can reach.
 struct MemoryContent {
-  std::map<std::uintptr_t, Digest> allocations;  ///< by their first bytes
+  std::map<std::uintptr_t, Digest> allocations;  ///< the digests, by first byte
   Digest variables;
   friend bool operator==(const MemoryContent& a, const MemoryContent& b) {
     return a.variables == b.variables && a.allocations == b.allocations;
@@ -39,7 +39,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t max_kinds = 1024;                         // kinds of launches that are remembered
 constexpr std::size_t max_saved_bytes = std::size_t{64} << 20;  // remembered results of one kind
-constexpr unsigned max_attempts = 3;                            // to find a repetition, before a kind is given up
+constexpr unsigned max_attempts = 3;                            // launches before a kind counts as not repeating
 constexpr std::chrono::microseconds worth_it{1000};             // shorter launches just run
 
 double saved = 0;

@@ -36,10 +36,10 @@ struct PtxType {
 struct Operand {
   enum class Kind { given, local, number, real, special, address, list, sink };
   Kind kind = Kind::sink;
-  unsigned index = 0;            ///< of the asm statement's operand, of a local register, of a special register
+  unsigned index = 0;            ///< an asm statement's operand, a local register or a special register
   std::uint64_t bits = 0;        ///< a number; a real number as double; the offset of an address
   bool negated = false;          ///< a predicate
-  std::vector<Operand> parts{};  ///< of a list; the base of an address; the second half of "p|q"
+  std::vector<Operand> parts{};  ///< a list's elements; the base of an address; the second half of "p|q"
 };
 
 struct Machine;
@@ -54,7 +54,7 @@ struct PtxInstruction {
   Handler handler = nullptr;
   int guard = -1;  ///< a local predicate
   bool guard_negated = false;
-  int target = -1;  ///< of a branch
+  int target = -1;  ///< where a branch leads
   bool has(std::string_view modifier) const;
   PtxType type() const { return types.empty() ? PtxType() : types.back(); }
   std::string text() const;
