@@ -22,12 +22,12 @@ inline Outcome bankcheck(const std::string& arguments, const std::string& before
 /// The lines on stderr that bankcheck itself wrote, without its name in front.
 inline std::vector<std::string> sentences_in(const std::string& err) {
   const std::string name = "bankcheck: ";
-  std::vector<std::string> found;
+  std::vector<std::string> sentences;
   std::istringstream lines(err);
   for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(name)) found.push_back(line.substr(name.size()));
+    if (line.starts_with(name)) sentences.push_back(line.substr(name.size()));
   }
-  return found;
+  return sentences;
 }
 
 /// Requires this exit code, and one line on stderr that contains `words`.

@@ -33,27 +33,27 @@ struct Checked {
 /// The rows of the line that contains `part`.
 inline std::vector<nlohmann::json> rows(const nlohmann::json& kernel, const std::string& part,
                                         const std::string& operation) {
-  std::vector<nlohmann::json> found;
+  std::vector<nlohmann::json> lines;
   for (const nlohmann::json& line : kernel.at("lines")) {
     if (line.at("source").get<std::string>().find(part) != std::string::npos && line.at("operation") == operation) {
-      found.push_back(line);
+      lines.push_back(line);
     }
   }
-  return found;
+  return lines;
 }
 
 inline Numbers numbers(const nlohmann::json& tally) {
-  Numbers all;
-  for (const char* key : {"accesses", "lanes", "passes", "ideal_passes", "conflicts"}) all.push_back(tally.at(key));
-  return all;
+  Numbers values;
+  for (const char* key : {"accesses", "lanes", "passes", "ideal_passes", "conflicts"}) values.push_back(tally.at(key));
+  return values;
 }
 
 /// The sum over all rows of a line.
 inline Numbers numbers(const nlohmann::json& kernel, const std::string& part, const std::string& operation) {
   Numbers sum(5, 0);
   for (const nlohmann::json& row : rows(kernel, part, operation)) {
-    const Numbers one = numbers(row);
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += one[i];
+    const Numbers row_numbers = numbers(row);
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += row_numbers[i];
   }
   return sum;
 }

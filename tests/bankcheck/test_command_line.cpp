@@ -143,20 +143,20 @@ TEST_CASE("bankcheck/command_line/measured_rows") {
   };
   const auto different = [&](const char* architecture, unsigned passes_column) {
     const Outcome outcome = ended(0, bankcheck("predict --arch " + std::string(architecture) + " '" + measured + "'"));
-    std::istringstream found(outcome.out);
+    std::istringstream output(outcome.out);
     std::ifstream wanted(measured);
-    std::string found_line, wanted_line;
-    std::getline(found, found_line);
+    std::string output_line, wanted_line;
+    std::getline(output, output_line);
     std::getline(wanted, wanted_line);
     unsigned rows = 0, wrong = 0;
-    for (; std::getline(wanted, wanted_line) && std::getline(found, found_line); ++rows) {
-      const auto want = numbers_of(wanted_line), have = numbers_of(found_line);
+    for (; std::getline(wanted, wanted_line) && std::getline(output, output_line); ++rows) {
+      const auto want = numbers_of(wanted_line), have = numbers_of(output_line);
       REQUIRE(want.size() == 38);
       REQUIRE(have.size() >= 4);
       wrong += have[0] == want[0] && have[passes_column] == want[36] && have[3] == want[37] ? 0 : 1;
     }
     CHECK(rows == 2480);
-    CHECK_FALSE(std::getline(found, found_line));
+    CHECK_FALSE(std::getline(output, output_line));
     return wrong;
   };
   CHECK(different("sm_90", 1) == 0);

@@ -12,11 +12,11 @@ using bankwise::driver::emitted_lines;
 TEST_CASE("cuda/machine_code/read_by_line") {
   CHECK(emitted_lines("").empty());
   const auto lines = emitted_lines(CUBIN_DATA "/hopper.cubin");
-  const auto found = std::find_if(lines.begin(), lines.end(), [](const auto& line) {
+  const auto stores = std::find_if(lines.begin(), lines.end(), [](const auto& line) {
     return line.file.ends_with("more_kernels/histogram.cuh") && line.line == 25;
   });
-  REQUIRE(found != lines.end());
-  CHECK(found->opcodes == std::map<std::string, std::uint64_t>{{"STS", 4}});
+  REQUIRE(stores != lines.end());
+  CHECK(stores->opcodes == std::map<std::string, std::uint64_t>{{"STS", 4}});
 }
 
 TEST_CASE("cuda/machine_code/refused") {

@@ -131,7 +131,7 @@ TEST_CASE("cuda/resolve/excess_costed_on_gpu") {
     CHECK(report.stores.passes == 1 + 10 * 7);
     CHECK(report.stores.lanes == 32 + 10 * 32);
     CHECK(report.stores.conflicts == 10 * 6);
-    CHECK(report.atomics.passes == 100 * 2);  // of ATOMS.POPC.INC, lanes of one word are served together
+    CHECK(report.atomics.passes == 100 * 2);  // ATOMS.POPC.INC serves the lanes of one word together
     CHECK(report.lines.at(0).site.line == 25);
     REQUIRE(report.incomplete.size() == 1);  // the copies
     CHECK(report.incomplete[0].starts_with("5 accesses of more_histogram were left out"));

@@ -39,9 +39,9 @@ TEST_CASE("driver/baseline/written_sorted") {
 }
 
 TEST_CASE("driver/baseline/read_back") {
-  const Baseline all{
+  const Baseline written{
       {{"k", "gfx942"}, {~std::uint64_t{0}, 0}}, {{"k#2", "sm_90"}, {1, 2}}, {{"a,\"b\"", "sm_90"}, {3, 4}}};
-  const Baseline again = read(to_csv(all));
+  const Baseline again = read(to_csv(written));
   REQUIRE(again.size() == 3);
   CHECK(again.at({"k", "gfx942"}).accesses == ~std::uint64_t{0});
   CHECK(again.at({"k#2", "sm_90"}).conflicts == 2);
@@ -98,8 +98,8 @@ TEST_CASE("driver/baseline/unreadable") {
 }
 
 TEST_CASE("driver/baseline/sums_of_lines") {
-  const auto on = [](const char* architecture, banks::Tally all) {
-    return trace::Report{.architecture = banks::find_architecture(architecture), .all = all};
+  const auto on = [](const char* architecture, banks::Tally tally) {
+    return trace::Report{.architecture = banks::find_architecture(architecture), .all = tally};
   };
   const KernelReport kernel{
       "k#2", {.kernel = "k"}, {on("sm_90", {11, 352, 55, 22, 33, 0}), on("gfx942", {1, 32, 5, 2, 3, 0})}, {}};

@@ -22,7 +22,7 @@ trace::Trace trace_with(const std::vector<trace::DiagnosisRecord>& diagnoses) {
   builder.trace().blocks = 1;
   builder.site({.file = "k.cu", .line = 3});
   builder.site({.file = "k.cu", .line = 8});
-  for (const trace::DiagnosisRecord& one : diagnoses) builder.add(one);
+  for (const trace::DiagnosisRecord& diagnosis : diagnoses) builder.add(diagnosis);
   return {.maker = trace::Maker::emulate, .kernels = {builder.take()}};
 }
 
@@ -68,15 +68,15 @@ TEST_CASE("driver/diagnoses_report/text") {
 TEST_CASE("driver/diagnoses_report/json") {
   const json kernel = json::parse(to_json(report_of({race, collision}))).at("kernels").at(0);
   REQUIRE(kernel.at("diagnoses").size() == 2);
-  const json& one = kernel["diagnoses"][0];
-  CHECK(one.at("fault") == "race");
-  CHECK(one.at("file") == "k.cu");
-  CHECK(one.at("line") == 3);
-  CHECK(one.at("other_line") == 8);
-  CHECK(one.at("count") == 12);
-  CHECK(one.at("remark") == false);
-  CHECK(one.at("ended_launch") == false);
-  CHECK(one.at("text") == "race: lane 1 of block (0, 0, 0) of k reads; 12 times");
+  const json& diagnosis = kernel["diagnoses"][0];
+  CHECK(diagnosis.at("fault") == "race");
+  CHECK(diagnosis.at("file") == "k.cu");
+  CHECK(diagnosis.at("line") == 3);
+  CHECK(diagnosis.at("other_line") == 8);
+  CHECK(diagnosis.at("count") == 12);
+  CHECK(diagnosis.at("remark") == false);
+  CHECK(diagnosis.at("ended_launch") == false);
+  CHECK(diagnosis.at("text") == "race: lane 1 of block (0, 0, 0) of k reads; 12 times");
   CHECK(kernel["diagnoses"][1].at("remark") == true);
   CHECK(json::parse(to_json(report_of({}))).at("kernels").at(0).at("diagnoses").empty());
 }

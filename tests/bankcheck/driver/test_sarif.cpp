@@ -40,8 +40,8 @@ json results(const std::vector<KernelReport>& kernels, const std::set<std::strin
 }
 
 std::string uri_of(const std::string& file) {
-  const json all = results({kernel_at("k", {at(file, 1)})});
-  return all.at(0).at("locations").at(0).at("physicalLocation").at("artifactLocation").at("uri");
+  const json results_of_line = results({kernel_at("k", {at(file, 1)})});
+  return results_of_line.at(0).at("locations").at(0).at("physicalLocation").at("artifactLocation").at("uri");
 }
 
 /// The properties that SARIF 2.1.0 requires of a log, a tool, a rule and a result (sections 3.13, 3.14, 3.18, 3.19,
@@ -95,26 +95,26 @@ TEST_CASE("driver/sarif/no_results") {
 TEST_CASE("driver/sarif/results_of_lines") {
   const std::vector<KernelReport> kernels{kernel_at("k", {at("src/k.cl", 12, 5), at("src/k.cl", 3)})};
   check_shape(sarif(kernels));
-  const json all = results(kernels);
-  REQUIRE(all.size() == 2);
-  const json& place = all[1]["locations"][0]["physicalLocation"];
+  const json sarif_results = results(kernels);
+  REQUIRE(sarif_results.size() == 2);
+  const json& place = sarif_results[1]["locations"][0]["physicalLocation"];
   CHECK(place["artifactLocation"]["uri"] == "src/k.cl");
   CHECK(place["region"] == json{{"startLine", 12}, {"startColumn", 5}});
-  CHECK(all[0]["locations"][0]["physicalLocation"]["region"]["startLine"] == 3);
-  CHECK(all[0]["message"]["text"] == "4-byte load of tile in k: 64 passes instead of 2 on sm_90.");
+  CHECK(sarif_results[0]["locations"][0]["physicalLocation"]["region"]["startLine"] == 3);
+  CHECK(sarif_results[0]["message"]["text"] == "4-byte load of tile in k: 64 passes instead of 2 on sm_90.");
 }
 
 TEST_CASE("driver/sarif/unknown_column") {
-  const json all = results({kernel_at("k", {at("k.cl", 3, 0)})});
-  CHECK(all[0]["locations"][0]["physicalLocation"]["region"] == json{{"startLine", 3}});
+  const json sarif_results = results({kernel_at("k", {at("k.cl", 3, 0)})});
+  CHECK(sarif_results[0]["locations"][0]["physicalLocation"]["region"] == json{{"startLine", 3}});
 }
 
 TEST_CASE("driver/sarif/errors_and_warnings") {
   const std::vector<KernelReport> kernels{kernel_at("bad", {at("k.cl", 3)}), kernel_at("fair", {at("k.cl", 9)})};
-  const json all = results(kernels, {"bad"});
-  REQUIRE(all.size() == 2);
-  CHECK(all[0]["level"] == "error");
-  CHECK(all[1]["level"] == "warning");
+  const json sarif_results = results(kernels, {"bad"});
+  REQUIRE(sarif_results.size() == 2);
+  CHECK(sarif_results[0]["level"] == "error");
+  CHECK(sarif_results[1]["level"] == "warning");
   CHECK(results(kernels)[0]["level"] == "warning");
   check_shape(sarif(kernels, {"bad", "fair"}));
 }
@@ -126,10 +126,10 @@ TEST_CASE("driver/sarif/shared_place") {
   kernel.lines.push_back(kernel.lines[0]);
   kernel.reports[1].architecture = banks::find_architecture("gfx942");
   kernel.reports[1].lines[1].costs.passes = 40;
-  const json all = results({kernel, kernel_at("other", {at("k.cl", 3)})}, {"k"});
-  REQUIRE(all.size() == 1);
-  CHECK(all[0]["level"] == "error");
-  CHECK(all[0]["message"]["text"] ==
+  const json sarif_results = results({kernel, kernel_at("other", {at("k.cl", 3)})}, {"k"});
+  REQUIRE(sarif_results.size() == 1);
+  CHECK(sarif_results[0]["level"] == "error");
+  CHECK(sarif_results[0]["message"]["text"] ==
         "4-byte load of tile in k: 64 passes instead of 2 on sm_90, gfx942; "
         "4-byte load of tile in other: 64 passes instead of 2 on sm_90; "
         "4-byte store of tile in k: 40 passes instead of 2 on gfx942; "

@@ -81,11 +81,11 @@ TEST_CASE("driver/source_finder/in_no_file") {
 TEST_CASE("driver/source_finder/several_files") {
   const Folder folder({{"a/k.cl", kernel}, {"b/k.cl", kernel}});
   SourceFinder finder(folder.path());
-  const auto found = finder.find(SourceText(kernel), {"input.cl", 4, 11});
-  CHECK_FALSE(found.place);
-  REQUIRE(found.files.size() == 2);
-  CHECK(found.files[0].ends_with("a/k.cl"));
-  CHECK(found.files[1].ends_with("b/k.cl"));
+  const auto places = finder.find(SourceText(kernel), {"input.cl", 4, 11});
+  CHECK_FALSE(places.place);
+  REQUIRE(places.files.size() == 2);
+  CHECK(places.files[0].ends_with("a/k.cl"));
+  CHECK(places.files[1].ends_with("b/k.cl"));
   // The controls: a file that contains less does not count, nor does a second copy in the same file.
   folder.put("b/k.cl", "// changed\n" + kernel.substr(kernel.find('\n')));
   CHECK(folder.find(kernel) == "a/k.cl:4:11");
@@ -237,16 +237,16 @@ TEST_CASE("driver/source_finder/relative_directory") {
   const fs::path before = fs::current_path();
   const std::string here = (fs::canonical(folder.path()) / "sub/a.h").string();
   fs::current_path(folder.path());
-  std::vector<std::string> found;
+  std::vector<std::string> places;
   for (const char* root : {".", "sub", "sub/"}) {
     for (const SourcePlace& place : {SourcePlace{"input.cl", 4, 11}, SourcePlace{here, 1, 1}}) {
       SourceFinder finder(root);
-      found.push_back(folder.told(finder.find(SourceText(kernel), place).place));
+      places.push_back(folder.told(finder.find(SourceText(kernel), place).place));
     }
   }
   fs::current_path(before);
-  CHECK(found == std::vector<std::string>{"sub/k.cl:4:11", "sub/a.h:1:1", "sub/k.cl:4:11", "sub/a.h:1:1",
-                                          "sub/k.cl:4:11", "sub/a.h:1:1"});
+  CHECK(places == std::vector<std::string>{"sub/k.cl:4:11", "sub/a.h:1:1", "sub/k.cl:4:11", "sub/a.h:1:1",
+                                           "sub/k.cl:4:11", "sub/a.h:1:1"});
 }
 
 TEST_CASE("driver/source_finder/unknown_column") {
@@ -275,12 +275,12 @@ TEST_CASE("driver/source_finder/any_form_of_directory") {
   const std::string header = (fs::canonical(folder.path()) / "sub/a.h").string();
   const fs::path before = fs::current_path();
   fs::current_path(folder.path());
-  std::vector<std::string> found;
+  std::vector<std::string> places;
   const std::string name = folder.path().filename().string();
   for (const std::string& root : {std::string("./sub"), "../" + name + "/sub", std::string("sub/../sub")}) {
     SourceFinder finder(root);
-    found.push_back(folder.told(finder.find(SourceText(kernel), {header, 1, 1}).place));
+    places.push_back(folder.told(finder.find(SourceText(kernel), {header, 1, 1}).place));
   }
   fs::current_path(before);
-  CHECK(found == std::vector<std::string>(3, "sub/a.h:1:1"));
+  CHECK(places == std::vector<std::string>(3, "sub/a.h:1:1"));
 }

@@ -10,10 +10,10 @@ namespace {
 /// "file:number text" of each line.
 std::vector<std::string> told(std::string_view text) {
   const SourceText source(text);
-  std::vector<std::string> all;
+  std::vector<std::string> lines;
   for (const auto& line : source.lines())
-    all.push_back(line.file + ":" + std::to_string(line.number) + " " + line.text);
-  return all;
+    lines.push_back(line.file + ":" + std::to_string(line.number) + " " + line.text);
+  return lines;
 }
 
 using Lines = std::vector<std::string>;

@@ -65,12 +65,12 @@ TEST_CASE("emulate/programs/kernel_filter", "[emulate]") {
   const Outcome outcome = ended(0, emulate("--max-groups 1 --kernel 'su*' --trace " + trace + " " + source("repeats")));
   CHECK_THAT(outcome.out, ContainsSubstring("sum: 9 launches, 9 blocks"));
   CHECK(outcome.out.find("say: ") == std::string::npos);
-  const Outcome all = bankcheck("report " + trace);
-  CHECK_THAT(all.out, ContainsSubstring("say: 8 launches, 1 block of 256 threads"));
-  CHECK_THAT(all.out, ContainsSubstring("sum: 9 launches, 9 blocks of 256 threads"));
+  const Outcome reported = bankcheck("report " + trace);
+  CHECK_THAT(reported.out, ContainsSubstring("say: 8 launches, 1 block of 256 threads"));
+  CHECK_THAT(reported.out, ContainsSubstring("sum: 9 launches, 9 blocks of 256 threads"));
   // In one place, several kernels.
-  const Outcome one = emulate("--max-groups 1 --kernel decrement " + source("repeats"));
-  CHECK_THAT(one.out, ContainsSubstring("decrement: 16 launches, 16 blocks"));
+  const Outcome decrement = emulate("--max-groups 1 --kernel decrement " + source("repeats"));
+  CHECK_THAT(decrement.out, ContainsSubstring("decrement: 16 launches, 16 blocks"));
   CHECK(emulate("--kernel none " + source("endings")).code == 2);
 }
 
@@ -168,7 +168,7 @@ TEST_CASE("emulate/programs/cooperative", "[emulate]") {
 
 TEST_CASE("emulate/programs/host_memory_faults", "[emulate]") {
   struct Case {
-    std::string what, sentence;
+    std::string ending, sentence;
   };
   const Case cases[]{
       {"twice", "endings.cu:32: cudaFree frees the 16384 bytes that "},
@@ -182,13 +182,13 @@ TEST_CASE("emulate/programs/host_memory_faults", "[emulate]") {
       {"host_write", "endings.cu:44: the host writes 4 bytes of device memory, at byte 0 of the 16384 bytes that "},
       {"launch", "endings.cu:40: a launch fails: a block of 2048 threads is too large"},
   };
-  for (const auto& [what, sentence] : cases) {
-    const Outcome outcome = emulate(source("endings") + " -- " + what);
-    INFO(what << '\n' << outcome.err);
+  for (const auto& [ending, sentence] : cases) {
+    const Outcome outcome = emulate(source("endings") + " -- " + ending);
+    INFO(ending << '\n' << outcome.err);
     CHECK(outcome.code == 1);
     CHECK_THAT(outcome.err, ContainsSubstring(sentence));
     CHECK_THAT(outcome.err, ContainsSubstring("endings.cu:"));
-    if (what.substr(0, 5) != "host_") CHECK_THAT(outcome.out, ContainsSubstring("last error: cudaError"));
+    if (ending.substr(0, 5) != "host_") CHECK_THAT(outcome.out, ContainsSubstring("last error: cudaError"));
   }
 }
 

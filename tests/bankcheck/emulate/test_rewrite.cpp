@@ -11,10 +11,10 @@ namespace {
 using namespace bankwise::emulate;
 
 std::vector<std::string> texts(const std::string& source) {
-  std::vector<std::string> all;
+  std::vector<std::string> texts;
   for (const bankwise::source::Token& token : bankwise::source::tokens_of(source))
-    all.push_back(source.substr(token.begin, token.end - token.begin));
-  return all;
+    texts.push_back(source.substr(token.begin, token.end - token.begin));
+  return texts;
 }
 
 /// What precedes the kernel of a launch; `captures`: = for a kernel that is a name.

@@ -16,14 +16,14 @@ namespace brute_force {
 /// A store of a full warp on sm_90: no broadcast of neighbours merges lane groups of stores.
 struct Store {
   unsigned width = 4;
-  std::vector<std::uint32_t> addresses;  ///< of 32 lanes
+  std::vector<std::uint32_t> addresses;  ///< one for each of the 32 lanes
   std::uint64_t count = 1;
 };
 
 using Map = std::function<std::uint64_t(std::uint64_t)>;
 
 inline std::uint64_t passes(const std::vector<Store>& stores, const Map& map) {
-  std::uint64_t all = 0;
+  std::uint64_t sum = 0;
   for (const Store& store : stores) {
     const std::size_t together = store.width <= 4 ? 32 : 128 / store.width;
     for (std::size_t first = 0; first < 32; first += together) {
@@ -38,10 +38,10 @@ inline std::uint64_t passes(const std::vector<Store>& stores, const Map& map) {
           ++count[word % 32];
         }
       }
-      all += store.count * *std::max_element(count, count + 32);
+      sum += store.count * *std::max_element(count, count + 32);
     }
   }
-  return all;
+  return sum;
 }
 
 struct Answer {

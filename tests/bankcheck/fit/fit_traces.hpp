@@ -37,8 +37,8 @@ inline trace::Pattern access(banks::Operation operation, unsigned width,
 
 /// The option of a kind; null if there is none.
 inline const fit::PricedOption* option(const fit::ArrayFit& array, fit::ChangeKind kind) {
-  for (const fit::PricedOption& one : array.options) {
-    if (one.option.change.kind() == kind) return &one;
+  for (const fit::PricedOption& option : array.options) {
+    if (option.option.change.kind() == kind) return &option;
   }
   return nullptr;
 }

@@ -26,9 +26,9 @@ __global__ void after(int* tile) { tile[3] = 4; }
 )";
 
 Declaration declared(const std::string& text, const std::string& name, std::uint64_t bytes = 0, unsigned last = 0) {
-  const auto found = find_declaration(text, name, last, bytes, "");
-  REQUIRE(found.has_value());
-  return *found;
+  const auto declaration = find_declaration(text, name, last, bytes, "");
+  REQUIRE(declaration.has_value());
+  return *declaration;
 }
 
 Change padded(std::uint32_t every, std::uint32_t bytes) {
@@ -98,8 +98,8 @@ TEST_CASE("fit/code/index_equals_change", "[fit]") {
     bounds.extent = elements * element;
     bounds.granule = bounds.alignment = std::max<std::uint32_t>(std::uint32_t(element), 4);
     bounds.strides = {96};
-    const Family all = family(bounds);
-    const auto& list = i % 3 == 0 ? all.combinations : all.singles;
+    const Family changes = family(bounds);
+    const auto& list = i % 3 == 0 ? changes.combinations : changes.singles;
     const Change change = list[below(list.size())];
     const auto form = form_of(change, shape);
     if (!form || *form == IndexForm::none || *form == IndexForm::elements) continue;

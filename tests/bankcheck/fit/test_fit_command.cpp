@@ -42,9 +42,9 @@ struct Fitted {
   std::string trace;
 
   explicit Fitted(const trace::KernelTrace& kernel) : trace((scratch.path() / "trace.jsonl").string()) {
-    trace::Trace all{.maker = trace::Maker::emulate, .revision = "1", .command = {"program"}};
-    all.kernels.push_back(kernel);
-    std::ofstream(trace) << to_json_lines(all);
+    trace::Trace program_trace{.maker = trace::Maker::emulate, .revision = "1", .command = {"program"}};
+    program_trace.kernels.push_back(kernel);
+    std::ofstream(trace) << to_json_lines(program_trace);
     std::ofstream(scratch.path() / "k.cu") << transpose_source;
   }
   Outcome run(const std::string& options = "") const {

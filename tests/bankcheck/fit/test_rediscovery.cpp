@@ -31,9 +31,9 @@ using fit::Verdict;
 
 const std::vector<unsigned> words = [] {
   std::mt19937 random(1);
-  std::vector<unsigned> all(1 << 16);
-  for (unsigned& word : all) word = unsigned(random());
-  return all;
+  std::vector<unsigned> random_values(1 << 16);
+  for (unsigned& word : random_values) word = unsigned(random());
+  return random_values;
 }();
 
 /// The trace of a kernel that reads `words` and writes as many.

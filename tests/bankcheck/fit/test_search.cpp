@@ -39,15 +39,16 @@ TEST_CASE("fit/search/equals_slow_model", "[fit]") {
       trace.warp = architecture.warp;
       unsigned widest = 4;
       for (int k = 0; k < 3; ++k) {
-        const banks::RandomAccess one = random.next(architecture.warp);
-        if (one.mask == 0) continue;
-        trace::Pattern pattern{.operation = one.operation, .width = one.width, .mask = one.mask, .count = 1U + i % 5U};
-        pattern.addresses = one.addresses;
-        pattern.sources = one.sources;
-        pattern.addresses.resize(banks::max_lanes - unsigned(std::countl_zero(one.mask)));
+        const banks::RandomAccess access = random.next(architecture.warp);
+        if (access.mask == 0) continue;
+        trace::Pattern pattern{
+            .operation = access.operation, .width = access.width, .mask = access.mask, .count = 1U + i % 5U};
+        pattern.addresses = access.addresses;
+        pattern.sources = access.sources;
+        pattern.addresses.resize(banks::max_lanes - unsigned(std::countl_zero(access.mask)));
         for (std::uint32_t& address : pattern.addresses) address %= 16128;  // a multiple of all widths
         if (!pattern.sources.empty()) pattern.sources.resize(pattern.addresses.size());
-        widest = std::max(widest, one.width == 12 ? 16 : one.width);
+        widest = std::max(widest, access.width == 12 ? 16 : access.width);
         trace.patterns.push_back(pattern);
       }
       if (trace.patterns.empty()) continue;
@@ -110,14 +111,14 @@ TEST_CASE("fit/search/equals_brute_force", "[fit]") {
     const fit::Accesses accesses(trace, {0}, sm_90);
     const auto& strides = accesses.facts().bounds.strides;
     const fit::ArrayShape shape{width, {elements}};
-    const fit::SearchResult found = fit::search(accesses, fit::family(accesses.facts().bounds), shape, {});
+    const fit::SearchResult result = fit::search(accesses, fit::family(accesses.facts().bounds), shape, {});
     const auto expected = brute_force::best(stores, bytes, width, {strides.begin(), strides.end()});
-    const auto best = *std::min_element(found.best_of_kind.begin(), found.best_of_kind.end(), [](auto& a, auto& b) {
+    const auto best = *std::min_element(result.best_of_kind.begin(), result.best_of_kind.end(), [](auto& a, auto& b) {
       return std::tuple(a.passes, a.bytes) < std::tuple(b.passes, b.bytes);
     });
     INFO("case " << i << ", " << bytes << " bytes, width " << width << ": " << to_text(best.change));
-    REQUIRE(found.exhaustive());
-    REQUIRE(found.family == expected.tried);
+    REQUIRE(result.exhaustive());
+    REQUIRE(result.family == expected.tried);
     REQUIRE(best.passes == expected.passes);
     REQUIRE(best.bytes == expected.bytes);
     improved += best.change.kind() == ChangeKind::identity ? 0 : 1;

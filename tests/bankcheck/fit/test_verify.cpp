@@ -16,15 +16,15 @@ std::string emulate(const std::string& options) {
 
 /// The lines that a program wrote itself: a name and a checksum each.
 std::vector<std::string> checksums(const std::string& text) {
-  std::vector<std::string> found;
+  std::vector<std::string> checksum_lines;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     const auto blank = line.find(' ');
     const bool hexadecimal = blank != std::string::npos && blank > 0 && line.size() > blank + 12 &&
                              line.find_first_not_of("0123456789abcdef", blank + 1) == std::string::npos;
-    if (hexadecimal) found.push_back(line);
+    if (hexadecimal) checksum_lines.push_back(line);
   }
-  return found;
+  return checksum_lines;
 }
 
 TEST_CASE("fit/verify/same_results", "[fit]") {

@@ -9,8 +9,8 @@ using Json = nlohmann::json;
 
 /// `attempts`: for contexts of several threads. The command queues of Oclgrind share maps without a lock, so about one
 /// run in 200 crashes inside Oclgrind; bankcheck then prints no report and exits with 3.
-Checked apart(const std::string& what, int attempts = 1) {
-  const auto run = [&] { return check(program("apart") + " " + what, "--sources '" PROGRAM_SOURCES "'"); };
+Checked apart(const std::string& mode, int attempts = 1) {
+  const auto run = [&] { return check(program("apart") + " " + mode, "--sources '" PROGRAM_SOURCES "'"); };
   auto checked = run();
   for (; checked.outcome.code == 3 && attempts > 1; --attempts) checked = run();
   INFO(checked.outcome.err);
@@ -76,10 +76,10 @@ TEST_CASE("opencl/apart/exit_between_blocks") {
   for (const auto& [line, operation] :
        {std::pair("a[32 * t] = i;", "store"), {"a[32 * t + 1] = i;", "store"}, {"return a[32 * t + 1];", "load"}}) {
     INFO(line);
-    const auto found = rows(leaves, line, operation);
-    REQUIRE(found.size() == 1);
-    CHECK(found[0].at("accesses") == 32);
-    CHECK(found[0].at("conflicts") == 0);
+    const auto line_rows = rows(leaves, line, operation);
+    REQUIRE(line_rows.size() == 1);
+    CHECK(line_rows[0].at("accesses") == 32);
+    CHECK(line_rows[0].at("conflicts") == 0);
   }
   CHECK(rows(leaves, "+ a[32 * t];", "load").at(0).at("conflicts") == 31);  // reconverged
 }

@@ -67,13 +67,13 @@ TEST_CASE("opencl/command/numbers") {
 }
 
 TEST_CASE("opencl/command/max_conflicts") {
-  for (const auto& [most, code] : {std::pair{"0", 1}, {"61", 1}, {"62", 0}, {"18446744073709551615", 0}}) {
-    INFO(most);
-    const Outcome outcome = ended(code, on_two_kernels(std::string("--max-conflicts ") + most));
+  for (const auto& [limit, code] : {std::pair{"0", 1}, {"61", 1}, {"62", 0}, {"18446744073709551615", 0}}) {
+    INFO(limit);
+    const Outcome outcome = ended(code, on_two_kernels(std::string("--max-conflicts ") + limit));
     CHECK(outcome.err ==
           (code == 0
                ? ""
-               : std::string("bankcheck: column has 62 conflicts on sm_90; --max-conflicts allows ") + most + "\n"));
+               : std::string("bankcheck: column has 62 conflicts on sm_90; --max-conflicts allows ") + limit + "\n"));
     CHECK(outcome.out.starts_with(says + "column: "));  // the report is printed as well
   }
   const Outcome outcome = ended(1, on_two_kernels("--max-conflicts 0 --arch sm_90,gfx942"));
@@ -84,7 +84,8 @@ TEST_CASE("opencl/command/several_architectures") {
   const Checked checked = check(two_kernels, "--arch sm_90,gfx941 --arch SM_90,gfx942,sm_90a");
   CHECK(checked.outcome.code == 0);
   std::vector<std::string> names;
-  for (const auto& one : checked.kernel("column").at("architectures")) names.push_back(one.at("architecture"));
+  for (const auto& architecture : checked.kernel("column").at("architectures"))
+    names.push_back(architecture.at("architecture"));
   CHECK(names == std::vector<std::string>{"sm_90", "gfx942"});
   CHECK(checked.on("column", 0).at("warp_width") == 32);
   CHECK(checked.on("column", 1).at("warp_width") == 64);
@@ -133,11 +134,11 @@ TEST_CASE("opencl/command/two_outputs_one_file") {
         "--trace FILE --json FILE", "--trace FILE --json LINK"}) {
     std::filesystem::remove(file + "2");
     std::filesystem::create_symlink(file, file + "2");
-    std::string all = options;
+    std::string flags = options;
     for (const auto& [word, path] : {std::pair("FILE", file), {"LINK", file + "2"}}) {
-      for (auto at = all.find(word); at != std::string::npos; at = all.find(word)) all.replace(at, 4, path);
+      for (auto at = flags.find(word); at != std::string::npos; at = flags.find(word)) flags.replace(at, 4, path);
     }
-    check_refused_at_once(all, "name the same file " + file);
+    check_refused_at_once(flags, "name the same file " + file);
   }
   CHECK_FALSE(std::filesystem::exists(file));
   CHECK(on_two_kernels("--json /dev/null --sarif /dev/null").code == 0);
@@ -238,17 +239,17 @@ TEST_CASE("opencl/command/not_a_baseline") {
 
 TEST_CASE("opencl/command/sources") {
   const auto places = [](const Checked& checked) {
-    std::vector<std::string> all;
+    std::vector<std::string> files;
     for (const auto& line : checked.on("column").at("lines")) {
-      all.push_back(line.at("is_file").get<bool>() ? line.at("file").get<std::string>() : "none");
+      files.push_back(line.at("is_file").get<bool>() ? line.at("file").get<std::string>() : "none");
     }
-    return all;
+    return files;
   };
-  const Checked found = check(two_kernels, "--sources '" PROGRAM_SOURCES "'");
-  REQUIRE(places(found).size() == 1);
-  CHECK(places(found).front().ends_with("/cmd_two_kernels.c"));
+  const Checked report = check(two_kernels, "--sources '" PROGRAM_SOURCES "'");
+  REQUIRE(places(report).size() == 1);
+  CHECK(places(report).front().ends_with("/cmd_two_kernels.c"));
   // The line of the C file that holds the access, and the column in it.
-  const auto& line = found.on("column").at("lines").at(0);
+  const auto& line = report.on("column").at("lines").at(0);
   std::istringstream file(text_of(std::filesystem::path(PROGRAM_SOURCES) / "cmd_two_kernels.c"));
   std::string text;
   for (unsigned i = 0; i < line.at("line").get<unsigned>(); ++i) std::getline(file, text);

@@ -83,8 +83,8 @@ TEST_CASE("opencl/long_runs/kernel_glob") {
   CHECK(outcome.out.starts_with("row: 1 launch, 2 work-groups of 64 work-items\n"));
   CHECK_THAT(outcome.out, !ContainsSubstring("column"));
   // The trace knows that column ran, and that it was not watched.
-  const Outcome all = bankcheck("report --json " + json + " " + trace);
-  CHECK(all.out.starts_with("incomplete: 0 of the 2 work-groups of column were watched\n"));
+  const Outcome reported = bankcheck("report --json " + json + " " + trace);
+  CHECK(reported.out.starts_with("incomplete: 0 of the 2 work-groups of column were watched\n"));
   CHECK(groups_in(json_of(json)) == 0);
 }
 

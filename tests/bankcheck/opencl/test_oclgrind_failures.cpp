@@ -59,9 +59,9 @@ TEST_CASE("opencl/oclgrind_messages/other_text") {
 TEST_CASE("opencl/oclgrind_messages/other_messages") {
   const std::string lost = "Loading Oclgrind plugin failed (dlopen): p.so: undefined symbol: f";
   const std::string assertion = "a: Queue.cpp:9: void oclgrind::Queue::f(): Assertion `x' failed.";
-  const auto all = messages_in("text\n" + lost + '\n' + assertion + '\n', 3);
-  CHECK(all.lost_plugin() == lost);
-  CHECK(all.failed_assertion() == assertion);
+  const auto messages = messages_in("text\n" + lost + '\n' + assertion + '\n', 3);
+  CHECK(messages.lost_plugin() == lost);
+  CHECK(messages.failed_assertion() == assertion);
   const auto none = messages_in("> " + lost + '\n' + assertion + " Why?\n", 3);
   CHECK_FALSE(none.lost_plugin());
   CHECK_FALSE(none.failed_assertion());

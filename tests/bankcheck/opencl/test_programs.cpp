@@ -36,15 +36,15 @@ struct SlowCount {
         if (lane / 32 == half) banks[word % 32].insert(word);
       }
       std::uint64_t busiest = 0;
-      for (const auto& [bank, all] : banks) {
-        const std::size_t different = std::set<unsigned>(all.begin(), all.end()).size();
-        busiest = std::max<std::uint64_t>(busiest, queues ? all.size() : different);
+      for (const auto& [bank, bank_words] : banks) {
+        const std::size_t different = std::set<unsigned>(bank_words.begin(), bank_words.end()).size();
+        busiest = std::max<std::uint64_t>(busiest, queues ? bank_words.size() : different);
       }
       passes += busiest;
       ideal += busiest > 0 ? 1 : 0;
     }
-    const Numbers one{1, words.size(), passes, ideal, passes - ideal};
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += one[i];
+    const Numbers access_numbers{1, words.size(), passes, ideal, passes - ideal};
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += access_numbers[i];
   }
 };
 
@@ -90,12 +90,12 @@ TEST_CASE("opencl/programs/transpose") {
 
 TEST_CASE("opencl/programs/lines_and_columns") {
   const auto place = place_of("transpose.c", "wide[x][y]");
-  const Json found = rows(checked(program("transpose")).on("padded"), "wide[x][y]", "load").at(0);
-  CHECK(found.at("file").get<std::string>().ends_with("/transpose.c"));
-  CHECK(found.at("is_file") == true);
-  CHECK(found.at("line") == place.first);
-  CHECK(found.at("column") == place.second);
-  CHECK(found.at("array") == "wide");
+  const Json line = rows(checked(program("transpose")).on("padded"), "wide[x][y]", "load").at(0);
+  CHECK(line.at("file").get<std::string>().ends_with("/transpose.c"));
+  CHECK(line.at("is_file") == true);
+  CHECK(line.at("line") == place.first);
+  CHECK(line.at("column") == place.second);
+  CHECK(line.at("array") == "wide");
 
   const ScratchDirectory empty;
   const Checked c = check(program("transpose"), "--sources " + empty.path().string());
@@ -225,9 +225,9 @@ TEST_CASE("opencl/programs/loop_lengths") {
     }
     unsigned longest = 0;
     for (unsigned lane = 0; lane < width; ++lane) {
-      unsigned all = 0;
-      for (unsigned i = 0; i < 6; ++i) all += turns(lane, i);
-      longest = std::max(longest, all);
+      unsigned lane_turns = 0;
+      for (unsigned i = 0; i < 6; ++i) lane_turns += turns(lane, i);
+      longest = std::max(longest, lane_turns);
     }
     by_order += longest;
 
@@ -325,7 +325,7 @@ TEST_CASE("opencl/programs/three_dimensions") {
       (width == 32 ? narrow : wide).add(words);
     }
   }
-  CHECK(narrow.sum[0] == 3);  // of 32, 32 and 11 lanes
+  CHECK(narrow.sum[0] == 3);  // accesses of 32, 32 and 11 lanes
   CHECK(numbers(c.on("blocks"), "cells[z", "load") == narrow.sum);
   CHECK(numbers(c.on("blocks", gfx942), "cells[z", "load") == wide.sum);
   const Json level = c.on("blocks").at("levels").at(1);
@@ -348,7 +348,7 @@ TEST_CASE("opencl/programs/arrays_and_group_copies") {
   REQUIRE(mixed.size() == 1);
   CHECK(numbers(mixed[0]) == Numbers{2, 64, 4, 2, 2});
   CHECK(mixed[0].at("mixed_arrays") == 2);
-  CHECK(mixed[0].at("array") == "even");  // of the first lane
+  CHECK(mixed[0].at("array") == "even");  // the first lane's
   CHECK(c.kernel("moved").at("copied_bytes") == 2 * 64 * 4);
   CHECK(numbers(c.on("moved")) == Numbers{4, 128, 4, 4, 0});  // the loads of 2 groups, without the copies
 }

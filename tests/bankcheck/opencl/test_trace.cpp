@@ -48,10 +48,10 @@ TEST_CASE("opencl/trace/equals_run") {
     INFO(name);
     const Traced traced(program(name));
     REQUIRE(traced.outcome.code == 0);
-    std::string all;
-    for (const char* one : architectures) all += (all.empty() ? "" : ",") + std::string(one);
-    const Reports direct = reports_of("opencl --arch " + all, "-- " + program(name));
-    const Reports later = reports_of("report --arch " + all, traced.path);
+    std::string list;
+    for (const char* architecture : architectures) list += (list.empty() ? "" : ",") + std::string(architecture);
+    const Reports direct = reports_of("opencl --arch " + list, "-- " + program(name));
+    const Reports later = reports_of("report --arch " + list, traced.path);
     CHECK(later.json == direct.json);
     CHECK(direct.text.ends_with(later.text));
     CHECK_THAT(later.text, ContainsSubstring("launch"));

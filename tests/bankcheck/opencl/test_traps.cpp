@@ -26,21 +26,21 @@ TEST_CASE("opencl/traps/switch_with_o3") {
   REQUIRE(c.outcome.code == 0);
   // Four stores of 8 lanes in each of 2 warps; optimized, there is one store without a line.
   for (const char* part : {"case 0: a[t]", "case 1: a[t]", "case 2: a[t]", "default: a[t]"}) {
-    const auto found = rows(c.on("tens"), part, "store");
-    REQUIRE(found.size() == 1);
-    CHECK(found[0].at("accesses") == 2);
-    CHECK(found[0].at("lanes") == 16);
+    const auto stores = rows(c.on("tens"), part, "store");
+    REQUIRE(stores.size() == 1);
+    CHECK(stores[0].at("accesses") == 2);
+    CHECK(stores[0].at("lanes") == 16);
   }
 }
 
 TEST_CASE("opencl/traps/float4_with_o3") {
   const Checked c = check(program("settings"));
   REQUIRE(c.outcome.code == 0);
-  const auto found = rows(c.on("parts"), "float4 v = q[t]", "load");
-  REQUIRE(found.size() == 1);
-  CHECK(found[0].at("width") == 16);
-  CHECK(found[0].at("passes") == 8);  // 2 warps x 4 rows of banks; four loads would have 4-way conflicts
-  CHECK(found[0].at("conflicts") == 0);
+  const auto loads = rows(c.on("parts"), "float4 v = q[t]", "load");
+  REQUIRE(loads.size() == 1);
+  CHECK(loads[0].at("width") == 16);
+  CHECK(loads[0].at("passes") == 8);  // 2 warps x 4 rows of banks; four loads would have 4-way conflicts
+  CHECK(loads[0].at("conflicts") == 0);
   CHECK(rows(c.on("parts"), "v.x + v.y", "load").empty());
 }
 

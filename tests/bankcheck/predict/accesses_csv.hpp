@@ -39,11 +39,11 @@ struct Predicted {
 
 inline Predicted predict_rows(const std::string& csv, const char* architecture = "sm_90",
                               bankwise::predict::CostFormat format = bankwise::predict::CostFormat::csv) {
-  const auto* found = bankwise::banks::find_architecture(architecture);
-  REQUIRE(found != nullptr);
+  const auto* rules = bankwise::banks::find_architecture(architecture);
+  REQUIRE(rules != nullptr);
   std::istringstream in(csv);
   std::ostringstream out;
-  const auto bad = bankwise::predict::predict_csv(*found, in, out, format);
+  const auto bad = bankwise::predict::predict_csv(*rules, in, out, format);
   return {bad, out.str()};
 }
 

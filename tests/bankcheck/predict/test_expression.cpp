@@ -137,9 +137,9 @@ std::string shown(const std::optional<Int>& value) {
 /// Empty if the expression has C's value for every lane; otherwise the first lane that differs.
 std::string difference(const std::string& text, Int (*value)(int)) {
   for (unsigned tid = 0; tid < 64; ++tid) {
-    const auto found = calculated(text, tid);
-    if (found != value(int(tid))) {
-      return text + " of " + std::to_string(tid) + ": " + shown(found) + ", in C " + std::to_string(value(int(tid)));
+    const auto index = calculated(text, tid);
+    if (index != value(int(tid))) {
+      return text + " of " + std::to_string(tid) + ": " + shown(index) + ", in C " + std::to_string(value(int(tid)));
     }
   }
   return "";

@@ -31,9 +31,9 @@ void check_refused(const std::string& text, const std::string& words = "", unsig
 }
 
 std::string repeated(const std::string& text, unsigned times) {
-  std::string all;
-  for (unsigned i = 0; i < times; ++i) all += text;
-  return all;
+  std::string copies;
+  for (unsigned i = 0; i < times; ++i) copies += text;
+  return copies;
 }
 
 }  // namespace
@@ -100,16 +100,16 @@ TEST_CASE("predict/expression_errors/shifts") {
 }
 
 TEST_CASE("predict/expression_errors/unknown_name") {
-  const std::string all =
+  const std::string known =
       "the names are tid, lane, laneid, threadIdx.x, get_local_id(0), get_sub_group_local_id(), min(a, b), max(a, b), "
       "abs(a)";
-  CHECK(refusal("tidx*2") == "there is no name 'tidx'; did you mean 'tid'? " + all);
-  CHECK(refusal("threadIdx.y") == "there is no name 'threadIdx.y'; did you mean 'threadIdx.x'? " + all);
-  CHECK(refusal("threadidx.x + 1") == "there is no name 'threadidx.x'; did you mean 'threadIdx.x'? " + all);
-  CHECK(refusal("get_loca_id(0)") == "there is no name 'get_loca_id'; did you mean 'get_local_id'? " + all);
-  CHECK(refusal("lane_id") == "there is no name 'lane_id'; did you mean 'laneid'? " + all);
-  CHECK(refusal("blockIdx.x*4") == "there is no name 'blockIdx.x'; " + all);
-  CHECK(refusal("x") == "there is no name 'x'; " + all);
+  CHECK(refusal("tidx*2") == "there is no name 'tidx'; did you mean 'tid'? " + known);
+  CHECK(refusal("threadIdx.y") == "there is no name 'threadIdx.y'; did you mean 'threadIdx.x'? " + known);
+  CHECK(refusal("threadidx.x + 1") == "there is no name 'threadidx.x'; did you mean 'threadIdx.x'? " + known);
+  CHECK(refusal("get_loca_id(0)") == "there is no name 'get_loca_id'; did you mean 'get_local_id'? " + known);
+  CHECK(refusal("lane_id") == "there is no name 'lane_id'; did you mean 'laneid'? " + known);
+  CHECK(refusal("blockIdx.x*4") == "there is no name 'blockIdx.x'; " + known);
+  CHECK(refusal("x") == "there is no name 'x'; " + known);
 }
 
 TEST_CASE("predict/expression_errors/arguments") {

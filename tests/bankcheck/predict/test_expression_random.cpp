@@ -86,7 +86,7 @@ constexpr unsigned comparisons = 6;  // at the end
 /// A formula, computed while it was built.
 struct Formula {
   std::string text;
-  int precedence;  // of the outermost operator; 12 for a number
+  int precedence;  // the outermost operator's; 12 for a number
   Number number;   // only the type matters if the formula is undefined
   bool is_defined = true;
 };
@@ -247,12 +247,12 @@ TEST_CASE("predict/expression_random/equals_c") {
   for (unsigned i = 0; i < count; ++i) {
     const unsigned tid = formulas.below(64);
     const Formula formula = formulas.next(int(tid), i % 12);
-    const std::string found = evaluated(formula.text, tid), right = expected(formula);
+    const std::string actual = evaluated(formula.text, tid), right = expected(formula);
     errors += right == "error";
     negative += right[0] == '-';
     outside_int += std::visit([&](auto a) { return right != "error" && a != int(a); }, formula.number);
-    if (found != right && ++wrong <= 5)
-      first_few += formula.text + " of " + std::to_string(tid) + ": " + found + ", in C " + right + '\n';
+    if (actual != right && ++wrong <= 5)
+      first_few += formula.text + " of " + std::to_string(tid) + ": " + actual + ", in C " + right + '\n';
   }
   INFO(first_few);
   CHECK(wrong == 0);

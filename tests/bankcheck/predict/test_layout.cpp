@@ -19,17 +19,20 @@ struct Seen {
 void look(const Architecture& architecture, const RandomAccess& random, Seen& seen) {
   const Access access = random.access();
   const auto outcome = cost(architecture, access);
-  const auto* found = std::get_if<Cost>(&outcome);
-  if (found == nullptr) return;
-  const auto touches = layout(architecture, access, *found);
-  const std::string wrong = what_is_wrong(architecture, access, *found, touches);
+  const auto* access_cost = std::get_if<Cost>(&outcome);
+  if (access_cost == nullptr) return;
+  const auto touches = layout(architecture, access, *access_cost);
+  const std::string wrong = what_is_wrong(architecture, access, *access_cost, touches);
   if (!wrong.empty() && ++seen.wrong <= 3) {
     seen.first_few += std::string(architecture.name) + ", " + to_text(random) + ": " + wrong + '\n';
   }
   ++seen.checked;
-  seen.several_turns += found->passes > found->ideal ? 1 : 0;
-  seen.broadcasts += found->passes_max > found->passes ? 1 : 0;
-  seen.split += found->lane_group_count > 0 && found->lane_groups[found->lane_group_count - 1].first_byte > 0 ? 1 : 0;
+  seen.several_turns += access_cost->passes > access_cost->ideal ? 1 : 0;
+  seen.broadcasts += access_cost->passes_max > access_cost->passes ? 1 : 0;
+  seen.split +=
+      access_cost->lane_group_count > 0 && access_cost->lane_groups[access_cost->lane_group_count - 1].first_byte > 0
+          ? 1
+          : 0;
 }
 
 /// An access whose layout and cost agree, for the tests to modify.

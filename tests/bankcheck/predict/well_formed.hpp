@@ -30,9 +30,9 @@ class XmlReader {
   }
   std::size_t entity(std::string_view text) {
     constexpr std::array<std::string_view, 5> known{"&lt;", "&gt;", "&amp;", "&quot;", "&#39;"};
-    const auto found = text.substr(0, text.find(';') + 1);
-    if (std::find(known.begin(), known.end(), found) == known.end()) wrong_ = "a bare &";
-    return found.size();
+    const auto reference = text.substr(0, text.find(';') + 1);
+    if (std::find(known.begin(), known.end(), reference) == known.end()) wrong_ = "a bare &";
+    return reference.size();
   }
   std::size_t tag(std::string_view text) {
     const auto end = text.find('>');

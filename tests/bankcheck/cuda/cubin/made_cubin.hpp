@@ -64,8 +64,8 @@ inline std::vector<char> elf(std::vector<Section> given, const std::string& symb
     table += u32(names[i]) + u32(section.type) + u64(0) + u64(0) + u64(offsets[i]) + u64(section.bytes.size());
     table += u32(section.link) + u32(section.info) + u64(1) + u64(0);
   }
-  const std::string all = header + body + table;
-  return {all.begin(), all.end()};
+  const std::string file = header + body + table;
+  return {file.begin(), file.end()};
 }
 
 inline std::string symbol(std::uint32_t name, unsigned type, std::uint16_t section, std::uint64_t value,

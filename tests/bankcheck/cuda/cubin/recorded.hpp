@@ -38,18 +38,18 @@ struct Expected {
 
 inline std::vector<Expected> expected(const std::string& name) {
   std::ifstream file(folder() / (name + ".txt"));
-  std::vector<Expected> all;
+  std::vector<Expected> instructions;
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);
-    Expected one;
-    words >> one.function >> std::hex >> one.pc >> one.opcode;
+    Expected instruction;
+    words >> instruction.function >> std::hex >> instruction.pc >> instruction.opcode;
     for (std::string place; words >> place;) {
-      if (place == "?") one.is_cut = true;
-      if (place != "?") one.places.push_back(place);
+      if (place == "?") instruction.is_cut = true;
+      if (place != "?") instruction.places.push_back(place);
     }
-    all.push_back(one);
+    instructions.push_back(instruction);
   }
-  return all;
+  return instructions;
 }
 
 }  // namespace recorded

@@ -27,13 +27,13 @@ std::vector<std::string> places_of(const std::vector<Cubin::Frame>& frames) {
 }
 
 /// What the cubin says about the instruction, as the recorded text has it.
-recorded::Expected found(const Cubin& cubin, const recorded::Expected& expected) {
-  recorded::Expected found = expected;
+recorded::Expected instruction_in(const Cubin& cubin, const recorded::Expected& expected) {
+  recorded::Expected actual = expected;
   const auto instruction = cubin.instruction_at(expected.function, expected.pc);
-  found.opcode = instruction ? instruction->opcode : "none";
-  found.places = places_of(cubin.source_of(expected.function, expected.pc));
-  if (expected.is_cut && found.places.size() > 1) found.places.resize(1);
-  return found;
+  actual.opcode = instruction ? instruction->opcode : "none";
+  actual.places = places_of(cubin.source_of(expected.function, expected.pc));
+  if (expected.is_cut && actual.places.size() > 1) actual.places.resize(1);
+  return actual;
 }
 
 }  // namespace
@@ -44,12 +44,12 @@ TEST_CASE("cuda/cubin/equals_nvdisasm") {
     const Cubin cubin(recorded::cubin(name));
     CHECK(cubin.sm() == sm);
     CHECK(cubin.line_error() == "");
-    const auto all = recorded::expected(name);
-    REQUIRE(all.size() >= 4);
-    for (const auto& expected : all) {
+    const auto instructions = recorded::expected(name);
+    REQUIRE(instructions.size() >= 4);
+    for (const auto& expected : instructions) {
       INFO(expected.function << " " << expected.pc);
-      CHECK(found(cubin, expected).opcode == expected.opcode);
-      CHECK(found(cubin, expected).places == expected.places);
+      CHECK(instruction_in(cubin, expected).opcode == expected.opcode);
+      CHECK(instruction_in(cubin, expected).places == expected.places);
     }
   }
 }
@@ -130,7 +130,7 @@ TEST_CASE("cuda/cubin/copy_outlives_cubin") {
   const Cubin copy = *cubin;
   cubin.reset();
   const auto expected = recorded::expected("turing").front();
-  CHECK(found(copy, expected).places == expected.places);
+  CHECK(instruction_in(copy, expected).places == expected.places);
 }
 
 #ifdef COMPILED_CUBINS

@@ -10,12 +10,12 @@ TEST_CASE("cuda/cubin/emitted/equals_nvdisasm") {
   for (const char* name : {"turing", "ampere", "hopper", "blackwell"}) {
     INFO(name);
     std::map<EmittedAt, std::map<std::string, std::uint64_t>> expected;
-    for (const auto& one : recorded::expected(name)) {
-      const std::string kind = one.opcode.substr(0, one.opcode.find('.'));
-      if ((kind != "LDS" && kind != "STS" && kind != "ATOMS") || one.places.empty()) continue;
-      const std::string& place = one.places.front();
+    for (const auto& instruction : recorded::expected(name)) {
+      const std::string kind = instruction.opcode.substr(0, instruction.opcode.find('.'));
+      if ((kind != "LDS" && kind != "STS" && kind != "ATOMS") || instruction.places.empty()) continue;
+      const std::string& place = instruction.places.front();
       const auto colon = place.rfind(':');
-      ++expected[{place.substr(0, colon), unsigned(std::stoul(place.substr(colon + 1)))}][one.opcode];
+      ++expected[{place.substr(0, colon), unsigned(std::stoul(place.substr(colon + 1)))}][instruction.opcode];
     }
     CHECK_FALSE(expected.empty());
     CHECK(emitted_in(Cubin(recorded::cubin(name))) == expected);

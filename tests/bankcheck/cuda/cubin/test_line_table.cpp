@@ -77,7 +77,7 @@ TEST_CASE("cuda/cubin/line_table/inlined_chain") {
 }
 
 TEST_CASE("cuda/cubin/line_table/rows_from_sequence") {
-  // of other code, which this cubin lacks
+  // The first sequence is of other code, which this cubin lacks.
   const std::string first = extended(u8(2) + u64(0x1000)) + set_line(9) + copy() + advance_pc(16) + end_sequence();
   const std::string second =
       set_address() + set_line(1) + copy() + inlined(1, 1) + set_line(5) + copy() + advance_pc(16) + end_sequence();

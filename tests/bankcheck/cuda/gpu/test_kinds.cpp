@@ -8,17 +8,17 @@ namespace {
 constexpr unsigned blocks = 3;
 
 const Checked& kinds() {
-  static const Checked all = watched(program("kinds"));
-  return all;
+  static const Checked checked = watched(program("kinds"));
+  return checked;
 }
 
 /// The sentences about what the report of a kernel lacks.
 std::vector<std::string> lacking(const std::string& kernel) {
-  std::vector<std::string> found;
+  std::vector<std::string> sentences;
   for (const std::string sentence : kinds().json.at("incomplete")) {
-    if (sentence.find(" of " + kernel) != std::string::npos) found.push_back(sentence);
+    if (sentence.find(" of " + kernel) != std::string::npos) sentences.push_back(sentence);
   }
-  return found;
+  return sentences;
 }
 
 bool has_capability(unsigned wanted) {
@@ -33,10 +33,10 @@ void check_width(const std::string& kernel, const std::string& operation, unsign
 /// Accesses, passes, ideal passes and conflicts.
 void check_matrix(const std::string& kernel, const std::string& operation, unsigned passes, unsigned ideal) {
   INFO(kernel);
-  Numbers found = numbers(kinds().on(kernel), "", operation);
-  found.erase(found.begin() + 1);
-  CHECK(found == Numbers{blocks, std::uint64_t{blocks} * passes, std::uint64_t{blocks} * ideal,
-                         std::uint64_t{blocks} * (passes - ideal)});
+  Numbers actual = numbers(kinds().on(kernel), "", operation);
+  actual.erase(actual.begin() + 1);
+  CHECK(actual == Numbers{blocks, std::uint64_t{blocks} * passes, std::uint64_t{blocks} * ideal,
+                          std::uint64_t{blocks} * (passes - ideal)});
   CHECK(lacking(kernel).empty());
 }
 
@@ -70,11 +70,11 @@ TEST_CASE("cuda/gpu/kinds/atomics", "[kinds]") {
 }
 
 TEST_CASE("cuda/gpu/kinds/atomic_loop_has_no_cost", "[kinds]") {
-  const auto found = rows(kinds().on("float_adds"), "", "atomic.cas");
-  REQUIRE(found.size() == 1);
-  CHECK(found.at(0).at("accesses") >= blocks);
-  CHECK(found.at(0).at("unknown") == found.at(0).at("accesses"));
-  CHECK(found.at(0).at("passes") == 0);
+  const auto loops = rows(kinds().on("float_adds"), "", "atomic.cas");
+  REQUIRE(loops.size() == 1);
+  CHECK(loops.at(0).at("accesses") >= blocks);
+  CHECK(loops.at(0).at("unknown") == loops.at(0).at("accesses"));
+  CHECK(loops.at(0).at("passes") == 0);
   CHECK(kinds().on("float_adds").at("why_unknown").size() == 1);
 }
 

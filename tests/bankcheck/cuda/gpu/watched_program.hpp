@@ -77,10 +77,10 @@ inline void check_ways_2(const Checked& checked, unsigned launches, unsigned blo
 
 /// Only these kernels were reported.
 inline void check_kernels(const Checked& checked, const std::vector<std::string>& names) {
-  std::vector<std::string> found;
-  for (const auto& kernel : checked.json.at("kernels")) found.push_back(kernel.at("kernel"));
-  std::sort(found.begin(), found.end());
-  CHECK(found == names);
+  std::vector<std::string> reported;
+  for (const auto& kernel : checked.json.at("kernels")) reported.push_back(kernel.at("kernel"));
+  std::sort(reported.begin(), reported.end());
+  CHECK(reported == names);
 }
 
 /// Requires exit code 3 and one sentence that contains `words`, and returns the text of the report.

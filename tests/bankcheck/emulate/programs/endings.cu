@@ -19,8 +19,8 @@ __global__ void races(int* out) {
 }
 
 int main(int count, char** arguments) {
-  const char* what = count > 1 ? arguments[1] : "";
-  const auto is = [&](const char* name) { return strcmp(what, name) == 0; };
+  const char* ending = count > 1 ? arguments[1] : "";
+  const auto is = [&](const char* name) { return strcmp(ending, name) == 0; };
   float *in, *out, host[256];
   cudaMalloc(&in, 4 * 4096);
   cudaMalloc(&out, 4 * 4096);

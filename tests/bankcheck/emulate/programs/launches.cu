@@ -66,7 +66,7 @@ int failures = 0;
 void expect(int* device, int value, int line) {
   int host[4];
   cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost);
-  for (const int one : host) failures += one != value;
+  for (const int element : host) failures += element != value;
   if (failures != 0) printf("line %d: %d\n", line, host[0]), failures = -100000;
   cudaMemset(device, 0, sizeof host);
 }

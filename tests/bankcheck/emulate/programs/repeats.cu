@@ -76,7 +76,7 @@ struct Stepper {
 };
 
 int main() {
-  for (int** one : {&x, &y, &out}) cudaMalloc(one, n * sizeof(int));
+  for (int** pointer : {&x, &y, &out}) cudaMalloc(pointer, n * sizeof(int));
   fill(x, 2);
   fill(y, 3);
 

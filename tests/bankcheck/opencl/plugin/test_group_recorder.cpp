@@ -36,12 +36,13 @@ Launch on(GroupRecorder& recorder, const std::vector<std::string>& names) {
 const std::vector<LocalArray> two_arrays{{"a", 0}, {"b", array_stride}};
 
 /// One group in which each lane makes this access.
-Launch record(const std::vector<std::string>& names, unsigned lanes, const std::function<LaneAccess(unsigned)>& what) {
+Launch record(const std::vector<std::string>& names, unsigned lanes,
+              const std::function<LaneAccess(unsigned)>& access_of) {
   GroupRecorder recorder({});
   recorder.begin(0, two_arrays);
   for (unsigned lane = 0; lane < lanes; ++lane) {
     LanePath path;
-    recorder.access(lane, path, what(lane));
+    recorder.access(lane, path, access_of(lane));
   }
   recorder.end();
   return on(recorder, names);
@@ -162,14 +163,14 @@ TEST_CASE("opencl/plugin/group_recorder/several_arrays") {
 
 TEST_CASE("opencl/plugin/group_recorder/line_of_each_kind") {
   const Instruction narrow = place;
-  for (const auto& one : {std::pair{LaneAccess{&place, load, 4, 1, 0}, 2U},
-                          {LaneAccess{&place, banks::Operation::store, 4, 0, 0}, 2U},
-                          {LaneAccess{&place, load, 8, 0, 0}, 2U},
-                          {LaneAccess{&place, load, 4, 0, 0}, 1U}}) {
+  for (const auto& second_access : {std::pair{LaneAccess{&place, load, 4, 1, 0}, 2U},
+                                    {LaneAccess{&place, banks::Operation::store, 4, 0, 0}, 2U},
+                                    {LaneAccess{&place, load, 8, 0, 0}, 2U},
+                                    {LaneAccess{&place, load, 4, 0, 0}, 1U}}) {
     const Launch launch = record({"sm_90"}, 64, [&](unsigned lane) {
-      return lane < 32 ? LaneAccess{&place, load, 4, 0, 0} : one.first;
+      return lane < 32 ? LaneAccess{&place, load, 4, 0, 0} : second_access.first;
     });
-    CHECK(launch.tallies[0].lines.size() == one.second);
+    CHECK(launch.tallies[0].lines.size() == second_access.second);
   }
   // Two instructions at one place share a line.
   const Launch launch = record({"sm_90"}, 64, [&](unsigned lane) {
@@ -256,7 +257,7 @@ class SlowRecorder {
     using Key = std::tuple<unsigned, unsigned, std::string, const Instruction*, banks::Operation, unsigned, unsigned>;
     std::map<Key, std::map<unsigned, LaneAccess>> together;  // lanes within the warp
     std::map<std::tuple<unsigned, unsigned, std::string, const Instruction*, banks::Operation, unsigned>, unsigned> did;
-    std::set<std::pair<unsigned, unsigned>> active, warps;  // of levels
+    std::set<std::pair<unsigned, unsigned>> active, warps;  // each with its level
     if (levels_.size() < levels) levels_.resize(levels);
     for (const Step& step : steps) {
       const LaneAccess& access = step.access;
@@ -358,7 +359,7 @@ TEST_CASE("opencl/plugin/group_recorder/random_lanes") {
     INFO(round);
     GroupRecorder recorder({});
     std::vector<SlowRecorder> slow;
-    for (const auto& one : architectures) slow.emplace_back(*banks::find_architecture(one));
+    for (const auto& name : architectures) slow.emplace_back(*banks::find_architecture(name));
     for (const std::uint64_t group : {1U, 0U}) {
       recorder.begin(group, two_arrays);
       std::vector<Step> steps;
@@ -391,7 +392,7 @@ TEST_CASE("opencl/plugin/group_recorder/random_lanes") {
         if (level + 1 < levels) recorder.barrier();
       }
       recorder.end();
-      for (SlowRecorder& one : slow) one.add_group(group, steps, levels);
+      for (SlowRecorder& recorder_of_architecture : slow) recorder_of_architecture.add_group(group, steps, levels);
     }
     const Launch launch = on(recorder, architectures);
     for (std::size_t i = 0; i < slow.size(); ++i) slow[i].check(launch.tallies[i]);

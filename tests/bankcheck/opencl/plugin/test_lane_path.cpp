@@ -24,26 +24,26 @@ TEST_CASE("opencl/plugin/lane_path/root") {
 
 TEST_CASE("opencl/plugin/lane_path/both_arms") {
   Paths paths;
-  LanePath one, two;
-  one.enter_block({}, false);  // one arm
-  CHECK(one.number(paths) == two.number(paths));
-  one.enter_block({}, false);  // the end
-  two.enter_block({}, false);
-  CHECK(one.number(paths) == Paths::root);
-  CHECK(two.number(paths) == Paths::root);
+  LanePath lane_a, lane_b;
+  lane_a.enter_block({}, false);  // one arm
+  CHECK(lane_a.number(paths) == lane_b.number(paths));
+  lane_a.enter_block({}, false);  // the end
+  lane_b.enter_block({}, false);
+  CHECK(lane_a.number(paths) == Paths::root);
+  CHECK(lane_b.number(paths) == Paths::root);
 }
 
 TEST_CASE("opencl/plugin/lane_path/arms_in_loop") {
   Paths paths;
-  LanePath one, two;
+  LanePath lane_a, lane_b;
   for (int turn = 0; turn < 3; ++turn) {
-    one.enter_block({outer}, true);
-    two.enter_block({outer}, true);
-    one.enter_block({outer}, false);
-    const auto number = one.number(paths);
-    two.enter_block({outer}, false);
-    two.enter_block({outer}, false);  // one block more
-    CHECK(two.number(paths) == number);
+    lane_a.enter_block({outer}, true);
+    lane_b.enter_block({outer}, true);
+    lane_a.enter_block({outer}, false);
+    const auto number = lane_a.number(paths);
+    lane_b.enter_block({outer}, false);
+    lane_b.enter_block({outer}, false);  // one block more
+    CHECK(lane_b.number(paths) == number);
     CHECK(number != Paths::root);
   }
 }
@@ -81,45 +81,45 @@ TEST_CASE("opencl/plugin/lane_path/unrequested_iterations") {
 
 TEST_CASE("opencl/plugin/lane_path/different_exits") {
   Paths paths;
-  LanePath one, two;
-  one.enter_block({outer}, true);
-  for (int turn = 0; turn < 7; ++turn) two.enter_block({outer}, true);
-  CHECK(one.number(paths) != two.number(paths));
-  one.enter_block({}, false);
-  two.enter_block({}, false);
-  CHECK(one.number(paths) == Paths::root);
-  CHECK(two.number(paths) == Paths::root);
+  LanePath lane_a, lane_b;
+  lane_a.enter_block({outer}, true);
+  for (int turn = 0; turn < 7; ++turn) lane_b.enter_block({outer}, true);
+  CHECK(lane_a.number(paths) != lane_b.number(paths));
+  lane_a.enter_block({}, false);
+  lane_b.enter_block({}, false);
+  CHECK(lane_a.number(paths) == Paths::root);
+  CHECK(lane_b.number(paths) == Paths::root);
 }
 
 TEST_CASE("opencl/plugin/lane_path/inner_loop") {
   Paths paths;
-  LanePath one, two;
-  one.enter_block({outer}, true);
-  two.enter_block({outer}, true);
-  one.enter_block({outer, inner}, true);
-  const auto first = one.number(paths);
-  for (int turn = 0; turn < 3; ++turn) two.enter_block({outer, inner}, true);
-  CHECK(two.number(paths) != first);
-  one.enter_block({outer}, false);
-  two.enter_block({outer}, true);  // `continue` of the outer loop, from within the inner one
-  one.enter_block({outer}, true);
-  CHECK(one.number(paths) == two.number(paths));
-  CHECK(one.number(paths) != first);
-  one.enter_block({outer, inner}, true);
-  two.enter_block({outer, inner}, true);
-  CHECK(one.number(paths) == two.number(paths));
-  CHECK(one.number(paths) != first);  // the same iteration of the inner loop, another one of the outer
+  LanePath lane_a, lane_b;
+  lane_a.enter_block({outer}, true);
+  lane_b.enter_block({outer}, true);
+  lane_a.enter_block({outer, inner}, true);
+  const auto first = lane_a.number(paths);
+  for (int turn = 0; turn < 3; ++turn) lane_b.enter_block({outer, inner}, true);
+  CHECK(lane_b.number(paths) != first);
+  lane_a.enter_block({outer}, false);
+  lane_b.enter_block({outer}, true);  // `continue` of the outer loop, from within the inner one
+  lane_a.enter_block({outer}, true);
+  CHECK(lane_a.number(paths) == lane_b.number(paths));
+  CHECK(lane_a.number(paths) != first);
+  lane_a.enter_block({outer, inner}, true);
+  lane_b.enter_block({outer, inner}, true);
+  CHECK(lane_a.number(paths) == lane_b.number(paths));
+  CHECK(lane_a.number(paths) != first);  // the same iteration of the inner loop, another one of the outer
 }
 
 TEST_CASE("opencl/plugin/lane_path/different_loops") {
   Paths paths;
-  LanePath one, two;
-  one.enter_block({outer}, true);
-  two.enter_block({other}, true);
-  CHECK(one.number(paths) != two.number(paths));
+  LanePath lane_a, lane_b;
+  lane_a.enter_block({outer}, true);
+  lane_b.enter_block({other}, true);
+  CHECK(lane_a.number(paths) != lane_b.number(paths));
   // From one loop directly into the next, with the same number of iterations.
-  one.enter_block({other}, true);
-  CHECK(one.number(paths) == two.number(paths));
+  lane_a.enter_block({other}, true);
+  CHECK(lane_a.number(paths) == lane_b.number(paths));
 }
 
 TEST_CASE("opencl/plugin/lane_path/jump_out_of_two") {
@@ -133,20 +133,20 @@ TEST_CASE("opencl/plugin/lane_path/jump_out_of_two") {
 
 TEST_CASE("opencl/plugin/lane_path/call_sites") {
   Paths paths;
-  LanePath one, two;
-  one.enter_call(here);
-  two.enter_call(there);
-  const auto number = one.number(paths);
+  LanePath lane_a, lane_b;
+  lane_a.enter_call(here);
+  lane_b.enter_call(there);
+  const auto number = lane_a.number(paths);
   CHECK(number != Paths::root);
-  CHECK(number != two.number(paths));
-  one.leave_call();
-  two.leave_call();
-  CHECK(one.number(paths) == Paths::root);
-  CHECK(two.number(paths) == Paths::root);
-  one.enter_call(there);
-  two.enter_call(here);
-  CHECK(two.number(paths) == number);
-  CHECK(one.number(paths) != number);
+  CHECK(number != lane_b.number(paths));
+  lane_a.leave_call();
+  lane_b.leave_call();
+  CHECK(lane_a.number(paths) == Paths::root);
+  CHECK(lane_b.number(paths) == Paths::root);
+  lane_a.enter_call(there);
+  lane_b.enter_call(here);
+  CHECK(lane_b.number(paths) == number);
+  CHECK(lane_a.number(paths) != number);
 }
 
 TEST_CASE("opencl/plugin/lane_path/loops_of_function") {

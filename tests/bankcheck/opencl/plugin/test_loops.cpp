@@ -70,9 +70,9 @@ Loops slow_loops(const Graph& successors) {
 
 Graph random_graph(std::mt19937& random) {
   Graph graph(1 + random() % 12);
-  const unsigned most = 1 + random() % 3;
+  const unsigned max_successors = 1 + random() % 3;
   for (auto& successors : graph) {
-    for (unsigned left = random() % (most + 1); left > 0; --left) {
+    for (unsigned left = random() % (max_successors + 1); left > 0; --left) {
       successors.push_back(unsigned(random() % graph.size()));
     }
   }

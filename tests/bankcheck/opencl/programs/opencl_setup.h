@@ -15,9 +15,9 @@ typedef struct {
   cl_program program;
 } Setup;
 
-static void check(cl_int code, const char* what) {
+static void check(cl_int code, const char* function) {
   if (code == CL_SUCCESS) return;
-  fprintf(stderr, "%s failed: %d\n", what, code);
+  fprintf(stderr, "%s failed: %d\n", function, code);
   exit(1);
 }
 

@@ -18,9 +18,9 @@ inline void check(cudaError_t error, const char* file, int line) {
 }
 #define CHECK(call) check(call, __FILE__, __LINE__)
 
-inline void expect(bool holds, const char* what) {
+inline void expect(bool holds, const char* subject) {
   if (holds) return;
-  std::fprintf(stderr, "wrong: %s\n", what);
+  std::fprintf(stderr, "wrong: %s\n", subject);
   std::exit(9);
 }
 
@@ -54,11 +54,11 @@ struct Output {
   }
   /// Waits for the kernel.
   void verify() const {
-    std::vector<unsigned> all(words);
+    std::vector<unsigned> values(words);
     CHECK(cudaDeviceSynchronize());
-    CHECK(cudaMemcpy(all.data(), data, words * sizeof(unsigned), cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(values.data(), data, words * sizeof(unsigned), cudaMemcpyDeviceToHost));
     for (std::size_t i = 0; i < words; ++i) {
-      expect(all[i] == value_of(unsigned(i / 32), unsigned(i % 32)), "the output of a kernel");
+      expect(values[i] == value_of(unsigned(i / 32), unsigned(i % 32)), "the output of a kernel");
     }
   }
   std::size_t words;

@@ -13,9 +13,9 @@ __device__ void give(unsigned* out, unsigned value) {
 /// A store and a load of a T at a stride of so many.
 template <class T, unsigned stride>
 __device__ void store_and_load(unsigned* out) {
-  __shared__ volatile T all[32 * stride];
-  all[stride * threadIdx.x] = T(threadIdx.x);
-  give(out, unsigned(all[stride * threadIdx.x]));
+  __shared__ volatile T slots[32 * stride];
+  slots[stride * threadIdx.x] = T(threadIdx.x);
+  give(out, unsigned(slots[stride * threadIdx.x]));
 }
 
 /// 32 lanes in bank 0: 32 passes.
@@ -36,8 +36,8 @@ __device__ unsigned address_of(const void* shared) {
 
 /// Two groups of 16 lanes, each with 2 passes, since lanes 8 apart share banks: 4, ideal 2.
 __global__ void bytes_8(unsigned* out) {
-  __shared__ uint2 all[2 * 32];
-  const unsigned at = address_of(all + 2 * threadIdx.x), lane = threadIdx.x;
+  __shared__ uint2 slots[2 * 32];
+  const unsigned at = address_of(slots + 2 * threadIdx.x), lane = threadIdx.x;
   unsigned a, b;
   asm volatile("st.volatile.shared.v2.u32 [%0], {%1, %1};" ::"r"(at), "r"(lane) : "memory");
   asm volatile("ld.volatile.shared.v2.u32 {%0, %1}, [%2];" : "=r"(a), "=r"(b) : "r"(at) : "memory");
@@ -46,8 +46,8 @@ __global__ void bytes_8(unsigned* out) {
 
 /// Four groups of 8 lanes, each with 2 passes, since lanes 4 apart share banks: 8, ideal 4.
 __global__ void bytes_16(unsigned* out) {
-  __shared__ uint4 all[2 * 32];
-  const unsigned at = address_of(all + 2 * threadIdx.x), lane = threadIdx.x;
+  __shared__ uint4 slots[2 * 32];
+  const unsigned at = address_of(slots + 2 * threadIdx.x), lane = threadIdx.x;
   unsigned a, b, c, d;
   asm volatile("st.volatile.shared.v4.u32 [%0], {%1, %1, %1, %1};" ::"r"(at), "r"(lane) : "memory");
   asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -61,43 +61,43 @@ __global__ void bytes_16(unsigned* out) {
 
 /// 2 lanes in each bank: 2 passes; the result is not used.
 __global__ void add_unused(unsigned* out) {
-  __shared__ unsigned all[2 * 32];
-  volatile unsigned* const words = all;
+  __shared__ unsigned slots[2 * 32];
+  volatile unsigned* const words = slots;
   words[2 * threadIdx.x] = 0;
-  atomicAdd(all + 2 * threadIdx.x, threadIdx.x);  // atomic
+  atomicAdd(slots + 2 * threadIdx.x, threadIdx.x);  // atomic
   give(out, words[2 * threadIdx.x]);
 }
 /// 4 passes.
 __global__ void add_used(unsigned* out) {
-  __shared__ unsigned all[4 * 32];
-  volatile unsigned* const words = all;
+  __shared__ unsigned slots[4 * 32];
+  volatile unsigned* const words = slots;
   words[4 * threadIdx.x] = threadIdx.x;
-  give(out, atomicAdd(all + 4 * threadIdx.x, 3U));  // atomic
+  give(out, atomicAdd(slots + 4 * threadIdx.x, 3U));  // atomic
 }
 /// Adds the constant 1 to 16 words of bank 0, two lanes to each, which are served together: 16 passes.
 __global__ void increments(unsigned* out) {
-  __shared__ unsigned all[32 * 16];
-  volatile unsigned* const words = all;
+  __shared__ unsigned slots[32 * 16];
+  volatile unsigned* const words = slots;
   words[32 * (threadIdx.x / 2)] = threadIdx.x & ~1U;
   __syncwarp();
-  atomicAdd(all + 32 * (threadIdx.x / 2), 1U);  // atomic
+  atomicAdd(slots + 32 * (threadIdx.x / 2), 1U);  // atomic
   __syncwarp();
   give(out, words[32 * (threadIdx.x / 2)] - 2 + (threadIdx.x & 1));
 }
 /// 2 lanes in each bank, and each takes two passes: 4, ideal 2, 1 conflict.
 __global__ void swaps(unsigned* out) {
-  __shared__ unsigned all[2 * 32];
-  volatile unsigned* const words = all;
+  __shared__ unsigned slots[2 * 32];
+  volatile unsigned* const words = slots;
   words[2 * threadIdx.x] = 77;
-  const unsigned before = atomicCAS(all + 2 * threadIdx.x, 77U, threadIdx.x);  // atomic
+  const unsigned before = atomicCAS(slots + 2 * threadIdx.x, 77U, threadIdx.x);  // atomic
   give(out, before == 77 ? words[2 * threadIdx.x] : 99);
 }
 /// A loop of compare-and-swap, which has no cost.
 __global__ void float_adds(unsigned* out) {
-  __shared__ float all[32];
-  volatile float* const words = all;
+  __shared__ float slots[32];
+  volatile float* const words = slots;
   words[threadIdx.x] = 0;
-  atomicAdd(all + threadIdx.x, float(threadIdx.x));  // atomic
+  atomicAdd(slots + threadIdx.x, float(threadIdx.x));  // atomic
   give(out, unsigned(words[threadIdx.x]));
 }
 
@@ -230,8 +230,8 @@ __global__ void remote(unsigned* out) {
 
 /// 21 of the 32 lanes, all in bank 0: 21 passes, ideal 1.
 __global__ void two_thirds(unsigned* out) {
-  __shared__ unsigned all[32 * 32];
-  volatile unsigned* const words = all;
+  __shared__ unsigned slots[32 * 32];
+  volatile unsigned* const words = slots;
   unsigned value = threadIdx.x;
   if (threadIdx.x % 3 != 0) {
     words[32 * threadIdx.x] = value;  // partial store
@@ -256,8 +256,8 @@ __noinline__ __device__ unsigned load_from(const volatile unsigned* anywhere) {
 
 /// 4 passes; and as many loads of global memory, which do not count.
 __global__ void anywhere(unsigned* out) {
-  __shared__ unsigned all[4 * 32];
-  volatile unsigned* const words = all;
+  __shared__ unsigned slots[4 * 32];
+  volatile unsigned* const words = slots;
   words[4 * threadIdx.x] = threadIdx.x;  // store
   give(out, load_from(words + 4 * threadIdx.x));
   give(out, load_from(out + 32 * blockIdx.x + threadIdx.x));
@@ -313,9 +313,9 @@ void run(const Entry& entry) {
   config.attrs = &attribute;
   config.numAttrs = entry.cluster == 1 ? 0 : 1;
   CHECK(cudaLaunchKernelEx(&config, entry.kernel, out));
-  std::vector<unsigned> found(std::size_t{grid} * entry.threads);
-  CHECK(cudaMemcpy(found.data(), out, found.size() * sizeof(unsigned), cudaMemcpyDeviceToHost));
-  for (std::size_t i = 0; i < found.size(); ++i) expect(found[i] == i % entry.threads, entry.name);
+  std::vector<unsigned> answers(std::size_t{grid} * entry.threads);
+  CHECK(cudaMemcpy(answers.data(), out, answers.size() * sizeof(unsigned), cudaMemcpyDeviceToHost));
+  for (std::size_t i = 0; i < answers.size(); ++i) expect(answers[i] == i % entry.threads, entry.name);
 }
 
 }  // namespace

@@ -65,9 +65,9 @@ constexpr Mode modes[] = {{"reload", reload}, {"jit", jit}, {"mixed", mixed}};
 int main(int count, char** arguments) {
   if (count > 2) {
     std::ifstream file(arguments[2]);
-    std::ostringstream all;
-    all << file.rdbuf();
-    image = all.str();
+    std::ostringstream bytes;
+    bytes << file.rdbuf();
+    image = bytes.str();
     expect(!image.empty(), "the file of the module");
   }
   CHECK(cudaFree(nullptr));  // the runtime's context, also for the driver's functions

@@ -19,15 +19,15 @@ void streams() {
     cudaStream_t stream = make_stream();
     Output wide{4}, narrow{2};
   };
-  std::vector<Work> all(32);
+  std::vector<Work> works(32);
   for (int round = 0; round < 5; ++round) {
-    for (const Work& work : all) {
+    for (const Work& work : works) {
       ways_32<<<4, 32, 0, work.stream>>>(work.wide.data);
       ways_2<<<2, 32, 0, work.stream>>>(work.narrow.data);
     }
   }
   CHECK(cudaGetLastError());
-  for (const Work& work : all) {
+  for (const Work& work : works) {
     work.wide.verify();
     work.narrow.verify();
   }
@@ -35,9 +35,9 @@ void streams() {
 
 /// 8 threads: each launches ways_32 with 3 blocks 50 times, and ways_2 with 2 blocks 25 times.
 void threads() {
-  std::vector<std::thread> all;
+  std::vector<std::thread> launchers;
   for (int number = 0; number < 8; ++number) {
-    all.emplace_back([] {
+    launchers.emplace_back([] {
       const cudaStream_t stream = make_stream();
       const Output wide(3), narrow(2);
       for (int i = 0; i < 50; ++i) {
@@ -50,7 +50,7 @@ void threads() {
       narrow.verify();
     });
   }
-  for (std::thread& thread : all) thread.join();
+  for (std::thread& thread : launchers) thread.join();
 }
 
 cudaGraphExec_t instantiated(cudaGraph_t graph) {
