@@ -64,7 +64,7 @@ class Fields {
 constexpr std::string_view kinds[]{"load",     "store",       "atomic",       "async",        "ldmatrix",
                                    "stmatrix", "remote_load", "remote_store", "remote_atomic"};
 
-Kind kind_of(std::string_view word) {
+Kind parse_kind(std::string_view word) {
   const auto* const kind = std::find(std::begin(kinds), std::end(kinds), word);
   if (kind == std::end(kinds)) throw Wrong{fmt::format("there is no kind {}", in_quotes(std::string(word)))};
   return Kind(kind - std::begin(kinds));
@@ -90,7 +90,7 @@ class Reader {
   static void take_access(Fields& fields, Access& access) {
     // An offset modulo 2^64 for a function outside of the kernel.
     access.pc = fields.hex("program counter", std::numeric_limits<std::uint64_t>::max());
-    access.kind = kind_of(fields.word("kind"));
+    access.kind = parse_kind(fields.word("kind"));
     access.width = unsigned(fields.number("width", 16));
     access.flags = std::uint32_t(fields.hex("flags", std::numeric_limits<std::uint32_t>::max()));
   }

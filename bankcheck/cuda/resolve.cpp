@@ -26,7 +26,7 @@ namespace {
 
 using banks::Operation;
 
-std::vector<char> bytes_of(const std::filesystem::path& path) {
+std::vector<char> read_bytes(const std::filesystem::path& path) {
   const auto bytes = read_file(path);
   if (!bytes) throw std::runtime_error("it cannot be opened");
   return {bytes->begin(), bytes->end()};
@@ -266,7 +266,7 @@ class Cubins {
  private:
   std::unique_ptr<Cubin> read(const std::filesystem::path& path) {
     try {
-      return std::make_unique<Cubin>(bytes_of(path));
+      return std::make_unique<Cubin>(read_bytes(path));
     } catch (const std::exception& error) {
       errors_.push_back(fmt::format("cannot read the machine code in {}: {}", path.filename().string(), error.what()));
       return nullptr;

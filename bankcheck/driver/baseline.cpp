@@ -35,7 +35,7 @@ std::set<std::string> architectures_in(const Baseline& baseline) {
 }
 
 /// Parses a line. Nothing if it is not a row of a baseline.
-std::optional<Baseline::value_type> row_of(std::string_view line) {
+std::optional<Baseline::value_type> parse_row(std::string_view line) {
   std::vector<std::string_view> fields;
   std::vector<std::string> unquoted;
   Allowed allowed;
@@ -60,7 +60,7 @@ Baseline read_baseline(const std::string& path) {
   for (unsigned number = 1; number == 1 || std::getline(file, line); ++number) {
     if (line.ends_with('\r')) line.pop_back();
     if (number > 1 && line.empty()) continue;
-    const auto row = number == 1 ? std::nullopt : row_of(line);
+    const auto row = number == 1 ? std::nullopt : parse_row(line);
     if (number == 1 ? without_mark(line) != head : !row) {
       throw UsageError(fmt::format("{}:{}: not a line of a baseline, {}", path, number, head));
     }

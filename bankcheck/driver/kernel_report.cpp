@@ -90,7 +90,7 @@ std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
     kernel.trace.merged.reset();
     const SourceText source(kernel_trace.source == trace::no_source ? "" : trace.sources.at(kernel_trace.source));
     std::map<SourcePlace, PlacedLine> places;
-    const auto found_at = [&](const trace::Site& site) -> const PlacedLine& {
+    const auto placed_line = [&](const trace::Site& site) -> const PlacedLine& {
       const auto [at, is_new] = places.try_emplace(place_of(site));
       if (is_new) at->second = source_line(source, at->first, finder, kernel.same_sources);
       return at->second;
@@ -99,10 +99,10 @@ std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
       const trace::Report& report =
           kernel.reports.emplace_back(by_place(report_or_refuse(kernel_trace, *architecture)));
       auto& lines = kernel.lines.emplace_back();
-      for (const trace::LineReport& line : report.lines) lines.push_back(found_at(line.site));
+      for (const trace::LineReport& line : report.lines) lines.push_back(placed_line(line.site));
     }
     for (const trace::DiagnosisRecord& diagnosis : kernel_trace.diagnoses) {
-      kernel.diagnoses.push_back(found_at(kernel_trace.sites.at(diagnosis.site)));
+      kernel.diagnoses.push_back(placed_line(kernel_trace.sites.at(diagnosis.site)));
     }
   }
   name_apart(kernels);

@@ -19,7 +19,7 @@ constexpr std::size_t max_levels = 64;    // shown in a table
 constexpr std::size_t longest_line = 60;  // characters of a source line
 constexpr unsigned max_turns = 4;         // rows of a picture: enough to show the pattern
 
-Table head_of(const std::vector<trace::Report>& reports) {
+Table table_head(const std::vector<trace::Report>& reports) {
   const bool merged = has_merged(reports);
   if (reports.size() == 1) {
     Table head{{"where", "access", "array", "accesses", "lanes", "passes", "ideal", "conflicts"}};
@@ -64,7 +64,7 @@ std::vector<std::string> at_least(std::vector<std::string> numbers) {
 std::string lines_table(const KernelReport& kernel, bool incomplete) {
   const auto& reports = kernel.reports;
   const bool alone = reports.size() == 1, merged = has_merged(reports);
-  Table table = head_of(reports);
+  Table table = table_head(reports);
   const auto append = [](std::vector<std::string>& row, const std::vector<std::string>& numbers) {
     row.insert(row.end(), numbers.begin(), numbers.end());
   };

@@ -71,7 +71,7 @@ bool takes_stdout(const ReportOptions& options) {
   return outputs == 1;
 }
 
-std::vector<OutputFile> outputs_of(const ReportOptions& options) {
+std::vector<OutputFile> output_files(const ReportOptions& options) {
   std::vector<OutputFile> outputs;
   for (const Sink& sink : sinks()) {
     const auto path = options.outputs.find(sink.option);
@@ -187,7 +187,7 @@ void declare_report_options(CLI::App& command, ReportOptions& options) {
 Reporting::Reporting(const ReportOptions& options)
     : options_(options),
       quiet_(takes_stdout(options)),
-      outputs_(outputs_of(options)),
+      outputs_(output_files(options)),
       baseline_("--update-baseline", options.update_baseline),
       architectures_(architectures_of(options)),
       finder_(options.sources) {

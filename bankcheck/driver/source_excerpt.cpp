@@ -22,7 +22,7 @@ std::string shortened(std::string text) {
 }
 
 /// All lines of the file that a kernel's line is in; empty if they are not known.
-NumberedLines file_of(const PlacedLine& line, const SourceText& program, const SourceFinder& finder) {
+NumberedLines read_lines(const PlacedLine& line, const SourceText& program, const SourceFinder& finder) {
   NumberedLines lines;
   const std::string& file = line.place.file;
   if (!line.is_file) {
@@ -60,7 +60,7 @@ std::vector<SourceExcerpt> source_excerpts(const KernelReport& kernel, const tra
     for (const PlacedLine& line : lines) {
       const auto [file, is_new] = files.try_emplace(line.place.file);
       auto& [file_lines, shown] = file->second;
-      if (is_new) file_lines = file_of(line, program, finder);
+      if (is_new) file_lines = read_lines(line, program, finder);
       add(shown, file_lines, line);
     }
   }

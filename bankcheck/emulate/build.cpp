@@ -67,7 +67,7 @@ class Builder {
     std::vector<std::exception_ptr> failures(objects.size());
     const auto compile_one = [&](std::size_t i) {
       try {
-        objects[i] = object_of(program_.sources[i]);
+        objects[i] = compile_object(program_.sources[i]);
       } catch (...) {
         failures[i] = std::current_exception();
       }
@@ -85,7 +85,7 @@ class Builder {
 
   void object(const fs::path& to) {
     prepare_header();
-    const fs::path made = object_of(program_.sources.front());
+    const fs::path made = compile_object(program_.sources.front());
     if (to.has_parent_path()) fs::create_directories(to.parent_path());
     fs::copy_file(made, to, fs::copy_options::overwrite_existing);
     const std::string rule = read_file(made.parent_path() / "rule").value_or("");
@@ -146,7 +146,7 @@ class Builder {
     return command;
   }
 
-  fs::path object_of(const std::string& source) {
+  fs::path compile_object(const std::string& source) {
     const fs::path path = fs::absolute(source);
     const bool is_c = path.extension() == ".c";
     Words preprocess = is_c ? c_compiler() : preprocessing(true);

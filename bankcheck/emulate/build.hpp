@@ -60,8 +60,8 @@ std::filesystem::path find_nvcc();
 
 /// Compiles each .cu of a program for its compute capability, with its source lines; from the cache if nothing has
 /// changed. Errors: BuildFailed; std::runtime_error.
-std::vector<std::filesystem::path> cubins_of(const Program& program, const std::filesystem::path& nvcc,
-                                             const std::filesystem::path& cache);
+std::vector<std::filesystem::path> compile_cubins(const Program& program, const std::filesystem::path& nvcc,
+                                                  const std::filesystem::path& cache);
 
 /// Sentences such as "main.cu:12: cudaGraphLaunch is not emulated", each once, in the order of the messages. Empty if
 /// the errors have other causes.

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr auto longest_unused = std::chrono::hours(24 * 31);
 
-std::string content_of(const std::string& file) {
+std::string content_hash(const std::string& file) {
   Hash hash;
   hash.add_content(file);
   return hash.text();
@@ -74,7 +74,7 @@ bool is_current(const fs::path& manifest) {
   bool any = false;
   for (std::string line; std::getline(lines, line); any = true) {
     const auto blank = line.find(' ');
-    if (blank == std::string::npos || content_of(line.substr(blank + 1)) != line.substr(0, blank)) return false;
+    if (blank == std::string::npos || content_hash(line.substr(blank + 1)) != line.substr(0, blank)) return false;
   }
   return any;
 }
@@ -83,7 +83,7 @@ void write_manifest(const fs::path& manifest, const std::vector<std::string>& fi
   const fs::path part = manifest.string() + ".part";
   {
     std::ofstream lines(part);
-    for (const std::string& file : files) lines << content_of(file) << ' ' << file << '\n';
+    for (const std::string& file : files) lines << content_hash(file) << ' ' << file << '\n';
   }
   fs::rename(part, manifest);
 }

@@ -16,7 +16,7 @@ struct Message {
 };
 
 /// "main.cu:12:5: error: text", also "fatal error".
-std::optional<Message> error_of(std::string_view line) {
+std::optional<Message> parse_error(std::string_view line) {
   for (const std::string_view mark : {": error: ", ": fatal error: "}) {
     const auto at = line.find(mark);
     if (at == std::string_view::npos) continue;
@@ -80,7 +80,7 @@ template <class Visit>
 void for_each_error(std::string_view messages, Visit visit) {
   for (std::size_t at = 0; at < messages.size();) {
     const auto end = std::min(messages.find('\n', at), messages.size());
-    if (const auto error = error_of(messages.substr(at, end - at)); error && !visit(*error)) return;
+    if (const auto error = parse_error(messages.substr(at, end - at)); error && !visit(*error)) return;
     at = end + 1;
   }
 }

@@ -56,7 +56,7 @@ std::vector<driver::EmittedLine> emitted_lines(const std::vector<std::string>& c
     }
     const std::filesystem::path nvcc = find_nvcc();
     if (nvcc.empty()) throw UsageError("--cubin nvcc: there is no nvcc on the PATH and no CUDA Toolkit");
-    for (const auto& file : cubins_of(program, nvcc, cache_folder(cache))) add(file.string(), true);
+    for (const auto& file : compile_cubins(program, nvcc, cache_folder(cache))) add(file.string(), true);
   }
   return lines;
 }

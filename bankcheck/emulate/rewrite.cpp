@@ -63,7 +63,7 @@ class Rewriter {
     const std::size_t callee = begin_of_callee(open);
     insert(tokens_[callee].begin, fmt::format("::bankwise::emulator::runtime::launching({}{}",
                                               is_name_of_kernel(callee, open) ? "[=]" : "[&]", launching));
-    replace(tokens_[open].begin, tokens_[open + 2].end, call_of(close) + "; }).at(");
+    replace(tokens_[open].begin, tokens_[open + 2].end, lane_call(close) + "; }).at(");
     replace(tokens_[close].begin, tokens_[close + 2].end, ")");
     return open + 2;
   }
@@ -95,7 +95,7 @@ class Rewriter {
   /// The call for one lane. Arguments of one literal are written into it: NULL and 0 may be pointers, and as values
   /// they no longer could.
   // NOLINTNEXTLINE(readability-function-cognitive-complexity): a list of tokens
-  std::string call_of(std::size_t close) {
+  std::string lane_call(std::size_t close) {
     std::vector<std::pair<std::size_t, std::size_t>> arguments;  // first and last token
     const std::size_t open = close + 3;
     std::size_t begin = open + 1, i = begin;

@@ -50,7 +50,7 @@ std::string identity_of(const Toolchain& toolchain, const fs::path& file) {
   return hash.text();
 }
 
-fs::path cubin_of(const std::string& source, const Program& program, const fs::path& nvcc, const fs::path& cache) {
+fs::path compile_cubin(const std::string& source, const Program& program, const fs::path& nvcc, const fs::path& cache) {
   std::vector<std::string> command{nvcc.string(), "-cubin", "-lineinfo", fmt::format("-arch=sm_{}", program.capability),
                                    // nvcc 12 does not know C++23.
                                    fmt::format("-std={}", program.standard == "c++23" ? "c++20" : program.standard),
@@ -151,10 +151,10 @@ fs::path find_nvcc() {
   return {};
 }
 
-std::vector<fs::path> cubins_of(const Program& program, const fs::path& nvcc, const fs::path& cache) {
+std::vector<fs::path> compile_cubins(const Program& program, const fs::path& nvcc, const fs::path& cache) {
   std::vector<fs::path> cubins;
   for (const std::string& source : program.sources) {
-    if (fs::path(source).extension() == ".cu") cubins.push_back(cubin_of(source, program, nvcc, cache));
+    if (fs::path(source).extension() == ".cu") cubins.push_back(compile_cubin(source, program, nvcc, cache));
   }
   return cubins;
 }

@@ -57,7 +57,7 @@ ordered_json pictures_of(const predict::Prediction& prediction) {
   return pictures;
 }
 
-ordered_json all_names() {
+ordered_json selectable_names() {
   ordered_json names{{"architectures", ordered_json::array()}, {"operations", ordered_json::array()}};
   for (const banks::Architecture& architecture : banks::architectures()) {
     names["architectures"].push_back(
@@ -68,7 +68,7 @@ ordered_json all_names() {
 }
 
 ordered_json answer_to(const ordered_json& asked) {
-  if (asked.empty()) return all_names();
+  if (asked.empty()) return selectable_names();
   const std::string name = asked.at("architecture");
   const banks::Architecture* architecture = banks::find_architecture(name);
   const auto operation = banks::operation_named(asked.at("operation").get<std::string>());

@@ -104,7 +104,7 @@ struct SlotCounters {
 };
 
 template <bool has_xor, int pads, bool shifts, int planes>
-[[gnu::always_inline]] inline void cost_of(const ChangePlan& plan, const Chunk& chunk, ChunkCost& cost) {
+[[gnu::always_inline]] inline void compute_cost(const ChangePlan& plan, const Chunk& chunk, ChunkCost& cost) {
   SlotCounters<planes> counters;
   unsigned block = 0;
   const auto four = [&](unsigned first, SlotBits& fours) __attribute__((always_inline)) {
@@ -135,58 +135,58 @@ template <bool has_xor, int pads, bool shifts, int planes>
 }
 
 template <bool has_xor, int pads, bool shifts>
-[[gnu::always_inline]] inline void costs_of(const ChangePlan& plan, const Chunk* chunks, std::size_t count,
-                                            ChunkCost* costs) {
+[[gnu::always_inline]] inline void compute_costs(const ChangePlan& plan, const Chunk* chunks, std::size_t count,
+                                                 ChunkCost* costs) {
   constexpr int few = 6, many = 8;  // planes
   static_assert(max_chunk_blocks < 1U << many);
   for (std::size_t i = 0; i < count; ++i) {
     if (chunks[i].blocks < 1U << few) {
-      cost_of<has_xor, pads, shifts, few>(plan, chunks[i], costs[i]);
+      compute_cost<has_xor, pads, shifts, few>(plan, chunks[i], costs[i]);
     } else {
-      cost_of<has_xor, pads, shifts, many>(plan, chunks[i], costs[i]);
+      compute_cost<has_xor, pads, shifts, many>(plan, chunks[i], costs[i]);
     }
   }
 }
 
 template <bool has_xor, int pads>
-[[gnu::always_inline]] inline void costs_of(const ChangePlan& plan, const Chunk* chunks, std::size_t count,
-                                            ChunkCost* costs) {
-  if (plan.shifts()) return costs_of<has_xor, pads, true>(plan, chunks, count, costs);
-  costs_of<has_xor, pads, false>(plan, chunks, count, costs);
+[[gnu::always_inline]] inline void compute_costs(const ChangePlan& plan, const Chunk* chunks, std::size_t count,
+                                                 ChunkCost* costs) {
+  if (plan.shifts()) return compute_costs<has_xor, pads, true>(plan, chunks, count, costs);
+  compute_costs<has_xor, pads, false>(plan, chunks, count, costs);
 }
 
-[[gnu::always_inline]] inline void costs_of(const Change& change, const Chunk* chunks, std::size_t count,
-                                            ChunkCost* costs) {
+[[gnu::always_inline]] inline void compute_costs(const Change& change, const Chunk* chunks, std::size_t count,
+                                                 ChunkCost* costs) {
   const ChangePlan plan(change);
   switch (change.kind()) {
     case ChangeKind::identity:
-      return costs_of<false, 0>(plan, chunks, count, costs);
+      return compute_costs<false, 0>(plan, chunks, count, costs);
     case ChangeKind::row_xor:
-      return costs_of<true, 0>(plan, chunks, count, costs);
+      return compute_costs<true, 0>(plan, chunks, count, costs);
     case ChangeKind::pad:
-      return costs_of<false, 1>(plan, chunks, count, costs);
+      return compute_costs<false, 1>(plan, chunks, count, costs);
     case ChangeKind::two_pads:
-      return costs_of<false, 2>(plan, chunks, count, costs);
+      return compute_costs<false, 2>(plan, chunks, count, costs);
     case ChangeKind::pad_and_xor:
-      return costs_of<true, 1>(plan, chunks, count, costs);
+      return compute_costs<true, 1>(plan, chunks, count, costs);
   }
 }
 
 using CostsOf = void(const Change&, const Chunk*, std::size_t, ChunkCost*);
 
 void costs_plain(const Change& change, const Chunk* chunks, std::size_t count, ChunkCost* costs) {
-  costs_of(change, chunks, count, costs);
+  compute_costs(change, chunks, count, costs);
 }
 
 #if defined(__x86_64__)
 // A shift of each element by its own distance is one instruction here, and with AVX-512 so is a majority of three bits.
 [[gnu::target("avx2")]] void costs_avx2(const Change& change, const Chunk* chunks, std::size_t count,
                                         ChunkCost* costs) {
-  costs_of(change, chunks, count, costs);
+  compute_costs(change, chunks, count, costs);
 }
 [[gnu::target("avx2,avx512f,avx512vl")]] void costs_avx512(const Change& change, const Chunk* chunks, std::size_t count,
                                                            ChunkCost* costs) {
-  costs_of(change, chunks, count, costs);
+  compute_costs(change, chunks, count, costs);
 }
 #endif
 

@@ -16,7 +16,7 @@ namespace bankwise::fit {
 namespace {
 
 /// Arrays that must be changed alike: those of one name, and those that one access touches.
-std::vector<std::vector<std::uint32_t>> sets_of(const trace::KernelTrace& trace) {
+std::vector<std::vector<std::uint32_t>> array_sets(const trace::KernelTrace& trace) {
   std::vector<std::uint32_t> root(trace.arrays.size());
   std::iota(root.begin(), root.end(), 0U);
   const auto find = [&](std::uint32_t i) {
@@ -96,7 +96,7 @@ void note_copies(const trace::KernelTrace& trace, const std::string& maker_of_co
   }
 }
 
-std::vector<std::string> doubts_of(const trace::KernelTrace& trace, const ArrayFit& fit) {
+std::vector<std::string> doubts_about(const trace::KernelTrace& trace, const ArrayFit& fit) {
   std::vector<std::string> doubts;
   std::uint64_t excess = 0;
   for (const trace::Excess& excess_of_array : trace.excess) {
@@ -130,8 +130,8 @@ std::vector<std::string> doubts_of(const trace::KernelTrace& trace, const ArrayF
 
 /// The patterns whose first blocks are of one half: blocks take turns. Nothing if most patterns begin in one block, so
 /// that all blocks do the same, or only one was traced.
-std::optional<trace::KernelTrace> half_of(const trace::KernelTrace& trace, const std::vector<std::uint32_t>& arrays,
-                                          bool odd) {
+std::optional<trace::KernelTrace> alternate_blocks(const trace::KernelTrace& trace,
+                                                   const std::vector<std::uint32_t>& arrays, bool odd) {
   std::map<std::uint64_t, std::uint64_t> patterns;  // by first block
   std::uint64_t count = 0;
   for (const trace::Pattern& pattern : trace.patterns) {
@@ -162,7 +162,7 @@ bool exceeds_chance(const Difference& difference, double deviations) {
 /// of those that can be saved. Nothing if the accesses do not depend on the block.
 std::optional<bool> holds_on_other_blocks(const trace::KernelTrace& trace, const ArrayFit& fit,
                                           const Architectures& architectures, double worth) {
-  const auto even = half_of(trace, fit.arrays, false), odd = half_of(trace, fit.arrays, true);
+  const auto even = alternate_blocks(trace, fit.arrays, false), odd = alternate_blocks(trace, fit.arrays, true);
   if (!even || !odd) return std::nullopt;
   constexpr double deviations = 4;
   const Accesses chosen_on(*even, fit.arrays, architectures), tested_on(*odd, fit.arrays, architectures);
@@ -269,7 +269,7 @@ ArrayFit fit_arrays(const trace::KernelTrace& trace, const Accesses& accesses, c
     fit.front.push_back({option, accesses.passes_by_architecture(option.change)});
   fit.verdict = verdict_of(trace, accesses, fit, architectures);
   if (fit.verdict == Verdict::removed || fit.verdict == Verdict::reduced) fit.chosen = proposal(fit);
-  fit.doubts = doubts_of(trace, fit);
+  fit.doubts = doubts_about(trace, fit);
   return fit;
 }
 
@@ -292,7 +292,7 @@ KernelFit fit_kernel(const trace::KernelTrace& trace, const Architectures& archi
   kernel.shared_before = kernel.shared_after = shared_bytes(trace);
   const std::uint64_t limit = shared_limit(architectures, limits, kernel.shared_before, kernel.threads);
   std::vector<Accesses> sets;
-  for (auto& set : sets_of(trace)) sets.emplace_back(trace, std::move(set), architectures);
+  for (auto& set : array_sets(trace)) sets.emplace_back(trace, std::move(set), architectures);
   std::vector<std::pair<std::uint64_t, std::size_t>> order;  // the array with the most conflicts chooses first
   for (std::size_t i = 0; i < sets.size(); ++i) order.emplace_back(*sets[i].passes({}) - sets[i].ideal(), i);
   std::stable_sort(order.begin(), order.end(), [](auto& a, auto& b) { return a.first > b.first; });

@@ -146,7 +146,7 @@ Worker* current_worker() {
 
 /// Held while a kernel runs. Oclgrind counts work-groups in a variable that all contexts share, so kernels that run
 /// simultaneously in two threads would take work-groups from each other.
-std::mutex one_kernel;
+std::mutex kernel_mutex;
 
 /// The kernel's local arrays, sorted by name: Oclgrind sorts them by pointer, which differs from run to run.
 std::vector<BankPlugin::LocalValue> BankPlugin::local_values() const {
@@ -175,13 +175,13 @@ std::vector<BankPlugin::LocalValue> BankPlugin::local_values() const {
 void BankPlugin::kernelBegin(const ::oclgrind::KernelInvocation* invocation) {
   {
     const CompilerGuard guard;
-    one_kernel.lock();
+    kernel_mutex.lock();
     put_variables_into_registers(*invocation->getKernel());
   }
   kernel_ = invocation->getKernel();
   note(event::begin, kernel_->getName());
   const trace::LaunchShape shape{array_of(invocation->getGlobalSize()), array_of(invocation->getLocalSize()), 1};
-  static auto& launches = *new WatchedLaunches(request());  // guarded by one_kernel
+  static auto& launches = *new WatchedLaunches(request());  // guarded by kernel_mutex
   watches_ = launches.next(kernel_->getName(), shape.threads, shape.block);
   groups_ = trace::blocks_of(shape);
   done_ = 0;
@@ -210,7 +210,7 @@ void BankPlugin::kernelEnd(const ::oclgrind::KernelInvocation*) {
   }
   note(event::end);
   forget_unfinished();
-  one_kernel.unlock();
+  kernel_mutex.unlock();
 }
 
 /// A launch may be ended by a signal or a time limit. Saving takes at most a twentieth of the time.
