@@ -19,8 +19,8 @@ namespace bankwise::study {
 struct JobModel {
   const banks::Architecture* architecture = nullptr;
   std::optional<banks::Tally> loads, stores, atomics;  ///< empty where the model lacks the cost of an access
-  std::optional<double> simt_efficiency;  ///< of the instructions that g++ generates for the kernel, not of the GPU's
-  std::string reason;                     ///< one sentence, if something is empty
+  std::optional<double> simt_efficiency;               ///< for g++'s instructions of the kernel, not for the GPU's
+  std::string reason;                                  ///< one sentence, if something is empty
 };
 
 /// Emulates block 0 of each launch in the plan for a device with `units` compute units. Any failure becomes the reason.

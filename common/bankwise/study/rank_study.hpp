@@ -18,8 +18,8 @@ struct Rank {
   unsigned index = 0, ranks = 1;
 };
 
-/// Each rank holds consecutive items; the first n % ranks ranks hold one more than the others. Returns the first item
-/// of a rank; for rank == ranks, n.
+/// Each rank holds consecutive items; the first n % ranks ranks hold one more than the others. Returns the first
+/// item of a rank; for rank == ranks, n.
 constexpr std::uint64_t first_item(std::uint64_t n, unsigned rank, unsigned ranks) {
   return n / ranks * rank + std::min<std::uint64_t>(rank, n % ranks);
 }
@@ -66,9 +66,9 @@ struct RankStudy {
   /// The expected output may depend on the sums of all inputs: of the words i, i + sums, i + 2 * sums, ... of each
   /// rank's share. 0: it does not.
   std::size_t sums = 0;
-  /// `before`: the sums over all lower ranks; `all`: those over all ranks; both as if the words were divided as for the
+  /// `before`: the sums over all lower ranks; `all_sums`: over all ranks; both as if the words were divided as for the
   /// first variant. The result may use `threads` threads.
-  Expected (*expected)(const CaseStudy&, const Variant&, Extent, Rank, const Words& before, const Words& all,
+  Expected (*expected)(const CaseStudy&, const Variant&, Extent, Rank, const Words& before, const Words& all_sums,
                        unsigned threads) = nullptr;
 };
 

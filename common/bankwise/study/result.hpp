@@ -56,13 +56,13 @@ struct Timing {
 
 /// What a row on several ranks has in addition. Times in seconds.
 struct Scaling {
-  std::string alone;             ///< of the row `alone`: the case study's variant
-  std::uint64_t link_bytes = 0;  ///< that must leave the rank with the most
+  std::string alone;             ///< the case study's variant of the row `alone`
+  std::uint64_t link_bytes = 0;  ///< bytes that must leave the rank with the most
   /// The shortest time that the measured copies allow: the longer of the memory's and the link's.
   std::optional<double> floor_s;
   std::optional<double> of_floor;     ///< floor_s / the median
   std::optional<double> weak;         ///< weak scaling: the time of the row `alone` / the median
-  std::optional<double> exchanges_s;  ///< of plans with exchanges: the time of these alone,
+  std::optional<double> exchanges_s;  ///< in plans with exchanges, the time of these alone,
   std::optional<double> launches_s;   ///< and of the launches alone
   std::optional<double> exchanging;   ///< the exchanges' share of the time: 1 - launches_s / the median
 };
@@ -80,7 +80,7 @@ struct Result {
   Status status = Status::skipped;
   std::string reason;        ///< one line, for every status except ok
   std::size_t launches = 0;  ///< timed launches per run
-  unsigned repeats = 1;      ///< of the shared-memory section; more than 1 in the block scope
+  unsigned repeats = 1;      ///< runs of the shared-memory section; more than 1 in the block scope
   Timing timing;
   std::string dropped_because;             ///< gpu::throttling_in() of the dropped samples; empty if there are none
   std::optional<double> bytes_per_second;  ///< empty in the block scope, where time is not spent on traffic
@@ -88,7 +88,7 @@ struct Result {
   std::optional<double> speedup;                      ///< relative to CaseStudy::baseline
   Scaling scaling;                                    ///< on several ranks
   std::optional<CounterResult> counters;              ///< if requested
-  const banks::Architecture* architecture = nullptr;  ///< of the bank model
+  const banks::Architecture* architecture = nullptr;  ///< the bank model's GPU
 };
 
 struct RankInfo {

@@ -21,11 +21,11 @@ void in_parallel_parts(std::uint64_t count, unsigned threads, const Part& part, 
   if (count > 0) part(std::uint64_t{0}, std::min(count, each));
 }
 
-/// Calls one(i) for each i in [0, count), in the same way.
-template <class One>
-void in_parallel(std::uint64_t count, unsigned threads, const One& one, std::uint64_t least = 4096) {
+/// Calls visit(i) for each i in [0, count), in the same way.
+template <class Visit>
+void in_parallel(std::uint64_t count, unsigned threads, const Visit& visit, std::uint64_t least = 4096) {
   const auto part = [&](std::uint64_t first, std::uint64_t last) {
-    for (std::uint64_t i = first; i < last; ++i) one(i);
+    for (std::uint64_t i = first; i < last; ++i) visit(i);
   };
   in_parallel_parts(count, threads, part, least);
 }

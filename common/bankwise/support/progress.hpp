@@ -11,8 +11,8 @@ namespace bankwise {
 
 /// The contents of the file. Several processes may write it; each number is one that one of them wrote.
 struct RunProgress {
-  std::atomic<std::uint64_t> launches;      ///< that have begun
-  std::atomic<std::uint64_t> groups, done;  ///< of the launch that began last
+  std::atomic<std::uint64_t> launches;      ///< launches that have begun
+  std::atomic<std::uint64_t> groups, done;  ///< those of the launch that began last
   char kernel[104];                         ///< its name, cut at 103 characters
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(RunProgress) == 128);

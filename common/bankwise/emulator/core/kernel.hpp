@@ -18,7 +18,7 @@ using Argument = std::variant<void*, std::uint64_t>;
 
 /// A kernel compiled for the emulator, or the reason why it is not.
 struct NamedKernel {
-  std::string_view name;  ///< of the function
+  std::string_view name;  ///< the name of the function
   trace::KernelTrace (*run)(const Launch& launch, std::span<const Argument> arguments) = nullptr;
   std::string_view why_not;  ///< one sentence, if `run` is null
 };

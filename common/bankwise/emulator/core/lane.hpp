@@ -20,7 +20,7 @@ bool on_lane() noexcept;
 /// The identity of a lane.
 struct LaneIdentity {
   Dim3 thread, block, block_size, grid;  ///< threadIdx, blockIdx, blockDim, gridDim
-  unsigned rank = 0;                     ///< of the thread in its block
+  unsigned rank = 0;                     ///< the thread's rank in its block
   unsigned lane = 0, warp_size = 32;
 };
 /// Not `const`, unlike the functions of cuda/indices.hpp: it depends on the running lane, which changes around a
@@ -31,7 +31,7 @@ struct LaneIdentity {
 /// their values.
 struct Meeting {
   std::uint64_t mask = 0;                 ///< the lanes that take part
-  const std::uint64_t* values = nullptr;  ///< of each lane of the warp; valid until the lane's next meeting
+  const std::uint64_t* values = nullptr;  ///< one for each lane of the warp; valid until the lane's next meeting
 };
 
 /// Waits for all lanes of the block. Returns how many of them brought a value other than 0.

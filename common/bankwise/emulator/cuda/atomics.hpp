@@ -32,8 +32,8 @@ BANKWISE_COMPARE_AND_SWAP(BANKWISE_DECLARE)
 struct Added {
   std::uint64_t old, before;
 };
-/// `one`: the value is known to be 1 at compile time.
-Added add(unsigned* address, unsigned value, bool one) noexcept;
+/// `is_one`: the value is known to be 1 at compile time.
+Added add(unsigned* address, unsigned value, bool is_one) noexcept;
 
 /// The old value, if the kernel uses it. The attribute `const` is wrong on purpose: if the result is unused, the
 /// compiler drops the call. So the emulator learns what nvcc would see: an addition of 1 without a result, which is a

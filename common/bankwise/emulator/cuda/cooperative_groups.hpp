@@ -85,9 +85,9 @@ class coalesced_group {
   }
   template <class T>
   BANKWISE_DEVICE unsigned match_all(T value, int& predicate) const {
-    const unsigned all = device::match_all(mask_, device::to_bits(value));
-    predicate = all != 0;
-    return packed(all);
+    const unsigned lanes = device::match_all(mask_, device::to_bits(value));
+    predicate = lanes != 0;
+    return packed(lanes);
   }
   /// For the algorithms here; CUDA's groups have no such member.
   BANKWISE_DEVICE unsigned lanes_of_warp() const { return mask_; }
@@ -230,9 +230,9 @@ class thread_block_tile {
   }
   template <class T>
   BANKWISE_DEVICE unsigned match_all(T value, int& predicate) const {
-    const unsigned all = device::match_all(mask(), device::to_bits(value));
-    predicate = all != 0;
-    return all >> first();
+    const unsigned lanes = device::match_all(mask(), device::to_bits(value));
+    predicate = lanes != 0;
+    return lanes >> first();
   }
   BANKWISE_DEVICE unsigned lanes_of_warp() const { return mask(); }
 
@@ -244,7 +244,7 @@ class thread_block_tile {
     return device::shuffle_object(how, mask(), value, argument, count);
   }
 
-  unsigned rank_, parent_size_;  // of the lane in the group that was partitioned, and the size of that group
+  unsigned rank_, parent_size_;  // the lane's rank in the group that was partitioned, and that group's size
 };
 
 template <unsigned tile, class Group>
@@ -282,7 +282,7 @@ BANKWISE_DEVICE coalesced_group labeled_partition(const coalesced_group& group, 
   return coalesced_group(own, unsigned(__popc(leaders & (leader - 1))), unsigned(__popc(leaders)));
 }
 BANKWISE_DEVICE coalesced_group binary_partition(const coalesced_group& group, bool predicate) {
-  const unsigned all = group.lanes_of_warp(), yes = __ballot_sync(all, predicate), no = all & ~yes;
+  const unsigned lanes = group.lanes_of_warp(), yes = __ballot_sync(lanes, predicate), no = lanes & ~yes;
   return coalesced_group(predicate ? yes : no, predicate ? 1 : 0, yes != 0 && no != 0 ? 2 : 1);
 }
 

@@ -23,7 +23,7 @@ namespace bankwise::emulator::device {
 [[gnu::const]] unsigned grid_y() noexcept;
 [[gnu::const]] unsigned grid_z() noexcept;
 
-/// Of the thread in its block.
+/// The rank of the thread in its block.
 [[gnu::const]] unsigned rank() noexcept;
 
 }  // namespace bankwise::emulator::device

@@ -276,8 +276,8 @@ BANKWISE_COMPARE_AND_SWAP(BANKWISE_DEFINE)
 #undef BANKWISE_DEFINE
 // NOLINTEND(bugprone-macro-parentheses)
 
-Added add(unsigned* address, unsigned value, bool one) noexcept {
-  const auto operation = one ? banks::Operation::atomic_inc : banks::Operation::atomic;
+Added add(unsigned* address, unsigned value, bool is_one) noexcept {
+  const auto operation = is_one ? banks::Operation::atomic_inc : banks::Operation::atomic;
   const std::uint64_t number = before_atomic(operation, false, address, sizeof value, BANKWISE_CALLER);
   return {__atomic_fetch_add(address, value, __ATOMIC_SEQ_CST), number};
 }

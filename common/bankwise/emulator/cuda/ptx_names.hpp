@@ -18,7 +18,7 @@ inline constexpr const char* ptx_names[]{
 
 /// Whether all instructions of a text are known, as far as their names without suffixes go.
 constexpr bool ptx_is_known(const char* text) {
-  bool at_start = true;  // of a statement
+  bool at_start = true;  // whether a statement begins here
   while (*text != 0) {
     if (text[0] == '/' && text[1] == '/') {
       while (*text != 0 && *text != '\n') ++text;
@@ -62,13 +62,13 @@ constexpr bool ptx_is_known(const char* text) {
       text = after;
       continue;
     }
-    bool found = false;
+    bool known = false;
     for (const char* const name : ptx_names) {
       int i = 0;
       while (name[i] != 0 && text + i < end && name[i] == text[i]) ++i;
-      found |= name[i] == 0 && text + i == end;
+      known |= name[i] == 0 && text + i == end;
     }
-    if (!found) return false;
+    if (!known) return false;
     text = end;
   }
   return true;

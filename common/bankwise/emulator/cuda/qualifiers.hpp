@@ -89,9 +89,9 @@ constexpr std::size_t alignment() {
 }
 template <class... Types>
 constexpr std::size_t alignment() {
-  std::size_t most = 1;
-  ((most = alignof(Types) > most ? alignof(Types) : most), ...);
-  return most;
+  std::size_t greatest = 1;
+  ((greatest = alignof(Types) > greatest ? alignof(Types) : greatest), ...);
+  return greatest;
 }
 
 }  // namespace bankwise::emulator::device

@@ -8,13 +8,13 @@ namespace bankwise::emulator::cuda {
 
 // --- arithmetic ---
 
-#define BANKWISE_BINARY(name, name2, what)                                              \
-  BANKWISE_DEVICE BANKWISE_ONE_TYPE name(BANKWISE_ONE_TYPE a, BANKWISE_ONE_TYPE b) {    \
-    using namespace device;                                                             \
-    return BANKWISE_MAKE(small_binary(BANKWISE_FORMAT_OF, Binary::what, a.__x, b.__x)); \
-  }                                                                                     \
-  BANKWISE_DEVICE BANKWISE_TWO_TYPE name2(BANKWISE_TWO_TYPE a, BANKWISE_TWO_TYPE b) {   \
-    return {name(a.x, b.x), name(a.y, b.y)};                                            \
+#define BANKWISE_BINARY(name, name2, operation)                                              \
+  BANKWISE_DEVICE BANKWISE_ONE_TYPE name(BANKWISE_ONE_TYPE a, BANKWISE_ONE_TYPE b) {         \
+    using namespace device;                                                                  \
+    return BANKWISE_MAKE(small_binary(BANKWISE_FORMAT_OF, Binary::operation, a.__x, b.__x)); \
+  }                                                                                          \
+  BANKWISE_DEVICE BANKWISE_TWO_TYPE name2(BANKWISE_TWO_TYPE a, BANKWISE_TWO_TYPE b) {        \
+    return {name(a.x, b.x), name(a.y, b.y)};                                                 \
   }
 BANKWISE_BINARY(__hadd, __hadd2, add)
 BANKWISE_BINARY(__hsub, __hsub2, sub)
@@ -87,13 +87,13 @@ BANKWISE_DEVICE BANKWISE_TWO_TYPE __habs2(BANKWISE_TWO_TYPE a) {
 
 // --- functions: the correctly rounded result; a GPU may be off by one in the last bit ---
 
-#define BANKWISE_UNARY(name, what)                                             \
-  BANKWISE_DEVICE BANKWISE_ONE_TYPE h##name(BANKWISE_ONE_TYPE a) {             \
-    using namespace device;                                                    \
-    return BANKWISE_MAKE(small_unary(BANKWISE_FORMAT_OF, Unary::what, a.__x)); \
-  }                                                                            \
-  BANKWISE_DEVICE BANKWISE_TWO_TYPE h2##name(BANKWISE_TWO_TYPE a) {            \
-    return {h##name(a.x), h##name(a.y)};                                       \
+#define BANKWISE_UNARY(name, function)                                             \
+  BANKWISE_DEVICE BANKWISE_ONE_TYPE h##name(BANKWISE_ONE_TYPE a) {                 \
+    using namespace device;                                                        \
+    return BANKWISE_MAKE(small_unary(BANKWISE_FORMAT_OF, Unary::function, a.__x)); \
+  }                                                                                \
+  BANKWISE_DEVICE BANKWISE_TWO_TYPE h2##name(BANKWISE_TWO_TYPE a) {                \
+    return {h##name(a.x), h##name(a.y)};                                           \
   }
 BANKWISE_UNARY(sqrt, sqrt)
 BANKWISE_UNARY(rsqrt, rsqrt)

@@ -32,8 +32,9 @@ enum class Unary {
 enum class Binary { add, sub, mul, div, maximum, minimum, maximum_nan, minimum_nan };
 enum class Limit { to_unit_interval, to_positive };
 
-[[gnu::const]] std::uint16_t small_unary(FloatFormat format, Unary what, std::uint16_t a) noexcept;
-[[gnu::const]] std::uint16_t small_binary(FloatFormat format, Binary what, std::uint16_t a, std::uint16_t b) noexcept;
+[[gnu::const]] std::uint16_t small_unary(FloatFormat format, Unary function, std::uint16_t a) noexcept;
+[[gnu::const]] std::uint16_t small_binary(FloatFormat format, Binary operation, std::uint16_t a,
+                                          std::uint16_t b) noexcept;
 [[gnu::const]] std::uint16_t small_fma(FloatFormat format, std::uint16_t a, std::uint16_t b, std::uint16_t c) noexcept;
 /// The suffixes _sat and _relu.
 [[gnu::const]] std::uint16_t small_limit(FloatFormat format, Limit limit, std::uint16_t a) noexcept;

@@ -46,13 +46,13 @@ SmallFloat extreme(FloatFormat format, SmallFloat a, SmallFloat b, bool greatest
 
 }  // namespace
 
-std::uint16_t small_unary(FloatFormat format, Unary what, std::uint16_t a) noexcept {
-  return rounded(format, functions[int(what)](value_of(format, a)), RoundingMode::rn);
+std::uint16_t small_unary(FloatFormat format, Unary function, std::uint16_t a) noexcept {
+  return rounded(format, functions[int(function)](value_of(format, a)), RoundingMode::rn);
 }
 
-std::uint16_t small_binary(FloatFormat format, Binary what, std::uint16_t a, std::uint16_t b) noexcept {
+std::uint16_t small_binary(FloatFormat format, Binary operation, std::uint16_t a, std::uint16_t b) noexcept {
   const double x = value_of(format, a), y = value_of(format, b);
-  switch (what) {
+  switch (operation) {
     case Binary::add:
       return rounded(format, small_floats::to_odd(x, 1, y), RoundingMode::rn);
     case Binary::sub:

@@ -6,7 +6,7 @@
 //   #define BANKWISE_TWO half2             // __floats2half2_rn
 //   #define BANKWISE_ONE_TYPE __half
 //   #define BANKWISE_TWO_TYPE __half2
-//   #define BANKWISE_FORMAT half           // of device::FloatFormat
+//   #define BANKWISE_FORMAT half           // a value of device::FloatFormat
 //   #include <bankwise/emulator/cuda/small_floats.hpp>
 //
 // No include guard. small_float_functions.hpp has the functions.

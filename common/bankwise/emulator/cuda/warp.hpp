@@ -97,9 +97,9 @@ namespace bankwise::emulator::cuda {
     return device::match_any(mask, device::to_bits(value));                              \
   }                                                                                      \
   BANKWISE_DEVICE unsigned __match_all_sync(unsigned mask, type value, int* predicate) { \
-    const unsigned all = device::match_all(mask, device::to_bits(value));                \
-    *predicate = all != 0;                                                               \
-    return all;                                                                          \
+    const unsigned lanes = device::match_all(mask, device::to_bits(value));              \
+    *predicate = lanes != 0;                                                             \
+    return lanes;                                                                        \
   }
 // clang-format off
 BANKWISE_SHUFFLES(int) BANKWISE_MATCHES(int)

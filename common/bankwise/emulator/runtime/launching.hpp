@@ -24,8 +24,8 @@ struct Configuration {
 /// The values that a launch passes on.
 struct Arguments {
   const void* bound = nullptr;   ///< for `call`
-  const char* bytes = nullptr;   ///< of all values, to compare launches with; null if they cannot be compared
-  size_t count = 0;              ///< of `bytes`
+  const char* bytes = nullptr;   ///< the values, to compare launches with; null if they cannot be compared
+  size_t count = 0;              ///< the size of `bytes`
   const void* kernel = nullptr;  ///< its address, or a number for it; null: `call` is for one kernel
   bool varies = false;           ///< `call` is for kernels that cannot be told apart
 };
@@ -74,10 +74,10 @@ template <class... Values>
 struct Bytes {
   static constexpr bool known = (std::is_trivially_copyable_v<Values> && ...);
   static constexpr size_t count = ((std::is_empty_v<Values> ? 0 : sizeof(Values)) + ... + 0);
-  char all[count + 1];
+  char content[count + 1];
 
   BANKWISE_NOT_THE_KERNEL explicit Bytes(const Values&... values) {
-    char* to = all;
+    char* to = content;
     (append(to, values), ...);
   }
   template <class Value>
@@ -115,7 +115,7 @@ struct ConfiguredKernel {
       const bool known = Values::known && !varies;
       const auto address = reinterpret_cast<size_t>(&run_lane<Body>);
       launch(configuration, run_lane<Body>,
-             {&lane, known ? bytes.all : nullptr, Values::count, reinterpret_cast<const void*>(address + identity),
+             {&lane, known ? bytes.content : nullptr, Values::count, reinterpret_cast<const void*>(address + identity),
               varies});
     }
   }
@@ -142,7 +142,7 @@ cudaError_t launch_from_list(void (*kernel)(Parameters...), const Configuration&
   using Values = Bytes<std::decay_t<Parameters>...>;
   const Values bytes(*static_cast<std::decay_t<Parameters>*>(arguments[i])...);
   return launch(configuration, run_lane<decltype(lane)>,
-                {&lane, Values::known ? bytes.all : nullptr, Values::count, reinterpret_cast<const void*>(kernel)});
+                {&lane, Values::known ? bytes.content : nullptr, Values::count, reinterpret_cast<const void*>(kernel)});
 }
 
 }  // namespace bankwise::emulator::runtime
@@ -210,8 +210,8 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* configuration, void (*k
         const dim3 &grid = configuration->gridDim, &block = configuration->blockDim;
         bool cooperative = false;
         for (unsigned i = 0; i < configuration->numAttrs; ++i) {
-          const cudaLaunchAttribute& one = configuration->attrs[i];
-          cooperative |= one.id == cudaLaunchAttributeCooperative && one.val.cooperative != 0;
+          const cudaLaunchAttribute& attribute = configuration->attrs[i];
+          cooperative |= attribute.id == cudaLaunchAttributeCooperative && attribute.val.cooperative != 0;
         }
         return bankwise::emulator::runtime::launch_from_list(
             kernel,
