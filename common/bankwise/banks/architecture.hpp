@@ -185,7 +185,7 @@ constexpr bool fits(const Rule& rule, unsigned lanes, unsigned width) {
   const unsigned request = request_bytes(rule, width), bytes = rule.banks.bytes;
   if (bytes == 0 || !well_formed(rule.banks) || width % request != 0) return false;
   if (request > bytes && request % bytes != 0) return false;
-  const unsigned units = (request + bytes - 1) / bytes;  // of a lane
+  const unsigned units = (request + bytes - 1) / bytes;  // those of a lane
   unsigned lane_groups = 0;
   for (unsigned i = 0; i < rule.lane_groups.count; ++i) {
     unsigned served = 0;

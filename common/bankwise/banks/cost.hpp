@@ -14,7 +14,7 @@ namespace bankwise::banks {
 /// Lanes that are served together, and how many passes they take.
 struct LaneGroupCost {
   std::uint64_t lanes = 0;       ///< the active ones, bit l = lane l
-  std::uint32_t first_byte = 0;  ///< of each lane's access; not 0 in the later requests of one that is split
+  std::uint32_t first_byte = 0;  ///< where each lane's access begins; not 0 in the later requests of a split access
   std::uint16_t passes = 0, passes_max = 0;
 };
 

@@ -14,7 +14,7 @@ namespace bankwise::gpu {
 /// The `repeated` forms run the shared-memory section `block_scope_repeats` times (see repeat_section.hpp). They are
 /// empty for a kernel that has no such section.
 struct KernelImage {
-  std::string_view name;           ///< of the function: "reduce_packed"
+  std::string_view name;           ///< the name of the function: "reduce_packed"
   std::string_view opencl_file;    ///< "reduction/packed.cl"; empty: no OpenCL port
   std::string_view opencl_source;  ///< OpenCL C 1.2
   const void* cuda = nullptr;      ///< the host handle of the __global__ function; null: built without CUDA

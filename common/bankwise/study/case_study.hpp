@@ -89,7 +89,7 @@ struct CaseStudy {
   std::string_view summary;                    ///< one line for --help
   std::string_view kernel_prefix;              ///< "reduce_"
   std::string_view element;                    ///< what an extent counts: "uint4 records"
-  std::span<const Side> sides = vector_sides;  ///< of an extent
+  std::span<const Side> sides = vector_sides;  ///< the sides of an extent
   std::span<const Variant> variants;
   std::string_view baseline;  ///< the variant that speedups are relative to; empty: none, and reports omit speedups
   const gpu::KernelSet* kernels = nullptr;

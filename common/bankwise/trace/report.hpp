@@ -27,7 +27,7 @@ struct WorstAccess {
   std::uint32_t level = 0, warp = 0;  ///< in warps of the report's width
   std::uint64_t mask = 0;
   std::vector<std::uint32_t> addresses;  ///< byte offset of each lane up to the last active one
-  std::vector<std::uint32_t> sources;    ///< of a copy: addresses in global memory modulo 128, for the same lanes
+  std::vector<std::uint32_t> sources;    ///< a copy's addresses in global memory modulo 128, for the same lanes
 };
 
 /// The accesses of one source line to one array with one operation and width.
@@ -50,7 +50,7 @@ struct Report {
   std::vector<LevelReport> levels;                   ///< every level, including those without accesses
   std::vector<LineReport> lines;                     ///< in the order of the trace's patterns
   banks::Tally loads, stores, atomics, all;          ///< copies (cp.async) are only in the last
-  std::uint64_t executed_lanes = 0, executions = 0;  ///< of all basic blocks by warps, if the producer knows them
+  std::uint64_t executed_lanes = 0, executions = 0;  ///< over all basic blocks and warps, if the producer knows them
   std::vector<Report> merged;                        ///< one, of the second trace, if the trace has one
   std::vector<std::string> unknown;                  ///< why accesses have no cost: one sentence per reason
   std::vector<std::string> ranges;                   ///< why costs are ranges: one sentence per reason

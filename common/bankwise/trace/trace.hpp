@@ -114,8 +114,8 @@ struct DiagnosisRecord {
 
 /// Launches of one size. OpenCL: global and local size.
 struct LaunchShape {
-  std::array<std::uint64_t, 3> threads{1, 1, 1};  ///< of the whole grid
-  std::array<std::uint64_t, 3> block{1, 1, 1};    ///< of one block
+  std::array<std::uint64_t, 3> threads{1, 1, 1};  ///< in the whole grid
+  std::array<std::uint64_t, 3> block{1, 1, 1};    ///< in a block
   std::uint64_t launches = 1;
 };
 
@@ -139,7 +139,7 @@ struct KernelTrace {
   bool knows_code = true;  ///< false: the producer knows no sites and loops
   std::vector<LaunchShape> shapes;  ///< each size once, in the order of their first launches
   std::uint64_t blocks = 0;         ///< traced to their end
-  std::uint32_t levels = 0;         ///< of the block with the most: barriers + 1
+  std::uint32_t levels = 0;         ///< the most levels of a block: barriers + 1
   std::vector<Site> sites;
   std::vector<Array> arrays;
   std::vector<Pattern> patterns;
@@ -152,7 +152,7 @@ struct KernelTrace {
   std::uint64_t left_out = 0;         ///< accesses of which nothing else is known
   std::uint64_t excess_accesses = 0;  ///< that did not fit into patterns: `excess` has their cost on some architectures
   std::vector<Excess> excess;
-  std::vector<DiagnosisRecord> diagnoses;  ///< of all blocks, traced or not
+  std::vector<DiagnosisRecord> diagnoses;  ///< those of all blocks, traced or not
   std::vector<OrderedAccess> order;        ///< only if requested from the producer; never in a file
 };
 
@@ -167,7 +167,7 @@ Maker maker_named(std::string_view name);
 struct Trace {
   Maker maker = Maker::other;
   std::string revision;              ///< the maker's version
-  std::vector<std::string> command;  ///< of the traced program
+  std::vector<std::string> command;  ///< the command line of the traced program
   std::vector<std::string> sources;  ///< texts of OpenCL programs
   std::vector<KernelTrace> kernels;  ///< each once, in the order of their first launches
   std::vector<std::string> errors;   ///< failures, one sentence each: the trace may lack later launches
