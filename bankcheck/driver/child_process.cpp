@@ -250,12 +250,13 @@ struct Redirection {
   int ours, its;
 };
 
-/// Starts a program, to which signals are what they usually are. Error: std::runtime_error.
+/// Starts a program. `quiet`: it reads nothing, and ignores the signals that bankcheck ignores, for example under nohup;
+/// otherwise signals are to it what they usually are. Error: std::runtime_error.
 pid_t spawn(const fs::path& program, const std::vector<std::string>& command,
-            const std::vector<Redirection>& redirections, bool reads_nothing) {
+            const std::vector<Redirection>& redirections, bool quiet) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  if (reads_nothing) posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  if (quiet) posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   for (const auto& [ours, its] : redirections) posix_spawn_file_actions_adddup2(&actions, ours, its);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
@@ -263,7 +264,7 @@ pid_t spawn(const fs::path& program, const std::vector<std::string>& command,
   sigemptyset(&as_usual);
   for (const int signal : SignalsToChild::signals) sigaddset(&as_usual, signal);
   posix_spawnattr_setsigdefault(&attributes, &as_usual);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setflags(&attributes, quiet ? 0 : POSIX_SPAWN_SETSIGDEF);
 
   std::vector<std::string> words = command;
   const auto run = [&](const fs::path& file, pid_t& child) {

@@ -84,11 +84,12 @@ driver::Outcome run_emulated(EmulatedRun run) {
       outcome.failure = fmt::format("the program {} ran no kernel", in_quotes(ended.program));
     }
     if (file.cut_line > 0) outcome.incomplete.emplace_back("the program ended while a launch was being recorded");
+    add_end(outcome, ended);
   } catch (const trace::BadLine& bad) {
     outcome.trace = header;
     outcome.failure = fmt::format("line {} of the program's record is damaged: {}", bad.line, bad.what());
+    if (const auto left = driver::still_running(ended)) outcome.incomplete.push_back(*left);
   }
-  add_end(outcome, ended);
   return outcome;
 }
 

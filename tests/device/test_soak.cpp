@@ -49,8 +49,10 @@ TEST_CASE("device/soak/poll_limit", "[soak]") {
 TEST_CASE("device/soak/any_grid", "[soak]") {
   for (const auto& device : devices_under_test()) {
     const auto session = gpu::open(device);
+    int variants = 0;
     for (const Law& law : laws()) {
       for (const std::string name : facts(*law.study).value("any_grid", nlohmann::json::array())) {
+        ++variants;
         const Variant& variant = variant_of(*law.study, name);
         if (!runs_on(*session, *law.study, variant)) continue;
         for (const std::uint64_t blocks :
@@ -61,6 +63,7 @@ TEST_CASE("device/soak/any_grid", "[soak]") {
         }
       }
     }
+    CHECK(variants > 0);
   }
 }
 

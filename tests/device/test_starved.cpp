@@ -117,12 +117,15 @@ TEST_CASE("device/starved/poll_limit", "[starved]") {
 TEST_CASE("device/starved/any_grid", "[starved]") {
   for (const auto& device : cuda_devices_under_test()) {
     const auto session = gpu::open(device);
+    int variants = 0;
     for (const Law& law : laws()) {
       for (const std::string name : facts(*law.study).value("any_grid", nlohmann::json::array())) {
+        ++variants;
         const Variant& variant = variant_of(*law.study, name);
         if (!runs_on(*session, *law.study, variant)) continue;
         for (const std::uint64_t blocks : {1, 2, 500}) starve(device, *session, {law, law.study, &variant}, blocks);
       }
     }
+    CHECK(variants > 0);
   }
 }

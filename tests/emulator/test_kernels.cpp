@@ -2,6 +2,8 @@
 //
 // Every CUDA kernel without a GPU, at the sizes where index arithmetic breaks: right results, and no diagnosis.
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include <bankwise/trace/report.hpp>
 #include "emulated_plan.hpp"
@@ -27,10 +29,12 @@ TEST_CASE("emulator/kernels/right_at_any_width") {
 }
 
 TEST_CASE("emulator/kernels/pinned_passes") {
+  const std::set<std::string> known_facts{"ideal", "passes", "port", "ptx", "why"};
   for (const CaseStudy* study : all_case_studies) {
     for (const auto& [name, pinned] : kernel_facts(*study).items()) {
-      if (!pinned.contains("passes")) continue;
       INFO(study->name << " " << name);
+      for (const auto& [key, fact] : pinned.items()) CHECK(known_facts.contains(key));  // else a typo would skip it
+      if (!pinned.contains("passes")) continue;
       const Variant& variant = variant_of(*study, name);
       const Extent block = extent(facts(*study).at("block"));
       const auto job = emulate_job(*study, variant, block, all_inputs(*study, block));

@@ -86,3 +86,12 @@ TEST_CASE("trace/merged/sum_with_unmerged") {
     CHECK(accesses_of(merged(kernel)) == 6 + 1);
   }
 }
+
+TEST_CASE("trace/merged/excess_counts_once") {
+  auto full = builder(32, false, {300, {&on("sm_90")}});  // too small for one pattern; twice this is not
+  full.add(with_merged());
+  const auto kernel = full.take();
+  CHECK(kernel.excess_accesses == 10);
+  CHECK(accesses_of(merged(kernel)) == 10);
+  CHECK(trace::report(merged(kernel), on("sm_90")).all == trace::report(kernel, on("sm_90")).all);
+}

@@ -50,6 +50,10 @@ std::vector<CsvColumn> csv_columns(const CaseStudy& study) {
                                  {"stop", [](const Result& r) { return r.timing.stop; }},
                                  {"bytes_per_s", [](const Result& r) { return number(r.bytes_per_second); }},
                                  {"of_copy", [](const Result& r) { return number(r.of_copy); }}};
+  if (std::ranges::find(study.sides, &Extent::depth, &Side::length) != study.sides.end()) {
+    const auto width = std::ranges::find(columns, "width", &CsvColumn::name);
+    columns.insert(width + 1, {"depth", [](const Result& r) { return std::to_string(r.extent.depth); }});
+  }
   if (!study.baseline.empty()) {
     columns.push_back(
         {fmt::format("speedup_over_{}", study.baseline), [](const Result& r) { return number(r.speedup); }});

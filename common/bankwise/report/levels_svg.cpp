@@ -146,7 +146,7 @@ std::string subtitle(const VariantLevels& variant) {
   std::string text;
   if (variant.kernels.empty()) return text;
   if (variant.costs) text = fmt::format("passes {}, ideal {}, ", variant.costs->passes, variant.costs->ideal);
-  return text + fmt::format("ALU {} %", percent_text(variant.alu_utilization));
+  return text + fmt::format("ALU {}{}", percent_text(variant.alu_utilization), variant.alu_utilization ? " %" : "");
 }
 
 /// The reason why there is nothing to draw.

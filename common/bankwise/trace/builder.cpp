@@ -136,8 +136,7 @@ std::optional<std::uint32_t> Builder::add(const Pattern& pattern) {
   return number;
 }
 
-/// At most as many patterns are new as there are already, because each replaces two. So what does not fit is among the
-/// excess, which both counts have.
+/// Each new pattern replaces two, so twice the memory is enough for all of them.
 void Builder::add_merged(const std::vector<Pattern>& patterns) {
   const std::size_t max_bytes = bound_.bytes > ~std::size_t{0} / 2 ? bound_.bytes : 2 * bound_.bytes;
   for (const Pattern& pattern : patterns) add_to(*trace_.merged, merged_, pattern, max_bytes);
@@ -242,10 +241,15 @@ Builder::Numbers Builder::add_with(const KernelTrace& other, const std::vector<s
     }
     return patterns;
   };
-  const std::vector<Pattern> patterns = here(other.patterns);
   if (other.merged && !trace_.merged) set_merged(std::vector(trace_.patterns));
-  if (trace_.merged) add_merged(other.merged ? here(*other.merged) : patterns);
-  for (const Pattern& pattern : patterns) numbers.push_back(add(pattern));
+  std::vector<Pattern> fitting;
+  for (const Pattern& pattern : here(other.patterns)) {
+    numbers.push_back(add(pattern));
+    if (numbers.back()) fitting.push_back(pattern);
+  }
+  // Both counts include the excess. So what did not fit must not be among the merged patterns, too.
+  const bool all_fit = fitting.size() == other.patterns.size();
+  if (trace_.merged) add_merged(other.merged && all_fit ? here(*other.merged) : fitting);
   for (const Participants& lanes : other.participants) add(lanes);
   for (BasicBlock block : other.basic_blocks) {
     block.site = sites.at(block.site);
