@@ -250,8 +250,8 @@ struct Redirection {
   int ours, its;
 };
 
-/// Starts a program. `quiet`: it reads nothing, and ignores the signals that bankcheck ignores, for example under nohup;
-/// otherwise signals are to it what they usually are. Error: std::runtime_error.
+/// Starts a program. If it is `quiet`, it reads nothing and ignores the signals that bankcheck ignores, for example
+/// under nohup; otherwise signals are to it what they usually are. Error: std::runtime_error.
 pid_t spawn(const fs::path& program, const std::vector<std::string>& command,
             const std::vector<Redirection>& redirections, bool quiet) {
   posix_spawn_file_actions_t actions;
