@@ -200,6 +200,8 @@ def points_of(claim: dict, model: Model) -> list:
 def contradiction(claim: dict, points: list) -> str:
     """The inconsistency in a claim: a number that is not the one by hand, or a verdict that does not follow."""
     verdict = claim.get("verdict", "")
+    if not claim["subject"] or not claim["says"]:
+        return "needs a subject, and what the article says"
     if not verdict:
         return "" if not points and claim.get("why") else "not checkable: needs a reason, and no numbers"
     if not points:
@@ -299,28 +301,43 @@ def page(articles: list, points: dict, model: Model) -> str:
     return text
 
 
-def unnoticed(claims: dict, points: dict) -> list:
-    """The negative control: a falsified claim must contradict itself."""
+def unnoticed(claims: dict, points: dict, model: Model) -> list:
+    """The negative control: a falsified claim must contradict itself, and numbers compare as intervals."""
     one, six = (1, 1), (6, 6)
-    falsified = (
-        ("a1.stride4", {"article": one, "agrees": False}, {}),
-        ("a1.stride4", {"model": one}, {}),
+    falsified = (  # the changes to points by their position (None: no points), and to texts
+        ("a1.stride4", {0: {"article": one, "agrees": False}}, {}),
+        ("a1.stride4", {0: {"model": one}}, {}),
         ("a1.stride4", {}, {"verdict": "fails", "why": "x"}),
         ("a1.stride4", {}, {"verdict": ""}),
+        ("a1.stride4", {}, {"subject": ""}),
+        ("a1.stride4", {}, {"says": ""}),
+        ("a1.stride4", None, {}),
         ("a4.stride10", {}, {"verdict": "holds"}),
-        ("a4.stride10", {"agrees": True}, {}),
-        ("a4.stride10", {"hand": six}, {}),
-        ("a4.stride10", {"model": six, "agrees": True}, {}),
+        ("a4.stride10", {0: {"agrees": True}}, {}),
+        ("a4.stride10", {0: {"hand": six}}, {}),
+        ("a4.stride10", {0: {"model": six, "agrees": True}}, {}),
         ("a4.stride10", {}, {"why": ""}),
-        ("a2.stride", {"met": True}, {}),
+        ("a2.stride", {0: {"met": True}}, {}),
+        ("a2.stride", {1: {"met": False}}, {}),
         ("a2.stride", {}, {"condition": ""}),
         ("a2.speed", {}, {"why": ""}),
     )
     faults = []
-    for key, change, text in falsified:
-        changed = points[key] and [SimpleNamespace(**{**vars(points[key][0]), **change}), *points[key][1:]]
+    for key, changes, text in falsified:
+        changed = [] if changes is None else [SimpleNamespace(**vars(p) | changes.get(i, {})) for i, p in enumerate(points[key])]
         if contradiction(claims[key], points[key]) or not contradiction({**claims[key], **text}, changed):
-            faults.append(f"{key} with {change} {text} is not noticed")
+            faults.append(f"{key} with {changes} {text} is not noticed")
+    numbers = (  # of the article and of the model, whether they agree, and the article's as text
+        ("at_least(2)", "16", True, "at least 2"),
+        ("at_least(2)", "1", False, "at least 2"),
+        ("(1, 2)", "2", True, "1 to 2"),
+        ("1", "(1, 2)", False, "1"),  # the hardware may choose a number that the article excludes
+        ("61.418", "61.418", True, "61.418"),
+    )
+    for article, computed, agrees, text in numbers:
+        (point,) = points_of({"points": [{"at": "", "article": article, "hand": computed, "model": computed}]}, model)
+        if (point.agrees, text_of(point.article)) != (agrees, text):
+            faults.append(f"{article} next to {computed}: {point.agrees} {text_of(point.article)}, not {agrees} {text}")
     return faults
 
 
@@ -339,7 +356,7 @@ def main() -> int:
     if "--write" in sys.argv:
         PAGE.write_text(text, encoding="utf-8")
     faults = [f"{key}: {fault}" for key, claim in claims.items() if (fault := contradiction(claim, points[key]))]
-    faults += unnoticed(claims, points)
+    faults += unnoticed(claims, points, model)
     if len(claims) != 79:
         faults.append(f"{len(claims)} claims, not 79")
     if PAGE.read_text(encoding="utf-8") != text:

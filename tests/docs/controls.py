@@ -16,9 +16,9 @@ sys.path.insert(0, str(ROOT / "tools"))
 sys.dont_write_bytecode = True
 from check_pages import tracked
 
-DEVICE = "nvidia_h200"
+DEVICE, SEVERAL = "nvidia_h200", "nvidia_h200_x2"
 PICTURE = f"docs/pictures/{DEVICE}_reduction_ladder.svg"
-BANKS = "common/bankwise/banks"
+BANKS, NEW_ROOM = "common/bankwise/banks", "common/bankwise/new_room/new.hpp"
 NUMBER = r">[1-8](\d\d[1-9])</text>"  # in a bar: those of the axis are round
 
 
@@ -33,15 +33,20 @@ def edit(name: str, pattern: str, to: str):
     return change
 
 
-def slower(root: Path) -> None:
-    """A result of a variant, by a tenth."""
-    path = root / f"docs/results/{DEVICE}/reduction.memory.json"
-    report = json.loads(path.read_text())
-    for row in report["results"]:
-        if row["variant"] == "packed" and row["time_median_s"]:
-            row["time_median_s"] *= 1.1
-            row["bytes_per_s"] /= 1.1
-    path.write_text(json.dumps(report))
+def slower(results: str, variant: str):
+    """Each result of a variant in a file, by a tenth."""
+
+    def change(root: Path) -> None:
+        path = root / "docs/results" / results
+        report = json.loads(path.read_text())
+        for row in (row for run in report.get("runs", [report]) for row in run["results"]):
+            if row["variant"] == variant and row["time_median_s"]:
+                row["time_median_s"] *= 1.1
+                if "bytes_per_s" in row:
+                    row["bytes_per_s"] /= 1.1
+        path.write_text(json.dumps(report))
+
+    return change
 
 
 def forged(root: Path) -> None:
@@ -69,6 +74,11 @@ def no_matplotlib(root: Path) -> None:
     (root / "tools/matplotlib.py").write_text("raise ModuleNotFoundError(name='matplotlib')\n")
 
 
+def new_room(root: Path) -> None:
+    (root / NEW_ROOM).parent.mkdir()
+    (root / NEW_ROOM).write_text("")
+
+
 def nothing(_: Path) -> None:
     pass
 
@@ -76,11 +86,20 @@ def nothing(_: Path) -> None:
 # A command, the change to the copy, the exit code, and the beginning of a line that must be printed.
 CONTROLS = (
     ("tables.py --check", nothing, 0, ""),
-    ("tables.py --check", slower, 1, "reduction/README.md"),
+    ("tables.py --check", slower(f"{DEVICE}/reduction.memory.json", "packed"), 1, "reduction/README.md"),
+    ("tables.py --check", slower(f"{DEVICE}/transpose.sizes.json", "library"), 1, "docs/results/README.md"),
+    ("tables.py --check", slower(f"{SEVERAL}/ranks.json", "cyclic"), 1, "docs/several_gpus.md"),
+    (
+        "tables.py --check",
+        edit(f"docs/results/{DEVICE}/bankcheck_cuda.csv", r"(transpose_naive,ld,1),\d+", r"\1,7"),
+        1,
+        "docs/checking_cuda.md",
+    ),
+    ("tables.py --check", edit(f"docs/results/{DEVICE}/limits.csv", r"transpose_tma,(\d+),\d", r"transpose_tma,\1,1"), 1, "docs/limits.md"),
     ("tables.py --check", edit("docs/results/README.md", r"\| (yes|stretch|no) \|", "| of course |"), 1, "docs/results/README.md"),
     ("tables.py --check", cpu_results, 0, ""),
     ("plots.py --check", nothing, 0, ""),
-    ("plots.py --check", slower, 1, PICTURE),
+    ("plots.py --check", slower(f"{DEVICE}/reduction.memory.json", "packed"), 1, PICTURE),
     ("plots.py --check", forged, 1, PICTURE),
     ("plots.py", no_matplotlib, 3, "matplotlib is missing"),
     ("include_graph.py --check", nothing, 0, ""),
@@ -104,6 +123,7 @@ CONTROLS = (
         1,
         "bankcheck/main.cpp:1: bankwise/banks/cost.hpp is no tracked file",
     ),
+    ("include_graph.py --check", new_room, 1, f"{NEW_ROOM}: the table of rooms has no room for it"),
     (
         "include_graph.py --check",
         edit("CONTRIBUTING.md", "knows banks, support\n", "knows banks, support, study\n"),
@@ -123,7 +143,7 @@ CONTROLS = (
 )
 
 
-CREATED = ("docs/results/pocl_epyc/cpu_shaped.json", "tools/matplotlib.py")
+CREATED = ("docs/results/pocl_epyc/cpu_shaped.json", "tools/matplotlib.py", NEW_ROOM)
 
 
 def modified(path: Path) -> int | None:
