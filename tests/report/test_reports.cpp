@@ -85,6 +85,19 @@ TEST_CASE("report/reports/csv") {
   CHECK(lines == 3);
 }
 
+TEST_CASE("report/reports/csv_depth") {
+  static constexpr Side sides[]{{"m", &Extent::height, ""}, {"n", &Extent::width, ""}, {"k", &Extent::depth, ""}};
+  CaseStudy study = reduction::case_study();
+  study.sides = sides;
+  Report report = make_report();
+  CHECK(csv_report(report).find("depth") == std::string::npos);
+  report.study = &study;
+  report.results.front().extent = {2, 7, 5};
+  const std::string csv = csv_report(report);
+  CHECK(csv.find(",height,width,depth,bytes,") != std::string::npos);
+  CHECK(csv.find(",2,7,5,128,") != std::string::npos);
+}
+
 TEST_CASE("report/reports/full_reason") {
   const std::string text = text_report(make_report());
   CHECK(text.find("naive") != std::string::npos);

@@ -107,6 +107,8 @@ void __tsan_vptr_read(void**) {}
   int __tsan_atomic##bits##_compare_exchange_##how(volatile Type* a, Type* expected, Type v, int, int) { \
     return __atomic_compare_exchange_n(a, expected, v, is_weak, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);     \
   }
+// clang-format has two formats for this macro, which take turns.
+// clang-format off
 #define BANKWISE_ATOMIC(bits, Type)                                                               \
   Type __tsan_atomic##bits##_load(const volatile Type* a, int) {                                  \
     return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                                  \
@@ -122,6 +124,7 @@ void __tsan_vptr_read(void**) {}
   BANKWISE_FETCH(bits, Type, and)                                                                 \
   BANKWISE_FETCH(bits, Type, or) BANKWISE_FETCH(bits, Type, xor) BANKWISE_FETCH(bits, Type, nand) \
       BANKWISE_EXCHANGE(bits, Type, strong, false) BANKWISE_EXCHANGE(bits, Type, weak, true)
+// clang-format on
 BANKWISE_ATOMIC(8, std::uint8_t)
 BANKWISE_ATOMIC(16, std::uint16_t)
 BANKWISE_ATOMIC(32, std::uint32_t)
