@@ -33,15 +33,11 @@ struct Visits {
 };
 
 // The value of a word after these accesses.
-std::uint32_t store_it(std::uint32_t, const Visits& visits) {
-  return visits.thread * stored + visits.part;
-}
+std::uint32_t store_it(std::uint32_t, const Visits& visits) { return visits.thread * stored + visits.part; }
 std::uint32_t add_to_it(std::uint32_t value, const Visits& visits) {
   return value + visits.count * (visits.thread + 1);
 }
-std::uint32_t count_it(std::uint32_t value, const Visits& visits) {
-  return value + visits.count;
-}
+std::uint32_t count_it(std::uint32_t value, const Visits& visits) { return value + visits.count; }
 std::uint32_t swap_it(std::uint32_t value, const Visits& visits) {
   return value == visits.word * filled ? ~value : value;
 }
@@ -121,13 +117,9 @@ std::uint32_t offset_of(const Pattern& pattern, unsigned lane) {
   return element == idle ? idle : element * pattern.width;
 }
 
-std::uint32_t input_word(std::uint64_t i) {
-  return offset_of(patterns().at(i / lanes), unsigned(i % lanes));
-}
+std::uint32_t input_word(std::uint64_t i) { return offset_of(patterns().at(i / lanes), unsigned(i % lanes)); }
 
-std::uint64_t input_words(Extent) {
-  return patterns().size() * lanes;
-}
+std::uint64_t input_words(Extent) { return patterns().size() * lanes; }
 
 /// Byte offsets of the words, or of the part of a word, that a lane accesses. In a matrix operation a lane accesses one
 /// word of each of four rows whose addresses come from other lanes.
@@ -141,9 +133,7 @@ std::vector<std::uint32_t> parts_of(const Pattern& pattern, unsigned lane) {
 }
 
 // Reads and writes a word of the tile, or the 1 or 2 bytes of a narrow access.
-std::uint32_t bits_of(unsigned width) {
-  return width < 4 ? (1U << 8 * width) - 1 : ~0U;
-}
+std::uint32_t bits_of(unsigned width) { return width < 4 ? (1U << 8 * width) - 1 : ~0U; }
 std::uint32_t content(const Words& tile, std::uint64_t byte, unsigned width) {
   return tile.at(byte / 4) >> byte % 4 * 8 & bits_of(width);
 }
@@ -202,9 +192,7 @@ Plan plan(const Variant& variant, Extent extent, unsigned) {
               kernel, 1, block, {input_slot, output_slot, scratch_slot(0), std::uint64_t{number}, extent.width}}}};
 }
 
-std::vector<std::string> level_names(const Variant&, std::string_view) {
-  return {"fill", "clock", "turns", "sum"};
-}
+std::vector<std::string> level_names(const Variant&, std::string_view) { return {"fill", "clock", "turns", "sum"}; }
 
 }  // namespace
 

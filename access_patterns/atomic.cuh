@@ -40,12 +40,8 @@ constexpr unsigned IDLE = ~0u;
 constexpr unsigned FILLED = 0x9E3779B1u;  // times the index of a word: its initial value
 
 // The accesses. `filled` is the initial value of the word, `number` the thread number plus 1.
-static __device__ __forceinline__ void add(unsigned* word, unsigned, unsigned number) {
-  atomicAdd(word, number);
-}
-static __device__ __forceinline__ void increment(unsigned* word, unsigned, unsigned) {
-  atomicAdd(word, 1u);
-}
+static __device__ __forceinline__ void add(unsigned* word, unsigned, unsigned number) { atomicAdd(word, number); }
+static __device__ __forceinline__ void increment(unsigned* word, unsigned, unsigned) { atomicAdd(word, 1u); }
 static __device__ __forceinline__ void swap(unsigned* word, unsigned filled, unsigned) {
   atomicCAS(word, filled, ~filled);
 }

@@ -31,15 +31,9 @@ constexpr unsigned WINDOWS = 2;    // iterations until the addresses repeat
 constexpr unsigned TILE = 18432;   // bytes
 constexpr unsigned IDLE = ~0u;
 
-static __device__ __forceinline__ unsigned sum_of(unsigned v) {
-  return v;
-}
-static __device__ __forceinline__ unsigned sum_of(uint2 v) {
-  return v.x + v.y;
-}
-static __device__ __forceinline__ unsigned sum_of(uint4 v) {
-  return v.x + v.y + v.z + v.w;
-}
+static __device__ __forceinline__ unsigned sum_of(unsigned v) { return v; }
+static __device__ __forceinline__ unsigned sum_of(uint2 v) { return v.x + v.y; }
+static __device__ __forceinline__ unsigned sum_of(uint4 v) { return v.x + v.y + v.z + v.w; }
 
 template <class Value>
 static __device__ __forceinline__ void repeat(const unsigned* __restrict__ offsets, unsigned* __restrict__ sums,

@@ -92,9 +92,7 @@ Json json_of(const AccessResult& access) {
 
 }  // namespace
 
-bool has_banks(const gpu::DeviceInfo& device) {
-  return device.is_gpu;
-}
+bool has_banks(const gpu::DeviceInfo& device) { return device.is_gpu; }
 
 std::string text_report(const Report& report, const std::vector<Row>& rows) {
   std::string text;

@@ -46,15 +46,9 @@ template <>
 __device__ __forceinline__ uint4 value_of<uint4>(unsigned v) {
   return make_uint4(v, v + 1, v + 2, v + 3);
 }
-static __device__ __forceinline__ unsigned sum_of(unsigned v) {
-  return v;
-}
-static __device__ __forceinline__ unsigned sum_of(uint2 v) {
-  return v.x + v.y;
-}
-static __device__ __forceinline__ unsigned sum_of(uint4 v) {
-  return v.x + v.y + v.z + v.w;
-}
+static __device__ __forceinline__ unsigned sum_of(unsigned v) { return v; }
+static __device__ __forceinline__ unsigned sum_of(uint2 v) { return v.x + v.y; }
+static __device__ __forceinline__ unsigned sum_of(uint4 v) { return v.x + v.y + v.z + v.w; }
 
 template <class Value>
 static __device__ __forceinline__ void repeat(const unsigned* __restrict__ offsets, unsigned* __restrict__ sums,

@@ -60,9 +60,7 @@ static __device__ unsigned long long status(unsigned launch, unsigned what, unsi
 }
 
 // publish() and published() are relaxed atomics of device scope.
-static __device__ void publish(unsigned long long* word, unsigned long long value) {
-  atomicExch(word, value);
-}
+static __device__ void publish(unsigned long long* word, unsigned long long value) { atomicExch(word, value); }
 
 // Bypasses the L1 cache. nvcc 12.8 added the built-in __nv_atomic_load_n() for this; inline PTX also suits older ones.
 static __device__ unsigned long long published(unsigned long long* word) {

@@ -64,9 +64,7 @@ static __device__ Word64 status(unsigned launch, unsigned what, unsigned sum) {
 }
 
 // publish() and published() are relaxed atomics of device scope.
-static __device__ void publish(Word64* word, Word64 value) {
-  atomicExch(word, value);
-}
+static __device__ void publish(Word64* word, Word64 value) { atomicExch(word, value); }
 
 // Bypasses the L1 cache. nvcc 12.8 added the built-in __nv_atomic_load_n() for this; inline PTX also suits older ones.
 static __device__ Word64 published(Word64* word) {
@@ -93,9 +91,7 @@ static __device__ void prepare_phases(Word64* barrier) {
 }
 
 // Proxy fence: orders earlier accesses of threads to shared memory before later accesses of TMA to it.
-static __device__ void then_the_copy_engine() {
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
+static __device__ void then_the_copy_engine() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 // Starts the bulk copy of a tile into the ring. The mbarrier's phase ends when all bytes have arrived. The policy
 // evict_last keeps the input in the L2 cache longest, so the L2 evicts the results first.

@@ -31,9 +31,7 @@ constexpr unsigned WARP = 32;
 constexpr unsigned WARPS = BLOCK / WARP;
 constexpr unsigned COUNT = 48;  // lowest bit of the block count in a word of `state`
 
-static __device__ uint4 add(uint4 a, uint4 b) {
-  return make_uint4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
-}
+static __device__ uint4 add(uint4 a, uint4 b) { return make_uint4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w); }
 
 // Sum over a warp, returned in every lane. All lanes must call it.
 static __device__ unsigned warp_sum(unsigned word) {

@@ -32,9 +32,7 @@ constexpr unsigned LOADS = 8;    // 16-byte loads in flight per thread
 constexpr unsigned WARP = 32;
 constexpr unsigned WARPS = BLOCK / WARP;
 
-static __device__ uint4 add(uint4 a, uint4 b) {
-  return make_uint4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
-}
+static __device__ uint4 add(uint4 a, uint4 b) { return make_uint4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w); }
 
 // Sum over a warp, returned in lane 0. All lanes must call it.
 static __device__ unsigned warp_sum(unsigned word) {

@@ -90,9 +90,7 @@ inline nlohmann::json kernel_facts(const bankwise::CaseStudy& study, std::string
 }
 
 /// Whether an extent has two sides.
-inline bool is_matrix(const bankwise::CaseStudy& study) {
-  return study.sides.size() == 2;
-}
+inline bool is_matrix(const bankwise::CaseStudy& study) { return study.sides.size() == 2; }
 
 /// Error: std::runtime_error if there is none.
 inline const bankwise::Variant& variant_of(const bankwise::CaseStudy& study, std::string_view name) {

@@ -10,8 +10,6 @@ using Catch::Approx;  // as in version 2
 #include <catch2/catch.hpp>
 namespace Catch::Matchers {
 /// The name in version 3, where Contains() matches ranges.
-inline auto ContainsSubstring(const std::string& part) {
-  return Contains(part);
-}
+inline auto ContainsSubstring(const std::string& part) { return Contains(part); }
 }  // namespace Catch::Matchers
 #endif

@@ -47,13 +47,9 @@ static __device__ uint4 load_chunk(const unsigned* from) {
   return word;
 }
 #else
-static __device__ unsigned load_word(const unsigned* from) {
-  return *from;
-}
+static __device__ unsigned load_word(const unsigned* from) { return *from; }
 
-static __device__ uint4 load_chunk(const unsigned* from) {
-  return *reinterpret_cast<const uint4*>(from);
-}
+static __device__ uint4 load_chunk(const unsigned* from) { return *reinterpret_cast<const uint4*>(from); }
 #endif
 
 }  // namespace transpose_persisting_detail

@@ -19,9 +19,7 @@ namespace {
 
 /// The kernels copy bits, but cuBLAS multiplies floats by 1. An exponent field from 64 to 127 makes every word a normal
 /// float, which the multiplication preserves. It fixes two of the 32 bits.
-std::uint32_t input_word(std::uint64_t i) {
-  return (hashed_word(i) & 0xBFFFFFFFU) | 0x20000000U;
-}
+std::uint32_t input_word(std::uint64_t i) { return (hashed_word(i) & 0xBFFFFFFFU) | 0x20000000U; }
 
 /// Works in strips of columns; otherwise every word of a large matrix would cost a cache line.
 std::vector<Words> reference(Extent extent, std::span<const Words> inputs, const Variant&) {
@@ -61,9 +59,7 @@ Extent extent_for(std::uint64_t bytes) {
   return {whole, whole};
 }
 
-std::vector<std::string> level_names(const Variant&, std::string_view) {
-  return {"rows in", "columns out"};
-}
+std::vector<std::string> level_names(const Variant&, std::string_view) { return {"rows in", "columns out"}; }
 
 }  // namespace
 

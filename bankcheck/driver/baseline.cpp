@@ -19,9 +19,7 @@ namespace {
 
 constexpr const char* head = "kernel,architecture,accesses,conflicts,unknown";
 
-std::string conflicts_text(std::uint64_t conflicts) {
-  return plural(conflicts, "conflict", "conflicts");
-}
+std::string conflicts_text(std::uint64_t conflicts) { return plural(conflicts, "conflict", "conflicts"); }
 
 std::string unknown_text(const std::pair<std::string, std::string>& key, const Allowed& value) {
   return fmt::format("{} has {} without a known cost on {}, so no limit can be checked", key.first,

@@ -32,9 +32,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-std::string last_error() {
-  return std::strerror(errno);
-}
+std::string last_error() { return std::strerror(errno); }
 
 constexpr auto grace_period = std::chrono::milliseconds(200);
 
@@ -328,9 +326,7 @@ bool ended_from_outside(const Ended& ended) {
   return std::find(from_outside.begin(), from_outside.end(), WTERMSIG(ended.status)) != from_outside.end();
 }
 
-bool crashed(const Ended& ended) {
-  return WIFSIGNALED(ended.status) && !ended_from_outside(ended);
-}
+bool crashed(const Ended& ended) { return WIFSIGNALED(ended.status) && !ended_from_outside(ended); }
 
 std::optional<std::string> signal_that_ended(const Ended& ended) {
   if (!WIFSIGNALED(ended.status)) return std::nullopt;

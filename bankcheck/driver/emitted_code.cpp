@@ -11,9 +11,7 @@ namespace {
 
 using banks::Operation;
 
-std::string name_of(const std::string& path) {
-  return std::filesystem::path(path).filename().string();
-}
+std::string name_of(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
 /// What the widths say. A line without instructions was dropped or merged into another line.
 Column column_of(const trace::LineReport& line, const trace::MergedLine& merged, const Evidence& evidence) {

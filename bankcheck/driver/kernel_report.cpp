@@ -31,9 +31,7 @@ PlacedLine source_line(const SourceText& source, const SourcePlace& place, Sourc
           text};
 }
 
-SourcePlace place_of(const trace::Site& site) {
-  return {site.file, site.line, site.column};
-}
+SourcePlace place_of(const trace::Site& site) { return {site.file, site.line, site.column}; }
 
 trace::Report report_or_refuse(const trace::KernelTrace& trace, const banks::Architecture& architecture) {
   try {

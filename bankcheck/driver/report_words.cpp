@@ -54,9 +54,7 @@ const Terms& terms_of(trace::Maker maker) {
   return maker == trace::Maker::cuda || maker == trace::Maker::emulate ? cuda_terms : opencl_terms;
 }
 
-std::string_view word_for_blocks(trace::Maker maker) {
-  return terms_of(maker).blocks;
-}
+std::string_view word_for_blocks(trace::Maker maker) { return terms_of(maker).blocks; }
 
 std::string where(const PlacedLine& line, const trace::Site& site) {
   if (site.pc) return fmt::format("+{:#x}", *site.pc);

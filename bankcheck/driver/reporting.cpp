@@ -87,9 +87,7 @@ std::string not_a_number(const std::string& text) {
 }
 
 /// The validator of texts: an unset shell variable must not disable a check.
-std::string not_a_text(const std::string& text) {
-  return text.empty() ? "it needs a value" : "";
-}
+std::string not_a_text(const std::string& text) { return text.empty() ? "it needs a value" : ""; }
 
 /// Adds a sentence for each part that the trace of a kernel lacks.
 void add_incompleteness(RunReport& report) {
@@ -124,9 +122,7 @@ void add_diagnoses(const RunReport& report, std::vector<std::string>& sentences)
 
 }  // namespace
 
-void tell(const std::string& sentence) {
-  std::fputs(fmt::format("bankcheck: {}\n", sentence).c_str(), stderr);
-}
+void tell(const std::string& sentence) { std::fputs(fmt::format("bankcheck: {}\n", sentence).c_str(), stderr); }
 
 std::vector<EmittedLine> emitted_lines(const std::string& path, bool may_be_empty) {
   if (path.empty()) return {};

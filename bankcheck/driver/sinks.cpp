@@ -6,9 +6,7 @@
 namespace bankwise::driver {
 namespace {
 
-std::string write_json(const SinkInput& input) {
-  return to_json(input.report, input.fits);
-}
+std::string write_json(const SinkInput& input) { return to_json(input.report, input.fits); }
 
 std::string write_sarif(const SinkInput& input) {
   std::set<std::string> exceeded;
@@ -49,8 +47,6 @@ constexpr Sink table[]{
 
 }  // namespace
 
-std::span<const Sink> sinks() {
-  return table;
-}
+std::span<const Sink> sinks() { return table; }
 
 }  // namespace bankwise::driver

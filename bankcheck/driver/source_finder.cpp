@@ -96,9 +96,7 @@ unsigned column_in(const FileLine& file, const SourceText::Line& program, unsign
   return column <= begin || column - begin > file.plain ? 0 : column - begin + file.begin;
 }
 
-std::string file_name(std::string_view path) {
-  return fs::path(path).filename().string();
-}
+std::string file_name(std::string_view path) { return fs::path(path).filename().string(); }
 
 }  // namespace
 

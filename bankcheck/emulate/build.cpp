@@ -24,9 +24,7 @@ using Words = std::vector<std::string>;
 using driver::Ran;
 using driver::run_quietly;
 
-void append(Words& to, const Words& more) {
-  to.insert(to.end(), more.begin(), more.end());
-}
+void append(Words& to, const Words& more) { to.insert(to.end(), more.begin(), more.end()); }
 
 /// The folder of Thrust in a CUDA Toolkit 13 or newer, whose algorithms run on the host; empty if there is none.
 fs::path find_thrust() {

@@ -41,13 +41,9 @@ void Hash::add(std::string_view text) {
   for (std::size_t size = text.size(), i = 0; i < 8; ++i) byte(static_cast<unsigned char>(size >> 8 * i));
 }
 
-void Hash::add_content(const std::filesystem::path& file) {
-  add(read_file(file).value_or(""));
-}
+void Hash::add_content(const std::filesystem::path& file) { add(read_file(file).value_or("")); }
 
-std::string Hash::text() const {
-  return fmt::format("{:016x}{:016x}", high_, low_);
-}
+std::string Hash::text() const { return fmt::format("{:016x}{:016x}", high_, low_); }
 
 fs::path cache_folder(const std::string& wanted) {
   fs::path folder = wanted;

@@ -7,9 +7,7 @@
 namespace bankwise::emulate {
 namespace {
 
-bool is_space(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 /// The end of a string or character literal, or of a comment, that begins at `at`; `at` if there is none.
 std::size_t end_of_text(std::string_view source, std::size_t at) {

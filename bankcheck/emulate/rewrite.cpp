@@ -326,9 +326,7 @@ class Rewriter {
 
 }  // namespace
 
-std::string rewritten(std::string_view source) {
-  return Rewriter(source).run();
-}
+std::string rewritten(std::string_view source) { return Rewriter(source).run(); }
 
 std::string place_in(std::string_view source, std::size_t offset, std::string_view name) {
   std::string file(name);

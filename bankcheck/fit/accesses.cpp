@@ -16,9 +16,7 @@ namespace {
 
 using Weights = std::array<std::uint64_t, chunk_width>;
 
-unsigned alignment_of(unsigned width) {
-  return width == 12 ? 4 : width;
-}
+unsigned alignment_of(unsigned width) { return width == 12 ? 4 : width; }
 
 /// The bytes that stay together and lie in banks side by side: a request of an access, or a word of it.
 unsigned block_bytes(const banks::Rule& rule, unsigned width) {

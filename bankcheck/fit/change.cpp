@@ -101,9 +101,7 @@ std::string cute_name(const Change& change, unsigned element) {
                      row - swizzle.base);
 }
 
-std::vector<Change> tma_swizzles() {
-  return {{{128, 1, 4}, {}}, {{128, 2, 4}, {}}, {{128, 3, 4}, {}}};
-}
+std::vector<Change> tma_swizzles() { return {{{128, 1, 4}, {}}, {{128, 2, 4}, {}}, {{128, 3, 4}, {}}}; }
 
 std::string tma_name(const Change& change) {
   const auto swizzles = tma_swizzles();

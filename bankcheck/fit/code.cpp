@@ -18,9 +18,7 @@ bool is_simple(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(),
                                       [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
 }
-std::string operand(const std::string& text) {
-  return is_simple(text) ? text : "(" + text + ")";
-}
+std::string operand(const std::string& text) { return is_simple(text) ? text : "(" + text + ")"; }
 
 /// "(x >> 5)" or "x / 48": a whole quotient, as an operand of * + and ^.
 std::string quotient(const std::string& text, std::uint64_t divisor) {

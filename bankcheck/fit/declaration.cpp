@@ -17,9 +17,7 @@ namespace {
 using source::Token;
 using source::TokenKind;
 
-bool is_qualifier(std::string_view word) {
-  return word == "__shared__" || word == "local" || word == "__local";
-}
+bool is_qualifier(std::string_view word) { return word == "__shared__" || word == "local" || word == "__local"; }
 
 /// Words of a declaration that are no part of the type as a user would name it.
 bool is_decoration(std::string_view word) {

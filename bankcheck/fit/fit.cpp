@@ -151,9 +151,7 @@ std::optional<trace::KernelTrace> alternate_blocks(const trace::KernelTrace& tra
   return half;
 }
 
-double saved_by(const Difference& difference) {
-  return double(difference.gain) - double(difference.harm);
-}
+double saved_by(const Difference& difference) { return double(difference.gain) - double(difference.harm); }
 bool exceeds_chance(const Difference& difference, double deviations) {
   return 10 * difference.harm <= difference.gain || saved_by(difference) >= deviations * std::sqrt(difference.squares);
 }

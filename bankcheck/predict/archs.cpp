@@ -17,9 +17,7 @@ namespace {
 using banks::Architecture;
 using banks::Rule;
 
-std::string list(const std::vector<std::string>& parts) {
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
+std::string list(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, ", ")); }
 
 /// The accesses that a rule decides because no earlier rule does. Operations with the same widths are grouped.
 struct Coverage {

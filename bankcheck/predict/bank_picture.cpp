@@ -114,9 +114,7 @@ namespace {
 
 constexpr int side = 26, left = 64, head = 40, group_head = 40, gap = 12;  // pixels
 
-int column(std::size_t bank) {
-  return left + side * int(bank);
-}
+int column(std::size_t bank) { return left + side * int(bank); }
 
 std::string text_at(int x, int y, const std::string& text, const char* fill) {
   return fmt::format("<text x=\"{}\" y=\"{}\" fill=\"{}\">{}</text>\n", x, y, fill, xml_text(text));

@@ -74,9 +74,7 @@ int predict_formula(const banks::Architecture& architecture, const PredictOption
 
 }  // namespace
 
-void declare_archs(CLI::App& command, ArchsOptions& options) {
-  command.add_flag("--json", options.json, "Print JSON");
-}
+void declare_archs(CLI::App& command, ArchsOptions& options) { command.add_flag("--json", options.json, "Print JSON"); }
 
 int archs(ArchsOptions& options) {
   OutputFile("stdout", "-").write(options.json ? architectures_json() : architectures_text());

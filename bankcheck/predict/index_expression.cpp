@@ -105,9 +105,7 @@ Bits remainder(IntType type, Bits a, Bits b) {
   check_division(type, a, "%", b);
   return type.is_unsigned ? a % b : Bits(std::int64_t(a) % std::int64_t(b));
 }
-bool is_less(IntType type, Bits a, Bits b) {
-  return type.is_unsigned ? a < b : std::int64_t(a) < std::int64_t(b);
-}
+bool is_less(IntType type, Bits a, Bits b) { return type.is_unsigned ? a < b : std::int64_t(a) < std::int64_t(b); }
 unsigned shift_count(IntType type, Bits count) {
   const unsigned width = type.is_wide ? 64 : 32;
   if (count < width) return unsigned(count);  // a negative count is above it

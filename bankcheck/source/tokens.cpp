@@ -8,15 +8,11 @@
 namespace bankwise::source {
 namespace {
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool begins_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || (c & 0x80) != 0;
 }
-bool continues_name(char c) {
-  return begins_name(c) || is_digit(c);
-}
+bool continues_name(char c) { return begins_name(c) || is_digit(c); }
 
 class Lexer {
  public:
@@ -121,8 +117,6 @@ class Lexer {
 
 }  // namespace
 
-std::vector<Token> tokens_of(std::string_view source) {
-  return Lexer(source).tokens();
-}
+std::vector<Token> tokens_of(std::string_view source) { return Lexer(source).tokens(); }
 
 }  // namespace bankwise::source

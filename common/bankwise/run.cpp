@@ -251,9 +251,7 @@ int run_ranks(const CaseStudy& study, int argc, const char* const* argv) {
 
 }  // namespace
 
-MainProgram case_study_program() {
-  return {.offered = {}, .extent = default_extent, .run = measure_and_report};
-}
+MainProgram case_study_program() { return {.offered = {}, .extent = default_extent, .run = measure_and_report}; }
 
 int run(const CaseStudy& study, int argc, const char* const* argv) {
   if (cluster::started_by_launcher()) return run_ranks(study, argc, argv);

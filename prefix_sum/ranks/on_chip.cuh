@@ -87,9 +87,7 @@ static __device__ void prepare_phases(Word64* barrier) {
 }
 
 // Proxy fence: orders earlier accesses of threads to shared memory before later accesses of TMA to it.
-static __device__ void then_the_copy_engine() {
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
+static __device__ void then_the_copy_engine() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 // Starts the bulk copy of `words` words, a multiple of 4. The mbarrier's phase ends when all bytes have arrived. The
 // policy evict_last keeps them in the L2 cache longest.

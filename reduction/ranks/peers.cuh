@@ -40,9 +40,7 @@ constexpr unsigned MAILBOXES = 8;  // index in `state` of the mailboxes: 2 sets 
 
 using Word64 = unsigned long long;
 
-static __device__ uint4 add(uint4 a, uint4 b) {
-  return make_uint4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
-}
+static __device__ uint4 add(uint4 a, uint4 b) { return make_uint4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w); }
 
 // Sum over a warp, returned in every lane. All lanes must call it.
 static __device__ unsigned warp_sum(unsigned word) {

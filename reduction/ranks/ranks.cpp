@@ -33,9 +33,7 @@ Share share(const Variant&, Extent extent, Rank rank) {
           items(extent.count(), rank.index, rank.ranks) * record_words, 0, record_words};
 }
 
-Extent alone_extent(Extent extent, Rank rank) {
-  return {1, items(extent.count(), rank.index, rank.ranks)};
-}
+Extent alone_extent(Extent extent, Rank rank) { return {1, items(extent.count(), rank.index, rank.ranks)}; }
 
 Plan rank_plan(const Variant& variant, Extent extent, Rank rank, unsigned units) {
   const std::uint64_t count = items(extent.count(), rank.index, rank.ranks);

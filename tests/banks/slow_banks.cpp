@@ -179,18 +179,10 @@ const std::map<Operation, unsigned> load_matrix{
 const std::map<Operation, unsigned> store_matrix{
     {Operation::stmatrix_x1, 8}, {Operation::stmatrix_x2, 16}, {Operation::stmatrix_x4, 32}};
 
-bool matrix(Operation operation) {
-  return load_matrix.contains(operation) || store_matrix.contains(operation);
-}
-bool plain(Operation operation) {
-  return operation == Operation::load || operation == Operation::store;
-}
-bool copy(Operation operation) {
-  return operation == Operation::cp_async;
-}
-bool atomic(Operation operation) {
-  return !plain(operation) && !matrix(operation) && !copy(operation);
-}
+bool matrix(Operation operation) { return load_matrix.contains(operation) || store_matrix.contains(operation); }
+bool plain(Operation operation) { return operation == Operation::load || operation == Operation::store; }
+bool copy(Operation operation) { return operation == Operation::cp_async; }
+bool atomic(Operation operation) { return !plain(operation) && !matrix(operation) && !copy(operation); }
 
 /// Lanes that give the address of a row.
 unsigned rows_of(Operation operation) {

@@ -175,27 +175,13 @@ banks::RandomAccess load_of(const slow::HalfWarp& state) {
 
 }  // namespace
 
-TEST_CASE("banks/bank_model/random_0") {
-  check_random_accesses(random_parts[0]);
-}
-TEST_CASE("banks/bank_model/random_1") {
-  check_random_accesses(random_parts[1]);
-}
-TEST_CASE("banks/bank_model/random_2") {
-  check_random_accesses(random_parts[2]);
-}
-TEST_CASE("banks/bank_model/random_3") {
-  check_random_accesses(random_parts[3]);
-}
-TEST_CASE("banks/bank_model/random_4") {
-  check_random_accesses(random_parts[4]);
-}
-TEST_CASE("banks/bank_model/random_5") {
-  check_random_accesses(random_parts[5]);
-}
-TEST_CASE("banks/bank_model/random_6") {
-  check_random_accesses(random_parts[6]);
-}
+TEST_CASE("banks/bank_model/random_0") { check_random_accesses(random_parts[0]); }
+TEST_CASE("banks/bank_model/random_1") { check_random_accesses(random_parts[1]); }
+TEST_CASE("banks/bank_model/random_2") { check_random_accesses(random_parts[2]); }
+TEST_CASE("banks/bank_model/random_3") { check_random_accesses(random_parts[3]); }
+TEST_CASE("banks/bank_model/random_4") { check_random_accesses(random_parts[4]); }
+TEST_CASE("banks/bank_model/random_5") { check_random_accesses(random_parts[5]); }
+TEST_CASE("banks/bank_model/random_6") { check_random_accesses(random_parts[6]); }
 
 TEST_CASE("banks/bank_model/random_covers_all") {
   for (const auto& architecture : banks::architectures()) {

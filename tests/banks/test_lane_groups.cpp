@@ -123,18 +123,10 @@ bool banks_repeat(const banks::Architecture& architecture, const banks::RandomAc
 
 }  // namespace
 
-TEST_CASE("banks/lane_groups/partition") {
-  check_all(lane_groups_partition_the_lanes);
-}
-TEST_CASE("banks/lane_groups/sums") {
-  check_all(totals_are_those_of_the_lane_groups);
-}
-TEST_CASE("banks/lane_groups/inactive_lanes") {
-  check_all(inactive_lanes_do_not_matter);
-}
-TEST_CASE("banks/lane_groups/shifted_addresses") {
-  check_all(banks_repeat);
-}
+TEST_CASE("banks/lane_groups/partition") { check_all(lane_groups_partition_the_lanes); }
+TEST_CASE("banks/lane_groups/sums") { check_all(totals_are_those_of_the_lane_groups); }
+TEST_CASE("banks/lane_groups/inactive_lanes") { check_all(inactive_lanes_do_not_matter); }
+TEST_CASE("banks/lane_groups/shifted_addresses") { check_all(banks_repeat); }
 
 TEST_CASE("banks/lane_groups/no_lanes") {
   for (const auto& architecture : banks::architectures()) {

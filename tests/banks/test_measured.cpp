@@ -141,9 +141,7 @@ bool agrees(const banks::Architecture& architecture, const banks::Access& access
          (!row.conflicts || cost->conflicts == *row.conflicts);
 }
 
-const banks::Architecture& hopper() {
-  return *banks::find_architecture("sm_90");
-}
+const banks::Architecture& hopper() { return *banks::find_architecture("sm_90"); }
 
 }  // namespace
 

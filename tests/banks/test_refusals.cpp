@@ -10,9 +10,7 @@ using Reason = banks::Refusal::Reason;
 
 namespace {
 
-bool one_line(const std::string& text) {
-  return !text.empty() && text.find('\n') == std::string::npos;
-}
+bool one_line(const std::string& text) { return !text.empty() && text.find('\n') == std::string::npos; }
 
 /// Finds "lane 5", but not as the beginning of "lane 57".
 bool names_lane(const std::string& text, unsigned lane) {

@@ -45,9 +45,7 @@ ByteOf away(unsigned lane, unsigned bytes) {
   return [=](unsigned t) { return t == lane ? bytes : 0; };
 }
 
-std::uint64_t lanes(unsigned a, unsigned b) {
-  return std::uint64_t{1} << a | std::uint64_t{1} << b;
-}
+std::uint64_t lanes(unsigned a, unsigned b) { return std::uint64_t{1} << a | std::uint64_t{1} << b; }
 
 }  // namespace
 

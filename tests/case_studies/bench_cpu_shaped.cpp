@@ -232,9 +232,7 @@ void transposed_aligned(Extent extent, const std::uint32_t* in, std::uint32_t* o
   if (out[0] != lines[0]) std::copy_n(lines, extent.count(), out);  // once, for the verdict
 }
 
-Extent sides(const benchmark::State& state) {
-  return {std::uint64_t(state.range(0)), std::uint64_t(state.range(1))};
-}
+Extent sides(const benchmark::State& state) { return {std::uint64_t(state.range(0)), std::uint64_t(state.range(1))}; }
 void transpose_blocked(benchmark::State& state) {
   through_opencl(state, transpose::case_study(), "blocked", sides(state));
 }

@@ -26,9 +26,7 @@ Plan without_exchanges(Plan plan) {
 }
 
 /// Ranks 0 and 1 swapped.
-Rank swapped(Rank rank) {
-  return {rank.index < 2 && rank.ranks > 1 ? 1 - rank.index : rank.index, rank.ranks};
-}
+Rank swapped(Rank rank) { return {rank.index < 2 && rank.ranks > 1 ? 1 - rank.index : rank.index, rank.ranks}; }
 
 const Fault faults[]{
     {"reduction: no exchange", &reduce,
@@ -93,6 +91,4 @@ const Fault faults[]{
 
 }  // namespace
 
-std::span<const Fault> all_faults() {
-  return faults;
-}
+std::span<const Fault> all_faults() { return faults; }

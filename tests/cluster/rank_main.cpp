@@ -26,13 +26,9 @@ void open_device() {
 
 }  // namespace
 
-bankwise::cluster::Communicator& communicator() {
-  return *all_ranks;
-}
+bankwise::cluster::Communicator& communicator() { return *all_ranks; }
 
-bankwise::gpu::Session& opencl_device() {
-  return *session;
-}
+bankwise::gpu::Session& opencl_device() { return *session; }
 
 // Around Catch2's main(), as in tests/skipping_main.cpp.
 extern "C" {

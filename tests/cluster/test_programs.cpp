@@ -23,9 +23,7 @@ bool needs_cuda(const std::string& row) {
          row == "peer_copy";
 }
 
-std::string mpirun(unsigned ranks) {
-  return MPIRUN " -n " + std::to_string(ranks) + " ";
-}
+std::string mpirun(unsigned ranks) { return MPIRUN " -n " + std::to_string(ranks) + " "; }
 
 std::string size_flags(const CaseStudy& study, Extent extent) {
   std::string flags;

@@ -33,9 +33,7 @@ void choose(const std::string& api) {
 
 }  // namespace
 
-std::span<const bankwise::gpu::DeviceInfo> devices_under_test() {
-  return chosen;
-}
+std::span<const bankwise::gpu::DeviceInfo> devices_under_test() { return chosen; }
 
 std::string reason_to_skip() {
   const char* api = std::getenv("BANKWISE_TEST_API");

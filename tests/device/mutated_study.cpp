@@ -7,9 +7,7 @@
 #if HAVE_CUDA_MUTANTS
 const void* cuda_mutant(std::string_view mutation);  // made by CMake: the __global__ function of a mutation of a .cuh
 #else
-static const void* cuda_mutant(std::string_view) {
-  return nullptr;
-}
+static const void* cuda_mutant(std::string_view) { return nullptr; }
 #endif
 
 MutatedStudy::MutatedStudy(std::string_view name) {

@@ -30,9 +30,7 @@ std::vector<std::uint64_t> sizes(std::uint64_t tile, std::uint64_t max_tiles) {
 
 }  // namespace
 
-Soak soak_for(const gpu::DeviceInfo& device) {
-  return device.is_gpu ? Soak{10000, 1000} : Soak{300, 20};
-}
+Soak soak_for(const gpu::DeviceInfo& device) { return device.is_gpu ? Soak{10000, 1000} : Soak{300, 20}; }
 
 std::string soak(gpu::Session& session, const Law& law, const CaseStudy& study, const Variant& variant, Soak how,
                  std::uint64_t blocks) {

@@ -78,10 +78,8 @@ void run_all(const CaseStudy& study) {
 
 }  // namespace
 
-#define RUN_ALL(name, folder)                           \
-  TEST_CASE("device/bare/" #name, "[bare_" #name "]") { \
-    run_all(name::case_study());                        \
-  }
+#define RUN_ALL(name, folder) \
+  TEST_CASE("device/bare/" #name, "[bare_" #name "]") { run_all(name::case_study()); }
 FOR_EACH_CASE_STUDY(RUN_ALL)
 
 namespace {
@@ -99,15 +97,7 @@ void run_broken(std::string_view mutation, Extent extent) {
 
 }  // namespace
 
-TEST_CASE("device/bare/stray_store", "[.broken_memcheck]") {
-  run_broken("stores_past_the_end", {1, 511});
-}
-TEST_CASE("device/bare/missing_barrier", "[.broken_racecheck]") {
-  run_broken("barrier_removed", {1, 1000});
-}
-TEST_CASE("device/bare/uninitialized", "[.broken_initcheck]") {
-  run_broken("total_forgotten", {1, 2000});
-}
-TEST_CASE("device/bare/half_barrier", "[.broken_synccheck]") {
-  run_broken("barrier_for_half", {1, 1000});
-}
+TEST_CASE("device/bare/stray_store", "[.broken_memcheck]") { run_broken("stores_past_the_end", {1, 511}); }
+TEST_CASE("device/bare/missing_barrier", "[.broken_racecheck]") { run_broken("barrier_removed", {1, 1000}); }
+TEST_CASE("device/bare/uninitialized", "[.broken_initcheck]") { run_broken("total_forgotten", {1, 2000}); }
+TEST_CASE("device/bare/half_barrier", "[.broken_synccheck]") { run_broken("barrier_for_half", {1, 1000}); }

@@ -20,9 +20,7 @@ const std::string short_times = " --min-time 0 --timeout 0.01";
 const std::string brief = " --cache hot" + short_times;  // clearing a CPU's caches takes most of the time
 const std::string small = "--n 100 --variant packed" + brief;
 
-fs::path kernels_of(const std::string& sample) {
-  return fs::path(SOURCE_DIRECTORY) / sample;
-}
+fs::path kernels_of(const std::string& sample) { return fs::path(SOURCE_DIRECTORY) / sample; }
 
 }  // namespace
 

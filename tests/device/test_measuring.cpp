@@ -46,13 +46,9 @@ class ShortKernel {
   Memory memory_;
 };
 
-bool is_cuda(const gpu::DeviceInfo& device) {
-  return device.api == gpu::Api::cuda;
-}
+bool is_cuda(const gpu::DeviceInfo& device) { return device.api == gpu::Api::cuda; }
 
-bool says(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
+bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 void nothing() {}
 

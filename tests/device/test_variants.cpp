@@ -58,10 +58,8 @@ void verify_edges(const CaseStudy& study) {
 
 }  // namespace
 
-#define VERIFY_EDGES(name, folder)                     \
-  TEST_CASE("device/variants/" #name, "[" #name "]") { \
-    verify_edges(name::case_study());                  \
-  }
+#define VERIFY_EDGES(name, folder) \
+  TEST_CASE("device/variants/" #name, "[" #name "]") { verify_edges(name::case_study()); }
 FOR_EACH_CASE_STUDY(VERIFY_EDGES)
 
 TEST_CASE("device/variants/launch_plans", "[interface]") {

@@ -30,9 +30,7 @@ void emulate_kernel(const CaseStudy& study, CountedKernel& row) {
 }
 
 /// The patterns of access_patterns are many rows of one kernel each; one line states how many agree.
-bool is_pattern(const CountedKernel& kernel) {
-  return kernel.study == "access_patterns";
-}
+bool is_pattern(const CountedKernel& kernel) { return kernel.study == "access_patterns"; }
 
 std::string cell(const CountedKernel& kernel, std::size_t i) {
   const std::uint64_t measured = kernel.measured[i], emulated = kernel.emulated.value_or(kernel.measured)[i];

@@ -103,9 +103,7 @@ __global__ void wrapping(unsigned* up, unsigned* down) {
   atomicDec(down, 9);
 }
 
-__device__ int twice(int x) {
-  return 2 * x;
-}
+__device__ int twice(int x) { return 2 * x; }
 template <class T>
 __device__ T same(T x) {
   return x;

@@ -52,9 +52,7 @@ unsigned wrong(Function function, unsigned bits, bool is_signed, Expected expect
   return count;
 }
 
-int bounded(int value, int least, int most) {
-  return value < least ? least : value > most ? most : value;
-}
+int bounded(int value, int least, int most) { return value < least ? least : value > most ? most : value; }
 
 }  // namespace
 

@@ -90,12 +90,8 @@ __global__ void __launch_bounds__(64, 2) forms(const T* __restrict__ in, T* out)
   __threadfence();
 }
 
-__device__ __forceinline__ int forced(int x) {
-  return x + 1;
-}
-__device__ __noinline__ int called(int x) {
-  return x * 2;
-}
+__device__ __forceinline__ int forced(int x) { return x + 1; }
+__device__ __noinline__ int called(int x) { return x * 2; }
 struct __align__(16) Aligned {
   int x;
 };

@@ -99,9 +99,7 @@ TEST_CASE("emulator/cuda_numbers/rounding") {
   CHECK(__double2ll_rn(NAN) == LLONG_MIN);
 }
 
-static bool nearly(double a, double b) {
-  return std::fabs(a - b) <= 1e-6 * (1 + std::fabs(b));
-}
+static bool nearly(double a, double b) { return std::fabs(a - b) <= 1e-6 * (1 + std::fabs(b)); }
 
 TEST_CASE("emulator/cuda_numbers/arithmetic") {
   for (float x : {0.1f, 0.5f, 1.0f, 2.75f, 40.0f}) {

@@ -168,9 +168,7 @@ __device__ __noinline__ unsigned too_deep(unsigned n, volatile unsigned* out) {
   return (*out == 0 ? too_deep(n + 1, out) : 0) + room[(n + 1) % 64];
 }
 
-__global__ void recurses(unsigned* out) {
-  out[threadIdx.x] = too_deep(0, out);
-}
+__global__ void recurses(unsigned* out) { out[threadIdx.x] = too_deep(0, out); }
 
 __global__ void divides(unsigned* out, unsigned by) {
   out[threadIdx.x] = 7 / (by - threadIdx.x);  // the division

@@ -106,9 +106,7 @@ __global__ void waits_for_a_long_loop(unsigned* out) {
   *out = data[63];
 }
 
-__global__ void shuffles(unsigned* out) {
-  out[0] = __shfl_xor_sync(0xFFFFFFFF, threadIdx.x, 1);
-}
+__global__ void shuffles(unsigned* out) { out[0] = __shfl_xor_sync(0xFFFFFFFF, threadIdx.x, 1); }
 
 __global__ void spins(unsigned* out) {
   __shared__ unsigned flag;
@@ -122,9 +120,7 @@ __global__ void spins(unsigned* out) {
   if (threadIdx.x == 63) atomicExch(&flag, 1);
 }
 
-__global__ void throws() {
-  throw std::runtime_error("from a kernel");
-}
+__global__ void throws() { throw std::runtime_error("from a kernel"); }
 
 std::vector<unsigned> counted(unsigned n) {
   std::vector<unsigned> words(n);

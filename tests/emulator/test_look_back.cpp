@@ -59,9 +59,7 @@ Scan ring(unsigned blocks) {
   return {"ring", ring_of_rank_0, TILE, BLOCK, STAGES * TILE * 4, blocks};
 }
 
-State state_for(const Scan& scan, std::size_t n) {
-  return State(32 + tiles(n, scan.tile, 1), 0);
-}
+State state_for(const Scan& scan, std::size_t n) { return State(32 + tiles(n, scan.tile, 1), 0); }
 
 /// One launch, right or not.
 void check_launch(const Scan& scan, State& state, std::size_t n, unsigned threads, unsigned seed, unsigned warp = 32) {

@@ -22,9 +22,7 @@ using bankwise::emulator::Fault;
 
 namespace {
 
-std::string mutant(const std::string& name) {
-  return std::string(MUTANTS) + "/" + name + ".cuh";
-}
+std::string mutant(const std::string& name) { return std::string(MUTANTS) + "/" + name + ".cuh"; }
 
 }  // namespace
 

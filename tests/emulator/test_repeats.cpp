@@ -16,9 +16,7 @@ namespace {
 using namespace bankwise::emulator;
 using namespace bankwise::emulator::runtime;
 
-int* memory_of(MemoryKind kind) {
-  return static_cast<int*>(allocate(kind, 4096, "cudaMalloc", nullptr));
-}
+int* memory_of(MemoryKind kind) { return static_cast<int*>(allocate(kind, 4096, "cudaMalloc", nullptr)); }
 
 /// A launch that takes long enough to be worth comparing. Returns whether it ran.
 bool launch(const std::string& arguments, const std::function<void()>& work, bool recorded = false) {

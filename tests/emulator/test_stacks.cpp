@@ -24,9 +24,7 @@ namespace {
 
 constexpr std::size_t LINUX_DEFAULT = 65530;  // of vm.max_map_count
 
-__global__ void writes_its_index(unsigned* out) {
-  out[blockIdx.x * blockDim.x + threadIdx.x] = threadIdx.x;
-}
+__global__ void writes_its_index(unsigned* out) { out[blockIdx.x * blockDim.x + threadIdx.x] = threadIdx.x; }
 
 __device__ unsigned endless(unsigned n, volatile unsigned* out) {
   out[0] = n;

@@ -15,9 +15,7 @@ using namespace bankwise;
 namespace {
 
 /// Whether the kernel is small enough for the time of one run.
-bool is_small(const trace::KernelTrace& kernel) {
-  return kernel.levels <= 1000 && kernel.patterns.size() <= 100;
-}
+bool is_small(const trace::KernelTrace& kernel) { return kernel.levels <= 1000 && kernel.patterns.size() <= 100; }
 
 void check_report(const trace::KernelTrace& kernel, const banks::Architecture& architecture) {
   try {

@@ -12,9 +12,7 @@ using namespace bankwise::gpu;
 
 namespace {
 
-CallSite called_from(CallSite where = CallSite::here()) {
-  return where;
-}
+CallSite called_from(CallSite where = CallSite::here()) { return where; }
 
 }  // namespace
 

@@ -25,6 +25,4 @@ TEST_CASE("gpu/repeat_section/one_section") {
   }
 }
 
-TEST_CASE("gpu/repeat_section/odd_iterations") {
-  CHECK(block_scope_repeats % 2 == 1);
-}
+TEST_CASE("gpu/repeat_section/odd_iterations") { CHECK(block_scope_repeats % 2 == 1); }

@@ -18,9 +18,7 @@ using nlohmann::json;
 
 namespace {
 
-const banks::Architecture& sm_90() {
-  return *banks::find_architecture("sm_90");
-}
+const banks::Architecture& sm_90() { return *banks::find_architecture("sm_90"); }
 
 gpu::Counters counted() {
   gpu::Counters counters;

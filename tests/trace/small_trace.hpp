@@ -15,9 +15,7 @@ namespace small {
 
 using namespace bankwise;
 
-inline const banks::Architecture& on(const char* name) {
-  return *banks::find_architecture(name);
-}
+inline const banks::Architecture& on(const char* name) { return *banks::find_architecture(name); }
 
 /// Loads of words, so many bytes apart, by the lanes of the mask; site and array 0.
 inline trace::Pattern loads(std::uint32_t step, std::uint64_t mask = 0xFFFFFFFF, std::uint64_t count = 1) {

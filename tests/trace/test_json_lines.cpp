@@ -17,9 +17,7 @@ using trace::TraceWriter;
 namespace {
 
 /// The file with these lines, without its last line.
-std::string open_file(const std::string& lines) {
-  return header_line(Trace{}) + lines;
-}
+std::string open_file(const std::string& lines) { return header_line(Trace{}) + lines; }
 
 trace::KernelTrace launch(std::uint32_t step, std::uint64_t count = 1) {
   auto all = builder();

@@ -61,13 +61,9 @@ std::string path_of(const SourceLine& line) {
 
 Cubin::Cubin(std::vector<char> bytes) : content_(std::make_shared<Content>(std::move(bytes))) {}
 
-unsigned Cubin::sm() const {
-  return content_->elf.sm;
-}
+unsigned Cubin::sm() const { return content_->elf.sm; }
 
-const std::string& Cubin::line_error() const {
-  return content_->line_error;
-}
+const std::string& Cubin::line_error() const { return content_->line_error; }
 
 std::vector<Cubin::Function> Cubin::functions() const {
   std::vector<Function> functions;

@@ -115,9 +115,7 @@ std::string whole_name(std::string_view mangled) {
   return mangled_path(mangled).value_or(std::string(mangled));
 }
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 class Reader {
  public:

@@ -198,9 +198,7 @@ std::optional<std::string> text_of(const OpcodePattern& pattern, InstructionBits
 
 }  // namespace
 
-std::span<const OpcodePattern> opcode_patterns() {
-  return patterns;
-}
+std::span<const OpcodePattern> opcode_patterns() { return patterns; }
 
 std::optional<std::string> shared_opcode(unsigned sm, InstructionBits bits) {
   const std::uint64_t code = field_of(bits, 0, 12);

@@ -76,9 +76,7 @@ constexpr Direction direction(uint32_t flags) {
 /// An asynchronous copy's address in a pattern: its destination in shared memory in the low 27 bits, of which shared
 /// memory needs 18, and the word within the 128-byte line of global memory that it reads in the high 5 bits. No other
 /// bits of the source matter to the cost. So an address keeps 32 bits, and a step from lane to lane stays a step.
-constexpr uint32_t pack_copy(uint32_t to, uint64_t from) {
-  return (to & 0x7ffffff) | uint32_t(from >> 2) << 27;
-}
+constexpr uint32_t pack_copy(uint32_t to, uint64_t from) { return (to & 0x7ffffff) | uint32_t(from >> 2) << 27; }
 
 /// In PatternEntry::what: the entry counts accesses of one cost.
 constexpr uint32_t COSTED = 0x80000000;

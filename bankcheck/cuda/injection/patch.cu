@@ -293,10 +293,8 @@ BANKWISE_PATCH bankwise_async_reduction(void* userdata, uint64_t pc, uint32_t of
   return count_lanes(userdata, pc, offset, pack_what(Source::async_reduction, width, 0));
 }
 
-#define BANKWISE_BULK_PATCH(source)                               \
-  BANKWISE_PATCH bankwise_##source(void* userdata, uint64_t pc) { \
-    return count_bulk(userdata, pc, Source::source);              \
-  }
+#define BANKWISE_BULK_PATCH(source) \
+  BANKWISE_PATCH bankwise_##source(void* userdata, uint64_t pc) { return count_bulk(userdata, pc, Source::source); }
 BANKWISE_BULK_PATCH(bulk_global_to_shared)
 BANKWISE_BULK_PATCH(bulk_shared_to_global)
 BANKWISE_BULK_PATCH(bulk_shared_to_shared)

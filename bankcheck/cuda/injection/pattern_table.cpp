@@ -22,9 +22,7 @@ void check(const SanitizerApi& api, const char* call, SanitizerResult result) {
   if (result != SANITIZER_SUCCESS) throw std::runtime_error(failure(api, call, result));
 }
 
-void* pointer(std::uint64_t address) {
-  return reinterpret_cast<void*>(std::uintptr_t(address));
-}
+void* pointer(std::uint64_t address) { return reinterpret_cast<void*>(std::uintptr_t(address)); }
 
 }  // namespace
 

@@ -210,13 +210,9 @@ bool RecordWriter::write_cubin(std::uint32_t module, std::string_view bytes) {
   return close(file) == 0 && wrote;
 }
 
-void RecordWriter::remove_cubin(std::uint32_t module) {
-  unlink(cubin_path(module).c_str());
-}
+void RecordWriter::remove_cubin(std::uint32_t module) { unlink(cubin_path(module).c_str()); }
 
-std::span<const PatchPoint> patch_points() {
-  return POINTS;
-}
+std::span<const PatchPoint> patch_points() { return POINTS; }
 
 std::string_view kind_of_access(std::uint32_t what) {
   const std::uint32_t source = (what & ~COSTED) >> 24;

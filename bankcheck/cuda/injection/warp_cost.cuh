@@ -13,13 +13,9 @@ constexpr uint32_t BANKS = 32, BANK_BYTES = 4;
 constexpr uint32_t MERGING_WIDTH = 8;  ///< the narrowest load whose lane groups may merge
 
 /// An access takes whole elements of 1 << element_shift() bytes: words, or what is wider.
-__device__ constexpr uint32_t element_shift(uint32_t width) {
-  return width == 16 ? 4 : width == 8 ? 3 : 2;
-}
+__device__ constexpr uint32_t element_shift(uint32_t width) { return width == 16 ? 4 : width == 8 ? 3 : 2; }
 /// Aligned elements in the banks, and the lanes of a lane group, which are neighbours.
-__device__ constexpr uint32_t lane_group_size(uint32_t width) {
-  return BANKS * BANK_BYTES >> element_shift(width);
-}
+__device__ constexpr uint32_t lane_group_size(uint32_t width) { return BANKS * BANK_BYTES >> element_shift(width); }
 
 /// What an access costs; the same in all lanes. All are below 64.
 struct WarpCost {

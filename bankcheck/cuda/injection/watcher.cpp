@@ -36,9 +36,7 @@ Watcher::Watcher(support::CudaRequest request, SanitizerApi api)
       record_(request_.folder),
       patcher_(api_, record_) {}
 
-void Watcher::fail(const std::string& call, SanitizerResult result) {
-  record_.error(failure(api_, call, result));
-}
+void Watcher::fail(const std::string& call, SanitizerResult result) { record_.error(failure(api_, call, result)); }
 
 Watcher::ContextPointer Watcher::context_of(CUcontext handle) {
   const std::lock_guard lock(mutex_);

@@ -15,9 +15,7 @@
 namespace bankwise::driver {
 namespace html {
 
-std::string id_of(const KernelPart& part, std::size_t line) {
-  return fmt::format("k{}a{}", part.number, line);
-}
+std::string id_of(const KernelPart& part, std::size_t line) { return fmt::format("k{}a{}", part.number, line); }
 
 std::string_view heat(std::uint64_t number, std::uint64_t whole) {
   if (number == 0 || whole == 0) return "h0";
@@ -181,9 +179,7 @@ void append_legend(std::string& html, const Terms& terms) {
       terms.memory == "local memory" ? "Local memory" : "Shared memory");
 }
 
-std::string command_of(const RunReport& report) {
-  return fmt::format("{}", fmt::join(report.command, " "));
-}
+std::string command_of(const RunReport& report) { return fmt::format("{}", fmt::join(report.command, " ")); }
 
 }  // namespace
 }  // namespace html

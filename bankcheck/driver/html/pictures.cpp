@@ -15,9 +15,7 @@ namespace {
 
 constexpr std::size_t max_turns = 32;  // rows of a picture
 
-std::string numbers_list(const std::vector<unsigned>& numbers) {
-  return fmt::format("{}", fmt::join(numbers, ", "));
-}
+std::string numbers_list(const std::vector<unsigned>& numbers) { return fmt::format("{}", fmt::join(numbers, ", ")); }
 
 /// One row: idle banks next to each other are one cell.
 void append_turn(std::string& html, const predict::LaneGroupPicture& lane_group, std::size_t turn) {

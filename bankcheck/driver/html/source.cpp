@@ -14,9 +14,7 @@ namespace bankwise::driver::html {
 namespace {
 
 /// Lines of the first report, with what other architectures have for the same line.
-const std::vector<trace::LineReport>& lines_of(const KernelPart& part) {
-  return part.reports().front().lines;
-}
+const std::vector<trace::LineReport>& lines_of(const KernelPart& part) { return part.reports().front().lines; }
 
 const banks::Tally& costs_on(const trace::Report& report, const trace::LineReport& line) {
   static const banks::Tally none;

@@ -52,9 +52,7 @@ cl_int CL_API_CALL platform_ids(cl_uint room, cl_platform_id* platforms, cl_uint
 
 }  // namespace
 
-const Functions& bankwise::opencl::oclgrinds() {
-  return functions;
-}
+const Functions& bankwise::opencl::oclgrinds() { return functions; }
 
 extern "C" {
 

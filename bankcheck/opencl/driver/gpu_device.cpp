@@ -28,9 +28,7 @@ constexpr const DeviceProperty* property_of(std::string_view key) {
   }
   return nullptr;
 }
-constexpr std::uint32_t number_of(std::string_view key) {
-  return property_of(key)->query;
-}
+constexpr std::uint32_t number_of(std::string_view key) { return property_of(key)->query; }
 static_assert(number_of("name") == CL_DEVICE_NAME && number_of("vendor") == CL_DEVICE_VENDOR &&
               number_of("vendor-id") == CL_DEVICE_VENDOR_ID && number_of("version") == CL_DEVICE_VERSION &&
               number_of("driver-version") == CL_DRIVER_VERSION && number_of("extensions") == CL_DEVICE_EXTENSIONS &&
@@ -73,9 +71,7 @@ std::optional<cl_int> own_answer(std::uint32_t query, std::size_t room, void* va
 }
 
 /// Whether a type that a program asks for includes the GPU.
-bool includes_gpu(cl_device_type type) {
-  return (type & (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_DEFAULT)) != 0;
-}
+bool includes_gpu(cl_device_type type) { return (type & (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_DEFAULT)) != 0; }
 bool is_other_type(cl_device_type type) {
   constexpr cl_device_type others = CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM;
   return !includes_gpu(type) && (type & others) != 0;

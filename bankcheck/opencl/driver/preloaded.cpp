@@ -59,9 +59,7 @@ void exits(int code, void*) {
 
 /// exit() destroys the thread's variables first, and then calls the handlers, the newest first. A handler that is added
 /// now is therefore called before those of the program.
-void add_handler(void*) {
-  on_exit(exits, nullptr);
-}
+void add_handler(void*) { on_exit(exits, nullptr); }
 
 __attribute__((constructor)) void start() {
   static char of_this_library;

@@ -66,8 +66,6 @@ enum TypeKind { half_type = 1, float_type = 2, double_type = 3, integer_type = 8
 
 inline constexpr unsigned function_index = ~0U;  // for a function's own attributes
 
-inline bool available() {
-  return LLVMGetInstructionOpcode != nullptr && LLVMGetEnumAttributeValue != nullptr;
-}
+inline bool available() { return LLVMGetInstructionOpcode != nullptr && LLVMGetEnumAttributeValue != nullptr; }
 
 }  // namespace bankwise::opencl::llvm_c

@@ -82,9 +82,7 @@ unsigned alignment_of(const void* instruction, banks::Operation operation) {
   return opcode == call && !is_atomic ? call_alignment(instruction, operation) : 16;
 }
 
-bool is_one(const void* value) {
-  return LLVMIsAConstantInt(value) != nullptr && LLVMConstIntGetZExtValue(value) == 1;
-}
+bool is_one(const void* value) { return LLVMIsAConstantInt(value) != nullptr && LLVMConstIntGetZExtValue(value) == 1; }
 
 /// atomic_inc(p) or atomic_add(p, 1).
 bool adds_one_only(const void* instruction) {

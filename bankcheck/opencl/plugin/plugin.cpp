@@ -44,9 +44,7 @@ trace::Bound bound() {
   return bound;
 }
 
-std::array<std::uint64_t, 3> array_of(::oclgrind::Size3 size) {
-  return {size.x, size.y, size.z};
-}
+std::array<std::uint64_t, 3> array_of(::oclgrind::Size3 size) { return {size.x, size.y, size.z}; }
 
 /// The position of a lane in the kernel.
 struct Lane {
@@ -140,9 +138,7 @@ std::atomic<std::uint64_t> launch_number = 0;
 thread_local std::uint64_t launch_of_worker = 0;
 thread_local Worker* worker_of_thread = nullptr;
 
-Worker* current_worker() {
-  return launch_of_worker == launch_number ? worker_of_thread : nullptr;
-}
+Worker* current_worker() { return launch_of_worker == launch_number ? worker_of_thread : nullptr; }
 
 /// Held while a kernel runs. Oclgrind counts work-groups in a variable that all contexts share, so kernels that run
 /// simultaneously in two threads would take work-groups from each other.

@@ -21,9 +21,7 @@ const support::OpenclRequest& request() {
   return read;
 }
 
-void append_to_record(const std::string& lines) {
-  append_to(request().record.c_str(), lines);
-}
+void append_to_record(const std::string& lines) { append_to(request().record.c_str(), lines); }
 
 void note(const std::string& event, const std::string& text) {
   append_to(request().launches.c_str(), event + ' ' + std::to_string(getpid()) + ' ' + text + '\n');
@@ -52,8 +50,6 @@ void save_unfinished(const trace::KernelTrace& launch, const std::string& source
   std::rename(incomplete.c_str(), path.c_str());
 }
 
-void forget_unfinished() {
-  std::remove(unfinished_path().c_str());
-}
+void forget_unfinished() { std::remove(unfinished_path().c_str()); }
 
 }  // namespace bankwise::opencl

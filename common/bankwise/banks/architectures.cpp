@@ -37,9 +37,7 @@ bool has_alias(std::string_view aliases, std::string_view name) {
 
 }  // namespace
 
-std::span<const Architecture> architectures() {
-  return table;
-}
+std::span<const Architecture> architectures() { return table; }
 
 std::string_view to_string(Evidence evidence) {
   constexpr std::string_view names[]{"measured here", "measured by others", "vendor", "inferred"};

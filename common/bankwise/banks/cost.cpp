@@ -112,9 +112,7 @@ std::uint64_t lanes_of(const Access& access) {
   return rows == 0 ? access.mask : (std::uint64_t{1} << rows) - 1;
 }
 
-unsigned alignment(unsigned width) {
-  return width == 12 ? 4 : width;
-}
+unsigned alignment(unsigned width) { return width == 12 ? 4 : width; }
 
 std::optional<Refusal> refuse(const Architecture& architecture, const Rule* rule, const Access& access) {
   using enum Refusal::Reason;
@@ -168,9 +166,7 @@ void add_up(const Rule& rule, Cost& cost) {
 
 }  // namespace
 
-std::string_view to_string(Operation operation) {
-  return operation_names[int(operation)];
-}
+std::string_view to_string(Operation operation) { return operation_names[int(operation)]; }
 
 std::optional<Operation> operation_named(std::string_view name) {
   const auto entry = std::find(std::begin(operation_names), std::end(operation_names), name);

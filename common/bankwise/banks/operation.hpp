@@ -42,8 +42,6 @@ constexpr unsigned matrix_rows(Operation operation) {
 }
 
 /// Whether the operation copies from global to shared memory, so that its lanes have sources.
-constexpr bool is_copy(Operation operation) {
-  return operation == Operation::cp_async;
-}
+constexpr bool is_copy(Operation operation) { return operation == Operation::cp_async; }
 
 }  // namespace bankwise::banks

@@ -16,9 +16,7 @@ namespace bankwise::bench {
 /// Guard bytes past the end of every buffer, which must not change.
 inline constexpr std::uint64_t guard_bytes = 256;
 
-constexpr std::uint64_t bytes_of(std::uint64_t words) {
-  return words * sizeof(std::uint32_t);
-}
+constexpr std::uint64_t bytes_of(std::uint64_t words) { return words * sizeof(std::uint32_t); }
 
 /// `bytes` of uninitialized memory and guard bytes.
 std::unique_ptr<gpu::Buffer> allocate_guarded(gpu::Session& session, std::uint64_t bytes);

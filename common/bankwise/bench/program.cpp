@@ -200,9 +200,7 @@ void report_failure(std::string_view program, std::string_view sentence) {
   std::fputs(line.c_str(), stderr);
 }
 
-void show(const std::string& text) {
-  OutputFile("stdout", "-").write(text);
-}
+void show(const std::string& text) { OutputFile("stdout", "-").write(text); }
 
 bool run_each(std::string_view program, std::span<const DeviceJob> jobs,
               const std::function<void(const DeviceJob&)>& run) {

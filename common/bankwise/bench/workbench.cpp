@@ -99,21 +99,15 @@ std::string shortage(const CaseStudy& study, Extent extent, const gpu::DeviceInf
   return {};
 }
 
-Rank Cluster::rank() const {
-  return alone() ? Rank{} : Rank{communicator->rank(), communicator->ranks()};
-}
+Rank Cluster::rank() const { return alone() ? Rank{} : Rank{communicator->rank(), communicator->ranks()}; }
 
 void Cluster::barrier() const {
   if (!alone()) communicator->barrier();
 }
 
-double Cluster::max(double value) const {
-  return alone() ? value : communicator->max(value);
-}
+double Cluster::max(double value) const { return alone() ? value : communicator->max(value); }
 
-void Cluster::agree(const std::function<void()>& step) const {
-  alone() ? step() : cluster::agree(*communicator, step);
-}
+void Cluster::agree(const std::function<void()>& step) const { alone() ? step() : cluster::agree(*communicator, step); }
 
 void Cluster::wait_in(const std::string& operation, const std::function<void()>& work) const {
   std::optional<cluster::Deadline> limit;

@@ -15,37 +15,21 @@ Communicator::Communicator(const std::string& program) : name_(program) {
 }
 Communicator::~Communicator() = default;
 
-std::string Communicator::version() {
-  return "no MPI";
-}
+std::string Communicator::version() { return "no MPI"; }
 void Communicator::barrier() {}
-double Communicator::max(double value) {
-  return value;
-}
-std::vector<std::uint32_t> Communicator::sum(std::span<const std::uint32_t>) {
-  return {};
-}
-std::vector<std::uint32_t> Communicator::sum_of_lower(std::span<const std::uint32_t>) {
-  return {};
-}
-std::vector<std::string> Communicator::gather(const std::string&) {
-  return {};
-}
+double Communicator::max(double value) { return value; }
+std::vector<std::uint32_t> Communicator::sum(std::span<const std::uint32_t>) { return {}; }
+std::vector<std::uint32_t> Communicator::sum_of_lower(std::span<const std::uint32_t>) { return {}; }
+std::vector<std::string> Communicator::gather(const std::string&) { return {}; }
 void Communicator::broadcast(std::span<std::byte>) {}
-std::vector<std::byte> Communicator::gather(std::span<const std::byte>) {
-  return {};
-}
+std::vector<std::byte> Communicator::gather(std::span<const std::byte>) { return {}; }
 void Communicator::all_to_all(std::span<const std::uint32_t>, std::span<const Piece>, std::span<std::uint32_t>,
                               std::span<const Piece>) {}
-void Communicator::end(int code) {
-  std::_Exit(code);
-}
+void Communicator::end(int code) { std::_Exit(code); }
 #endif
 
 #if !BANKWISE_HAVE_NCCL
-void require_nccl() {
-  throw gpu::Unsupported("this build has no NCCL (NVIDIA: libnccl-dev)");
-}
+void require_nccl() { throw gpu::Unsupported("this build has no NCCL (NVIDIA: libnccl-dev)"); }
 
 std::unique_ptr<Engine> open_nccl(gpu::Session&, Communicator&) {
   require_nccl();

@@ -91,8 +91,6 @@ Deadline::Deadline(const std::string& who, const std::string& operation)
     : interrupted_(std::make_unique<Wait>(watchdog().begin(fmt::format("{}: gave up waiting in {}", who, operation)))) {
 }
 
-Deadline::~Deadline() {
-  watchdog().replace(std::move(*interrupted_));
-}
+Deadline::~Deadline() { watchdog().replace(std::move(*interrupted_)); }
 
 }  // namespace bankwise::cluster

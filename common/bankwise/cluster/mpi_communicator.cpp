@@ -15,9 +15,7 @@ namespace bankwise::cluster {
 namespace {
 
 /// "MPI_Barrier" of "MPI_Barrier(MPI_COMM_WORLD)".
-constexpr std::string_view name_of(std::string_view call) {
-  return call.substr(0, call.find('('));
-}
+constexpr std::string_view name_of(std::string_view call) { return call.substr(0, call.find('(')); }
 
 void check_mpi(int code, std::string_view call, gpu::CallSite where = gpu::CallSite::here()) {
   if (code == MPI_SUCCESS) return;
@@ -76,9 +74,7 @@ std::string Communicator::version() {
   return version.substr(0, version.find_first_of(",\n"));
 }
 
-void Communicator::barrier() {
-  BANKWISE_MPI(MPI_Barrier(MPI_COMM_WORLD));
-}
+void Communicator::barrier() { BANKWISE_MPI(MPI_Barrier(MPI_COMM_WORLD)); }
 
 double Communicator::max(double value) {
   double largest = value;

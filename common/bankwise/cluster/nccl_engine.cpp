@@ -178,9 +178,7 @@ class NcclEngine : public Engine {
 
 }  // namespace
 
-void require_nccl() {
-  nccl();
-}
+void require_nccl() { nccl(); }
 
 std::unique_ptr<Engine> open_nccl(gpu::Session& session, Communicator& communicator) {
   return std::make_unique<NcclEngine>(session, communicator);

@@ -92,9 +92,7 @@ void CudaGate::count(unsigned commands) {
   if (gate_) gate_->count(commands);
 }
 
-std::string CudaGate::open() {
-  return unavailable_.empty() ? gate_->open() : unavailable_;
-}
+std::string CudaGate::open() { return unavailable_.empty() ? gate_->open() : unavailable_; }
 
 constexpr unsigned max_library_commands =
     16;  // what a library's call may enqueue; CUB's and cuBLAS's calls here enqueue 1 to 3
@@ -312,16 +310,12 @@ std::string append_cuda_devices(std::vector<DeviceInfo>& list) {
   return count == 0 ? "no CUDA device: the driver shows none; check nvidia-smi and CUDA_VISIBLE_DEVICES" : "";
 }
 
-void* cuda_address(const Buffer& buffer) {
-  return address(buffer);
-}
+void* cuda_address(const Buffer& buffer) { return address(buffer); }
 
 void cuda_enqueue(Session& session, unsigned commands, const std::function<void(void* stream)>& enqueue) {
   static_cast<CudaSession&>(session).enqueue(commands, enqueue);
 }
 
-std::unique_ptr<Session> open_cuda(const DeviceInfo& device) {
-  return std::make_unique<CudaSession>(device);
-}
+std::unique_ptr<Session> open_cuda(const DeviceInfo& device) { return std::make_unique<CudaSession>(device); }
 
 }  // namespace bankwise::gpu

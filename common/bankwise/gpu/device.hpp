@@ -11,9 +11,7 @@
 
 namespace bankwise::gpu {
 
-constexpr std::string_view to_string(Api api) {
-  return api == Api::cuda ? "cuda" : "opencl";
-}
+constexpr std::string_view to_string(Api api) { return api == Api::cuda ? "cuda" : "opencl"; }
 
 /// A device as one of the APIs lists it. A GPU that both APIs know is two devices. Sizes in bytes, times in seconds.
 struct DeviceInfo {

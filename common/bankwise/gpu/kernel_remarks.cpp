@@ -49,9 +49,7 @@ std::string without_comments(std::string_view source) {
   return std::regex_replace(std::string(source), std::regex("//[^\n]*"), "");
 }
 
-std::string in_words(GroupShape block) {
-  return std::to_string(block.x) + " x " + std::to_string(block.y);
-}
+std::string in_words(GroupShape block) { return std::to_string(block.x) + " x " + std::to_string(block.y); }
 
 }  // namespace
 

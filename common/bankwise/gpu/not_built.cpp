@@ -11,9 +11,7 @@ std::string append_cuda_devices(std::vector<DeviceInfo>&) {
   return "no CUDA: this build is without it; install the CUDA Toolkit (12 or newer) and configure again";
 }
 
-std::unique_ptr<Session> open_cuda(const DeviceInfo&) {
-  throw Unsupported("this build is without CUDA");
-}
+std::unique_ptr<Session> open_cuda(const DeviceInfo&) { throw Unsupported("this build is without CUDA"); }
 #endif
 
 #ifndef BANKWISE_HAVE_CUPTI
@@ -27,9 +25,7 @@ std::string append_opencl_devices(std::vector<DeviceInfo>&) {
   return "no OpenCL: this build is without it; install ocl-icd-opencl-dev and opencl-clhpp-headers and configure again";
 }
 
-std::unique_ptr<Session> open_opencl(const DeviceInfo&) {
-  throw Unsupported("this build is without OpenCL");
-}
+std::unique_ptr<Session> open_opencl(const DeviceInfo&) { throw Unsupported("this build is without OpenCL"); }
 #endif
 
 }  // namespace bankwise::gpu

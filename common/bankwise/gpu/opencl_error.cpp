@@ -8,10 +8,8 @@
 namespace bankwise::gpu {
 namespace {
 
-#define NAMED(code)                \
-  std::pair<cl_int, const char*> { \
-    code, #code                    \
-  }
+#define NAMED(code) \
+  std::pair<cl_int, const char*> { code, #code }
 constexpr std::array names{
     NAMED(CL_DEVICE_NOT_FOUND),
     NAMED(CL_DEVICE_NOT_AVAILABLE),

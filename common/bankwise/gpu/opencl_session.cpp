@@ -24,9 +24,7 @@ class OpenClBuffer : public Buffer {
   cl::Buffer memory_;
 };
 
-const cl::Buffer& memory(const Buffer& buffer) {
-  return static_cast<const OpenClBuffer&>(buffer).memory();
-}
+const cl::Buffer& memory(const Buffer& buffer) { return static_cast<const OpenClBuffer&>(buffer).memory(); }
 
 /// NVIDIA's compiler ignores the #line in front of the source: it calls the file <kernel> and counts one line too many.
 std::string with_file_name(const std::string& log, std::string_view file) {

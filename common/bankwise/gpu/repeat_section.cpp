@@ -16,9 +16,7 @@ void replace_only(std::string& text, std::string_view marker, std::string_view r
 
 }  // namespace
 
-bool has_section(std::string_view source) {
-  return source.find(section_begin) != std::string_view::npos;
-}
+bool has_section(std::string_view source) { return source.find(section_begin) != std::string_view::npos; }
 
 std::string repeat_section(std::string_view source, Api api, unsigned repeats) {
   std::string text(source);

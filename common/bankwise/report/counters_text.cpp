@@ -18,13 +18,9 @@ const std::vector<Row> head{
     {"", "", "load", "load", "store", "store", "atomic", "atomic", "SIMT", "DRAM", "DRAM", "DRAM"},
     {"", "", "passes", "conflicts", "passes", "conflicts", "passes", "conflicts", "%", "read", "written", "of bytes"}};
 
-std::string count_text(const gpu::Counters::Count& count) {
-  return count ? format_count(*count) : "-";
-}
+std::string count_text(const gpu::Counters::Count& count) { return count ? format_count(*count) : "-"; }
 
-std::string bytes_text(const gpu::Counters::Count& bytes) {
-  return bytes ? format_bytes(double(*bytes)) : "-";
-}
+std::string bytes_text(const gpu::Counters::Count& bytes) { return bytes ? format_bytes(double(*bytes)) : "-"; }
 
 std::string difference_text(const std::optional<std::int64_t>& difference) {
   if (!difference) return "-";

@@ -20,9 +20,7 @@ Json or_null(const std::optional<Value>& value) {
 }
 
 /// Rounds to a picosecond, which is finer than any timer.
-inline double to_picoseconds(double seconds) {
-  return std::round(seconds * 1e12) / 1e12;
-}
+inline double to_picoseconds(double seconds) { return std::round(seconds * 1e12) / 1e12; }
 
 /// The document that json_report() writes. `results` are in the order of the report.
 Json json_document(const Report& report);

@@ -10,9 +10,7 @@ namespace bankwise::report {
 namespace {
 
 /// One line. A byte that is not UTF-8, in a file name or a compiler's log, becomes the replacement character.
-std::string line_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 /// The keys of a row that concern its samples.
 Json json_of(const Timing& timing) {
@@ -29,9 +27,7 @@ Json json_of(const Timing& timing) {
 }
 
 /// "speedup_over_naive".
-std::string speedup_key(const CaseStudy& study) {
-  return fmt::format("speedup_over_{}", study.baseline);
-}
+std::string speedup_key(const CaseStudy& study) { return fmt::format("speedup_over_{}", study.baseline); }
 
 Json json_of(const gpu::DeviceInfo& device) {
   return {{"api", to_string(device.api)},
@@ -202,8 +198,6 @@ std::string text_of(const Json& document) {
   return text + "}\n";
 }
 
-std::string json_report(const Report& report) {
-  return text_of(json_document(report));
-}
+std::string json_report(const Report& report) { return text_of(json_document(report)); }
 
 }  // namespace bankwise::report

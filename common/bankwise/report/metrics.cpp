@@ -26,33 +26,23 @@ std::optional<double> simt_efficiency(std::uint64_t active_lanes, std::uint64_t 
   return quotient(active_lanes, executions, warp);
 }
 
-std::optional<double> lanes_per_access(const banks::Tally& tally) {
-  return quotient(tally.lanes, tally.accesses);
-}
+std::optional<double> lanes_per_access(const banks::Tally& tally) { return quotient(tally.lanes, tally.accesses); }
 
 std::optional<double> conflict_share(const banks::Tally& tally) {
   return tally.unknown > 0 ? std::nullopt : quotient(tally.conflicts, tally.passes);
 }
 
-std::optional<double> passes_over_ideal(std::uint64_t passes, std::uint64_t ideal) {
-  return quotient(passes, ideal);
-}
+std::optional<double> passes_over_ideal(std::uint64_t passes, std::uint64_t ideal) { return quotient(passes, ideal); }
 
 std::optional<banks::Tally> known(const banks::Tally& tally) {
   return tally.unknown > 0 ? std::nullopt : std::optional(tally);
 }
 
-std::string passes_number(const banks::Tally& tally) {
-  return number(tally, tally.passes, tally.more_passes);
-}
+std::string passes_number(const banks::Tally& tally) { return number(tally, tally.passes, tally.more_passes); }
 
-std::string ideal_number(const banks::Tally& tally) {
-  return number(tally, tally.ideal, 0);
-}
+std::string ideal_number(const banks::Tally& tally) { return number(tally, tally.ideal, 0); }
 
-std::string conflicts_number(const banks::Tally& tally) {
-  return number(tally, tally.conflicts, tally.more_conflicts);
-}
+std::string conflicts_number(const banks::Tally& tally) { return number(tally, tally.conflicts, tally.more_conflicts); }
 
 std::string passes_text(const banks::Tally& tally) {
   if (tally.unknown > 0) return "?";

@@ -15,13 +15,9 @@ std::string optional_text(const std::optional<double>& value, const Format& form
   return value ? format(*value) : std::string("-");
 }
 
-inline std::string percent(double fraction) {
-  return fmt::format("{:.1f} %", 100 * fraction);
-}
+inline std::string percent(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
 
 /// The first line of a reason; a compiler's log has many.
-inline std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
-}
+inline std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 }  // namespace bankwise::report

@@ -29,9 +29,7 @@ const emulator::NamedKernel& emulated_kernel(const CaseStudy& study, std::string
 
 }  // namespace
 
-void EmulatedMemory::Unmap::operator()(void* memory) const {
-  munmap(memory, bytes);
-}
+void EmulatedMemory::Unmap::operator()(void* memory) const { munmap(memory, bytes); }
 
 /// Reserves addresses that read as zeros. The system provides memory page by page, on the first write.
 EmulatedMemory::Memory EmulatedMemory::reserve(std::uint64_t bytes) {

@@ -24,15 +24,9 @@ struct Slot {
 };
 inline constexpr Slot input_slot{Slot::Memory::input}, output_slot{Slot::Memory::output},
     state_slot{Slot::Memory::state};
-constexpr Slot input_slot_at(std::size_t i) {
-  return {Slot::Memory::input, i};
-}
-constexpr Slot output_slot_at(std::size_t i) {
-  return {Slot::Memory::output, i};
-}
-constexpr Slot scratch_slot(std::size_t i) {
-  return {Slot::Memory::scratch, i};
-}
+constexpr Slot input_slot_at(std::size_t i) { return {Slot::Memory::input, i}; }
+constexpr Slot output_slot_at(std::size_t i) { return {Slot::Memory::output, i}; }
+constexpr Slot scratch_slot(std::size_t i) { return {Slot::Memory::scratch, i}; }
 
 /// In a launch on several ranks: the addresses of one buffer of each rank, by rank (cluster/engine.hpp).
 struct PeerTable {
@@ -68,9 +62,7 @@ struct Join {};
 
 using Step = std::variant<KernelLaunch, AllReduce, AllGather, AllToAll, Join>;
 
-constexpr bool is_exchange(const Step& step) {
-  return !std::holds_alternative<KernelLaunch>(step);
-}
+constexpr bool is_exchange(const Step& step) { return !std::holds_alternative<KernelLaunch>(step); }
 
 /// What to do, in order, for a whole job. Both APIs execute the same plan. On one device there are no exchanges, and
 /// the block scope repeats the shared-memory section of the first launch. On several ranks, exchanges must match: every

@@ -26,9 +26,7 @@ constexpr std::string_view to_string(Scope scope) {
   constexpr std::string_view names[]{"block", "l2", "memory"};
   return names[int(scope)];
 }
-constexpr std::string_view to_string(Cache cache) {
-  return cache == Cache::cold ? "cold" : "hot";
-}
+constexpr std::string_view to_string(Cache cache) { return cache == Cache::cold ? "cold" : "hot"; }
 constexpr std::string_view to_string(Status status) {
   constexpr std::string_view names[]{"ok", "wrong", "skipped", "unsupported", "error"};
   return names[int(status)];
@@ -39,9 +37,7 @@ constexpr std::string_view to_string(Status status) {
 /// problem.
 inline constexpr std::string_view copy_row = "copy", peer_copy_row = "peer_copy", alone_row = "alone";
 
-constexpr bool is_variant(std::string_view row) {
-  return row != copy_row && row != peer_copy_row && row != alone_row;
-}
+constexpr bool is_variant(std::string_view row) { return row != copy_row && row != peer_copy_row && row != alone_row; }
 
 /// The samples of one row, and what follows from them. Times in seconds, noise as a fraction.
 struct Timing {

@@ -21,9 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string last_error() {
-  return std::generic_category().message(errno);
-}
+std::string last_error() { return std::generic_category().message(errno); }
 
 /// Writes and closes; false if any step fails, or the file did not open.
 bool write_all(std::FILE* file, std::string_view text) {

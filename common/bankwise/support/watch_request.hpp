@@ -110,21 +110,15 @@ struct CudaRequest {
   }
 };
 
-inline std::string to_variable(const std::string& text) {
-  return text;
-}
-inline std::string to_variable(std::uint64_t number) {
-  return std::to_string(number);
-}
+inline std::string to_variable(const std::string& text) { return text; }
+inline std::string to_variable(std::uint64_t number) { return std::to_string(number); }
 inline std::string to_variable(const Lines& lines) {
   std::string text;
   for (const std::string& line : lines) text += line + '\n';
   return text;
 }
 
-inline void from_variable(const char* /*name*/, std::string_view text, std::string& value) {
-  value = text;
-}
+inline void from_variable(const char* /*name*/, std::string_view text, std::string& value) { value = text; }
 inline void from_variable(const char* name, std::string_view text, std::uint64_t& number) {
   const char* const end = text.data() + text.size();
   if (const auto [stop, error] = std::from_chars(text.data(), end, number); stop != end || error != std::errc()) {

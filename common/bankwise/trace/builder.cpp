@@ -91,13 +91,9 @@ Builder::Builder(KernelTrace head, Bound bound) : bound_(std::move(bound)) {
   add(content);
 }
 
-std::uint32_t Builder::site(const Site& site) {
-  return numbered(site, trace_.sites, sites_);
-}
+std::uint32_t Builder::site(const Site& site) { return numbered(site, trace_.sites, sites_); }
 
-std::uint32_t Builder::array(const Array& array) {
-  return numbered(array, trace_.arrays, arrays_);
-}
+std::uint32_t Builder::array(const Array& array) { return numbered(array, trace_.arrays, arrays_); }
 
 std::uint32_t Builder::use(std::uint32_t level) {
   level = std::min(level, max_levels - 1);
@@ -317,9 +313,7 @@ void put_in_order(KernelTrace& kernel) {
   const auto patterns = sort_and_number(kernel.patterns, occurrence);
   if (kernel.merged) (void)sort_and_number(*kernel.merged, occurrence);
   for (OrderedAccess& access : kernel.order) access.pattern = patterns[access.pattern];
-  const auto value = [](const auto& element) -> const auto& {
-    return element;
-  };
+  const auto value = [](const auto& element) -> const auto& { return element; };
   const auto sites = sort_and_number(kernel.sites, value), arrays = sort_and_number(kernel.arrays, value);
   for (Pattern& pattern : kernel.patterns) renumber(pattern, sites, arrays);
   if (kernel.merged) {

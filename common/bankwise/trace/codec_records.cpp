@@ -11,9 +11,7 @@
 
 namespace bankwise::trace {
 
-void wrong(std::string sentence) {
-  throw BadRecord{std::move(sentence)};
-}
+void wrong(std::string sentence) { throw BadRecord{std::move(sentence)}; }
 
 std::uint64_t number_of(const json& value, const std::string& name, std::uint64_t max) {
   if (!value.is_number_unsigned()) wrong(name + " is not a whole number");
@@ -61,9 +59,7 @@ unsigned width_of(const json& value) {
   return width;
 }
 
-std::uint32_t level_of(const json& value) {
-  return std::uint32_t(number_of(value, "level", max_levels - 1));
-}
+std::uint32_t level_of(const json& value) { return std::uint32_t(number_of(value, "level", max_levels - 1)); }
 
 std::uint32_t known(const json& value, const char* kind, std::size_t defined) {
   const std::uint64_t number = number_of(value, kind, std::numeric_limits<std::uint64_t>::max());

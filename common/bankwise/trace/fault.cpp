@@ -73,21 +73,15 @@ constexpr FaultRow rows[]{
 
 }  // namespace
 
-std::span<const FaultRow> faults() {
-  return rows;
-}
+std::span<const FaultRow> faults() { return rows; }
 
-const FaultRow& row_of(Fault fault) {
-  return rows[int(fault)];
-}
+const FaultRow& row_of(Fault fault) { return rows[int(fault)]; }
 
 std::optional<Fault> fault_named(std::string_view id) {
   const auto* row = std::ranges::find(rows, id, &FaultRow::id);
   return row == std::end(rows) ? std::nullopt : std::optional(row->fault);
 }
 
-std::string_view to_string(Fault fault) {
-  return row_of(fault).name;
-}
+std::string_view to_string(Fault fault) { return row_of(fault).name; }
 
 }  // namespace bankwise::trace

@@ -153,13 +153,9 @@ std::vector<std::string> incompleteness(const KernelTrace& trace, const banks::A
   return sentences;
 }
 
-const Report& merged(const Report& report) {
-  return report.merged.empty() ? report : report.merged.front();
-}
+const Report& merged(const Report& report) { return report.merged.empty() ? report : report.merged.front(); }
 
-bool merging_matters(const Report& report) {
-  return merged(report).all != report.all;
-}
+bool merging_matters(const Report& report) { return merged(report).all != report.all; }
 
 MergedLine merged_line(const Report& report, const LineReport& line) {
   if (report.merged.empty()) return {line.costs, line.costs.accesses > 0 ? line.width : 0};

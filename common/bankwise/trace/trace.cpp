@@ -21,9 +21,7 @@ constexpr std::string_view makers[]{"", "bankcheck opencl", "bankcheck emulate",
 
 }  // namespace
 
-std::string_view to_string(Maker maker) {
-  return makers[std::size_t(maker)];
-}
+std::string_view to_string(Maker maker) { return makers[std::size_t(maker)]; }
 
 Maker maker_named(std::string_view name) {
   const auto* const maker = std::find(std::begin(makers), std::end(makers), name);

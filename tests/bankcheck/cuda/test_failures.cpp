@@ -22,9 +22,7 @@ class SanitizerDirectory {
 
 const std::string driver = "LD_LIBRARY_PATH='" FAKE_DRIVER_DIRECTORY "' FAKE_CUBIN='" CUBIN_DATA "/hopper.cubin' ";
 
-std::string scenario(const std::string& name) {
-  return "'" INJECTION_SCENARIO "' " + name;
-}
+std::string scenario(const std::string& name) { return "'" INJECTION_SCENARIO "' " + name; }
 
 /// Runs with the fake libraries, and its own directory for temporary files, which must be empty at the end.
 Outcome watch(const std::string& command, const std::string& environment = "",

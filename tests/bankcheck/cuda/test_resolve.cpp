@@ -24,9 +24,7 @@ cuda::RecordedPattern pattern(std::uint64_t pc, Kind kind, std::uint32_t stride,
 
 const std::vector<const banks::Architecture*> hopper{banks::find_architecture("sm_90")};
 
-cuda::Resolved resolved_from(const std::vector<cuda::Record>& records) {
-  return cuda::resolve(records, hopper);
-}
+cuda::Resolved resolved_from(const std::vector<cuda::Record>& records) { return cuda::resolve(records, hopper); }
 
 cuda::Record record_of(std::vector<cuda::RecordedPattern> patterns) {
   cuda::Record record{.process = 7, .ended = true};

@@ -24,9 +24,7 @@ Baseline read(const std::string& text) {
   return read_baseline(path.string());
 }
 
-bool same(const Baseline& a, const Baseline& b) {
-  return to_csv(a) == to_csv(b);
-}
+bool same(const Baseline& a, const Baseline& b) { return to_csv(a) == to_csv(b); }
 
 const Baseline two{{{"k", "sm_90"}, {10, 3}}, {{"other", "sm_90"}, {20, 0}}};
 

@@ -41,9 +41,7 @@ RunReport report_of(const std::vector<trace::KernelTrace>& kernels, const std::v
   return {kernel_reports(trace, architectures, finder), {"./program"}, trace.maker, {}};
 }
 
-bool has(const std::string& html, const std::string& part) {
-  return html.find(part) != std::string::npos;
-}
+bool has(const std::string& html, const std::string& part) { return html.find(part) != std::string::npos; }
 
 }  // namespace
 

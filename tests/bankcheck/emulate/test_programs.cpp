@@ -14,9 +14,7 @@ using Catch::Matchers::ContainsSubstring;
 
 const std::string cached = "emulate --cache '" CACHE "' ";
 
-std::string source(const std::string& name) {
-  return "'" PROGRAMS "/" + name + ".cu'";
-}
+std::string source(const std::string& name) { return "'" PROGRAMS "/" + name + ".cu'"; }
 
 Outcome emulate(const std::string& arguments, const std::string& before = "") {
   INFO(arguments);

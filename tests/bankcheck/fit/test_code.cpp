@@ -31,9 +31,7 @@ Declaration declared(const std::string& text, const std::string& name, std::uint
   return *declaration;
 }
 
-Change padded(std::uint32_t every, std::uint32_t bytes) {
-  return {{}, {Pad{every, bytes}, Pad{}}};
-}
+Change padded(std::uint32_t every, std::uint32_t bytes) { return {{}, {Pad{every, bytes}, Pad{}}}; }
 
 TEST_CASE("fit/code/declarations", "[fit]") {
   const Declaration tile = declared(source, "tile", 4096);

@@ -47,9 +47,7 @@ trace::KernelTrace traced(Kernel kernel, emulator::Launch launch, More... more) 
   }
 }
 
-std::uint64_t passes_of(const trace::KernelTrace& trace) {
-  return trace::report(trace, *sm_90.front()).all.passes;
-}
+std::uint64_t passes_of(const trace::KernelTrace& trace) { return trace::report(trace, *sm_90.front()).all.passes; }
 
 /// The passes of all accesses after a change of the only array.
 std::uint64_t with(const trace::KernelTrace& trace, const Change& change) {

@@ -10,9 +10,7 @@ namespace {
 
 using Catch::Matchers::ContainsSubstring;
 
-std::string emulate(const std::string& options) {
-  return "emulate --cache '" CACHE "' " + options;
-}
+std::string emulate(const std::string& options) { return "emulate --cache '" CACHE "' " + options; }
 
 /// The lines that a program wrote itself: a name and a checksum each.
 std::vector<std::string> checksums(const std::string& text) {

@@ -11,6 +11,4 @@ inline Checked check(const std::string& command, const std::string& options = ""
 }
 
 /// A program of tests/bankcheck/opencl/programs.
-inline std::string program(const std::string& name) {
-  return "'" PROGRAMS "/" + name + "'";
-}
+inline std::string program(const std::string& name) { return "'" PROGRAMS "/" + name + "'"; }

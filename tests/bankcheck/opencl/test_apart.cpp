@@ -67,9 +67,7 @@ TEST_CASE("opencl/apart/child_continues") {
   CHECK(c.kernel("row").at("launches") == 3);
 }
 
-TEST_CASE("opencl/apart/late_release") {
-  CHECK(apart("late").kernel("row").at("launches") == 1);
-}
+TEST_CASE("opencl/apart/late_release") { CHECK(apart("late").kernel("row").at("launches") == 1); }
 
 TEST_CASE("opencl/apart/exit_between_blocks") {
   const Json leaves = apart("leaves").on("leaves");

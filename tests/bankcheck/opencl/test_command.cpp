@@ -17,9 +17,7 @@ Outcome on_two_kernels(const std::string& options, const std::string& before = "
   return bankcheck("opencl " + options + " -- " + two_kernels, before);
 }
 
-void write(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream(path) << text;
-}
+void write(const std::filesystem::path& path, const std::string& text) { std::ofstream(path) << text; }
 
 /// Checks that the command is rejected before the program runs, which would leave a file.
 void check_refused_at_once(const std::string& options, const std::string& words) {

@@ -7,9 +7,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-std::string exits(const std::string& name) {
-  return program("exits") + " " + name;
-}
+std::string exits(const std::string& name) { return program("exits") + " " + name; }
 
 }  // namespace
 

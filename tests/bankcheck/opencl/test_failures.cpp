@@ -13,9 +13,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-std::string mode(const std::string& name) {
-  return program("fail_modes") + " " + name;
-}
+std::string mode(const std::string& name) { return program("fail_modes") + " " + name; }
 
 /// Starts bankcheck with a program that sleeps after its launch, and waits until it does.
 struct Asleep : StartedProgram {
@@ -87,9 +85,7 @@ TEST_CASE("opencl/failures/clears_environment") {
   CHECK(sentences_in(outcome.err).size() == 1);
 }
 
-TEST_CASE("opencl/failures/compile_error") {
-  check_blames(mode("syntax"), "failed with exit code 6");
-}
+TEST_CASE("opencl/failures/compile_error") { check_blames(mode("syntax"), "failed with exit code 6"); }
 
 TEST_CASE("opencl/failures/oclgrind_errors") {
   const Outcome outside = check_blames(mode("outside"), "first: Invalid write of size 4 at local memory address");

@@ -13,9 +13,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-std::string long_runs(const std::string& arguments) {
-  return program("long_runs") + " " + arguments;
-}
+std::string long_runs(const std::string& arguments) { return program("long_runs") + " " + arguments; }
 
 /// Starts bankcheck, and waits until something is saved of a launch that has not ended.
 struct InLaunch {
@@ -32,9 +30,7 @@ struct InLaunch {
   StartedProgram program;
 };
 
-nlohmann::json json_of(const std::filesystem::path& path) {
-  return nlohmann::json::parse(text_of(path));
-}
+nlohmann::json json_of(const std::filesystem::path& path) { return nlohmann::json::parse(text_of(path)); }
 
 /// The work-groups of the kernel `column` that a file of --json has.
 std::uint64_t groups_in(const nlohmann::json& report) {

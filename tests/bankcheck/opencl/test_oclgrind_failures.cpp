@@ -19,9 +19,7 @@ OclgrindMessages messages_in(const std::string& text, std::size_t size) {
   return messages;
 }
 
-bool has_fatal_error(const std::string& text) {
-  return messages_in(text, text.size()).fatal_error().has_value();
-}
+bool has_fatal_error(const std::string& text) { return messages_in(text, text.size()).fatal_error().has_value(); }
 
 }  // namespace
 

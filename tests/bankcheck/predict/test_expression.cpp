@@ -34,12 +34,8 @@ using Int = std::int64_t;
 struct {
   unsigned x;
 } threadIdx;
-std::uint64_t get_local_id(unsigned) {
-  return threadIdx.x;
-}
-unsigned get_sub_group_local_id() {
-  return threadIdx.x;
-}
+std::uint64_t get_local_id(unsigned) { return threadIdx.x; }
+unsigned get_sub_group_local_id() { return threadIdx.x; }
 template <class A, class B>
 std::common_type_t<A, B> min(A a, B b) {
   return std::min<std::common_type_t<A, B>>(a, b);
@@ -130,9 +126,7 @@ std::optional<Int> calculated(const std::string& text, unsigned tid) {
   }
 }
 
-std::string shown(const std::optional<Int>& value) {
-  return value ? std::to_string(*value) : "error";
-}
+std::string shown(const std::optional<Int>& value) { return value ? std::to_string(*value) : "error"; }
 
 /// Empty if the expression has C's value for every lane; otherwise the first lane that differs.
 std::string difference(const std::string& text, Int (*value)(int)) {

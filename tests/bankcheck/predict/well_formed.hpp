@@ -77,6 +77,4 @@ class XmlReader {
   std::string wrong_;
 };
 
-inline std::string what_is_malformed(std::string_view text) {
-  return XmlReader().read(text);
-}
+inline std::string what_is_malformed(std::string_view text) { return XmlReader().read(text); }

@@ -25,9 +25,7 @@ constexpr Side sides[]{{"m", &Extent::height, "Rows of the product", 1},
                        {"n", &Extent::width, "Columns of the product", 1},
                        {"k", &Extent::depth, "Products that each of its elements sums up", 1}};
 
-std::uint32_t small_number(std::uint64_t i) {
-  return std::bit_cast<std::uint32_t>(float(hashed_word(i) % 16));
-}
+std::uint32_t small_number(std::uint64_t i) { return std::bit_cast<std::uint32_t>(float(hashed_word(i) % 16)); }
 
 constexpr Operand factors[]{
     {"a", [](Extent extent) { return extent.height * extent.depth; }, Element::f32, small_number},

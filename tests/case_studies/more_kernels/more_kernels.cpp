@@ -27,27 +27,17 @@ struct Point {
   float re, im;
 };
 
-Point operator*(Point a, Point b) {
-  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
+Point operator*(Point a, Point b) { return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
 
 /// The lower or the upper half of a word, signed.
-float half_of(std::uint32_t word, unsigned which) {
-  return float(std::int16_t(word >> (16 * which)));
-}
+float half_of(std::uint32_t word, unsigned which) { return float(std::int16_t(word >> (16 * which))); }
 
 /// Flat areas in every fourth row of 64 words: equal keys, and bins that many lanes update simultaneously.
-std::uint32_t input_word(std::uint64_t i) {
-  return hashed_word(i / 64 % 4 == 3 ? i / 16 * 16 : i);
-}
+std::uint32_t input_word(std::uint64_t i) { return hashed_word(i / 64 % 4 == 3 ? i / 16 * 16 : i); }
 
-std::uint64_t input_words(Extent extent) {
-  return extent.width * input_slice;
-}
+std::uint64_t input_words(Extent extent) { return extent.width * input_slice; }
 
-std::uint64_t output_words(Extent extent) {
-  return extent.width * output_slice;
-}
+std::uint64_t output_words(Extent extent) { return extent.width * output_slice; }
 
 std::vector<Words> reference(Extent extent, std::span<const Words> inputs, const Variant& variant) {
   const auto kernel = std::find_if(std::begin(kernels), std::end(kernels),
@@ -118,9 +108,7 @@ void weigh_neighbours(Input in, Output out) {
   }
 }
 
-void add_up(Input in, Output out) {
-  std::partial_sum(in.begin(), in.begin() + output_slice, out.begin());
-}
+void add_up(Input in, Output out) { std::partial_sum(in.begin(), in.begin() + output_slice, out.begin()); }
 
 void convolve(Input in, Output out) {
   constexpr std::size_t width = 64, tile = 32, window = 5;

@@ -35,6 +35,4 @@ inline std::string run_plans(const bankwise::CaseStudy& study, bankwise::Extent 
 
 /// The example of docs/checking_opencl.md, with the setup that its program needs.
 inline const std::filesystem::path example_kernel = SOURCE_DIRECTORY "/tests/bankcheck/opencl/example/matmul.cl";
-inline std::string in_example_folder() {
-  return "cd '" + example_kernel.parent_path().string() + "' &&";
-}
+inline std::string in_example_folder() { return "cd '" + example_kernel.parent_path().string() + "' &&"; }

@@ -38,9 +38,7 @@ const CaseStudy& flush() {
   return study;
 }
 
-const CaseStudy& ported_study(std::string_view name) {
-  return name == flush().name ? flush() : case_study_named(name);
-}
+const CaseStudy& ported_study(std::string_view name) { return name == flush().name ? flush() : case_study_named(name); }
 
 std::vector<Variant> variants_of_all_kernels(const CaseStudy& study, Extent extent, unsigned compute_units) {
   std::vector<Variant> chosen;

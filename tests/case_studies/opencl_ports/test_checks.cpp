@@ -48,16 +48,12 @@ void check_all_silent(std::string_view key, const std::string& checks) {
 
 }  // namespace
 
-TEST_CASE("case_studies/checks/no_races") {
-  check_all_silent("races", races);
-}
+TEST_CASE("case_studies/checks/no_races") { check_all_silent("races", races); }
 
 // One launch per plan: Oclgrind 21.10 considers memory that a kernel writes after clEnqueueFillBuffer uninitialized,
 // and the scratch memory between launches is filled. prefix_sum is left out: some of its kernels need several launches,
 // and on the shuffled vectors of scan_chunked this check of Oclgrind crashes.
-TEST_CASE("case_studies/checks/no_uninitialized_reads") {
-  check_all_silent("uninitialized", uninitialized);
-}
+TEST_CASE("case_studies/checks/no_uninitialized_reads") { check_all_silent("uninitialized", uninitialized); }
 
 TEST_CASE("case_studies/checks/example") {
   const Said all = said(program("example_matmul"), races + ' ' + uninitialized, in_example_folder());

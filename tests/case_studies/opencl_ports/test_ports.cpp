@@ -114,10 +114,8 @@ void check_all_ports(const CaseStudy& study, const std::vector<Extent>& extents)
 
 }  // namespace
 
-#define CHECK_PORTS(name, folder)                                              \
-  TEST_CASE("case_studies/ports/" #name) {                                     \
-    check_all_ports(name::case_study(), extents(name::case_study(), "ports")); \
-  }
+#define CHECK_PORTS(name, folder) \
+  TEST_CASE("case_studies/ports/" #name) { check_all_ports(name::case_study(), extents(name::case_study(), "ports")); }
 FOR_EACH_CASE_STUDY(CHECK_PORTS)
 
 TEST_CASE("case_studies/ports/no_local_memory") {

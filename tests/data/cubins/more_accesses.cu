@@ -9,9 +9,7 @@
 
 extern __shared__ __align__(128) unsigned char dynamic[];
 
-__device__ unsigned address_of(const void* shared) {
-  return unsigned(__cvta_generic_to_shared(shared));
-}
+__device__ unsigned address_of(const void* shared) { return unsigned(__cvta_generic_to_shared(shared)); }
 
 template <class T>
 __device__ T* shared_as() {

@@ -25,6 +25,4 @@ static __device__ __forceinline__ void fill_shared(const unsigned* in, Arrays&..
 }
 
 /// The thread's own word in a row.
-static __device__ __forceinline__ unsigned own(unsigned row) {
-  return row % 4 * 64 + threadIdx.x;
-}
+static __device__ __forceinline__ unsigned own(unsigned row) { return row % 4 * 64 + threadIdx.x; }

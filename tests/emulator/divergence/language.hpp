@@ -188,15 +188,9 @@ inline Expression operator||(const Expression& left, const Expression& right) {
 inline Expression select(const Expression& condition, const Expression& yes, const Expression& no) {
   return Expression(Node{Select{condition, yes, no}});
 }
-inline Expression thread() {
-  return Expression(Node{Thread{}});
-}
-inline Expression block_size() {
-  return Expression(Node{BlockSize{}});
-}
-inline Expression input(const Expression& index) {
-  return Expression(Node{Input{index}});
-}
+inline Expression thread() { return Expression(Node{Thread{}}); }
+inline Expression block_size() { return Expression(Node{BlockSize{}}); }
+inline Expression input(const Expression& index) { return Expression(Node{Input{index}}); }
 inline Expression call(std::string function, std::vector<Expression> arguments) {
   return Expression(Node{Call{std::move(function), std::move(arguments)}});
 }
@@ -205,21 +199,15 @@ template <class Kind>
 Statement statement(Kind kind) {
   return {std::make_shared<const Step>(Step{std::move(kind)})};
 }
-inline Statement set(const Variable& variable, const Expression& value) {
-  return statement(Set{variable, value});
-}
-inline Statement set(const Place& place, const Expression& value) {
-  return statement(Store{place, value});
-}
+inline Statement set(const Variable& variable, const Expression& value) { return statement(Set{variable, value}); }
+inline Statement set(const Place& place, const Expression& value) { return statement(Store{place, value}); }
 inline Statement operator+=(const Variable& variable, const Expression& value) {
   return set(variable, variable + value);
 }
 inline Statement operator^=(const Variable& variable, const Expression& value) {
   return set(variable, variable ^ value);
 }
-inline Statement output(const Expression& index, const Expression& value) {
-  return statement(Output{index, value});
-}
+inline Statement output(const Expression& index, const Expression& value) { return statement(Output{index, value}); }
 inline Statement when(const Expression& condition, Block then, Block otherwise = {}) {
   return statement(If{condition, std::move(then), std::move(otherwise)});
 }
@@ -235,26 +223,12 @@ inline Statement loop_for(const Statement& first, const Expression& condition, c
 inline Statement switch_on(const Expression& value, std::vector<Case> cases) {
   return statement(Switch{value, std::move(cases)});
 }
-inline Case case_of(unsigned value, Block block) {
-  return {value, std::move(block)};
-}
-inline Case default_case(Block block) {
-  return {std::nullopt, std::move(block)};
-}
-inline Statement break_out() {
-  return statement(Break{});
-}
-inline Statement continue_loop() {
-  return statement(Continue{});
-}
-inline Statement return_now(const Expression& value = 0U) {
-  return statement(Return{value});
-}
-inline Statement barrier() {
-  return statement(Barrier{});
-}
-inline Statement sequence(Block block) {
-  return statement(Sequence{std::move(block)});
-}
+inline Case case_of(unsigned value, Block block) { return {value, std::move(block)}; }
+inline Case default_case(Block block) { return {std::nullopt, std::move(block)}; }
+inline Statement break_out() { return statement(Break{}); }
+inline Statement continue_loop() { return statement(Continue{}); }
+inline Statement return_now(const Expression& value = 0U) { return statement(Return{value}); }
+inline Statement barrier() { return statement(Barrier{}); }
+inline Statement sequence(Block block) { return statement(Sequence{std::move(block)}); }
 
 }  // namespace lockstep

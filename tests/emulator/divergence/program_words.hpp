@@ -14,9 +14,7 @@ inline constexpr unsigned words = 256;
 inline const Variable i{"i"}, j{"j"}, k{"k"}, sum{"sum"}, value{"value"};
 inline const Expression t = thread();
 
-inline Expression own(const Expression& row) {
-  return row % 4 * 64 + t;
-}
+inline Expression own(const Expression& row) { return row % 4 * 64 + t; }
 
 /// Fills the arrays and waits for all.
 inline Statement fill_shared(const Array& array) {

@@ -12,9 +12,7 @@
 namespace lockstep {
 namespace {
 
-auto statement(const Request& request) {
-  return std::tuple(request.level, request.array, request.store);
-}
+auto statement(const Request& request) { return std::tuple(request.level, request.array, request.store); }
 
 std::string line(const Request& request) {
   std::ostringstream text;

@@ -28,9 +28,7 @@ std::vector<std::string> masks(const Program& program) {
   return result;
 }
 
-Program kernel(Block body) {
-  return {std::move(body), {}};
-}
+Program kernel(Block body) { return {std::move(body), {}}; }
 
 using Masks = std::vector<std::string>;
 

@@ -63,17 +63,11 @@ __global__ void many_accesses(unsigned* out) {
   }
 }
 
-__global__ void far_beyond(unsigned* out) {
-  out[1ULL << 40] = 1;
-}
+__global__ void far_beyond(unsigned* out) { out[1ULL << 40] = 1; }
 
-__global__ void quotient(unsigned* out) {
-  out[threadIdx.x] = 1000 / (threadIdx.x % 32);
-}
+__global__ void quotient(unsigned* out) { out[threadIdx.x] = 1000 / (threadIdx.x % 32); }
 
-__global__ void expects_one(unsigned* out) {
-  assert(out[threadIdx.x] == 1);
-}
+__global__ void expects_one(unsigned* out) { assert(out[threadIdx.x] == 1); }
 
 void show(void (*kernel)(unsigned*), bankwise::emulator::Launch launch = {}) {
   std::vector<unsigned> out(BLOCK);

@@ -38,18 +38,10 @@ struct Citation {
   Evidence evidence;
   std::string_view source;
 };
-constexpr Citation by_measurement(std::string_view source) {
-  return {Evidence::measured, source};
-}
-constexpr Citation by_others(std::string_view source) {
-  return {Evidence::measured_by_others, source};
-}
-constexpr Citation by_vendor(std::string_view source) {
-  return {Evidence::vendor, source};
-}
-constexpr Citation by_inference(std::string_view source) {
-  return {Evidence::inferred, source};
-}
+constexpr Citation by_measurement(std::string_view source) { return {Evidence::measured, source}; }
+constexpr Citation by_others(std::string_view source) { return {Evidence::measured_by_others, source}; }
+constexpr Citation by_vendor(std::string_view source) { return {Evidence::vendor, source}; }
+constexpr Citation by_inference(std::string_view source) { return {Evidence::inferred, source}; }
 
 /// How these operations at these widths are served: lane group after lane group, in 32 banks of 4 bytes. Rule has
 /// functions for what differs.

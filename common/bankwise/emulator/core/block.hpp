@@ -54,12 +54,8 @@ class BlockRunner;
 /// The position of a lane as a number. Lanes with equal keys run together.
 using LaneKey = std::uint64_t;
 
-inline bool is_basic_block(LaneKey key) {
-  return (key >> 48 & 1) != 0;
-}
-inline std::uintptr_t pc_of(LaneKey key) {
-  return key & 0xFFFFFFFFFFFF;
-}
+inline bool is_basic_block(LaneKey key) { return (key >> 48 & 1) != 0; }
+inline std::uintptr_t pc_of(LaneKey key) { return key & 0xFFFFFFFFFFFF; }
 
 struct Lane {
   BlockRunner* runner = nullptr;
@@ -97,9 +93,7 @@ inline LaneKey key_of(const Lane& lane, std::uintptr_t pc, bool after_call = fal
   return (2 * LaneKey{lane.calls.size()} + (after_call ? 2 : 1)) << 48 | pc;
 }
 /// The place where a lane is suspended.
-inline LaneKey key_at(const Lane& lane) {
-  return key_of(lane, lane.pc + lane.part);
-}
+inline LaneKey key_at(const Lane& lane) { return key_of(lane, lane.pc + lane.part); }
 
 /// The key of a lane that cannot continue is 0.
 struct RunningWarp {

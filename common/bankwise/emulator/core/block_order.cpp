@@ -259,8 +259,6 @@ class Ordering {
 
 }  // namespace
 
-std::vector<unsigned> order_of_blocks(const BlockGraph& next) {
-  return Ordering(next)();
-}
+std::vector<unsigned> order_of_blocks(const BlockGraph& next) { return Ordering(next)(); }
 
 }  // namespace bankwise::emulator

@@ -155,13 +155,9 @@ std::vector<BlockGraph> block_graphs_of_program() {
 
 namespace bankwise::emulator {
 
-std::uint64_t place_in_order(std::uintptr_t pc) {
-  return pc;
-}
+std::uint64_t place_in_order(std::uintptr_t pc) { return pc; }
 
-std::vector<BlockGraph> block_graphs_of_program() {
-  return {};
-}
+std::vector<BlockGraph> block_graphs_of_program() { return {}; }
 
 }  // namespace bankwise::emulator
 

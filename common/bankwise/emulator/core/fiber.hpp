@@ -34,9 +34,7 @@ class Fiber {
   using BoostFiber = boost::context::fiber;
   // Their destructors would unwind the stack, through code that does not support it, so they are never called.
   alignas(BoostFiber) std::byte inside_[sizeof(BoostFiber)], outside_[sizeof(BoostFiber)];
-  static BoostFiber& as_context(std::byte* storage) {
-    return *std::launder(reinterpret_cast<BoostFiber*>(storage));
-  }
+  static BoostFiber& as_context(std::byte* storage) { return *std::launder(reinterpret_cast<BoostFiber*>(storage)); }
 #else
   static void enter(unsigned high, unsigned low);
   ucontext_t inside_, outside_;
@@ -63,13 +61,9 @@ inline void Fiber::start(std::byte* stack, std::size_t bytes, Body body, void* d
                            });
 }
 
-inline void Fiber::resume() {
-  as_context(inside_) = std::move(as_context(inside_)).resume();
-}
+inline void Fiber::resume() { as_context(inside_) = std::move(as_context(inside_)).resume(); }
 
-inline void Fiber::suspend() {
-  as_context(outside_) = std::move(as_context(outside_)).resume();
-}
+inline void Fiber::suspend() { as_context(outside_) = std::move(as_context(outside_)).resume(); }
 
 #else
 
@@ -88,13 +82,9 @@ inline void Fiber::start(std::byte* stack, std::size_t bytes, Body body, void* d
   makecontext(&inside_, reinterpret_cast<void (*)()>(&enter), 2, unsigned(self >> 32), unsigned(self));
 }
 
-inline void Fiber::resume() {
-  swapcontext(&outside_, &inside_);
-}
+inline void Fiber::resume() { swapcontext(&outside_, &inside_); }
 
-inline void Fiber::suspend() {
-  swapcontext(&inside_, &outside_);
-}
+inline void Fiber::suspend() { swapcontext(&inside_, &outside_); }
 
 #endif
 

@@ -133,11 +133,7 @@ BANKWISE_ATOMIC(64, std::uint64_t)
 #undef BANKWISE_EXCHANGE
 #undef BANKWISE_FETCH
 
-void __tsan_atomic_thread_fence(int) {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-}
-void __tsan_atomic_signal_fence(int) {
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-}
+void __tsan_atomic_thread_fence(int) { std::atomic_thread_fence(std::memory_order_seq_cst); }
+void __tsan_atomic_signal_fence(int) { std::atomic_signal_fence(std::memory_order_seq_cst); }
 
 }  // extern "C"

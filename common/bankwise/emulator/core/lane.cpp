@@ -12,9 +12,7 @@
 namespace bankwise::emulator {
 namespace {
 
-Lane& running() noexcept {
-  return *BlockRunner::current;
-}
+Lane& running() noexcept { return *BlockRunner::current; }
 
 Rounds& initialized(const void* object, const void* caller) noexcept {
   Lane& lane = running();
@@ -28,13 +26,9 @@ Rounds& initialized(const void* object, const void* caller) noexcept {
 
 }  // namespace
 
-bool on_lane() noexcept {
-  return BlockRunner::current != nullptr;
-}
+bool on_lane() noexcept { return BlockRunner::current != nullptr; }
 
-const LaneIdentity& this_lane() noexcept {
-  return running().identity;
-}
+const LaneIdentity& this_lane() noexcept { return running().identity; }
 
 unsigned meet_block(std::uint64_t value, const void* caller) noexcept {
   Lane& lane = running();
@@ -95,33 +89,19 @@ void trap(const char* why, const void* caller) noexcept {
   lane.runner->fail(lane, Fault::trap, std::uintptr_t(caller), fmt::format("stops: {}", why));
 }
 
-Parts::Parts() noexcept {
-  running().part = 0;
-}
-Parts::~Parts() {
-  running().part = 0;
-}
-void Parts::next() noexcept {
-  ++running().part;
-}
-void Parts::set(int part) noexcept {
-  running().part = unsigned(part);
-}
+Parts::Parts() noexcept { running().part = 0; }
+Parts::~Parts() { running().part = 0; }
+void Parts::next() noexcept { ++running().part; }
+void Parts::set(int part) noexcept { running().part = unsigned(part); }
 
 void meet_at_place(const void* caller) noexcept {
   Lane& lane = running();
   lane.runner->suspend(lane, WaitReason::ready, std::uintptr_t(caller));
 }
 
-bool is_shared(const void* address) noexcept {
-  return running().runner->is_shared(address);
-}
-std::uint32_t to_shared_address(const void* address) noexcept {
-  return running().runner->offset_of(address);
-}
-std::byte* from_shared_address(std::uint32_t address) noexcept {
-  return running().runner->block().storage + address;
-}
+bool is_shared(const void* address) noexcept { return running().runner->is_shared(address); }
+std::uint32_t to_shared_address(const void* address) noexcept { return running().runner->offset_of(address); }
+std::byte* from_shared_address(std::uint32_t address) noexcept { return running().runner->block().storage + address; }
 
 void before_access(banks::Operation operation, const void* address, std::size_t bytes, const void* caller) noexcept {
   Lane& lane = running();
@@ -151,9 +131,7 @@ void start_copy(void* to, const void* from, unsigned bytes, unsigned given, cons
   lane.runner->copies().start(lane, copy);
 }
 
-void commit_copies() noexcept {
-  ++running().copy_group;
-}
+void commit_copies() noexcept { ++running().copy_group; }
 
 void wait_for_copies(unsigned open, const void* caller) noexcept {
   Lane& lane = running();
@@ -176,9 +154,7 @@ void init_rounds(const void* object, unsigned expected, const void* caller) noex
   lane.runner->meetings().rounds(std::uintptr_t(object)) = {.expected = expected, .pending = expected};
 }
 
-void end_rounds(const void* object) noexcept {
-  running().runner->meetings().rounds(std::uintptr_t(object)) = {};
-}
+void end_rounds(const void* object) noexcept { running().runner->meetings().rounds(std::uintptr_t(object)) = {}; }
 
 std::uint64_t arrive(const void* object, unsigned arrivals, unsigned drops, const void* caller) noexcept {
   Lane& lane = running();
@@ -200,9 +176,7 @@ bool is_round_done(const void* object, std::uint64_t round, const void* caller) 
   return true;
 }
 
-std::uint64_t rounds_done(const void* object, const void* caller) noexcept {
-  return initialized(object, caller).done;
-}
+std::uint64_t rounds_done(const void* object, const void* caller) noexcept { return initialized(object, caller).done; }
 
 void wait_for_round(const void* object, std::uint64_t round, const void* caller) noexcept {
   Lane& lane = running();
@@ -226,9 +200,7 @@ void meet_named(unsigned number, unsigned lanes, bool only_arrives, const void* 
 
 // --- The grid ---
 
-bool is_cooperative() noexcept {
-  return running().runner->meetings().has_grid();
-}
+bool is_cooperative() noexcept { return running().runner->meetings().has_grid(); }
 
 void meet_grid(const void* caller) noexcept {
   Lane& lane = running();

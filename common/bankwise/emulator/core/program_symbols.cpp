@@ -145,13 +145,9 @@ std::string function_at(std::uintptr_t pc) {
 
 #else
 
-trace::Site site_of(std::uintptr_t) {
-  return {.file = "?", .function = "?"};
-}
+trace::Site site_of(std::uintptr_t) { return {.file = "?", .function = "?"}; }
 
-std::string function_at(std::uintptr_t) {
-  return "?";
-}
+std::string function_at(std::uintptr_t) { return "?"; }
 
 #endif
 

@@ -35,9 +35,7 @@ struct RawArray {
   trace::Array array() const { return {.name = std::to_string(row), .offset = row, .bytes = 0}; }
 };
 
-trace::KernelTrace head_of(const Launch& launch) {
-  return {.warp = launch.warp};
-}
+trace::KernelTrace head_of(const Launch& launch) { return {.warp = launch.warp}; }
 
 }  // namespace
 

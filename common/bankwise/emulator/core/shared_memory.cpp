@@ -84,8 +84,6 @@ const SharedLayout& shared_layout() {
   return layout;
 }
 
-std::byte* thread_local_storage() {
-  return find_storage().begin;
-}
+std::byte* thread_local_storage() { return find_storage().begin; }
 
 }  // namespace bankwise::emulator

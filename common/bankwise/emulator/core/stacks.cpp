@@ -40,9 +40,7 @@ Stacks::Stacks(unsigned count, Protect protect) : count_(count) {
   }
 }
 
-Stacks::~Stacks() {
-  munmap(memory_, count_ * (bytes + guard));
-}
+Stacks::~Stacks() { munmap(memory_, count_ * (bytes + guard)); }
 
 bool Stacks::in_guard(const void* address) const {
   const auto* at = static_cast<const std::byte*>(address);
@@ -50,9 +48,7 @@ bool Stacks::in_guard(const void* address) const {
   return std::size_t(at - memory_) % (bytes + guard) < guard;
 }
 
-void Stacks::forget() const {
-  madvise(memory_, count_ * (bytes + guard), MADV_FREE);
-}
+void Stacks::forget() const { madvise(memory_, count_ * (bytes + guard), MADV_FREE); }
 
 StackPool::StackPool(std::size_t max_mappings, Stacks::Protect protect)
     : max_mappings_(max_mappings), protect_(protect) {}

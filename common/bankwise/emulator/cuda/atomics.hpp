@@ -47,10 +47,8 @@ namespace bankwise::emulator::cuda {
 // Device, block and host scope are the same here.
 #define BANKWISE_SCOPES(X) X() X(_block) X(_system)
 
-#define BANKWISE_ATOMIC(name, type, suffix)                              \
-  BANKWISE_DEVICE type atomic##name##suffix(type* address, type value) { \
-    return device::atomic##name(address, value);                         \
-  }
+#define BANKWISE_ATOMIC(name, type, suffix) \
+  BANKWISE_DEVICE type atomic##name##suffix(type* address, type value) { return device::atomic##name(address, value); }
 #define BANKWISE_IN_EACH_SCOPE(name, type) \
   BANKWISE_ATOMIC(name, type, )            \
   BANKWISE_ATOMIC(name, type, _block)      \

@@ -44,12 +44,8 @@ namespace bankwise::emulator::cuda {
 BANKWISE_DEVICE void __pipeline_memcpy_async(void* to, const void* from, std::size_t bytes, std::size_t zeros = 0) {
   device::copy_async(to, from, unsigned(bytes), unsigned(zeros));
 }
-BANKWISE_DEVICE void __pipeline_commit() {
-  device::commit_async();
-}
-BANKWISE_DEVICE void __pipeline_wait_prior(std::size_t open) {
-  device::wait_async(unsigned(open));
-}
+BANKWISE_DEVICE void __pipeline_commit() { device::commit_async(); }
+BANKWISE_DEVICE void __pipeline_wait_prior(std::size_t open) { device::wait_async(unsigned(open)); }
 
 }  // namespace bankwise::emulator::cuda
 

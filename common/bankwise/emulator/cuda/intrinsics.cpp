@@ -29,34 +29,22 @@ extern "C" clock_t bankwise_emulator_clock() noexcept {
 
 namespace bankwise::emulator::device {
 
-#define BANKWISE_INDEX(name)     \
-  unsigned name##_x() noexcept { \
-    return this_lane().name.x;   \
-  }                              \
-  unsigned name##_y() noexcept { \
-    return this_lane().name.y;   \
-  }                              \
-  unsigned name##_z() noexcept { \
-    return this_lane().name.z;   \
-  }
+#define BANKWISE_INDEX(name)                                  \
+  unsigned name##_x() noexcept { return this_lane().name.x; } \
+  unsigned name##_y() noexcept { return this_lane().name.y; } \
+  unsigned name##_z() noexcept { return this_lane().name.z; }
 BANKWISE_INDEX(thread)
 BANKWISE_INDEX(block)
 BANKWISE_INDEX(block_size)
 BANKWISE_INDEX(grid)
 #undef BANKWISE_INDEX
-unsigned rank() noexcept {
-  return this_lane().rank;
-}
-unsigned lane() noexcept {
-  return this_lane().lane % 32;
-}
+unsigned rank() noexcept { return this_lane().rank; }
+unsigned lane() noexcept { return this_lane().lane % 32; }
 
 namespace {
 
 /// The first lane of the caller's half of its warp.
-unsigned first_of_half() {
-  return this_lane().lane & 32;
-}
+unsigned first_of_half() { return this_lane().lane & 32; }
 
 /// Converts a mask of CUDA to one of the whole warp.
 std::uint64_t of_warp(unsigned mask) {
@@ -102,21 +90,13 @@ unsigned source_of(Shuffle how, unsigned lane, unsigned argument, int width) {
 
 }  // namespace
 
-unsigned synchronize_block(bool says_yes) noexcept {
-  return meet_block(says_yes, BANKWISE_CALLER);
-}
+unsigned synchronize_block(bool says_yes) noexcept { return meet_block(says_yes, BANKWISE_CALLER); }
 
-void synchronize_warp(unsigned mask) noexcept {
-  meet_warp(WarpMeeting::sync, of_warp(mask), 0, BANKWISE_CALLER);
-}
+void synchronize_warp(unsigned mask) noexcept { meet_warp(WarpMeeting::sync, of_warp(mask), 0, BANKWISE_CALLER); }
 
-long long clock() noexcept {
-  return steps(BANKWISE_CALLER);
-}
+long long clock() noexcept { return steps(BANKWISE_CALLER); }
 
-void trap() noexcept {
-  emulator::trap("__trap()", BANKWISE_CALLER);
-}
+void trap() noexcept { emulator::trap("__trap()", BANKWISE_CALLER); }
 
 std::uint64_t shuffle(Shuffle how, unsigned mask, std::uint64_t value, unsigned argument, int width) noexcept {
   const HalfWarp half = meet(WarpMeeting::shuffle, mask, value, BANKWISE_CALLER);
@@ -190,21 +170,13 @@ T reduce_lanes(Reduction how, unsigned mask, T value, const void* caller) {
 unsigned reduce(Reduction how, unsigned mask, unsigned value) noexcept {
   return reduce_lanes(how, mask, value, BANKWISE_CALLER);
 }
-int reduce(Reduction how, unsigned mask, int value) noexcept {
-  return reduce_lanes(how, mask, value, BANKWISE_CALLER);
-}
+int reduce(Reduction how, unsigned mask, int value) noexcept { return reduce_lanes(how, mask, value, BANKWISE_CALLER); }
 
-unsigned active_mask() noexcept {
-  return unsigned(active_lanes(BANKWISE_CALLER) >> first_of_half());
-}
+unsigned active_mask() noexcept { return unsigned(active_lanes(BANKWISE_CALLER) >> first_of_half()); }
 
-void synchronize_grid() noexcept {
-  meet_grid(BANKWISE_CALLER);
-}
+void synchronize_grid() noexcept { meet_grid(BANKWISE_CALLER); }
 
-bool grid_is_cooperative() noexcept {
-  return is_cooperative();
-}
+bool grid_is_cooperative() noexcept { return is_cooperative(); }
 
 unsigned lane_of_rank(unsigned mask, unsigned rank) noexcept {
   for (unsigned lane = 0; lane < 32; ++lane) {
@@ -297,32 +269,18 @@ std::uint64_t used(std::uint64_t old, std::uint64_t before) noexcept {
 
 // --- Shared memory, asynchronous copies, barrier objects ---
 
-unsigned shared_address(const void* address) noexcept {
-  return to_shared_address(address);
-}
-void* generic_address(unsigned address) noexcept {
-  return from_shared_address(address);
-}
-bool is_in_shared(const void* address) noexcept {
-  return is_shared(address);
-}
+unsigned shared_address(const void* address) noexcept { return to_shared_address(address); }
+void* generic_address(unsigned address) noexcept { return from_shared_address(address); }
+bool is_in_shared(const void* address) noexcept { return is_shared(address); }
 
 void copy_async(void* to, const void* from, unsigned bytes, unsigned zeros) noexcept {
   start_copy(to, from, bytes, bytes - std::min(zeros, bytes), BANKWISE_CALLER);
 }
-void commit_async() noexcept {
-  commit_copies();
-}
-void wait_async(unsigned open) noexcept {
-  wait_for_copies(open, BANKWISE_CALLER);
-}
-void wait_all_async() noexcept {
-  wait_for_all_copies(BANKWISE_CALLER);
-}
+void commit_async() noexcept { commit_copies(); }
+void wait_async(unsigned open) noexcept { wait_for_copies(open, BANKWISE_CALLER); }
+void wait_all_async() noexcept { wait_for_all_copies(BANKWISE_CALLER); }
 
-void init_barrier(void* object, unsigned expected) noexcept {
-  init_rounds(object, expected, BANKWISE_CALLER);
-}
+void init_barrier(void* object, unsigned expected) noexcept { init_rounds(object, expected, BANKWISE_CALLER); }
 std::uint64_t arrive_at_barrier(void* object, unsigned arrivals, unsigned drops) noexcept {
   // Copies that are bound to the barrier complete before its round does.
   Parts parts;
@@ -330,12 +288,8 @@ std::uint64_t arrive_at_barrier(void* object, unsigned arrivals, unsigned drops)
   parts.next();
   return arrive(object, arrivals, drops, BANKWISE_CALLER);
 }
-void wait_at_barrier(void* object, std::uint64_t round) noexcept {
-  wait_for_round(object, round, BANKWISE_CALLER);
-}
-bool test_barrier(void* object, std::uint64_t round) noexcept {
-  return is_round_done(object, round, BANKWISE_CALLER);
-}
+void wait_at_barrier(void* object, std::uint64_t round) noexcept { wait_for_round(object, round, BANKWISE_CALLER); }
+bool test_barrier(void* object, std::uint64_t round) noexcept { return is_round_done(object, round, BANKWISE_CALLER); }
 void wait_at_barrier_parity(void* object, bool parity) noexcept {
   const std::uint64_t done = rounds_done(object, BANKWISE_CALLER);
   if (((done & 1) != 0) == parity) wait_for_round(object, done, BANKWISE_CALLER);

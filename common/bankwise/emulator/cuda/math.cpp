@@ -55,9 +55,7 @@ Result convert(Argument value, int mode) {
 }  // namespace
 
 #define BANKWISE_DEFINE(name, mode, result, argument) \
-  result name##_##mode(argument value) noexcept {     \
-    return convert<result>(value, mode_##mode);       \
-  }
+  result name##_##mode(argument value) noexcept { return convert<result>(value, mode_##mode); }
 BANKWISE_CONVERSIONS(BANKWISE_DEFINE)
 #undef BANKWISE_DEFINE
 
@@ -97,12 +95,8 @@ auto rounded(int mode, Operation operation, Arguments... arguments) {
 BANKWISE_ROUNDED(BANKWISE_DEFINE)
 #undef BANKWISE_DEFINE
 
-float reciprocal_root(float x) noexcept {
-  return float(1 / std::sqrt(double(x)));
-}
-double reciprocal_root(double x) noexcept {
-  return 1 / std::sqrt(x);
-}
+float reciprocal_root(float x) noexcept { return float(1 / std::sqrt(double(x))); }
+double reciprocal_root(double x) noexcept { return 1 / std::sqrt(x); }
 
 double sine_of_pi_times(double x) noexcept {
   const double rest = std::remainder(x, 2.0);  // -1 to 1, exact

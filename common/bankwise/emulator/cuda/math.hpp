@@ -18,9 +18,7 @@
 /// overload.
 #define BANKWISE_C_DEVICE extern "C" __attribute__((always_inline, gnu_inline)) inline
 #define BANKWISE_C_FUNCTION(result, name, parameters, expression) \
-  BANKWISE_C_DEVICE result name parameters noexcept {             \
-    return expression;                                            \
-  }
+  BANKWISE_C_DEVICE result name parameters noexcept { return expression; }
 
 // X(name, mode, result, argument): conversions <name>_<mode>, for each of the four modes of rounding.
 #define BANKWISE_MODES(X, name, ...) \
@@ -186,9 +184,7 @@ BANKWISE_FUNCTION(unsigned, __dp4a, (uchar4 a, uchar4 b, unsigned sum),
 // --- the same bits as another type ---
 
 #define BANKWISE_AS(name, result, argument) \
-  BANKWISE_DEVICE result name(argument x) { \
-    return __builtin_bit_cast(result, x);   \
-  }
+  BANKWISE_DEVICE result name(argument x) { return __builtin_bit_cast(result, x); }
 BANKWISE_AS(__float_as_int, int, float)
 BANKWISE_AS(__float_as_uint, unsigned, float)
 BANKWISE_AS(__int_as_float, float, int)
@@ -204,9 +200,7 @@ BANKWISE_FUNCTION(double, __hiloint2double, (int high, int low),
 // --- conversions and arithmetic with a rounding mode in the name ---
 
 #define BANKWISE_DEFINE(name, mode, result, argument) \
-  BANKWISE_DEVICE result name##_##mode(argument x) {  \
-    return device::name##_##mode(x);                  \
-  }
+  BANKWISE_DEVICE result name##_##mode(argument x) { return device::name##_##mode(x); }
 BANKWISE_CONVERSIONS(BANKWISE_DEFINE)
 #undef BANKWISE_DEFINE
 BANKWISE_FUNCTION(double, __int2double_rn, (int x), x)
@@ -226,9 +220,7 @@ BANKWISE_ROUNDED(BANKWISE_DEFINE)
 #undef BANKWISE_GIVES_3
 
 BANKWISE_FUNCTION(float, __frsqrt_rn, (float x), device::reciprocal_root(x))
-BANKWISE_DEVICE float __saturatef(float x) {
-  return __builtin_fminf(__builtin_fmaxf(x, 0), 1);
-}  // NaN: 0
+BANKWISE_DEVICE float __saturatef(float x) { return __builtin_fminf(__builtin_fmaxf(x, 0), 1); }  // NaN: 0
 BANKWISE_FUNCTION(float, fdividef, (float a, float b), a / b)
 BANKWISE_FUNCTION(float, __fdividef, (float a, float b), a / b)
 

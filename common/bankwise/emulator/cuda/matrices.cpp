@@ -61,9 +61,7 @@ void collect(void* const operands[32], const void* data) {
   });
 }
 
-bool gives_a_row(unsigned count) {
-  return this_lane().lane % 32 < 8 * count;
-}
+bool gives_a_row(unsigned count) { return this_lane().lane % 32 < 8 * count; }
 
 }  // namespace
 
@@ -131,9 +129,7 @@ struct Matrices {
   double a[16][max_depth]{}, b[max_depth][8]{};
 };
 
-bool is_wide(const Product& product) {
-  return product.a == Number::float64;
-}
+bool is_wide(const Product& product) { return product.a == Number::float64; }
 
 /// Adds the elements of A and B in one lane's registers.
 void gather(const Product& product, const ProductRegisters& registers, unsigned lane, Matrices& matrices) {

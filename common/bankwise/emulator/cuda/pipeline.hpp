@@ -62,9 +62,7 @@ class pipeline {
   unsigned long long filled_ = 0, emptied_ = 0, released_ = 0;
 };
 
-BANKWISE_DEVICE pipeline<thread_scope_thread> make_pipeline() {
-  return {nullptr, nullptr, 0};
-}
+BANKWISE_DEVICE pipeline<thread_scope_thread> make_pipeline() { return {nullptr, nullptr, 0}; }
 
 /// All threads of a group call it. The first `producers` threads fill the stages, or all, as their roles say.
 template <class Group, thread_scope scope, unsigned char stages>

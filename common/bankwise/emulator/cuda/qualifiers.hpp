@@ -42,9 +42,7 @@
 
 /// A function that returns one expression.
 #define BANKWISE_FUNCTION(result, name, parameters, ...) \
-  BANKWISE_DEVICE result name parameters {               \
-    return __VA_ARGS__;                                  \
-  }
+  BANKWISE_DEVICE result name parameters { return __VA_ARGS__; }
 
 // For kernels that select by architecture. Not __CUDACC__, because too many libraries rely on it.
 #ifndef __CUDA_ARCH__  // bankcheck defines it as --arch says

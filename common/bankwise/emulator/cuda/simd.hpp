@@ -62,13 +62,9 @@ BANKWISE_SIMD(BANKWISE_DEFINE)
 #undef BANKWISE_SIMD
 
 /// 1 in place of all bits.
-#define BANKWISE_DEFINE(how)                                        \
-  BANKWISE_DEVICE unsigned __vset##how##2(unsigned a, unsigned b) { \
-    return __vcmp##how##2(a, b) & 0x00010001u;                      \
-  }                                                                 \
-  BANKWISE_DEVICE unsigned __vset##how##4(unsigned a, unsigned b) { \
-    return __vcmp##how##4(a, b) & 0x01010101u;                      \
-  }
+#define BANKWISE_DEFINE(how)                                                                                     \
+  BANKWISE_DEVICE unsigned __vset##how##2(unsigned a, unsigned b) { return __vcmp##how##2(a, b) & 0x00010001u; } \
+  BANKWISE_DEVICE unsigned __vset##how##4(unsigned a, unsigned b) { return __vcmp##how##4(a, b) & 0x01010101u; }
 BANKWISE_DEFINE(eq)
 BANKWISE_DEFINE(ne)
 BANKWISE_DEFINE(ges)
@@ -81,24 +77,16 @@ BANKWISE_DEFINE(lts)
 BANKWISE_DEFINE(ltu)
 #undef BANKWISE_DEFINE
 
-#define BANKWISE_DEFINE(count)                                      \
-  BANKWISE_DEVICE unsigned __vneg##count(unsigned a) {              \
-    return __vsub##count(0, a);                                     \
-  }                                                                 \
-  BANKWISE_DEVICE unsigned __vnegss##count(unsigned a) {            \
-    return __vsubss##count(0, a);                                   \
-  }                                                                 \
-  BANKWISE_DEVICE unsigned __vabs##count(unsigned a) {              \
-    return __vabsdiffs##count(a, 0);                                \
-  }                                                                 \
-  BANKWISE_DEVICE unsigned __vabsss##count(unsigned a) {            \
-    return __vmaxs##count(a, __vnegss##count(a));                   \
-  }                                                                 \
-  BANKWISE_DEVICE unsigned __vsads##count(unsigned a, unsigned b) { \
-    return device::simd_sum(count, __vabsdiffs##count(a, b));       \
-  }                                                                 \
-  BANKWISE_DEVICE unsigned __vsadu##count(unsigned a, unsigned b) { \
-    return device::simd_sum(count, __vabsdiffu##count(a, b));       \
+#define BANKWISE_DEFINE(count)                                                                           \
+  BANKWISE_DEVICE unsigned __vneg##count(unsigned a) { return __vsub##count(0, a); }                     \
+  BANKWISE_DEVICE unsigned __vnegss##count(unsigned a) { return __vsubss##count(0, a); }                 \
+  BANKWISE_DEVICE unsigned __vabs##count(unsigned a) { return __vabsdiffs##count(a, 0); }                \
+  BANKWISE_DEVICE unsigned __vabsss##count(unsigned a) { return __vmaxs##count(a, __vnegss##count(a)); } \
+  BANKWISE_DEVICE unsigned __vsads##count(unsigned a, unsigned b) {                                      \
+    return device::simd_sum(count, __vabsdiffs##count(a, b));                                            \
+  }                                                                                                      \
+  BANKWISE_DEVICE unsigned __vsadu##count(unsigned a, unsigned b) {                                      \
+    return device::simd_sum(count, __vabsdiffu##count(a, b));                                            \
   }
 BANKWISE_DEFINE(2)
 BANKWISE_DEFINE(4)

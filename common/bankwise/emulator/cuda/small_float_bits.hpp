@@ -19,9 +19,7 @@ struct Layout {
   int fraction, bias;  ///< bits after the binary point; the exponent that is stored for 1.0
   constexpr SmallFloat infinity() const { return SmallFloat(0x7FFF >> fraction << fraction); }
 };
-constexpr Layout layout_of(FloatFormat format) {
-  return format == FloatFormat::half ? Layout{10, 15} : Layout{7, 127};
-}
+constexpr Layout layout_of(FloatFormat format) { return format == FloatFormat::half ? Layout{10, 15} : Layout{7, 127}; }
 inline constexpr SmallFloat nan_bits = 0x7FFF;  // the only one that a GPU's arithmetic returns
 
 /// magnitude · 2^exponent, rounded once.

@@ -28,9 +28,7 @@ BANKWISE_FROM_FLOAT(BANKWISE_FROM_NAME(__float2, _rd), float, rd)
 BANKWISE_FROM_FLOAT(BANKWISE_FROM_NAME(__double2, ), double, rn)
 #undef BANKWISE_FROM_FLOAT
 
-BANKWISE_DEVICE float BANKWISE_TO_NAME(2float)(BANKWISE_ONE_TYPE a) {
-  return a;
-}
+BANKWISE_DEVICE float BANKWISE_TO_NAME(2float)(BANKWISE_ONE_TYPE a) { return a; }
 
 #define BANKWISE_OF_INTEGER(short_name, type, wide, mode)                                                            \
   BANKWISE_DEVICE BANKWISE_ONE_TYPE BANKWISE_FROM_NAME(__##short_name##2, _##mode)(type value) {                     \
@@ -55,19 +53,11 @@ BANKWISE_IN_EACH_MODE(uint, unsigned, unsigned long long)
 BANKWISE_IN_EACH_MODE(ull, unsigned long long, unsigned long long)
 #undef BANKWISE_IN_EACH_MODE
 #undef BANKWISE_OF_INTEGER
-BANKWISE_DEVICE signed char BANKWISE_TO_NAME(2char_rz)(BANKWISE_ONE_TYPE a) {
-  return a;
-}
-BANKWISE_DEVICE unsigned char BANKWISE_TO_NAME(2uchar_rz)(BANKWISE_ONE_TYPE a) {
-  return a;
-}
+BANKWISE_DEVICE signed char BANKWISE_TO_NAME(2char_rz)(BANKWISE_ONE_TYPE a) { return a; }
+BANKWISE_DEVICE unsigned char BANKWISE_TO_NAME(2uchar_rz)(BANKWISE_ONE_TYPE a) { return a; }
 
-BANKWISE_DEVICE short BANKWISE_TO_NAME(_as_short)(BANKWISE_ONE_TYPE a) {
-  return short(a.__x);
-}
-BANKWISE_DEVICE unsigned short BANKWISE_TO_NAME(_as_ushort)(BANKWISE_ONE_TYPE a) {
-  return a.__x;
-}
+BANKWISE_DEVICE short BANKWISE_TO_NAME(_as_short)(BANKWISE_ONE_TYPE a) { return short(a.__x); }
+BANKWISE_DEVICE unsigned short BANKWISE_TO_NAME(_as_ushort)(BANKWISE_ONE_TYPE a) { return a.__x; }
 BANKWISE_DEVICE BANKWISE_ONE_TYPE BANKWISE_FROM_NAME(__short_as_, )(short bits) {
   return BANKWISE_MAKE(static_cast<unsigned short>(bits));
 }
@@ -80,36 +70,16 @@ BANKWISE_DEVICE BANKWISE_ONE_TYPE BANKWISE_FROM_NAME(__ushort_as_, )(unsigned sh
 BANKWISE_DEVICE BANKWISE_TWO_TYPE BANKWISE_FROM_NAME2(make_, )(BANKWISE_ONE_TYPE x, BANKWISE_ONE_TYPE y) {
   return {x, y};
 }
-BANKWISE_DEVICE BANKWISE_TWO_TYPE BANKWISE_FROM_NAME2(__float2, _rn)(float a) {
-  return {a, a};
-}
-BANKWISE_DEVICE BANKWISE_TWO_TYPE BANKWISE_FROM_NAME2(__floats2, _rn)(float a, float b) {
-  return {a, b};
-}
-BANKWISE_DEVICE BANKWISE_TWO_TYPE BANKWISE_FROM_NAME2(__float22, _rn)(float2 a) {
-  return {a.x, a.y};
-}
-BANKWISE_DEVICE float2 BANKWISE_TO_NAME2(2float2)(BANKWISE_TWO_TYPE a) {
-  return {a.x, a.y};
-}
-BANKWISE_DEVICE float __low2float(BANKWISE_TWO_TYPE a) {
-  return a.x;
-}
-BANKWISE_DEVICE float __high2float(BANKWISE_TWO_TYPE a) {
-  return a.y;
-}
-BANKWISE_DEVICE BANKWISE_ONE_TYPE BANKWISE_FROM_NAME(__low2, )(BANKWISE_TWO_TYPE a) {
-  return a.x;
-}
-BANKWISE_DEVICE BANKWISE_ONE_TYPE BANKWISE_FROM_NAME(__high2, )(BANKWISE_TWO_TYPE a) {
-  return a.y;
-}
-BANKWISE_DEVICE BANKWISE_TWO_TYPE BANKWISE_FROM_NAME2(__low2, )(BANKWISE_TWO_TYPE a) {
-  return {a.x, a.x};
-}
-BANKWISE_DEVICE BANKWISE_TWO_TYPE BANKWISE_FROM_NAME2(__high2, )(BANKWISE_TWO_TYPE a) {
-  return {a.y, a.y};
-}
+BANKWISE_DEVICE BANKWISE_TWO_TYPE BANKWISE_FROM_NAME2(__float2, _rn)(float a) { return {a, a}; }
+BANKWISE_DEVICE BANKWISE_TWO_TYPE BANKWISE_FROM_NAME2(__floats2, _rn)(float a, float b) { return {a, b}; }
+BANKWISE_DEVICE BANKWISE_TWO_TYPE BANKWISE_FROM_NAME2(__float22, _rn)(float2 a) { return {a.x, a.y}; }
+BANKWISE_DEVICE float2 BANKWISE_TO_NAME2(2float2)(BANKWISE_TWO_TYPE a) { return {a.x, a.y}; }
+BANKWISE_DEVICE float __low2float(BANKWISE_TWO_TYPE a) { return a.x; }
+BANKWISE_DEVICE float __high2float(BANKWISE_TWO_TYPE a) { return a.y; }
+BANKWISE_DEVICE BANKWISE_ONE_TYPE BANKWISE_FROM_NAME(__low2, )(BANKWISE_TWO_TYPE a) { return a.x; }
+BANKWISE_DEVICE BANKWISE_ONE_TYPE BANKWISE_FROM_NAME(__high2, )(BANKWISE_TWO_TYPE a) { return a.y; }
+BANKWISE_DEVICE BANKWISE_TWO_TYPE BANKWISE_FROM_NAME2(__low2, )(BANKWISE_TWO_TYPE a) { return {a.x, a.x}; }
+BANKWISE_DEVICE BANKWISE_TWO_TYPE BANKWISE_FROM_NAME2(__high2, )(BANKWISE_TWO_TYPE a) { return {a.y, a.y}; }
 BANKWISE_DEVICE BANKWISE_TWO_TYPE BANKWISE_FROM_NAME2(__lows2, )(BANKWISE_TWO_TYPE a, BANKWISE_TWO_TYPE b) {
   return {a.x, b.x};
 }
@@ -119,9 +89,7 @@ BANKWISE_DEVICE BANKWISE_TWO_TYPE BANKWISE_FROM_NAME2(__highs2, )(BANKWISE_TWO_T
 BANKWISE_DEVICE BANKWISE_TWO_TYPE BANKWISE_FROM_NAME2(__halves2, )(BANKWISE_ONE_TYPE a, BANKWISE_ONE_TYPE b) {
   return {a, b};
 }
-BANKWISE_DEVICE BANKWISE_TWO_TYPE __lowhigh2highlow(BANKWISE_TWO_TYPE a) {
-  return {a.y, a.x};
-}
+BANKWISE_DEVICE BANKWISE_TWO_TYPE __lowhigh2highlow(BANKWISE_TWO_TYPE a) { return {a.y, a.x}; }
 /// __half2half2, __bfloat162bfloat162
 BANKWISE_DEVICE BANKWISE_TWO_TYPE BANKWISE_3(BANKWISE_JOIN(__, BANKWISE_ONE), 2, BANKWISE_TWO)(BANKWISE_ONE_TYPE a) {
   return {a, a};

@@ -72,18 +72,10 @@ BANKWISE_DEVICE BANKWISE_TWO_TYPE __hfma2_relu(BANKWISE_TWO_TYPE a, BANKWISE_TWO
   return {__hfma_relu(a.x, b.x, c.x), __hfma_relu(a.y, b.y, c.y)};
 }
 
-BANKWISE_DEVICE BANKWISE_ONE_TYPE __hneg(BANKWISE_ONE_TYPE a) {
-  return BANKWISE_MAKE(a.__x ^ 0x8000u);
-}
-BANKWISE_DEVICE BANKWISE_ONE_TYPE __habs(BANKWISE_ONE_TYPE a) {
-  return BANKWISE_MAKE(a.__x & 0x7FFFu);
-}
-BANKWISE_DEVICE BANKWISE_TWO_TYPE __hneg2(BANKWISE_TWO_TYPE a) {
-  return {__hneg(a.x), __hneg(a.y)};
-}
-BANKWISE_DEVICE BANKWISE_TWO_TYPE __habs2(BANKWISE_TWO_TYPE a) {
-  return {__habs(a.x), __habs(a.y)};
-}
+BANKWISE_DEVICE BANKWISE_ONE_TYPE __hneg(BANKWISE_ONE_TYPE a) { return BANKWISE_MAKE(a.__x ^ 0x8000u); }
+BANKWISE_DEVICE BANKWISE_ONE_TYPE __habs(BANKWISE_ONE_TYPE a) { return BANKWISE_MAKE(a.__x & 0x7FFFu); }
+BANKWISE_DEVICE BANKWISE_TWO_TYPE __hneg2(BANKWISE_TWO_TYPE a) { return {__hneg(a.x), __hneg(a.y)}; }
+BANKWISE_DEVICE BANKWISE_TWO_TYPE __habs2(BANKWISE_TWO_TYPE a) { return {__habs(a.x), __habs(a.y)}; }
 
 // --- functions: the correctly rounded result; a GPU may be off by one in the last bit ---
 
@@ -92,9 +84,7 @@ BANKWISE_DEVICE BANKWISE_TWO_TYPE __habs2(BANKWISE_TWO_TYPE a) {
     using namespace device;                                                        \
     return BANKWISE_MAKE(small_unary(BANKWISE_FORMAT_OF, Unary::function, a.__x)); \
   }                                                                                \
-  BANKWISE_DEVICE BANKWISE_TWO_TYPE h2##name(BANKWISE_TWO_TYPE a) {                \
-    return {h##name(a.x), h##name(a.y)};                                           \
-  }
+  BANKWISE_DEVICE BANKWISE_TWO_TYPE h2##name(BANKWISE_TWO_TYPE a) { return {h##name(a.x), h##name(a.y)}; }
 BANKWISE_UNARY(sqrt, sqrt)
 BANKWISE_UNARY(rsqrt, rsqrt)
 BANKWISE_UNARY(rcp, rcp)
@@ -159,9 +149,7 @@ BANKWISE_DEVICE bool __hne(BANKWISE_ONE_TYPE a, BANKWISE_ONE_TYPE b) {
 BANKWISE_DEVICE BANKWISE_TWO_TYPE __hne2(BANKWISE_TWO_TYPE a, BANKWISE_TWO_TYPE b) {
   return {float(__hne(a.x, b.x)), float(__hne(a.y, b.y))};
 }
-BANKWISE_DEVICE bool __hbne2(BANKWISE_TWO_TYPE a, BANKWISE_TWO_TYPE b) {
-  return __hne(a.x, b.x) & __hne(a.y, b.y);
-}
+BANKWISE_DEVICE bool __hbne2(BANKWISE_TWO_TYPE a, BANKWISE_TWO_TYPE b) { return __hne(a.x, b.x) & __hne(a.y, b.y); }
 BANKWISE_DEVICE unsigned __hne2_mask(BANKWISE_TWO_TYPE a, BANKWISE_TWO_TYPE b) {
   return __hne(a.x, b.x) * 0xFFFFu | __hne(a.y, b.y) * 0xFFFF0000u;
 }
@@ -171,65 +159,29 @@ BANKWISE_DEVICE BANKWISE_TWO_TYPE __hisnan2(BANKWISE_TWO_TYPE a) {
 
 // --- operators ---
 
-#define BANKWISE_OPERATORS(type, sum, difference, product, quotient, negated, suffix, prefix) \
-  BANKWISE_DEVICE type operator+(const type& a, const type& b) {                              \
-    return sum(a, b);                                                                         \
-  }                                                                                           \
-  BANKWISE_DEVICE type operator-(const type& a, const type& b) {                              \
-    return difference(a, b);                                                                  \
-  }                                                                                           \
-  BANKWISE_DEVICE type operator*(const type& a, const type& b) {                              \
-    return product(a, b);                                                                     \
-  }                                                                                           \
-  BANKWISE_DEVICE type operator/(const type& a, const type& b) {                              \
-    return quotient(a, b);                                                                    \
-  }                                                                                           \
-  BANKWISE_DEVICE type& operator+=(type& a, const type& b) {                                  \
-    return a = sum(a, b);                                                                     \
-  }                                                                                           \
-  BANKWISE_DEVICE type& operator-=(type& a, const type& b) {                                  \
-    return a = difference(a, b);                                                              \
-  }                                                                                           \
-  BANKWISE_DEVICE type& operator*=(type& a, const type& b) {                                  \
-    return a = product(a, b);                                                                 \
-  }                                                                                           \
-  BANKWISE_DEVICE type& operator/=(type& a, const type& b) {                                  \
-    return a = quotient(a, b);                                                                \
-  }                                                                                           \
-  BANKWISE_DEVICE type operator+(const type& a) {                                             \
-    return a;                                                                                 \
-  }                                                                                           \
-  BANKWISE_DEVICE type operator-(const type& a) {                                             \
-    return negated(a);                                                                        \
-  }                                                                                           \
-  BANKWISE_DEVICE bool operator==(const type& a, const type& b) {                             \
-    return __h##prefix##eq##suffix(a, b);                                                     \
-  }                                                                                           \
-  BANKWISE_DEVICE bool operator!=(const type& a, const type& b) {                             \
-    return __h##prefix##neu##suffix(a, b);                                                    \
-  }                                                                                           \
-  BANKWISE_DEVICE bool operator<(const type& a, const type& b) {                              \
-    return __h##prefix##lt##suffix(a, b);                                                     \
-  }                                                                                           \
-  BANKWISE_DEVICE bool operator<=(const type& a, const type& b) {                             \
-    return __h##prefix##le##suffix(a, b);                                                     \
-  }                                                                                           \
-  BANKWISE_DEVICE bool operator>(const type& a, const type& b) {                              \
-    return __h##prefix##gt##suffix(a, b);                                                     \
-  }                                                                                           \
-  BANKWISE_DEVICE bool operator>=(const type& a, const type& b) {                             \
-    return __h##prefix##ge##suffix(a, b);                                                     \
-  }
+#define BANKWISE_OPERATORS(type, sum, difference, product, quotient, negated, suffix, prefix)              \
+  BANKWISE_DEVICE type operator+(const type& a, const type& b) { return sum(a, b); }                       \
+  BANKWISE_DEVICE type operator-(const type& a, const type& b) { return difference(a, b); }                \
+  BANKWISE_DEVICE type operator*(const type& a, const type& b) { return product(a, b); }                   \
+  BANKWISE_DEVICE type operator/(const type& a, const type& b) { return quotient(a, b); }                  \
+  BANKWISE_DEVICE type& operator+=(type& a, const type& b) { return a = sum(a, b); }                       \
+  BANKWISE_DEVICE type& operator-=(type& a, const type& b) { return a = difference(a, b); }                \
+  BANKWISE_DEVICE type& operator*=(type& a, const type& b) { return a = product(a, b); }                   \
+  BANKWISE_DEVICE type& operator/=(type& a, const type& b) { return a = quotient(a, b); }                  \
+  BANKWISE_DEVICE type operator+(const type& a) { return a; }                                              \
+  BANKWISE_DEVICE type operator-(const type& a) { return negated(a); }                                     \
+  BANKWISE_DEVICE bool operator==(const type& a, const type& b) { return __h##prefix##eq##suffix(a, b); }  \
+  BANKWISE_DEVICE bool operator!=(const type& a, const type& b) { return __h##prefix##neu##suffix(a, b); } \
+  BANKWISE_DEVICE bool operator<(const type& a, const type& b) { return __h##prefix##lt##suffix(a, b); }   \
+  BANKWISE_DEVICE bool operator<=(const type& a, const type& b) { return __h##prefix##le##suffix(a, b); }  \
+  BANKWISE_DEVICE bool operator>(const type& a, const type& b) { return __h##prefix##gt##suffix(a, b); }   \
+  BANKWISE_DEVICE bool operator>=(const type& a, const type& b) { return __h##prefix##ge##suffix(a, b); }
 BANKWISE_OPERATORS(BANKWISE_ONE_TYPE, __hadd, __hsub, __hmul, __hdiv, __hneg, , )
 BANKWISE_OPERATORS(BANKWISE_TWO_TYPE, __hadd2, __hsub2, __hmul2, __h2div, __hneg2, 2, b)
 #undef BANKWISE_OPERATORS
 
-BANKWISE_DEVICE BANKWISE_ONE_TYPE& operator++(BANKWISE_ONE_TYPE& a) {
-  return a += BANKWISE_ONE_TYPE(1);
-}
-BANKWISE_DEVICE BANKWISE_ONE_TYPE& operator--(BANKWISE_ONE_TYPE& a) {
-  return a -= BANKWISE_ONE_TYPE(1);
-}
+BANKWISE_DEVICE BANKWISE_ONE_TYPE& operator++(BANKWISE_ONE_TYPE& a) { return a += BANKWISE_ONE_TYPE(1); }
+BANKWISE_DEVICE BANKWISE_ONE_TYPE& operator--(BANKWISE_ONE_TYPE& a) { return a -= BANKWISE_ONE_TYPE(1); }
 BANKWISE_DEVICE BANKWISE_ONE_TYPE operator++(BANKWISE_ONE_TYPE& a, int) {
   const BANKWISE_ONE_TYPE before = a;
   ++a;
@@ -240,12 +192,8 @@ BANKWISE_DEVICE BANKWISE_ONE_TYPE operator--(BANKWISE_ONE_TYPE& a, int) {
   --a;
   return before;
 }
-BANKWISE_DEVICE BANKWISE_TWO_TYPE& operator++(BANKWISE_TWO_TYPE& a) {
-  return a += BANKWISE_TWO_TYPE(1, 1);
-}
-BANKWISE_DEVICE BANKWISE_TWO_TYPE& operator--(BANKWISE_TWO_TYPE& a) {
-  return a -= BANKWISE_TWO_TYPE(1, 1);
-}
+BANKWISE_DEVICE BANKWISE_TWO_TYPE& operator++(BANKWISE_TWO_TYPE& a) { return a += BANKWISE_TWO_TYPE(1, 1); }
+BANKWISE_DEVICE BANKWISE_TWO_TYPE& operator--(BANKWISE_TWO_TYPE& a) { return a -= BANKWISE_TWO_TYPE(1, 1); }
 
 // --- between lanes, and atomics ---
 

@@ -15,15 +15,9 @@ using small_floats::rounded;
 using small_floats::SmallFloat;
 using small_floats::value_of;
 
-double reciprocal(double x) {
-  return 1 / x;
-}
-double reciprocal_of_root(double x) {
-  return 1 / std::sqrt(x);
-}
-double ten_to_the(double x) {
-  return std::pow(10.0, x);
-}
+double reciprocal(double x) { return 1 / x; }
+double reciprocal_of_root(double x) { return 1 / std::sqrt(x); }
+double ten_to_the(double x) { return std::pow(10.0, x); }
 
 // In the order of Unary. A double is exact enough to be rounded to 16 bits once more.
 using Function = double (*)(double);
@@ -31,9 +25,7 @@ constexpr Function functions[]{std::sqrt,  reciprocal_of_root, reciprocal, std::
                                std::exp,   std::exp2,          ten_to_the, std::cos,      std::sin,  std::tanh,
                                std::trunc, std::ceil,          std::floor, std::nearbyint};
 
-bool is_nan(FloatFormat format, SmallFloat a) {
-  return (a & 0x7FFF) > small_floats::layout_of(format).infinity();
-}
+bool is_nan(FloatFormat format, SmallFloat a) { return (a & 0x7FFF) > small_floats::layout_of(format).infinity(); }
 
 /// -0 is less than +0.
 SmallFloat extreme(FloatFormat format, SmallFloat a, SmallFloat b, bool greatest, bool keeps_nan) {
@@ -85,9 +77,7 @@ std::uint16_t small_limit(FloatFormat format, Limit limit, std::uint16_t a) noex
   return limit == Limit::to_unit_interval && a > one ? one : a;
 }
 
-float small_to_float(FloatFormat format, std::uint16_t a) noexcept {
-  return float(value_of(format, a));
-}
+float small_to_float(FloatFormat format, std::uint16_t a) noexcept { return float(value_of(format, a)); }
 std::uint16_t small_from(FloatFormat format, RoundingMode mode, double value) noexcept {
   return rounded(format, value, mode);
 }

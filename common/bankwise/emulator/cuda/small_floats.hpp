@@ -49,12 +49,8 @@ struct __align__(2) BANKWISE_ONE_TYPE {
       : __x(device::small_from_integer(BANKWISE_FORMAT_OF, device::RoundingMode::rn, static_cast<wide>(value))) {}
   BANKWISE_INTEGERS(BANKWISE_FROM)
 #undef BANKWISE_FROM
-  BANKWISE_DEVICE operator float() const {
-    return device::small_to_float(BANKWISE_FORMAT_OF, __x);
-  }
-  BANKWISE_DEVICE constexpr operator bool() const {
-    return (__x & 0x7FFF) != 0;
-  }
+  BANKWISE_DEVICE operator float() const { return device::small_to_float(BANKWISE_FORMAT_OF, __x); }
+  BANKWISE_DEVICE constexpr operator bool() const { return (__x & 0x7FFF) != 0; }
 #define BANKWISE_TO(type, wide)                                                                          \
   BANKWISE_DEVICE operator type() const {                                                                \
     return static_cast<type>(device::small_to_integer(BANKWISE_FORMAT_OF, device::RoundingMode::rz, __x, \
@@ -65,9 +61,7 @@ struct __align__(2) BANKWISE_ONE_TYPE {
   BANKWISE_TO(signed char, long long)
   BANKWISE_TO(unsigned char, unsigned long long)
 #undef BANKWISE_TO
-  BANKWISE_DEVICE constexpr operator BANKWISE_RAW_ONE() const {
-    return {__x};
-  }
+  BANKWISE_DEVICE constexpr operator BANKWISE_RAW_ONE() const { return {__x}; }
 
   unsigned short __x;  // the bits; libraries of the toolkit know this name
 };
@@ -77,9 +71,7 @@ struct __align__(4) BANKWISE_TWO_TYPE {
   BANKWISE_DEVICE constexpr BANKWISE_TWO_TYPE(const BANKWISE_ONE_TYPE& a, const BANKWISE_ONE_TYPE& b) : x(a), y(b) {}
   BANKWISE_DEVICE constexpr BANKWISE_TWO_TYPE(const BANKWISE_RAW_TWO& raw)
       : x(BANKWISE_RAW_ONE{raw.x}), y(BANKWISE_RAW_ONE{raw.y}) {}
-  BANKWISE_DEVICE constexpr operator BANKWISE_RAW_TWO() const {
-    return {x.__x, y.__x};
-  }
+  BANKWISE_DEVICE constexpr operator BANKWISE_RAW_TWO() const { return {x.__x, y.__x}; }
 
   BANKWISE_ONE_TYPE x, y;
 };

@@ -56,27 +56,17 @@ double erfinv(double x) noexcept {
   for (int i = 0; i < 20; ++i) root -= (std::erf(root) - x) * root_of_pi / 2 * std::exp(root * root);
   return double(root);
 }
-double erfcx(double x) noexcept {
-  return double(scaled_erfc(x));
-}
-double normcdf(double x) noexcept {
-  return double(std::erfc(-x / root_of_2) / 2);
-}
+double erfcx(double x) noexcept { return double(scaled_erfc(x)); }
+double normcdf(double x) noexcept { return double(std::erfc(-x / root_of_2) / 2); }
 double normcdfinv(double p) noexcept {
   if (!(p >= 0 && p <= 1)) return std::numeric_limits<double>::quiet_NaN();
   if (p == 0) return -HUGE_VAL;
   if (p == 1) return HUGE_VAL;
   return double(p <= 0.5 ? -root_of_2 * inverse_of_small(2 * Long(p)) : root_of_2 * inverse_of_small(2 - 2 * Long(p)));
 }
-double rcbrt(double x) noexcept {
-  return 1 / std::cbrt(x);
-}
-double cyl_bessel_i0(double x) noexcept {
-  return std::cyl_bessel_i(0.0, std::fabs(x));
-}
-double cyl_bessel_i1(double x) noexcept {
-  return std::copysign(std::cyl_bessel_i(1.0, std::fabs(x)), x);
-}
+double rcbrt(double x) noexcept { return 1 / std::cbrt(x); }
+double cyl_bessel_i0(double x) noexcept { return std::cyl_bessel_i(0.0, std::fabs(x)); }
+double cyl_bessel_i1(double x) noexcept { return std::copysign(std::cyl_bessel_i(1.0, std::fabs(x)), x); }
 
 double norm(int count, const double* values) noexcept {
   Long sum = 0;  // its exponent has more bits

@@ -25,16 +25,10 @@ double norm(int count, const double* values) noexcept;
 
 namespace bankwise::emulator::cuda {
 
-#define BANKWISE_DEFINE(name)              \
-  BANKWISE_DEVICE double name(double x) {  \
-    return device::name(x);                \
-  }                                        \
-  BANKWISE_DEVICE float name(float x) {    \
-    return float(device::name(x));         \
-  }                                        \
-  BANKWISE_DEVICE float name##f(float x) { \
-    return float(device::name(x));         \
-  }
+#define BANKWISE_DEFINE(name)                                            \
+  BANKWISE_DEVICE double name(double x) { return device::name(x); }      \
+  BANKWISE_DEVICE float name(float x) { return float(device::name(x)); } \
+  BANKWISE_DEVICE float name##f(float x) { return float(device::name(x)); }
 BANKWISE_SPECIAL(BANKWISE_DEFINE)
 #undef BANKWISE_DEFINE
 #undef BANKWISE_SPECIAL
@@ -75,18 +69,16 @@ BANKWISE_FUNCTION(unsigned, __dp2a_hi, (unsigned a, unsigned b, unsigned sum),
 BANKWISE_FUNCTION(unsigned, __fns, (unsigned mask, unsigned base, int n), device::nth_bit(mask, base, n))
 
 // Denormal numbers are kept in both.
-#define BANKWISE_DEFINE(mode)                                            \
-  BANKWISE_DEVICE float __fmaf_ieee_##mode(float a, float b, float c) {  \
-    return __fmaf_##mode(a, b, c);                                       \
-  }                                                                      \
-  BANKWISE_DEVICE float2 __fadd2_##mode(float2 a, float2 b) {            \
-    return {__fadd_##mode(a.x, b.x), __fadd_##mode(a.y, b.y)};           \
-  }                                                                      \
-  BANKWISE_DEVICE float2 __fmul2_##mode(float2 a, float2 b) {            \
-    return {__fmul_##mode(a.x, b.x), __fmul_##mode(a.y, b.y)};           \
-  }                                                                      \
-  BANKWISE_DEVICE float2 __ffma2_##mode(float2 a, float2 b, float2 c) {  \
-    return {__fmaf_##mode(a.x, b.x, c.x), __fmaf_##mode(a.y, b.y, c.y)}; \
+#define BANKWISE_DEFINE(mode)                                                                            \
+  BANKWISE_DEVICE float __fmaf_ieee_##mode(float a, float b, float c) { return __fmaf_##mode(a, b, c); } \
+  BANKWISE_DEVICE float2 __fadd2_##mode(float2 a, float2 b) {                                            \
+    return {__fadd_##mode(a.x, b.x), __fadd_##mode(a.y, b.y)};                                           \
+  }                                                                                                      \
+  BANKWISE_DEVICE float2 __fmul2_##mode(float2 a, float2 b) {                                            \
+    return {__fmul_##mode(a.x, b.x), __fmul_##mode(a.y, b.y)};                                           \
+  }                                                                                                      \
+  BANKWISE_DEVICE float2 __ffma2_##mode(float2 a, float2 b, float2 c) {                                  \
+    return {__fmaf_##mode(a.x, b.x, c.x), __fmaf_##mode(a.y, b.y, c.y)};                                 \
   }
 BANKWISE_DEFINE(rn)
 BANKWISE_DEFINE(rz)

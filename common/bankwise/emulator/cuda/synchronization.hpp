@@ -22,35 +22,23 @@ long long clock() noexcept;
 
 namespace bankwise::emulator::cuda {
 
-BANKWISE_DEVICE void __syncthreads() {
-  device::synchronize_block(false);
-}
+BANKWISE_DEVICE void __syncthreads() { device::synchronize_block(false); }
 BANKWISE_FUNCTION(int, __syncthreads_count, (int predicate), int(device::synchronize_block(predicate != 0)))
 BANKWISE_FUNCTION(int, __syncthreads_and, (int predicate), device::synchronize_block(predicate == 0) == 0)
 BANKWISE_FUNCTION(int, __syncthreads_or, (int predicate), device::synchronize_block(predicate != 0) != 0)
-BANKWISE_DEVICE void __syncwarp(unsigned mask = 0xFFFFFFFF) {
-  device::synchronize_warp(mask);
-}
+BANKWISE_DEVICE void __syncwarp(unsigned mask = 0xFFFFFFFF) { device::synchronize_warp(mask); }
 
 // Host memory keeps the order in which lanes access it; only the compiler must keep it, too.
-BANKWISE_DEVICE void __threadfence_block() {
-  __asm__ volatile("" ::: "memory");
-}
-BANKWISE_DEVICE void __threadfence() {
-  __asm__ volatile("" ::: "memory");
-}
-BANKWISE_DEVICE void __threadfence_system() {
-  __asm__ volatile("" ::: "memory");
-}
+BANKWISE_DEVICE void __threadfence_block() { __asm__ volatile("" ::: "memory"); }
+BANKWISE_DEVICE void __threadfence() { __asm__ volatile("" ::: "memory"); }
+BANKWISE_DEVICE void __threadfence_system() { __asm__ volatile("" ::: "memory"); }
 
 /// Other lanes run between any two steps.
 BANKWISE_DEVICE void __nanosleep(unsigned) {}
 
 BANKWISE_FUNCTION(long long, clock64, (), device::clock())
 
-[[noreturn]] BANKWISE_DEVICE void __trap() {
-  device::trap();
-}
+[[noreturn]] BANKWISE_DEVICE void __trap() { device::trap(); }
 
 }  // namespace bankwise::emulator::cuda
 

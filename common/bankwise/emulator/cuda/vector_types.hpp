@@ -40,30 +40,24 @@ BANKWISE_DEVICE constexpr T unforeseen(T value) {
   X(float, float, 4, 8, 4, 16)                   \
   X(double, double, 8, 16, 8, 16)
 
-#define BANKWISE_STRUCTURES(type, prefix, one, two, three, four)                         \
-  struct __align__(one) prefix##1 {                                                      \
-    type x;                                                                              \
-  };                                                                                     \
-  struct __align__(two) prefix##2 {                                                      \
-    type x, y;                                                                           \
-  };                                                                                     \
-  struct __align__(three) prefix##3 {                                                    \
-    type x, y, z;                                                                        \
-  };                                                                                     \
-  struct __align__(four) prefix##4 {                                                     \
-    type x, y, z, w;                                                                     \
-  };                                                                                     \
-  BANKWISE_DEVICE constexpr prefix##1 make_##prefix##1(type x) {                         \
-    return {x};                                                                          \
-  }                                                                                      \
-  BANKWISE_DEVICE constexpr prefix##2 make_##prefix##2(type x, type y) {                 \
-    return {unforeseen(x), y};                                                           \
-  }                                                                                      \
-  BANKWISE_DEVICE constexpr prefix##3 make_##prefix##3(type x, type y, type z) {         \
-    return {unforeseen(x), y, z};                                                        \
-  }                                                                                      \
-  BANKWISE_DEVICE constexpr prefix##4 make_##prefix##4(type x, type y, type z, type w) { \
-    return {unforeseen(x), y, z, w};                                                     \
+#define BANKWISE_STRUCTURES(type, prefix, one, two, three, four)                                                 \
+  struct __align__(one) prefix##1 {                                                                              \
+    type x;                                                                                                      \
+  };                                                                                                             \
+  struct __align__(two) prefix##2 {                                                                              \
+    type x, y;                                                                                                   \
+  };                                                                                                             \
+  struct __align__(three) prefix##3 {                                                                            \
+    type x, y, z;                                                                                                \
+  };                                                                                                             \
+  struct __align__(four) prefix##4 {                                                                             \
+    type x, y, z, w;                                                                                             \
+  };                                                                                                             \
+  BANKWISE_DEVICE constexpr prefix##1 make_##prefix##1(type x) { return {x}; }                                   \
+  BANKWISE_DEVICE constexpr prefix##2 make_##prefix##2(type x, type y) { return {unforeseen(x), y}; }            \
+  BANKWISE_DEVICE constexpr prefix##3 make_##prefix##3(type x, type y, type z) { return {unforeseen(x), y, z}; } \
+  BANKWISE_DEVICE constexpr prefix##4 make_##prefix##4(type x, type y, type z, type w) {                         \
+    return {unforeseen(x), y, z, w};                                                                             \
   }
 BANKWISE_VECTORS(BANKWISE_STRUCTURES)
 #undef BANKWISE_STRUCTURES

@@ -11,9 +11,7 @@
 namespace bankwise::emulator::device {
 namespace {
 
-Number number_of(const Fragment& fragment) {
-  return Number(fragment.type);
-}
+Number number_of(const Fragment& fragment) { return Number(fragment.type); }
 
 /// The matrix that a fragment holds, in tiles of mma.sync: 16 rows of A, 8 columns of B. A shape of 8 rows has A and B
 /// exchanged: the transposed product.

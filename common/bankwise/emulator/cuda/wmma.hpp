@@ -68,9 +68,7 @@ struct Element<precision::tf32> {
   static constexpr int number = 2;
 };
 
-constexpr int count(bool of_a, bool of_b, int m, int n, int k) {
-  return (of_a ? m * k : of_b ? k * n : m * n) / 32;
-}
+constexpr int count(bool of_a, bool of_b, int m, int n, int k) { return (of_a ? m * k : of_b ? k * n : m * n) / 32; }
 
 }  // namespace detail
 

@@ -27,9 +27,7 @@ constexpr std::size_t page = std::size_t{1} << GlobalMemory::page_bits;
 constexpr std::size_t alignment = 256;                       // the alignment that CUDA promises for an allocation
 constexpr std::size_t address_space = std::size_t{1} << 40;  // reserved, not used
 
-constexpr std::size_t pages_for(std::size_t bytes) {
-  return (bytes + page - 1) / page;
-}
+constexpr std::size_t pages_for(std::size_t bytes) { return (bytes + page - 1) / page; }
 
 class DeviceMemory {
  public:
@@ -183,34 +181,22 @@ void* allocate(MemoryKind kind, std::size_t bytes, std::string_view function, co
   return memory().allocate(kind, bytes, function, caller);
 }
 
-Freed release(void* pointer, const void* caller) {
-  return memory().release(pointer, caller);
-}
+Freed release(void* pointer, const void* caller) { return memory().release(pointer, caller); }
 
-std::optional<Allocation> allocation_at(const void* pointer) {
-  return memory().find(pointer);
-}
+std::optional<Allocation> allocation_at(const void* pointer) { return memory().find(pointer); }
 
-void note_write(const void* pointer) {
-  memory().note_write(pointer);
-}
+void note_write(const void* pointer) { memory().note_write(pointer); }
 
-bool note_fill(const void* pointer, std::size_t bytes, int value) {
-  return memory().note_fill(pointer, bytes, value);
-}
+bool note_fill(const void* pointer, std::size_t bytes, int value) { return memory().note_fill(pointer, bytes, value); }
 
-void for_each_live_allocation(const std::function<void(Allocation&)>& visit) {
-  memory().for_each_live(visit);
-}
+void for_each_live_allocation(const std::function<void(Allocation&)>& visit) { memory().for_each_live(visit); }
 
 std::string description_of(const Allocation& allocation) {
   return fmt::format("the {} bytes that {} allocates with {}", allocation.bytes, place_of(allocation.caller),
                      allocation.function);
 }
 
-MemorySizes memory_sizes() {
-  return memory().sizes();
-}
+MemorySizes memory_sizes() { return memory().sizes(); }
 
 Digest digest_of(const void* memory, std::size_t bytes) {
   constexpr std::array<std::uint64_t, 4> factors{0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9,

@@ -150,9 +150,7 @@ cudaError_t copy_3d(const cudaMemcpy3DParms& parameters, const void* caller) {
 
 }  // namespace
 
-cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
-  return copy_3d(*parameters, BANKWISE_CALLER);
-}
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) { return copy_3d(*parameters, BANKWISE_CALLER); }
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t) {
   return copy_3d(*parameters, BANKWISE_CALLER);
 }

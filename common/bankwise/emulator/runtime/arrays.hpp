@@ -18,9 +18,7 @@ struct cudaChannelFormatDesc {
 inline cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind kind) {
   return {x, y, z, w, kind};
 }
-inline cudaChannelFormatDesc cudaCreateChannelDescHalf() {
-  return {16, 0, 0, 0, cudaChannelFormatKindFloat};
-}
+inline cudaChannelFormatDesc cudaCreateChannelDescHalf() { return {16, 0, 0, 0, cudaChannelFormatKindFloat}; }
 
 namespace bankwise::emulator::runtime {
 

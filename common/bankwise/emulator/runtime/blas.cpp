@@ -12,12 +12,8 @@
 namespace bankwise::emulator::runtime {
 namespace {
 
-std::size_t at(int row, int column, int rows) {
-  return std::size_t(column) * std::size_t(rows) + std::size_t(row);
-}
-std::size_t at(int i, int step) {
-  return std::size_t(i) * std::size_t(step);
-}
+std::size_t at(int row, int column, int rows) { return std::size_t(column) * std::size_t(rows) + std::size_t(row); }
+std::size_t at(int i, int step) { return std::size_t(i) * std::size_t(step); }
 
 template <class T>
 void gemm(bool ta, bool tb, int m, int n, int k, T alpha, const T* a, int lda, const T* b, int ldb, T beta, T* c,

@@ -59,18 +59,14 @@ cudaDeviceProp properties_of(const bankwise::banks::GpuModel& gpu) {
   return p;
 }
 
-cudaError_t check(int device) {
-  return failed(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
-}
+cudaError_t check(int device) { return failed(device == 0 ? cudaSuccess : cudaErrorInvalidDevice); }
 
 unsigned device_flags = 0;
 constexpr std::size_t limits[]{1024, 1 << 20, 8 << 20, 2, 2048, 128, 0};
 
 }  // namespace
 
-int bankwise_multiprocessors() {
-  return this_gpu().multiprocessors;
-}
+int bankwise_multiprocessors() { return this_gpu().multiprocessors; }
 
 cudaError_t cudaGetDeviceCount(int* count) {
   *count = 1;
@@ -80,9 +76,7 @@ cudaError_t cudaGetDevice(int* device) {
   *device = 0;
   return cudaSuccess;
 }
-cudaError_t cudaSetDevice(int device) {
-  return check(device);
-}
+cudaError_t cudaSetDevice(int device) { return check(device); }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   *properties = properties_of(this_gpu());
   return check(device);
@@ -111,12 +105,8 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
   *can = 0;
   return cudaSuccess;
 }
-cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) {
-  return failed(cudaErrorInvalidDevice);
-}
-cudaError_t cudaDeviceDisablePeerAccess(int) {
-  return failed(cudaErrorInvalidDevice);
-}
+cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return failed(cudaErrorInvalidDevice); }
+cudaError_t cudaDeviceDisablePeerAccess(int) { return failed(cudaErrorInvalidDevice); }
 cudaError_t cudaDriverGetVersion(int* version) {
   *version = CUDART_VERSION;
   return cudaSuccess;
@@ -125,18 +115,10 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
   *version = CUDART_VERSION;
   return cudaSuccess;
 }
-cudaError_t cudaDeviceSynchronize() {
-  return lasting_error();
-}
-cudaError_t cudaDeviceReset() {
-  return lasting_error();
-}
-cudaError_t cudaThreadSynchronize() {
-  return lasting_error();
-}
-cudaError_t cudaThreadExit() {
-  return lasting_error();
-}
+cudaError_t cudaDeviceSynchronize() { return lasting_error(); }
+cudaError_t cudaDeviceReset() { return lasting_error(); }
+cudaError_t cudaThreadSynchronize() { return lasting_error(); }
+cudaError_t cudaThreadExit() { return lasting_error(); }
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
   device_flags = flags;
   return cudaSuccess;
@@ -145,24 +127,18 @@ cudaError_t cudaGetDeviceFlags(unsigned* flags) {
   *flags = device_flags;
   return cudaSuccess;
 }
-cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) {
-  return cudaSuccess;
-}
+cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
 cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
   if (unsigned(limit) >= std::size(limits)) return failed(cudaErrorInvalidValue);
   *value = limits[limit];
   return cudaSuccess;
 }
-cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) {
-  return cudaSuccess;
-}
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
 cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* configuration) {
   *configuration = cudaFuncCachePreferNone;
   return cudaSuccess;
 }
-cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) {
-  return cudaSuccess;
-}
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }
 cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* configuration) {
   *configuration = cudaSharedMemBankSizeFourByte;
   return cudaSuccess;
@@ -172,12 +148,8 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   if (greatest != nullptr) *greatest = -5;
   return cudaSuccess;
 }
-cudaError_t cudaProfilerStart() {
-  return cudaSuccess;
-}
-cudaError_t cudaProfilerStop() {
-  return cudaSuccess;
-}
+cudaError_t cudaProfilerStart() { return cudaSuccess; }
+cudaError_t cudaProfilerStop() { return cudaSuccess; }
 
 // --- Streams and events ---
 
@@ -193,9 +165,7 @@ struct CUevent_st {
   std::optional<Clock::time_point> recorded;
 };
 
-cudaError_t cudaStreamCreate(cudaStream_t* stream) {
-  return cudaStreamCreateWithPriority(stream, 0, 0);
-}
+cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWithPriority(stream, 0, 0); }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   return cudaStreamCreateWithPriority(stream, flags, 0);
 }
@@ -211,15 +181,9 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   delete stream;
   return cudaSuccess;
 }
-cudaError_t cudaStreamSynchronize(cudaStream_t) {
-  return lasting_error();
-}
-cudaError_t cudaStreamQuery(cudaStream_t) {
-  return lasting_error();
-}
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) {
-  return lasting_error();
-}
+cudaError_t cudaStreamSynchronize(cudaStream_t) { return lasting_error(); }
+cudaError_t cudaStreamQuery(cudaStream_t) { return lasting_error(); }
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return lasting_error(); }
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned) {
   callback(stream, lasting_error(), data);
   return cudaSuccess;
@@ -228,9 +192,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void* data) 
   function(data);
   return cudaSuccess;
 }
-cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void*, size_t, unsigned) {
-  return cudaSuccess;
-}
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void*, size_t, unsigned) { return cudaSuccess; }
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
   *priority = stream != nullptr ? stream->priority : 0;
   return cudaSuccess;
@@ -240,12 +202,8 @@ cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
   return cudaSuccess;
 }
 
-cudaError_t cudaEventCreate(cudaEvent_t* event) {
-  return cudaEventCreateWithFlags(event, 0);
-}
-cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags) {
-  return cudaEventCreateWithFlags(event, flags);
-}
+cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, 0); }
+cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags) { return cudaEventCreateWithFlags(event, flags); }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   if (event == nullptr) return failed(cudaErrorInvalidValue);
   *event = new CUevent_st{(flags & cudaEventDisableTiming) == 0, {}};
@@ -265,12 +223,8 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
   return cudaEventRecord(event, stream);
 }
-cudaError_t cudaEventSynchronize(cudaEvent_t) {
-  return lasting_error();
-}
-cudaError_t cudaEventQuery(cudaEvent_t) {
-  return lasting_error();
-}
+cudaError_t cudaEventSynchronize(cudaEvent_t) { return lasting_error(); }
+cudaError_t cudaEventQuery(cudaEvent_t) { return lasting_error(); }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
   if (from == nullptr || to == nullptr || !from->times || !to->times || !from->recorded || !to->recorded) {
     return failed(cudaErrorInvalidResourceHandle);

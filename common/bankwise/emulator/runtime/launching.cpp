@@ -183,9 +183,7 @@ bool use_few_multiprocessors() {
   return true;
 }
 
-bool in_kernel() {
-  return on_lane();
-}
+bool in_kernel() { return on_lane(); }
 
 std::size_t identity_of(const void* object, std::size_t bytes) {
   std::size_t identity = 0;

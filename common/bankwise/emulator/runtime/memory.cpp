@@ -168,15 +168,11 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent) {
   return allocate_for(&pointer->ptr, MemoryKind::device, pitch * extent.height * extent.depth, "cudaMalloc3D",
                       BANKWISE_CALLER);
 }
-cudaError_t cudaFree(void* pointer) {
-  return free_for(pointer, false, "cudaFree", BANKWISE_CALLER);
-}
+cudaError_t cudaFree(void* pointer) { return free_for(pointer, false, "cudaFree", BANKWISE_CALLER); }
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) {
   return free_for(pointer, false, "cudaFreeAsync", BANKWISE_CALLER);
 }
-cudaError_t cudaFreeHost(void* pointer) {
-  return free_for(pointer, true, "cudaFreeHost", BANKWISE_CALLER);
-}
+cudaError_t cudaFreeHost(void* pointer) { return free_for(pointer, true, "cudaFreeHost", BANKWISE_CALLER); }
 cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned) {
   return pointer == nullptr || bytes == 0 ? failed(cudaErrorInvalidValue) : cudaSuccess;
 }
@@ -215,18 +211,12 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   }
   return cudaSuccess;
 }
-cudaError_t cudaMemPrefetchAsync(const void*, size_t, int, cudaStream_t) {
-  return lasting_error();
-}
+cudaError_t cudaMemPrefetchAsync(const void*, size_t, int, cudaStream_t) { return lasting_error(); }
 cudaError_t cudaMemPrefetchAsync(const void*, size_t, cudaMemLocation, unsigned, cudaStream_t) {
   return lasting_error();
 }
-cudaError_t cudaMemAdvise(const void*, size_t, cudaMemoryAdvise, int) {
-  return lasting_error();
-}
-cudaError_t cudaMemAdvise(const void*, size_t, cudaMemoryAdvise, cudaMemLocation) {
-  return lasting_error();
-}
+cudaError_t cudaMemAdvise(const void*, size_t, cudaMemoryAdvise, int) { return lasting_error(); }
+cudaError_t cudaMemAdvise(const void*, size_t, cudaMemoryAdvise, cudaMemLocation) { return lasting_error(); }
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   return copy(to, from, bytes, kind, "cudaMemcpy", BANKWISE_CALLER);

@@ -125,9 +125,7 @@ cudaError_t failed(cudaError_t error, bool sticky) {
   return error;
 }
 
-cudaError_t lasting_error() {
-  return sticky_error;
-}
+cudaError_t lasting_error() { return sticky_error; }
 
 }  // namespace bankwise::emulator::runtime
 

@@ -63,9 +63,7 @@ BANKWISE_INDEX(BankwiseGridSize, gridDim, grid_dimensions, dim3)
   BANKWISE_DEVICE unsigned bankwise_##x(const BankwiseBlockSize&) {   \
     return ::bankwise::emulator::device::block_size_##x();            \
   }                                                                   \
-  BANKWISE_DEVICE unsigned bankwise_##x(const BankwiseGridSize&) {    \
-    return ::bankwise::emulator::device::grid_##x();                  \
-  }
+  BANKWISE_DEVICE unsigned bankwise_##x(const BankwiseGridSize&) { return ::bankwise::emulator::device::grid_##x(); }
 BANKWISE_COMPONENT(x)
 BANKWISE_COMPONENT(y)
 BANKWISE_COMPONENT(z)

@@ -159,9 +159,7 @@ Repeat::Repeat(const void* kernel, const Configuration& configuration, const std
                          *arguments}];
 }
 
-Repeat::~Repeat() {
-  --running;
-}
+Repeat::~Repeat() { --running; }
 
 const trace::KernelTrace* Repeat::known(bool recorded) {
   recorded_ = recorded;
@@ -227,8 +225,6 @@ void Repeat::ran(const trace::KernelTrace& trace) {
   known_->ready = true;
 }
 
-double seconds_saved() {
-  return saved;
-}
+double seconds_saved() { return saved; }
 
 }  // namespace bankwise::emulator::runtime

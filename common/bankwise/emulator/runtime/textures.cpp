@@ -166,9 +166,7 @@ cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource, cudaTex
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const cudaResourceDesc* resource) {
   return cudaCreateTextureObject(surface, resource, nullptr, nullptr);
 }
-cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface) {
-  return cudaDestroyTextureObject(surface);
-}
+cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface) { return cudaDestroyTextureObject(surface); }
 
 namespace bankwise::emulator::runtime {
 

@@ -140,12 +140,8 @@ struct cudaPitchedPtr {
   void* ptr;
   size_t pitch, xsize, ysize;
 };
-inline cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) {
-  return {width, height, depth};
-}
-inline cudaPos make_cudaPos(size_t x, size_t y, size_t z) {
-  return {x, y, z};
-}
+inline cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) { return {width, height, depth}; }
+inline cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return {x, y, z}; }
 inline cudaPitchedPtr make_cudaPitchedPtr(void* pointer, size_t pitch, size_t width, size_t height) {
   return {pointer, pitch, width, height};
 }

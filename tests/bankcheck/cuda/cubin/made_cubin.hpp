@@ -15,21 +15,11 @@ inline std::string number(std::uint64_t value, unsigned bytes) {
   for (unsigned i = 0; i < bytes; ++i) text += char(value >> 8 * i & 0xFF);
   return text;
 }
-inline std::string u8(std::uint64_t value) {
-  return number(value, 1);
-}
-inline std::string u16(std::uint64_t value) {
-  return number(value, 2);
-}
-inline std::string u32(std::uint64_t value) {
-  return number(value, 4);
-}
-inline std::string u64(std::uint64_t value) {
-  return number(value, 8);
-}
-inline std::string text(const std::string& value) {
-  return value + '\0';
-}
+inline std::string u8(std::uint64_t value) { return number(value, 1); }
+inline std::string u16(std::uint64_t value) { return number(value, 2); }
+inline std::string u32(std::uint64_t value) { return number(value, 4); }
+inline std::string u64(std::uint64_t value) { return number(value, 8); }
+inline std::string text(const std::string& value) { return value + '\0'; }
 
 struct Section {
   std::string name, bytes;
@@ -86,30 +76,14 @@ inline std::vector<char> cubin(const std::string& lines, std::uint64_t address_a
 }
 
 // Opcodes of line programs.
-inline std::string extended(const std::string& bytes) {
-  return u8(0) + u8(bytes.size()) + bytes;
-}
-inline std::string set_address() {
-  return extended(u8(2) + u64(0));
-}
-inline std::string end_sequence() {
-  return extended(u8(1));
-}
-inline std::string inlined(unsigned row, unsigned name) {
-  return extended(u8(0x90) + u8(row) + u8(name));
-}
-inline std::string advance_pc(unsigned bytes) {
-  return u8(2) + u8(bytes);
-}
-inline std::string set_line(int by) {
-  return u8(3) + u8(unsigned(by) & 0x7F);
-}
-inline std::string set_file(unsigned file) {
-  return u8(4) + u8(file);
-}
-inline std::string copy() {
-  return u8(1);
-}
+inline std::string extended(const std::string& bytes) { return u8(0) + u8(bytes.size()) + bytes; }
+inline std::string set_address() { return extended(u8(2) + u64(0)); }
+inline std::string end_sequence() { return extended(u8(1)); }
+inline std::string inlined(unsigned row, unsigned name) { return extended(u8(0x90) + u8(row) + u8(name)); }
+inline std::string advance_pc(unsigned bytes) { return u8(2) + u8(bytes); }
+inline std::string set_line(int by) { return u8(3) + u8(unsigned(by) & 0x7F); }
+inline std::string set_file(unsigned file) { return u8(4) + u8(file); }
+inline std::string copy() { return u8(1); }
 
 /// A unit: its header up to the version, the rest of the header, and the program.
 inline std::string unit(unsigned version, const std::string& header, const std::string& program) {

@@ -14,9 +14,7 @@
 
 namespace recorded {
 
-inline std::filesystem::path folder() {
-  return CUBIN_DATA;
-}
+inline std::filesystem::path folder() { return CUBIN_DATA; }
 
 inline std::vector<char> bytes_of(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -24,9 +22,7 @@ inline std::vector<char> bytes_of(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-inline std::vector<char> cubin(const std::string& name) {
-  return bytes_of(folder() / (name + ".cubin"));
-}
+inline std::vector<char> cubin(const std::string& name) { return bytes_of(folder() / (name + ".cubin")); }
 
 /// A line that nvdisasm wrote about an instruction.
 struct Expected {

@@ -27,9 +27,7 @@ std::vector<char> with_byte(std::vector<char> bytes, std::size_t at, unsigned va
   return bytes;
 }
 
-std::vector<char> chars(const std::string& text) {
-  return {text.begin(), text.end()};
-}
+std::vector<char> chars(const std::string& text) { return {text.begin(), text.end()}; }
 
 }  // namespace
 

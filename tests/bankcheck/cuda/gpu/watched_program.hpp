@@ -12,9 +12,7 @@ inline std::string program(const std::string& name, const std::string& arguments
 }
 
 /// The PTX of programs/module.cu.
-inline std::string module_file() {
-  return "'" MODULE_PTX "'";
-}
+inline std::string module_file() { return "'" MODULE_PTX "'"; }
 
 /// Options of every run. SANITIZER is the directory of the Sanitizer library that belongs to the headers of the build;
 /// empty: bankcheck looks for one.

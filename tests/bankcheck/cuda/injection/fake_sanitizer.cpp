@@ -103,9 +103,7 @@ SanitizerResult sanitizerAddPatches(const void* image, CUcontext context) {
 SanitizerResult sanitizerPatchInstructions(const Sanitizer_InstructionId, CUmodule, const char*) {
   return called("sanitizerPatchInstructions");
 }
-SanitizerResult sanitizerPatchModule(CUmodule) {
-  return called("sanitizerPatchModule");
-}
+SanitizerResult sanitizerPatchModule(CUmodule) { return called("sanitizerPatchModule"); }
 // "third" begins behind the others of its module.
 SanitizerResult sanitizerGetFunctionPcAndSize(CUmodule module, const char* name, uint64_t* pc, uint64_t* size) {
   *pc = fake::pc_of(module) + (std::strcmp(name, "third") == 0 ? 0x1000 : 0);
@@ -168,15 +166,9 @@ CUresult cuDeviceGetName(char* name, int bytes, CUdevice) {
   std::strncpy(name, "Fake GPU", std::size_t(bytes));
   return CUDA_SUCCESS;
 }
-CUresult cuCtxPushCurrent_v2(CUcontext) {
-  return CUDA_SUCCESS;
-}
-CUresult cuCtxPopCurrent_v2(CUcontext*) {
-  return CUDA_SUCCESS;
-}
-CUresult cuCtxSynchronize() {
-  return faulted ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_SUCCESS;
-}
+CUresult cuCtxPushCurrent_v2(CUcontext) { return CUDA_SUCCESS; }
+CUresult cuCtxPopCurrent_v2(CUcontext*) { return CUDA_SUCCESS; }
+CUresult cuCtxSynchronize() { return faulted ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_SUCCESS; }
 CUresult cuGetErrorName(CUresult, const char** name) {
   *name = "CUDA_ERROR_ILLEGAL_ADDRESS";
   return CUDA_SUCCESS;
@@ -304,12 +296,8 @@ void synchronize_context(CUcontext context) {
   call_back(SANITIZER_CB_DOMAIN_SYNCHRONIZE, SANITIZER_CBID_SYNCHRONIZE_CONTEXT_SYNCHRONIZED, &data);
 }
 
-void fault() {
-  faulted = true;
-}
+void fault() { faulted = true; }
 
-std::uint64_t pc_of(CUmodule module) {
-  return 0x7f0000000000 + (reinterpret_cast<std::uintptr_t>(module) << 16);
-}
+std::uint64_t pc_of(CUmodule module) { return 0x7f0000000000 + (reinterpret_cast<std::uintptr_t>(module) << 16); }
 
 }  // namespace fake

@@ -43,9 +43,7 @@ std::string cubin_with(const std::string& kernel) {
   return "cubin\0.text."s + kernel + "\0.nv.info"s;
 }
 
-fake::Launch first_launch() {
-  return {.context = CONTEXT, .module = MODULE, .function = FUNCTION, .stream = STREAM};
-}
+fake::Launch first_launch() { return {.context = CONTEXT, .module = MODULE, .function = FUNCTION, .stream = STREAM}; }
 
 void store(LaunchSlot* slot, std::uint32_t address, std::uint64_t times) {
   fake::access(slot, fake::pc_of(MODULE) + 0x40, pack_what(Source::shared, 4, STORE), TWO_LANES,

@@ -9,9 +9,7 @@ __global__ void transpose(const float* in, float* out) {
   __syncthreads();
   out[blockIdx.x * 1024 + threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
 }
-__global__ void past_the_end(float* out, int where) {
-  out[where + threadIdx.x] = 1;
-}
+__global__ void past_the_end(float* out, int where) { out[where + threadIdx.x] = 1; }
 __global__ void races(int* out) {
   __shared__ int words[64];
   words[threadIdx.x] = 1;

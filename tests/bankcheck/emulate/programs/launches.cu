@@ -8,9 +8,7 @@ template <class T, int factor, int more = 1>
 __global__ void scale(T* out, T in) {
   out[blockIdx.x * blockDim.x + threadIdx.x] = in * factor * more;
 }
-__global__ void plain(int* out, int value = 7) {
-  out[threadIdx.x] = value;
-}
+__global__ void plain(int* out, int value = 7) { out[threadIdx.x] = value; }
 __global__ void with_pointer(int* out, const int* null, float* also) {
   out[threadIdx.x] = null == nullptr && also == nullptr ? 11 : 0;
 }
@@ -24,18 +22,12 @@ struct Kernels {
     scale<U, 3><<<1, 4>>>(out, 5);
   }
 };
-__global__ void kernel(int* out) {
-  out[threadIdx.x] = 13;
-}
+__global__ void kernel(int* out) { out[threadIdx.x] = 13; }
 }  // namespace inner
 }  // namespace names
 
-__global__ void overloaded(int* out) {
-  out[threadIdx.x] = 17;
-}
-__global__ void overloaded(int* out, int, int) {
-  out[threadIdx.x] = 19;
-}
+__global__ void overloaded(int* out) { out[threadIdx.x] = 17; }
+__global__ void overloaded(int* out, int, int) { out[threadIdx.x] = 19; }
 template <class Function>
 __global__ void calls(int* out, Function function) {
   out[threadIdx.x] = function(int(threadIdx.x));

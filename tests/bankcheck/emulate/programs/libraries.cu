@@ -19,9 +19,7 @@ __global__ void legacy(int* out) {
   out[128 + lane] = __any(lane == 3) + 2 * __all(lane < 32) + 4 * __all(lane < 31);
   if (lane < 4) out[160 + lane] = int(__ballot(1));
 }
-__global__ void architecture(int* out) {
-  *out = __CUDA_ARCH__;
-}
+__global__ void architecture(int* out) { *out = __CUDA_ARCH__; }
 // g++ takes the address of an element of a __restrict__ pointer for a __restrict__ pointer.
 __global__ void addresses(const float* __restrict__ in, float* out) {
   float value;

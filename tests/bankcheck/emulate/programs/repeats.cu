@@ -17,21 +17,13 @@ __global__ void scale(const int* x, int* out) {
   const int i = blockIdx.x * 256 + threadIdx.x;
   out[i] = factor * managed_factor * x[i];
 }
-__global__ void sum(const int* x, int* total) {
-  atomicAdd(total, x[blockIdx.x * 256 + threadIdx.x]);
-}
-__global__ void increment(int* x) {
-  ++x[blockIdx.x * 256 + threadIdx.x];
-}
-__global__ void decrement(int* x) {
-  --x[blockIdx.x * 256 + threadIdx.x];
-}
+__global__ void sum(const int* x, int* total) { atomicAdd(total, x[blockIdx.x * 256 + threadIdx.x]); }
+__global__ void increment(int* x) { ++x[blockIdx.x * 256 + threadIdx.x]; }
+__global__ void decrement(int* x) { --x[blockIdx.x * 256 + threadIdx.x]; }
 __global__ void say(int launch) {
   if (blockIdx.x == 0 && threadIdx.x == 0) printf("launch %d\n", launch);
 }
-__global__ void child(int* x) {
-  atomicAdd(x, 1);
-}
+__global__ void child(int* x) { atomicAdd(x, 1); }
 __global__ void parent(int* x) {
   if (blockIdx.x == 0 && threadIdx.x == 0) child<<<1, 1>>>(x);
 }
@@ -39,9 +31,7 @@ __global__ void from_texture(cudaTextureObject_t texture, int* out) {
   const int i = blockIdx.x * 256 + threadIdx.x;
   out[i] = tex1Dfetch<int>(texture, 0);
 }
-__global__ void from_pointer(const int* const* where, int* out) {
-  out[blockIdx.x * 256 + threadIdx.x] = **where;
-}
+__global__ void from_pointer(const int* const* where, int* out) { out[blockIdx.x * 256 + threadIdx.x] = **where; }
 template <int by>
 __global__ void add_constant(int* x) {
   x[blockIdx.x * 256 + threadIdx.x] += by;
@@ -66,9 +56,7 @@ void fill(int* memory, int value) {
 }
 
 /// Before a launch that would otherwise see a difference in its output.
-void clear(int* memory) {
-  cudaMemset(memory, 0, n * sizeof(int));
-}
+void clear(int* memory) { cudaMemset(memory, 0, n * sizeof(int)); }
 
 struct Stepper {
   void (*kernel)(int*);

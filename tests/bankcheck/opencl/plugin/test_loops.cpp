@@ -92,9 +92,7 @@ TEST_CASE("opencl/plugin/loops/self_loop") {
   CHECK(natural_loops({{0}}) == Loops{{0}});
 }
 
-TEST_CASE("opencl/plugin/loops/while_loop") {
-  CHECK(natural_loops({{1}, {2, 3}, {1}, {}}) == Loops{{}, {1}, {1}, {}});
-}
+TEST_CASE("opencl/plugin/loops/while_loop") { CHECK(natural_loops({{1}, {2, 3}, {1}, {}}) == Loops{{}, {1}, {1}, {}}); }
 
 TEST_CASE("opencl/plugin/loops/both_arms") {
   CHECK(natural_loops({{1}, {2, 3}, {4}, {4}, {1, 5}, {}}) == Loops{{}, {1}, {1}, {1}, {1}, {}});

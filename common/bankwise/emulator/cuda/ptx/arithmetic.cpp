@@ -162,12 +162,8 @@ void unary(Machine& m, const PtxInstruction& op) {
     m.write_as(op.operands[0], float(function(double(m.read_as<float>(op.operands.at(1))))));
   }
 }
-double reciprocal(double x) {
-  return 1 / x;
-}
-double reciprocal_root(double x) {
-  return 1 / std::sqrt(x);
-}
+double reciprocal(double x) { return 1 / x; }
+double reciprocal_root(double x) { return 1 / std::sqrt(x); }
 
 void absolute(Machine& m, const PtxInstruction& op) {
   const PtxType type = op.type();
@@ -385,8 +381,6 @@ constexpr Entry arithmetic_entries[]{{"add", add},
 
 }  // namespace
 
-std::span<const Entry> arithmetic_instructions() {
-  return arithmetic_entries;
-}
+std::span<const Entry> arithmetic_instructions() { return arithmetic_entries; }
 
 }  // namespace bankwise::emulator::ptx

@@ -139,8 +139,6 @@ constexpr Entry bit_entries[]{
 
 }  // namespace
 
-std::span<const Entry> bit_instructions() {
-  return bit_entries;
-}
+std::span<const Entry> bit_instructions() { return bit_entries; }
 
 }  // namespace bankwise::emulator::ptx

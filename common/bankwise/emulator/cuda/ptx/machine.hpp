@@ -145,9 +145,7 @@ bool with_number(PtxType type, Work work) {
 }
 
 /// Half precision and bfloat16, one number or two.
-inline bool is_small(PtxType type) {
-  return type.kind == 'h' || (type.kind == 'f' && (type.bits == 16 || type.pair));
-}
+inline bool is_small(PtxType type) { return type.kind == 'h' || (type.kind == 'f' && (type.bits == 16 || type.pair)); }
 inline device::FloatFormat format_of(PtxType type) {
   return type.kind == 'h' ? device::FloatFormat::bfloat16 : device::FloatFormat::half;
 }

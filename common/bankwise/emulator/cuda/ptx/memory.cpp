@@ -176,9 +176,7 @@ void is_in_space(Machine& m, const PtxInstruction& op) {
   m.write(op.operands[0], op.has("shared") ? shared : op.has("global") && !shared);
 }
 void nothing(Machine&, const PtxInstruction&) {}
-void policy(Machine& m, const PtxInstruction& op) {
-  m.write(op.operands.at(0), 0);
-}
+void policy(Machine& m, const PtxInstruction& op) { m.write(op.operands.at(0), 0); }
 
 constexpr Entry memory_entries[]{{"ld", load},
                                  {"ldu", load},
@@ -200,8 +198,6 @@ constexpr Entry memory_entries[]{{"ld", load},
 
 }  // namespace
 
-std::span<const Entry> memory_instructions() {
-  return memory_entries;
-}
+std::span<const Entry> memory_instructions() { return memory_entries; }
 
 }  // namespace bankwise::emulator::ptx

@@ -44,9 +44,7 @@ std::optional<PtxType> type_named(std::string_view name) {
   return PtxType{name[0], bits};
 }
 
-bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '.';
-}
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '.'; }
 
 class Parser {
  public:
@@ -254,8 +252,6 @@ class Parser {
 
 }  // namespace
 
-PtxProgram parse(std::string_view text) {
-  return Parser(text)();
-}
+PtxProgram parse(std::string_view text) { return Parser(text)(); }
 
 }  // namespace bankwise::emulator::ptx

@@ -10,9 +10,7 @@
 namespace bankwise::emulator::ptx {
 namespace {
 
-unsigned own_lane() {
-  return this_lane().lane % 32;
-}
+unsigned own_lane() { return this_lane().lane % 32; }
 
 /// The lanes of the caller's half of a warp that took part.
 struct HalfWarp {
@@ -117,9 +115,7 @@ void barrier(Machine& m, const PtxInstruction& op) {
   meet_named(unsigned(m.read(op.operands[0])), unsigned(m.read(op.operands[1])), only_arrives, m.caller);
 }
 
-unsigned matrices_of(const PtxInstruction& op) {
-  return op.has("x4") ? 4 : op.has("x2") ? 2 : 1;
-}
+unsigned matrices_of(const PtxInstruction& op) { return op.has("x4") ? 4 : op.has("x2") ? 2 : 1; }
 const Operand& element(const Operand& operand, unsigned i) {
   return operand.kind == Operand::Kind::list ? operand.parts.at(i) : operand;
 }
@@ -209,8 +205,6 @@ constexpr Entry warp_entries[]{{"shfl", shuffle},
 
 }  // namespace
 
-std::span<const Entry> warp_instructions() {
-  return warp_entries;
-}
+std::span<const Entry> warp_instructions() { return warp_entries; }
 
 }  // namespace bankwise::emulator::ptx

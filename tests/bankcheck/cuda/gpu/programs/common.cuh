@@ -25,9 +25,7 @@ inline void expect(bool holds, const char* subject) {
 }
 
 /// The value that each of the kernels below stores in shared memory.
-__host__ __device__ inline unsigned value_of(unsigned block, unsigned lane) {
-  return 1000 * block + lane;
-}
+__host__ __device__ inline unsigned value_of(unsigned block, unsigned lane) { return 1000 * block + lane; }
 
 // One warp in each block. `volatile` keeps nvcc from merging or dropping accesses.
 

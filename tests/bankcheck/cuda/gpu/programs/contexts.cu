@@ -73,6 +73,4 @@ constexpr Mode modes[] = {{"two", two}, {"destroyed", destroyed}, {"busy", busy}
 
 }  // namespace
 
-int main(int count, char** arguments) {
-  return play(modes, count, arguments);
-}
+int main(int count, char** arguments) { return play(modes, count, arguments); }

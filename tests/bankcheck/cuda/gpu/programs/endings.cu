@@ -15,9 +15,7 @@ __global__ void faulty(unsigned* nowhere) {
   nowhere[threadIdx.x] = words[threadIdx.x];
 }
 
-void good() {
-  run(ways_32, 3);
-}
+void good() { run(ways_32, 3); }
 
 /// The program does not look at CUDA's errors, and ends with 0.
 void fault_ignored() {
@@ -59,18 +57,12 @@ void exit5() {
   std::exit(5);
 }
 
-void no_kernel() {
-  CHECK(cudaDeviceSynchronize());
-}
+void no_kernel() { CHECK(cudaDeviceSynchronize()); }
 
-__global__ void copies(unsigned* out) {
-  out[32 * blockIdx.x + threadIdx.x] = value_of(blockIdx.x, threadIdx.x);
-}
+__global__ void copies(unsigned* out) { out[32 * blockIdx.x + threadIdx.x] = value_of(blockIdx.x, threadIdx.x); }
 
 /// A kernel without shared memory.
-void no_shared_memory() {
-  run(copies, 3);
-}
+void no_shared_memory() { run(copies, 3); }
 
 constexpr Mode modes[] = {{"good", good},
                           {"fault", fault},
@@ -85,6 +77,4 @@ constexpr Mode modes[] = {{"good", good},
 
 }  // namespace
 
-int main(int count, char** arguments) {
-  return play(modes, count, arguments);
-}
+int main(int count, char** arguments) { return play(modes, count, arguments); }

@@ -6,9 +6,7 @@
 
 namespace {
 
-__device__ void give(unsigned* out, unsigned value) {
-  out[blockDim.x * blockIdx.x + threadIdx.x] = value;
-}
+__device__ void give(unsigned* out, unsigned value) { out[blockDim.x * blockIdx.x + threadIdx.x] = value; }
 
 /// A store and a load of a T at a stride of so many.
 template <class T, unsigned stride>
@@ -19,20 +17,12 @@ __device__ void store_and_load(unsigned* out) {
 }
 
 /// 32 lanes in bank 0: 32 passes.
-__global__ void bytes_1(unsigned* out) {
-  store_and_load<unsigned char, 128>(out);
-}
+__global__ void bytes_1(unsigned* out) { store_and_load<unsigned char, 128>(out); }
 /// 16 bytes from lane to lane, so lanes 8 apart share a bank: 4 passes.
-__global__ void bytes_2(unsigned* out) {
-  store_and_load<unsigned short, 8>(out);
-}
+__global__ void bytes_2(unsigned* out) { store_and_load<unsigned short, 8>(out); }
 /// 2 passes.
-__global__ void bytes_4(unsigned* out) {
-  store_and_load<unsigned, 2>(out);
-}
-__device__ unsigned address_of(const void* shared) {
-  return unsigned(__cvta_generic_to_shared(shared));
-}
+__global__ void bytes_4(unsigned* out) { store_and_load<unsigned, 2>(out); }
+__device__ unsigned address_of(const void* shared) { return unsigned(__cvta_generic_to_shared(shared)); }
 
 /// Two groups of 16 lanes, each with 2 passes, since lanes 8 apart share banks: 4, ideal 2.
 __global__ void bytes_8(unsigned* out) {
@@ -110,9 +100,7 @@ __device__ void fill_with_offsets(unsigned* words, unsigned count) {
 }
 
 /// Lane l gets word l % 4 of row l / 4, which begins `pitch` bytes after the one before.
-__device__ unsigned offset_of(unsigned pitch) {
-  return threadIdx.x / 4 * pitch + threadIdx.x % 4 * 4;
-}
+__device__ unsigned offset_of(unsigned pitch) { return threadIdx.x / 4 * pitch + threadIdx.x % 4 * 4; }
 
 /// 8 rows, 128 bytes apart: 8 passes.
 __global__ void ldmatrix_1(unsigned* out) {

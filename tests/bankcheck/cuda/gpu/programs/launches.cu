@@ -65,6 +65,4 @@ constexpr Mode modes[] = {{"much", much}, {"cooperative", cooperative}, {"extend
 
 }  // namespace
 
-int main(int count, char** arguments) {
-  return play(modes, count, arguments);
-}
+int main(int count, char** arguments) { return play(modes, count, arguments); }

@@ -70,6 +70,4 @@ constexpr Mode modes[] = {{"pool", pool}, {"managed", managed}};
 
 }  // namespace
 
-int main(int count, char** arguments) {
-  return play(modes, count, arguments);
-}
+int main(int count, char** arguments) { return play(modes, count, arguments); }

@@ -47,9 +47,7 @@ void reload() {
   }
 }
 
-void jit() {
-  run(load(text, false), "from_text", 6);
-}
+void jit() { run(load(text, false), "from_text", 6); }
 
 /// With the runtime's own modules, which are loaded when they are needed, or when the program starts.
 void mixed() {

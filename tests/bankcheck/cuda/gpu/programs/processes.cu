@@ -16,9 +16,7 @@ void wait_for(pid_t child) {
   expect(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child process");
 }
 
-void child() {
-  run(ways_2, 5);
-}
+void child() { run(ways_2, 5); }
 
 /// ways_32 with 3 blocks; a child process, which is this program again: ways_2 with 5 blocks.
 void spawn() {
@@ -50,18 +48,12 @@ void fork_after(void (*leave)(int)) {
   run(ways_32, 7);
 }
 
-void fork_and_exit() {
-  fork_after(std::exit);
-}
+void fork_and_exit() { fork_after(std::exit); }
 
-void fork_and_underscore_exit() {
-  fork_after(_exit);
-}
+void fork_and_underscore_exit() { fork_after(_exit); }
 
 /// Two ranks of this have 8 blocks in all.
-void rank() {
-  run(ways_32, 4);
-}
+void rank() { run(ways_32, 4); }
 
 constexpr Mode modes[] = {{"child", child},
                           {"spawn", spawn},
@@ -72,6 +64,4 @@ constexpr Mode modes[] = {{"child", child},
 
 }  // namespace
 
-int main(int count, char** arguments) {
-  return play(modes, count, arguments);
-}
+int main(int count, char** arguments) { return play(modes, count, arguments); }

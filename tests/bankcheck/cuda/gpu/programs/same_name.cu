@@ -6,9 +6,7 @@
 void run_the_other();  // in same_name_other.cu
 
 /// For that file.
-void launch(Kernel kernel, unsigned blocks) {
-  run(kernel, blocks);
-}
+void launch(Kernel kernel, unsigned blocks) { run(kernel, blocks); }
 
 static __global__ void same(unsigned* out) {
   __shared__ volatile unsigned tile[32 * 32];

@@ -10,6 +10,4 @@ static __global__ void same(unsigned* out) {
 
 void launch(void (*kernel)(unsigned*), unsigned blocks);  // in same_name.cu
 
-void run_the_other() {
-  launch(same, 5);
-}
+void run_the_other() { launch(same, 5); }

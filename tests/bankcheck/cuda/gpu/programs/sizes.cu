@@ -57,6 +57,4 @@ constexpr Mode modes[] = {{"both", both}, {"large", large}, {"flood", flood}, {"
 
 }  // namespace
 
-int main(int count, char** arguments) {
-  return play(modes, count, arguments);
-}
+int main(int count, char** arguments) { return play(modes, count, arguments); }

@@ -107,6 +107,4 @@ constexpr Mode modes[] = {
 
 }  // namespace
 
-int main(int count, char** arguments) {
-  return play(modes, count, arguments);
-}
+int main(int count, char** arguments) { return play(modes, count, arguments); }
