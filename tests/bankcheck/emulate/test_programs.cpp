@@ -169,16 +169,16 @@ TEST_CASE("emulate/programs/host_memory_faults", "[emulate]") {
     std::string ending, sentence;
   };
   const Case cases[]{
-      {"twice", "endings.cu:32: cudaFree frees the 16384 bytes that "},
+      {"twice", "endings.cu:30: cudaFree frees the 16384 bytes that "},
       {"inside", "cudaFree gets a pointer to byte 4 of the 16384 bytes that "},
-      {"host", "endings.cu:34: cudaFree frees memory that CUDA has not allocated"},
-      {"copy", "endings.cu:35: cudaMemcpy writes 16388 bytes at byte 0 of the 16384 bytes that "},
+      {"host", "endings.cu:32: cudaFree frees memory that CUDA has not allocated"},
+      {"copy", "endings.cu:33: cudaMemcpy writes 16388 bytes at byte 0 of the 16384 bytes that "},
       {"read", "cudaMemcpy reads 512 bytes at byte 16000 of the 16384 bytes that "},
-      {"freed", "endings.cu:37: cudaMemset writes the 16384 bytes that "},
+      {"freed", "endings.cu:35: cudaMemset writes the 16384 bytes that "},
       {"direction", "cudaMemcpy gets a device pointer where it needs a host pointer"},
-      {"host_read", "endings.cu:43: the host reads 4 bytes of device memory, at byte 8 of the 16384 bytes that "},
-      {"host_write", "endings.cu:44: the host writes 4 bytes of device memory, at byte 0 of the 16384 bytes that "},
-      {"launch", "endings.cu:40: a launch fails: a block of 2048 threads is too large"},
+      {"host_read", "endings.cu:41: the host reads 4 bytes of device memory, at byte 8 of the 16384 bytes that "},
+      {"host_write", "endings.cu:42: the host writes 4 bytes of device memory, at byte 0 of the 16384 bytes that "},
+      {"launch", "endings.cu:38: a launch fails: a block of 2048 threads is too large"},
   };
   for (const auto& [ending, sentence] : cases) {
     const Outcome outcome = emulate(source("endings") + " -- " + ending);
@@ -192,16 +192,16 @@ TEST_CASE("emulate/programs/host_memory_faults", "[emulate]") {
 
 TEST_CASE("emulate/programs/device_memory_faults", "[emulate]") {
   const Outcome outcome = ended(1, emulate(source("endings") + " -- kernel"));
-  CHECK_THAT(outcome.out, ContainsSubstring("endings.cu:13: invalid address: lane 6 of block (0, 0, 0) of past_the_end "
+  CHECK_THAT(outcome.out, ContainsSubstring("endings.cu:12: invalid address: lane 6 of block (0, 0, 0) of past_the_end "
                                             "writes 4 bytes of device memory at byte 16384 of the 16384 bytes that "));
   CHECK_THAT(outcome.out, ContainsSubstring("last error: cudaErrorIllegalAddress"));
   const Outcome freed = ended(1, emulate(source("endings") + " -- use_after_free"));
-  CHECK_THAT(freed.out, ContainsSubstring("endings.cu:42 has freed them"));
+  CHECK_THAT(freed.out, ContainsSubstring("endings.cu:40 has freed them"));
 }
 
 TEST_CASE("emulate/programs/race_goes_on", "[emulate]") {
   const Outcome race = ended(1, emulate(source("endings") + " -- race"));
-  CHECK_THAT(race.out, ContainsSubstring("endings.cu:17: race: lane "));
+  CHECK_THAT(race.out, ContainsSubstring("endings.cu:15: race: lane "));
   CHECK_THAT(race.out, ContainsSubstring("last error: cudaSuccess"));
   CHECK(emulate("--allow race,unwritten-read " + source("endings") + " -- race").code == 0);
   const Outcome fatal = ended(1, emulate("--fatal " + source("endings") + " -- race"));
