@@ -63,7 +63,7 @@ def jobs() -> list:
     listed = [(f"{case}.{scope}.json", case, [["--scope", scope]]) for case in cases for scope in SCOPES]
     listed += [(f"{case}.block.json", case, [[]]) for case in own]
     for case, sizes in ((case, study["sizes"]) for case, study in STUDIES.items() if "sizes" in study):
-        flags = ["--variant", ",".join([*sizes["variants"], "library"]), "--no-levels", *LONG_ENOUGH, 1]
+        flags = ["--variant", ",".join([*sizes["variants"], "library"]), "--no-levels"]
         runs = [[*flags, "--api", api, *size.split()] for api in ("cuda", "opencl") for size in sizes["flags"]]
         listed.append((f"{case}.sizes.json", case, runs))
     return listed
@@ -75,19 +75,16 @@ def bench(options) -> bool:
     for name, case, runs in jobs():
         if options.only and case not in options.only:
             continue
-        if len(runs) == 1:
-            runs[0] += [*LONG_ENOUGH, 1]
         try:
-            reports = [report_of(options.build, [f"./{case}", *flags], ENVIRONMENT) for flags in runs]
+            reports = [report_of(options.build, [f"./{case}", *flags, *LONG_ENOUGH, 1], ENVIRONMENT) for flags in runs]
         except subprocess.CalledProcessError:
             succeeded = False
             continue
         if len(reports) > 1:
             for row in (row for report in reports for row in report["results"]):
                 del row["samples_s"]  # to keep the files short: the summaries are sufficient
-            write(options.folder / name, {"schema_version": 1, "case": case, "runs": reports})
-        else:
-            write(options.folder / name, reports[0])
+        content = reports[0] if len(reports) == 1 else {"schema_version": 1, "case": case, "runs": reports}
+        write(options.folder / name, content)
     return succeeded
 
 
@@ -95,23 +92,17 @@ def rank_jobs(ranks: int, largest: bool) -> list:
     """Number of ranks and command of each run."""
     if largest:
         return [(ranks, ["prefix_sum", "--n", 1 << 35, "--variant", "ring"])]
-    small = ["--cache", "hot"]
-    found = [
-        (ranks, ["reduction", "--n", ranks * GPU_WORDS // 4]),  # weak scaling
-        (ranks, ["prefix_sum", "--n", ranks * GPU_WORDS]),
-        (ranks, ["transpose", "--height", ranks * SIDE, "--width", SIDE]),
-        (ranks, ["reduction", "--n", 256, *small]),
-        (ranks, ["prefix_sum", "--n", 1024, *small]),
-        (ranks, ["transpose", "--height", 64, "--width", 64, *small]),
-    ]
-    for n in (1, ranks):  # strong scaling
-        found += [
-            (n, ["reduction", "--n", GPU_WORDS // 8]),
-            (n, ["prefix_sum", "--n", GPU_WORDS // 2]),
-            (n, ["transpose", "--height", SIDE // 2, "--width", SIDE // 2]),
-        ]
-    found += [(ranks, ["prefix_sum", "--n", ranks * words]) for words in (1 << 22, 1 << 23, 1 << 24, 1 << 26)]
-    return [*found, (ranks, ["transpose", "--height", SIDE - 2, "--width", SIDE // 2 - 2])]
+
+    def triple(reduced: int, summed: int, height: int, width: int, *flags: str) -> list:
+        sizes = {"reduction": ["--n", reduced], "prefix_sum": ["--n", summed], "transpose": ["--height", height, "--width", width]}
+        return [[case, *size, *flags] for case, size in sizes.items()]
+
+    weak = triple(ranks * GPU_WORDS // 4, ranks * GPU_WORDS, ranks * SIDE, SIDE)
+    strong = triple(GPU_WORDS // 8, GPU_WORDS // 2, SIDE // 2, SIDE // 2)
+    more = [["prefix_sum", "--n", ranks * words] for words in (1 << 22, 1 << 23, 1 << 24, 1 << 26)]
+    more.append(["transpose", "--height", SIDE - 2, "--width", SIDE // 2 - 2])
+    jobs = [(ranks, weak + triple(256, 1024, 64, 64, "--cache", "hot")), (1, strong), (ranks, strong + more)]
+    return [(n, command) for n, commands in jobs for command in commands]
 
 
 def bench_ranks(options) -> bool:

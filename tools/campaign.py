@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Shared by opencl_programs.py and emulate_corpus.py: runs programs from elsewhere, and reads the lists of them."""
+"""Shared by the tools: runs programs, also those from elsewhere, and reads the lists of them."""
 
 import json
 import os

@@ -15,13 +15,13 @@ name of a test is a path of at most 60 characters that begins with the test's ro
 """
 
 import re
-import subprocess
 import sys
 from fnmatch import fnmatch
 from os.path import relpath
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # of the module next to this file
+from campaign import output
 from reports import CASES, ROOT
 
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
@@ -38,8 +38,8 @@ ONE_LINK = re.compile(r"\W*\[[^]]*\]\([^)]*\)\W*")
 def tracked(root: Path = ROOT) -> list:
     """The names of all tracked files, sorted; of all files outside `build` where there is no git."""
     if (root / ".git").exists():
-        listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True, check=True)
-        return sorted(name for name in listed.stdout.split("\0") if name and (root / name).is_file())
+        listed = output(["git", "ls-files", "-z"], cwd=root)
+        return sorted(name for name in listed.split("\0") if name and (root / name).is_file())
     paths = (path.relative_to(root) for path in root.rglob("*"))
     return sorted(str(path) for path in paths if (root / path).is_file() and path.parts[0] != "build")
 
@@ -84,17 +84,17 @@ def long_lines(name: str) -> list:
 
 
 def code_blocks(pages: list, write: bool) -> list:
-    faults, shown = [], set()
-
     def filled(match: re.Match) -> str:
-        shown.add(match[2])
         text = (ROOT / match[2]).read_text(encoding="utf-8")
         return match[1] + text + ("" if text.endswith("\n") else "\n") + match[4]
 
+    faults, shown = [], set()
     for page in pages:
         text = (ROOT / page).read_text(encoding="utf-8")
         new = MARKED.sub(filled, text)
-        if len(MARKED.findall(text)) != len(re.findall(r"^<!-- file ", text, re.MULTILINE)):
+        marked = MARKED.findall(text)
+        shown.update(file for _, file, *_ in marked)
+        if len(marked) != len(re.findall(r"^<!-- file ", text, re.MULTILINE)):
             faults.append(f"{page}: a file mark without a code block")
         if new != text and write:
             (ROOT / page).write_text(new, encoding="utf-8")

@@ -8,11 +8,12 @@ With --check nothing is written, and the exit code is 1 if the page differs.
 """
 import argparse
 import re
-import subprocess
 import sys
+from itertools import takewhile
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # of the imported module next to this file
+from campaign import output
 from reports import ROOT, STUDIES
 
 PAGE = ROOT / "docs/cli.md"
@@ -29,31 +30,26 @@ The text of each script lists the script's exit codes.
 
 def help_of(build: Path, *command: str) -> str:
     """The section of one program. Errors: subprocess.CalledProcessError, OSError."""
-    done = subprocess.run([build / command[0], *command[1:], "--help"], capture_output=True, text=True, check=True)
-    return f"\n### `{' '.join(command)}`\n\n```\n{done.stdout.strip()}\n```\n"
+    return section(" ".join(command), output([build / command[0], *command[1:], "--help"]))
 
 
-def subcommands(build: Path) -> list:
-    text = help_of(build, "bankcheck")
-    return re.findall(r"^  (\w+) +\w", text[text.index("Subcommands:") :], re.MULTILINE)
+def section(name: str, text: str) -> str:
+    return f"\n### `{name}`\n\n```\n{text.strip()}\n```\n"
 
 
 def comment_of(script: Path) -> str:
     """The comment at the head of the script."""
-    lines = script.read_text().splitlines()[1:]
-    count = next(i for i, line in enumerate(lines) if not line.startswith("#"))
-    return "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines[:count]).strip()
+    lines = takewhile(lambda line: line.startswith("#"), script.read_text().splitlines()[1:])
+    return "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines)
 
 
 def page(build: Path) -> str:
-    text = HEAD + "\n## Checkers\n" + help_of(build, "bankcheck")
-    text += "".join(help_of(build, "bankcheck", name) for name in subcommands(build))
-    text += "\n## Case studies\n" + "".join(help_of(build, case) for case in STUDIES)
-    text += "\n## Scripts\n"
-    for script in sorted((ROOT / "script").iterdir()):
-        if script.suffix == "":
-            text += f"\n### `script/{script.name}`\n\n```\n{comment_of(script)}\n```\n"
-    return text
+    text = help_of(build, "bankcheck")
+    commands = re.findall(r"^  (\w+) +\w", text[text.index("Subcommands:") :], re.MULTILINE)
+    text = HEAD + "\n## Checkers\n" + text + "".join(help_of(build, "bankcheck", name) for name in commands)
+    text += "\n## Case studies\n" + "".join(help_of(build, case) for case in STUDIES) + "\n## Scripts\n"
+    scripts = sorted(path for path in (ROOT / "script").iterdir() if path.suffix == "")
+    return text + "".join(section(f"script/{script.name}", comment_of(script)) for script in scripts)
 
 
 def main() -> int:

@@ -33,6 +33,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # of the imported module next to this file
+from campaign import output
 from reports import STUDIES, TEST_STUDIES
 
 COUNTERS = {
@@ -75,16 +76,15 @@ KIND_OF = {"load": "ld", "store": "st", "atomic": "atom", "atomic.inc": "atom", 
 WIDTH = 80  # bankcheck cuda cuts longer names
 
 
-class Failed(Exception):
-    pass
+class Failed(Exception): ...
 
 
 def ncu(metrics: list, flags: list, command: list, folder: Path | None = None) -> list:
     """The metrics of each launch, in order. Errors: OSError if there is no ncu; subprocess.CalledProcessError."""
     run = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base"]
     run += ["--metrics", ",".join(metrics), *flags, *command]
-    text = subprocess.run(run, cwd=folder, check=True, capture_output=True, text=True).stdout
-    return list(csv.DictReader(line for line in text.splitlines() if line.startswith('"')))[1:]  # the first has the units
+    lines = output(run, cwd=folder, stderr=subprocess.PIPE).splitlines()
+    return list(csv.DictReader(line for line in lines if line.startswith('"')))[1:]  # the first has the units
 
 
 def number(row: dict, metric: str) -> float:
@@ -107,9 +107,8 @@ def kernel_name(row: dict) -> str:
 
 
 def listed(build: Path, case: str) -> list:
-    """The names of all variants."""
-    text = subprocess.run([f"./{case}", "--list"], cwd=build, check=True, capture_output=True, text=True).stdout
-    return [line.split()[0] for line in text.splitlines()[1:]]  # the first line has the headings
+    """The names of all variants, without the line of the headings."""
+    return [line.split()[0] for line in output([f"./{case}", "--list"], cwd=build, stderr=subprocess.PIPE).splitlines()[1:]]
 
 
 def block(out, options) -> None:
@@ -147,12 +146,9 @@ def limits(out, options) -> None:
             waits = [sum(number(row, stall(reason)) for reason in reasons) for reasons in STALLS.values()]
             total = sum(waits) + number(row, stall("selected")) or 1.0
             blocks = math.prod(int(side) for side in row["Grid Size"].strip("()").split(","))
-            out.writerow(
-                [case, variant, flags, kernel_name(row), blocks]
-                + [f"{number(row, metric):.1f}" for metric in PARTS.values()]
-                + [f"{number(row, metric):.0f}" for metric in TOTALS.values()]
-                + [f"{100 * wait / total:.1f}" for wait in waits]
-            )
+            parts, totals = ([number(row, metric) for metric in metrics.values()] for metrics in (PARTS, TOTALS))
+            cells = [*(f"{n:.1f}" for n in parts), *(f"{n:.0f}" for n in totals), *(f"{100 * wait / total:.1f}" for wait in waits)]
+            out.writerow([case, variant, flags, kernel_name(row), blocks, *cells])
 
 
 def base_name(kernel: str) -> str:
@@ -193,9 +189,8 @@ def reported(bankcheck: str, command: list) -> dict:
 def program(out, options) -> None:
     pairs = [KINDS[i : i + 2] for i in range(0, len(KINDS), 2)]
     ours = reported(options.bankcheck, options.command)
-    runs = [
-        [of_program([SASS.format(kind) for kind in pair], options.command) for pair in pairs] for _ in range(options.repeat)
-    ]
+    sass = [[SASS.format(kind) for kind in pair] for pair in pairs]
+    runs = [[of_program(metrics, options.command) for metrics in sass] for _ in range(options.repeat)]
     pipe = of_program([text.format(kind) for text in (PIPE, CONFLICTS) for kind in PIPE_KINDS], options.command)[1]
     launches = runs[0][0][0]
     for kernel in sorted(set(launches) | {kernel for kernel, _ in ours}):

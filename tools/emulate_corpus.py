@@ -20,6 +20,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True  # of the module next to this file
 from campaign import data, run, said_by_bankcheck
+from reports import markdown
 
 MAIN = re.compile(r"^\s*(?:int|void|auto)?\s*main\s*\(", re.MULTILINE)
 RIGHT = r"\b(pass(ed|es)?|success(ful|fully)?|correct|match(es|ed)?|right|verified|ok|no error)\b|all results"
@@ -48,14 +49,11 @@ def cuda_programs(folder: Path, limit: int) -> list:
 
 def includes(path: Path, folder: Path) -> list:
     """Folders of headers that a makefile would name: of the usual names, in the program's folders."""
-    all_, at = [], path.parent
-    while True:
-        all_ += [str(at / name) for name in FOLDERS if (at / name).is_dir()]
-        if at == folder:
-            return all_
-        if at != path.parent:
-            all_.append(str(at))
-        at = at.parent
+    headers = []
+    for at in path.parents[: path.parents.index(folder) + 1]:
+        headers += [str(at / name) for name in FOLDERS if (at / name).is_dir()]
+        headers += [str(at)] if at not in (path.parent, folder) else []
+    return headers
 
 
 def verdict(output: str) -> str:
@@ -68,28 +66,27 @@ def others(path: Path, headers: list) -> list:
     """The other sources of a program that one file does not make: those of its folder and below, and those next to
     the headers that it includes, without a main()."""
     text = path.read_text(errors="replace")
-    found = [one for end in ("*.cu", "*.cpp", "*.cc") for one in sorted(path.parent.rglob(end))]
+    found = [source for end in ("*.cu", "*.cpp", "*.cc") for source in sorted(path.parent.rglob(end))]
     for name in re.findall(r'^\s*#\s*include\s*"([^"]+)"', text, re.MULTILINE):
         for folder in (str(path.parent), *headers):
-            found += [one for one in sorted(Path(folder).glob(f"{Path(name).with_suffix('')}.c*")) if one.is_file()]
+            found += filter(Path.is_file, sorted(Path(folder).glob(f"{Path(name).with_suffix('')}.c*")))
     found += sorted(path.parent.glob("*.c"))
     # A source that the program includes is part of it.
-    names = [one for one in dict.fromkeys(found) if one != path and not has_main(one) and f'{one.name}"' not in text]
-    return [os.path.relpath(one, path.parent) for one in names][:40]
+    sources = [source for source in dict.fromkeys(found) if source != path and not has_main(source) and f'{source.name}"' not in text]
+    return [os.path.relpath(source, path.parent) for source in sources][:40]
 
 
 def check(path: Path, folder: Path, options) -> tuple:
     """Builds, runs, printed result, last message. A program that lacks definitions gets its folder's other sources."""
-    row = check_with([path.name], path, folder, options)
     headers = [*includes(path, folder), *options.include]
+    row = check_with([path.name], headers, path, folder, options)
     more = others(path, headers) if "no source and no library defines" in row[3] else []
-    return check_with([path.name, *more], path, folder, options) if more else row
+    return check_with([path.name, *more], headers, path, folder, options) if more else row
 
 
-def check_with(sources: list, path: Path, folder: Path, options) -> tuple:
+def check_with(sources: list, headers: list, path: Path, folder: Path, options) -> tuple:
     command = [options.bankcheck, "emulate", "--max-groups", "2", "--json", os.devnull]
-    for name in [*includes(path, folder), *options.include]:
-        command += ["-I", name]
+    command += [word for name in headers for word in ("-I", name)]
     if "omp.h" in path.read_text(errors="replace"):
         command += ["--compiler-options=-fopenmp"]
     if options.cache:
@@ -99,13 +96,10 @@ def check_with(sources: list, path: Path, folder: Path, options) -> tuple:
     command = [*command, *sources, "--", *arguments]
     code, _, out, err = run(command, path.parent, 10 * options.seconds, options.seconds)
     said = said_by_bankcheck(err)
-    reason = said[-1] if said else ""
-    reason = reason.replace(f"{folder}/", "").replace("|", "\\|")
+    reason = said[-1].replace(f"{folder}/", "").replace("|", "\\|") if said else ""
     if code is None:
         return "yes", "no", "–", f"not done after {options.seconds} s of processor time"
-    if code == 2:
-        return "no", "no", "–", reason
-    if code == 3 and "the program " not in reason:
+    if code == 2 or code == 3 and "the program " not in reason:
         return "no", "no", "–", reason
     # With a report on stdout after it, the program's own output is what precedes the first kernel.
     checks = verdict(out + "\n".join(line for line in err.splitlines() if not line.startswith("bankcheck: ")))
@@ -116,17 +110,11 @@ def check_with(sources: list, path: Path, folder: Path, options) -> tuple:
     return "yes", "no" if "the program " in reason else "yes", checks, reason
 
 
-def name_of(path: Path, folder: Path) -> str:
-    return f"`{folder.name}/{path.relative_to(folder)}`"
-
-
-def kept_rows(table: Path) -> dict:
-    """For each program that need not run again, a function that returns its row."""
-    if not table:
-        return {}
-    rows = [re.split(r" (?<!\\)\| ", line.strip("| \n")) for line in table.read_text().splitlines() if line.startswith("| ")]
-    rows = [(*row, "")[:5] for row in rows if len(row) >= 4]
-    return {row[0]: lambda *_, row=row: row[1:] for row in rows if row[2] == "yes"}
+def kept_rows(table: Path | None) -> dict:
+    """The rows of the programs that need not run again, by name."""
+    lines = [line for line in table.read_text().splitlines() if line.startswith("| ")] if table else []
+    rows = [(*re.split(r" (?<!\\)\| ", line.strip("| \n")), "")[:5] for line in lines]
+    return {row[0]: row[1:] for row in rows if len(row) == 5 and row[2] == "yes"}
 
 
 def main() -> int:
@@ -144,21 +132,23 @@ def main() -> int:
     kept = kept_rows(options.again)
     folders = [folder.resolve() for folder in options.folders]
     work = [(path, folder) for folder in folders for path in cuda_programs(folder, options.most)]
+    rows = []
+
+    def row_of(path: Path, folder: Path) -> tuple:
+        name = f"`{folder.name}/{path.relative_to(folder)}`"
+        return name, *(kept.get(name) or check(path, folder, options))
+
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        futures = [pool.submit(kept.get(name_of(*program)) or check, *program, options) for program in work]
-        rows = []
-        for program, future in zip(work, futures):
-            rows.append((name_of(*program), *future.result()))
-            print(f"{len(rows)}/{len(work)} {' '.join(rows[-1])}", file=sys.stderr, flush=True)
+        for row in pool.map(row_of, *zip(*work)):
+            rows.append(row)
+            print(f"{len(rows)}/{len(work)} {' '.join(row)}", file=sys.stderr, flush=True)
     builds = sum(row[1] == "yes" for row in rows)
     ran = Counter(row[3] for row in rows if row[2] == "yes")  # by printed result
     runs, total = ran.total() - ran["wrong"], max(len(rows), 1)
     print(f"{len(rows)} programs: {builds} ({100 * builds // total} %) build, {runs} ({100 * runs // total} %) run to the "
           f"end without a wrong result; {ran['right']} of them print that their result is right. {ran['wrong']} print "
           f"that it is wrong.\n")
-    print("| file | builds | runs | printed result | last message |\n| --- | --- | --- | --- | --- |")
-    for row in rows:
-        print("| " + " | ".join(row) + " |")
+    print(markdown(["file", "builds", "runs", "printed result", "last message"], rows, 5), end="")
     return 0
 
 

@@ -35,10 +35,8 @@ def known_rooms(text: str) -> dict:
             sys.exit(f"include_graph.py: CONTRIBUTING.md's table of rooms has {len(rooms)} rooms named {word}")
         return rooms[0]
 
-    direct = {
-        name: set(rows) if words == "everything" else set() if words == "nothing" else set(map(room, words.split(", ")))
-        for name, words in rows.items()
-    }
+    some = {"everything": set(rows), "nothing": set()}
+    direct = {name: some[words] if words in some else set(map(room, words.split(", "))) for name, words in rows.items()}
     known: dict = {}
     for name in sorted_by_arrows({name: rooms - {name} for name, rooms in direct.items()}, "CONTRIBUTING.md's rooms"):
         known[name] = direct[name].union(*(known[room] for room in direct[name] - {name}))

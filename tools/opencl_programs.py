@@ -23,6 +23,7 @@ Exit codes: 0 ok, 1 a program did not finish or a line counted by hand differs, 
 import argparse
 import csv
 import json
+import math
 import os
 import re
 import shlex
@@ -33,8 +34,7 @@ from typing import NamedTuple
 
 sys.dont_write_bytecode = True  # of the modules next to this file
 from campaign import Run, data, output, run, said_by_bankcheck
-from program_tables import WAYS
-from reports import RESULTS, csv_rows
+from reports import RESULTS, WAYS, csv_rows
 
 HEAD = ["program", "source", "version", "command", "exit", "reason", "kernels", "work_groups", "group_sizes"]
 HEAD += ["accesses", "lanes", "passes", "conflicts", "remarks"]
@@ -56,26 +56,18 @@ class Program(NamedTuple):
     name: str
     source: str
     command: str  # in the folder of programs; {python} is that of the source
-    build: str  # command in that folder; {source} is the folder of the source package
-    text: str  # of NAME.py or NAME.cpp
-    lines: list  # the accesses and passes of lines of a kernel on sm_90, counted by hand; `where` ends with the line
+    build: str = ""  # command in that folder; {source} is the folder of the source package
+    text: tuple = ()  # of NAME.py or NAME.cpp, after that of the prelude
+    lines: tuple = ()  # the accesses and passes of lines of a kernel on sm_90, counted by hand; `where` ends with the line
+    prelude: str = ""
 
 
-def opencl_programs() -> tuple:
-    """The sources by name, and the programs."""
-    found = data("opencl_programs.json")
-    programs = []
-    for row in found["programs"]:
-        text = [*found["preludes"].get(row.get("prelude"), []), *row.get("text", [])]
-        own = f"./{row['name']}" if "build" in row else f"{{python}} {row['name']}.py"
-        text = "\n".join([*text, ""]) if text else ""
-        programs.append(
-            Program(row["name"], row["source"], row.get("command", own), row.get("build", ""), text, row.get("lines", []))
-        )
-    return {name: Source(**source) for name, source in found["sources"].items()}, programs
-
-
-SOURCES, PROGRAMS = opencl_programs()
+LISTS = data("opencl_programs.json")
+SOURCES = {name: Source(**source) for name, source in LISTS["sources"].items()}
+PROGRAMS = [
+    Program(**{"command": f"./{row['name']}" if "build" in row else f"{{python}} {row['name']}.py"} | row)
+    for row in LISTS["programs"]
+]
 
 
 def python_of(source: Source, folder: Path) -> str:
@@ -111,8 +103,7 @@ def download_source_packages(names: list, folder: Path) -> None:
     apt = folder / "apt"
     (apt / "lists/partial").mkdir(parents=True, exist_ok=True)
     (apt / "sources").mkdir(exist_ok=True)
-    system = Path("/etc/apt")
-    for path in [*system.glob("sources.list"), *system.glob("sources.list.d/*")]:
+    for path in [*Path("/etc/apt").glob("sources.list"), *Path("/etc/apt").glob("sources.list.d/*")]:
         if path.suffix in (".list", ".sources"):
             text = re.sub(r"^(Types: )?deb\b", r"\1deb-src", path.read_text(), flags=re.MULTILINE)
             (apt / "sources" / path.name).write_text(text)
@@ -121,10 +112,8 @@ def download_source_packages(names: list, folder: Path) -> None:
     )
     environment = {**os.environ, "APT_CONFIG": str(apt / "configuration")}
     (folder / "sources").mkdir(exist_ok=True)
-    subprocess.run(["apt-get", "-q", "update"], check=True, env=environment)
-    for name in names:
-        command = ["apt-get", "-q", "source", "--only-source", name]
-        subprocess.run(command, check=True, env=environment, cwd=folder / "sources")
+    for command in ["update"], *(["source", "--only-source", name] for name in names):
+        subprocess.run(["apt-get", "-q", *command], check=True, env=environment, cwd=folder / "sources")
 
 
 def prepare(programs: list, folder: Path) -> None:
@@ -145,11 +134,12 @@ def prepare(programs: list, folder: Path) -> None:
         download_source_packages(sorted(needed), folder)
     for program in programs:
         binary = folder / "programs" / expanded(program.command, program, folder)[0]
-        if program.text:
+        if lines := [*LISTS["preludes"].get(program.prelude, ()), *program.text]:
             path = folder / "programs" / f"{program.name}.{'cpp' if program.build else 'py'}"
-            if program.build and path.exists() and path.read_text() != program.text:
+            text = "\n".join([*lines, ""])
+            if program.build and path.exists() and path.read_text() != text:
                 binary.unlink(missing_ok=True)
-            path.write_text(program.text)
+            path.write_text(text)
         if program.build and not binary.exists():
             print(program.build, flush=True)
             subprocess.run(expanded(program.build, program, folder), check=True, cwd=folder / "programs")
@@ -176,13 +166,6 @@ def run_one_way(way: str, bankcheck: str, program: Program, folder: Path, report
     return run(command, folder / "programs", LIMIT, env=environment(folder, way))
 
 
-def failure(way: str, code: int | None, text: str) -> str:
-    """Without its plugin, bankcheck sees no context, and its exit code is 3."""
-    if code == 0 or (way == "same_device_O0" and code == 3 and NO_PLUGIN in text):
-        return ""
-    return f"more than {LIMIT} s" if code is None else f"exit {code}"
-
-
 def seconds(bankcheck: str, program: Program, folder: Path, report: Path, rounds: int) -> tuple:
     """The least time of each way, as text, and how it failed; exit code and stderr of the last run under bankcheck."""
     least, failures, last = {}, {}, (None, "")
@@ -193,20 +176,22 @@ def seconds(bankcheck: str, program: Program, folder: Path, report: Path, rounds
             ended = run_one_way(way, bankcheck, program, folder, report)
             if way == "bankcheck":
                 last = (ended.code, ended.errors)
-            failures[way] = failure(way, ended.code, ended.errors) or failures.get(way, "")
+            # Without its plugin, bankcheck sees no context, and its exit code is 3.
+            if ended.code != 0 and not (way == "same_device_O0" and ended.code == 3 and NO_PLUGIN in ended.errors):
+                failures[way] = f"more than {LIMIT} s" if ended.code is None else f"exit {ended.code}"
             least[way] = min(ended.seconds, least.get(way, ended.seconds))
-    return {way: f"{least[way]:.2f} {failures[way]}".strip() for way in WAYS}, *last
+    return {way: f"{least[way]:.2f} {failures.get(way, '')}".strip() for way in WAYS}, *last
 
 
 def counted(report: dict) -> dict:
     """The sums over all kernels, on the first architecture."""
     kernels = report["kernels"]
     sums = [kernel["architectures"][0] for kernel in kernels]
-    sizes = sorted({side[0] * side[1] * side[2] for side in (kernel["local_size"] for kernel in kernels)})
-    found = {key: sum(one[key] for one in sums) for key in ("accesses", "lanes", "passes", "conflicts")}
-    found["lanes"] = f"{found['lanes'] / found['accesses']:.1f}" if found["accesses"] else ""
+    sizes = sorted({math.prod(kernel["local_size"]) for kernel in kernels})
+    totals = {key: sum(kernel[key] for kernel in sums) for key in ("accesses", "lanes", "passes", "conflicts")}
+    totals["lanes"] = f"{totals['lanes'] / totals['accesses']:.1f}" if totals["accesses"] else ""
     groups = sum(kernel["work_groups"] for kernel in kernels)
-    return found | {"kernels": len(kernels), "work_groups": groups, "group_sizes": " ".join(map(str, sizes))}
+    return totals | {"kernels": len(kernels), "work_groups": groups, "group_sizes": " ".join(map(str, sizes))}
 
 
 def compared(program: Program, report: dict) -> list:
@@ -231,18 +216,18 @@ def row_of(bankcheck: str, program: Program, folder: Path, rounds: int) -> tuple
     report.unlink(missing_ok=True)
     times, code, text = seconds(bankcheck, program, folder, report, rounds)
     source = SOURCES[program.source]
-    row = {"program": program.name, "source": source.title, "command": program.command}
-    row["version"] = version(source, folder)
+    row = {"program": program.name, "source": source.title, "command": program.command, "version": version(source, folder)}
+    row |= times | {"exit": f"more than {LIMIT} s" if code is None else code}
     said = said_by_bankcheck(text)
-    row |= {"exit": f"more than {LIMIT} s" if code is None else code, "reason": said[-1] if said and code != 0 else ""}
-    row["remarks"] = "; ".join(line for line in said if code == 0)
-    content = json.loads(report.read_text()) if code == 0 else None
-    return row | times | (counted(content) if content else {}), compared(program, content) if content else []
+    if code != 0:
+        return row | {"reason": said[-1] if said else "", "remarks": ""}, []
+    content = json.loads(report.read_text())
+    return row | {"reason": "", "remarks": "; ".join(said)} | counted(content), compared(program, content)
 
 
-def replace(path: Path, head: list, rows: list, names: set) -> None:
-    """Writes a CSV file: the new rows, and the old ones of programs that are not among `names`."""
-    old = [row for row in csv_rows(path) if row["program"] not in names] if path.exists() else []
+def replace(path: Path, head: list, rows: list, name: str) -> None:
+    """Writes a CSV file: the new rows, and the old ones of all programs but this one."""
+    old = [row for row in csv_rows(path) if row["program"] != name] if path.exists() else []
     order = [program.name for program in PROGRAMS]
     rows = [row for row in [*old, *rows] if row["program"] in order]
     rows.sort(key=lambda row: order.index(row["program"]))
@@ -264,19 +249,18 @@ def main() -> int:
     programs = [program for program in PROGRAMS if not options.only or program.name.startswith(tuple(options.only))]
     if options.prepare == bool(options.bankcheck) or not programs:
         parser.error("either --prepare FOLDER or BANKCHECK FOLDER, with the beginning of a program's name after --only")
-    if options.prepare:
-        try:
-            prepare(programs, folder)
-        except (OSError, subprocess.CalledProcessError) as error:
-            print(error, file=sys.stderr)
-            return 3
-        return 0
+    try:
+        if options.prepare:
+            return prepare(programs, folder) or 0
+    except (OSError, subprocess.CalledProcessError) as error:
+        print(error, file=sys.stderr)
+        return 3
     bankcheck = str(Path(options.bankcheck).resolve())
     failed = False
     for program in programs:
         row, lines = row_of(bankcheck, program, folder, options.rounds)
-        replace(RESULTS / "oclgrind/programs.csv", [*HEAD, *WAYS], [row], {program.name})
-        replace(RESULTS / "oclgrind/lines.csv", LINE_HEAD, lines, {program.name})
+        replace(RESULTS / "oclgrind/programs.csv", [*HEAD, *WAYS], [row], program.name)
+        replace(RESULTS / "oclgrind/lines.csv", LINE_HEAD, lines, program.name)
         failed |= row["exit"] != 0 or any(line[name] != line[f"found_{name}"] for line in lines for name in COMPARED)
         print(f"{program.name}:", *(row.get(key, "") for key in ["exit", "reason", *HEAD[6:], *WAYS]), flush=True)
     return int(failed)

@@ -51,6 +51,10 @@ def microseconds(seconds: float | None) -> str:
     return "–" if seconds is None else f"{seconds * 1e6:.1f} µs"
 
 
+def duration(seconds: float) -> str:
+    return microseconds(seconds) if seconds < 1e-3 else milliseconds(seconds)
+
+
 def percent(fraction: float | None) -> str:
     return "–" if fraction is None else f"{100 * fraction:.1f} %"
 
@@ -69,10 +73,9 @@ def large_table(device: str) -> str:
                 continue
             label = f"`{row['alone']}` on each GPU's share alone" if name == "alone" else f"`{name}`"
             time = row["time_median_s"]
-            body.append(
-                [f"{case}, {size_of(run)} words", label, milliseconds(time), rate(row["memory_bytes"], time)]
-                + [rate(row["link_bytes"], time), percent(row["of_floor"]), percent(row["weak_scaling"])]
-            )
+            body.append([f"{case}, {size_of(run)} words", label, milliseconds(time)])
+            body[-1] += [rate(row["memory_bytes"], time), rate(row["link_bytes"], time)]
+            body[-1] += [percent(row["of_floor"]), percent(row["weak_scaling"])]
     head = ["problem", "variant", "time", "memory, GB/s", "link, GB/s", "of floor", "weak scaling"]
     return markdown(head, body, 2)
 
@@ -82,12 +85,9 @@ def small_table(device: str) -> str:
     for case in CASES:
         run = run_of(device, max_ranks(device), case, "hot", False)
         for name, row in measured(run).items():
-            if name in ONLY_RATES:
-                continue
-            body.append(
-                [f"{case}, {size_of(run)} words", f"`{name}`", microseconds(row["time_median_s"])]
-                + [microseconds(row["exchanges_s"]), microseconds(row["launches_s"])]
-            )
+            if name not in ONLY_RATES:
+                times = [microseconds(row[key]) for key in ("time_median_s", "exchanges_s", "launches_s")]
+                body.append([f"{case}, {size_of(run)} words", f"`{name}`", *times])
     return markdown(["problem", "variant", "time", "NCCL's exchange alone", "launches alone"], body, 2)
 
 
@@ -101,15 +101,9 @@ def strong_table(device: str) -> str:
         for name, row in measured(same).items():
             if name not in ONLY_RATES:
                 before, after = alone["time_median_s"], row["time_median_s"]
-                body.append(
-                    [f"{case}, {size_of(one)} words", f"`{name}`", f"`{alone['alone']}` {milliseconds(before)}"]
-                    + [milliseconds(after), f"{before / after:.2f} ×"]
-                )
+                body.append([f"{case}, {size_of(one)} words", f"`{name}`", f"`{alone['alone']}` {milliseconds(before)}"])
+                body[-1] += [milliseconds(after), f"{before / after:.2f} ×"]
     return markdown(["problem", "variant", "one GPU", f"{ranks} GPUs", "speedup"], body, 2)
-
-
-def duration(seconds: float) -> str:
-    return microseconds(seconds) if seconds < 1e-3 else milliseconds(seconds)
 
 
 def sizes_table(device: str) -> str:
@@ -133,14 +127,8 @@ class Model:
         rows = measured(run_of(device, ranks, "transpose", "cold", True))
         self.memory = rows["copy"]["memory_bytes"] / rows["copy"]["time_median_s"]
         self.link = rows["peer_copy"]["link_bytes"] / rows["peer_copy"]["time_median_s"]
-        self.smallest = {
-            case: next(
-                row["exchanges_s"]
-                for row in measured(run_of(device, ranks, case, "hot", False)).values()
-                if row["exchanges_s"]
-            )
-            for case in CASES
-        }
+        small = {case: measured(run_of(device, ranks, case, "hot", False)).values() for case in CASES}
+        self.smallest = {case: next(filter(None, (row["exchanges_s"] for row in small[case]))) for case in CASES}
 
     def latency(self, case: str, ranks: int) -> float:
         in_node = math.log2(min(ranks, GPUS_OF_NODE) / 2)
@@ -155,10 +143,8 @@ class Model:
 
     def seconds(self, case: str, variant: str, share: int, ranks: int) -> float:
         """`share`: bytes of input per rank."""
-        if case == "reduction":
-            return share / self.memory + self.latency(case, ranks)
-        if case == "prefix_sum":
-            return 3 * share / self.memory + self.latency(case, ranks)
+        if case != "transpose":
+            return (1 if case == "reduction" else 3) * share / self.memory + self.latency(case, ranks)
         if variant == "direct":
             return max(2 * share / self.memory, self.transfer(share, ranks))
         return 4 * share / self.memory + self.transfer(share, ranks)

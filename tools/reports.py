@@ -23,6 +23,7 @@ CASES = tuple(case for case in STUDIES if any(RESULTS.glob(f"*/{case}.memory.jso
 SCOPES = ("block", "l2", "memory")
 APIS = {"cuda": "CUDA", "opencl": "OpenCL"}
 NOT_OURS = ("copy", "library")
+WAYS = ("oclgrind", "oclgrind_O0", "same_device_O0", "bankcheck")  # to run an OpenCL program: columns of programs.csv
 # Case, the kernel with conflicts, and the kernel with fewer or none.
 PAIRS = tuple((case, *pair) for case, study in STUDIES.items() for pair in study.get("pairs", []))
 
@@ -100,14 +101,12 @@ def block_counters(device: str) -> dict:
 
 def limits(device: str) -> list:
     """The rows of limits.csv, one dictionary per kernel."""
-    rows = csv_rows(RESULTS / device / "limits.csv")
-    return [row for row in rows if remains(row["case"], row["variant"])]
+    return [row for row in csv_rows(RESULTS / device / "limits.csv") if remains(row["case"], row["variant"])]
 
 
 def model_totals(device: str, case: str, architecture: str = "sm_90") -> dict:
     """The totals of the bank model for one block, by variant."""
-    found = report(device, f"{case}.block")["totals"]
-    return {row["variant"]: row for row in found if row["architecture"] == architecture}
+    return {row["variant"]: row for row in report(device, f"{case}.block")["totals"] if row["architecture"] == architecture}
 
 
 def software(device: str) -> list:

@@ -2,41 +2,25 @@
 # SPDX-License-Identifier: MIT
 """Generates the measured tables of the documents from the files in docs/results, so that no number is typed by hand.
 
-A page marks the place of a table with two comments. The first names the device's directory, the table, and the API:
+A page marks the place of a table with two comments. The first names the device's directory, the table (a case study, or
+one of TABLES and TABLES_BY_API below), and the API:
 
-    <!-- table nvidia_h200 reduction cuda -->      every variant of a case study, one API, three scopes
-    <!-- table nvidia_h200 pairs cuda -->          speedup of each fix, per case study
-    <!-- table nvidia_h200 best cuda -->           fastest variant at the largest size, next to a copy and the library
-    <!-- table nvidia_h200 strides both -->        passes and clocks of t * s, by stride, both APIs
-    <!-- table nvidia_h200 loads both -->          the same for every other load; also stores, atomics, matrices
-    <!-- table nvidia_h200 targets both -->        the project's targets and results
-    <!-- table nvidia_h200 conflicts cuda -->      clocks saved per removed conflict, per case study
-    <!-- table nvidia_h200 block cuda -->          what limits these kernels in shared memory, by hardware counters
-    <!-- table nvidia_h200 memory cuda -->         what limits the fastest kernels in DRAM, by hardware counters
-    <!-- table nvidia_h200 watched cuda -->        kernels whose passes in bankcheck cuda equal the hardware counters
-    <!-- table nvidia_h200 different cuda -->      passes in bankcheck cuda that do not
-    <!-- table nvidia_h200_x2 ranks_large cuda -->   several GPUs: large problems, and weak scaling
-    <!-- table nvidia_h200_x2 ranks_small cuda -->   the smallest problems, next to NCCL's latency
-    <!-- table nvidia_h200_x2 ranks_strong cuda -->  strong scaling
-    <!-- table nvidia_h200_x2 ranks_sizes cuda -->   a prefix sum, size by size
-    <!-- table nvidia_h200_x2 ranks_model cuda -->   expected times on more GPUs
-    <!-- table oclgrind programs opencl -->           OpenCL programs from elsewhere under bankcheck opencl
-    <!-- table oclgrind times opencl -->              their times, compared with Oclgrind
-    <!-- table oclgrind lines opencl -->              lines of theirs whose passes were counted by hand
+    <!-- table nvidia_h200 reduction cuda -->
     <!-- end of table -->
 
 The pages are README.md, the README.md of each case study, and the pages below docs. With --check nothing is written,
 and the exit code is 1 if a page differs.
 """
 
+import math
 import re
 import sys
+from functools import partial
 
 sys.dont_write_bytecode = True  # of the imported modules next to this file
-from bounds import block_table, conflict_table, memory_table
-from program_tables import different_table, line_table, program_table, time_table, watched_table
-from ranks import large_table, model_table, sizes_table, small_table, strong_table
-from reports import CASES, PAIRS, ROOT, SCOPES, fastest, markdown, report, rows, size_text, sizes
+import ranks  # noqa: I001
+from reports import CASES, PAIRS, RESULTS, ROOT, SCOPES, WAYS, fastest, markdown, report, rows, size_text, sizes, software
+from reports import block_counters, csv_rows, limits, model_totals, traffic
 from targets import target_table
 
 MARKED = re.compile(r"(<!-- table (\w+) (\w+) (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
@@ -59,18 +43,14 @@ def cell(row: dict, key: str) -> str:
     return f"{100 * value:.0f} %" if key == "of_copy" else f"{value:.2f} ×"
 
 
-def case_table(device: str, case: str, api: str) -> str:
-    found = rows(device, case, api)
-    head = ["variant", "block", "over naive", "L2, GB/s", "over naive", "memory, GB/s", "of copy", "over naive"]
-    body = []
+def case_table(case: str, device: str, api: str) -> str:
+    found, body = rows(device, case, api), []
+    keys = {"block": ["time_median_s"], "l2": ["bytes_per_s"], "memory": ["bytes_per_s", "of_copy"]}
     for variant, row in found["memory"].items():
         name = f"`{variant}`" + (f" ({row['library']})" if row["library"] else "")
-        block, l2 = (found[scope].get(variant, {}) for scope in ("block", "l2"))
-        body.append(
-            [name, cell(block, "time_median_s"), cell(block, "speedup_over_naive")]
-            + [cell(l2, "bytes_per_s"), cell(l2, "speedup_over_naive")]
-            + [cell(row, key) for key in ("bytes_per_s", "of_copy", "speedup_over_naive")]
-        )
+        cells = [cell(found[at].get(variant, {}), key) for at in keys for key in [*keys[at], "speedup_over_naive"]]
+        body.append([name, *cells])
+    head = ["variant", "block", "over naive", "L2, GB/s", "over naive", "memory, GB/s", "of copy", "over naive"]
     return markdown(head, body)
 
 
@@ -90,10 +70,8 @@ def best_table(device: str, api: str) -> str:
         at = max(sizes(device, case, api), key=lambda row: row["copy"]["bytes"])
         best, library = fastest(at), at["library"]
         speedup = library["time_median_s"] / best["time_median_s"]
-        body.append(
-            [f"[{case}]({case}/README.md) `{best['variant']}`, {size_text(best, case)}{'' if 'height' in best else ' words'}"]
-            + [cell(best, "bytes_per_s"), cell(best, "of_copy"), f"{speedup:.2f} × {library['library']}"]
-        )
+        name = f"[{case}]({case}/README.md) `{best['variant']}`, {size_text(best, case)}{'' if 'height' in best else ' words'}"
+        body.append([name, cell(best, "bytes_per_s"), cell(best, "of_copy"), f"{speedup:.2f} × {library['library']}"])
     return markdown(["variant and size", "GB/s", "of copy", "compared with the library"], body)
 
 
@@ -129,7 +107,7 @@ def stride_table(device: str) -> str:
     return markdown(head * 2, [cells[i] + cells[i + half] for i in range(half)])
 
 
-def pattern_table(device: str, which: str) -> str:
+def pattern_table(which: str, device: str) -> str:
     body = [
         [f"`{name}`", a["pattern"].replace("|", "\\|"), f"{a['operation']} {a['width']}", str(a["passes"])]
         + [str(a["conflicts"]), f"{a['expected_clocks']:.0f}", a["cuda"], a["opencl"]]
@@ -138,38 +116,178 @@ def pattern_table(device: str, which: str) -> str:
     return markdown(["pattern", "", "access", "passes", "conflicts", "expected", "CUDA", "OpenCL"], body, 3)
 
 
-# The functions that generate a table from a device's directory and an API, by the name in the mark. Any other name is
-# that of a case study.
+KINDS = ("load", "store", "atomic")  # of the counters
+
+
+def clock_rate(device: str) -> float:
+    """The clock rate of a multiprocessor in Hz, from the longest kernel that counts its own clocks."""
+    found = report(device, "access_patterns.block")["results"]
+    timed = [row for row in found if row["api"] == "cuda" and row["time_median_s"] and row["access"]["clocks"]]
+    longest = max(timed, key=lambda row: row["time_median_s"])
+    return longest["access"]["clocks"] * longest["access"]["count"] / longest["time_median_s"]
+
+
+def clocks_of_block(device: str, case: str, variant: str) -> float:
+    """The clocks of one block per iteration. The multiprocessor with the most blocks determines the time."""
+    row = rows(device, case, "cuda")["block"][variant]
+    one = block_counters(device)[case, variant]  # with the extent of one block
+    blocks = math.prod(math.ceil(row.get(side, row["n"] if side == "width" else 1) / one[side]) for side in ("height", "width"))
+    units = next(d["compute_units"] for d in report(device, f"{case}.block")["devices"] if d["api"] == "cuda")
+    return row["time_median_s"] * clock_rate(device) / math.ceil(blocks / units)
+
+
+def conflict_table(device: str) -> str:
+    """The clocks saved per removed conflict: the difference in clocks, compared with the difference in conflicts."""
+    counters, body = block_counters(device), []
+    for case, before, after in PAIRS:
+        totals = model_totals(device, case)
+        old, new = (counters[case, variant] for variant in (before, after))
+        clocks = [clocks_of_block(device, case, variant) for variant in (before, after)]
+        passes, conflicts = ([totals[v][key] for v in (before, after)] for key in ("passes", "conflicts"))
+        saved, counted = clocks[0] - clocks[1], sum(old[f"{k}_conflicts"] - new[f"{k}_conflicts"] for k in KINDS)
+        name, changes = f"{case} `{before}` → `{after}`", (f"{a:.0f} → {b:.0f}: {a / b:.2f} ×" for a, b in (passes, clocks))
+        removed = (conflicts[0] - conflicts[1], counted)
+        body.append([name, *changes, f"{saved:.0f}", *(text for n in removed for text in (str(n), f"{saved / n:.2f}"))])
+    head = ["pair", "passes, model", "clocks, measured", "clocks saved"]
+    head += ["conflicts removed, model", "clocks per conflict", "conflicts removed, counted", "clocks per conflict"]
+    where = ", ".join([*software(device), f"{clock_rate(device) * 1e-9:.2f} GHz"])
+    return f"{where}:\n\n" + markdown(head, body)
+
+
+def block_table(device: str) -> str:
+    """The kernels of the pairs in shared memory: three counts of passes, and where the other clocks are spent."""
+    counters, body = block_counters(device), []
+    found = {(row["case"], row["variant"]): row for row in limits(device) if row["flags"] == "--scope block"}
+    for case, variant in dict.fromkeys((case, variant) for case, *pair in PAIRS for variant in pair):
+        limit, turns = found[case, variant], rows(device, case, "cuda")["block"][variant]["repeats"]
+        model = model_totals(device, case)[variant]["passes"]
+        counted = sum(counters[case, variant][f"{kind}_passes"] for kind in KINDS)
+        pipe = int(limit["shared_passes"]) / int(limit["blocks"]) / turns
+        body.append([f"{case} `{variant}`", str(model), str(counted), f"{pipe:.0f}"])
+        body[-1] += [f"{clocks_of_block(device, case, variant):.0f}", *percents(limit, "shared", "issue", "stall_barrier")]
+    head = ["kernel", "passes, model", "counted", "of the pipe", "clocks", "pipe busy", "schedulers busy", "stalled at barriers"]
+    return f"{', '.join(software(device))}:\n\n" + markdown(head, body)
+
+
+def percents(row: dict, *keys: str) -> list:
+    return [f"{float(row[key]):.0f} %" for key in keys]
+
+
+def memory_table(device: str) -> str:
+    """The fastest kernels of the case studies, with data in DRAM."""
+    body = []
+    for row in limits(device):
+        if row["flags"] == "--scope block":
+            continue
+        size = {name: int(value) for name, value in re.findall(r"--(\w+) (\d+)", row["flags"])}  # n, or height and width
+        moved = (int(row["bytes_read"]) + int(row["bytes_written"])) / (math.prod(size.values()) * traffic(row["case"]))
+        body.append([f"{row['case']} `{row['variant']}`, {size_text(size, row['case'])}", *percents(row, "memory", "l2_fabric")])
+        body[-1] += [f"{moved:.3f}", *percents(row, "warps", "stall_global_memory", "stall_barrier")]
+    head = ["kernel", "DRAM busy", "L2 fabric busy", "bytes moved ÷ needed"]
+    head += ["warps resident", "stalled on memory", "stalled at barriers"]
+    return f"{', '.join(software(device))}:\n\n" + markdown(head, body)
+
+
+# Programs from elsewhere. `counters.py program` writes bankcheck_cuda.csv, opencl_programs.py the other files.
+NAMES = {"ld": "loads", "st": "stores", "atom": "atomics", "ldsm": "ldmatrix", "stsm": "stmatrix"}
+def numbers(device: str) -> list:
+    """The rows of kinds of access that have a cost."""
+    return [row for row in csv_rows(RESULTS / device / "bankcheck_cuda.csv") if row["kind"] in NAMES]
+
+
+def is_equal(row: dict) -> bool:
+    """A counter may differ from run to run; then one of its runs must agree."""
+    return row["passes"] in (row["counter"], *row["counter_runs"].split())
+
+
+def watched_table(device: str) -> str:
+    """By program: kernels with accesses to shared memory, and how many of them are equal in all numbers."""
+    kernels = {}
+    for row in numbers(device):
+        equal = kernels.setdefault(row["program"], {})
+        equal[row["kernel"]] = equal.get(row["kernel"], True) and is_equal(row)
+    body = [[name, str(len(of)), str(sum(of.values()))] for name, of in kernels.items()]
+    body.append(["all", *(str(sum(int(row[i]) for row in body)) for i in (1, 2))])
+    return markdown(["program", "kernels", "equal"], body, 1)
+
+
+def different_table(device: str) -> str:
+    """Each number that is not equal."""
+    body = [
+        [row["program"], f"`{row['kernel']}`", NAMES[row["kind"]]]
+        + [grouped(row[key]) for key in ("passes", "counter", "l1tex_passes")]
+        for row in numbers(device)
+        if not is_equal(row)
+    ]
+    return markdown(["program", "kernel", "access", "computed", "counted", "`l1tex__`"], body, 3)
+
+
+def sizes_text(sizes: str) -> str:
+    sides = sizes.split()
+    return "–" if not sides else sides[0] if len(sides) == 1 else f"{sides[0]}–{sides[-1]}"
+
+
+def grouped(number: str) -> str:
+    return f"{int(number):,}" if number else "–"
+
+
+def program_table(device: str) -> str:
+    body = []
+    for row in csv_rows(RESULTS / device / "programs.csv"):
+        finished = "yes" if row["exit"] == "0" else f"{row['exit']}: {row['reason']}"
+        body.append([f"`{row['program']}`", f"{row['source']}, `{row['version']}`", finished, row["kernels"] or "–"])
+        body[-1] += [grouped(row["work_groups"]), sizes_text(row["group_sizes"]), row["lanes"] or "–"]
+        body[-1] += [grouped(row[key]) for key in ("passes", "conflicts")]
+    head = ["program", "source", "finished", "kernels", "work-groups", "work-items", "lanes", "passes", "conflicts"]
+    return markdown(head, body, 3)
+
+
+def time_table(device: str) -> str:
+    body = []
+    for row in csv_rows(RESULTS / device / "programs.csv"):
+        # No ratio if the program fails without bankcheck's plugin.
+        ours, (alone, *more) = row["bankcheck"].split(), row["same_device_O0"].split()
+        times = [re.sub(" (.*)", r" (\1)", row[way]) for way in WAYS]
+        body.append([f"`{row['program']}`", *times, "–" if ours[1:] or more else f"{float(ours[0]) / float(alone):.2f}"])
+    head = ["program", "Oclgrind", "Oclgrind, `-O0`", "same device, `-O0`", "bankcheck", "ratio"]
+    return markdown(head, body, 1)
+
+
+def line_table(device: str) -> str:
+    body = [
+        [f"`{row['program']}`", f"`{row['kernel']}`", row["where"].lstrip(":"), row["operation"]]
+        + [row[key] for key in ("accesses", "passes", "found_accesses", "found_passes")]
+        for row in csv_rows(RESULTS / device / "lines.csv")
+    ]
+    head = ["program", "kernel", "line", "access", "accesses, by hand", "passes, by hand", "accesses", "passes"]
+    return markdown(head, body, 4)
+
+
+# The functions that generate a table from a device's directory, by the name in the mark; some also need an API.
+# Any other name is that of a case study.
 TABLES = {
-    "pairs": pair_table,
-    "best": best_table,
-    **{
-        which: lambda device, api, which=which: pattern_table(device, which)
-        for which in ACCESSES
-        if which != "strides"
-    },
-    "strides": lambda device, api: stride_table(device),
-    "targets": lambda device, api: target_table(device),
-    "conflicts": lambda device, api: conflict_table(device),
-    "block": lambda device, api: block_table(device),
-    "memory": lambda device, api: memory_table(device),
-    "watched": lambda device, api: watched_table(device),
-    "different": lambda device, api: different_table(device),
-    "ranks_large": lambda device, api: large_table(device),
-    "ranks_small": lambda device, api: small_table(device),
-    "ranks_strong": lambda device, api: strong_table(device),
-    "ranks_sizes": lambda device, api: sizes_table(device),
-    "ranks_model": lambda device, api: model_table(device),
-    "programs": lambda device, api: program_table(device),
-    "times": lambda device, api: time_table(device),
-    "lines": lambda device, api: line_table(device),
+    "strides": stride_table,
+    **{which: partial(pattern_table, which) for which in ACCESSES if which != "strides"},
+    "targets": target_table,
+    "conflicts": conflict_table,
+    "block": block_table,
+    "memory": memory_table,
+    "watched": watched_table,
+    "different": different_table,
+    "programs": program_table,
+    "times": time_table,
+    "lines": line_table,
+    **{f"ranks_{name}": getattr(ranks, f"{name}_table") for name in ("large", "small", "strong", "sizes", "model")},
 }
+TABLES_BY_API = {"pairs": pair_table, "best": best_table}
 
 
 def filled(text: str) -> str:
     def table(match: re.Match) -> str:
-        begin, device, what, api, end = match.groups()
-        return begin + (TABLES[what](device, api) if what in TABLES else case_table(device, what, api)) + end
+        begin, device, name, api, end = match.groups()
+        if name in TABLES:
+            return begin + TABLES[name](device) + end
+        return begin + TABLES_BY_API.get(name, partial(case_table, name))(device, api) + end
 
     return MARKED.sub(table, text)
 

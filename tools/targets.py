@@ -4,25 +4,12 @@
 Reached values are rounded in the unfavourable direction, so that a missed target never looks met.
 """
 
-import math
+import math  # noqa: I001
 from dataclasses import dataclass
 from statistics import median
 
-from reports import (
-    PAIRS,
-    STUDIES,
-    cpu_shaped,
-    fastest,
-    markdown,
-    model_totals,
-    power,
-    report,
-    rows,
-    size_text,
-    sizes,
-    software,
-    words,
-)
+from reports import PAIRS, STUDIES, cpu_shaped, fastest, markdown, model_totals
+from reports import power, report, rows, size_text, sizes, software, words
 
 
 @dataclass(frozen=True)
@@ -41,17 +28,13 @@ class Goal:
         cents = math.ceil(100 * value - 1e-9) if self.at_most else math.floor(100 * value + 1e-9)
         return f"{cents / 100:.2f} {self.unit}"
 
-    def worst(self, values: list) -> tuple:
-        """The worst of pairs of a value and its place."""
-        return (max if self.at_most else min)(values, key=lambda pair: pair[0])
-
     def met(self, value: float, wanted: float | None) -> bool:
         return wanted is None or (value <= wanted if self.at_most else value >= wanted)
 
 
 def line(what: str, goals: list, places: list) -> list:
     """A row of the table. `places`: pairs of a place and the values of all goals there."""
-    worst = [goal.worst([(values[i], where) for where, values in places]) for i, goal in enumerate(goals)]
+    worst = [(max if g.at_most else min)(((v[i], at) for at, v in places), key=lambda pair: pair[0]) for i, g in enumerate(goals)]
     met = all(goal.met(value, goal.target) for goal, (value, _) in zip(goals, worst))
     more = met and all(goal.met(value, goal.stretch) for goal, (value, _) in zip(goals, worst))
     reached = ", ".join(goal.reached(value) + (f" at {where}" if where else "") for goal, (value, where) in zip(goals, worst))
@@ -71,12 +54,15 @@ FROM_MEMORY = 1 << 27  # bytes in and out: larger than the caches of the measure
 CPU_VARIANTS = {case: study["for_cpus"] for case, study in STUDIES.items() if "for_cpus" in study}
 
 
+def variants(best: list) -> str:
+    return ", ".join(f"`{name}`" for name in dict.fromkeys(row["variant"] for row in best))
+
+
 def of_fastest(case: str, where: str, found: list, goals: dict, one: bool = False) -> list:
     """A row for the fastest bankwise variant at each size."""
     best = [fastest(at) for at in found]
-    names = ", ".join(f"`{name}`" for name in dict.fromkeys(row["variant"] for row in best))
     places = [("" if one else size_text(row, case), [MEASURES[m](row, at) for m in goals]) for row, at in zip(best, found)]
-    return line(f"{case} {names}, {where}", list(goals.values()), places)
+    return line(f"{case} {variants(best)}, {where}", list(goals.values()), places)
 
 
 def sizes_lines(device: str) -> list:
@@ -98,11 +84,9 @@ def port_lines(device: str) -> list:
     body = []
     for case in CPU_VARIANTS:
         pairs = [(cuda, fastest(opencl)) for cuda, opencl in zip(sizes(device, case, "cuda"), sizes(device, case, "opencl"), strict=True)]
-        names = ", ".join(f"`{name}`" for name in dict.fromkeys(best["variant"] for _, best in pairs))
-        places = [
-            (size_text(best, case), [cuda[best["variant"]]["time_median_s"] / best["time_median_s"]]) for cuda, best in pairs
-        ]
-        body.append(line(f"{case} {names} in OpenCL, all sizes", [PORT], places))
+        ratios = [cuda[best["variant"]]["time_median_s"] / best["time_median_s"] for cuda, best in pairs]
+        places = [(size_text(best, case), [ratio]) for (_, best), ratio in zip(pairs, ratios)]
+        body.append(line(f"{case} {variants([best for _, best in pairs])} in OpenCL, all sizes", [PORT], places))
     return body
 
 
@@ -115,12 +99,9 @@ def pair_lines(device: str) -> list:
         model = totals[before]["passes"] / totals[after]["passes"]
         off = measured / model - 1
         sign, percent = "+" if off > 0 else "−", math.ceil(100 * abs(off) - 1e-9)
-        body.append(
-            [f"{case} `{before}` → `{after}`, inside the block"]
-            + [f"the model's {model:.2f} × ± {100 * MODEL:.0f} %", f"± {100 * MODEL_STRETCH:.0f} %"]
-            + [f"{measured:.2f} ×, {sign}{percent} %"]
-            + ["stretch" if abs(off) <= MODEL_STRETCH else "yes" if abs(off) <= MODEL else "no"]
-        )
+        asked = [f"the model's {model:.2f} × ± {100 * MODEL:.0f} %", f"± {100 * MODEL_STRETCH:.0f} %"]
+        met = "stretch" if abs(off) <= MODEL_STRETCH else "yes" if abs(off) <= MODEL else "no"
+        body.append([f"{case} `{before}` → `{after}`, inside the block", *asked, f"{measured:.2f} ×, {sign}{percent} %", met])
     return body
 
 
@@ -129,27 +110,21 @@ def cpu_lines() -> list:
     body = []
     for folder, jobs in (cpu_shaped() or {"": {}}).items():
         for case, variant in CPU_VARIANTS.items():
-            found: dict = {}  # by the memory that the words come from
+            found: dict = {"from memory": [], "from the cache": []}
             for (at, size), ways in jobs.get(case, {}).items():
                 speeds = {way: median(runs) for way, runs in ways.items()}
                 openmp = [speed for way, speed in speeds.items() if way.startswith("openmp")]
                 if variant in speeds and openmp:
-                    place = "from memory" if size >= FROM_MEMORY else "from the cache"
-                    found.setdefault(place, []).append((at, [speeds[variant] / max(openmp)]))
-            for place in ("from memory", "from the cache"):
-                if place in found:
+                    found["from memory" if size >= FROM_MEMORY else "from the cache"].append((at, [speeds[variant] / max(openmp)]))
+            for place, values in found.items():
+                if values:
                     on = report(folder, f"{case}.memory")["devices"][0]
-                    what = f"{case} `{variant}`, PoCL {on['driver'].split('+')[0]} on {on['compute_units']} cores, {place}"
-                    body.append(line(what, [OPENMP], found[place]))
-            if not found:
-                what = f"{case} `{variant}`, PoCL on a CPU"
-                body.append([what, OPENMP.asked(OPENMP.target), OPENMP.asked(OPENMP.stretch), "not measured", "–"])
+                    name = f"{case} `{variant}`, PoCL {on['driver'].split('+')[0]} on {on['compute_units']} cores, {place}"
+                    body.append(line(name, [OPENMP], values))
+            if not any(found.values()):
+                asked = [OPENMP.asked(OPENMP.target), OPENMP.asked(OPENMP.stretch)]
+                body.append([f"{case} `{variant}`, PoCL on a CPU", *asked, "not measured", "–"])
     return body
-
-
-def libraries(device: str) -> list:
-    rows = [row for case in CPU_VARIANTS for run in report(device, f"{case}.sizes")["runs"] for row in run["results"]]
-    return list(dict.fromkeys(row["library"] for row in rows if row["library"]))
 
 
 def revisions(device: str) -> list:
@@ -167,5 +142,7 @@ def revisions(device: str) -> list:
 def target_table(device: str) -> str:
     """The table: each row shows the worst result in its range of sizes."""
     body = sizes_lines(device) + port_lines(device) + pair_lines(device) + cpu_lines()
-    where = ", ".join(software(device) + libraries(device) + revisions(device))
+    measured = (row for case in CPU_VARIANTS for run in report(device, f"{case}.sizes")["runs"] for row in run["results"])
+    libraries = dict.fromkeys(row["library"] for row in measured if row["library"])
+    where = ", ".join([*software(device), *libraries, *revisions(device)])
     return f"{where}:\n\n" + markdown(["what", "target", "stretch", "reached", "met"], body, 5)
