@@ -10,10 +10,7 @@ build=build/$preset
 say() { printf '%s\n' "$*" >&2; }
 
 # give_up CODE MESSAGE: prints the message to stderr and exits.
-give_up() {
-  say "$2"
-  exit "$1"
-}
+give_up() { say "$2" && exit "$1"; }
 
 # usage SCRIPT: prints the comment at the head of the script.
 usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$1"; }
@@ -68,12 +65,8 @@ case_studies() { sed -n 's,^\([^#]*/\)*\([^#/][^/]*\)$,\2,p' "${@:-cmake/case_st
 # configure: installs missing packages and runs CMake, again if packages were installed since the last run.
 configure() {
   script/setup
-  [[ $build/build.ninja -nt build/install.log ]] ||
-    step "configuring" "$build/configure.log" cmake --preset "$preset"
+  [[ $build/build.ninja -nt build/install.log ]] || step "configuring" "$build/configure.log" cmake --preset "$preset"
 }
 
 # build [TARGET...]: builds the targets, by default all.
-build() {
-  step "building N files" "$build/build.log" \
-    cmake --build "$build" ${1+--target "$@"}
-}
+build() { step "building N files" "$build/build.log" cmake --build "$build" ${1+--target "$@"}; }

@@ -18,12 +18,13 @@ TAB, ENTER, SPACE = "\ue004", "\ue007", " "
 
 def skip_without_browser() -> None:
     """Ends the test as skipped if there is no browser that it could drive."""
-    if not shutil.which("chromedriver"):
-        print("skipped: no chromedriver (Debian: chromium-driver)")
-        sys.exit(SKIPPED)
-    if not shutil.which("chromium") and not shutil.which("google-chrome"):
-        print("skipped: no Chromium (Debian: chromium)")
-        sys.exit(SKIPPED)
+    for names, reason in (
+        (["chromedriver"], "no chromedriver (Debian: chromium-driver)"),
+        (["chromium", "google-chrome"], "no Chromium (Debian: chromium)"),
+    ):
+        if not any(map(shutil.which, names)):
+            print(f"skipped: {reason}")
+            sys.exit(SKIPPED)
 
 
 class Browser:
@@ -83,9 +84,7 @@ class Browser:
         return [entry["message"] for entry in self.call("POST", "/se/log", {"type": "browser"})]
 
     def resize(self, width: int, height: int) -> None:
-        self.devtools(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
-        )
+        self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
 
     def media(self, kind: str = "", scheme: str = "light") -> None:
         """`kind`: print, or "" for the screen."""

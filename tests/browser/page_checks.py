@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Checks for every page of bankwise, by structure and not by pixels. Each returns a list of what is wrong."""
+"""Checks for every page of bankwise, by structure and not by pixels. Each script returns a list of what is wrong."""
+
+import sys
+import unittest
+from pathlib import Path
+
+from browser import Browser, skip_without_browser
 
 STRUCTURE = r"""
 const bad = [], all = s => [...document.querySelectorAll(s)];
@@ -58,11 +64,41 @@ def focused(browser) -> str:
     return browser.run("const e = document.activeElement; return e.tagName + ' ' + e.textContent.trim().slice(0, 60);")
 
 
-def check_schemes(test, browser, save) -> None:
-    """The light and the dark page are light and dark, and have enough contrast. `save` gets a name and a screenshot."""
-    for scheme, least, most in ("light", 0.9, 1.0), ("dark", 0.0, 0.2):
-        browser.media("", scheme)
-        test.assertEqual(browser.run(CONTRAST), [], scheme)
-        luminance = browser.run(LUMINANCE_OF_PAGE)
-        test.assertTrue(least <= luminance <= most, f"{scheme}: {luminance}")
-        save(f"{scheme}.png", browser.screenshot())
+class PageTest(unittest.TestCase):
+    """A test with a browser: `main` gives it the arguments of the program."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = cls.enterClassContext(Browser())
+
+    def setUp(self):
+        self.browser.media()
+        self.browser.resize(1400, 1000)
+        self.browser.console()
+
+    def check_structure(self, origins: set) -> None:
+        """The page's structure; no message, and nothing loaded from elsewhere."""
+        self.assertEqual(self.browser.run(STRUCTURE), [])
+        self.assertEqual(self.browser.console(), [])
+        loaded = self.browser.run("return performance.getEntriesByType('resource').map(e => new URL(e.name).origin + '/')")
+        self.assertEqual(set(loaded), origins)
+
+    def check_schemes(self, name: str) -> None:
+        """The light and the dark page are light and dark, and have enough contrast. Saves screenshots of this name."""
+        for scheme, least, most in ("light", 0.9, 1.0), ("dark", 0.0, 0.2):
+            self.browser.media("", scheme)
+            self.assertEqual(self.browser.run(CONTRAST), [], scheme)
+            luminance = self.browser.run(LUMINANCE_OF_PAGE)
+            self.assertTrue(least <= luminance <= most, f"{scheme}: {luminance}")
+            if len(sys.argv) > 2:
+                (Path(sys.argv[2]) / f"{name}_{scheme}.png").write_bytes(self.browser.screenshot())
+
+    def check_narrow(self) -> None:
+        for width in 320, 768:
+            self.browser.resize(width, 700)
+            self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth"), width)
+
+
+def main() -> None:
+    skip_without_browser()
+    unittest.main(argv=sys.argv[:1])

@@ -8,12 +8,11 @@ import json
 import sys
 import threading
 import time
-import unittest
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # of the modules next to this file
-from browser import TAB, Browser, skip_without_browser
-from page_checks import STRUCTURE, check_schemes, focused
+from browser import TAB
+from page_checks import PageTest, focused, main
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -21,20 +20,19 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-class Explorer(unittest.TestCase):
+class Explorer(PageTest):
     @classmethod
     def setUpClass(cls):
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=FOLDER))
+        super().setUpClass()
+        handler = functools.partial(Quiet, directory=Path(sys.argv[1]).resolve())
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         cls.addClassCleanup(server.server_close)
         cls.addClassCleanup(server.shutdown)
         cls.url = f"http://127.0.0.1:{server.server_port}/"
-        cls.browser = cls.enterClassContext(Browser())
 
     def setUp(self):
-        self.browser.media()
-        self.browser.resize(1400, 1000)
-        self.browser.console()
+        super().setUp()
         self.open("")
 
     def open(self, link: str):
@@ -47,9 +45,7 @@ class Explorer(unittest.TestCase):
         self.fail("the page did not load: " + "; ".join(self.browser.console()))
 
     def put(self, field: str, value: str):
-        script = (
-            "const e = document.getElementById(arguments[0]); e.value = arguments[1]; e.dispatchEvent(new Event('input'))"
-        )
+        script = "const e = document.getElementById(arguments[0]); e.value = arguments[1]; e.dispatchEvent(new Event('input'))"
         self.browser.run(script, field, value)
 
     def costs(self) -> list:
@@ -60,12 +56,9 @@ class Explorer(unittest.TestCase):
         return self.browser.run("return document.getElementById('error').innerText")
 
     def test_structure(self):
-        for selector in "arch", "versus":
-            self.put(selector, "gfx942" if selector == "versus" else "sm_90")
-        self.assertEqual(self.browser.run(STRUCTURE), [])
-        self.assertEqual(self.browser.console(), [])
-        hosts = self.browser.run("return performance.getEntriesByType('resource').map(e => new URL(e.name).origin + '/')")
-        self.assertEqual(set(hosts), {self.url})
+        self.put("arch", "sm_90")
+        self.put("versus", "gfx942")
+        self.check_structure({self.url})
 
     def test_presets(self):
         expected = {  # on sm_90: passes, ideal, conflicts
@@ -159,21 +152,11 @@ class Explorer(unittest.TestCase):
         self.assertTrue(focused(self.browser).startswith("INPUT"))
 
     def test_contrast_and_dark_mode(self):
-        check_schemes(self, self.browser, save)
+        self.check_schemes("explorer")
 
     def test_narrow_screen(self):
-        for width in 320, 768:
-            self.browser.resize(width, 700)
-            self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth"), width)
-
-
-def save(name: str, screenshot: bytes) -> None:
-    if SCREENSHOTS:
-        (SCREENSHOTS / f"explorer_{name}").write_bytes(screenshot)
+        self.check_narrow()
 
 
 if __name__ == "__main__":
-    skip_without_browser()
-    FOLDER = str(Path(sys.argv[1]).resolve())
-    SCREENSHOTS = Path(sys.argv[2]) if len(sys.argv) > 2 else None
-    unittest.main(argv=sys.argv[:1])
+    main()

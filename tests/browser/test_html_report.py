@@ -6,12 +6,11 @@ import json
 import subprocess
 import sys
 import tempfile
-import unittest
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # of the modules next to this file
-from browser import ENTER, TAB, Browser, skip_without_browser
-from page_checks import CONTRAST, LUMINANCE_OF_PAGE, STRUCTURE, check_schemes, focused
+from browser import ENTER, TAB
+from page_checks import CONTRAST, LUMINANCE_OF_PAGE, STRUCTURE, PageTest, focused, main
 
 EVIL = "<img src=x onerror=hacked=1><script>hacked=1</script>\"'><svg onload=hacked=1>&amp;\u202egnp.exe"
 CLOSERS = "</code></td></tr></table></section></style></title><script>hacked=1</script><iframe src=//x.y></iframe>"
@@ -54,21 +53,16 @@ NASTY = {"argument": EVIL, "kernel": EVIL, "options": EVIL, "array": EVIL, "file
          "source": f"{CLOSERS}\n{EVIL}\n"}  # fmt: skip
 
 
-class HtmlReport(unittest.TestCase):
+class HtmlReport(PageTest):
     @classmethod
     def setUpClass(cls):
+        super().setUpClass()
         cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
-        cls.browser = cls.enterClassContext(Browser())
-
-    def setUp(self):
-        self.browser.media()
-        self.browser.resize(1400, 1000)
-        self.browser.console()
 
     def page(self, names: dict, *options: str) -> Path:
         trace, page = self.folder / "trace.jsonl", self.folder / "report.html"
         trace.write_text(trace_of(names))
-        command = [BANKCHECK, "report", "--arch", "sm_90,gfx942", "--html", page, *options, trace]
+        command = [Path(sys.argv[1]).resolve(), "report", "--arch", "sm_90,gfx942", "--html", page, *options, trace]
         subprocess.run(command, check=True, capture_output=True, cwd=self.folder)
         self.browser.open(page)
         return page
@@ -83,9 +77,7 @@ class HtmlReport(unittest.TestCase):
 
     def test_structure(self):
         self.page(PLAIN)
-        self.assertEqual(self.browser.run(STRUCTURE), [])
-        self.assertEqual(self.browser.console(), [])
-        self.assertEqual(self.browser.run("return performance.getEntriesByType('resource').map(e => e.name)"), [])
+        self.check_structure(set())
         self.assertEqual(self.browser.run("return document.compatMode"), "CSS1Compat")
 
     def test_numbers_are_those_of_json(self):
@@ -135,7 +127,7 @@ class HtmlReport(unittest.TestCase):
     def test_contrast_and_dark_mode(self):
         self.page(PLAIN)
         self.browser.run("for (const e of document.querySelectorAll('details')) e.open = true")
-        check_schemes(self, self.browser, save)
+        self.check_schemes("report")
 
     def test_keyboard_alone(self):
         self.page(PLAIN)
@@ -173,22 +165,10 @@ class HtmlReport(unittest.TestCase):
 
     def test_narrow_screen(self):
         self.page(NASTY)
-        for width in 320, 768:
-            self.browser.resize(width, 700)
-            self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth"), width)
-        cut = self.browser.run(
-            "return [...document.querySelectorAll('table')].filter(e => !e.closest('.scroll')).length"
-        )
-        self.assertEqual(cut, 0)
-
-
-def save(name: str, screenshot: bytes) -> None:
-    if SCREENSHOTS:
-        (SCREENSHOTS / f"report_{name}").write_bytes(screenshot)
+        self.check_narrow()
+        cut = "return [...document.querySelectorAll('table')].filter(e => !e.closest('.scroll')).length"
+        self.assertEqual(self.browser.run(cut), 0)
 
 
 if __name__ == "__main__":
-    skip_without_browser()
-    BANKCHECK = str(Path(sys.argv[1]).resolve())
-    SCREENSHOTS = Path(sys.argv[2]) if len(sys.argv) > 2 else None
-    unittest.main(argv=sys.argv[:1])
+    main()

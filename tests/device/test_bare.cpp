@@ -8,7 +8,6 @@
 #include "devices_under_test.hpp"
 #include "mutated_study.hpp"
 #include "tests/case_studies.hpp"
-#include "tests/catch_any.hpp"
 
 using namespace bankwise;
 
@@ -48,10 +47,6 @@ std::string run(gpu::Session& session, const CaseStudy& study, const Variant& va
   return {};
 }
 
-bool has_section(const CaseStudy& study, const Plan& plan) {
-  return find_image(study, plan.launches().front().kernel)->has_section;
-}
-
 void run_each(gpu::Session& session, const CaseStudy& study, const std::vector<Extent>& extents, gpu::Form form) {
   const gpu::DeviceInfo& device = session.info();
   for (const Extent extent : extents) {
@@ -59,21 +54,19 @@ void run_each(gpu::Session& session, const CaseStudy& study, const std::vector<E
     for (const Variant& variant : study.variants) {
       const bool stays = variant.blocks_per_unit > 0 && device.is_gpu;
       if (!runs_on(session, study, variant) || (extent.count() > max_for_all && !stays)) continue;
-      if (form == gpu::Form::repeated && !has_section(study, study.plan(variant, extent, device.compute_units)))
-        continue;
-      INFO(to_string(device.api) << " " << device.name << ": " << variant.name << " " << text(extent)
-                                 << (form == gpu::Form::repeated ? ", repeated" : ""));
+      const Plan plan = study.plan(variant, extent, device.compute_units);
+      if (form == gpu::Form::repeated && !find_image(study, plan.launches().front().kernel)->has_section) continue;
+      INFO(variant.name << " " << text(extent) << (form == gpu::Form::repeated ? ", repeated" : ""));
       CHECK(run(session, study, variant, extent, inputs, form) == "");
     }
   }
 }
 
 void run_all(const CaseStudy& study) {
-  for (const auto& device : devices_under_test()) {
-    const auto session = gpu::open(device);
-    run_each(*session, study, extents(study, "exact"), gpu::Form::once);
-    run_each(*session, study, extents(study, "exact_repeated"), gpu::Form::repeated);
-  }
+  on_each_device([&](gpu::Session& session) {
+    run_each(session, study, extents(study, "exact"), gpu::Form::once);
+    run_each(session, study, extents(study, "exact_repeated"), gpu::Form::repeated);
+  });
 }
 
 }  // namespace
@@ -87,12 +80,10 @@ namespace {
 /// Kernels for script/sanitize --control, which checks the tool's report and not the results.
 void run_broken(std::string_view mutation, Extent extent) {
   const MutatedStudy broken(mutation);
-  for (const auto& device : devices_under_test()) {
-    const auto session = gpu::open(device);
-    std::cout << run(*session, broken.study(), broken.variant(), extent, all_inputs(broken.study(), extent),
-                     gpu::Form::once)
-              << '\n';
-  }
+  const auto inputs = all_inputs(broken.study(), extent);
+  on_each_device([&](gpu::Session& session) {
+    std::cout << run(session, broken.study(), broken.variant(), extent, inputs, gpu::Form::once) << '\n';
+  });
 }
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include "mutated_study.hpp"
 #include "telescoping_sum.hpp"
 #include "tests/case_studies.hpp"
-#include "tests/catch_any.hpp"
 
 using namespace bankwise;
 
@@ -35,16 +34,15 @@ std::string verdict(gpu::Session& session, const Law& law, const CaseStudy& stud
 
 /// All variants of ours.
 void check_all(const Law& law, const std::vector<Extent>& extents) {
-  for (const auto& device : devices_under_test()) {
-    const auto session = gpu::open(device);
+  on_each_device([&](gpu::Session& session) {
     for (const Extent extent : extents) {
       for (const Variant& variant : law.study->variants) {
-        if (!runs_on(*session, *law.study, variant)) continue;
-        INFO(to_string(device.api) << " " << device.name << ": " << variant.name << " " << text(extent));
-        CHECK(verdict(*session, law, *law.study, variant, extent) == "");
+        if (!runs_on(session, *law.study, variant)) continue;
+        INFO(variant.name << " " << text(extent));
+        CHECK(verdict(session, law, *law.study, variant, extent) == "");
       }
     }
-  }
+  });
 }
 
 }  // namespace

@@ -14,7 +14,6 @@
 #include "bare_launch.hpp"
 #include "devices_under_test.hpp"
 #include "tests/case_studies.hpp"
-#include "tests/catch_any.hpp"
 
 using namespace bankwise;
 using namespace std::chrono_literals;
@@ -46,7 +45,7 @@ class ShortKernel {
   Memory memory_;
 };
 
-bool is_cuda(const gpu::DeviceInfo& device) { return device.api == gpu::Api::cuda; }
+bool is_cuda(const gpu::Session& session) { return session.info().api == gpu::Api::cuda; }
 
 bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
@@ -76,24 +75,22 @@ std::vector<Result> measured(gpu::Session& session, const CaseStudy& of, const c
 }  // namespace
 
 TEST_CASE("device/measuring/pauses_excluded", "[measuring]") {
-  for (const auto& device : devices_under_test()) {
-    INFO(device.name);
-    const auto session = gpu::open(device);
-    const ShortKernel run(*session);
+  on_each_device([](gpu::Session& session) {
+    const ShortKernel run(session);
     const auto with_pauses = [&] {
       for (int i = 0; i < 5; ++i) {
         run(1);
         std::this_thread::sleep_for(20ms);
       }
     };
-    const gpu::Timed timed = session->time(nothing, with_pauses);
+    const gpu::Timed timed = session.time(nothing, with_pauses);
     CHECK(timed.launch_overhead == "");
     CHECK(timed.seconds > 0);
     CHECK(timed.seconds < 0.04);
-    if (!is_cuda(device)) continue;
+    if (!is_cuda(session)) return;
     // The negative control: without the gate the time includes the pauses.
-    CHECK(session->time(nothing, with_pauses, gpu::Enqueueing::immediate).seconds > 0.08);
-  }
+    CHECK(session.time(nothing, with_pauses, gpu::Enqueueing::immediate).seconds > 0.08);
+  });
 }
 
 TEST_CASE("device/measuring/held_back_from_first", "[measuring]") {
@@ -111,81 +108,71 @@ TEST_CASE("device/measuring/held_back_from_first", "[measuring]") {
 }
 
 TEST_CASE("device/measuring/gate_equals_busy", "[measuring]") {
-  for (const auto& device : devices_under_test()) {
-    if (!is_cuda(device)) continue;
-    const auto session = gpu::open(device);
-    const ShortKernel run(*session);
-    const auto flush = [&] { session->flush_caches(); };
+  on_each_device([](gpu::Session& session) {
+    if (!is_cuda(session)) return;
+    const ShortKernel run(session);
+    const auto flush = [&] { session.flush_caches(); };
+    const auto four = [&] { run(4); };
     const auto least_of_50 = [&](gpu::Enqueueing how) {
       double least = 1;
-      for (int i = 0; i < 50; ++i)
-        least = std::min(least, session
-                                    ->time(
-                                        flush, [&] { run(4); }, how)
-                                    .seconds);
+      for (int i = 0; i < 50; ++i) least = std::min(least, session.time(flush, four, how).seconds);
       return least;
     };
     least_of_50(gpu::Enqueueing::immediate);
     const double held = least_of_50(gpu::Enqueueing::held_back), immediate = least_of_50(gpu::Enqueueing::immediate);
-    INFO(device.name << ": held back " << held << " s, immediately " << immediate << " s");
+    INFO("held back " << held << " s, immediately " << immediate << " s");
     CHECK(held > 0.5 * immediate);
     CHECK(held < 1.2 * immediate + 2e-6);
-  }
+  });
 }
 
 TEST_CASE("device/measuring/waiting_work", "[measuring]") {
-  for (const auto& device : devices_under_test()) {
-    INFO(device.name);
-    const auto session = gpu::open(device);
-    const ShortKernel run(*session);
+  on_each_device([](gpu::Session& session) {
+    const ShortKernel run(session);
     const auto waits = [&] {
       run(1);
-      session->wait();
+      session.wait();
       run(1);
     };
     for (int sample = 0; sample < 2; ++sample) {
       const auto begin = std::chrono::steady_clock::now();
-      const gpu::Timed timed = session->time(nothing, waits);
+      const gpu::Timed timed = session.time(nothing, waits);
       CHECK(std::chrono::steady_clock::now() - begin < 5s);
       CHECK(timed.seconds > 0);
-      CHECK(says(timed.launch_overhead, "waits for the device") == is_cuda(device));
+      CHECK(says(timed.launch_overhead, "waits for the device") == is_cuda(session));
     }
-    const gpu::Timed immediately = session->time(nothing, waits, gpu::Enqueueing::immediate);
+    const gpu::Timed immediately = session.time(nothing, waits, gpu::Enqueueing::immediate);
     CHECK(immediately.launch_overhead == "");
     CHECK(immediately.seconds < 0.1);
-    CHECK(session->time(nothing, [&] { run(1); }).launch_overhead == "");  // nothing of it remains
-  }
+    CHECK(session.time(nothing, [&] { run(1); }).launch_overhead == "");  // nothing of it remains
+  });
 }
 
 TEST_CASE("device/measuring/session_after_exception", "[measuring]") {
-  for (const auto& device : devices_under_test()) {
-    INFO(device.name);
-    const auto session = gpu::open(device);
-    const ShortKernel run(*session);
+  on_each_device([](gpu::Session& session) {
+    const ShortKernel run(session);
     const auto throws = [&] {
       run(1);
       throw gpu::Unsupported("on purpose");
     };
     const auto begin = std::chrono::steady_clock::now();
-    CHECK_THROWS_AS(session->time(nothing, throws), gpu::Unsupported);
-    session->wait();
+    CHECK_THROWS_AS(session.time(nothing, throws), gpu::Unsupported);
+    session.wait();
     CHECK(std::chrono::steady_clock::now() - begin < 300ms);  // before any deadline
-    CHECK(session->time(nothing, [&] { run(1); }).launch_overhead == "");
-  }
+    CHECK(session.time(nothing, [&] { run(1); }).launch_overhead == "");
+  });
 }
 
 TEST_CASE("device/measuring/more_than_the_queue", "[measuring]") {
-  for (const auto& device : devices_under_test()) {
-    INFO(device.name);
-    const auto session = gpu::open(device);
-    const ShortKernel run(*session);
+  on_each_device([](gpu::Session& session) {
+    const ShortKernel run(session);
     const auto begin = std::chrono::steady_clock::now();
-    const gpu::Timed many = session->time(nothing, [&] { run(3000); });
-    if (is_cuda(device)) CHECK(std::chrono::steady_clock::now() - begin < 450ms);  // not by the deadline
+    const gpu::Timed many = session.time(nothing, [&] { run(3000); });
+    if (is_cuda(session)) CHECK(std::chrono::steady_clock::now() - begin < 450ms);  // not by the deadline
     CHECK(many.seconds > 0);
-    CHECK(says(many.launch_overhead, "more than the 512 commands") == is_cuda(device));
-    CHECK(session->time(nothing, [&] { run(500); }).launch_overhead == "");
-  }
+    CHECK(says(many.launch_overhead, "more than the 512 commands") == is_cuda(session));
+    CHECK(session.time(nothing, [&] { run(500); }).launch_overhead == "");
+  });
 }
 
 TEST_CASE("device/measuring/nvml", "[measuring]") {
@@ -203,37 +190,35 @@ TEST_CASE("device/measuring/nvml", "[measuring]") {
 }
 
 TEST_CASE("device/measuring/throttled_samples", "[measuring]") {
-  for (const auto& device : devices_under_test()) {
-    const auto session = gpu::open(device);
+  on_each_device([](gpu::Session& session) {
     // The first query is before the first sample; each drop takes two more: one after the sample, one after the rest.
     Scripted source(5);
-    const auto results = measured(*session, reduce, "packed", &source);
+    const auto results = measured(session, reduce, "packed", &source);
     REQUIRE(results.size() == 2);
     std::size_t dropped = 0;
     for (const Result& result : results) {
-      INFO(device.name << " " << result.variant << " " << result.reason << " " << result.timing.stop);
+      INFO(result.variant << " " << result.reason << " " << result.timing.stop);
       CHECK(result.status == Status::ok);
       CHECK(result.timing.samples.size() >= 10);
       CHECK(result.dropped_because == (result.timing.dropped == 0 ? "" : "SW power cap"));
       dropped += result.timing.dropped;
     }
     CHECK(dropped == 3);
-  }
+  });
 }
 
 TEST_CASE("device/measuring/always_throttled", "[measuring]") {
-  for (const auto& device : devices_under_test()) {
-    const auto session = gpu::open(device);
+  on_each_device([](gpu::Session& session) {
     Scripted source(~std::size_t{0});
-    for (const Result& result : measured(*session, reduce, "packed", &source)) {
-      INFO(device.name << " " << result.variant);
+    for (const Result& result : measured(session, reduce, "packed", &source)) {
+      INFO(result.variant);
       CHECK(result.status == Status::ok);
       CHECK(result.timing.stop == "throttled");
       CHECK(result.timing.dropped > 0);
       CHECK(result.timing.samples.empty());
       CHECK(!result.timing.median);
     }
-  }
+  });
 }
 
 #if BANKWISE_HAVE_CUDA
@@ -252,8 +237,8 @@ TEST_CASE("device/measuring/waiting_library", "[measuring]") {
   const auto name =
       std::find_if(reduce.variants.begin(), reduce.variants.end(), [](auto& v) { return v.library; })->name;
   for (const auto& device : devices_under_test()) {
-    if (!is_cuda(device)) continue;
     const auto session = gpu::open(device);
+    if (!is_cuda(*session)) continue;
     for (const Result& result : measured(*session, synchronizing, std::string(name).c_str(), nullptr)) {
       INFO(device.name << " " << result.variant << " " << result.reason);
       CHECK(result.status == Status::ok);

@@ -6,7 +6,6 @@
 #include "devices_under_test.hpp"
 #include "mutated_study.hpp"
 #include "tests/case_studies.hpp"
-#include "tests/catch_any.hpp"
 
 using namespace bankwise;
 
@@ -18,50 +17,30 @@ std::string verdict_of(const CaseStudy& study, const Variant& variant, const gpu
   return bench.verify(bench.prepare(variant, Scope::memory));
 }
 
-/// The verification's report on the broken kernel. The intact one must pass on the same problem.
-std::string verdict(const MutatedStudy& broken, const gpu::DeviceInfo& device, Extent extent) {
-  CHECK(verdict_of(broken.sound(), broken.variant(), device, extent) == "");
-  return verdict_of(broken.study(), broken.variant(), device, extent);
-}
-
 }  // namespace
 
-TEST_CASE("device/negative/missing_element", "[negative]") {
-  const MutatedStudy broken("last_element_dropped");
+TEST_CASE("device/negative/reports", "[negative]") {
+  const auto [mutation, extent, report] = GENERATE(table<const char*, Extent, std::string>({
+      {"last_element_dropped", {1, 1000}, "output word 0 is"},
+      {"one_past_the_end", {1, 511}, "word 0 past the end of the output was overwritten"},
+      {"writes_nan", {33, 31}, "output word 0 is 0x7fc00000"},
+      {"changes_its_input", {1, 500}, "input word 0 is"},
+  }));
+  const MutatedStudy broken(mutation);
   for (const auto& device : devices_under_test()) {
-    CHECK(verdict(broken, device, {1, 1000}).find("output word 0 is") == 0);
-  }
-}
-
-TEST_CASE("device/negative/past_the_end", "[negative]") {
-  const MutatedStudy broken("one_past_the_end");
-  for (const auto& device : devices_under_test()) {
-    CHECK(verdict(broken, device, {1, 511}) == "word 0 past the end of the output was overwritten");
-  }
-}
-
-TEST_CASE("device/negative/nan", "[negative]") {
-  const MutatedStudy broken("writes_nan");
-  for (const auto& device : devices_under_test()) {
-    CHECK(verdict(broken, device, {33, 31}).find("output word 0 is 0x7fc00000") == 0);
-  }
-}
-
-TEST_CASE("device/negative/changed_input", "[negative]") {
-  const MutatedStudy broken("changes_its_input");
-  for (const auto& device : devices_under_test()) {
-    CHECK(verdict(broken, device, {1, 500}).find("input word 0 is") == 0);
+    INFO(mutation);
+    CHECK(verdict_of(broken.sound(), broken.variant(), device, extent) == "");
+    CHECK_THAT(verdict_of(broken.study(), broken.variant(), device, extent), Catch::Matchers::StartsWith(report));
   }
 }
 
 TEST_CASE("device/negative/stale_output", "[negative]") {
   // On one workbench the intact naive kernel fills the output; the broken packed one then writes nothing.
   const MutatedStudy broken("writes_nothing");
-  for (const auto& device : devices_under_test()) {
-    const auto session = gpu::open(device);
-    Workbench bench(broken.study(), {1, 200}, *session);
+  on_each_device([&](gpu::Session& session) {
+    Workbench bench(broken.study(), {1, 200}, session);
     CHECK(bench.verify(bench.prepare(variant_of(broken.study(), "naive"), Scope::memory)) == "");
     CHECK(bench.verify(bench.prepare(variant_of(broken.study(), "packed"), Scope::memory))
               .find("output word 0 is 0xcdcdcdcd") == 0);
-  }
+  });
 }

@@ -13,7 +13,6 @@
 #include "occupy.hpp"
 #include "telescoping_sum.hpp"
 #include "tests/case_studies.hpp"
-#include "tests/catch_any.hpp"
 
 using namespace bankwise;
 

@@ -7,7 +7,6 @@
 #include <bankwise/gpu/error.hpp>
 #include "devices_under_test.hpp"
 #include "tests/case_studies.hpp"
-#include "tests/catch_any.hpp"
 
 using namespace bankwise;
 
@@ -47,13 +46,12 @@ void verify_all(const CaseStudy& study, gpu::Session& session, Extent extent, Sc
 }
 
 void verify_edges(const CaseStudy& study) {
-  for (const auto& device : devices_under_test()) {
-    const auto session = gpu::open(device);
-    for (const Extent extent : extents(study, "device")) verify_all(study, *session, extent, Scope::memory);
+  on_each_device([&](gpu::Session& session) {
+    for (const Extent extent : extents(study, "device")) verify_all(study, session, extent, Scope::memory);
     for (const Extent extent : extents(study, "device")) {
-      if (extent.count() < 3000) verify_all(study, *session, extent, Scope::block);
+      if (extent.count() < 3000) verify_all(study, session, extent, Scope::block);
     }
-  }
+  });
 }
 
 }  // namespace
@@ -63,13 +61,12 @@ void verify_edges(const CaseStudy& study) {
 FOR_EACH_CASE_STUDY(VERIFY_EDGES)
 
 TEST_CASE("device/variants/launch_plans", "[interface]") {
-  for (const auto& device : devices_under_test()) {
-    const auto session = gpu::open(device);
+  on_each_device([](gpu::Session& session) {
     for (const CaseStudy* study : all_case_studies) {
       const gpu::KernelImage& image = study->kernels->images.front();
-      CHECK_THROWS_AS(session->prepare(image, gpu::Form::once, {1 << 12, 1 << 12}), gpu::Unsupported);
+      CHECK_THROWS_AS(session.prepare(image, gpu::Form::once, {1 << 12, 1 << 12}), gpu::Unsupported);
     }
-  }
+  });
 }
 
 TEST_CASE("device/variants/two_sessions", "[interface]") {
@@ -89,36 +86,29 @@ TEST_CASE("device/variants/two_sessions", "[interface]") {
 }
 
 TEST_CASE("device/variants/error_text", "[interface]") {
-  for (const auto& device : devices_under_test()) {
-    const auto session = gpu::open(device);
-    std::string what;
+  on_each_device([](gpu::Session& session) {
+    const bool cuda = session.info().api == gpu::Api::cuda;
+    std::string message;
     try {
-      if (device.api == gpu::Api::cuda) {
-        session->allocate(std::uint64_t{1} << 60);
-      } else {
-        std::byte byte{};
-        session->read(*session->allocate(4), 1000, {&byte, 1});  // past its end
-      }
+      std::byte byte{};
+      if (cuda) session.allocate(std::uint64_t{1} << 60);
+      if (!cuda) session.read(*session.allocate(4), 1000, {&byte, 1});  // past its end
     } catch (const gpu::Error& error) {
-      what = error.what();
+      message = error.what();
     }
-    INFO(what);
-    if (device.api == gpu::Api::cuda) {
-      CHECK(what.find("cudaMalloc(&memory, bytes): cudaErrorMemoryAllocation") == 0);
-      CHECK(what.find("cuda_api.hpp:") != std::string::npos);
-    } else {
-      CHECK(what.find("clEnqueueReadBuffer: CL_INVALID_VALUE") == 0);
-      CHECK(what.find("opencl_session.cpp:") != std::string::npos);
-    }
-  }
+    const char *const begin = cuda ? "cudaMalloc(&memory, bytes): cudaErrorMemoryAllocation"
+                                   : "clEnqueueReadBuffer: CL_INVALID_VALUE",
+                      *const file = cuda ? "cuda_api.hpp:" : "opencl_session.cpp:";
+    CHECK(message.find(begin) == 0);
+    CHECK(message.find(file) != std::string::npos);
+  });
 }
 
 // In the transpose an extent with partial tiles. Requires a device with such a large buffer.
 TEST_CASE("device/variants/more_than_2_32_bytes", "[.large]") {
-  for (const auto& device : devices_under_test()) {
-    const auto session = gpu::open(device);
+  on_each_device([](gpu::Session& session) {
     for (const CaseStudy* study : all_case_studies) {
-      for (const Extent extent : extents(*study, "large")) verify_all(*study, *session, extent, Scope::memory);
+      for (const Extent extent : extents(*study, "large")) verify_all(*study, session, extent, Scope::memory);
     }
-  }
+  });
 }
