@@ -11,6 +11,7 @@
 #include <bankwise/emulator/cuda/atomics.hpp>
 #include <bankwise/emulator/cuda/barrier.hpp>
 #include <bankwise/emulator/cuda/cooperative_groups.hpp>
+#include <bankwise/emulator/cuda/half_warp.hpp>
 #include <bankwise/emulator/cuda/indices.hpp>
 #include <bankwise/emulator/cuda/memory.hpp>
 #include <bankwise/emulator/cuda/synchronization.hpp>
@@ -41,138 +42,43 @@ BANKWISE_INDEX(grid)
 unsigned rank() noexcept { return this_lane().rank; }
 unsigned lane() noexcept { return this_lane().lane % 32; }
 
-namespace {
-
-/// The first lane of the caller's half of its warp.
-unsigned first_of_half() { return this_lane().lane & 32; }
-
-/// Converts a mask of CUDA to one of the whole warp.
-std::uint64_t of_warp(unsigned mask) {
-  const unsigned lanes = this_lane().warp_size;
-  const std::uint64_t warp_mask = lanes >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << lanes) - 1;
-  return std::uint64_t{mask} << first_of_half() & warp_mask;
-}
-
-/// The lanes of the caller's half that took part, and their values.
-struct HalfWarp {
-  unsigned came;
-  const std::uint64_t* values;
-  bool has(unsigned lane) const { return came >> lane & 1; }
-};
-HalfWarp meet(WarpMeeting kind, unsigned mask, std::uint64_t value, const void* caller) {
-  const Meeting meeting = meet_warp(kind, of_warp(mask), value, caller);
-  const unsigned first = first_of_half();
-  return {unsigned(meeting.mask >> first), meeting.values + first};
-}
-
-/// The lane from which a shuffle takes its value: the rules of PTX's shfl.sync.
-unsigned source_of(Shuffle how, unsigned lane, unsigned argument, int width) {
-  const unsigned segment = (32u - unsigned(width)) & 31;  // bits that number the segments of `width` lanes
-  const unsigned first = lane & segment, last = first | (~segment & 31);
-  const int by = int(argument & 31);
-  const int own = int(lane);
-  int source = own;  // NOLINT(clang-analyzer-deadcode.DeadStores): for compilers that know no other value of Shuffle
-  switch (how) {
-    case Shuffle::from:
-      return first | (unsigned(by) & ~segment & 31);
-    case Shuffle::up:
-      source = own - by;
-      return source < int(first) ? lane : unsigned(source);
-    case Shuffle::down:
-      source = own + by;
-      break;
-    case Shuffle::exclusive_or:
-      source = own ^ by;
-      break;
-  }
-  return source > int(last) ? lane : unsigned(source);  // lanes of earlier segments are within reach of the XOR
-}
-
-}  // namespace
-
 unsigned synchronize_block(bool says_yes) noexcept { return meet_block(says_yes, BANKWISE_CALLER); }
 
-void synchronize_warp(unsigned mask) noexcept { meet_warp(WarpMeeting::sync, of_warp(mask), 0, BANKWISE_CALLER); }
+void synchronize_warp(unsigned mask) noexcept { meet_half(WarpMeeting::sync, mask, 0, BANKWISE_CALLER); }
 
 long long clock() noexcept { return steps(BANKWISE_CALLER); }
 
 void trap() noexcept { emulator::trap("__trap()", BANKWISE_CALLER); }
 
 std::uint64_t shuffle(Shuffle how, unsigned mask, std::uint64_t value, unsigned argument, int width) noexcept {
-  const HalfWarp half = meet(WarpMeeting::shuffle, mask, value, BANKWISE_CALLER);
-  const unsigned source = source_of(how, lane(), argument, width);
+  const HalfWarp half = meet_half(WarpMeeting::shuffle, mask, value, BANKWISE_CALLER);
+  const unsigned control = (32u - unsigned(width)) << 8 | (how == Shuffle::up ? 0 : 31);
+  const unsigned source = source_of(how, lane(), argument, control).lane;
   return half.has(source) ? half.values[source] : 0xCDCDCDCDCDCDCDCD;
 }
 
 Votes vote(unsigned mask, bool says_yes) noexcept {
-  const HalfWarp half = meet(WarpMeeting::vote, mask, says_yes, BANKWISE_CALLER);
-  Votes votes{half.came, 0};
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    if (half.has(lane) && half.values[lane] != 0) votes.yes |= 1u << lane;
-  }
-  return votes;
+  const HalfWarp half = meet_half(WarpMeeting::vote, mask, says_yes, BANKWISE_CALLER);
+  return {half.came, half.lanes_with([](std::uint64_t vote) { return vote != 0; })};
 }
 
 unsigned match_any(unsigned mask, std::uint64_t value) noexcept {
-  const HalfWarp half = meet(WarpMeeting::match, mask, value, BANKWISE_CALLER);
-  unsigned same = 0;
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    if (half.has(lane) && half.values[lane] == value) same |= 1u << lane;
-  }
-  return same;
+  const HalfWarp half = meet_half(WarpMeeting::match, mask, value, BANKWISE_CALLER);
+  return half.lanes_with([&](std::uint64_t other) { return other == value; });
 }
-
 unsigned match_all(unsigned mask, std::uint64_t value) noexcept {
-  const HalfWarp half = meet(WarpMeeting::match, mask, value, BANKWISE_CALLER);
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    if (half.has(lane) && half.values[lane] != value) return 0;
-  }
-  return half.came;
+  const HalfWarp half = meet_half(WarpMeeting::match, mask, value, BANKWISE_CALLER);
+  return half.lanes_with([&](std::uint64_t other) { return other != value; }) == 0 ? half.came : 0;
 }
-
-namespace {
-
-template <class T>
-T reduce_lanes(Reduction how, unsigned mask, T value, const void* caller) {
-  const HalfWarp half = meet(WarpMeeting::reduce, mask, unsigned(value), caller);
-  bool first = true;
-  T result{};
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    if (!half.has(lane)) continue;
-    const T operand = T(unsigned(half.values[lane]));
-    switch (first ? Reduction::bit_or : how) {
-      case Reduction::add:
-        result = T(unsigned(result) + unsigned(operand));
-        break;
-      case Reduction::minimum:
-        result = std::min<T>(result, operand);
-        break;
-      case Reduction::maximum:
-        result = std::max<T>(result, operand);
-        break;
-      case Reduction::bit_and:
-        result &= operand;
-        break;
-      case Reduction::bit_or:
-        result |= operand;
-        break;
-      case Reduction::bit_xor:
-        result ^= operand;
-        break;
-    }
-    first = false;
-  }
-  return result;
-}
-
-}  // namespace
 
 unsigned reduce(Reduction how, unsigned mask, unsigned value) noexcept {
-  return reduce_lanes(how, mask, value, BANKWISE_CALLER);
+  return meet_half(WarpMeeting::reduce, mask, value, BANKWISE_CALLER).reduced<unsigned>(how);
 }
-int reduce(Reduction how, unsigned mask, int value) noexcept { return reduce_lanes(how, mask, value, BANKWISE_CALLER); }
+int reduce(Reduction how, unsigned mask, int value) noexcept {
+  return meet_half(WarpMeeting::reduce, mask, unsigned(value), BANKWISE_CALLER).reduced<int>(how);
+}
 
-unsigned active_mask() noexcept { return unsigned(active_lanes(BANKWISE_CALLER) >> first_of_half()); }
+unsigned active_mask() noexcept { return unsigned(active_lanes(BANKWISE_CALLER) >> (this_lane().lane & 32)); }
 
 void synchronize_grid() noexcept { meet_grid(BANKWISE_CALLER); }
 

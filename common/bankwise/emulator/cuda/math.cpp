@@ -1,43 +1,25 @@
 // SPDX-License-Identifier: MIT
 //
 // CUDA's arithmetic without a short counterpart on the host. Compiled without instrumentation.
-#include <cfenv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
 
 #include <bankwise/emulator/cuda/math.hpp>
+#include <bankwise/emulator/cuda/small_float_bits.hpp>
 
 namespace bankwise::emulator::device {
 namespace {
 
-constexpr int mode_rn = FE_TONEAREST, mode_rz = FE_TOWARDZERO, mode_ru = FE_UPWARD, mode_rd = FE_DOWNWARD;
-
-/// Sets the host's rounding mode during its lifetime.
-class Rounding {
- public:
-  explicit Rounding(int mode) : before_(std::fegetround()) { std::fesetround(mode); }
-  ~Rounding() { std::fesetround(before_); }
-  Rounding(const Rounding&) = delete;
-
- private:
-  int before_;
-};
-
-/// Hides a value from the compiler, which could otherwise compute before the mode is set or after it is restored.
-template <class T>
-T opaque(T value) {
-  volatile T hidden = value;
-  return hidden;
-}
+using small_floats::in_mode;
+using small_floats::opaque;
 
 /// To a floating-point number.
 template <class Result, class Argument>
-Result convert(Argument value, int mode) {
-  const Rounding rounding(mode);
+Result convert(Argument value, RoundingMode mode) {
   if constexpr (std::is_floating_point_v<Result>) {
-    return opaque(Result(opaque(value)));
+    return in_mode(mode, [&] { return Result(opaque(value)); });
   } else {
     // NaN becomes 0, or the highest bit if 64 bits are involved; values that are too large become the largest.
     if (std::isnan(value)) {
@@ -45,7 +27,7 @@ Result convert(Argument value, int mode) {
     }
     constexpr auto lowest = Argument(std::numeric_limits<Result>::min());
     const Argument beyond = std::ldexp(Argument(1), std::numeric_limits<Result>::digits);
-    const Argument whole = opaque(std::nearbyint(opaque(value)));
+    const Argument whole = in_mode(mode, [&] { return std::nearbyint(opaque(value)); });
     if (whole < lowest) return std::numeric_limits<Result>::min();
     if (whole >= beyond) return std::numeric_limits<Result>::max();
     return Result(whole);
@@ -55,7 +37,7 @@ Result convert(Argument value, int mode) {
 }  // namespace
 
 #define BANKWISE_DEFINE(name, mode, result, argument) \
-  result name##_##mode(argument value) noexcept { return convert<result>(value, mode_##mode); }
+  result name##_##mode(argument value) noexcept { return convert<result>(value, RoundingMode::mode); }
 BANKWISE_CONVERSIONS(BANKWISE_DEFINE)
 #undef BANKWISE_DEFINE
 
@@ -77,20 +59,14 @@ constexpr auto exact__fma = exact__fmaf;
 constexpr auto exact__drcp = exact__frcp;
 constexpr auto exact__dsqrt = exact__fsqrt;
 
-template <class Operation, class... Arguments>
-auto rounded(int mode, Operation operation, Arguments... arguments) {
-  const Rounding rounding(mode);
-  return opaque(operation(opaque(arguments)...));
-}
-
 }  // namespace
 
-#define BANKWISE_GIVES_1 a
-#define BANKWISE_GIVES_2 a, b
-#define BANKWISE_GIVES_3 a, b, c
-#define BANKWISE_DEFINE(name, mode, type, arguments)                      \
-  type name##_##mode BANKWISE_TAKES_##arguments(type) noexcept {          \
-    return rounded(mode_##mode, exact##name, BANKWISE_GIVES_##arguments); \
+#define BANKWISE_GIVES_1 (opaque(a))
+#define BANKWISE_GIVES_2 (opaque(a), opaque(b))
+#define BANKWISE_GIVES_3 (opaque(a), opaque(b), opaque(c))
+#define BANKWISE_DEFINE(name, mode, type, arguments)                                            \
+  type name##_##mode BANKWISE_TAKES_##arguments(type) noexcept {                                \
+    return in_mode(RoundingMode::mode, [&] { return exact##name BANKWISE_GIVES_##arguments; }); \
   }
 BANKWISE_ROUNDED(BANKWISE_DEFINE)
 #undef BANKWISE_DEFINE

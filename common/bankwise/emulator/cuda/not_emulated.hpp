@@ -10,12 +10,19 @@
 #define BANKWISE_NOT_EMULATED(result, name) \
   template <class... Arguments>             \
   __attribute__((error(#name " is not emulated"))) result name(Arguments&&...);
-/// A template that is called with numbers or types, name<8>(…).
-#define BANKWISE_NO_TEMPLATE(result, name)                                      \
-  template <auto... numbers, class... Arguments>                                \
-  __attribute__((error(#name " is not emulated"))) result name(Arguments&&...); \
-  template <class First, class... Types, class... Arguments>                    \
-  __attribute__((error(#name " is not emulated"))) result name(Arguments&&...);
+/// The same for up to 125 names.
+#define BANKWISE_NONE_OF(result, ...) BANKWISE_SCAN(BANKWISE_FIRST(result, __VA_ARGS__))
+#define BANKWISE_FIRST(result, name, ...) \
+  BANKWISE_NOT_EMULATED(result, name) __VA_OPT__(BANKWISE_NEXT BANKWISE_PARENTHESES(result, __VA_ARGS__))
+#define BANKWISE_PARENTHESES ()
+#define BANKWISE_NEXT() BANKWISE_FIRST
+#define BANKWISE_SCAN(...) \
+  BANKWISE_SCAN_1(BANKWISE_SCAN_1(BANKWISE_SCAN_1(BANKWISE_SCAN_1(BANKWISE_SCAN_1(__VA_ARGS__)))))
+#define BANKWISE_SCAN_1(...) \
+  BANKWISE_SCAN_2(BANKWISE_SCAN_2(BANKWISE_SCAN_2(BANKWISE_SCAN_2(BANKWISE_SCAN_2(__VA_ARGS__)))))
+#define BANKWISE_SCAN_2(...) \
+  BANKWISE_SCAN_3(BANKWISE_SCAN_3(BANKWISE_SCAN_3(BANKWISE_SCAN_3(BANKWISE_SCAN_3(__VA_ARGS__)))))
+#define BANKWISE_SCAN_3(...) __VA_ARGS__
 
 // Thrust of a CUDA toolkit runs on the host, without its types of 8 bits and fewer.
 #define THRUST_DEVICE_SYSTEM THRUST_DEVICE_SYSTEM_CPP
@@ -24,27 +31,12 @@
 // Functions of CUDA's own headers.
 namespace bankwise::emulator::cuda {
 
-// Thread block clusters.
-BANKWISE_NOT_EMULATED(unsigned, __clusterDimIsSpecified)
-BANKWISE_NOT_EMULATED(unsigned, __clusterRelativeBlockRank)
-BANKWISE_NOT_EMULATED(unsigned, __clusterSizeInBlocks)
-BANKWISE_NOT_EMULATED(void, __cluster_barrier_arrive)
-BANKWISE_NOT_EMULATED(void, __cluster_barrier_arrive_relaxed)
-BANKWISE_NOT_EMULATED(void, __cluster_barrier_wait)
+// Thread block clusters, barriers by number, state spaces that the host does not tell apart, atomics of 128 bits.
+BANKWISE_NONE_OF(unsigned, __clusterDimIsSpecified, __clusterRelativeBlockRank, __clusterSizeInBlocks,
+                 __cluster_query_shared_rank, __isClusterShared, __isConstant, __isLocal, __isGridConstant)
+BANKWISE_NONE_OF(void, __cluster_barrier_arrive, __cluster_barrier_arrive_relaxed, __cluster_barrier_wait,
+                 __threadfence_cluster, __barrier_sync, __barrier_sync_count, __u128AtomicCAS, __u128AtomicExch,
+                 __brkpt, __prof_trigger)
 BANKWISE_NOT_EMULATED(void*, __cluster_map_shared_rank)
-BANKWISE_NOT_EMULATED(unsigned, __cluster_query_shared_rank)
-BANKWISE_NOT_EMULATED(void, __threadfence_cluster)
-BANKWISE_NOT_EMULATED(unsigned, __isClusterShared)
-// Atomics of 128 bits.
-BANKWISE_NOT_EMULATED(void, __u128AtomicCAS)
-BANKWISE_NOT_EMULATED(void, __u128AtomicExch)
-// Barriers by number, and state spaces that the host does not tell apart.
-BANKWISE_NOT_EMULATED(void, __barrier_sync)
-BANKWISE_NOT_EMULATED(void, __barrier_sync_count)
-BANKWISE_NOT_EMULATED(unsigned, __isConstant)
-BANKWISE_NOT_EMULATED(unsigned, __isLocal)
-BANKWISE_NOT_EMULATED(unsigned, __isGridConstant)
-BANKWISE_NOT_EMULATED(void, __brkpt)
-BANKWISE_NOT_EMULATED(void, __prof_trigger)
 
 }  // namespace bankwise::emulator::cuda

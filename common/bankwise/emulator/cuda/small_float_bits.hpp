@@ -4,6 +4,7 @@
 #pragma once
 
 #include <bit>
+#include <cfenv>
 #include <cmath>
 #include <cstdint>
 
@@ -82,6 +83,24 @@ inline double to_odd(double a, double b, double c) {
   const auto bits = std::bit_cast<std::uint64_t>(sum);
   if (!std::isfinite(sum) || error == 0 || (bits & 1) != 0) return sum;
   return std::bit_cast<double>((error > 0) == (sum > 0) ? bits + 1 : bits - 1);
+}
+
+/// Hides a value from the compiler, which could otherwise compute before the mode is set or after it is restored.
+template <class T>
+T opaque(T value) {
+  volatile T hidden = value;
+  return hidden;
+}
+
+/// The result of an operation on opaque() operands while the host rounds in this mode.
+template <class Operation>
+auto in_mode(RoundingMode mode, Operation operation) {
+  constexpr int modes[]{FE_TONEAREST, FE_TOWARDZERO, FE_UPWARD, FE_DOWNWARD};
+  const int before = std::fegetround();
+  std::fesetround(modes[int(mode)]);
+  const auto result = opaque(operation());
+  std::fesetround(before);
+  return result;
 }
 
 }  // namespace bankwise::emulator::small_floats

@@ -16,10 +16,8 @@ using __nv_fp8x4_storage_t = unsigned;
 enum __nv_saturation_t { __NV_NOSAT, __NV_SATFINITE };
 enum __nv_fp8_interpretation_t { __NV_E4M3, __NV_E5M2 };
 
-BANKWISE_NOT_EMULATED(__nv_fp8_storage_t, __nv_cvt_float_to_fp8)
-BANKWISE_NOT_EMULATED(__nv_fp8_storage_t, __nv_cvt_double_to_fp8)
-BANKWISE_NOT_EMULATED(__nv_fp8_storage_t, __nv_cvt_halfraw_to_fp8)
-BANKWISE_NOT_EMULATED(__nv_fp8_storage_t, __nv_cvt_bfloat16raw_to_fp8)
+BANKWISE_NONE_OF(__nv_fp8_storage_t, __nv_cvt_float_to_fp8, __nv_cvt_double_to_fp8, __nv_cvt_halfraw_to_fp8,
+                 __nv_cvt_bfloat16raw_to_fp8)
 BANKWISE_NOT_EMULATED(__half_raw, __nv_cvt_fp8_to_halfraw)
 BANKWISE_NOT_EMULATED(__half2_raw, __nv_cvt_fp8x2_to_halfraw2)
 BANKWISE_NOT_EMULATED(float, fp8_as_float)

@@ -11,191 +11,173 @@
 namespace bankwise::emulator::ptx {
 namespace {
 
-template <class T>
-using Wider = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+using device::Binary;
+using device::RoundingMode;
+using device::Unary;
+using small_floats::in_mode;
+using small_floats::opaque;
+__extension__ using Wide = __int128;
 
-/// Without overflow that C++ leaves undefined.
-template <class T>
-T wrapped(auto operation, T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return operation(a, b);
-  } else {
-    using U = std::make_unsigned_t<T>;
-    return T(operation(std::uint64_t(U(a)), std::uint64_t(U(b))));
-  }
+RoundingMode mode_of(const Machine& m) {
+  if (m.has("rz") || m.has("rzi")) return RoundingMode::rz;
+  if (m.has("rm") || m.has("rmi")) return RoundingMode::rd;
+  if (m.has("rp") || m.has("rpi")) return RoundingMode::ru;
+  return RoundingMode::rn;
 }
 
-/// d = a operation b for one or two small floats; `small` is the operation.
-void small_two(Machine& m, const PtxInstruction& op, device::Binary small) {
-  const PtxType type = op.type();
-  const auto a = std::uint32_t(m.read(op.operands.at(1))), b = std::uint32_t(m.read(op.operands.at(2)));
-  const auto low = device::small_binary(format_of(type), small, std::uint16_t(a), std::uint16_t(b));
-  const auto high =
-      type.pair ? device::small_binary(format_of(type), small, std::uint16_t(a >> 16), std::uint16_t(b >> 16)) : 0;
-  m.write(op.operands[0], std::uint32_t(high) << 16 | low);
+template <class T>
+T between_ends(Wide value) {
+  return T(std::clamp<Wide>(value, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
 }
 
+/// The result of `operation` on one small float, or on each half of two: (format, number(i) of operand i).
 template <class Operation>
-void two(Machine& m, const PtxInstruction& op, device::Binary small, Operation operation) {
-  if (is_small(op.type())) return small_two(m, op, small);
-  const bool known = with_number(op.type(), [&](auto zero) {
+void on_small(Machine& m, Operation operation) {
+  const PtxType type = m.type();
+  const auto half = [&](unsigned shift) {
+    auto bits = operation(type.format(), [&](unsigned i) { return std::uint16_t(m.word(i) >> shift); });
+    if (m.has("sat")) bits = device::small_limit(type.format(), device::Limit::to_unit_interval, bits);
+    if (m.has("relu")) bits = device::small_limit(type.format(), device::Limit::to_positive, bits);
+    return std::uint32_t(bits);
+  };
+  m.result(type.pair ? half(16) << 16 | half(0) : half(0));
+}
+
+/// The result of an operation on floating-point numbers in the instruction's rounding mode.
+template <class T, class Operation>
+void on_real(Machine& m, Operation operation) {
+  T result = in_mode(mode_of(m), operation);
+  if (m.has("sat")) result = result > 0 ? std::min(result, T(1)) : T(0);  // NaN: 0
+  if (sizeof(T) == 4 && result != result) return m.result(0x7FFFFFFF);    // as all NaNs of .f32
+  m.result_of(result);
+}
+
+/// d = a operation b. Integers wrap, or with .sat stay at the ends of their type.
+template <class Operation>
+void two(Machine& m, Binary small, Operation operation) {
+  if (m.type().is_small()) {
+    return on_small(m, [&](auto format, auto number) { return small_binary(format, small, number(1), number(2)); });
+  }
+  const bool known = with_number(m.type(), [&](auto zero) {
     using T = decltype(zero);
-    T result = operation(m.read_as<T>(op.operands.at(1)), m.read_as<T>(op.operands.at(2)));
+    const T a = m.number<T>(1), b = m.number<T>(2);
     if constexpr (std::is_floating_point_v<T>) {
-      if (op.has("sat")) result = std::min(std::max(result, T(0)), T(1));
-    }
-    m.write_as(op.operands[0], result);
-  });
-  if (!known) refuse(m, op);
-}
-
-void add(Machine& m, const PtxInstruction& op) {
-  two(m, op, device::Binary::add,
-      []<class T>(T a, T b) { return wrapped<T>([](auto x, auto y) { return x + y; }, a, b); });
-}
-void sub(Machine& m, const PtxInstruction& op) {
-  two(m, op, device::Binary::sub,
-      []<class T>(T a, T b) { return wrapped<T>([](auto x, auto y) { return x - y; }, a, b); });
-}
-void minimum(Machine& m, const PtxInstruction& op) {
-  two(m, op, op.has("NaN") ? device::Binary::minimum_nan : device::Binary::minimum, []<class T>(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>) return T(std::fmin(a, b));
-    return std::min(a, b);
-  });
-}
-void maximum(Machine& m, const PtxInstruction& op) {
-  two(m, op, op.has("NaN") ? device::Binary::maximum_nan : device::Binary::maximum, []<class T>(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>) return T(std::fmax(a, b));
-    return std::max(a, b);
-  });
-}
-void divide(Machine& m, const PtxInstruction& op) {
-  two(m, op, device::Binary::div, []<class T>(T a, T b) {
-    if constexpr (std::is_integral_v<T>) return b == 0 ? T(-1) : T(a / b);
-    return T(a / b);
-  });
-}
-void remainder(Machine& m, const PtxInstruction& op) {
-  two(m, op, device::Binary::div, []<class T>(T a, T b) {
-    if constexpr (std::is_integral_v<T>) return b == 0 ? a : T(a % b);
-    return T(std::fmod(double(a), double(b)));
-  });
-}
-
-/// The product in full, as mul.wide; .hi and .lo take a half.
-template <class T>
-auto product(T a, T b) {
-  __extension__ using Signed = __int128;
-  __extension__ using Unsigned = unsigned __int128;
-  if constexpr (std::is_signed_v<T>) {
-    return Unsigned(Signed(a) * Signed(b));
-  } else {
-    return Unsigned(a) * Unsigned(b);
-  }
-}
-
-/// mul and mad of integers.
-bool integer_product(Machine& m, const PtxInstruction& op, bool adds) {
-  return with_integer(op.type(), [&](auto zero) {
-    using T = decltype(zero);
-    const auto whole_product = product(m.read_as<T>(op.operands.at(1)), m.read_as<T>(op.operands.at(2)));
-    const unsigned bits = 8 * sizeof(T);
-    auto result = std::uint64_t(op.has("hi") ? whole_product >> bits : whole_product);
-    if (adds) result += std::uint64_t(std::int64_t(m.read_as<T>(op.operands.at(3))));
-    if (op.has("wide")) {
-      if (adds) result = std::uint64_t(whole_product) + m.read(op.operands.at(3));
-      m.write(op.operands[0], bits == 16 ? std::uint32_t(result) : result);
+      on_real<T>(m, [&] { return operation(opaque(a), opaque(b)); });
     } else {
-      m.write_as(op.operands[0], T(result));
+      const Wide result = operation(Wide(a), Wide(b));
+      m.result_of(m.has("sat") ? between_ends<T>(result) : T(result));
     }
+  });
+  if (!known) m.refuse();
+}
+
+void extreme(Machine& m, bool greatest) {
+  if (m.has("xorsign")) m.refuse();
+  const bool keeps_nan = m.has("NaN");
+  const Binary small = greatest ? (keeps_nan ? Binary::maximum_nan : Binary::maximum)
+                                : (keeps_nan ? Binary::minimum_nan : Binary::minimum);
+  two(m, small, [&]<class T>(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (a != a || b != b)
+        return keeps_nan || (a != a && b != b) ? std::numeric_limits<T>::quiet_NaN() : a != a ? b : a;
+      if (a == b) return std::signbit(a) == greatest ? b : a;  // -0 is less than +0
+    }
+    return (a < b) == greatest ? b : a;
   });
 }
 
-void multiply_numbers(Machine& m, const PtxInstruction& op) {
-  const PtxType type = op.type();
-  if (type.kind != 'f' && type.kind != 'h') {
-    if (!integer_product(m, op, false)) refuse(m, op);
-    return;
-  }
-  two(m, op, device::Binary::mul, []<class T>(T a, T b) { return T(a * b); });
+/// Division of an integer by zero gives all bits, and its remainder the number itself.
+void divide(Machine& m) {
+  two(m, Binary::div, []<class T>(T a, T b) { return std::is_same_v<T, Wide> && b == 0 ? T(-1) : T(a / b); });
+}
+void remainder(Machine& m) {
+  if (m.type().is_real()) m.refuse();
+  two(m, Binary::div, []<class T>(T a, T b) {
+    if constexpr (std::is_same_v<T, Wide>) return b == 0 ? a : a % b;
+    return a;
+  });
 }
 
-void fused(Machine& m, const PtxInstruction& op) {
-  const PtxType type = op.type();
-  const auto& args = op.operands;
-  if (is_small(type)) {
-    const auto a = std::uint32_t(m.read(args.at(1))), b = std::uint32_t(m.read(args.at(2))),
-               c = std::uint32_t(m.read(args.at(3)));
-    const auto of = [&](unsigned shift) {
-      auto result = device::small_fma(format_of(type), std::uint16_t(a >> shift), std::uint16_t(b >> shift),
-                                      std::uint16_t(c >> shift));
-      if (op.has("relu")) result = device::small_limit(format_of(type), device::Limit::to_positive, result);
-      return std::uint32_t(result);
-    };
-    m.write(args[0], type.pair ? of(16) << 16 | of(0) : of(0));
-    return;
-  }
-  if (type.kind != 'f') {
-    if (!integer_product(m, op, true)) refuse(m, op);
-    return;
+/// mul and mad of integers: .lo, .hi or .wide of the product.
+void multiply_integers(Machine& m, bool adds) {
+  const bool known = with_integer(m.type(), [&](auto zero) {
+    using T = decltype(zero);
+    __extension__ using Unsigned = unsigned __int128;
+    const auto product = Unsigned(Wide(m.number<T>(1))) * Unsigned(Wide(m.number<T>(2)));
+    if (m.has("wide")) {
+      const auto sum = std::uint64_t(product) + (adds ? m.read(m.operand(3)) : 0);
+      return m.result(sizeof(T) == 2 ? std::uint32_t(sum) : sum);
+    }
+    const T part = T(m.has("hi") ? product >> 8 * sizeof(T) : product);
+    const Wide sum = Wide(part) + (adds ? Wide(m.number<T>(3)) : 0);
+    m.result_of(m.has("sat") ? between_ends<T>(sum) : T(sum));
+  });
+  if (!known) m.refuse();
+}
+
+void multiply(Machine& m) {
+  if (!m.type().is_real()) return multiply_integers(m, false);
+  two(m, Binary::mul, [](auto a, auto b) { return a * b; });
+}
+
+void fused(Machine& m) {
+  const PtxType type = m.type();
+  if (!type.is_real()) return multiply_integers(m, true);
+  if (type.is_small()) {
+    return on_small(m, [](auto format, auto number) { return small_fma(format, number(1), number(2), number(3)); });
   }
   with_number(type, [&](auto zero) {
     using T = decltype(zero);
     if constexpr (std::is_floating_point_v<T>) {
-      m.write_as(args[0], T(std::fma(m.read_as<T>(args.at(1)), m.read_as<T>(args.at(2)), m.read_as<T>(args.at(3)))));
+      const T a = m.number<T>(1), b = m.number<T>(2), c = m.number<T>(3);
+      on_real<T>(m, [&] { return std::fma(opaque(a), opaque(b), opaque(c)); });
     }
   });
 }
 
 /// Functions of one number; the device's approximations are computed exactly here.
-template <double (*function)(double), device::Unary small>
-void unary(Machine& m, const PtxInstruction& op) {
-  const PtxType type = op.type();
-  if (is_small(type)) {
-    const auto a = std::uint32_t(m.read(op.operands.at(1)));
-    const auto low = device::small_unary(format_of(type), small, std::uint16_t(a));
-    const auto high = type.pair ? device::small_unary(format_of(type), small, std::uint16_t(a >> 16)) : 0;
-    m.write(op.operands[0], std::uint32_t(high) << 16 | low);
-  } else if (type.bits == 64) {
-    m.write_as(op.operands[0], function(m.read_as<double>(op.operands.at(1))));
-  } else {
-    m.write_as(op.operands[0], float(function(double(m.read_as<float>(op.operands.at(1))))));
+template <double (*function)(double), Unary small>
+void unary(Machine& m) {
+  if (m.type().is_small()) {
+    return on_small(m, [](auto format, auto number) { return small_unary(format, small, number(1)); });
   }
+  with_number(m.type(), [&](auto zero) {
+    using T = decltype(zero);
+    const auto a = double(m.number<T>(1));
+    if constexpr (std::is_floating_point_v<T>) on_real<T>(m, [&] { return T(function(opaque(a))); });
+  });
 }
 double reciprocal(double x) { return 1 / x; }
 double reciprocal_root(double x) { return 1 / std::sqrt(x); }
 
-void absolute(Machine& m, const PtxInstruction& op) {
-  const PtxType type = op.type();
-  const std::uint64_t bits = m.read(op.operands.at(1));
-  if (is_small(type)) return m.write(op.operands[0], bits & (type.pair ? 0x7FFF7FFFu : 0x7FFFu));
-  with_number(type, [&](auto zero) {
-    using T = decltype(zero);
-    const T value = m.read_as<T>(op.operands[1]);
-    m.write_as(op.operands[0], value < T(0)                  ? T(0 - value)
-                               : std::is_floating_point_v<T> ? T(std::fabs(double(value)))
-                                                             : value);
-  });
-}
-void negate(Machine& m, const PtxInstruction& op) {
-  const PtxType type = op.type();
-  const std::uint64_t bits = m.read(op.operands.at(1), type);
-  if (is_small(type)) return m.write(op.operands[0], bits ^ (type.pair ? 0x80008000u : 0x8000u));
-  if (type.kind == 'f') return m.write(op.operands[0], bits ^ std::uint64_t{1} << (type.bits - 1));
-  with_integer(type, [&](auto zero) { m.write_as(op.operands[0], decltype(zero)(0 - bits)); });
+/// abs and neg. The sign of a floating-point number is a bit.
+template <bool absolute>
+void change_sign(Machine& m) {
+  const PtxType type = m.type();
+  if (!type.is_real()) {
+    with_integer(type, [&](auto zero) {
+      const auto value = m.number<decltype(zero)>(1);
+      m.result_of(absolute && value >= 0 ? value : decltype(zero)(0 - std::uint64_t(value)));
+    });
+    return;
+  }
+  const std::uint64_t signs = type.pair ? 0x80008000u : std::uint64_t{1} << (type.bits - 1);
+  const std::uint64_t bits = absolute ? m.bits(1) & ~signs : m.bits(1) ^ signs;
+  if (type.is_small() || type.bits == 64) return m.result(bits);
+  m.result_of(std::bit_cast<float>(std::uint32_t(bits)));
 }
 
 // --- comparisons ---
 
-/// One of the operators of setp. The suffix u of floating-point numbers: or unordered.
+/// One of the operators of set and setp. The suffix u of floating-point numbers: or unordered.
 template <class T>
-bool compare(const std::string& how, T a, T b) {
+bool compare(std::string_view how, T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
     const bool unordered = std::isnan(a) || std::isnan(b);
     if (how == "num") return !unordered;
     if (how == "nan") return unordered;
-    if (how.size() == 3 && how[2] == 'u') return unordered || compare(how.substr(0, 2), a, b);
-    if (how == "ne") return a < b || a > b;
+    if (unordered) return how.size() == 3;
+    how = how.substr(0, 2);
   }
   if (how == "eq") return a == b;
   if (how == "ne") return a != b;
@@ -205,179 +187,156 @@ bool compare(const std::string& how, T a, T b) {
   return a >= b;
 }
 
-bool compared(Machine& m, const PtxInstruction& op) {
-  const PtxType type = op.type();
-  bool result = false;
-  const std::string& how = op.modifiers.at(0);
-  if (is_small(type) && !type.pair) {
-    const auto value = [&](const Operand& operand) {
-      return small_floats::value_of(format_of(type), std::uint16_t(m.read(operand)));
-    };
-    result = compare(how, value(op.operands.at(1)), value(op.operands.at(2)));
-  } else if (!with_number(type, [&](auto zero) {
-               using T = decltype(zero);
-               result = compare(how, m.read_as<T>(op.operands.at(1)), m.read_as<T>(op.operands.at(2)));
-             })) {
-    refuse(m, op);
+bool compared(Machine& m) {
+  const PtxType type = m.type();
+  const std::string_view how = m.instruction->modifiers.at(0);
+  if (type.is_small() && !type.pair) {
+    const auto value = [&](unsigned i) { return small_floats::value_of(type.format(), std::uint16_t(m.word(i))); };
+    return compare(how, value(1), value(2));
   }
+  bool result = false;
+  const bool known = with_number(
+      type, [&](auto zero) { result = compare(how, m.number<decltype(zero)>(1), m.number<decltype(zero)>(2)); });
+  if (!known) m.refuse();
   return result;
 }
+/// Combined with the predicate of a third operand, if there is one.
+bool combined(Machine& m, bool result) {
+  if (m.count() <= 3) return result;
+  const bool third = m.predicate(3);
+  return m.has("or") ? result || third : m.has("xor") ? result != third : result && third;
+}
 
-void set_predicate(Machine& m, const PtxInstruction& op) {
-  bool result = compared(m, op), other = !result;
-  if (op.operands.size() > 3) {  // combined with another predicate
-    const bool third = m.predicate(op.operands[3]);
-    const auto combined = [&](bool a) { return op.has("or") ? a || third : op.has("xor") ? a != third : a && third; };
-    result = combined(result);
-    other = combined(other);
-  }
-  m.write(op.operands.at(0), result ? 1 : 0);
-  if (!op.operands[0].parts.empty()) m.write(op.operands[0].parts[0], other ? 1 : 0);
+void set_predicate(Machine& m) {
+  const bool result = compared(m);
+  const bool first = combined(m, result), second = combined(m, !result);
+  m.result(first);
+  m.second_result(second);
 }
-void set(Machine& m, const PtxInstruction& op) {
-  const bool result = compared(m, op);
-  const bool real = op.types.at(0).kind == 'f';
-  m.write(op.operands.at(0), !result ? 0 : real ? std::bit_cast<std::uint32_t>(1.0f) : 0xFFFFFFFFu);
+void set(Machine& m) {
+  const PtxType to = m.instruction->types.at(0);
+  const std::uint64_t yes = to.is_small()  ? small_floats::rounded(to.format(), 1.0, RoundingMode::rn)
+                            : to.is_real() ? std::bit_cast<std::uint32_t>(1.0f)
+                                           : 0xFFFFFFFFu;
+  m.result(combined(m, compared(m)) ? yes : 0);
 }
-void select(Machine& m, const PtxInstruction& op) {
-  const bool first = m.predicate(op.operands.at(3));
-  m.write(op.operands[0], m.read(op.operands[first ? 1 : 2], op.type()));
-}
-void select_by_sign(Machine& m, const PtxInstruction& op) {
-  const bool first = op.type().kind == 'f' ? m.read_as<float>(op.operands.at(3)) >= 0
-                                           : m.read_as<std::int32_t>(op.operands.at(3)) >= 0;
-  m.write(op.operands[0], m.read(op.operands[first ? 1 : 2], op.types.at(0)));
+void select(Machine& m) { m.result(m.bits(m.predicate(3) ? 1 : 2)); }
+void select_by_sign(Machine& m) {
+  const bool first = m.type().kind == 'f' ? m.number<float>(3) >= 0 : m.number<std::int32_t>(3) >= 0;
+  m.result(m.read(m.operand(first ? 1 : 2), m.instruction->types.at(0)));
 }
 
 // --- conversions ---
 
-device::RoundingMode mode_of(const PtxInstruction& op) {
-  if (op.has("rz") || op.has("rzi")) return device::RoundingMode::rz;
-  if (op.has("rm") || op.has("rmi")) return device::RoundingMode::rd;
-  if (op.has("rp") || op.has("rpi")) return device::RoundingMode::ru;
-  return device::RoundingMode::rn;
-}
-double to_whole(double value, device::RoundingMode mode) {
-  switch (mode) {
-    case device::RoundingMode::rz:
-      return std::trunc(value);
-    case device::RoundingMode::rd:
-      return std::floor(value);
-    case device::RoundingMode::ru:
-      return std::ceil(value);
-    case device::RoundingMode::rn:
-      break;
-  }
-  return std::nearbyint(value);
+double to_whole(double value, RoundingMode mode) {
+  return in_mode(mode, [&] { return std::nearbyint(opaque(value)); });
 }
 
-double real_of(Machine& m, const Operand& operand, PtxType type) {
-  if (is_small(type)) return small_floats::value_of(format_of(type), std::uint16_t(m.read(operand)));
-  return type.bits == 64 ? m.read_as<double>(operand) : double(m.read_as<float>(operand));
+double real_of(const Machine& m, const Operand& operand, PtxType type) {
+  if (type.is_small()) return small_floats::value_of(type.format(), std::uint16_t(m.read(operand)));
+  return type.bits == 64 ? m.number<double>(operand) : double(m.number<float>(operand));
 }
-std::uint64_t bits_of_real(const PtxInstruction& op, double value, PtxType type) {
-  if (op.has("sat")) value = value > 0 ? std::min(value, 1.0) : 0.0;
-  if (op.has("relu") && value < 0) value = 0;
-  const bool whole = op.has("rni") || op.has("rzi") || op.has("rmi") || op.has("rpi");
-  if (whole) value = to_whole(value, mode_of(op));
-  if (is_small(type)) return small_floats::rounded(format_of(type), value, mode_of(op));
-  if (type.kind == 't') {  // 10 bits after the point, to nearest, ties away from zero
-    return (std::bit_cast<std::uint32_t>(float(value)) + 0x1000u) & 0xFFFFE000u;
-  }
+std::uint64_t bits_of_real(const Machine& m, double value, PtxType type) {
+  const RoundingMode mode = mode_of(m);
+  if (m.has("sat")) value = value > 0 ? std::min(value, 1.0) : 0.0;
+  if (m.has("relu") && value < 0) value = 0;
+  const bool whole = m.has("rni") || m.has("rzi") || m.has("rmi") || m.has("rpi");
+  if (whole) value = to_whole(value, mode);
+  if (type.is_small()) return small_floats::rounded(type.format(), value, mode);
   if (type.bits == 64) return std::bit_cast<std::uint64_t>(value);
-  auto rounded = float(value);
-  const device::RoundingMode mode = mode_of(op);
-  const bool up = mode == device::RoundingMode::ru || (mode == device::RoundingMode::rz && value < 0);
-  if (mode != device::RoundingMode::rn && double(rounded) != value && (double(rounded) < value) == up) {
-    rounded = std::nextafter(rounded, up ? HUGE_VALF : -HUGE_VALF);
-  }
-  return std::bit_cast<std::uint32_t>(rounded);
+  const auto bits = std::bit_cast<std::uint32_t>(m.flushed(in_mode(mode, [&] { return float(opaque(value)); })));
+  if (type.kind != 't' || value != value) return bits;
+  return (bits + 0x1000u) & 0xFFFFE000u;  // 10 bits after the point, to nearest, ties away from zero
 }
 
-void convert(Machine& m, const PtxInstruction& op) {
-  const auto& args = op.operands;
-  const PtxType to = op.types.at(0), from = op.types.at(op.types.size() - 1);
-  const auto is_real = [](PtxType type) { return type.kind == 'f' || type.kind == 'h' || type.kind == 't'; };
+template <class T>
+std::uint64_t bits_of_integer(const Machine& m, T value, PtxType to) {
+  using Widest = std::conditional_t<std::is_signed_v<T>, long long, unsigned long long>;
+  const RoundingMode mode = mode_of(m);
+  if (m.has("sat")) value = value > 0 ? 1 : 0;
+  if (to.is_small()) return device::small_from_integer(to.format(), mode, Widest(value));
+  if (to.bits == 64) return std::bit_cast<std::uint64_t>(in_mode(mode, [&] { return double(opaque(value)); }));
+  return std::bit_cast<std::uint32_t>(in_mode(mode, [&] { return float(opaque(value)); }));
+}
+
+void to_integer(Machine& m, double value, bool wide, PtxType to) {
+  const double whole = to_whole(value, mode_of(m));
+  with_integer(to, [&](auto zero) {
+    using T = decltype(zero);
+    using Limits = std::numeric_limits<T>;
+    constexpr auto beyond = 2.0 * double(std::uint64_t{1} << (Limits::digits - 1));
+    // As CUDA defines it, not a number is 0, or the highest bit if 64 bits are involved.
+    const T nan = wide || sizeof(T) == 8 ? T(std::uint64_t{1} << (8 * sizeof(T) - 1)) : T(0);
+    m.result_of(whole != whole                   ? nan
+                : whole >= beyond                ? Limits::max()
+                : whole <= double(Limits::min()) ? Limits::min()
+                                                 : T(whole));
+  });
+}
+
+void convert(Machine& m) {
+  const PtxType to = m.instruction->types.at(0), from = m.instruction->types.at(m.instruction->types.size() - 1);
   if (to.pair) {  // cvt.rn.f16x2.f32 d, high, low
-    const auto high = bits_of_real(op, real_of(m, args.at(1), from), {to.kind, 16});
-    const auto low = bits_of_real(op, real_of(m, args.at(2), from), {to.kind, 16});
-    return m.write(args[0], high << 16 | low);
+    const auto half = [&](unsigned i) { return bits_of_real(m, real_of(m, m.operand(i), from), {to.kind, 16}); };
+    return m.result(half(1) << 16 | half(2));
   }
-  if (is_real(from) && is_real(to)) return m.write(args.at(0), bits_of_real(op, real_of(m, args.at(1), from), to));
-  if (is_real(from)) {
-    const double whole = to_whole(real_of(m, args.at(1), from), mode_of(op));
-    with_integer(to, [&](auto zero) {
-      using T = decltype(zero);
-      constexpr auto beyond = 2.0 * double(std::uint64_t{1} << (std::numeric_limits<T>::digits - 1));
-      const T result = whole != whole                                   ? T(0)
-                       : whole >= beyond                                ? std::numeric_limits<T>::max()
-                       : whole <= double(std::numeric_limits<T>::min()) ? std::numeric_limits<T>::min()
-                                                                        : T(whole);
-      m.write_as(args[0], result);
-    });
-    return;
+  if (from.is_real()) {
+    const double value = real_of(m, m.operand(1), from);
+    return to.is_real() ? m.result(bits_of_real(m, value, to)) : to_integer(m, value, from.bits == 64, to);
   }
   with_integer(from, [&](auto zero) {
-    using From = decltype(zero);
-    const From value = m.read_as<From>(args.at(1));
-    if (is_real(to)) return m.write(args[0], bits_of_real(op, double(value), to));
+    const auto value = m.number<decltype(zero)>(1);
+    if (to.is_real()) return m.result(bits_of_integer(m, value, to));
     with_integer(to, [&](auto other) {
       using To = decltype(other);
-      To result = To(value);
-      if (op.has("sat")) {
-        __extension__ using Wide = __int128;
-        const auto low = Wide(std::numeric_limits<To>::min()), high = Wide(std::numeric_limits<To>::max());
-        result = To(std::clamp(Wide(value), low, high));
-      }
-      m.write(args[0], std::uint64_t(std::int64_t(result)) & (sizeof(To) == 8 ? ~0ull : 0xFFFFFFFFull));
+      m.result_of(m.has("sat") ? between_ends<To>(value) : To(value));
     });
   });
 }
 
-void move(Machine& m, const PtxInstruction& op) {
-  const Operand &to = op.operands.at(0), &from = op.operands.at(1);
-  const unsigned whole = op.type().bits;
+void move(Machine& m) {
+  const Operand &to = m.operand(0), &from = m.operand(1);
+  const auto part_bits = [&](const Operand& list) { return unsigned(m.type().bits / list.parts.size()); };
   if (to.kind == Operand::Kind::list) {  // mov.b64 {low, high}, d
-    const auto each = unsigned(whole / to.parts.size());
-    const std::uint64_t bits = m.read(from);
-    for (unsigned i = 0; i < to.parts.size(); ++i) m.write(to.parts[i], bits >> (i * each) & (~0ull >> (64 - each)));
+    const unsigned each = part_bits(to);
+    for (unsigned i = 0; i < to.parts.size(); ++i)
+      m.write(to.parts[i], m.read(from) >> (i * each) & PtxType{'b', each}.mask());
   } else if (from.kind == Operand::Kind::list) {
-    const auto each = unsigned(whole / from.parts.size());
+    const unsigned each = part_bits(from);
     std::uint64_t bits = 0;
-    for (unsigned i = 0; i < from.parts.size(); ++i) {
-      bits |= (m.read(from.parts[i]) & (~0ull >> (64 - each))) << (i * each);
-    }
-    m.write(to, bits);
+    for (unsigned i = 0; i < from.parts.size(); ++i) bits |= m.read(from.parts[i], {'b', each}) << (i * each);
+    m.result(bits);
   } else {
-    m.write(to, m.read(from, op.type()));
+    m.result(m.bits(1));
   }
 }
 
-constexpr Entry arithmetic_entries[]{{"add", add},
-                                     {"sub", sub},
-                                     {"min", minimum},
-                                     {"max", maximum},
-                                     {"div", divide},
-                                     {"rem", remainder},
-                                     {"mul", multiply_numbers},
-                                     {"mad", fused},
-                                     {"fma", fused},
-                                     {"abs", absolute},
-                                     {"neg", negate},
-                                     {"sqrt", unary<std::sqrt, device::Unary::sqrt>},
-                                     {"rsqrt", unary<reciprocal_root, device::Unary::rsqrt>},
-                                     {"rcp", unary<reciprocal, device::Unary::rcp>},
-                                     {"sin", unary<std::sin, device::Unary::sin>},
-                                     {"cos", unary<std::cos, device::Unary::cos>},
-                                     {"ex2", unary<std::exp2, device::Unary::exp2>},
-                                     {"lg2", unary<std::log2, device::Unary::log2>},
-                                     {"tanh", unary<std::tanh, device::Unary::tanh>},
-                                     {"setp", set_predicate},
-                                     {"set", set},
-                                     {"selp", select},
-                                     {"slct", select_by_sign},
-                                     {"cvt", convert},
-                                     {"mov", move}};
+constexpr Entry arithmetic_entries[]{
+    {"add", [](Machine& m) { two(m, Binary::add, [](auto a, auto b) { return a + b; }); }},
+    {"sub", [](Machine& m) { two(m, Binary::sub, [](auto a, auto b) { return a - b; }); }},
+    {"min", [](Machine& m) { extreme(m, false); }},
+    {"max", [](Machine& m) { extreme(m, true); }},
+    {"div", divide},
+    {"rem", remainder},
+    {"mul", multiply},
+    {"mad", fused},
+    {"fma", fused},
+    {"abs", change_sign<true>},
+    {"neg", change_sign<false>},
+    {"sqrt", unary<std::sqrt, Unary::sqrt>},
+    {"rsqrt", unary<reciprocal_root, Unary::rsqrt>},
+    {"rcp", unary<reciprocal, Unary::rcp>},
+    {"sin", unary<std::sin, Unary::sin>},
+    {"cos", unary<std::cos, Unary::cos>},
+    {"ex2", unary<std::exp2, Unary::exp2>},
+    {"lg2", unary<std::log2, Unary::log2>},
+    {"tanh", unary<std::tanh, Unary::tanh>},
+    {"setp", set_predicate},
+    {"set", set},
+    {"selp", select},
+    {"slct", select_by_sign},
+    {"cvt", convert},
+    {"mov", move}};
 
 }  // namespace
 

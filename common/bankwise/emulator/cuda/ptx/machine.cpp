@@ -14,88 +14,79 @@
 namespace bankwise::emulator::ptx {
 namespace {
 
-std::uint64_t special(unsigned index, const void* caller) {
-  const LaneIdentity& lane = this_lane();
-  const unsigned own = lane.lane % 32;
-  const std::uint32_t bit = std::uint32_t{1} << own;
-  switch (index) {
-    case 0:
-      return own;
-    case 1:
-      return lane.rank / 32;
-    case 2:
-      return lane.thread.x;
-    case 3:
-      return lane.thread.y;
-    case 4:
-      return lane.thread.z;
-    case 5:
-      return lane.block_size.x;
-    case 6:
-      return lane.block_size.y;
-    case 7:
-      return lane.block_size.z;
-    case 8:
-      return lane.block.x;
-    case 9:
-      return lane.block.y;
-    case 10:
-      return lane.block.z;
-    case 11:
-      return lane.grid.x;
-    case 12:
-      return lane.grid.y;
-    case 13:
-      return lane.grid.z;
-    case 14:  // smid: as if each block had a multiprocessor
-      return lane.block.x;
-    case 15:
-      return 132;
-    case 16:
-    case 17:
-    case 18:
-    case 22:
-      return std::uint64_t(steps(caller));
-    case 20:
-      return (lane.block_size.count() + 31) / 32;
-    case 24:
-      return bit;
-    case 25:
-      return bit | (bit - 1);
-    case 26:
-      return bit - 1;
-    case 27:
-      return ~(bit - 1);
-    case 28:
-      return ~(bit | (bit - 1));
-    case 29:
-      return 32;
-    default:
-      return 0;
-  }
-}
+using Special = std::uint64_t (*)(const LaneIdentity& lane, const void* caller);
+constexpr Special zero = [](const LaneIdentity&, const void*) { return std::uint64_t{0}; };
+constexpr Special clock = [](const LaneIdentity&, const void* caller) { return std::uint64_t(steps(caller)); };
+// At most 32 lanes are numbered together.
+std::uint32_t own_bit(const LaneIdentity& lane) { return 1u << lane.lane % 32; }
 
-[[noreturn]] void stop(const std::string& message, const void* caller) {
+#define BANKWISE_SPECIAL(expression) \
+  []([[maybe_unused]] const LaneIdentity& lane, const void*) -> std::uint64_t { return expression; }
+constexpr std::pair<std::string_view, Special> special_registers[]{
+    {"laneid", BANKWISE_SPECIAL(lane.lane % 32)},
+    {"warpid", BANKWISE_SPECIAL(lane.rank / 32)},
+    {"nwarpid", BANKWISE_SPECIAL((lane.block_size.count() + 31) / 32)},
+    {"tid.x", BANKWISE_SPECIAL(lane.thread.x)},
+    {"tid.y", BANKWISE_SPECIAL(lane.thread.y)},
+    {"tid.z", BANKWISE_SPECIAL(lane.thread.z)},
+    {"ntid.x", BANKWISE_SPECIAL(lane.block_size.x)},
+    {"ntid.y", BANKWISE_SPECIAL(lane.block_size.y)},
+    {"ntid.z", BANKWISE_SPECIAL(lane.block_size.z)},
+    {"ctaid.x", BANKWISE_SPECIAL(lane.block.x)},
+    {"ctaid.y", BANKWISE_SPECIAL(lane.block.y)},
+    {"ctaid.z", BANKWISE_SPECIAL(lane.block.z)},
+    {"nctaid.x", BANKWISE_SPECIAL(lane.grid.x)},
+    {"nctaid.y", BANKWISE_SPECIAL(lane.grid.y)},
+    {"nctaid.z", BANKWISE_SPECIAL(lane.grid.z)},
+    {"smid", BANKWISE_SPECIAL(lane.block.x)},  // as if each block had a multiprocessor
+    {"nsmid", BANKWISE_SPECIAL(132)},
+    {"lanemask_eq", BANKWISE_SPECIAL(own_bit(lane))},
+    {"lanemask_lt", BANKWISE_SPECIAL(own_bit(lane) - 1)},
+    {"lanemask_le", BANKWISE_SPECIAL(own_bit(lane) | (own_bit(lane) - 1))},
+    {"lanemask_gt", BANKWISE_SPECIAL(~(own_bit(lane) | (own_bit(lane) - 1)))},
+    {"lanemask_ge", BANKWISE_SPECIAL(~(own_bit(lane) - 1))},
+    {"WARP_SZ", BANKWISE_SPECIAL(32)},
+    {"clock", clock},
+    {"clock64", clock},
+    {"globaltimer", clock},
+    {"globaltimer_lo", clock},
+    {"clock_hi", zero},
+    {"globaltimer_hi", zero},
+    {"gridid", zero}};
+#undef BANKWISE_SPECIAL
+
+[[noreturn]] void stop(const std::string& instruction, const void* caller) {
   Lane& lane = *BlockRunner::current;
-  lane.runner->fail(lane, Fault::trap, std::uintptr_t(caller), message);
+  lane.runner->fail(lane, Fault::trap, std::uintptr_t(caller),
+                    "executes inline PTX that is not emulated: " + instruction);
 }
 
 const PtxProgram& program_of(const char* text, const void* caller) {
   auto& known = BlockRunner::current->runner->ptx_programs()[text];
-  if (known == nullptr) {
-    try {
-      known = std::make_shared<const PtxProgram>(parse(text));
-    } catch (const UnsupportedPtx& error) {
-      stop(fmt::format("executes inline PTX that is not emulated: {}", error.what()), caller);
-    }
+  std::string unsupported;
+  try {
+    if (known == nullptr) known = std::make_shared<const PtxProgram>(parse(text));
+  } catch (const UnsupportedPtx& error) {
+    unsupported = error.what();
   }
+  if (known == nullptr) stop(unsupported, caller);
   return *static_cast<const PtxProgram*>(known.get());
 }
 
 }  // namespace
 
-void refuse(const Machine& machine, const PtxInstruction& op) {
-  stop(fmt::format("executes inline PTX that is not emulated: {}", op.text()), machine.caller);
+int special_register(std::string_view name) {
+  for (std::size_t i = 0; i < std::size(special_registers); ++i) {
+    if (special_registers[i].first == name) return int(i);
+  }
+  return -1;
+}
+
+void Machine::refuse() const { stop(instruction->text(), caller); }
+
+const Operand& Machine::operand(std::size_t i) const {
+  if (i >= count()) refuse();
+  return instruction->operands[i];
 }
 
 std::uint64_t Machine::read(const Operand& operand) const {
@@ -108,7 +99,7 @@ std::uint64_t Machine::read(const Operand& operand) const {
     case Operand::Kind::real:
       return operand.bits;
     case Operand::Kind::special:
-      return special(operand.index, caller);
+      return special_registers[operand.index].second(this_lane(), caller);
     default:
       return 0;
   }
@@ -118,8 +109,7 @@ std::uint64_t Machine::read(const Operand& operand, PtxType type) const {
   if (operand.kind == Operand::Kind::real && type.bits == 32) {
     return std::bit_cast<std::uint32_t>(float(std::bit_cast<double>(operand.bits)));
   }
-  const std::uint64_t bits = read(operand);
-  return type.bits >= 64 ? bits : bits & ((std::uint64_t{1} << type.bits) - 1);
+  return read(operand) & type.mask();
 }
 
 void Machine::write(const Operand& operand, std::uint64_t bits) {
@@ -127,10 +117,11 @@ void Machine::write(const Operand& operand, std::uint64_t bits) {
   if (operand.kind == Operand::Kind::local) locals[operand.index] = bits;
 }
 
-std::byte* Machine::address(const Operand& operand, const PtxInstruction& op) const {
-  const std::uint64_t base = read(operand.parts.at(0)) + operand.bits;
-  const bool shared = op.has("shared") || op.has("shared::cta") || op.has("shared::cluster");
-  return shared ? from_shared_address(std::uint32_t(base)) : reinterpret_cast<std::byte*>(base);
+std::byte* Machine::address(std::size_t i) const {
+  const Operand& where = operand(i);
+  if (where.kind != Operand::Kind::address) refuse();
+  const std::uint64_t base = read(where.parts[0]) + where.bits;
+  return in_shared() ? from_shared_address(std::uint32_t(base)) : reinterpret_cast<std::byte*>(base);
 }
 
 Handler handler_of(std::string_view name) {
@@ -160,12 +151,15 @@ void interpret_ptx(const char* text, std::uint64_t* operands, std::size_t count)
   const auto& instructions = program.instructions;
   for (std::size_t i = 0; i < instructions.size();) {
     const ptx::PtxInstruction& op = instructions[i++];
-    if (op.guard >= 0 && (machine.locals[unsigned(op.guard)] != 0) == op.guard_negated) {
-      parts.next();
-      continue;
-    }
+    machine.instruction = &op;
     machine.jump = -1;
-    op.handler(machine, op);
+    bool is_complete = true;
+    try {
+      if (op.guard < 0 || (machine.locals[unsigned(op.guard)] != 0) != op.guard_negated) op.handler(machine);
+    } catch (const std::out_of_range&) {  // a type or a modifier is missing
+      is_complete = false;
+    }
+    if (!is_complete) machine.refuse();
     parts.next();
     if (machine.jump < 0) continue;
     i = std::size_t(machine.jump);

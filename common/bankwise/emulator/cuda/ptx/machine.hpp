@@ -5,7 +5,7 @@
 
 #include <bit>
 #include <cstdint>
-#include <map>
+#include <limits>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -31,6 +31,11 @@ struct PtxType {
   char kind = 'b';  ///< b: bits, u: unsigned, s: signed, f: floating point, h: bfloat16, t: tf32, p: predicate
   unsigned bits = 32;
   bool pair = false;
+  /// Half precision and bfloat16, one number or two.
+  bool is_small() const { return kind == 'h' || (kind == 'f' && (bits == 16 || pair)); }
+  bool is_real() const { return kind == 'f' || kind == 'h' || kind == 't'; }
+  std::uint64_t mask() const { return ~std::uint64_t{0} >> (bits < 64 ? 64 - bits : 0); }
+  device::FloatFormat format() const { return kind == 'h' ? device::FloatFormat::bfloat16 : device::FloatFormat::half; }
 };
 
 struct Operand {
@@ -40,11 +45,12 @@ struct Operand {
   std::uint64_t bits = 0;        ///< a number; a real number as double; the offset of an address
   bool negated = false;          ///< a predicate
   std::vector<Operand> parts{};  ///< a list's elements; the base of an address; the second half of "p|q"
+  /// The elements of a list, or the operand itself.
+  std::span<const Operand> elements() const { return kind == Kind::list ? parts : std::span(this, 1); }
 };
 
 struct Machine;
-struct PtxInstruction;
-using Handler = void (*)(Machine& machine, const PtxInstruction& instruction);
+using Handler = void (*)(Machine& machine);
 
 struct PtxInstruction {
   std::string name;                    ///< "ld"
@@ -68,87 +74,99 @@ struct PtxProgram {
 /// Errors: UnsupportedPtx.
 PtxProgram parse(std::string_view text);
 
-/// Names of special registers, by index: "laneid".
-extern const std::vector<std::string_view> special_registers;
+/// The index of a special register, "laneid"; -1 if there is none of that name.
+int special_register(std::string_view name);
 
 /// The function for an instruction; null if there is none.
 Handler handler_of(std::string_view name);
 
 // --- Their execution ---
 
+/// Calls `work` with a number of the C++ type.
+template <class Work>
+bool with_integer(PtxType type, Work work) {
+  const auto of_width = [&](auto a_signed, auto an_unsigned) {
+    return type.kind == 's' ? work(a_signed) : work(an_unsigned), true;
+  };
+  if (type.pair || type.is_real()) return false;
+  if (type.bits == 8) return of_width(std::int8_t{}, std::uint8_t{});
+  if (type.bits == 16) return of_width(std::int16_t{}, std::uint16_t{});
+  if (type.bits == 32) return of_width(std::int32_t{}, std::uint32_t{});
+  return type.bits == 64 && of_width(std::int64_t{}, std::uint64_t{});
+}
+/// Also with float and double.
+template <class Work>
+bool with_number(PtxType type, Work work) {
+  if (type.kind != 'f') return with_integer(type, work);
+  if (type.bits == 32 && !type.pair) return work(float{}), true;
+  return type.bits == 64 && (work(double{}), true);
+}
+
+/// A lane and the instruction that it executes.
 struct Machine {
   std::span<std::uint64_t> given;   ///< operands of the asm statement
   std::span<std::uint64_t> locals;  ///< registers that the text declares
   const void* caller;
   Parts& parts;
+  const PtxInstruction* instruction = nullptr;
   int jump = -1;  ///< the next instruction, if it is not the following one
+
+  bool has(std::string_view modifier) const { return instruction->has(modifier); }
+  PtxType type() const { return instruction->type(); }
+  std::size_t count() const { return instruction->operands.size(); }
+  const Operand& operand(std::size_t i) const;
+  /// Stops the lane: the instruction is not emulated.
+  [[noreturn]] void refuse() const;
 
   std::uint64_t read(const Operand& operand) const;
   void write(const Operand& operand, std::uint64_t bits);
   /// Zero-extended bits of a type; a real number is converted to it.
   std::uint64_t read(const Operand& operand, PtxType type) const;
+  std::uint64_t bits(std::size_t i) const { return read(operand(i), type()); }
+  std::uint32_t word(std::size_t i) const { return std::uint32_t(read(operand(i))); }
+  bool predicate(std::size_t i) const { return (read(operand(i)) != 0) != operand(i).negated; }
   template <class T>
-  T read_as(const Operand& operand) const {
-    if constexpr (std::is_floating_point_v<T>) {
-      return std::bit_cast<T>(static_cast<UnsignedOf<T>>(read(operand, {'f', 8 * sizeof(T)})));
+  T number(const Operand& operand) const {
+    const std::uint64_t bits = read(operand, {std::is_floating_point_v<T> ? 'f' : 'b', 8 * sizeof(T)});
+    if constexpr (std::is_same_v<T, float>) {
+      const auto value = std::bit_cast<float>(std::uint32_t(bits));
+      return flushed(value);
+    } else if constexpr (std::is_same_v<T, double>) {
+      return std::bit_cast<double>(bits);
     } else {
-      return static_cast<T>(read(operand));
+      return T(bits);
     }
   }
   template <class T>
-  void write_as(const Operand& operand, T value) {
-    write(operand, std::bit_cast<UnsignedOf<T>>(value));
+  T number(std::size_t i) const {
+    return number<T>(operand(i));
   }
-  bool predicate(const Operand& operand) const { return (read(operand) != 0) != operand.negated; }
-  /// Where an address operand points; `space` of the instruction.
-  std::byte* address(const Operand& operand, const PtxInstruction& op) const;
+  /// With .ftz, subnormal numbers are zeros of their sign.
+  float flushed(float value) const {
+    const bool subnormal = value < std::numeric_limits<float>::min() && value > -std::numeric_limits<float>::min();
+    return subnormal && has("ftz") ? value * 0 : value;
+  }
 
- private:
+  void result(std::uint64_t bits) { write(operand(0), bits); }
+  /// Registers are at least 32 bits wide.
   template <class T>
-  using UnsignedOf =
-      std::conditional_t<sizeof(T) == 1, std::uint8_t,
-                         std::conditional_t<sizeof(T) == 2, std::uint16_t,
-                                            std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
-};
-
-/// Stops the lane: the instruction is not emulated.
-[[noreturn]] void refuse(const Machine& machine, const PtxInstruction& op);
-
-/// Calls `work` with a number of the C++ type.
-template <class Work>
-bool with_integer(PtxType type, Work work) {
-  const bool is_signed = type.kind == 's';
-  switch (type.bits) {
-    case 8:
-      is_signed ? work(std::int8_t{}) : work(std::uint8_t{});
-      return true;
-    case 16:
-      is_signed ? work(std::int16_t{}) : work(std::uint16_t{});
-      return true;
-    case 32:
-      is_signed ? work(std::int32_t{}) : work(std::uint32_t{});
-      return true;
-    case 64:
-      is_signed ? work(std::int64_t{}) : work(std::uint64_t{});
-      return true;
-    default:
-      return false;
+  void result_of(T value) {
+    if constexpr (std::is_same_v<T, float>) {
+      result(std::bit_cast<std::uint32_t>(flushed(value)));
+    } else if constexpr (std::is_same_v<T, double>) {
+      result(std::bit_cast<std::uint64_t>(value));
+    } else {
+      result(sizeof(T) == 8 ? std::uint64_t(value) : std::uint32_t(std::int32_t(value)));
+    }
   }
-}
-/// Also with float and double.
-template <class Work>
-bool with_number(PtxType type, Work work) {
-  if (type.kind != 'f') return type.kind != 'h' && type.kind != 't' && with_integer(type, work);
-  if (type.bits == 32 && !type.pair) return work(float{}), true;
-  if (type.bits == 64) return work(double{}), true;
-  return false;
-}
-
-/// Half precision and bfloat16, one number or two.
-inline bool is_small(PtxType type) { return type.kind == 'h' || (type.kind == 'f' && (type.bits == 16 || type.pair)); }
-inline device::FloatFormat format_of(PtxType type) {
-  return type.kind == 'h' ? device::FloatFormat::bfloat16 : device::FloatFormat::half;
-}
+  /// The second half of the result "p|q", if there is one.
+  void second_result(std::uint64_t bits) {
+    if (operand(0).kind != Operand::Kind::list && !operand(0).parts.empty()) write(operand(0).parts[0], bits);
+  }
+  bool in_shared() const { return has("shared") || has("shared::cta") || has("shared::cluster"); }
+  /// Where an address operand points.
+  std::byte* address(std::size_t i) const;
+};
 
 // Tables of instructions.
 using Entry = std::pair<std::string_view, Handler>;

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include <bankwise/emulator/cuda/ptx/machine.hpp>
-
 #include <algorithm>
-#include <bit>
 #include <cctype>
 #include <cstdlib>
+#include <map>
 #include <optional>
 
-namespace bankwise::emulator::ptx {
+#include <bankwise/emulator/cuda/ptx/machine.hpp>
 
-const std::vector<std::string_view> special_registers{
-    "laneid",      "warpid",      "tid.x",       "tid.y",       "tid.z",          "ntid.x",
-    "ntid.y",      "ntid.z",      "ctaid.x",     "ctaid.y",     "ctaid.z",        "nctaid.x",
-    "nctaid.y",    "nctaid.z",    "smid",        "nsmid",       "clock",          "clock64",
-    "globaltimer", "gridid",      "nwarpid",     "clock_hi",    "globaltimer_lo", "globaltimer_hi",
-    "lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt",    "WARP_SZ"};
+namespace bankwise::emulator::ptx {
 
 bool PtxInstruction::has(std::string_view modifier) const {
   return std::find(modifiers.begin(), modifiers.end(), modifier) != modifiers.end();
@@ -28,76 +21,69 @@ std::string PtxInstruction::text() const {
 
 namespace {
 
-std::optional<PtxType> type_named(std::string_view name) {
-  if (name == "pred") return PtxType{'p', 1};
-  if (name == "bf16") return PtxType{'h', 16};
-  if (name == "bf16x2") return PtxType{'h', 32, true};
-  if (name == "f16x2") return PtxType{'f', 32, true};
-  if (name == "tf32") return PtxType{'t', 32};
-  if (name.size() < 2 || std::string_view("busf").find(name[0]) == std::string_view::npos) return std::nullopt;
-  unsigned bits = 0;
-  for (const char c : name.substr(1)) {
-    if (std::isdigit(static_cast<unsigned char>(c)) == 0) return std::nullopt;
-    bits = 10 * bits + unsigned(c - '0');
-  }
-  if (bits != 8 && bits != 16 && bits != 32 && bits != 64 && bits != 128) return std::nullopt;
-  return PtxType{name[0], bits};
-}
-
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '.'; }
+
+std::optional<PtxType> type_named(const std::string& name) {
+  static const std::map<std::string_view, PtxType> others{{"pred", {'p', 1}},
+                                                          {"bf16", {'h', 16}},
+                                                          {"bf16x2", {'h', 32, true}},
+                                                          {"f16x2", {'f', 32, true}},
+                                                          {"tf32", {'t', 32}}};
+  if (const auto other = others.find(name); other != others.end()) return other->second;
+  if (name.size() < 2 || std::string_view("busf").find(name[0]) == std::string_view::npos) return std::nullopt;
+  const auto bits = unsigned(std::atoi(name.c_str() + 1));
+  for (const unsigned known : {8u, 16u, 32u, 64u}) {
+    if (bits == known && name.substr(1) == std::to_string(known)) return PtxType{name[0], bits};
+  }
+  return std::nullopt;
+}
 
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
 
   PtxProgram operator()() {
-    for (;;) {
-      skip();
-      if (at_ == text_.size()) break;
-      if (take(';') || take('{') || take('}')) continue;
-      statement();
+    while (!at_end()) {
+      if (!take(';') && !take('{') && !take('}')) statement();
     }
-    for (PtxInstruction& op : program_.instructions) {
-      if (op.name != "bra") continue;
-      const auto label = labels_.find(targets_[std::size_t(&op - program_.instructions.data())]);
-      if (label == labels_.end()) throw UnsupportedPtx("bra to a label outside of its asm statement");
-      op.target = label->second;
+    for (const auto& [instruction, label] : targets_) {
+      const auto target = labels_.find(label);
+      if (target == labels_.end()) throw UnsupportedPtx("bra to a label outside of its asm statement");
+      program_.instructions[instruction].target = target->second;
     }
     return std::move(program_);
   }
 
  private:
-  void skip() {
+  /// The next characters, without spaces and comments.
+  std::string_view rest() {
     for (;;) {
       while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
-      if (text_.substr(at_, 2) == "//") {
-        at_ = std::min(text_.find('\n', at_), text_.size());
-      } else if (text_.substr(at_, 2) == "/*") {
-        const auto end = text_.find("*/", at_ + 2);
-        at_ = end == std::string_view::npos ? text_.size() : end + 2;
-      } else {
-        return;
-      }
+      const std::string_view start = text_.substr(at_, 2);
+      if (start != "//" && start != "/*") return text_.substr(at_);
+      const auto end = text_.find(start == "//" ? "\n" : "*/", at_ + 2);
+      at_ = end == std::string_view::npos ? text_.size() : end + (start == "//" ? 0 : 2);
     }
   }
-  bool take(char c) {
-    skip();
-    if (at_ == text_.size() || text_[at_] != c) return false;
-    ++at_;
+  bool at_end() { return rest().empty(); }
+  bool take(std::string_view token) {
+    if (rest().substr(0, token.size()) != token) return false;
+    at_ += token.size();
     return true;
   }
+  bool take(char c) { return take(std::string_view(&c, 1)); }
   void need(char c) {
-    if (!take(c)) {
-      throw UnsupportedPtx("\"" + std::string(text_.substr(at_, 20)) + "\", where '" + std::string(1, c) +
-                           "' should be");
-    }
+    if (take(c)) return;
+    throw UnsupportedPtx("\"" + std::string(text_.substr(at_, 20)) + "\", where '" + c + "' should be");
   }
+  bool at_digit() { return !at_end() && is_digit(text_[at_]); }
   std::string word() {
-    skip();
-    const std::size_t begin = at_;
-    while (at_ < text_.size() && is_word(text_[at_])) ++at_;
-    if (begin == at_) throw UnsupportedPtx("\"" + std::string(text_.substr(begin, 20)) + "\"");
-    return std::string(text_.substr(begin, at_ - begin));
+    const std::string_view start = rest();
+    const auto length = std::size_t(std::find_if_not(start.begin(), start.end(), is_word) - start.begin());
+    if (length == 0) throw UnsupportedPtx("\"" + std::string(start.substr(0, 20)) + "\"");
+    at_ += length;
+    return std::string(start.substr(0, length));
   }
 
   void statement() {
@@ -111,38 +97,32 @@ class Parser {
     std::string name = word();
     if (name == ".reg") return declaration();
     if (name[0] == '.') throw UnsupportedPtx(name);
-    skip();
-    if (at_ < text_.size() && text_[at_] == ':' && text_.substr(at_, 2) != "::") {
-      ++at_;
+    while (take("::")) name += "::" + word();  // .shared::cta
+    if (take(':')) {
       labels_[name] = int(program_.instructions.size());
       return;
     }
-    while (text_.substr(at_, 2) == "::") {  // .shared::cta
-      at_ += 2;
-      name += "::" + word();
-    }
-    std::size_t begin = 0;
-    for (bool first = true; begin <= name.size(); first = false) {
-      const std::size_t end = std::min(name.find('.', begin), name.size());
+    bool unknown_type = false;
+    for (std::size_t begin = 0, end = 0; begin <= name.size(); begin = end + 1) {
+      end = std::min(name.find('.', begin), name.size());
       const std::string part = name.substr(begin, end - begin);
-      if (first) {
+      if (begin == 0) {
         op.name = part;
       } else {
         op.modifiers.push_back(part);
-        if (const auto type = type_named(part)) op.types.push_back(*type);
+        const auto type = type_named(part);
+        if (type) op.types.push_back(*type);
+        unknown_type |= part == "b128" || (!type && part.size() > 2 && (part.ends_with("x2") || part.ends_with("x4")));
       }
-      begin = end + 1;
     }
     op.handler = handler_of(op.name);
-    if (op.handler == nullptr) throw UnsupportedPtx(op.text());
+    if (op.handler == nullptr || unknown_type) throw UnsupportedPtx(op.text());
     if (op.name == "bra") {
       targets_[program_.instructions.size()] = word();
-    } else if (skip(), at_ < text_.size() && text_[at_] != ';' && text_[at_] != '}') {
-      do op.operands.push_back(operand());
-      while (take(','));
+    } else if (!at_end() && text_[at_] != ';' && text_[at_] != '}') {
+      op.operands = operands();
     }
-    skip();
-    if (at_ < text_.size() && text_[at_] != '}') need(';');
+    if (!at_end() && text_[at_] != '}') need(';');
     program_.instructions.push_back(std::move(op));
   }
 
@@ -155,31 +135,32 @@ class Parser {
       if (take('<')) {
         const int count = std::atoi(word().c_str());
         need('>');
-        for (int i = 0; i < count && i < 1024; ++i) declare(name + std::to_string(i));
+        for (int i = 0; i < count && i < 1024; ++i) locals_[name + std::to_string(i)] = program_.locals++;
       } else {
-        declare(name);
+        locals_[name] = program_.locals++;
       }
     } while (take(','));
     need(';');
   }
-  void declare(const std::string& name) { locals_[name] = program_.locals++; }
 
-  Operand list(char end) {
-    Operand elements{.kind = Operand::Kind::list};
-    do elements.parts.push_back(operand());
+  std::vector<Operand> operands() {
+    std::vector<Operand> list;
+    do list.push_back(operand());
     while (take(','));
-    need(end);
-    return elements;
+    return list;
   }
 
   Operand operand() {
-    skip();
     if (take('!')) {
       Operand negated = operand();
       negated.negated = true;
       return negated;
     }
-    if (take('{')) return list('}');
+    if (take('{')) {
+      Operand list{.kind = Operand::Kind::list, .parts = operands()};
+      need('}');
+      return list;
+    }
     if (take('[')) {
       Operand address{.kind = Operand::Kind::address, .parts = {operand()}};
       if (take('+')) address.bits = operand().bits;
@@ -193,52 +174,35 @@ class Parser {
   }
 
   Operand simple() {
-    if (take('%')) {
-      const bool escaped = take('%');
-      if (!escaped && at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_])) != 0) {
-        return {.kind = Operand::Kind::given, .index = unsigned(std::atoi(word().c_str()))};
-      }
-      const std::string name = word();
-      const auto special = std::find(special_registers.begin(), special_registers.end(), name);
-      if (special != special_registers.end()) {
-        return {.kind = Operand::Kind::special, .index = unsigned(special - special_registers.begin())};
-      }
-      return local(name);
+    const bool is_register = take('%');
+    const bool escaped = is_register && take('%');
+    if (is_register && !escaped && at_digit()) {
+      return {.kind = Operand::Kind::given, .index = unsigned(std::atoi(word().c_str()))};
     }
-    skip();
-    const bool minus = take('-');
-    if (at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_])) != 0) return number(minus);
+    const bool minus = !is_register && take('-');
+    if (!is_register && at_digit()) return number(minus);
     const std::string name = word();
     if (name == "_") return {};
-    const auto special = std::find(special_registers.begin(), special_registers.end(), name);
-    if (special != special_registers.end()) {
-      return {.kind = Operand::Kind::special, .index = unsigned(special - special_registers.begin())};
+    if (const int special = special_register(name); special >= 0) {
+      return {.kind = Operand::Kind::special, .index = unsigned(special)};
     }
-    return local(name);
-  }
-  Operand local(const std::string& name) {
     const auto variable = locals_.find(name);
     if (variable == locals_.end()) throw UnsupportedPtx("the name " + name);
     return {.kind = Operand::Kind::local, .index = variable->second};
   }
 
   Operand number(bool minus) {
-    std::string digits = word();
-    const std::string prefix = digits.substr(0, 2);
-    if (prefix == "0f" || prefix == "0F") {
-      const auto bits = std::uint32_t(std::strtoul(digits.c_str() + 2, nullptr, 16));
-      return {.kind = Operand::Kind::real, .bits = std::bit_cast<std::uint64_t>(double(std::bit_cast<float>(bits)))};
-    }
-    if (prefix == "0d" || prefix == "0D") {
-      return {.kind = Operand::Kind::real, .bits = std::strtoull(digits.c_str() + 2, nullptr, 16)};
-    }
-    if (prefix != "0x" && prefix != "0X" && digits.find('.') != std::string::npos) {
-      const double value = std::atof(digits.c_str());
-      return {.kind = Operand::Kind::real, .bits = std::bit_cast<std::uint64_t>(minus ? -value : value)};
-    }
-    if (digits.back() == 'U') digits.pop_back();
-    const std::uint64_t value = prefix == "0b" || prefix == "0B" ? std::strtoull(digits.c_str() + 2, nullptr, 2)
-                                                                 : std::strtoull(digits.c_str(), nullptr, 0);
+    const std::string digits = word();
+    const char prefix = digits.size() > 2 && digits[0] == '0' ? char(std::tolower(digits[1])) : ' ';
+    const char* const behind = digits.c_str() + 2;
+    const auto real = [&](double value) {
+      return Operand{.kind = Operand::Kind::real, .bits = std::bit_cast<std::uint64_t>(minus ? -value : value)};
+    };
+    if (prefix == 'f') return real(std::bit_cast<float>(std::uint32_t(std::strtoul(behind, nullptr, 16))));
+    if (prefix == 'd') return real(std::bit_cast<double>(std::uint64_t(std::strtoull(behind, nullptr, 16))));
+    if (prefix != 'x' && digits.find('.') != std::string::npos) return real(std::atof(digits.c_str()));
+    const std::uint64_t value =
+        prefix == 'b' ? std::strtoull(behind, nullptr, 2) : std::strtoull(digits.c_str(), nullptr, 0);
     return {.kind = Operand::Kind::number, .bits = minus ? 0 - value : value};
   }
 

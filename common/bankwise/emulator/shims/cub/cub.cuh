@@ -22,15 +22,10 @@ inline constexpr bool is_emulated = false;
     template <class... Arguments>                                    \
     explicit name(Arguments&&...);                                   \
   };
-BANKWISE_PRIMITIVE(BlockReduce)
-BANKWISE_PRIMITIVE(BlockScan)
-BANKWISE_PRIMITIVE(BlockLoad)
-BANKWISE_PRIMITIVE(BlockStore)
-BANKWISE_PRIMITIVE(BlockExchange)
-BANKWISE_PRIMITIVE(BlockHistogram)
-BANKWISE_PRIMITIVE(BlockRadixSort)
-BANKWISE_PRIMITIVE(BlockMergeSort)
-BANKWISE_PRIMITIVE(WarpReduce)
+// clang-format off
+BANKWISE_PRIMITIVE(BlockReduce) BANKWISE_PRIMITIVE(BlockScan) BANKWISE_PRIMITIVE(BlockLoad)
+BANKWISE_PRIMITIVE(BlockStore) BANKWISE_PRIMITIVE(BlockExchange) BANKWISE_PRIMITIVE(BlockHistogram)
+BANKWISE_PRIMITIVE(BlockRadixSort) BANKWISE_PRIMITIVE(BlockMergeSort) BANKWISE_PRIMITIVE(WarpReduce)
 BANKWISE_PRIMITIVE(WarpScan)
 #undef BANKWISE_PRIMITIVE
 
@@ -38,49 +33,33 @@ BANKWISE_PRIMITIVE(WarpScan)
   template <class... Arguments>         \
   __attribute__((error("cub::" #algorithms "::" #name " is not emulated"))) static int name(Arguments&&...);
 struct DeviceReduce {
-  BANKWISE_CALL(DeviceReduce, Reduce)
-  BANKWISE_CALL(DeviceReduce, Sum)
-  BANKWISE_CALL(DeviceReduce, Min)
-  BANKWISE_CALL(DeviceReduce, Max)
-  BANKWISE_CALL(DeviceReduce, ArgMin)
-  BANKWISE_CALL(DeviceReduce, ArgMax)
+  BANKWISE_CALL(DeviceReduce, Reduce) BANKWISE_CALL(DeviceReduce, Sum) BANKWISE_CALL(DeviceReduce, Min)
+  BANKWISE_CALL(DeviceReduce, Max) BANKWISE_CALL(DeviceReduce, ArgMin) BANKWISE_CALL(DeviceReduce, ArgMax)
 };
 struct DeviceScan {
-  BANKWISE_CALL(DeviceScan, InclusiveSum)
-  BANKWISE_CALL(DeviceScan, ExclusiveSum)
-  BANKWISE_CALL(DeviceScan, InclusiveScan)
-  BANKWISE_CALL(DeviceScan, ExclusiveScan)
+  BANKWISE_CALL(DeviceScan, InclusiveSum) BANKWISE_CALL(DeviceScan, ExclusiveSum)
+  BANKWISE_CALL(DeviceScan, InclusiveScan) BANKWISE_CALL(DeviceScan, ExclusiveScan)
 };
 struct DeviceRadixSort {
-  BANKWISE_CALL(DeviceRadixSort, SortKeys)
-  BANKWISE_CALL(DeviceRadixSort, SortPairs)
-  BANKWISE_CALL(DeviceRadixSort, SortKeysDescending)
-  BANKWISE_CALL(DeviceRadixSort, SortPairsDescending)
+  BANKWISE_CALL(DeviceRadixSort, SortKeys) BANKWISE_CALL(DeviceRadixSort, SortKeysDescending)
+  BANKWISE_CALL(DeviceRadixSort, SortPairs) BANKWISE_CALL(DeviceRadixSort, SortPairsDescending)
 };
 struct DeviceSelect {
-  BANKWISE_CALL(DeviceSelect, If)
-  BANKWISE_CALL(DeviceSelect, Flagged)
-  BANKWISE_CALL(DeviceSelect, Unique)
+  BANKWISE_CALL(DeviceSelect, If) BANKWISE_CALL(DeviceSelect, Flagged) BANKWISE_CALL(DeviceSelect, Unique)
 };
 #undef BANKWISE_CALL
+// clang-format on
 
-struct Sum {
-  template <class T>
-  BANKWISE_DEVICE T operator()(const T& a, const T& b) const {
-    return a + b;
-  }
-};
-struct Max {
-  template <class T>
-  BANKWISE_DEVICE T operator()(const T& a, const T& b) const {
-    return a > b ? a : b;
-  }
-};
-struct Min {
-  template <class T>
-  BANKWISE_DEVICE T operator()(const T& a, const T& b) const {
-    return a < b ? a : b;
-  }
-};
+#define BANKWISE_OPERATOR(name, expression)                      \
+  struct name {                                                  \
+    template <class T>                                           \
+    BANKWISE_DEVICE T operator()(const T& a, const T& b) const { \
+      return expression;                                         \
+    }                                                            \
+  };
+BANKWISE_OPERATOR(Sum, a + b)
+BANKWISE_OPERATOR(Max, a > b ? a : b)
+BANKWISE_OPERATOR(Min, a < b ? a : b)
+#undef BANKWISE_OPERATOR
 
 }  // namespace cub

@@ -26,29 +26,14 @@ struct nvtxEventAttributes_t {
 };
 #define NVTX_EVENT_ATTRIB_STRUCT_SIZE ((unsigned short)sizeof(nvtxEventAttributes_t))
 
-template <class... Arguments>
-int nvtxRangePushA(Arguments&&...) {
-  return 0;
-}
-template <class... Arguments>
-int nvtxRangePushEx(Arguments&&...) {
-  return 0;
-}
-inline int nvtxRangePop() {
-  return 0;
-}
-template <class... Arguments>
-nvtxRangeId_t nvtxRangeStartA(Arguments&&...) {
-  return 0;
-}
-template <class... Arguments>
-nvtxRangeId_t nvtxRangeStartEx(Arguments&&...) {
-  return 0;
-}
+inline constexpr auto nvtxRangePushA = [](auto&&...) { return 0; };
+inline constexpr auto nvtxRangePushEx = [](auto&&...) { return 0; };
+inline int nvtxRangePop() { return 0; }
+inline constexpr auto nvtxRangeStartA = [](auto&&...) { return nvtxRangeId_t(0); };
+inline constexpr auto nvtxRangeStartEx = [](auto&&...) { return nvtxRangeId_t(0); };
 inline void nvtxRangeEnd(nvtxRangeId_t) {}
 inline void nvtxMarkA(const char*) {}
-template <class... Arguments>
-void nvtxNameCudaStreamA(Arguments&&...) {}
+inline constexpr auto nvtxNameCudaStreamA = [](auto&&...) {};
 inline void nvtxNameOsThreadA(unsigned, const char*) {}
 #define nvtxRangePush nvtxRangePushA
 #define nvtxRangeStart nvtxRangeStartA

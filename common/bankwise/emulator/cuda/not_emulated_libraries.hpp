@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+//
+// Libraries that are not emulated (cuDNN, cuFFT, the host side of cuRAND, cuSOLVER, cuSPARSE, NCCL, compilation at run
+// time): programs may include their headers, but not call them.
+#pragma once
+
+#include <library_types.h>
+
+#include <bankwise/emulator/cuda/not_emulated.hpp>
+#include <bankwise/emulator/cuda/vector_types.hpp>
+
+// clang-format off: names as their libraries have them
+namespace bankwise::emulator::cuda {
+
+using cudnnHandle_t = struct cudnnHandle_t_of_library*;
+using cudnnTensorDescriptor_t = struct cudnnTensorDescriptor_t_of_library*;
+enum cudnnStatus_t { CUDNN_STATUS_SUCCESS, CUDNN_STATUS_NOT_INITIALIZED };
+enum cudnnDataType_t { CUDNN_DATA_FLOAT, CUDNN_DATA_DOUBLE, CUDNN_DATA_HALF };
+BANKWISE_NONE_OF(cudnnStatus_t, cudnnCreate, cudnnDestroy, cudnnSetStream, cudnnGetErrorString,
+                 cudnnCreateTensorDescriptor, cudnnDestroyTensorDescriptor, cudnnSetTensor4dDescriptor,
+                 cudnnSoftmaxForward, cudnnConvolutionForward)
+
+using cufftHandle = int;
+using cufftReal = float;
+using cufftDoubleReal = double;
+using cufftComplex = float2;
+using cufftDoubleComplex = double2;
+enum cufftResult_t {
+  CUFFT_SUCCESS,
+  CUFFT_INVALID_PLAN,
+  CUFFT_ALLOC_FAILED,
+  CUFFT_INVALID_TYPE,
+  CUFFT_INVALID_VALUE,
+  CUFFT_INTERNAL_ERROR,
+  CUFFT_EXEC_FAILED,
+  CUFFT_SETUP_FAILED,
+  CUFFT_INVALID_SIZE,
+  CUFFT_UNALIGNED_DATA
+};
+using cufftResult = cufftResult_t;
+enum cufftType {
+  CUFFT_R2C = 0x2A,
+  CUFFT_C2R = 0x2C,
+  CUFFT_C2C = 0x29,
+  CUFFT_D2Z = 0x6A,
+  CUFFT_Z2D = 0x6C,
+  CUFFT_Z2Z = 0x69
+};
+inline constexpr int CUFFT_FORWARD = -1, CUFFT_INVERSE = 1;
+BANKWISE_NONE_OF(cufftResult, cufftCreate, cufftDestroy, cufftPlan1d, cufftPlan2d, cufftPlan3d, cufftPlanMany,
+                 cufftMakePlan1d, cufftMakePlan2d, cufftMakePlanMany, cufftExecC2C, cufftExecR2C, cufftExecC2R,
+                 cufftExecZ2Z, cufftExecD2Z, cufftExecZ2D, cufftSetStream, cufftSetWorkArea, cufftGetSize,
+                 cufftEstimate1d, cufftXtSetGPUs, cufftXtMalloc, cufftXtFree, cufftXtMemcpy, cufftXtExecDescriptorC2C,
+                 cufftXtExecDescriptor, cufftXtSetCallback)
+
+using curandGenerator_t = struct curandGenerator_t_of_library*;
+enum curandStatus {
+  CURAND_STATUS_SUCCESS,
+  CURAND_STATUS_VERSION_MISMATCH = 100,
+  CURAND_STATUS_NOT_INITIALIZED,
+  CURAND_STATUS_ALLOCATION_FAILED,
+  CURAND_STATUS_TYPE_ERROR,
+  CURAND_STATUS_OUT_OF_RANGE,
+  CURAND_STATUS_LENGTH_NOT_MULTIPLE,
+  CURAND_STATUS_DOUBLE_PRECISION_REQUIRED,
+  CURAND_STATUS_LAUNCH_FAILURE = 201,
+  CURAND_STATUS_PREEXISTING_FAILURE,
+  CURAND_STATUS_INITIALIZATION_FAILED,
+  CURAND_STATUS_ARCH_MISMATCH,
+  CURAND_STATUS_INTERNAL_ERROR = 999
+};
+using curandStatus_t = curandStatus;
+enum curandRngType {
+  CURAND_RNG_TEST = 0,
+  CURAND_RNG_PSEUDO_DEFAULT = 100,
+  CURAND_RNG_PSEUDO_XORWOW = 101,
+  CURAND_RNG_PSEUDO_MRG32K3A = 121,
+  CURAND_RNG_PSEUDO_MTGP32 = 141,
+  CURAND_RNG_PSEUDO_MT19937 = 142,
+  CURAND_RNG_PSEUDO_PHILOX4_32_10 = 161,
+  CURAND_RNG_QUASI_DEFAULT = 200,
+  CURAND_RNG_QUASI_SOBOL32 = 201
+};
+using curandRngType_t = curandRngType;
+enum curandOrdering { CURAND_ORDERING_PSEUDO_BEST = 100, CURAND_ORDERING_PSEUDO_DEFAULT = 101 };
+BANKWISE_NONE_OF(curandStatus_t, curandCreateGenerator, curandCreateGeneratorHost, curandDestroyGenerator,
+                 curandSetPseudoRandomGeneratorSeed, curandSetQuasiRandomGeneratorDimensions, curandSetGeneratorOffset,
+                 curandSetGeneratorOrdering, curandSetStream, curandGenerate, curandGenerateUniform,
+                 curandGenerateUniformDouble, curandGenerateNormal, curandGenerateNormalDouble, curandGenerateLogNormal,
+                 curandGeneratePoisson, curandGetVersion)
+
+using cusolverDnHandle_t = struct cusolverDnHandle_t_of_library*;
+enum cusolverStatus_t { CUSOLVER_STATUS_SUCCESS, CUSOLVER_STATUS_NOT_INITIALIZED };
+BANKWISE_NONE_OF(cusolverStatus_t, cusolverDnCreate, cusolverDnDestroy, cusolverDnSetStream, cusolverDnSgetrf,
+                 cusolverDnDgetrf, cusolverDnSgetrs, cusolverDnDgetrs, cusolverDnSpotrf, cusolverDnDpotrf,
+                 cusolverDnSgeqrf, cusolverDnDgeqrf, cusolverDnSgesvd, cusolverDnDgesvd, cusolverDnSsyevd,
+                 cusolverDnDsyevd)
+
+using cusparseHandle_t = struct cusparseHandle_t_of_library*;
+using cusparseMatDescr_t = struct cusparseMatDescr_t_of_library*;
+using cusparseSpMatDescr_t = struct cusparseSpMatDescr_t_of_library*;
+using cusparseDnVecDescr_t = struct cusparseDnVecDescr_t_of_library*;
+using cusparseDnMatDescr_t = struct cusparseDnMatDescr_t_of_library*;
+enum cusparseStatus_t { CUSPARSE_STATUS_SUCCESS, CUSPARSE_STATUS_NOT_INITIALIZED };
+enum cusparseOperation_t { CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_TRANSPOSE };
+enum cusparseIndexBase_t { CUSPARSE_INDEX_BASE_ZERO, CUSPARSE_INDEX_BASE_ONE };
+enum cusparseMatrixType_t { CUSPARSE_MATRIX_TYPE_GENERAL, CUSPARSE_MATRIX_TYPE_SYMMETRIC };
+enum cusparseIndexType_t { CUSPARSE_INDEX_16U = 1, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_64I };
+enum cusparseDirection_t { CUSPARSE_DIRECTION_ROW, CUSPARSE_DIRECTION_COLUMN };
+BANKWISE_NONE_OF(cusparseStatus_t, cusparseCreate, cusparseDestroy, cusparseSetStream, cusparseCreateMatDescr,
+                 cusparseDestroyMatDescr, cusparseSetMatType, cusparseSetMatIndexBase, cusparseCreateCsr,
+                 cusparseCreateDnVec, cusparseCreateDnMat, cusparseDestroySpMat, cusparseDestroyDnVec,
+                 cusparseDestroyDnMat, cusparseSpMV, cusparseSpMV_bufferSize, cusparseSpMM, cusparseSpMM_bufferSize,
+                 cusparseSnnz, cusparseSdense2csr, cusparseScsrmv, cusparseScsrmm, cusparseGetErrorString)
+
+using ncclComm_t = struct ncclComm_t_of_library*;
+struct ncclUniqueId {
+  char internal[128];
+};
+enum ncclResult_t { ncclSuccess, ncclUnhandledCudaError };
+enum ncclDataType_t {
+  ncclInt8,
+  ncclUint8,
+  ncclInt32,
+  ncclUint32,
+  ncclInt64,
+  ncclUint64,
+  ncclFloat16,
+  ncclFloat32,
+  ncclFloat64,
+  ncclBfloat16,
+  ncclFloat = 7,
+  ncclDouble
+};
+enum ncclRedOp_t { ncclSum, ncclProd, ncclMax, ncclMin, ncclAvg };
+BANKWISE_NONE_OF(ncclResult_t, ncclCommInitRank, ncclCommInitAll, ncclCommDestroy, ncclGetUniqueId, ncclGetErrorString,
+                 ncclAllReduce, ncclReduce, ncclBroadcast, ncclReduceScatter, ncclAllGather, ncclSend, ncclRecv,
+                 ncclGroupStart, ncclGroupEnd)
+
+using nvrtcProgram = struct nvrtcProgram_of_library*;
+enum nvrtcResult { NVRTC_SUCCESS, NVRTC_ERROR_COMPILATION = 6 };
+BANKWISE_NONE_OF(nvrtcResult, nvrtcCreateProgram, nvrtcDestroyProgram, nvrtcCompileProgram, nvrtcGetPTX,
+                 nvrtcGetPTXSize, nvrtcGetCUBIN, nvrtcGetCUBINSize, nvrtcGetProgramLog, nvrtcGetProgramLogSize,
+                 nvrtcGetErrorString, nvrtcVersion)
+
+}  // namespace bankwise::emulator::cuda
+// clang-format on
