@@ -50,14 +50,10 @@ std::optional<Meaning> meaning_of_atomic(const std::string& opcode) {
 std::optional<Operation> matrix_operation(Kind kind, unsigned matrices) {
   const bool load = kind == Kind::ldmatrix;
   switch (matrices) {
-    case 1:
-      return load ? Operation::ldmatrix_x1 : Operation::stmatrix_x1;
-    case 2:
-      return load ? Operation::ldmatrix_x2 : Operation::stmatrix_x2;
-    case 4:
-      return load ? Operation::ldmatrix_x4 : Operation::stmatrix_x4;
-    default:
-      return std::nullopt;
+    case 1: return load ? Operation::ldmatrix_x1 : Operation::stmatrix_x1;
+    case 2: return load ? Operation::ldmatrix_x2 : Operation::stmatrix_x2;
+    case 4: return load ? Operation::ldmatrix_x4 : Operation::stmatrix_x4;
+    default: return std::nullopt;
   }
 }
 
@@ -65,12 +61,9 @@ std::optional<Operation> matrix_operation(Kind kind, unsigned matrices) {
 std::optional<Meaning> meaning_of(Kind kind, std::uint32_t flags,
                                   const std::optional<Cubin::Instruction>& instruction) {
   switch (kind) {
-    case Kind::load:
-      return Meaning{Operation::load};
-    case Kind::store:
-      return Meaning{Operation::store};
-    case Kind::atomic:
-      return instruction ? meaning_of_atomic(instruction->opcode) : std::nullopt;
+    case Kind::load: return Meaning{Operation::load};
+    case Kind::store: return Meaning{Operation::store};
+    case Kind::atomic: return instruction ? meaning_of_atomic(instruction->opcode) : std::nullopt;
     case Kind::ldmatrix:
     case Kind::stmatrix: {
       const auto operation = matrix_operation(kind, flags >> 8);
@@ -123,16 +116,12 @@ using LeftOut = std::map<std::string, std::uint64_t>;
 
 std::string kind_name(Kind kind) {
   switch (kind) {
-    case Kind::async:
-      return "cp.async copies";
+    case Kind::async: return "cp.async copies";
     case Kind::remote_load:
     case Kind::remote_store:
-    case Kind::remote_atomic:
-      return "accesses to the shared memory of other blocks";
-    case Kind::atomic:
-      return "atomics whose opcode is not known";
-    default:
-      return "accesses of an unknown kind";
+    case Kind::remote_atomic: return "accesses to the shared memory of other blocks";
+    case Kind::atomic: return "atomics whose opcode is not known";
+    default: return "accesses of an unknown kind";
   }
 }
 

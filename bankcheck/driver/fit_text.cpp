@@ -100,10 +100,8 @@ std::string verdict_text(const ArrayFit& array) {
   const std::uint64_t queued = array.bound - array.ideal;
   std::string text;
   switch (array.verdict) {
-    case fit::Verdict::no_conflicts:
-      return "  no conflicts: nothing to change\n";
-    case fit::Verdict::fixed:
-      return fmt::format("  not changed: {}\n", array.facts.why_fixed);
+    case fit::Verdict::no_conflicts: return "  no conflicts: nothing to change\n";
+    case fit::Verdict::fixed: return fmt::format("  not changed: {}\n", array.facts.why_fixed);
     case fit::Verdict::none:
       text = fmt::format("  {} passes, ideal {}: no change of the family saves any\n", before, array.ideal);
       break;

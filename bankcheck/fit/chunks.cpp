@@ -159,16 +159,11 @@ template <bool has_xor, int pads>
                                                  ChunkCost* costs) {
   const ChangePlan plan(change);
   switch (change.kind()) {
-    case ChangeKind::identity:
-      return compute_costs<false, 0>(plan, chunks, count, costs);
-    case ChangeKind::row_xor:
-      return compute_costs<true, 0>(plan, chunks, count, costs);
-    case ChangeKind::pad:
-      return compute_costs<false, 1>(plan, chunks, count, costs);
-    case ChangeKind::two_pads:
-      return compute_costs<false, 2>(plan, chunks, count, costs);
-    case ChangeKind::pad_and_xor:
-      return compute_costs<true, 1>(plan, chunks, count, costs);
+    case ChangeKind::identity: return compute_costs<false, 0>(plan, chunks, count, costs);
+    case ChangeKind::row_xor: return compute_costs<true, 0>(plan, chunks, count, costs);
+    case ChangeKind::pad: return compute_costs<false, 1>(plan, chunks, count, costs);
+    case ChangeKind::two_pads: return compute_costs<false, 2>(plan, chunks, count, costs);
+    case ChangeKind::pad_and_xor: return compute_costs<true, 1>(plan, chunks, count, costs);
   }
 }
 

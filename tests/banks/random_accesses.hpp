@@ -68,24 +68,15 @@ class RandomAccesses {
     const std::uint64_t all = first_lanes(lanes), any = std::uint64_t{random_()} << 32 | random_();
     const std::uint64_t other = std::uint64_t{random_()} << 32 | random_();
     switch (below(9)) {
-      case 0:
-        return all & any;
-      case 1:
-        return all & any & other;
-      case 2:
-        return all & (any | other);
-      case 3:
-        return std::uint64_t{1} << below(lanes);
-      case 4:
-        return first_lanes(1 + below(lanes));
-      case 5:
-        return all & (std::uint64_t{0xff} << 8 * below(lanes / 8));
-      case 6:
-        return all & (std::uint64_t{1} << below(lanes) | std::uint64_t{1} << below(lanes));
-      case 7:
-        return below(8) == 0 ? 0 : all;
-      default:
-        return all;
+      case 0: return all & any;
+      case 1: return all & any & other;
+      case 2: return all & (any | other);
+      case 3: return std::uint64_t{1} << below(lanes);
+      case 4: return first_lanes(1 + below(lanes));
+      case 5: return all & (std::uint64_t{0xff} << 8 * below(lanes / 8));
+      case 6: return all & (std::uint64_t{1} << below(lanes) | std::uint64_t{1} << below(lanes));
+      case 7: return below(8) == 0 ? 0 : all;
+      default: return all;
     }
   }
 
@@ -100,14 +91,10 @@ class RandomAccesses {
     std::iota(permuted.begin(), permuted.end(), 0U);
     for (unsigned lane = max_lanes; lane > 1; --lane) std::swap(permuted[lane - 1], permuted[below(lane)]);
     switch (below(11)) {
-      case 0:
-        return set([&](unsigned lane) { return drawn[lane]; });
-      case 1:
-        return set([&](unsigned) { return drawn[below(words)]; });
-      case 2:
-        return set([&](unsigned lane) { return base + stride * lane; });
-      case 3:
-        return set([&](unsigned lane) { return base + step * (width == 12 ? 3 : 1) * permuted[lane]; });
+      case 0: return set([&](unsigned lane) { return drawn[lane]; });
+      case 1: return set([&](unsigned) { return drawn[below(words)]; });
+      case 2: return set([&](unsigned lane) { return base + stride * lane; });
+      case 3: return set([&](unsigned lane) { return base + step * (width == 12 ? 3 : 1) * permuted[lane]; });
       case 4: {  // equal neighbours, in all lanes or with one exception
         const unsigned distance = 1 + below(2), odd_one_out = below(2 * max_lanes);
         return set([&](unsigned lane) { return drawn[lane & ~distance] % (run * 64) + (lane == odd_one_out ? 1 : 0); });
@@ -127,10 +114,8 @@ class RandomAccesses {
         const unsigned far = 0x7ffff000U / unit + below(0x70000000U / unit);
         return set([&](unsigned lane) { return far + drawn[lane] % (run * 32); });
       }
-      case 9:
-        return set([&](unsigned lane) { return base + lane % run * step; });
-      default:
-        return set([&](unsigned lane) { return base + lane / run * stride; });
+      case 9: return set([&](unsigned lane) { return base + lane % run * step; });
+      default: return set([&](unsigned lane) { return base + lane / run * stride; });
     }
   }
 

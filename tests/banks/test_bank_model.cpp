@@ -38,17 +38,10 @@ void spoil(banks::RandomAccess& random, banks::RandomAccesses& more) {
     case 3:
       if (!random.sources.empty()) random.sources.resize(lane);
       break;
-    case 0:
-      random.addresses[lane] += 1 + more.below(15);
-      break;
-    case 1:
-      random.mask |= std::uint64_t{1} << lane;
-      break;
-    case 2:
-      random.addresses.resize(lane);
-      break;
-    default:
-      break;
+    case 0: random.addresses[lane] += 1 + more.below(15); break;
+    case 1: random.mask |= std::uint64_t{1} << lane; break;
+    case 2: random.addresses.resize(lane); break;
+    default: break;
   }
 }
 

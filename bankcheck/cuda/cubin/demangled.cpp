@@ -154,32 +154,25 @@ class Reader {
       const char c = peek();
       text_.remove_prefix(1);
       switch (c) {
-        case 'E':
-          --open;
-          break;
+        case 'E': --open; break;
         case 'I':
         case 'J':
         case 'N':
         case 'X':
         case 'F':
-        case 'Z':
-          ++open;
-          break;
+        case 'Z': ++open; break;
         case 'L':
           ++open;
           if (!skip_literal()) return false;
           break;
         case 'S':
-        case 'T':
-          skip_reference();
-          break;
+        case 'T': skip_reference(); break;
         case 'A':
         case 'D':
         case 'U':
           if (!skip_prefix(c, open)) return false;
           break;
-        default:
-          break;  // built-in types and qualifiers, which open nothing
+        default: break;  // built-in types and qualifiers, which open nothing
       }
     }
     return true;

@@ -83,12 +83,9 @@ std::vector<Section> read_sections(std::string_view bytes, const Header& header)
 
 SymbolKind kind_of(unsigned info) {
   switch (info & 0xF) {
-    case 1:
-      return SymbolKind::object;
-    case 2:
-      return SymbolKind::function;
-    default:
-      return SymbolKind::other;
+    case 1: return SymbolKind::object;
+    case 2: return SymbolKind::function;
+    default: return SymbolKind::other;
   }
 }
 

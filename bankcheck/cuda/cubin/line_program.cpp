@@ -134,21 +134,12 @@ class Program {
 
   void standard(unsigned opcode, ByteReader& reader) {
     switch (opcode) {
-      case lns_copy:
-        return emit();
-      case lns_advance_pc:
-        return advance(reader.uleb());
-      case lns_advance_line:
-        row_.line += std::uint32_t(reader.sleb());
-        return;
-      case lns_set_file:
-        file_ = reader.uleb();
-        return;
-      case lns_const_add_pc:
-        return advance((255 - header_.first_special) / header_.line_range);
-      case lns_fixed_advance_pc:
-        row_.address += reader.u16();
-        return;
+      case lns_copy: return emit();
+      case lns_advance_pc: return advance(reader.uleb());
+      case lns_advance_line: row_.line += std::uint32_t(reader.sleb()); return;
+      case lns_set_file: file_ = reader.uleb(); return;
+      case lns_const_add_pc: return advance((255 - header_.first_special) / header_.line_range);
+      case lns_fixed_advance_pc: row_.address += reader.u16(); return;
       default:
         for (unsigned i = 0; i < header_.operand_counts[opcode - 1]; ++i) reader.uleb();
     }
@@ -172,11 +163,8 @@ class Program {
         row_.caller = reader.uleb();
         row_.function = reader.uleb();
         return;
-      case lne_nvidia_set_function_name:
-        row_.function = reader.uleb();
-        return;
-      default:
-        return;  // describes no line
+      case lne_nvidia_set_function_name: row_.function = reader.uleb(); return;
+      default: return;  // describes no line
     }
   }
 
@@ -256,36 +244,21 @@ class EntryReader {
  private:
   Value read(std::uint64_t form) {
     switch (form) {
-      case form_string:
-        return {reader_.string(), 0};
-      case form_strp:
-        return {string_at(names_.strings, reader_.number(offset_bytes_), max_path_bytes), 0};
-      case form_line_strp:
-        return {string_at(names_.line_strings, reader_.number(offset_bytes_), max_path_bytes), 0};
-      case form_udata:
-        return {{}, reader_.uleb()};
-      case form_data1:
-        return {{}, reader_.u8()};
-      case form_data2:
-        return {{}, reader_.u16()};
-      case form_data4:
-        return {{}, reader_.u32()};
-      case form_data8:
-        return {{}, reader_.u64()};
-      case form_sec_offset:
-        return {{}, reader_.number(offset_bytes_)};
-      case form_data16:
-        return {reader_.take(16), 0};
-      case form_block:
-        return {reader_.take(reader_.uleb()), 0};
-      case form_block1:
-        return {reader_.take(reader_.u8()), 0};
-      case form_block2:
-        return {reader_.take(reader_.u16()), 0};
-      case form_block4:
-        return {reader_.take(reader_.u32()), 0};
-      default:
-        throw std::runtime_error(fmt::format("a line program names its files in the unknown form {}", form));
+      case form_string: return {reader_.string(), 0};
+      case form_strp: return {string_at(names_.strings, reader_.number(offset_bytes_), max_path_bytes), 0};
+      case form_line_strp: return {string_at(names_.line_strings, reader_.number(offset_bytes_), max_path_bytes), 0};
+      case form_udata: return {{}, reader_.uleb()};
+      case form_data1: return {{}, reader_.u8()};
+      case form_data2: return {{}, reader_.u16()};
+      case form_data4: return {{}, reader_.u32()};
+      case form_data8: return {{}, reader_.u64()};
+      case form_sec_offset: return {{}, reader_.number(offset_bytes_)};
+      case form_data16: return {reader_.take(16), 0};
+      case form_block: return {reader_.take(reader_.uleb()), 0};
+      case form_block1: return {reader_.take(reader_.u8()), 0};
+      case form_block2: return {reader_.take(reader_.u16()), 0};
+      case form_block4: return {reader_.take(reader_.u32()), 0};
+      default: throw std::runtime_error(fmt::format("a line program names its files in the unknown form {}", form));
     }
   }
 

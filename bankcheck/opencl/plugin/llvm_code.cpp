@@ -39,16 +39,11 @@ trace::Site site_of(const void* instruction) {
 unsigned scalar_bytes(const void* type) {
   if (LLVMGetTypeKind(type) == vector_type) type = LLVMGetElementType(type);
   switch (LLVMGetTypeKind(type)) {
-    case half_type:
-      return 2;
-    case float_type:
-      return 4;
-    case double_type:
-      return 8;
-    case integer_type:
-      return LLVMGetIntTypeWidth(type) / 8;
-    default:
-      return 0;
+    case half_type: return 2;
+    case float_type: return 4;
+    case double_type: return 8;
+    case integer_type: return LLVMGetIntTypeWidth(type) / 8;
+    default: return 0;
   }
 }
 
@@ -133,14 +128,10 @@ LlvmCode::Step LlvmCode::step(const void* instruction) {
   switch (LLVMGetInstructionOpcode(instruction)) {
     case br:
     case switch_:
-    case indirect_br:
-      return Step::jump;
-    case call:
-      return Step::call;
-    case ret:
-      return Step::ret;
-    default:
-      return Step::straight;
+    case indirect_br: return Step::jump;
+    case call: return Step::call;
+    case ret: return Step::ret;
+    default: return Step::straight;
   }
 }
 

@@ -233,16 +233,14 @@ std::string sentence(const Architecture& architecture, const Access& access, Ref
     case lane_beyond_warp:
       return lane + " is active, but " + name(architecture.name) + " has lanes 0 to " +
              std::to_string(architecture.lanes - 1);
-    case address_missing:
-      return lane + " is active but has no address";
+    case address_missing: return lane + " is active but has no address";
     case source_missing:
       return "the address in global memory that " + lane + " reads is not known, and the passes of " + access_text +
              " depend on it";
     case misaligned:
       return "the address of " + lane + ", " + std::to_string(access.addresses[refusal.lane]) +
              ", is not a multiple of " + std::to_string(alignment(access.width));
-    case inactive_row:
-      return lane + " gives the address of a row, but is not active";
+    case inactive_row: return lane + " gives the address of a row, but is not active";
   }
   return "";
 }

@@ -58,10 +58,8 @@ void for_each_unit_as(const Rule& rule, const Access& access, std::uint64_t lane
 template <class Visit>
 void for_each_unit(const Rule& rule, const Access& access, std::uint64_t lanes, Request request, Visit visit) {
   switch (rule.serving) {
-    case Serving::lanes:
-      return for_each_unit_as<Serving::lanes>(rule, access, lanes, request, visit);
-    case Serving::addresses:
-      return for_each_unit_as<Serving::addresses>(rule, access, lanes, request, visit);
+    case Serving::lanes: return for_each_unit_as<Serving::lanes>(rule, access, lanes, request, visit);
+    case Serving::addresses: return for_each_unit_as<Serving::addresses>(rule, access, lanes, request, visit);
     case Serving::words:
     case Serving::one_broadcast:
     case Serving::copies:  // the banks of the destination

@@ -269,14 +269,10 @@ PreparedVariant Workbench::prepare(Plan plan, gpu::Form first_form) {
 
 gpu::Buffer& Workbench::buffer(const PreparedVariant& prepared, Slot slot) {
   switch (slot.memory) {
-    case Slot::Memory::input:
-      return *inputs_.at(slot.index);
-    case Slot::Memory::output:
-      return *outputs_.at(slot.index);
-    case Slot::Memory::scratch:
-      return *prepared.scratch.at(slot.index);
-    default:
-      return *prepared.state;
+    case Slot::Memory::input: return *inputs_.at(slot.index);
+    case Slot::Memory::output: return *outputs_.at(slot.index);
+    case Slot::Memory::scratch: return *prepared.scratch.at(slot.index);
+    default: return *prepared.state;
   }
 }
 

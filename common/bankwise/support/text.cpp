@@ -105,24 +105,12 @@ std::string xml_text(std::string_view text) {
     const std::string_view rest = text;
     const std::uint32_t character = next_character(text);
     switch (character) {
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '&':
-        safe += "&amp;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      case '\'':
-        safe += "&#39;";
-        break;
-      case invalid:
-        safe += "\xEF\xBF\xBD";
-        break;
+      case '<': safe += "&lt;"; break;
+      case '>': safe += "&gt;"; break;
+      case '&': safe += "&amp;"; break;
+      case '"': safe += "&quot;"; break;
+      case '\'': safe += "&#39;"; break;
+      case invalid: safe += "\xEF\xBF\xBD"; break;
       default:
         if (is_hidden(character)) {
           safe += fmt::format("[U+{:04X}]", character);

@@ -66,26 +66,16 @@ Mask nonzero(const Values& values, Mask among) {
 
 unsigned apply(Operator operation, unsigned left, unsigned right) {
   switch (operation) {
-    case Operator::add:
-      return left + right;
-    case Operator::subtract:
-      return left - right;
-    case Operator::multiply:
-      return left * right;
-    case Operator::modulo:
-      return left % right;
-    case Operator::exclusive_or:
-      return left ^ right;
-    case Operator::equal:
-      return unsigned(left == right);
-    case Operator::unequal:
-      return unsigned(left != right);
-    case Operator::less:
-      return unsigned(left < right);
-    case Operator::less_or_equal:
-      return unsigned(left <= right);
-    case Operator::greater:
-      return unsigned(left > right);
+    case Operator::add: return left + right;
+    case Operator::subtract: return left - right;
+    case Operator::multiply: return left * right;
+    case Operator::modulo: return left % right;
+    case Operator::exclusive_or: return left ^ right;
+    case Operator::equal: return unsigned(left == right);
+    case Operator::unequal: return unsigned(left != right);
+    case Operator::less: return unsigned(left < right);
+    case Operator::less_or_equal: return unsigned(left <= right);
+    case Operator::greater: return unsigned(left > right);
   }
   return 0;
 }

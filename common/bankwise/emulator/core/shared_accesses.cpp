@@ -14,12 +14,9 @@ namespace {
 
 std::string_view verb(banks::Operation operation) {
   switch (touch_of(operation)) {
-    case TouchKind::read:
-      return "reads";
-    case TouchKind::write:
-      return "writes";
-    case TouchKind::atomic:
-      break;
+    case TouchKind::read: return "reads";
+    case TouchKind::write: return "writes";
+    case TouchKind::atomic: break;
   }
   return "updates";
 }

@@ -19,18 +19,15 @@ inline TouchKind touch_of(banks::Operation operation) {
     case Operation::load:
     case Operation::ldmatrix_x1:
     case Operation::ldmatrix_x2:
-    case Operation::ldmatrix_x4:
-      return TouchKind::read;
+    case Operation::ldmatrix_x4: return TouchKind::read;
     case Operation::store:
     case Operation::stmatrix_x1:
     case Operation::stmatrix_x2:
     case Operation::stmatrix_x4:
-    case Operation::cp_async:
-      return TouchKind::write;
+    case Operation::cp_async: return TouchKind::write;
     case Operation::atomic:
     case Operation::atomic_inc:
-    case Operation::atomic_cas:
-      break;
+    case Operation::atomic_cas: break;
   }
   return TouchKind::atomic;
 }

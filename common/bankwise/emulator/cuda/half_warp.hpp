@@ -44,18 +44,12 @@ struct HalfWarp {
   template <class T>
   static T combined(device::Reduction operation, T a, T b) {
     switch (operation) {
-      case device::Reduction::add:
-        return T(unsigned(a) + unsigned(b));
-      case device::Reduction::minimum:
-        return std::min(a, b);
-      case device::Reduction::maximum:
-        return std::max(a, b);
-      case device::Reduction::bit_and:
-        return a & b;
-      case device::Reduction::bit_or:
-        return a | b;
-      case device::Reduction::bit_xor:
-        return a ^ b;
+      case device::Reduction::add: return T(unsigned(a) + unsigned(b));
+      case device::Reduction::minimum: return std::min(a, b);
+      case device::Reduction::maximum: return std::max(a, b);
+      case device::Reduction::bit_and: return a & b;
+      case device::Reduction::bit_or: return a | b;
+      case device::Reduction::bit_xor: return a ^ b;
     }
     return a;
   }

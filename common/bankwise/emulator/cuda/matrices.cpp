@@ -102,22 +102,15 @@ namespace {
 
 double number_in(Number type, std::uint64_t bits, unsigned element) {
   switch (type) {
-    case Number::half:
-      return value_of(FloatFormat::half, std::uint16_t(bits >> (16 * element)));
-    case Number::bfloat16:
-      return value_of(FloatFormat::bfloat16, std::uint16_t(bits >> (16 * element)));
+    case Number::half: return value_of(FloatFormat::half, std::uint16_t(bits >> (16 * element)));
+    case Number::bfloat16: return value_of(FloatFormat::bfloat16, std::uint16_t(bits >> (16 * element)));
     case Number::tf32:  // the hardware ignores the lower 13 bits
       return std::bit_cast<float>(std::uint32_t(bits) & 0xFFFFE000u);
-    case Number::int8:
-      return std::int8_t(bits >> (8 * element));
-    case Number::uint8:
-      return std::uint8_t(bits >> (8 * element));
-    case Number::float32:
-      return std::bit_cast<float>(std::uint32_t(bits));
-    case Number::float64:
-      return std::bit_cast<double>(bits);
-    case Number::int32:
-      return std::int32_t(bits);
+    case Number::int8: return std::int8_t(bits >> (8 * element));
+    case Number::uint8: return std::uint8_t(bits >> (8 * element));
+    case Number::float32: return std::bit_cast<float>(std::uint32_t(bits));
+    case Number::float64: return std::bit_cast<double>(bits);
+    case Number::int32: return std::int32_t(bits);
   }
   return 0;
 }
@@ -156,14 +149,9 @@ void store(Number type, double sum, unsigned i, std::uint64_t& reg) {
       reg = i % 2 == 0 ? (reg & 0xFFFF0000u) | rounded : (reg & 0xFFFFu) | rounded << 16;
       break;
     }
-    case Number::int32:
-      reg = std::uint32_t(std::int64_t(sum));
-      break;
-    case Number::float64:
-      reg = std::bit_cast<std::uint64_t>(sum);
-      break;
-    default:
-      reg = std::bit_cast<std::uint32_t>(float(sum));
+    case Number::int32: reg = std::uint32_t(std::int64_t(sum)); break;
+    case Number::float64: reg = std::bit_cast<std::uint64_t>(sum); break;
+    default: reg = std::bit_cast<std::uint32_t>(float(sum));
   }
 }
 

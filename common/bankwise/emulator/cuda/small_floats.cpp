@@ -45,22 +45,14 @@ std::uint16_t small_unary(FloatFormat format, Unary function, std::uint16_t a) n
 std::uint16_t small_binary(FloatFormat format, Binary operation, std::uint16_t a, std::uint16_t b) noexcept {
   const double x = value_of(format, a), y = value_of(format, b);
   switch (operation) {
-    case Binary::add:
-      return rounded(format, small_floats::to_odd(x, 1, y), RoundingMode::rn);
-    case Binary::sub:
-      return rounded(format, small_floats::to_odd(x, 1, -y), RoundingMode::rn);
-    case Binary::mul:
-      return rounded(format, x * y, RoundingMode::rn);
-    case Binary::div:
-      return rounded(format, x / y, RoundingMode::rn);
-    case Binary::maximum:
-      return extreme(format, a, b, true, false);
-    case Binary::minimum:
-      return extreme(format, a, b, false, false);
-    case Binary::maximum_nan:
-      return extreme(format, a, b, true, true);
-    case Binary::minimum_nan:
-      return extreme(format, a, b, false, true);
+    case Binary::add: return rounded(format, small_floats::to_odd(x, 1, y), RoundingMode::rn);
+    case Binary::sub: return rounded(format, small_floats::to_odd(x, 1, -y), RoundingMode::rn);
+    case Binary::mul: return rounded(format, x * y, RoundingMode::rn);
+    case Binary::div: return rounded(format, x / y, RoundingMode::rn);
+    case Binary::maximum: return extreme(format, a, b, true, false);
+    case Binary::minimum: return extreme(format, a, b, false, false);
+    case Binary::maximum_nan: return extreme(format, a, b, true, true);
+    case Binary::minimum_nan: return extreme(format, a, b, false, true);
   }
   return nan_bits;
 }

@@ -104,81 +104,33 @@ unsigned simd(Simd operation, unsigned count, unsigned a, unsigned b) noexcept {
     const auto all_if = [&](bool yes) { return yes ? ones : 0; };
     int value = 0;
     switch (operation) {
-      case Simd::add:
-        value = x + y;
-        break;
-      case Simd::add_saturated_signed:
-        value = std::clamp(p + q, least, greatest);
-        break;
-      case Simd::add_saturated:
-        value = std::min(x + y, ones);
-        break;
-      case Simd::subtract:
-        value = x - y;
-        break;
-      case Simd::subtract_saturated_signed:
-        value = std::clamp(p - q, least, greatest);
-        break;
-      case Simd::subtract_saturated:
-        value = std::max(x - y, 0);
-        break;
+      case Simd::add: value = x + y; break;
+      case Simd::add_saturated_signed: value = std::clamp(p + q, least, greatest); break;
+      case Simd::add_saturated: value = std::min(x + y, ones); break;
+      case Simd::subtract: value = x - y; break;
+      case Simd::subtract_saturated_signed: value = std::clamp(p - q, least, greatest); break;
+      case Simd::subtract_saturated: value = std::max(x - y, 0); break;
       case Simd::average_signed:  // halves away from zero
         value = (p + q + (p + q >= 0 ? 1 : 0)) >> 1;
         break;
-      case Simd::average:
-        value = (x + y + 1) >> 1;
-        break;
-      case Simd::half_sum:
-        value = (x + y) >> 1;
-        break;
-      case Simd::maximum_signed:
-        value = std::max(p, q);
-        break;
-      case Simd::maximum:
-        value = std::max(x, y);
-        break;
-      case Simd::minimum_signed:
-        value = std::min(p, q);
-        break;
-      case Simd::minimum:
-        value = std::min(x, y);
-        break;
-      case Simd::difference_signed:
-        value = std::abs(p - q);
-        break;
-      case Simd::difference:
-        value = std::abs(x - y);
-        break;
-      case Simd::equal:
-        value = all_if(x == y);
-        break;
-      case Simd::unequal:
-        value = all_if(x != y);
-        break;
-      case Simd::not_less_signed:
-        value = all_if(p >= q);
-        break;
-      case Simd::not_less:
-        value = all_if(x >= y);
-        break;
-      case Simd::greater_signed:
-        value = all_if(p > q);
-        break;
-      case Simd::greater:
-        value = all_if(x > y);
-        break;
-      case Simd::not_greater_signed:
-        value = all_if(p <= q);
-        break;
-      case Simd::not_greater:
-        value = all_if(x <= y);
-        break;
-      case Simd::less_signed:
-        value = all_if(p < q);
-        break;
-      case Simd::less:
-        value = all_if(x < y);
-        break;
+      case Simd::average: value = (x + y + 1) >> 1; break;
+      case Simd::half_sum: value = (x + y) >> 1; break;
+      case Simd::maximum_signed: value = std::max(p, q); break;
+      case Simd::maximum: value = std::max(x, y); break;
+      case Simd::minimum_signed: value = std::min(p, q); break;
+      case Simd::minimum: value = std::min(x, y); break;
+      case Simd::difference_signed: value = std::abs(p - q); break;
+      case Simd::difference: value = std::abs(x - y); break;
+      case Simd::equal: value = all_if(x == y); break;
+      case Simd::unequal: value = all_if(x != y); break;
+      case Simd::not_less_signed: value = all_if(p >= q); break;
+      case Simd::not_less: value = all_if(x >= y); break;
+      case Simd::greater_signed: value = all_if(p > q); break;
+      case Simd::greater: value = all_if(x > y); break;
+      case Simd::not_greater_signed: value = all_if(p <= q); break;
+      case Simd::not_greater: value = all_if(x <= y); break;
+      case Simd::less_signed: value = all_if(p < q); break;
+      case Simd::less: value = all_if(x < y); break;
     }
     result |= (unsigned(value) & unsigned(ones)) << (i * bits);
   }

@@ -22,12 +22,9 @@ struct ElementPlace {
 /// Rows and columns of a fragment.
 ElementPlace size_of(const Fragment& fragment) {
   switch (fragment.use) {
-    case Fragment::a:
-      return {fragment.m, fragment.k};
-    case Fragment::b:
-      return {fragment.k, fragment.n};
-    case Fragment::accumulator:
-      break;
+    case Fragment::a: return {fragment.m, fragment.k};
+    case Fragment::b: return {fragment.k, fragment.n};
+    case Fragment::accumulator: break;
   }
   return {fragment.m, fragment.n};
 }

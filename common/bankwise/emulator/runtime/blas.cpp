@@ -59,11 +59,8 @@ std::vector<T> numbers_of(const TypedMatrix& matrix, int rows, int columns) {
     case type_16bf:
       read([](std::uint16_t bits) { return small_floats::value_of(device::FloatFormat::bfloat16, bits); }, small);
       break;
-    case type_32f:
-      read(same, static_cast<const float*>(matrix.data));
-      break;
-    default:
-      read(same, static_cast<const double*>(matrix.data));
+    case type_32f: read(same, static_cast<const float*>(matrix.data)); break;
+    default: read(same, static_cast<const double*>(matrix.data));
   }
   return numbers;
 }
@@ -88,11 +85,8 @@ void put_numbers(const std::vector<T>& numbers, const TypedMatrix& matrix, int r
           },
           static_cast<std::uint16_t*>(data));
       break;
-    case type_32f:
-      put([](T number) { return float(number); }, static_cast<float*>(data));
-      break;
-    default:
-      put([](T number) { return double(number); }, static_cast<double*>(data));
+    case type_32f: put([](T number) { return float(number); }, static_cast<float*>(data)); break;
+    default: put([](T number) { return double(number); }, static_cast<double*>(data));
   }
 }
 

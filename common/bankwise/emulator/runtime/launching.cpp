@@ -41,16 +41,11 @@ constexpr int exit_of_fatal = 1;
 cudaError_t error_of(Fault fault) {
   switch (fault) {
     case Fault::out_of_bounds:
-    case Fault::invalid_address:
-      return cudaErrorIllegalAddress;
-    case Fault::misaligned:
-      return cudaErrorMisalignedAddress;
-    case Fault::trap:
-      return cudaErrorAssert;
-    case Fault::step_limit:
-      return cudaErrorLaunchTimeout;
-    default:
-      return cudaErrorLaunchFailure;
+    case Fault::invalid_address: return cudaErrorIllegalAddress;
+    case Fault::misaligned: return cudaErrorMisalignedAddress;
+    case Fault::trap: return cudaErrorAssert;
+    case Fault::step_limit: return cudaErrorLaunchTimeout;
+    default: return cudaErrorLaunchFailure;
   }
 }
 

@@ -35,8 +35,7 @@ cudaError_t free_for(void* pointer, bool host, std::string_view function, const 
     return failed(cudaErrorInvalidValue);
   }
   switch (release(pointer, caller)) {
-    case Freed::yes:
-      return lasting_error();
+    case Freed::yes: return lasting_error();
     case Freed::twice:
       report(fmt::format("{} frees {}, which {} has freed", function, description_of(*allocation),
                          place_of(allocation->freed_by)),
@@ -199,15 +198,9 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   *attributes = {cudaMemoryTypeUnregistered, 0, nullptr, plain};
   if (!allocation || !allocation->live) return cudaSuccess;
   switch (allocation->kind) {
-    case MemoryKind::device:
-      *attributes = {cudaMemoryTypeDevice, 0, plain, nullptr};
-      break;
-    case MemoryKind::managed:
-      *attributes = {cudaMemoryTypeManaged, 0, plain, plain};
-      break;
-    case MemoryKind::pinned:
-      *attributes = {cudaMemoryTypeHost, 0, plain, plain};
-      break;
+    case MemoryKind::device: *attributes = {cudaMemoryTypeDevice, 0, plain, nullptr}; break;
+    case MemoryKind::managed: *attributes = {cudaMemoryTypeManaged, 0, plain, plain}; break;
+    case MemoryKind::pinned: *attributes = {cudaMemoryTypeHost, 0, plain, plain}; break;
   }
   return cudaSuccess;
 }

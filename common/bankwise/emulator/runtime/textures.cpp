@@ -58,8 +58,7 @@ bool make_view(View& view, const cudaResourceDesc& resource) {
       view.depth = 1;
       break;
     }
-    default:
-      return false;
+    default: return false;
   }
   const cudaChannelFormatDesc& f = view.format;
   view.element = std::size_t(f.x + f.y + f.z + f.w) / 8;
@@ -95,9 +94,7 @@ Texel read(const View& view, const char* at) {
         texel.i[k] = std::int32_t(raw << shift) >> shift;
         texel.f[k] = std::max(-1.F, float(texel.i[k]) / float((1LL << (bits[k] - 1)) - 1));
         break;
-      default:
-        texel.i[k] = std::int32_t(raw);
-        texel.f[k] = float(raw) / float((1LL << bits[k]) - 1);
+      default: texel.i[k] = std::int32_t(raw); texel.f[k] = float(raw) / float((1LL << bits[k]) - 1);
     }
   }
   return texel;
@@ -107,16 +104,13 @@ Texel read(const View& view, const char* at) {
 std::int64_t addressed(std::int64_t i, std::int64_t size, cudaTextureAddressMode mode) {
   if (i >= 0 && i < size) return i;
   switch (mode) {
-    case cudaAddressModeWrap:
-      return ((i % size) + size) % size;
+    case cudaAddressModeWrap: return ((i % size) + size) % size;
     case cudaAddressModeMirror: {
       const std::int64_t period = ((i % (2 * size)) + 2 * size) % (2 * size);
       return period < size ? period : 2 * size - 1 - period;
     }
-    case cudaAddressModeBorder:
-      return -1;
-    default:
-      return std::clamp<std::int64_t>(i, 0, size - 1);
+    case cudaAddressModeBorder: return -1;
+    default: return std::clamp<std::int64_t>(i, 0, size - 1);
   }
 }
 

@@ -91,17 +91,12 @@ const Operand& Machine::operand(std::size_t i) const {
 
 std::uint64_t Machine::read(const Operand& operand) const {
   switch (operand.kind) {
-    case Operand::Kind::given:
-      return operand.index < given.size() ? given[operand.index] : 0;
-    case Operand::Kind::local:
-      return locals[operand.index];
+    case Operand::Kind::given: return operand.index < given.size() ? given[operand.index] : 0;
+    case Operand::Kind::local: return locals[operand.index];
     case Operand::Kind::number:
-    case Operand::Kind::real:
-      return operand.bits;
-    case Operand::Kind::special:
-      return special_registers[operand.index].second(this_lane(), caller);
-    default:
-      return 0;
+    case Operand::Kind::real: return operand.bits;
+    case Operand::Kind::special: return special_registers[operand.index].second(this_lane(), caller);
+    default: return 0;
   }
 }
 
