@@ -12,7 +12,7 @@ set(BANKWISE_EMULATE_OPTIONS -U_FORTIFY_SOURCE -O1 -g -gno-split-dwarf -finline 
 # What a whole program (.cu) needs in addition: `bankcheck emulate` rewrites its launches.
 set(BANKWISE_EMULATE_PROGRAM_OPTIONS -DBANKWISE_WHOLE_PROGRAM -Wno-c++20-extensions)
 
-# common/bankwise/emulator/runtime/printing.cpp has these functions.
+# common/bankwise/emulator/runtime/messages.cpp has these functions.
 set(BANKWISE_EMULATE_PROGRAM_LINK_OPTIONS -Wl,--wrap=printf -Wl,--wrap=puts -Wl,--wrap=putchar -Wl,--wrap=vprintf)
 
 # bankwise_emulate(<target> <source>...)

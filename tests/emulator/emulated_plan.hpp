@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <bankwise/emulator/core/kernel.hpp>
+#include <bankwise/emulator/core/emulate.hpp>
 #include "tests/case_studies.hpp"
 
 struct EmulatedJob {

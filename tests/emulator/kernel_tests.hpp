@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-#include <bankwise/emulator/core/diagnosis.hpp>
+#include <bankwise/emulator/core/launch.hpp>
 #include <bankwise/emulator/cuda.hpp>
 #include <bankwise/emulator/cuda/ptx.hpp>
 

@@ -76,7 +76,7 @@ TEST_CASE("emulator/runtime/repeats/results_in_memory", "[runtime]") {
   int* const memory = memory_of(MemoryKind::device);
   int runs = 0;
   for (int i = 0; i < 6; ++i) {
-    if (!note_fill(memory, 4096, 0)) std::memset(memory, 0, 4096);
+    if (!note_write(memory, 4096, 0)) std::memset(memory, 0, 4096);
     CHECK(memory[5] == 0);
     runs += launch("cleared", [&] { memory[5] += 3; });
     CHECK(memory[5] == 3);
@@ -87,18 +87,18 @@ TEST_CASE("emulator/runtime/repeats/results_in_memory", "[runtime]") {
 
 TEST_CASE("emulator/runtime/repeats/same_bytes", "[runtime]") {
   int* const memory = memory_of(MemoryKind::device);
-  CHECK(!note_fill(memory, 4096, 1));
-  CHECK(note_fill(memory, 4096, 1));
-  CHECK(!note_fill(memory, 4096, 2));
-  CHECK(!note_fill(memory, 2048, 2));
-  CHECK(!note_fill(memory, 4096, 2));
+  CHECK(!note_write(memory, 4096, 1));
+  CHECK(note_write(memory, 4096, 1));
+  CHECK(!note_write(memory, 4096, 2));
+  CHECK(!note_write(memory, 2048, 2));
+  CHECK(!note_write(memory, 4096, 2));
   note_write(memory + 1);
-  CHECK(!note_fill(memory, 4096, 2));
+  CHECK(!note_write(memory, 4096, 2));
   launch("a kernel may write anything", [] {});
-  CHECK(!note_fill(memory, 4096, 2));
+  CHECK(!note_write(memory, 4096, 2));
   int* const managed = memory_of(MemoryKind::managed);
-  note_fill(managed, 4096, 1);
-  CHECK(!note_fill(managed, 4096, 1));  // the host may have written it
+  note_write(managed, 4096, 1);
+  CHECK(!note_write(managed, 4096, 1));  // the host may have written it
   release(memory, nullptr);
   release(managed, nullptr);
 }

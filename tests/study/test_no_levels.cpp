@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include <bankwise/emulator/core/kernel.hpp>
+#include <bankwise/emulator/core/emulate.hpp>
 #include <bankwise/report/report.hpp>
 #include "tests/bankcheck/predict/well_formed.hpp"
 #include "tests/case_studies.hpp"

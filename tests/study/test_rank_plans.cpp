@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <variant>
 
-#include <bankwise/emulator/core/kernel.hpp>
+#include <bankwise/emulator/core/emulate.hpp>
 #include <bankwise/study/rank_study.hpp>
 #include "tests/case_studies.hpp"
 #include "tests/catch_any.hpp"

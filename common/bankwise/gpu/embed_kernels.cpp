@@ -231,7 +231,7 @@ void embed(const KernelFolder& job, const std::map<std::string, Source>& sources
 
 /// A C++ source that compiles kernels for the emulator, and defines them as the emulator::NamedKernel of their name.
 std::string emulated_source(const KernelFolder& job, const std::string& includes, const std::string& definitions) {
-  return "#include <bankwise/emulator/cuda.hpp>\n#include <bankwise/emulator/core/kernel.hpp>\n\n"
+  return "#include <bankwise/emulator/cuda.hpp>\n#include <bankwise/emulator/core/emulate.hpp>\n\n"
          "namespace bankwise::emulated_" +
          job.folder + " {\n" + includes + "}\n\nnamespace bankwise::emulator::list_of_" + job.folder + " {\n" +
          definitions + "}\n";
@@ -262,7 +262,7 @@ void emulate(const KernelFolder& job, const std::map<std::string, Source>& sourc
   }
   const std::string set = job.folder + "_emulated", scope = "list_of_" + job.folder;
   write(job.output / "list.cpp",
-        "#include <bankwise/emulator/core/kernel.hpp>\n\nnamespace bankwise::emulator {\nnamespace " + scope + " {\n" +
+        "#include <bankwise/emulator/core/emulate.hpp>\n\nnamespace bankwise::emulator {\nnamespace " + scope + " {\n" +
             declarations + "constexpr const NamedKernel* kernels[]{" + list + "};\n}\nextern const NamedKernels " +
             set + ";\nconst NamedKernels " + set + '{' + scope + "::kernels};\n}  // namespace bankwise::emulator\n");
 }

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include <bankwise/emulator/core/kernel.hpp>
+#include <bankwise/emulator/core/emulate.hpp>
 #include <bankwise/study/case_study.hpp>
 
 namespace bankwise::study {

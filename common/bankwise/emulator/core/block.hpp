@@ -12,9 +12,9 @@
 #include <bankwise/emulator/core/fiber.hpp>
 #include <bankwise/emulator/core/lane.hpp>
 #include <bankwise/emulator/core/launch.hpp>
+#include <bankwise/emulator/core/program_symbols.hpp>
 #include <bankwise/emulator/core/recorder.hpp>
 #include <bankwise/emulator/core/shadow.hpp>
-#include <bankwise/emulator/core/shared_memory.hpp>
 
 namespace bankwise::emulator {
 

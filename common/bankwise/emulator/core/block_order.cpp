@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <queue>
 #include <set>
@@ -33,21 +34,16 @@ struct LoopScope {
 
 class Ordering {
  public:
-  explicit Ordering(const BlockGraph& next)
-      : next_(next),
-        scope_(next.size()),
-        part_(next.size()),
-        index_(next.size()),
-        low_(next.size()),
-        open_(next.size()),
-        jumps_in_(next.size()),
-        from_loop_(next.size()),
-        counted_for_(next.size()) {}
+  explicit Ordering(const BlockGraph& next) : next_(next) {
+    for (auto* of_each_block : {&scope_, &part_, &index_, &low_, &open_, &jumps_in_, &from_loop_, &counted_for_}) {
+      of_each_block->resize(next.size());
+    }
+  }
 
   Nodes operator()() {
     if (next_.empty()) return {};
     Nodes nodes(next_.size());
-    for (Node node = 0; node < nodes.size(); ++node) nodes[node] = node;
+    std::iota(nodes.begin(), nodes.end(), 0);
     open(nodes, {0});
     // The stack is as deep as loops are nested. A scope passes its loops' blocks on, so the scopes hold each block
     // once.
@@ -108,42 +104,30 @@ class Ordering {
     return components;
   }
 
-  /// Some of the nodes, component by component, and by address there.
-  struct Components {
-    Nodes members;
-    std::vector<unsigned> begin, size;  ///< where each component lies in `members`
-  };
-  Components by_component(const Nodes& nodes, unsigned count) const {
-    Components components{Nodes(nodes.size()), {}, std::vector<unsigned>(count)};
-    for (const Node node : nodes) ++components.size[part_[node]];
-    components.begin = components.size;  // first the end of each
-    for (unsigned i = 1; i < count; ++i) components.begin[i] += components.begin[i - 1];
-    for (std::size_t i = nodes.size(); i-- > 0;) components.members[--components.begin[part_[nodes[i]]]] = nodes[i];
-    return components;
-  }
-
-  void count_jumps_into(const Nodes& nodes) {
-    for (const Node node : nodes) jumps_in_[node] = 0;
-    for (const Node node : nodes) {
-      for (const Node next : next_[node]) ++jumps_in_[next];
-    }
-  }
-
   /// A block that leaves a loop, `if (found) return value(i);`, and lies within its addresses is executed when the warp
   /// comes to it, and not after the loop: it joins the loop's component.
   // NOLINTNEXTLINE(readability-function-cognitive-complexity): a loop over jumps of nodes of loops
   void take_in_exits(const Nodes& nodes, unsigned count, unsigned scope) {
-    const Components components = by_component(nodes, count);
-    const std::vector<unsigned>& size = components.size;
-    count_jumps_into(nodes);
+    Nodes members = nodes;  // component by component, and by address there
+    std::stable_sort(members.begin(), members.end(), [&](Node a, Node b) { return part_[a] < part_[b]; });
+    std::vector<unsigned> size(count);
+    for (const Node node : nodes) {
+      ++size[part_[node]];
+      jumps_in_[node] = 0;
+    }
+    for (const Node node : nodes) {
+      for (const Node next : next_[node]) ++jumps_in_[next];
+    }
     std::set<Node> nothing_leads_to;
     for (const Node node : nodes) {
       if (size[part_[node]] == 1 && jumps_in_[node] == 0) nothing_leads_to.insert(node);
     }
 
+    std::size_t begin = 0;
     for (unsigned loop = 0; loop < count; ++loop) {
-      if (size[loop] < 2) continue;
-      const std::span these(&components.members[components.begin[loop]], size[loop]);
+      const std::span these(&members[begin], size[loop]);
+      begin += size[loop];
+      if (these.size() < 2) continue;
       const Node last = these.back();
       ++loops_;
       SmallestFirst exits;  // blocks that only the loop jumps to
@@ -249,9 +233,7 @@ class Ordering {
   const BlockGraph& next_;
   std::vector<unsigned> scope_;  // scope of each block; 0: it is in the result
   std::vector<unsigned> part_;   // part of each block in that scope
-  std::vector<unsigned> index_, low_;
-  std::vector<bool> open_;
-  std::vector<unsigned> jumps_in_, from_loop_, counted_for_;
+  std::vector<unsigned> index_, low_, open_, jumps_in_, from_loop_, counted_for_;
   std::vector<LoopScope> scopes_;
   unsigned scopes_opened_ = 0, loops_ = 0;
   Nodes result_;

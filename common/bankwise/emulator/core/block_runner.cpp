@@ -99,29 +99,21 @@ void BlockRunner::resume(Lane& lane) {
   if (block_.in_kernel == 0 && lane.noted > 0) block_.in_kernel = pc_of(lane.notes[0]);
   if (failure_) faults_.end(*failure_);
   if (thrown_) std::rethrow_exception(thrown_);
-  if (lane.noted > 0) {
-    block_.warps[lane.warp].keys[lane.identity.lane] = lane.notes[0];
-  } else {
-    arrive(lane);
-  }
+  advance(lane);
 }
 
-/// The warp has processed the lane's next note.
+/// The warp has processed the lane's notes before `next`; if these are all, it has reached the place where the lane is
+/// suspended.
 void BlockRunner::advance(Lane& lane) {
-  if (++lane.next < lane.noted) {
-    block_.warps[lane.warp].keys[lane.identity.lane] = lane.notes[lane.next];
-  } else {
-    arrive(lane);
+  RunningWarp& warp = block_.warps[lane.warp];
+  if (lane.next < lane.noted) {
+    warp.keys[lane.identity.lane] = lane.notes[lane.next];
+    return;
   }
-}
-
-/// The warp has reached the place where the lane is suspended.
-void BlockRunner::arrive(Lane& lane) {
   if (lane.wait == WaitReason::full_notes) {
     resume(lane);
     return;
   }
-  RunningWarp& warp = block_.warps[lane.warp];
   warp.keys[lane.identity.lane] = lane.wait < WaitReason::meeting ? key_at(lane) : 0;
   warp.has_meetings |= lane.wait == WaitReason::meeting;
   if (lane.wait == WaitReason::returned) ++block_.returned;
@@ -184,20 +176,17 @@ std::uint64_t BlockRunner::choose(const RunningWarp& warp) {
 
 /// The key of the lanes that run first: the deepest in calls, and of those the earliest in the code.
 LaneKey BlockRunner::earliest(const RunningWarp& warp) {
-  const auto place_of = [&](LaneKey key) -> const std::pair<LaneKey, std::uint64_t>& {
-    const auto [place, is_new] = places_.try_emplace(key);
-    if (is_new) place->second = {~(key >> 48), place_in_order(pc_of(key) - 1)};
-    return place->second;
-  };
   LaneKey first = 0;
-  std::pair<LaneKey, std::uint64_t> place;
+  std::pair<LaneKey, std::uint64_t> first_place;
   for (unsigned i = 0; i < warp.count; ++i) {
     const LaneKey key = warp.keys[i];
     if (key == 0 || key == first) continue;
-    const auto& place_of_key = place_of(key);
-    if (first != 0 && place_of_key >= place) continue;
+    const auto [known, is_new] = places_.try_emplace(key);
+    auto& place = known->second;
+    if (is_new) place = {~(key >> 48), place_in_order(pc_of(key) - 1)};
+    if (first != 0 && place >= first_place) continue;
     first = key;
-    place = place_of_key;
+    first_place = place;
   }
   return first;
 }
@@ -224,7 +213,7 @@ unsigned BlockRunner::step_all(RunningWarp& warp, std::uint64_t group, const Lan
     warp.moved[i] = warp.steps;
     Lane& lane = block_.lane(warp, i);
     lane.next = count;
-    arrive(lane);
+    advance(lane);
   });
   return count;
 }
@@ -248,7 +237,11 @@ unsigned BlockRunner::step(RunningWarp& warp, std::uint64_t group) {
     if (block_.recorder != nullptr && is_basic_block(key)) {
       block_.recorder->add_basic_block(pc_of(key) - 1, block_.level, unsigned(std::popcount(group)));
     }
-    for_each_lane(group, [&](unsigned i) { advance(block_.lane(warp, i)); });
+    for_each_lane(group, [&](unsigned i) {
+      Lane& lane = block_.lane(warp, i);
+      ++lane.next;
+      advance(lane);
+    });
     return 1;
   }
   group_ = group;
@@ -266,11 +259,7 @@ void BlockRunner::access(RunningWarp& warp, std::uint64_t group) {
   for_each_lane(group, [&](unsigned i) {
     Lane& lane = block_.lane(warp, i);
     lane.access_number = number;
-    if (accesses_.is_clean(lane)) {
-      resume(lane);
-      return;
-    }
-    const auto clash = accesses_.check(lane);
+    const auto clash = accesses_.is_clean(lane) ? std::nullopt : accesses_.check(lane);
     if (!clash) {
       resume(lane);
       return;

@@ -58,12 +58,11 @@ class BlockRunner {
   void suspend(Lane& lane, WaitReason wait, std::uintptr_t pc);
   /// Ends the lane, and the launch with a diagnosis.
   [[noreturn]] void fail(Lane& lane, Fault fault, std::uintptr_t pc, const std::string& text);
-  /// The same if faults are fatal; otherwise the lane goes on. `text()` returns the sentence.
-  template <class Text>
-  void report_from(Lane& lane, Fault fault, std::uintptr_t pc, Text text) {
+  /// The same if faults are fatal; otherwise the lane goes on.
+  void report_from(Lane& lane, Fault fault, std::uintptr_t pc, const std::string& text) {
     if (!faults_.is_news(fault, pc)) return;
-    if (block_.launch.fatal) fail(lane, fault, pc, text());
-    faults_.report({fault, pc, {lane.identity.rank}, text()});
+    if (block_.launch.fatal) fail(lane, fault, pc, text);
+    faults_.report({fault, pc, {lane.identity.rank}, text});
   }
   /// A kernel accesses memory that is neither shared nor device memory.
   void note_other_memory(const void* address) const {
@@ -102,7 +101,6 @@ class BlockRunner {
   void access(RunningWarp& warp, std::uint64_t group);
   void resume(Lane& lane);
   void advance(Lane& lane);
-  void arrive(Lane& lane);
 
   const BoundKernel& kernel_;
   const Stacks& stacks_;

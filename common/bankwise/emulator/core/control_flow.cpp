@@ -2,9 +2,8 @@
 #include <bankwise/emulator/core/control_flow.hpp>
 
 #if BANKWISE_HAVE_CAPSTONE
-
 #include <capstone/capstone.h>
-#include <link.h>
+#endif
 
 #include <algorithm>
 #include <map>
@@ -14,6 +13,9 @@
 #include <bankwise/emulator/core/program_symbols.hpp>
 
 namespace bankwise::emulator {
+
+#if BANKWISE_HAVE_CAPSTONE
+
 namespace {
 
 // --- Functions ---
@@ -23,13 +25,7 @@ struct CodeRange {
 };
 
 std::vector<CodeRange> functions_of_program() {
-  std::uintptr_t base = 0;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* data) {
-        *static_cast<std::uintptr_t*>(data) = info->dlpi_addr;
-        return 1;  // the program is the first object
-      },
-      &base);
+  const std::uintptr_t base = loaded_program().dlpi_addr;
   std::vector<CodeRange> functions;
   for_each_symbol([&](const Elf64_Sym& symbol, const char*) {
     if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_size == 0) return;
@@ -149,16 +145,12 @@ std::vector<BlockGraph> block_graphs_of_program() {
   return graphs;
 }
 
-}  // namespace bankwise::emulator
-
 #else
-
-namespace bankwise::emulator {
 
 std::uint64_t place_in_order(std::uintptr_t pc) { return pc; }
 
 std::vector<BlockGraph> block_graphs_of_program() { return {}; }
 
-}  // namespace bankwise::emulator
-
 #endif
+
+}  // namespace bankwise::emulator

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -61,43 +60,6 @@ void check(const Launch& launch) {
   }
 }
 
-/// Another block has failed.
-struct Abandoned {};
-
-/// The barrier of a launch whose blocks all have a host thread.
-class BarrierOfThreads : public GridBarrier {
- public:
-  explicit BarrierOfThreads(std::uint64_t blocks) : running_(blocks) {}
-  bool arrive_and_wait() override {
-    std::unique_lock lock(mutex_);
-    const std::uint64_t round = round_;
-    ++waiting_;
-    if (!open()) changed_.wait(lock, [&] { return round_ != round || abandoned_ || running_ < blocks_; });
-    if (abandoned_) throw Abandoned();
-    return round_ != round;
-  }
-  /// A block has returned, or failed.
-  void leave(bool failed) {
-    const std::lock_guard lock(mutex_);
-    --running_;
-    abandoned_ |= failed;
-    changed_.notify_all();
-  }
-
- private:
-  bool open() {
-    if (waiting_ < blocks_) return false;
-    waiting_ = 0;
-    ++round_;
-    changed_.notify_all();
-    return true;
-  }
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::uint64_t running_, blocks_ = running_, waiting_ = 0, round_ = 0;
-  bool abandoned_ = false;
-};
-
 /// A launch, and the host threads that run it.
 class LaunchRun {
  public:
@@ -105,7 +67,7 @@ class LaunchRun {
       : launch_(launch), kernel_(kernel), traced_(launch.trace_blocks) {
     std::sort(traced_.begin(), traced_.end());
     traced_.erase(std::unique(traced_.begin(), traced_.end()), traced_.end());
-    blocks_ = launch.run_traced_only && !launch.cooperative ? traced_.size() : launch.grid.count();
+    if (launch.run_traced_only && !launch.cooperative) blocks_ = traced_.size();
   }
 
   /// An address in the kernel; 0 if nothing ran.
@@ -129,11 +91,8 @@ class LaunchRun {
  private:
   /// For threads other than the launching one; without stacks it leaves all blocks to the others.
   void help() noexcept {
-    if (launch_.cooperative) {
-      work(*pool_.borrow(lanes_));
-      return;
-    }
-    if (const auto stacks = pool_.borrow_if_available(lanes_)) work(*stacks);
+    const auto stacks = launch_.cooperative ? pool_.borrow(lanes_) : pool_.borrow_if_available(lanes_);
+    if (stacks) work(*stacks);
   }
 
   /// Runs blocks in their order until none is left, or one has failed.
@@ -144,19 +103,21 @@ class LaunchRun {
       BlockRunner runner(launch_, kernel_, stacks, launch_.cooperative ? &grid_ : nullptr);
       while ((i = next_++) < blocks_ && i < failed_) {
         const std::uint64_t block = launch_.run_traced_only && !launch_.cooperative ? traced_[i] : i;
-        const auto traced = std::lower_bound(traced_.begin(), traced_.end(), block);
         std::optional<Recorder> recorder;
-        if (traced != traced_.end() && *traced == block) recorder.emplace(launch_, block);
-        const bool ended = !run(runner, block, recorder ? &*recorder : nullptr);
+        if (std::binary_search(traced_.begin(), traced_.end(), block)) recorder.emplace(launch_, block);
+        bool ended = false;
+        try {
+          runner.run(block, recorder ? &*recorder : nullptr);
+        } catch (const LaunchEnded&) {
+          ended = true;  // a fault that is not fatal ends the launch
+          if (recorder) recorder->abandon();
+        }
         if (recorder) recording_.take(block, std::move(*recorder));
         in_kernel_ = runner.in_kernel();
         if (launch_.blocks_done != nullptr) ++*launch_.blocks_done;
         if (ended) fail(i, nullptr);
-        if (launch_.cooperative) {
-          grid_.leave(ended);
-          break;  // the thread's one block
-        }
-        if (ended) break;
+        if (launch_.cooperative) grid_.leave(ended);
+        if (ended || launch_.cooperative) break;  // a thread of a cooperative launch has one block
       }
       recording_.take(runner.findings());
     } catch (const Abandoned&) {
@@ -164,17 +125,6 @@ class LaunchRun {
     } catch (...) {
       if (launch_.cooperative) grid_.leave(true);
       fail(i, std::current_exception());
-    }
-  }
-
-  /// Returns false if a fault that is not fatal ends the launch.
-  static bool run(BlockRunner& runner, std::uint64_t block, Recorder* recorder) {
-    try {
-      runner.run(block, recorder);
-      return true;
-    } catch (const LaunchEnded&) {
-      if (recorder != nullptr) recorder->abandon();
-      return false;
     }
   }
 
@@ -192,8 +142,8 @@ class LaunchRun {
   StackPool& pool_ = StackPool::of_process();
   std::vector<std::uint64_t> traced_;
   Recording recording_{launch_};
-  std::uint64_t blocks_ = 0;
-  BarrierOfThreads grid_{launch_.grid.count()};
+  std::uint64_t blocks_ = launch_.grid.count();  // that run
+  GridBarrier grid_{launch_.grid.count()};
   std::atomic<std::uint64_t> next_{0}, failed_{~std::uint64_t{0}};
   std::atomic<std::uintptr_t> in_kernel_{0};
   std::mutex mutex_;
@@ -212,10 +162,9 @@ trace::KernelTrace run(const Launch& launch, const BoundKernel& kernel) {
 }
 
 std::optional<trace::DiagnosisRecord> ended_by(const trace::KernelTrace& trace) {
-  for (const trace::DiagnosisRecord& diagnosis : trace.diagnoses) {
-    if (diagnosis.ended) return diagnosis;
-  }
-  return std::nullopt;
+  const auto ended =
+      std::find_if(trace.diagnoses.begin(), trace.diagnoses.end(), [](auto& found) { return found.ended; });
+  return ended == trace.diagnoses.end() ? std::nullopt : std::optional(*ended);
 }
 
 }  // namespace bankwise::emulator

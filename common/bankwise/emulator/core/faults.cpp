@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <bankwise/emulator/core/faults.hpp>
 
+#include <fmt/ranges.h>
 #include <ucontext.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <mutex>
@@ -16,12 +18,6 @@ namespace bankwise::emulator {
 // --- Findings ---
 
 namespace {
-
-std::uint32_t site_at(std::uintptr_t pc, trace::Builder& builder) {
-  trace::Site site;
-  site.pc = pc;
-  return builder.site(site);
-}
 
 FaultPlace in_order(FaultPlace place) {
   if (place.other != 0 && place.other < place.pc) std::swap(place.pc, place.other);
@@ -53,8 +49,8 @@ void Findings::add(const FaultPlace& place, std::uint64_t block, unsigned warp, 
 void Findings::put_into(trace::Builder& builder) const {
   for (const auto& [key, finding] : found_) {
     const FaultPlace& place = finding.place;
-    trace::DiagnosisRecord record{.fault = place.fault, .site = site_at(place.pc, builder)};
-    if (place.other != 0) record.other = site_at(place.other, builder);
+    trace::DiagnosisRecord record{.fault = place.fault, .site = builder.site({.pc = place.pc})};
+    if (place.other != 0) record.other = builder.site({.pc = place.other});
     record.ended = place.ended;
     record.text = finding.text;
     record.count = finding.count;
@@ -65,9 +61,42 @@ void Findings::put_into(trace::Builder& builder) const {
 
 // --- Reports ---
 
+namespace {
+
+/// "lane 7", "lanes 0-31 and 40".
+std::string listed(std::vector<unsigned> lanes) {
+  std::sort(lanes.begin(), lanes.end());
+  std::vector<std::string> runs;
+  for (std::size_t i = 0; i < lanes.size();) {
+    std::size_t end = i + 1;
+    while (end < lanes.size() && lanes[end] == lanes[end - 1] + 1) ++end;
+    runs.push_back(end - i == 1   ? fmt::format("{}", lanes[i])
+                   : end - i == 2 ? fmt::format("{}, {}", lanes[i], lanes[i + 1])
+                                  : fmt::format("{}-{}", lanes[i], lanes[end - 1]));
+    i = end;
+  }
+  constexpr std::size_t max_runs = 6;
+  if (runs.size() > max_runs) {
+    runs.resize(max_runs);
+    runs.emplace_back("...");
+  }
+  return fmt::format("{} {}", lanes.size() == 1 ? "lane" : "lanes", fmt::join(runs, ", "));
+}
+
+}  // namespace
+
+/// "lanes 3, 4 of block (0, 0, 0) of reduce_naive reads ... [switch]".
 std::string FaultReports::sentence(const LaneFault& fault) const {
-  return sentence_about(fault.fault, block_.index, fault.lanes, function_at(block_.in_kernel), fault.text,
-                        fault.silenced_by);
+  // For a race, the text names the second lane.
+  const bool names_one = fault.fault == Fault::race || fault.fault == Fault::lanes_collide;
+  std::string sentence = fmt::format("{} of block ({}, {}, {}) of {} {}",
+                                     listed(names_one ? std::vector{fault.lanes.front()} : fault.lanes), block_.index.x,
+                                     block_.index.y, block_.index.z, function_at(block_.in_kernel), fault.text);
+  const trace::Switch& silenced_by = fault.silenced_by;
+  if (silenced_by.member.empty()) return sentence;
+  sentence += fmt::format(" [{}", silenced_by.member);
+  if (!silenced_by.flag.empty()) sentence += fmt::format(" or {}", silenced_by.flag);
+  return sentence + ']';
 }
 
 void FaultReports::add(const LaneFault& fault, const FaultPlace& place) {
@@ -83,7 +112,9 @@ void FaultReports::end(const LaneFault& fault) {
   const FaultPlace place{fault.fault, fault.pc - (fault.pc != 0), fault.other_pc - (fault.other_pc != 0), true};
   if (launch_.fatal) {
     const trace::Site site = place.pc == 0 ? trace::Site{.file = "?", .function = "?"} : site_of(place.pc);
-    throw diagnosis(fault.fault, site, block_.index, fault.lanes, sentence(fault));
+    const std::string where = site.line == 0 ? "?" : fmt::format("{}:{}", site.file, site.line);
+    throw Diagnosis(fault.fault, site, block_.index, fault.lanes,
+                    fmt::format("{}: {}: {}", where, to_string(fault.fault), sentence(fault)));
   }
   if (findings_.is_news(place)) add(fault, place);
   throw LaunchEnded();

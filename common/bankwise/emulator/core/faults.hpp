@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include <bankwise/emulator/core/diagnosis.hpp>
 #include <bankwise/emulator/core/launch.hpp>
 #include <bankwise/trace/builder.hpp>
 

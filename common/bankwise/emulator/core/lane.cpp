@@ -14,14 +14,35 @@ namespace {
 
 Lane& running() noexcept { return *BlockRunner::current; }
 
+/// Lanes that reach the call together continue together.
+Lane& pass(const void* caller) noexcept {
+  Lane& lane = running();
+  lane.runner->suspend(lane, WaitReason::ready, std::uintptr_t(caller));
+  return lane;
+}
+
+/// Returns false if the address is not in shared memory.
+bool access(const PendingAccess& access, const void* address, const void* caller) noexcept {
+  Lane& lane = running();
+  if (!lane.runner->is_shared(address)) {
+    if (!global_memory.contains(address)) lane.runner->note_other_memory(address);
+    return false;
+  }
+  lane.access = access;
+  lane.access.offset = lane.runner->offset_of(address);
+  lane.runner->suspend(lane, WaitReason::access, std::uintptr_t(caller));
+  return true;
+}
+
+Rounds& rounds_at(const void* object) noexcept { return running().runner->meetings().rounds(std::uintptr_t(object)); }
+
 Rounds& initialized(const void* object, const void* caller) noexcept {
   Lane& lane = running();
-  const auto address = std::uintptr_t(object);
-  if (!lane.runner->meetings().has_rounds(address)) {
+  if (!lane.runner->meetings().has_rounds(std::uintptr_t(object))) {
     lane.runner->fail(lane, Fault::unwritten, std::uintptr_t(caller),
                       "uses a barrier object that no lane of the block has initialized");
   }
-  return lane.runner->meetings().rounds(address);
+  return rounds_at(object);
 }
 
 }  // namespace
@@ -40,12 +61,11 @@ unsigned meet_block(std::uint64_t value, const void* caller) noexcept {
 Meeting meet_warp(WarpMeeting kind, std::uint64_t mask, std::uint64_t value, const void* caller) noexcept {
   Lane& lane = running();
   if ((mask >> lane.identity.lane & 1) == 0) {
-    lane.runner->report_from(lane, Fault::wrong_mask, std::uintptr_t(caller), [&] {
-      return fmt::format(
-          "calls a warp intrinsic with the mask 0x{:x}, which leaves out the lane itself, lane {} of "
-          "its warp",
-          mask, lane.identity.lane);
-    });
+    lane.runner->report_from(
+        lane, Fault::wrong_mask, std::uintptr_t(caller),
+        fmt::format(
+            "calls a warp intrinsic with the mask 0x{:x}, which leaves out the lane itself, lane {} of its warp", mask,
+            lane.identity.lane));
   }
   lane.meeting = kind;
   lane.mask = mask;
@@ -54,23 +74,15 @@ Meeting meet_warp(WarpMeeting kind, std::uint64_t mask, std::uint64_t value, con
   return {lane.met, lane.delivery->values.data()};
 }
 
-std::uint64_t active_lanes(const void* caller) noexcept {
-  Lane& lane = running();
-  lane.runner->suspend(lane, WaitReason::ready, std::uintptr_t(caller));
-  return lane.runner->group();
-}
+std::uint64_t active_lanes(const void* caller) noexcept { return pass(caller).runner->group(); }
 
 std::uint64_t before_atomic(banks::Operation operation, bool is_loop, void* address, std::size_t bytes,
                             const void* caller) noexcept {
   Lane& lane = running();
   lane.runner->note_atomic(lane);
-  if (!lane.runner->is_shared(address)) {
-    if (!global_memory.contains(address)) lane.runner->note_other_memory(address);
-    return 0;
-  }
-  lane.access = {operation, lane.runner->offset_of(address), std::uint32_t(bytes), true, is_loop};
-  lane.runner->suspend(lane, WaitReason::access, std::uintptr_t(caller));
-  return lane.access_number;
+  return access({.operation = operation, .bytes = std::uint32_t(bytes), .is_loop = is_loop}, address, caller)
+             ? lane.access_number
+             : 0;
 }
 
 void result_used(std::uint64_t number) noexcept {
@@ -78,11 +90,7 @@ void result_used(std::uint64_t number) noexcept {
   if (recorder != nullptr) recorder->result_used(number);
 }
 
-long long steps(const void* caller) noexcept {
-  Lane& lane = running();
-  lane.runner->suspend(lane, WaitReason::ready, std::uintptr_t(caller));
-  return (long long)(lane.runner->steps());
-}
+long long steps(const void* caller) noexcept { return (long long)(pass(caller).runner->steps()); }
 
 void trap(const char* why, const void* caller) noexcept {
   Lane& lane = running();
@@ -94,23 +102,14 @@ Parts::~Parts() { running().part = 0; }
 void Parts::next() noexcept { ++running().part; }
 void Parts::set(int part) noexcept { running().part = unsigned(part); }
 
-void meet_at_place(const void* caller) noexcept {
-  Lane& lane = running();
-  lane.runner->suspend(lane, WaitReason::ready, std::uintptr_t(caller));
-}
+void meet_at_place(const void* caller) noexcept { pass(caller); }
 
 bool is_shared(const void* address) noexcept { return running().runner->is_shared(address); }
 std::uint32_t to_shared_address(const void* address) noexcept { return running().runner->offset_of(address); }
 std::byte* from_shared_address(std::uint32_t address) noexcept { return running().runner->block().storage + address; }
 
 void before_access(banks::Operation operation, const void* address, std::size_t bytes, const void* caller) noexcept {
-  Lane& lane = running();
-  if (!lane.runner->is_shared(address)) {
-    if (!global_memory.contains(address)) lane.runner->note_other_memory(address);
-    return;
-  }
-  lane.access = {operation, lane.runner->offset_of(address), std::uint32_t(bytes), true};
-  lane.runner->suspend(lane, WaitReason::access, std::uintptr_t(caller));
+  access({.operation = operation, .bytes = std::uint32_t(bytes)}, address, caller);
 }
 
 // --- Asynchronous copies ---
@@ -125,40 +124,35 @@ void start_copy(void* to, const void* from, unsigned bytes, unsigned given, cons
     return;
   }
   copy.offset = lane.runner->offset_of(to);
-  lane.access = {banks::Operation::cp_async, copy.offset, bytes, true};
-  lane.access.source = std::uint32_t(std::uintptr_t(from) % 128);
-  lane.runner->suspend(lane, WaitReason::access, std::uintptr_t(caller));
+  const auto source = std::uint32_t(std::uintptr_t(from) % 128);
+  access({.operation = banks::Operation::cp_async, .bytes = bytes, .source = source}, to, caller);
   lane.runner->copies().start(lane, copy);
 }
 
 void commit_copies() noexcept { ++running().copy_group; }
 
 void wait_for_copies(unsigned open, const void* caller) noexcept {
-  Lane& lane = running();
-  lane.runner->suspend(lane, WaitReason::ready, std::uintptr_t(caller));
+  Lane& lane = pass(caller);
   // Groups before the current one are closed.
   if (lane.copy_group > open) lane.runner->copies().finish(lane, lane.copy_group - open - 1);
 }
 
 void wait_for_all_copies(const void* caller) noexcept {
-  Lane& lane = running();
-  lane.runner->suspend(lane, WaitReason::ready, std::uintptr_t(caller));
+  Lane& lane = pass(caller);
   lane.runner->copies().finish(lane, lane.copy_group);
 }
 
 // --- Barrier objects ---
 
 void init_rounds(const void* object, unsigned expected, const void* caller) noexcept {
-  Lane& lane = running();
-  lane.runner->suspend(lane, WaitReason::ready, std::uintptr_t(caller));
-  lane.runner->meetings().rounds(std::uintptr_t(object)) = {.expected = expected, .pending = expected};
+  pass(caller);
+  rounds_at(object) = {.expected = expected, .pending = expected};
 }
 
-void end_rounds(const void* object) noexcept { running().runner->meetings().rounds(std::uintptr_t(object)) = {}; }
+void end_rounds(const void* object) noexcept { rounds_at(object) = {}; }
 
 std::uint64_t arrive(const void* object, unsigned arrivals, unsigned drops, const void* caller) noexcept {
-  Lane& lane = running();
-  lane.runner->suspend(lane, WaitReason::ready, std::uintptr_t(caller));
+  Lane& lane = pass(caller);
   Rounds& rounds = initialized(object, caller);
   const std::uint64_t round = rounds.done;
   rounds.expected -= std::min(drops, rounds.expected);
@@ -169,7 +163,7 @@ std::uint64_t arrive(const void* object, unsigned arrivals, unsigned drops, cons
 bool is_round_done(const void* object, std::uint64_t round, const void* caller) noexcept {
   Lane& lane = running();
   lane.runner->note_atomic(lane);  // lanes may spin here
-  lane.runner->suspend(lane, WaitReason::ready, std::uintptr_t(caller));
+  pass(caller);
   const Rounds& rounds = initialized(object, caller);
   if (rounds.done <= round) return false;
   lane.synchronized = rounds.completed;
@@ -189,9 +183,8 @@ void wait_for_round(const void* object, std::uint64_t round, const void* caller)
 void meet_named(unsigned number, unsigned lanes, bool only_arrives, const void* caller) noexcept {
   // No object lies at these addresses.
   const auto* const object = reinterpret_cast<const void*>(std::uintptr_t(number) + 1);
-  Lane& lane = running();
-  lane.runner->suspend(lane, WaitReason::ready, std::uintptr_t(caller));
-  Rounds& rounds = lane.runner->meetings().rounds(std::uintptr_t(object));
+  Lane& lane = pass(caller);
+  Rounds& rounds = rounds_at(object);
   if (rounds.pending == rounds.expected) rounds.expected = rounds.pending = lanes;
   const std::uint64_t round = rounds.done;
   lane.runner->meetings().arrive_at(std::uintptr_t(object), 1);

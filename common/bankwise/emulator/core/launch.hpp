@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// The parameters of an emulated launch.
+// The parameters of an emulated launch, and the fault that ends it.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <bankwise/emulator/core/kernel_code.hpp>
@@ -48,6 +51,22 @@ struct BoundKernel {
   void (*call)(const void* arguments) = nullptr;  ///< runs it for the lane that calls
   const void* arguments = nullptr;
   const void* entry = nullptr;  ///< the kernel's address, for its name; null: where the lanes begin
+};
+
+/// The faults of a kernel that the emulator finds; the table in trace/fault.hpp describes them.
+using trace::Fault;
+using trace::to_string;
+
+/// Thrown by emulate() if Launch::fatal is set. what() is a sentence that contains all of the members below.
+class Diagnosis : public std::runtime_error {
+ public:
+  Diagnosis(Fault fault_, trace::Site site_, Dim3 block_, std::vector<unsigned> lanes_, const std::string& sentence)
+      : std::runtime_error(sentence), fault(fault_), site(std::move(site_)), block(block_), lanes(std::move(lanes_)) {}
+
+  Fault fault;
+  trace::Site site;             ///< as far as it is known
+  Dim3 block;                   ///< blockIdx
+  std::vector<unsigned> lanes;  ///< linear numbers in the block, of the lanes at fault
 };
 
 }  // namespace bankwise::emulator

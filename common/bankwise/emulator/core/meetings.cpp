@@ -55,7 +55,7 @@ void Meetings::deliver(RunningWarp& warp, std::uint64_t came) {
 /// A meeting that some of the lanes in its mask never come to: those that came go on without them.
 void Meetings::end_without_others(const Lane& waiting) {
   RunningWarp& warp = block_.warps[waiting.warp];
-  std::string others;
+  std::string_view others;
   std::vector<unsigned> blamed{waiting.identity.rank};
   std::uint64_t came = 0;
   for (unsigned i = 0; i < warp.count; ++i) {
@@ -79,7 +79,14 @@ void Meetings::end_without_others(const Lane& waiting) {
 
 void Meetings::settle_barrier() {
   for (const Lane& lane : block_.lanes) {
-    if (lane.wait == WaitReason::round) diagnose_round(lane);
+    if (lane.wait == WaitReason::round) {
+      const Rounds& rounds = rounds_[lane.value];
+      faults_.end({Fault::barrier_not_reached,
+                   lane.pc,
+                   {lane.identity.rank},
+                   fmt::format("waits at a barrier object that lacks {} of {} arrivals, and no lane can continue",
+                               rounds.pending, rounds.expected)});
+    }
     if (lane.wait != WaitReason::meeting) continue;
     end_without_others(lane);
     return;
@@ -93,7 +100,12 @@ void Meetings::settle_barrier() {
                     trace::returned_lanes_switch});
   }
   check_places();
-  if (waiting->waits_for_grid) open_grid_barrier(*waiting);
+  if (waiting->waits_for_grid && !grid_->arrive_and_wait()) {
+    faults_.end({Fault::barrier_not_reached,
+                 waiting->pc,
+                 {waiting->identity.rank},
+                 "waits for all blocks of the grid, and another block has returned"});
+  }
   open_barrier();
 }
 
@@ -142,19 +154,16 @@ void Meetings::check_places() {
 }
 
 void Meetings::open_barrier() {
-  unsigned sum = 0;
-  for (const Lane& lane : block_.lanes) sum += lane.wait == WaitReason::barrier && lane.value != 0 ? 1 : 0;
-  barrier_sum_ = sum;
+  barrier_sum_ = 0;
   ++block_.level;
   block_.shadow.begin_level();
   for (Lane& lane : block_.lanes) {
     if (lane.wait != WaitReason::barrier) continue;
+    if (lane.value != 0) ++barrier_sum_;
     lane.waits_for_grid = false;
     block_.release(lane);
   }
 }
-
-// --- Barrier objects, and the grid ---
 
 void Meetings::arrive_at(std::uintptr_t address, unsigned arrivals) {
   Rounds& rounds = rounds_[address];
@@ -166,23 +175,6 @@ void Meetings::arrive_at(std::uintptr_t address, unsigned arrivals) {
   for (Lane& lane : block_.lanes) {
     if (lane.wait == WaitReason::round && lane.value == address) block_.release(lane);
   }
-}
-
-void Meetings::diagnose_round(const Lane& waiting) {
-  const Rounds& rounds = rounds_[waiting.value];
-  faults_.end({Fault::barrier_not_reached,
-               waiting.pc,
-               {waiting.identity.rank},
-               fmt::format("waits at a barrier object that lacks {} of {} arrivals, and no lane can continue",
-                           rounds.pending, rounds.expected)});
-}
-
-void Meetings::open_grid_barrier(const Lane& waiting) {
-  if (grid_->arrive_and_wait()) return;
-  faults_.end({Fault::barrier_not_reached,
-               waiting.pc,
-               {waiting.identity.rank},
-               "waits for all blocks of the grid, and another block has returned"});
 }
 
 }  // namespace bankwise::emulator

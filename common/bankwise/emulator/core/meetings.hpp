@@ -4,8 +4,10 @@
 // block and of the grid, and at barrier objects.
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <unordered_map>
 #include <utility>
 
@@ -21,12 +23,42 @@ struct Rounds {
   Moment completed = 0;                ///< when the last of them ended
 };
 
+/// Thrown if another block has failed.
+struct Abandoned {};
+
 /// Blocks of a cooperative launch wait for each other here; each has its host thread.
 class GridBarrier {
  public:
-  virtual ~GridBarrier() = default;
-  /// Returns false if a block has returned, so the others would wait for ever.
-  virtual bool arrive_and_wait() = 0;
+  explicit GridBarrier(std::uint64_t blocks) : running_(blocks) {}
+  /// Returns false if a block has returned, so the others would wait for ever. Error: Abandoned.
+  bool arrive_and_wait() {
+    std::unique_lock lock(mutex_);
+    const std::uint64_t round = round_;
+    ++waiting_;
+    if (!open()) changed_.wait(lock, [&] { return round_ != round || abandoned_ || running_ < blocks_; });
+    if (abandoned_) throw Abandoned();
+    return round_ != round;
+  }
+  /// A block has returned, or failed.
+  void leave(bool failed) {
+    const std::lock_guard lock(mutex_);
+    --running_;
+    abandoned_ |= failed;
+    changed_.notify_all();
+  }
+
+ private:
+  bool open() {
+    if (waiting_ < blocks_) return false;
+    waiting_ = 0;
+    ++round_;
+    changed_.notify_all();
+    return true;
+  }
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::uint64_t running_, blocks_ = running_, waiting_ = 0, round_ = 0;
+  bool abandoned_ = false;
 };
 
 class Meetings {
@@ -55,8 +87,6 @@ class Meetings {
   void check_places();
   bool same_place(std::uintptr_t a, std::uintptr_t b);
   void open_barrier();
-  void open_grid_barrier(const Lane& waiting);
-  [[noreturn]] void diagnose_round(const Lane& waiting);
 
   RunningBlock& block_;
   FaultReports& faults_;

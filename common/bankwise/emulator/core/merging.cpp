@@ -15,11 +15,16 @@ constexpr std::size_t max_bytes = 512;  // loaded values in a lane's registers, 
 constexpr std::size_t max_last = 16;    // instructions that are compared with a later one
 constexpr unsigned max_width = 16;
 
+/// The address of the first active lane.
+std::uint32_t first_address(const Pattern& pattern) {
+  return pattern.addresses[unsigned(std::countr_zero(pattern.mask))];
+}
+
 /// The largest of 16 and 8 bytes in which all lanes have the same offset; 0 if there is none.
 unsigned common_block(const Pattern& pattern) {
   std::uint32_t different = 0;
-  const std::uint32_t first = pattern.addresses[unsigned(std::countr_zero(pattern.mask))];
-  banks::for_each_lane(pattern.mask, [&](unsigned lane) { different |= pattern.addresses[lane] ^ first; });
+  banks::for_each_lane(pattern.mask,
+                       [&](unsigned lane) { different |= pattern.addresses[lane] ^ first_address(pattern); });
   return different % 16 == 0 ? 16 : different % 8 == 0 ? 8 : 0;
 }
 
@@ -60,9 +65,7 @@ bool is_regular(const Pattern& pattern) {
 bool share_a_block(const Pattern& a, const Pattern& b, std::int64_t distance) {
   if (distance <= -std::int64_t{max_width} || distance >= std::int64_t{max_width}) return true;
   const unsigned size = common_block(a);
-  return size > 0 && are_apart(a, b, distance) &&
-         a.addresses[unsigned(std::countr_zero(a.mask))] / size ==
-             b.addresses[unsigned(std::countr_zero(b.mask))] / size;
+  return size > 0 && are_apart(a, b, distance) && first_address(a) / size == first_address(b) / size;
 }
 
 std::uintptr_t pc_of(const trace::KernelTrace& block, std::uint32_t pattern) {
@@ -83,17 +86,18 @@ void Merging::add(const std::vector<Pattern>& patterns, const std::vector<trace:
   }
   // A load is not moved across a store to its array, which may change the word, and the other way round.
   const bool plain = may_change && (access.operation == Operation::load || access.operation == Operation::store);
-  close_if(warp, patterns, [&](const Pattern& other) {
-    return other.array == access.array && (!plain || other.operation != access.operation);
-  });
+  for (std::size_t i = warp.groups.size(); i-- > 0;) {
+    const Pattern& other = patterns[warp.groups[i].first];
+    if (other.array == access.array && (!plain || other.operation != access.operation)) close(warp, i);
+  }
   if (!plain) return;
   compare(warp, patterns, number, std::uintptr_t(*sites[access.site].pc));
 
-  unsigned size = common_block(access);
-  if (size <= access.width) size = access.width;
-  const unsigned offset = access.addresses[unsigned(std::countr_zero(access.mask))] % size;
+  const unsigned size = std::max(common_block(access), access.width);
+  const unsigned offset = first_address(access) % size;
   const std::uint64_t hash = hash_of(access, size, offset);
   const unsigned bytes = ((1U << access.width) - 1) << offset;
+  bool is_new = true;
   for (auto group = warp.groups.rbegin(); group != warp.groups.rend(); ++group) {
     const Pattern& first = patterns[group->first];
     if (group->hash != hash || group->size != size || first.array != access.array ||
@@ -108,19 +112,15 @@ void Merging::add(const std::vector<Pattern>& patterns, const std::vector<trace:
       ++repeated_[{*std::find_if(group->members.begin(), group->members.end(), covers), number}];
       return;
     }
-    if ((group->covered & bytes) != 0) break;  // they overlap: the new one begins another group
-    group->members.push_back(number);
-    group->covered |= bytes;
-    warp.bytes += access.width;
-    limit(warp);
-    return;
+    if ((group->covered & bytes) == 0) {  // if they overlap, the new one begins another group
+      group->members.push_back(number);
+      group->covered |= bytes;
+      is_new = false;
+    }
+    break;
   }
-  warp.groups.push_back({number, size, offset, hash, bytes, {number}});
+  if (is_new) warp.groups.push_back({number, size, offset, hash, bytes, {number}});
   warp.bytes += access.width;
-  limit(warp);
-}
-
-void Merging::limit(Warp& warp) {
   while (warp.bytes > max_bytes) close(warp, 0);
 }
 
@@ -129,13 +129,6 @@ void Merging::close(Warp& warp, std::size_t number) {
   if (group.members.size() > 1) ++merged_[std::move(group.members)];
   warp.bytes -= unsigned(std::popcount(group.covered));
   warp.groups.erase(warp.groups.begin() + std::ptrdiff_t(number));
-}
-
-template <class Which>
-void Merging::close_if(Warp& warp, const std::vector<Pattern>& patterns, Which which) {
-  for (std::size_t i = warp.groups.size(); i-- > 0;) {
-    if (which(patterns[warp.groups[i].first])) close(warp, i);
-  }
 }
 
 void Merging::fence(unsigned warp_number) {
@@ -212,7 +205,7 @@ std::optional<std::vector<Pattern>> Merging::finish(const trace::KernelTrace& bl
       unsigned bytes = 0;
       for (const std::uint32_t member : members) {
         const Pattern& pattern = block.patterns[member];
-        const unsigned at = pattern.addresses[unsigned(std::countr_zero(pattern.mask))] % max_width;
+        const unsigned at = first_address(pattern) % max_width;
         if (at < begin || at >= begin + size) continue;
         inside.push_back(member);
         bytes += pattern.width;
@@ -224,7 +217,7 @@ std::optional<std::vector<Pattern>> Merging::finish(const trace::KernelTrace& bl
         return;
       }
       Pattern wide = block.patterns[inside.front()];
-      const unsigned at = wide.addresses[unsigned(std::countr_zero(wide.mask))] % max_width;
+      const unsigned at = first_address(wide) % max_width;
       banks::for_each_lane(wide.mask, [&](unsigned lane) { wide.addresses[lane] -= at - begin; });
       wide.width = size;
       wide.count = times;

@@ -66,9 +66,6 @@ class Merging {
   using Members = std::vector<std::uint32_t>;
 
   void close(Warp& warp, std::size_t number);
-  void limit(Warp& warp);
-  template <class Which>
-  void close_if(Warp& warp, const std::vector<trace::Pattern>& patterns, Which which);
   void compare(Warp& warp, const std::vector<trace::Pattern>& patterns, std::uint32_t number, std::uintptr_t pc);
   bool is_fixed(std::uintptr_t a, std::uintptr_t b) const;
   bool may_merge(const trace::KernelTrace& block, const Members& members) const;

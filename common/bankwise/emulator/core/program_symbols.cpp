@@ -3,19 +3,22 @@
 
 #include <cxxabi.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstddef>
-#include <cstdint>
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <span>
 #include <string_view>
 
-#if BANKWISE_HAVE_BACKTRACE && __has_include(<backtrace.h>)  // only g++ finds it
+#if BANKWISE_HAVE_BACKTRACE && __has_include(<backtrace.h>)
 #include <backtrace.h>
+#else  // only g++ finds it
+#undef BANKWISE_HAVE_BACKTRACE
+#define BANKWISE_HAVE_BACKTRACE 0
 #endif
 
 namespace bankwise::emulator {
@@ -52,6 +55,17 @@ class Mapped {
 };
 
 }  // namespace
+
+dl_phdr_info loaded_program() {
+  dl_phdr_info program{};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* first) {
+        *static_cast<dl_phdr_info*>(first) = *info;
+        return 1;
+      },
+      &program);
+  return program;
+}
 
 void for_each_symbol(const std::function<void(const Elf64_Sym& symbol, const char* name)>& visit) {
   const Mapped file("/proc/self/exe");
@@ -95,60 +109,124 @@ namespace {
   return name;
 }
 
-#if BANKWISE_HAVE_BACKTRACE && __has_include(<backtrace.h>)  // only g++ finds it
-
-backtrace_state* state() {
-  static backtrace_state* const only = backtrace_create_state(
-      nullptr, 1, [](void*, const char*, int) {}, nullptr);
-  return only;
-}
+#if BANKWISE_HAVE_BACKTRACE
 
 void no_error(void*, const char*, int) {}
+
+backtrace_state* state() {
+  static backtrace_state* const only = backtrace_create_state(nullptr, 1, no_error, nullptr);
+  return only;
+}
 
 #endif
 
 }  // namespace
 
-#if BANKWISE_HAVE_BACKTRACE && __has_include(<backtrace.h>)  // only g++ finds it
-
-trace::Site site_of(std::uintptr_t pc) {
+trace::Site site_of([[maybe_unused]] std::uintptr_t pc) {
   trace::Site site{.file = "?", .function = "?"};
+#if BANKWISE_HAVE_BACKTRACE
   // The innermost function comes first: the one that the line belongs to, inlined or not.
   backtrace_pcinfo(
       state(), pc,
       [](void* data, std::uintptr_t, const char* file, int line, const char* function) {
-        // CUDA's functions are inlined into the kernel, too; the user looks for their call.
-        for (const std::string_view ours : {"/emulator/cuda/", "/emulator/runtime/"}) {
-          if (file != nullptr && std::string_view(file).find(ours) != std::string_view::npos) return 0;
-        }
-        auto& innermost = *static_cast<trace::Site*>(data);
         if (file == nullptr) return 1;
-        innermost.file = file;
-        innermost.line = unsigned(line);
-        innermost.function = function != nullptr ? function_name(function) : "?";
+        // CUDA's functions are inlined into the kernel, too; the user looks for their call.
+        const std::string_view path = file;
+        if (path.find("/emulator/cuda/") != path.npos || path.find("/emulator/runtime/") != path.npos) return 0;
+        *static_cast<trace::Site*>(data) = {
+            .file = file, .line = unsigned(line), .function = function != nullptr ? function_name(function) : "?"};
         return 1;
       },
       no_error, &site);
+#endif
   return site;
 }
 
-std::string function_at(std::uintptr_t pc) {
+std::string function_at([[maybe_unused]] std::uintptr_t pc) {
   std::string name = "?";
+#if BANKWISE_HAVE_BACKTRACE
   backtrace_syminfo(
       state(), pc,
       [](void* data, std::uintptr_t, const char* symbol, std::uintptr_t, std::uintptr_t) {
         if (symbol != nullptr) *static_cast<std::string*>(data) = function_name(symbol);
       },
       no_error, &name);
+#endif
   return name;
 }
 
-#else
+// --- Shared memory ---
 
-trace::Site site_of(std::uintptr_t) { return {.file = "?", .function = "?"}; }
+namespace {
 
-std::string function_at(std::uintptr_t) { return "?"; }
+constexpr std::string_view dynamic_symbol = "bankwise_dynamic_shared";  // DefineDynamicShared.cmake defines it
 
-#endif
+/// "tile" of "_ZZ6kernelPfE4tile".
+std::string short_name(const char* symbol) {
+  const std::string whole = plain_name(symbol);
+  const auto scope = whole.rfind("::");
+  return scope == std::string::npos ? whole : whole.substr(scope + 2);
+}
+
+SharedLayout layout_of_program() {
+  SharedLayout layout;
+  std::vector<ThreadLocalArray>& arrays = layout.arrays;
+  for_each_symbol([&](const Elf64_Sym& symbol, const char* name) {
+    if (ELF64_ST_TYPE(symbol.st_info) != STT_TLS || symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0) return;
+    if (std::string_view(name).substr(0, 4) == "_ZGV") {
+      layout.guards.push_back(std::uint32_t(symbol.st_value));
+      return;
+    }
+    const bool dynamic = name == dynamic_symbol;
+    arrays.push_back({std::uint32_t(symbol.st_value), std::uint32_t(symbol.st_size),
+                      dynamic ? "dynamic shared memory" : short_name(name), dynamic});
+  });
+  std::sort(arrays.begin(), arrays.end(), [](auto& a, auto& b) { return a.offset < b.offset; });
+  // Guards that lie between arrays would not be excluded; the linker script places them before all arrays.
+  if (!arrays.empty() && !layout.guards.empty()) layout.begin = arrays.front().offset;
+  return layout;
+}
+
+/// The program's thread-local storage.
+const ElfW(Phdr) * storage_segment() {
+  const dl_phdr_info program = loaded_program();
+  const auto* const end = program.dlpi_phdr + program.dlpi_phnum;
+  const auto* const segment =
+      std::find_if(program.dlpi_phdr, end, [](const ElfW(Phdr) & head) { return head.p_type == PT_TLS; });
+  return segment == end ? nullptr : segment;
+}
+
+std::size_t storage_bytes() {
+  const auto* const segment = storage_segment();
+  return segment == nullptr ? 0 : segment->p_memsz;
+}
+
+/// The stack of each thread holds the program's thread-local storage, which contains all shared arrays, 64 KiB each:
+/// from about 125 arrays on, threads with the usual stack of 8 MiB would not start.
+[[gnu::constructor]] void make_room_in_every_stack() {
+  pthread_attr_t attributes;
+  if (pthread_getattr_default_np(&attributes) != 0) return;
+  std::size_t stack = 0;
+  pthread_attr_getstacksize(&attributes, &stack);
+  pthread_attr_setstacksize(&attributes, stack + storage_bytes());
+  pthread_setattr_default_np(&attributes);
+  pthread_attr_destroy(&attributes);
+}
+
+}  // namespace
+
+const SharedLayout& shared_layout() {
+  static const SharedLayout layout = [] {
+    SharedLayout read = layout_of_program();
+    read.bytes = std::uint32_t(storage_bytes());
+    if (read.arrays.empty()) read.arrays.push_back({0, read.bytes, "shared memory", false});
+    return read;
+  }();
+  return layout;
+}
+
+std::byte* thread_local_storage() {
+  return storage_segment() == nullptr ? nullptr : static_cast<std::byte*>(loaded_program().dlpi_tls_data);
+}
 
 }  // namespace bankwise::emulator

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
-// Internal to common/bankwise/emulator: what this program says about itself: its symbols and its source lines.
+// Internal to common/bankwise/emulator: what this program says about itself: its symbols, source
+// lines and shared arrays.
 #pragma once
 
 #include <elf.h>
+#include <link.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <bankwise/trace/trace.hpp>
 
 namespace bankwise::emulator {
+
+/// Where the loader has put this program, without its libraries, which have no kernels.
+dl_phdr_info loaded_program();
 
 /// Visits the symbols of this program's file, including those that the loader
 /// does not need. None if the program is stripped.
@@ -26,5 +33,27 @@ trace::Site site_of(std::uintptr_t pc);
 
 /// The name of the function that begins there, without its parameters; "?" if the program is stripped.
 std::string function_at(std::uintptr_t pc);
+
+// --- Shared memory. `__shared__` is `thread_local`, so shared memory is the part of the program's thread-local storage
+// that holds such arrays, and each host thread has one copy for the block that it runs. ---
+
+/// One array. Offsets count from the beginning of the program's thread-local storage.
+struct ThreadLocalArray {
+  std::uint32_t offset = 0, bytes = 0;
+  std::string name;  ///< without the function it belongs to
+  bool dynamic = false;
+};
+
+/// The program's symbols for shared arrays. Shared by all threads; read once.
+struct SharedLayout {
+  std::uint32_t bytes = 0;               ///< the size of the program's thread-local storage
+  std::vector<ThreadLocalArray> arrays;  ///< by offset; a single one if the program is stripped
+  std::uint32_t begin = 0;               ///< the first array: everything before is no shared memory
+  std::vector<std::uint32_t> guards;     ///< offsets of the bytes that say whether an array has been initialized
+};
+const SharedLayout& shared_layout();
+
+/// The calling thread's thread-local storage of the program.
+std::byte* thread_local_storage();
 
 }  // namespace bankwise::emulator

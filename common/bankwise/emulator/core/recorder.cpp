@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <bankwise/emulator/core/program_symbols.hpp>
-#include <bankwise/emulator/core/shared_memory.hpp>
 
 namespace bankwise::emulator {
 
@@ -51,11 +50,7 @@ Recorder::Recorder(const Launch& launch, std::uint64_t block)
 
 std::uint32_t Recorder::site(std::uintptr_t pc) {
   const auto [entry, is_new] = sites_.try_emplace(pc, 0);
-  if (is_new) {
-    trace::Site site;
-    site.pc = pc;
-    entry->second = builder_.site(site);
-  }
+  if (is_new) entry->second = builder_.site({.pc = pc});
   return entry->second;
 }
 
@@ -66,15 +61,11 @@ void Recorder::settle_participants() {
   }
 }
 
-void Recorder::take_part(std::uint32_t level, unsigned warp, std::uint64_t mask) {
-  if (level != level_) settle_participants();
-  level_ = level;
-  participants_[warp] |= mask;
-}
-
 std::uint64_t Recorder::add_access(std::uintptr_t pc, unsigned warp, Pattern& access, bool is_volatile) {
   const std::uint64_t mask = access.mask;
-  take_part(access.level, warp, mask);
+  if (access.level != level_) settle_participants();
+  level_ = access.level;
+  participants_[warp] |= mask;
   access.site = site(pc);
   const std::size_t array = array_at(access.addresses[unsigned(std::countr_zero(mask))]);
   const auto& arrays = shared_layout().arrays;

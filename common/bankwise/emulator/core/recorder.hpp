@@ -46,7 +46,6 @@ class Recorder {
   };
 
   std::uint32_t site(std::uintptr_t pc);
-  void take_part(std::uint32_t level, unsigned warp, std::uint64_t mask);
   void settle_participants();
 
   trace::Builder builder_;

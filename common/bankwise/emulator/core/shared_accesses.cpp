@@ -13,12 +13,8 @@ namespace bankwise::emulator {
 namespace {
 
 std::string_view verb(banks::Operation operation) {
-  switch (touch_of(operation)) {
-    case TouchKind::read: return "reads";
-    case TouchKind::write: return "writes";
-    case TouchKind::atomic: break;
-  }
-  return "updates";
+  const TouchKind how = touch_of(operation);
+  return how == TouchKind::read ? "reads" : how == TouchKind::write ? "writes" : "updates";
 }
 
 }  // namespace
@@ -101,25 +97,22 @@ std::string SharedAccesses::place(const PendingAccess& access) {
 void SharedAccesses::check_place(const Lane& lane) {
   const PendingAccess& access = lane.access;
   const ThreadLocalArray& array = array_near(access);
+  const auto fault = [&](Fault kind, std::string_view after) {
+    return LaneFault{
+        kind, lane.pc, {lane.identity.rank}, fmt::format("{} {}{}", verb(access.operation), place(access), after)};
+  };
   if (!lies_in(array, access)) {
     // Between two arrays there is memory that nothing uses; an access that reaches further must not happen.
     const auto& arrays = block_.layout.arrays;
     const auto next = std::find_if(arrays.begin(), arrays.end(),
                                    [&](const ThreadLocalArray& after) { return after.offset > access.offset; });
     const std::uint32_t limit = next == arrays.end() ? block_.layout.bytes : next->offset;
-    const auto text = [&] { return fmt::format("{} {}", verb(access.operation), place(access)); };
-    if (access.offset + access.bytes > limit)
-      faults_.end({Fault::out_of_bounds, lane.pc, {lane.identity.rank}, text(), 0, {}});
-    if (faults_.is_news(Fault::out_of_bounds, lane.pc)) {
-      faults_.report({Fault::out_of_bounds, lane.pc, {lane.identity.rank}, text()});
-    }
+    if (access.offset + access.bytes > limit) faults_.end(fault(Fault::out_of_bounds, ""));
+    if (faults_.is_news(Fault::out_of_bounds, lane.pc)) faults_.report(fault(Fault::out_of_bounds, ""));
   }
   // Types with an alignment have a power of two of bytes.
   if (access.as_aligned && ((access.offset - array.offset) & (access.bytes - 1)) != 0) {
-    faults_.end({Fault::misaligned,
-                 lane.pc,
-                 {lane.identity.rank},
-                 fmt::format("{} {}, misaligned for its type", verb(access.operation), place(access))});
+    faults_.end(fault(Fault::misaligned, ", misaligned for its type"));
   }
 }
 
@@ -129,27 +122,23 @@ void SharedAccesses::report_clash(const Lane& lane, std::uintptr_t lane_pc, cons
   const auto pc = std::uint32_t(lane_pc);
   const std::uintptr_t other_pc = fault == Fault::race ? lane_pc - pc + clash.other_pc : 0;  // lower half replaced
   if (!faults_.is_news(fault, lane_pc, other_pc)) return;
-  const unsigned rank = lane.identity.rank;
-  std::string text = fmt::format("{} {}", verb(access.operation), place(access));
-  if (fault == Fault::unwritten) {
-    faults_.report({fault, lane_pc, {rank}, text + ", and no lane of the block has written them"});
-    return;
-  }
-  if (fault == Fault::lanes_collide) {
-    text += fmt::format("; lane {} writes another value there in the same instruction, and one of them remains",
-                        clash.other);
-    faults_.report({fault, lane_pc, {rank, clash.other}, text});
-    return;
-  }
-  text += fmt::format("; lane {} {} there at line {}, and nothing orders the two", clash.other,
-                      clash.other_wrote ? "writes" : "reads", site_of(other_pc - 1).line);
-  const bool in_warp = block_.lanes[clash.other].warp == lane.warp;
-  faults_.report({fault,
+  const std::string_view other = clash.other_wrote ? "writes" : "reads";
+  const std::string after =
+      fault == Fault::unwritten ? ", and no lane of the block has written them"
+      : fault == Fault::lanes_collide
+          ? fmt::format("; lane {} writes another value there in the same instruction, and one of them remains",
+                        clash.other)
+          : fmt::format("; lane {} {} there at line {}, and nothing orders the two", clash.other, other,
+                        site_of(other_pc - 1).line);
+  LaneFault found{fault,
                   lane_pc,
-                  {rank, clash.other},
-                  text,
-                  other_pc,
-                  in_warp ? trace::warp_synchronous_switch : trace::row_of(fault).silenced_by});
+                  {lane.identity.rank},
+                  fmt::format("{} {}{}", verb(access.operation), place(access), after),
+                  other_pc};
+  if (!clash.unwritten) found.lanes.push_back(clash.other);
+  const bool in_warp = block_.lanes[clash.other].warp == lane.warp;
+  if (fault == Fault::race && in_warp) found.silenced_by = trace::warp_synchronous_switch;
+  faults_.report(found);
 }
 
 std::optional<Clash> SharedAccesses::check(const Lane& lane) {

@@ -14,22 +14,17 @@
 namespace bankwise::emulator {
 
 inline TouchKind touch_of(banks::Operation operation) {
-  using banks::Operation;
+  using enum banks::Operation;
   switch (operation) {
-    case Operation::load:
-    case Operation::ldmatrix_x1:
-    case Operation::ldmatrix_x2:
-    case Operation::ldmatrix_x4: return TouchKind::read;
-    case Operation::store:
-    case Operation::stmatrix_x1:
-    case Operation::stmatrix_x2:
-    case Operation::stmatrix_x4:
-    case Operation::cp_async: return TouchKind::write;
-    case Operation::atomic:
-    case Operation::atomic_inc:
-    case Operation::atomic_cas: break;
+    case load:
+    case ldmatrix_x1:
+    case ldmatrix_x2:
+    case ldmatrix_x4: return TouchKind::read;
+    case atomic:
+    case atomic_inc:
+    case atomic_cas: return TouchKind::atomic;
+    default: return TouchKind::write;
   }
-  return TouchKind::atomic;
 }
 
 /// Asynchronous copies from global to shared memory, as cp.async.

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cerrno>
 #include <fstream>
+#include <functional>
 #include <stdexcept>
 #include <system_error>
 
@@ -17,13 +18,6 @@ namespace {
 constexpr unsigned min_stacks = 32;  // per set; sets hold a power of two, so launches of other sizes can reuse them
 
 constexpr std::size_t max_warm = 4096;  // idle stacks that keep the memory that they have touched
-
-/// vm.max_map_count; Linux's default where it cannot be read.
-std::size_t max_mappings_of_system() {
-  std::size_t mappings = 65530;
-  std::ifstream("/proc/sys/vm/max_map_count") >> mappings;
-  return mappings;
-}
 
 }  // namespace
 
@@ -43,19 +37,18 @@ Stacks::Stacks(unsigned count, Protect protect) : count_(count) {
 Stacks::~Stacks() { munmap(memory_, count_ * (bytes + guard)); }
 
 bool Stacks::in_guard(const void* address) const {
-  const auto* at = static_cast<const std::byte*>(address);
-  if (at < memory_ || at >= memory_ + count_ * (bytes + guard)) return false;
-  return std::size_t(at - memory_) % (bytes + guard) < guard;
+  return contains(address) && (std::uintptr_t(address) - std::uintptr_t(memory_)) % (bytes + guard) < guard;
 }
 
 void Stacks::forget() const { madvise(memory_, count_ * (bytes + guard), MADV_FREE); }
 
-StackPool::StackPool(std::size_t max_mappings, Stacks::Protect protect)
-    : max_mappings_(max_mappings), protect_(protect) {}
-
 StackPool& StackPool::of_process() {
   // Never destroyed: threads may still run kernels while the program ends.
-  static StackPool& pool = *new StackPool(max_mappings_of_system() / 4 * 3, mprotect);
+  static StackPool& pool = [] {
+    std::size_t mappings = 65530;  // Linux's default where it cannot be read
+    std::ifstream("/proc/sys/vm/max_map_count") >> mappings;
+    return std::ref(*new StackPool(mappings / 4 * 3, mprotect));
+  }();
   return pool;
 }
 
@@ -119,32 +112,17 @@ StackPool::Loan StackPool::lend(std::unique_ptr<Stacks> stacks) {
 void StackPool::give_back(Stacks* stacks) {
   // Releasing memory costs nearly as much as new stacks, so do it only if a host with many cores would keep much
   // memory.
-  if (idle_stacks() + stacks->count() > max_warm) stacks->forget();
   {
     const std::lock_guard lock(mutex_);
+    std::size_t idle = stacks->count();
+    for (const auto& set : idle_) idle += set->count();
+    if (idle > max_warm) stacks->forget();
     const auto after =
         std::find_if(idle_.begin(), idle_.end(), [&](const auto& set) { return set->count() >= stacks->count(); });
     idle_.emplace(after, stacks);
     --lent_;
   }
   given_back_.notify_all();
-}
-
-std::size_t StackPool::idle_stacks() const {
-  const std::lock_guard lock(mutex_);
-  std::size_t count = 0;
-  for (const auto& set : idle_) count += set->count();
-  return count;
-}
-
-std::size_t StackPool::mappings() const {
-  const std::lock_guard lock(mutex_);
-  return mappings_;
-}
-
-std::size_t StackPool::guards_made() const {
-  const std::lock_guard lock(mutex_);
-  return guards_made_;
 }
 
 }  // namespace bankwise::emulator

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -47,7 +48,7 @@ class Stacks {
 class StackPool {
  public:
   /// At most this many mappings are in use.
-  explicit StackPool(std::size_t max_mappings, Stacks::Protect protect);
+  StackPool(std::size_t max_mappings, Stacks::Protect protect) : max_mappings_(max_mappings), protect_(protect) {}
   /// The pool that launches use. It leaves a quarter of the system's limit, vm.max_map_count, to the rest of the
   /// program.
   static StackPool& of_process();
@@ -64,22 +65,21 @@ class StackPool {
   /// The same without waiting and without errors: null if there are none.
   Loan borrow_if_available(unsigned count);
 
-  std::size_t mappings() const;     ///< the sum over all sets, lent or not
-  std::size_t guards_made() const;  ///< since the pool was made
+  std::size_t mappings() const { return mappings_; }        ///< the sum over all sets, lent or not
+  std::size_t guards_made() const { return guards_made_; }  ///< since the pool was made
 
  private:
   std::unique_ptr<Stacks> take(unsigned count);
   Loan lend(std::unique_ptr<Stacks> stacks);
   void give_back(Stacks* stacks);
-  std::size_t idle_stacks() const;
 
   const std::size_t max_mappings_;
   const Stacks::Protect protect_;
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::condition_variable given_back_;
   std::vector<std::unique_ptr<Stacks>> idle_;  // sorted by number of stacks
   unsigned lent_ = 0;
-  std::size_t mappings_ = 0, guards_made_ = 0;
+  std::atomic<std::size_t> mappings_{0}, guards_made_{0};
   std::string refusal_;  // why the system provided none the last time
 };
 

@@ -29,124 +29,42 @@ constexpr std::size_t address_space = std::size_t{1} << 40;  // reserved, not us
 
 constexpr std::size_t pages_for(std::size_t bytes) { return (bytes + page - 1) / page; }
 
-class DeviceMemory {
- public:
+void refuse(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc);
+
+struct DeviceMemory {
   DeviceMemory() {
-    void* base = mmap(nullptr, address_space, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    void* owners = mmap(nullptr, address_space / page * sizeof(std::uint32_t), PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const auto reserve = [](std::size_t bytes, int protection) {
+      void* const begin = mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      return begin == MAP_FAILED ? nullptr : begin;
+    };
+    constexpr std::size_t pages = address_space / page;
+    void* const memory = reserve(address_space, PROT_NONE);
+    owners = static_cast<std::uint32_t*>(reserve(pages * sizeof *owners, PROT_READ | PROT_WRITE));
     // Each allocation has at least one page, and one after it.
-    void* ranges = mmap(nullptr, address_space / page / 2 * sizeof(GlobalMemory::Range), PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (base == MAP_FAILED || owners == MAP_FAILED || ranges == MAP_FAILED) return;
-    base_ = std::uintptr_t(base);
-    owners_ = static_cast<std::uint32_t*>(owners);
-    ranges_ = static_cast<GlobalMemory::Range*>(ranges);
-    global_memory.begin = base_;
-    global_memory.owners = owners_;
-    global_memory.allocations = ranges_;
+    ranges = static_cast<GlobalMemory::Range*>(reserve(pages / 2 * sizeof *ranges, PROT_READ | PROT_WRITE));
+    if (memory == nullptr || owners == nullptr || ranges == nullptr) return;
+    base = std::uintptr_t(memory);
+    global_memory.begin = base;
+    global_memory.owners = owners;
+    global_memory.allocations = ranges;
     global_memory.refuse = refuse;
     global_memory.host_access = host_access;
     global_memory.bytes = address_space;
   }
 
-  void* allocate(MemoryKind kind, std::size_t bytes, std::string_view function, const void* caller) {
-    const std::lock_guard lock(mutex_);
-    // A page stays free after each allocation, or two with the next one's alignment.
-    const std::size_t pages = pages_for(bytes);
-    if (base_ == 0 || bytes > sizes().free || next_ + pages + 1 > address_space / page) return nullptr;
-    const std::uintptr_t first = base_ + next_ * page;
-    if (mprotect(reinterpret_cast<void*>(first), pages * page, PROT_READ | PROT_WRITE) != 0) return nullptr;
-    // The end lies at the end of a page, so that accesses past it fault even in code that is not watched.
-    const std::uintptr_t begin = first + (pages * page - bytes) / alignment * alignment;
-    all_.push_back({.kind = kind, .begin = begin, .bytes = bytes, .function = function, .caller = caller});
-    ranges_[all_.size()] = {begin, bytes};
-    std::fill_n(owners_ + next_, pages, std::uint32_t(all_.size()));
-    next_ += pages + 1;
-    used_ += pages * page;
-    return reinterpret_cast<void*>(begin);
-  }
-
-  Freed release(void* pointer, const void* caller) {
-    const std::lock_guard lock(mutex_);
-    Allocation* allocation = at(pointer);
-    if (allocation == nullptr || allocation->begin != std::uintptr_t(pointer)) return Freed::never_allocated;
-    if (!allocation->live) return Freed::twice;
-    allocation->live = false;
-    ranges_[owners_[(allocation->begin - base_) / page]].bytes = 0;
-    allocation->freed_by = caller;
-    const std::uintptr_t first = allocation->begin / page * page;
-    const std::size_t bytes = pages_for(allocation->bytes) * page;
-    used_ -= bytes;
-    // The addresses stay reserved, without memory. If the system refuses, the memory stays.
-    static_cast<void>(mmap(reinterpret_cast<void*>(first), bytes, PROT_NONE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0));
-    return Freed::yes;
-  }
-
-  std::optional<Allocation> find(const void* pointer) {
-    const std::lock_guard lock(mutex_);
-    if (const Allocation* allocation = at(pointer)) return *allocation;
-    return std::nullopt;
-  }
-
-  void note_write(const void* pointer) {
-    const std::lock_guard lock(mutex_);
-    Allocation* allocation = at(pointer);
-    if (allocation == nullptr) return;
-    allocation->is_written = true;
-    allocation->filled_with.reset();
-  }
-
-  bool note_fill(const void* pointer, std::size_t bytes, int value) {
-    const std::lock_guard lock(mutex_);
-    Allocation* allocation = at(pointer);
-    if (allocation == nullptr) return false;
-    const bool whole = allocation->begin == std::uintptr_t(pointer) && allocation->bytes == bytes &&
-                       allocation->kind == MemoryKind::device;
-    if (whole && allocation->filled_with == value) return true;
-    allocation->is_written = true;
-    allocation->filled_with = whole ? std::optional(value) : std::nullopt;
-    return false;
-  }
-
-  void for_each_live(const std::function<void(Allocation&)>& visit) {
-    const std::lock_guard lock(mutex_);
-    for (Allocation& allocation : all_) {
-      if (allocation.live) visit(allocation);
-    }
-  }
-
-  MemorySizes sizes() const {
-    // What the machine has bounds what the GPU would have.
-    struct sysinfo machine {};
-    sysinfo(&machine);
-    const std::size_t total = std::size_t(this_gpu().memory_gib) << 30;
-    const std::size_t host = std::size_t(machine.freeram + machine.bufferram) * machine.mem_unit;
-    return {std::min(total - std::min(total, used_), host), total};
-  }
-
-  /// Without a lock: for a kernel's accesses.
-  const Allocation* owner(const void* pointer) const {
-    const std::uint32_t number = owners_[(std::uintptr_t(pointer) - base_) / page];
-    return number == 0 ? nullptr : &all_[number - 1];
-  }
-
- private:
-  static void refuse(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc);
-
+  /// The allocation at an address; null if there is none. A kernel's accesses take no lock.
   Allocation* at(const void* pointer) {
-    if (std::uintptr_t(pointer) - base_ >= address_space) return nullptr;
-    const std::uint32_t number = owners_[(std::uintptr_t(pointer) - base_) / page];
-    return number == 0 ? nullptr : &all_[number - 1];
+    if (base == 0 || std::uintptr_t(pointer) - base >= address_space) return nullptr;
+    const std::uint32_t number = owners[(std::uintptr_t(pointer) - base) / page];
+    return number == 0 ? nullptr : &allocations[number - 1];
   }
 
-  std::uintptr_t base_ = 0;
-  std::uint32_t* owners_ = nullptr;  ///< as in GlobalMemory
-  GlobalMemory::Range* ranges_ = nullptr;
-  std::deque<Allocation> all_;
-  std::size_t next_ = 1, used_ = 0;  ///< the next free page; bytes in use
-  std::mutex mutex_;
+  std::uintptr_t base = 0;
+  std::uint32_t* owners = nullptr;  ///< as in GlobalMemory
+  GlobalMemory::Range* ranges = nullptr;
+  std::deque<Allocation> allocations;
+  std::size_t next = 1, used = 0;  ///< the next free page; bytes in use
+  std::mutex mutex;
 };
 
 DeviceMemory& memory() {
@@ -154,15 +72,15 @@ DeviceMemory& memory() {
   return *only;
 }
 
-void DeviceMemory::refuse(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) {
-  const Allocation* owner = memory().owner(address);
+void refuse(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) {
+  const Allocation* owner = memory().at(address);
   Lane& lane = *BlockRunner::current;
   // The nearest allocation before the address is what the program most likely means.
   const auto* pointer = static_cast<const char*>(address);
   for (std::size_t pages = 0; owner == nullptr && pages < 64 && std::uintptr_t(pointer) - page >= global_memory.begin;
        ++pages) {
     pointer -= page;
-    owner = memory().owner(pointer);
+    owner = memory().at(pointer);
   }
   std::string text = fmt::format("{} {} bytes of device memory ", writes ? "writes" : "reads", bytes);
   if (owner == nullptr) {
@@ -178,25 +96,83 @@ void DeviceMemory::refuse(const void* address, std::size_t bytes, bool writes, s
 }  // namespace
 
 void* allocate(MemoryKind kind, std::size_t bytes, std::string_view function, const void* caller) {
-  return memory().allocate(kind, bytes, function, caller);
+  DeviceMemory& device = memory();
+  const std::size_t available = memory_sizes().free;
+  const std::lock_guard lock(device.mutex);
+  // A page stays free after each allocation, or two with the next one's alignment.
+  const std::size_t pages = pages_for(bytes);
+  if (device.base == 0 || bytes > available || device.next + pages + 1 > address_space / page) return nullptr;
+  const std::uintptr_t first = device.base + device.next * page;
+  if (mprotect(reinterpret_cast<void*>(first), pages * page, PROT_READ | PROT_WRITE) != 0) return nullptr;
+  // The end lies at the end of a page, so that accesses past it fault even in code that is not watched.
+  const std::uintptr_t begin = first + (pages * page - bytes) / alignment * alignment;
+  device.allocations.push_back({.kind = kind, .begin = begin, .bytes = bytes, .function = function, .caller = caller});
+  const std::size_t number = device.allocations.size();
+  device.ranges[number] = {begin, bytes};
+  std::fill_n(device.owners + device.next, pages, std::uint32_t(number));
+  device.next += pages + 1;
+  device.used += pages * page;
+  return reinterpret_cast<void*>(begin);
 }
 
-Freed release(void* pointer, const void* caller) { return memory().release(pointer, caller); }
+Freed release(void* pointer, const void* caller) {
+  DeviceMemory& device = memory();
+  const std::lock_guard lock(device.mutex);
+  Allocation* allocation = device.at(pointer);
+  if (allocation == nullptr || allocation->begin != std::uintptr_t(pointer)) return Freed::never_allocated;
+  if (!allocation->live) return Freed::twice;
+  allocation->live = false;
+  device.ranges[device.owners[(allocation->begin - device.base) / page]].bytes = 0;
+  allocation->freed_by = caller;
+  const std::uintptr_t first = allocation->begin / page * page;
+  const std::size_t bytes = pages_for(allocation->bytes) * page;
+  device.used -= bytes;
+  // The addresses stay reserved, without memory. If the system refuses, the memory stays.
+  static_cast<void>(mmap(reinterpret_cast<void*>(first), bytes, PROT_NONE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0));
+  return Freed::yes;
+}
 
-std::optional<Allocation> allocation_at(const void* pointer) { return memory().find(pointer); }
+std::optional<Allocation> allocation_at(const void* pointer) {
+  const std::lock_guard lock(memory().mutex);
+  const Allocation* allocation = memory().at(pointer);
+  return allocation == nullptr ? std::nullopt : std::optional(*allocation);
+}
 
-void note_write(const void* pointer) { memory().note_write(pointer); }
+bool note_write(const void* pointer, std::size_t bytes, std::optional<int> value) {
+  const std::lock_guard lock(memory().mutex);
+  Allocation* allocation = memory().at(pointer);
+  if (allocation == nullptr) return false;
+  const bool whole = allocation->begin == std::uintptr_t(pointer) && allocation->bytes == bytes &&
+                     allocation->kind == MemoryKind::device;
+  if (!whole) value.reset();
+  if (value && allocation->filled_with == value) return true;
+  allocation->is_written = true;
+  allocation->filled_with = value;
+  return false;
+}
 
-bool note_fill(const void* pointer, std::size_t bytes, int value) { return memory().note_fill(pointer, bytes, value); }
-
-void for_each_live_allocation(const std::function<void(Allocation&)>& visit) { memory().for_each_live(visit); }
+void for_each_live_allocation(const std::function<void(Allocation&)>& visit) {
+  const std::lock_guard lock(memory().mutex);
+  for (Allocation& allocation : memory().allocations) {
+    if (allocation.live) visit(allocation);
+  }
+}
 
 std::string description_of(const Allocation& allocation) {
   return fmt::format("the {} bytes that {} allocates with {}", allocation.bytes, place_of(allocation.caller),
                      allocation.function);
 }
 
-MemorySizes memory_sizes() { return memory().sizes(); }
+MemorySizes memory_sizes() {
+  // What the machine has bounds what the GPU would have.
+  struct sysinfo machine {};
+  sysinfo(&machine);
+  const std::size_t total = std::size_t(this_gpu().memory_gib) << 30;
+  const std::size_t host = std::size_t(machine.freeram + machine.bufferram) * machine.mem_unit;
+  const std::lock_guard lock(memory().mutex);
+  return {std::min(total - std::min(total, memory().used), host), total};
+}
 
 Digest digest_of(const void* memory, std::size_t bytes) {
   constexpr std::array<std::uint64_t, 4> factors{0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9,
@@ -228,16 +204,11 @@ void host_access(const void* address, std::size_t bytes, bool writes, std::uintp
   if (writes) note_write(address);
   static std::mutex mutex;
   static auto* const known = new std::set<std::uintptr_t>;
-  {
-    const std::lock_guard lock(mutex);
-    if (known->count(pc) != 0) return;
-  }
+  const std::lock_guard lock(mutex);
+  if (known->contains(pc)) return;
   const auto allocation = allocation_at(address);
   if (!allocation || allocation->kind != MemoryKind::device || &bankwise_uses_thrust != nullptr) return;
-  {
-    const std::lock_guard lock(mutex);
-    if (!known->insert(pc).second) return;
-  }
+  known->insert(pc);
   report(fmt::format("the host {} {} bytes of device memory, at byte {} of {}{}", writes ? "writes" : "reads", bytes,
                      std::intptr_t(std::uintptr_t(address) - allocation->begin), description_of(*allocation),
                      allocation->live ? "" : fmt::format(", after {} has freed them", place_of(allocation->freed_by))),

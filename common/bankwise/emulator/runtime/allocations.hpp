@@ -11,20 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include <bankwise/emulator/runtime/arrays.hpp>
-
-/// Rows without gaps, layers after one another.
-struct cudaArray {
-  cudaChannelFormatDesc format;
-  std::size_t width, height, depth;  ///< at least 1
-  unsigned flags;
-  std::size_t element;  ///< bytes
-  char* data;
-
-  char* at(std::size_t x, std::size_t y, std::size_t z) const {
-    return data + ((z * height + y) * width + x) * element;
-  }
-};
+#include <bankwise/emulator/runtime/memory.hpp>
 
 namespace bankwise::emulator::runtime {
 
@@ -36,8 +23,6 @@ struct Digest {
 
 /// Reads about 10 GB/s.
 Digest digest_of(const void* memory, std::size_t bytes);
-
-enum class MemoryKind { device, managed, pinned };
 
 struct Allocation {
   MemoryKind kind = MemoryKind::device;
@@ -65,10 +50,9 @@ Freed release(void* pointer, const void* caller);
 /// The allocation at an address, freed ones included.
 std::optional<Allocation> allocation_at(const void* pointer);
 
-/// Tells that memory of an allocation is written; nothing happens at another address.
-void note_write(const void* pointer);
-/// Tells that bytes get a value. Returns whether they have it already: programs clear memory again and again.
-bool note_fill(const void* pointer, std::size_t bytes, int value);
+/// Tells that memory of an allocation is written; nothing happens at another address. Returns whether all of its bytes
+/// have the value already: programs clear memory again and again.
+bool note_write(const void* pointer, std::size_t bytes = 0, std::optional<int> value = {});
 /// Calls for each allocation that is not freed, in the order in which they were made.
 void for_each_live_allocation(const std::function<void(Allocation&)>& visit);
 

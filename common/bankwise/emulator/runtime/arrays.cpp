@@ -12,18 +12,6 @@ using namespace bankwise::emulator::runtime;
 
 namespace {
 
-cudaError_t make(cudaArray_t* array, const cudaChannelFormatDesc& format, std::size_t width, std::size_t height,
-                 std::size_t depth, unsigned flags, std::string_view function, const void* caller) {
-  const std::size_t element = std::size_t(format.x + format.y + format.z + format.w) / 8;
-  if (width == 0 || element == 0) return failed(cudaErrorInvalidValue);
-  height = std::max<std::size_t>(height, 1);
-  depth = std::max<std::size_t>(depth, 1);
-  void* data = allocate(MemoryKind::device, width * height * depth * element, function, caller);
-  if (data == nullptr) return failed(cudaErrorMemoryAllocation);
-  *array = new cudaArray{format, width, height, depth, flags, element, static_cast<char*>(data)};
-  return lasting_error();
-}
-
 /// Whether a box, its x in bytes, lies in the array; if not, it has been reported.
 bool contains(const cudaArray& array, std::size_t x, std::size_t y, std::size_t width, std::size_t height,
               std::string_view function, const void* caller) {
@@ -33,84 +21,6 @@ bool contains(const cudaArray& array, std::size_t x, std::size_t y, std::size_t 
          caller);
   return false;
 }
-
-/// Copies a box between an array and memory.
-cudaError_t copy_box(const cudaArray& array, std::size_t x, std::size_t y, void* memory, std::size_t pitch,
-                     std::size_t width, std::size_t height, bool to_array, cudaMemcpyKind kind,
-                     std::string_view function, const void* caller) {
-  if (!contains(array, x, y, width, height, function, caller)) return failed(cudaErrorInvalidValue);
-  for (std::size_t row = 0; row < height; ++row) {
-    char* const in_array = array.at(0, y + row, 0) + x;
-    char* const in_memory = static_cast<char*>(memory) + row * pitch;
-    const cudaError_t error = to_array ? copy(in_array, in_memory, width, kind, function, caller)
-                                       : copy(in_memory, in_array, width, kind, function, caller);
-    if (error != cudaSuccess) return error;
-  }
-  return lasting_error();
-}
-
-}  // namespace
-
-#define BANKWISE_CALLER __builtin_return_address(0)
-
-cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDesc* format, size_t width, size_t height,
-                            unsigned flags) {
-  return make(array, *format, width, height, 1, flags, "cudaMallocArray", BANKWISE_CALLER);
-}
-cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* format, cudaExtent extent,
-                              unsigned flags) {
-  return make(array, *format, extent.width, extent.height, extent.depth, flags, "cudaMalloc3DArray", BANKWISE_CALLER);
-}
-cudaError_t cudaFreeArray(cudaArray_t array) {
-  if (array == nullptr) return lasting_error();
-  release(array->data, BANKWISE_CALLER);
-  delete array;
-  return lasting_error();
-}
-cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* format, cudaExtent* extent, unsigned* flags, cudaArray_t array) {
-  if (format != nullptr) *format = array->format;
-  if (extent != nullptr) *extent = {array->width, array->height, array->depth};
-  if (flags != nullptr) *flags = array->flags;
-  return cudaSuccess;
-}
-cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* format, cudaArray_const_t array) {
-  *format = array->format;
-  return cudaSuccess;
-}
-
-cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t bytes, cudaMemcpyKind kind) {
-  const std::size_t row = to->width * to->element;
-  if (x == 0 && bytes % row == 0) {
-    return copy_box(*to, 0, y, const_cast<void*>(from), row, row, bytes / row, true, kind, "cudaMemcpyToArray",
-                    BANKWISE_CALLER);
-  }
-  return copy_box(*to, x, y, const_cast<void*>(from), bytes, bytes, 1, true, kind, "cudaMemcpyToArray",
-                  BANKWISE_CALLER);
-}
-cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, size_t x, size_t y, size_t bytes,
-                                cudaMemcpyKind kind) {
-  const std::size_t row = from->width * from->element;
-  if (x == 0 && bytes % row == 0) {
-    return copy_box(*from, 0, y, to, row, row, bytes / row, false, kind, "cudaMemcpyFromArray", BANKWISE_CALLER);
-  }
-  return copy_box(*from, x, y, to, bytes, bytes, 1, false, kind, "cudaMemcpyFromArray", BANKWISE_CALLER);
-}
-cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch, size_t width,
-                                size_t height, cudaMemcpyKind kind) {
-  return copy_box(*to, x, y, const_cast<void*>(from), pitch, width, height, true, kind, "cudaMemcpy2DToArray",
-                  BANKWISE_CALLER);
-}
-cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch, size_t width,
-                                     size_t height, cudaMemcpyKind kind, cudaStream_t) {
-  return copy_box(*to, x, y, const_cast<void*>(from), pitch, width, height, true, kind, "cudaMemcpy2DToArrayAsync",
-                  BANKWISE_CALLER);
-}
-cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width,
-                                  size_t height, cudaMemcpyKind kind) {
-  return copy_box(*from, x, y, to, pitch, width, height, false, kind, "cudaMemcpy2DFromArray", BANKWISE_CALLER);
-}
-
-namespace {
 
 /// One side of a box copy: where a row begins.
 struct BoxSide {
@@ -125,7 +35,57 @@ struct BoxSide {
   }
 };
 
-cudaError_t copy_3d(const cudaMemcpy3DParms& parameters, const void* caller) {
+}  // namespace
+
+namespace bankwise::emulator::runtime {
+
+cudaError_t allocate_array(const char* function, cudaArray_t* array, const cudaChannelFormatDesc& format,
+                           cudaExtent extent, unsigned flags) {
+  const std::size_t element = std::size_t(format.x + format.y + format.z + format.w) / 8;
+  if (extent.width == 0 || element == 0) return failed(cudaErrorInvalidValue);
+  const std::size_t height = std::max<std::size_t>(extent.height, 1), depth = std::max<std::size_t>(extent.depth, 1);
+  void* data =
+      allocate(MemoryKind::device, extent.width * height * depth * element, function, __builtin_return_address(0));
+  if (data == nullptr) return failed(cudaErrorMemoryAllocation);
+  *array = new cudaArray{format, extent.width, height, depth, flags, element, static_cast<char*>(data)};
+  return lasting_error();
+}
+
+cudaError_t copy_box(const char* function, const cudaArray& array, std::size_t x, std::size_t y, const void* memory,
+                     std::size_t pitch, std::size_t width, std::size_t height, bool to_array, cudaMemcpyKind kind) {
+  const void* const caller = __builtin_return_address(0);
+  if (const std::size_t row = array.width * array.element; pitch == 0 && x == 0 && width % row == 0) {
+    height = width / row;
+    width = row;
+  }
+  if (pitch == 0) pitch = width;
+  if (!contains(array, x, y, width, height, function, caller)) return failed(cudaErrorInvalidValue);
+  for (std::size_t row = 0; row < height; ++row) {
+    char* to = array.at(0, y + row, 0) + x;
+    char* from = static_cast<char*>(const_cast<void*>(memory)) + row * pitch;
+    if (!to_array) std::swap(to, from);
+    if (const cudaError_t error = copy(to, from, width, kind, function, caller); error != cudaSuccess) return error;
+  }
+  return lasting_error();
+}
+
+}  // namespace bankwise::emulator::runtime
+
+cudaError_t cudaFreeArray(cudaArray_t array) {
+  if (array == nullptr) return lasting_error();
+  release(array->data, __builtin_return_address(0));
+  delete array;
+  return lasting_error();
+}
+cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* format, cudaExtent* extent, unsigned* flags, cudaArray_t array) {
+  if (format != nullptr) *format = array->format;
+  if (extent != nullptr) *extent = {array->width, array->height, array->depth};
+  if (flags != nullptr) *flags = array->flags;
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters_) {
+  const void* const caller = __builtin_return_address(0);
+  const cudaMemcpy3DParms& parameters = *parameters_;
   const BoxSide from{parameters.srcArray, parameters.srcPos, parameters.srcPtr},
       to{parameters.dstArray, parameters.dstPos, parameters.dstPtr};
   const cudaArray* array = from.array != nullptr ? from.array : to.array;
@@ -146,11 +106,4 @@ cudaError_t copy_3d(const cudaMemcpy3DParms& parameters, const void* caller) {
     }
   }
   return lasting_error();
-}
-
-}  // namespace
-
-cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) { return copy_3d(*parameters, BANKWISE_CALLER); }
-cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t) {
-  return copy_3d(*parameters, BANKWISE_CALLER);
 }

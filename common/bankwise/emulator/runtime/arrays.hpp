@@ -5,12 +5,11 @@
 
 #include <bankwise/emulator/runtime/types.hpp>
 
+// clang-format off
 enum cudaChannelFormatKind {
-  cudaChannelFormatKindSigned = 0,
-  cudaChannelFormatKindUnsigned = 1,
-  cudaChannelFormatKindFloat = 2,
-  cudaChannelFormatKindNone = 3
+  cudaChannelFormatKindSigned, cudaChannelFormatKindUnsigned, cudaChannelFormatKindFloat, cudaChannelFormatKindNone
 };
+// clang-format on
 struct cudaChannelFormatDesc {
   int x, y, z, w;  ///< bits
   cudaChannelFormatKind f;
@@ -49,34 +48,24 @@ cudaChannelFormatDesc cudaCreateChannelDesc() {
   return {bits, n > 1 ? bits : 0, n > 2 ? bits : 0, n > 3 ? bits : 0, kind};
 }
 
-struct cudaArray;
+/// Rows without gaps, layers after one another.
+struct cudaArray {
+  cudaChannelFormatDesc format;
+  size_t width, height, depth;  ///< at least 1
+  unsigned flags;
+  size_t element;  ///< bytes
+  char* data;
+
+  char* at(size_t x, size_t y, size_t z) const { return data + ((z * height + y) * width + x) * element; }
+};
 using cudaArray_t = cudaArray*;
 using cudaArray_const_t = const cudaArray*;
+// clang-format off
 enum : unsigned {
-  cudaArrayDefault = 0,
-  cudaArrayLayered = 1,
-  cudaArraySurfaceLoadStore = 2,
-  cudaArrayCubemap = 4,
+  cudaArrayDefault = 0, cudaArrayLayered = 1, cudaArraySurfaceLoadStore = 2, cudaArrayCubemap = 4,
   cudaArrayTextureGather = 8
 };
-
-cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDesc* format, size_t width, size_t height = 0,
-                            unsigned flags = 0);
-cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* format, cudaExtent extent,
-                              unsigned flags = 0);
-cudaError_t cudaFreeArray(cudaArray_t array);
-cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* format, cudaExtent* extent, unsigned* flags, cudaArray_t array);
-cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* format, cudaArray_const_t array);
-
-cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t bytes, cudaMemcpyKind kind);
-cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, size_t x, size_t y, size_t bytes,
-                                cudaMemcpyKind kind);
-cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch, size_t width,
-                                size_t height, cudaMemcpyKind kind);
-cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch, size_t width,
-                                     size_t height, cudaMemcpyKind kind, cudaStream_t stream = nullptr);
-cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width,
-                                  size_t height, cudaMemcpyKind kind);
+// clang-format on
 struct cudaMemcpy3DParms {
   cudaArray_t srcArray;
   cudaPos srcPos;
@@ -87,5 +76,53 @@ struct cudaMemcpy3DParms {
   cudaExtent extent;
   cudaMemcpyKind kind;
 };
+
+namespace bankwise::emulator::runtime {
+
+// As in memory.hpp: the work of CUDA's `function`.
+cudaError_t allocate_array(const char* function, cudaArray_t* array, const cudaChannelFormatDesc& format,
+                           cudaExtent extent, unsigned flags);
+/// Copies a box, its x in bytes, between an array and memory; a pitch of 0: as many rows as `width` bytes fill.
+cudaError_t copy_box(const char* function, const cudaArray& array, size_t x, size_t y, const void* memory, size_t pitch,
+                     size_t width, size_t height, bool to_array, cudaMemcpyKind kind);
+
+}  // namespace bankwise::emulator::runtime
+
+BANKWISE_DEVICE cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDesc* format, size_t width,
+                                            size_t height = 0, unsigned flags = 0) {
+  return bankwise_runtime::allocate_array(__func__, array, *format, {width, height, 1}, flags);
+}
+BANKWISE_DEVICE cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* format,
+                                              cudaExtent extent, unsigned flags = 0) {
+  return bankwise_runtime::allocate_array(__func__, array, *format, extent, flags);
+}
+cudaError_t cudaFreeArray(cudaArray_t array);
+cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* format, cudaExtent* extent, unsigned* flags, cudaArray_t array);
+inline cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* format, cudaArray_const_t array) {
+  return bankwise_runtime::give(format, array->format);
+}
+BANKWISE_DEVICE cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t bytes,
+                                              cudaMemcpyKind kind) {
+  return bankwise_runtime::copy_box(__func__, *to, x, y, from, 0, bytes, 1, true, kind);
+}
+BANKWISE_DEVICE cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, size_t x, size_t y, size_t bytes,
+                                                cudaMemcpyKind kind) {
+  return bankwise_runtime::copy_box(__func__, *from, x, y, to, 0, bytes, 1, false, kind);
+}
+BANKWISE_DEVICE cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch,
+                                                size_t width, size_t height, cudaMemcpyKind kind) {
+  return bankwise_runtime::copy_box(__func__, *to, x, y, from, pitch, width, height, true, kind);
+}
+BANKWISE_DEVICE cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch,
+                                                     size_t width, size_t height, cudaMemcpyKind kind,
+                                                     cudaStream_t = nullptr) {
+  return bankwise_runtime::copy_box(__func__, *to, x, y, from, pitch, width, height, true, kind);
+}
+BANKWISE_DEVICE cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from, size_t x, size_t y,
+                                                  size_t width, size_t height, cudaMemcpyKind kind) {
+  return bankwise_runtime::copy_box(__func__, *from, x, y, to, pitch, width, height, false, kind);
+}
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters);
-cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream = nullptr);
+BANKWISE_DEVICE cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t = nullptr) {
+  return cudaMemcpy3D(parameters);
+}

@@ -8,24 +8,22 @@
 
 namespace bankwise::emulator::runtime {
 
-// clang-format off
-#define BANKWISE_BLAS(T)                                                                                            \
-  void blas_gemm(bool transpose_a, bool transpose_b, int m, int n, int k, T alpha, const T* a, int lda, const T* b, \
-                 int ldb, T beta, T* c, int ldc);                                                                   \
-  void blas_gemv(bool transpose, int m, int n, T alpha, const T* a, int lda, const T* x, int step_x, T beta, T* y,  \
-                 int step_y);                                                                                       \
-  void blas_geam(bool transpose_a, bool transpose_b, int m, int n, T alpha, const T* a, int lda, T beta,            \
-                 const T* b, int ldb, T* c, int ldc);                                                               \
-  void blas_axpy(int n, T alpha, const T* x, int step_x, T* y, int step_y);                                         \
-  void blas_scal(int n, T alpha, T* x, int step_x);                                                                 \
-  void blas_copy(int n, const T* x, int step_x, T* y, int step_y);                                                  \
-  T blas_dot(int n, const T* x, int step_x, const T* y, int step_y);                                                \
-  T blas_nrm2(int n, const T* x, int step_x);                                                                       \
-  T blas_asum(int n, const T* x, int step_x);
-// clang-format on
-BANKWISE_BLAS(float)
-BANKWISE_BLAS(double)
-#undef BANKWISE_BLAS
+/// For float and double.
+template <class T>
+struct Blas {
+  static void gemm(bool transpose_a, bool transpose_b, int m, int n, int k, T alpha, const T* a, int lda, const T* b,
+                   int ldb, T beta, T* c, int ldc);
+  static void gemv(bool transpose, int m, int n, T alpha, const T* a, int lda, const T* x, int step_x, T beta, T* y,
+                   int step_y);
+  static void geam(bool transpose_a, bool transpose_b, int m, int n, T alpha, const T* a, int lda, T beta, const T* b,
+                   int ldb, T* c, int ldc);
+  static void axpy(int n, T alpha, const T* x, int step_x, T* y, int step_y);
+  static void scal(int n, T alpha, T* x, int step_x);
+  static void copy(int n, const T* x, int step_x, T* y, int step_y);
+  static T dot(int n, const T* x, int step_x, const T* y, int step_y);
+  static T nrm2(int n, const T* x, int step_x);
+  static T asum(int n, const T* x, int step_x);
+};
 
 /// A matrix of numbers of 16, 32 or 64 bits; `type` is one of cudaDataType_t: CUDA_R_16F, 16BF, 32F, 64F.
 struct TypedMatrix {

@@ -9,19 +9,17 @@
 namespace bankwise::emulator::cuda {
 
 // Nothing here needs the handle: there is one, and what is set has no effect on results.
-#define BANKWISE_OK \
-  { return CUBLAS_STATUS_SUCCESS; }
 inline cublasStatus_t cublasCreate(cublasHandle_t* handle) {
   static char the_handle;
   *handle = reinterpret_cast<cublasHandle_t>(&the_handle);
   return CUBLAS_STATUS_SUCCESS;
 }
-inline cublasStatus_t cublasDestroy(cublasHandle_t) BANKWISE_OK inline cublasStatus_t
-    cublasSetStream(cublasHandle_t, cudaStream_t) BANKWISE_OK inline cublasStatus_t
-    cublasSetMathMode(cublasHandle_t, cublasMath_t) BANKWISE_OK inline cublasStatus_t
-    cublasSetPointerMode(cublasHandle_t, cublasPointerMode_t) BANKWISE_OK  // memory is one
-    inline cublasStatus_t cublasSetWorkspace(cublasHandle_t, void*, size_t) BANKWISE_OK inline cublasStatus_t
-    cublasGetVersion(cublasHandle_t, int* version) {
+inline cublasStatus_t cublasDestroy(cublasHandle_t) { return CUBLAS_STATUS_SUCCESS; }
+inline cublasStatus_t cublasSetStream(cublasHandle_t, cudaStream_t) { return CUBLAS_STATUS_SUCCESS; }
+inline cublasStatus_t cublasSetMathMode(cublasHandle_t, cublasMath_t) { return CUBLAS_STATUS_SUCCESS; }
+inline cublasStatus_t cublasSetPointerMode(cublasHandle_t, cublasPointerMode_t) { return CUBLAS_STATUS_SUCCESS; }
+inline cublasStatus_t cublasSetWorkspace(cublasHandle_t, void*, size_t) { return CUBLAS_STATUS_SUCCESS; }
+inline cublasStatus_t cublasGetVersion(cublasHandle_t, int* version) {
   *version = 120800;
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -32,88 +30,67 @@ inline const char* cublasGetStatusName(cublasStatus_t status) {
   return status == CUBLAS_STATUS_SUCCESS ? "CUBLAS_STATUS_SUCCESS" : "CUBLAS_STATUS_EXECUTION_FAILED";
 }
 
-/// Copies of `n` elements, `step` apart.
-inline cublasStatus_t cublasSetVector(int n, int bytes, const void* from, int from_step, void* to, int to_step) {
-  const auto error = cudaMemcpy2D(to, size_t(to_step) * size_t(bytes), from, size_t(from_step) * size_t(bytes),
-                                  size_t(bytes), size_t(n), cudaMemcpyHostToDevice);
+/// Copies `count` rows of `width` elements, which begin `step` elements apart.
+BANKWISE_DEVICE cublasStatus_t bankwise_copy(int width, int count, int bytes, const void* from, int from_step, void* to,
+                                             int to_step, cudaMemcpyKind kind) {
+  const auto size = size_t(bytes);
+  const auto error = cudaMemcpy2D(to, size_t(to_step) * size, from, size_t(from_step) * size, size_t(width) * size,
+                                  size_t(count), kind);
   return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_MAPPING_ERROR;
 }
-inline cublasStatus_t cublasGetVector(int n, int bytes, const void* from, int from_step, void* to, int to_step) {
-  const auto error = cudaMemcpy2D(to, size_t(to_step) * size_t(bytes), from, size_t(from_step) * size_t(bytes),
-                                  size_t(bytes), size_t(n), cudaMemcpyDeviceToHost);
-  return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_MAPPING_ERROR;
+BANKWISE_DEVICE cublasStatus_t cublasSetVector(int n, int bytes, const void* from, int from_step, void* to, int step) {
+  return bankwise_copy(1, n, bytes, from, from_step, to, step, cudaMemcpyHostToDevice);
 }
-inline cublasStatus_t cublasSetMatrix(int rows, int columns, int bytes, const void* from, int lda, void* to, int ldb) {
-  const auto error = cudaMemcpy2D(to, size_t(ldb) * size_t(bytes), from, size_t(lda) * size_t(bytes),
-                                  size_t(rows) * size_t(bytes), size_t(columns), cudaMemcpyHostToDevice);
-  return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_MAPPING_ERROR;
+BANKWISE_DEVICE cublasStatus_t cublasGetVector(int n, int bytes, const void* from, int from_step, void* to, int step) {
+  return bankwise_copy(1, n, bytes, from, from_step, to, step, cudaMemcpyDeviceToHost);
 }
-inline cublasStatus_t cublasGetMatrix(int rows, int columns, int bytes, const void* from, int lda, void* to, int ldb) {
-  const auto error = cudaMemcpy2D(to, size_t(ldb) * size_t(bytes), from, size_t(lda) * size_t(bytes),
-                                  size_t(rows) * size_t(bytes), size_t(columns), cudaMemcpyDeviceToHost);
-  return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_MAPPING_ERROR;
+BANKWISE_DEVICE cublasStatus_t cublasSetMatrix(int m, int n, int bytes, const void* from, int lda, void* to, int ldb) {
+  return bankwise_copy(m, n, bytes, from, lda, to, ldb, cudaMemcpyHostToDevice);
+}
+BANKWISE_DEVICE cublasStatus_t cublasGetMatrix(int m, int n, int bytes, const void* from, int lda, void* to, int ldb) {
+  return bankwise_copy(m, n, bytes, from, lda, to, ldb, cudaMemcpyDeviceToHost);
 }
 
 // clang-format off
-#define BANKWISE_BLAS(S, T)                                                                                            \
-  BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublas##S##gemm(cublasHandle_t, cublasOperation_t ta, cublasOperation_t tb, int m, int n,      \
-                                        int k, const T* alpha, const T* a, int lda, const T* b, int ldb,               \
-                                        const T* beta, T* c, int ldc) {                                                \
-    runtime::blas_gemm(ta != CUBLAS_OP_N, tb != CUBLAS_OP_N, m, n, k, *alpha, a, lda, b, ldb, *beta, c, ldc);   \
-    return CUBLAS_STATUS_SUCCESS;                                                                                      \
-  }                                                                                                                    \
-  BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublas##S##gemmStridedBatched(                                                                 \
-      cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k, const T* alpha,          \
-      const T* a, int lda, long long step_a, const T* b, int ldb, long long step_b, const T* beta, T* c, int ldc,      \
-      long long step_c, int count) {                                                                                   \
-    for (int i = 0; i < count; ++i) {                                                                                  \
-      cublas##S##gemm(handle, ta, tb, m, n, k, alpha, a + i * step_a, lda, b + i * step_b, ldb, beta, c + i * step_c,  \
-                      ldc);                                                                                            \
-    }                                                                                                                  \
-    return CUBLAS_STATUS_SUCCESS;                                                                                      \
-  }                                                                                                                    \
-  BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublas##S##gemv(cublasHandle_t, cublasOperation_t transpose, int m, int n, const T* alpha,     \
-                                        const T* a, int lda, const T* x, int step_x, const T* beta, T* y,              \
-                                        int step_y) {                                                                  \
-    runtime::blas_gemv(transpose != CUBLAS_OP_N, m, n, *alpha, a, lda, x, step_x, *beta, y, step_y);            \
-    return CUBLAS_STATUS_SUCCESS;                                                                                      \
-  }                                                                                                                    \
-  BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublas##S##geam(cublasHandle_t, cublasOperation_t ta, cublasOperation_t tb, int m, int n,      \
-                                        const T* alpha, const T* a, int lda, const T* beta, const T* b, int ldb, T* c, \
-                                        int ldc) {                                                                     \
-    runtime::blas_geam(ta != CUBLAS_OP_N, tb != CUBLAS_OP_N, m, n, *alpha, a, lda, *beta, b, ldb, c, ldc);      \
-    return CUBLAS_STATUS_SUCCESS;                                                                                      \
-  }                                                                                                                    \
-  BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublas##S##axpy(cublasHandle_t, int n, const T* alpha, const T* x, int step_x, T* y,           \
-                                        int step_y) {                                                                  \
-    runtime::blas_axpy(n, *alpha, x, step_x, y, step_y);                                                        \
-    return CUBLAS_STATUS_SUCCESS;                                                                                      \
-  }                                                                                                                    \
-  BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublas##S##scal(cublasHandle_t, int n, const T* alpha, T* x, int step_x) {                     \
-    runtime::blas_scal(n, *alpha, x, step_x);                                                                   \
-    return CUBLAS_STATUS_SUCCESS;                                                                                      \
-  }                                                                                                                    \
-  BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublas##S##copy(cublasHandle_t, int n, const T* x, int step_x, T* y, int step_y) {             \
-    runtime::blas_copy(n, x, step_x, y, step_y);                                                                \
-    return CUBLAS_STATUS_SUCCESS;                                                                                      \
-  }                                                                                                                    \
-  BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublas##S##dot(cublasHandle_t, int n, const T* x, int step_x, const T* y, int step_y,          \
-                                       T* result) {                                                                    \
-    *result = runtime::blas_dot(n, x, step_x, y, step_y);                                                       \
-    return CUBLAS_STATUS_SUCCESS;                                                                                      \
-  }                                                                                                                    \
-  BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublas##S##nrm2(cublasHandle_t, int n, const T* x, int step_x, T* result) {                    \
-    *result = runtime::blas_nrm2(n, x, step_x);                                                                 \
-    return CUBLAS_STATUS_SUCCESS;                                                                                      \
-  }                                                                                                                    \
-  BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublas##S##asum(cublasHandle_t, int n, const T* x, int step_x, T* result) {                    \
-    *result = runtime::blas_asum(n, x, step_x);                                                                 \
-    return CUBLAS_STATUS_SUCCESS;                                                                                      \
+// X(function, parameters, its work)
+#define BANKWISE_BLAS(X, S, T)                                                                                        \
+  X(S##gemm, (cublasHandle_t, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k, const T* alpha,        \
+              const T* a, int lda, const T* b, int ldb, const T* beta, T* c, int ldc),                                \
+    runtime::Blas<T>::gemm(ta != CUBLAS_OP_N, tb != CUBLAS_OP_N, m, n, k, *alpha, a, lda, b, ldb, *beta, c, ldc))     \
+  X(S##gemmStridedBatched, (cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k,   \
+                            const T* alpha, const T* a, int lda, long long step_a, const T* b, int ldb,               \
+                            long long step_b, const T* beta, T* c, int ldc, long long step_c, int count),             \
+    for (int i = 0; i < count; ++i) {                                                                                 \
+      cublas##S##gemm(handle, ta, tb, m, n, k, alpha, a + i * step_a, lda, b + i * step_b, ldb, beta, c + i * step_c, \
+                      ldc);                                                                                           \
+    })                                                                                                                \
+  X(S##gemv, (cublasHandle_t, cublasOperation_t transpose, int m, int n, const T* alpha, const T* a, int lda,         \
+              const T* x, int step_x, const T* beta, T* y, int step_y),                                               \
+    runtime::Blas<T>::gemv(transpose != CUBLAS_OP_N, m, n, *alpha, a, lda, x, step_x, *beta, y, step_y))              \
+  X(S##geam, (cublasHandle_t, cublasOperation_t ta, cublasOperation_t tb, int m, int n, const T* alpha, const T* a,   \
+              int lda, const T* beta, const T* b, int ldb, T* c, int ldc),                                            \
+    runtime::Blas<T>::geam(ta != CUBLAS_OP_N, tb != CUBLAS_OP_N, m, n, *alpha, a, lda, *beta, b, ldb, c, ldc))        \
+  X(S##axpy, (cublasHandle_t, int n, const T* alpha, const T* x, int step_x, T* y, int step_y),                       \
+    runtime::Blas<T>::axpy(n, *alpha, x, step_x, y, step_y))                                                          \
+  X(S##scal, (cublasHandle_t, int n, const T* alpha, T* x, int step_x),                                               \
+    runtime::Blas<T>::scal(n, *alpha, x, step_x))                                                                     \
+  X(S##copy, (cublasHandle_t, int n, const T* x, int step_x, T* y, int step_y),                                       \
+    runtime::Blas<T>::copy(n, x, step_x, y, step_y))                                                                  \
+  X(S##dot, (cublasHandle_t, int n, const T* x, int step_x, const T* y, int step_y, T* result),                       \
+    *result = runtime::Blas<T>::dot(n, x, step_x, y, step_y))                                                         \
+  X(S##nrm2, (cublasHandle_t, int n, const T* x, int step_x, T* result),                                              \
+    *result = runtime::Blas<T>::nrm2(n, x, step_x))                                                                   \
+  X(S##asum, (cublasHandle_t, int n, const T* x, int step_x, T* result),                                              \
+    *result = runtime::Blas<T>::asum(n, x, step_x))
+#define BANKWISE_DEFINE(function, parameters, ...)                       \
+  BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublas##function parameters { \
+    __VA_ARGS__;                                                         \
+    return CUBLAS_STATUS_SUCCESS;                                        \
   }
-BANKWISE_BLAS(S, float)
-BANKWISE_BLAS(D, double)
+BANKWISE_BLAS(BANKWISE_DEFINE, S, float)
+BANKWISE_BLAS(BANKWISE_DEFINE, D, double)
+#undef BANKWISE_DEFINE
 #undef BANKWISE_BLAS
-#undef BANKWISE_OK
 // clang-format on
 
 /// Whether cublasGemmEx() takes matrices of a type: numbers of 16, 32 and 64 bits.

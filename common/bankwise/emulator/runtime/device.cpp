@@ -59,8 +59,6 @@ cudaDeviceProp properties_of(const bankwise::banks::GpuModel& gpu) {
   return p;
 }
 
-cudaError_t check(int device) { return failed(device == 0 ? cudaSuccess : cudaErrorInvalidDevice); }
-
 unsigned device_flags = 0;
 constexpr std::size_t limits[]{1024, 1 << 20, 8 << 20, 2, 2048, 128, 0};
 
@@ -68,88 +66,33 @@ constexpr std::size_t limits[]{1024, 1 << 20, 8 << 20, 2, 2048, 128, 0};
 
 int bankwise_multiprocessors() { return this_gpu().multiprocessors; }
 
-cudaError_t cudaGetDeviceCount(int* count) {
-  *count = 1;
-  return cudaSuccess;
-}
-cudaError_t cudaGetDevice(int* device) {
-  *device = 0;
-  return cudaSuccess;
-}
-cudaError_t cudaSetDevice(int device) { return check(device); }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   *properties = properties_of(this_gpu());
-  return check(device);
+  return cudaSetDevice(device);
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
   const cudaDeviceProp properties = properties_of(this_gpu());
   switch (attribute) {
 #define BANKWISE_CASE(name, number, member) \
-  case name:                                \
-    *value = int(properties.member);        \
-    return check(device);
+  case cudaDevAttr##name: *value = int(properties.member); return cudaSetDevice(device);
     BANKWISE_CUDA_DEVICE_ATTRIBUTES(BANKWISE_CASE)
 #undef BANKWISE_CASE
   }
   return failed(cudaErrorInvalidValue);
 }
-cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*) {
-  *device = 0;
-  return cudaSuccess;
-}
 cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device) {
   std::snprintf(id, std::size_t(std::max(length, 0)), "0000:01:00.0");
-  return check(device);
+  return cudaSetDevice(device);
 }
-cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
-  *can = 0;
-  return cudaSuccess;
-}
-cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return failed(cudaErrorInvalidDevice); }
-cudaError_t cudaDeviceDisablePeerAccess(int) { return failed(cudaErrorInvalidDevice); }
-cudaError_t cudaDriverGetVersion(int* version) {
-  *version = CUDART_VERSION;
-  return cudaSuccess;
-}
-cudaError_t cudaRuntimeGetVersion(int* version) {
-  *version = CUDART_VERSION;
-  return cudaSuccess;
-}
-cudaError_t cudaDeviceSynchronize() { return lasting_error(); }
-cudaError_t cudaDeviceReset() { return lasting_error(); }
-cudaError_t cudaThreadSynchronize() { return lasting_error(); }
-cudaError_t cudaThreadExit() { return lasting_error(); }
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
   device_flags = flags;
   return cudaSuccess;
 }
-cudaError_t cudaGetDeviceFlags(unsigned* flags) {
-  *flags = device_flags;
-  return cudaSuccess;
-}
-cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
+cudaError_t cudaGetDeviceFlags(unsigned* flags) { return give(flags, device_flags); }
 cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
   if (unsigned(limit) >= std::size(limits)) return failed(cudaErrorInvalidValue);
-  *value = limits[limit];
-  return cudaSuccess;
+  return give(value, limits[limit]);
 }
-cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
-cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* configuration) {
-  *configuration = cudaFuncCachePreferNone;
-  return cudaSuccess;
-}
-cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }
-cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* configuration) {
-  *configuration = cudaSharedMemBankSizeFourByte;
-  return cudaSuccess;
-}
-cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
-  if (least != nullptr) *least = 0;
-  if (greatest != nullptr) *greatest = -5;
-  return cudaSuccess;
-}
-cudaError_t cudaProfilerStart() { return cudaSuccess; }
-cudaError_t cudaProfilerStop() { return cudaSuccess; }
 
 // --- Streams and events ---
 
@@ -165,10 +108,6 @@ struct CUevent_st {
   std::optional<Clock::time_point> recorded;
 };
 
-cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWithPriority(stream, 0, 0); }
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
-  return cudaStreamCreateWithPriority(stream, flags, 0);
-}
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
   if (stream == nullptr) return failed(cudaErrorInvalidValue);
   *stream = new CUstream_st{flags, priority};
@@ -181,29 +120,13 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   delete stream;
   return cudaSuccess;
 }
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return lasting_error(); }
-cudaError_t cudaStreamQuery(cudaStream_t) { return lasting_error(); }
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return lasting_error(); }
-cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned) {
-  callback(stream, lasting_error(), data);
-  return cudaSuccess;
-}
-cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void* data) {
-  function(data);
-  return cudaSuccess;
-}
-cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void*, size_t, unsigned) { return cudaSuccess; }
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
-  *priority = stream != nullptr ? stream->priority : 0;
-  return cudaSuccess;
+  return give(priority, stream != nullptr ? stream->priority : 0);
 }
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
-  *flags = stream != nullptr ? stream->flags : 0;
-  return cudaSuccess;
+  return give(flags, stream != nullptr ? stream->flags : 0);
 }
 
-cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, 0); }
-cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags) { return cudaEventCreateWithFlags(event, flags); }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   if (event == nullptr) return failed(cudaErrorInvalidValue);
   *event = new CUevent_st{(flags & cudaEventDisableTiming) == 0, {}};
@@ -216,15 +139,10 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
   if (event == nullptr) return failed(cudaErrorInvalidResourceHandle);
-  event->recorded = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                       std::chrono::duration<double>(bankwise::emulator::runtime::seconds_saved()));
+  const std::chrono::duration<double> saved(seconds_saved());
+  event->recorded = Clock::now() + std::chrono::duration_cast<Clock::duration>(saved);
   return lasting_error();
 }
-cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
-  return cudaEventRecord(event, stream);
-}
-cudaError_t cudaEventSynchronize(cudaEvent_t) { return lasting_error(); }
-cudaError_t cudaEventQuery(cudaEvent_t) { return lasting_error(); }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
   if (from == nullptr || to == nullptr || !from->times || !to->times || !from->recorded || !to->recorded) {
     return failed(cudaErrorInvalidResourceHandle);

@@ -29,116 +29,118 @@ struct cudaDeviceProp {
   int clusterLaunch, unifiedFunctionPointers;
 };
 
-// X(name, number, member of cudaDeviceProp)
+// X(name without cudaDevAttr, number, member of cudaDeviceProp)
 #define BANKWISE_CUDA_DEVICE_ATTRIBUTES(X)                                                                            \
-  X(cudaDevAttrMaxThreadsPerBlock, 1, maxThreadsPerBlock)                                                             \
-  X(cudaDevAttrMaxBlockDimX, 2, maxThreadsDim[0])                                                                     \
-  X(cudaDevAttrMaxBlockDimY, 3, maxThreadsDim[1])                                                                     \
-  X(cudaDevAttrMaxBlockDimZ, 4, maxThreadsDim[2])                                                                     \
-  X(cudaDevAttrMaxGridDimX, 5, maxGridSize[0])                                                                        \
-  X(cudaDevAttrMaxGridDimY, 6, maxGridSize[1])                                                                        \
-  X(cudaDevAttrMaxGridDimZ, 7, maxGridSize[2])                                                                        \
-  X(cudaDevAttrMaxSharedMemoryPerBlock, 8, sharedMemPerBlock)                                                         \
-  X(cudaDevAttrTotalConstantMemory, 9, totalConstMem)                                                                 \
-  X(cudaDevAttrWarpSize, 10, warpSize)                                                                                \
-  X(cudaDevAttrMaxPitch, 11, memPitch)                                                                                \
-  X(cudaDevAttrMaxRegistersPerBlock, 12, regsPerBlock)                                                                \
-  X(cudaDevAttrClockRate, 13, clockRate)                                                                              \
-  X(cudaDevAttrTextureAlignment, 14, textureAlignment)                                                                \
-  X(cudaDevAttrGpuOverlap, 15, deviceOverlap)                                                                         \
-  X(cudaDevAttrMultiProcessorCount, 16, multiProcessorCount)                                                          \
-  X(cudaDevAttrKernelExecTimeout, 17, kernelExecTimeoutEnabled)                                                       \
-  X(cudaDevAttrIntegrated, 18, integrated)                                                                            \
-  X(cudaDevAttrCanMapHostMemory, 19, canMapHostMemory)                                                                \
-  X(cudaDevAttrComputeMode, 20, computeMode)                                                                          \
-  X(cudaDevAttrConcurrentKernels, 31, concurrentKernels)                                                              \
-  X(cudaDevAttrEccEnabled, 32, ECCEnabled)                                                                            \
-  X(cudaDevAttrPciBusId, 33, pciBusID)                                                                                \
-  X(cudaDevAttrPciDeviceId, 34, pciDeviceID)                                                                          \
-  X(cudaDevAttrTccDriver, 35, tccDriver)                                                                              \
-  X(cudaDevAttrMemoryClockRate, 36, memoryClockRate)                                                                  \
-  X(cudaDevAttrGlobalMemoryBusWidth, 37, memoryBusWidth)                                                              \
-  X(cudaDevAttrL2CacheSize, 38, l2CacheSize)                                                                          \
-  X(cudaDevAttrMaxThreadsPerMultiProcessor, 39, maxThreadsPerMultiProcessor)                                          \
-  X(cudaDevAttrAsyncEngineCount, 40, asyncEngineCount)                                                                \
-  X(cudaDevAttrUnifiedAddressing, 41, unifiedAddressing)                                                              \
-  X(cudaDevAttrComputeCapabilityMajor, 75, major)                                                                     \
-  X(cudaDevAttrComputeCapabilityMinor, 76, minor)                                                                     \
-  X(cudaDevAttrStreamPrioritiesSupported, 78, streamPrioritiesSupported)                                              \
-  X(cudaDevAttrMaxSharedMemoryPerMultiprocessor, 81, sharedMemPerMultiprocessor)                                      \
-  X(cudaDevAttrMaxRegistersPerMultiprocessor, 82, regsPerMultiprocessor)                                              \
-  X(cudaDevAttrManagedMemory, 83, managedMemory)                                                                      \
-  X(cudaDevAttrHostNativeAtomicSupported, 86, hostNativeAtomicSupported)                                              \
-  X(cudaDevAttrPageableMemoryAccess, 88, pageableMemoryAccess)                                                        \
-  X(cudaDevAttrConcurrentManagedAccess, 89, concurrentManagedAccess)                                                  \
-  X(cudaDevAttrComputePreemptionSupported, 90, computePreemptionSupported)                                            \
-  X(cudaDevAttrCooperativeLaunch, 95, cooperativeLaunch)                                                              \
-  X(cudaDevAttrMaxSharedMemoryPerBlockOptin, 97, sharedMemPerBlockOptin)                                              \
-  X(cudaDevAttrMaxBlocksPerMultiprocessor, 106, maxBlocksPerMultiProcessor)                                           \
-  X(cudaDevAttrMaxPersistingL2CacheSize, 108, persistingL2CacheMaxSize)                                               \
-  X(cudaDevAttrReservedSharedMemoryPerBlock, 111, reservedSharedMemPerBlock)                                          \
-  X(cudaDevAttrMemoryPoolsSupported, 115, memoryPoolsSupported)                                                       \
-  X(cudaDevAttrClusterLaunch, 120, clusterLaunch)
+  X(MaxThreadsPerBlock, 1, maxThreadsPerBlock) X(MaxBlockDimX, 2, maxThreadsDim[0])                                   \
+  X(MaxBlockDimY, 3, maxThreadsDim[1]) X(MaxBlockDimZ, 4, maxThreadsDim[2]) X(MaxGridDimX, 5, maxGridSize[0])         \
+  X(MaxGridDimY, 6, maxGridSize[1]) X(MaxGridDimZ, 7, maxGridSize[2])                                                 \
+  X(MaxSharedMemoryPerBlock, 8, sharedMemPerBlock) X(TotalConstantMemory, 9, totalConstMem)                           \
+  X(WarpSize, 10, warpSize) X(MaxPitch, 11, memPitch) X(MaxRegistersPerBlock, 12, regsPerBlock)                       \
+  X(ClockRate, 13, clockRate) X(TextureAlignment, 14, textureAlignment) X(GpuOverlap, 15, deviceOverlap)              \
+  X(MultiProcessorCount, 16, multiProcessorCount) X(KernelExecTimeout, 17, kernelExecTimeoutEnabled)                  \
+  X(Integrated, 18, integrated) X(CanMapHostMemory, 19, canMapHostMemory) X(ComputeMode, 20, computeMode)             \
+  X(ConcurrentKernels, 31, concurrentKernels) X(EccEnabled, 32, ECCEnabled) X(PciBusId, 33, pciBusID)                 \
+  X(PciDeviceId, 34, pciDeviceID) X(TccDriver, 35, tccDriver) X(MemoryClockRate, 36, memoryClockRate)                 \
+  X(GlobalMemoryBusWidth, 37, memoryBusWidth) X(L2CacheSize, 38, l2CacheSize)                                         \
+  X(MaxThreadsPerMultiProcessor, 39, maxThreadsPerMultiProcessor) X(AsyncEngineCount, 40, asyncEngineCount)           \
+  X(UnifiedAddressing, 41, unifiedAddressing) X(ComputeCapabilityMajor, 75, major)                                    \
+  X(ComputeCapabilityMinor, 76, minor) X(StreamPrioritiesSupported, 78, streamPrioritiesSupported)                    \
+  X(MaxSharedMemoryPerMultiprocessor, 81, sharedMemPerMultiprocessor)                                                 \
+  X(MaxRegistersPerMultiprocessor, 82, regsPerMultiprocessor) X(ManagedMemory, 83, managedMemory)                     \
+  X(HostNativeAtomicSupported, 86, hostNativeAtomicSupported) X(PageableMemoryAccess, 88, pageableMemoryAccess)       \
+  X(ConcurrentManagedAccess, 89, concurrentManagedAccess)                                                             \
+  X(ComputePreemptionSupported, 90, computePreemptionSupported) X(CooperativeLaunch, 95, cooperativeLaunch)           \
+  X(MaxSharedMemoryPerBlockOptin, 97, sharedMemPerBlockOptin)                                                         \
+  X(MaxBlocksPerMultiprocessor, 106, maxBlocksPerMultiProcessor)                                                      \
+  X(MaxPersistingL2CacheSize, 108, persistingL2CacheMaxSize)                                                          \
+  X(ReservedSharedMemoryPerBlock, 111, reservedSharedMemPerBlock) X(MemoryPoolsSupported, 115, memoryPoolsSupported)  \
+  X(ClusterLaunch, 120, clusterLaunch)
 // clang-format on
 
 enum cudaDeviceAttr {
-#define BANKWISE_ENUMERATOR(name, number, member) name = number,
+#define BANKWISE_ENUMERATOR(name, number, member) cudaDevAttr##name = number,
   BANKWISE_CUDA_DEVICE_ATTRIBUTES(BANKWISE_ENUMERATOR)
 #undef BANKWISE_ENUMERATOR
 };
 
-cudaError_t cudaGetDeviceCount(int* count);
-cudaError_t cudaGetDevice(int* device);
-cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
-cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* properties);
 cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device);
-cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer);
-cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
-cudaError_t cudaDeviceDisablePeerAccess(int peer);
-cudaError_t cudaDriverGetVersion(int* version);
-cudaError_t cudaRuntimeGetVersion(int* version);
-cudaError_t cudaDeviceSynchronize();
-cudaError_t cudaDeviceReset();
-cudaError_t cudaThreadSynchronize();
-cudaError_t cudaThreadExit();
 cudaError_t cudaSetDeviceFlags(unsigned flags);
 cudaError_t cudaGetDeviceFlags(unsigned* flags);
-cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value);
 cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit);
-cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache configuration);
-cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* configuration);
-cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig configuration);
-cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* configuration);
-cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest);
-cudaError_t cudaProfilerStart();
-cudaError_t cudaProfilerStop();
+
+inline cudaError_t cudaGetDeviceCount(int* count) { return bankwise_runtime::give(count, 1); }
+inline cudaError_t cudaGetDevice(int* device) { return bankwise_runtime::give(device, 0); }
+inline cudaError_t cudaSetDevice(int device) {
+  return bankwise_runtime::failed(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+inline cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*) { return bankwise_runtime::give(device, 0); }
+inline cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) { return bankwise_runtime::give(can, 0); }
+inline cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) {
+  return bankwise_runtime::failed(cudaErrorInvalidDevice);
+}
+inline cudaError_t cudaDeviceDisablePeerAccess(int) { return bankwise_runtime::failed(cudaErrorInvalidDevice); }
+inline cudaError_t cudaDriverGetVersion(int* version) { return bankwise_runtime::give(version, CUDART_VERSION); }
+inline cudaError_t cudaRuntimeGetVersion(int* version) { return bankwise_runtime::give(version, CUDART_VERSION); }
+inline cudaError_t cudaDeviceSynchronize() { return bankwise_runtime::lasting_error(); }
+inline cudaError_t cudaDeviceReset() { return bankwise_runtime::lasting_error(); }
+inline cudaError_t cudaThreadSynchronize() { return bankwise_runtime::lasting_error(); }
+inline cudaError_t cudaThreadExit() { return bankwise_runtime::lasting_error(); }
+inline cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
+inline cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
+inline cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* configuration) {
+  return bankwise_runtime::give(configuration, cudaFuncCachePreferNone);
+}
+inline cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }
+inline cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* configuration) {
+  return bankwise_runtime::give(configuration, cudaSharedMemBankSizeFourByte);
+}
+inline cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  if (least != nullptr) *least = 0;
+  if (greatest != nullptr) *greatest = -5;
+  return cudaSuccess;
+}
+inline cudaError_t cudaProfilerStart() { return cudaSuccess; }
+inline cudaError_t cudaProfilerStop() { return cudaSuccess; }
 
 // --- Streams and events. All work is done in the order of the calls; CUDA allows this order for every stream. ---
 
 using cudaStreamCallback_t = void (*)(cudaStream_t stream, cudaError_t status, void* data);
 using cudaHostFn_t = void (*)(void* data);
 
-cudaError_t cudaStreamCreate(cudaStream_t* stream);
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
-cudaError_t cudaStreamSynchronize(cudaStream_t stream);
-cudaError_t cudaStreamQuery(cudaStream_t stream);
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = 0);
-cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned flags);
-cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data);
-cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* memory, size_t bytes = 0, unsigned flags = 4);
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority);
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags);
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  return cudaStreamCreateWithPriority(stream, flags, 0);
+}
+inline cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWithPriority(stream, 0, 0); }
+inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return bankwise_runtime::lasting_error(); }
+inline cudaError_t cudaStreamQuery(cudaStream_t) { return bankwise_runtime::lasting_error(); }
+inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned = 0) {
+  return bankwise_runtime::lasting_error();
+}
+inline cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned) {
+  callback(stream, bankwise_runtime::lasting_error(), data);
+  return cudaSuccess;
+}
+inline cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void* data) {
+  function(data);
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void*, size_t = 0, unsigned = 4) { return cudaSuccess; }
 
-cudaError_t cudaEventCreate(cudaEvent_t* event);
-cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
-cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream = nullptr, unsigned flags = 0);
-cudaError_t cudaEventSynchronize(cudaEvent_t event);
-cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to);
+inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags = 0) {
+  return cudaEventCreateWithFlags(event, flags);
+}
+inline cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t = nullptr, unsigned = 0) {
+  return cudaEventRecord(event);
+}
+inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return bankwise_runtime::lasting_error(); }
+inline cudaError_t cudaEventQuery(cudaEvent_t) { return bankwise_runtime::lasting_error(); }

@@ -13,6 +13,7 @@
 #include <map>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -60,39 +61,21 @@ bool is_code(const void* address) {
   return std::uintptr_t(address) - begin < std::uintptr_t(&etext) - begin;
 }
 
-/// The kernel of a launch: its address, or that of the code that calls it.
-const void* kernel_of(void (*call)(const void*), const Arguments& arguments) {
-  return arguments.kernel != nullptr ? arguments.kernel : reinterpret_cast<const void*>(call);
-}
-
-/// Names of kernels. They are known when a kernel has run once.
-class Names {
- public:
-  void add(const void* kernel, const std::string& name) {
-    const std::lock_guard lock(mutex_);
-    names_.try_emplace(kernel, name);
-  }
-  /// Empty if it is not yet known.
-  std::string of(const void* kernel) {
-    const std::lock_guard lock(mutex_);
-    const auto name = names_.find(kernel);
-    return name == names_.end() ? "" : name->second;
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<const void*, std::string> names_;
-};
-Names& names() {
-  static auto* const table = new Names;
-  return *table;
+/// Names of kernels. They are known when a kernel has run once; empty before.
+std::string name_of(const void* kernel, const std::string& learned = {}) {
+  static std::mutex mutex;
+  static auto* const names = new std::map<const void*, std::string>;
+  const std::lock_guard lock(mutex);
+  std::string& name = (*names)[kernel];
+  if (name.empty()) name = learned;
+  return name;
 }
 
 /// Whether the launches of a kernel are to be recorded. The first is, because its name is not yet known.
 bool is_selected(const void* kernel, bool varies) {
   if (varies) return true;
   const std::vector<std::string>& globs = settings().kernels;
-  const std::string name = globs.empty() ? "" : names().of(kernel);
+  const std::string name = globs.empty() ? "" : name_of(kernel);
   return name.empty() || std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
            return fnmatch(glob.c_str(), name.c_str(), 0) == 0;
          });
@@ -122,7 +105,8 @@ std::deque<LaterLaunch> later;
 cudaError_t launch_one(const Configuration& configuration, void (*call)(const void*), const Arguments& arguments,
                        const void* caller) {
   if (lasting_error() != cudaSuccess) return lasting_error();
-  const void* const kernel = kernel_of(call, arguments);
+  // The kernel's address, or that of the code that calls it.
+  const void* const kernel = arguments.kernel != nullptr ? arguments.kernel : reinterpret_cast<const void*>(call);
   emulator::Launch how;
   how.grid = configuration.grid;
   how.block = configuration.block;
@@ -138,22 +122,22 @@ cudaError_t launch_one(const Configuration& configuration, void (*call)(const vo
   how.allow = settings().allow;
   how.warp_synchronous = settings().warp_synchronous;
   how.returned_lanes_arrive = settings().returned_lanes_arrive;
-  const std::string bytes(arguments.bytes != nullptr ? arguments.bytes : "",
-                          arguments.bytes != nullptr ? arguments.count : 0);
-  Repeat repeat(kernel, configuration, arguments.bytes != nullptr ? &bytes : nullptr);
+  std::optional<std::string> bytes;
+  if (arguments.bytes != nullptr) bytes.emplace(arguments.bytes, arguments.count);
+  Repeat repeat(kernel, configuration, bytes ? &*bytes : nullptr);
   try {
     if (const trace::KernelTrace* known = repeat.known(watched)) {
       record(*known);
       return cudaSuccess;
     }
     if (RunProgress* const progress = progress_of_environment()) {
-      const std::string name = names().of(kernel);
+      const std::string name = name_of(kernel);
       begin_launch(*progress, name.empty() ? place_of(caller) : name, how.grid.count());
       how.blocks_done = &progress->done;
     }
     const trace::KernelTrace trace = run(how, {call, arguments.bound, nullptr});
     record(trace);
-    names().add(kernel, trace.kernel);
+    name_of(kernel, trace.kernel);
     const auto ended = ended_by(trace);
     if (ended) return failed(error_of(ended->fault), true);
     repeat.ran(trace);
@@ -162,12 +146,10 @@ cudaError_t launch_one(const Configuration& configuration, void (*call)(const vo
     report(diagnosis.what());
     std::fflush(nullptr);
     std::_Exit(exit_of_fatal);
-  } catch (const std::invalid_argument& error) {
+  } catch (const std::exception& error) {
     report(fmt::format("a launch fails: {}", error.what()), caller);
-    return failed(cudaErrorInvalidConfiguration);
-  } catch (const std::runtime_error& error) {
-    report(fmt::format("a launch fails: {}", error.what()), caller);
-    return failed(cudaErrorLaunchOutOfResources);
+    const bool invalid = dynamic_cast<const std::invalid_argument*>(&error) != nullptr;
+    return failed(invalid ? cudaErrorInvalidConfiguration : cudaErrorLaunchOutOfResources);
   }
 }
 

@@ -19,6 +19,12 @@ struct Configuration {
   Dim3 grid, block;
   size_t shared;
   bool cooperative = false;
+
+  Configuration(dim3 grid_, dim3 block_, size_t shared_, bool cooperative_ = false)
+      : grid(grid_.x, grid_.y, grid_.z),
+        block(block_.x, block_.y, block_.z),
+        shared(shared_),
+        cooperative(cooperative_) {}
 };
 
 /// The values that a launch passes on.
@@ -125,7 +131,7 @@ template <class Call>
 struct LaunchableKernel {
   Call call;
   ConfiguredKernel<Call> at(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t = nullptr) const {
-    return {call, {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared}};
+    return {call, {grid, block, shared}};
   }
 };
 
@@ -151,9 +157,8 @@ cudaError_t launch_from_list(void (*kernel)(Parameters...), const Configuration&
 template <class... Parameters>
 cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments, size_t shared = 0,
                              cudaStream_t = nullptr) {
-  return bankwise::emulator::runtime::launch_from_list(kernel,
-                                                       {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared},
-                                                       arguments, std::index_sequence_for<Parameters...>());
+  return bankwise_runtime::launch_from_list(kernel, {grid, block, shared}, arguments,
+                                            std::index_sequence_for<Parameters...>());
 }
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared = 0,
                              cudaStream_t stream = nullptr)
@@ -162,36 +167,28 @@ cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** a
 template <class... Parameters>
 cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
                                         size_t shared = 0, cudaStream_t = nullptr) {
-  (void)bankwise::emulator::runtime::HasCooperativeLaunch<Parameters...>::known;
-  return bankwise::emulator::runtime::launch_from_list(
-      kernel, {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared, true}, arguments,
-      std::index_sequence_for<Parameters...>());
+  (void)bankwise_runtime::HasCooperativeLaunch<Parameters...>::known;
+  return bankwise_runtime::launch_from_list(kernel, {grid, block, shared, true}, arguments,
+                                            std::index_sequence_for<Parameters...>());
 }
 cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared = 0,
                                         cudaStream_t stream = nullptr)
     __attribute__((error("cudaLaunchCooperativeKernel with a kernel that is a void* is not emulated")));
 
+// clang-format off
 enum cudaLaunchAttributeID {
-  cudaLaunchAttributeIgnore = 0,
-  cudaLaunchAttributeAccessPolicyWindow = 1,
-  cudaLaunchAttributeCooperative = 2,
-  cudaLaunchAttributeSynchronizationPolicy = 3,
-  cudaLaunchAttributeClusterDimension = 4,
-  cudaLaunchAttributeClusterSchedulingPolicyPreference = 5,
-  cudaLaunchAttributeProgrammaticStreamSerialization = 6,
+  cudaLaunchAttributeIgnore = 0, cudaLaunchAttributeAccessPolicyWindow = 1, cudaLaunchAttributeCooperative = 2,
+  cudaLaunchAttributeSynchronizationPolicy = 3, cudaLaunchAttributeClusterDimension = 4,
+  cudaLaunchAttributeClusterSchedulingPolicyPreference = 5, cudaLaunchAttributeProgrammaticStreamSerialization = 6,
   cudaLaunchAttributePriority = 8
 };
 union cudaLaunchAttributeValue {
   char pad[64];
   int cooperative, priority, programmaticStreamSerializationAllowed;
-  struct {
-    unsigned x, y, z;
-  } clusterDim;
+  struct { unsigned x, y, z; } clusterDim;
 };
-struct cudaLaunchAttribute {
-  cudaLaunchAttributeID id;
-  cudaLaunchAttributeValue val;
-};
+struct cudaLaunchAttribute { cudaLaunchAttributeID id; cudaLaunchAttributeValue val; };
+// clang-format on
 struct cudaLaunchConfig_t {
   dim3 gridDim, blockDim;
   size_t dynamicSmemBytes;
@@ -207,16 +204,14 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* configuration, void (*k
   return std::apply(
       [&](auto&... value) {
         void* list[] = {const_cast<void*>(static_cast<const void*>(&value))..., nullptr};
-        const dim3 &grid = configuration->gridDim, &block = configuration->blockDim;
         bool cooperative = false;
         for (unsigned i = 0; i < configuration->numAttrs; ++i) {
           const cudaLaunchAttribute& attribute = configuration->attrs[i];
           cooperative |= attribute.id == cudaLaunchAttributeCooperative && attribute.val.cooperative != 0;
         }
-        return bankwise::emulator::runtime::launch_from_list(
-            kernel,
-            {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, configuration->dynamicSmemBytes, cooperative}, list,
-            std::index_sequence_for<Parameters...>());
+        return bankwise_runtime::launch_from_list(
+            kernel, {configuration->gridDim, configuration->blockDim, configuration->dynamicSmemBytes, cooperative},
+            list, std::index_sequence_for<Parameters...>());
       },
       values);
 }
@@ -238,11 +233,11 @@ const void* address_of(Kernel kernel) {
 
 template <class Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel kernel, cudaFuncAttribute attribute, int value) {
-  return bankwise::emulator::runtime::set_attribute(bankwise::emulator::runtime::address_of(kernel), attribute, value);
+  return bankwise_runtime::set_attribute(bankwise_runtime::address_of(kernel), attribute, value);
 }
 template <class Kernel>
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel kernel) {
-  return bankwise::emulator::runtime::get_attributes(attributes, bankwise::emulator::runtime::address_of(kernel));
+  return bankwise_runtime::get_attributes(attributes, bankwise_runtime::address_of(kernel));
 }
 template <class Kernel>
 cudaError_t cudaFuncSetCacheConfig(Kernel, cudaFuncCache) {
@@ -254,8 +249,7 @@ cudaError_t cudaFuncSetSharedMemConfig(Kernel, cudaSharedMemConfig) {
 }
 template <class Kernel>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel, int block, size_t shared) {
-  *blocks = bankwise::emulator::runtime::resident_blocks(block, shared);
-  return cudaSuccess;
+  return bankwise_runtime::give(blocks, bankwise_runtime::resident_blocks(block, shared));
 }
 template <class Kernel>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, Kernel kernel, int block, size_t shared,
@@ -266,7 +260,7 @@ int bankwise_multiprocessors();
 template <class Kernel>
 cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, Kernel, size_t shared = 0, int limit = 0) {
   *block = limit > 0 && limit < 1024 ? limit : 1024;
-  *grid = bankwise_multiprocessors() * bankwise::emulator::runtime::resident_blocks(*block, shared);
+  *grid = bankwise_multiprocessors() * bankwise_runtime::resident_blocks(*block, shared);
   return cudaSuccess;
 }
 template <class Kernel, class Function>

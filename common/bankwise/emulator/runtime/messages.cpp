@@ -6,12 +6,15 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <optional>
 
 #include <bankwise/banks/architecture.hpp>
+#include <bankwise/emulator/core/global_memory.hpp>
+#include <bankwise/emulator/core/lane.hpp>
 #include <bankwise/emulator/core/program_symbols.hpp>
 #include <bankwise/trace/codec.hpp>
 #include <bankwise/trace/trace.hpp>
@@ -140,24 +143,67 @@ cudaError_t cudaPeekAtLastError() {
   return sticky_error != cudaSuccess ? sticky_error.load() : last_error.load();
 }
 
-const char* cudaGetErrorName(cudaError_t error) {
-  switch (error) {
-#define BANKWISE_CASE(name, number, text) \
-  case name:                              \
-    return #name;
-    BANKWISE_CUDA_ERRORS(BANKWISE_CASE)
-#undef BANKWISE_CASE
+namespace {
+
+struct ErrorRow {
+  cudaError_t error;
+  const char *name, *text;
+};
+constexpr ErrorRow error_rows[]{{cudaSuccess, "cudaSuccess", "no error"},
+#define BANKWISE_ROW(name, number, text) {cudaError##name, "cudaError" #name, text},
+                                BANKWISE_CUDA_ERRORS(BANKWISE_ROW)
+#undef BANKWISE_ROW
+};
+
+ErrorRow row_of(cudaError_t error) {
+  for (const ErrorRow& row : error_rows) {
+    if (row.error == error) return row;
   }
-  return "unrecognized error code";
+  return {error, "unrecognized error code", "unrecognized error code"};
 }
 
-const char* cudaGetErrorString(cudaError_t error) {
-  switch (error) {
-#define BANKWISE_CASE(name, number, text) \
-  case name:                              \
-    return text;
-    BANKWISE_CUDA_ERRORS(BANKWISE_CASE)
-#undef BANKWISE_CASE
-  }
-  return "unrecognized error code";
+}  // namespace
+
+const char* cudaGetErrorName(cudaError_t error) { return row_of(error).name; }
+const char* cudaGetErrorString(cudaError_t error) { return row_of(error).text; }
+
+// --- Printing ---
+
+namespace {
+
+/// A kernel that prints must run each time that it is launched (repeats.hpp).
+void note_printing() {
+  if (bankwise::emulator::on_lane()) bankwise::emulator::global_memory.leave();
 }
+
+}  // namespace
+
+// The linker replaces these functions of C in programs (--wrap).
+extern "C" {
+
+int __real_puts(const char* text);
+int __real_putchar(int c);
+int __real_vprintf(const char* format, va_list arguments);
+
+int __wrap_puts(const char* text) {
+  note_printing();
+  return __real_puts(text);
+}
+int __wrap_putchar(int c) {
+  note_printing();
+  return __real_putchar(c);
+}
+int __wrap_vprintf(const char* format, va_list arguments) {
+  note_printing();
+  return __real_vprintf(format, arguments);
+}
+int __wrap_printf(const char* format, ...) {
+  note_printing();
+  va_list arguments;
+  va_start(arguments, format);
+  const int printed = __real_vprintf(format, arguments);
+  va_end(arguments);
+  return printed;
+}
+
+}  // extern "C"

@@ -36,9 +36,4 @@ void report(const std::string& sentence, const void* caller = nullptr);
 /// "main.cu:12" for the address of a call; "?" if unknown.
 std::string place_of(const void* caller);
 
-/// Sets what cudaGetLastError() returns, and returns it. A fault of a kernel is `sticky`: it stays, as on a GPU.
-cudaError_t failed(cudaError_t error, bool sticky = false);
-/// The sticky error, or cudaSuccess.
-cudaError_t lasting_error();
-
 }  // namespace bankwise::emulator::runtime

@@ -38,36 +38,24 @@
 #undef blockDim
 #undef gridDim
 
-#define BANKWISE_INDEX(Type, name, whole, Result)                                           \
-  struct Type {                                                                             \
-    BANKWISE_DEVICE operator Result() const { return ::bankwise::emulator::cuda::whole(); } \
-  };                                                                                        \
-  inline constexpr Type name{};
-BANKWISE_INDEX(BankwiseThreadIndex, threadIdx, thread_index, uint3)
-BANKWISE_INDEX(BankwiseBlockIndex, blockIdx, block_index, uint3)
-BANKWISE_INDEX(BankwiseBlockSize, blockDim, block_dimensions, dim3)
-BANKWISE_INDEX(BankwiseGridSize, gridDim, grid_dimensions, dim3)
+#define BANKWISE_INDEX(Type, name, whole, Result, part)                                            \
+  struct Type {                                                                                    \
+    BANKWISE_DEVICE operator Result() const { return ::bankwise::emulator::cuda::whole(); }        \
+  };                                                                                               \
+  inline constexpr Type name{};                                                                    \
+  BANKWISE_FUNCTION(unsigned, bankwise_x, (const Type&), ::bankwise::emulator::device::part##_x()) \
+  BANKWISE_FUNCTION(unsigned, bankwise_y, (const Type&), ::bankwise::emulator::device::part##_y()) \
+  BANKWISE_FUNCTION(unsigned, bankwise_z, (const Type&), ::bankwise::emulator::device::part##_z())
+// clang-format off
+BANKWISE_INDEX(BankwiseThreadIndex, threadIdx, thread_index, uint3, thread)
+BANKWISE_INDEX(BankwiseBlockIndex, blockIdx, block_index, uint3, block)
+BANKWISE_INDEX(BankwiseBlockSize, blockDim, block_dimensions, dim3, block_size)
+BANKWISE_INDEX(BankwiseGridSize, gridDim, grid_dimensions, dim3, grid)
+template <class T> BANKWISE_FUNCTION(auto&, bankwise_x, (T& vector), vector.x)
+template <class T> BANKWISE_FUNCTION(auto&, bankwise_y, (T& vector), vector.y)
+template <class T> BANKWISE_FUNCTION(auto&, bankwise_z, (T& vector), vector.z)
+// clang-format on
 #undef BANKWISE_INDEX
-
-#define BANKWISE_COMPONENT(x)                                         \
-  template <class T>                                                  \
-  BANKWISE_DEVICE auto& bankwise_##x(T& vector) {                     \
-    return vector.x;                                                  \
-  }                                                                   \
-  BANKWISE_DEVICE unsigned bankwise_##x(const BankwiseThreadIndex&) { \
-    return ::bankwise::emulator::device::thread_##x();                \
-  }                                                                   \
-  BANKWISE_DEVICE unsigned bankwise_##x(const BankwiseBlockIndex&) {  \
-    return ::bankwise::emulator::device::block_##x();                 \
-  }                                                                   \
-  BANKWISE_DEVICE unsigned bankwise_##x(const BankwiseBlockSize&) {   \
-    return ::bankwise::emulator::device::block_size_##x();            \
-  }                                                                   \
-  BANKWISE_DEVICE unsigned bankwise_##x(const BankwiseGridSize&) { return ::bankwise::emulator::device::grid_##x(); }
-BANKWISE_COMPONENT(x)
-BANKWISE_COMPONENT(y)
-BANKWISE_COMPONENT(z)
-#undef BANKWISE_COMPONENT
 
 #include <bankwise/emulator/runtime/arrays.hpp>
 #include <bankwise/emulator/runtime/device.hpp>

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <bankwise/emulator/runtime/repeats.hpp>
 
-#include <link.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <span>
 #include <string_view>
 #include <thread>
 
@@ -62,29 +61,17 @@ struct ProgramVariable {
 /// All of them in memory that can be written, without the emulator's own.
 const std::vector<ProgramVariable>& variables() {
   static const std::vector<ProgramVariable> program_variables = [] {
-    struct LoadedProgram {
-      std::uintptr_t base = 0;
-      std::vector<std::pair<std::uintptr_t, std::uintptr_t>> writable;  // begin and end
-    } program;
-    dl_iterate_phdr(
-        [](dl_phdr_info* info, std::size_t, void* data) {
-          auto& loaded = *static_cast<LoadedProgram*>(data);
-          loaded.base = info->dlpi_addr;
-          for (int i = 0; i < info->dlpi_phnum; ++i) {
-            const auto& head = info->dlpi_phdr[i];
-            if (head.p_type != PT_LOAD || (head.p_flags & PF_W) == 0) continue;
-            loaded.writable.emplace_back(head.p_vaddr, head.p_vaddr + head.p_memsz);
-          }
-          return 1;  // the program is the first object
-        },
-        &program);
+    const dl_phdr_info program = loaded_program();
+    const std::span segments(program.dlpi_phdr, program.dlpi_phnum);
     std::vector<ProgramVariable> list;
     for_each_symbol([&](const Elf64_Sym& symbol, const char* name) {
       if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0) return;
       if (std::string_view(name).find("N8bankwise") != std::string_view::npos) return;
-      for (const auto& [begin, end] : program.writable) {
-        if (symbol.st_value < begin || symbol.st_value + symbol.st_size > end) continue;
-        list.push_back({reinterpret_cast<const std::byte*>(program.base + symbol.st_value), symbol.st_size});
+      for (const auto& segment : segments) {
+        const bool is_writable = segment.p_type == PT_LOAD && (segment.p_flags & PF_W) != 0;
+        const auto offset = symbol.st_value - segment.p_vaddr;
+        if (!is_writable || offset > segment.p_memsz || symbol.st_size > segment.p_memsz - offset) continue;
+        list.push_back({reinterpret_cast<const std::byte*>(program.dlpi_addr + symbol.st_value), symbol.st_size});
       }
     });
     return list;

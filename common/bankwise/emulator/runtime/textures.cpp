@@ -7,6 +7,7 @@
 
 #include <bankwise/emulator/core/global_memory.hpp>
 #include <bankwise/emulator/core/lane.hpp>
+#include <bankwise/emulator/cuda/small_float_bits.hpp>
 #include <bankwise/emulator/runtime/allocations.hpp>
 #include <bankwise/emulator/runtime/messages.hpp>
 
@@ -17,64 +18,43 @@ namespace {
 
 /// What a texture or a surface reads.
 struct View {
-  cudaResourceDesc resource;
-  cudaTextureDesc how;
-  cudaChannelFormatDesc format;
-  const char* data;
-  std::size_t width, height, depth, pitch, element;
+  cudaResourceDesc resource{};
+  cudaTextureDesc how{};
+  cudaChannelFormatDesc format{};
+  const char* data = nullptr;
+  std::size_t width = 0, height = 0, depth = 0, pitch = 0, element = 0;
 
   const char* at(std::int64_t x, std::int64_t y, std::int64_t z) const {
     return data + std::size_t(z) * height * pitch + std::size_t(y) * pitch + std::size_t(x) * element;
   }
 };
 
-bool make_view(View& view, const cudaResourceDesc& resource) {
-  view.resource = resource;
-  switch (resource.resType) {
-    case cudaResourceTypeArray: {
-      const cudaArray* array = resource.res.array.array;
-      if (array == nullptr) return false;
-      view.format = array->format;
-      view.data = array->data;
-      view.width = array->width;
-      view.height = array->height;
-      view.depth = array->depth;
-      break;
-    }
-    case cudaResourceTypeLinear: {
-      const auto& linear = resource.res.linear;
-      view.format = linear.desc;
-      view.data = static_cast<const char*>(linear.devPtr);
-      view.width = linear.sizeInBytes;  // in bytes; see below
-      view.height = view.depth = 1;
-      break;
-    }
-    case cudaResourceTypePitch2D: {
-      const auto& rows = resource.res.pitch2D;
-      view.format = rows.desc;
-      view.data = static_cast<const char*>(rows.devPtr);
-      view.width = rows.width;
-      view.height = rows.height;
-      view.depth = 1;
-      break;
-    }
-    default: return false;
+/// What a resource describes; no data if nothing.
+View view_of(const cudaResourceDesc& resource) {
+  View view{.resource = resource};
+  std::size_t pitch = 0;
+  const auto rows_of = [&](const cudaChannelFormatDesc& format, const void* data, std::size_t width, std::size_t height,
+                           std::size_t depth) {
+    view.format = format;
+    view.data = static_cast<const char*>(data);
+    view.element = std::size_t(format.x + format.y + format.z + format.w) / 8;
+    view.width = width;
+    view.height = height;
+    view.depth = depth;
+  };
+  const auto& from = resource.res;
+  if (const cudaArray* array = from.array.array; resource.resType == cudaResourceTypeArray && array != nullptr) {
+    rows_of(array->format, array->data, array->width, array->height, array->depth);
+  } else if (resource.resType == cudaResourceTypeLinear) {
+    rows_of(from.linear.desc, from.linear.devPtr, 0, 1, 1);
+    if (view.element != 0) view.width = from.linear.sizeInBytes / view.element;
+  } else if (resource.resType == cudaResourceTypePitch2D) {
+    rows_of(from.pitch2D.desc, from.pitch2D.devPtr, from.pitch2D.width, from.pitch2D.height, 1);
+    pitch = from.pitch2D.pitchInBytes;
   }
-  const cudaChannelFormatDesc& f = view.format;
-  view.element = std::size_t(f.x + f.y + f.z + f.w) / 8;
-  if (view.element == 0 || view.data == nullptr) return false;
-  if (resource.resType == cudaResourceTypeLinear) view.width /= view.element;
-  view.pitch =
-      resource.resType == cudaResourceTypePitch2D ? resource.res.pitch2D.pitchInBytes : view.width * view.element;
-  return true;
-}
-
-float from_half(std::uint16_t bits) {
-  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  const float sign = (bits & 0x8000) != 0 ? -1.F : 1.F;
-  if (exponent == 0) return sign * std::ldexp(float(fraction), -24);
-  if (exponent == 31) return fraction == 0 ? sign * INFINITY : NAN;
-  return sign * std::ldexp(float(1024 + fraction), exponent - 25);
+  if (view.element == 0) view.data = nullptr;
+  view.pitch = pitch != 0 ? pitch : view.width * view.element;
+  return view;
 }
 
 /// A texel as stored, in the form that the read mode asks for.
@@ -88,7 +68,8 @@ Texel read(const View& view, const char* at) {
     const int shift = 32 - bits[k];
     switch (view.format.f) {
       case cudaChannelFormatKindFloat:
-        texel.f[k] = bits[k] == 16 ? from_half(std::uint16_t(raw)) : __builtin_bit_cast(float, raw);
+        texel.f[k] = bits[k] == 16 ? float(small_floats::value_of(device::FloatFormat::half, std::uint16_t(raw)))
+                                   : __builtin_bit_cast(float, raw);
         break;
       case cudaChannelFormatKindSigned:
         texel.i[k] = std::int32_t(raw << shift) >> shift;
@@ -140,13 +121,10 @@ Texel texel_at(const View& view, int dimensions, const std::int64_t (&index)[3],
 
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaResourceDesc* resource,
                                     const cudaTextureDesc* description, const cudaResourceViewDesc*) {
-  auto* view = new View{};
-  if (!make_view(*view, *resource)) {
-    delete view;
-    return failed(cudaErrorInvalidValue);
-  }
-  if (description != nullptr) view->how = *description;
-  *texture = reinterpret_cast<cudaTextureObject_t>(view);
+  View view = view_of(*resource);
+  if (view.data == nullptr) return failed(cudaErrorInvalidValue);
+  if (description != nullptr) view.how = *description;
+  *texture = reinterpret_cast<cudaTextureObject_t>(new View(view));
   return lasting_error();
 }
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture) {
@@ -229,11 +207,7 @@ void surface_access(cudaSurfaceObject_t surface, bool writes, void* value, size_
     z = std::clamp(z, 0, int(view.depth) - 1);
   }
   char* const at = const_cast<char*>(view.data) + (std::size_t(z) * view.height + std::size_t(y)) * view.pitch + x;
-  if (writes) {
-    std::memcpy(at, value, bytes);
-  } else {
-    std::memcpy(value, at, bytes);
-  }
+  std::memcpy(writes ? at : value, writes ? value : at, bytes);
 }
 
 }  // namespace bankwise::emulator::runtime

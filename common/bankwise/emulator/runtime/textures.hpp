@@ -8,40 +8,23 @@
 using cudaTextureObject_t = unsigned long long;
 using cudaSurfaceObject_t = unsigned long long;
 
-enum cudaTextureAddressMode {
-  cudaAddressModeWrap = 0,
-  cudaAddressModeClamp = 1,
-  cudaAddressModeMirror = 2,
-  cudaAddressModeBorder = 3
-};
+enum cudaTextureAddressMode { cudaAddressModeWrap, cudaAddressModeClamp, cudaAddressModeMirror, cudaAddressModeBorder };
 enum cudaTextureFilterMode { cudaFilterModePoint = 0, cudaFilterModeLinear = 1 };
 enum cudaTextureReadMode { cudaReadModeElementType = 0, cudaReadModeNormalizedFloat = 1 };
 enum cudaSurfaceBoundaryMode { cudaBoundaryModeZero = 0, cudaBoundaryModeClamp = 1, cudaBoundaryModeTrap = 2 };
+// clang-format off
 enum cudaResourceType {
-  cudaResourceTypeArray = 0,
-  cudaResourceTypeMipmappedArray = 1,
-  cudaResourceTypeLinear = 2,
-  cudaResourceTypePitch2D = 3
+  cudaResourceTypeArray, cudaResourceTypeMipmappedArray, cudaResourceTypeLinear, cudaResourceTypePitch2D
 };
-
 struct cudaResourceDesc {
   cudaResourceType resType;
   union {
-    struct {
-      cudaArray_t array;
-    } array;
-    struct {
-      void* devPtr;
-      cudaChannelFormatDesc desc;
-      size_t sizeInBytes;
-    } linear;
-    struct {
-      void* devPtr;
-      cudaChannelFormatDesc desc;
-      size_t width, height, pitchInBytes;
-    } pitch2D;
+    struct { cudaArray_t array; } array;
+    struct { void* devPtr; cudaChannelFormatDesc desc; size_t sizeInBytes; } linear;
+    struct { void* devPtr; cudaChannelFormatDesc desc; size_t width, height, pitchInBytes; } pitch2D;
   } res;
 };
+// clang-format on
 struct cudaTextureDesc {
   cudaTextureAddressMode addressMode[3];
   cudaTextureFilterMode filterMode;
@@ -97,61 +80,43 @@ BANKWISE_DEVICE T from_texel(const Texel& texel) {
 }  // namespace bankwise::emulator::runtime
 
 // clang-format off
-// X(name, further parameters, arguments of sample())
-#define BANKWISE_TEXTURES(X)                                                                  \
-  X(tex1D, (cudaTextureObject_t t, float x), (t, 1, x, 0, 0, 0))                              \
-  X(tex1DLod, (cudaTextureObject_t t, float x, float), (t, 1, x, 0, 0, 0))                    \
-  X(tex1DLayered, (cudaTextureObject_t t, float x, int layer), (t, 1, x, 0, 0, layer))        \
-  X(tex2D, (cudaTextureObject_t t, float x, float y), (t, 2, x, y, 0, 0))                     \
-  X(tex2DLod, (cudaTextureObject_t t, float x, float y, float), (t, 2, x, y, 0, 0))           \
-  X(tex2DLayered, (cudaTextureObject_t t, float x, float y, int layer), (t, 2, x, y, 0, layer)) \
-  X(tex3D, (cudaTextureObject_t t, float x, float y, float z), (t, 3, x, y, z, 0))            \
-  X(tex3DLod, (cudaTextureObject_t t, float x, float y, float z, float), (t, 3, x, y, z, 0))
-#define BANKWISE_TEXTURE(name, parameters, arguments)                                                         \
-  template <class T>                                                                                          \
-  BANKWISE_DEVICE T name parameters {                                                                           \
-    return bankwise::emulator::runtime::from_texel<T>(bankwise::emulator::runtime::sample arguments);               \
-  }
-BANKWISE_TEXTURES(BANKWISE_TEXTURE)
+#define BANKWISE_TEXTURE(name, parameters, ...)                                                       \
+  template <class T>                                                                                  \
+  BANKWISE_FUNCTION(T, name, parameters, bankwise_runtime::from_texel<T>(bankwise_runtime::__VA_ARGS__))
+BANKWISE_TEXTURE(tex1Dfetch, (cudaTextureObject_t t, int x), fetch(t, x))
+BANKWISE_TEXTURE(tex1D, (cudaTextureObject_t t, float x), sample(t, 1, x, 0, 0, 0))
+BANKWISE_TEXTURE(tex1DLod, (cudaTextureObject_t t, float x, float), sample(t, 1, x, 0, 0, 0))
+BANKWISE_TEXTURE(tex1DLayered, (cudaTextureObject_t t, float x, int layer), sample(t, 1, x, 0, 0, layer))
+BANKWISE_TEXTURE(tex2D, (cudaTextureObject_t t, float x, float y), sample(t, 2, x, y, 0, 0))
+BANKWISE_TEXTURE(tex2DLod, (cudaTextureObject_t t, float x, float y, float), sample(t, 2, x, y, 0, 0))
+BANKWISE_TEXTURE(tex2DLayered, (cudaTextureObject_t t, float x, float y, int layer), sample(t, 2, x, y, 0, layer))
+BANKWISE_TEXTURE(tex3D, (cudaTextureObject_t t, float x, float y, float z), sample(t, 3, x, y, z, 0))
+BANKWISE_TEXTURE(tex3DLod, (cudaTextureObject_t t, float x, float y, float z, float), sample(t, 3, x, y, z, 0))
 #undef BANKWISE_TEXTURE
-#undef BANKWISE_TEXTURES
-// clang-format on
-template <class T>
-BANKWISE_DEVICE T tex1Dfetch(cudaTextureObject_t texture, int x) {
-  return bankwise::emulator::runtime::from_texel<T>(bankwise::emulator::runtime::fetch(texture, x));
-}
 
-// clang-format off
-// X(suffix of the name, coordinates, their arguments)
-#define BANKWISE_SURFACES(X)                                        \
-  X(1D, int x, (x, 0, 0))                                           \
-  X(2D, int x BANKWISE_COMMA int y, (x, y, 0))                      \
-  X(3D, int x BANKWISE_COMMA int y BANKWISE_COMMA int z, (x, y, z)) \
-  X(1DLayered, int x BANKWISE_COMMA int z, (x, 0, z))               \
-  X(2DLayered, int x BANKWISE_COMMA int y BANKWISE_COMMA int z, (x, y, z))
-#define BANKWISE_COMMA ,
-#define BANKWISE_UNPACK(x, y, z) x, y, z
-#define BANKWISE_SURFACE(suffix, coordinates, list)                                                              \
-  template <class T>                                                                                             \
-  BANKWISE_DEVICE void surf##suffix##write(T value, cudaSurfaceObject_t surface, coordinates,                      \
-                                         cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                  \
-    bankwise::emulator::runtime::surface_access(surface, true, &value, sizeof value, BANKWISE_UNPACK list, mode);   \
-  }                                                                                                              \
-  template <class T>                                                                                             \
-  BANKWISE_DEVICE void surf##suffix##read(T* value, cudaSurfaceObject_t surface, coordinates,                      \
-                                        cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                   \
-    bankwise::emulator::runtime::surface_access(surface, false, value, sizeof *value, BANKWISE_UNPACK list, mode);  \
-  }                                                                                                              \
-  template <class T>                                                                                             \
-  BANKWISE_DEVICE T surf##suffix##read(cudaSurfaceObject_t surface, coordinates,                                   \
-                                     cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                      \
-    T value;                                                                                                     \
-    bankwise::emulator::runtime::surface_access(surface, false, &value, sizeof value, BANKWISE_UNPACK list, mode);  \
-    return value;                                                                                                \
+// The arguments of surface_access() for the coordinates, then the coordinates.
+#define BANKWISE_SURFACE(suffix, x_, y_, z_, ...)                                                              \
+  template <class T>                                                                                           \
+  BANKWISE_DEVICE void surf##suffix##write(T value, cudaSurfaceObject_t surface, __VA_ARGS__,                  \
+                                           cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {              \
+    bankwise_runtime::surface_access(surface, true, &value, sizeof value, x_, y_, z_, mode);                   \
+  }                                                                                                            \
+  template <class T>                                                                                           \
+  BANKWISE_DEVICE void surf##suffix##read(T* value, cudaSurfaceObject_t surface, __VA_ARGS__,                  \
+                                          cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {               \
+    bankwise_runtime::surface_access(surface, false, value, sizeof *value, x_, y_, z_, mode);                  \
+  }                                                                                                            \
+  template <class T>                                                                                           \
+  BANKWISE_DEVICE T surf##suffix##read(cudaSurfaceObject_t surface, __VA_ARGS__,                               \
+                                       cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                  \
+    T value;                                                                                                   \
+    bankwise_runtime::surface_access(surface, false, &value, sizeof value, x_, y_, z_, mode);                  \
+    return value;                                                                                              \
   }
-BANKWISE_SURFACES(BANKWISE_SURFACE)
+BANKWISE_SURFACE(1D, x, 0, 0, int x)
+BANKWISE_SURFACE(2D, x, y, 0, int x, int y)
+BANKWISE_SURFACE(3D, x, y, z, int x, int y, int z)
+BANKWISE_SURFACE(1DLayered, x, 0, z, int x, int z)
+BANKWISE_SURFACE(2DLayered, x, y, z, int x, int y, int z)
 #undef BANKWISE_SURFACE
-#undef BANKWISE_UNPACK
-#undef BANKWISE_COMMA
-#undef BANKWISE_SURFACES
 // clang-format on
