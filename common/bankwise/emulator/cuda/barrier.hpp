@@ -23,14 +23,8 @@ namespace cuda {
 
 enum thread_scope { thread_scope_system, thread_scope_device, thread_scope_block, thread_scope_thread };
 
-namespace bankwise_detail {
-
-/// Calls nothing at the end of a round.
-struct no_completion {};
-
-}  // namespace bankwise_detail
-
-template <thread_scope scope = thread_scope_system, class Completion = bankwise_detail::no_completion>
+/// `Completion` is called at the end of a round by CUDA, and never here.
+template <thread_scope scope = thread_scope_system, class Completion = void>
 class barrier {
  public:
   using arrival_token = std::uint64_t;
@@ -64,14 +58,13 @@ BANKWISE_DEVICE void init(barrier<scope, Completion>* object, std::ptrdiff_t exp
   bankwise::emulator::device::init_barrier(object, unsigned(expected));
 }
 
-/// The copies of a lane are done when it arrives at the barrier.
-template <class Size, thread_scope scope, class Completion>
-BANKWISE_DEVICE void memcpy_async(void* to, const void* from, Size bytes, barrier<scope, Completion>&) {
+/// The copies of a lane are done when it arrives at a barrier, or as the pipeline says.
+template <class Size, class Object>
+BANKWISE_DEVICE void memcpy_async(void* to, const void* from, Size bytes, Object&) {
   bankwise::emulator::device::copy_async_share(0, 1, to, from, bytes);
 }
-template <class Group, class Size, thread_scope scope, class Completion>
-BANKWISE_DEVICE void memcpy_async(const Group& group, void* to, const void* from, Size bytes,
-                                  barrier<scope, Completion>&) {
+template <class Group, class Size, class Object>
+BANKWISE_DEVICE void memcpy_async(const Group& group, void* to, const void* from, Size bytes, Object&) {
   bankwise::emulator::device::copy_async_share(unsigned(group.thread_rank()), unsigned(group.size()), to, from, bytes);
 }
 

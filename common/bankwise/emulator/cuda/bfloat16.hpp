@@ -5,8 +5,8 @@
 
 #define BANKWISE_ONE bfloat16
 #define BANKWISE_TWO bfloat162
-#define BANKWISE_ONE_TYPE __nv_bfloat16
-#define BANKWISE_TWO_TYPE __nv_bfloat162
+#define BANKWISE_T __nv_bfloat16
+#define BANKWISE_T2 __nv_bfloat162
 #define BANKWISE_FORMAT bfloat16
 #include <bankwise/emulator/cuda/small_floats.hpp>
 

@@ -45,12 +45,18 @@ BANKWISE_DEVICE T shuffle_object(Shuffle how, unsigned mask, const T& value, uns
 
 namespace bankwise::emulator::cuda::cooperative_groups {
 
-// The emulator's functions, not threadIdx and the like: those are macros in one mode and variables in the other.
+// Functions, not threadIdx and the like: those are macros in one mode and variables in the other.
 BANKWISE_FUNCTION(unsigned, block_threads, (), device::block_size_x() * device::block_size_y() * device::block_size_z())
-BANKWISE_FUNCTION(dim3, thread_index_, (), {device::thread_x(), device::thread_y(), device::thread_z()})
-BANKWISE_FUNCTION(dim3, block_index_, (), {device::block_x(), device::block_y(), device::block_z()})
-BANKWISE_FUNCTION(dim3, block_size_, (), {device::block_size_x(), device::block_size_y(), device::block_size_z()})
-BANKWISE_FUNCTION(dim3, grid_size_, (), {device::grid_x(), device::grid_y(), device::grid_z()})
+BANKWISE_FUNCTION(unsigned long long, grid_blocks, (), 1ull * device::grid_x() * device::grid_y() * device::grid_z())
+BANKWISE_FUNCTION(unsigned long long, rank_of_block, (),
+                  (1ull * device::block_z() * device::grid_y() + device::block_y()) * device::grid_x() +
+                      device::block_x())
+
+#define BANKWISE_EXCHANGE(name, ...)                         \
+  template <class T>                                         \
+  BANKWISE_DEVICE T name(T value, unsigned argument) const { \
+    return exchange(__VA_ARGS__);                            \
+  }
 
 /// Lanes of a warp that a mask names; also the base of what CUDA calls coalesced groups.
 class coalesced_group {
@@ -64,18 +70,9 @@ class coalesced_group {
   BANKWISE_DEVICE unsigned size() const { return num_threads(); }
   BANKWISE_DEVICE unsigned meta_group_rank() const { return part_; }
   BANKWISE_DEVICE unsigned meta_group_size() const { return parts_; }
-  template <class T>
-  BANKWISE_DEVICE T shfl(T value, unsigned source) const {
-    return exchange(value, source);
-  }
-  template <class T>
-  BANKWISE_DEVICE T shfl_up(T value, unsigned delta) const {
-    return exchange(value, thread_rank() - delta);
-  }
-  template <class T>
-  BANKWISE_DEVICE T shfl_down(T value, unsigned delta) const {
-    return exchange(value, thread_rank() + delta);
-  }
+  BANKWISE_EXCHANGE(shfl, value, argument)
+  BANKWISE_EXCHANGE(shfl_up, value, thread_rank() - argument)
+  BANKWISE_EXCHANGE(shfl_down, value, thread_rank() + argument)
   BANKWISE_DEVICE int any(int predicate) const { return __any_sync(mask_, predicate); }
   BANKWISE_DEVICE int all(int predicate) const { return __all_sync(mask_, predicate); }
   BANKWISE_DEVICE unsigned ballot(int predicate) const { return packed(__ballot_sync(mask_, predicate)); }
@@ -126,15 +123,13 @@ class thread_group {
   BANKWISE_DEVICE unsigned long long num_threads() const {
     const unsigned block = block_threads();
     if (kind_ == Kind::lanes) return unsigned(__popc(mask_));
-    return kind_ == Kind::block ? block : 1ull * block * device::grid_x() * device::grid_y() * device::grid_z();
+    return kind_ == Kind::block ? block : grid_blocks() * block;
   }
   BANKWISE_DEVICE unsigned long long size() const { return num_threads(); }
   BANKWISE_DEVICE unsigned long long thread_rank() const {
     if (kind_ == Kind::lanes) return unsigned(__popc(mask_ & ((1u << device::lane()) - 1)));
     if (kind_ == Kind::block) return device::rank();
-    const unsigned long long block =
-        (1ull * device::block_z() * device::grid_y() + device::block_y()) * device::grid_x() + device::block_x();
-    return block * (block_threads()) + device::rank();
+    return rank_of_block() * block_threads() + device::rank();
   }
   BANKWISE_DEVICE bool is_valid() const { return kind_ != Kind::grid || device::grid_is_cooperative(); }
   BANKWISE_DEVICE unsigned lanes_of_warp() const { return mask_; }
@@ -152,10 +147,10 @@ class thread_block {
   BANKWISE_DEVICE static unsigned thread_rank() { return device::rank(); }
   BANKWISE_DEVICE static unsigned num_threads() { return block_threads(); }
   BANKWISE_DEVICE static unsigned size() { return num_threads(); }
-  BANKWISE_DEVICE static dim3 group_index() { return block_index_(); }
-  BANKWISE_DEVICE static dim3 thread_index() { return thread_index_(); }
-  BANKWISE_DEVICE static dim3 dim_threads() { return block_size_(); }
-  BANKWISE_DEVICE static dim3 group_dim() { return block_size_(); }
+  BANKWISE_DEVICE static dim3 group_index() { return cuda::block_index(); }
+  BANKWISE_DEVICE static dim3 thread_index() { return cuda::thread_index(); }
+  BANKWISE_DEVICE static dim3 dim_threads() { return block_dimensions(); }
+  BANKWISE_DEVICE static dim3 group_dim() { return block_dimensions(); }
   BANKWISE_DEVICE operator thread_group() const { return {thread_group::Kind::block, 0}; }
 };
 BANKWISE_FUNCTION(thread_block, this_thread_block, (), {})
@@ -168,15 +163,11 @@ class grid_group {
   BANKWISE_DEVICE static unsigned long long thread_rank() { return all().thread_rank(); }
   BANKWISE_DEVICE static unsigned long long num_threads() { return all().num_threads(); }
   BANKWISE_DEVICE static unsigned long long size() { return num_threads(); }
-  BANKWISE_DEVICE static unsigned long long num_blocks() {
-    return 1ull * device::grid_x() * device::grid_y() * device::grid_z();
-  }
-  BANKWISE_DEVICE static unsigned long long block_rank() {
-    return (1ull * device::block_z() * device::grid_y() + device::block_y()) * device::grid_x() + device::block_x();
-  }
-  BANKWISE_DEVICE static dim3 block_index() { return block_index_(); }
-  BANKWISE_DEVICE static dim3 dim_blocks() { return grid_size_(); }
-  BANKWISE_DEVICE static dim3 group_dim() { return grid_size_(); }
+  BANKWISE_DEVICE static unsigned long long num_blocks() { return grid_blocks(); }
+  BANKWISE_DEVICE static unsigned long long block_rank() { return rank_of_block(); }
+  BANKWISE_DEVICE static dim3 block_index() { return cuda::block_index(); }
+  BANKWISE_DEVICE static dim3 dim_blocks() { return grid_dimensions(); }
+  BANKWISE_DEVICE static dim3 group_dim() { return grid_dimensions(); }
   BANKWISE_DEVICE operator thread_group() const { return all(); }
 
  private:
@@ -205,22 +196,11 @@ class thread_block_tile {
   BANKWISE_DEVICE unsigned meta_group_rank() const { return rank_ / count; }
   BANKWISE_DEVICE unsigned meta_group_size() const { return (parent_size_ + count - 1) / count; }
 
-  template <class T>
-  BANKWISE_DEVICE T shfl(T value, int source) const {
-    return exchange(device::Shuffle::from, value, unsigned(source));
-  }
-  template <class T>
-  BANKWISE_DEVICE T shfl_up(T value, unsigned delta) const {
-    return exchange(device::Shuffle::up, value, delta);
-  }
-  template <class T>
-  BANKWISE_DEVICE T shfl_down(T value, unsigned delta) const {
-    return exchange(device::Shuffle::down, value, delta);
-  }
-  template <class T>
-  BANKWISE_DEVICE T shfl_xor(T value, unsigned lane_mask) const {
-    return exchange(device::Shuffle::exclusive_or, value, lane_mask);
-  }
+  BANKWISE_EXCHANGE(shfl, device::Shuffle::from, value, argument)
+  BANKWISE_EXCHANGE(shfl_up, device::Shuffle::up, value, argument)
+  BANKWISE_EXCHANGE(shfl_down, device::Shuffle::down, value, argument)
+  BANKWISE_EXCHANGE(shfl_xor, device::Shuffle::exclusive_or, value, argument)
+#undef BANKWISE_EXCHANGE
   BANKWISE_DEVICE int any(int predicate) const { return __any_sync(mask(), predicate); }
   BANKWISE_DEVICE int all(int predicate) const { return __all_sync(mask(), predicate); }
   BANKWISE_DEVICE unsigned ballot(int predicate) const { return __ballot_sync(mask(), predicate) >> first(); }
@@ -288,22 +268,16 @@ BANKWISE_DEVICE coalesced_group binary_partition(const coalesced_group& group, b
 
 // --- functions in place of members ---
 
-template <class Group>
-BANKWISE_DEVICE void sync(const Group& group) {
-  group.sync();
-}
-template <class Group>
-BANKWISE_DEVICE void synchronize(const Group& group) {
-  group.sync();
-}
-template <class Group>
-BANKWISE_DEVICE auto thread_rank(const Group& group) {
-  return group.thread_rank();
-}
-template <class Group>
-BANKWISE_DEVICE auto group_size(const Group& group) {
-  return group.num_threads();
-}
+#define BANKWISE_MEMBER(name, member)             \
+  template <class Group>                          \
+  BANKWISE_DEVICE auto name(const Group& group) { \
+    return group.member();                        \
+  }
+BANKWISE_MEMBER(sync, sync)
+BANKWISE_MEMBER(synchronize, sync)
+BANKWISE_MEMBER(thread_rank, thread_rank)
+BANKWISE_MEMBER(group_size, num_threads)
+#undef BANKWISE_MEMBER
 template <class Group>
 BANKWISE_DEVICE constexpr bool is_valid(const Group&) {
   return true;

@@ -5,8 +5,8 @@
 
 #define BANKWISE_ONE half
 #define BANKWISE_TWO half2
-#define BANKWISE_ONE_TYPE __half
-#define BANKWISE_TWO_TYPE __half2
+#define BANKWISE_T __half
+#define BANKWISE_T2 __half2
 #define BANKWISE_FORMAT half
 #include <bankwise/emulator/cuda/small_floats.hpp>
 

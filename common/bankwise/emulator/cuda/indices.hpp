@@ -10,18 +10,15 @@ namespace bankwise::emulator::device {
 // One function per number. A lane has each number in a register, so the compiler should call each function once for all
 // uses. They are `const` although they read thread-local memory: within a kernel's call, the only code of a lane that
 // the compiler sees, their values do not change, because a lane stays on the host thread that started it.
-[[gnu::const]] unsigned thread_x() noexcept;
-[[gnu::const]] unsigned thread_y() noexcept;
-[[gnu::const]] unsigned thread_z() noexcept;
-[[gnu::const]] unsigned block_x() noexcept;
-[[gnu::const]] unsigned block_y() noexcept;
-[[gnu::const]] unsigned block_z() noexcept;
-[[gnu::const]] unsigned block_size_x() noexcept;
-[[gnu::const]] unsigned block_size_y() noexcept;
-[[gnu::const]] unsigned block_size_z() noexcept;
-[[gnu::const]] unsigned grid_x() noexcept;
-[[gnu::const]] unsigned grid_y() noexcept;
-[[gnu::const]] unsigned grid_z() noexcept;
+#define BANKWISE_INDEX(name)                   \
+  [[gnu::const]] unsigned name##_x() noexcept; \
+  [[gnu::const]] unsigned name##_y() noexcept; \
+  [[gnu::const]] unsigned name##_z() noexcept;
+BANKWISE_INDEX(thread)
+BANKWISE_INDEX(block)
+BANKWISE_INDEX(block_size)
+BANKWISE_INDEX(grid)
+#undef BANKWISE_INDEX
 
 /// The rank of the thread in its block.
 [[gnu::const]] unsigned rank() noexcept;

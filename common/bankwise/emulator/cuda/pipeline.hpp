@@ -102,13 +102,4 @@ BANKWISE_DEVICE void pipeline_producer_commit(pipeline<scope>& pipe) {
   pipe.producer_commit();
 }
 
-template <class Size, thread_scope scope>
-BANKWISE_DEVICE void memcpy_async(void* to, const void* from, Size bytes, pipeline<scope>&) {
-  bankwise::emulator::device::copy_async_share(0, 1, to, from, bytes);
-}
-template <class Group, class Size, thread_scope scope>
-BANKWISE_DEVICE void memcpy_async(const Group& group, void* to, const void* from, Size bytes, pipeline<scope>&) {
-  bankwise::emulator::device::copy_async_share(unsigned(group.thread_rank()), unsigned(group.size()), to, from, bytes);
-}
-
 }  // namespace cuda

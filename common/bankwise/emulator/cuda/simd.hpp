@@ -5,39 +5,18 @@
 
 #include <bankwise/emulator/cuda/qualifiers.hpp>
 
-// X(name after __v, operation): of two words, for 2 and for 4 numbers.
+// X(name after __v): an operation on two words, for 2 and for 4 numbers. The suffixes as in CUDA: ss and us for results
+// that stay within the signed or unsigned range, s and u for signed and unsigned numbers.
 // clang-format off
 #define BANKWISE_SIMD(X) \
-  X(add, add) \
-  X(addss, add_saturated_signed) \
-  X(addus, add_saturated) \
-  X(sub, subtract) \
-  X(subss, subtract_saturated_signed) \
-  X(subus, subtract_saturated) \
-  X(avgs, average_signed) \
-  X(avgu, average) \
-  X(haddu, half_sum) \
-  X(maxs, maximum_signed) \
-  X(maxu, maximum) \
-  X(mins, minimum_signed) \
-  X(minu, minimum) \
-  X(absdiffs, difference_signed) \
-  X(absdiffu, difference) \
-  X(cmpeq, equal) \
-  X(cmpne, unequal) \
-  X(cmpges, not_less_signed) \
-  X(cmpgeu, not_less) \
-  X(cmpgts, greater_signed) \
-  X(cmpgtu, greater) \
-  X(cmples, not_greater_signed) \
-  X(cmpleu, not_greater) \
-  X(cmplts, less_signed) \
-  X(cmpltu, less)
+  X(add) X(addss) X(addus) X(sub) X(subss) X(subus) X(avgs) X(avgu) X(haddu) X(maxs) X(maxu) X(mins) X(minu) \
+  X(absdiffs) X(absdiffu) X(cmpeq) X(cmpne) X(cmpges) X(cmpgeu) X(cmpgts) X(cmpgtu) X(cmples) X(cmpleu) X(cmplts) \
+  X(cmpltu)
 // clang-format on
 
 namespace bankwise::emulator::device {
 
-#define BANKWISE_NAME(name, operation) operation,
+#define BANKWISE_NAME(name) name,
 enum class Simd { BANKWISE_SIMD(BANKWISE_NAME) };
 #undef BANKWISE_NAME
 
@@ -50,13 +29,9 @@ enum class Simd { BANKWISE_SIMD(BANKWISE_NAME) };
 
 namespace bankwise::emulator::cuda {
 
-#define BANKWISE_DEFINE(name, operation)                          \
-  BANKWISE_DEVICE unsigned __v##name##2(unsigned a, unsigned b) { \
-    return device::simd(device::Simd::operation, 2, a, b);        \
-  }                                                               \
-  BANKWISE_DEVICE unsigned __v##name##4(unsigned a, unsigned b) { \
-    return device::simd(device::Simd::operation, 4, a, b);        \
-  }
+#define BANKWISE_DEFINE(name)                                                                                         \
+  BANKWISE_DEVICE unsigned __v##name##2(unsigned a, unsigned b) { return device::simd(device::Simd::name, 2, a, b); } \
+  BANKWISE_DEVICE unsigned __v##name##4(unsigned a, unsigned b) { return device::simd(device::Simd::name, 4, a, b); }
 BANKWISE_SIMD(BANKWISE_DEFINE)
 #undef BANKWISE_DEFINE
 #undef BANKWISE_SIMD
@@ -65,17 +40,11 @@ BANKWISE_SIMD(BANKWISE_DEFINE)
 #define BANKWISE_DEFINE(how)                                                                                     \
   BANKWISE_DEVICE unsigned __vset##how##2(unsigned a, unsigned b) { return __vcmp##how##2(a, b) & 0x00010001u; } \
   BANKWISE_DEVICE unsigned __vset##how##4(unsigned a, unsigned b) { return __vcmp##how##4(a, b) & 0x01010101u; }
-BANKWISE_DEFINE(eq)
-BANKWISE_DEFINE(ne)
-BANKWISE_DEFINE(ges)
-BANKWISE_DEFINE(geu)
-BANKWISE_DEFINE(gts)
-BANKWISE_DEFINE(gtu)
-BANKWISE_DEFINE(les)
-BANKWISE_DEFINE(leu)
-BANKWISE_DEFINE(lts)
-BANKWISE_DEFINE(ltu)
+// clang-format off
+BANKWISE_DEFINE(eq) BANKWISE_DEFINE(ne) BANKWISE_DEFINE(ges) BANKWISE_DEFINE(geu) BANKWISE_DEFINE(gts)
+BANKWISE_DEFINE(gtu) BANKWISE_DEFINE(les) BANKWISE_DEFINE(leu) BANKWISE_DEFINE(lts) BANKWISE_DEFINE(ltu)
 #undef BANKWISE_DEFINE
+// clang-format on
 
 #define BANKWISE_DEFINE(count)                                                                           \
   BANKWISE_DEVICE unsigned __vneg##count(unsigned a) { return __vsub##count(0, a); }                     \
@@ -88,8 +57,7 @@ BANKWISE_DEFINE(ltu)
   BANKWISE_DEVICE unsigned __vsadu##count(unsigned a, unsigned b) {                                      \
     return device::simd_sum(count, __vabsdiffu##count(a, b));                                            \
   }
-BANKWISE_DEFINE(2)
-BANKWISE_DEFINE(4)
+        BANKWISE_DEFINE(2) BANKWISE_DEFINE(4)
 #undef BANKWISE_DEFINE
 
 }  // namespace bankwise::emulator::cuda

@@ -11,24 +11,15 @@ enum class FloatFormat { half, bfloat16 };
 /// To nearest (even), towards zero, up, down.
 enum class RoundingMode { rn, rz, ru, rd };
 
-enum class Unary {
-  sqrt,
-  rsqrt,
-  rcp,
-  log,
-  log2,
-  log10,
-  exp,
-  exp2,
-  exp10,
-  cos,
-  sin,
-  tanh,
-  trunc,
-  ceil,
-  floor,
-  rint
-};  // clang-format: in the order of the names in CUDA's manual
+// X(name): functions of one number, in the order of CUDA's manual.
+// clang-format off
+#define BANKWISE_UNARY_NAMES(X) \
+  X(sqrt) X(rsqrt) X(rcp) X(log) X(log2) X(log10) X(exp) X(exp2) X(exp10) X(cos) X(sin) X(tanh) X(trunc) X(ceil) \
+  X(floor) X(rint)
+// clang-format on
+#define BANKWISE_NAME(name) name,
+enum class Unary { BANKWISE_UNARY_NAMES(BANKWISE_NAME) };
+#undef BANKWISE_NAME
 enum class Binary { add, sub, mul, div, maximum, minimum, maximum_nan, minimum_nan };
 enum class Limit { to_unit_interval, to_positive };
 

@@ -94,45 +94,58 @@ unsigned nth_bit(unsigned mask, unsigned base, int n) noexcept {
 
 // --- several integers in a word ---
 
+namespace {
+
+/// A word's number, as an unsigned and as a signed one.
+struct Numbers {
+  int x, y, p, q;
+  int ones, least, greatest;  ///< all bits; the ends of the signed range
+};
+
+int simd_of(Simd operation, const Numbers& n) {
+  const auto [x, y, p, q, ones, least, greatest] = n;
+  const auto all_if = [ones = ones](bool yes) { return yes ? ones : 0; };
+  switch (operation) {
+    case Simd::add: return x + y;
+    case Simd::addss: return std::clamp(p + q, least, greatest);
+    case Simd::addus: return std::min(x + y, ones);
+    case Simd::sub: return x - y;
+    case Simd::subss: return std::clamp(p - q, least, greatest);
+    case Simd::subus: return std::max(x - y, 0);
+    case Simd::avgs: return (p + q + (p + q >= 0 ? 1 : 0)) >> 1;  // halves away from zero
+    case Simd::avgu: return (x + y + 1) >> 1;
+    case Simd::haddu: return (x + y) >> 1;
+    case Simd::maxs: return std::max(p, q);
+    case Simd::maxu: return std::max(x, y);
+    case Simd::mins: return std::min(p, q);
+    case Simd::minu: return std::min(x, y);
+    case Simd::absdiffs: return std::abs(p - q);
+    case Simd::absdiffu: return std::abs(x - y);
+    case Simd::cmpeq: return all_if(x == y);
+    case Simd::cmpne: return all_if(x != y);
+    case Simd::cmpges: return all_if(p >= q);
+    case Simd::cmpgeu: return all_if(x >= y);
+    case Simd::cmpgts: return all_if(p > q);
+    case Simd::cmpgtu: return all_if(x > y);
+    case Simd::cmples: return all_if(p <= q);
+    case Simd::cmpleu: return all_if(x <= y);
+    case Simd::cmplts: return all_if(p < q);
+    case Simd::cmpltu: return all_if(x < y);
+  }
+  return 0;
+}
+
+}  // namespace
+
 unsigned simd(Simd operation, unsigned count, unsigned a, unsigned b) noexcept {
   const unsigned bits = 32 / count;
-  const int ones = int((1u << bits) - 1), greatest = ones >> 1, least = -greatest - 1;
+  const int ones = int((1u << bits) - 1), greatest = ones >> 1;
+  const auto as_signed = [&](int x) { return x > greatest ? x - ones - 1 : x; };
   unsigned result = 0;
-  for (unsigned i = 0; i < count; ++i) {
-    const int x = int(a >> (i * bits)) & ones, y = int(b >> (i * bits)) & ones;          // unsigned
-    const int p = x > greatest ? x - ones - 1 : x, q = y > greatest ? y - ones - 1 : y;  // signed
-    const auto all_if = [&](bool yes) { return yes ? ones : 0; };
-    int value = 0;
-    switch (operation) {
-      case Simd::add: value = x + y; break;
-      case Simd::add_saturated_signed: value = std::clamp(p + q, least, greatest); break;
-      case Simd::add_saturated: value = std::min(x + y, ones); break;
-      case Simd::subtract: value = x - y; break;
-      case Simd::subtract_saturated_signed: value = std::clamp(p - q, least, greatest); break;
-      case Simd::subtract_saturated: value = std::max(x - y, 0); break;
-      case Simd::average_signed:  // halves away from zero
-        value = (p + q + (p + q >= 0 ? 1 : 0)) >> 1;
-        break;
-      case Simd::average: value = (x + y + 1) >> 1; break;
-      case Simd::half_sum: value = (x + y) >> 1; break;
-      case Simd::maximum_signed: value = std::max(p, q); break;
-      case Simd::maximum: value = std::max(x, y); break;
-      case Simd::minimum_signed: value = std::min(p, q); break;
-      case Simd::minimum: value = std::min(x, y); break;
-      case Simd::difference_signed: value = std::abs(p - q); break;
-      case Simd::difference: value = std::abs(x - y); break;
-      case Simd::equal: value = all_if(x == y); break;
-      case Simd::unequal: value = all_if(x != y); break;
-      case Simd::not_less_signed: value = all_if(p >= q); break;
-      case Simd::not_less: value = all_if(x >= y); break;
-      case Simd::greater_signed: value = all_if(p > q); break;
-      case Simd::greater: value = all_if(x > y); break;
-      case Simd::not_greater_signed: value = all_if(p <= q); break;
-      case Simd::not_greater: value = all_if(x <= y); break;
-      case Simd::less_signed: value = all_if(p < q); break;
-      case Simd::less: value = all_if(x < y); break;
-    }
-    result |= (unsigned(value) & unsigned(ones)) << (i * bits);
+  for (unsigned shift = 0; shift < 32; shift += bits) {
+    const int x = int(a >> shift) & ones, y = int(b >> shift) & ones;
+    const int value = simd_of(operation, {x, y, as_signed(x), as_signed(y), ones, -greatest - 1, greatest});
+    result |= (unsigned(value) & unsigned(ones)) << shift;
   }
   return result;
 }

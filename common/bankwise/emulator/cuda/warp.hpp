@@ -110,10 +110,10 @@ BANKWISE_SHUFFLES(long long) BANKWISE_MATCHES(long long)
 BANKWISE_SHUFFLES(unsigned long long) BANKWISE_MATCHES(unsigned long long)
 BANKWISE_SHUFFLES(float) BANKWISE_MATCHES(float)
 BANKWISE_SHUFFLES(double) BANKWISE_MATCHES(double)
-// clang-format on
 #undef BANKWISE_MATCHES  // BANKWISE_SHUFFLES is for small floats, too
+    // clang-format on
 
-                BANKWISE_DEVICE int __all_sync(unsigned mask, int predicate) {
+    BANKWISE_DEVICE int __all_sync(unsigned mask, int predicate) {
   const auto votes = device::vote(mask, predicate != 0);
   return votes.yes == votes.came;
 }

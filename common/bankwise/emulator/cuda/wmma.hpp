@@ -68,8 +68,6 @@ struct Element<precision::tf32> {
   static constexpr int number = 2;
 };
 
-constexpr int count(bool of_a, bool of_b, int m, int n, int k) { return (of_a ? m * k : of_b ? k * n : m * n) / 32; }
-
 }  // namespace detail
 
 template <class Use, int m, int n, int k, class T, class Layout = void>
@@ -83,7 +81,7 @@ class fragment {
  public:
   using element_type = T;
   using storage_element_type = typename detail::Element<T>::Type;
-  static constexpr int num_elements = detail::count(of_a, of_b, m, n, k);
+  static constexpr int num_elements = (of_a ? m * k : of_b ? k * n : m * n) / 32;
   static constexpr int num_storage_elements = num_elements;
   storage_element_type x[num_elements];
 
@@ -91,33 +89,22 @@ class fragment {
       sizeof(storage_element_type) == 8 ? num_elements : (num_elements * int(sizeof(storage_element_type)) + 3) / 4;
   static constexpr bankwise::emulator::device::Fragment shape(bool column_major) {
     using bankwise::emulator::device::Fragment;
-    return {of_a   ? Fragment::a
-            : of_b ? Fragment::b
-                   : Fragment::accumulator,
-            std::uint8_t(detail::Element<T>::number),
-            m,
-            n,
-            k,
-            column_major};
+    constexpr auto use = of_a ? Fragment::a : of_b ? Fragment::b : Fragment::accumulator;
+    return {use, std::uint8_t(detail::Element<T>::number), m, n, k, column_major};
   }
   BANKWISE_DEVICE void give(std::uint64_t* to) const {
-    if constexpr (sizeof(storage_element_type) == 8) {
-      for (int i = 0; i < registers; ++i) to[i] = bankwise::emulator::device::to_bits(x[i]);
-    } else {
-      std::uint32_t bits[registers];
-      __builtin_memcpy(bits, x, sizeof x);
-      for (int i = 0; i < registers; ++i) to[i] = bits[i];
-    }
+    Register bits[registers];
+    __builtin_memcpy(bits, x, sizeof x);
+    for (int i = 0; i < registers; ++i) to[i] = bits[i];
   }
   BANKWISE_DEVICE void take(const std::uint64_t* from) {
-    if constexpr (sizeof(storage_element_type) == 8) {
-      for (int i = 0; i < registers; ++i) x[i] = bankwise::emulator::device::from_bits<storage_element_type>(from[i]);
-    } else {
-      std::uint32_t bits[registers];
-      for (int i = 0; i < registers; ++i) bits[i] = std::uint32_t(from[i]);
-      __builtin_memcpy(x, bits, sizeof x);
-    }
+    Register bits[registers];
+    for (int i = 0; i < registers; ++i) bits[i] = Register(from[i]);
+    __builtin_memcpy(x, bits, sizeof x);
   }
+
+ private:
+  using Register = std::conditional_t<sizeof(storage_element_type) == 8, std::uint64_t, std::uint32_t>;
 };
 
 template <class Use, int m, int n, int k, class T, class Layout, class Value>
@@ -125,29 +112,33 @@ BANKWISE_DEVICE void fill_fragment(fragment<Use, m, n, k, T, Layout>& to, const 
   for (auto& element : to.x) element = value;
 }
 
+namespace detail {
+
+template <class Fragment, class From>
+BANKWISE_DEVICE void load(Fragment& to, const From* from, unsigned stride, bool column_major) {
+  std::uint64_t registers[Fragment::registers];
+  bankwise::emulator::device::load_fragment(to.shape(column_major), registers, from, stride);
+  to.take(registers);
+}
+
+}  // namespace detail
+
 template <class Use, int m, int n, int k, class T, class Layout, class From>
 BANKWISE_DEVICE void load_matrix_sync(fragment<Use, m, n, k, T, Layout>& to, const From* from, unsigned stride) {
   static_assert(!std::is_same_v<Use, accumulator>, "accumulators are loaded with a layout_t");
-  std::uint64_t registers[fragment<Use, m, n, k, T, Layout>::registers];
-  const auto shape = to.shape(std::is_same_v<Layout, col_major>);
-  bankwise::emulator::device::load_fragment(shape, registers, from, stride);
-  to.take(registers);
+  detail::load(to, from, stride, std::is_same_v<Layout, col_major>);
 }
 template <int m, int n, int k, class T, class From>
 BANKWISE_DEVICE void load_matrix_sync(fragment<accumulator, m, n, k, T>& to, const From* from, unsigned stride,
                                       layout_t layout) {
-  std::uint64_t registers[fragment<accumulator, m, n, k, T>::registers];
-  const auto shape = to.shape(layout == mem_col_major);
-  bankwise::emulator::device::load_fragment(shape, registers, from, stride);
-  to.take(registers);
+  detail::load(to, from, stride, layout == mem_col_major);
 }
 template <int m, int n, int k, class T, class To>
 BANKWISE_DEVICE void store_matrix_sync(To* to, const fragment<accumulator, m, n, k, T>& from, unsigned stride,
                                        layout_t layout) {
   std::uint64_t registers[fragment<accumulator, m, n, k, T>::registers];
   from.give(registers);
-  const auto shape = from.shape(layout == mem_col_major);
-  bankwise::emulator::device::store_fragment(shape, registers, to, stride);
+  bankwise::emulator::device::store_fragment(from.shape(layout == mem_col_major), registers, to, stride);
 }
 
 template <int m, int n, int k, class T, class LayoutA, class LayoutB, class C, class D>
@@ -160,8 +151,8 @@ BANKWISE_DEVICE void mma_sync(fragment<accumulator, m, n, k, D>& d, const fragme
   a.give(a_registers);
   b.give(b_registers);
   c.give(c_registers);
-  const auto shape_a = a.shape(false), shape_c = c.shape(false);
-  bankwise::emulator::device::multiply_fragments(shape_a, shape_c, a_registers, b_registers, c_registers, c_registers);
+  bankwise::emulator::device::multiply_fragments(a.shape(false), c.shape(false), a_registers, b_registers, c_registers,
+                                                 c_registers);
   d.take(c_registers);
 }
 
