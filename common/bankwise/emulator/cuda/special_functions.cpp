@@ -94,58 +94,46 @@ unsigned nth_bit(unsigned mask, unsigned base, int n) noexcept {
 
 // --- several integers in a word ---
 
-namespace {
-
-/// A word's number, as an unsigned and as a signed one.
-struct Numbers {
-  int x, y, p, q;
-  int ones, least, greatest;  ///< all bits; the ends of the signed range
-};
-
-int simd_of(Simd operation, const Numbers& n) {
-  const auto [x, y, p, q, ones, least, greatest] = n;
-  const auto all_if = [ones = ones](bool yes) { return yes ? ones : 0; };
-  switch (operation) {
-    case Simd::add: return x + y;
-    case Simd::addss: return std::clamp(p + q, least, greatest);
-    case Simd::addus: return std::min(x + y, ones);
-    case Simd::sub: return x - y;
-    case Simd::subss: return std::clamp(p - q, least, greatest);
-    case Simd::subus: return std::max(x - y, 0);
-    case Simd::avgs: return (p + q + (p + q >= 0 ? 1 : 0)) >> 1;  // halves away from zero
-    case Simd::avgu: return (x + y + 1) >> 1;
-    case Simd::haddu: return (x + y) >> 1;
-    case Simd::maxs: return std::max(p, q);
-    case Simd::maxu: return std::max(x, y);
-    case Simd::mins: return std::min(p, q);
-    case Simd::minu: return std::min(x, y);
-    case Simd::absdiffs: return std::abs(p - q);
-    case Simd::absdiffu: return std::abs(x - y);
-    case Simd::cmpeq: return all_if(x == y);
-    case Simd::cmpne: return all_if(x != y);
-    case Simd::cmpges: return all_if(p >= q);
-    case Simd::cmpgeu: return all_if(x >= y);
-    case Simd::cmpgts: return all_if(p > q);
-    case Simd::cmpgtu: return all_if(x > y);
-    case Simd::cmples: return all_if(p <= q);
-    case Simd::cmpleu: return all_if(x <= y);
-    case Simd::cmplts: return all_if(p < q);
-    case Simd::cmpltu: return all_if(x < y);
-  }
-  return 0;
-}
-
-}  // namespace
-
 unsigned simd(Simd operation, unsigned count, unsigned a, unsigned b) noexcept {
   const unsigned bits = 32 / count;
-  const int ones = int((1u << bits) - 1), greatest = ones >> 1;
+  const int ones = int((1u << bits) - 1), greatest = ones >> 1, least = -greatest - 1;
+  const auto all_if = [&](bool yes) { return yes ? ones : 0; };
   const auto as_signed = [&](int x) { return x > greatest ? x - ones - 1 : x; };
+  // Of two numbers, x and y as unsigned, p and q as signed ones.
+  const auto result_of = [&](int x, int y, int p, int q) {
+    switch (operation) {
+      case Simd::add: return x + y;
+      case Simd::addss: return std::clamp(p + q, least, greatest);
+      case Simd::addus: return std::min(x + y, ones);
+      case Simd::sub: return x - y;
+      case Simd::subss: return std::clamp(p - q, least, greatest);
+      case Simd::subus: return std::max(x - y, 0);
+      case Simd::avgs: return (p + q + (p + q >= 0 ? 1 : 0)) >> 1;  // halves away from zero
+      case Simd::avgu: return (x + y + 1) >> 1;
+      case Simd::haddu: return (x + y) >> 1;
+      case Simd::maxs: return std::max(p, q);
+      case Simd::maxu: return std::max(x, y);
+      case Simd::mins: return std::min(p, q);
+      case Simd::minu: return std::min(x, y);
+      case Simd::absdiffs: return std::abs(p - q);
+      case Simd::absdiffu: return std::abs(x - y);
+      case Simd::cmpeq: return all_if(x == y);
+      case Simd::cmpne: return all_if(x != y);
+      case Simd::cmpges: return all_if(p >= q);
+      case Simd::cmpgeu: return all_if(x >= y);
+      case Simd::cmpgts: return all_if(p > q);
+      case Simd::cmpgtu: return all_if(x > y);
+      case Simd::cmples: return all_if(p <= q);
+      case Simd::cmpleu: return all_if(x <= y);
+      case Simd::cmplts: return all_if(p < q);
+      case Simd::cmpltu: return all_if(x < y);
+    }
+    return 0;
+  };
   unsigned result = 0;
   for (unsigned shift = 0; shift < 32; shift += bits) {
     const int x = int(a >> shift) & ones, y = int(b >> shift) & ones;
-    const int value = simd_of(operation, {x, y, as_signed(x), as_signed(y), ones, -greatest - 1, greatest});
-    result |= (unsigned(value) & unsigned(ones)) << shift;
+    result |= unsigned(result_of(x, y, as_signed(x), as_signed(y)) & ones) << shift;
   }
   return result;
 }
