@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "access_clocks.hpp"
+#include "access_patterns.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,6 @@
 
 #include <bankwise/study/levels.hpp>
 #include <bankwise/support/numbers.hpp>
-#include "access_patterns.hpp"
 
 namespace bankwise::access_patterns {
 namespace {
@@ -31,11 +30,7 @@ std::optional<banks::Tally> extrapolated(const std::optional<banks::Tally>& firs
     return *first.*value + times * (*second.*value - *first.*value);
   };
   using banks::Tally;
-  return Tally{.accesses = at(&Tally::accesses),
-               .lanes = at(&Tally::lanes),
-               .passes = at(&Tally::passes),
-               .ideal = at(&Tally::ideal),
-               .conflicts = at(&Tally::conflicts)};
+  return Tally{at(&Tally::accesses), at(&Tally::lanes), at(&Tally::passes), at(&Tally::ideal), at(&Tally::conflicts)};
 }
 
 }  // namespace
@@ -45,12 +40,11 @@ AccessResult access_of(const Variant& variant, Extent extent, const gpu::DeviceI
   const banks::Architecture* own = banks::find_architecture(device.architecture);
   const banks::Architecture& architecture = model_architecture(wanted, device.architecture);
   const RepeatedAccess repeated = repeated_access(variant, extent);
-  AccessResult result;
-  result.pattern = variant.idea;
-  result.architecture = architecture.name;
-  result.operation = repeated.operation;
-  result.width = repeated.width;
-  result.count = repeated.count;
+  AccessResult result{.pattern = std::string(variant.idea),
+                      .architecture = std::string(architecture.name),
+                      .operation = repeated.operation,
+                      .width = repeated.width,
+                      .count = repeated.count};
   const auto access_on = [&](const banks::Architecture& on) {
     const std::uint64_t warp = ~std::uint64_t{0} >> (banks::max_lanes - on.warp);
     return banks::Access{repeated.operation, repeated.width, repeated.mask & warp, repeated.addresses};

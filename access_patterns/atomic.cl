@@ -4,19 +4,9 @@
 // or compare-and-swap (atomic_cmpxchg) of a warp, with any bank conflicts. Every warp repeats one access pattern; the
 // host divides the time by the number of accesses.
 //
-// Changed against load.cl: the access is an atomic whose result the kernel does not use; the sums are read from the
-// tile after the last access.
+// atomic.cuh explains what it changes, its lanes and its banks.
 //
 // Kernels: atomic_add, atomic_inc, atomic_cas
-//
-//   lanes  Lane l updates the word at offsets[l] + i * STEP for i = 0, 1, ..., WINDOWS * ACCESSES - 1, then starts
-//          over. All lanes advance by the same step, so the compiler cannot merge accesses and the bank pattern stays
-//          the same. All warps update the same words.
-//          atomic_add adds the work-item number plus 1. atomic_inc adds 1, a compile-time constant: NVIDIA's compiler
-//          then emits an increment instruction. atomic_cas makes one attempt per access: the first attempt on a word
-//          finds its initial value and swaps it; all later ones find the swapped value and fail.
-//   banks  STEP is a multiple of (number of banks * 4 bytes) for 16, 32 and 64 banks, so only `offsets` determines the
-//          bank conflicts.
 //
 // Contract
 //   launch   1 work-group of exactly BLOCK work-items

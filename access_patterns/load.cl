@@ -3,13 +3,9 @@
 // Microbenchmark of local-memory loads (CUDA: shared memory): time per load of 1, 2, 4, 8 or 16 bytes per lane, with
 // any bank conflicts. Every warp repeats one access pattern; the host divides the time by the number of accesses.
 //
-// Kernels: load_1, load_2, load_4, load_8, load_16
+// load.cuh explains its lanes and banks.
 //
-//   lanes  Lane l loads a value at offsets[l] + i * STEP for i = 0, 1, ..., WINDOWS * ACCESSES - 1, then starts over.
-//          All lanes advance by the same step, so the compiler cannot merge accesses and the bank pattern stays the
-//          same. All warps use the same addresses.
-//   banks  STEP is a multiple of (number of banks * 4 bytes) for 16, 32 and 64 banks, so only `offsets` determines the
-//          bank conflicts.
+// Kernels: load_1, load_2, load_4, load_8, load_16
 //
 // Contract
 //   launch   1 work-group of exactly BLOCK work-items

@@ -11,7 +11,6 @@
 #include <bankwise/bench/program.hpp>
 #include <bankwise/report/report.hpp>
 #include <bankwise/support/files.hpp>
-#include "access_clocks.hpp"
 #include "access_patterns.hpp"
 
 using namespace bankwise;

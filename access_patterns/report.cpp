@@ -7,7 +7,6 @@
 #include <bankwise/support/csv.hpp>
 #include <bankwise/support/table.hpp>
 #include <bankwise/support/text.hpp>
-#include "access_clocks.hpp"
 #include "access_patterns.hpp"
 
 namespace bankwise::access_patterns {

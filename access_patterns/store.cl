@@ -3,16 +3,9 @@
 // Microbenchmark of local-memory stores (CUDA: shared memory): time per store of 1, 2, 4, 8 or 16 bytes per lane, with
 // any bank conflicts. Every warp repeats one access pattern; the host divides the time by the number of accesses.
 //
-// Changed against load.cl: each warp stores to its own part of the tile, because warps would race otherwise; the sums
-// are read from the tile after the last store.
+// store.cuh explains what it changes, its lanes and its banks.
 //
 // Kernels: store_1, store_2, store_4, store_8, store_16
-//
-//   lanes  Lane l stores a value at offsets[l] + i * STEP for i = 0, 1, ..., WINDOWS * ACCESSES - 1, then starts over.
-//          All lanes advance by the same step, so the compiler cannot merge accesses and the bank pattern stays the
-//          same.
-//   banks  STEP is a multiple of (number of banks * 4 bytes) for 16, 32 and 64 banks, so only `offsets` determines the
-//          bank conflicts.
 //
 // Contract
 //   launch   1 work-group of exactly BLOCK work-items

@@ -14,9 +14,7 @@
 //   offsets  one word per group: the exclusive prefix sum of the tiles' totals
 //   n        any, including 0 (with 0 or more groups)
 
-#ifndef BLOCK
 #define BLOCK 256u  // work-items per group
-#endif
 #define TILE (2 * BLOCK)             // words per group, as in the kernel that scanned the tiles
 #define ROWS 2u                      // 16-byte accesses per work-item of add_offsets_wide
 #define WIDE_ROW (4 * BLOCK)         // words per group and row

@@ -23,9 +23,7 @@
 #define SUM_WIDTH 16u  // words per vector of chunk_sums
 
 // Words per group, a whole number of cache lines of a CPU. The last groups may have fewer.
-ulong chunk(ulong n) {
-  return (n / get_num_groups(0) / 16 + 1) * 16;
-}
+ulong chunk(ulong n) { return (n / get_num_groups(0) / 16 + 1) * 16; }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void scan_chunk_sums(__global const uint* restrict in, __global uint* restrict sums, ulong n) {

@@ -5,10 +5,7 @@
 // word the word that is s places before it. After log2(BLOCK) steps each word holds the sum of all words up to and
 // including itself.
 //
-//   lanes  In step s all work-items are active except the first s. Each word takes log2(BLOCK) additions, where a
-//          sequential scan needs one. naive.cl is the work-efficient scan.
-//   banks  In every step consecutive lanes access consecutive words: no conflict. The kernel double-buffers, because
-//          one work-item reads a word that another one overwrites in the same step.
+// hillis_steele.cuh explains what it changes, its lanes and its banks.
 //
 // Contract
 //   launch  max(1, ceil(n / TILE)) groups of exactly BLOCK work-items, one-dimensional
@@ -19,9 +16,7 @@
 // To scan an array of many tiles (scan-then-propagate): scan `totals` with the same kernel until one tile holds them
 // all, then add each tile's offset to its words (add_offsets.cl).
 
-#ifndef BLOCK
 #define BLOCK 512u  // work-items per group; a power of two
-#endif
 #define TILE BLOCK  // words per group
 
 __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))

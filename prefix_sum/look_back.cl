@@ -3,28 +3,9 @@
 // Single-pass scan with decoupled look-back (Merrill & Garland 2016) and decoupled fallback (Smith, Levien & Owens
 // 2025): the exclusive prefix sum of n words, modulo 2^32, in one launch. Each word is read once and written once.
 //
-// Changed against warp_scan.cl: work-groups publish their tiles' sums in global memory and add up those before them, so
-// one launch suffices.
-//
-//   lanes  Each group scans a tile as in warp_scan.cl. As soon as it knows the tile's sum (the aggregate), it publishes
-//          it in the tile's word of `state`. Then its first warp looks back, 32 tiles per step. It adds up the
-//          aggregates of the preceding tiles, back to the nearest tile that has published its inclusive prefix: the sum
-//          of all words up to that tile's end. Then the group publishes its own inclusive prefix. Each lane holds 64
-//          words of the tile in registers, so few warps have many loads in flight, and 8192 words take only one
-//          look-back. Shuffles and the look-back by a warp need NVIDIA's PTX. On other devices the lanes exchange words
-//          through local memory, and the first lane looks back alone, one tile per step.
-//   banks  Each warp stores one word and loads four consecutive words: no conflict.
-//
-// Forward progress. An atomic ticket numbers the tiles in the order in which groups start, so a group only waits for
-// tiles that were claimed earlier. OpenCL does not guarantee that the groups of those tiles make progress meanwhile. A
-// group therefore polls a tile MAX_POLLS times at most. Then it computes the tile's sum itself from the input: the
-// decoupled fallback.
-// Memory ordering. A status and its sum share one 64-bit word, which is written and read by atomics. A reader gets both
-// or neither, so no fence is needed. Any value that may be published for a tile is correct, regardless of which group
-// publishes it.
-// No memset before a launch. Each word of `state` holds the number of the launch that wrote it, and other launches
-// ignore it. The group that takes the last ticket increments the launch number; all groups of this launch have their
-// tickets by then.
+// look_back.cuh explains what it changes, its lanes and its banks. Shuffles and the look-back by a warp need NVIDIA's
+// PTX. On other devices the lanes exchange words through local memory, and the first lane looks back alone, one tile
+// per step. OpenCL guarantees no more forward progress than CUDA, and its atomics need no fence here either.
 //
 // Contract
 //   launch  max(1, ceil(n / TILE)) groups of exactly BLOCK work-items, one-dimensional
@@ -43,9 +24,7 @@
 #endif
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 
-#ifndef BLOCK
 #define BLOCK 128u  // work-items per group; a multiple of 32, at most 1024
-#endif
 #define WARP 32u  // lanes of a warp
 #define WARPS (BLOCK / WARP)
 #define ROWS 16u                   // 16-byte loads per lane
@@ -58,9 +37,7 @@
 #define TILE_ALONE 1u  // the sum is that of the tile: its aggregate
 #define UP_TO_END 2u   // the sum is that of all words up to the tile's end: its inclusive prefix
 
-ulong status(uint launch, uint what, uint sum) {
-  return (ulong)(launch << 2 | what) << 32 | sum;
-}
+ulong status(uint launch, uint what, uint sum) { return (ulong)(launch << 2 | what) << 32 | sum; }
 
 // Loads words i to i + 3, zero past the end. One 16-byte load if all four exist; i is a multiple of 4.
 uint4 load(__global const uint* in, ulong i, ulong n) {

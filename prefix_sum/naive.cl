@@ -2,12 +2,9 @@
 //
 // Work-efficient scan (Blelloch 1990) in local memory, with bank conflicts: the exclusive prefix sum of each tile of 2
 // * BLOCK words, modulo 2^32, and the tile's total (Harris, Sengupta & Owens, "Parallel Prefix Sum (Scan) with CUDA",
-// GPU Gems 3, ch. 39). Changed against hillis_steele.cl: up-sweep and down-sweep of a tree, in place.
+// GPU Gems 3, ch. 39).
 //
-//   lanes  Up-sweep: BLOCK work-items add, then half as many, down to one. The down-sweep mirrors this. The active
-//          work-items are always those with the lowest indices.
-//   banks  At step 2^k consecutive lanes access words 2^(k+1) apart. Conflicts start 2-way and double with each tree
-//          level up to 16-way. They decrease in the levels with fewer active lanes than banks. padded.cl is the fix.
+// naive.cuh explains what it changes, its lanes and its banks.
 //
 // Contract
 //   launch  max(1, ceil(n / TILE)) groups of exactly BLOCK work-items, one-dimensional
@@ -18,9 +15,7 @@
 // To scan an array of many tiles (scan-then-propagate): scan `totals` with the same kernel until one tile holds them
 // all, then add each tile's offset to its words (add_offsets.cl).
 
-#ifndef BLOCK
 #define BLOCK 256u  // work-items per group; a power of two
-#endif
 #define TILE (2 * BLOCK)  // words per group
 
 __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))

@@ -3,12 +3,7 @@
 // Blelloch scan without bank conflicts, by padding (Harris, Sengupta & Owens, GPU Gems 3, ch. 39). The exclusive prefix
 // sum of each tile of 2 * BLOCK words, modulo 2^32, and the tile's total.
 //
-// Changed against naive.cl: one word of padding after every 32 words, so word i lies at i + i / 32.
-//
-//   lanes  As in naive.cl.
-//   banks  The padding shifts each row of 32 words by one bank, so lanes that are 2^(k+1) words apart use different
-//          banks: no conflict on 32 banks, in tiles of up to 1024 words. The padding interval must be the number of
-//          banks, 32; the interval of 16 in older texts leaves 2-way conflicts.
+// padded.cuh explains what it changes, its lanes and its banks.
 //
 // Contract
 //   launch  max(1, ceil(n / TILE)) groups of exactly BLOCK work-items, one-dimensional
@@ -19,9 +14,7 @@
 // To scan an array of many tiles (scan-then-propagate): scan `totals` with the same kernel until one tile holds them
 // all, then add each tile's offset to its words (add_offsets.cl).
 
-#ifndef BLOCK
 #define BLOCK 256u  // work-items per group; a power of two, at most 512 for no conflict
-#endif
 #define TILE (2 * BLOCK)  // words per group
 #define BANKS 32u         // one word of padding after every BANKS words
 #define PAD(i) ((i) + (i) / BANKS)

@@ -3,14 +3,7 @@
 // Blelloch scan of tiles of 2048 words without bank conflicts. The exclusive prefix sum of each tile, modulo 2^32, and
 // the tile's total.
 //
-// Changed against padded.cl: four times as many words, with padding after every 32 words and again after every 1024, so
-// word i lies at i + i / 32 + i / 1024.
-//
-//   lanes  As in naive.cl, with fewer tiles and two more tree levels per tile.
-//   banks  In 1024 words, padded.cl inserts 32 words, which shift the next word by all 32 banks. Words 1024 apart would
-//          therefore share a bank again: 2-way conflicts in the five tree levels with 32 to 2 active lanes. One more
-//          word of padding after every 1024 words separates them: no conflict on 32 banks. Tiles of up to 1024 words do
-//          not need it; use padded.cl for them.
+// padded_twice.cuh explains what it changes, its lanes and its banks.
 //
 // Contract
 //   launch  max(1, ceil(n / TILE)) groups of exactly BLOCK work-items, one-dimensional
@@ -21,9 +14,7 @@
 // To scan an array of many tiles (scan-then-propagate): scan `totals` with the same kernel until one tile holds them
 // all, then add each tile's offset to its words (add_offsets_wide).
 
-#ifndef BLOCK
 #define BLOCK 1024u  // work-items per group; a power of two
-#endif
 #define TILE (2 * BLOCK)  // words per group
 #define BANKS 32u         // a word of padding after every BANKS and every BANKS * BANKS words
 #define PAD(i) ((i) + (i) / BANKS + (i) / (BANKS * BANKS))

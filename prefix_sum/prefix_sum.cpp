@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include <bankwise/gpu/error.hpp>
-#include "ranks/ranks.hpp"
 #include "variants.hpp"
 
 namespace bankwise::gpu {

@@ -4,17 +4,9 @@
 // total. Each warp runs the steps of a Hillis-Steele scan (1986) by shuffles. Only the warps' totals go through local
 // memory.
 //
-// Changed against hillis_steele.cl: the steps run in registers, and only the warps' totals go through local memory;
-// 16-byte loads.
-//
-//   lanes  Each lane loads four words by one 16-byte load and adds them up. The 32 lanes of a warp scan these sums in
-//          five shuffle steps, as in hillis_steele.cl, without a barrier or local memory. A warp scans two such rows of
-//          words; the second row continues from the sum of the first. Each warp itself adds up the totals of the warps
-//          before it. OpenCL 1.2 has no shuffles between work-items, and NVIDIA's OpenCL has no sub-groups, but it
-//          accepts inline PTX. On other devices the lanes exchange words through local memory, with barriers: correct
-//          on every device, but without the speedup.
-//   banks  Each warp stores one word and loads 8 consecutive words: no conflict. A tile takes one barrier and 16 passes
-//          (NVIDIA: wavefronts), compared with hundreds of passes for the tree scans.
+// warp_scan.cuh explains what it changes, its lanes and its banks. OpenCL 1.2 has no shuffles between work-items, and
+// NVIDIA's OpenCL has no sub-groups, but it accepts inline PTX. On other devices the lanes exchange words through local
+// memory, with barriers: correct on every device, but without the speedup.
 //
 // Contract
 //   launch  max(1, ceil(n / TILE)) groups of exactly BLOCK work-items, one-dimensional
@@ -26,9 +18,7 @@
 // To scan an array of many tiles (scan-then-propagate): scan `totals` with the same kernel until one tile holds them
 // all, then add each tile's offset to its words (add_offsets_wide).
 
-#ifndef BLOCK
 #define BLOCK 256u  // work-items per group; a multiple of 32, at most 1024
-#endif
 #define WARP 32u  // lanes of a warp
 #define WARPS (BLOCK / WARP)
 #define ROWS 2u                     // 16-byte loads per lane

@@ -3,12 +3,7 @@
 // Parallel reduction, first addition during the global load: Harris 2007, "Optimizing Parallel Reduction in CUDA",
 // kernel 4. Sums each tile of 2 * BLOCK uint4 records, component-wise, modulo 2^32.
 //
-// Changed against sequential.cl: a work-group takes two tiles and adds one to the other before the tree.
-//
-//   lanes  In sequential.cl half of the work-items load a record, store it, and never add anything. Here each work-item
-//          loads two records, which are in flight simultaneously, and adds them in registers. Per record this takes
-//          half as many work-groups, barriers and passes.
-//   banks  As in sequential.cl: no conflict, 135 passes (NVIDIA: wavefronts), but for 512 records instead of 256.
+// first_add.cuh explains what it changes, its lanes and its banks.
 //
 // Contract
 //   launch  max(1, ceil(n / TILE)) work-groups of exactly BLOCK work-items, one-dimensional
@@ -17,9 +12,7 @@
 //   n       any, including 0, which gives one record of zeros
 // To sum all n records, launch the kernel again on `out`, into another buffer, until one record is left.
 
-#ifndef BLOCK
 #define BLOCK 256u  // work-items per work-group; a power of two
-#endif
 #define TILE (2 * BLOCK)  // records per work-group
 
 __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))

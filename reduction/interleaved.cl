@@ -3,16 +3,7 @@
 // Parallel reduction, interleaved addressing with strided indices, which cause bank conflicts: Harris 2007, "Optimizing
 // Parallel Reduction in CUDA", kernel 2. Sums each tile of BLOCK uint4 records, component-wise, modulo 2^32.
 //
-// Changed against modulo.cl: the first work-items of the work-group make the additions, so whole warps become idle; the
-// records of a warp are strided, which causes bank conflicts.
-//
-//   lanes  Active work-items are contiguous: work-item k makes the addition that work-item 2 * stride * k makes in
-//          modulo.cl. Whole warps become idle, and only the last warp diverges.
-//   banks  The work-items add the same records as in modulo.cl, but records that were spread over several warps are now
-//          accessed by one quarter-warp: the record of work-item k starts at word 8 * stride * k. Each accessed bank is
-//          shared by 2 of 8 lanes at stride 1, by 4 at stride 2, and by all 8 from stride 4 on. Every step takes as
-//          many passes (NVIDIA: wavefronts) as in modulo.cl, 414 in total: bank conflicts replace divergence.
-//          sequential.cl has neither.
+// interleaved.cuh explains what it changes, its lanes and its banks.
 //
 // Contract
 //   launch  max(1, ceil(n / BLOCK)) work-groups of exactly BLOCK work-items, one-dimensional
@@ -21,9 +12,7 @@
 //   n       any, including 0, which gives one record of zeros
 // To sum all n records, launch the kernel again on `out`, into another buffer, until one record is left.
 
-#ifndef BLOCK
 #define BLOCK 256u  // work-items per work-group, records per tile; a power of two
-#endif
 
 __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))
 void reduce_interleaved(__global const uint4* restrict in, __global uint4* restrict out, ulong n) {

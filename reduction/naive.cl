@@ -4,12 +4,8 @@
 // Hardware that splits 16-byte accesses into words makes the same accesses (fsword73, "Bank conflicts in reduction and
 // prefix sum", on a Radeon HD 5870). Sums each tile of BLOCK uint4 records, component-wise, modulo 2^32.
 //
-// Changed against sequential.cl: each component of a record is loaded and stored separately.
-//
-//   lanes  As in sequential.cl.
-//   banks  Component c of work-item t is word 4t + c: stride 4, so 32 lanes access 8 banks, four lanes per bank. That
-//          is a 4-way conflict wherever 32 lanes are active. The record has alignment 4, which keeps the compiler from
-//          merging the four 32-bit accesses of the tree into one 16-byte access.
+// naive.cuh explains what it changes, its lanes and its banks. The record has alignment 4, which keeps the compiler
+// from merging the four 32-bit accesses of the tree into one 16-byte access.
 //
 // Contract
 //   launch  max(1, ceil(n / BLOCK)) work-groups of exactly BLOCK work-items, one-dimensional
@@ -18,9 +14,7 @@
 //   n       any, including 0, which gives one record of zeros
 // To sum all n records, launch the kernel again on `out`, into another buffer, until one record is left.
 
-#ifndef BLOCK
 #define BLOCK 256u  // work-items per work-group, records per tile; a power of two
-#endif
 
 typedef struct {
   uint x, y, z, w;

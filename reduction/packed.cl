@@ -4,15 +4,9 @@
 // fsword73, "Bank conflicts in reduction and prefix sum" (Radeon HD 5870). Sums each tile of BLOCK uint4 records,
 // component-wise, modulo 2^32.
 //
-// Changed against naive.cl: a record takes five words instead of four, an odd stride.
-//
-//   lanes  As in sequential.cl.
-//   banks  Component c of work-item t is word 5t + c. 5 is odd, so 32 lanes access 32 banks: no conflict. The price:
-//          with alignment 4, every 16-byte access becomes four 32-bit accesses. Where the hardware serves 16 bytes per
-//          lane without conflicts (NVIDIA since Volta), sequential.cl takes fewer passes (NVIDIA: wavefronts): 135 per
-//          work-group, compared with 180 here.
-//   The record needs both attributes. Without `packed`, uint4's alignment of 16 makes it eight words long, stride 8.
-//   Without `aligned(4)`, a packed record has alignment 1, and a compiler may access it byte by byte.
+// packed.cuh explains what it changes, its lanes and its banks. The record needs both attributes. Without `packed`,
+// uint4's alignment of 16 makes it eight words long, stride 8. Without `aligned(4)`, a packed record has alignment 1,
+// and a compiler may access it byte by byte.
 //
 // Contract
 //   launch  max(1, ceil(n / BLOCK)) work-groups of exactly BLOCK work-items, one-dimensional
@@ -21,9 +15,7 @@
 //   n       any, including 0, which gives one record of zeros
 // To sum all n records, launch the kernel again on `out`, into another buffer, until one record is left.
 
-#ifndef BLOCK
 #define BLOCK 256u  // work-items per work-group, records per tile; a power of two
-#endif
 
 typedef struct __attribute__((packed, aligned(4))) {
   uint4 data;

@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "ranks/ranks.hpp"
 #include "variants.hpp"
 
 namespace bankwise::gpu {

@@ -3,16 +3,7 @@
 // Parallel reduction, sequential addressing, free of bank conflicts: Harris 2007, "Optimizing Parallel Reduction in
 // CUDA", kernel 3. Sums each tile of BLOCK uint4 records, component-wise, modulo 2^32, with 16-byte accesses.
 //
-// Changed against interleaved.cl: each lane adds the record that lies half a tile further on, so the records of a warp
-// are consecutive.
-//
-//   lanes  In each step the first half of the active work-items adds the second half's partial sums to its own. Active
-//          work-items stay contiguous, so whole warps become idle; the last steps leave a single warp with fewer and
-//          fewer active lanes.
-//   banks  Work-item t accesses words 4t .. 4t + 3. NVIDIA GPUs since Volta serve a 16-byte access one quarter-warp at
-//          a time: 8 lanes x 4 words cover the 32 banks once, so there is no conflict, and a work-group takes 135
-//          passes (NVIDIA: wavefronts). If hardware splits the access into 32-bit words, their stride is 4, four lanes
-//          per bank: naive.cl shows this case, and packed.cl fixes it.
+// sequential.cuh explains what it changes, its lanes and its banks.
 //
 // Contract
 //   launch  max(1, ceil(n / BLOCK)) work-groups of exactly BLOCK work-items, one-dimensional
@@ -21,9 +12,7 @@
 //   n       any, including 0, which gives one record of zeros
 // To sum all n records, launch the kernel again on `out`, into another buffer, until one record is left.
 
-#ifndef BLOCK
 #define BLOCK 256u  // work-items per work-group, records per tile; a power of two
-#endif
 
 __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))
 void reduce_sequential(__global const uint4* restrict in, __global uint4* restrict out, ulong n) {

@@ -4,17 +4,10 @@
 // "Faster Parallel Reductions on Kepler". Sums each tile of 2 * BLOCK uint4 records, component-wise, modulo 2^32,
 // loaded as in first_add.cl.
 //
-// Changed against first_add.cl: each warp adds its records by shuffles instead of in local memory, with one barrier for
-// the work-group.
-//
-//   lanes  The lanes of a warp exchange register values in five steps, without a barrier or local memory. One partial
-//          sum per warp remains, and the first warp adds these in the same way. One barrier remains of the tree's nine.
-//          OpenCL 1.2 has no built-ins that move values between work-items (its shuffle() permutes the
-//          components of a vector), and NVIDIA's OpenCL has no sub-groups, but it accepts inline PTX. On other devices
-//          the number of work-items that run in lock-step is unspecified, so the kernel keeps the tree of first_add.cl.
-//   banks  Lane 0 of each of the 8 warps stores a partial sum, and 8 lanes of the first warp read them in one access,
-//          words 4t .. 4t + 3: no conflict, 9 passes (NVIDIA: wavefronts) instead of 135. (In addition, the warps issue
-//          4 words x 5 steps x 9 warp sums = 180 shuffles, which have no bank conflicts.)
+// shuffle.cuh explains what it changes, its lanes and its banks. OpenCL 1.2 has no built-ins that move values between
+// work-items (its shuffle() permutes the components of a vector), and NVIDIA's OpenCL has no sub-groups, but it accepts
+// inline PTX. On other devices the number of work-items that run in lock-step is unspecified, so the kernel keeps the
+// tree of first_add.cl.
 //
 // Contract
 //   launch  max(1, ceil(n / TILE)) work-groups of exactly BLOCK work-items, one-dimensional
@@ -23,9 +16,7 @@
 //   n       any, including 0, which gives one record of zeros
 // To sum all n records, launch the kernel again on `out`, into another buffer, until one record is left.
 
-#ifndef BLOCK
 #define BLOCK 256u  // work-items per work-group; a power of two, from 32 to 1024
-#endif
 #define TILE (2 * BLOCK)  // records per work-group
 
 #ifdef __NV_CL_C_VERSION

@@ -4,15 +4,8 @@
 // and detect the last work-group. (The CUDA sample threadFenceReduction detects the last block with a counter and a
 // memory fence, and lets it add the blocks' sums.) Sums n uint4 records, component-wise, modulo 2^32.
 //
-// Changed against streaming.cl: atomics add the work-groups' sums, so there is no second launch.
-//
-//   lanes  As in streaming.cl. Then four work-items of each work-group add one component each to a 64-bit word of
-//          `state`. Its upper 16 bits hold the number of work-groups so far, its lower 48 bits the sum of their sums.
-//          Count and sum share one word and are updated by a single atom_add, so the kernel needs no memory fence
-//          between work-groups, which OpenCL 1.2 does not have. The work-group whose atom_add returns a count of
-//          get_num_groups(0) - 1 is the last, and writes this component of the result. No work-group waits for another,
-//          so it does not matter which of them run simultaneously.
-//   banks  As in streaming.cl: no conflict.
+// single_pass.cuh explains what it changes, its lanes and its banks. Count and sum share one word and are updated by a
+// single atom_add, so the kernel needs no memory fence between work-groups, which OpenCL 1.2 does not have.
 //
 // Contract
 //   launch  up to 65535 work-groups of exactly BLOCK work-items, one-dimensional: two per compute unit, but at most
@@ -29,9 +22,7 @@
 #endif
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 
-#ifndef BLOCK
 #define BLOCK 512u  // work-items per work-group; a power of two, from 32 to 1024
-#endif
 #define LOADS 8u  // 16-byte loads in flight per work-item
 #define COUNT 48  // lowest bit of the work-group count in a word of `state`
 

@@ -4,16 +4,8 @@
 // Harris 2007, "Optimizing Parallel Reduction in CUDA", kernel 7. Sums uint4 records, component-wise, modulo 2^32; a
 // second launch adds the work-groups' sums.
 //
-// Changed against shuffle.cl: as many work-groups as the device holds at once; each work-item adds many records in
-// registers before the tree.
-//
-//   lanes  The tree is negligible here; throughput is set by the bytes in flight. In each iteration a work-item issues
-//          LOADS 16-byte loads before it uses the first. Out-of-range loads are predicated off, so small inputs use the
-//          same code and take one iteration. Once per work-group, the kernel adds the work-items' sums as in
-//          shuffle.cl: by shuffles on NVIDIA GPUs, by a tree elsewhere.
-//   banks  Lane 0 of each of the 16 warps stores a sum, and 16 lanes of the first warp read them in one access,
-//          words 4t .. 4t + 3: no conflict, and 18 passes (NVIDIA: wavefronts) per work-group for any number of
-//          records. The tree has no conflicts either, as in sequential.cl.
+// streaming.cuh explains what it changes, its lanes and its banks. Once per work-group, the kernel adds the work-items'
+// sums as in shuffle.cl: by shuffles on NVIDIA GPUs, by a tree elsewhere.
 //
 // Contract
 //   launch  any number of work-groups of exactly BLOCK work-items, one-dimensional: two per compute unit, but at most
@@ -24,9 +16,7 @@
 //   n       any, including 0, which gives records of zeros
 // To sum all n records, launch the kernel again on `out` with one work-group, into another buffer.
 
-#ifndef BLOCK
 #define BLOCK 512u  // work-items per work-group; a power of two, from 32 to 1024
-#endif
 #define LOADS 8u  // 16-byte loads in flight per work-item
 
 #ifdef __NV_CL_C_VERSION

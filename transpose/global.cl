@@ -13,9 +13,7 @@
 //   out     width x height words, row-major: out[x][y] = in[y][x]; must not overlap `in`
 //   height, width  any; launch no work-group if either is 0
 
-#ifndef TILE
 #define TILE 16u  // words along each side of a tile
-#endif
 
 __kernel __attribute__((reqd_work_group_size(TILE, TILE, 1)))
 void transpose_global(__global const uint* restrict in, __global uint* restrict out, ulong height, ulong width) {

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT-0
 //
 // Matrix transpose through a 16 x 16 tile in local memory: 8-way bank conflicts (the coalesced transpose of Ruetsch &
-// Micikevicius 2009, "Optimizing Matrix Transpose in CUDA"). Changed against global.cl: coalesced stores.
+// Micikevicius 2009, "Optimizing Matrix Transpose in CUDA").
 //
-//   lanes  All active, except in tiles that extend past the edge.
-//   banks  A warp of 32 covers two rows of the tile. Stores by rows write 32 consecutive words: no conflict. Loads by
-//          columns read words 16x + y: the 16 lanes of a column share two banks, so 8-way conflicts (16-way on 16
-//          banks).
+// naive.cuh explains what it changes, its lanes and its banks.
 //
 // Contract
 //   launch  ceil(height / TILE) * ceil(width / TILE) work-groups of TILE x TILE work-items, tiles in row-major order
@@ -14,9 +11,7 @@
 //   out     width x height words, row-major: out[x][y] = in[y][x]; must not overlap `in`
 //   height, width  any; launch no work-group if either is 0
 
-#ifndef TILE
 #define TILE 16u  // words along each side of a tile
-#endif
 
 __kernel __attribute__((reqd_work_group_size(TILE, TILE, 1)))
 void transpose_naive(__global const uint* restrict in, __global uint* restrict out, ulong height, ulong width) {

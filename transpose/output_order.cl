@@ -4,12 +4,7 @@
 // (PTX ISA, "Cache Operators": st.global.cs). The kernel does not read its output again. On an H200 plain stores cost
 // time in the L1 cache.
 //
-// Changed against vectorized.cl: the stores are cache-streaming; work-groups with consecutive indices, which run
-// simultaneously, write the same 64 rows of `out` from left to right. Each of them reads 256 bytes from each of 64 rows
-// of `in`.
-//
-//   lanes  As in vectorized.cl.
-//   banks  As in vectorized.cl.
+// output_order.cuh explains what it changes, its lanes and its banks.
 //
 // Contract
 //   launch  ceil(height / TILE) * ceil(width / TILE) work-groups of LANES x WARPS work-items, tiles in column-major
@@ -25,9 +20,7 @@
 #define CHUNKS (TILE / 4)       // of four words, per column of the tile
 
 // The index of word y of column x in the tile. The four words of a chunk, y .. y + 3, are contiguous.
-uint place(uint x, uint y) {
-  return x * TILE + (y / 4 ^ (x ^ x / 4) % 8) * 4 + y % 4;
-}
+uint place(uint x, uint y) { return x * TILE + (y / 4 ^ (x ^ x / 4) % 8) * 4 + y % 4; }
 
 // Cache-streaming stores. OpenCL C has no built-in for them: inline PTX; on other devices, plain stores.
 void store_chunk(__global uint4* to, uint4 word) {

@@ -3,12 +3,7 @@
 // Matrix transpose through a padded 16 x 17 tile (the padding by one column of Ruetsch & Micikevicius 2009, "Optimizing
 // Matrix Transpose in CUDA"). It has no conflict on 16 banks; on 32 banks, 2-way conflicts remain.
 //
-// Changed against naive.cl: rows of 17 words, so the stride of a column is odd.
-//
-//   lanes  As in naive.cl.
-//   banks  Loads by columns read words 17x + y. On 16 banks, which serve 16 lanes per pass, there is no conflict. On 32
-//          banks, the two rows of a warp overlap in one bank, in the store (words 0 and 32) and in the load: 2-way
-//          conflicts in both. tile32_padded.cl pads a tile that is as wide as 32 banks.
+// padded.cuh explains what it changes, its lanes and its banks.
 //
 // Contract
 //   launch  ceil(height / TILE) * ceil(width / TILE) work-groups of TILE x TILE work-items, tiles in row-major order
@@ -16,9 +11,7 @@
 //   out     width x height words, row-major: out[x][y] = in[y][x]; must not overlap `in`
 //   height, width  any; launch no work-group if either is 0
 
-#ifndef TILE
 #define TILE 16u  // words along each side of a tile
-#endif
 
 __kernel __attribute__((reqd_work_group_size(TILE, TILE, 1)))
 void transpose_padded(__global const uint* restrict in, __global uint* restrict out, ulong height, ulong width) {

@@ -28,9 +28,7 @@
 #define CHUNKS (TILE / 4)       // of four words, per column of the tile
 
 // The index of word y of column x in the tile. The four words of a chunk, y .. y + 3, are contiguous.
-uint place(uint x, uint y) {
-  return x * TILE + (y / 4 ^ (x ^ x / 4) % 8) * 4 + y % 4;
-}
+uint place(uint x, uint y) { return x * TILE + (y / 4 ^ (x ^ x / 4) % 8) * 4 + y % 4; }
 
 // Loads that prefetch the 256 bytes around them into the L2 cache with priority evict_last, and cache-streaming stores.
 // OpenCL C has no built-ins for them, hence inline PTX; on other devices they are plain loads and stores.
@@ -55,13 +53,9 @@ uint4 load_chunk(__global const uint* from) {
   return word;
 }
 #else
-uint load_word(__global const uint* from) {
-  return *from;
-}
+uint load_word(__global const uint* from) { return *from; }
 
-uint4 load_chunk(__global const uint* from) {
-  return *(__global const uint4*)from;
-}
+uint4 load_chunk(__global const uint* from) { return *(__global const uint4*)from; }
 #endif
 
 void store_chunk(__global uint4* to, uint4 word) {

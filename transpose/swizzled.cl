@@ -3,11 +3,7 @@
 // Matrix transpose through an XOR-swizzled 32 x 32 tile: no bank conflict, no padding (XOR scheme: Frailong, Jalby &
 // Lenfant 1985, "XOR-Schemes: A Flexible Data Organization in Parallel Memories").
 //
-// Changed against tile32.cl: word (r, x) of the tile is in column x ^ r of its row.
-//
-//   lanes  As in tile32.cl.
-//   banks  Stores by rows: x ^ r takes all 32 values, so no conflict. Loads by columns read words 32x + (r ^ x): again
-//          all 32 banks. The same fix as in tile32_padded.cl, at the cost of one XOR instead of 32 words of padding.
+// swizzled.cuh explains what it changes, its lanes and its banks.
 //
 // Contract
 //   launch  ceil(height / TILE) * ceil(width / TILE) work-groups of TILE x ROWS work-items, tiles in row-major order
@@ -15,12 +11,8 @@
 //   out     width x height words, row-major: out[x][y] = in[y][x]; must not overlap `in`
 //   height, width  any; launch no work-group if either is 0
 
-#ifndef TILE
 #define TILE 32u  // words along each side of a tile
-#endif
-#ifndef ROWS
 #define ROWS 8u   // rows of work-items; each work-item moves TILE / ROWS words
-#endif
 
 __kernel __attribute__((reqd_work_group_size(TILE, ROWS, 1)))
 void transpose_swizzled(__global const uint* restrict in, __global uint* restrict out, ulong height, ulong width) {

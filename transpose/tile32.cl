@@ -3,11 +3,7 @@
 // Matrix transpose through a 32 x 32 tile in local memory, 32 x 8 work-items: 32-way bank conflicts (transposeCoalesced
 // of Harris 2013, "An Efficient Matrix Transpose in CUDA C/C++").
 //
-// Changed against naive.cl: the tile is as wide as the 32 banks; each work-item moves four words.
-//
-//   lanes  All active, except in tiles that extend past the edge.
-//   banks  Stores by rows: no conflict. Loads by columns read words 32x + r: all 32 lanes access one bank, 32-way
-//          conflicts.
+// tile32.cuh explains what it changes, its lanes and its banks.
 //
 // Contract
 //   launch  ceil(height / TILE) * ceil(width / TILE) work-groups of TILE x ROWS work-items, tiles in row-major order
@@ -15,12 +11,8 @@
 //   out     width x height words, row-major: out[x][y] = in[y][x]; must not overlap `in`
 //   height, width  any; launch no work-group if either is 0
 
-#ifndef TILE
 #define TILE 32u  // words along each side of a tile
-#endif
-#ifndef ROWS
 #define ROWS 8u   // rows of work-items; each work-item moves TILE / ROWS words
-#endif
 
 __kernel __attribute__((reqd_work_group_size(TILE, ROWS, 1)))
 void transpose_tile32(__global const uint* restrict in, __global uint* restrict out, ulong height, ulong width) {

@@ -3,10 +3,7 @@
 // Matrix transpose through a padded 32 x 33 tile, without bank conflicts (transposeNoBankConflicts of Harris 2013, "An
 // Efficient Matrix Transpose in CUDA C/C++").
 //
-// Changed against tile32.cl: rows of 33 words, so the stride of a column is odd.
-//
-//   lanes  As in tile32.cl.
-//   banks  Loads by columns read words 33x + r: 32 lanes access 32 banks. No conflict in stores or loads.
+// tile32_padded.cuh explains what it changes, its lanes and its banks.
 //
 // Contract
 //   launch  ceil(height / TILE) * ceil(width / TILE) work-groups of TILE x ROWS work-items, tiles in row-major order
@@ -14,12 +11,8 @@
 //   out     width x height words, row-major: out[x][y] = in[y][x]; must not overlap `in`
 //   height, width  any; launch no work-group if either is 0
 
-#ifndef TILE
 #define TILE 32u  // words along each side of a tile
-#endif
-#ifndef ROWS
 #define ROWS 8u   // rows of work-items; each work-item moves TILE / ROWS words
-#endif
 
 __kernel __attribute__((reqd_work_group_size(TILE, ROWS, 1)))
 void transpose_tile32_padded(__global const uint* restrict in, __global uint* restrict out, ulong height, ulong width) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ranks/ranks.hpp"
 #include "variants.hpp"
 
 namespace bankwise::gpu {

@@ -3,7 +3,7 @@
 // The variants of the transpose, one per line, in the order of README.md.
 #pragma once
 
-#include <bankwise/study/case_study.hpp>
+#include <bankwise/study/rank_study.hpp>
 #include "transpose_shapes.hpp"
 
 namespace bankwise::transpose {
@@ -17,18 +17,18 @@ inline constexpr Variant variants[]{
     {"tile32", shapes::tile32, "32 x 32 tile: 32-way bank conflicts"},
     {"tile32_padded", shapes::tile32_padded, "32 x 33 tile, padding: no conflict"},
     {"swizzled", shapes::swizzled, "32 x 32 tile, XOR swizzle: no conflict, no padding"},
-    {"vectorized", shapes::vectorized, "64 x 64 tile, 16-byte accesses, XOR swizzle of 16-byte chunks", {.tile = 64}},
-    {"output_order",
-     shapes::output_order,
-     "cache-streaming stores (__stcs), tiles in column-major order: contiguous writes, strided reads",
-     {.tile = 64}},
-    {"persisting",
-     shapes::persisting,
-     "loads with a 256-byte L2 prefetch hint and L2 eviction priority evict_last",
-     {.tile = 64}},
-    {"tma", shapes::tma, "TMA bulk copies (Hopper), 4 x 4 squares on diagonals", {.tile = 64}},
-    {"blocked", shapes::blocked, "for CPUs: cache blocking, one work-item per 512 x 512 tile", {.tile = 512}},
+    Variant("vectorized", shapes::vectorized, "64 x 64 tile, 16-byte accesses, XOR swizzle of 16-byte chunks",
+            {.tile = 64}),
+    Variant("output_order", shapes::output_order,
+            "cache-streaming stores (__stcs), tiles in column-major order: contiguous writes, strided reads",
+            {.tile = 64}),
+    Variant("persisting", shapes::persisting,
+            "loads with a 256-byte L2 prefetch hint and L2 eviction priority evict_last", {.tile = 64}),
+    Variant("tma", shapes::tma, "TMA bulk copies (Hopper), 4 x 4 squares on diagonals", {.tile = 64}),
+    Variant("blocked", shapes::blocked, "for CPUs: cache blocking, one work-item per 512 x 512 tile", {.tile = 512}),
     {"library", {}, "cuBLAS geam", {.library = true}},
 };
+
+extern const RankStudy ranks;  ///< the case study on several ranks: docs/several_gpus.md
 
 }  // namespace bankwise::transpose

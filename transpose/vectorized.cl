@@ -4,17 +4,7 @@
 // 2013, "CUDA Pro Tip: Increase Performance with Vectorized Memory Access"). Each row of a tile is 256 bytes of global
 // memory.
 //
-// Changed against swizzled.cl: lanes load and store four words at once, a quarter of the global-memory instructions for
-// the same words; the swizzle moves chunks of four words.
-//
-//   lanes  A warp loads patches of 4 rows x 32 columns of `in`: eight lanes per row, each with a chunk of four words.
-//          It stores four rows of `out`, two per instruction, 256 contiguous bytes each. If the rows of a matrix are
-//          not whole chunks, most of them do not start at a multiple of 16 bytes; lanes then access single words there.
-//          All active, except in tiles that extend past the edge.
-//   banks  Column x of the tile is a row of 16 chunks in local memory, with chunk c at position c ^ (x ^ x / 4) % 8.
-//          Eight consecutive positions cover all 32 banks. Eight lanes store words to eight columns that are 4 apart,
-//          or chunks to eight adjacent columns. The x / 4 term sends the words to different positions, and the x term
-//          the chunks. Lanes load chunks or words of a single column. No conflict, for any shape.
+// vectorized.cuh explains what it changes, its lanes and its banks.
 //
 // Contract
 //   launch  ceil(height / TILE) * ceil(width / TILE) work-groups of LANES x WARPS work-items, tiles in row-major order
@@ -29,9 +19,7 @@
 #define CHUNKS (TILE / 4)       // of four words, per column of the tile
 
 // The index of word y of column x in the tile. The four words of a chunk, y .. y + 3, are contiguous.
-uint place(uint x, uint y) {
-  return x * TILE + (y / 4 ^ (x ^ x / 4) % 8) * 4 + y % 4;
-}
+uint place(uint x, uint y) { return x * TILE + (y / 4 ^ (x ^ x / 4) % 8) * 4 + y % 4; }
 
 __kernel __attribute__((reqd_work_group_size(LANES, WARPS, 1)))
 void transpose_vectorized(__global const uint* restrict in, __global uint* restrict out, ulong height, ulong width) {

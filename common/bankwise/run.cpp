@@ -9,11 +9,11 @@
 #include <iterator>
 #include <set>
 
+#include <bankwise/bench/program.hpp>
 #include <bankwise/cluster/communicator.hpp>
 #include <bankwise/cluster/deadline.hpp>
 #include <bankwise/gpu/error.hpp>
 #include <bankwise/report/report.hpp>
-#include <bankwise/runner.hpp>
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/files.hpp>
 
@@ -141,23 +141,19 @@ std::unique_ptr<cluster::Engine> engine_of(gpu::Session& session, Communicator& 
   return cluster::open_host_engine(session, communicator);
 }
 
-std::string host_name() {
+RanksInfo all_ranks(Communicator& communicator, std::string engine, const std::string& device,
+                    std::uint64_t input_words) {
   char name[256] = "";
-  return gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
-}
-
-std::string topology_of(Communicator& communicator, std::span<const RankInfo> ranks) {
-  std::set<std::string> hosts;
-  for (const RankInfo& rank : ranks) hosts.insert(rank.host);
-  return communicator.one_node() ? "one node" : fmt::format("{} nodes", hosts.size());
-}
-
-std::vector<RankInfo> all_ranks(Communicator& communicator, const std::string& device, std::uint64_t input_words) {
-  const auto hosts = communicator.gather(host_name()), devices = communicator.gather(device),
+  const std::string host = gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
+  const auto hosts = communicator.gather(host), devices = communicator.gather(device),
              words = communicator.gather(std::to_string(input_words));
-  std::vector<RankInfo> ranks;
-  for (std::size_t i = 0; i < hosts.size(); ++i) ranks.push_back({hosts[i], devices[i], std::stoull(words[i])});
-  return ranks;
+  const std::size_t nodes = std::set<std::string>(hosts.begin(), hosts.end()).size();
+  RanksInfo info{std::move(engine),
+                 Communicator::version(),
+                 communicator.one_node() ? "one node" : fmt::format("{} nodes", nodes),
+                 {}};
+  for (std::size_t i = 0; i < hosts.size(); ++i) info.ranks.push_back({hosts[i], devices[i], std::stoull(words[i])});
+  return info;
 }
 
 /// Rank 0's file for --json; empty on other ranks. Error, on all ranks: UsageError.
@@ -174,29 +170,22 @@ std::optional<OutputFile> output_of_rank_0(Communicator& communicator, const Opt
   return json;
 }
 
-Extent default_extent_on_ranks(const CaseStudy& study, const gpu::DeviceInfo& device, unsigned ranks) {
-  constexpr std::uint64_t MiB = 1 << 20;
-  return study.extent_for((device.is_gpu ? 4096 * MiB : 4 * MiB) * ranks);
-}
-
 int measure_and_report_on_ranks(const CaseStudy& study, const Options& options, std::vector<std::string> command,
                                 Communicator& communicator) {
   Report report{.study = &study, .command = std::move(command), .devices = {device_of_rank(communicator, options)}};
   const gpu::DeviceInfo& device = report.devices.front();
   const Rank rank{communicator.rank(), communicator.ranks()};
-  Extent extent = options.extent ? *options.extent : default_extent_on_ranks(study, device, rank.ranks);
+  constexpr std::uint64_t MiB = 1 << 20;
+  Extent extent =
+      options.extent ? *options.extent : study.extent_for((device.is_gpu ? 4096 * MiB : 4 * MiB) * rank.ranks);
   communicator.broadcast(std::as_writable_bytes(std::span(&extent, 1)));  // devices may differ between ranks
   const std::optional<OutputFile> json = output_of_rank_0(communicator, options);
   const auto session = gpu::open(device);
   std::string remark;
   const auto engine = engine_of(*session, communicator, remark);
   const auto throttle = device.throttling == "watched" ? gpu::open_throttle(device) : nullptr;
-  RanksInfo& ranks = report.ranks.emplace();
-  ranks.engine = engine->name() + (remark.empty() ? "" : fmt::format(" ({})", remark));
-  ranks.mpi = Communicator::version();
-  ranks.ranks =
-      all_ranks(communicator, device.name, study.ranks->share(study.ranks->variants.front(), extent, rank).input_words);
-  ranks.topology = topology_of(communicator, ranks.ranks);
+  report.ranks = all_ranks(communicator, engine->name() + (remark.empty() ? "" : fmt::format(" ({})", remark)),
+                           device.name, study.ranks->share(study.ranks->variants.front(), extent, rank).input_words);
   report.results =
       measure(study, options, extent, *session, {.throttle = throttle.get(), .cluster = {&communicator, engine.get()}});
   if (rank.index == 0) {
@@ -210,17 +199,13 @@ int measure_and_report_on_ranks(const CaseStudy& study, const Options& options, 
 /// line on stderr, and ends the others.
 int run_ranks(const CaseStudy& study, int argc, const char* const* argv) {
   std::optional<Communicator> communicator;
-  const auto fail = [&](int code, const std::string& sentence) {
-    report_failure(study.name, sentence);
-    return code;
-  };
   try {
     cluster::deadline_s();  // before anything waits
     communicator.emplace(std::string(study.name));
   } catch (const UsageError& error) {
-    return fail(exit_usage, error.what());
+    return report_failure(study.name, error.what(), exit_usage);
   } catch (const std::exception& error) {
-    return fail(exit_device, error.what());
+    return report_failure(study.name, error.what());
   }
   try {
     const std::vector<std::string> command(argv, argv + argc);
@@ -240,9 +225,9 @@ int run_ranks(const CaseStudy& study, int argc, const char* const* argv) {
     }
     return measure_and_report_on_ranks(study, *options, command, *communicator);
   } catch (const UsageError& error) {  // all ranks throw it
-    return communicator->rank() > 0 ? int(exit_usage) : fail(exit_usage, error.what());
+    return communicator->rank() > 0 ? exit_usage : report_failure(study.name, error.what(), exit_usage);
   } catch (const cluster::Refused& why) {
-    return communicator->rank() > 0 ? int(exit_device) : fail(exit_device, why.what());
+    return communicator->rank() > 0 ? exit_device : report_failure(study.name, why.what());
   } catch (const std::exception& error) {
     report_failure(communicator->name(), sentence_of(error));
     Communicator::end(exit_device);

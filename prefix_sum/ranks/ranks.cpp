@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "ranks.hpp"
-
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -34,30 +32,23 @@ constexpr std::string_view forward = "forward", ring = "ring", peers = "peers", 
 
 // Reduce-then-scan reads each word twice and writes it once; only `cyclic` reads each word once.
 constexpr Variant rank_variants[]{
-    {forward,
-     block512,
-     "reduce, all-gather of the totals, scan: each block reads its chunk from front to back, twice",
-     {.tile = 8192, .blocks_per_unit = 2}},
-    {"backward",
-     block512,
-     "the scan begins at the end of each chunk, which the L2 cache may still hold",
-     {.tile = 8192, .blocks_per_unit = 2}},
-    {ring,
-     shape_of_ring,
-     "sums, all-gather of the totals, and a single-pass scan with TMA loads that begins with the lower ranks' total",
-     {.tile = 8192, .blocks_per_unit = 2}},
-    {peers,
-     block512,
-     "backward, and one launch sends the totals through peer memory",
-     {.tile = 8192, .blocks_per_unit = 2}},
-    {on_chip,
-     block_with_large_ring,
-     "one launch: the scan begins with what shared memory still holds, then what the L2 cache does",
-     {.tile = 8192, .blocks_per_unit = 1}},
-    {cyclic,
-     shape_of_ring,
-     "block-cyclic shares, one launch: the totals of earlier blocks cross the link while later ones are loaded",
-     {.tile = 8192, .blocks_per_unit = 2}},
+    Variant(forward, block512,
+            "reduce, all-gather of the totals, scan: each block reads its chunk from front to back, twice",
+            {.tile = 8192, .blocks_per_unit = 2}),
+    Variant("backward", block512, "the scan begins at the end of each chunk, which the L2 cache may still hold",
+            {.tile = 8192, .blocks_per_unit = 2}),
+    Variant(
+        ring, shape_of_ring,
+        "sums, all-gather of the totals, and a single-pass scan with TMA loads that begins with the lower ranks' total",
+        {.tile = 8192, .blocks_per_unit = 2}),
+    Variant(peers, block512, "backward, and one launch sends the totals through peer memory",
+            {.tile = 8192, .blocks_per_unit = 2}),
+    Variant(on_chip, block_with_large_ring,
+            "one launch: the scan begins with what shared memory still holds, then what the L2 cache does",
+            {.tile = 8192, .blocks_per_unit = 1}),
+    Variant(cyclic, shape_of_ring,
+            "block-cyclic shares, one launch: the totals of earlier blocks cross the link while later ones are loaded",
+            {.tile = 8192, .blocks_per_unit = 2}),
 };
 constexpr std::string_view alone[]{"ring", "look_back"};
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "ranks.hpp"
-
 #include <iterator>
 
 #include "../variants.hpp"
@@ -16,14 +14,11 @@ namespace {
 constexpr std::string_view peers = "peers";
 
 constexpr Variant rank_variants[]{
-    {"all_reduce",
-     shapes::single_pass,
-     "single_pass on each rank's records, then an all-reduce of one record",
-     {.tile = 512, .blocks_per_unit = 2, .single_pass = true}},
-    {peers,
-     reduction_ranks::shapes::peers,
-     "one launch: the last block sends its sum to all other GPUs through peer memory",
-     {.tile = 512, .blocks_per_unit = 2, .single_pass = true}},
+    Variant("all_reduce", shapes::single_pass, "single_pass on each rank's records, then an all-reduce of one record",
+            {.tile = 512, .blocks_per_unit = 2, .single_pass = true}),
+    Variant(peers, reduction_ranks::shapes::peers,
+            "one launch: the last block sends its sum to all other GPUs through peer memory",
+            {.tile = 512, .blocks_per_unit = 2, .single_pass = true}),
 };
 
 constexpr std::string_view alone[]{"single_pass"};

@@ -7,7 +7,6 @@
 #include <set>
 
 #include <bankwise/report/report.hpp>
-#include "access_patterns/access_clocks.hpp"
 #include "access_patterns/access_patterns.hpp"
 #include "tests/case_studies.hpp"
 #include "tests/programs.hpp"

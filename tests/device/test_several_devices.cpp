@@ -4,7 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include <bankwise/gpu/device.hpp>
-#include <bankwise/runner.hpp>
+#include <bankwise/bench/program.hpp>
+#include <bankwise/run.hpp>
 #include "tests/case_studies.hpp"
 #include "tests/programs.hpp"
 

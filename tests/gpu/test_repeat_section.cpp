@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include <bankwise/gpu/repeat_section.hpp>
+#include <bankwise/gpu/kernel_remarks.hpp>
 #include "tests/catch_any.hpp"
 
 using namespace bankwise::gpu;

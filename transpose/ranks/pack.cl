@@ -4,12 +4,7 @@
 // some of them, into one block per rank, each contiguous, ready to be sent. 64 x 64 tiles, 16-byte accesses, XOR
 // swizzle of 16-byte chunks.
 //
-//   lanes  16 lanes load 256 contiguous bytes of a row, 16 bytes each. Each work-item transposes a square of 4 x 4
-//          words in registers. All active, except in tiles that extend past the edge. Where rows do not begin at a
-//          multiple of 16 bytes, a work-item accesses its four words one by one.
-//   banks  Chunk c of row x of the transposed tile is at position c ^ x / 4 of that row. Eight lanes with adjacent
-//          squares store to rows that are 4 apart, and eight lanes load adjacent chunks of one row: eight different
-//          positions either way, all 32 banks, no conflict.
+// pack.cuh explains its lanes and banks.
 //
 // Contract
 //   launch  ranks * ceil(widest / TILE) * ceil(rows / TILE) work-groups of THREADS work-items, one-dimensional; widest
@@ -26,9 +21,7 @@
 #define THREADS (CHUNKS * CHUNKS)
 
 // Row x of the tile is a column of `in`.
-uint place(uint x, uint chunk) {
-  return x * CHUNKS + (chunk ^ x / 4);
-}
+uint place(uint x, uint chunk) { return x * CHUNKS + (chunk ^ x / 4); }
 
 __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1)))
 void transpose_ranks_pack(__global const uint* restrict in, __global uint* restrict out, ulong rows, ulong width,

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "ranks.hpp"
-
 #include <utility>
 
 #include <bankwise/support/parallel.hpp>
@@ -22,12 +20,10 @@ static_assert(kernels::unpack == block256 && kernels::direct == block256);
 constexpr std::string_view overlapped = "overlapped", direct = "direct";
 
 constexpr Variant rank_variants[]{
-    {"packed", block256, "transpose into one block per rank, all-to-all, unpack: three passes", {.tile = 64}},
-    {overlapped,
-     block256,
-     "packed in parts: one part crosses the link while others are packed or unpacked",
-     {.tile = 64}},
-    {direct, block256, "store each transposed tile straight into the memory of its GPU: one pass", {.tile = 64}},
+    Variant("packed", block256, "transpose into one block per rank, all-to-all, unpack: three passes", {.tile = 64}),
+    Variant(overlapped, block256, "packed in parts: one part crosses the link while others are packed or unpacked",
+            {.tile = 64}),
+    Variant(direct, block256, "store each transposed tile straight into the memory of its GPU: one pass", {.tile = 64}),
 };
 
 constexpr std::string_view alone[]{"tma", "vectorized"};

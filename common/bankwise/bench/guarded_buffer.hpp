@@ -35,7 +35,3 @@ std::string difference(gpu::Session& session, const gpu::Buffer& buffer, std::st
                        const Expected& expected = {}, unsigned threads = 1);
 
 }  // namespace bankwise::bench
-
-namespace bankwise {
-using namespace bench;  // the words of every main program
-}

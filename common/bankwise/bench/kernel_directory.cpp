@@ -7,7 +7,6 @@
 #include <stdexcept>
 
 #include <bankwise/gpu/kernel_remarks.hpp>
-#include <bankwise/gpu/repeat_section.hpp>
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/files.hpp>
 

@@ -28,7 +28,3 @@ class KernelDirectory {
 };
 
 }  // namespace bankwise::bench
-
-namespace bankwise {
-using namespace bench;  // the words of every main program
-}

@@ -74,9 +74,9 @@ class Measurement {
         verify_again(candidate);
       }
     }
-    cluster_.alone() ? derive_ratios() : derive_scaling();
     std::vector<Result> results;
     for (auto& candidate : candidates_) results.push_back(std::move(candidate.result));
+    cluster_.alone() ? derive_ratios(results, study_.baseline) : derive_scaling(results);
     return results;
   }
 
@@ -358,44 +358,6 @@ class Measurement {
     result.scaling.launches_s = time_of_part(candidate, false);
     if (result.timing.median.value_or(0) > 0)
       result.scaling.exchanging = std::max(0.0, 1 - *result.scaling.launches_s / *result.timing.median);
-  }
-
-  /// The row, if it was measured.
-  const Result* measured(std::string_view name) const {
-    for (const auto& candidate : candidates_) {
-      const Result& result = candidate.result;
-      if (result.variant == name && result.status == Status::ok && result.timing.median.value_or(0) > 0) return &result;
-    }
-    return nullptr;
-  }
-
-  void derive_ratios() {
-    const Result *copy = measured(copy_row), *baseline = measured(study_.baseline);
-    for (auto& candidate : candidates_) {
-      Result& result = candidate.result;
-      if (copy != nullptr && result.bytes_per_second) {
-        result.of_copy = *result.bytes_per_second / *copy->bytes_per_second;
-      }
-      if (baseline != nullptr && result.timing.median.value_or(0) > 0 && &result != copy) {
-        result.speedup = *baseline->timing.median / *result.timing.median;
-      }
-    }
-  }
-
-  void derive_scaling() {
-    const Result *copy = measured(copy_row), *peers = measured(peer_copy_row), *alone = measured(alone_row);
-    for (auto& candidate : candidates_) {
-      Result& result = candidate.result;
-      Scaling& scaling = result.scaling;
-      if (!is_variant(result.variant) || result.timing.median.value_or(0) <= 0 || copy == nullptr) continue;
-      if (alone != nullptr) scaling.weak = *alone->timing.median / *result.timing.median;
-      if (scaling.link_bytes > 0 && peers == nullptr) continue;  // the link's rate is unknown
-      const double memory = double(result.bytes) / double(copy->bytes) * *copy->timing.median;
-      const double link =
-          peers == nullptr ? 0 : double(scaling.link_bytes) / double(peers->scaling.link_bytes) * *peers->timing.median;
-      scaling.floor_s = std::max(memory, link);
-      scaling.of_floor = *scaling.floor_s / *result.timing.median;
-    }
   }
 
   const CaseStudy& study_;

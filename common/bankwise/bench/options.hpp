@@ -42,7 +42,3 @@ std::optional<Options> parse_options(const CaseStudy& study, int argc, const cha
                                      const Offered& offered = {});
 
 }  // namespace bankwise::bench
-
-namespace bankwise {
-using namespace bench;  // the words of every main program
-}

@@ -13,7 +13,6 @@
 #include <bankwise/bench/kernel_directory.hpp>
 #include <bankwise/gpu/throttle.hpp>
 #include <bankwise/study/rank_study.hpp>
-#include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/files.hpp>
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/table.hpp>
@@ -194,10 +193,11 @@ std::string sentence_of(const std::exception& error) {
   return "the host has too little memory for this size; choose a smaller one";
 }
 
-void report_failure(std::string_view program, std::string_view sentence) {
+ExitCode report_failure(std::string_view program, std::string_view sentence, ExitCode code) {
   // fmt::print would throw if stderr is closed, and this reports failures.
   const std::string line = fmt::format("{}: {}\n", program, sentence);
   std::fputs(line.c_str(), stderr);
+  return code;
 }
 
 void show(const std::string& text) { OutputFile("stdout", "-").write(text); }
@@ -231,10 +231,6 @@ std::vector<Result> measure_on(const DeviceJob& job, const CaseStudy& study, con
 }
 
 int run_program(const CaseStudy& study, int argc, const char* const* argv, const MainProgram& program) {
-  const auto fail = [&](int code, const std::string& sentence) {
-    report_failure(study.name, sentence);
-    return code;
-  };
   try {
     const auto options = parse_options(study, argc, argv, program.offered);
     if (!options) return exit_ok;
@@ -243,9 +239,9 @@ int run_program(const CaseStudy& study, int argc, const char* const* argv, const
     const KernelDirectory kernels(study, options->kernel_directory);
     return run_with(kernels.study(), *options, command, program);
   } catch (const UsageError& error) {
-    return fail(exit_usage, error.what());
+    return report_failure(study.name, error.what(), exit_usage);
   } catch (const std::exception& error) {
-    return fail(exit_device, sentence_of(error));
+    return report_failure(study.name, sentence_of(error));
   }
 }
 

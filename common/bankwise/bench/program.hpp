@@ -16,6 +16,7 @@
 #include <bankwise/gpu/device.hpp>
 #include <bankwise/gpu/session.hpp>
 #include <bankwise/study/result.hpp>
+#include <bankwise/support/exit_code.hpp>
 
 namespace bankwise::bench {
 
@@ -63,8 +64,8 @@ int exit_code(std::span<const Result> results, const Options& options, bool comp
 /// An exception as a sentence for the user.
 std::string sentence_of(const std::exception& error);
 
-/// Prints "program: sentence" on stderr.
-void report_failure(std::string_view program, std::string_view sentence);
+/// Prints "program: sentence" on stderr. Returns the code.
+ExitCode report_failure(std::string_view program, std::string_view sentence, ExitCode code = exit_device);
 
 /// Prints text on stdout. Error: std::runtime_error if that fails, for example on a full disk.
 void show(const std::string& text);

@@ -12,6 +12,14 @@ namespace {
 constexpr std::size_t window = 64;  // noise estimates that must agree before noise counts as stable
 constexpr double agreement = 0.1;   // how far they may lie apart, relative to the largest
 
+/// The row, if it was measured.
+const Result* measured(std::span<const Result> results, std::string_view name) {
+  const auto row = std::ranges::find_if(results, [&](const Result& result) {
+    return result.variant == name && result.status == Status::ok && result.timing.median.value_or(0) > 0;
+  });
+  return row == results.end() ? nullptr : &*row;
+}
+
 }  // namespace
 
 bool StopRule::add(double sample, double elapsed) {
@@ -67,6 +75,34 @@ void summarise(const StopRule& rule, Status status, Timing& timing) {
   timing.median = median(samples);
   timing.min = *std::min_element(samples.begin(), samples.end());
   if (samples.size() >= fewest_for_noise) timing.noise = noise(samples);
+}
+
+void derive_ratios(std::span<Result> results, std::string_view baseline_row) {
+  const Result *copy = measured(results, copy_row), *baseline = measured(results, baseline_row);
+  for (Result& result : results) {
+    if (copy != nullptr && result.bytes_per_second) {
+      result.of_copy = *result.bytes_per_second / *copy->bytes_per_second;
+    }
+    if (baseline != nullptr && result.timing.median.value_or(0) > 0 && &result != copy) {
+      result.speedup = *baseline->timing.median / *result.timing.median;
+    }
+  }
+}
+
+void derive_scaling(std::span<Result> results) {
+  const Result *copy = measured(results, copy_row), *peers = measured(results, peer_copy_row),
+               *alone = measured(results, alone_row);
+  for (Result& result : results) {
+    Scaling& scaling = result.scaling;
+    if (!is_variant(result.variant) || result.timing.median.value_or(0) <= 0 || copy == nullptr) continue;
+    if (alone != nullptr) scaling.weak = *alone->timing.median / *result.timing.median;
+    if (scaling.link_bytes > 0 && peers == nullptr) continue;  // the link's rate is unknown
+    const double memory = double(result.bytes) / double(copy->bytes) * *copy->timing.median;
+    const double link =
+        peers == nullptr ? 0 : double(scaling.link_bytes) / double(peers->scaling.link_bytes) * *peers->timing.median;
+    scaling.floor_s = std::max(memory, link);
+    scaling.of_floor = *scaling.floor_s / *result.timing.median;
+  }
 }
 
 }  // namespace bankwise::bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// When to stop measuring, which samples count, and how to take one.
+// When to stop measuring, which samples count, how to take one, and what follows from all.
 #pragma once
 
 #include <chrono>
@@ -89,8 +89,10 @@ double take_sample(Timing& timing, gpu::Enqueueing& how, const std::function<gpu
 /// Writes to `timing` what the rule has seen; without the samples if the row has failed.
 void summarise(const StopRule& rule, Status status, Timing& timing);
 
-}  // namespace bankwise::bench
+/// Results of rows that were measured, relative to copy, and to the row of the baseline.
+void derive_ratios(std::span<Result> results, std::string_view baseline);
 
-namespace bankwise {
-using namespace bench;  // the words of every main program
-}
+/// On several ranks: relative to what the copies allow, and to the row `alone`.
+void derive_scaling(std::span<Result> results);
+
+}  // namespace bankwise::bench

@@ -88,26 +88,15 @@ std::string shortage(const CaseStudy& study, Extent extent, const gpu::DeviceInf
   for (const Side& side : study.sides) {
     advice += fmt::format("{} --{}", &side == study.sides.data() ? "" : " and", side.name);
   }
+  const auto sentence = [&](std::string_view verb, std::uint64_t limit, std::string_view where, std::uint64_t needed) {
+    return fmt::format("{} {} {}{} and this needs {}; {}", device.name, verb, format_bytes(double(limit)), where,
+                       format_bytes(double(needed)), advice);
+  };
   if (largest > device.max_allocation) {
-    return fmt::format("{} allocates at most {} per buffer and this needs {}; {}", device.name,
-                       format_bytes(double(device.max_allocation)), format_bytes(double(largest)), advice);
+    return sentence("allocates at most", device.max_allocation, " per buffer", largest);
   }
-  if (total > device.global_memory) {
-    return fmt::format("{} has {} and this needs {}; {}", device.name, format_bytes(double(device.global_memory)),
-                       format_bytes(double(total)), advice);
-  }
-  return {};
+  return total > device.global_memory ? sentence("has", device.global_memory, "", total) : "";
 }
-
-Rank Cluster::rank() const { return alone() ? Rank{} : Rank{communicator->rank(), communicator->ranks()}; }
-
-void Cluster::barrier() const {
-  if (!alone()) communicator->barrier();
-}
-
-double Cluster::max(double value) const { return alone() ? value : communicator->max(value); }
-
-void Cluster::agree(const std::function<void()>& step) const { alone() ? step() : cluster::agree(*communicator, step); }
 
 void Cluster::wait_in(const std::string& operation, const std::function<void()>& work) const {
   std::optional<cluster::Deadline> limit;
@@ -268,16 +257,11 @@ PreparedVariant Workbench::prepare(Plan plan, gpu::Form first_form) {
 }
 
 gpu::Buffer& Workbench::buffer(const PreparedVariant& prepared, Slot slot) {
-  switch (slot.memory) {
-    case Slot::Memory::input: return *inputs_.at(slot.index);
-    case Slot::Memory::output: return *outputs_.at(slot.index);
-    case Slot::Memory::scratch: return *prepared.scratch.at(slot.index);
-    default: return *prepared.state;
-  }
-}
-
-std::size_t Workbench::launches(const PreparedVariant& prepared) const {
-  return prepared.variant->library ? 1 : prepared.plan.steps.size();
+  if (slot.memory == Slot::Memory::state) return *prepared.state;
+  const auto& buffers = slot.memory == Slot::Memory::input    ? inputs_
+                        : slot.memory == Slot::Memory::output ? outputs_
+                                                              : prepared.scratch;
+  return *buffers.at(slot.index);
 }
 
 void Workbench::launch(const PreparedVariant& prepared, const KernelLaunch& launch, gpu::Form form) {
@@ -320,10 +304,6 @@ void Workbench::enqueue(const PreparedVariant& prepared, std::size_t first, std:
   for (std::size_t i = first; i < last; ++i) {
     std::visit(Enqueue{*this, prepared, i == 0 ? prepared.first_form : gpu::Form::once}, prepared.plan.steps[i]);
   }
-}
-
-void Workbench::read_scratch(const PreparedVariant& prepared, std::size_t buffer, std::span<std::byte> data) {
-  session_.read(*prepared.scratch.at(buffer), 0, data);
 }
 
 /// The words of an output that this process holds.

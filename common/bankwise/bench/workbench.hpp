@@ -27,12 +27,14 @@ struct Cluster {
   cluster::Engine* engine = nullptr;
 
   bool alone() const { return communicator == nullptr; }
-  Rank rank() const;
-  void barrier() const;
+  Rank rank() const { return alone() ? Rank{} : Rank{communicator->rank(), communicator->ranks()}; }
+  void barrier() const {
+    if (!alone()) communicator->barrier();
+  }
   /// The largest of all ranks' values.
-  double max(double value) const;
+  double max(double value) const { return alone() ? value : communicator->max(value); }
   /// Runs `step`; as cluster::agree().
-  void agree(const std::function<void()>& step) const;
+  void agree(const std::function<void()>& step) const { alone() ? step() : cluster::agree(*communicator, step); }
   /// Runs `work`, which may wait for other ranks: `what` for the message if that takes too long.
   void wait_in(const std::string& operation, const std::function<void()>& work) const;
 };
@@ -78,10 +80,14 @@ class Workbench {
   void prepare_peer_copy();
   void enqueue_peer_copy();
 
-  std::size_t launches(const PreparedVariant& prepared) const;
+  std::size_t launches(const PreparedVariant& prepared) const {
+    return prepared.variant->library ? 1 : prepared.plan.steps.size();
+  }
 
   /// Reads what the last run left at the beginning of a scratch buffer.
-  void read_scratch(const PreparedVariant& prepared, std::size_t buffer, std::span<std::byte> data);
+  void read_scratch(const PreparedVariant& prepared, std::size_t buffer, std::span<std::byte> data) {
+    session_.read(*prepared.scratch.at(buffer), 0, data);
+  }
 
  private:
   void allocate_shares();

@@ -16,43 +16,27 @@
 namespace bankwise::cluster {
 namespace {
 
-/// NCCL's functions, by their names without "nccl".
-// NOLINTBEGIN(readability-identifier-naming): NCCL's names
+#define BANKWISE_NCCL_FUNCTIONS(X)                                                                                   \
+  X(ncclGetVersion)                                                                                                  \
+  X(ncclGetErrorString)                                                                                              \
+  X(ncclGetUniqueId) X(ncclCommInitRank) X(ncclCommAbort) X(ncclCommGetAsyncError) X(ncclGroupStart) X(ncclGroupEnd) \
+      X(ncclAllReduce) X(ncclAllGather) X(ncclSend) X(ncclRecv)
+
+/// NCCL's functions, by their names.
 struct Nccl {
-  decltype(&ncclGetVersion) GetVersion;
-  decltype(&ncclGetErrorString) GetErrorString;
-  decltype(&ncclGetUniqueId) GetUniqueId;
-  decltype(&ncclCommInitRank) CommInitRank;
-  decltype(&ncclCommAbort) CommAbort;
-  decltype(&ncclCommGetAsyncError) CommGetAsyncError;
-  decltype(&ncclGroupStart) GroupStart;
-  decltype(&ncclGroupEnd) GroupEnd;
-  decltype(&ncclAllReduce) AllReduce;
-  decltype(&ncclAllGather) AllGather;
-  decltype(&ncclSend) Send;
-  decltype(&ncclRecv) Recv;
+#define BANKWISE_NCCL_MEMBER(name) decltype(&::name) name = nullptr;  // NOLINT(bugprone-macro-parentheses): a name
+  BANKWISE_NCCL_FUNCTIONS(BANKWISE_NCCL_MEMBER)
+#undef BANKWISE_NCCL_MEMBER
 };
-// NOLINTEND(readability-identifier-naming)
 
 Nccl load() {
   const LoadedLibrary library{"libnccl.so.2"};
   if (!library) throw gpu::Unsupported("NCCL is missing: libnccl.so.2 (NVIDIA: libnccl2)");
-  const auto find = [&](auto& function, const char* name) {
-    if (!library.find(function, {name})) throw gpu::Unsupported(fmt::format("NCCL here has no {}", name));
-  };
-  Nccl nccl{};
-  find(nccl.GetVersion, "ncclGetVersion");
-  find(nccl.GetErrorString, "ncclGetErrorString");
-  find(nccl.GetUniqueId, "ncclGetUniqueId");
-  find(nccl.CommInitRank, "ncclCommInitRank");
-  find(nccl.CommAbort, "ncclCommAbort");
-  find(nccl.CommGetAsyncError, "ncclCommGetAsyncError");
-  find(nccl.GroupStart, "ncclGroupStart");
-  find(nccl.GroupEnd, "ncclGroupEnd");
-  find(nccl.AllReduce, "ncclAllReduce");
-  find(nccl.AllGather, "ncclAllGather");
-  find(nccl.Send, "ncclSend");
-  find(nccl.Recv, "ncclRecv");
+  Nccl nccl;
+#define BANKWISE_NCCL_FIND(name) \
+  if (!library.find(nccl.name, {#name})) throw gpu::Unsupported("NCCL here has no " #name);
+  BANKWISE_NCCL_FUNCTIONS(BANKWISE_NCCL_FIND)
+#undef BANKWISE_NCCL_FIND
   return nccl;
 }
 
@@ -62,8 +46,10 @@ const Nccl& nccl() {
 }
 
 void check_nccl(ncclResult_t code, std::string_view call, gpu::CallSite where = gpu::CallSite::here()) {
-  if (code != ncclSuccess) throw gpu::Error(call, nccl().GetErrorString(code), where);
+  if (code != ncclSuccess) throw gpu::Error(call.substr(0, call.find('(')), nccl().ncclGetErrorString(code), where);
 }
+/// Throws gpu::Error unless the call succeeds. A macro because only a macro can quote the call.
+#define BANKWISE_NCCL(call) check_nccl(nccl().call, #call)
 
 /// A second stream, for exchanges that run at the same time as the session's stream.
 class OverlappingStream {
@@ -103,19 +89,18 @@ class NcclEngine : public Engine {
  public:
   NcclEngine(gpu::Session& session, Communicator& ranks) : session_(session), ranks_(int(ranks.ranks())) {
     ncclUniqueId id{};
-    if (ranks.rank() == 0) check_nccl(nccl().GetUniqueId(&id), "ncclGetUniqueId");
+    if (ranks.rank() == 0) BANKWISE_NCCL(ncclGetUniqueId(&id));
     ranks.broadcast(std::as_writable_bytes(std::span(&id, 1)));
     const Deadline limit(ranks.name(), "ncclCommInitRank");
-    gpu::cuda_enqueue(session, 0, [&](void*) {
-      check_nccl(nccl().CommInitRank(&communicator_, ranks_, id, int(ranks.rank())), "ncclCommInitRank");
-    });
+    gpu::cuda_enqueue(session, 0,
+                      [&](void*) { BANKWISE_NCCL(ncclCommInitRank(&communicator_, ranks_, id, int(ranks.rank()))); });
   }
   /// Aborts, because after an error the other ranks would not take part in a regular end.
-  ~NcclEngine() override { nccl().CommAbort(communicator_); }
+  ~NcclEngine() override { nccl().ncclCommAbort(communicator_); }
 
   std::string name() const override {
     int version = 0;
-    check_nccl(nccl().GetVersion(&version), "ncclGetVersion");
+    BANKWISE_NCCL(ncclGetVersion(&version));
     return fmt::format("NCCL {}.{}.{}", version / 10000, version / 100 % 100, version % 100);
   }
   bool on_device() const override { return true; }
@@ -123,15 +108,14 @@ class NcclEngine : public Engine {
   void all_reduce(gpu::Buffer& words, std::uint64_t count) override {
     void* const at = gpu::cuda_address(words);
     enqueue([&](cudaStream_t stream) {
-      check_nccl(nccl().AllReduce(at, at, count, ncclUint32, ncclSum, communicator_, stream), "ncclAllReduce");
+      BANKWISE_NCCL(ncclAllReduce(at, at, count, ncclUint32, ncclSum, communicator_, stream));
     });
   }
 
   void all_gather(const gpu::Buffer& from, gpu::Buffer& to, std::uint64_t count) override {
     enqueue([&](cudaStream_t stream) {
-      check_nccl(
-          nccl().AllGather(gpu::cuda_address(from), gpu::cuda_address(to), count, ncclUint32, communicator_, stream),
-          "ncclAllGather");
+      BANKWISE_NCCL(
+          ncclAllGather(gpu::cuda_address(from), gpu::cuda_address(to), count, ncclUint32, communicator_, stream));
     });
   }
 
@@ -140,17 +124,17 @@ class NcclEngine : public Engine {
     const auto* const source = static_cast<const std::uint32_t*>(gpu::cuda_address(from));
     auto* const target = static_cast<std::uint32_t*>(gpu::cuda_address(to));
     const auto exchange = [&](cudaStream_t stream) {
-      check_nccl(nccl().GroupStart(), "ncclGroupStart");
+      BANKWISE_NCCL(ncclGroupStart());
       for (int rank = 0; rank < ranks_; ++rank) {
         const Piece out = send[std::size_t(rank)], in = receive[std::size_t(rank)];
         if (out.words > 0) {
-          check_nccl(nccl().Send(source + out.first, out.words, ncclUint32, rank, communicator_, stream), "ncclSend");
+          BANKWISE_NCCL(ncclSend(source + out.first, out.words, ncclUint32, rank, communicator_, stream));
         }
         if (in.words > 0) {
-          check_nccl(nccl().Recv(target + in.first, in.words, ncclUint32, rank, communicator_, stream), "ncclRecv");
+          BANKWISE_NCCL(ncclRecv(target + in.first, in.words, ncclUint32, rank, communicator_, stream));
         }
       }
-      check_nccl(nccl().GroupEnd(), "ncclGroupEnd");
+      BANKWISE_NCCL(ncclGroupEnd());
     };
     enqueue([&](cudaStream_t stream) { overlapped ? overlapping_.run(stream, exchange) : exchange(stream); });
   }
@@ -164,7 +148,7 @@ class NcclEngine : public Engine {
   template <class Exchange>
   void enqueue(const Exchange& exchange) {
     ncclResult_t earlier = ncclSuccess;
-    check_nccl(nccl().CommGetAsyncError(communicator_, &earlier), "ncclCommGetAsyncError");
+    BANKWISE_NCCL(ncclCommGetAsyncError(communicator_, &earlier));
     check_nccl(earlier, "an earlier exchange by NCCL");
     constexpr unsigned commands = 4;  // one kernel, and what NCCL enqueues around it
     gpu::cuda_enqueue(session_, commands, [&](void* stream) { exchange(static_cast<cudaStream_t>(stream)); });

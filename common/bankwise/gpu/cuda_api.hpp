@@ -21,6 +21,10 @@ void check_cuda(cudaError_t code, std::string_view call, CallSite where = CallSi
 /// For destructors.
 void log_cuda(cudaError_t code, std::string_view call) noexcept;
 
+/// A function of the driver of CUDA `version` or newer (11070: 11.7), by which nothing is linked with the driver, which
+/// may be absent. Null if the driver lacks it. Error: gpu::Error.
+void* driver_function(const char* name, unsigned version);
+
 }  // namespace bankwise::gpu
 
 /// Throws gpu::Error unless the call succeeds. A macro because only a macro can quote the call.

@@ -53,12 +53,9 @@ void log_cupti(CUptiResult code, std::string_view call) noexcept {
 /// Objects whose cleanup is a call with that object. They are cleaned up in reverse order.
 class Profiler {
  public:
-  Profiler() {
-    auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_Profiler_Initialize_Params);
-    BANKWISE_CUPTI(cuptiProfilerInitialize, parameters);
-  }
+  Profiler() { BANKWISE_CUPTI(cuptiProfilerInitialize, CUpti_Profiler_Initialize_Params, .pPriv = nullptr); }
   ~Profiler() {
-    auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_Profiler_DeInitialize_Params);
+    auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_Profiler_DeInitialize_Params, .pPriv = nullptr);
     log_cupti(cupti().cuptiProfilerDeInitialize(&parameters), "cuptiProfilerDeInitialize");
   }
   Profiler(const Profiler&) = delete;
@@ -67,15 +64,13 @@ class Profiler {
 
 struct EndHost {
   void operator()(CUpti_Profiler_Host_Object* host) const noexcept {
-    auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_Profiler_Host_Deinitialize_Params);
-    parameters.pHostObject = host;
+    auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_Profiler_Host_Deinitialize_Params, .pHostObject = host);
     log_cupti(cupti().cuptiProfilerHostDeinitialize(&parameters), "cuptiProfilerHostDeinitialize");
   }
 };
 struct DisableRanges {
   void operator()(CUpti_RangeProfiler_Object* ranges) const noexcept {
-    auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_RangeProfiler_Disable_Params);
-    parameters.pRangeProfilerObject = ranges;
+    auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_RangeProfiler_Disable_Params, .pRangeProfilerObject = ranges);
     log_cupti(cupti().cuptiRangeProfilerDisable(&parameters), "cuptiRangeProfilerDisable");
   }
 };
@@ -83,14 +78,11 @@ using Host = std::unique_ptr<CUpti_Profiler_Host_Object, EndHost>;
 using Ranges = std::unique_ptr<CUpti_RangeProfiler_Object, DisableRanges>;
 using Image = std::vector<std::uint8_t>;
 
-/// Asks the runtime, so nothing is linked with the driver, which may be absent.
 CUcontext current_context() {
-  void* function = nullptr;
-  cudaDriverEntryPointQueryResult status{};
-  BANKWISE_CUDA(cudaGetDriverEntryPointByVersion("cuCtxGetCurrent", &function, 4000, cudaEnableDefault, &status));
+  void* const function = driver_function("cuCtxGetCurrent", 4000);
   CUcontext context = nullptr;
-  if (status != cudaDriverEntryPointSuccess ||
-      reinterpret_cast<CUresult (*)(CUcontext*)>(function)(&context) != CUDA_SUCCESS || context == nullptr) {
+  if (function == nullptr || reinterpret_cast<CUresult (*)(CUcontext*)>(function)(&context) != CUDA_SUCCESS ||
+      context == nullptr) {
     throw Unsupported("the driver shows no context to count in");
   }
   return context;
@@ -98,27 +90,25 @@ CUcontext current_context() {
 
 /// The counters that this GPU has available.
 Image availability(CUcontext context) {
-  auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_Profiler_GetCounterAvailability_Params);
-  parameters.ctx = context;
-  BANKWISE_CUPTI(cuptiProfilerGetCounterAvailability, parameters);
-  Image image(parameters.counterAvailabilityImageSize);
-  parameters.pCounterAvailabilityImage = image.data();
-  BANKWISE_CUPTI(cuptiProfilerGetCounterAvailability, parameters);
+  const auto ask = [&](std::size_t bytes, std::uint8_t* image) {
+    return BANKWISE_CUPTI(cuptiProfilerGetCounterAvailability, CUpti_Profiler_GetCounterAvailability_Params,
+                          .ctx = context, .counterAvailabilityImageSize = bytes, .pCounterAvailabilityImage = image)
+        .counterAvailabilityImageSize;
+  };
+  Image image(ask(0, nullptr));
+  ask(image.size(), image.data());
   return image;
 }
 
 Host make_host(const Image& available) {
   int device = 0;
   BANKWISE_CUDA(cudaGetDevice(&device));
-  auto chip = BANKWISE_CUPTI_PARAMETERS(CUpti_Device_GetChipName_Params);
-  chip.deviceIndex = std::size_t(device);
-  BANKWISE_CUPTI(cuptiDeviceGetChipName, chip);
-  auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_Profiler_Host_Initialize_Params);
-  parameters.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
-  parameters.pChipName = chip.pChipName;
-  parameters.pCounterAvailabilityImage = available.data();
-  BANKWISE_CUPTI(cuptiProfilerHostInitialize, parameters);
-  return Host(parameters.pHostObject);
+  const auto chip =
+      BANKWISE_CUPTI(cuptiDeviceGetChipName, CUpti_Device_GetChipName_Params, .deviceIndex = std::size_t(device));
+  return Host(BANKWISE_CUPTI(cuptiProfilerHostInitialize, CUpti_Profiler_Host_Initialize_Params,
+                             .profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER, .pChipName = chip.pChipName,
+                             .pCounterAvailabilityImage = available.data())
+                  .pHostObject);
 }
 
 /// Requests the metrics one by one, because some GPUs lack some of them. Returns those that exist.
@@ -126,106 +116,70 @@ std::vector<const Metric*> add_metrics(const Host& host, std::span<const Metric>
   std::vector<const Metric*> known;
   for (const Metric& metric : metrics) {
     const char* name = metric.name;
-    auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_Profiler_Host_ConfigAddMetrics_Params);
-    parameters.pHostObject = host.get();
-    parameters.ppMetricNames = &name;
-    parameters.numMetrics = 1;
+    auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_Profiler_Host_ConfigAddMetrics_Params, .pHostObject = host.get(),
+                                                .ppMetricNames = &name, .numMetrics = 1);
     if (cupti().cuptiProfilerHostConfigAddMetrics(&parameters) == CUPTI_SUCCESS) known.push_back(&metric);
   }
   return known;
 }
 
 Image config_image(const Host& host) {
-  auto size = BANKWISE_CUPTI_PARAMETERS(CUpti_Profiler_Host_GetConfigImageSize_Params);
-  size.pHostObject = host.get();
-  BANKWISE_CUPTI(cuptiProfilerHostGetConfigImageSize, size);
+  const auto size = BANKWISE_CUPTI(cuptiProfilerHostGetConfigImageSize, CUpti_Profiler_Host_GetConfigImageSize_Params,
+                                   .pHostObject = host.get());
   Image image(size.configImageSize);
-  auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_Profiler_Host_GetConfigImage_Params);
-  parameters.pHostObject = host.get();
-  parameters.configImageSize = image.size();
-  parameters.pConfigImage = image.data();
-  BANKWISE_CUPTI(cuptiProfilerHostGetConfigImage, parameters);
+  BANKWISE_CUPTI(cuptiProfilerHostGetConfigImage, CUpti_Profiler_Host_GetConfigImage_Params, .pHostObject = host.get(),
+                 .configImageSize = image.size(), .pConfigImage = image.data());
   return image;
 }
 
 Ranges enable(CUcontext context) {
-  auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_RangeProfiler_Enable_Params);
-  parameters.ctx = context;
-  BANKWISE_CUPTI(cuptiRangeProfilerEnable, parameters);
-  return Ranges(parameters.pRangeProfilerObject);
+  return Ranges(
+      BANKWISE_CUPTI(cuptiRangeProfilerEnable, CUpti_RangeProfiler_Enable_Params, .ctx = context).pRangeProfilerObject);
 }
 
 /// The image that receives the counters of one range.
 Image data_image(const Ranges& ranges, std::vector<const char*> names) {
-  auto size = BANKWISE_CUPTI_PARAMETERS(CUpti_RangeProfiler_GetCounterDataSize_Params);
-  size.pRangeProfilerObject = ranges.get();
-  size.pMetricNames = names.data();
-  size.numMetrics = names.size();
-  size.maxNumOfRanges = 1;
-  size.maxNumRangeTreeNodes = 1;
-  BANKWISE_CUPTI(cuptiRangeProfilerGetCounterDataSize, size);
+  const auto size = BANKWISE_CUPTI(cuptiRangeProfilerGetCounterDataSize, CUpti_RangeProfiler_GetCounterDataSize_Params,
+                                   .pRangeProfilerObject = ranges.get(), .pMetricNames = names.data(),
+                                   .numMetrics = names.size(), .maxNumOfRanges = 1, .maxNumRangeTreeNodes = 1);
   Image image(size.counterDataSize);
-  auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params);
-  parameters.pRangeProfilerObject = ranges.get();
-  parameters.counterDataSize = image.size();
-  parameters.pCounterData = image.data();
-  BANKWISE_CUPTI(cuptiRangeProfilerCounterDataImageInitialize, parameters);
+  BANKWISE_CUPTI(cuptiRangeProfilerCounterDataImageInitialize, CUpti_RangeProfiler_CounterDataImage_Initialize_Params,
+                 .pRangeProfilerObject = ranges.get(), .counterDataSize = image.size(), .pCounterData = image.data());
   return image;
 }
 
 /// The images must live until the profiler is disabled.
 void configure(const Ranges& ranges, const Image& config, Image& data) {
-  auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_RangeProfiler_SetConfig_Params);
-  parameters.pRangeProfilerObject = ranges.get();
-  parameters.configSize = config.size();
-  parameters.pConfig = config.data();
-  parameters.counterDataImageSize = data.size();
-  parameters.pCounterDataImage = data.data();
-  parameters.range = CUPTI_UserRange;
-  parameters.replayMode = CUPTI_UserReplay;
-  parameters.maxRangesPerPass = 1;
-  parameters.numNestingLevels = 1;
-  parameters.minNestingLevel = 1;
-  parameters.targetNestingLevel = 1;
-  BANKWISE_CUPTI(cuptiRangeProfilerSetConfig, parameters);
+  BANKWISE_CUPTI(cuptiRangeProfilerSetConfig, CUpti_RangeProfiler_SetConfig_Params,
+                 .pRangeProfilerObject = ranges.get(), .configSize = config.size(), .pConfig = config.data(),
+                 .counterDataImageSize = data.size(), .pCounterDataImage = data.data(), .range = CUPTI_UserRange,
+                 .replayMode = CUPTI_UserReplay, .maxRangesPerPass = 1, .numNestingLevels = 1, .minNestingLevel = 1,
+                 .targetNestingLevel = 1);
 }
 
 /// One run. True if it was the last one needed.
 bool run_once(const Ranges& ranges, const std::function<void()>& run) {
-  auto start = BANKWISE_CUPTI_PARAMETERS(CUpti_RangeProfiler_Start_Params);
-  start.pRangeProfilerObject = ranges.get();
-  BANKWISE_CUPTI(cuptiRangeProfilerStart, start);
-  auto push = BANKWISE_CUPTI_PARAMETERS(CUpti_RangeProfiler_PushRange_Params);
-  push.pRangeProfilerObject = ranges.get();
-  push.pRangeName = "job";
-  BANKWISE_CUPTI(cuptiRangeProfilerPushRange, push);
+  CUpti_RangeProfiler_Object* const object = ranges.get();
+  BANKWISE_CUPTI(cuptiRangeProfilerStart, CUpti_RangeProfiler_Start_Params, .pRangeProfilerObject = object);
+  BANKWISE_CUPTI(cuptiRangeProfilerPushRange, CUpti_RangeProfiler_PushRange_Params, .pRangeProfilerObject = object,
+                 .pRangeName = "job");
   run();
-  auto pop = BANKWISE_CUPTI_PARAMETERS(CUpti_RangeProfiler_PopRange_Params);
-  pop.pRangeProfilerObject = ranges.get();
-  BANKWISE_CUPTI(cuptiRangeProfilerPopRange, pop);
-  auto stop = BANKWISE_CUPTI_PARAMETERS(CUpti_RangeProfiler_Stop_Params);
-  stop.pRangeProfilerObject = ranges.get();
-  BANKWISE_CUPTI(cuptiRangeProfilerStop, stop);
-  return stop.isAllPassSubmitted != 0;
+  BANKWISE_CUPTI(cuptiRangeProfilerPopRange, CUpti_RangeProfiler_PopRange_Params, .pRangeProfilerObject = object);
+  return BANKWISE_CUPTI(cuptiRangeProfilerStop, CUpti_RangeProfiler_Stop_Params, .pRangeProfilerObject = object)
+             .isAllPassSubmitted != 0;
 }
 
 void decode(const Ranges& ranges) {
-  auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_RangeProfiler_DecodeData_Params);
-  parameters.pRangeProfilerObject = ranges.get();
-  BANKWISE_CUPTI(cuptiRangeProfilerDecodeData, parameters);
-  if (parameters.numOfRangeDropped > 0) throw Unsupported("CUPTI dropped what it had counted");
+  const auto decoded = BANKWISE_CUPTI(cuptiRangeProfilerDecodeData, CUpti_RangeProfiler_DecodeData_Params,
+                                      .pRangeProfilerObject = ranges.get());
+  if (decoded.numOfRangeDropped > 0) throw Unsupported("CUPTI dropped what it had counted");
 }
 
 std::vector<double> values(const Host& host, const Image& data, std::vector<const char*> names) {
   std::vector<double> values(names.size());
-  auto parameters = BANKWISE_CUPTI_PARAMETERS(CUpti_Profiler_Host_EvaluateToGpuValues_Params);
-  parameters.pHostObject = host.get();
-  parameters.pCounterDataImage = data.data();
-  parameters.counterDataImageSize = data.size();
-  parameters.ppMetricNames = names.data();
-  parameters.numMetrics = names.size();
-  parameters.pMetricValues = values.data();
-  BANKWISE_CUPTI(cuptiProfilerHostEvaluateToGpuValues, parameters);
+  BANKWISE_CUPTI(cuptiProfilerHostEvaluateToGpuValues, CUpti_Profiler_Host_EvaluateToGpuValues_Params,
+                 .pHostObject = host.get(), .pCounterDataImage = data.data(), .counterDataImageSize = data.size(),
+                 .ppMetricNames = names.data(), .numMetrics = names.size(), .pMetricValues = values.data());
   return values;
 }
 

@@ -21,81 +21,66 @@ void log_cuda(cudaError_t code, std::string_view call) noexcept {
   if (code != cudaSuccess) log_failure(call, cudaGetErrorName(code));
 }
 
-namespace {
-
-using WaitValue = CUresult (*)(CUstream, CUdeviceptr, cuuint32_t, unsigned flags);
-
-/// Asks the runtime, so nothing is linked with the driver, which may be absent. Null if the driver lacks the function.
-void* find_wait_value() {
+void* driver_function(const char* name, unsigned version) {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult status{};
 #if CUDART_VERSION >= 12050
-  const cudaError_t code =
-      cudaGetDriverEntryPointByVersion("cuStreamWaitValue32", &function, 11070, cudaEnableDefault, &status);
+  BANKWISE_CUDA(cudaGetDriverEntryPointByVersion(name, &function, version, cudaEnableDefault, &status));
 #else
-  const cudaError_t code = cudaGetDriverEntryPoint("cuStreamWaitValue32", &function, cudaEnableDefault, &status);
+  BANKWISE_CUDA(cudaGetDriverEntryPoint(name, &function, cudaEnableDefault, &status));
 #endif
-  BANKWISE_CUDA(code);
   return status == cudaDriverEntryPointSuccess ? function : nullptr;
 }
+
+namespace {
 
 /// A gate in a CUDA stream. If the driver cannot wait for a word, the gate is always open, and open() returns the
 /// reason.
 class CudaGate {
  public:
   /// For streams of the current device. Error: gpu::Error.
-  CudaGate();
-  ~CudaGate();
+  CudaGate() : wait_value_(reinterpret_cast<WaitValue>(driver_function("cuStreamWaitValue32", 11070))) {
+    if (wait_value_ == nullptr) {
+      unavailable_ = "the driver cannot hold a stream back: it has no cuStreamWaitValue32";
+      return;
+    }
+    void* word = nullptr;
+    BANKWISE_CUDA(cudaHostAlloc(&word, sizeof *word_, cudaHostAllocMapped | cudaHostAllocPortable));
+    word_ = static_cast<std::uint32_t*>(word);
+    *word_ = 0;
+    gate_.emplace(*word_);
+  }
+  ~CudaGate() {
+    gate_.reset();
+    if (word_ != nullptr) log_cuda(cudaFreeHost(word_), "cudaFreeHost");
+  }
   CudaGate(const CudaGate&) = delete;
   CudaGate& operator=(const CudaGate&) = delete;
 
   /// Work that is enqueued in `stream` from now on waits for open(), or for one of the gate's limits.
-  void close(cudaStream_t stream);
-  void count(unsigned commands = 1);
-  std::string open();
+  void close(cudaStream_t stream) {
+    if (!unavailable_.empty()) return;
+    const CUresult code =
+        wait_value_(stream, reinterpret_cast<CUdeviceptr>(word_), gate_->close(), CU_STREAM_WAIT_VALUE_GEQ);
+    if (code == CUDA_SUCCESS) return;
+    gate_->open();
+    unavailable_ = fmt::format("the driver cannot hold a stream back: cuStreamWaitValue32 returns {}", int(code));
+  }
+  void count(unsigned commands = 1) {
+    if (gate_) gate_->count(commands);
+  }
+  std::string open() { return unavailable_.empty() ? gate_->open() : unavailable_; }
 
  private:
+  using WaitValue = CUresult (*)(CUstream, CUdeviceptr, cuuint32_t, unsigned flags);
+  WaitValue wait_value_;
   std::uint32_t* word_ = nullptr;  // lies in host memory, at the same address for the device
-  void* wait_value_ = nullptr;     // cuStreamWaitValue32
   std::string unavailable_;        // why the device cannot wait
   std::optional<StreamGate> gate_;
 };
 
-CudaGate::CudaGate() : wait_value_(find_wait_value()) {
-  if (wait_value_ == nullptr) {
-    unavailable_ = "the driver cannot hold a stream back: it has no cuStreamWaitValue32";
-    return;
-  }
-  void* word = nullptr;
-  BANKWISE_CUDA(cudaHostAlloc(&word, sizeof *word_, cudaHostAllocMapped | cudaHostAllocPortable));
-  word_ = static_cast<std::uint32_t*>(word);
-  *word_ = 0;
-  gate_.emplace(*word_);
-}
-
-CudaGate::~CudaGate() {
-  gate_.reset();
-  if (word_ != nullptr) log_cuda(cudaFreeHost(word_), "cudaFreeHost");
-}
-
-void CudaGate::close(cudaStream_t stream) {
-  if (!unavailable_.empty()) return;
-  const auto wait_value = reinterpret_cast<WaitValue>(wait_value_);
-  const CUresult code =
-      wait_value(stream, reinterpret_cast<CUdeviceptr>(word_), gate_->close(), CU_STREAM_WAIT_VALUE_GEQ);
-  if (code == CUDA_SUCCESS) return;
-  gate_->open();
-  unavailable_ = fmt::format("the driver cannot hold a stream back: cuStreamWaitValue32 returns {}", int(code));
-}
-
-void CudaGate::count(unsigned commands) {
-  if (gate_) gate_->count(commands);
-}
-
-std::string CudaGate::open() { return unavailable_.empty() ? gate_->open() : unavailable_; }
-
-constexpr unsigned max_library_commands =
-    16;  // what a library's call may enqueue; CUB's and cuBLAS's calls here enqueue 1 to 3
+/// What a library's call may enqueue; CUB's and cuBLAS's calls here enqueue 1 to 3.
+constexpr unsigned max_library_commands = 16;
 
 class CudaBuffer : public Buffer {
  public:

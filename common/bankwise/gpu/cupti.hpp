@@ -9,7 +9,6 @@
 #include <cupti_range_profiler.h>
 #include <cupti_target.h>
 
-#include <cstring>
 #include <string_view>
 
 #include <bankwise/gpu/counters.hpp>
@@ -50,21 +49,21 @@ struct Cupti {
 /// Loads CUPTI, once. Error: Unsupported if it is missing, or too old.
 const Cupti& cupti();
 
-/// A function's parameters: zero except for the size, by which CUPTI recognizes the version.
-template <class Parameters>
-Parameters cupti_parameters(std::size_t size) {
-  Parameters parameters;
-  std::memset(&parameters, 0, sizeof parameters);
-  parameters.structSize = size;
-  return parameters;
-}
-#define BANKWISE_CUPTI_PARAMETERS(Type) ::bankwise::gpu::cupti_parameters<Type>(Type##_STRUCT_SIZE)
-
 /// Throws Unsupported unless the call succeeded: counters are optional, so no failure to read them is an error.
 void check_cupti(CUptiResult code, std::string_view call);
 
+/// Calls a function, and returns its parameters with what it has written to them. Error: as check_cupti().
+template <class Parameters>
+Parameters call_cupti(CUptiResult (*function)(Parameters*), Parameters parameters, std::string_view name) {
+  check_cupti(function(&parameters), name);
+  return parameters;
+}
+
 }  // namespace bankwise::gpu
 
-/// Calls a function with its parameters and throws Unsupported unless it succeeds.
-#define BANKWISE_CUPTI(function, parameters) \
-  ::bankwise::gpu::check_cupti(::bankwise::gpu::cupti().function(&(parameters)), #function)
+/// A function's parameters: zero except for the fields that are given and the size, by which CUPTI knows the version.
+#define BANKWISE_CUPTI_PARAMETERS(Type, ...) \
+  Type { .structSize = Type##_STRUCT_SIZE, __VA_ARGS__ }
+#define BANKWISE_CUPTI(function, Type, ...)                                                                    \
+  ::bankwise::gpu::call_cupti(::bankwise::gpu::cupti().function, BANKWISE_CUPTI_PARAMETERS(Type, __VA_ARGS__), \
+                              #function)

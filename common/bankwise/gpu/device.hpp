@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <bankwise/gpu/repeat_section.hpp>
+#include <bankwise/gpu/kernel_remarks.hpp>
 
 namespace bankwise::gpu {
 

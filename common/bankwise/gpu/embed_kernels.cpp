@@ -30,7 +30,6 @@
 #include <vector>
 
 #include <bankwise/gpu/kernel_remarks.hpp>
-#include <bankwise/gpu/repeat_section.hpp>
 
 namespace {
 

@@ -11,7 +11,7 @@ namespace bankwise::gpu {
 /// One kernel in the forms that both APIs need. The build generates these from the .cuh and .cl files of a case study
 /// (cmake/BankwiseCaseStudy.cmake); the strings live as long as the program.
 ///
-/// The `repeated` forms run the shared-memory section `block_scope_repeats` times (see repeat_section.hpp). They are
+/// The `repeated` forms run the shared-memory section `block_scope_repeats` times (see kernel_remarks.hpp). They are
 /// empty for a kernel that has no such section.
 struct KernelImage {
   std::string_view name;           ///< the name of the function: "reduce_packed"

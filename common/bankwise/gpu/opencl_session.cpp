@@ -14,6 +14,45 @@
 namespace bankwise::gpu {
 namespace {
 
+/// The errors from -1 and from -30 on, in the order of their numbers.
+constexpr std::string_view names_from_1 =
+    "CL_DEVICE_NOT_FOUND CL_DEVICE_NOT_AVAILABLE CL_COMPILER_NOT_AVAILABLE CL_MEM_OBJECT_ALLOCATION_FAILURE "
+    "CL_OUT_OF_RESOURCES CL_OUT_OF_HOST_MEMORY CL_PROFILING_INFO_NOT_AVAILABLE CL_MEM_COPY_OVERLAP "
+    "CL_IMAGE_FORMAT_MISMATCH CL_IMAGE_FORMAT_NOT_SUPPORTED CL_BUILD_PROGRAM_FAILURE CL_MAP_FAILURE "
+    "CL_MISALIGNED_SUB_BUFFER_OFFSET CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST CL_COMPILE_PROGRAM_FAILURE "
+    "CL_LINKER_NOT_AVAILABLE CL_LINK_PROGRAM_FAILURE CL_DEVICE_PARTITION_FAILED CL_KERNEL_ARG_INFO_NOT_AVAILABLE";
+constexpr std::string_view names_from_30 =
+    "CL_INVALID_VALUE CL_INVALID_DEVICE_TYPE CL_INVALID_PLATFORM CL_INVALID_DEVICE CL_INVALID_CONTEXT "
+    "CL_INVALID_QUEUE_PROPERTIES CL_INVALID_COMMAND_QUEUE CL_INVALID_HOST_PTR CL_INVALID_MEM_OBJECT "
+    "CL_INVALID_IMAGE_FORMAT_DESCRIPTOR CL_INVALID_IMAGE_SIZE CL_INVALID_SAMPLER CL_INVALID_BINARY "
+    "CL_INVALID_BUILD_OPTIONS CL_INVALID_PROGRAM CL_INVALID_PROGRAM_EXECUTABLE CL_INVALID_KERNEL_NAME "
+    "CL_INVALID_KERNEL_DEFINITION CL_INVALID_KERNEL CL_INVALID_ARG_INDEX CL_INVALID_ARG_VALUE CL_INVALID_ARG_SIZE "
+    "CL_INVALID_KERNEL_ARGS CL_INVALID_WORK_DIMENSION CL_INVALID_WORK_GROUP_SIZE CL_INVALID_WORK_ITEM_SIZE "
+    "CL_INVALID_GLOBAL_OFFSET CL_INVALID_EVENT_WAIT_LIST CL_INVALID_EVENT CL_INVALID_OPERATION "
+    "CL_INVALID_GL_OBJECT CL_INVALID_BUFFER_SIZE CL_INVALID_MIP_LEVEL CL_INVALID_GLOBAL_WORK_SIZE "
+    "CL_INVALID_PROPERTY CL_INVALID_IMAGE_DESCRIPTOR CL_INVALID_COMPILER_OPTIONS CL_INVALID_LINKER_OPTIONS "
+    "CL_INVALID_DEVICE_PARTITION_COUNT";
+static_assert(CL_KERNEL_ARG_INFO_NOT_AVAILABLE == -19 && CL_INVALID_VALUE == -30 &&
+              CL_INVALID_DEVICE_PARTITION_COUNT == -68);
+
+/// Word `number` of a list, from 0; empty if there are not so many.
+std::string_view word_at(std::string_view list, int number) {
+  for (; number > 0 && !list.empty(); --number) list.remove_prefix(std::min(list.find(' '), list.size() - 1) + 1);
+  return list.substr(0, list.find(' '));
+}
+
+}  // namespace
+
+std::string opencl_error_name(cl_int code) {
+  const std::string_view name = code == -1001 ? "CL_PLATFORM_NOT_FOUND_KHR"
+                                : code >= 0   ? ""
+                                : code > -30  ? word_at(names_from_1, -1 - code)
+                                              : word_at(names_from_30, -30 - code);
+  return name.empty() ? "error " + std::to_string(code) : std::string(name);
+}
+
+namespace {
+
 class OpenClBuffer : public Buffer {
  public:
   OpenClBuffer(const cl::Context& context, std::uint64_t bytes)

@@ -8,9 +8,7 @@
 //   out     one word; never written, but the compiler cannot prove it
 //   n       any, including 0
 
-#ifndef BLOCK
 #define BLOCK 256u  // work-items per group
-#endif
 #define SECTOR 8u  // words; the smallest unit that GPUs fetch
 
 __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))

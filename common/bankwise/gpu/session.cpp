@@ -4,13 +4,23 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdio>
 #include <exception>
+#include <filesystem>
 
 #include <bankwise/gpu/backend.hpp>
 #include <bankwise/gpu/error.hpp>
 #include <bankwise/gpu/throttle.hpp>
 
 namespace bankwise::gpu {
+
+Error::Error(std::string_view call, std::string_view error, CallSite where)
+    : std::runtime_error(fmt::format("{}: {} ({}:{})", call, error,
+                                     std::filesystem::path(where.file).filename().string(), where.line)) {}
+
+void log_failure(std::string_view call, std::string_view error) noexcept {
+  std::fprintf(stderr, "bankwise: %.*s: %.*s\n", int(call.size()), call.data(), int(error.size()), error.data());
+}
 
 extern const KernelSet common_gpu_kernels;  // generated from the kernels of this folder
 

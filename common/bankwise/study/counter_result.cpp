@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include <bankwise/report/metrics.hpp>
-#include <bankwise/study/emulated_launch.hpp>
+#include <bankwise/study/levels.hpp>
 
 namespace bankwise::study {
 namespace {
@@ -30,11 +30,10 @@ struct Sums {
 
 Sums sums_of(const CaseStudy& study, const Variant& variant, Extent extent, unsigned units,
              const banks::Architecture& architecture) {
-  const Plan plan = plan_to_emulate(study, variant, extent, units);
-  const EmulatedMemory memory(study, extent, plan);
+  const EmulatedPlan plan(study, variant, extent, units);
   Sums sums;
   for (const KernelLaunch& launch : plan.launches()) {
-    sums.add(trace::report(trace_of(study, launch, memory, architecture.warp, false), architecture), launch.groups);
+    sums.add(trace::report(plan.trace(launch, architecture.warp, false), architecture), launch.groups);
   }
   return sums;
 }
@@ -64,24 +63,20 @@ std::optional<std::int64_t> CounterNumber::difference() const {
 }
 
 std::array<CounterNumber, 6> shared_memory_numbers(const CounterResult& result) {
-  const auto counted = [&](gpu::Counters::Count gpu::Counters::*which) {
-    return result.counted ? *result.counted.*which : std::nullopt;
-  };
-  const auto of_model = [&](std::optional<Tally> JobModel::*kind, std::uint64_t Tally::*value) {
-    const bool there = result.model && (*result.model.*kind).has_value();
-    return there ? gpu::Counters::Count((*(*result.model.*kind)).*value) : std::nullopt;
-  };
   using gpu::Counters;
-  return {
-      {{"shared_load_passes", counted(&Counters::shared_load_passes), of_model(&JobModel::loads, &Tally::passes)},
-       {"shared_load_conflicts", counted(&Counters::shared_load_conflicts),
-        of_model(&JobModel::loads, &Tally::conflicts)},
-       {"shared_store_passes", counted(&Counters::shared_store_passes), of_model(&JobModel::stores, &Tally::passes)},
-       {"shared_store_conflicts", counted(&Counters::shared_store_conflicts),
-        of_model(&JobModel::stores, &Tally::conflicts)},
-       {"shared_atomic_passes", counted(&Counters::shared_atomic_passes), of_model(&JobModel::atomics, &Tally::passes)},
-       {"shared_atomic_conflicts", counted(&Counters::shared_atomic_conflicts),
-        of_model(&JobModel::atomics, &Tally::conflicts)}}};
+  const auto number = [&](std::string_view key, Counters::Count Counters::*counted,
+                          std::optional<Tally> JobModel::*kind, std::uint64_t Tally::*value) {
+    CounterNumber number{key, result.counted ? *result.counted.*counted : std::nullopt, std::nullopt};
+    if (result.model && (*result.model.*kind).has_value()) number.model = (*(*result.model.*kind)).*value;
+    return number;
+  };
+  using Model = JobModel;
+  return {number("shared_load_passes", &Counters::shared_load_passes, &Model::loads, &Tally::passes),
+          number("shared_load_conflicts", &Counters::shared_load_conflicts, &Model::loads, &Tally::conflicts),
+          number("shared_store_passes", &Counters::shared_store_passes, &Model::stores, &Tally::passes),
+          number("shared_store_conflicts", &Counters::shared_store_conflicts, &Model::stores, &Tally::conflicts),
+          number("shared_atomic_passes", &Counters::shared_atomic_passes, &Model::atomics, &Tally::passes),
+          number("shared_atomic_conflicts", &Counters::shared_atomic_conflicts, &Model::atomics, &Tally::conflicts)};
 }
 
 std::optional<double> simt_efficiency(const gpu::Counters& counters) {
@@ -91,18 +86,14 @@ std::optional<double> simt_efficiency(const gpu::Counters& counters) {
 }
 
 std::optional<double> counted_over_ideal(const gpu::Counters& counters) {
-  std::uint64_t passes = 0, conflicts = 0;
-  for (const auto which : {&gpu::Counters::shared_load_passes, &gpu::Counters::shared_store_passes,
-                           &gpu::Counters::shared_atomic_passes}) {
-    if (!(counters.*which)) return std::nullopt;
-    passes += *(counters.*which);
-  }
-  for (const auto which : {&gpu::Counters::shared_load_conflicts, &gpu::Counters::shared_store_conflicts,
-                           &gpu::Counters::shared_atomic_conflicts}) {
-    if (!(counters.*which)) return std::nullopt;
-    conflicts += *(counters.*which);
-  }
-  return report::passes_over_ideal(passes, passes > conflicts ? passes - conflicts : 0);
+  const auto sum = [](const auto&... counts) {
+    return (... && counts) ? std::optional((... + *counts)) : std::nullopt;
+  };
+  const auto passes = sum(counters.shared_load_passes, counters.shared_store_passes, counters.shared_atomic_passes);
+  const auto conflicts =
+      sum(counters.shared_load_conflicts, counters.shared_store_conflicts, counters.shared_atomic_conflicts);
+  if (!passes || !conflicts) return std::nullopt;
+  return report::passes_over_ideal(*passes, *passes > *conflicts ? *passes - *conflicts : 0);
 }
 
 }  // namespace bankwise::study

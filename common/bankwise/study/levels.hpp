@@ -4,6 +4,8 @@
 // model.
 #pragma once
 
+#include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -36,6 +38,32 @@ struct VariantLevels {
   std::optional<double> simt_efficiency;
   std::optional<banks::Tally> costs;  ///< empty if an access has no known cost, or nothing was emulated
   std::string reason;                 ///< one sentence, if `costs` is empty
+};
+
+/// The launches of a variant's plan on the CPU, with the memory that they refer to. Only pages that are touched take
+/// memory, so a buffer may be larger than the machine's memory. Each input begins with its real words; the rest reads
+/// as zeros, so a kernel whose shared-memory addresses depend on data sees zeros there.
+class EmulatedPlan {
+ public:
+  /// Error: std::runtime_error, also for a library, which has no kernel to emulate.
+  EmulatedPlan(const CaseStudy& study, const Variant& variant, Extent extent, unsigned units);
+
+  std::span<const KernelLaunch> launches() const { return launches_; }
+  /// Runs block 0 of a launch, in warps of `warp` lanes; `record_order` as in emulator::Launch. Error: any fault that
+  /// the emulator finds, as an exception with a sentence.
+  trace::KernelTrace trace(const KernelLaunch& launch, unsigned warp, bool record_order) const;
+
+ private:
+  struct Unmap {
+    std::size_t bytes;
+    void operator()(void* memory) const;
+  };
+  using Memory = std::unique_ptr<void, Unmap>;
+  static Memory reserve(std::uint64_t bytes);
+
+  const CaseStudy& study_;
+  std::vector<KernelLaunch> launches_;
+  std::map<Slot, Memory> memory_;
 };
 
 /// The architecture of the bank model: the selected one, otherwise the device's if the model knows it, otherwise sm_90.

@@ -78,6 +78,8 @@ struct Plan {
 
 }  // namespace bankwise::study
 
+namespace bankwise::bench {}
 namespace bankwise {
 using namespace study;  // the words of every case study
-}
+using namespace bench;  // the words of every main program
+}  // namespace bankwise

@@ -56,35 +56,23 @@ constexpr auto kepler(Banks banks) {
 // In the mode of four-byte banks, two words of a bank are served together if they lie in one aligned run of 64 words.
 inline constexpr auto kepler_four_byte = kepler({.count = 32, .bytes = 4, .row_bytes = 256});
 inline constexpr auto kepler_eight_byte = kepler({.count = 32, .bytes = 8, .row_bytes = 256});
-inline constexpr Multiprocessor kepler_multiprocessor{48 * KiB, 48 * KiB, 0, 256, 2048, 16};
+inline constexpr Known<Multiprocessor> tesla_multiprocessor{Multiprocessor{16 * KiB, 16 * KiB, 0, 512, 1024, 8}};
+inline constexpr Known<Multiprocessor> fermi_multiprocessor{Multiprocessor{48 * KiB, 48 * KiB, 0, 128, 1536, 8}};
+inline constexpr Known<Multiprocessor> kepler_multiprocessor{Multiprocessor{48 * KiB, 48 * KiB, 0, 256, 2048, 16}};
 
+// Name, other names, GPUs; lanes of a warp, by default and at most; rules; what to know before trusting the numbers;
+// multiprocessor, models.
 inline constexpr Architecture nvidia_1_to_3[]{
-    {.name = "sm_13",
-     .aliases = "sm_10 sm_11 sm_12",
-     .gpus = "Tesla: 8800 GTX, GTX 280",
-     .rules = tesla,
-     .note = "The hardware chooses the word that it broadcasts, so loads have a least and a greatest number of passes.",
-     .multiprocessor = {Multiprocessor{16 * KiB, 16 * KiB, 0, 512, 1024, 8}},
-     .models = no_old_model},
-    {.name = "sm_20",
-     .aliases = "sm_21",
-     .gpus = "Fermi: GTX 480, Tesla M2050",
-     .rules = fermi,
-     .note = "Counted in ways, as its guide does: a 64-bit access without conflict is 1, a 128-bit access at least 2.",
-     .multiprocessor = {Multiprocessor{48 * KiB, 48 * KiB, 0, 128, 1536, 8}},
-     .models = no_old_model},
-    {.name = "sm_30",
-     .aliases = "sm_32 sm_35 sm_37",
-     .gpus = "Kepler with banks of four bytes, its default: GTX 680, K20, K80",
-     .rules = kepler_four_byte,
-     .multiprocessor = {kepler_multiprocessor},
-     .models = no_old_model},
-    {.name = "sm_30_eight_byte",
-     .aliases = "sm_32_eight_byte sm_35_eight_byte sm_37_eight_byte",
-     .gpus = "Kepler after cudaDeviceSetSharedMemConfig(cudaSharedMemBankSizeEightByte)",
-     .rules = kepler_eight_byte,
-     .multiprocessor = {kepler_multiprocessor},
-     .models = no_old_model},
-};
+    {"sm_13", "sm_10 sm_11 sm_12", "Tesla: 8800 GTX, GTX 280", 32, 32, tesla,
+     "The hardware chooses the word that it broadcasts, so loads have a least and a greatest number of passes.",
+     tesla_multiprocessor, no_old_model},
+    {"sm_20", "sm_21", "Fermi: GTX 480, Tesla M2050", 32, 32, fermi,
+     "Counted in ways, as its guide does: a 64-bit access without conflict is 1, a 128-bit access at least 2.",
+     fermi_multiprocessor, no_old_model},
+    {"sm_30", "sm_32 sm_35 sm_37", "Kepler with banks of four bytes, its default: GTX 680, K20, K80", 32, 32,
+     kepler_four_byte, "", kepler_multiprocessor, no_old_model},
+    {"sm_30_eight_byte", "sm_32_eight_byte sm_35_eight_byte sm_37_eight_byte",
+     "Kepler after cudaDeviceSetSharedMemConfig(cudaSharedMemBankSizeEightByte)", 32, 32, kepler_eight_byte, "",
+     kepler_multiprocessor, no_old_model}};
 
 }  // namespace bankwise::banks::rows
