@@ -110,12 +110,8 @@ static __device__ void begin_copy(unsigned* to, const unsigned* from, Word64* ba
 // Waits for the end of the phase with this parity. The thread that has waited may then read the copied words.
 static __device__ void wait_for_copy(Word64* barrier, unsigned parity) {
   asm volatile(
-      "{\n"
-      "  .reg .pred ended;\n"
-      "again:\n"
-      "  mbarrier.try_wait.parity.shared::cta.b64 ended, [%0], %1;\n"
-      "  @!ended bra again;\n"
-      "}\n" ::"r"(shared_address(barrier)),
+      "{ .reg .pred ended; again:"
+      " mbarrier.try_wait.parity.shared::cta.b64 ended, [%0], %1; @!ended bra again; }" ::"r"(shared_address(barrier)),
       "r"(parity)
       : "memory");
 }

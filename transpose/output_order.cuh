@@ -8,8 +8,7 @@
 // simultaneously, write the same 64 rows of `out` from left to right. Each of them reads 256 bytes from each of 64 rows
 // of `in`.
 //
-//   lanes  As in vectorized.cuh.
-//   banks  As in vectorized.cuh.
+//   lanes, banks  As in vectorized.cuh.
 //
 // Contract
 //   launch  ceil(height / TILE) * ceil(width / TILE) blocks of LANES x WARPS threads, tiles in column-major order

@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: MIT-0
 //
 // Matrix transpose with an L2 prefetch hint and L2 eviction priority evict_last (PTX ISA, "ld": .level::prefetch_size;
-// "createpolicy" and "Cache Eviction Priority Hints"; CUDA calls such data persisting). The prefetch is for rows that
-// do not start at multiples of 256 bytes: a tile's part of such a row lies in two aligned pieces of 256 bytes, and the
-// adjacent tiles read the rest of both a little later. With the hint, each load brings its whole piece into the L2
-// cache. Hardly any of the input is used again, but on an H200 the priority raises bandwidth by about 2 %. We think
-// that the L2 cache then evicts output lines first; we have not explained why that helps. After the kernel, lines of
-// `in` keep their priority until they are replaced.
-//
-// Changed against output_order.cl: the loads have both hints.
-//
-//   lanes  As in vectorized.cl.
-//   banks  As in vectorized.cl.
+// "createpolicy" and "Cache Eviction Priority Hints"; CUDA calls such data persisting). persisting.cuh explains why, what
+// it changes, its lanes and its banks.
 //
 // Contract
 //   launch  ceil(height / TILE) * ceil(width / TILE) work-groups of LANES x WARPS work-items, tiles in column-major

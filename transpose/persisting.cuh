@@ -10,8 +10,7 @@
 //
 // Changed against output_order.cuh: the loads have both hints.
 //
-//   lanes  As in vectorized.cuh.
-//   banks  As in vectorized.cuh.
+//   lanes, banks  As in vectorized.cuh.
 //
 // Contract
 //   launch  ceil(height / TILE) * ceil(width / TILE) blocks of LANES x WARPS threads, tiles in column-major order

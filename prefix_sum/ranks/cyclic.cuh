@@ -93,24 +93,14 @@ static __device__ unsigned wait_for(const Word64* word, unsigned launch) {
   return unsigned(message);
 }
 
-// CUDA C++ has no intrinsics for the following, hence inline PTX. An mbarrier counts arrivals and bytes. When all that
-// it expects have arrived, its phase ends and the next phase begins.
-
+// Inline PTX, as in ../ring.cuh, which explains these functions.
 static __device__ unsigned shared_address(const void* pointer) {
   return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
-
-// Initializes an mbarrier with one arrival per phase. One thread calls it; the others may use the mbarrier after a
-// __syncthreads().
 static __device__ void prepare_phases(Word64* barrier) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barrier)) : "memory");
 }
-
-// Proxy fence: orders earlier accesses of threads to shared memory before later accesses of TMA to it.
 static __device__ void then_the_copy_engine() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
-
-// Starts the bulk copy of a tile into the ring. The mbarrier's phase ends when all bytes have arrived. The policy
-// evict_last keeps the input in the L2 cache longest, so the L2 evicts the results first.
 static __device__ void begin_copy(unsigned* to, const unsigned* from, Word64* barrier) {
   Word64 keep;
   asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(keep));
@@ -122,16 +112,10 @@ static __device__ void begin_copy(unsigned* to, const unsigned* from, Word64* ba
       "l"(__cvta_generic_to_global(from)), "r"(TILE * 4), "r"(shared_address(barrier)), "l"(keep)
       : "memory");
 }
-
-// Waits for the end of the phase with this parity. The thread that has waited may then read the copied words.
 static __device__ void wait_for_copy(Word64* barrier, unsigned parity) {
   asm volatile(
-      "{\n"
-      "  .reg .pred ended;\n"
-      "again:\n"
-      "  mbarrier.try_wait.parity.shared::cta.b64 ended, [%0], %1;\n"
-      "  @!ended bra again;\n"
-      "}\n" ::"r"(shared_address(barrier)),
+      "{ .reg .pred ended; again:"
+      " mbarrier.try_wait.parity.shared::cta.b64 ended, [%0], %1; @!ended bra again; }" ::"r"(shared_address(barrier)),
       "r"(parity)
       : "memory");
 }

@@ -66,9 +66,9 @@ std::array<CounterNumber, 6> shared_memory_numbers(const CounterResult& result) 
   using gpu::Counters;
   const auto number = [&](std::string_view key, Counters::Count Counters::*counted,
                           std::optional<Tally> JobModel::*kind, std::uint64_t Tally::*value) {
-    CounterNumber number{key, result.counted ? *result.counted.*counted : std::nullopt, std::nullopt};
-    if (result.model && (*result.model.*kind).has_value()) number.model = (*(*result.model.*kind)).*value;
-    return number;
+    CounterNumber row{key, result.counted ? *result.counted.*counted : std::nullopt, std::nullopt};
+    if (result.model && (*result.model.*kind).has_value()) row.model = (*(*result.model.*kind)).*value;
+    return row;
   };
   using Model = JobModel;
   return {number("shared_load_passes", &Counters::shared_load_passes, &Model::loads, &Tally::passes),
