@@ -118,7 +118,6 @@ std::uint32_t offset_of(const Pattern& pattern, unsigned lane) {
 }
 
 std::uint32_t input_word(std::uint64_t i) { return offset_of(patterns().at(i / lanes), unsigned(i % lanes)); }
-
 std::uint64_t input_words(Extent) { return patterns().size() * lanes; }
 
 /// Byte offsets of the words, or of the part of a word, that a lane accesses. In a matrix operation a lane accesses one

@@ -105,7 +105,6 @@ class CudaSession : public Session {
     gate_.emplace();
   }
   ~CudaSession() override { log_cuda(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize"); }
-
   const DeviceInfo& info() const override { return info_; }
 
   std::unique_ptr<Buffer> allocate(std::uint64_t bytes) override {
