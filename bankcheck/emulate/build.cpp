@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <exception>
@@ -50,6 +50,29 @@ bool includes_thrust(std::string_view expanded) {
   }
   return false;
 }
+
+/// Where one process writes before it renames. A compiler that outlives a killed bankcheck writes into a folder that the
+/// next process has removed.
+class WorkFolder {
+ public:
+  /// `entry`: a locked folder of the cache.
+  explicit WorkFolder(const fs::path& entry) : path_(entry / fmt::format("work.{}", getpid())) {
+    for (const auto& stale : fs::directory_iterator(entry)) {
+      if (stale.path().filename().string().starts_with("work.")) fs::remove_all(stale);
+    }
+    fs::create_directory(path_);
+  }
+  WorkFolder(const WorkFolder&) = delete;
+  WorkFolder& operator=(const WorkFolder&) = delete;
+  ~WorkFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  std::string operator/(std::string_view name) const { return (path_ / name).string(); }
+
+ private:
+  fs::path path_;
+};
 
 class Builder {
  public:
@@ -110,20 +133,21 @@ class Builder {
     const fs::path compiled = header_.string() + ".gch";
     const FolderLock lock(folder);
     touch(folder);
-    if (fs::exists(compiled)) return;
+    if (is_current(folder / "manifest")) return;
     std::ofstream(header_) << fmt::format("#include <{}>\n", tools_.header);
+    const WorkFolder work(folder);
     Words command{tools_.compiler};
     append(command, options());
     for (const std::string& include_folder : tools_.include) append(command, {"-I", include_folder});
-    const fs::path part = folder / "part";
-    append(command, {"-x", "c++-header", header_.string(), "-o", part.string()});
+    append(command, {"-x", "c++-header", header_.string(), "-o", work / "part"});
     const Ran ran = run_quietly(command);
-    if (ran.status != 0) throw BuildFailed("g++ does not compile the emulator's own header", ran.output);
-    fs::rename(part, compiled);
+    if (ran.status != 0) throw failure(ran, "g++ does not compile the emulator's own header");
+    fs::rename(work / "part", compiled);
+    write_manifest(folder / "manifest", sizes_of({compiled}));
   }
 
   /// Options before the preprocessor's input.
-  Words preprocessing(bool is_cuda) const {
+  Words preprocessing() const {
     Words command{tools_.compiler, "-E", "-fpch-preprocess"};
     append(command, options());
     append(command, {"-include", header_.string()});
@@ -131,13 +155,13 @@ class Builder {
     for (const std::string& include_folder : program_.include) append(command, {"-I", include_folder});
     for (const std::string& include_folder : tools_.include) append(command, {"-I", include_folder});
     if (const fs::path thrust = find_thrust(); !thrust.empty()) append(command, {"-idirafter", thrust.string()});
-    if (is_cuda) append(command, {"-x", "c++"});
+    append(command, {"-x", "c++"});
     return command;
   }
 
-  /// A source in C, which nvcc leaves to the host's compiler.
-  Words c_compiler() const {
-    Words command{tools_.compiler, "-x", "c", "-O2", "-g", "-w", "-c"};
+  /// For a source in C, which nvcc leaves to the host's compiler.
+  Words c_preprocessing() const {
+    Words command{tools_.compiler, "-E", "-x", "c", "-O2"};
     append(command, program_.options);
     for (const std::string& definition : program_.definitions) command.push_back("-D" + definition);
     for (const std::string& include_folder : program_.include) append(command, {"-I", include_folder});
@@ -147,7 +171,7 @@ class Builder {
   fs::path compile_object(const std::string& source) {
     const fs::path path = fs::absolute(source);
     const bool is_c = path.extension() == ".c";
-    Words preprocess = is_c ? c_compiler() : preprocessing(true);
+    Words preprocess = is_c ? c_preprocessing() : preprocessing();
     Hash hash;
     hash.add(tools_.identity);
     for (const std::string& word : preprocess) hash.add(word);
@@ -157,34 +181,39 @@ class Builder {
     fs::create_directories(folder);
     const FolderLock lock(folder);
     touch(folder);
-    fs::path object = folder / (path.filename().string() + ".o");
-    const fs::path manifest = folder / "manifest";
-    if (fs::exists(object) && is_current(manifest)) return object;
+    fs::path object = folder / "source.o";
+    const fs::path manifest = folder / "manifest", rule = folder / "rule";
+    if (is_current(manifest)) return object;
     fs::remove(manifest);
-
-    if (is_c) {
-      const fs::path c_rule = folder / "rule";
-      append(preprocess, {source, "-MD", "-MF", c_rule.string(), "-o", object.string()});
+    const WorkFolder work(folder);
+    append(preprocess, {source, "-MD", "-MF", rule.string(), "-o", work / "expanded.ii"});
+    const auto expand = [&] {
       check(run_quietly(preprocess), source);
-      write_manifest(manifest, files_in_rule(read_file(c_rule).value_or("")));
-      return object;
+      return read_file(work / "expanded.ii").value_or("");
+    };
+    const std::string text = expand();
+    const std::string hashes = hashes_of(files_in_rule(read_file(rule).value_or("")));
+    Words compile{tools_.compiler, "-c", "-fpreprocessed", "-w"};
+    if (is_c) {
+      append(compile, {"-O2", "-g"});
+      append(compile, program_.options);
+      append(compile, {"-x", "cpp-output", work / "expanded.ii"});
+    } else {
+      try {
+        std::ofstream(work / "rewritten.ii", std::ios::binary)
+            << rewritten(text) << (includes_thrust(text) ? thrust_marker : "");
+      } catch (const BadLaunch& bad) {
+        throw BuildFailed(fmt::format("{}: {}", place_in(text, bad.offset, source), bad.what()), "");
+      }
+      append(compile, {"-fpch-preprocess"});
+      append(compile, options());
+      append(compile, {"-x", "c++-cpp-output", work / "rewritten.ii"});
     }
-    const fs::path expanded = folder / "expanded.ii", rewritten_file = folder / "rewritten.ii", rule = folder / "rule";
-    append(preprocess, {source, "-MD", "-MF", rule.string(), "-o", expanded.string()});
-    check(run_quietly(preprocess), source);
-    const std::string text = read_file(expanded).value_or("");
-    try {
-      std::ofstream(rewritten_file, std::ios::binary)
-          << rewritten(text) << (includes_thrust(text) ? thrust_marker : "");
-    } catch (const BadLaunch& bad) {
-      throw BuildFailed(fmt::format("{}: {}", place_in(text, bad.offset, source), bad.what()), "");
-    }
-    Words compile{tools_.compiler, "-c", "-fpreprocessed", "-fpch-preprocess", "-w"};
-    append(compile, options());
-    append(compile, {"-x", "c++-cpp-output", rewritten_file.string(), "-o", object.string()});
+    append(compile, {"-o", work / "part"});
     check(run_quietly(compile), source);
-    write_manifest(manifest, files_in_rule(read_file(rule).value_or("")));
-    fs::remove(expanded);
+    fs::rename(work / "part", object);
+    // A file that was saved meanwhile may have another hash than what was compiled; then the next run compiles again.
+    if (expand() == text) write_manifest(manifest, hashes + hashes_of({object.string()}));
     return object;
   }
 
@@ -202,31 +231,25 @@ class Builder {
     const FolderLock lock(folder);
     touch(folder);
     fs::path file = folder / fs::path(program_.sources.front()).stem();
-    if (fs::exists(file)) return file;
+    if (is_current(folder / "manifest")) return file;
 
-    const Words names = [&] {
-      Words object_names;
-      for (const fs::path& object : objects) object_names.push_back(object.string());
-      return object_names;
-    }();
-    Words sources;
-    for (const std::string& source : program_.sources) sources.push_back(fs::path(source).filename().string());
-    const fs::path dynamic = folder / "dynamic_shared";
+    const WorkFolder work(folder);
+    Words names;
+    for (const fs::path& object : objects) names.push_back(object.string());
     check(run_quietly({tools_.cmake, "-D", "READELF=" + tools_.readelf, "-D", "CXX=" + tools_.compiler, "-D",
-                       fmt::format("OBJECTS={}", fmt::join(names, ";")), "-D",
-                       fmt::format("SOURCES={}", fmt::join(sources, ";")), "-D", "OUTPUT=" + dynamic.string(), "-P",
-                       tools_.script}),
+                       fmt::format("OBJECTS={}", fmt::join(names, ";")), "-D", "SOURCES=source", "-D",
+                       "OUTPUT=" + (work / "dynamic_shared"), "-P", tools_.script}),
           "extern __shared__ arrays");
-    const fs::path part = folder / "part";
-    Words link{tools_.compiler, "-o", part.string()};
+    Words link{tools_.compiler, "-o", work / "part"};
     append(link, program_.options);
     append(link, names);
-    link.push_back(dynamic.string() + ".o");
+    link.push_back(work / "dynamic_shared.o");
     append(link, tools_.link);
     for (const std::string& library : program_.libraries) link.push_back("-l" + library);
     const Ran ran = run_quietly(link);
-    if (ran.status != 0) throw BuildFailed(link_sentence(ran.output), ran.output);
-    fs::rename(part, file);
+    if (ran.status != 0) throw failure(ran, link_sentence(ran.output));
+    fs::rename(work / "part", file);
+    write_manifest(folder / "manifest", hashes_of({file.string()}));
     return file;
   }
 
@@ -240,6 +263,11 @@ class Builder {
     return "the program cannot be linked";
   }
 
+  static BuildFailed failure(const Ran& ran, const std::string& sentence) {
+    const bool is_full = ran.output.find("No space left on device") != std::string::npos;
+    return {is_full ? "no space is left on the device of the cache or of temporary files" : sentence, ran.output};
+  }
+
   static void check(const Ran& ran, const std::string& subject) {
     if (ran.status == 0) return;
     const Words missing = missing_in(ran.output);
@@ -248,9 +276,8 @@ class Builder {
       throw BuildFailed(fmt::format("{} (and {} more below)", missing.front(), missing.size() - 1), ran.output);
     }
     const std::string first = first_error_in(ran.output);
-    throw BuildFailed(first.empty() ? fmt::format("{} does not compile", subject)
-                                    : fmt::format("{} does not compile: {}", subject, first),
-                      ran.output);
+    throw failure(ran, first.empty() ? fmt::format("{} does not compile", subject)
+                                     : fmt::format("{} does not compile: {}", subject, first));
   }
 
   const Program& program_;

@@ -23,9 +23,16 @@ namespace fs = std::filesystem;
 constexpr auto longest_unused = std::chrono::hours(24 * 31);
 
 std::string content_hash(const std::string& file) {
+  const auto content = read_file(file);
+  if (!content) return "none";
   Hash hash;
-  hash.add_content(file);
+  hash.add(*content);
   return hash.text();
+}
+
+std::string size_text(const std::string& file) {
+  std::error_code ignored;
+  return std::to_string(fs::file_size(file, ignored));
 }
 
 }  // namespace
@@ -64,25 +71,29 @@ fs::path cache_folder(const std::string& wanted) {
   return fs::canonical(folder);
 }
 
-bool is_current(const fs::path& manifest) {
-  std::ifstream lines(manifest);
-  if (!lines) return false;
-  bool any = false;
-  for (std::string line; std::getline(lines, line); any = true) {
-    const auto blank = line.find(' ');
-    if (blank == std::string::npos || content_hash(line.substr(blank + 1)) != line.substr(0, blank)) return false;
-  }
-  return any;
+std::string hashes_of(const std::vector<std::string>& files) {
+  std::string lines;
+  for (const std::string& file : files) lines += fmt::format("hash {} {}\n", content_hash(file), file);
+  return lines;
 }
 
-void write_manifest(const fs::path& manifest, const std::vector<std::string>& files) {
-  const fs::path part = manifest.string() + ".part";
-  {
-    std::ofstream lines(part);
-    for (const std::string& file : files) lines << content_hash(file) << ' ' << file << '\n';
-  }
-  fs::rename(part, manifest);
+std::string sizes_of(const std::vector<std::string>& files) {
+  std::string lines;
+  for (const std::string& file : files) lines += fmt::format("size {} {}\n", size_text(file), file);
+  return lines;
 }
+
+bool is_current(const fs::path& manifest) {
+  std::ifstream lines(manifest);
+  std::string kind, value, file;
+  bool any = false;
+  for (; lines >> kind >> value && lines.get() == ' ' && std::getline(lines, file); any = true) {
+    if (value == "none" || value != (kind == "size" ? size_text(file) : content_hash(file))) return false;
+  }
+  return any && lines.eof();
+}
+
+void write_manifest(const fs::path& manifest, std::string_view lines) { OutputFile("", manifest).write(lines); }
 
 std::vector<std::string> files_in_rule(std::string_view rule) {
   std::vector<std::string> files;

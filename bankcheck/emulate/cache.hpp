@@ -26,10 +26,15 @@ class Hash {
 /// The folder of --cache, or bankwise in $XDG_CACHE_HOME or ~/.cache. Error: std::runtime_error if it cannot be made.
 std::filesystem::path cache_folder(const std::string& wanted);
 
-/// Whether the files that an earlier compilation read are unchanged. `manifest` is written by write_manifest().
+/// A line for each file, with a hash of its content as it is now; sizes_of() has its size, for files that are too large
+/// to be read in every run.
+std::string hashes_of(const std::vector<std::string>& files);
+std::string sizes_of(const std::vector<std::string>& files);
+
+/// Whether all files of a manifest, inputs and results, are there and as its lines say.
 bool is_current(const std::filesystem::path& manifest);
-/// `files`: what the compilation read.
-void write_manifest(const std::filesystem::path& manifest, const std::vector<std::string>& files);
+/// `lines`: of hashes_of() and sizes_of().
+void write_manifest(const std::filesystem::path& manifest, std::string_view lines);
 
 /// The files that a rule of g++ -MD names after its target.
 std::vector<std::string> files_in_rule(std::string_view rule);

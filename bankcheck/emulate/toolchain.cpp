@@ -69,12 +69,18 @@ fs::path compile_cubin(const std::string& source, const Program& program, const 
   touch(folder);
   fs::path cubin = folder / (fs::path(source).stem().string() + ".cubin");
   const fs::path manifest = folder / "manifest", rule = folder / "rule";
-  if (fs::exists(cubin) && is_current(manifest)) return cubin;
+  if (is_current(manifest)) return cubin;
   fs::remove(manifest);
-  for (const std::string& word :
-       {std::string("-MD"), std::string("-MF"), rule.string(), std::string("-o"), cubin.string(), source}) {
-    command.push_back(word);
-  }
+  const auto hashes = [&] {
+    std::vector<std::string> dependencies = command;
+    for (const std::string& word : {std::string("-M"), std::string("-MF"), rule.string(), source}) {
+      dependencies.push_back(word);
+    }
+    driver::run_quietly(dependencies);
+    return hashes_of(files_in_rule(read_file(rule).value_or("")));
+  };
+  const std::string before = hashes(), part = cubin.string() + ".part";
+  for (const std::string& word : {std::string("-o"), part, source}) command.push_back(word);
   const driver::Ran ran = driver::run_quietly(command);
   if (ran.status != 0) {
     const std::string first = first_error_in(ran.output);
@@ -82,7 +88,9 @@ fs::path compile_cubin(const std::string& source, const Program& program, const 
                                   first.empty() ? "" : ": " + first),
                       ran.output);
   }
-  write_manifest(manifest, files_in_rule(read_file(rule).value_or("")));
+  fs::rename(part, cubin);
+  // What was saved while nvcc compiled may not be in the cubin; then the next run compiles again.
+  if (hashes() == before) write_manifest(manifest, before + hashes_of({cubin.string()}));
   return cubin;
 }
 
