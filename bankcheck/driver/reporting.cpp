@@ -274,9 +274,12 @@ int Reporting::finish_failed(const trace::Trace& trace, const std::string& failu
   report.emitted = options_.emitted;
   keep_selected(report.kernels, options_.kernels);
   add_incompleteness(report);
-  if (!report.kernels.empty()) show(report, {});
-  if (options_.fit.fit) tell("--fit: nothing is fitted, because the run failed");
-  if (interrupted) write_outputs(report, {}, trace);
+  if (options_.fit.fit && interrupted) {
+    fits_ = fit_reports(trace, report.kernels, architectures_, options_.fit, options_.sources, true);
+  }
+  if (!report.kernels.empty()) show(report, fits_);
+  if (options_.fit.fit && fits_.empty()) tell("--fit: nothing is fitted, because the run failed");
+  if (interrupted) write_outputs(report, fits_, trace);
   tell(failure);
   return exit_device;
 }

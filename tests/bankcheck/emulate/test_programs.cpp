@@ -159,6 +159,30 @@ TEST_CASE("emulate/programs/ends_early", "[emulate]") {
   CHECK_THAT(abort.out, ContainsSubstring("transpose: 1 launch, 4 blocks"));
 }
 
+TEST_CASE("emulate/programs/unfinished_launch", "[emulate]") {
+  const ScratchDirectory scratch;
+  const std::string program = (scratch.path() / "long.cu").string(), json = (scratch.path() / "j").string();
+  std::ofstream(program) << "__global__ void column(int* out) {\n"
+                            "  __shared__ int words[32][32];\n"
+                            "  for (int i = 0; i < 1000; ++i) {\n"
+                            "    words[threadIdx.x][0] = i;\n"
+                            "    __syncthreads();\n"
+                            "  }\n"
+                            "  out[threadIdx.x] = words[threadIdx.x][0];\n"
+                            "}\n"
+                            "int main() {\n"
+                            "  int* out;\n"
+                            "  cudaMalloc(&out, 512);\n"
+                            "  column<<<1 << 16, 32>>>(out);\n"
+                            "}\n";
+  const Outcome outcome = ended(3, emulate("--time-limit 2 --fit --json " + json + " '" + program + "'"));
+  CHECK_THAT(outcome.err, ContainsSubstring("had not ended after 2 seconds"));
+  CHECK_THAT(outcome.out, ContainsSubstring(" of the 65536 blocks of column were watched\n"));
+  CHECK_THAT(outcome.out, ContainsSubstring("store 4"));
+  CHECK_THAT(outcome.out, ContainsSubstring("words[y][x ^ y]") && ContainsSubstring("the trace is incomplete"));
+  CHECK_THAT(text_of(json), ContainsSubstring("\"fit\""));
+}
+
 TEST_CASE("emulate/programs/cooperative", "[emulate]") {
   const Outcome outcome = ended(0, emulate("--max-groups 1 " + source("cooperative")));
   CHECK_THAT(outcome.out, ContainsSubstring("right\n"));

@@ -134,6 +134,8 @@ void BlockRunner::run(std::uint64_t number, Recorder* recorder) {
 
 /// Returns whether any lane moved.
 bool BlockRunner::run_warp(RunningWarp& warp) {
+  const auto* const stop = block_.launch.stop;
+  if (stop != nullptr && stop->load(std::memory_order_relaxed)) throw LaunchEnded();
   bool moved = false;
   for (unsigned turn = 0; turn < turn_steps;) {
     const std::uint64_t group = choose(warp);

@@ -42,6 +42,8 @@ struct Launch {
   /// for each place, and the launch continues if it can (docs/emulator.md lists after which faults); ended_by() returns
   /// the fault that ended it, if any.
   bool fatal = true;
+  /// Ends the launch once it is true, if it is not null; the trace has what was recorded until then.
+  const std::atomic<bool>* stop = nullptr;
   std::atomic<std::uint64_t>* blocks_done = nullptr;  ///< counts blocks that have ended, if it is not null
   std::vector<trace::Fault> allow;                    ///< faults that are not diagnosed, unless they end the launch
 };

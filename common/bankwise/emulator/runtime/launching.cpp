@@ -5,6 +5,8 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <atomic>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -93,6 +95,31 @@ bool within_limit(const void* kernel, const Configuration& configuration) {
   return launches[key]++ < settings().max_launches;
 }
 
+// A signal that would end the program ends its launch first, so that what was recorded of it is reported.
+std::atomic<bool> stopping{false};
+std::atomic<int> signal_that_stops{0}, launches_running{0};
+
+void end_by(int signal) {
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+/// For the signals that end a program and that it does not handle itself.
+void catch_signals() {
+  static const bool caught = [] {
+    for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) {
+      const auto stop = [](int number) {
+        if (launches_running == 0 || stopping) return end_by(number);
+        signal_that_stops = number;
+        stopping = true;
+      };
+      if (const auto before = std::signal(signal, stop); before != SIG_DFL) std::signal(signal, before);
+    }
+    return true;
+  }();
+  static_cast<void>(caught);
+}
+
 struct LaterLaunch {
   Configuration configuration;
   void (*call)(const void*);
@@ -135,8 +162,13 @@ cudaError_t launch_one(const Configuration& configuration, void (*call)(const vo
       begin_launch(*progress, name.empty() ? place_of(caller) : name, how.grid.count());
       how.blocks_done = &progress->done;
     }
+    if (!settings().record.empty()) catch_signals();
+    how.stop = &stopping;
+    ++launches_running;
     const trace::KernelTrace trace = run(how, {call, arguments.bound, nullptr});
     record(trace);
+    --launches_running;
+    if (stopping) end_by(signal_that_stops);
     name_of(kernel, trace.kernel);
     const auto ended = ended_by(trace);
     if (ended) return failed(error_of(ended->fault), true);
