@@ -9,7 +9,7 @@
 #include <bankwise/emulator/cuda/not_emulated.hpp>
 #include <bankwise/emulator/cuda/vector_types.hpp>
 
-// clang-format off: names as their libraries have them
+// clang-format off
 namespace bankwise::emulator::cuda {
 
 using cudnnHandle_t = struct cudnnHandle_t_of_library*;
@@ -26,25 +26,12 @@ using cufftDoubleReal = double;
 using cufftComplex = float2;
 using cufftDoubleComplex = double2;
 enum cufftResult_t {
-  CUFFT_SUCCESS,
-  CUFFT_INVALID_PLAN,
-  CUFFT_ALLOC_FAILED,
-  CUFFT_INVALID_TYPE,
-  CUFFT_INVALID_VALUE,
-  CUFFT_INTERNAL_ERROR,
-  CUFFT_EXEC_FAILED,
-  CUFFT_SETUP_FAILED,
-  CUFFT_INVALID_SIZE,
-  CUFFT_UNALIGNED_DATA
+  CUFFT_SUCCESS, CUFFT_INVALID_PLAN, CUFFT_ALLOC_FAILED, CUFFT_INVALID_TYPE, CUFFT_INVALID_VALUE,
+  CUFFT_INTERNAL_ERROR, CUFFT_EXEC_FAILED, CUFFT_SETUP_FAILED, CUFFT_INVALID_SIZE, CUFFT_UNALIGNED_DATA
 };
 using cufftResult = cufftResult_t;
 enum cufftType {
-  CUFFT_R2C = 0x2A,
-  CUFFT_C2R = 0x2C,
-  CUFFT_C2C = 0x29,
-  CUFFT_D2Z = 0x6A,
-  CUFFT_Z2D = 0x6C,
-  CUFFT_Z2Z = 0x69
+  CUFFT_R2C = 0x2A, CUFFT_C2R = 0x2C, CUFFT_C2C = 0x29, CUFFT_D2Z = 0x6A, CUFFT_Z2D = 0x6C, CUFFT_Z2Z = 0x69
 };
 inline constexpr int CUFFT_FORWARD = -1, CUFFT_INVERSE = 1;
 BANKWISE_NONE_OF(cufftResult, cufftCreate, cufftDestroy, cufftPlan1d, cufftPlan2d, cufftPlan3d, cufftPlanMany,
@@ -55,31 +42,17 @@ BANKWISE_NONE_OF(cufftResult, cufftCreate, cufftDestroy, cufftPlan1d, cufftPlan2
 
 using curandGenerator_t = struct curandGenerator_t_of_library*;
 enum curandStatus {
-  CURAND_STATUS_SUCCESS,
-  CURAND_STATUS_VERSION_MISMATCH = 100,
-  CURAND_STATUS_NOT_INITIALIZED,
-  CURAND_STATUS_ALLOCATION_FAILED,
-  CURAND_STATUS_TYPE_ERROR,
-  CURAND_STATUS_OUT_OF_RANGE,
-  CURAND_STATUS_LENGTH_NOT_MULTIPLE,
-  CURAND_STATUS_DOUBLE_PRECISION_REQUIRED,
-  CURAND_STATUS_LAUNCH_FAILURE = 201,
-  CURAND_STATUS_PREEXISTING_FAILURE,
-  CURAND_STATUS_INITIALIZATION_FAILED,
-  CURAND_STATUS_ARCH_MISMATCH,
+  CURAND_STATUS_SUCCESS, CURAND_STATUS_VERSION_MISMATCH = 100, CURAND_STATUS_NOT_INITIALIZED,
+  CURAND_STATUS_ALLOCATION_FAILED, CURAND_STATUS_TYPE_ERROR, CURAND_STATUS_OUT_OF_RANGE,
+  CURAND_STATUS_LENGTH_NOT_MULTIPLE, CURAND_STATUS_DOUBLE_PRECISION_REQUIRED, CURAND_STATUS_LAUNCH_FAILURE = 201,
+  CURAND_STATUS_PREEXISTING_FAILURE, CURAND_STATUS_INITIALIZATION_FAILED, CURAND_STATUS_ARCH_MISMATCH,
   CURAND_STATUS_INTERNAL_ERROR = 999
 };
 using curandStatus_t = curandStatus;
 enum curandRngType {
-  CURAND_RNG_TEST = 0,
-  CURAND_RNG_PSEUDO_DEFAULT = 100,
-  CURAND_RNG_PSEUDO_XORWOW = 101,
-  CURAND_RNG_PSEUDO_MRG32K3A = 121,
-  CURAND_RNG_PSEUDO_MTGP32 = 141,
-  CURAND_RNG_PSEUDO_MT19937 = 142,
-  CURAND_RNG_PSEUDO_PHILOX4_32_10 = 161,
-  CURAND_RNG_QUASI_DEFAULT = 200,
-  CURAND_RNG_QUASI_SOBOL32 = 201
+  CURAND_RNG_TEST = 0, CURAND_RNG_PSEUDO_DEFAULT = 100, CURAND_RNG_PSEUDO_XORWOW = 101,
+  CURAND_RNG_PSEUDO_MRG32K3A = 121, CURAND_RNG_PSEUDO_MTGP32 = 141, CURAND_RNG_PSEUDO_MT19937 = 142,
+  CURAND_RNG_PSEUDO_PHILOX4_32_10 = 161, CURAND_RNG_QUASI_DEFAULT = 200, CURAND_RNG_QUASI_SOBOL32 = 201
 };
 using curandRngType_t = curandRngType;
 enum curandOrdering { CURAND_ORDERING_PSEUDO_BEST = 100, CURAND_ORDERING_PSEUDO_DEFAULT = 101 };
@@ -119,18 +92,8 @@ struct ncclUniqueId {
 };
 enum ncclResult_t { ncclSuccess, ncclUnhandledCudaError };
 enum ncclDataType_t {
-  ncclInt8,
-  ncclUint8,
-  ncclInt32,
-  ncclUint32,
-  ncclInt64,
-  ncclUint64,
-  ncclFloat16,
-  ncclFloat32,
-  ncclFloat64,
-  ncclBfloat16,
-  ncclFloat = 7,
-  ncclDouble
+  ncclInt8, ncclUint8, ncclInt32, ncclUint32, ncclInt64, ncclUint64, ncclFloat16, ncclFloat32, ncclFloat64,
+  ncclBfloat16, ncclFloat = 7, ncclDouble
 };
 enum ncclRedOp_t { ncclSum, ncclProd, ncclMax, ncclMin, ncclAvg };
 BANKWISE_NONE_OF(ncclResult_t, ncclCommInitRank, ncclCommInitAll, ncclCommDestroy, ncclGetUniqueId, ncclGetErrorString,
