@@ -5,6 +5,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <fstream>
+#include <set>
 #include <utility>
 
 #include <bankwise/support/exit_code.hpp>
@@ -61,8 +63,18 @@ int check(Recorder& recorder) {
   return exit_wrong;
 }
 
-void add_end(Outcome& outcome, const Ended& ended, std::string_view library) {
+void add_end(Outcome& outcome, const Ended& ended, const std::string& unwatched, std::string_view library) {
   outcome.interrupted = outcome.failure && (ended.interrupted || ended.out_of_time || ended_from_outside(ended));
+  std::ifstream list(unwatched);
+  std::set<std::string> programs;
+  for (std::string program; std::getline(list, program);) programs.insert(program);
+  if (!programs.empty()) {
+    const std::string others = programs.size() == 1 ? "" : fmt::format(" and {} more", programs.size() - 1);
+    outcome.incomplete.push_back(
+        fmt::format("the program {} started {}{} with an environment of its own, in which nothing is watched: what {} "
+                    "did is not in the report",
+                    in_quotes(ended.program), in_quotes(*programs.begin()), others, others.empty() ? "it" : "they"));
+  }
   const auto left = still_running(ended);
   if (!left) return;
   const bool is_watched = library.empty() || std::any_of(ended.left_running.begin(), ended.left_running.end(),

@@ -74,8 +74,9 @@ void declare_check(CLI::App& command, Recorder& recorder);
 /// it failed. Errors: as Reporting and Recorder::run().
 int check(Recorder& recorder);
 
-/// Fills in what follows from how the program ended. A process that it left in the background makes the trace
+/// Fills in what follows from how the program ended. Programs in the file `unwatched` (support/watched_exec.hpp) make
+/// the trace incomplete. A process that it left in the background makes the trace
 /// incomplete if the run failed, or if it has loaded `library`, the part that watches it; "": in any case.
-void add_end(Outcome& outcome, const Ended& ended, std::string_view library = "");
+void add_end(Outcome& outcome, const Ended& ended, const std::string& unwatched, std::string_view library = "");
 
 }  // namespace bankwise::driver

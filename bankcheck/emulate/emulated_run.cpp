@@ -66,6 +66,7 @@ driver::Outcome run_emulated(EmulatedRun run) {
       .maker = trace::Maker::emulate, .revision = std::string(revision()), .command = run.command};
   std::ofstream(record, std::ios::binary) << header_line(header);
   run.request.record = record;
+  run.request.unwatched = folder / "unwatched";
   write_request(run.request);
   const driver::ProgressFile progress(folder / "progress", "blocks");
   driver::ProgressLine progress_line([&] { return progress.text(); });
@@ -84,7 +85,7 @@ driver::Outcome run_emulated(EmulatedRun run) {
       outcome.failure = fmt::format("the program {} ran no kernel", in_quotes(ended.program));
     }
     if (file.cut_line > 0) outcome.incomplete.emplace_back("the program ended while a launch was being recorded");
-    add_end(outcome, ended);
+    add_end(outcome, ended, run.request.unwatched);
   } catch (const trace::BadLine& bad) {
     outcome.trace = header;
     outcome.failure = fmt::format("line {} of the program's record is damaged: {}", bad.line, bad.what());

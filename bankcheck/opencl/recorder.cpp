@@ -166,6 +166,7 @@ std::optional<Outcome> Recorder::run(Reporting& reporting) {
   request.record = record;
   request.unfinished = folder / "unfinished";
   request.launches = folder / "launches";
+  request.unwatched = folder / "unwatched";
   request.oclgrind_driver = register_icd(libraries, plugin, folder);
   write_request(request);
   const trace::Trace header{
@@ -203,7 +204,7 @@ std::optional<Outcome> Recorder::run(Reporting& reporting) {
     if (!outcome.failure && crashed(ended)) {
       outcome.remarks.push_back(*signal_that_ended(ended) + ", at exit, after its last launch had ended");
     }
-    add_end(outcome, ended, plugin.filename().string());
+    add_end(outcome, ended, request.unwatched, plugin.filename().string());
     outcome.trace = std::move(file.trace);
   } catch (const trace::BadLine& bad) {
     outcome.trace = header;

@@ -4,6 +4,7 @@
 // that are linked with OpenCL: so the replacements are found first. And for what the plugin cannot see, it
 // - keeps Oclgrind's stack of API calls alive. The stack is thread_local, so exit() destroys it before the destructors
 //   of global variables run. A destructor that releases an OpenCL object would then write into memory that is free.
+// - notes the programs that it executes without our variables (watched_exec.hpp).
 // - records that the program calls exit(), and with which code (launch_log.hpp). A crash after that is in the program's
 //   or Oclgrind's cleanup.
 //
@@ -14,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include <bankwise/support/watched_exec.hpp>
 #include "bankcheck/opencl/driver/functions.hpp"
 #include "bankcheck/opencl/plugin/compiler_lock.hpp"
 #include "bankcheck/opencl/plugin/launch_log.hpp"

@@ -33,6 +33,8 @@ Variable(const char*, Value Request::*, bool) -> Variable<Request, Value>;
 
 /// The file of support/progress.hpp; not set without a terminal.
 inline constexpr const char* progress_variable = "BANKWISE_PROGRESS";
+/// The file of support/watched_exec.hpp.
+inline constexpr const char* unwatched_variable = "BANKWISE_UNWATCHED";
 /// OpenclRequest::launches, for code that needs no more than the C library.
 inline constexpr const char* launches_variable = "BANKWISE_LAUNCHES";
 /// For tests: trace::Bound::bytes of Oclgrind's plugin.
@@ -43,6 +45,7 @@ struct OpenclRequest {
   std::string record;              ///< the trace, to append to
   std::string unfinished;          ///< with ".<process>": what is recorded of the launch that has not ended
   std::string launches;            ///< the launch log, to append to
+  std::string unwatched;           ///< executed programs that nothing watches, to append to
   Lines kernels;                   ///< globs of the kernels to record, as a shell has them; none: all
   std::uint64_t max_launches = 0;  ///< to record of each kernel with the same sizes; 0: all
   std::uint64_t max_groups = 0;    ///< to record of each launch, spread over the grid; 0: all
@@ -54,6 +57,7 @@ struct OpenclRequest {
     return std::tuple{Variable{"BANKWISE_RECORD", &OpenclRequest::record},
                       Variable{"BANKWISE_UNFINISHED", &OpenclRequest::unfinished},
                       Variable{launches_variable, &OpenclRequest::launches},
+                      Variable{unwatched_variable, &OpenclRequest::unwatched},
                       Variable{"BANKWISE_KERNELS", &OpenclRequest::kernels},
                       Variable{"BANKWISE_MAX_LAUNCHES", &OpenclRequest::max_launches},
                       Variable{"BANKWISE_MAX_GROUPS", &OpenclRequest::max_groups},
@@ -66,6 +70,7 @@ struct OpenclRequest {
 /// To the run time of a program that was built for the emulator.
 struct EmulateRequest {
   std::string record;                              ///< the trace, to append to; empty: none
+  std::string unwatched;                           ///< executed programs that nothing watches, to append to
   std::string architecture;                        ///< whose GPU the program sees; empty: the emulator's default
   unsigned warp = 32;                              ///< lanes
   std::uint64_t max_launches = 0, max_blocks = 0;  ///< to record of each kernel, and of each launch; 0: all
@@ -77,6 +82,7 @@ struct EmulateRequest {
 
   static constexpr auto variables() {
     return std::tuple{Variable{"BANKWISE_RECORD", &EmulateRequest::record},
+                      Variable{unwatched_variable, &EmulateRequest::unwatched},
                       Variable{"BANKWISE_EMULATE_ARCH", &EmulateRequest::architecture},
                       Variable{"BANKWISE_EMULATE_WARP", &EmulateRequest::warp},
                       Variable{"BANKWISE_EMULATE_MAX_LAUNCHES", &EmulateRequest::max_launches},

@@ -159,6 +159,17 @@ TEST_CASE("emulate/programs/ends_early", "[emulate]") {
   CHECK_THAT(abort.out, ContainsSubstring("transpose: 1 launch, 4 blocks"));
 }
 
+TEST_CASE("emulate/programs/fresh_environment", "[emulate]") {
+  const std::string limited = "--max-conflicts 3968 " + source("endings") + " -- ";
+  CHECK(ended(0, emulate(limited + "execute")).err.empty());
+  const Outcome outcome = ended(0, emulate(source("endings") + " -- execute_fresh"));
+  const std::string said = "the program 'endings' started '/bin/true' with an environment of its own, ";
+  const auto at = outcome.out.find("incomplete: " + said);
+  CHECK(at < outcome.out.find("transpose: 1 launch, 4 blocks"));
+  CHECK_THAT(ended(1, emulate(limited + "execute_fresh")).err, ContainsSubstring("incomplete: " + said));
+  CHECK_THAT(ended(1, emulate(limited + "execute_cleared")).err, ContainsSubstring("' started 'true' with an "));
+}
+
 TEST_CASE("emulate/programs/unfinished_launch", "[emulate]") {
   const ScratchDirectory scratch;
   const std::string program = (scratch.path() / "long.cu").string(), json = (scratch.path() / "j").string();

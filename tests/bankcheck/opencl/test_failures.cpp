@@ -153,6 +153,19 @@ TEST_CASE("opencl/failures/children") {
   CHECK(outcome.out.starts_with("good: 3 launches, 3 work-groups of 64 work-items\n"));
 }
 
+TEST_CASE("opencl/failures/fresh_environment") {
+  CHECK(ended(0, run_cleanly(mode("execute"), "--max-conflicts 1000")).err.empty());
+  const Outcome outcome = ended(0, run_cleanly(mode("execute_fresh")));
+  CHECK(outcome.out.find("incomplete: the program ") < outcome.out.find(report));
+  CHECK_THAT(outcome.out, ContainsSubstring(" started '/bin/true' with an environment of its own, "));
+  CHECK_THAT(outcome.out, ContainsSubstring(report));
+  CHECK_THAT(ended(1, run_cleanly(mode("execute_fresh"), "--max-conflicts 1000")).err,
+             ContainsSubstring("incomplete: the program "));
+  // coreutils' env calls execvp(), and is not linked with OpenCL
+  CHECK_THAT(ended(1, run_cleanly("sh -c '" + mode("good") + "; env -i /bin/true; :'", "--max-conflicts 1000")).err,
+             ContainsSubstring("the program 'sh' started '/bin/true' with an environment"));
+}
+
 TEST_CASE("opencl/failures/background_process") {
   const Outcome outcome = ended(0, run_cleanly(mode("background")));
   const std::string name = "background ";

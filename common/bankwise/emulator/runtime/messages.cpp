@@ -16,6 +16,7 @@
 #include <bankwise/emulator/core/global_memory.hpp>
 #include <bankwise/emulator/core/lane.hpp>
 #include <bankwise/emulator/core/program_symbols.hpp>
+#include <bankwise/support/watched_exec.hpp>
 #include <bankwise/trace/codec.hpp>
 #include <bankwise/trace/trace.hpp>
 

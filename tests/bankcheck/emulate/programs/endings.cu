@@ -1,4 +1,4 @@
-// Does what its argument names: faults and ends of programs.
+#include <unistd.h>  // the program does what its argument names: faults and ends of programs
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -40,5 +40,9 @@ int main(int count, char** arguments) {
   if (is("use_after_free")) cudaFree(out), past_the_end<<<1, 32>>>(out, 0);
   if (is("host_read")) printf("%f\n", out[2]);
   if (is("host_write")) *out = 1;
+  const char* fresh[]{"PATH=/bin:/usr/bin", nullptr};
+  if (is("execute")) execl("/bin/true", "true", nullptr);
+  if (is("execute_fresh")) execle("/bin/true", "true", nullptr, fresh);
+  if (is("execute_cleared")) clearenv(), printf("%d\n", system("true"));
   printf("last error: %s\n", cudaGetErrorName(cudaGetLastError()));
 }
