@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: MIT
-//
-// The communicator, on any number of ranks.
+#include <cstdlib>
 #include <cstring>
 #include <numeric>
+#include <optional>
 
 #include <bankwise/cluster/communicator.hpp>
+#include <bankwise/cluster/deadline.hpp>
 #include <bankwise/gpu/error.hpp>
+#include <bankwise/support/exit_code.hpp>
 #include "rank_main.hpp"
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
 using cluster::Piece;
+
+// The communicator, on any number of ranks.
+
 using Words = std::vector<std::uint32_t>;
 
 TEST_CASE("cluster/communicator/numbers", "[communicator]") {
@@ -109,4 +114,37 @@ TEST_CASE("cluster/communicator/unsupported", "[communicator]") {
     if (rank == ranks - 1) throw gpu::Unsupported("too small");
   };
   CHECK_THROWS_AS(cluster::agree(communicator(), last), gpu::Unsupported);
+}
+
+namespace {
+
+/// BANKWISE_DEADLINE_S while this object lives.
+class DeadlineVariable {
+ public:
+  explicit DeadlineVariable(const char* value) {
+    if (const char* before = std::getenv(name)) before_ = before;
+    value == nullptr ? unsetenv(name) : setenv(name, value, 1);
+  }
+  ~DeadlineVariable() { before_ ? setenv(name, before_->c_str(), 1) : unsetenv(name); }
+  DeadlineVariable(const DeadlineVariable&) = delete;
+  DeadlineVariable& operator=(const DeadlineVariable&) = delete;
+
+ private:
+  static constexpr const char* name = "BANKWISE_DEADLINE_S";
+  std::optional<std::string> before_;
+};
+
+}  // namespace
+
+TEST_CASE("cluster/deadline/positive", "[communicator]") {
+  for (const auto& [text, seconds] : {std::pair<const char*, double>{nullptr, 120}, {"2", 2}, {"0.5", 0.5}}) {
+    const DeadlineVariable variable(text);
+    CHECK(cluster::deadline_s() == seconds);
+  }
+  for (const char* bad : {"", "0", "-1", "two", "3s", "inf", "nan", "1e7"}) {
+    const DeadlineVariable variable(bad);
+    CHECK_THROWS_WITH(cluster::deadline_s(),
+                      "BANKWISE_DEADLINE_S is '" + std::string(bad) + "', not a number of seconds");
+    CHECK_THROWS_AS(cluster::deadline_s(), UsageError);
+  }
 }

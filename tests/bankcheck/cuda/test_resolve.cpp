@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
-//
-// From program counters to source lines and operations, with the machine code of a recorded cubin.
 #include <algorithm>
 
 #include <bankwise/banks/architecture.hpp>
+#include <bankwise/support/exit_code.hpp>
 #include <bankwise/trace/report.hpp>
 #include "bankcheck/cuda/record.hpp"
+#include "bankcheck/driver/reporting.hpp"
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
+using bankwise::UsageError;
+using bankwise::driver::emitted_lines;
 using cuda::Kind;
+
+// From program counters to source lines and operations, with the machine code of a recorded cubin.
 
 namespace {
 
@@ -174,4 +178,21 @@ TEST_CASE("cuda/resolve/unfinished_record_or_bad_cubin") {
   CHECK(kernel.sites.at(0).pc == store_pc);  // a load or store needs no opcode
   CHECK(kernel.left_out == 5);               // which atomic it was is in the machine code
   CHECK(resolved.left_out.at(0).find("atomics whose opcode is not known") != std::string::npos);
+}
+
+TEST_CASE("cuda/machine_code/read_by_line") {
+  CHECK(emitted_lines("").empty());
+  const auto lines = emitted_lines(CUBIN_DATA "/hopper.cubin");
+  const auto stores = std::find_if(lines.begin(), lines.end(), [](const auto& line) {
+    return line.file.ends_with("more_kernels/histogram.cuh") && line.line == 25;
+  });
+  REQUIRE(stores != lines.end());
+  CHECK(stores->opcodes == std::map<std::string, std::uint64_t>{{"STS", 4}});
+}
+
+TEST_CASE("cuda/machine_code/refused") {
+  CHECK_THROWS_WITH(emitted_lines("/no/such/file"), "--cubin '/no/such/file': it cannot be read");
+  CHECK_THROWS_WITH(emitted_lines("/"), "--cubin '/': it cannot be read");
+  CHECK_THROWS_AS(emitted_lines(CUBIN_DATA "/hopper.txt"), UsageError);
+  CHECK_THROWS_WITH(emitted_lines(CUBIN_DATA "/no_lines.cubin"), Catch::Matchers::ContainsSubstring("-lineinfo"));
 }
