@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <limits>
 #include <stdexcept>
 #include <string_view>
 #include <unordered_map>
 
-#include "bankcheck/cuda/cubin/byte_reader.hpp"
 #include "bankcheck/cuda/cubin/elf.hpp"
 #include "bankcheck/cuda/cubin/line_table.hpp"
 #include "bankcheck/cuda/cubin/opcode.hpp"
@@ -89,10 +89,8 @@ std::optional<Cubin::Instruction> Cubin::instruction_at(const std::string& funct
   // Past the function's own bytes may follow the functions that only it calls, in the same section.
   const std::uint64_t at = symbol->value + pc_offset;
   if (at < pc_offset || at > code.size() || code.size() - at < instruction_bytes) return {};
-  ByteReader reader(code.substr(std::size_t(at), instruction_bytes), "an instruction");
   InstructionBits bits;
-  bits.low = reader.u64();
-  bits.high = reader.u64();
+  std::memcpy(&bits, code.data() + at, sizeof bits);
   auto opcode = shared_opcode(content_->elf.sm, bits);
   if (!opcode) return {};
   return Instruction{*std::move(opcode)};
@@ -119,7 +117,6 @@ std::vector<Cubin::SharedArray> Cubin::shared_arrays(const std::string& function
 }
 
 std::map<EmittedAt, std::map<std::string, std::uint64_t>> emitted_in(const Cubin& cubin) {
-  constexpr unsigned instruction_bytes = 16;
   constexpr std::array<std::string_view, 3> shared{"LDS", "STS", "ATOMS"};  // LDSM and STSM are no lines of C++
   std::map<EmittedAt, std::map<std::string, std::uint64_t>> opcodes;
   for (const Cubin::Function& function : cubin.functions()) {

@@ -9,6 +9,13 @@
 
 namespace bankwise::cuda {
 
+/// The string at `offset` without its closing zero; empty past the end. It is cut after `max_bytes`: many names that
+/// share one endless string must not cost the square of a hostile file's size.
+std::string_view string_at(std::string_view bytes, std::uint64_t offset, std::size_t max_bytes);
+
+constexpr std::size_t max_symbol_bytes = 65536;  // mangled names of CUTLASS kernels take some thousand
+constexpr std::size_t max_path_bytes = 4096;
+
 struct Section {
   std::string_view name;
   std::uint32_t type = 0;
@@ -18,11 +25,11 @@ struct Section {
   std::string_view bytes;  // empty if the file has none
 };
 
-enum class SymbolKind { object, function, other };
+enum class SymbolKind { object = 1, function = 2 };  // or another value
 
 struct Symbol {
   std::string_view name;
-  SymbolKind kind = SymbolKind::other;
+  SymbolKind kind{};
   std::uint32_t section = 0;  // 0: of no section of this file
   std::uint64_t value = 0;    // offset in the section
   std::uint64_t size = 0;     // bytes

@@ -49,14 +49,18 @@ class LineTable {
     std::uint64_t end_address = 0;
   };
 
+  struct Content {
+    std::vector<File> files;
+    std::vector<Row> rows;
+    std::vector<Sequence> sequences;
+  };
+
  private:
   std::optional<std::size_t> row_at(const Sequence& sequence, std::uint64_t offset) const;
 
-  std::vector<File> files_;
-  std::vector<Row> rows_;
+  Content content_;
   std::vector<std::size_t> by_address_;  // the rows, those of each sequence in the order of their addresses
-  std::vector<Sequence> sequences_;
-  std::string_view names_;  // .debug_str
+  std::string_view names_;               // .debug_str
 };
 
 }  // namespace bankwise::cuda
