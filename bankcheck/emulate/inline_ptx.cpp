@@ -1,72 +1,52 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/emulate/rewrite.hpp"
-
 #include <algorithm>
-#include <vector>
+
+#include "bankcheck/emulate/rewrite.hpp"
+#include "bankcheck/source/tokens.hpp"
 
 namespace bankwise::emulate {
 namespace {
 
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+using Tokens = std::vector<source::Token>;
 
-/// The end of a string or character literal, or of a comment, that begins at `at`; `at` if there is none.
-std::size_t end_of_text(std::string_view source, std::size_t at) {
-  const char quote = source[at];
-  if (quote == '"' || quote == '\'') {
-    for (std::size_t i = at + 1; i < source.size(); ++i) {
-      if (source[i] == '\\')
-        ++i;
-      else if (source[i] == quote)
-        return i + 1;
-    }
-    return source.size();
-  }
-  if (source.substr(at, 3) == "R\"(") {
-    const auto end = source.find(")\"", at);
-    return end == std::string_view::npos ? source.size() : end + 2;
-  }
-  if (source.substr(at, 2) == "//") return std::min(source.find('\n', at), source.size());
-  if (source.substr(at, 2) == "/*") {
-    const auto end = source.find("*/", at + 2);
-    return end == std::string_view::npos ? source.size() : end + 2;
-  }
-  return at;
-}
+/// The statement's tokens between its parentheses.
+struct Statement {
+  std::string_view text;
+  Tokens tokens;
 
-/// Splits at a separator outside of brackets and texts. "::" is two colons, unless it is part of a name.
-std::vector<std::string_view> split(std::string_view list, char separator) {
-  std::vector<std::string_view> parts;
-  std::size_t begin = 0;
+  std::string_view at(std::size_t i) const { return text.substr(tokens[i].begin, tokens[i].end - tokens[i].begin); }
+  std::string_view between(std::size_t begin, std::size_t end) const {
+    return begin == end ? "" : text.substr(tokens[begin].begin, tokens[end - 1].end - tokens[begin].begin);
+  }
+};
+
+using Range = std::pair<std::size_t, std::size_t>;  // of tokens
+
+/// Splits at a mark outside of brackets. "::" is two colons, unless it is part of a name.
+std::vector<Range> split(const Statement& statement, Range list, std::string_view mark) {
+  std::vector<Range> parts{{list.first, list.first}};
   int depth = 0;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    if (const std::size_t end = end_of_text(list, i); end != i) {
-      i = end - 1;
-      continue;
-    }
-    const char c = list[i];
-    depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
-    if (c != separator || depth != 0) continue;
-    parts.push_back(list.substr(begin, i - begin));
-    begin = i + 1;
+  for (std::size_t i = list.first; i < list.second; ++i) {
+    const std::string_view token = statement.at(i);
+    depth += int(token == "(" || token == "[" || token == "{") - int(token == ")" || token == "]" || token == "}");
+    const bool is_two = mark == ":" && token == "::";
+    if (depth != 0 || !(token == mark || is_two)) continue;
+    parts.back().second = i;
+    if (is_two) parts.emplace_back(i, i);
+    parts.emplace_back(i + 1, i + 1);
   }
-  parts.push_back(list.substr(begin));
+  parts.back().second = list.second;
   return parts;
 }
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-/// `"=r"(x)` as a call; empty if it is no operand of PTX.
-std::optional<std::string> operand(std::string_view text, bool is_output) {
-  text = trimmed(text);
-  if (text.empty() || text[0] != '"') return std::nullopt;
-  const std::size_t end = end_of_text(text, 0);
-  const std::string_view constraint = text.substr(1, end - 2), value = trimmed(text.substr(end));
-  if (value.size() < 2 || value.front() != '(' || value.back() != ')') return std::nullopt;
-  const bool both = constraint.substr(0, 1) == "+", out = constraint.substr(0, 1) == "=";
+/// `"=r"(x)` as a call; nothing if it is no operand of PTX.
+std::optional<std::string> operand(const Statement& statement, Range tokens, bool is_output) {
+  if (tokens.second - tokens.first < 3) return std::nullopt;
+  std::string_view constraint = statement.at(tokens.first);
+  const std::string_view value = statement.between(tokens.first + 1, tokens.second);
+  if (constraint.front() != '"' || value.front() != '(' || value.back() != ')') return std::nullopt;
+  constraint = constraint.substr(1, constraint.size() - 2);
+  const bool both = constraint.starts_with('+'), out = constraint.starts_with('=');
   const std::string_view letter = constraint.substr(both || out ? 1 : 0);
   if (letter.size() != 1 || std::string_view("hrlqfdnb").find(letter) == std::string_view::npos) return std::nullopt;
   if ((both || out) != is_output) return std::nullopt;
@@ -77,18 +57,22 @@ std::optional<std::string> operand(std::string_view text, bool is_output) {
 }  // namespace
 
 std::optional<std::string> emulated_asm(std::string_view statement) {
-  const auto open = statement.find('(');
-  if (open == std::string_view::npos || statement.back() != ')') return std::nullopt;
-  const std::string_view inside = statement.substr(open + 1, statement.size() - open - 2);
-  const std::vector<std::string_view> sections = split(inside, ':');
-  const std::string_view text = trimmed(sections[0]);
+  const Statement asm_statement{statement, source::tokens_of(statement)};
+  const Tokens& tokens = asm_statement.tokens;
+  const auto open =
+      std::size_t(std::find_if(tokens.begin(), tokens.end(),
+                               [&](const source::Token& token) { return statement[token.begin] == '('; }) -
+                  tokens.begin());
+  if (open + 1 >= tokens.size() || statement.back() != ')') return std::nullopt;
+  const std::vector<Range> sections = split(asm_statement, {open + 1, tokens.size() - 1}, ":");
+  const std::string_view text = asm_statement.between(sections[0].first, sections[0].second);
   // A statement of PTX ends in a semicolon.
   if (text.find(';') == std::string_view::npos || (text[0] != '"' && text[0] != 'R')) return std::nullopt;
   std::string call = "::bankwise::emulator::device::ptx([] { return " + std::string(text) + "; }";
   for (std::size_t section = 1; section < sections.size() && section < 3; ++section) {
-    if (trimmed(sections[section]).empty()) continue;
-    for (const std::string_view part : split(sections[section], ',')) {
-      const auto emulated = operand(part, section == 1);
+    if (sections[section].first == sections[section].second) continue;
+    for (const Range& part : split(asm_statement, sections[section], ",")) {
+      const auto emulated = operand(asm_statement, part, section == 1);
       if (!emulated) return std::nullopt;
       call += ", " + *emulated;
     }

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <charconv>
 #include <cstdint>
-#include <map>
+#include <initializer_list>
 #include <optional>
 #include <vector>
 
@@ -32,8 +32,8 @@ class Rewriter {
       if (is(i, "<") && is(i + 1, "<") && is(i + 2, "<") && adjacent(i)) i = launch(i);
       if (is(i, "thread_local") && is(i + 1, "alignas")) alignment(i + 1);
       if (takes_kernel(i)) kernel_argument(i + 1);
-      if (is_index(i)) component(i);
-      if (is_asm(i)) i = inline_ptx(i);
+      if (is_index(i)) replace(tokens_[i].begin, tokens_[i + 2].end, component_of(i));
+      if (is_any(i, {"asm", "__asm__", "__asm"})) i = inline_ptx(i);
     }
     return edited();
   }
@@ -43,6 +43,11 @@ class Rewriter {
     return i < tokens_.size() ? source_.substr(tokens_[i].begin, tokens_[i].end - tokens_[i].begin) : "";
   }
   bool is(std::size_t i, std::string_view token_text) const { return text(i) == token_text; }
+  bool is_any(std::size_t i, std::initializer_list<std::string_view> texts) const {
+    return std::find(texts.begin(), texts.end(), text(i)) != texts.end();
+  }
+  /// What a token adds to the depth of brackets.
+  int nesting(std::size_t i) const { return int(is_any(i, {"(", "[", "{"})) - int(is_any(i, {")", "]", "}"})); }
   /// Whether nothing is between two tokens.
   bool adjacent(std::size_t i) const { return i + 1 < tokens_.size() && tokens_[i].end == tokens_[i + 1].begin; }
   bool is_name(std::size_t i) const { return i < tokens_.size() && tokens_[i].kind == TokenKind::name; }
@@ -72,8 +77,7 @@ class Rewriter {
   /// the emulator compares launches.
   bool is_name_of_kernel(std::size_t begin, std::size_t end) const {
     for (std::size_t i = begin; i < end; ++i) {
-      const std::string_view token = text(i);
-      if (token == "(" || token == "[" || token == "." || token == "->" || token == "this") return false;
+      if (is_any(i, {"(", "[", ".", "->", "this"})) return false;
     }
     return true;
   }
@@ -83,11 +87,9 @@ class Rewriter {
   std::size_t closing(std::size_t first) const {
     int depth = 0;
     for (std::size_t i = first; i < tokens_.size(); ++i) {
-      const std::string_view token = text(i);
-      if (token == "(" || token == "[" || token == "{") ++depth;
-      if (token == ")" || token == "]" || token == "}") --depth;
-      if (depth < 0 || (depth == 0 && token == ";")) break;
-      if (depth == 0 && token == ">" && is(i + 1, ">") && is(i + 2, ">") && is(i + 3, "(")) return i;
+      depth += nesting(i);
+      if (depth < 0 || (depth == 0 && is(i, ";"))) break;
+      if (depth == 0 && is(i, ">") && is(i + 1, ">") && is(i + 2, ">") && is(i + 3, "(")) return i;
     }
     fail(first, "the launch has no >>> that arguments in parentheses follow");
   }
@@ -108,15 +110,12 @@ class Rewriter {
         begin = i + 1;
         if (token == ")") break;
       }
-      if (token == "(" || token == "[" || token == "{") ++depth;
-      if (token == ")" || token == "]" || token == "}") --depth;
+      depth += nesting(i);
       if (depth == 0 && token == "<") plain = false;
     }
     if (i == tokens_.size()) fail(open, "the launch's arguments have no end");
     const auto literal = [&](const std::pair<std::size_t, std::size_t>& argument) {
-      const std::string_view token = text(argument.first);
-      return argument.first == argument.second &&
-             (token == "0" || token == "NULL" || token == "__null" || token == "nullptr");
+      return argument.first == argument.second && is_any(argument.first, {"0", "NULL", "__null", "nullptr"});
     };
     if (!plain || std::none_of(arguments.begin(), arguments.end(), literal)) return "(bankwise_a...)";
     // The lambda's parameters are a pack: the values are taken from it by their positions.
@@ -137,13 +136,23 @@ class Rewriter {
     return call + ')';
   }
 
+  /// The ) of the ( at `i`; nothing if there is no ( or no end.
+  std::optional<std::size_t> closing_bracket(std::size_t i) const {
+    int depth = 0;
+    for (std::size_t k = i; is(i, "(") && k < tokens_.size(); ++k) {
+      if (is(k, "(")) ++depth;
+      if (is(k, ")") && --depth == 0) return k;
+    }
+    return std::nullopt;
+  }
+
   /// The matching bracket before `i`, which is one.
   std::optional<std::size_t> opening(std::size_t i, std::string_view open, std::string_view close) const {
     int depth = 0;
     for (std::size_t k = i + 1; k-- > 0;) {
       if (is(k, close)) ++depth;
       if (is(k, open) && --depth == 0) return k;
-      if (is(k, ";") || (open == "<" && (is(k, "{") || is(k, "}")))) break;
+      if (is(k, ";")) break;
     }
     return std::nullopt;
   }
@@ -160,14 +169,13 @@ class Rewriter {
       }
       if (is(k, ">")) ++depth;
       if (is(k, "<") && --depth == 0) return k;
-      if (is(k, ";") || is(k, "{") || is(k, "}") || is(k, "(")) break;
+      if (is_any(k, {";", "{", "}", "("})) break;
     }
     return std::nullopt;
   }
 
   bool is_statement(std::size_t i) const {
-    constexpr std::array statements{"if", "while", "for", "switch", "return", "else", "do", "case"};
-    return std::find(statements.begin(), statements.end(), text(i)) != statements.end();
+    return is_any(i, {"if", "while", "for", "switch", "return", "else", "do", "case"});
   }
 
   /// Moves `last` from the ] or ) of subscripts and calls, before the <<< at `open`, to what they belong to. Returns
@@ -204,7 +212,7 @@ class Rewriter {
       }
       at = last;
       if (at > 0 && is(at - 1, "template")) --at;
-      if (at == 0 || !(is(at - 1, "::") || is(at - 1, ".") || is(at - 1, "->"))) return at;
+      if (at == 0 || !is_any(at - 1, {"::", ".", "->"})) return at;
       --at;
       if (at == 0) return at;
       const bool scope = is(at, "::");
@@ -214,21 +222,15 @@ class Rewriter {
 
   /// `alignas` of a shared array, which is thread_local: C++ allows it only in front of the declaration.
   void alignment(std::size_t i) {
-    if (!is(i + 1, "(")) return;
-    int depth = 0;
-    for (std::size_t k = i + 1; k < tokens_.size(); ++k) {
-      if (is(k, "(")) ++depth;
-      if (!is(k, ")") || --depth > 0) continue;
-      replace(tokens_[i].begin, tokens_[i + 1].end, "__attribute__((aligned(::bankwise::emulator::device::alignment<");
-      replace(tokens_[k].begin, tokens_[k].end, ">())))");
-      return;
-    }
+    const auto close = closing_bracket(i + 1);
+    if (!close) return;
+    replace(tokens_[i].begin, tokens_[i + 1].end, "__attribute__((aligned(::bankwise::emulator::device::alignment<");
+    replace(tokens_[*close].begin, tokens_[*close].end, ">())))");
   }
 
   /// Functions whose first argument is a kernel, which many programs cast to void*: its parameters are needed.
   bool takes_kernel(std::size_t i) const {
-    constexpr std::array functions{"cudaLaunchKernel", "cudaLaunchCooperativeKernel"};
-    return std::find(functions.begin(), functions.end(), text(i)) != functions.end() && is(i + 1, "(");
+    return is_any(i, {"cudaLaunchKernel", "cudaLaunchCooperativeKernel"}) && is(i + 1, "(");
   }
 
   void kernel_argument(std::size_t open) {
@@ -248,25 +250,16 @@ class Rewriter {
     }
   }
 
-  bool is_asm(std::size_t i) const { return is(i, "asm") || is(i, "__asm__") || is(i, "__asm"); }
-
   /// Returns the last token that needs no further look.
   std::size_t inline_ptx(std::size_t first) {
     std::size_t open = first + 1;
-    while (is(open, "volatile") || is(open, "__volatile__") || is(open, "__volatile") || is(open, "inline")) ++open;
-    if (!is(open, "(")) return first;
-    int depth = 0;
-    for (std::size_t i = open; i < tokens_.size(); ++i) {
-      if (is(i, "(")) ++depth;
-      if (!is(i, ")") || --depth > 0) continue;
-      const std::size_t begin = tokens_[first].begin, end = tokens_[i].end;
-      auto call = emulated_asm(with_components(first, i));
-      if (!call) return first;
-      std::replace(call->begin(), call->end(), '\n', ' ');  // edited() keeps the lines
-      replace(begin, end, *call);
-      return i;
-    }
-    return first;
+    while (is_any(open, {"volatile", "__volatile__", "__volatile", "inline"})) ++open;
+    const auto close = closing_bracket(open);
+    auto call = close ? emulated_asm(with_components(first, *close)) : std::nullopt;
+    if (!call) return first;
+    std::replace(call->begin(), call->end(), '\n', ' ');  // edited() keeps the lines
+    replace(tokens_[first].begin, tokens_[*close].end, *call);
+    return *close;
   }
 
   /// The text of some tokens, with threadIdx.x and the like rewritten.
@@ -274,7 +267,7 @@ class Rewriter {
     std::string text;
     std::size_t at = tokens_[first].begin;
     for (std::size_t i = first; i <= last; ++i) {
-      if (!is_index(i) || !is_component(i + 2)) continue;
+      if (!is_index(i)) continue;
       text += source_.substr(at, tokens_[i].begin - at);
       text += component_of(i);
       at = tokens_[i + 2].end;
@@ -282,18 +275,13 @@ class Rewriter {
     return text + std::string(source_.substr(at, tokens_[last].end - at));
   }
 
-  bool is_component(std::size_t i) const { return is(i, "x") || is(i, "y") || is(i, "z"); }
+  bool is_component(std::size_t i) const { return is_any(i, {"x", "y", "z"}); }
   std::string component_of(std::size_t i) const { return fmt::format("bankwise_{}({})", text(i + 2), text(i)); }
 
-  bool is_index(std::size_t i) const {
-    constexpr std::array names{"threadIdx", "blockIdx", "blockDim", "gridDim"};
-    return std::find(names.begin(), names.end(), text(i)) != names.end() && is(i + 1, ".") &&
-           (i == 0 || !(is(i - 1, ".") || is(i - 1, "->")));
-  }
-
   /// threadIdx.x has a different value in every lane, so it is no member of a variable.
-  void component(std::size_t i) {
-    if (is_component(i + 2)) replace(tokens_[i].begin, tokens_[i + 2].end, component_of(i));
+  bool is_index(std::size_t i) const {
+    return is_any(i, {"threadIdx", "blockIdx", "blockDim", "gridDim"}) && is(i + 1, ".") && is_component(i + 2) &&
+           (i == 0 || !is_any(i - 1, {".", "->"}));
   }
 
   std::string edited() {
@@ -304,11 +292,9 @@ class Rewriter {
     std::size_t at = 0;
     for (const RewriteEdit& edit : edits_) {
       out += source_.substr(at, edit.begin - at);
-      // What spans lines leaves their ends.
       out += edit.by;
-      for (const char c : source_.substr(edit.begin, edit.end - edit.begin)) {
-        if (c == '\n') out += '\n';
-      }
+      const std::string_view old = source_.substr(edit.begin, edit.end - edit.begin);
+      out.append(std::size_t(std::count(old.begin(), old.end(), '\n')), '\n');  // what spans lines leaves their ends
       at = edit.end;
     }
     out += source_.substr(at);
@@ -335,15 +321,11 @@ std::string place_in(std::string_view source, std::size_t offset, std::string_vi
     const auto end = std::min(source.find('\n', at), source.size());
     const std::string_view text = source.substr(at, end - at);
     if (offset <= end) break;
+    ++line;
     // A marker: # 12 "file.cu" 2
-    if (text.starts_with("# ") && text.size() > 2 && text[2] >= '0' && text[2] <= '9') {
-      line = 0;
-      std::size_t i = 2;
-      for (; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i) line = line * 10 + std::uint64_t(text[i] - '0');
+    if (text.starts_with("# ") && std::from_chars(text.data() + 2, text.data() + text.size(), line).ec == std::errc()) {
       const auto open = text.find('"'), close = text.rfind('"');
       if (open < close && close != std::string_view::npos) file = text.substr(open + 1, close - open - 1);
-    } else {
-      ++line;
     }
     at = end + 1;
   }
