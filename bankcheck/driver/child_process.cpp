@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -23,6 +22,7 @@
 
 #include <bankwise/support/text.hpp>
 #include "bankcheck/driver/files.hpp"
+#include "bankcheck/driver/guard.hpp"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX has it in no header
 
@@ -114,37 +114,32 @@ bool is_machine_code(const fs::path& program) {
 }
 
 /// Restores the default action of SIGCHLD: if the parent process ignores it, the system keeps no exit code of our
-/// child.
-class KeepsExitCodes {
+/// child. And makes orphans of the child bankcheck's children, so that it knows of programs that go on in the
+/// background.
+class Parenthood {
  public:
-  KeepsExitCodes() : before_(std::signal(SIGCHLD, SIG_DFL)) {}
-  KeepsExitCodes(const KeepsExitCodes&) = delete;
-  KeepsExitCodes& operator=(const KeepsExitCodes&) = delete;
-  ~KeepsExitCodes() { std::signal(SIGCHLD, before_); }
-
- private:
-  void (*before_)(int);
-};
-
-/// Makes orphans of the child bankcheck's children, so that bankcheck knows of programs that go on in the background.
-class AdoptsOrphans {
- public:
-  AdoptsOrphans() {
-    prctl(PR_GET_CHILD_SUBREAPER, &before_);
+  Parenthood() : action_(std::signal(SIGCHLD, SIG_DFL)) {
+    prctl(PR_GET_CHILD_SUBREAPER, &adopts_);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
   }
-  AdoptsOrphans(const AdoptsOrphans&) = delete;
-  AdoptsOrphans& operator=(const AdoptsOrphans&) = delete;
-  ~AdoptsOrphans() { prctl(PR_SET_CHILD_SUBREAPER, before_); }
+  Parenthood(const Parenthood&) = delete;
+  Parenthood& operator=(const Parenthood&) = delete;
+  ~Parenthood() {
+    std::signal(SIGCHLD, action_);
+    prctl(PR_SET_CHILD_SUBREAPER, adopts_);
+  }
 
  private:
-  int before_ = 0;
+  void (*action_)(int);
+  int adopts_ = 0;
 };
 
 std::vector<long> children() {
   std::vector<long> processes;
   std::ifstream list(fmt::format("/proc/self/task/{}/children", gettid()));
-  for (long process = 0; list >> process;) processes.push_back(process);
+  for (long process = 0; list >> process;) {
+    if (process != guard_process()) processes.push_back(process);
+  }
   return processes;
 }
 
@@ -293,10 +288,10 @@ Ended start_and_wait(const fs::path& program, const std::vector<std::string>& co
   Pipe pipe;
   std::vector<Redirection> redirections{{pipe.in, STDERR_FILENO}};
   if (!wait.own_stdout) redirections.insert(redirections.begin(), {STDERR_FILENO, STDOUT_FILENO});
-  const KeepsExitCodes keeps_exit_codes;
-  const AdoptsOrphans adopts_orphans;
+  const Parenthood parenthood;
   SignalsToChild signals;
   const pid_t child = spawn(program, command, redirections, false);
+  const Guarded guarded(std::to_string(child));
   pipe.close_in();
   Ended ended = wait_for(child, pipe.out, wait, signals);
   ended.program = command.front();
@@ -308,6 +303,7 @@ Ran run_quietly(const std::vector<std::string>& command) {
   Pipe pipe;
   const pid_t child =
       spawn(find_program(command.front()), command, {{pipe.in, STDOUT_FILENO}, {pipe.in, STDERR_FILENO}}, true);
+  const Guarded guarded(std::to_string(child));
   pipe.close_in();
   Ran ran;
   char buffer[4096];
@@ -322,8 +318,8 @@ Ran run_quietly(const std::vector<std::string>& command) {
 
 bool ended_from_outside(const Ended& ended) {
   if (!WIFSIGNALED(ended.status)) return false;
-  constexpr std::array from_outside{SIGKILL, SIGINT, SIGQUIT, SIGTERM, SIGHUP};
-  return std::find(from_outside.begin(), from_outside.end(), WTERMSIG(ended.status)) != from_outside.end();
+  const int signal = WTERMSIG(ended.status);
+  return signal == SIGKILL || signal == SIGINT || signal == SIGQUIT || signal == SIGTERM || signal == SIGHUP;
 }
 
 bool crashed(const Ended& ended) { return WIFSIGNALED(ended.status) && !ended_from_outside(ended); }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <bankwise/trace/report.hpp>
+#include "bankcheck/cuda/cubin/cubin.hpp"
 
 namespace bankwise::driver {
 
@@ -19,12 +20,7 @@ inline constexpr const char* cubin_help =
     "Cubin of the kernels (nvcc -cubin -lineinfo): for each line whose accesses a compiler may merge, report whether "
     "the instructions match the merged accesses or those of the source";
 
-/// The instructions of one source line that access shared memory, and how often each stands in the code.
-struct EmittedLine {
-  std::string file;
-  unsigned line = 0;
-  std::map<std::string, std::uint64_t> opcodes;  ///< "LDS.128"
-};
+using cuda::EmittedLine;
 
 /// Which of the two counts the instructions agree with.
 enum class Column { source, merged, both, neither };

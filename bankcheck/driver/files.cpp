@@ -37,6 +37,7 @@ TemporaryFolder::TemporaryFolder() {
   if (mkdtemp(path.data()) == nullptr)
     throw std::runtime_error(fmt::format("cannot create {}: {}", path, std::strerror(errno)));
   path_ = path;
+  guarded_.emplace(path);
 }
 
 TemporaryFolder::~TemporaryFolder() {

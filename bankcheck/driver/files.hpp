@@ -4,8 +4,11 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "bankcheck/driver/guard.hpp"
 
 namespace bankwise::driver {
 
@@ -21,6 +24,7 @@ class TemporaryFolder {
 
  private:
   std::filesystem::path path_;
+  std::optional<Guarded> guarded_;
 };
 
 /// Finds a command as a shell does; empty if there is none.

@@ -49,6 +49,10 @@ std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
                                          const std::vector<const banks::Architecture*>& architectures,
                                          SourceFinder& finder);
 
+/// The build options of an OpenCL program without those that depend on where it is installed: include paths, and
+/// options that name a folder by `/`, `./`, `../` or `~/`. The others are separated by single spaces.
+std::string without_folders(std::string_view options);
+
 /// "blocks" in the language of a checker's programs.
 std::string_view word_for_blocks(trace::Maker maker);
 

@@ -12,6 +12,7 @@
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/codec.hpp>
+#include "bankcheck/driver/guard.hpp"
 
 namespace bankwise::driver {
 
@@ -40,6 +41,7 @@ void declare_check(CLI::App& command, Recorder& recorder) {
 }
 
 int check(Recorder& recorder) {
+  start_guard();
   const CheckOptions& options = recorder.options;
   if (options.trace == "-") throw UsageError("--trace needs a file: stdout belongs to the program");
   Reporting reporting(options.report);

@@ -16,7 +16,6 @@
 #include <bankwise/support/table.hpp>
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/report.hpp>
-#include "bankcheck/cuda/cubin/cubin.hpp"
 #include "bankcheck/driver/sinks.hpp"
 
 namespace bankwise::driver {
@@ -134,7 +133,7 @@ std::vector<EmittedLine> emitted_lines(const std::string& path, bool may_be_empt
   std::vector<EmittedLine> lines;
   try {
     const cuda::Cubin cubin({bytes->begin(), bytes->end()});
-    for (const auto& [at, opcodes] : cuda::emitted_in(cubin)) lines.push_back({at.file, at.line, opcodes});
+    lines = cuda::emitted_in(cubin);
     if (!cubin.line_error().empty()) refuse(cubin.line_error());
   } catch (const UsageError&) {
     throw;

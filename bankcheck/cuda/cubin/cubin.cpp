@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "bankcheck/cuda/cubin/elf.hpp"
 #include "bankcheck/cuda/cubin/line_table.hpp"
@@ -116,9 +117,9 @@ std::vector<Cubin::SharedArray> Cubin::shared_arrays(const std::string& function
   return arrays;
 }
 
-std::map<EmittedAt, std::map<std::string, std::uint64_t>> emitted_in(const Cubin& cubin) {
+std::vector<EmittedLine> emitted_in(const Cubin& cubin) {
   constexpr std::array<std::string_view, 3> shared{"LDS", "STS", "ATOMS"};  // LDSM and STSM are no lines of C++
-  std::map<EmittedAt, std::map<std::string, std::uint64_t>> opcodes;
+  std::map<std::pair<std::string, unsigned>, std::map<std::string, std::uint64_t>> opcodes;
   for (const Cubin::Function& function : cubin.functions()) {
     for (std::uint64_t pc = 0; pc < function.bytes; pc += instruction_bytes) {
       const auto instruction = cubin.instruction_at(function.name, pc);
@@ -130,7 +131,9 @@ std::map<EmittedAt, std::map<std::string, std::uint64_t>> emitted_in(const Cubin
       ++opcodes[{frames.front().file, frames.front().line}][instruction->opcode];
     }
   }
-  return opcodes;
+  std::vector<EmittedLine> lines;
+  for (auto& [at, counts] : opcodes) lines.push_back({at.first, at.second, std::move(counts)});
+  return lines;
 }
 
 }  // namespace bankwise::cuda

@@ -4,7 +4,6 @@
 // people, so every offset and count in them is checked.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -65,14 +64,15 @@ class Cubin {
 
 // What a compiler made of a source line: its instructions on shared memory.
 
-struct EmittedAt {
+/// The instructions of a source line that access shared memory, and how often each stands in the code.
+struct EmittedLine {
   std::string file;  // as the compiler was given it
   unsigned line = 0;
-  auto operator<=>(const EmittedAt&) const = default;
+  std::map<std::string, std::uint64_t> opcodes;  // "LDS.128"
 };
 
-/// How often each opcode of LDS, STS and ATOMS stands in the code of a line, over all functions. Code of functions that
-/// were inlined counts for their own lines. Instructions without a line are left out.
-std::map<EmittedAt, std::map<std::string, std::uint64_t>> emitted_in(const Cubin& cubin);
+/// The lines with an LDS, STS or ATOMS in any function, sorted. Code of functions that were inlined counts for their own
+/// lines. Instructions without a line are left out.
+std::vector<EmittedLine> emitted_in(const Cubin& cubin);
 
 }  // namespace bankwise::cuda

@@ -15,13 +15,7 @@
 
 namespace {
 
-using bankwise::cuda::COUNT_SHARDS;
-using bankwise::cuda::LaunchSlot;
-using bankwise::cuda::pack_copy;
-using bankwise::cuda::pack_what;
-using bankwise::cuda::PatternEntry;
-using bankwise::cuda::Source;
-using bankwise::cuda::TableHeader;
+using namespace bankwise::cuda;
 
 // Generic addresses would make each atomic check for shared memory first.
 __device__ __forceinline__ uint64_t load_cached(uint64_t address) {
@@ -116,8 +110,8 @@ __device__ __forceinline__ uint64_t hash_of_addresses(uint32_t address, uint32_t
 __device__ __forceinline__ bool is_watched(const LaunchSlot* launch) {
   if (launch == nullptr || launch->slots == 0) return false;
   const uint32_t threshold = launch->threshold;
-  if (threshold == bankwise::cuda::ALL_BLOCKS) return true;
-  return bankwise::cuda::is_watched_block(blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z), threshold);
+  if (threshold == ALL_BLOCKS) return true;
+  return is_watched_block(blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z), threshold);
 }
 
 /// Program counters of a program differ in the low 32 bits. Never 0, which is a free slot.
@@ -145,11 +139,11 @@ struct Entries {
   uint32_t capacity, first, probes;
 };
 __device__ __forceinline__ Entries entries_of_patterns(const LaunchSlot* launch) {
-  return {launch->header + offsetof(TableHeader, used), launch->capacity, 0, bankwise::cuda::MAX_PROBES};
+  return {launch->header + offsetof(TableHeader, used), launch->capacity, 0, MAX_PROBES};
 }
 __device__ __forceinline__ Entries entries_of_costs(const LaunchSlot* launch) {
-  return {launch->header + offsetof(TableHeader, costs_used), bankwise::cuda::cost_entries(launch->capacity),
-          launch->capacity + bankwise::cuda::SPARE_ENTRIES, launch->slots};
+  return {launch->header + offsetof(TableHeader, costs_used), cost_entries(launch->capacity),
+          launch->capacity + SPARE_ENTRIES, launch->slots};
 }
 
 /// Counts `key` if it has a slot or gets one. Returns the index of a new entry, of which the addresses are still to be
@@ -167,7 +161,7 @@ __device__ __forceinline__ uint32_t find_or_insert(const LaunchSlot* launch, con
       if (found == 0) {
         count(launch, slot);
         const uint32_t number = take_number(entries.used);
-        if (entries.first == 0 && (number + 1) % bankwise::cuda::FILL_REPORT_STEP == 0) {
+        if (entries.first == 0 && (number + 1) % FILL_REPORT_STEP == 0) {
           tell_host(launch->fill, number + 1);
         }
         const uint32_t index = entries.first + number;
@@ -202,21 +196,20 @@ __device__ __forceinline__ bool count_known(const LaunchSlot* launch, uint64_t k
 __device__ __forceinline__ void count_cost(LaunchSlot* launch, uint64_t pc, uint32_t address, uint32_t what,
                                            uint32_t mask, uint32_t lane) {
   const uint32_t source = what >> 24, width = what >> 16 & 0xff;
-  bankwise::cuda::WarpCost cost;
+  WarpCost cost;
   if (source == uint32_t(Source::matrix)) {
     // For each of 1, 2 or 4 matrices, 8 lanes have the addresses of rows of 16 bytes.
     const uint32_t matrices = what >> 8 & 0xff;
     const uint32_t rows = matrices >= 4 ? mask : mask & ((1u << 8 * matrices) - 1);
     if ((rows >> lane & 1) == 0) return;
-    cost = bankwise::cuda::warp_cost(address, 16, false, rows, lane);
+    cost = warp_cost(address, 16, false, rows, lane);
   } else if (source == uint32_t(Source::shared)) {
-    const bool is_load = bankwise::cuda::direction(what & 0xffff) == bankwise::cuda::reads;
-    cost = bankwise::cuda::warp_cost(address, width, is_load, mask, lane);
+    const bool is_load = direction(what & 0xffff) == reads;
+    cost = warp_cost(address, width, is_load, mask, lane);
   }
   if (lane != __ffs(mask) - 1) return;
-  const uint32_t packed =
-      bankwise::cuda::pack_cost({uint32_t(__popc(mask)), cost.ideal, cost.passes, cost.lane_passes});
-  what |= bankwise::cuda::COSTED;
+  const uint32_t packed = pack_cost({uint32_t(__popc(mask)), cost.ideal, cost.passes, cost.lane_passes});
+  what |= COSTED;
   const uint64_t key = key_of(launch, pc, packed, what, 0);
   if (count_known(launch, key, true)) return;
   if (find_or_insert(launch, entries_of_costs(launch), key, pc, packed, what) == NO_ROOM) {

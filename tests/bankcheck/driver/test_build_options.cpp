@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/driver/build_options.hpp"
+#include "bankcheck/driver/kernel_report.hpp"
 
 #include "tests/catch_any.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/driver/source_text.hpp"
+#include "bankcheck/driver/source_finder.hpp"
 
 #include "tests/catch_any.hpp"
 
