@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Matrix transpose with an L2 prefetch hint and L2 eviction priority evict_last (PTX ISA, "ld": .level::prefetch_size;
-// "createpolicy" and "Cache Eviction Priority Hints"; CUDA calls such data persisting). persisting.cuh explains why, what
-// it changes, its lanes and its banks.
+// Matrix transpose with an L2 prefetch hint and L2 eviction priority evict_last (PTX ISA, "ld": .level::prefetch_size,
+// "createpolicy" and "Cache Eviction Priority Hints"; CUDA calls such data persisting). persisting.cuh explains why,
+// what it changes, its lanes and its banks.
 //
 // Contract
 //   launch  ceil(height / TILE) * ceil(width / TILE) work-groups of LANES x WARPS work-items, tiles in column-major

@@ -51,8 +51,8 @@ bool includes_thrust(std::string_view expanded) {
   return false;
 }
 
-/// Where one process writes before it renames. A compiler that outlives a killed bankcheck writes into a folder that the
-/// next process has removed.
+/// Where one process writes before it renames. A compiler that outlives a killed bankcheck writes into a folder that
+/// the next process has removed.
 class WorkFolder {
  public:
   /// `entry`: a locked folder of the cache.

@@ -10,8 +10,6 @@
 #include "tests/case_studies.hpp"
 #include "tests/catch_any.hpp"
 
-using namespace bankwise;
-
 // The plans for several ranks in one process: each launch in the emulator for one rank after the other, and the
 // exchanges as copies between the ranks' buffers.
 
@@ -225,8 +223,8 @@ TEST_CASE("study/rank_plans/larger_problems") {
 
 namespace {
 
-JobModel model_of(const CaseStudy& study, std::string_view name, Extent extent, unsigned units = 100) {
-  return job_model(study, variant_of(study, name), extent, units, *banks::find_architecture("sm_90"));
+JobModel model_of(const CaseStudy& study, std::string_view name, Extent extent, unsigned compute_units = 100) {
+  return job_model(study, variant_of(study, name), extent, compute_units, *banks::find_architecture("sm_90"));
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ struct EmittedLine {
   std::map<std::string, std::uint64_t> opcodes;  // "LDS.128"
 };
 
-/// The lines with an LDS, STS or ATOMS in any function, sorted. Code of functions that were inlined counts for their own
+/// The lines with an LDS, STS or ATOMS in any function, sorted. Code of inlined functions counts for their own
 /// lines. Instructions without a line are left out.
 std::vector<EmittedLine> emitted_in(const Cubin& cubin);
 
