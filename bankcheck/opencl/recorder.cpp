@@ -36,8 +36,9 @@ std::string keys() {
   return list;
 }
 
-/// The properties of the simulated device. Error: UsageError.
-support::Lines device_of(const std::vector<std::string>& device_info, const banks::Architecture& first) {
+}  // namespace
+
+std::vector<std::string> device_values(const std::vector<std::string>& device_info, const banks::Architecture& first) {
   support::Lines lines;
   for (const std::string& given : device_info) {
     const auto end = given.find('=');
@@ -62,6 +63,8 @@ support::Lines device_of(const std::vector<std::string>& device_info, const bank
   lines.push_back(fmt::format("preferred-multiple={}", first.warp));  // unless it is given: the first line counts
   return lines;
 }
+
+namespace {
 
 /// Kernels as OpenCL names them: the report may add build options, or a number, to make names distinct.
 std::vector<std::string> plain_names(const std::vector<std::string>& kernels) {
@@ -155,7 +158,7 @@ std::optional<Outcome> Recorder::run(Reporting& reporting) {
   support::OpenclRequest request{.kernels = plain_names(options.report.kernels),
                                  .max_launches = options.max_launches,
                                  .max_groups = options.max_groups,
-                                 .device = device_of(device_info_, *reporting.architectures().front())};
+                                 .device = device_values(device_info_, *reporting.architectures().front())};
   for (const banks::Architecture* architecture : reporting.architectures()) {
     request.architectures.emplace_back(architecture->name);
   }

@@ -9,6 +9,10 @@
 
 namespace bankwise::opencl {
 
+/// The properties of the simulated device: the values of --device-info, each KEY=VALUE, and what `first` has instead of
+/// Oclgrind's. Error: UsageError.
+std::vector<std::string> device_values(const std::vector<std::string>& device_info, const banks::Architecture& first);
+
 /// `bankcheck opencl`: runs any OpenCL program under Oclgrind, with a plugin that records.
 class Recorder : public driver::Recorder {
  public:

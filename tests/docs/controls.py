@@ -18,7 +18,9 @@ from check_pages import tracked
 
 DEVICE, SEVERAL = "nvidia_h200", "nvidia_h200_x2"
 PICTURE = f"docs/pictures/{DEVICE}_reduction_ladder.svg"
-BANKS, NEW_ROOM = "common/bankwise/banks", "common/bankwise/new_room/new.hpp"
+COMMON, NEW_ROOM = "common/bankwise", "common/bankwise/new_room/new.hpp"
+GRAPH, CYCLE, CSV_TEST = "include_graph.py --check", "include_graph.py: a cycle of ", "tests/support/test_csv.cpp"
+UPWARDS = f"{COMMON}/support/table.hpp:1: {COMMON}/support must not know {COMMON}/banks: "
 NUMBER = r">[1-8](\d\d[1-9])</text>"  # in a bar: those of the axis are round
 
 
@@ -60,10 +62,8 @@ def forged(root: Path) -> None:
 def cpu_results(root: Path) -> None:
     """The slowest run of three sizes is 0.90 of the faster OpenMP version."""
     speeds = {"chunked/1": 9.1, "openmp/1": 8, "openmp_vectors/1": 10, "chunked/2": 9, "openmp/2": 10, "openmp_vectors/2": 9}
-    timed = [
-        {"run_name": f"reduction_{name}/real_time", "run_type": "iteration", "bytes_per_second": speed}
-        for name, speed in speeds.items()
-    ]
+    kind = {"run_type": "iteration"}
+    timed = [kind | {"run_name": f"reduction_{name}/real_time", "bytes_per_second": speed} for name, speed in speeds.items()]
     (root / "docs/results/pocl_epyc/cpu_shaped.json").write_text(json.dumps({"benchmarks": timed}))
     subprocess.run([sys.executable, root / "tools/tables.py"], capture_output=True, check=True)
     page = (root / "docs/results/README.md").read_text(encoding="utf-8")
@@ -89,12 +89,7 @@ CONTROLS = (
     ("tables.py --check", slower(f"{DEVICE}/reduction.memory.json", "packed"), 1, "reduction/README.md"),
     ("tables.py --check", slower(f"{DEVICE}/transpose.sizes.json", "library"), 1, "docs/results/README.md"),
     ("tables.py --check", slower(f"{SEVERAL}/ranks.json", "cyclic"), 1, "docs/several_gpus.md"),
-    (
-        "tables.py --check",
-        edit(f"docs/results/{DEVICE}/bankcheck_cuda.csv", r"(transpose_naive,ld,1),\d+", r"\1,7"),
-        1,
-        "docs/checking_cuda.md",
-    ),
+    ("tables.py --check", edit(f"docs/results/{DEVICE}/bankcheck_cuda.csv", r"(_naive,ld,1),\d+", r"\1,7"), 1, "docs/checking_cuda.md"),
     ("tables.py --check", edit(f"docs/results/{DEVICE}/limits.csv", r"transpose_tma,(\d+),\d", r"transpose_tma,\1,1"), 1, "docs/limits.md"),
     ("tables.py --check", edit("docs/results/README.md", r"\| (yes|stretch|no) \|", "| of course |"), 1, "docs/results/README.md"),
     ("tables.py --check", cpu_results, 0, ""),
@@ -102,43 +97,18 @@ CONTROLS = (
     ("plots.py --check", slower(f"{DEVICE}/reduction.memory.json", "packed"), 1, PICTURE),
     ("plots.py --check", forged, 1, PICTURE),
     ("plots.py", no_matplotlib, 3, "matplotlib is missing"),
-    ("include_graph.py --check", nothing, 0, ""),
+    (GRAPH, nothing, 0, ""),
     ("include_graph.py", nothing, 0, "transpose: "),
     ("include_graph.py --dot", nothing, 0, '  "transpose" -> '),
-    (
-        "include_graph.py --check",
-        edit("common/bankwise/support/table.hpp", "^", "#include <bankwise/banks/units.hpp>\n"),
-        1,
-        "common/bankwise/support/table.hpp:1: common/bankwise/support must not know common/bankwise/banks: ",
-    ),
-    (
-        "include_graph.py --check",
-        edit(f"{BANKS}/access.hpp", "^", "#include <bankwise/banks/cost.hpp>\n"),
-        1,
-        f"include_graph.py: a cycle of files: {BANKS}/",
-    ),
-    (
-        "include_graph.py --check",
-        edit("bankcheck/main.cpp", "^", '#include "bankwise/banks/cost.hpp"\n'),
-        1,
-        "bankcheck/main.cpp:1: bankwise/banks/cost.hpp is no tracked file",
-    ),
-    ("include_graph.py --check", new_room, 1, f"{NEW_ROOM}: the table of rooms has no room for it"),
-    (
-        "include_graph.py --check",
-        edit("CONTRIBUTING.md", "knows banks, support\n", "knows banks, support, study\n"),
-        1,
-        "include_graph.py: a cycle of CONTRIBUTING.md's rooms: ",
-    ),
+    (GRAPH, edit(f"{COMMON}/support/table.hpp", "^", "#include <bankwise/banks/units.hpp>\n"), 1, UPWARDS),
+    (GRAPH, edit(f"{COMMON}/banks/access.hpp", "^", "#include <bankwise/banks/cost.hpp>\n"), 1, CYCLE + f"files: {COMMON}/banks/"),
+    (GRAPH, edit("bankcheck/main.cpp", "^", '#include "bankwise/banks/cost.hpp"\n'), 1, "bankcheck/main.cpp:1: bankwise/banks/cost.hpp"),
+    (GRAPH, new_room, 1, f"{NEW_ROOM}: the table of rooms has no room for it"),
+    (GRAPH, edit("CONTRIBUTING.md", "knows banks, support\n", "knows banks, support, study\n"), 1, CYCLE + "CONTRIBUTING.md's rooms: "),
     ("check_pages.py", nothing, 0, ""),
     ("check_pages.py", edit("README.md", r"\]\(docs/", "](documents/"), 1, "README.md: there is no documents/"),
     ("check_pages.py", edit("transpose/naive.cuh", "^", f"// {'columns ' * 16}\n"), 1, "transpose/naive.cuh:1: more than 120"),
-    (
-        "check_pages.py",
-        edit("tests/support/test_csv.cpp", r'TEST_CASE\("support', 'TEST_CASE("a sentence about support'),
-        1,
-        "tests/support/test_csv.cpp: the name of a test is no path",
-    ),
+    ("check_pages.py", edit(CSV_TEST, r'TEST_CASE\("', 'TEST_CASE("a sentence about '), 1, f"{CSV_TEST}: the name of a test is no path"),
     ("check_pages.py", edit("tests/package/checking/matmul.cuh", "^", "\n"), 1, "docs/checking_your_kernel.md differs"),
 )
 

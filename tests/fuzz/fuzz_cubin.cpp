@@ -54,6 +54,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::require(error.empty() || fuzz::is_sentence(error), "one sentence", error);
     const auto functions = cubin.functions();
     for (std::size_t i = 0; i < std::min(functions.size(), max_functions); ++i) check_function(cubin, functions[i]);
+    for (const auto& line : bankwise::cuda::emitted_in(cubin)) {
+      fuzz::require(line.line != 0 && !line.opcodes.empty(), "a place has a line and instructions", line.file);
+    }
   } catch (const std::runtime_error& error) {
     fuzz::require(fuzz::is_sentence(error.what()), "one sentence", error.what());
   }

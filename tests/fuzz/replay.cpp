@@ -11,13 +11,12 @@
 
 namespace fs = std::filesystem;
 
+// CMake lists the targets: X(trace) X(cubin) ...
+#define X(name) int fuzz_##name(const std::uint8_t* data, std::size_t size);
 extern "C" {
-int fuzz_predict_csv(const std::uint8_t* data, std::size_t size);
-int fuzz_index(const std::uint8_t* data, std::size_t size);
-int fuzz_cost(const std::uint8_t* data, std::size_t size);
-int fuzz_trace(const std::uint8_t* data, std::size_t size);
-int fuzz_cubin(const std::uint8_t* data, std::size_t size);
+FUZZ_TARGETS
 }
+#undef X
 
 namespace {
 
@@ -25,13 +24,9 @@ struct Target {
   const char* name;
   int (*run)(const std::uint8_t*, std::size_t);
 };
-constexpr Target targets[]{
-    {"predict_csv", fuzz_predict_csv},
-    {"index", fuzz_index},
-    {"cost", fuzz_cost},
-    {"trace", fuzz_trace},
-    {"cubin", fuzz_cubin},
-};
+#define X(name) {#name, fuzz_##name},
+constexpr Target targets[]{FUZZ_TARGETS};
+#undef X
 
 /// The number of files of the directory that were run.
 std::size_t replay(const Target& target, const fs::path& directory) {

@@ -68,7 +68,11 @@ const std::string& Cubin::line_error() const { return content_->line_error; }
 
 std::vector<Cubin::Function> Cubin::functions() const {
   std::vector<Function> functions;
-  for (const Symbol* symbol : content_->functions) functions.push_back({std::string(symbol->name), symbol->size});
+  for (const Symbol* symbol : content_->functions) {
+    const std::uint64_t section = content_->elf.sections[symbol->section].bytes.size();
+    const std::uint64_t room = section - std::min(section, symbol->value);
+    functions.push_back({std::string(symbol->name), std::min(symbol->size, room)});  // a hostile size has no end
+  }
   return functions;
 }
 

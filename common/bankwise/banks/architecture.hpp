@@ -97,7 +97,13 @@ struct Rule {
   std::string_view source;   ///< where the rule comes from
   std::string_view refusal;  ///< if set: there is no number to give, for this reason
 
-  // The same rule, but for one part.
+  // The same rule, but for one part. Clang 14 needs the template before its uses.
+  template <class Part>
+  constexpr Rule with(Part Rule::*part, Part value) const {
+    Rule copy = *this;
+    copy.*part = value;
+    return copy;
+  }
   constexpr Rule with_banks(Banks other) const { return with(&Rule::banks, other); }
   constexpr Rule served_by(Serving other) const { return with(&Rule::serving, other); }
   constexpr Rule with_total(Total other) const { return with(&Rule::total, other); }
@@ -110,14 +116,6 @@ struct Rule {
   constexpr bool only_banks_matter() const {
     return (serving == Serving::words || serving == Serving::lanes) && banks.bytes == 4 &&
            banks.row_bytes == banks.count * banks.bytes && total == Total::sum;
-  }
-
- private:
-  template <class Part>
-  constexpr Rule with(Part Rule::*part, Part value) const {
-    Rule copy = *this;
-    copy.*part = value;
-    return copy;
   }
 };
 
