@@ -30,44 +30,6 @@ std::vector<float> numbers(unsigned count) {
 }
 // --- PTX ---
 
-__global__ void scalar_ptx(unsigned* out) {
-  unsigned x = threadIdx.x, y = 0, lane = 0;
-  PTX("mov.u32 %0, %%laneid;", OUT(lane));
-  out[0] = lane;
-  PTX("bfe.u32 %0, %1, 4, 8;", OUT(y), IN(0xABCDu));
-  out[1] = y;
-  PTX("bfi.b32 %0, %1, %2, 8, 4;", OUT(y), IN(0xFu), IN(0x10000u));
-  out[2] = y;
-  PTX("lop3.b32 %0, %1, %2, %3, 0x96;", OUT(y), IN(5u), IN(3u), IN(9u));
-  out[3] = y;
-  PTX("prmt.b32 %0, %1, %2, 0x5410;", OUT(y), IN(0x11112222u), IN(0x33334444u));
-  out[4] = y;
-  PTX("shf.l.wrap.b32 %0, %1, %2, 8;", OUT(y), IN(0xAABBCCDDu), IN(0x11223344u));
-  out[5] = y;
-  float z = 1.5f;
-  PTX("fma.rn.f32 %0, %0, %1, 0f40000000;", BOTH(z), IN(2.0f));
-  out[6] = unsigned(z);
-  PTX("{\n .reg .pred p, q;\n .reg .b32 t<2>;\n setp.lt.u32 p|q, %1, 5; // comment\n mov.b32 t1, 100;\n"
-      "@p add.u32 t1, t1, 1;\n @!p add.u32 t1, t1, 2;\n selp.b32 t0, 1000, 2000, q;\n add.u32 %0, t0, t1;\n}",
-      OUT(y), IN(x));
-  out[7] = y;
-  unsigned long long wide = 0;
-  PTX("mad.wide.u32 %0, %1, %2, %3;", OUT(wide), IN(0x10000u), IN(0x10000u), IN(5ull));
-  out[8] = unsigned(wide >> 32) + unsigned(wide);
-  int small = 0;
-  PTX("bfe.s32 %0, %1, 0, 4;", OUT(small), IN(0xFu));
-  out[9] = unsigned(small);
-  PTX("cvt.rzi.s32.f32 %0, %1;", OUT(small), IN(-2.75f));
-  out[10] = unsigned(small);
-  unsigned low = 0, high = 0;
-  PTX("mov.b64 {%0, %1}, %2;", OUT(low), OUT(high), IN(0x1234567890ull));
-  out[11] = low + high;
-  PTX("cvt.rn.f16x2.f32 %0, %1, %2;", OUT(y), IN(2.0f), IN(1.0f));
-  out[12] = y;
-  PTX("cvt.rn.satfinite.bf16.f32 %0, %1;", OUT(y), IN(1.0f));
-  out[13] = y;
-}
-
 __global__ void memory_ptx(const float* in, float* out) {
   __shared__ alignas(16) float tile[32 * 4];
   __shared__ unsigned counter;
@@ -192,14 +154,6 @@ bankwise::trace::KernelTrace check_fragments(wmma::layout_t layout) {
 }
 
 }  // namespace
-
-TEST_CASE("emulator/tensor_cores/ptx_computes") {
-  std::vector<unsigned> out(14);
-  emulate(scalar_ptx, {.grid = 1, .block = 1}, out.data());
-  const std::vector<unsigned> expected{0,    0xBC, 0x10F00, 5 ^ 3 ^ 9,    0x44442222,        0x223344AA, 5,
-                                       2101, 6,    ~0u,     unsigned(-2), 0x34567890 + 0x12, 0x40003C00, 0x3F80};
-  CHECK(out == expected);
-}
 
 TEST_CASE("emulator/tensor_cores/ptx_accesses") {
   const auto in = numbers(128);
