@@ -11,7 +11,7 @@
 #include <bankwise/report/report.hpp>
 #include <bankwise/support/exit_code.hpp>
 #include "bankcheck/driver/baseline.hpp"
-#include "bankcheck/driver/source_text.hpp"
+#include "bankcheck/driver/source_finder.hpp"
 #include "bankcheck/emulate/rewrite.hpp"
 #include "bankcheck/fit/declaration.hpp"
 #include "bankcheck/opencl/recorder.hpp"
