@@ -3,8 +3,8 @@
 // More than one device: PoCL has several if POCL_DEVICES names several.
 #include <nlohmann/json.hpp>
 
-#include <bankwise/gpu/device.hpp>
 #include <bankwise/bench/program.hpp>
+#include <bankwise/gpu/device.hpp>
 #include <bankwise/run.hpp>
 #include "tests/case_studies.hpp"
 #include "tests/programs.hpp"

@@ -7,9 +7,9 @@
 #include <array>
 #include <iostream>
 
+#include "bare_launch.hpp"
 #include "devices_under_test.hpp"
 #include "mutated_study.hpp"
-#include "telescoping_sum.hpp"
 #include "tests/case_studies.hpp"
 
 using namespace bankwise;

@@ -8,10 +8,10 @@
 #include <iostream>
 #include <iterator>
 
+#include "bare_launch.hpp"
 #include "devices_under_test.hpp"
 #include "mutated_study.hpp"
 #include "occupy.hpp"
-#include "telescoping_sum.hpp"
 #include "tests/case_studies.hpp"
 
 using namespace bankwise;
