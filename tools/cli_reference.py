@@ -6,7 +6,6 @@
 
 With --check nothing is written, and the exit code is 1 if the page differs.
 """
-import argparse
 import re
 import sys
 from itertools import takewhile
@@ -14,9 +13,8 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True  # of the imported module next to this file
 from campaign import output
-from reports import ROOT, STUDIES
+from reports import ROOT, STUDIES, write_or_check
 
-PAGE = ROOT / "docs/cli.md"
 HEAD = """# Command-line reference
 
 This page has the `--help` text of every program; `tools/cli_reference.py` generates it. The programs are in the build
@@ -52,20 +50,7 @@ def page(build: Path) -> str:
     return text + "".join(section(f"script/{script.name}", comment_of(script)) for script in scripts)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("build", type=Path)
-    parser.add_argument("--check", action="store_true")
-    options = parser.parse_args()
-    text = page(options.build)
-    if PAGE.exists() and PAGE.read_text() == text:
-        return 0
-    if options.check:
-        print(f"{PAGE.relative_to(ROOT)} differs from --help; please run tools/cli_reference.py {options.build}")
-        return 1
-    PAGE.write_text(text)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    sys.exit(write_or_check({ROOT / "docs/cli.md": page(Path(sys.argv[1]))}))

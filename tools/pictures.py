@@ -5,13 +5,13 @@
 The contents of the bank pictures are computed from the index formulas of the kernels, never typed in.
 """
 
-import argparse
 import math
 import sys
 from html import escape
-from pathlib import Path
 
-PICTURES = Path(__file__).resolve().parents[1] / "docs/pictures"
+sys.dont_write_bytecode = True  # of the module next to this file
+from reports import ROOT, write_or_check
+
 BANKS, WARP = 32, 32
 
 PAPER, WHITE, RULE, INK, MUTED, STALE = "#fdfdfb", "#fff", "#c3cad2", "#1f2933", "#5f6b78", "#a3acb6"
@@ -280,21 +280,6 @@ def transpose_banks() -> Picture:
     return p
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Draws the pictures of the documentation.")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a picture is out of date")
-    check = parser.parse_args().check
-    pictures = [reduction_tree, reduction_banks, prefix_sum_tree, prefix_sum_banks, transpose_tile, transpose_banks]
-    stale = []
-    for draw in pictures:
-        path, svg = PICTURES / f"{draw.__name__}.svg", str(draw())
-        if not check:
-            path.write_bytes(svg.encode())
-        elif not path.is_file() or path.read_text(encoding="utf-8") != svg:
-            stale.append(path.name)
-    if stale:
-        sys.exit(f"out of date: {', '.join(stale)}; run {Path(__file__).name}")
-
-
 if __name__ == "__main__":
-    main()
+    PICTURES = (reduction_tree, reduction_banks, prefix_sum_tree, prefix_sum_banks, transpose_tile, transpose_banks)
+    sys.exit(write_or_check({ROOT / f"docs/pictures/{draw.__name__}.svg": str(draw()) for draw in PICTURES}))

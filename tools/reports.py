@@ -1,14 +1,26 @@
 # SPDX-License-Identifier: MIT
-"""Shared by tables.py and plots.py: reads docs/results, and formats numbers."""
+"""Shared by the tools: reads docs/results, formats numbers, and writes or checks documents."""
 
 import csv
 import json
 import math
+import sys
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "docs/results"
+
+
+def write_or_check(texts: dict) -> int:
+    """Writes files of the repository; with the flag --check only says which ones differ, with exit code 1."""
+    check, program = "--check" in sys.argv, Path(sys.argv[0]).name
+    stale = [path for path, text in texts.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
+    for path in stale:
+        if not check:
+            path.write_text(texts[path], encoding="utf-8")
+        print(f"{path.relative_to(ROOT)}: " + (f"differs; please run tools/{program}" if check else "written"))
+    return int(check and bool(stale))
 
 
 def studies(listed: str) -> dict:

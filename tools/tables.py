@@ -20,7 +20,7 @@ from functools import partial
 sys.dont_write_bytecode = True  # of the imported modules next to this file
 import ranks  # noqa: I001
 from reports import CASES, PAIRS, RESULTS, ROOT, SCOPES, WAYS, fastest, markdown, report, rows, size_text, sizes, software
-from reports import block_counters, csv_rows, limits, model_totals, traffic
+from reports import block_counters, csv_rows, limits, model_totals, traffic, write_or_check
 from targets import target_table
 
 MARKED = re.compile(r"(<!-- table (\w+) (\w+) (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
@@ -292,19 +292,6 @@ def filled(text: str) -> str:
     return MARKED.sub(table, text)
 
 
-def main() -> int:
-    check = sys.argv[1:] == ["--check"]
-    stale = []
-    for path in [ROOT / "README.md", *sorted(ROOT.glob("*/README.md")), *sorted(ROOT.glob("docs/**/*.md"))]:
-        text = path.read_text()
-        if filled(text) != text:
-            stale.append(path.relative_to(ROOT))
-            if not check:
-                path.write_text(filled(text))
-    for path in stale:
-        print(f"{path}: " + ("differs from the results" if check else "written"))
-    return 1 if check and stale else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    PAGES = [ROOT / "README.md", *sorted(ROOT.glob("*/README.md")), *sorted(ROOT.glob("docs/**/*.md"))]
+    sys.exit(write_or_check({path: filled(path.read_text(encoding="utf-8")) for path in PAGES}))
