@@ -237,8 +237,8 @@ inline const std::vector<MemoryRow> memory_rows{
      "  selp.u32 %0, 1, 0, p; }", 1, 0, words[2]},
 };
 
-/// On the 32 lanes of a warp: %1 is the lane's number, %2 the address in shared memory of its row of eight numbers of 16
-/// bits, 8 · row and what follows.
+/// On the 32 lanes of a warp: %1 is the lane's number, %2 the address in shared memory of its row of eight numbers
+/// of 16 bits, 8 · row and what follows.
 struct WarpRow {
   const char* text;
   Bits (*result)(unsigned lane);
