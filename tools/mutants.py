@@ -35,7 +35,7 @@ COMMON = "common/bankwise"
 ROOMS = {
     "banks": (f"{COMMON}/banks", "banks predict fit trace study docs/claims fuzz"),
     "trace": (f"{COMMON}/trace", "trace report driver fit emulator/merging emulator/golden fuzz"),
-    "support": (f"{COMMON}/support", "support report driver predict bankcheck bench fuzz"),
+    "support": (f"{COMMON}/support", "support report driver predict fuzz"),
     "report": (f"{COMMON}/report", "report study driver trace emulator/golden bench fuzz"),
     "gpu": (f"{COMMON}/gpu", "gpu bench study device/opencl/interface device/opencl/measuring"),
     "cluster": (f"{COMMON}/cluster", "cluster study"),
@@ -52,7 +52,6 @@ ROOMS = {
     "emulate": ("bankcheck/emulate", "emulate fit driver"),
     "cuda": ("bankcheck/cuda", "cuda driver fuzz"),
 }
-SOURCES = (".cpp", ".hpp")
 GPU_ONLY = re.compile(r"(gpu|cluster)/(cuda_|nccl|cupti)")  # no test runs it elsewhere
 HIDDEN = re.compile(
     r'//.*|/\*[\s\S]*?\*/|R"(\w*)\([\s\S]*?\)\1"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\'|^ *#(?:.*\\\n)*.*', re.MULTILINE
@@ -107,10 +106,10 @@ def mutants_of(name: str) -> list:
     return found
 
 
-def in_order(room: str, seed: int):
+def in_order(room: str, seed: int, endings: tuple):
     """Yields the mutants of a room in random order: first a kind, then one of its places."""
     patterns = ROOMS[room][0].split()
-    sources = [name for name in tracked() if name.endswith(SOURCES) and not GPU_ONLY.search(name)]
+    sources = [name for name in tracked() if name.endswith(endings) and not GPU_ONLY.search(name)]
     kinds: dict = {}
     for name in (name for name in sources if any(fnmatch(name, p) or name.startswith(p + "/") for p in patterns)):
         for kind, *change in mutants_of(name):
@@ -149,14 +148,20 @@ class Worker:
         environment = os.environ | {"XDG_CACHE_HOME": str(self.path / "build/cache")}
         return run([*map(str, self.inside), *map(str, command)], self.folder, seconds, env=environment)
 
-    def build(self, seconds: int):
-        targets = ["--target", *self.options.target] if self.options.target else []
-        return self.do(["cmake", "--build", self.path / "build", "-j", self.cores, *targets], seconds)
+    def build(self, seconds: int, targets: list):
+        return self.do(["ninja", "-C", self.path / "build", "-j", self.cores, *targets], seconds)
 
     def test(self, tests: str, *flags: str):
         regex = f"^({'|'.join(tests.split())})(/|$)"
         command = ["ctest", "--test-dir", self.path / "build", "-R", regex, "-j", self.cores, "--timeout", self.options.limit]
         return self.do([*command, "--no-tests=error", *flags, *(["-E", self.left_out] if self.left_out else [])], 9 * self.options.limit)
+
+    def programs(self, tests: str) -> list:
+        """What the build makes and these tests run, and the programs that some of them run in turn."""
+        listed, build = json.loads(self.test(tests, "--show-only=json-v1").out)["tests"], f"{self.path}/build/"
+        words = {word for test in listed for word in test.get("command", ()) if word.startswith(build)}
+        words.update(map(str, Path(build).iterdir()))
+        return sorted(word.removeprefix(build) for word in words if os.path.isfile(word) and os.access(word, os.X_OK))
 
     def update(self) -> None:
         """Copies the sources that have changed, configures and builds."""
@@ -170,16 +175,16 @@ class Worker:
                 shutil.copy(old, new)
         flags = ["-G", "Ninja", "-D", "CMAKE_BUILD_TYPE=Release", "-D", "CMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG", *self.options.cmake]
         self.do(["cmake", "-S", self.path, "-B", self.path / "build", *flags], 300)
-        built = self.build(7200)
+        built = self.build(7200, self.options.target or [])
         if built.code != 0:
             sys.exit(f"mutants.py: the sources do not build:\n{(built.out + built.errors)[-3000:]}")
 
-    def outcome(self, name: str, begin: int, end: int, new: str, tests: str) -> str:
+    def outcome(self, name: str, begin: int, end: int, new: str, tests: str, programs: list) -> str:
         path = self.folder / name
         source = (ROOT / name).read_text(encoding="utf-8")
         path.write_text(source[:begin] + new + source[end:], encoding="utf-8")
         try:
-            built = self.build(3 * self.options.limit)
+            built = self.build(3 * self.options.limit, programs)
             if built.code != 0:  # stillborn, too, if so much is to be compiled that it takes too long
                 wrong = re.search(r":\d+:\d+: error: (?!static assertion)|undefined reference", built.out)
                 return "stillborn" if wrong or built.code is None else "killed: the build"
@@ -204,6 +209,7 @@ def main() -> int:
     parser.add_argument("--results", type=Path, help="FOLDER/results.jsonl by default")
     parser.add_argument("--target", action="append", help="build only this, and leave out the tests of other targets")
     parser.add_argument("--cmake", action="append", default=["-DBANKWISE_CUDA_LIBRARIES=OFF"], help="a flag of cmake, as --cmake=-DX=Y")
+    parser.add_argument("--headers", dest="endings", action="store_const", const=(".cpp", ".hpp"), default=".cpp", help="change them, too")
     parser.add_argument("--list", action="store_true", help="print the mutants, and build nothing")
     options = parser.parse_args()
     rooms = options.rooms or list(ROOMS)
@@ -211,7 +217,7 @@ def main() -> int:
         parser.error(f"no room {' '.join(sorted(unknown))}; there are {' '.join(ROOMS)}")
     if options.list:
         for room in rooms:
-            for _, mutant in zip(range(options.count), in_order(room, options.seed)):
+            for _, mutant in zip(range(options.count), in_order(room, options.seed, options.endings)):
                 print("{at}: {kind}\n- {old}\n+ {new}".format_map(described(room, *mutant)))
         return 0
     began, options.folder = time.monotonic(), options.folder.resolve()
@@ -223,7 +229,8 @@ def main() -> int:
     first.update()
     tests = sorted({name for room in rooms for name in ROOMS[room][1].split()})
     if first.test(" ".join(tests)).code != 0:
-        failed = (first.folder / "build/Testing/Temporary/LastTestsFailed.log").read_text().split()
+        log = first.folder / "build/Testing/Temporary/LastTestsFailed.log"
+        failed = log.read_text().split() if log.exists() else sys.exit("mutants.py: the tests do not run")
         first.left_out = "^(" + "|".join(re.escape(line.split(":", 1)[1]) for line in failed) + ")$"
         print("left out, because they fail without a mutant:", *failed, flush=True)
     workers = [first]
@@ -232,8 +239,9 @@ def main() -> int:
         workers[-1].left_out = first.left_out
         workers[-1].update()
     first.cores = max(1, (os.cpu_count() or 1) // options.jobs)
+    programs = {room: first.programs(ROOMS[room][1]) for room in rooms}
     lock, found = threading.Lock(), Counter()
-    queues = {room: in_order(room, options.seed) for room in rooms}
+    queues = {room: in_order(room, options.seed, options.endings) for room in rooms}
     survivors = []
 
     def next_mutant() -> tuple | None:
@@ -260,7 +268,7 @@ def main() -> int:
             if job is None:
                 return
             row, (name, _, begin, end, new) = job
-            row["outcome"] = worker.outcome(name, begin, end, new, ROOMS[row["room"]][1])
+            row["outcome"] = worker.outcome(name, begin, end, new, ROOMS[row["room"]][1], programs[row["room"]])
             with lock:
                 found[row["room"]] -= row["outcome"] == "stillborn"
                 if row["outcome"] == "survived":
