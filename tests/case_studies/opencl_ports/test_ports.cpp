@@ -4,19 +4,100 @@
 // two ways of running warps and two recorders, which share only the bank model.
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
+#include <stdexcept>
 
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/trace/report.hpp>
-#include "port_numbers.hpp"
 #include "port_runs.hpp"
 #include "tests/case_studies.hpp"
+#include "tests/emulator/emulated_plan.hpp"
 
 using namespace bankwise;
 using nlohmann::json;
 namespace fs = std::filesystem;
 
+trace::KernelTrace example_trace(unsigned warp);  // example_trace.cpp
+
 namespace {
+
+/// Sums over all blocks of all launches of a kernel.
+struct PortNumbers {
+  json levels = json::array();  ///< by number of barriers
+  json kinds = json::object();  ///< by operation and width: "load 4"
+};
+
+using AllPortNumbers = std::map<std::string, PortNumbers>;  ///< by kernel
+
+/// Adds the counts of one object to those of another, which may have none yet. Ratios do not add up.
+void add(json& sum, const json& counts) {
+  for (const char* name :
+       {"active_lanes", "issued_warps", "accesses", "lanes", "passes", "ideal_passes", "conflicts", "unknown"}) {
+    if (!counts.contains(name)) continue;  // only levels have lanes that took part
+    json& to = sum[name];
+    to = (to.is_null() ? 0 : to.get<std::uint64_t>()) + counts.at(name).get<std::uint64_t>();
+  }
+}
+
+void add_level(PortNumbers& numbers, std::size_t level, const json& counts) {
+  while (numbers.levels.size() <= level) numbers.levels.push_back(json::object());
+  add(numbers.levels[level], counts);
+}
+
+void add_kind(PortNumbers& numbers, const std::string& operation, unsigned width, const json& counts) {
+  add(numbers.kinds[operation + ' ' + std::to_string(width)], counts);
+}
+
+json json_of(const banks::Tally& costs) {
+  return {{"accesses", costs.accesses},  {"lanes", costs.lanes},         {"passes", costs.passes},
+          {"ideal_passes", costs.ideal}, {"conflicts", costs.conflicts}, {"unknown", costs.unknown}};
+}
+
+/// Adds the emulator's report of a launch with all blocks traced.
+void add_report(PortNumbers& numbers, const trace::Report& report) {
+  for (const auto& level : report.levels) {
+    json counts = json_of(level.costs);
+    counts["active_lanes"] = level.active_lanes;
+    counts["issued_warps"] = level.issued_warps;
+    add_level(numbers, level.level, counts);
+  }
+  for (const auto& line : report.lines) {
+    add_kind(numbers, std::string(to_string(line.operation)), line.width, json_of(line.costs));
+  }
+}
+
+/// The CUDA kernels in the emulator: every variant's plan once, in warps of the architecture's width.
+AllPortNumbers emulated_numbers(const CaseStudy& study, Extent extent, const banks::Architecture& architecture) {
+  AllPortNumbers all;
+  const std::vector<Words> inputs = all_inputs(study, extent);
+  for (const Variant& variant : variants_of_all_kernels(study, extent, emulated_units)) {
+    if (!why_not_emulated(study, variant).empty()) continue;
+    const auto job = emulate_job(study, variant, extent, inputs, {.warp = architecture.warp}, {}, true);
+    if (job.outputs != study.reference(extent, inputs, variant)) {
+      throw std::runtime_error(std::string(variant.name) + " is wrong in the emulator");
+    }
+    const Plan plan = study.plan(variant, extent, emulated_units);
+    for (std::size_t i = 0; i < job.traces.size(); ++i) {
+      add_report(all[plan.launches()[i].kernel], trace::report(job.traces[i], architecture));
+    }
+  }
+  return all;
+}
+
+/// The OpenCL kernels, from the report of `bankcheck opencl`, on the architecture of this name.
+AllPortNumbers checked_numbers(const json& report, std::string_view architecture) {
+  AllPortNumbers all;
+  for (const json& kernel : report.at("kernels")) {
+    PortNumbers& numbers = all[kernel.at("kernel")];
+    for (const json& on : kernel.at("architectures")) {
+      if (on.at("architecture") != architecture) continue;
+      for (const json& level : on.at("levels")) add_level(numbers, level.at("level"), level);
+      for (const json& line : on.at("lines")) add_kind(numbers, line.at("operation"), line.at("width"), line);
+    }
+  }
+  return all;
+}
 
 constexpr std::array architectures{"sm_90", "gfx942"};  // warps of 32 and of 64
 
@@ -137,7 +218,7 @@ TEST_CASE("case_studies/ports/every_port") {
       if (!image.opencl_file.empty()) compared.emplace(image.opencl_source);
     }
   }
-  compared.insert(text_of(example_kernel));  // test_example.cpp
+  compared.insert(text_of(example_kernel));  // case_studies/example
   std::size_t files = 0;
   for (fs::recursive_directory_iterator entry(SOURCE_DIRECTORY), end; entry != end; ++entry) {
     const fs::path& path = entry->path();
@@ -166,4 +247,20 @@ TEST_CASE("case_studies/ports/extra_access") {
                            "prefix_sum/padded.cl",
                            {{"total = tree[PAD(TILE - 1)];", "total = tree[PAD(TILE - 1)] | tree[PAD(TILE - 1)];"}}});
   CHECK(kernels_that_differ(broken, {1, 33}) == both_architectures("scan_padded"));
+}
+
+// The kernel of docs/checking_opencl.md is the one of docs/checking_your_kernel.md with another tile.
+TEST_CASE("case_studies/example/equals_cuda") {
+  const Checked checked = check(program("example_matmul"), "--arch sm_90,gfx942", in_example_folder());
+  INFO(checked.outcome.err);
+  REQUIRE(checked.outcome.code == exit_ok);
+  for (const char* name : {"sm_90", "gfx942"}) {
+    const auto& architecture = architecture_named(name);
+    PortNumbers cuda;
+    add_report(cuda, trace::report(example_trace(architecture.warp), architecture));
+    const PortNumbers opencl = checked_numbers(checked.json, name).at("linear_forward");
+    INFO(name);
+    CHECK(opencl.levels == cuda.levels);
+    CHECK(opencl.kinds == cuda.kinds);
+  }
 }
