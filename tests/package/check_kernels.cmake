@@ -9,10 +9,7 @@ file(COPY ${SOURCE}/checking ${SOURCE}/diagnoses DESTINATION "${SCRATCH}/my kern
 file(TOUCH "${SCRATCH}/my kernels/checking/matmul.cuh")  # an earlier run has built it with the changed line
 
 function(build project)
-  set(path "${SCRATCH}/my kernels/${project}")
-  run(${CMAKE_COMMAND} -S ${path} -B ${path}/build -G ${GENERATOR} "-DCMAKE_PREFIX_PATH=${SCRATCH}/moved prefix"
-      -D CMAKE_CXX_COMPILER=${CXX} -D CMAKE_CXX_FLAGS=${CXX_FLAGS} -D "CMAKE_CUDA_ARCHITECTURES=${CUDA_ARCHITECTURES}")
-  run(${CMAKE_COMMAND} --build ${path}/build)
+  build_project("${SCRATCH}/my kernels/${project}" "${SCRATCH}/my kernels/${project}/build" "${SCRATCH}/moved prefix")
 endfunction()
 
 # Runs a program of a project, there; what it prints must hold the file `expected`.

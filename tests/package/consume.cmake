@@ -1,9 +1,7 @@
 # Builds and runs a project that uses the installed package: a new case study.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
-run(${CMAKE_COMMAND} -S ${SOURCE} -B ${SCRATCH} -G ${GENERATOR} -D CMAKE_PREFIX_PATH=${PREFIX}
-    -D CMAKE_CXX_COMPILER=${CXX} -D CMAKE_CXX_FLAGS=${CXX_FLAGS} -D "CMAKE_CUDA_ARCHITECTURES=${CUDA_ARCHITECTURES}")
-run(${CMAKE_COMMAND} --build ${SCRATCH})
+build_project(${SOURCE} ${SCRATCH} ${PREFIX})
 run(${SCRATCH}/doubling --list)
 execute_process(COMMAND ${SCRATCH}/doubling --n 1000 --min-time 0 --timeout 0.01 COMMAND_ECHO STDOUT RESULT_VARIABLE code)
 if(NOT (code EQUAL 0 OR code EQUAL 77))  # 77: no device here

@@ -6,6 +6,13 @@ function(run)
   endif()
 endfunction()
 
+# build_project(<source> <build> <prefix> [<flag>...]): with the installed package.
+function(build_project source build prefix)
+  run(${CMAKE_COMMAND} -S ${source} -B ${build} -G ${GENERATOR} "-DCMAKE_PREFIX_PATH=${prefix}" -D CMAKE_CXX_COMPILER=${CXX}
+      -D CMAKE_CXX_FLAGS=${CXX_FLAGS} -D "CMAKE_CUDA_ARCHITECTURES=${CUDA_ARCHITECTURES}" ${ARGN})
+  run(${CMAKE_COMMAND} --build ${build})
+endfunction()
+
 # exchange_line(<diff> <file>): makes the change of a page, one line instead of another.
 function(exchange_line diff_file file)
   file(READ ${diff_file} diff)
