@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <functional>
 #include <iostream>
 #include <memory>
@@ -118,6 +119,9 @@ int main(int argc, char** argv) {
   } catch (const driver::CommandFailed& failed) {
     std::fputs(failed.details.c_str(), stderr);
     return fail(failed.exit_code, failed.what());
+  } catch (const std::filesystem::filesystem_error& error) {
+    const std::string path = in_quotes(error.path1().string(), 200);
+    return fail(exit_device, fmt::format("cannot use {}: {}", path, error.code().message()).c_str());
   } catch (const std::exception& error) {
     return fail(exit_device, error.what());
   }

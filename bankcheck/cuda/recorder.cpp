@@ -117,7 +117,7 @@ std::optional<Outcome> Recorder::run(Reporting& reporting) {
   outcome.trace.command = options.program;
   outcome.trace.errors.insert(outcome.trace.errors.end(), errors.begin(), errors.end());
   outcome.failure = failure_of(ended, records, outcome.trace);
-  add_end(outcome, ended, "", injection.filename().string());
+  add_end(outcome, ended, folder, injection.filename().string());
   outcome.remarks.clear();  // many programs leave some process without CUDA in the background
   return outcome;
 }

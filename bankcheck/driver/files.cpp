@@ -65,11 +65,12 @@ fs::path find_program(const std::string& name) {
 void check_program(const std::string& name) {
   errno = 0;
   if (!find_program(name).empty()) return;
+  std::error_code ignored;
   const bool is_path = name.find('/') != std::string::npos;
   throw std::runtime_error(fmt::format("cannot run {}: {}", in_quotes(name),
-                                       !is_path                 ? "there is no such program on the PATH"
-                                       : fs::is_directory(name) ? "it is a directory"
-                                                                : std::strerror(errno)));
+                                       !is_path                          ? "there is no such program on the PATH"
+                                       : fs::is_directory(name, ignored) ? "it is a directory"
+                                                                         : std::strerror(errno)));
 }
 
 fs::path find_next_to_bankcheck(std::string_view name) {

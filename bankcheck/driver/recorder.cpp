@@ -5,16 +5,30 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <set>
 #include <utility>
 
+#include <bankwise/support/append.hpp>
 #include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/files.hpp>
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/codec.hpp>
 #include "bankcheck/driver/guard.hpp"
 
 namespace bankwise::driver {
+namespace {
+
+std::string not_recorded(const TemporaryFolder& folder, int error) {
+  return fmt::format(
+      "cannot write into {} what the program does: {}; TMPDIR names another directory, and --max-launches and "
+      "--max-groups record less",
+      in_quotes(folder.path().parent_path().string()), std::strerror(error));
+}
+
+}  // namespace
 
 void declare_check(CLI::App& command, Recorder& recorder) {
   CheckOptions& options = recorder.options;
@@ -65,9 +79,19 @@ int check(Recorder& recorder) {
   return exit_wrong;
 }
 
-void add_end(Outcome& outcome, const Ended& ended, const std::string& unwatched, std::string_view library) {
+std::filesystem::path begin_record(const TemporaryFolder& folder, const trace::Trace& header) {
+  std::filesystem::path record = folder / "record";
+  std::ofstream(folder / support::lost_name) << '\0';
+  std::ofstream file(record, std::ios::binary);
+  if (!(file << header_line(header)).flush()) throw std::runtime_error(not_recorded(folder, errno));
+  return record;
+}
+
+void add_end(Outcome& outcome, const Ended& ended, const TemporaryFolder& folder, std::string_view library) {
+  const std::string lost = read_file(folder / support::lost_name).value_or("");
+  if (!lost.empty() && lost.front() != '\0') outcome.failure = not_recorded(folder, lost.front());
   outcome.interrupted = outcome.failure && (ended.interrupted || ended.out_of_time || ended_from_outside(ended));
-  std::ifstream list(unwatched);
+  std::ifstream list(folder / "unwatched");
   std::set<std::string> programs;
   for (std::string program; std::getline(list, program);) programs.insert(program);
   if (!programs.empty()) {

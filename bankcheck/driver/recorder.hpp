@@ -15,6 +15,7 @@
 
 #include <bankwise/trace/trace.hpp>
 #include "bankcheck/driver/child_process.hpp"
+#include "bankcheck/driver/files.hpp"
 #include "bankcheck/driver/reporting.hpp"
 
 namespace bankwise::driver {
@@ -74,9 +75,13 @@ void declare_check(CLI::App& command, Recorder& recorder);
 /// it failed. Errors: as Reporting and Recorder::run().
 int check(Recorder& recorder);
 
-/// Fills in what follows from how the program ended. Programs in the file `unwatched` (support/watched_exec.hpp) make
-/// the trace incomplete. A process that it left in the background makes the trace
+/// Begins a record in a folder, to which the parts append that bankcheck loads into the program (support/append.hpp).
+/// Returns its file. Error: std::runtime_error.
+std::filesystem::path begin_record(const TemporaryFolder& folder, const trace::Trace& header);
+
+/// Fills in what follows from how the program ended, and from files in the folder: the run failed if something could
+/// not be recorded, and the trace is incomplete if programs were not watched (support/watched_exec.hpp). A process that it left in the background makes the trace
 /// incomplete if the run failed, or if it has loaded `library`, the part that watches it; "": in any case.
-void add_end(Outcome& outcome, const Ended& ended, const std::string& unwatched, std::string_view library = "");
+void add_end(Outcome& outcome, const Ended& ended, const TemporaryFolder& folder, std::string_view library = "");
 
 }  // namespace bankwise::driver

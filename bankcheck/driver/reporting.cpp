@@ -186,7 +186,8 @@ Reporting::Reporting(const ReportOptions& options)
       baseline_("--update-baseline", options.update_baseline),
       architectures_(architectures_of(options)),
       finder_(options.sources) {
-  if (!std::filesystem::is_directory(options.sources)) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(options.sources, ignored)) {
     throw UsageError(fmt::format("--sources {} is not a directory", in_quotes(options.sources)));
   }
   for (auto output = outputs_.begin(); output != outputs_.end(); ++output) {

@@ -61,11 +61,9 @@ Program changed_program(const Program& program, const driver::FixedSources& fixe
 
 driver::Outcome run_emulated(EmulatedRun run) {
   const driver::TemporaryFolder folder;
-  const fs::path record = folder / "record";
   const trace::Trace header{
       .maker = trace::Maker::emulate, .revision = std::string(revision()), .command = run.command};
-  std::ofstream(record, std::ios::binary) << header_line(header);
-  run.request.record = record;
+  run.request.record = begin_record(folder, header);
   run.request.unwatched = folder / "unwatched";
   write_request(run.request);
   const driver::ProgressFile progress(folder / "progress", "blocks");
@@ -75,7 +73,7 @@ driver::Outcome run_emulated(EmulatedRun run) {
                              {.own_stdout = run.own_stdout, .progress = &progress_line, .time_limit = run.time_limit});
 
   driver::Outcome outcome;
-  std::ifstream lines(record, std::ios::binary);
+  std::ifstream lines(run.request.record, std::ios::binary);
   try {
     trace::TraceFile file = trace::read_json_lines(lines, "record");
     outcome.trace = std::move(file.trace);
@@ -85,12 +83,11 @@ driver::Outcome run_emulated(EmulatedRun run) {
       outcome.failure = fmt::format("the program {} ran no kernel", in_quotes(ended.program));
     }
     if (file.cut_line > 0) outcome.incomplete.emplace_back("the program ended while a launch was being recorded");
-    add_end(outcome, ended, run.request.unwatched);
   } catch (const trace::BadLine& bad) {
     outcome.trace = header;
     outcome.failure = fmt::format("line {} of the program's record is damaged: {}", bad.line, bad.what());
-    if (const auto left = driver::still_running(ended)) outcome.incomplete.push_back(*left);
   }
+  add_end(outcome, ended, folder);
   return outcome;
 }
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <bankwise/support/exit_code.hpp>
@@ -22,9 +23,11 @@ namespace {
 /// The sources exist: g++ would say so at length.
 void check_sources(const Program& program) {
   for (const std::string& source : program.sources) {
-    if (!std::filesystem::is_regular_file(source)) {
-      throw UsageError(fmt::format("cannot read {}: there is no such file", in_quotes(source)));
-    }
+    std::error_code error;
+    if (std::filesystem::is_regular_file(source, error)) continue;
+    const bool is_loop = error == std::errc::too_many_symbolic_link_levels;
+    throw UsageError(fmt::format("cannot read {}: {}", in_quotes(source),
+                                 is_loop ? "its symbolic links form a loop" : "there is no such file"));
   }
 }
 

@@ -165,16 +165,14 @@ std::optional<Outcome> Recorder::run(Reporting& reporting) {
   const fs::path libraries = oclgrind_libraries(), plugin = find_plugin();
   check_program(program);
   const TemporaryFolder folder;
-  const fs::path record = folder / "record";
-  request.record = record;
+  const trace::Trace header{
+      .maker = trace::Maker::opencl, .revision = std::string(revision()), .command = options.program};
+  request.record = begin_record(folder, header);
   request.unfinished = folder / "unfinished";
   request.launches = folder / "launches";
   request.unwatched = folder / "unwatched";
   request.oclgrind_driver = register_icd(libraries, plugin, folder);
   write_request(request);
-  const trace::Trace header{
-      .maker = trace::Maker::opencl, .revision = std::string(revision()), .command = options.program};
-  std::ofstream(record, std::ios::binary) << header_line(header);
 
   // -O0: Oclgrind executes some optimized code incorrectly, and the accesses of optimized code differ from a GPU's.
   setenv("OCLGRIND_BUILD_OPTIONS", "-O0", 1);
@@ -200,19 +198,19 @@ std::optional<Outcome> Recorder::run(Reporting& reporting) {
   };
   const LaunchLog log = read_launch_log(folder / "launches");
   append_unfinished(log, folder);
-  std::ifstream lines(record, std::ios::binary);
+  std::ifstream lines(request.record, std::ios::binary);
   try {
     trace::TraceFile file = trace::read_json_lines(lines, "record");
     outcome.failure = file.cut_line > 0 ? damaged(file.cut_line) : failure_of(ended, messages, file, log);
     if (!outcome.failure && crashed(ended)) {
       outcome.remarks.push_back(*signal_that_ended(ended) + ", at exit, after its last launch had ended");
     }
-    add_end(outcome, ended, request.unwatched, plugin.filename().string());
     outcome.trace = std::move(file.trace);
   } catch (const trace::BadLine& bad) {
     outcome.trace = header;
     outcome.failure = damaged(bad.line);
   }
+  add_end(outcome, ended, folder, plugin.filename().string());
   return outcome;
 }
 

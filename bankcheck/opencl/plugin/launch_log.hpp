@@ -4,11 +4,7 @@
 // run, and which bankcheck reads after it. Each line is "<event> <process> <text>".
 #pragma once
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cstddef>
-#include <string_view>
+#include <bankwise/support/append.hpp>
 
 namespace bankwise::opencl {
 
@@ -20,17 +16,6 @@ inline constexpr const char* exit = "exit";      ///< the process calls exit(<te
 inline constexpr const char* unable = "unable";  ///< why Oclgrind cannot create or run a kernel
 }  // namespace event
 
-/// Appends to a file immediately, because a program may end at any moment, and with O_APPEND, because other processes
-/// may append to the same file. Without the file nothing happens: bankcheck reports the missing record.
-inline void append_to(const char* path, std::string_view text) {
-  const int file = path == nullptr ? -1 : open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-  if (file < 0) return;
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t wrote = write(file, text.data() + done, text.size() - done);
-    if (wrote <= 0) break;
-    done += std::size_t(wrote);
-  }
-  close(file);
-}
+using support::append_to;
 
 }  // namespace bankwise::opencl

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <spawn.h>
 #include <unistd.h>
 
@@ -14,7 +13,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
+#include <bankwise/support/append.hpp>
 #include <bankwise/support/watch_request.hpp>
 
 namespace bankwise::support {
@@ -33,12 +34,8 @@ static void note_executed(const char* program, char* const* environment) {
     if (std::strncmp(*environment, unwatched_variable, length) == 0 && (*environment)[length] == '=') return;
   }
   const bool is_path = std::strchr(program, '/') != nullptr;  // shells try one path after another
-  const int file = unwatched_file == nullptr || (is_path && access(program, X_OK) != 0)
-                       ? -1
-                       : open(unwatched_file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-  if (file < 0) return;
-  dprintf(file, "%s\n", program);
-  close(file);
+  if (unwatched_file == nullptr || (is_path && access(program, X_OK) != 0)) return;
+  append_to(unwatched_file, std::string(program) + '\n');
 }
 
 /// The C library's function.

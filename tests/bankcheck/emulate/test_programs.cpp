@@ -159,6 +159,19 @@ TEST_CASE("emulate/programs/ends_early", "[emulate]") {
   CHECK_THAT(abort.out, ContainsSubstring("transpose: 1 launch, 4 blocks"));
 }
 
+TEST_CASE("emulate/programs/full_disk", "[emulate]") {
+  ended(0, emulate(source("endings")));  // the program is built
+  const Outcome outcome = ended(3, emulate(source("endings"), "ulimit -f 2; env --ignore-signal=XFSZ"));
+  CHECK_THAT(outcome.err, ContainsSubstring(" what the program does: File too large; TMPDIR names another directory"));
+}
+
+TEST_CASE("emulate/programs/links_in_a_loop", "[emulate]") {
+  const ScratchDirectory scratch;
+  const std::filesystem::path loop = scratch.path() / "loop.cu";
+  std::filesystem::create_symlink("loop.cu", loop);
+  CHECK_THAT(ended(2, emulate(loop.string())).err, ContainsSubstring("its symbolic links form a loop"));
+}
+
 TEST_CASE("emulate/programs/fresh_environment", "[emulate]") {
   const std::string limited = "--max-conflicts 3968 " + source("endings") + " -- ";
   CHECK(ended(0, emulate(limited + "execute")).err.empty());

@@ -55,6 +55,8 @@ TEST_CASE("opencl/failures/not_started") {
   std::ofstream(strange) << "#!/no/such/shell\n";
   std::filesystem::permissions(strange, std::filesystem::perms::owner_all);
   check_blames(strange.string(), "cannot run '" + strange.string() + "'");
+  std::filesystem::create_symlink("loop", scratch.path() / "loop");
+  check_blames((scratch.path() / "loop").string(), "Too many levels of symbolic links");
   std::ofstream(strange) << "\x7f"
                             "ELF of another machine";
   check_blames(strange.string(), "it is not an executable for this machine");
@@ -151,6 +153,15 @@ TEST_CASE("opencl/failures/any_bytes") {
 TEST_CASE("opencl/failures/children") {
   const Outcome outcome = ended(0, run_cleanly(mode("children")));
   CHECK(outcome.out.starts_with("good: 3 launches, 3 work-groups of 64 work-items\n"));
+}
+
+TEST_CASE("opencl/failures/full_disk") {
+  const ScratchDirectory scratch;  // a file may have 1024 bytes: the record has its first line, but not the kernel
+  const Outcome outcome = bankcheck("opencl -- " + mode("good"), "TMPDIR=" + scratch.path().string() +
+                                                                     "; export TMPDIR; ulimit -f 2; "
+                                                                     "env --ignore-signal=XFSZ");
+  CHECK(ended(3, outcome).err.starts_with("bankcheck: cannot write into '" + scratch.path().string().substr(0, 30)));
+  CHECK_THAT(outcome.err, ContainsSubstring(" what the program does: File too large; TMPDIR names another directory"));
 }
 
 TEST_CASE("opencl/failures/fresh_environment") {

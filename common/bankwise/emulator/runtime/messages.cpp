@@ -16,6 +16,7 @@
 #include <bankwise/emulator/core/global_memory.hpp>
 #include <bankwise/emulator/core/lane.hpp>
 #include <bankwise/emulator/core/program_symbols.hpp>
+#include <bankwise/support/append.hpp>
 #include <bankwise/support/watched_exec.hpp>
 #include <bankwise/trace/codec.hpp>
 #include <bankwise/trace/trace.hpp>
@@ -27,7 +28,7 @@ namespace {
 class LaunchRecord {
  public:
   explicit LaunchRecord(const std::string& path)
-      : file_(path.empty() ? -1 : open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC)) {}
+      : path_(path), file_(path.empty() ? -1 : open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC)) {}
 
   void add(const trace::KernelTrace& launch) {
     const std::lock_guard lock(mutex_);
@@ -49,14 +50,9 @@ class LaunchRecord {
     }
     return true;
   }
-  void append(std::string_view lines) {
-    while (!lines.empty()) {
-      const ssize_t wrote = write(file_, lines.data(), lines.size());
-      if (wrote <= 0) return;
-      lines.remove_prefix(std::size_t(wrote));
-    }
-  }
+  void append(std::string_view lines) { support::write_or_note(file_, path_.c_str(), lines); }
 
+  std::string path_;
   int file_;
   pid_t process_ = 0;
   std::optional<trace::TraceWriter> writer_;
