@@ -108,7 +108,9 @@ class Builder {
     prepare_header();
     const fs::path made = compile_object(program_.sources.front());
     if (to.has_parent_path()) fs::create_directories(to.parent_path());
-    fs::copy_file(made, to, fs::copy_options::overwrite_existing);
+    const fs::path part = to.string() + ".part";
+    fs::copy_file(made, part, fs::copy_options::overwrite_existing);
+    fs::rename(part, to);
     const std::string rule = read_file(made.parent_path() / "rule").value_or("");
     std::ofstream(to.string() + ".d") << to.string() << rule.substr(std::min(rule.find(": "), rule.size()));
   }
