@@ -68,7 +68,9 @@ std::optional<std::string> emulated_asm(std::string_view statement) {
   const std::string_view text = asm_statement.between(sections[0].first, sections[0].second);
   // A statement of PTX ends in a semicolon.
   if (text.find(';') == std::string_view::npos || (text[0] != '"' && text[0] != 'R')) return std::nullopt;
-  std::string call = "::bankwise::emulator::device::ptx([] { return " + std::string(text) + "; }";
+  const bool is_volatile = statement.substr(0, tokens[open].begin).find("volatile") != std::string_view::npos;
+  std::string call = std::string("::bankwise::emulator::device::ptx") + (is_volatile ? "<true>" : "") +
+                     "([] { return " + std::string(text) + "; }";
   for (std::size_t section = 1; section < sections.size() && section < 3; ++section) {
     if (sections[section].first == sections[section].second) continue;
     for (const Range& part : split(asm_statement, sections[section], ",")) {

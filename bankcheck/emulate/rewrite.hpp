@@ -32,7 +32,7 @@ std::string place_in(std::string_view source, std::size_t offset, std::string_vi
 // Turns inline PTX into calls of the emulator (common/bankwise/emulator/cuda/ptx.hpp):
 //
 //   asm volatile("bfe.u32 %0, %1, 4, 8;" : "=r"(x) : "r"(y) : "memory")
-//   ::bankwise::emulator::device::ptx([] { return "bfe.u32 %0, %1, 4, 8;"; },
+//   ::bankwise::emulator::device::ptx<true>([] { return "bfe.u32 %0, %1, 4, 8;"; },
 //       ::bankwise::emulator::device::ptx_out(x), ::bankwise::emulator::device::ptx_in(y))
 
 /// `statement`: from `asm` to its closing parenthesis, as the preprocessor has left it. The result has as many lines.

@@ -84,6 +84,27 @@ __global__ void again(unsigned* out, unsigned step) {
   out[threadIdx.x] = sum;
 }
 
+/// The same word four times by inline PTX.
+template <bool is_volatile>
+__global__ void again_in_ptx(unsigned* out, bool as_volatile_load) {
+  using namespace bankwise::emulator::device;
+  __shared__ unsigned data[BLOCK];
+  data[threadIdx.x] = 1;
+  __syncthreads();
+  const auto at = unsigned(__cvta_generic_to_shared(&data[threadIdx.x]));
+  unsigned sum = 0, value = 0;
+#pragma GCC unroll 1
+  for (unsigned i = 0; i < 4; ++i) {
+    if (as_volatile_load) {
+      ptx<is_volatile>([] { return "ld.volatile.shared.u32 %0, [%1];"; }, ptx_out(value), ptx_in(at));
+    } else {
+      ptx<is_volatile>([] { return "ld.shared.u32 %0, [%1];"; }, ptx_out(value), ptx_in(at));
+    }
+    sum += value;
+  }
+  out[threadIdx.x] = sum;
+}
+
 /// Loads and stores in the source, and as they may be merged.
 struct Counts {
   std::uint64_t loads, stores, merged_loads, merged_stores;
@@ -134,4 +155,7 @@ TEST_CASE("emulator/merging/repeated_loads") {
   CHECK(counts(again<const unsigned*>, out.data(), 0U) == Counts{8, 16, 2, 16});
   CHECK(counts(again<const volatile unsigned*>, out.data(), 0U) == Counts{8, 16, 8, 16});
   CHECK(counts(again<const unsigned*>, out.data(), BLOCK) == Counts{8, 16, 8, 16});
+  CHECK(counts(again_in_ptx<false>, out.data(), false) == Counts{8, 2, 2, 2});
+  CHECK(counts(again_in_ptx<false>, out.data(), true) == Counts{8, 2, 8, 2});
+  CHECK(counts(again_in_ptx<true>, out.data(), false) == Counts{8, 2, 8, 2});
 }

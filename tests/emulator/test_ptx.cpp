@@ -35,7 +35,7 @@ __global__ void run_scalars(const Statement* statements, unsigned count, Bits* r
   for (unsigned i = 0; i < count; ++i) {
     Bits operands[5];
     for (unsigned j = 0; j < 5; ++j) operands[j] = statements[i].operands[j];
-    bankwise::emulator::device::interpret_ptx(statements[i].text, operands, statements[i].count);
+    bankwise::emulator::device::interpret_ptx(statements[i].text, operands, statements[i].count, false);
     results[i] = operands[0];
   }
 }
@@ -46,7 +46,7 @@ __global__ void run_on_memory(const Statement* statements, unsigned count, std::
   for (unsigned i = 0; i < count; ++i) {
     for (unsigned j = 0; j < 8; ++j) shared[j] = global[j] = words[j];
     Bits operands[4]{untouched, __cvta_generic_to_shared(shared), Bits(global), Bits(&shared[0])};
-    bankwise::emulator::device::interpret_ptx(statements[i].text, operands, 4);
+    bankwise::emulator::device::interpret_ptx(statements[i].text, operands, 4, false);
     results[i] = operands[0];
     for (unsigned j = 0; j < 8; ++j) after[8 * i + j] = shared[j];
   }
@@ -58,7 +58,7 @@ __global__ void run_warps(const Statement* statements, unsigned count, Bits* res
     for (unsigned j = 0; j < 8; ++j) rows[threadIdx.x][j] = static_cast<unsigned short>(8 * threadIdx.x + j);
     __syncthreads();
     Bits operands[3]{untouched, threadIdx.x, __cvta_generic_to_shared(&rows[threadIdx.x][0])};
-    bankwise::emulator::device::interpret_ptx(statements[i].text, operands, 3);
+    bankwise::emulator::device::interpret_ptx(statements[i].text, operands, 3, false);
     results[32 * i + threadIdx.x] = operands[0];
     __syncthreads();
   }
@@ -67,14 +67,14 @@ __global__ void run_warps(const Statement* statements, unsigned count, Bits* res
 __global__ void run_products(const char* text, const Bits* registers, unsigned count, Bits* results) {
   Bits operands[16];
   for (unsigned i = 0; i < count; ++i) operands[i] = registers[16 * threadIdx.x + i];
-  bankwise::emulator::device::interpret_ptx(text, operands, count);
+  bankwise::emulator::device::interpret_ptx(text, operands, count, false);
   for (unsigned i = 0; i < 4; ++i) results[4 * threadIdx.x + i] = operands[i];
 }
 
 __global__ void read_special(const Statement* statements, unsigned count, Bits* results) {
   for (unsigned i = 0; i < count; ++i) {
     Bits operands[1]{untouched};
-    bankwise::emulator::device::interpret_ptx(statements[i].text, operands, 1);
+    bankwise::emulator::device::interpret_ptx(statements[i].text, operands, 1, false);
     const bool chosen = threadIdx.x == 1 && threadIdx.y == 2 && threadIdx.z == 2;
     if (chosen && blockIdx.x == 2 && blockIdx.y == 1 && blockIdx.z == 3) results[i] = operands[0];
   }
@@ -167,14 +167,17 @@ TEST_CASE("emulator/ptx/memory") {
   const auto statements = statements_of(memory_rows);
   std::vector<Bits> results(memory_rows.size());
   std::vector<std::uint32_t> global(8), after(8 * memory_rows.size());
-  emulate(run_on_memory, {.grid = 1, .block = 1}, statements.data(), unsigned(statements.size()), global.data(),
-          results.data(), after.data());
+  const auto trace = emulate(run_on_memory, {.grid = 1, .block = 1}, statements.data(), unsigned(statements.size()),
+                             global.data(), results.data(), after.data());
   for (std::size_t i = 0; i < memory_rows.size(); ++i) {
     const MemoryRow& row = memory_rows[i];
     INFO(row.text);
     CHECK(cut(results[i], row.bits) == row.result);
     CHECK(after[8 * i + row.at] == row.after);
   }
+  std::uint64_t loops = 0;  // the additions of floating-point numbers and of 64 bits
+  for (const auto& pattern : trace.patterns) loops += pattern.is_loop ? pattern.count : 0;
+  CHECK(loops == 4);
 }
 
 TEST_CASE("emulator/ptx/warps") {

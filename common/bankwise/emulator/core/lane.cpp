@@ -108,8 +108,9 @@ bool is_shared(const void* address) noexcept { return running().runner->is_share
 std::uint32_t to_shared_address(const void* address) noexcept { return running().runner->offset_of(address); }
 std::byte* from_shared_address(std::uint32_t address) noexcept { return running().runner->block().storage + address; }
 
-void before_access(banks::Operation operation, const void* address, std::size_t bytes, const void* caller) noexcept {
-  access({.operation = operation, .bytes = std::uint32_t(bytes)}, address, caller);
+void before_access(banks::Operation operation, const void* address, std::size_t bytes, const void* caller,
+                   bool is_volatile) noexcept {
+  access({.operation = operation, .bytes = std::uint32_t(bytes), .is_volatile = is_volatile}, address, caller);
 }
 
 // --- Asynchronous copies ---

@@ -78,7 +78,8 @@ class Parts {
 void meet_at_place(const void* caller) noexcept;
 
 /// Before a load, a store, or a matrix operation: records it if the address is in shared memory.
-void before_access(banks::Operation operation, const void* address, std::size_t bytes, const void* caller) noexcept;
+void before_access(banks::Operation operation, const void* address, std::size_t bytes, const void* caller,
+                   bool is_volatile = false) noexcept;
 
 /// A 32-bit address of PTX's state space .shared, and back.
 std::uint32_t to_shared_address(const void* address) noexcept;

@@ -4,7 +4,7 @@
 //
 //   asm volatile("bfe.u32 %0, %1, 4, 8;" : "=r"(x) : "r"(y) : "memory");
 //
-// to a call of ptx() with a function that returns the text, ptx_out(x) and ptx_in(y). The emulator interprets the text
+// to a call of ptx<true>() (`true`: volatile) with a function that returns the text, ptx_out(x) and ptx_in(y). The emulator interprets the text
 // when a lane comes to it; the compiler only looks at the names of the instructions.
 #pragma once
 
@@ -17,7 +17,7 @@
 namespace bankwise::emulator::device {
 
 /// Executes PTX on operands, whose values it changes. Not inlined, because the emulator reads the return address.
-void interpret_ptx(const char* text, std::uint64_t* operands, std::size_t count) noexcept;
+void interpret_ptx(const char* text, std::uint64_t* operands, std::size_t count, bool is_volatile) noexcept;
 
 __attribute__((error("this inline PTX has an instruction that is not emulated"))) void instruction_not_emulated();
 
@@ -51,11 +51,11 @@ BANKWISE_DEVICE PtxIn ptx_in(T value) {
   return {to_bits(value)};
 }
 
-template <class Text, class... Operands>
+template <bool is_volatile = false, class Text, class... Operands>
 BANKWISE_DEVICE void ptx(Text text, const Operands&... operands) {
   if constexpr (ptx_is_known(text())) {
     std::uint64_t values[] = {operands.before()..., 0};
-    interpret_ptx(text(), values, sizeof...(operands));
+    interpret_ptx(text(), values, sizeof...(operands), is_volatile);
     std::size_t i = 0;
     (operands.after(values[i++]), ...);
   } else {

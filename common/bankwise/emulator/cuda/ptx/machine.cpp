@@ -136,13 +136,13 @@ Handler handler_of(std::string_view name) {
 
 namespace bankwise::emulator::device {
 
-void interpret_ptx(const char* text, std::uint64_t* operands, std::size_t count) noexcept {
+void interpret_ptx(const char* text, std::uint64_t* operands, std::size_t count, bool is_volatile) noexcept {
   const void* caller = __builtin_return_address(0);
   const ptx::PtxProgram& program = ptx::program_of(text, caller);
   std::uint64_t few[32] = {};
   const auto many = program.locals > 32 ? std::make_unique<std::uint64_t[]>(program.locals) : nullptr;
   Parts parts;
-  ptx::Machine machine{{operands, count}, {many ? many.get() : few, program.locals}, caller, parts};
+  ptx::Machine machine{{operands, count}, {many ? many.get() : few, program.locals}, caller, parts, is_volatile};
   const auto& instructions = program.instructions;
   for (std::size_t i = 0; i < instructions.size();) {
     const ptx::PtxInstruction& op = instructions[i++];

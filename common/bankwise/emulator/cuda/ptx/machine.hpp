@@ -108,6 +108,7 @@ struct Machine {
   std::span<std::uint64_t> locals;  ///< registers that the text declares
   const void* caller;
   Parts& parts;
+  bool is_volatile;  ///< the asm statement
   const PtxInstruction* instruction = nullptr;
   int jump = -1;  ///< the next instruction, if it is not the following one
 

@@ -15,7 +15,7 @@ void access(Machine& m, banks::Operation operation, unsigned place, Move move) {
   const auto elements = m.operand(1 - place).elements();
   const unsigned bytes = m.type().bits / 8;
   std::byte* address = m.address(place);
-  before_access(operation, address, bytes * elements.size(), m.caller);
+  before_access(operation, address, bytes * elements.size(), m.caller, m.is_volatile || m.has("volatile"));
   for (const Operand& element : elements) {
     move(element, address);
     address += bytes;
