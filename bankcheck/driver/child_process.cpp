@@ -243,8 +243,25 @@ struct Redirection {
   int ours, its;
 };
 
-/// Starts a program. If it is `quiet`, it reads nothing and ignores the signals that bankcheck ignores, for example
-/// under nohup; otherwise signals are to it what they usually are. Error: std::runtime_error.
+/// This process's environment, with a folder for temporary files that is deleted even if bankcheck or a tool is killed.
+std::vector<std::string> environment_of_tools() {
+  static const TemporaryFolder folder;
+  std::vector<std::string> variables{"TMPDIR=" + folder.path().string()};
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (!std::string_view(*variable).starts_with("TMPDIR=")) variables.emplace_back(*variable);
+  }
+  return variables;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// Starts a program. If it is `quiet`, it is a tool that reads nothing, and ignores the signals that bankcheck ignores,
+/// for example under nohup; otherwise signals are to it what they usually are. Error: std::runtime_error.
 pid_t spawn(const fs::path& program, const std::vector<std::string>& command,
             const std::vector<Redirection>& redirections, bool quiet) {
   posix_spawn_file_actions_t actions;
@@ -259,13 +276,11 @@ pid_t spawn(const fs::path& program, const std::vector<std::string>& command,
   posix_spawnattr_setsigdefault(&attributes, &as_usual);
   posix_spawnattr_setflags(&attributes, quiet ? 0 : POSIX_SPAWN_SETSIGDEF);
 
-  std::vector<std::string> words = command;
+  std::vector<std::string> words = command, variables;
+  if (quiet) variables = environment_of_tools();
   const auto run = [&](const fs::path& file, pid_t& child) {
-    std::vector<char*> arguments;
-    arguments.reserve(words.size() + 1);
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    return posix_spawn(&child, file.c_str(), &actions, &attributes, arguments.data(), environ);
+    return posix_spawn(&child, file.c_str(), &actions, &attributes, pointers_to(words).data(),
+                       quiet ? pointers_to(variables).data() : environ);
   };
   pid_t child = 0;
   int error = run(program, child);

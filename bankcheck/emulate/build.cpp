@@ -121,6 +121,10 @@ class Builder {
     words.push_back(fmt::format("-std=gnu++{}", program_.standard.substr(3)));
     words.push_back(fmt::format("-D__CUDA_ARCH__={}", program_.capability * 10));
     append(words, program_.options);
+    for (const std::string& word : tools_.compile) {  // of two options, the last counts: none turns these off
+      if (word.starts_with("-fsanitize") || word == "-fno-lto") words.push_back(word);
+    }
+    words.emplace_back("--param=tsan-instrument-func-entry-exit=1");
     return words;
   }
 

@@ -2,14 +2,17 @@
 //
 // Whole programs, as a user checks them. Each is compiled once for all tests, in a cache in the build folder.
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <string>
 
 #include "tests/bankcheck/checked_report.hpp"
+#include "tests/bankcheck/started_program.hpp"
 #include "tests/catch_any.hpp"
 
 namespace {
 
+using namespace std::string_literals;
 using Catch::Matchers::ContainsSubstring;
 
 const std::string cached = "emulate --cache '" CACHE "' ";
@@ -299,6 +302,124 @@ TEST_CASE("emulate/programs/cached_build", "[emulate]") {
   CHECK(emulate(source("endings")).code == 0);
   CHECK(newest() == before);
   CHECK(emulate("-D UNUSED " + source("missing")).code == 3);
+}
+
+const std::string conflicts =
+    "__global__ void k(int* out) {\n"
+    "  __shared__ int a[2048];\n"
+    "  a[threadIdx.x * 32] = 1;\n"
+    "  __syncthreads();\n"
+    "  out[threadIdx.x] = a[threadIdx.x * 32];\n"
+    "}\n";
+const std::string launch =
+    "int main() { int* out; cudaMalloc(&out, 256); k<<<1, 64>>>(out); return cudaDeviceSynchronize(); }\n";
+
+TEST_CASE("emulate/programs/instrumentation_stays", "[emulate]") {
+  const ScratchDirectory scratch;
+  const std::string file = (scratch.path() / "program.cu").string();
+  const std::string hidden = "__attribute__((no_sanitize(\"thread\"), no_sanitize_coverage)) ";
+  const auto conflicts_with = [&](const std::string& text, const std::string& options = "") {
+    std::ofstream(file) << text;
+    return emulate("--max-conflicts 0 -I '" + scratch.path().string() + "' " + options + " " + file);
+  };
+  const std::string found = "k has 124 conflicts";
+  for (const std::string options : {"-flto", "-fno-sanitize=all,-fno-sanitize-coverage=trace-pc"}) {
+    CHECK_THAT(ended(1, conflicts_with(conflicts + launch, "--compiler-options " + options)).err,
+               ContainsSubstring(found));
+  }
+  const std::string pragma = "#pragma GCC optimize(\"no-sanitize=thread\")\n";
+  CHECK_THAT(ended(1, conflicts_with(pragma + hidden + conflicts + launch)).err, ContainsSubstring(found));
+
+  // Whatever the reason: attributes of the emulator's own headers stay.
+  const auto headers = scratch.path() / "bankwise" / "emulator";
+  std::filesystem::create_directories(headers);
+  for (const std::string attribute : {"__attribute__((no_sanitize(\"thread\"))) ", hidden.c_str()}) {
+    std::ofstream(headers / "k.hpp") << attribute << conflicts;
+    CHECK_THAT(ended(1, conflicts_with("#include <bankwise/emulator/k.hpp>\n" + launch)).err,
+               ContainsSubstring("compiled without the emulator's instrumentation"));
+  }
+  // The control: kernels that access nothing.
+  std::ofstream(headers / "k.hpp") << conflicts;
+  const std::string idle =
+      "__global__ void idle(bool go) {\n  __shared__ int a[2];\n  if (go) a[threadIdx.x & 1] = 1;\n}\n";
+  CHECK(conflicts_with(idle + "__global__ void none() {}\nint main() { none<<<1, 32>>>(); idle<<<1, 32>>>(false); }\n")
+            .code == 0);
+}
+
+TEST_CASE("emulate/programs/lines_in_any_order", "[emulate]") {
+  const ScratchDirectory scratch;
+  const std::string folder = scratch.path().string();
+  std::ofstream(folder + "/both.h") << "__attribute__((noinline)) inline int twice(int x) { return 2 * x; }\n"
+                                       "__attribute__((noinline)) inline int thrice(int x) { return 3 * x; }\n";
+  std::ofstream(folder + "/other.cpp") << "#include \"both.h\"\nint other(int x) { return thrice(twice(x)); }\n";
+  std::ofstream(folder + "/first.cu") << "#include \"both.h\"\n"
+                                         "int other(int);\n"
+                                         "template <int N> __global__ void k(int* out) {\n"
+                                         "  __shared__ int a[N];\n"
+                                         "  a[threadIdx.x] = 1;\n"
+                                         "  __syncthreads();\n"
+                                         "  out[threadIdx.x] = a[N - 1 - threadIdx.x];\n"
+                                         "}\n"
+                                         "int main(int count, char**) {\n"
+                                         "  int* out;\n"
+                                         "  cudaMalloc(&out, 128);\n"
+                                         "  k<32><<<1, 32>>>(out);\n"
+                                         "  return twice(count) + thrice(count) + other(count) - 11;\n"
+                                         "}\n";
+  for (const std::string order : {"/first.cu /other.cpp", "/other.cpp /first.cu"}) {
+    const auto blank = order.find(' ');
+    const Outcome outcome = ended(0, emulate(folder + order.substr(0, blank) + " " + folder + order.substr(blank + 1)));
+    CHECK_THAT(outcome.out, ContainsSubstring("first.cu:5") && ContainsSubstring("first.cu:7"));
+  }
+}
+
+/// How many processes have all these words in their command lines.
+std::size_t processes_with(const std::vector<std::string>& words) {
+  std::size_t processes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    if (entry.path().filename().string().find_first_not_of("0123456789") != std::string::npos) continue;
+    const std::string line = text_of(entry.path() / "cmdline");
+    const auto has = [&](const std::string& word) { return line.find(word) != std::string::npos; };
+    processes += std::all_of(words.begin(), words.end(), has) ? 1 : 0;
+  }
+  return processes;
+}
+
+/// Starts bankcheck, and ends it when so many processes have these words; the folder's name is in all command lines.
+void end_when(const std::string& folder, const std::string& arguments, std::size_t processes,
+              const std::vector<std::string>& words, int signal) {
+  StartedProgram started("TMPDIR='" + folder + "/tmp' exec '" SAMPLES_DIRECTORY "/bankcheck' emulate --cache '" +
+                         folder + "/cache' " + arguments);
+  started.wait_until([&] { return processes_with(words) == processes; });
+  CHECK(kill(started.process(), signal) == 0);
+  started.exit_code();
+  started.wait_until([&] { return processes_with({folder}) == 0 && std::filesystem::is_empty(folder + "/tmp"); });
+}
+
+TEST_CASE("emulate/programs/killed", "[emulate]") {
+  CHECK(emulate(source("endings")).code == 0);  // its header is compiled
+  for (const int signal : {SIGTERM, SIGKILL}) {
+    const ScratchDirectory scratch;
+    const std::string folder = scratch.path().string(), file = folder + "/program.cu";
+    std::filesystem::create_directories(folder + "/tmp");
+    std::filesystem::create_directories(folder + "/cache");
+    std::filesystem::create_directory_symlink(CACHE "/headers", folder + "/cache/headers");
+    {
+      std::ofstream slow(file);
+      slow << "template <int N> constexpr long slow() {\n  long sum = N;\n"
+              "  for (int i = 0; i < 200; ++i) {\n    for (int k = 0; k < 20000; ++k) sum += k;\n  }\n"
+              "  return sum;\n}\n";
+      for (int i = 0; i < 20; ++i) slow << "static_assert(slow<" << i << ">() > 0);\n";
+      slow << "__global__ void k(int*) {}\n" << launch;
+    }
+    end_when(folder, file, 1, {folder, "cc1plus", "-fpreprocessed"}, signal);
+    std::ofstream(file) << conflicts << launch;
+    const std::string checked = "emulate --max-conflicts 0 --cache '" + folder + "/cache' " + file;
+    CHECK_THAT(ended(1, bankcheck(checked)).err, ContainsSubstring("k has 124 conflicts"));
+    if (signal == SIGTERM) continue;
+    std::ofstream(file) << conflicts << "int main() { k<<<1, 64>>>(nullptr); for (;;) cudaDeviceSynchronize(); }\n";
+    end_when(folder, file + " -- " + folder + "/argument", 2, {folder + "/argument"}, signal);
+  }
 }
 
 }  // namespace

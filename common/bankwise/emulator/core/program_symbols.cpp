@@ -9,7 +9,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <map>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -20,6 +24,8 @@
 #undef BANKWISE_HAVE_BACKTRACE
 #define BANKWISE_HAVE_BACKTRACE 0
 #endif
+
+extern "C" void __tsan_func_entry(void* returns_to);
 
 namespace bankwise::emulator {
 namespace {
@@ -94,7 +100,7 @@ std::string plain_name(const char* symbol) {
 namespace {
 
 /// "ns::kernel<float>" of "_ZN2ns6kernelIfEEvPf", whose plain form begins with the type that a template returns.
-[[maybe_unused]] std::string function_name(const char* symbol) {
+std::string function_name(const char* symbol) {
   std::string name = plain_name(symbol);
   constexpr std::string_view hidden = "(anonymous namespace)::";
   for (auto at = name.find(hidden); at != std::string::npos; at = name.find(hidden)) name.erase(at, hidden.size());
@@ -109,18 +115,60 @@ namespace {
   return name;
 }
 
+/// Whether code of x86-64 calls a function.
+bool calls(std::uintptr_t begin, std::size_t bytes, void (*function)(void*)) {
+  constexpr std::size_t call_bytes = 5;
+  for (std::uintptr_t at = begin; at + call_bytes <= begin + bytes; ++at) {
+    std::int32_t distance = 0;
+    std::memcpy(&distance, reinterpret_cast<const std::byte*>(at) + 1, sizeof distance);
+    const bool is_call = *reinterpret_cast<const std::uint8_t*>(at) == 0xE8;
+    if (is_call && at + call_bytes + std::uintptr_t(distance) == reinterpret_cast<std::uintptr_t>(function))
+      return true;
+  }
+  return false;
+}
+
 #if BANKWISE_HAVE_BACKTRACE
 
-void no_error(void*, const char*, int) {}
+/// Says once why the report has no lines.
+void no_lines(void*, const char* message, int) {
+  static std::atomic_flag said;
+  if (!said.test_and_set()) {
+    std::fprintf(stderr, "bankcheck: the source lines of the program are not known: %s\n", message);
+  }
+}
 
 backtrace_state* state() {
-  static backtrace_state* const only = backtrace_create_state(nullptr, 1, no_error, nullptr);
+  static backtrace_state* const only = backtrace_create_state(nullptr, 1, no_lines, nullptr);
   return only;
 }
 
 #endif
 
 }  // namespace
+
+bool hides_accesses(const std::string& function, bool has_array) {
+  struct Function {
+    bool has_array = false, has_code = false, is_instrumented = false;
+  };
+  static const std::map<std::string, Function> functions = [] {
+    std::map<std::string, Function> by_name;
+    const std::uintptr_t base = loaded_program().dlpi_addr;
+    for_each_symbol([&](const Elf64_Sym& symbol, const char* name) {
+      const auto type = ELF64_ST_TYPE(symbol.st_info);
+      if ((type != STT_TLS && type != STT_FUNC) || symbol.st_size == 0) return;
+      Function& known = by_name[function_name(name)];
+      (type == STT_TLS ? known.has_array : known.has_code) = true;
+      known.is_instrumented |= type == STT_FUNC && calls(base + symbol.st_value, symbol.st_size, __tsan_func_entry);
+    });
+    return by_name;
+  }();
+  return std::any_of(functions.begin(), functions.end(), [&](const auto& named) {
+    const auto& [name, known] = named;
+    return (function == "?" || name == function) && (known.has_array || (has_array && function != "?")) &&
+           known.has_code && !known.is_instrumented;
+  });
+}
 
 trace::Site site_of([[maybe_unused]] std::uintptr_t pc) {
   trace::Site site{.file = "?", .function = "?"};
@@ -137,7 +185,7 @@ trace::Site site_of([[maybe_unused]] std::uintptr_t pc) {
             .file = file, .line = unsigned(line), .function = function != nullptr ? function_name(function) : "?"};
         return 1;
       },
-      no_error, &site);
+      no_lines, &site);
 #endif
   return site;
 }
@@ -150,7 +198,7 @@ std::string function_at([[maybe_unused]] std::uintptr_t pc) {
       [](void* data, std::uintptr_t, const char* symbol, std::uintptr_t, std::uintptr_t) {
         if (symbol != nullptr) *static_cast<std::string*>(data) = function_name(symbol);
       },
-      no_error, &name);
+      no_lines, &name);
 #endif
   return name;
 }

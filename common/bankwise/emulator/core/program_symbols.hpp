@@ -24,6 +24,11 @@ dl_phdr_info loaded_program();
 /// does not need. None if the program is stripped.
 void for_each_symbol(const std::function<void(const Elf64_Sym& symbol, const char* name)>& visit);
 
+/// Whether the code of the functions of this name, as function_at() gives it, does not call what -fsanitize=thread adds
+/// to every function with accesses, although a shared array is declared in it, or it `has_array` otherwise. For "?",
+/// whether there is such a function.
+bool hides_accesses(const std::string& function, bool has_array);
+
 /// A symbol's demangled name; the symbol itself if it is not a C++ name.
 std::string plain_name(const char* symbol);
 

@@ -16,12 +16,14 @@
 #include <mutex>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <vector>
 
 #include <bankwise/emulator/core/emulate.hpp>
 #include <bankwise/emulator/core/global_memory.hpp>
 #include <bankwise/emulator/core/lane.hpp>
+#include <bankwise/emulator/core/program_symbols.hpp>
 #include <bankwise/emulator/runtime/messages.hpp>
 #include <bankwise/emulator/runtime/repeats.hpp>
 #include <bankwise/support/progress.hpp>
@@ -129,6 +131,20 @@ struct LaterLaunch {
 std::mutex later_mutex;
 std::deque<LaterLaunch> later;
 
+/// Reports, once for each kernel, that nothing of it was recorded because its code does not call the emulator.
+void check_instrumentation(const trace::KernelTrace& trace, bool has_dynamic_array, const void* caller) {
+  if (!trace.patterns.empty() || trace.excess_accesses > 0) return;
+  static std::mutex mutex;
+  static std::set<std::string> checked;
+  const std::lock_guard lock(mutex);
+  if (!checked.insert(trace.kernel).second) return;
+  if (!hides_accesses(trace.kernel, has_dynamic_array)) return;
+  report(fmt::format("nothing of the kernel {} is recorded, because it was compiled without the emulator's "
+                     "instrumentation",
+                     trace.kernel),
+         caller);
+}
+
 cudaError_t launch_one(const Configuration& configuration, void (*call)(const void*), const Arguments& arguments,
                        const void* caller) {
   if (lasting_error() != cudaSuccess) return lasting_error();
@@ -172,6 +188,7 @@ cudaError_t launch_one(const Configuration& configuration, void (*call)(const vo
     name_of(kernel, trace.kernel);
     const auto ended = ended_by(trace);
     if (ended) return failed(error_of(ended->fault), true);
+    if (watched) check_instrumentation(trace, how.dynamic_shared > 0, caller);
     repeat.ran(trace);
     return cudaSuccess;
   } catch (const Diagnosis& diagnosis) {
